@@ -1,0 +1,57 @@
+# How everything here is built: one place for the language level, warnings, sanitizers and the layering.
+include_guard()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O2")  # no NDEBUG: assertions state invariants and stay on
+
+find_program(RADL_CCACHE ccache)
+if(RADL_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${RADL_CCACHE})
+endif()
+
+add_library(radl_flags INTERFACE)
+target_include_directories(radl_flags INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
+target_compile_options(radl_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers
+  $<$<BOOL:${RADL_WERROR}>:-Werror> -fno-strict-aliasing)
+target_compile_definitions(radl_flags INTERFACE EIGEN_MPL2_ONLY FMT_HEADER_ONLY=0)
+if(RADL_SANITIZE)
+  target_compile_options(radl_flags INTERFACE -fsanitize=${RADL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1)
+  target_link_options(radl_flags INTERFACE -fsanitize=${RADL_SANITIZE})
+endif()
+
+# radl_library(NAME SOURCES a.cc b.cc DEPS other_lib ...)
+# A library may use what it lists in DEPS and nothing else; tests/lint checks the includes against it.
+function(radl_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC radl_flags ${ARG_DEPS})
+endfunction()
+
+# radl_program(NAME SOURCES main.cc DEPS ...)
+function(radl_program name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE radl_flags ${ARG_DEPS})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+endfunction()
+
+# radl_test(NAME SOURCES x_test.cc DEPS ... [LABELS unit|fault|e2e|conformance] [TIMEOUT seconds])
+# One GoogleTest program, one ctest entry.
+function(radl_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE radl_flags ${ARG_DEPS} GTest::gtest GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE RADL_SOURCE_DIR="${CMAKE_SOURCE_DIR}" RADL_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()

@@ -1,0 +1,108 @@
+#include "common/files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "common/digest.h"
+
+namespace radl {
+namespace {
+
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
+};
+
+Status write_all(int fd, std::string_view content, const std::string& path) {
+  while (!content.empty()) {
+    ssize_t n = ::write(fd, content.data(), content.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno_status(errno, path);
+    content.remove_prefix(static_cast<size_t>(n));
+  }
+  if (::fsync(fd) != 0) return errno_status(errno, path);
+  return {};
+}
+
+}  // namespace
+
+Status errno_status(int error, std::string_view what) {
+  Code code = Code::Invalid;
+  switch (error) {
+    case ENOENT: case ENOTDIR: code = Code::NotFound; break;
+    case EEXIST: code = Code::Exists; break;
+    case EACCES: case EPERM: code = Code::Auth; break;
+    case ENOSPC: case EDQUOT: case ENOMEM: case EMFILE: case ENFILE: code = Code::Quota; break;
+    case EAGAIN: case EINTR: case EIO: case ECONNREFUSED: case ECONNRESET: code = Code::Retry; break;
+    case ETIMEDOUT: code = Code::Timeout; break;
+    default: break;
+  }
+  return {code, std::string(what) + ": " + std::strerror(error)};
+}
+
+Result<std::string> read_file(const std::string& path, size_t limit) {
+  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.fd < 0) return errno_status(errno, path);
+  struct stat info{};
+  if (::fstat(file.fd, &info) != 0) return errno_status(errno, path);
+  if (S_ISDIR(info.st_mode)) return invalid(path + ": is a folder");
+  std::string content;
+  if (info.st_size > 0) content.reserve(static_cast<size_t>(info.st_size));
+  char buffer[1 << 16];
+  for (;;) {
+    ssize_t n = ::read(file.fd, buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno_status(errno, path);
+    if (n == 0) return content;
+    if (content.size() + static_cast<size_t>(n) > limit) {
+      return Status(Code::Quota, path + ": larger than the limit of " + std::to_string(limit) + " bytes");
+    }
+    content.append(buffer, static_cast<size_t>(n));
+  }
+}
+
+Status write_file_atomic(const std::string& path, std::string_view content, unsigned mode) {
+  std::string temporary = path + ".tmp-" + to_hex(random_bytes(4));
+  {
+    Descriptor file{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)};
+    if (file.fd < 0) return errno_status(errno, temporary);
+    Status written = ::fchmod(file.fd, mode) == 0 ? write_all(file.fd, content, path) : errno_status(errno, path);
+    if (!written.ok()) {
+      ::unlink(temporary.c_str());
+      return written;
+    }
+  }
+  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    Status failed = errno_status(errno, path);
+    ::unlink(temporary.c_str());
+    return failed;
+  }
+  std::string folder = std::filesystem::path(path).parent_path().string();
+  Descriptor directory{::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (directory.fd >= 0) ::fsync(directory.fd);
+  return {};
+}
+
+Status make_directories(const std::string& path, unsigned mode) {
+  if (path.empty() || ::mkdir(path.c_str(), mode) == 0) return {};
+  if (errno == EEXIST) {
+    struct stat info{};
+    if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return {};
+    return invalid(path + ": exists and is no folder");
+  }
+  if (errno != ENOENT) return errno_status(errno, path);
+  std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  if (parent.string() == path) return errno_status(ENOENT, path);
+  if (Status made = make_directories(parent.string(), mode); !made.ok()) return made;
+  if (::mkdir(path.c_str(), mode) == 0 || errno == EEXIST) return {};
+  return errno_status(errno, path);
+}
+
+}  // namespace radl

@@ -1,0 +1,51 @@
+// A machine that commands can be run on and files moved to: the seam between steps and SSH.
+//
+// Implementations: runtime/net/ssh (libssh2), runtime/net/ssh/openssh (the system's client), and scripted ones in tests.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "common/status.h"
+
+namespace radl {
+
+struct ExecOptions {
+  std::string stdin_bytes;
+  std::chrono::milliseconds deadline{std::chrono::minutes(10)};
+  // Called with each piece as it arrives; `is_stderr` tells the stream. The whole is in ExecResult as well,
+  // its last 1 MiB of each stream.
+  std::function<void(std::string_view piece, bool is_stderr)> on_output;
+  std::function<bool()> cancelled;  // polled; true ends the command with Cancelled
+};
+
+struct ExecResult {
+  int exit_status = 0;      // 128+n when a signal ended it
+  std::string out, err;
+};
+
+struct RemoteFile {
+  std::string sha256;  // of a regular file, else empty
+  std::string kind;    // file, directory, link, other
+  unsigned mode = 0;
+  std::string owner, group;
+  unsigned long long size = 0;
+};
+
+class Remote {
+ public:
+  virtual ~Remote() = default;
+  // A command that ran is a success whatever its exit status.
+  virtual Result<ExecResult> exec(const std::string& shell_command, const ExecOptions& options = {}) = 0;
+  // Sends a local file unless one with equal content is there; true: bytes were sent. Atomic (temporary + rename).
+  virtual Result<bool> put_file(const std::string& local_path, const std::string& remote_path, unsigned mode) = 0;
+  virtual Result<bool> put_bytes(std::string_view content, const std::string& remote_path, unsigned mode) = 0;
+  virtual Status get_file(const std::string& remote_path, const std::string& local_path) = 0;
+  // NotFound where there is none.
+  virtual Result<RemoteFile> stat(const std::string& remote_path) = 0;
+};
+
+}  // namespace radl

@@ -1,0 +1,83 @@
+// What a provider of machines must do. One implementation a folder: local, hosts, ec2, ...
+//
+// All calls block, may be made from several threads, and honour `Context::cancelled` and `Context::deadline`.
+// The caller (runtime/exec) has written an intent with `token` before `create`, and closes it afterwards; after a crash
+// it asks `find(token)`. So create must attach the token to what it makes, in a way that survives a crash between
+// "asked for" and "answered".
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+#include "compiler/ir/ir.h"
+
+namespace radl {
+
+using Json = nlohmann::json;
+
+struct Context {
+  std::string infrastructure;  // id, unique; names and tags carry it
+  std::string work_directory;  // private to this infrastructure (mode 0700), kept beside the state
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  std::function<bool()> cancelled = [] { return false; };
+  std::function<void(const std::string& line)> log = [](const std::string&) {};
+  const ir::Secrets* secrets = nullptr;
+};
+
+enum class ResourceKind { Key, Network, Node, Volume };
+std::string_view resource_kind_name(ResourceKind kind);
+
+// The machine a node becomes, chosen at plan time: offline and deterministic.
+struct Quote {
+  std::string instance_type;      // "local"
+  double price_per_hour = 0;      // in `currency`
+  std::string currency = "USD";
+  double seconds_to_ready = 0;    // predicted
+  Json spec = Json::object();     // what create() is given; part of the plan, so no secrets
+  std::vector<std::string> notes;
+};
+
+struct Capabilities {
+  std::set<std::string> features;  // RADL features that it honours
+  bool isolates_network = false;
+  bool has_public_addresses = false;
+};
+
+// What was made. `attributes` of a Node holds at least: host, port, user, host_key (OpenSSH public key line),
+// private_ip, public_ip (may be null), and vm_id.
+struct Made {
+  std::string id;
+  Json attributes = Json::object();
+};
+
+class Provider {
+ public:
+  virtual ~Provider() = default;
+  virtual std::string name() const = 0;
+  virtual Capabilities capabilities() const = 0;
+  // Pure: no network, same answer for the same input. Invalid names the feature that cannot be had.
+  virtual Result<Quote> quote(const ir::Node& node, const ir::Program& program) const = 0;
+
+  virtual Result<Made> create(const Context& context, ResourceKind kind, const std::string& address, const Json& spec,
+                              const std::string& token) = 0;
+  // What create(token) made, or nullopt when nothing of it exists.
+  virtual Result<std::optional<Made>> find(const Context& context, ResourceKind kind, const std::string& token) = 0;
+  // The present attributes; NotFound when it is gone.
+  virtual Result<Made> read(const Context& context, ResourceKind kind, const std::string& id) = 0;
+  // Changes in place what can be; Unsupported makes the plan a replacement.
+  virtual Result<Made> update(const Context& context, ResourceKind kind, const std::string& id, const Json& spec) = 0;
+  // Destroys and verifies; ok when it was gone already.
+  virtual Status destroy(const Context& context, ResourceKind kind, const std::string& id) = 0;
+  // True when changing this spec field can be done by update() instead of a replacement.
+  virtual bool updates_in_place(ResourceKind kind, const std::string& spec_field) const = 0;
+  // Everything that carries this infrastructure's name or tag: destroy lists what is left.
+  virtual Result<std::vector<Made>> list(const Context& context) = 0;
+};
+
+}  // namespace radl

@@ -1,0 +1,66 @@
+// How the executor gets a step done: one runner for each ir::StepKind.
+//
+// In: a step of the IR with unknown values and secrets resolved, and the nodes it is for. Out: its product.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+#include "compiler/ir/ir.h"
+#include "runtime/net/remote.h"
+#include "runtime/providers/provider.h"
+
+namespace radl {
+
+// A node as the steps see it.
+struct NodeHandle {
+  std::string address;  // "worker[0]"
+  const ir::Node* node = nullptr;
+  Json attributes;  // see Made
+  // Connects on first use and keeps the session; shared by all steps of the node.
+  std::function<Result<Remote*>()> connect;
+};
+
+// One thing that a step would do, or did.
+struct Change {
+  std::string resource;  // "file '/etc/motd'"
+  std::string what;      // "content", "mode", "run", ...
+  Json before, after;    // null: absent or not known; secrets masked
+  std::string diff;      // unified diff of text content, may be empty
+};
+
+struct StepEvent {
+  std::string step, node;
+  std::string kind;  // "task", "output", "progress", "metric"
+  Json data;
+};
+
+struct StepContext {
+  const Context* context = nullptr;  // infrastructure, work directory, cancellation, secrets
+  const ir::Program* program = nullptr;
+  std::vector<NodeHandle> all_nodes;   // every node of the infrastructure that is there, for inventories
+  std::function<void(const StepEvent&)> emit = [](const StepEvent&) {};
+  std::string log_path;  // the step's full log on this machine
+  Json previous_product;  // of an earlier run, null if none
+};
+
+struct StepOutcome {
+  std::vector<Change> changes;  // what was really changed; empty: everything was as wanted
+  Json product = Json::object();  // kept in the state: training's model path, digest, metrics; a native step's observations
+};
+
+class StepRunner {
+ public:
+  virtual ~StepRunner() = default;
+  // What running would change now, without changing anything. Unsupported where the kind cannot tell.
+  virtual Result<std::vector<Change>> observe(const StepContext& context, const ir::Step& step,
+                                              const std::vector<NodeHandle>& nodes) = 0;
+  // Observe -> diff -> apply. A failure's message names node, recipe, step and task and ends with the last lines.
+  virtual Result<StepOutcome> run(const StepContext& context, const ir::Step& step,
+                                  const std::vector<NodeHandle>& nodes) = 0;
+};
+
+}  // namespace radl
