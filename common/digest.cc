@@ -78,9 +78,9 @@ Result<std::string> from_hex(std::string_view hex) {
 
 std::string base64_encode(std::string_view bytes) {
   std::string out((bytes.size() + 2) / 3 * 4 + 1, '\0');
-  int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                             reinterpret_cast<const unsigned char*>(bytes.data()),
-                             static_cast<int>(bytes.size()));
+  int size =
+      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
+                      reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
   out.resize(static_cast<size_t>(size));
   return out;
 }
@@ -88,9 +88,9 @@ std::string base64_encode(std::string_view bytes) {
 Result<std::string> base64_decode(std::string_view text) {
   if (text.size() % 4 != 0) return invalid("base64 text has a wrong length");
   std::string out(text.size() / 4 * 3 + 1, '\0');
-  int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                             reinterpret_cast<const unsigned char*>(text.data()),
-                             static_cast<int>(text.size()));
+  int size =
+      EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()),
+                      reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
   if (size < 0) return invalid("text is not base64");
   size_t padding = 0;
   while (padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
@@ -113,7 +113,8 @@ bool equal_secret(std::string_view a, std::string_view b) {
 
 Result<std::string> sha256_file(const std::string& path) {
   std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
-  if (!file) return Status(errno == ENOENT ? Code::NotFound : Code::Invalid, path + ": " + std::strerror(errno));
+  if (!file)
+    return Status(errno == ENOENT ? Code::NotFound : Code::Invalid, path + ": " + std::strerror(errno));
   Sha256 hash;
   std::vector<char> buffer(1 << 20);
   while (size_t n = std::fread(buffer.data(), 1, buffer.size(), file.get())) hash.update({buffer.data(), n});

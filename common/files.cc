@@ -36,13 +36,36 @@ Status write_all(int fd, std::string_view content, const std::string& path) {
 Status errno_status(int error, std::string_view what) {
   Code code = Code::Invalid;
   switch (error) {
-    case ENOENT: case ENOTDIR: code = Code::NotFound; break;
-    case EEXIST: code = Code::Exists; break;
-    case EACCES: case EPERM: code = Code::Auth; break;
-    case ENOSPC: case EDQUOT: case ENOMEM: case EMFILE: case ENFILE: code = Code::Quota; break;
-    case EAGAIN: case EINTR: case EIO: case ECONNREFUSED: case ECONNRESET: code = Code::Retry; break;
-    case ETIMEDOUT: code = Code::Timeout; break;
-    default: break;
+    case ENOENT:
+    case ENOTDIR:
+      code = Code::NotFound;
+      break;
+    case EEXIST:
+      code = Code::Exists;
+      break;
+    case EACCES:
+    case EPERM:
+      code = Code::Auth;
+      break;
+    case ENOSPC:
+    case EDQUOT:
+    case ENOMEM:
+    case EMFILE:
+    case ENFILE:
+      code = Code::Quota;
+      break;
+    case EAGAIN:
+    case EINTR:
+    case EIO:
+    case ECONNREFUSED:
+    case ECONNRESET:
+      code = Code::Retry;
+      break;
+    case ETIMEDOUT:
+      code = Code::Timeout;
+      break;
+    default:
+      break;
   }
   return {code, std::string(what) + ": " + std::strerror(error)};
 }
@@ -50,7 +73,7 @@ Status errno_status(int error, std::string_view what) {
 Result<std::string> read_file(const std::string& path, size_t limit) {
   Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.fd < 0) return errno_status(errno, path);
-  struct stat info{};
+  struct stat info {};
   if (::fstat(file.fd, &info) != 0) return errno_status(errno, path);
   if (S_ISDIR(info.st_mode)) return invalid(path + ": is a folder");
   std::string content;
@@ -73,7 +96,8 @@ Status write_file_atomic(const std::string& path, std::string_view content, unsi
   {
     Descriptor file{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)};
     if (file.fd < 0) return errno_status(errno, temporary);
-    Status written = ::fchmod(file.fd, mode) == 0 ? write_all(file.fd, content, path) : errno_status(errno, path);
+    Status written =
+        ::fchmod(file.fd, mode) == 0 ? write_all(file.fd, content, path) : errno_status(errno, path);
     if (!written.ok()) {
       ::unlink(temporary.c_str());
       return written;
@@ -93,7 +117,7 @@ Status write_file_atomic(const std::string& path, std::string_view content, unsi
 Status make_directories(const std::string& path, unsigned mode) {
   if (path.empty() || ::mkdir(path.c_str(), mode) == 0) return {};
   if (errno == EEXIST) {
-    struct stat info{};
+    struct stat info {};
     if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return {};
     return invalid(path + ": exists and is no folder");
   }

@@ -15,19 +15,19 @@ namespace radl {
 
 enum class Code {
   Ok,
-  Invalid,    // the request is wrong: do not repeat it unchanged
-  NotFound,   // what was named is not there
-  Exists,     // what was to be made is already there
-  Conflict,   // somebody else changed or holds it
-  Auth,       // credentials refused, or a host key that does not match
-  Quota,      // a limit of the provider or of this machine (disk full, memory)
-  Retry,      // a passing fault: the same call may work later
-  Timeout,    // a deadline passed
-  Cancelled,  // the user asked to stop
-  Lost,       // the request went out and its answer is unknown: look before repeating
-  Corrupt,    // stored bytes are not what they must be
+  Invalid,      // the request is wrong: do not repeat it unchanged
+  NotFound,     // what was named is not there
+  Exists,       // what was to be made is already there
+  Conflict,     // somebody else changed or holds it
+  Auth,         // credentials refused, or a host key that does not match
+  Quota,        // a limit of the provider or of this machine (disk full, memory)
+  Retry,        // a passing fault: the same call may work later
+  Timeout,      // a deadline passed
+  Cancelled,    // the user asked to stop
+  Lost,         // the request went out and its answer is unknown: look before repeating
+  Corrupt,      // stored bytes are not what they must be
   Unsupported,  // this machine, provider or build cannot do it
-  Internal,   // our own fault
+  Internal,     // our own fault
 };
 
 std::string_view code_name(Code code);
@@ -43,9 +43,15 @@ class [[nodiscard]] Status {
   // What the user can do, one sentence; may be empty.
   const std::string& hint() const { return hint_; }
 
-  Status&& with_hint(std::string hint) && { hint_ = std::move(hint); return std::move(*this); }
+  Status&& with_hint(std::string hint) && {
+    hint_ = std::move(hint);
+    return std::move(*this);
+  }
   // Prefixes the message with what was being done: "worker[0]: <message>".
-  Status&& at(std::string_view where) && { message_.insert(0, std::string(where) + ": "); return std::move(*this); }
+  Status&& at(std::string_view where) && {
+    message_.insert(0, std::string(where) + ": ");
+    return std::move(*this);
+  }
   // "message (hint)", for one line of output.
   std::string text() const { return hint_.empty() ? message_ : message_ + " (" + hint_ + ")"; }
 
@@ -61,16 +67,30 @@ template <class T>
 class [[nodiscard]] Result {
  public:
   Result(T value) : held_(std::in_place_index<1>, std::move(value)) {}
-  Result(Status status) : held_(std::in_place_index<0>, std::move(status)) { assert(!std::get<0>(held_).ok()); }
+  Result(Status status) : held_(std::in_place_index<0>, std::move(status)) {
+    assert(!std::get<0>(held_).ok());
+  }
 
   bool ok() const { return held_.index() == 1; }
   explicit operator bool() const { return ok(); }
-  const Status& status() const& { static const Status fine; return ok() ? fine : std::get<0>(held_); }
+  const Status& status() const& {
+    static const Status fine;
+    return ok() ? fine : std::get<0>(held_);
+  }
   Status status() && { return ok() ? Status() : std::move(std::get<0>(held_)); }
 
-  T& value() & { assert(ok()); return std::get<1>(held_); }
-  const T& value() const& { assert(ok()); return std::get<1>(held_); }
-  T value() && { assert(ok()); return std::move(std::get<1>(held_)); }
+  T& value() & {
+    assert(ok());
+    return std::get<1>(held_);
+  }
+  const T& value() const& {
+    assert(ok());
+    return std::get<1>(held_);
+  }
+  T value() && {
+    assert(ok());
+    return std::move(std::get<1>(held_));
+  }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T operator*() && { return std::move(*this).value(); }

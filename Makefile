@@ -1,0 +1,65 @@
+# Two commands do all on a fresh Debian 12:  make demo   and   make check.
+# The work is CMake's; this file only names the steps people ask for.
+BUILD   ?= build
+PREFIX  ?= /usr/local
+JOBS    ?= $(shell nproc)
+CMAKE_FLAGS ?=
+
+.PHONY: help deps deps-check build demo check check-sanitize check-conformance check-format install deb fuzz clean
+
+help:
+	@echo "make demo               install packages, build, train CIFAR-10 on this machine from a .radl file"
+	@echo "make check              install packages, build, run the tests"
+	@echo "make check-conformance  compare with peers from PyPI and npm (skips what cannot be had)"
+	@echo "make check-sanitize     the tests under ASan and UBSan"
+	@echo "make build | install [PREFIX= DESTDIR=] | deb | fuzz | bench-NAME | clean"
+
+deps:
+	@tools/install-packages build
+
+deps-check:
+	@tools/install-packages check
+
+$(BUILD)/build.ninja:
+	cmake -G Ninja -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS)
+
+# The programs alone; the tests are built by `check`.
+build: deps
+	@test -f $(BUILD)/build.ninja || cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS) >/dev/null
+	cmake --build $(BUILD) -j $(JOBS) --target radlc radl-train
+
+demo: build
+	@tools/demo $(BUILD)
+
+check: deps-check
+	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS) >/dev/null
+	cmake --build $(BUILD) -j $(JOBS)
+	cd $(BUILD) && ctest --output-on-failure -LE conformance
+
+check-conformance: deps-check
+	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON $(CMAKE_FLAGS) >/dev/null
+	cmake --build $(BUILD) -j $(JOBS)
+	@tests/conformance/run $(BUILD)
+
+check-sanitize: deps-check
+	@cmake -G Ninja -S . -B $(BUILD)-sanitize -DRADL_TESTS=ON -DRADL_SANITIZE=address,undefined $(CMAKE_FLAGS) >/dev/null
+	cmake --build $(BUILD)-sanitize -j $(JOBS)
+	cd $(BUILD)-sanitize && ctest --output-on-failure -LE conformance
+
+check-format: deps-check
+	@git ls-files '*.cc' '*.h' | xargs clang-format --dry-run --Werror && echo "formatting: as .clang-format says"
+
+install: build
+	DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)
+
+deb: build
+	cd $(BUILD) && cpack -G DEB
+
+fuzz: deps-check
+	@tools/fuzz $(BUILD)-fuzz
+
+bench-%: deps-check
+	@tools/bench $* $(BUILD)
+
+clean:
+	rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz

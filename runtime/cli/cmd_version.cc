@@ -1,0 +1,24 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "common/version.h"
+#include "compiler/ir/ir.h"
+#include "runtime/cli/all_commands.h"
+
+namespace radl::cli {
+
+std::function<int()> add_version(CLI::App& app, Session&) {
+  CLI::App* command = app.add_subcommand("version", "Print the version and what this build can do");
+  auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "as JSON");
+  return [json] {
+    if (*json) {
+      std::printf("{\"radlc\":\"%s\",\"ir\":%d,\"job\":1,\"plan\":1}\n", kVersionText, ir::kVersion);
+    } else {
+      std::printf("radlc %s (IR %d, job 1, plan 1)\n", kVersionText, ir::kVersion);
+    }
+    return static_cast<int>(kDone);
+  };
+}
+
+}  // namespace radl::cli

@@ -1,0 +1,71 @@
+// How radlc's commands are put together: one file a command, each adds itself to the parser.
+//
+// A command parses flags, calls a library, renders what came back, and returns the exit code. Nothing else
+// lives here.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/status.h"
+
+namespace CLI {
+class App;
+}
+
+namespace radl::cli {
+
+// docs/exit-codes: `plan --detailed-exitcode` and `fmt --check` state their own.
+enum Exit : int {
+  kDone = 0,
+  kUserError = 1,   // the file, the flags or a refused question
+  kWorldError = 2,  // a provider, a machine, a disk, a step
+  kInterrupted = 130,
+};
+
+// What the terminal can show. Read once by main.
+struct Terminal {
+  bool is_terminal = false;  // standard output
+  bool can_ask = false;      // standard input and output are terminals and CI is not set
+  bool color = false;        // NO_COLOR > --no-color > CLICOLOR_FORCE > is_terminal and TERM != dumb
+  int width = 100;
+};
+
+struct Session {
+  std::string program_path;  // of this executable, for finding stdlib and radl-train
+  Terminal terminal;
+  bool no_color = false;
+  bool verbose = false;
+};
+
+// Adds one subcommand to `app`. The returned function is called when the user chose it.
+struct Command {
+  std::string_view name;
+  std::string_view group;  // heading in `radlc --help`
+  std::function<int()> (*add)(CLI::App& app, Session& session);
+};
+
+const std::vector<Command>& commands();
+
+// Prints "error: ..." and the hint on standard error; the exit code that fits the code.
+int report(const Session& session, const Status& status);
+
+// "\x1b[1m" and so on, or "" when colour is off.
+struct Style {
+  explicit Style(bool on) : on_(on) {}
+  std::string_view bold() const { return on_ ? "\x1b[1m" : ""; }
+  std::string_view dim() const { return on_ ? "\x1b[2m" : ""; }
+  std::string_view red() const { return on_ ? "\x1b[31m" : ""; }
+  std::string_view green() const { return on_ ? "\x1b[32m" : ""; }
+  std::string_view yellow() const { return on_ ? "\x1b[33m" : ""; }
+  std::string_view blue() const { return on_ ? "\x1b[34m" : ""; }
+  std::string_view off() const { return on_ ? "\x1b[0m" : ""; }
+
+ private:
+  bool on_;
+};
+
+}  // namespace radl::cli

@@ -1,0 +1,36 @@
+// Every command of radlc, in the order in which --help shows them.
+#include "runtime/cli/command.h"
+
+#include <cstdio>
+
+#include "runtime/cli/all_commands.h"
+
+namespace radl::cli {
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> all = {
+      {"version", "Other", add_version},
+  };
+  return all;
+}
+
+int report(const Session& session, const Status& status) {
+  Style style(session.terminal.color);
+  std::fprintf(stderr, "%s%serror:%s %s\n", style.bold().data(), style.red().data(), style.off().data(),
+               status.message().c_str());
+  if (!status.hint().empty()) std::fprintf(stderr, "  %s\n", status.hint().c_str());
+  switch (status.code()) {
+    case Code::Ok:
+      return kDone;
+    case Code::Invalid:
+    case Code::NotFound:
+    case Code::Exists:
+      return kUserError;
+    case Code::Cancelled:
+      return kInterrupted;
+    default:
+      return kWorldError;
+  }
+}
+
+}  // namespace radl::cli

@@ -1,0 +1,73 @@
+// radlc: parses the command line, runs one command, turns its outcome into an exit code.
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+
+#include "common/version.h"
+#include "runtime/cli/command.h"
+#include "runtime/cli/terminal.h"
+
+namespace {
+
+constexpr char kFooter[] =
+    "A first run:  radlc plan FILE.radl;  radlc apply FILE.radl;  radlc destroy FILE.radl\n"
+    "Manual: man radlc, man 5 radl. `radlc COMMAND --help` shows a command's options.";
+
+int run(int argc, char** argv) {
+  using namespace radl::cli;
+  Session session;
+  session.program_path = own_program_path(argv[0]);
+
+  CLI::App app{"radlc - from one .radl file to machines, configured, and a trained model", "radlc"};
+  app.require_subcommand(0, 1);
+  app.footer(kFooter);
+  app.fallthrough();
+  app.get_formatter()->column_width(34);
+  app.add_flag("--no-color", session.no_color, "plain text (also: NO_COLOR, CI, or no terminal)");
+  app.add_flag("-v,--verbose", session.verbose, "say more about what is done");
+  bool version = false;
+  app.add_flag("-V,--version", version, "print the version and exit");
+
+  std::function<int()> chosen;
+  for (const Command& command : commands()) {
+    size_t before = app.get_subcommands({}).size();
+    std::function<int()> action = command.add(app, session);
+    CLI::App* added = app.get_subcommands({}).size() > before ? app.get_subcommands({}).back() : nullptr;
+    if (added == nullptr) continue;
+    added->group(std::string(command.group));
+    added->callback([&chosen, action] { chosen = action; });
+  }
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // 0 for --help; every other parse error is the user's.
+    return app.exit(error) == 0 ? kDone : kUserError;
+  }
+  session.terminal = detect_terminal(session.no_color);
+  if (version) {
+    std::printf("radlc %s\n", radl::kVersionText);
+    return kDone;
+  }
+  if (!chosen) {
+    std::fputs(app.help().c_str(), stdout);
+    return kUserError;
+  }
+  return chosen();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pager is no reason to leave a run half done
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr,
+                 "radlc: internal error: %s\nThis is a fault of radlc; please report it with the command "
+                 "that you ran.\n",
+                 error.what());
+    return radl::cli::kWorldError;
+  }
+}

@@ -1,0 +1,70 @@
+#include "runtime/cli/terminal.h"
+
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+
+namespace radl::cli {
+namespace {
+
+bool is_set(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0';
+}
+
+}  // namespace
+
+Terminal detect_terminal(bool no_color) {
+  Terminal terminal;
+  terminal.is_terminal = ::isatty(STDOUT_FILENO) == 1;
+  bool automation = is_set("CI");
+  terminal.can_ask = terminal.is_terminal && ::isatty(STDIN_FILENO) == 1 && !automation;
+  const char* kind = std::getenv("TERM");
+  bool dumb = kind == nullptr || std::string_view(kind) == "dumb";
+  const char* force = std::getenv("CLICOLOR_FORCE");
+  bool forced = force != nullptr && *force != '\0' && std::string_view(force) != "0";
+  terminal.color =
+      !is_set("NO_COLOR") && !no_color && (forced || (terminal.is_terminal && !dumb && !automation));
+  winsize size{};
+  if (terminal.is_terminal && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    terminal.width = size.ws_col;
+  }
+  return terminal;
+}
+
+std::string own_program_path(const char* argv0) {
+  std::error_code error;
+  std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? std::string(argv0) : path.string();
+}
+
+bool confirm(const std::string& question) {
+  std::string answer = ask_line(question, false);
+  return answer == "yes" || answer == "y";
+}
+
+std::string ask_line(const std::string& question, bool hidden) {
+  std::fprintf(stderr, "%s ", question.c_str());
+  std::fflush(stderr);
+  termios saved{};
+  bool silenced = hidden && ::tcgetattr(STDIN_FILENO, &saved) == 0;
+  if (silenced) {
+    termios quiet = saved;
+    quiet.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+    ::tcsetattr(STDIN_FILENO, TCSANOW, &quiet);
+  }
+  std::string line;
+  std::getline(std::cin, line);
+  if (silenced) {
+    ::tcsetattr(STDIN_FILENO, TCSANOW, &saved);
+    std::fputc('\n', stderr);
+  }
+  return line;
+}
+
+}  // namespace radl::cli

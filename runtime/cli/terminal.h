@@ -1,0 +1,17 @@
+// What the terminal and this process are: colour, width, whether somebody can answer, where the program lies.
+#pragma once
+
+#include <string>
+
+#include "runtime/cli/command.h"
+
+namespace radl::cli {
+
+Terminal detect_terminal(bool no_color);
+std::string own_program_path(const char* argv0);
+// Asks on the terminal; false for anything but "yes" (or "y"), and at end of input.
+bool confirm(const std::string& question);
+// Reads a line; with `hidden` the terminal does not show it.
+std::string ask_line(const std::string& question, bool hidden);
+
+}  // namespace radl::cli
