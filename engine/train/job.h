@@ -1,0 +1,141 @@
+// The job file as a value: what one run of the engine trains, with what, where, and as which member of a
+// cluster.
+//
+// docs/job.md is the contract; this header is its shape in C++. read_job() is strict: an unknown key, a wrong
+// type or a value out of range is Invalid, and the message names the key by its path ("optimizer.momentum").
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/status.h"
+
+namespace radl::engine {
+
+inline constexpr int kJobVersion = 1;
+
+struct DatasetSpec {
+  std::string name = "cifar10";
+  std::string directory;
+  int64_t train = 0;       // how many training pictures to use; 0: all there are
+  int64_t test = 0;        // likewise for the test set
+  int64_t validation = 0;  // held out from the end of the training set and evaluated instead of the test set
+};
+
+struct OptimizerSpec {
+  std::string name = "sgd";  // sgd, adamw, lars
+  double momentum = 0.9;     // sgd, lars
+  bool nesterov = true;      // sgd
+  double weight_decay = 5e-4;
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // adamw
+  double trust = 0.001;                               // lars
+  double clip = 0;                                    // largest norm of a gradient; 0: no clipping
+};
+
+struct ScheduleSpec {
+  std::string name = "one_cycle";  // constant, step, cosine, linear, one_cycle
+  double peak = 0.1;               // the largest learning rate
+  double warmup = 0;               // share of the run in which it rises to the peak
+  double final = 0;                // last learning rate as a share of the peak
+  std::vector<double> milestones;  // step: shares of the run
+  double gamma = 0.1;              // step: factor at each milestone
+};
+
+struct AugmentSpec {
+  bool flip = false;
+  int translate = 0;  // largest shift in pixels
+  int cutout = 0;     // side of the square set to zero, in pixels
+};
+
+enum class SyncMode { Async, Sync, Stale, AllReduce };
+enum class Encoding : uint8_t { Fp32 = 0, Bf16 = 1, Fp16 = 2 };
+
+struct SyncSpec {
+  SyncMode mode = SyncMode::Async;
+  int staleness = 0;                    // stale: how many steps a worker may be ahead of the slowest
+  Encoding gradients = Encoding::Fp32;  // how gradients travel
+  Encoding weights = Encoding::Fp32;    // how weights travel to the workers (the servers keep fp32)
+  int local_steps = 1;                  // steps a worker takes on its own between two exchanges
+};
+
+struct ClusterSpec {
+  std::vector<std::string> chief, ps, worker, evaluator;  // "host:port", "[::1]:port"
+  bool empty() const { return chief.empty() && ps.empty() && worker.empty(); }
+};
+
+// Which member of the cluster this process is. "" without a cluster.
+struct TaskSpec {
+  std::string type;  // chief, ps, worker
+  int index = 0;
+  std::string name() const { return type.empty() ? "local" : type + "/" + std::to_string(index); }
+};
+
+struct CheckpointSpec {
+  double every_epochs = 1;    // 0: only by time and at the end
+  double every_seconds = 60;  // 0: only by epochs and at the end
+  int keep = 2;
+};
+
+struct EvaluateSpec {
+  double every_epochs = 1;  // 0: only at the end
+  bool flip = false;        // the final evaluation also averages over mirrored pictures, reported apart
+};
+
+struct DirectorySpec {
+  std::string checkpoint, events, model;  // "": not written
+};
+
+enum class Resume { Auto, Never, Require };
+
+struct Job {
+  std::string model = "resnet20";  // a zoo name or the text of a description
+  DatasetSpec dataset;
+  int batch_size = 128;  // pictures in one step of one worker
+  double epochs = 10;
+  std::string precision = "auto";  // auto, fp32, bf16
+  uint64_t seed = 1;
+  int threads = 0;               // 0: all cores this process may use
+  std::string kernels = "auto";  // auto, ref, eigen, onednn
+  OptimizerSpec optimizer;
+  ScheduleSpec schedule;
+  double label_smoothing = 0;
+  double average = 0;  // weight averaging: decay of an exponential mean kept beside the weights; 0: none
+  AugmentSpec augment;
+  SyncSpec sync;
+  ClusterSpec cluster;
+  TaskSpec task;
+  CheckpointSpec checkpoint;
+  EvaluateSpec evaluate;
+  DirectorySpec directories;
+  Resume resume = Resume::Auto;
+  std::string secrets;   // file with the job's key, hex
+  std::string progress;  // file for JSON lines, "": none
+  std::string report;    // file for the run report (JSON), "": report.json in directories.model
+  double peer_timeout_seconds = 10;
+  double start_timeout_seconds = 120;  // how long a member waits for the others to appear
+};
+
+// Reads the text of a job file. `file` is used in messages.
+Result<Job> parse_job(std::string_view text, std::string_view file);
+// Reads a file and makes its relative paths relative to its folder.
+Result<Job> read_job(const std::string& path);
+// The job as JSON: every key, in the order of docs/job.md, so that equal jobs give equal bytes.
+std::string write_job(const Job& job);
+
+// Takes cluster and task from the text of a TF_CONFIG variable; whatever else it says is ignored, as
+// TensorFlow does. "master" counts as chief. Invalid when it is not of that form.
+Status apply_tf_config(Job& job, std::string_view text);
+
+// What must hold between keys (called by parse_job; call it again after changing a job).
+Status check_job(const Job& job);
+
+// What all members of a job must agree on, as lower-case hex: everything but task, paths, threads and
+// kernels.
+std::string job_digest(const Job& job);
+
+std::string_view sync_mode_name(SyncMode mode);
+std::string_view encoding_name(Encoding encoding);
+
+}  // namespace radl::engine

@@ -1,0 +1,49 @@
+// Running a job: the one entry point of the engine's training half.
+//
+// In: a job (train/job.h). Out: the model, checkpoints, events, progress and report that it names, and a
+// summary. Which part of the work this process does follows from job.task: all of it without a cluster.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "common/status.h"
+#include "engine/train/job.h"
+
+namespace radl::engine {
+
+struct RunHooks {
+  // Each progress line (JSON, no newline), also written to job.progress. Called from any thread, one at a
+  // time.
+  std::function<void(std::string_view line)> progress;
+  // Set by a signal handler: the run writes a checkpoint and returns Cancelled.
+  const std::atomic<bool>* cancelled = nullptr;
+};
+
+struct RunSummary {
+  std::string task;    // "local", "worker/0", ...
+  uint64_t steps = 0;  // of the whole job, those of earlier runs included
+  double epochs = 0;
+  double train_loss = 0, train_accuracy = 0;  // over the last epoch
+  double test_loss = 0, test_accuracy = 0;    // of the final weights; chief and local only
+  double test_accuracy_flip = 0;              // with test-time augmentation, 0 if not asked for
+  double seconds = 0;                         // this run, from the call to the end
+  double train_seconds = 0;      // of which training, without start-up, final evaluation and export
+  double images_per_second = 0;  // training pictures per training second, of this run
+  uint64_t resumed_from = 0;     // step of the checkpoint that this run continued, 0: fresh
+  std::string model;             // folder of the trained model, "" when this task writes none
+  std::string report;            // the report's file, likewise
+};
+
+// Runs the job to its end. Invalid: the job or its data is wrong, or training diverged (the last good
+// checkpoint is kept). Cancelled: interrupted, checkpoint written. Lost, Timeout, Auth, Quota, ...: the world
+// failed.
+Result<RunSummary> run_job(const Job& job, const RunHooks& hooks);
+
+// The exit code that docs/job.md promises for the outcome of run_job.
+int exit_code(const Status& status);
+
+}  // namespace radl::engine
