@@ -31,7 +31,21 @@ struct Context {
 };
 
 enum class ResourceKind { Key, Network, Node, Volume };
-std::string_view resource_kind_name(ResourceKind kind);
+// "key", "network", "node", "volume": in the state, in plans and in events.
+constexpr std::string_view resource_kind_name(ResourceKind kind) {
+  switch (kind) {
+    case ResourceKind::Key: return "key";
+    case ResourceKind::Network: return "network";
+    case ResourceKind::Node: return "node";
+    case ResourceKind::Volume: return "volume";
+  }
+  return "unknown";
+}
+
+// What the plan asks for besides the quoted nodes, and in this order: one Key (address "key.PROVIDER", spec
+// {"type":"ed25519"}), then each Network that a node of this provider is in and that is no reference (address
+// "network.lan", spec {"name","public","ports":[{protocol,cidr,remote,remote_end,local,local_end}],"features"}),
+// then the nodes. Removed in the reverse order.
 
 // The machine a node becomes, chosen at plan time: offline and deterministic.
 struct Quote {
@@ -54,6 +68,8 @@ struct Capabilities {
 struct Made {
   std::string id;
   Json attributes = Json::object();
+  bool complete = true;  // find() and list(): false when create() had not finished; the caller destroys it by `id`
+  ResourceKind kind = ResourceKind::Node;  // list(): what it is
 };
 
 class Provider {

@@ -45,6 +45,7 @@ struct StepContext {
   std::function<void(const StepEvent&)> emit = [](const StepEvent&) {};
   std::string log_path;  // the step's full log on this machine
   Json previous_product;  // of an earlier run, null if none
+  bool resume = false;    // Training: go on from the last checkpoint if there is one; false: start anew
 };
 
 struct StepOutcome {
