@@ -1,0 +1,72 @@
+// What happens during a run, as it happens. One stream feeds the progress display, --log-json and the
+// reports.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+#include "runtime/base/redact.h"
+
+namespace radl {
+
+enum class EventKind {
+  RunStarted,      // data: {command, infrastructure, actions, plan: totals}
+  Recovered,       // an intent of an earlier run was looked up; id; data: {outcome:
+                   // adopted|removed|repeated|closed}
+  ActionStarted,   // id, verb; data: {attempt}
+  NodePhase,       // id; data: {phase: creating|waiting|reachable|destroying}
+  Task,            // id (step), node; data from the runner: {name, state, ...}
+  Output,          // id (step), node; message: a line of a step's output
+  Progress,        // id (step), node; data from the runner: {fraction, ...}
+  Metric,          // id (training), node; data: as the engine wrote it (docs/job.md)
+  Log,             // id may be empty; message: a line of a provider
+  ActionRetry,     // id; message: the error; data: {attempt, wait_seconds, code}
+  ActionFinished,  // id, verb; data: {seconds, changes}
+  ActionFailed,    // id, verb; message; data: {seconds, code, log}
+  ActionSkipped,   // id; message: why ("worker[0] failed", "cancelled")
+  Cancelled,       // data: {level}
+  Leftover,        // id: what could not be removed; message
+  OutputValue,     // id: name; data: {value, sensitive}
+  RunFinished,     // data: {ok, seconds, done, failed, skipped}
+};
+std::string_view event_kind_name(EventKind kind);  // "action_started", ...
+
+struct Event {
+  EventKind kind = EventKind::Log;
+  double time = 0;  // wall seconds; set by the stream
+  std::string id;
+  std::string node;
+  std::string verb;
+  std::string message;
+  nlohmann::json data;
+};
+
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  virtual void emit(const Event& event) = 0;  // one call at a time; already redacted
+};
+
+// {"event":"action_started","time":...,"id":"worker[0]",...}; empty fields are left out.
+nlohmann::json to_json(const Event& event);
+
+// Appends a line per event to a file, each with one write(2). Errors of writing are kept, not thrown about.
+class JsonLinesSink : public EventSink {
+ public:
+  static Result<std::unique_ptr<JsonLinesSink>> open(const std::string& path);
+  explicit JsonLinesSink(int fd, bool owned);
+  ~JsonLinesSink() override;
+  JsonLinesSink(const JsonLinesSink&) = delete;
+  JsonLinesSink& operator=(const JsonLinesSink&) = delete;
+  void emit(const Event& event) override;
+  const Status& status() const { return status_; }
+
+ private:
+  int fd_;
+  bool owned_;
+  Status status_;
+};
+
+}  // namespace radl

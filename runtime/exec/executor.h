@@ -1,0 +1,107 @@
+// Executes exactly a plan: a scheduler over the action graph.
+//
+// Every create, update, destroy and step is written down before it is asked for (Store::begin) and closed
+// after, so a run that is killed at any instruction is picked up by recover(). Order of calls, with the lock
+// held:
+//   recover -> snapshot -> make_plan -> apply           (or make_destroy_plan -> destroy)
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/base/world.h"
+#include "runtime/exec/cancellation.h"
+#include "runtime/exec/events.h"
+#include "runtime/net/remote.h"
+#include "runtime/plan/plan.h"
+#include "runtime/state/store.h"
+#include "runtime/steps/step_runner.h"
+
+namespace radl {
+
+enum class OnError {
+  Keep,     // what failed is left as it is; what does not need it goes on
+  Retry,    // and what failed is tried again, up to `rounds` times, after the rest is done
+  Destroy,  // everything that this run made is destroyed again
+};
+
+// One attempt to connect to a node; the executor repeats it while a node boots. Auth is final, NotFound,
+// Retry, Timeout and Lost are tried again.
+using Connector = std::function<Result<std::unique_ptr<Remote>>(const ir::Node& node, const Json& attributes,
+                                                                const Context& context)>;
+
+struct ApplyOptions {
+  int parallelism = 10;
+  OnError on_error = OnError::Keep;
+  int rounds = 2;    // of OnError::Retry
+  int attempts = 4;  // of one call that fails with Retry, Timeout or Lost
+  std::chrono::milliseconds first_wait{500}, longest_wait{20000};  // between attempts; doubled, with jitter
+  std::chrono::milliseconds create_deadline{std::chrono::minutes(10)};
+  std::chrono::milliseconds boot_deadline{std::chrono::minutes(5)};  // from created to reachable
+};
+
+// What a run needs. All pointers outlive the call.
+struct Run {
+  World* world = nullptr;
+  Store* store = nullptr;
+  const ProviderSet* providers = nullptr;
+  std::map<ir::StepKind, StepRunner*> runners;
+  Connector connect;                     // empty: nodes are not connected to (a plan without steps)
+  const ir::Program* program = nullptr;  // nullptr for recover() and destroy()
+  const ir::Secrets* secrets = nullptr;
+  std::vector<EventSink*> sinks;
+  Cancellation* cancellation = nullptr;
+  ApplyOptions options;
+};
+
+struct ActionOutcome {
+  enum class State { Done, Failed, Skipped };
+  std::string id;
+  Verb verb = Verb::Create;
+  State state = State::Done;
+  Status status;       // of a failure
+  std::string detail;  // why it was skipped
+  double seconds = 0;
+  size_t changes = 0;  // a step's
+  std::string log;     // path of a step's full log
+};
+
+struct RunReport {
+  std::vector<ActionOutcome> actions;  // in the plan's order
+  Status status;                       // ok, Cancelled, or the first failure
+  std::vector<std::string> leftovers;  // "worker[1] (local-3f..): reason": what destroy could not remove
+  std::vector<OutputRecord> outputs;
+  double seconds = 0;
+  size_t done() const, failed() const, skipped() const;
+};
+
+struct Recovery {
+  size_t adopted = 0, removed = 0, repeated = 0, closed = 0;
+  size_t total() const { return adopted + removed + repeated + closed; }
+};
+
+// Looks up every open intent of an earlier run by its token: a finished thing is adopted, a half-made one
+// removed, a destroy repeated, a step marked as interrupted. Fails as a whole when a provider cannot be
+// asked; nothing is lost.
+Result<Recovery> recover(const Run& run);
+
+RunReport apply(const Run& run, const Plan& plan);
+// Executes a destroy plan, then asks the providers what is left and removes that too.
+RunReport destroy(const Run& run, const Plan& plan);
+
+// Looks at the world: the nodes through their providers, the steps through their runners. Changes nothing.
+Result<Observed> refresh(const Run& run, const Snapshot& snapshot);
+
+// Steps whose product names a file on this machine that is not there any more: for
+// PlanOptions::missing_products.
+std::map<std::string, std::string> missing_products(const Snapshot& snapshot, World& world);
+
+// The program's outputs with what the state knows; sensitive values included when secrets are given.
+std::vector<OutputRecord> resolve_outputs(const ir::Program& program, const Snapshot& snapshot,
+                                          const ir::Secrets* secrets);
+
+}  // namespace radl

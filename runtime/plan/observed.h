@@ -1,0 +1,29 @@
+// What a look at the world found (exec/refresh.h), as an argument of the plan.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "runtime/steps/step_runner.h"
+
+namespace radl {
+
+// A difference between the state and the world that nobody planned.
+struct Drift {
+  std::string address;  // of a resource or a step
+  std::string what;     // "gone", "changed", "unreachable"
+  std::vector<Change> changes;
+  std::string detail;
+};
+
+struct Observed {
+  std::vector<Drift> resources;            // gone or changed ones, by address
+  std::map<std::string, Json> attributes;  // of nodes that answered: as they are now
+  std::map<std::string, std::vector<Change>>
+      steps;                                   // step id -> what running it would change; empty: as wanted
+  std::map<std::string, std::string> unknown;  // step or node -> why it could not be looked at
+};
+
+}  // namespace radl

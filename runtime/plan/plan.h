@@ -1,0 +1,119 @@
+// plan = f(program, state, quotes[, observed]): pure, offline, the same bytes for the same input.
+//
+// Out: the actions in a total order that respects their edges, each with a reason. runtime/exec executes
+// exactly this. Rendered as text (render.h), JSON, DOT; kept in a file (plan_file.h).
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+#include "compiler/ir/ir.h"
+#include "runtime/plan/observed.h"
+#include "runtime/plan/provider_set.h"
+#include "runtime/state/snapshot.h"
+
+namespace radl {
+
+inline constexpr int kPlanVersion = 1;
+
+enum class Verb { Create, Update, Replace, Delete, Run, Forget };
+std::string_view verb_name(Verb verb);  // "create", ...
+std::string_view verb_mark(Verb verb);  // "+", "~", "-/+", "-", ">", "x"
+
+// One field that differs. Unknown values are {"$unknown": ..}, secrets {"$secret": ..}; null is "absent".
+struct FieldChange {
+  std::string field;
+  Json before, after;
+  bool forces_replacement = false;
+};
+
+struct Action {
+  std::string id;  // = address of the resource, or id of the step; unique in the plan
+  Verb verb = Verb::Create;
+  bool is_step = false;
+  ResourceKind kind = ResourceKind::Node;  // of a resource
+  std::string provider;                    // of a resource
+  std::string step_kind;                   // of a step: "native", ...
+  std::vector<std::string> nodes;          // a node's own address; a step's nodes
+  std::string summary;                     // what it is, in a few words: "local, 2 cpu, 4 GiB, in lan"
+  std::vector<FieldChange> changes;
+  std::vector<std::string> needs;  // ids of actions that must be done first
+  std::string why;
+  std::vector<std::string> order;  // why it comes after others: "step 2 follows step 1 (worker[0]/base)"
+  Json spec;                       // Create, Update, Replace: what the provider is given
+  double price_per_hour = 0;
+  std::optional<double> seconds;  // predicted; absent: nobody knows
+  bool resume = false;            // Run of a training: from its last checkpoint
+};
+
+struct OutputChange {
+  std::string name;
+  Verb verb = Verb::Create;  // Create, Update, Delete
+  Json before, after;
+  bool sensitive = false;
+};
+
+struct PlanTotals {
+  int create = 0, update = 0, replace = 0, remove = 0, run = 0, forget = 0;
+  double price_per_hour_before = 0, price_per_hour = 0;  // of the nodes, before and after
+  std::string currency = "USD";
+  double seconds = 0;            // the longest path through the actions
+  bool seconds_complete = true;  // false: some action's time is not known and not in `seconds`
+};
+
+struct Plan {
+  int version = kPlanVersion;
+  std::string infrastructure;
+  bool destroys = false;  // made by make_destroy_plan
+  // What it was made of; a saved plan is refused when any of it moved on.
+  std::string source_digest;
+  std::vector<ir::Source> sources;
+  std::string lineage;
+  long long serial = 0;
+  std::string catalog;  // its date
+
+  std::vector<Action> actions;
+  std::vector<OutputChange> outputs;
+  std::vector<Drift> drift;  // changes made behind radlc's back, apart from those asked for
+  std::vector<std::string> notes;
+  PlanTotals totals;
+
+  bool changes_anything() const { return !actions.empty() || !outputs.empty(); }
+  const Action* find(const std::string& id) const;
+};
+
+struct PlanOptions {
+  std::set<std::string> replace;  // addresses that must be made anew
+  std::string catalog_date;
+  std::map<std::string, std::string> missing_products;  // steps whose product is not where it was: id -> what
+};
+
+struct PlanInput {
+  const ir::Program& program;
+  const Snapshot& snapshot;  // an empty one when there is no state yet
+  const ProviderSet& providers;
+  // Fingerprint of each secret of the program (fingerprints()).
+  std::map<std::string, std::string> secrets;
+  const Observed* observed = nullptr;  // of a refresh
+  PlanOptions options;
+};
+
+// Invalid: a node that its provider cannot make, an unknown cloud, a cycle: everything wrong in one message a
+// line.
+Result<Plan> make_plan(const PlanInput& input);
+// Everything in the state, in the reverse order of its making.
+Plan make_destroy_plan(const Snapshot& snapshot);
+
+// Fingerprints of all secrets, salted by the state.
+std::map<std::string, std::string> fingerprints(const Snapshot& snapshot, const ir::Secrets& secrets);
+
+// {"plan":1, ...}; docs/plan.md has every key. Unknown keys are to be ignored by readers.
+Json to_json(const Plan& plan);
+Result<Plan> plan_from_json(const Json& json);
+
+}  // namespace radl

@@ -1,0 +1,27 @@
+// A plan for people: only what changes, one summary line.
+#pragma once
+
+#include <string>
+
+#include "runtime/plan/plan.h"
+
+namespace radl {
+
+struct RenderOptions {
+  bool color = false;
+  int width = 100;     // no line is cut; long values are folded
+  bool full = false;   // every field of what is created, no folding of equal actions, the order's reasons
+  bool brief = false;  // the summary line alone
+};
+
+std::string render_text(const Plan& plan, const RenderOptions& options = {});
+// "Plan: 3 to create, 4 steps to run; 0.00 USD/h; about 12 s and a training." or "No changes: ...".
+std::string summary_line(const Plan& plan);
+std::string render_dot(const Plan& plan);
+// One self-contained page for a review.
+std::string render_html(const Plan& plan);
+// One value, as in the text: numbers with their unit where `field` says it is a size, unknown and secret
+// parts shown as such.
+std::string render_value(const Json& value, const std::string& field = {});
+
+}  // namespace radl

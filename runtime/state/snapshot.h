@@ -1,0 +1,88 @@
+// What the state knows of one infrastructure: plain values, read and written by runtime/state/store.
+// Secrets are never in it: {"$secret": NAME} stays as it is, and `secrets` holds salted fingerprints.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/providers/provider.h"
+
+namespace radl {
+
+enum class ResourceStatus {
+  Ready,
+  Tainted,   // made, but it must be replaced: it never became reachable, or the user said so
+  Deleting,  // a destroy was begun and did not end well
+};
+std::string_view resource_status_name(ResourceStatus status);
+
+struct ResourceRecord {
+  std::string address;  // "worker[0]", "network.lan", "key.local"
+  ResourceKind kind = ResourceKind::Node;
+  std::string provider;
+  std::string id;     // the provider's
+  std::string token;  // it was made with
+  ResourceStatus status = ResourceStatus::Ready;
+  Json spec = Json::object();        // as given to create() or update() last
+  Json attributes = Json::object();  // as the provider answered last
+  std::string system;                // nodes: "worker"
+  int ordinal = 0;
+  int number = -1;         // nodes: #N#
+  bool reachable = false;  // nodes: a connection has been made since it was created
+  double price_per_hour = 0;
+  std::string currency = "USD";
+  std::vector<std::string> needs;  // resources that must outlive it: its key and networks
+  double created_at = 0;           // wall seconds
+};
+
+enum class StepStatus { Done, Failed, Interrupted };
+std::string_view step_status_name(StepStatus status);
+
+struct StepRecord {
+  std::string id;  // "worker[0]/tools"
+  std::string recipe;
+  std::string kind;                            // "native", "ansible", "cloud_init", "training"
+  std::vector<std::string> nodes;              // addresses
+  std::map<std::string, std::string> made_on;  // address -> resource id that it ran on
+  StepStatus status = StepStatus::Done;
+  std::string digest;  // over all that it depended on: runtime/plan/step_digest.h
+  Json definition;     // the step as it was, without values of secrets: shows what changed
+  std::map<std::string, std::string> inputs;  // "server[0].private_ip" -> fingerprint of its value then
+  Json product = Json::object();
+  std::string error;       // of a failure, redacted
+  double seconds = 0;      // it took
+  double finished_at = 0;  // wall seconds
+};
+
+struct OutputRecord {
+  std::string name;
+  Json value;  // unknown parts resolved, secrets by reference; null when sensitive
+  std::string description;
+  bool sensitive = false;
+};
+
+struct Snapshot {
+  std::string name;           // of the infrastructure
+  std::string lineage;        // random, made with the state: two states of one name are told apart
+  long long serial = 0;       // grows with every write
+  std::string source_digest;  // of the program applied last
+  std::vector<std::string> source_paths;
+  std::map<std::string, ResourceRecord> resources;  // by address
+  std::map<std::string, StepRecord> steps;          // by id
+  std::vector<OutputRecord> outputs;                // as declared
+  std::map<std::string, std::string> secrets;       // name -> fingerprint
+  size_t open_intents = 0;  // an earlier run was interrupted: recover() before applying
+
+  bool empty() const { return resources.empty() && steps.empty(); }
+};
+
+// {"state":1, name, lineage, serial, resources:[..], steps:[..], outputs:[..]}: `radlc show --json`.
+Json to_json(const Snapshot& snapshot);
+
+// HMAC over a secret, salted with the lineage: tells that it changed, and no more.
+std::string secret_fingerprint(const Snapshot& snapshot, const std::string& secret);
+
+}  // namespace radl

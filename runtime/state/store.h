@@ -1,0 +1,118 @@
+// The state of one infrastructure: a SQLite database (WAL, mode 0600) in a private folder (docs/state.md).
+//
+//   DIRECTORY/            .radl beside the source file, or --state; mode 0700
+//     NAME/               one infrastructure
+//       state.db          snapshot, journal, history, lock
+//       lock              held by the process that owns the lock
+//       work/             the provider's own files (Context::work_directory)
+//       logs/             full logs of steps
+//
+// Readers need no lock. A writer takes the lock, and every write checks that it is still held. Writes are
+// transactions with full sync: a kill or a power cut leaves the state before one or after it. A full disk is
+// Quota and leaves the state as it was. All calls may be made from several threads.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+#include "runtime/base/world.h"
+#include "runtime/state/snapshot.h"
+
+namespace radl {
+
+// A thing about to be done whose answer could be lost. Written before it is asked for, closed after.
+struct Intent {
+  enum class Kind { Create, Update, Destroy, Run };
+  long long id = 0;
+  Kind kind = Kind::Create;
+  std::string address;      // of the resource, or the id of the step
+  std::string token;        // Create: what the provider is given
+  ResourceRecord resource;  // Create: all but id and attributes; Destroy, Update: as it was
+  double opened_at = 0;
+};
+std::string_view intent_kind_name(Intent::Kind kind);
+
+struct LockInfo {
+  std::string id;
+  std::string owner;  // user name
+  std::string host;
+  int pid = 0;
+  unsigned long long pid_start = 0;
+  std::string boot_id;
+  std::string command;  // "apply"
+  double since = 0;     // wall seconds
+  // "apply by ana on host7, process 4711, since 2026-11-21T02:54:11Z".
+  std::string text() const;
+};
+
+struct HistoryEntry {
+  long long serial = 0;
+  double time = 0;
+  std::string command;  // "apply", "destroy", "recover", "state rm"
+  std::string summary;  // "3 created, 4 steps run"
+  std::string source_digest;
+};
+
+enum class OpenMode {
+  Read,    // never changes a byte; NotFound when there is no state yet
+  Write,   // NotFound when there is no state yet
+  Create,  // makes it when it is not there
+};
+
+class Store {
+ public:
+  // Invalid: written by a newer radlc; Corrupt: not a state of radlc, or damaged; Auth: no permission.
+  static Result<std::unique_ptr<Store>> open(const std::string& directory, const std::string& name,
+                                             OpenMode mode, World& world);
+  virtual ~Store() = default;
+
+  // Takes the one lock. A dead owner's is freed at once; a living one's is waited for up to `timeout`, then
+  // it is Conflict and says who holds it. Released by unlock() or the destructor.
+  virtual Status lock(const std::string& command, std::chrono::milliseconds timeout,
+                      const std::function<void(const LockInfo&)>& waiting = {},
+                      const std::function<bool()>& cancelled = {}) = 0;
+  virtual void unlock() = 0;
+  virtual Result<std::optional<LockInfo>> lock_holder() = 0;
+  virtual Status force_unlock(const std::string& lock_id) = 0;  // Conflict unless that is the id
+
+  virtual Result<Snapshot> snapshot() = 0;
+  virtual Result<std::vector<Intent>> open_intents() = 0;
+  virtual Result<std::vector<HistoryEntry>> history(size_t newest) = 0;
+
+  // --- writes: each one transaction; they need the lock ---
+  virtual Result<Intent> begin(Intent intent) = 0;  // returns it with its id
+  // Closes an intent together with what came of it. An outcome of Create or Update puts the resource, of
+  // Destroy removes it and the records of its steps, of Run puts the step; nullptr means that nothing came of
+  // it.
+  virtual Status finish(const Intent& intent, const ResourceRecord* made) = 0;
+  virtual Status finish_destroy(const Intent& intent) = 0;
+  virtual Status finish_run(const Intent& intent, const StepRecord& record) = 0;
+  virtual Status put_resource(const ResourceRecord& record) = 0;
+  virtual Status remove_resource(
+      const std::string& address) = 0;  // and the records of steps that are only on it
+  virtual Status forget_step(const std::string& id) = 0;
+  virtual Status move(const std::string& from,
+                      const std::string& to) = 0;  // a resource, or a system "a" -> "b"
+  // The end of a run: outputs, secrets' fingerprints, sources, and a line of history.
+  virtual Status close_run(const std::vector<OutputRecord>& outputs,
+                           const std::map<std::string, std::string>& secrets,
+                           const std::string& source_digest, const std::vector<std::string>& source_paths,
+                           const std::string& command, const std::string& summary) = 0;
+
+  virtual std::string work_directory() const = 0;  // made on open for writing
+  virtual std::string log_directory() const = 0;
+  virtual std::string path() const = 0;  // of state.db
+};
+
+// The names of the infrastructures that have a state in `directory`, sorted.
+Result<std::vector<std::string>> list_states(const std::string& directory);
+// ".radl" in the folder of the source file.
+std::string default_state_directory(const std::string& source_path);
+// Removes the state's files. Conflict while it holds resources, open intents or a living lock.
+Status remove_state(const std::string& directory, const std::string& name, World& world);
+
+}  // namespace radl
