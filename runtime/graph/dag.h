@@ -42,7 +42,8 @@ class Dag {
 // What may start now. Pure: knows neither threads nor what a node stands for.
 class ReadyQueue {
  public:
-  explicit ReadyQueue(const Dag& dag);
+  // A tolerant node (a barrier) waits for the end of what comes before it; any other for its success.
+  explicit ReadyQueue(const Dag& dag, std::vector<bool> tolerant = {});
   // The free nodes, smallest id first; they stay until taken.
   const std::set<Dag::Id>& ready() const { return ready_; }
   void take(Dag::Id node);
@@ -55,7 +56,9 @@ class ReadyQueue {
 
  private:
   enum class Mark : char { Waiting, Ready, Running, Done, GivenUp };
+  void ended(Dag::Id node);
   const Dag& dag_;
+  std::vector<bool> tolerant_;
   std::vector<size_t> missing_;
   std::vector<Mark> marks_;
   std::set<Dag::Id> ready_;

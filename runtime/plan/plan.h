@@ -51,6 +51,12 @@ struct Action {
   bool resume = false;            // Run of a training: from its last checkpoint
 };
 
+// No action, only a meeting point: over when all that it waits for has ended, in success or in failure.
+struct Barrier {
+  std::string id;  // may stand in `needs` of actions and other barriers
+  std::vector<std::string> needs;
+};
+
 struct OutputChange {
   std::string name;
   Verb verb = Verb::Create;  // Create, Update, Delete
@@ -78,6 +84,7 @@ struct Plan {
   std::string catalog;  // its date
 
   std::vector<Action> actions;
+  std::vector<Barrier> barriers;
   std::vector<OutputChange> outputs;
   std::vector<Drift> drift;  // changes made behind radlc's back, apart from those asked for
   std::vector<std::string> notes;
