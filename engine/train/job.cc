@@ -1,0 +1,277 @@
+// Reading a job file: one function per object of docs/job.md.
+#include "engine/train/job.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "common/files.h"
+#include "engine/train/json_fields.h"
+
+namespace radl::engine {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::vector<std::string_view> kModes = {"async", "sync", "stale", "allreduce"};
+const std::vector<std::string_view> kEncodings = {"fp32", "bf16", "fp16"};
+const std::vector<std::string_view> kOptimizers = {"sgd", "adamw", "lars"};
+const std::vector<std::string_view> kSchedules = {"constant", "step", "cosine", "linear", "one_cycle"};
+const std::vector<std::string_view> kPrecisions = {"auto", "fp32", "bf16"};
+const std::vector<std::string_view> kKernels = {"auto", "ref", "eigen", "onednn"};
+const std::vector<std::string_view> kResume = {"auto", "never", "require"};
+const std::vector<std::string_view> kTasks = {"chief", "ps", "worker"};
+
+constexpr Range kCount{.low = 0};
+constexpr Range kShare{.low = 0, .high = 1};
+constexpr Range kPositive{.low = 0, .low_open = true};
+
+void read_dataset(const Json& json, DatasetSpec& out, Problems& problems) {
+  Fields f(json, "dataset", problems);
+  f.get("name", out.name);
+  f.get("directory", out.directory);
+  f.get("train", out.train, kCount);
+  f.get("test", out.test, kCount);
+  f.get("validation", out.validation, kCount);
+}
+
+void read_optimizer(const Json& json, OptimizerSpec& out, Problems& problems) {
+  Fields f(json, "optimizer", problems);
+  f.get_name("name", kOptimizers, out.name);
+  f.get("momentum", out.momentum, {.low = 0, .high = 0.9999});
+  f.get("nesterov", out.nesterov);
+  f.get("weight_decay", out.weight_decay, kShare);
+  f.get("beta1", out.beta1, {.low = 0, .high = 0.9999});
+  f.get("beta2", out.beta2, {.low = 0, .high = 0.999999});
+  f.get("epsilon", out.epsilon, {.low = 0, .high = 1, .low_open = true});
+  f.get("trust", out.trust, {.low = 0, .high = 1, .low_open = true});
+  f.get("clip", out.clip, kCount);
+}
+
+void read_schedule(const Json& json, ScheduleSpec& out, Problems& problems) {
+  Fields f(json, "schedule", problems);
+  f.get_name("name", kSchedules, out.name);
+  f.get("peak", out.peak, {.low = 0, .high = 1000, .low_open = true});
+  f.get("warmup", out.warmup, kShare);
+  f.get("final", out.final, kShare);
+  f.get("milestones", out.milestones, kShare);
+  f.get("gamma", out.gamma, {.low = 0, .high = 1, .low_open = true});
+}
+
+void read_augment(const Json& json, AugmentSpec& out, Problems& problems) {
+  Fields f(json, "augment", problems);
+  f.get("flip", out.flip);
+  f.get("translate", out.translate, {.low = 0, .high = 1024});
+  f.get("cutout", out.cutout, {.low = 0, .high = 1024});
+}
+
+void read_sync(const Json& json, SyncSpec& out, Problems& problems) {
+  Fields f(json, "sync", problems);
+  int mode = static_cast<int>(out.mode), gradients = static_cast<int>(out.gradients),
+      weights = static_cast<int>(out.weights);
+  f.get_name("mode", kModes, mode);
+  f.get("staleness", out.staleness, {.low = 0, .high = 1e6});
+  f.get_name("gradients", kEncodings, gradients);
+  f.get_name("weights", kEncodings, weights);
+  f.get("local_steps", out.local_steps, {.low = 1, .high = 1e6});
+  out.mode = static_cast<SyncMode>(mode);
+  out.gradients = static_cast<Encoding>(gradients);
+  out.weights = static_cast<Encoding>(weights);
+}
+
+void read_cluster(const Json& json, ClusterSpec& out, Problems& problems) {
+  Fields f(json, "cluster", problems);
+  f.get("chief", out.chief);
+  f.get("ps", out.ps);
+  f.get("worker", out.worker);
+  f.get("evaluator", out.evaluator);
+}
+
+void read_task(const Json& json, TaskSpec& out, Problems& problems) {
+  Fields f(json, "task", problems);
+  f.get_name("type", kTasks, out.type);
+  f.get("index", out.index, {.low = 0, .high = 65535});
+}
+
+void read_checkpoint(const Json& json, CheckpointSpec& out, Problems& problems) {
+  Fields f(json, "checkpoint", problems);
+  f.get("every_epochs", out.every_epochs, kCount);
+  f.get("every_seconds", out.every_seconds, kCount);
+  f.get("keep", out.keep, {.low = 1, .high = 1000});
+}
+
+void read_evaluate(const Json& json, EvaluateSpec& out, Problems& problems) {
+  Fields f(json, "evaluate", problems);
+  f.get("every_epochs", out.every_epochs, kCount);
+  f.get("flip", out.flip);
+}
+
+void read_directories(const Json& json, DirectorySpec& out, Problems& problems) {
+  Fields f(json, "directories", problems);
+  f.get("checkpoint", out.checkpoint);
+  f.get("events", out.events);
+  f.get("model", out.model);
+}
+
+template <class Spec>
+void read_part(Fields& f, const char* key, Spec& out, Problems& problems,
+               void (*read)(const Json&, Spec&, Problems&)) {
+  if (const Json* part = f.object(key)) read(*part, out, problems);
+}
+
+void read_top(const Json& json, Job& job, Problems& problems) {
+  Fields f(json, "", problems);
+  int version = kJobVersion, resume = 0;
+  f.get("job", version);
+  if (json.is_object() && !f.has("job")) problems.add("job", "is missing: the version of the job file, 1");
+  f.get("model", job.model);
+  read_part(f, "dataset", job.dataset, problems, read_dataset);
+  f.get("batch_size", job.batch_size, {.low = 1, .high = 1 << 20});
+  f.get("epochs", job.epochs, {.low = 0, .high = 1e6, .low_open = true});
+  f.get_name("precision", kPrecisions, job.precision);
+  f.get("seed", job.seed);
+  f.get("threads", job.threads, {.low = 0, .high = 4096});
+  f.get_name("kernels", kKernels, job.kernels);
+  read_part(f, "optimizer", job.optimizer, problems, read_optimizer);
+  read_part(f, "schedule", job.schedule, problems, read_schedule);
+  f.get("label_smoothing", job.label_smoothing, {.low = 0, .high = 0.999});
+  f.get("average", job.average, {.low = 0, .high = 0.99999});
+  read_part(f, "augment", job.augment, problems, read_augment);
+  read_part(f, "sync", job.sync, problems, read_sync);
+  read_part(f, "cluster", job.cluster, problems, read_cluster);
+  read_part(f, "task", job.task, problems, read_task);
+  read_part(f, "checkpoint", job.checkpoint, problems, read_checkpoint);
+  read_part(f, "evaluate", job.evaluate, problems, read_evaluate);
+  read_part(f, "directories", job.directories, problems, read_directories);
+  f.get_name("resume", kResume, resume);
+  job.resume = static_cast<Resume>(resume);
+  f.get("secrets", job.secrets);
+  f.get("progress", job.progress);
+  f.get("report", job.report);
+  f.get("peer_timeout_seconds", job.peer_timeout_seconds, {.low = 0.1, .high = 3600});
+  f.get("start_timeout_seconds", job.start_timeout_seconds, {.low = 0.1, .high = 86400});
+}
+
+// "host:port" with an IPv6 host in brackets. Returns what is wrong, "" if nothing.
+std::string address_problem(const std::string& address) {
+  size_t colon = address.rfind(':');
+  if (colon == std::string::npos || colon == 0) return "must be \"host:port\"";
+  std::string host = address.substr(0, colon), port = address.substr(colon + 1);
+  if (host.find(':') != std::string::npos && (host.front() != '[' || host.back() != ']')) {
+    return "must have its IPv6 address in brackets: \"[::1]:port\"";
+  }
+  if (port.empty() || port.size() > 5 || port.find_first_not_of("0123456789") != std::string::npos ||
+      std::stoi(port) < 1 || std::stoi(port) > 65535) {
+    return fmt::format("has no port from 1 to 65535 after the colon");
+  }
+  return "";
+}
+
+void check_cluster(const Job& job, Problems& problems) {
+  const ClusterSpec& c = job.cluster;
+  std::set<std::string> seen;
+  const std::array<std::pair<const char*, const std::vector<std::string>*>, 3> lists = {
+      {{"chief", &c.chief}, {"ps", &c.ps}, {"worker", &c.worker}}};
+  for (const auto& [name, list] : lists) {
+    for (size_t i = 0; i < list->size(); ++i) {
+      std::string path = fmt::format("cluster.{}[{}]", name, i);
+      if (std::string wrong = address_problem((*list)[i]); !wrong.empty()) problems.add(path, wrong);
+      if (!seen.insert((*list)[i]).second) problems.add(path, fmt::format("{} is given twice", (*list)[i]));
+    }
+  }
+  if (c.chief.size() > 1) problems.add("cluster.chief", "there is one chief at most");
+  if (c.worker.empty()) problems.add("cluster.worker", "a cluster needs a worker");
+  bool reduce = job.sync.mode == SyncMode::AllReduce;
+  if (!reduce && c.ps.empty()) {
+    problems.add("cluster.ps",
+                 fmt::format("mode \"{}\" needs a parameter server", sync_mode_name(job.sync.mode)));
+  }
+  if (reduce && !c.ps.empty()) problems.add("cluster.ps", "mode \"allreduce\" has no parameter server");
+  if (reduce && !c.chief.empty())
+    problems.add("cluster.chief", "in mode \"allreduce\" worker 0 is the chief");
+  if (job.task.type.empty())
+    return problems.add("task", "is missing: which member of the cluster this process is");
+  size_t size = job.task.type == "chief" ? c.chief.size()
+                : job.task.type == "ps"  ? c.ps.size()
+                                         : c.worker.size();
+  if (static_cast<size_t>(job.task.index) >= size) {
+    problems.add("task.index", fmt::format("is {}, but the cluster has {} of type {}", job.task.index, size,
+                                           job.task.type));
+  }
+  if (job.secrets.empty()) problems.add("secrets", "is missing: the members of a cluster need the job's key");
+}
+
+void check_all(const Job& job, Problems& problems) {
+  if (job.model.empty()) problems.add("model", "must not be empty");
+  if (job.dataset.directory.empty()) problems.add("dataset.directory", "is missing");
+  if (job.schedule.name == "step" && job.schedule.milestones.empty()) {
+    problems.add("schedule.milestones", "is missing: schedule \"step\" needs them");
+  }
+  for (size_t i = 1; i < job.schedule.milestones.size(); ++i) {
+    if (job.schedule.milestones[i] <= job.schedule.milestones[i - 1]) {
+      problems.add("schedule.milestones", "must rise");
+      break;
+    }
+  }
+  if (job.sync.staleness > 0 && job.sync.mode != SyncMode::Stale) {
+    problems.add("sync.staleness",
+                 fmt::format("has no meaning in mode \"{}\"", sync_mode_name(job.sync.mode)));
+  }
+  if (job.sync.local_steps > 1 && job.sync.mode != SyncMode::AllReduce) {
+    problems.add("sync.local_steps", "above 1 needs mode \"allreduce\"");
+  }
+  if (!job.cluster.empty()) return check_cluster(job, problems);
+  if (!job.task.type.empty()) problems.add("task", "has no meaning without a cluster");
+}
+
+std::string beside(const std::filesystem::path& folder, const std::string& path) {
+  if (path.empty() || std::filesystem::path(path).is_absolute()) return path;
+  return (folder / path).lexically_normal().string();
+}
+
+}  // namespace
+
+std::string_view sync_mode_name(SyncMode mode) { return kModes[static_cast<size_t>(mode)]; }
+std::string_view encoding_name(Encoding encoding) { return kEncodings[static_cast<size_t>(encoding)]; }
+
+Status check_job(const Job& job) {
+  Problems problems;
+  check_all(job, problems);
+  return problems.status("job");
+}
+
+Result<Job> parse_job(std::string_view text, std::string_view file) {
+  Result<Json> json = parse_json_strict(text, file);
+  if (!json) return std::move(json).status();
+  if (json->is_object() && json->contains("job") && (*json)["job"].is_number_integer() &&
+      (*json)["job"].get<int64_t>() != kJobVersion) {
+    return Status(Code::Unsupported,
+                  fmt::format("{}: job: version {} is not known here, this program reads version {}", file,
+                              (*json)["job"].get<int64_t>(), kJobVersion));
+  }
+  Job job;
+  Problems problems;
+  read_top(*json, job, problems);
+  if (problems.empty()) check_all(job, problems);
+  if (Status wrong = problems.status(file); !wrong.ok()) return wrong;
+  return job;
+}
+
+Result<Job> read_job(const std::string& path) {
+  Result<std::string> text = read_file(path, 16 << 20);
+  if (!text) return std::move(text).status();
+  Result<Job> job = parse_job(*text, path);
+  if (!job) return job;
+  std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (folder.empty()) folder = ".";
+  for (std::string* p : {&job->dataset.directory, &job->directories.checkpoint, &job->directories.events,
+                         &job->directories.model, &job->secrets, &job->progress, &job->report}) {
+    *p = beside(folder, *p);
+  }
+  return job;
+}
+
+}  // namespace radl::engine

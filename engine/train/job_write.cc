@@ -1,0 +1,157 @@
+// Writing a job file, its digest, and the TF_CONFIG form of a cluster.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/digest.h"
+#include "engine/train/job.h"
+#include "engine/train/json_fields.h"
+
+namespace radl::engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string_view resume_name(Resume resume) {
+  return resume == Resume::Auto ? "auto" : resume == Resume::Never ? "never" : "require";
+}
+
+// What decides the result of the training.
+Json result_part(const Job& job) {
+  const OptimizerSpec& o = job.optimizer;
+  const ScheduleSpec& s = job.schedule;
+  Json out;
+  out["job"] = kJobVersion;
+  out["model"] = job.model;
+  out["dataset"] = {{"name", job.dataset.name},
+                    {"directory", job.dataset.directory},
+                    {"train", job.dataset.train},
+                    {"test", job.dataset.test},
+                    {"validation", job.dataset.validation}};
+  out["batch_size"] = job.batch_size;
+  out["epochs"] = job.epochs;
+  out["precision"] = job.precision;
+  out["seed"] = job.seed;
+  out["optimizer"] = {{"name", o.name},         {"momentum", o.momentum},
+                      {"nesterov", o.nesterov}, {"weight_decay", o.weight_decay},
+                      {"beta1", o.beta1},       {"beta2", o.beta2},
+                      {"epsilon", o.epsilon},   {"trust", o.trust},
+                      {"clip", o.clip}};
+  out["schedule"] = {{"name", s.name},
+                     {"peak", s.peak},
+                     {"warmup", s.warmup},
+                     {"final", s.final},
+                     {"milestones", s.milestones},
+                     {"gamma", s.gamma}};
+  out["label_smoothing"] = job.label_smoothing;
+  out["average"] = job.average;
+  out["augment"] = {
+      {"flip", job.augment.flip}, {"translate", job.augment.translate}, {"cutout", job.augment.cutout}};
+  out["sync"] = {{"mode", sync_mode_name(job.sync.mode)},
+                 {"staleness", job.sync.staleness},
+                 {"gradients", encoding_name(job.sync.gradients)},
+                 {"weights", encoding_name(job.sync.weights)},
+                 {"local_steps", job.sync.local_steps}};
+  return out;
+}
+
+Status tf_error(std::string what) { return invalid("TF_CONFIG: " + std::move(what)); }
+
+// A list of addresses, or one address.
+Status read_addresses(const nlohmann::json& value, const std::string& name, std::vector<std::string>& out) {
+  std::string path = "cluster." + name;
+  out.clear();
+  if (value.is_string()) {
+    out.push_back(value.get<std::string>());
+    return {};
+  }
+  if (value.is_array()) {
+    for (const nlohmann::json& entry : value) {
+      if (!entry.is_string()) return tf_error(path + " must be a list of \"host:port\"");
+      out.push_back(entry.get<std::string>());
+    }
+    return {};
+  }
+  return tf_error(path + " must be a list of \"host:port\"");
+}
+
+}  // namespace
+
+std::string write_job(const Job& job) {
+  Json out = result_part(job);
+  out["threads"] = job.threads;
+  out["kernels"] = job.kernels;
+  if (!job.cluster.empty()) {
+    Json cluster = Json::object();
+    if (!job.cluster.chief.empty()) cluster["chief"] = job.cluster.chief;
+    if (!job.cluster.ps.empty()) cluster["ps"] = job.cluster.ps;
+    cluster["worker"] = job.cluster.worker;
+    if (!job.cluster.evaluator.empty()) cluster["evaluator"] = job.cluster.evaluator;
+    out["cluster"] = cluster;
+    out["task"] = {{"type", job.task.type}, {"index", job.task.index}};
+  }
+  out["checkpoint"] = {{"every_epochs", job.checkpoint.every_epochs},
+                       {"every_seconds", job.checkpoint.every_seconds},
+                       {"keep", job.checkpoint.keep}};
+  out["evaluate"] = {{"every_epochs", job.evaluate.every_epochs}, {"flip", job.evaluate.flip}};
+  Json directories = Json::object();
+  if (!job.directories.checkpoint.empty()) directories["checkpoint"] = job.directories.checkpoint;
+  if (!job.directories.events.empty()) directories["events"] = job.directories.events;
+  if (!job.directories.model.empty()) directories["model"] = job.directories.model;
+  out["directories"] = directories;
+  out["resume"] = resume_name(job.resume);
+  if (!job.secrets.empty()) out["secrets"] = job.secrets;
+  if (!job.progress.empty()) out["progress"] = job.progress;
+  if (!job.report.empty()) out["report"] = job.report;
+  out["peer_timeout_seconds"] = job.peer_timeout_seconds;
+  out["start_timeout_seconds"] = job.start_timeout_seconds;
+  return out.dump(2) + "\n";
+}
+
+std::string job_digest(const Job& job) {
+  Json part = result_part(job);
+  part["dataset"].erase("directory");
+  return sha256_hex(part.dump());
+}
+
+Status apply_tf_config(Job& job, std::string_view text) {
+  Result<nlohmann::json> parsed = parse_json_strict(text, "TF_CONFIG");
+  if (!parsed) return std::move(parsed).status();
+  if (!parsed->is_object()) return tf_error("must be an object");
+  if (!parsed->contains("cluster")) return {};  // a job of one process, as TensorFlow takes it
+  const nlohmann::json& cluster = (*parsed)["cluster"];
+  if (!cluster.is_object()) return tf_error("cluster must be an object");
+  ClusterSpec spec;
+  for (const auto& [name, value] : cluster.items()) {
+    std::vector<std::string>* list = name == "chief" || name == "master" ? &spec.chief
+                                     : name == "ps"                      ? &spec.ps
+                                     : name == "worker"                  ? &spec.worker
+                                     : name == "evaluator"               ? &spec.evaluator
+                                                                         : nullptr;
+    if (list == nullptr)
+      return tf_error("cluster." + name + " is none of chief, master, ps, worker, evaluator");
+    if (!list->empty()) return tf_error("cluster has both a chief and a master");
+    if (Status read = read_addresses(value, name, *list); !read.ok()) return read;
+  }
+  if (!parsed->contains("task") || !(*parsed)["task"].is_object()) return tf_error("task is missing");
+  const nlohmann::json& task = (*parsed)["task"];
+  if (!task.contains("type") || !task["type"].is_string()) return tf_error("task.type must be a string");
+  TaskSpec who{task["type"].get<std::string>(), 0};
+  if (who.type == "master") who.type = "chief";
+  if (who.type != "chief" && who.type != "ps" && who.type != "worker") {
+    return tf_error(fmt::format("task.type \"{}\" is none of chief, master, ps, worker", who.type));
+  }
+  if (task.contains("index")) {  // a number, or a number as text: both are in use
+    const nlohmann::json& index = task["index"];
+    std::string digits = index.is_string() ? index.get<std::string>() : index.dump();
+    if (digits.empty() || digits.size() > 5 || digits.find_first_not_of("0123456789") != std::string::npos) {
+      return tf_error("task.index must be a whole number, at least 0");
+    }
+    who.index = std::stoi(digits);
+  }
+  job.cluster = spec;
+  job.task = who;
+  return check_job(job);
+}
+
+}  // namespace radl::engine

@@ -1,0 +1,246 @@
+#include "engine/train/json_fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace radl::engine {
+namespace {
+
+using Json = nlohmann::json;
+
+// Edit distance with neighbouring swaps (optimal string alignment).
+size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
+  for (size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    for (size_t j = 1; j <= b.size(); ++j) {
+      size_t cost = a[i - 1] == b[j - 1] ? 0 : 1;
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + cost});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+std::string list_of(const std::vector<std::string_view>& names) {
+  std::string out;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) out += i + 1 == names.size() ? " or " : ", ";
+    out += names[i];
+  }
+  return out;
+}
+
+std::string number_text(double value) { return fmt::format("{:g}", value); }
+
+std::string place(std::string_view text, size_t byte) {
+  size_t end = std::min(byte == 0 ? 0 : byte - 1, text.size());
+  size_t line =
+      1 + static_cast<size_t>(std::count(text.begin(), text.begin() + static_cast<long>(end), '\n'));
+  size_t start = text.substr(0, end).rfind('\n');
+  size_t column = start == std::string_view::npos ? end + 1 : end - start;
+  return fmt::format("{}:{}", line, column);
+}
+
+}  // namespace
+
+Result<Json> parse_json_strict(std::string_view text, std::string_view file) {
+  std::vector<std::set<std::string>> keys;
+  std::string twice;
+  auto watch = [&](int, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::object_start) keys.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys.pop_back();
+    if (event == Json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second &&
+        twice.empty()) {
+      twice = parsed.get<std::string>();
+    }
+    return true;
+  };
+  try {
+    Json value = Json::parse(text.begin(), text.end(), watch);
+    if (!twice.empty())
+      return invalid(fmt::format("{}: key \"{}\" is given twice in one object", file, twice));
+    return value;
+  } catch (const Json::parse_error& error) {
+    return invalid(fmt::format("{}:{}: not JSON: {}", file, place(text, error.byte), error.what()));
+  }
+}
+
+std::string nearest_name(std::string_view wrong, const std::vector<std::string>& names) {
+  std::string best;
+  size_t least = std::max<size_t>(1, wrong.size() / 3) + 1;
+  for (const std::string& name : names) {
+    size_t d = distance(wrong, name);
+    if (d < least) {
+      least = d;
+      best = name;
+    }
+  }
+  return best;
+}
+
+void Problems::add(const std::string& path, const std::string& what) { lines_.push_back(path + ": " + what); }
+
+Status Problems::status(std::string_view file) const {
+  if (lines_.empty()) return {};
+  std::string text;
+  for (const std::string& line : lines_)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", file, line);
+  return invalid(text);
+}
+
+Fields::Fields(const Json& object, std::string path, Problems& problems)
+    : object_(object), path_(std::move(path)), problems_(problems) {
+  if (!object_.is_object()) problems_.add(path_.empty() ? "the file" : path_, "must be an object");
+}
+
+Fields::~Fields() {
+  if (!object_.is_object()) return;
+  for (const auto& [key, value] : object_.items()) {
+    if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+    std::string near = nearest_name(key, known_);
+    problems_.add(path_of(key.c_str()),
+                  near.empty() ? "unknown key" : fmt::format("unknown key; did you mean \"{}\"?", near));
+  }
+}
+
+std::string Fields::path_of(const char* key) const { return path_.empty() ? key : path_ + "." + key; }
+
+bool Fields::has(const char* key) const { return object_.is_object() && object_.contains(key); }
+
+const Json* Fields::find(const char* key) {
+  known_.emplace_back(key);
+  if (!object_.is_object()) return nullptr;
+  auto found = object_.find(key);
+  return found == object_.end() ? nullptr : &*found;
+}
+
+const Json* Fields::object(const char* key) {
+  const Json* value = find(key);
+  if (value != nullptr && !value->is_object()) {
+    problems_.add(path_of(key), "must be an object");
+    return nullptr;
+  }
+  return value;
+}
+
+void Fields::get(const char* key, std::string& out) {
+  const Json* value = find(key);
+  if (value == nullptr) return;
+  if (!value->is_string()) return problems_.add(path_of(key), "must be a string");
+  out = value->get<std::string>();
+  if (out.find('\0') != std::string::npos) problems_.add(path_of(key), "must not hold a zero byte");
+}
+
+void Fields::get(const char* key, bool& out) {
+  const Json* value = find(key);
+  if (value == nullptr) return;
+  if (!value->is_boolean()) return problems_.add(path_of(key), "must be true or false");
+  out = value->get<bool>();
+}
+
+std::optional<double> Fields::number(const Json& value, const std::string& path, const Range& range) {
+  if (!value.is_number()) {
+    problems_.add(path, "must be a number");
+    return std::nullopt;
+  }
+  double v = value.get<double>();
+  bool below = range.low_open ? !(v > range.low) : !(v >= range.low);
+  if (!std::isfinite(v) || below || v > range.high) {
+    std::string what = "must be a finite number";
+    if (std::isfinite(range.low))
+      what = fmt::format("must be {} {}", range.low_open ? "above" : "at least", number_text(range.low));
+    if (std::isfinite(range.high)) what += fmt::format(" and at most {}", number_text(range.high));
+    problems_.add(path, fmt::format("is {}, {}", number_text(v), what));
+    return std::nullopt;
+  }
+  return v;
+}
+
+void Fields::get(const char* key, int64_t& out, Range range) {
+  const Json* value = find(key);
+  if (value == nullptr) return;
+  std::optional<double> v = number(*value, path_of(key), range);
+  if (!v) return;
+  if (!value->is_number_integer()) {
+    if (*v != std::floor(*v) || std::fabs(*v) > 9e15)
+      return problems_.add(path_of(key), "must be a whole number");
+    out = static_cast<int64_t>(*v);
+    return;
+  }
+  out = value->get<int64_t>();
+}
+
+void Fields::get(const char* key, int& out, Range range) {
+  int64_t wide = out;
+  range.low = std::max(range.low, -2147483648.0);
+  range.high = std::min(range.high, 2147483647.0);
+  get(key, wide, range);
+  out = static_cast<int>(wide);
+}
+
+void Fields::get(const char* key, uint64_t& out) {
+  const Json* value = find(key);
+  if (value == nullptr) return;
+  if (!value->is_number_unsigned()) return problems_.add(path_of(key), "must be a whole number, at least 0");
+  out = value->get<uint64_t>();
+}
+
+void Fields::get(const char* key, double& out, Range range) {
+  const Json* value = find(key);
+  if (value == nullptr) return;
+  if (std::optional<double> v = number(*value, path_of(key), range)) out = *v;
+}
+
+void Fields::get(const char* key, std::vector<double>& out, Range range) {
+  const Json* value = find(key);
+  if (value == nullptr) return;
+  if (!value->is_array()) return problems_.add(path_of(key), "must be a list of numbers");
+  out.clear();
+  for (size_t i = 0; i < value->size(); ++i) {
+    if (std::optional<double> v = number((*value)[i], fmt::format("{}[{}]", path_of(key), i), range))
+      out.push_back(*v);
+  }
+}
+
+void Fields::get(const char* key, std::vector<std::string>& out) {
+  const Json* value = find(key);
+  if (value == nullptr) return;
+  if (!value->is_array()) return problems_.add(path_of(key), "must be a list of strings");
+  out.clear();
+  for (size_t i = 0; i < value->size(); ++i) {
+    if ((*value)[i].is_string()) {
+      out.push_back((*value)[i].get<std::string>());
+    } else {
+      problems_.add(fmt::format("{}[{}]", path_of(key), i), "must be a string");
+    }
+  }
+}
+
+void Fields::get_name(const char* key, const std::vector<std::string_view>& names, std::string& out) {
+  const Json* value = find(key);
+  if (value == nullptr) return;
+  if (!value->is_string()) return problems_.add(path_of(key), "must be a string: " + list_of(names));
+  std::string text = value->get<std::string>();
+  if (std::find(names.begin(), names.end(), text) == names.end()) {
+    std::string near = nearest_name(text, {names.begin(), names.end()});
+    std::string hint = near.empty() ? "" : fmt::format(" (did you mean \"{}\"?)", near);
+    return problems_.add(path_of(key), fmt::format("\"{}\" is none of {}{}", text, list_of(names), hint));
+  }
+  out = text;
+}
+
+void Fields::get_name(const char* key, const std::vector<std::string_view>& names, int& out) {
+  std::string text;
+  get_name(key, names, text);
+  auto found = std::find(names.begin(), names.end(), text);
+  if (found != names.end()) out = static_cast<int>(found - names.begin());
+}
+
+}  // namespace radl::engine

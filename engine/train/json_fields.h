@@ -1,0 +1,81 @@
+// Reads JSON objects strictly: every key must be taken by somebody, of the right type and in range.
+//
+// Problems are collected, each with the path of its key, so that a person sees all of them in one run.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/status.h"
+
+namespace radl::engine {
+
+// Parses JSON text; duplicate keys and anything after the value are errors. Messages name file, line and
+// column.
+Result<nlohmann::json> parse_json_strict(std::string_view text, std::string_view file);
+
+class Problems {
+ public:
+  void add(const std::string& path, const std::string& what);
+  bool empty() const { return lines_.empty(); }
+  size_t count() const { return lines_.size(); }
+  // Ok, or Invalid with one line per problem, each prefixed with `file`.
+  Status status(std::string_view file) const;
+
+ private:
+  std::vector<std::string> lines_;
+};
+
+// Where a number may lie; an end that is not named is open.
+struct Range {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool low_open = false;  // the low end itself is not allowed
+};
+
+// The keys of one object. Every getter marks its key as known and leaves `out` as it is when the key is
+// absent.
+class Fields {
+ public:
+  Fields(const nlohmann::json& object, std::string path, Problems& problems);
+  ~Fields();  // reports keys that nobody asked for, with the nearest known one
+  Fields(const Fields&) = delete;
+
+  void get(const char* key, std::string& out);
+  void get(const char* key, bool& out);
+  void get(const char* key, int& out, Range range = {});
+  void get(const char* key, int64_t& out, Range range = {});
+  void get(const char* key, uint64_t& out);
+  void get(const char* key, double& out, Range range = {});
+  void get(const char* key, std::vector<double>& out, Range range = {});
+  void get(const char* key, std::vector<std::string>& out);
+  // One of `names`; out is its index.
+  void get_name(const char* key, const std::vector<std::string_view>& names, int& out);
+  // One of `names`, as text.
+  void get_name(const char* key, const std::vector<std::string_view>& names, std::string& out);
+  // The object at `key`, or nullptr when absent (or no object, which is reported).
+  const nlohmann::json* object(const char* key);
+  bool has(const char* key) const;
+  std::string path_of(const char* key) const;
+
+ private:
+  const nlohmann::json* find(const char* key);
+  std::optional<double> number(const nlohmann::json& value, const std::string& path, const Range& range);
+
+  const nlohmann::json& object_;
+  std::string path_;
+  Problems& problems_;
+  std::vector<std::string> known_;
+};
+
+// The name of `names` that `wrong` was probably meant to be, "" if none is near.
+std::string nearest_name(std::string_view wrong, const std::vector<std::string>& names);
+
+}  // namespace radl::engine
