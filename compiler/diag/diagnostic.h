@@ -1,0 +1,134 @@
+// What the compiler has to say about a user's sources. Nothing here prints or exits.
+//
+// Every code stands in codes.def with its severity, title and long explanation; the renderers are in
+// render.h.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/source/source.h"
+
+namespace radl {
+
+enum class Severity : uint8_t { Note, Warning, Error };
+
+// Which door refuses: Parse and Check are the reference's two phases; Language is radl 2 and modules; Json is
+// RADL-JSON; Tool is the command line (files that cannot be read).
+enum class Phase : uint8_t { Tool, Parse, Check, Language, Json };
+
+// One enumerator a row of codes.def: DiagCode::UnexpectedToken is E0101.
+enum class DiagCode : uint16_t {
+#define RADL_DIAGNOSTIC(name, id, severity, phase, title, explanation) name,
+#include "compiler/diag/codes.def"
+#undef RADL_DIAGNOSTIC
+  kCount
+};
+
+struct CodeInfo {
+  DiagCode code;
+  std::string_view name;  // "UnexpectedToken"
+  std::string_view id;    // "E0101"
+  Severity severity;      // as declared; options may change it
+  Phase phase;
+  std::string_view title;        // "unexpected token"
+  std::string_view explanation;  // paragraphs of Markdown, for `radlc explain`
+};
+
+const CodeInfo& code_info(DiagCode code);
+const std::vector<CodeInfo>& all_codes();
+// "E0101", "e0101" or "UnexpectedToken"; nullptr when there is none.
+const CodeInfo* find_code(std::string_view id);
+
+// A related place: "first declared here".
+struct Note {
+  Span span;  // may be unknown
+  std::string message;
+};
+
+struct TextEdit {
+  Span span;  // empty: insert
+  std::string replacement;
+};
+
+// A suggestion that an editor can apply.
+struct Fix {
+  std::string title;  // "write 'memory.size'"
+  std::vector<TextEdit> edits;
+};
+
+struct Diagnostic {
+  DiagCode code{};
+  Severity severity{};
+  Span span;
+  std::string message;  // one sentence without a full stop
+  std::string label;    // under the caret; may be empty
+  std::string help;     // "help: ..." line; may be empty
+  std::vector<Note> notes;
+  std::vector<Fix> fixes;
+
+  Diagnostic& labelled(std::string text) {
+    label = std::move(text);
+    return *this;
+  }
+  Diagnostic& with_help(std::string text) {
+    help = std::move(text);
+    return *this;
+  }
+  Diagnostic& note(Span at, std::string text) {
+    notes.push_back({at, std::move(text)});
+    return *this;
+  }
+  Diagnostic& fix(std::string title, Span at, std::string replacement) {
+    fixes.push_back({std::move(title), {{at, std::move(replacement)}}});
+    return *this;
+  }
+};
+
+// Collects. Keeps at most `kMaxPerCode` findings of one code and `kMaxTotal` in all, and counts the rest.
+class Diagnostics {
+ public:
+  static constexpr size_t kMaxPerCode = 200;
+  static constexpr size_t kMaxTotal = 2000;
+  static constexpr size_t kMaxSyntaxErrorsPerFile = 20;
+
+  // Returns the diagnostic to add notes to; a silenced or dropped one goes to a scratch object.
+  Diagnostic& report(DiagCode code, Span span, std::string message);
+
+  // Comments `# radl: allow W0123[, W0124]` (tree.allows, see syntax/ast.h) and -W options.
+  void allow(DiagCode code, Span where);                      // where: findings that begin in it are silenced
+  void set_severity(DiagCode code, std::optional<Severity>);  // nullopt: off (errors cannot be turned off)
+  void warnings_as_errors(bool on) { werror_ = on; }
+
+  const std::vector<Diagnostic>& all() const { return list_; }
+  bool has_errors() const { return errors_ != 0; }
+  size_t errors() const { return errors_; }
+  size_t warnings() const { return warnings_; }
+  size_t dropped() const { return dropped_; }  // beyond the caps
+  bool has(DiagCode code) const;
+  // By file, offset, then order of arrival.
+  void sort();
+  void append(const Diagnostics& other);
+  void clear();
+
+ private:
+  bool silenced(DiagCode code, Span span) const;
+
+  struct Allow {
+    DiagCode code;
+    Span where;
+  };
+  std::vector<Diagnostic> list_;
+  std::vector<Allow> allows_;
+  std::vector<std::pair<DiagCode, std::optional<Severity>>> levels_;
+  std::vector<uint32_t> per_code_;
+  Diagnostic scratch_;
+  size_t errors_ = 0, warnings_ = 0, dropped_ = 0;
+  bool werror_ = false;
+};
+
+}  // namespace radl

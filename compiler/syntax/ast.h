@@ -1,0 +1,317 @@
+// The syntax tree of RADL 1, of EC3's dialect and of the `radl 2` extensions.
+//
+// Nodes live in the tree's arena, are plain data, and point into the SourceMap's bytes: the map must outlive
+// the tree. Every node has the span it was written at. Nothing is interpreted here: numbers keep their
+// digits, recipes and comments their bytes. After a syntax error the tree is still whole; what could not be
+// read is an Error node, about which later passes stay silent.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "compiler/diag/diagnostic.h"
+#include "compiler/source/source.h"
+#include "compiler/syntax/arena.h"
+
+namespace radl::ast {
+
+enum class Kind : uint8_t {
+  // sentences
+  Version,
+  Description,
+  Network,
+  System,
+  Ansible,
+  General,
+  Input,
+  Output,  // all but Version: Block
+  Use,
+  Configure,
+  Deploy,
+  Contextualize,
+  ErrorSentence,
+  // parts of sentences
+  Feature,
+  Recipe,
+  Resource,
+  Option,
+  Item,
+  // values
+  Number,
+  String,
+  Random,
+  Boolean,
+  ListValue,
+  Reference,
+  Ec3Reference,
+  Unary,
+  Binary,
+  If,
+  Call,
+  ErrorValue,
+};
+
+struct Node {
+  Kind kind;
+  Span span;
+};
+
+// A word of the source; empty text: absent.
+struct Name {
+  std::string_view text;
+  Span span;
+  explicit operator bool() const { return !text.empty(); }
+};
+
+enum class Op : uint8_t { None, Eq, Lt, Gt, Le, Ge, Contains };  // Contains before a value is EC3's
+std::string_view op_text(Op op);
+
+// ---- values
+// -------------------------------------------------------------------------------------------------
+
+struct Expr : Node {};
+
+// 4, 1.5, 2 GB. Integers and floats stay apart: `3.` is a float.
+struct Number : Expr {
+  std::string_view digits;  // as written, without unit
+  bool is_float = false;
+  bool big = false;     // an integer beyond int64: only `digits` and `real` hold
+  int64_t integer = 0;  // when !is_float && !big
+  double real = 0;      // always
+  Name unit;            // "GB"; may be absent
+};
+
+// 'text'. In radl 2 files it may hold ${...}: then `parts` is not empty and `text` is not used.
+struct StringPart {
+  std::string_view text;  // decoded literal text, when value is null
+  Expr* value = nullptr;
+  Span span;
+};
+struct String : Expr {    // span includes the quotes
+  std::string_view text;  // decoded (\' became ')
+  List<StringPart> parts;
+};
+
+struct Random : Expr {  // 'random(D)'
+  int length = 0;
+};
+
+struct Boolean : Expr {  // radl 2: yes, no, true, false without quotes
+  bool value = false;
+};
+
+struct ListValue : Expr {
+  List<Expr*> items;
+};
+
+// input.x, cifar.model_path, worker[0].ip, worker[*].ip, and plain names. The first part is a name.
+struct PathPart {
+  Name name;              // member; absent for an index
+  Expr* index = nullptr;  // [expr]; null and no name: [*]
+  Span span;
+};
+struct Reference : Expr {
+  List<PathPart> parts;
+};
+
+struct Ec3Reference : Expr {  // `system wn` as a value
+  Name target_kind, target;
+};
+
+enum class UnaryOp : uint8_t { Minus, Not };
+struct Unary : Expr {
+  UnaryOp op{};
+  Expr* operand = nullptr;
+};
+
+enum class BinaryOp : uint8_t { Add, Sub, Mul, Div, Mod, Eq, Ne, Lt, Le, Gt, Ge, And, Or };
+std::string_view op_text(BinaryOp op);
+struct Binary : Expr {
+  BinaryOp op{};
+  Span op_span;
+  Expr *left = nullptr, *right = nullptr;
+};
+
+struct If : Expr {  // if C then A else B
+  Expr *condition = nullptr, *then_value = nullptr, *else_value = nullptr;
+};
+
+struct Call : Expr {
+  Name function;
+  List<Expr*> arguments;
+};
+
+// ---- features
+// -----------------------------------------------------------------------------------------------
+
+struct Feature;
+
+// ( feature and feature ... )
+struct Features {
+  bool present = false;  // the parentheses were written
+  Span span;             // with the parentheses
+  List<Feature*> items;
+};
+
+enum class FeatureKind : uint8_t {
+  Simple,    // name op value
+  Contains,  // name contains ( group )
+  Soft,      // soft weight ( group )
+  Error,
+};
+struct Feature : Node {
+  FeatureKind form{};
+  Op op{};
+  Name name;
+  Span op_span;
+  Expr* value = nullptr;      // Simple
+  Number* weight = nullptr;   // Soft
+  Features* group = nullptr;  // Contains, Soft
+};
+
+// ---- sentences
+// ----------------------------------------------------------------------------------------------
+
+struct Sentence : Node {
+  Name keyword;  // as written: "system", "include", ...
+  Name name;     // the id; absent for contextualize and errors
+};
+
+struct Version : Sentence {  // `radl 2`, first in the file
+  int number = 0;
+};
+
+// KEYWORD NAME ( features ): Description, Network, System, Ansible, General (EC3: include, file, ...), Input,
+// Output. Without parentheses (body.present false) a network or system is a reference.
+struct Block : Sentence {
+  Features body;
+};
+
+struct Use : Sentence {  // use 'module' as NAME ( features ); name is the NAME
+  String* module = nullptr;
+  Features body;
+};
+
+// @begin ... @end. `text` is what the reference calls the recipe: the rest of the @begin line with its
+// newline, then all lines.
+struct Recipe : Node {
+  std::string_view text;
+};
+
+// radl 2: TYPE 'name' ( properties ), inside configure.
+struct Resource : Node {
+  Name type;
+  Expr* name = nullptr;
+  Features body;
+};
+
+struct Configure : Sentence {
+  bool has_body = false;      // false: a reference
+  Recipe* recipe = nullptr;   // null with has_body and no resources: "no recipe"
+  List<Resource*> resources;  // radl 2
+  Span body_span;             // with the parentheses
+};
+
+struct Deploy : Sentence {  // name is the system's
+  Expr* count = nullptr;    // RADL 1: Number
+  Name cloud;
+};
+
+struct Option : Node {
+  Name name;
+  Op op{};
+  Expr* value = nullptr;
+};
+
+struct Item : Node {  // system S configure C [step N] [with T] [after X, Y]
+  Name system, configure;
+  Number* step = nullptr;
+  Name tool;
+  List<Name> after;  // radl 2
+};
+
+struct Contextualize : Sentence {
+  Number* max_time = nullptr;
+  Span body_span;
+  List<Option*> options;
+  List<Item*> items;
+};
+
+// ---- the tree
+// -----------------------------------------------------------------------------------------------
+
+enum class TriviaKind : uint8_t { Comment, Junk };
+struct Trivia {  // in order of place; comments without their newline
+  TriviaKind kind;
+  Span span;
+};
+
+enum class Dialect : uint8_t { Radl1, Ec3, Radl2 };
+
+// A use of something that only EC3's parser takes. In a file that is not recognised as EC3 each is an error.
+struct Ec3Use {
+  enum class What : uint8_t {
+    ContainsValue,
+    ReferenceValue,
+    GeneralSentence,
+    LateDescription,
+    KeywordAsName
+  } what;
+  Span span;
+  Name word;
+};
+
+struct Tree {
+  const SourceFile* source = nullptr;
+  Dialect dialect = Dialect::Radl1;
+  List<Sentence*> sentences;
+  List<Trivia> trivia;
+  List<Ec3Use> ec3_uses;
+  bool ec3_mark = false;  // something that marks the file as EC3's (docs/decisions)
+  bool syntax_errors = false;
+  Arena arena;
+};
+
+// Checked downcast: as<ast::Block>(sentence) is null when the node is of another kind.
+template <class T>
+struct Kinds;
+#define RADL_AST_KIND(type, first, last)                       \
+  template <>                                                  \
+  struct Kinds<type> {                                         \
+    static constexpr Kind from = Kind::first, to = Kind::last; \
+  };
+RADL_AST_KIND(Version, Version, Version)
+RADL_AST_KIND(Block, Description, Output)
+RADL_AST_KIND(Use, Use, Use)
+RADL_AST_KIND(Configure, Configure, Configure)
+RADL_AST_KIND(Deploy, Deploy, Deploy)
+RADL_AST_KIND(Contextualize, Contextualize, Contextualize)
+RADL_AST_KIND(Sentence, Version, ErrorSentence)
+RADL_AST_KIND(Feature, Feature, Feature)
+RADL_AST_KIND(Recipe, Recipe, Recipe)
+RADL_AST_KIND(Resource, Resource, Resource)
+RADL_AST_KIND(Option, Option, Option)
+RADL_AST_KIND(Item, Item, Item)
+RADL_AST_KIND(Number, Number, Number)
+RADL_AST_KIND(String, String, String)
+RADL_AST_KIND(Random, Random, Random)
+RADL_AST_KIND(Boolean, Boolean, Boolean)
+RADL_AST_KIND(ListValue, ListValue, ListValue)
+RADL_AST_KIND(Reference, Reference, Reference)
+RADL_AST_KIND(Ec3Reference, Ec3Reference, Ec3Reference)
+RADL_AST_KIND(Unary, Unary, Unary)
+RADL_AST_KIND(Binary, Binary, Binary)
+RADL_AST_KIND(If, If, If)
+RADL_AST_KIND(Call, Call, Call)
+RADL_AST_KIND(Expr, Number, ErrorValue)
+#undef RADL_AST_KIND
+
+template <class T>
+const T* as(const Node* node) {
+  return node && node->kind >= Kinds<T>::from && node->kind <= Kinds<T>::to ? static_cast<const T*>(node)
+                                                                            : nullptr;
+}
+
+std::string_view kind_name(Kind kind);
+
+}  // namespace radl::ast
