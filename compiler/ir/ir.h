@@ -1,18 +1,22 @@
 // The intermediate representation: THE contract between the compiler and the runtime.
 //
-// In: a checked program (compiler/passes). Out: plan (runtime/plan), or JSON (docs/ir.md, `radlc compile -o`).
-// Everything is expanded: one Node for each machine, one Step for each thing done on a node, explicit edges.
-// Property bags are JSON values. Two kinds of value stand for something that is not in the text:
+// In: a checked program (compiler/passes). Out: plan (runtime/plan), or JSON (docs/ir.md, `radlc compile
+// -o`). Everything is expanded: one Node for each machine, one Step for each thing done on a node, explicit
+// edges. Property bags are JSON values. Two kinds of value stand for something that is not in the text:
 //   {"$unknown": "worker[0].ip"}    known only after apply; names the attribute it will be
 //   {"$secret": "NAME"}             held in Secrets, never serialised; NAME is stable between runs
-// Both may stand wherever a JSON value may, and inside lists and objects. Text that contains an unknown part is
+// Both may stand wherever a JSON value may, and inside lists and objects. Text that contains an unknown part
+// is
 //   {"$join": ["http://", {"$unknown": "server[0].ip"}, ":8080"]}
+// docs/ir.md describes each field, the attributes an unknown value can name, and what a reader may rely on.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/status.h"
@@ -57,10 +61,13 @@ struct Network {
 };
 
 // What is asked of a machine. Numbers carry bounds in base units (bytes, count), texts an equal value.
+// A number written with '=' sets min, max and equals.
 struct Want {
   std::optional<double> min, max;
   bool min_strict = false, max_strict = false;
-  std::optional<Json> equals;  // text, list, or number written with '='
+  std::optional<Json> equals;  // text, list, or number written with '='; groups of `contains` as a list
+  std::map<std::string, std::string> versions;  // ordered texts, operator -> text: {">=": "20.04"}
+  std::string unit;                             // a unit that is no multiple of one: "ECU"; else empty
 };
 
 struct Soft {
@@ -70,10 +77,11 @@ struct Soft {
 
 struct Interface {
   int index = 0;
-  std::string network;    // name of a Network
-  std::string host_name;  // #N# replaced; without the domain
-  std::string domain;     // "localdomain" if none was written
-  std::string fixed_ip;   // empty: assigned
+  std::string network;  // name of a Network
+  std::string
+      host_name;  // #N# replaced by Node::number; without the domain; empty: none was written (index > 0)
+  std::string domain;    // "localdomain" if none was written
+  std::string fixed_ip;  // empty: assigned
 };
 
 struct Disk {
@@ -92,24 +100,29 @@ struct Node {
   std::string address;  // "worker[0]"
   std::string system;   // "worker"; with module prefix "cifar.worker"
   int ordinal = 0;      // 0 .. count-1 within the system
-  int number = 0;       // #N#: unique in the infrastructure, stable while it exists
+  int number = 0;       // #N#: unique; a node that exists keeps its own (CompileOptions::node_numbers)
   std::string cloud;    // id of the credential that `deploy` names; empty: the default
   std::map<std::string, Want> wants;  // every feature of the system, by name, also unknown ones
   std::vector<Soft> softs;            // largest weight first
   std::vector<Interface> interfaces;
   std::vector<Disk> disks;
   std::vector<Application> applications;
-  std::string user;                    // disk.0.os.credentials.username; empty: the provider's default
-  std::map<std::string, Json> secrets;  // "password", "private_key", "new.password", "vault.password" -> {"$secret": ..}
-  bool configured = true;              // false: left out of contextualization
+  std::string user;  // disk.0.os.credentials.username; empty: the provider's default
+  std::map<std::string, Json>
+      secrets;             // "password", "private_key", "new.password", "vault.password" -> {"$secret": ..}
+  bool configured = true;  // false: left out of contextualization
   Origin origin;
 };
 
-enum class StepKind { Native, Ansible, CloudInit, Training };
+// A Barrier does nothing on no node: it stands for "RADL's step N is over" so that n nodes need 2n edges and
+// not n*n. It is over when all that it waits for has ended, in success or in failure (a failed machine does
+// not hold the others back); the other edges ask for success. It is no action: never shown as a change, never
+// kept in the state.
+enum class StepKind { Native, Ansible, CloudInit, Training, Barrier };
 
 // One resource of a native recipe: file '/etc/motd' ( content = 'x' ).
 struct Resource {
-  std::string type;  // file, directory, package, command, service, download, upload, wait_for, user, mount
+  std::string type;  // a type of compiler/ir/resource_schema.h
   std::string name;  // '/etc/motd'
   Json properties = Json::object();
   Origin origin;
@@ -125,13 +138,13 @@ struct Step {
   std::string id;      // "worker[0]/tools"; a training has one step over all of its nodes: "training/cifar"
   std::string recipe;  // "tools"
   StepKind kind = StepKind::Native;
-  std::vector<std::string> nodes;  // addresses; exactly one unless kind is Training
+  std::vector<std::string> nodes;  // addresses; exactly one; several for Training; none for Barrier
   int group = 0;                   // RADL's step number (a barrier over all nodes)
   std::vector<Edge> after;
   std::vector<Resource> resources;  // Native
   std::string body;                 // Ansible, CloudInit: the recipe's text
   Json training = Json::object();   // Training: see docs/ir.md, "Training steps"
-  std::string digest;               // SHA-256 over recipe, inputs and files that it depends on (not over `after`)
+  std::string digest;  // SHA-256 over recipe, inputs and files that it depends on (not over `after`)
   Origin origin;
 };
 
@@ -161,13 +174,39 @@ struct Program {
   std::vector<Node> nodes;  // in deploy order
   std::vector<Step> steps;  // in an order that respects `after`
   std::vector<Output> outputs;
-  bool contextualize = true;         // false: `contextualize ()`, nothing is configured
-  double max_time_seconds = 7200;    // for the whole configuration
+  bool contextualize = true;            // false: `contextualize ()`, nothing is configured
+  double max_time_seconds = 7200;       // for the whole configuration
   std::map<std::string, Json> options;  // option ansible_version = ...
 };
 
+std::string_view step_kind_name(StepKind kind);  // "native", "ansible", "cloud_init", "training", "barrier"
+
 Json to_json(const Program& program);
-// Invalid for a newer version, a missing field or a wrong type: names the field.
+// Invalid for a newer version, a missing field or a wrong type: names the field. The result is verified.
 Result<Program> from_json(const Json& json);
+// Text of a JSON document -> Program; Invalid also for text that is no JSON or is nested deeper than 64.
+Result<Program> parse_program(std::string_view text);
+
+// What every stage may rely on: ids and addresses are unique, every name that is used is there, `steps` is in
+// an order that respects `after`, each kind of step has what it needs. Invalid names the first thing that is
+// wrong.
+Status verify(const Program& program);
+
+// True when the value is {"$unknown": ..}, {"$secret": ..} or {"$join": [..]}.
+bool is_unknown(const Json& value);
+bool is_secret(const Json& value);
+bool is_join(const Json& value);
+Json unknown(std::string attribute);
+Json secret(std::string name);
+// Names of all unknown values, or of all secrets, anywhere inside; sorted, each once.
+std::vector<std::string> unknowns_in(const Json& value);
+std::vector<std::string> secrets_in(const Json& value);
+// Of everything that the step holds (resources, training).
+std::vector<std::string> unknowns_in(const Step& step);
+std::vector<std::string> secrets_in(const Step& step);
+// Replaces each unknown value and each secret, and joins texts that are then complete. `look_up` gets the
+// inner name and gives the value, or nullopt to leave it as it is.
+using LookUp = std::function<std::optional<Json>(const std::string& name)>;
+Json substitute(const Json& value, const LookUp& unknown_value, const LookUp& secret_value);
 
 }  // namespace radl::ir

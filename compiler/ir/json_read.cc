@@ -1,0 +1,410 @@
+// JSON -> Program. Every complaint names the field: "nodes[3].wants.cpu.count.min: expected a number, got
+// text". Fields that this version does not know are refused: a reader that drops what it does not understand
+// would apply something else than what was written.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <set>
+
+#include "compiler/ir/ir.h"
+
+namespace radl::ir {
+
+namespace {
+
+constexpr int kMaxDepth = 64;
+
+// Reads one object; remembers the first complaint of the whole document.
+class Reader {
+ public:
+  Reader(const Json& json, std::string path, Status& status)
+      : json_(json), path_(std::move(path)), status_(status) {
+    if (!json_.is_object()) complain("", "expected an object");
+  }
+
+  bool has(const char* key) {
+    seen_.insert(key);
+    return json_.is_object() && json_.contains(key);
+  }
+
+  std::string text(const char* key, bool required = false) {
+    const Json* value = get(key, required);
+    if (value == nullptr) return {};
+    if (!value->is_string()) return complain(key, "expected a text"), std::string();
+    return value->get<std::string>();
+  }
+
+  double number(const char* key, double fallback) {
+    const Json* value = get(key, false);
+    if (value == nullptr) return fallback;
+    if (!value->is_number() || !std::isfinite(value->get<double>()))
+      return complain(key, "expected a number"), fallback;
+    return value->get<double>();
+  }
+
+  std::optional<double> optional_number(const char* key) {
+    if (!has(key)) return std::nullopt;
+    return number(key, 0);
+  }
+
+  int integer(const char* key, int fallback, bool required = false) {
+    const Json* value = get(key, required);
+    if (value == nullptr) return fallback;
+    if (!value->is_number_integer()) return complain(key, "expected an integer"), fallback;
+    if (value->is_number_unsigned()
+            ? value->get<uint64_t>() > INT32_MAX
+            : value->get<int64_t>() < INT32_MIN || value->get<int64_t>() > INT32_MAX) {
+      return complain(key, "is out of range"), fallback;
+    }
+    return value->get<int>();
+  }
+
+  bool boolean(const char* key, bool fallback) {
+    const Json* value = get(key, false);
+    if (value == nullptr) return fallback;
+    if (!value->is_boolean()) return complain(key, "expected true or false"), fallback;
+    return value->get<bool>();
+  }
+
+  Json object(const char* key) {
+    const Json* value = get(key, false);
+    if (value == nullptr) return Json::object();
+    if (!value->is_object()) return complain(key, "expected an object"), Json::object();
+    return *value;
+  }
+
+  Json any(const char* key) {
+    const Json* value = get(key, true);
+    return value == nullptr ? Json() : *value;
+  }
+
+  std::map<std::string, Json> values(const char* key) {
+    std::map<std::string, Json> result;
+    Json held = object(key);
+    for (auto& [name, value] : held.items()) result.emplace(name, std::move(value));
+    return result;
+  }
+
+  std::vector<std::string> texts(const char* key) {
+    std::vector<std::string> result;
+    each(key, [&](const Json& item, const std::string& path) {
+      if (!item.is_string()) return fail(path, "expected a text");
+      result.push_back(item.get<std::string>());
+    });
+    return result;
+  }
+
+  // Calls `read(item, path)` for each element of a list.
+  template <class Read>
+  void each(const char* key, Read read, bool required = false) {
+    const Json* value = get(key, required);
+    if (value == nullptr) return;
+    if (!value->is_array()) return complain(key, "expected a list");
+    for (size_t i = 0; i < value->size() && status_.ok(); i++)
+      read((*value)[i], fmt::format("{}[{}]", at(key), i));
+  }
+
+  template <class T, class Read>
+  std::vector<T> list(const char* key, Read read, bool required = false) {
+    std::vector<T> result;
+    each(
+        key,
+        [&](const Json& item, const std::string& path) {
+          result.push_back(read(Reader(item, path, status_)));
+        },
+        required);
+    return result;
+  }
+
+  // To be called when all fields were asked for.
+  void finish() {
+    if (!json_.is_object()) return;
+    for (const auto& [key, value] : json_.items()) {
+      if (!seen_.contains(key)) return complain(key.c_str(), "is not a field of this version");
+    }
+  }
+
+  void complain(const char* key, std::string_view what) { fail(at(key), what); }
+  Reader inner(const Json& json, std::string path) const { return Reader(json, std::move(path), status_); }
+  std::string at(const char* key) const {
+    if (*key == 0) return path_.empty() ? "IR" : path_;
+    return path_.empty() ? key : path_ + "." + key;
+  }
+
+ private:
+  void fail(const std::string& path, std::string_view what) {
+    if (status_.ok()) status_ = invalid(fmt::format("{}: {}", path, what));
+  }
+
+  const Json* get(const char* key, bool required) {
+    seen_.insert(key);
+    if (!json_.is_object()) return nullptr;
+    auto found = json_.find(key);
+    if (found != json_.end()) return &*found;
+    if (required) complain(key, "is missing");
+    return nullptr;
+  }
+
+  const Json& json_;
+  std::string path_;
+  Status& status_;
+  std::set<std::string> seen_;
+};
+
+Origin read_origin(Reader& reader) {
+  if (!reader.has("origin")) return {};
+  Json held = reader.object("origin");
+  Reader inner = reader.inner(held, reader.at("origin"));
+  Origin origin{inner.text("path"), inner.integer("line", 0), inner.integer("column", 0)};
+  inner.finish();
+  return origin;
+}
+
+PortRule read_port(Reader reader) {
+  PortRule port;
+  port.protocol = reader.text("protocol", true);
+  port.cidr = reader.text("cidr", true);
+  port.remote = reader.integer("remote", 0, true);
+  port.remote_end = reader.integer("remote_end", 0, true);
+  port.local = reader.integer("local", 0, true);
+  port.local_end = reader.integer("local_end", 0, true);
+  reader.finish();
+  return port;
+}
+
+Network read_network(Reader reader) {
+  Network network;
+  network.address = reader.text("address", true);
+  network.name = reader.text("name", true);
+  network.is_public = reader.boolean("public", false);
+  network.reference = reader.boolean("reference", false);
+  network.ports = reader.list<PortRule>("ports", read_port);
+  network.features = reader.object("features");
+  network.origin = read_origin(reader);
+  reader.finish();
+  return network;
+}
+
+Want read_want(Reader reader) {
+  Want want;
+  want.min = reader.optional_number("min");
+  want.max = reader.optional_number("max");
+  want.min_strict = reader.boolean("min_strict", false);
+  want.max_strict = reader.boolean("max_strict", false);
+  if (reader.has("equals")) want.equals = reader.any("equals");
+  for (const auto& [op, text] : reader.values("versions")) {
+    if (!text.is_string())
+      reader.complain("versions", "expected texts");
+    else
+      want.versions[op] = text.get<std::string>();
+  }
+  want.unit = reader.text("unit");
+  reader.finish();
+  return want;
+}
+
+std::map<std::string, Want> read_wants(Reader& reader) {
+  std::map<std::string, Want> wants;
+  Json held = reader.object("wants");
+  for (const auto& [name, value] : held.items()) {
+    wants.emplace(name, read_want(reader.inner(value, reader.at("wants") + "." + name)));
+  }
+  return wants;
+}
+
+Soft read_soft(Reader reader) {
+  Soft soft;
+  soft.weight = reader.number("weight", 0);
+  soft.wants = read_wants(reader);
+  reader.finish();
+  return soft;
+}
+
+Interface read_interface(Reader reader) {
+  Interface interface;
+  interface.index = reader.integer("index", 0, true);
+  interface.network = reader.text("network", true);
+  interface.host_name = reader.text("host_name");
+  interface.domain = reader.text("domain");
+  interface.fixed_ip = reader.text("fixed_ip");
+  reader.finish();
+  return interface;
+}
+
+Disk read_disk(Reader reader) {
+  Disk disk;
+  disk.index = reader.integer("index", 0, true);
+  disk.size_bytes = reader.optional_number("size_bytes");
+  disk.device = reader.text("device");
+  disk.mount_path = reader.text("mount_path");
+  disk.fstype = reader.text("fstype");
+  disk.type = reader.text("type");
+  disk.image_urls = reader.texts("image_urls");
+  reader.finish();
+  return disk;
+}
+
+Application read_application(Reader reader) {
+  Application application;
+  application.name = reader.text("name", true);
+  application.version = reader.text("version");
+  application.path = reader.text("path");
+  application.preinstalled = reader.boolean("preinstalled", false);
+  reader.finish();
+  return application;
+}
+
+Node read_node(Reader reader) {
+  Node node;
+  node.address = reader.text("address", true);
+  node.system = reader.text("system", true);
+  node.ordinal = reader.integer("ordinal", 0, true);
+  node.number = reader.integer("number", 0, true);
+  node.cloud = reader.text("cloud");
+  node.wants = read_wants(reader);
+  node.softs = reader.list<Soft>("softs", read_soft);
+  node.interfaces = reader.list<Interface>("interfaces", read_interface);
+  node.disks = reader.list<Disk>("disks", read_disk);
+  node.applications = reader.list<Application>("applications", read_application);
+  node.user = reader.text("user");
+  node.secrets = reader.values("secrets");
+  node.configured = reader.boolean("configured", true);
+  node.origin = read_origin(reader);
+  reader.finish();
+  return node;
+}
+
+StepKind read_kind(Reader& reader) {
+  std::string name = reader.text("kind", true);
+  for (StepKind kind :
+       {StepKind::Native, StepKind::Ansible, StepKind::CloudInit, StepKind::Training, StepKind::Barrier}) {
+    if (name == step_kind_name(kind)) return kind;
+  }
+  reader.complain("kind", fmt::format("'{}' is no kind of step", name));
+  return StepKind::Native;
+}
+
+Edge read_edge(Reader reader) {
+  Edge edge{reader.text("to", true), reader.text("reason")};
+  reader.finish();
+  return edge;
+}
+
+Resource read_resource(Reader reader) {
+  Resource resource;
+  resource.type = reader.text("type", true);
+  resource.name = reader.text("name", true);
+  resource.properties = reader.object("properties");
+  resource.origin = read_origin(reader);
+  reader.finish();
+  return resource;
+}
+
+Step read_step(Reader reader) {
+  Step step;
+  step.id = reader.text("id", true);
+  step.kind = read_kind(reader);
+  step.recipe = reader.text("recipe");
+  step.nodes = reader.texts("nodes");
+  step.group = reader.integer("group", 0);
+  step.after = reader.list<Edge>("after", read_edge);
+  step.resources = reader.list<Resource>("resources", read_resource);
+  step.body = reader.text("body");
+  step.training = reader.object("training");
+  step.digest = reader.text("digest");
+  step.origin = read_origin(reader);
+  reader.finish();
+  return step;
+}
+
+Output read_output(Reader reader) {
+  Output output;
+  output.name = reader.text("name", true);
+  output.value = reader.any("value");
+  output.description = reader.text("description");
+  output.sensitive = reader.boolean("sensitive", false);
+  output.origin = read_origin(reader);
+  reader.finish();
+  return output;
+}
+
+AnsibleHost read_ansible_host(Reader reader) {
+  AnsibleHost host;
+  host.name = reader.text("name", true);
+  host.host = reader.text("host", true);
+  host.user = reader.text("user", true);
+  host.secrets = reader.values("secrets");
+  host.origin = read_origin(reader);
+  reader.finish();
+  return host;
+}
+
+Source read_source(Reader reader) {
+  Source source{reader.text("path", true), reader.text("sha256", true)};
+  reader.finish();
+  return source;
+}
+
+}  // namespace
+
+Result<Program> from_json(const Json& json) {
+  Status status;
+  Reader reader(json, "", status);
+  Program program;
+  program.version = reader.integer("ir", 0, true);
+  if (!status.ok()) return status;
+  if (program.version != kVersion) {
+    return Status(invalid(fmt::format("IR version {} is not supported: this radlc reads version {}",
+                                      program.version, kVersion)))
+        .with_hint(program.version > kVersion ? "it was written by a newer radlc"
+                                              : "compile the source again");
+  }
+  program.name = reader.text("name", true);
+  program.sources = reader.list<Source>("sources", read_source, true);
+  program.source_digest = reader.text("source_digest", true);
+  program.inputs = reader.values("inputs");
+  program.networks = reader.list<Network>("networks", read_network, true);
+  program.ansible_hosts = reader.list<AnsibleHost>("ansible_hosts", read_ansible_host);
+  program.nodes = reader.list<Node>("nodes", read_node, true);
+  program.steps = reader.list<Step>("steps", read_step, true);
+  program.outputs = reader.list<Output>("outputs", read_output);
+  program.contextualize = reader.boolean("contextualize", true);
+  program.max_time_seconds = reader.number("max_time_seconds", program.max_time_seconds);
+  program.options = reader.values("options");
+  reader.finish();
+  if (status.ok()) status = verify(program);
+  if (!status.ok()) return status;
+  return program;
+}
+
+Result<Program> parse_program(std::string_view text) {
+  bool too_deep = false;
+  auto watch = [&](int depth, Json::parse_event_t, Json&) {
+    too_deep = too_deep || depth > kMaxDepth;
+    return !too_deep;
+  };
+  // A cheap look first: the parser itself is iterative, but copying and freeing a deep document is not.
+  int depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size() && depth <= kMaxDepth; i++) {
+    char c = text[i];
+    if (quoted) {
+      if (c == '\\')
+        i++;
+      else
+        quoted = c != '"';
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '{' || c == '[') {
+      depth++;
+    } else if (c == '}' || c == ']') {
+      depth--;
+    }
+  }
+  if (depth > kMaxDepth) return invalid(fmt::format("IR: nested deeper than {}", kMaxDepth));
+  Json json = Json::parse(text, watch, /*allow_exceptions=*/false);
+  if (json.is_discarded() || too_deep) return invalid("IR: this is not JSON (is the file complete?)");
+  return from_json(json);
+}
+
+}  // namespace radl::ir

@@ -1,0 +1,59 @@
+// The native recipe's resource types and their properties: one table, from which the checker, completion, the
+// documentation (docs/steps-schema.md) and the runtime's tests read. runtime/steps implements the behaviour.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace radl::ir {
+
+enum class PropertyType {
+  Text,
+  Integer,
+  Number,
+  Boolean,    // yes, no, true, false, or these as texts; JSON true/false in the IR
+  Size,       // number with a size unit; bytes in the IR
+  Duration,   // number with s, m, h or d (none: seconds); seconds in the IR
+  Mode,       // text of 3 or 4 octal digits; four digits in the IR
+  LocalPath,  // file or folder of the user's machine, relative to the source file; absolute in the IR, and a
+              // property NAME_sha256 beside it holds the digest of its content
+  LocalOutput,  // folder of the user's machine that is written; need not exist; absolute in the IR
+  RemotePath,   // path on the node; relative: to the login user's home
+  List,         // of texts
+  Map,          // text -> text
+  Systems,      // a system or a list of systems; addresses of its nodes in the IR
+  Dataset,      // name, or a map {name, directory, train, test, source, mirror}; a map in the IR
+};
+
+struct Property {
+  std::string_view name;
+  PropertyType type;
+  bool required = false;
+  std::string_view default_json;  // JSON text; empty: none, the property is absent from the IR
+  std::string_view one_of;        // values separated by '|'; empty: any
+  double min = 0, max = 0;        // of a number, when min < max
+  std::string_view doc;           // one sentence; Markdown
+};
+
+struct ResourceType {
+  std::string_view name;
+  std::string_view subject;   // what the resource's name stands for: "path on the node"
+  bool name_is_path = false;  // the name must be an absolute path, or one that starts with ~/
+  std::span<const Property> properties;
+  std::string_view doc;        // what it does; Markdown
+  std::string_view undoing;    // what happens when the resource is taken out of the recipe
+  std::string_view exclusive;  // properties of which exactly one must be given, separated by '|'; a leading
+                               // '?': at most one
+};
+
+std::span<const ResourceType> resource_types();
+// nullptr when there is none.
+const ResourceType* find_resource_type(std::string_view name);
+const Property* find_property(const ResourceType& type, std::string_view name);
+std::string_view property_type_name(PropertyType type);
+// The whole table as a Markdown page.
+std::string resource_schema_markdown();
+
+}  // namespace radl::ir

