@@ -7,14 +7,14 @@
 
 namespace radl {
 
-struct RenderOptions {
+struct PlanTextOptions {
   bool color = false;
   int width = 100;     // no line is cut; long values are folded
   bool full = false;   // every field of what is created, no folding of equal actions, the order's reasons
   bool brief = false;  // the summary line alone
 };
 
-std::string render_text(const Plan& plan, const RenderOptions& options = {});
+std::string render_text(const Plan& plan, const PlanTextOptions& options = {});
 // "Plan: 3 to create, 4 steps to run; 0.00 USD/h; about 12 s and a training." or "No changes: ...".
 std::string summary_line(const Plan& plan);
 std::string render_dot(const Plan& plan);
