@@ -1,9 +1,10 @@
-// A model ready to run: what training, distribution, export and serving see of the compute half of the engine.
+// A model ready to run: what training, distribution, export and serving see of the compute half of the
+// engine.
 //
-// In: a model description (docs/models.md) and a batch size. Everything is allocated by build(); the calls below
-// allocate nothing. Parameters live in one flat fp32 buffer (the master weights), gradients in another of the same
-// layout, and non-trained state (batch-norm running statistics) in a third, so that a parameter server, a
-// checkpoint or an all-reduce can treat each as one span.
+// In: a model description (docs/models.md) and a batch size. Everything is allocated by build(); the calls
+// below allocate nothing. Parameters live in one flat fp32 buffer (the master weights), gradients in another
+// of the same layout, and non-trained state (batch-norm running statistics) in a third, so that a parameter
+// server, a checkpoint or an all-reduce can treat each as one span.
 #pragma once
 
 #include <cstdint>
@@ -19,21 +20,21 @@ namespace radl::engine {
 enum class Precision { Fp32, Bf16 };
 
 struct BuildOptions {
-  int batch_size = 128;          // the largest batch that will be given
-  int threads = 0;               // 0: all cores this process may use
+  int batch_size = 128;  // the largest batch that will be given
+  int threads = 0;       // 0: all cores this process may use
   Precision precision = Precision::Fp32;
   uint64_t seed = 1;             // initial weights, dropout
   bool training = true;          // false: no gradients are allocated
-  std::string kernels = "auto";  // ref, eigen, onednn, auto
+  std::string kernels = "auto";  // ref, eigen, onednn, own, auto (docs/engine.md)
   float label_smoothing = 0;
 };
 
 struct ParameterInfo {
-  std::string name;         // "layer2.0.conv1.weight"
-  std::vector<int> shape;   // convolution: [out, in/groups, kh, kw]; linear: [out, in] (PyTorch's order)
-  size_t offset = 0;        // in floats, into the flat buffer
+  std::string name;        // "layer2.0.conv1.weight"
+  std::vector<int> shape;  // convolution: [out, in/groups, kh, kw]; linear: [out, in] (PyTorch's order)
+  size_t offset = 0;       // in floats, into the flat buffer
   size_t size = 0;
-  bool decays = true;       // false for bias and normalisation: no weight decay
+  bool decays = true;  // false for bias and normalisation: no weight decay
 };
 
 // Images as fp32 NHWC, already normalised; labels as class numbers.
@@ -51,6 +52,8 @@ struct StepResult {
 struct InputShape {
   int height = 32, width = 32, channels = 3;
 };
+
+struct Graph;  // engine/model/graph.h
 
 class Network {
  public:
@@ -77,6 +80,17 @@ class Network {
   virtual InputShape input() const = 0;
   virtual int classes() const = 0;
   virtual size_t memory_bytes() const = 0;
+
+  // The layers with their attributes and parameter names, for exporters and reports.
+  virtual const Graph& graph() const = 0;
+  // The number of training steps done; it selects dropout's random numbers. A resumed run sets it.
+  virtual uint64_t step() const = 0;
+  virtual void set_step(uint64_t step) = 0;
+  // Sets a first convolution that the model marks `whiten=yes` from the patches of these pictures (they must
+  // be many more than its inputs); does nothing for models without one. Before the first step, on one worker.
+  virtual Status whiten(const Batch& batch) = 0;
+  // One line per layer: kernel chosen and why.
+  virtual std::string kernel_listing() const = 0;
 };
 
 }  // namespace radl::engine

@@ -1,0 +1,67 @@
+// Optimizers over flat fp32 spans: one fused pass over parameters, gradients and state.
+//
+// The spans given to step() cover the layout given to make(), or a shard of it (whole parameters or, for
+// every optimizer but LARS, any range): a parameter server makes one optimizer for the range that it owns.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+#include "engine/model/network.h"
+
+namespace radl::engine {
+
+struct OptimizerConfig {
+  std::string name = "sgd";  // sgd, nesterov (sgd with nesterov), adamw, lars
+  float momentum = 0.9f;     // sgd, lars
+  bool nesterov = false;     // sgd
+  float weight_decay =
+      0;  // only where ParameterInfo::decays; sgd and lars add it to the gradient, adamw decouples it
+  float beta1 = 0.9f, beta2 = 0.999f, eps = 1e-8f;  // adamw (Loshchilov and Hutter 2019)
+  float trust = 0.001f;                             // lars (You et al. 2017)
+  float clip_norm = 0;  // > 0: scales the gradient of this span so that its 2-norm is at most this
+  int threads = 1;
+};
+
+class Optimizer {
+ public:
+  // The range [begin, end) of the flat buffer that `layout` describes; end = 0: all of it.
+  static Result<std::unique_ptr<Optimizer>> make(const OptimizerConfig& config,
+                                                 const std::vector<ParameterInfo>& layout, size_t begin = 0,
+                                                 size_t end = 0);
+  virtual ~Optimizer() = default;
+  // One update; the spans have size() elements. `gradient_scale` multiplies the gradient first (1/n for
+  // means).
+  virtual void step(std::span<float> parameters, std::span<const float> gradients, float learning_rate,
+                    float gradient_scale = 1.0f) = 0;
+  virtual size_t size() const = 0;
+  // Momenta; a checkpoint stores and restores them (with steps()) for a bit-identical continuation.
+  virtual std::span<float> state() = 0;
+  virtual uint64_t steps() const = 0;
+  virtual void set_steps(uint64_t steps) = 0;
+};
+
+// 2-norm, summed in fp64 in a fixed order.
+double norm2(std::span<const float> values);
+// Scales the values so that their norm is at most `limit`; returns the norm before.
+double clip_to_norm(std::span<float> values, double limit);
+
+// Averages of weights beside the training ones: ema (average = decay*average + (1-decay)*weights each update)
+// and lookahead (Zhang et al. 2019: every `period` updates slow += alpha*(weights-slow), weights = slow).
+class WeightAverage {
+ public:
+  WeightAverage(std::span<const float> initial) : average_(initial.begin(), initial.end()) {}
+  void ema(std::span<const float> weights, float decay);
+  // Pulls average and weights together.
+  void lookahead(std::span<float> weights, float decay);
+  std::span<float> average() { return average_; }
+
+ private:
+  std::vector<float> average_;
+};
+
+}  // namespace radl::engine
