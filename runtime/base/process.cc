@@ -1,0 +1,293 @@
+// fork, exec, and one poll loop over three pipes and a clock.
+#include "runtime/base/process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "common/files.h"
+
+extern char** environ;
+
+namespace radl {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Owns a file descriptor.
+class Fd {
+ public:
+  Fd() = default;
+  ~Fd() { reset(); }
+  Fd(const Fd&) = delete;
+  Fd& operator=(const Fd&) = delete;
+  void reset(int fd = -1) {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = fd;
+  }
+  int get() const { return fd_; }
+  bool open() const { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+struct Pipe {
+  Fd read, write;
+  Status make() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return errno_status(errno, "pipe");
+    read.reset(ends[0]);
+    write.reset(ends[1]);
+    return {};
+  }
+};
+
+// Everything that the child needs, made before fork: after it only async-signal-safe calls are allowed.
+struct Prepared {
+  std::string path;
+  std::vector<char*> argv;
+  std::vector<std::string> environment_texts;
+  std::vector<char*> environment;
+};
+
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : "";
+  const char* path = std::getenv("PATH");
+  std::string folders = path ? path : "/usr/local/bin:/usr/bin:/bin";
+  for (size_t begin = 0; begin <= folders.size();) {
+    size_t end = std::min(folders.find(':', begin), folders.size());
+    std::string candidate = folders.substr(begin, end - begin) + "/" + name;
+    if (end > begin && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+    begin = end + 1;
+  }
+  return "";
+}
+
+Result<Prepared> prepare(const ProcessRequest& request) {
+  if (request.argv.empty()) return invalid("no program to run");
+  Prepared prepared;
+  prepared.path = find_program(request.argv[0]);
+  if (prepared.path.empty()) return not_found("no program '" + request.argv[0] + "' can be run here");
+  for (const std::string& argument : request.argv)
+    prepared.argv.push_back(const_cast<char*>(argument.c_str()));
+  prepared.argv.push_back(nullptr);
+  for (char** entry = environ; *entry; ++entry) {
+    std::string name(*entry, std::strcspn(*entry, "="));
+    if (!request.environment.count(name)) prepared.environment_texts.emplace_back(*entry);
+  }
+  for (const auto& [name, value] : request.environment) {
+    if (value) prepared.environment_texts.push_back(name + "=" + *value);
+  }
+  for (std::string& text : prepared.environment_texts) prepared.environment.push_back(text.data());
+  prepared.environment.push_back(nullptr);
+  return prepared;
+}
+
+struct Pipes {
+  Pipe in, out, err, failure;  // `failure` carries errno of a failed exec
+  Status make() {
+    for (Pipe* pipe : {&in, &out, &err, &failure}) {
+      if (Status made = pipe->make(); !made.ok()) return made;
+    }
+    return {};
+  }
+};
+
+[[noreturn]] void child(const Prepared& prepared, const ProcessRequest& request, Pipes& pipes) {
+  ::setpgid(0, 0);
+  ::dup2(pipes.in.read.get(), STDIN_FILENO);
+  ::dup2(pipes.out.write.get(), STDOUT_FILENO);
+  ::dup2(pipes.err.write.get(), STDERR_FILENO);
+  ::signal(SIGPIPE, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (request.directory.empty() || ::chdir(request.directory.c_str()) == 0) {
+    ::execve(prepared.path.c_str(), prepared.argv.data(), prepared.environment.data());
+  }
+  int error = errno;
+  [[maybe_unused]] ssize_t told = ::write(pipes.failure.write.get(), &error, sizeof error);
+  ::_exit(127);
+}
+
+// Appends, keeping the last `limit` bytes (and a little more, so that trimming is rare).
+void keep(std::string& kept, std::string_view piece, size_t limit) {
+  kept.append(piece);
+  if (kept.size() > limit + limit / 4) kept.erase(0, kept.size() - limit);
+}
+
+class Talk {
+ public:
+  Talk(const ProcessRequest& request, Pipes& pipes, pid_t pid)
+      : request_(request), pipes_(pipes), pid_(pid), end_(end_of(request.deadline)) {}
+
+  Result<ProcessResult> run() {
+    for (int fd : {pipes_.in.write.get(), pipes_.out.read.get(), pipes_.err.read.get()}) {
+      ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
+    }
+    if (request_.stdin_bytes.empty()) pipes_.in.write.reset();
+    while (true) {
+      poll_once();
+      if (Status stop = stop_reason(); !stop.ok()) {
+        end_group();
+        return stop;
+      }
+      // The program's own end counts: a background process of its may hold the pipes open.
+      if (reap(false)) break;
+    }
+    drain();
+    if (result_.out.size() > request_.keep_bytes)
+      result_.out.erase(0, result_.out.size() - request_.keep_bytes);
+    if (result_.err.size() > request_.keep_bytes)
+      result_.err.erase(0, result_.err.size() - request_.keep_bytes);
+    return std::move(result_);
+  }
+
+ private:
+  static Clock::time_point end_of(std::chrono::milliseconds deadline) {
+    auto now = Clock::now();
+    return deadline > Clock::time_point::max() - now ? Clock::time_point::max() : now + deadline;
+  }
+
+  void poll_once() {
+    pollfd fds[3] = {{pipes_.out.read.get(), POLLIN, 0},
+                     {pipes_.err.read.get(), POLLIN, 0},
+                     {pipes_.in.write.get(), POLLOUT, 0}};
+    bool any = pipes_.out.read.open() || pipes_.err.read.open() || pipes_.in.write.open();
+    // Once the pipes are closed only the exit is waited for, so look often.
+    int wait = any ? 20 : 2;
+    ::poll(fds, 3, wait);
+    if (fds[0].revents) read(pipes_.out.read, result_.out, false);
+    if (fds[1].revents) read(pipes_.err.read, result_.err, true);
+    if (fds[2].revents) write();
+  }
+
+  bool read(Fd& fd, std::string& kept, bool is_stderr) {
+    char buffer[65536];
+    ssize_t count = ::read(fd.get(), buffer, sizeof buffer);
+    if (count > 0) {
+      std::string_view piece(buffer, static_cast<size_t>(count));
+      keep(kept, piece, request_.keep_bytes);
+      if (request_.on_output) request_.on_output(piece, is_stderr);
+      return true;
+    }
+    if (count == 0 || (errno != EAGAIN && errno != EINTR)) fd.reset();
+    return false;
+  }
+
+  void write() {
+    const std::string& all = request_.stdin_bytes;
+    ssize_t count = ::write(pipes_.in.write.get(), all.data() + sent_, all.size() - sent_);
+    if (count > 0) sent_ += static_cast<size_t>(count);
+    bool broken = count < 0 && errno != EAGAIN && errno != EINTR;
+    if (broken || sent_ == all.size()) pipes_.in.write.reset();
+  }
+
+  Status stop_reason() const {
+    if (request_.cancelled && request_.cancelled())
+      return {Code::Cancelled, request_.argv[0] + " was cancelled"};
+    if (Clock::now() >= end_) {
+      return {Code::Timeout, request_.argv[0] + " did not end within " +
+                                 std::to_string(request_.deadline.count() / 1000) + " s"};
+    }
+    return {};
+  }
+
+  bool reap(bool wait) {
+    int status = 0;
+    pid_t ended;
+    do ended = ::waitpid(pid_, &status, wait ? 0 : WNOHANG);
+    while (ended < 0 && errno == EINTR);
+    if (ended != pid_) return ended < 0;
+    result_.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return true;
+  }
+
+  void drain() {
+    while (pipes_.out.read.open() && read(pipes_.out.read, result_.out, false)) {
+    }
+    while (pipes_.err.read.open() && read(pipes_.err.read, result_.err, true)) {
+    }
+  }
+
+  void end_group() {
+    ::kill(-pid_, SIGTERM);
+    auto patience = Clock::now() + std::chrono::seconds(2);
+    bool ended = false;
+    while (!ended && Clock::now() < patience) {
+      ended = reap(false);
+      if (!ended) ::usleep(5000);
+    }
+    ::kill(-pid_, SIGKILL);
+    if (!ended) reap(true);
+  }
+
+  const ProcessRequest& request_;
+  Pipes& pipes_;
+  pid_t pid_;
+  Clock::time_point end_;
+  size_t sent_ = 0;
+  ProcessResult result_;
+};
+
+// While we write to a program that has ended, SIGPIPE must not end us: blocked for this thread, and a pending
+// one taken away afterwards.
+class NoPipeSignal {
+ public:
+  NoPipeSignal() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~NoPipeSignal() {
+    timespec none{0, 0};
+    while (::sigtimedwait(&pipe_, nullptr, &none) > 0) {
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  NoPipeSignal(const NoPipeSignal&) = delete;
+  NoPipeSignal& operator=(const NoPipeSignal&) = delete;
+
+ private:
+  sigset_t pipe_, before_;
+};
+
+}  // namespace
+
+Result<ProcessResult> run_process(const ProcessRequest& request) {
+  Result<Prepared> prepared = prepare(request);
+  if (!prepared.ok()) return prepared.status();
+  Pipes pipes;
+  if (Status made = pipes.make(); !made.ok()) return made;
+  NoPipeSignal guard;
+  pid_t pid = ::fork();
+  if (pid < 0) return errno_status(errno, "starting " + request.argv[0]);
+  if (pid == 0) child(*prepared, request, pipes);
+  ::setpgid(pid, pid);  // whoever is first
+  pipes.in.read.reset();
+  pipes.out.write.reset();
+  pipes.err.write.reset();
+  pipes.failure.write.reset();
+  int error = 0;
+  ssize_t told;
+  do told = ::read(pipes.failure.read.get(), &error, sizeof error);
+  while (told < 0 && errno == EINTR);
+  if (told == sizeof error) {
+    int status;
+    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    return errno_status(error, "running " + request.argv[0]);
+  }
+  return Talk(request, pipes, pid).run();
+}
+
+}  // namespace radl

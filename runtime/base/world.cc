@@ -1,0 +1,79 @@
+// This machine.
+#include "runtime/base/world.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <filesystem>
+#include <thread>
+
+#include "common/digest.h"
+#include "common/files.h"
+
+namespace radl {
+
+namespace {
+
+class RealClock : public Clock {
+ public:
+  double wall_seconds() override {
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  }
+  std::chrono::steady_clock::time_point now() override { return std::chrono::steady_clock::now(); }
+  void sleep(std::chrono::milliseconds time) override { std::this_thread::sleep_for(time); }
+};
+
+class RealFiles : public Files {
+ public:
+  Result<std::string> read(const std::string& path) override { return read_file(path); }
+  Status write(const std::string& path, std::string_view content, unsigned mode) override {
+    return write_file_atomic(path, content, mode);
+  }
+  bool exists(const std::string& path) override {
+    struct stat info;
+    return ::lstat(path.c_str(), &info) == 0;
+  }
+  Status make_directories(const std::string& path, unsigned mode) override {
+    return radl::make_directories(path, mode);
+  }
+  Status remove_tree(const std::string& path) override {
+    std::error_code error;
+    std::filesystem::remove_all(path, error);
+    return error ? errno_status(error.value(), "removing " + path) : Status();
+  }
+};
+
+class RealProcesses : public Processes {
+ public:
+  Result<ProcessResult> run(const ProcessRequest& request) override { return run_process(request); }
+};
+
+class RealRandom : public Random {
+ public:
+  std::string bytes(size_t count) override { return random_bytes(count); }
+};
+
+}  // namespace
+
+World& real_world() {
+  static RealClock clock;
+  static RealFiles files;
+  static RealProcesses processes;
+  static RealRandom random;
+  static World world{clock, files, processes, random};
+  return world;
+}
+
+std::string random_token(Random& random) { return to_hex(random.bytes(16)); }
+
+std::string utc_time(double wall_seconds) {
+  std::time_t whole = static_cast<std::time_t>(wall_seconds);
+  std::tm parts{};
+  ::gmtime_r(&whole, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+}  // namespace radl
