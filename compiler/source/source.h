@@ -48,7 +48,7 @@ class SourceFile {
   const std::string& path() const { return path_; }  // as the user named it
   std::string_view text() const { return text_; }    // LF line ends, no byte order mark
   std::string_view text(Span span) const;
-  const std::string& sha256() const;   // of the bytes as they were given
+  std::string sha256() const;          // of the bytes as they were given
   bool crlf() const { return crlf_; }  // most lines ended in CRLF
 
   int line_count() const { return static_cast<int>(starts_.size()); }
@@ -67,7 +67,7 @@ class SourceFile {
   uint32_t id_;
   std::string path_;
   std::string text_;
-  std::string sha256_;
+  std::string original_;  // the bytes as given, when they differ from text_
   bool crlf_ = false;
   size_t invalid_utf8_ = std::string::npos;
   std::vector<uint32_t> starts_;  // offset of each line's first byte

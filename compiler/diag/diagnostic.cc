@@ -1,0 +1,67 @@
+#include "compiler/diag/diagnostic.h"
+
+#include <algorithm>
+
+namespace radl {
+
+Diagnostic& Diagnostics::report(DiagCode code, Span span, std::string message) {
+  scratch_ = Diagnostic{code, code_info(code).severity, span, std::move(message)};
+  for (const auto& [which, level] : levels_) {
+    if (which != code) continue;
+    if (!level && scratch_.severity != Severity::Error) return scratch_;
+    if (level) scratch_.severity = *level;
+  }
+  if (scratch_.severity == Severity::Warning) {
+    if (silenced(code, span)) return scratch_;
+    if (werror_) scratch_.severity = Severity::Error;
+  }
+  if (per_code_.empty()) per_code_.resize(static_cast<size_t>(DiagCode::kCount));
+  uint32_t& count = per_code_[static_cast<size_t>(code)];
+  (scratch_.severity == Severity::Error ? errors_ : warnings_) += 1;
+  if (count >= kMaxPerCode || list_.size() >= kMaxTotal) {
+    ++dropped_;
+    return scratch_;
+  }
+  ++count;
+  list_.push_back(std::move(scratch_));
+  return list_.back();
+}
+
+bool Diagnostics::silenced(DiagCode code, Span span) const {
+  return std::any_of(allows_.begin(), allows_.end(), [&](const Allow& allow) {
+    return allow.code == code && allow.where.file == span.file && allow.where.contains(span.begin);
+  });
+}
+
+void Diagnostics::allow(DiagCode code, Span where) { allows_.push_back({code, where}); }
+
+void Diagnostics::set_severity(DiagCode code, std::optional<Severity> level) {
+  levels_.emplace_back(code, level);
+}
+
+bool Diagnostics::has(DiagCode code) const {
+  return std::any_of(list_.begin(), list_.end(), [&](const Diagnostic& d) { return d.code == code; });
+}
+
+void Diagnostics::sort() {
+  std::stable_sort(list_.begin(), list_.end(), [](const Diagnostic& a, const Diagnostic& b) {
+    if (a.span.file != b.span.file) return a.span.file < b.span.file;
+    return a.span.begin < b.span.begin;
+  });
+}
+
+void Diagnostics::append(const Diagnostics& other) {
+  for (const Diagnostic& d : other.list_) {
+    list_.push_back(d);
+    (d.severity == Severity::Error ? errors_ : warnings_) += 1;
+  }
+  dropped_ += other.dropped_;
+}
+
+void Diagnostics::clear() {
+  list_.clear();
+  per_code_.clear();
+  errors_ = warnings_ = dropped_ = 0;
+}
+
+}  // namespace radl
