@@ -9,6 +9,9 @@ namespace radl::cli {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
+      {"plan", "Run", add_plan},         {"apply", "Run", add_apply},    {"destroy", "Run", add_destroy},
+      {"show", "Look", add_show},        {"output", "Look", add_output}, {"ssh", "Look", add_ssh},
+      {"logs", "Look", add_logs},        {"state", "Look", add_state},   {"compile", "Write", add_compile},
       {"version", "Other", add_version},
   };
   return all;

@@ -1,10 +1,12 @@
 // radlc: parses the command line, runs one command, turns its outcome into an exit code.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 
 #include "common/version.h"
+#include "runtime/cli/arguments.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/terminal.h"
 
@@ -39,8 +41,14 @@ int run(int argc, char** argv) {
     added->callback([&chosen, action] { chosen = action; });
   }
 
+  std::vector<std::string> arguments = with_double_dashes(app, {argv + 1, argv + argc});
+  if (std::string wrong = unknown_command(app, arguments); !wrong.empty()) {
+    std::fprintf(stderr, "error: %s\n  radlc --help lists the commands\n", wrong.c_str());
+    return kUserError;
+  }
   try {
-    app.parse(argc, argv);
+    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+    app.parse(arguments);
   } catch (const CLI::ParseError& error) {
     // 0 for --help; every other parse error is the user's.
     return app.exit(error) == 0 ? kDone : kUserError;

@@ -1,0 +1,48 @@
+#include "runtime/cli/arguments.h"
+
+#include <CLI/CLI.hpp>
+#include <set>
+
+#include "common/text.h"
+
+namespace radl::cli {
+namespace {
+
+void collect_long_names(const CLI::App& app, std::set<std::string>& names) {
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.insert(name);
+  }
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    collect_long_names(*command, names);
+}
+
+}  // namespace
+
+std::vector<std::string> with_double_dashes(const CLI::App& app, std::vector<std::string> arguments) {
+  std::set<std::string> names;
+  collect_long_names(app, names);
+  for (std::string& argument : arguments) {
+    if (argument == "--") break;
+    if (argument.size() < 3 || argument[0] != '-' || argument[1] == '-') continue;
+    std::string name = argument.substr(1, argument.find('=') - 1);
+    if (name.size() > 1 && names.count(name)) argument.insert(0, "-");
+  }
+  return arguments;
+}
+
+std::string unknown_command(const CLI::App& app, const std::vector<std::string>& arguments) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  for (const std::string& argument : arguments) {
+    if (argument.starts_with("-")) continue;
+    for (const std::string& name : names) {
+      if (name == argument) return "";
+    }
+    std::string near = nearest(argument, names);
+    return "unknown command '" + argument + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?");
+  }
+  return "";
+}
+
+}  // namespace radl::cli

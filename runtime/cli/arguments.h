@@ -1,0 +1,20 @@
+// Small kindnesses of the command line, before CLI11 sees it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace radl::cli {
+
+// `-out FILE` and `-json`, as Terraform writes them, become `--out FILE` and `--json` where an option of that
+// name exists.
+std::vector<std::string> with_double_dashes(const CLI::App& app, std::vector<std::string> arguments);
+
+// "unknown command 'plam'; did you mean 'plan'?" where the first word is no command, else "".
+std::string unknown_command(const CLI::App& app, const std::vector<std::string>& arguments);
+
+}  // namespace radl::cli

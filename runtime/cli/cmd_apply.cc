@@ -1,0 +1,186 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "common/files.h"
+#include "runtime/cli/all_commands.h"
+#include "runtime/cli/signals.h"
+#include "runtime/cli/terminal.h"
+#include "runtime/cli/workflow.h"
+#include "runtime/plan/plan_file.h"
+#include "runtime/plan/render.h"
+
+namespace radl::cli {
+namespace {
+
+struct Options {
+  ProjectOptions project;
+  RunOptions run;
+  PlanRequest request;
+};
+
+bool is_plan_file(const std::string& path) {
+  auto bytes = read_file(path, size_t{1} << 30);
+  return bytes.ok() && bytes->starts_with("radlplan ");
+}
+
+OnError on_error(const std::string& text) {
+  if (text == "retry") return OnError::Retry;
+  return text == "destroy" ? OnError::Destroy : OnError::Keep;
+}
+
+// Everything that one apply holds, so that it can be put together step by step.
+struct Apply {
+  const Session& session;
+  Options& options;
+  std::optional<SavedPlan> saved;
+  std::unique_ptr<Project> project;
+  std::unique_ptr<Machinery> machinery;
+  std::unique_ptr<Store> store;
+  Cancellation cancellation;
+
+  Run make_run() {
+    Run run = machinery->run();
+    run.store = store.get();
+    run.program = &project->compiled.program;
+    run.secrets = &project->compiled.secrets;
+    run.cancellation = &cancellation;
+    run.options.parallelism = options.run.parallelism;
+    run.options.on_error = on_error(options.run.on_error);
+    return run;
+  }
+};
+
+// A saved plan brings its own sources, inputs and place of the state.
+Status read_saved(Apply& apply) {
+  ProjectOptions& project = apply.options.project;
+  auto saved = read_plan_file(project.files.front());
+  if (!saved.ok()) return std::move(saved).status();
+  if (Status moved = check_sources_unmoved(saved->plan); !moved.ok()) return moved;
+  project.files.clear();
+  for (const ir::Source& source : saved->program.sources) {
+    if (project.files.empty()) project.files.push_back(source.path);
+  }
+  for (const auto& [name, value] : saved->inputs) project.inputs.push_back(name + "=" + value);
+  if (project.state.empty()) project.state = saved->state_directory;
+  project.name = saved->program.name;
+  apply.saved = std::move(*saved);
+  return {};
+}
+
+Status prepare(Apply& apply) {
+  const std::vector<std::string>& files = apply.options.project.files;
+  if (files.size() == 1 && is_plan_file(files.front())) {
+    if (Status read = read_saved(apply); !read.ok()) return read;
+  }
+  auto project = load_project(apply.session, apply.options.project);
+  if (!project.ok()) return std::move(project).status();
+  apply.project = std::move(*project);
+  auto machinery = make_machinery(apply.session, apply.options.run);
+  if (!machinery.ok()) return std::move(machinery).status();
+  apply.machinery = std::move(*machinery);
+  auto store = open_locked(apply.project->state_directory, apply.project->compiled.program.name,
+                           OpenMode::Create, "apply", apply.options.run.lock_timeout);
+  if (!store.ok()) return std::move(store).status();
+  apply.store = std::move(*store);
+  return recover_left(apply.make_run());
+}
+
+Result<Plan> decide(Apply& apply) {
+  auto snapshot = apply.store->snapshot();
+  if (!snapshot.ok()) return std::move(snapshot).status();
+  std::optional<Observed> observed;
+  if (apply.options.request.refresh) {
+    auto seen = refresh(apply.make_run(), *snapshot);
+    if (!seen.ok()) return std::move(seen).status();
+    observed = std::move(*seen);
+  }
+  auto plan = plan_for(*apply.project, *snapshot, apply.machinery->providers(), apply.options.request,
+                       observed ? &*observed : nullptr);
+  if (!plan.ok() || !apply.saved) return plan;
+  if (Status moved = check_state_unmoved(apply.saved->plan, *snapshot); !moved.ok()) return moved;
+  if (apply.saved->plan.source_digest != plan->source_digest) {
+    return Status(Code::Conflict, "the saved plan was made from other sources or inputs")
+        .with_hint("plan again");
+  }
+  return apply.saved->plan;
+}
+
+// True: go on. A saved plan was approved when it was saved.
+Result<bool> approved(const Apply& apply, const Plan& plan) {
+  if (apply.saved || apply.options.run.auto_approve) return true;
+  if (!apply.session.terminal.can_ask) {
+    return Status(Code::Invalid, "there is nobody to ask whether this may be done")
+        .with_hint("say --auto-approve, or save the plan with `radlc plan --out FILE` and apply that");
+  }
+  (void)plan;
+  return confirm("\nDo this? Only 'yes' is taken as yes:");
+}
+
+std::string destroy_command(const Options& options) {
+  std::string command = "radlc destroy";
+  for (const std::string& file : options.project.files) command += " " + file;
+  if (!options.project.state.empty()) command += " --state " + options.project.state;
+  if (!options.project.name.empty()) command += " --name " + options.project.name;
+  return command;
+}
+
+int execute(Apply& apply, const Plan& plan) {
+  auto sinks = make_sinks(apply.session, apply.options.run, plan);
+  if (!sinks.ok()) return report(apply.session, sinks.status());
+  Run run = apply.make_run();
+  run.sinks = sinks->all;
+  SignalGuard guard(apply.cancellation);
+  RunReport done = radl::apply(run, plan);
+  sinks->close();
+  int code = report_run(apply.session, done, apply.options.run.json);
+  auto after = apply.store->snapshot();
+  if (!apply.options.run.json && after.ok()) {
+    std::fputs(summary_table(apply.session, plan, done, *after, destroy_command(apply.options)).c_str(),
+               stdout);
+  }
+  return code;
+}
+
+int run_apply(const Session& session, Options& options) {
+  Apply apply{session, options, {}, {}, {}, {}, {}};
+  if (Status ready = prepare(apply); !ready.ok()) return report(session, ready);
+  auto plan = decide(apply);
+  if (!plan.ok()) return report(session, plan.status());
+  if (!options.run.json) {
+    PlanTextOptions look;
+    look.color = session.terminal.color;
+    look.width = session.terminal.width;
+    std::fputs(render_text(*plan, look).c_str(), stdout);
+    std::fflush(stdout);
+  }
+  if (!plan->changes_anything()) return kDone;
+  auto go = approved(apply, *plan);
+  if (!go.ok()) return report(session, go.status());
+  if (!*go) {
+    std::fputs("Nothing was done.\n", stdout);
+    return kUserError;
+  }
+  return execute(apply, *plan);
+}
+
+}  // namespace
+
+std::function<int()> add_apply(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("apply", "Create, configure and train what the files describe");
+  auto options = std::make_shared<Options>();
+  add_project_options(*command, options->project);
+  add_run_options(*command, options->run);
+  command->get_option("FILE")->description("RADL files, or one plan saved by `radlc plan --out`");
+  command->add_flag("--refresh", options->request.refresh,
+                    "look at the machines first and mend what drifted");
+  command->add_option("--replace", options->request.replace, "make this node anew, for example 'worker[0]'")
+      ->type_name("ADDRESS");
+  command
+      ->add_option("--on-error", options->run.on_error,
+                   "keep what failed, retry it, or destroy what this run made")
+      ->check(CLI::IsMember({"keep", "retry", "destroy"}))
+      ->capture_default_str();
+  return [options, &session] { return run_apply(session, *options); };
+}
+
+}  // namespace radl::cli

@@ -1,0 +1,95 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "runtime/cli/all_commands.h"
+#include "runtime/cli/signals.h"
+#include "runtime/cli/terminal.h"
+#include "runtime/cli/workflow.h"
+#include "runtime/plan/render.h"
+
+namespace radl::cli {
+namespace {
+
+struct Options {
+  ProjectOptions project;
+  RunOptions run;
+};
+
+int execute(const Session& session, const Options& options, Run run, const StatePlace& place,
+            std::unique_ptr<Store> store) {
+  auto snapshot = store->snapshot();
+  if (!snapshot.ok()) return report(session, snapshot.status());
+  Plan plan = make_destroy_plan(*snapshot);
+  if (!options.run.json) {
+    PlanTextOptions look;
+    look.color = session.terminal.color;
+    look.width = session.terminal.width;
+    std::fputs(render_text(plan, look).c_str(), stdout);
+    std::fflush(stdout);
+  }
+  if (plan.changes_anything() && !options.run.auto_approve) {
+    if (!session.terminal.can_ask) {
+      return report(session, Status(Code::Invalid, "there is nobody to ask whether this may be destroyed")
+                                 .with_hint("say --auto-approve"));
+    }
+    if (!confirm("\nDestroy all of this? Only 'yes' is taken as yes:")) {
+      std::fputs("Nothing was destroyed.\n", stdout);
+      return kUserError;
+    }
+  }
+  auto sinks = make_sinks(session, options.run, plan);
+  if (!sinks.ok()) return report(session, sinks.status());
+  run.sinks = sinks->all;
+  Cancellation cancellation;
+  run.cancellation = &cancellation;
+  SignalGuard guard(cancellation);
+  RunReport done = destroy(run, plan);
+  sinks->close();
+  int code = report_run(session, done, options.run.json);
+  if (code != kDone) return code;
+  store.reset();  // releases the lock, so that the files can go
+  if (Status removed = remove_state(place.directory, place.name, real_world()); !removed.ok())
+    return report(session, removed);
+  if (!options.run.json) std::printf("Destroyed: %s. Nothing is left.\n", place.name.c_str());
+  return kDone;
+}
+
+int run_destroy(const Session& session, const Options& options) {
+  auto place = find_state(options.project);
+  if (!place.ok()) {
+    // Destroying what is not there is what was wanted, but a wrong folder should be noticed.
+    if (place.status().code() == Code::NotFound && options.project.name.empty()) {
+      std::printf("Nothing to destroy: %s.\n", place.status().message().c_str());
+      return kDone;
+    }
+    return report(session, place.status());
+  }
+  auto machinery = make_machinery(session, options.run);
+  if (!machinery.ok()) return report(session, machinery.status());
+  auto store =
+      open_locked(place->directory, place->name, OpenMode::Write, "destroy", options.run.lock_timeout);
+  if (!store.ok()) return report(session, store.status());
+  Cancellation cancellation;
+  ir::Secrets no_secrets;
+  Run run = (*machinery)->run();
+  run.store = store->get();
+  run.secrets = &no_secrets;
+  run.cancellation = &cancellation;
+  run.options.parallelism = options.run.parallelism;
+  if (Status recovered = recover_left(run); !recovered.ok()) return report(session, recovered);
+  return execute(session, options, run, *place, std::move(*store));
+}
+
+}  // namespace
+
+std::function<int()> add_destroy(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("destroy", "Remove everything that apply created, and verify it");
+  auto options = std::make_shared<Options>();
+  command->add_option("FILE", options->project.files,
+                      "the RADL files that were applied (default: the state of this folder)");
+  add_state_options(*command, options->project);
+  add_run_options(*command, options->run);
+  return [options, &session] { return run_destroy(session, *options); };
+}
+
+}  // namespace radl::cli

@@ -1,0 +1,113 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "runtime/cli/all_commands.h"
+#include "runtime/cli/signals.h"
+#include "runtime/cli/workflow.h"
+
+namespace radl::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  ProjectOptions project;
+  std::string node;
+  bool follow = false;
+  int lines = 0;
+};
+
+struct LogFile {
+  fs::path path;
+  std::string label;  // path below the folder of logs, without its extension
+  std::streamoff shown = 0;
+};
+
+// The logs of steps on `node` (all when empty), oldest first.
+std::vector<LogFile> log_files(const std::string& directory, const std::string& node) {
+  std::vector<LogFile> files;
+  std::error_code error;
+  for (const auto& entry : fs::recursive_directory_iterator(directory, error)) {
+    if (!entry.is_regular_file(error)) continue;
+    std::string label = fs::relative(entry.path(), directory, error).replace_extension().string();
+    if (!node.empty() && label.find(node) == std::string::npos) continue;
+    files.push_back({entry.path(), label, 0});
+  }
+  std::sort(files.begin(), files.end(), [](const LogFile& a, const LogFile& b) {
+    std::error_code none;
+    auto left = fs::last_write_time(a.path, none), right = fs::last_write_time(b.path, none);
+    return left != right ? left < right : a.label < b.label;
+  });
+  return files;
+}
+
+// Prints what was added since the last call, each line behind its log's name. False: nothing new.
+bool print_new(LogFile& log, int last_lines) {
+  std::ifstream in(log.path, std::ios::binary);
+  if (!in) return false;
+  in.seekg(log.shown);
+  std::vector<std::string> lines;
+  std::string line;
+  while (std::getline(in, line)) {
+    if (in.eof()) break;  // no newline yet: shown when it is whole
+    lines.push_back(line);
+    log.shown += static_cast<std::streamoff>(line.size()) + 1;
+  }
+  size_t first = last_lines > 0 && lines.size() > static_cast<size_t>(last_lines)
+                     ? lines.size() - static_cast<size_t>(last_lines)
+                     : 0;
+  for (size_t i = first; i < lines.size(); ++i) std::printf("%s | %s\n", log.label.c_str(), lines[i].c_str());
+  return !lines.empty();
+}
+
+void follow_logs(const std::string& directory, const std::string& node, std::vector<LogFile> known) {
+  Cancellation cancellation;
+  SignalGuard guard(cancellation);
+  while (!cancellation.stop_starting()) {
+    for (LogFile& found : log_files(directory, node)) {
+      bool is_known =
+          std::any_of(known.begin(), known.end(), [&](const LogFile& log) { return log.path == found.path; });
+      if (!is_known) known.push_back(found);
+    }
+    for (LogFile& log : known) print_new(log, 0);
+    std::fflush(stdout);
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+}
+
+int run_logs(const Session& session, const Options& options) {
+  auto place = find_state(options.project);
+  if (!place.ok()) return report(session, place.status());
+  auto store = Store::open(place->directory, place->name, OpenMode::Read, real_world());
+  if (!store.ok()) return report(session, store.status());
+  std::string directory = (*store)->log_directory();
+  std::vector<LogFile> files = log_files(directory, options.node);
+  if (files.empty() && !options.follow) {
+    return report(session, not_found("no logs" + (options.node.empty() ? "" : " of " + options.node) +
+                                     " in " + directory));
+  }
+  for (LogFile& log : files) print_new(log, options.lines);
+  if (options.follow) follow_logs(directory, options.node, std::move(files));
+  return kDone;
+}
+
+}  // namespace
+
+std::function<int()> add_logs(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("logs", "Print the full logs of steps and trainings");
+  auto options = std::make_shared<Options>();
+  command->add_option("NODE", options->node, "only of this node, step or training, for example 'worker[0]'");
+  command->add_flag("-f,--follow", options->follow, "go on printing what is added; Ctrl-C ends it");
+  command->add_option("-n,--lines", options->lines, "only the last so many lines of each log")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--file", options->project.files, "the RADL file that was applied")->type_name("FILE");
+  add_state_options(*command, options->project);
+  return [options, &session] { return run_logs(session, *options); };
+}
+
+}  // namespace radl::cli

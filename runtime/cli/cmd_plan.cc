@@ -1,0 +1,148 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "common/files.h"
+#include "runtime/cli/all_commands.h"
+#include "runtime/cli/workflow.h"
+#include "runtime/plan/numbers.h"
+#include "runtime/plan/plan_file.h"
+#include "runtime/plan/render.h"
+
+namespace radl::cli {
+namespace {
+
+struct Options {
+  ProjectOptions project;
+  RunOptions run;
+  PlanRequest request;
+  std::string out, html;
+  bool json = false, dot = false, detailed = false, full = false, brief = false, destroy = false;
+};
+
+constexpr int kPlanHasChanges = 2;  // --detailed-exitcode
+
+// A look at the world through providers and runners: needs the state, changes nothing.
+Result<std::optional<Observed>> observe(const Session& session, const Options& options, Project& project) {
+  if (!options.request.refresh) return std::optional<Observed>();
+  auto store =
+      Store::open(project.state_directory, project.compiled.program.name, OpenMode::Read, real_world());
+  if (!store.ok()) {
+    if (store.status().code() == Code::NotFound) return std::optional<Observed>();
+    return std::move(store).status();
+  }
+  auto snapshot = (*store)->snapshot();
+  if (!snapshot.ok()) return std::move(snapshot).status();
+  auto machinery = make_machinery(session, options.run);
+  if (!machinery.ok()) return std::move(machinery).status();
+  Cancellation cancellation;
+  Run run = (*machinery)->run();
+  run.store = store->get();
+  run.program = &project.compiled.program;
+  run.secrets = &project.compiled.secrets;
+  run.cancellation = &cancellation;
+  auto observed = refresh(run, *snapshot);
+  if (!observed.ok()) return std::move(observed).status();
+  return std::optional<Observed>(std::move(*observed));
+}
+
+Status save(const Options& options, const Project& project, const Plan& plan) {
+  SavedPlan saved;
+  saved.plan = plan;
+  saved.program = project.compiled.program;
+  saved.state_directory = project.state_directory;
+  for (const auto& [name, value] : project.compiled.program.inputs) {
+    if (value.is_object() && value.contains("$secret")) continue;
+    saved.inputs[name] = value.is_string() ? value.get<std::string>() : value.dump();
+  }
+  return write_plan_file(options.out, saved);
+}
+
+void show(const Session& session, const Options& options, const Plan& plan) {
+  if (options.json) {
+    std::printf("%s\n", to_json(plan).dump(2).c_str());
+  } else if (options.dot) {
+    std::fputs(render_dot(plan).c_str(), stdout);
+  } else {
+    PlanTextOptions look;
+    look.color = session.terminal.color;
+    look.width = session.terminal.width;
+    look.full = options.full;
+    look.brief = options.brief;
+    std::fputs(render_text(plan, look).c_str(), stdout);
+  }
+}
+
+Result<Plan> make(const Session& session, const Options& options, std::unique_ptr<Project>& project) {
+  if (options.destroy) {
+    auto place = find_state(options.project);
+    if (!place.ok()) return std::move(place).status();
+    auto snapshot = read_snapshot(place->directory, place->name);
+    if (!snapshot.ok()) return std::move(snapshot).status();
+    return make_destroy_plan(*snapshot);
+  }
+  auto loaded = load_project(session, options.project);
+  if (!loaded.ok()) return std::move(loaded).status();
+  project = std::move(*loaded);
+  auto snapshot = read_snapshot(project->state_directory, project->compiled.program.name);
+  if (!snapshot.ok()) return std::move(snapshot).status();
+  auto machinery = make_machinery(session, options.run);
+  if (!machinery.ok()) return std::move(machinery).status();
+  keep_numbers(project->compiled.program, *snapshot);
+  auto observed = observe(session, options, *project);
+  if (!observed.ok()) return std::move(observed).status();
+  if (snapshot->open_intents > 0) {
+    std::fprintf(stderr, "note: an earlier run was interrupted; apply first looks up what it left\n");
+  }
+  return plan_for(*project, *snapshot, (*machinery)->providers(), options.request,
+                  *observed ? &**observed : nullptr);
+}
+
+int run_plan(const Session& session, const Options& options) {
+  std::unique_ptr<Project> project;
+  auto plan = make(session, options, project);
+  if (!plan.ok()) return report(session, plan.status());
+  show(session, options, *plan);
+  if (!options.html.empty()) {
+    if (Status written = write_file_atomic(options.html, render_html(*plan)); !written.ok())
+      return report(session, written);
+  }
+  if (!options.out.empty()) {
+    if (options.destroy)
+      return report(session, invalid("-out works with a plan to apply, not with --destroy"));
+    if (Status saved = save(options, *project, *plan); !saved.ok()) return report(session, saved);
+    if (!options.json) std::printf("\nSaved. To do exactly this: radlc apply %s\n", options.out.c_str());
+  }
+  return options.detailed && plan->changes_anything() ? kPlanHasChanges : static_cast<int>(kDone);
+}
+
+}  // namespace
+
+std::function<int()> add_plan(CLI::App& app, Session& session) {
+  CLI::App* command =
+      app.add_subcommand("plan", "Show what apply would create, change, run and cost; changes nothing");
+  auto options = std::make_shared<Options>();
+  add_project_options(*command, options->project);
+  command->add_option("--provider", options->run.provider, "where nodes go that name no cloud")
+      ->capture_default_str();
+  command
+      ->add_option("--out", options->out, "save the plan; `radlc apply` of it does exactly this (also: -out)")
+      ->type_name("FILE");
+  command->add_flag("--json", options->json, "the plan as JSON (docs/plan.md)");
+  command->add_flag("--dot", options->dot, "the actions and their order for Graphviz");
+  command->add_option("--html", options->html, "write a page for a review")->type_name("FILE");
+  command->add_flag("--detailed-exitcode", options->detailed, "exit 0: no changes, 1: error, 2: changes");
+  command->add_flag("--refresh", options->request.refresh,
+                    "look at the machines as well and show what drifted");
+  command->add_option("--replace", options->request.replace, "make this node anew, for example 'worker[0]'")
+      ->type_name("ADDRESS");
+  command->add_flag("--destroy", options->destroy, "show what `radlc destroy` would remove");
+  command->add_flag("--full", options->full, "every field, and why each action waits for others");
+  command->add_flag("--brief", options->brief, "the summary line alone");
+  return [options, &session] {
+    int code = run_plan(session, *options);
+    return options->detailed && code != kDone && code != kPlanHasChanges ? static_cast<int>(kUserError)
+                                                                         : code;
+  };
+}
+
+}  // namespace radl::cli

@@ -1,0 +1,117 @@
+#include <fmt/format.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstring>
+
+#include "common/files.h"
+#include "common/text.h"
+#include "runtime/cli/all_commands.h"
+#include "runtime/cli/workflow.h"
+
+namespace radl::cli {
+namespace {
+
+struct Options {
+  ProjectOptions project;
+  std::string node;
+  std::vector<std::string> command;
+};
+
+// The node called so; "worker" means worker[0] where there is only one.
+Result<const ResourceRecord*> find_node(const Snapshot& state, const std::string& name) {
+  std::vector<std::string> names;
+  const ResourceRecord* of_system = nullptr;
+  int in_system = 0;
+  for (const auto& [address, resource] : state.resources) {
+    if (resource.kind != ResourceKind::Node) continue;
+    if (address == name) return &resource;
+    names.push_back(address);
+    if (resource.system == name) of_system = &resource, ++in_system;
+  }
+  if (in_system == 1) return of_system;
+  std::string list;
+  for (const std::string& each : names) list += (list.empty() ? "" : ", ") + each;
+  return not_found("no node " + name + " in " + state.name + (list.empty() ? "" : "; there are: " + list));
+}
+
+std::string private_key_path(const Snapshot& state, const ResourceRecord& node) {
+  for (const auto& [address, resource] : state.resources) {
+    if (resource.kind == ResourceKind::Key && resource.provider == node.provider) {
+      return resource.attributes.value("private_key_path", "");
+    }
+  }
+  return node.attributes.value("private_key_path", "");
+}
+
+// The system's client with our key and the host key that was pinned when the node was made.
+Result<std::vector<std::string>> client_arguments(const Snapshot& state, const ResourceRecord& node,
+                                                  const std::string& known_hosts) {
+  const Json& a = node.attributes;
+  std::string host = a.value("host", ""), host_key = a.value("host_key", "");
+  int port = a.value("port", 22);
+  if (host.empty() || host_key.empty()) return not_found(node.address + " has no address yet");
+  std::string line = fmt::format("[{}]:{} {}\n", host, port, host_key);
+  if (Status written = write_file_atomic(known_hosts, line, 0600); !written.ok()) return written;
+  std::vector<std::string> arguments = {"ssh",
+                                        "-p",
+                                        std::to_string(port),
+                                        "-o",
+                                        "UserKnownHostsFile=" + known_hosts,
+                                        "-o",
+                                        "GlobalKnownHostsFile=/dev/null",
+                                        "-o",
+                                        "StrictHostKeyChecking=yes",
+                                        "-o",
+                                        "IdentitiesOnly=yes",
+                                        "-o",
+                                        "LogLevel=ERROR"};
+  if (port == 22) arguments[4] = "UserKnownHostsFile=" + known_hosts;
+  std::string key = private_key_path(state, node);
+  if (!key.empty()) arguments.insert(arguments.end(), {"-i", key});
+  std::string user = a.value("user", "");
+  arguments.push_back(user.empty() ? host : user + "@" + host);
+  return arguments;
+}
+
+int run_ssh(const Session& session, const Options& options) {
+  auto place = find_state(options.project);
+  if (!place.ok()) return report(session, place.status());
+  auto store = Store::open(place->directory, place->name, OpenMode::Read, real_world());
+  if (!store.ok()) return report(session, store.status());
+  auto state = (*store)->snapshot();
+  if (!state.ok()) return report(session, state.status());
+  auto node = find_node(*state, options.node);
+  if (!node.ok()) return report(session, node.status());
+  auto arguments =
+      client_arguments(*state, **node, (*store)->work_directory() + "/known_hosts." + (*node)->address);
+  if (!arguments.ok()) return report(session, arguments.status());
+  if (options.command.size() == 1) {
+    arguments->push_back(options.command.front());  // a shell line, as ssh itself takes it
+  } else {
+    for (const std::string& word : options.command) arguments->push_back(shell_quote(word));
+  }
+  std::vector<char*> argv;
+  for (std::string& argument : *arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  ::execvp(argv[0], argv.data());
+  return report(session, Status(Code::NotFound, std::string("ssh cannot be started: ") + std::strerror(errno))
+                             .with_hint("install the package openssh-client"));
+}
+
+}  // namespace
+
+std::function<int()> add_ssh(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("ssh", "Log in to a node, or run a command there");
+  auto options = std::make_shared<Options>();
+  command
+      ->add_option("NODE", options->node, "for example 'worker[0]', or the system's name if it has one node")
+      ->required();
+  command->add_option("COMMAND", options->command, "command to run there (default: a shell)");
+  command->add_option("--file", options->project.files, "the RADL file that was applied")->type_name("FILE");
+  add_state_options(*command, options->project);
+  command->positionals_at_end(false)->prefix_command(false);
+  return [options, &session] { return run_ssh(session, *options); };
+}
+
+}  // namespace radl::cli

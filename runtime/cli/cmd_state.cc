@@ -1,0 +1,114 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "runtime/cli/all_commands.h"
+#include "runtime/cli/workflow.h"
+
+namespace radl::cli {
+namespace {
+
+struct Options {
+  ProjectOptions project;
+  double lock_timeout = 0;
+  std::string first, second;
+};
+
+// Opens the state under its lock, does `change`, and closes the run with a line of history.
+int with_state(const Session& session, const Options& options, const std::string& command,
+               const std::function<Status(Store&, const Snapshot&)>& change) {
+  auto place = find_state(options.project);
+  if (!place.ok()) return report(session, place.status());
+  auto store = open_locked(place->directory, place->name, OpenMode::Write, command, options.lock_timeout);
+  if (!store.ok()) return report(session, store.status());
+  auto snapshot = (*store)->snapshot();
+  if (!snapshot.ok()) return report(session, snapshot.status());
+  if (Status changed = change(**store, *snapshot); !changed.ok()) return report(session, changed);
+  return kDone;
+}
+
+int list(const Session& session, const Options& options) {
+  auto place = find_state(options.project);
+  if (!place.ok()) return report(session, place.status());
+  auto snapshot = read_snapshot(place->directory, place->name);
+  if (!snapshot.ok()) return report(session, snapshot.status());
+  for (const auto& [address, resource] : snapshot->resources) std::printf("%s\n", address.c_str());
+  for (const auto& [id, step] : snapshot->steps) std::printf("%s\n", id.c_str());
+  return kDone;
+}
+
+int remove(const Session& session, const Options& options) {
+  return with_state(session, options, "state rm", [&](Store& store, const Snapshot& snapshot) -> Status {
+    if (snapshot.steps.count(options.first)) return store.forget_step(options.first);
+    if (snapshot.resources.count(options.first)) return store.remove_resource(options.first);
+    return not_found("the state has no " + options.first).with_hint("radlc state list shows what it has");
+  });
+}
+
+int history(const Session& session, const Options& options) {
+  auto place = find_state(options.project);
+  if (!place.ok()) return report(session, place.status());
+  auto store = Store::open(place->directory, place->name, OpenMode::Read, real_world());
+  if (!store.ok()) return report(session, store.status());
+  auto entries = (*store)->history(100);
+  if (!entries.ok()) return report(session, entries.status());
+  for (const HistoryEntry& entry : *entries) {
+    std::printf("%6lld  %s  %-9s %s\n", entry.serial, utc_time(entry.time).c_str(), entry.command.c_str(),
+                entry.summary.c_str());
+  }
+  return kDone;
+}
+
+int unlock(const Session& session, const Options& options) {
+  auto place = find_state(options.project);
+  if (!place.ok()) return report(session, place.status());
+  auto store = Store::open(place->directory, place->name, OpenMode::Write, real_world());
+  if (!store.ok()) return report(session, store.status());
+  if (options.first.empty()) {
+    auto holder = (*store)->lock_holder();
+    if (!holder.ok()) return report(session, holder.status());
+    std::printf("%s\n", *holder ? ((*holder)->id + "  " + (*holder)->text()).c_str() : "not locked");
+    return kDone;
+  }
+  Status freed = (*store)->force_unlock(options.first);
+  return freed.ok() ? static_cast<int>(kDone) : report(session, freed);
+}
+
+CLI::App* add(CLI::App& parent, const char* name, const char* text, const std::shared_ptr<Options>& options,
+              std::function<int()>& chosen, std::function<int()> action) {
+  CLI::App* command = parent.add_subcommand(name, text);
+  command->add_option("--file", options->project.files, "the RADL file that was applied")->type_name("FILE");
+  add_state_options(*command, options->project);
+  command->callback([&chosen, action] { chosen = action; });
+  return command;
+}
+
+}  // namespace
+
+std::function<int()> add_state(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("state", "Look into the state, or mend it by hand");
+  command->require_subcommand(1);
+  auto options = std::make_shared<Options>();
+  auto chosen = std::make_shared<std::function<int()>>();
+  add(*command, "list", "Every resource and step, a line each", options, *chosen,
+      [=, &session] { return list(session, *options); });
+  add(*command, "history", "The runs that changed it", options, *chosen,
+      [=, &session] { return history(session, *options); });
+  add(*command, "rm", "Forget a resource or a step; nothing is destroyed", options, *chosen,
+      [=, &session] { return remove(session, *options); })
+      ->add_option("ADDRESS", options->first, "for example 'worker[0]' or 'worker[0]/tools'")
+      ->required();
+  CLI::App* move = add(*command, "mv", "Rename a node, or a system, without making it anew", options, *chosen,
+                       [=, &session] {
+                         return with_state(session, *options, "state mv", [&](Store& store, const Snapshot&) {
+                           return store.move(options->first, options->second);
+                         });
+                       });
+  move->add_option("FROM", options->first, "address or system now")->required();
+  move->add_option("TO", options->second, "address or system from now on")->required();
+  add(*command, "unlock", "Show who holds the lock; with its id, free it", options, *chosen, [=, &session] {
+    return unlock(session, *options);
+  })->add_option("ID", options->first, "the lock's id");
+  return [chosen] { return (*chosen)(); };
+}
+
+}  // namespace radl::cli

@@ -1,0 +1,33 @@
+// The progress of a run, drawn from its events: a live region on a terminal, plain lines elsewhere.
+#pragma once
+
+#include <memory>
+
+#include "runtime/cli/command.h"
+#include "runtime/exec/events.h"
+#include "runtime/exec/progress.h"
+
+namespace radl::cli {
+
+class Display : public EventSink {
+ public:
+  // Draws what is left to draw and gives the terminal back; called by the destructor as well.
+  virtual void close() = 0;
+};
+
+// On a terminal: finished actions scroll by, running ones are redrawn below them, with one bar for the whole
+// run.
+std::unique_ptr<Display> live_display(const Plan& plan, const Terminal& terminal);
+// A line when something starts, ends, fails or is tried again, and every few seconds for a training.
+std::unique_ptr<Display> plain_display(const Plan& plan, const Terminal& terminal);
+
+// "1:05", "12 s", "0.4 s".
+std::string duration_text(double seconds);
+// "12,345".
+std::string grouped(double number);
+// "[######------]", `width` cells between the brackets.
+std::string bar_text(double fraction, int width);
+// "epoch 3.2/10  2,310 images/s  loss 0.82  accuracy 71.3%  ETA 0:41".
+std::string training_text(const TrainingProgress& training);
+
+}  // namespace radl::cli

@@ -1,0 +1,37 @@
+// What a run needs to touch the world: the providers, the step runners and the connections, put together
+// once.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "runtime/cli/command.h"
+#include "runtime/exec/executor.h"
+
+namespace radl::cli {
+
+struct RunOptions {
+  std::string provider = "local";
+  int parallelism = 10;
+  std::string log_json;  // file that gets every event as a JSON line
+  bool json = false;     // events on standard output instead of text
+  bool auto_approve = false;
+  double lock_timeout = 0;  // seconds
+  std::string on_error = "keep";
+};
+
+void add_run_options(CLI::App& command, RunOptions& options);
+
+class Machinery {
+ public:
+  virtual ~Machinery() = default;
+  virtual const ProviderSet& providers() const = 0;
+  // A Run with providers, runners, connector, world and options set; the caller adds store, program, secrets
+  // and sinks.
+  virtual Run run() = 0;
+};
+
+// Invalid for an unknown provider (with the nearest name).
+Result<std::unique_ptr<Machinery>> make_machinery(const Session& session, const RunOptions& options);
+
+}  // namespace radl::cli

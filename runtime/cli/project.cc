@@ -1,0 +1,169 @@
+#include "runtime/cli/project.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "compiler/diag/render.h"
+#include "runtime/cli/terminal.h"
+
+extern char** environ;
+
+namespace radl::cli {
+namespace {
+
+constexpr std::string_view kInputPrefix = "RADL_INPUT_";
+
+std::map<std::string, std::string> inputs_of_environment() {
+  std::map<std::string, std::string> inputs;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    std::string_view text(*entry);
+    size_t equals = text.find('=');
+    if (equals == std::string_view::npos || !text.starts_with(kInputPrefix)) continue;
+    inputs[std::string(text.substr(kInputPrefix.size(), equals - kInputPrefix.size()))] =
+        text.substr(equals + 1);
+  }
+  return inputs;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  auto left = std::filesystem::weakly_canonical(a, error),
+       right = std::filesystem::weakly_canonical(b, error);
+  return left == right;
+}
+
+// The infrastructures of `directory` that were applied from one of `files`.
+std::vector<std::string> applied_from(const std::string& directory, const std::vector<std::string>& names,
+                                      const std::vector<std::string>& files) {
+  std::vector<std::string> found;
+  for (const std::string& name : names) {
+    auto store = Store::open(directory, name, OpenMode::Read, real_world());
+    if (!store.ok()) continue;
+    auto snapshot = (*store)->snapshot();
+    if (!snapshot.ok()) continue;
+    bool matches =
+        std::any_of(snapshot->source_paths.begin(), snapshot->source_paths.end(), [&](const auto& path) {
+          return std::any_of(files.begin(), files.end(),
+                             [&](const auto& file) { return same_file(path, file); });
+        });
+    if (matches) found.push_back(name);
+  }
+  return found;
+}
+
+}  // namespace
+
+void add_state_options(CLI::App& command, ProjectOptions& options) {
+  command.add_option("--state", options.state, "folder of the state (default: .radl beside the file)")
+      ->type_name("DIR");
+  command.add_option("--name", options.name,
+                     "name of the infrastructure (default: the description's, or the file's)");
+}
+
+void add_project_options(CLI::App& command, ProjectOptions& options) {
+  command.add_option("FILE", options.files,
+                     "RADL files, read as one document (default: the only .radl here)");
+  command.add_option("-i,--input", options.inputs, "value of an input, NAME=VALUE; may be repeated")
+      ->type_name("NAME=VALUE");
+  command.add_option("--input-file", options.input_files, "file of inputs, a NAME=VALUE a line, or JSON")
+      ->type_name("FILE");
+  command
+      .add_option("--module-path", options.module_path,
+                  "folder that modules are searched in; may be repeated")
+      ->type_name("DIR");
+  add_state_options(command, options);
+}
+
+Result<std::vector<std::string>> source_files(const ProjectOptions& options) {
+  if (!options.files.empty()) return options.files;
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(".", error)) {
+    if (entry.path().extension() == ".radl" && entry.is_regular_file(error)) {
+      found.push_back(entry.path().filename().string());
+    }
+  }
+  std::sort(found.begin(), found.end());
+  if (found.size() == 1) return found;
+  if (found.empty()) return not_found("no file was given, and this folder has no .radl file");
+  return invalid("this folder has several .radl files; name one: " + joined(found));
+}
+
+Result<CompileOptions> compile_options(const Session& session, const ProjectOptions& options) {
+  CompileOptions compile;
+  for (const std::string& input : options.inputs) {
+    size_t equals = input.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return invalid("--input " + input + ": expected NAME=VALUE");
+    }
+    compile.inputs[input.substr(0, equals)] = input.substr(equals + 1);
+  }
+  compile.input_files = options.input_files;
+  compile.environment = inputs_of_environment();
+  compile.module_path = options.module_path;
+  if (session.terminal.can_ask) {
+    compile.ask = [](const std::string& name, const std::string& description, bool sensitive) {
+      std::string question = "input " + name + (description.empty() ? "" : " (" + description + ")") + ":";
+      std::string line = ask_line(question, sensitive);
+      return line.empty() ? std::nullopt : std::optional(line);
+    };
+  }
+  return compile;
+}
+
+Result<std::unique_ptr<Project>> load_project(const Session& session, const ProjectOptions& options) {
+  auto files = source_files(options);
+  if (!files.ok()) return files.status();
+  auto compile_with = compile_options(session, options);
+  if (!compile_with.ok()) return compile_with.status();
+  auto project = std::make_unique<Project>();
+  std::optional<Compiled> compiled = compile(*files, *compile_with, project->sources, project->diagnostics);
+  project->diagnostics.sort();
+  RenderOptions look;
+  look.color = session.terminal.color;
+  std::string text = render_text(project->diagnostics, project->sources, look);
+  std::fputs(text.c_str(), stderr);
+  if (!compiled) {
+    std::string count = summary(project->diagnostics);
+    if (!count.empty()) std::fprintf(stderr, "%s\n", count.c_str());
+    return Status(Code::Invalid, "");
+  }
+  project->compiled = std::move(*compiled);
+  if (!options.name.empty()) project->compiled.program.name = options.name;
+  project->state_directory = options.state.empty() ? default_state_directory(files->front()) : options.state;
+  return project;
+}
+
+Result<StatePlace> find_state(const ProjectOptions& options) {
+  std::string directory = options.state;
+  if (directory.empty())
+    directory = options.files.empty() ? ".radl" : default_state_directory(options.files.front());
+  auto names = list_states(directory);
+  if (!names.ok()) return std::move(names).status();
+  if (!options.name.empty()) {
+    if (std::find(names->begin(), names->end(), options.name) != names->end())
+      return StatePlace{directory, options.name};
+    return not_found("no infrastructure " + options.name + " in " + directory +
+                     (names->empty() ? "" : "; there are: " + joined(*names)));
+  }
+  if (names->empty())
+    return Status(Code::NotFound, "nothing has been applied here: " + directory + " holds no state");
+  std::vector<std::string> candidates = *names;
+  if (candidates.size() > 1 && !options.files.empty())
+    candidates = applied_from(directory, *names, options.files);
+  if (candidates.size() == 1) return StatePlace{directory, candidates.front()};
+  return Status(Code::Invalid, directory + " holds several infrastructures: " + joined(*names))
+      .with_hint("name one with --name");
+}
+
+}  // namespace radl::cli

@@ -1,0 +1,79 @@
+// The table at the end of an apply.
+#include <fmt/format.h>
+
+#include <map>
+
+#include "runtime/cli/display.h"
+#include "runtime/cli/workflow.h"
+#include "runtime/plan/render.h"
+
+namespace radl::cli {
+namespace {
+
+using Row = std::pair<std::string, std::string>;
+
+// Wall time by phase: the longest of what ran side by side is what somebody waited for.
+void phase_rows(const Plan& plan, const RunReport& report, std::vector<Row>& rows) {
+  std::map<std::string, double> longest;
+  for (const ActionOutcome& outcome : report.actions) {
+    const Action* action = plan.find(outcome.id);
+    if (action == nullptr || outcome.state != ActionOutcome::State::Done) continue;
+    std::string phase = !action->is_step                  ? "creating"
+                        : action->step_kind == "training" ? "training"
+                                                          : "configuring";
+    if (action->is_step && phase == "configuring") {
+      longest[phase + " " + action->nodes.front()] += outcome.seconds;
+    } else {
+      longest[phase] = std::max(longest[phase], outcome.seconds);
+    }
+  }
+  double configuring = 0;
+  for (const auto& [phase, seconds] : longest) {
+    if (phase.starts_with("configuring")) configuring = std::max(configuring, seconds);
+  }
+  if (longest.count("creating")) rows.emplace_back("creating nodes", duration_text(longest["creating"]));
+  if (configuring > 0) rows.emplace_back("configuring", duration_text(configuring) + " (longest node)");
+  if (longest.count("training")) rows.emplace_back("training", duration_text(longest["training"]));
+  rows.emplace_back("whole run", duration_text(report.seconds));
+}
+
+void training_rows(const Snapshot& after, std::vector<Row>& rows) {
+  for (const auto& [id, step] : after.steps) {
+    if (step.kind != "training" || step.status != StepStatus::Done) continue;
+    const Json& product = step.product;
+    if (product.contains("test_accuracy") && product["test_accuracy"].is_number()) {
+      rows.emplace_back("test accuracy",
+                        fmt::format("{:.2f}%", product["test_accuracy"].get<double>() * 100));
+    }
+    if (product.contains("images_per_second") && product["images_per_second"].is_number()) {
+      rows.emplace_back("images/s", grouped(product["images_per_second"].get<double>()));
+    }
+    for (const auto& [key, label] : {Row{"model", "model"}, Row{"model_path", "model"},
+                                     Row{"events", "TensorBoard events"}, Row{"report", "report"}}) {
+      if (product.contains(key) && product[key].is_string())
+        rows.emplace_back(label, product[key].get<std::string>());
+    }
+  }
+}
+
+}  // namespace
+
+std::string summary_table(const Session& session, const Plan& plan, const RunReport& report,
+                          const Snapshot& after, const std::string& destroy_command) {
+  if (!report.status.ok() || report.failed() > 0) return "";
+  std::vector<Row> rows;
+  training_rows(after, rows);
+  phase_rows(plan, report, rows);
+  for (const OutputRecord& output : report.outputs) {
+    rows.emplace_back(output.name, output.sensitive ? "(sensitive)" : render_value(output.value));
+  }
+  rows.emplace_back("to remove it all", destroy_command);
+  size_t width = 0;
+  for (const Row& row : rows) width = std::max(width, row.first.size());
+  Style style(session.terminal.color);
+  std::string text = fmt::format("\n{}{}Done.{}\n", style.bold(), style.green(), style.off());
+  for (const Row& row : rows) text += fmt::format("  {:<{}}  {}\n", row.first, width, row.second);
+  return text;
+}
+
+}  // namespace radl::cli

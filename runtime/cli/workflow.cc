@@ -1,0 +1,106 @@
+#include "runtime/cli/workflow.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "runtime/cli/display.h"
+#include "runtime/plan/numbers.h"
+
+namespace radl::cli {
+
+Result<Snapshot> read_snapshot(const std::string& directory, const std::string& name) {
+  auto store = Store::open(directory, name, OpenMode::Read, real_world());
+  if (store.ok()) return (*store)->snapshot();
+  if (store.status().code() != Code::NotFound) return std::move(store).status();
+  Snapshot empty;
+  empty.name = name;
+  return empty;
+}
+
+Result<std::unique_ptr<Store>> open_locked(const std::string& directory, const std::string& name,
+                                           OpenMode mode, const std::string& command,
+                                           double timeout_seconds) {
+  auto store = Store::open(directory, name, mode, real_world());
+  if (!store.ok()) return store;
+  auto timeout = std::chrono::milliseconds(static_cast<long long>(timeout_seconds * 1000));
+  Status locked = (*store)->lock(command, timeout, [](const LockInfo& holder) {
+    std::fprintf(stderr, "waiting for the lock: %s\n", holder.text().c_str());
+  });
+  if (!locked.ok()) return locked;
+  return store;
+}
+
+Status recover_left(const Run& run) {
+  auto intents = run.store->open_intents();
+  if (!intents.ok()) return std::move(intents).status();
+  if (intents->empty()) return {};
+  std::fprintf(stderr, "an earlier run was interrupted: looking up what it left (%zu open)\n",
+               intents->size());
+  auto recovered = recover(run);
+  if (!recovered.ok()) return std::move(recovered).status();
+  std::fprintf(stderr, "  %zu adopted, %zu removed, %zu repeated, %zu closed\n", recovered->adopted,
+               recovered->removed, recovered->repeated, recovered->closed);
+  return {};
+}
+
+Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const ProviderSet& providers,
+                      const PlanRequest& request, const Observed* observed) {
+  keep_numbers(project.compiled.program, snapshot);
+  PlanInput input{.program = project.compiled.program,
+                  .snapshot = snapshot,
+                  .providers = providers,
+                  .secrets = fingerprints(snapshot, project.compiled.secrets),
+                  .observed = observed,
+                  .options = {}};
+  input.options.replace.insert(request.replace.begin(), request.replace.end());
+  input.options.missing_products = missing_products(snapshot, real_world());
+  return make_plan(input);
+}
+
+void Sinks::close() {
+  if (auto* display = dynamic_cast<Display*>(screen.get())) display->close();
+}
+
+Result<Sinks> make_sinks(const Session& session, const RunOptions& options, const Plan& plan) {
+  Sinks sinks;
+  if (!options.log_json.empty()) {
+    auto log = JsonLinesSink::open(options.log_json);
+    if (!log.ok()) return std::move(log).status();
+    sinks.log = std::move(*log);
+    sinks.all.push_back(sinks.log.get());
+  }
+  if (options.json) {
+    sinks.screen = std::make_unique<JsonLinesSink>(STDOUT_FILENO, false);
+  } else if (session.terminal.is_terminal && session.terminal.can_ask) {
+    sinks.screen = live_display(plan, session.terminal);
+  } else {
+    sinks.screen = plain_display(plan, session.terminal);
+  }
+  sinks.all.push_back(sinks.screen.get());
+  return sinks;
+}
+
+int report_run(const Session& session, const RunReport& report, bool json) {
+  Style style(session.terminal.color);
+  for (const ActionOutcome& outcome : report.actions) {
+    if (outcome.state != ActionOutcome::State::Failed) continue;
+    std::fprintf(stderr, "\n%s%serror:%s %s\n", style.bold().data(), style.red().data(), style.off().data(),
+                 outcome.status.message().c_str());
+    if (!outcome.status.hint().empty()) std::fprintf(stderr, "  %s\n", outcome.status.hint().c_str());
+    if (!outcome.log.empty()) std::fprintf(stderr, "  full log: %s\n", outcome.log.c_str());
+  }
+  for (const std::string& leftover : report.leftovers) {
+    std::fprintf(stderr, "%snot removed:%s %s\n", style.red().data(), style.off().data(), leftover.c_str());
+  }
+  if (report.failed() + report.skipped() > 0 && !json) {
+    std::fprintf(stderr,
+                 "\n%zu done, %zu failed, %zu skipped. Run the same command again to go on from here.\n",
+                 report.done(), report.failed(), report.skipped());
+  }
+  if (report.status.ok()) return report.leftovers.empty() ? kDone : kWorldError;
+  return report.status.code() == Code::Cancelled ? kInterrupted : kWorldError;
+}
+
+}  // namespace radl::cli

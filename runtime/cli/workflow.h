@@ -1,0 +1,52 @@
+// What plan, apply and destroy share: open the state, recover, plan, show, ask, run, report.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/cli/command.h"
+#include "runtime/cli/machinery.h"
+#include "runtime/cli/project.h"
+#include "runtime/plan/plan.h"
+#include "runtime/state/store.h"
+
+namespace radl::cli {
+
+// The state for reading; an empty snapshot named `name` where there is none yet.
+Result<Snapshot> read_snapshot(const std::string& directory, const std::string& name);
+
+// Opens for writing and takes the lock, saying on standard error whom it waits for.
+Result<std::unique_ptr<Store>> open_locked(const std::string& directory, const std::string& name,
+                                           OpenMode mode, const std::string& command, double timeout_seconds);
+
+// Looks up what an interrupted run left and says what came of it.
+Status recover_left(const Run& run);
+
+struct PlanRequest {
+  std::vector<std::string> replace;
+  bool refresh = false;
+};
+
+// keep_numbers + make_plan with everything that the state and the machinery know. `observed` may be null.
+Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const ProviderSet& providers,
+                      const PlanRequest& request, const Observed* observed);
+
+// The events' sinks that the options ask for, kept alive together.
+struct Sinks {
+  std::unique_ptr<EventSink> log;
+  std::unique_ptr<EventSink> screen;
+  std::vector<EventSink*> all;
+  void close();  // gives the terminal back
+};
+Result<Sinks> make_sinks(const Session& session, const RunOptions& options, const Plan& plan);
+
+// Failures with their last lines and log, leftovers, and the exit code that fits.
+int report_run(const Session& session, const RunReport& report, bool json);
+
+// The table after an apply: accuracy, images/s, time by phase, where things are, and how to destroy it.
+std::string summary_table(const Session& session, const Plan& plan, const RunReport& report,
+                          const Snapshot& after, const std::string& destroy_command);
+
+}  // namespace radl::cli
