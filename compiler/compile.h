@@ -20,6 +20,9 @@ struct CompileOptions {
   std::map<std::string, std::string> environment;  // RADL_INPUT_name, weaker than the files
   // Asks for a missing input on a terminal; absent: a missing one is an error.
   std::function<std::optional<std::string>(const std::string& name, const std::string& description, bool sensitive)> ask;
+  // #N# of nodes that exist already, from the state (runtime/plan/numbers.h): address -> number. They keep theirs;
+  // new nodes get the smallest free ones. Empty: 0, 1, 2, ... in deploy order.
+  std::map<std::string, int> node_numbers;
   std::vector<std::string> module_path;  // searched after the importing file's folder; the installed stdlib last
 };
 

@@ -76,17 +76,17 @@ std::string Redactor::mask(std::string_view text) const {
   return out;
 }
 
-Json Redactor::mask(const Json& value) const {
+Json Redactor::mask_json(const Json& value) const {
   if (empty()) return value;
   if (value.is_string()) return mask(value.get_ref<const std::string&>());
   if (value.is_array()) {
     Json out = Json::array();
-    for (const Json& inner : value) out.push_back(mask(inner));
+    for (const Json& inner : value) out.push_back(mask_json(inner));
     return out;
   }
   if (value.is_object()) {
     Json out = Json::object();
-    for (const auto& [key, inner] : value.items()) out[mask(key)] = mask(inner);
+    for (const auto& [key, inner] : value.items()) out[mask(key)] = mask_json(inner);
     return out;
   }
   // A secret number would be seen as one.

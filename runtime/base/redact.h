@@ -20,7 +20,7 @@ class Redactor {
   void add(std::string_view secret);
 
   std::string mask(std::string_view text) const;
-  nlohmann::json mask(const nlohmann::json& value) const;  // every text in it, keys included
+  nlohmann::json mask_json(const nlohmann::json& value) const;  // every text in it, keys included
   bool empty() const { return patterns_.empty() && short_.empty(); }
 
  private:

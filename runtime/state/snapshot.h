@@ -67,6 +67,7 @@ struct OutputRecord {
 struct Snapshot {
   std::string name;           // of the infrastructure
   std::string lineage;        // random, made with the state: two states of one name are told apart
+  std::string salt;           // random, of the fingerprints; never leaves the state
   long long serial = 0;       // grows with every write
   std::string source_digest;  // of the program applied last
   std::vector<std::string> source_paths;
@@ -82,7 +83,7 @@ struct Snapshot {
 // {"state":1, name, lineage, serial, resources:[..], steps:[..], outputs:[..]}: `radlc show --json`.
 Json to_json(const Snapshot& snapshot);
 
-// HMAC over a secret, salted with the lineage: tells that it changed, and no more.
+// HMAC over a secret, salted by the state: tells that it changed, and no more.
 std::string secret_fingerprint(const Snapshot& snapshot, const std::string& secret);
 
 }  // namespace radl

@@ -32,7 +32,7 @@ struct Intent {
   std::string address;      // of the resource, or the id of the step
   std::string token;        // Create: what the provider is given
   ResourceRecord resource;  // Create: all but id and attributes; Destroy, Update: as it was
-  double opened_at = 0;
+  double opened_at = 0;     // wall seconds
 };
 std::string_view intent_kind_name(Intent::Kind kind);
 
@@ -89,7 +89,8 @@ class Store {
   // Destroy removes it and the records of its steps, of Run puts the step; nullptr means that nothing came of
   // it.
   virtual Status finish(const Intent& intent, const ResourceRecord* made) = 0;
-  virtual Status finish_destroy(const Intent& intent) = 0;
+  // `keep_steps`: a replacement, whose steps stay known until they have run again.
+  virtual Status finish_destroy(const Intent& intent, bool keep_steps) = 0;
   virtual Status finish_run(const Intent& intent, const StepRecord& record) = 0;
   virtual Status put_resource(const ResourceRecord& record) = 0;
   virtual Status remove_resource(
