@@ -1,0 +1,527 @@
+#include "compiler/expr/evaluate.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "common/text.h"
+#include "compiler/expr/functions.h"
+#include "compiler/expr/units.h"
+
+namespace radl::expr {
+
+const std::vector<std::string>& Systems::attributes() {
+  static const std::vector<std::string> names = {"ip",     "private_ip", "public_ip", "port",
+                                                 "user",   "id",         "hostname",  "fqdn",
+                                                 "number", "ordinal",    "system",    "address"};
+  return names;
+}
+
+bool charge(const Context& context, size_t operations, size_t bytes, Span at) {
+  Budget* budget = context.budget;
+  if (budget == nullptr) return true;
+  bool enough = budget->operations >= operations && budget->bytes >= bytes;
+  if (enough) {
+    budget->operations -= operations;
+    budget->bytes -= bytes;
+    return true;
+  }
+  if (!budget->spent) {
+    context.diagnostics->report(DiagCode::ExpressionCost, at,
+                                "the expressions of this program cost more than is allowed");
+    budget->spent = true;
+  }
+  return false;
+}
+
+namespace {
+
+class Evaluator {
+ public:
+  explicit Evaluator(const Context& context) : context_(context) {}
+
+  Value run(const ast::Expr& expression) {
+    if (depth_ >= kMaxDepth) {
+      return report(DiagCode::ExpressionCost, expression.span,
+                    fmt::format("this expression is nested deeper than {}", kMaxDepth));
+    }
+    if (!charge(context_, 1, 0, expression.span)) return {};
+    depth_++;
+    Value value = dispatch(expression);
+    depth_--;
+    return value;
+  }
+
+ private:
+  Value report(DiagCode code, Span at, std::string message) {
+    context_.diagnostics->report(code, at, std::move(message));
+    return {};
+  }
+
+  Value dispatch(const ast::Expr& expression) {
+    if (auto* number = ast::as<ast::Number>(&expression)) return number_value(*number);
+    if (auto* text = ast::as<ast::String>(&expression)) return text_value(*text);
+    if (auto* boolean = ast::as<ast::Boolean>(&expression)) return Value::boolean(boolean->value);
+    if (auto* list = ast::as<ast::ListValue>(&expression)) return list_value(*list);
+    if (auto* reference = ast::as<ast::Reference>(&expression)) return reference_value(*reference);
+    if (auto* unary = ast::as<ast::Unary>(&expression)) return unary_value(*unary);
+    if (auto* binary = ast::as<ast::Binary>(&expression)) return binary_value(*binary);
+    if (auto* choice = ast::as<ast::If>(&expression)) return choice_value(*choice);
+    if (auto* call = ast::as<ast::Call>(&expression)) return call_value(*call);
+    if (expression.kind == ast::Kind::Random) {
+      return report(DiagCode::WrongOperand, expression.span,
+                    "'random(N)' can only be the value of a feature");
+    }
+    return {};  // ErrorValue and EC3's references: reported by the parser
+  }
+
+  Value number_value(const ast::Number& number) {
+    std::string unit(number.unit.text);
+    if (number.big)
+      return report(DiagCode::NumberRange, number.span, "this whole number does not fit into 64 bits");
+    return number.is_float ? Value::real(number.real, unit) : Value::integer(number.integer, unit);
+  }
+
+  Value text_value(const ast::String& text) {
+    if (text.parts.empty()) {
+      return charge(context_, 0, text.text.size(), text.span) ? Value::text(std::string(text.text)) : Value();
+    }
+    Items parts;
+    for (const ast::StringPart& part : text.parts) {
+      if (part.value == nullptr) {
+        parts.push_back(Value::text(std::string(part.text)));
+        continue;
+      }
+      Value value = run(*part.value);
+      if (value.is_error()) return {};
+      if (value.kind() == Kind::Unknown || value.kind() == Kind::Joined) {
+        parts.push_back(std::move(value));
+        continue;
+      }
+      auto shown = display(value);
+      if (!shown) {
+        return report(DiagCode::WrongOperand, part.value->span,
+                      fmt::format("{} cannot stand in a text", kind_name(value.kind())));
+      }
+      parts.push_back(Value::text(std::move(*shown)).taint(value));
+    }
+    size_t bytes = 0;
+    for (const Value& part : parts) bytes += part.kind() == Kind::Text ? part.as_text().size() : 0;
+    if (!charge(context_, parts.size(), bytes, text.span)) return {};
+    return Value::joined(std::move(parts));
+  }
+
+  Value list_value(const ast::ListValue& list) {
+    Items items;
+    for (const ast::Expr* item : list.items) {
+      items.push_back(run(*item));
+      if (items.back().is_error()) return {};
+    }
+    return Value::list(std::move(items));
+  }
+
+  Value unary_value(const ast::Unary& unary) {
+    Value value = run(*unary.operand);
+    if (value.is_error() || !known(value, unary.operand->span)) return {};
+    if (unary.op == ast::UnaryOp::Not) {
+      if (value.kind() != Kind::Boolean) return wrong_operand("not", value, unary.operand->span);
+      return Value::boolean(!value.as_boolean()).taint(value);
+    }
+    if (value.kind() == Kind::Real) return Value::real(-value.as_real(), value.unit()).taint(value);
+    if (value.kind() != Kind::Integer) return wrong_operand("-", value, unary.operand->span);
+    if (value.as_integer() == std::numeric_limits<int64_t>::min()) return overflow(unary.span);
+    return Value::integer(-value.as_integer(), value.unit()).taint(value);
+  }
+
+  Value choice_value(const ast::If& choice) {
+    Value condition = run(*choice.condition);
+    if (condition.is_error() || !known(condition, choice.condition->span)) return {};
+    if (condition.kind() != Kind::Boolean) return wrong_operand("if", condition, choice.condition->span);
+    Value value = run(condition.as_boolean() ? *choice.then_value : *choice.else_value);
+    return value.is_error() ? value : value.taint(condition);
+  }
+
+  Value binary_value(const ast::Binary& binary) {
+    using enum ast::BinaryOp;
+    Value left = run(*binary.left);
+    if (left.is_error() || !known(left, binary.left->span)) return {};
+    if (binary.op == And || binary.op == Or) return logic_value(binary, left);
+    Value right = run(*binary.right);
+    if (right.is_error() || !known(right, binary.right->span)) return {};
+    Value value;
+    switch (binary.op) {
+      case Eq:
+        value = Value::boolean(equal(left, right));
+        break;
+      case Ne:
+        value = Value::boolean(!equal(left, right));
+        break;
+      case Lt:
+      case Le:
+      case Gt:
+      case Ge:
+        value = order_value(binary, left, right);
+        break;
+      default:
+        value = arithmetic(binary, left, right);
+        break;
+    }
+    return value.is_error() ? value : value.taint(left).taint(right);
+  }
+
+  Value logic_value(const ast::Binary& binary, const Value& left) {
+    if (left.kind() != Kind::Boolean) return wrong_operand(op_text(binary.op), left, binary.left->span);
+    if (left.as_boolean() == (binary.op == ast::BinaryOp::Or)) return left;
+    Value right = run(*binary.right);
+    if (right.is_error() || !known(right, binary.right->span)) return {};
+    if (right.kind() != Kind::Boolean) return wrong_operand(op_text(binary.op), right, binary.right->span);
+    return right.taint(left);
+  }
+
+  Value order_value(const ast::Binary& binary, const Value& left, const Value& right) {
+    int order;
+    if (left.kind() == Kind::Text && right.kind() == Kind::Text) {
+      order = left.as_text().compare(right.as_text());
+    } else if (left.is_number() && right.is_number()) {
+      auto common = common_unit(left.unit(), right.unit());
+      if (!common) return unit_clash(binary, left, right);
+      if (left.kind() == Kind::Integer && right.kind() == Kind::Integer && common->left == common->right) {
+        order = left.as_integer() < right.as_integer() ? -1 : left.as_integer() > right.as_integer();
+      } else {
+        double a = left.as_real() * common->left, b = right.as_real() * common->right;
+        order = a < b ? -1 : a > b;
+      }
+    } else {
+      return operands_clash(binary, left, right);
+    }
+    switch (binary.op) {
+      case ast::BinaryOp::Lt:
+        return Value::boolean(order < 0);
+      case ast::BinaryOp::Le:
+        return Value::boolean(order <= 0);
+      case ast::BinaryOp::Gt:
+        return Value::boolean(order > 0);
+      default:
+        return Value::boolean(order >= 0);
+    }
+  }
+
+  Value arithmetic(const ast::Binary& binary, const Value& left, const Value& right) {
+    using enum ast::BinaryOp;
+    if (binary.op == Add && left.kind() == Kind::List && right.kind() == Kind::List) {
+      Items items = left.items();
+      items.insert(items.end(), right.items().begin(), right.items().end());
+      if (items.size() > kMaxElements || !charge(context_, items.size(), 0, binary.span))
+        return too_long(binary.span);
+      return Value::list(std::move(items));
+    }
+    if (!left.is_number() || !right.is_number()) return operands_clash(binary, left, right);
+    bool add = binary.op == Add || binary.op == Sub || binary.op == Mod;
+    std::string unit;
+    double scale_left = 1, scale_right = 1;
+    if (add || (binary.op == Div && !left.unit().empty() && !right.unit().empty())) {
+      auto common = common_unit(left.unit(), right.unit());
+      if (!common) return unit_clash(binary, left, right);
+      scale_left = common->left;
+      scale_right = common->right;
+      if (add) unit = common->unit;
+    } else if (binary.op == Mul && !left.unit().empty() && !right.unit().empty()) {
+      return unit_clash(binary, left, right);
+    } else if (binary.op == Div && left.unit().empty() && !right.unit().empty()) {
+      return unit_clash(binary, left, right);
+    } else {
+      unit = left.unit().empty() ? right.unit() : left.unit();
+    }
+    if (left.kind() == Kind::Integer && right.kind() == Kind::Integer && whole(scale_left) &&
+        whole(scale_right)) {
+      return whole_arithmetic(binary, left.as_integer(), right.as_integer(), static_cast<int64_t>(scale_left),
+                              static_cast<int64_t>(scale_right), unit);
+    }
+    return real_arithmetic(binary, left.as_real() * scale_left, right.as_real() * scale_right, unit);
+  }
+
+  static bool whole(double scale) { return scale == std::floor(scale); }
+
+  Value whole_arithmetic(const ast::Binary& binary, int64_t a, int64_t b, int64_t scale_a, int64_t scale_b,
+                         const std::string& unit) {
+    using enum ast::BinaryOp;
+    if (__builtin_mul_overflow(a, scale_a, &a) || __builtin_mul_overflow(b, scale_b, &b))
+      return overflow(binary.span);
+    int64_t result = 0;
+    bool over = false;
+    switch (binary.op) {
+      case Add:
+        over = __builtin_add_overflow(a, b, &result);
+        break;
+      case Sub:
+        over = __builtin_sub_overflow(a, b, &result);
+        break;
+      case Mul:
+        over = __builtin_mul_overflow(a, b, &result);
+        break;
+      default:
+        if (b == 0) return division_by_zero(binary);
+        if (b == -1) {
+          over = __builtin_sub_overflow(int64_t{0}, a, &result);
+          if (binary.op == Mod) return Value::integer(0, unit);
+          break;
+        }
+        if (binary.op == Mod) {
+          // The result has the sign of the divisor: -1 % 4 is 3.
+          result = a % b;
+          if (result != 0 && (result < 0) != (b < 0)) result += b;
+        } else if (a % b == 0) {
+          result = a / b;
+        } else {
+          return Value::real(static_cast<double>(a) / static_cast<double>(b), unit);
+        }
+    }
+    return over ? overflow(binary.span) : Value::integer(result, unit);
+  }
+
+  Value real_arithmetic(const ast::Binary& binary, double a, double b, const std::string& unit) {
+    using enum ast::BinaryOp;
+    double result = 0;
+    switch (binary.op) {
+      case Add:
+        result = a + b;
+        break;
+      case Sub:
+        result = a - b;
+        break;
+      case Mul:
+        result = a * b;
+        break;
+      default:
+        if (b == 0) return division_by_zero(binary);
+        result = binary.op == Div ? a / b : a - b * std::floor(a / b);
+    }
+    return std::isfinite(result) ? Value::real(result, unit) : overflow(binary.span);
+  }
+
+  Value call_value(const ast::Call& call) {
+    const Function* function = find_function(call.function.text);
+    if (function == nullptr) return unknown_function(call);
+    size_t given = call.arguments.size();
+    if (given < function->least || given > function->most) {
+      return report(DiagCode::WrongArguments, call.span,
+                    fmt::format("{}({}) does not take {} argument{}", function->info.name,
+                                function->info.parameters, given, given == 1 ? "" : "s"));
+    }
+    std::vector<Value> arguments;
+    bool error = false;
+    for (const ast::Expr* argument : call.arguments) {
+      arguments.push_back(run(*argument));
+      error = error || arguments.back().is_error();
+      if (!error && !function->takes_unknown && !known(arguments.back(), argument->span)) error = true;
+    }
+    if (error) return {};
+    CallFrame frame(context_, call, std::move(arguments));
+    Value value = function->run(frame);
+    if (value.is_error()) return value;
+    // What a structure of secrets contains is marked inside; its length or first key is no secret worth
+    // hiding less.
+    for (size_t i = 0; i < frame.size(); i++) {
+      if (frame[i].sensitive() && !value.sensitive()) value.taint(frame[i]);
+    }
+    return value;
+  }
+
+  Value unknown_function(const ast::Call& call) {
+    std::vector<std::string> names;
+    for (const Function& function : function_table()) names.emplace_back(function.info.name);
+    auto& diagnostic =
+        context_.diagnostics->report(DiagCode::UnknownFunction, call.function.span,
+                                     fmt::format("no function is named '{}'", call.function.text));
+    if (auto near = nearest(call.function.text, names); !near.empty()) {
+      diagnostic.with_help(fmt::format("did you mean '{}'?", near))
+          .fix(fmt::format("write '{}'", near), call.function.span, near);
+    }
+    return {};
+  }
+
+  // ---- references
+
+  Value reference_value(const ast::Reference& reference) {
+    if (reference.parts.empty()) return {};
+    const ast::Name& first = reference.parts[0].name;
+    auto value =
+        context_.names == nullptr ? std::nullopt : context_.names->member(first.text, reference.span);
+    if (!value)
+      return unknown_name(first, context_.names, DiagCode::UnknownName,
+                          fmt::format("nothing here is named '{}'", first.text));
+    std::string so_far(first.text);
+    for (size_t i = 1; i < reference.parts.size(); i++) {
+      if (value->is_error()) return {};
+      const ast::PathPart& part = reference.parts[i];
+      *value = part.name ? member_value(*value, part.name, so_far, reference.span)
+                         : element_value(*value, part, so_far);
+      so_far += part.name ? fmt::format(".{}", part.name.text) : std::string("[]");
+    }
+    return *value;
+  }
+
+  Value unknown_name(const ast::Name& name, const Namespace* space, DiagCode code, std::string message) {
+    auto& diagnostic = context_.diagnostics->report(code, name.span, std::move(message));
+    std::string near = space == nullptr ? std::string() : nearest(name.text, space->names());
+    if (!near.empty()) {
+      diagnostic.with_help(fmt::format("did you mean '{}'?", near))
+          .fix(fmt::format("write '{}'", near), name.span, near);
+    } else if (name.text.find('-') != name.text.npos) {
+      diagnostic.with_help("a name may contain '-': to subtract, write blanks around it");
+    }
+    return {};
+  }
+
+  Value member_value(const Value& value, const ast::Name& name, const std::string& so_far, Span at) {
+    switch (value.kind()) {
+      case Kind::Namespace: {
+        auto inner = value.space()->member(name.text, at);
+        if (inner) return *inner;
+        return unknown_name(name, value.space(), DiagCode::UnknownMember,
+                            fmt::format("there is no {} named '{}'", value.space()->what(), name.text));
+      }
+      case Kind::Map: {
+        auto found = value.entries().find(std::string(name.text));
+        if (found != value.entries().end()) return found->second;
+        return report(DiagCode::UnknownMember, name.span,
+                      fmt::format("'{}' has no entry '{}'", so_far, name.text));
+      }
+      case Kind::System:
+        if (name.text == "count") {
+          auto count = context_.systems->count(value.as_text(), at);
+          return count ? Value::integer(*count) : Value();
+        }
+        if (name.text == "name") return Value::text(value.as_text());
+        return report(
+            DiagCode::UnknownMember, name.span,
+            fmt::format("a system has `count` and `name`; for one machine write {}[0].{}, for all {}[*].{}",
+                        so_far, name.text, so_far, name.text));
+      case Kind::Node:
+        return node_member(value, name, at);
+      case Kind::List: {
+        Items items;
+        if (!charge(context_, value.items().size(), 0, name.span)) return {};
+        for (const Value& item : value.items()) {
+          items.push_back(member_value(item, name, so_far, at));
+          if (items.back().is_error()) return {};
+        }
+        return Value::list(std::move(items));
+      }
+      default:
+        return report(DiagCode::UnknownMember, name.span,
+                      fmt::format("'{}' is {} and has no members", so_far, kind_name(value.kind())));
+    }
+  }
+
+  Value node_member(const Value& value, const ast::Name& name, Span at) {
+    auto attribute = context_.systems->attribute(value.as_text(), value.as_integer(), name.text, at);
+    if (attribute) return *attribute;
+    auto& diagnostic = context_.diagnostics->report(
+        DiagCode::UnknownMember, name.span, fmt::format("a machine has no attribute '{}'", name.text));
+    std::string near = nearest(name.text, Systems::attributes());
+    diagnostic.with_help(near.empty() ? fmt::format("attributes: {}", fmt::join(Systems::attributes(), ", "))
+                                      : fmt::format("did you mean '{}'?", near));
+    return {};
+  }
+
+  Value element_value(const Value& value, const ast::PathPart& part, const std::string& so_far) {
+    if (value.kind() != Kind::System && value.kind() != Kind::List && value.kind() != Kind::Map) {
+      return report(DiagCode::WrongOperand, part.span,
+                    fmt::format("'{}' is {} and has no elements", so_far, kind_name(value.kind())));
+    }
+    if (part.index == nullptr) return all_elements(value, part.span);
+    Value index = run(*part.index);
+    if (index.is_error() || !known(index, part.index->span)) return {};
+    if (value.kind() == Kind::Map) {
+      if (index.kind() != Kind::Text) return wrong_operand("[ ]", index, part.index->span);
+      auto found = value.entries().find(index.as_text());
+      if (found != value.entries().end()) return found->second;
+      return report(DiagCode::UnknownMember, part.index->span,
+                    fmt::format("'{}' has no entry '{}'", so_far, index.as_text()));
+    }
+    if (index.kind() != Kind::Integer || !index.unit().empty())
+      return wrong_operand("[ ]", index, part.index->span);
+    int64_t size;
+    if (value.kind() == Kind::System) {
+      auto count = context_.systems->count(value.as_text(), part.span);
+      if (!count) return {};
+      size = *count;
+    } else {
+      size = static_cast<int64_t>(value.items().size());
+    }
+    int64_t at = index.as_integer();
+    if (at < 0 || at >= size) {
+      return report(DiagCode::IndexRange, part.index->span,
+                    fmt::format("'{}' has {} element{}, numbered from 0: there is no {}", so_far, size,
+                                size == 1 ? "" : "s", at));
+    }
+    if (value.kind() == Kind::System) return Value::node(value.as_text(), static_cast<int>(at));
+    return value.items()[static_cast<size_t>(at)];
+  }
+
+  Value all_elements(const Value& value, Span at) {
+    if (value.kind() == Kind::List) return value;
+    Items items;
+    if (value.kind() == Kind::Map) {
+      for (const auto& [key, inner] : value.entries()) items.push_back(inner);
+      return Value::list(std::move(items));
+    }
+    auto count = context_.systems->count(value.as_text(), at);
+    if (!count || !charge(context_, static_cast<size_t>(*count), 0, at)) return {};
+    for (int64_t i = 0; i < *count; i++) items.push_back(Value::node(value.as_text(), static_cast<int>(i)));
+    return Value::list(std::move(items));
+  }
+
+  // ---- complaints
+
+  bool known(const Value& value, Span at) {
+    if (!value.has_unknown()) return true;
+    report(DiagCode::NotKnownYet, at, "nothing can be computed with a value that is known only after apply");
+    return false;
+  }
+
+  Value wrong_operand(std::string_view op, const Value& value, Span at) {
+    return report(DiagCode::WrongOperand, at,
+                  fmt::format("`{}` does not take {}", op, kind_name(value.kind())));
+  }
+
+  Value operands_clash(const ast::Binary& binary, const Value& left, const Value& right) {
+    auto& diagnostic =
+        context_.diagnostics->report(DiagCode::WrongOperand, binary.op_span,
+                                     fmt::format("`{}` does not take {} and {}", op_text(binary.op),
+                                                 kind_name(left.kind()), kind_name(right.kind())));
+    if (binary.op == ast::BinaryOp::Add && (left.is_text() || right.is_text())) {
+      diagnostic.with_help("texts are put together inside quotes: '${a}${b}'");
+    }
+    return {};
+  }
+
+  Value unit_clash(const ast::Binary& binary, const Value& left, const Value& right) {
+    auto named = [](const Value& v) {
+      return v.unit().empty() ? std::string("a number without unit") : "a number in " + v.unit();
+    };
+    return report(DiagCode::UnitClash, binary.op_span,
+                  fmt::format("`{}` does not take {} and {}", op_text(binary.op), named(left), named(right)));
+  }
+
+  Value overflow(Span at) { return report(DiagCode::NumberRange, at, "the result is too large"); }
+  Value too_long(Span at) {
+    return report(DiagCode::ExpressionCost, at, fmt::format("a list may have {} elements", kMaxElements));
+  }
+  Value division_by_zero(const ast::Binary& binary) {
+    return report(DiagCode::NumberRange, binary.op_span, "division by zero");
+  }
+
+  const Context& context_;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+Value evaluate(const ast::Expr& expression, const Context& context) {
+  return Evaluator(context).run(expression);
+}
+
+}  // namespace radl::expr

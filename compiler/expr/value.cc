@@ -1,0 +1,327 @@
+#include "compiler/expr/value.h"
+
+#include <fmt/format.h>
+
+#include <cassert>
+#include <cmath>
+
+#include "compiler/expr/units.h"
+
+namespace radl::expr {
+
+std::string_view kind_name(Kind kind) {
+  switch (kind) {
+    case Kind::Error:
+      return "an error";
+    case Kind::Null:
+      return "nothing";
+    case Kind::Boolean:
+      return "yes or no";
+    case Kind::Integer:
+      return "a whole number";
+    case Kind::Real:
+      return "a number";
+    case Kind::Text:
+      return "a text";
+    case Kind::Unknown:
+      return "a value known only after apply";
+    case Kind::Joined:
+      return "a text known only after apply";
+    case Kind::List:
+      return "a list";
+    case Kind::Map:
+      return "a map";
+    case Kind::System:
+      return "a system";
+    case Kind::Node:
+      return "a machine";
+    case Kind::Namespace:
+      return "a group of names";
+  }
+  return "?";
+}
+
+Value Value::null() { return Value(Kind::Null); }
+
+Value Value::boolean(bool value) {
+  Value made(Kind::Boolean);
+  made.integer_ = value;
+  return made;
+}
+
+Value Value::integer(int64_t value, std::string unit) {
+  Value made(Kind::Integer);
+  made.integer_ = value;
+  made.unit_ = std::move(unit);
+  return made;
+}
+
+Value Value::real(double value, std::string unit) {
+  Value made(Kind::Real);
+  made.real_ = value;
+  made.unit_ = std::move(unit);
+  return made;
+}
+
+Value Value::text(std::string value) {
+  Value made(Kind::Text);
+  made.text_ = std::move(value);
+  return made;
+}
+
+Value Value::unknown(std::string attribute) {
+  Value made(Kind::Unknown);
+  made.text_ = std::move(attribute);
+  return made;
+}
+
+namespace {
+
+// Neighbours that are known, and neither or both secret, become one part.
+void add_part(Items& parts, const Value& part) {
+  if (part.kind() == Kind::Joined) {
+    for (const Value& inner : part.items()) add_part(parts, inner);
+    return;
+  }
+  bool merge = !parts.empty() && parts.back().kind() == Kind::Text && part.kind() == Kind::Text &&
+               parts.back().sensitive() == part.sensitive();
+  if (!merge) {
+    parts.push_back(part);
+    return;
+  }
+  bool sensitive = part.sensitive();
+  parts.back() = Value::text(parts.back().as_text() + part.as_text());
+  if (sensitive) parts.back().mark_sensitive();
+}
+
+}  // namespace
+
+Value Value::joined(Items parts) {
+  Items merged;
+  bool unknown = false;
+  for (const Value& part : parts) add_part(merged, part);
+  for (const Value& part : merged) unknown = unknown || part.kind() == Kind::Unknown;
+  if (merged.empty()) return text("");
+  if (merged.size() == 1 && merged[0].kind() == Kind::Text) return merged[0];
+  if (!unknown) {
+    // Known text, partly secret: all of it is.
+    Value whole = text("");
+    for (const Value& part : merged) whole.text_ += part.as_text();
+    return whole.mark_sensitive();
+  }
+  Value made(Kind::Joined);
+  for (const Value& part : merged) made.sensitive_ = made.sensitive_ || part.sensitive();
+  made.items_ = std::make_shared<const Items>(std::move(merged));
+  return made;
+}
+
+Value Value::list(Items items) {
+  Value made(Kind::List);
+  for (const Value& item : items) made.sensitive_ = made.sensitive_ || item.sensitive();
+  made.items_ = std::make_shared<const Items>(std::move(items));
+  return made;
+}
+
+Value Value::map(Entries entries) {
+  Value made(Kind::Map);
+  for (const auto& [key, value] : entries) made.sensitive_ = made.sensitive_ || value.sensitive();
+  made.entries_ = std::make_shared<const Entries>(std::move(entries));
+  return made;
+}
+
+Value Value::system(std::string name) {
+  Value made(Kind::System);
+  made.text_ = std::move(name);
+  return made;
+}
+
+Value Value::node(std::string system, int ordinal) {
+  Value made(Kind::Node);
+  made.text_ = std::move(system);
+  made.integer_ = ordinal;
+  return made;
+}
+
+Value Value::space(const Namespace* space) {
+  Value made(Kind::Namespace);
+  made.space_ = space;
+  return made;
+}
+
+const Items& Value::items() const {
+  assert(items_ != nullptr);
+  return *items_;
+}
+
+const Entries& Value::entries() const {
+  assert(entries_ != nullptr);
+  return *entries_;
+}
+
+bool Value::has_unknown() const {
+  if (kind_ == Kind::Unknown || kind_ == Kind::Joined) return true;
+  if (kind_ == Kind::List) {
+    for (const Value& item : *items_) {
+      if (item.has_unknown()) return true;
+    }
+  }
+  if (kind_ == Kind::Map) {
+    for (const auto& [key, value] : *entries_) {
+      if (value.has_unknown()) return true;
+    }
+  }
+  return false;
+}
+
+Value& Value::mark_sensitive(std::string name) {
+  sensitive_ = true;
+  secret_ = std::move(name);
+  // What is taken out of a secret list is a secret too.
+  if (kind_ == Kind::List || kind_ == Kind::Joined) {
+    Items marked = *items_;
+    for (Value& item : marked) item.mark_sensitive();
+    items_ = std::make_shared<const Items>(std::move(marked));
+  } else if (kind_ == Kind::Map) {
+    Entries marked = *entries_;
+    for (auto& [key, value] : marked) value.mark_sensitive();
+    entries_ = std::make_shared<const Entries>(std::move(marked));
+  }
+  return *this;
+}
+
+Value& Value::taint(const Value& from) { return from.sensitive_ ? mark_sensitive() : *this; }
+
+bool equal(const Value& a, const Value& b) {
+  if (a.is_number() && b.is_number()) {
+    auto common = common_unit(a.unit(), b.unit());
+    if (!common) return false;
+    if (a.kind() == Kind::Integer && b.kind() == Kind::Integer && common->left == common->right) {
+      return a.as_integer() == b.as_integer();
+    }
+    return a.as_real() * common->left == b.as_real() * common->right;
+  }
+  if (a.kind() != b.kind()) return false;
+  switch (a.kind()) {
+    case Kind::Boolean:
+      return a.as_boolean() == b.as_boolean();
+    case Kind::Text:
+    case Kind::System:
+      return a.as_text() == b.as_text();
+    case Kind::Node:
+      return a.as_text() == b.as_text() && a.as_integer() == b.as_integer();
+    case Kind::Null:
+      return true;
+    case Kind::List:
+      if (a.items().size() != b.items().size()) return false;
+      for (size_t i = 0; i < a.items().size(); i++) {
+        if (!equal(a.items()[i], b.items()[i])) return false;
+      }
+      return true;
+    case Kind::Map:
+      if (a.entries().size() != b.entries().size()) return false;
+      for (auto left = a.entries().begin(), right = b.entries().begin(); left != a.entries().end();
+           ++left, ++right) {
+        if (left->first != right->first || !equal(left->second, right->second)) return false;
+      }
+      return true;
+    default:
+      return false;
+  }
+}
+
+namespace {
+
+ir::Json plain_json(const Value& value) {
+  switch (value.kind()) {
+    case Kind::Boolean:
+      return value.as_boolean();
+    case Kind::Integer:
+      return value.unit().empty() ? ir::Json(value.as_integer()) : ir::Json(*display(value));
+    case Kind::Real:
+      return value.unit().empty() ? ir::Json(value.as_real()) : ir::Json(*display(value));
+    case Kind::Text:
+      return value.as_text();
+    case Kind::Node:
+      return fmt::format("{}[{}]", value.as_text(), value.as_integer());
+    case Kind::System:
+      return value.as_text();
+    case Kind::List: {
+      ir::Json array = ir::Json::array();
+      for (const Value& item : value.items()) array.push_back(plain_json(item));
+      return array;
+    }
+    case Kind::Map: {
+      ir::Json object = ir::Json::object();
+      for (const auto& [key, inner] : value.entries()) object[key] = plain_json(inner);
+      return object;
+    }
+    default:
+      return nullptr;
+  }
+}
+
+std::string dump(const ir::Json& json) {
+  return json.dump(-1, ' ', false, ir::Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::optional<std::string> display(const Value& value) {
+  switch (value.kind()) {
+    case Kind::Boolean:
+      return value.as_boolean() ? "true" : "false";
+    case Kind::Integer:
+      return fmt::format("{}{}", value.as_integer(), value.unit());
+    case Kind::Real:
+      return fmt::format("{}{}", value.as_real(), value.unit());
+    case Kind::Text:
+      return value.as_text();
+    case Kind::Node:
+      return fmt::format("{}[{}]", value.as_text(), value.as_integer());
+    case Kind::List:
+    case Kind::Map:
+      if (value.has_unknown()) return std::nullopt;
+      return dump(plain_json(value));
+    default:
+      return std::nullopt;
+  }
+}
+
+ir::Json Emitter::hide(const Value& value, const std::string& text) {
+  std::string name = value.secret_name();
+  if (name.empty()) name = made_++ == 0 ? place : fmt::format("{}#{}", place, made_);
+  if (secrets != nullptr) (*secrets)[name] = text;
+  return ir::secret(name);
+}
+
+ir::Json Emitter::emit(const Value& value) {
+  switch (value.kind()) {
+    case Kind::Unknown:
+      return ir::unknown(value.as_text());
+    case Kind::Joined: {
+      ir::Json parts = ir::Json::array();
+      for (const Value& part : value.items()) parts.push_back(emit(part));
+      return ir::Json{{"$join", std::move(parts)}};
+    }
+    case Kind::List: {
+      ir::Json array = ir::Json::array();
+      for (const Value& item : value.items()) array.push_back(emit(item));
+      return array;
+    }
+    case Kind::Map: {
+      ir::Json object = ir::Json::object();
+      for (const auto& [key, inner] : value.entries()) object[key] = emit(inner);
+      return object;
+    }
+    case Kind::System: {
+      if (!nodes_of) return value.as_text();
+      return nodes_of(value.as_text());
+    }
+    default:
+      break;
+  }
+  if (value.sensitive()) return hide(value, display(value).value_or(""));
+  return plain_json(value);
+}
+
+}  // namespace radl::expr

@@ -1,0 +1,126 @@
+// Values of radl 2 expressions. Cheap to copy: lists and maps are shared and never changed.
+//
+// A number keeps the unit that it was written with until something is computed with it. A text may have parts
+// that are known only after apply. A value that came from a sensitive input is marked, and so is all that is
+// made from it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/ir/ir.h"
+#include "compiler/source/source.h"
+
+namespace radl::expr {
+
+class Value;
+class Namespace;
+using Items = std::vector<Value>;
+using Entries = std::map<std::string, Value>;
+
+enum class Kind : uint8_t {
+  Error,  // was reported already: everything made from it is silent
+  Null,
+  Boolean,
+  Integer,
+  Real,
+  Text,
+  Unknown,  // an attribute that is known only after apply
+  Joined,   // text with unknown parts: Items of Text and Unknown
+  List,
+  Map,
+  System,     // a system, by its full name
+  Node,       // one machine of a system
+  Namespace,  // input, module, an instance of a module
+};
+std::string_view kind_name(Kind kind);  // for messages: "a number", "a text"
+
+class Value {
+ public:
+  Value() = default;  // Error
+  static Value null();
+  static Value boolean(bool value);
+  static Value integer(int64_t value, std::string unit = {});
+  static Value real(double value, std::string unit = {});
+  static Value text(std::string value);
+  static Value unknown(std::string attribute);
+  static Value joined(Items parts);  // Text when every part is known
+  static Value list(Items items);
+  static Value map(Entries entries);
+  static Value system(std::string name);
+  static Value node(std::string system, int ordinal);
+  static Value space(const Namespace* space);
+
+  Kind kind() const { return kind_; }
+  bool is_error() const { return kind_ == Kind::Error; }
+  bool is_number() const { return kind_ == Kind::Integer || kind_ == Kind::Real; }
+  bool is_text() const { return kind_ == Kind::Text || kind_ == Kind::Joined; }
+  // Holds an unknown part, at any depth.
+  bool has_unknown() const;
+
+  bool as_boolean() const { return integer_ != 0; }
+  int64_t as_integer() const { return integer_; }  // of Integer; ordinal of Node
+  double as_real() const { return kind_ == Kind::Real ? real_ : static_cast<double>(integer_); }
+  const std::string& as_text() const {
+    return text_;
+  }  // Text; Unknown: the attribute; System, Node: the system
+  const std::string& unit() const { return unit_; }
+  const Items& items() const;      // List, Joined
+  const Entries& entries() const;  // Map
+  const Namespace* space() const { return space_; }
+
+  // Where a secret came from: "input.token" while the value is exactly that input, "" when something was made
+  // from it.
+  bool sensitive() const { return sensitive_; }
+  const std::string& secret_name() const { return secret_; }
+  Value& mark_sensitive(std::string name = {});
+  // Takes over the marks of what it was made from.
+  Value& taint(const Value& from);
+
+ private:
+  explicit Value(Kind kind) : kind_(kind) {}
+
+  Kind kind_ = Kind::Error;
+  bool sensitive_ = false;
+  int64_t integer_ = 0;
+  double real_ = 0;
+  std::string text_, unit_, secret_;
+  std::shared_ptr<const Items> items_;
+  std::shared_ptr<const Entries> entries_;
+  const Namespace* space_ = nullptr;
+};
+
+// What stands before a dot: `input`, `module`, an instance.
+class Namespace {
+ public:
+  virtual ~Namespace() = default;
+  // nullopt when there is no such name. `at`: where it is asked for.
+  virtual std::optional<Value> member(std::string_view name, Span at) const = 0;
+  virtual std::vector<std::string> names() const = 0;
+  virtual std::string what() const = 0;  // "input", "output of module 'cifar'"
+};
+
+// Equal as the language's `==` sees it: 2 == 2.0, 1K == 1000; nothing equals a value of another kind.
+bool equal(const Value& a, const Value& b);
+// As it stands in a text: 2G, true, 1.5, a JSON text for lists and maps. nullopt for what has no text form.
+std::optional<std::string> display(const Value& value);
+
+// A value as JSON of the IR. Secrets go to `secrets` under their own name or, when made from one, under
+// `place`. A system becomes the list of its nodes' addresses by `nodes_of`, a node its address.
+struct Emitter {
+  ir::Secrets* secrets = nullptr;
+  std::string place;
+  std::function<std::vector<std::string>(const std::string& system)> nodes_of;
+  ir::Json emit(const Value& value);
+
+ private:
+  int made_ = 0;
+  ir::Json hide(const Value& value, const std::string& text);
+};
+
+}  // namespace radl::expr
