@@ -42,7 +42,10 @@ struct Action {
   std::vector<std::string> nodes;          // a node's own address; a step's nodes
   std::string summary;                     // what it is, in a few words: "local, 2 cpu, 4 GiB, in lan"
   std::vector<FieldChange> changes;
-  std::vector<std::string> needs;  // ids of actions that must be done first
+  // Ids of actions and barriers that must be done before this one makes or runs anything.
+  std::vector<std::string> needs;
+  // Delete, Replace: ids of actions whose removal must come before this removal.
+  std::vector<std::string> removed_after;
   std::string why;
   std::vector<std::string> order;  // why it comes after others: "step 2 follows step 1 (worker[0]/base)"
   Json spec;                       // Create, Update, Replace: what the provider is given

@@ -1,13 +1,14 @@
 // What a provider of machines must do. One implementation a folder: local, hosts, ec2, ...
 //
 // All calls block, may be made from several threads, and honour `Context::cancelled` and `Context::deadline`.
-// The caller (runtime/exec) has written an intent with `token` before `create`, and closes it afterwards; after a crash
-// it asks `find(token)`. So create must attach the token to what it makes, in a way that survives a crash between
-// "asked for" and "answered".
+// The caller (runtime/exec) has written an intent with `token` before `create`, and closes it afterwards;
+// after a crash it asks `find(token)`. So create must attach the token to what it makes, in a way that
+// survives a crash between "asked for" and "answered".
 #pragma once
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -28,32 +29,39 @@ struct Context {
   std::function<bool()> cancelled = [] { return false; };
   std::function<void(const std::string& line)> log = [](const std::string&) {};
   const ir::Secrets* secrets = nullptr;
+  // create() and update() of a node: the attributes of what it needs (its key, its networks), by address.
+  std::map<std::string, Json> made;
 };
 
 enum class ResourceKind { Key, Network, Node, Volume };
 // "key", "network", "node", "volume": in the state, in plans and in events.
 constexpr std::string_view resource_kind_name(ResourceKind kind) {
   switch (kind) {
-    case ResourceKind::Key: return "key";
-    case ResourceKind::Network: return "network";
-    case ResourceKind::Node: return "node";
-    case ResourceKind::Volume: return "volume";
+    case ResourceKind::Key:
+      return "key";
+    case ResourceKind::Network:
+      return "network";
+    case ResourceKind::Node:
+      return "node";
+    case ResourceKind::Volume:
+      return "volume";
   }
   return "unknown";
 }
 
 // What the plan asks for besides the quoted nodes, and in this order: one Key (address "key.PROVIDER", spec
 // {"type":"ed25519"}), then each Network that a node of this provider is in and that is no reference (address
-// "network.lan", spec {"name","public","ports":[{protocol,cidr,remote,remote_end,local,local_end}],"features"}),
-// then the nodes. Removed in the reverse order.
+// "network.lan", spec
+// {"name","public","ports":[{protocol,cidr,remote,remote_end,local,local_end}],"features"}), then the nodes.
+// Removed in the reverse order.
 
 // The machine a node becomes, chosen at plan time: offline and deterministic.
 struct Quote {
-  std::string instance_type;      // "local"
-  double price_per_hour = 0;      // in `currency`
+  std::string instance_type;  // "local"
+  double price_per_hour = 0;  // in `currency`
   std::string currency = "USD";
-  double seconds_to_ready = 0;    // predicted
-  Json spec = Json::object();     // what create() is given; part of the plan, so no secrets
+  double seconds_to_ready = 0;  // predicted
+  Json spec = Json::object();   // what create() is given; part of the plan, so no secrets
   std::vector<std::string> notes;
 };
 
@@ -68,7 +76,8 @@ struct Capabilities {
 struct Made {
   std::string id;
   Json attributes = Json::object();
-  bool complete = true;  // find() and list(): false when create() had not finished; the caller destroys it by `id`
+  bool complete =
+      true;  // find() and list(): false when create() had not finished; the caller destroys it by `id`
   ResourceKind kind = ResourceKind::Node;  // list(): what it is
 };
 
@@ -80,14 +89,16 @@ class Provider {
   // Pure: no network, same answer for the same input. Invalid names the feature that cannot be had.
   virtual Result<Quote> quote(const ir::Node& node, const ir::Program& program) const = 0;
 
-  virtual Result<Made> create(const Context& context, ResourceKind kind, const std::string& address, const Json& spec,
-                              const std::string& token) = 0;
+  virtual Result<Made> create(const Context& context, ResourceKind kind, const std::string& address,
+                              const Json& spec, const std::string& token) = 0;
   // What create(token) made, or nullopt when nothing of it exists.
-  virtual Result<std::optional<Made>> find(const Context& context, ResourceKind kind, const std::string& token) = 0;
+  virtual Result<std::optional<Made>> find(const Context& context, ResourceKind kind,
+                                           const std::string& token) = 0;
   // The present attributes; NotFound when it is gone.
   virtual Result<Made> read(const Context& context, ResourceKind kind, const std::string& id) = 0;
   // Changes in place what can be; Unsupported makes the plan a replacement.
-  virtual Result<Made> update(const Context& context, ResourceKind kind, const std::string& id, const Json& spec) = 0;
+  virtual Result<Made> update(const Context& context, ResourceKind kind, const std::string& id,
+                              const Json& spec) = 0;
   // Destroys and verifies; ok when it was gone already.
   virtual Status destroy(const Context& context, ResourceKind kind, const std::string& id) = 0;
   // True when changing this spec field can be done by update() instead of a replacement.

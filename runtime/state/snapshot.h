@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -48,9 +49,10 @@ struct StepRecord {
   std::vector<std::string> nodes;              // addresses
   std::map<std::string, std::string> made_on;  // address -> resource id that it ran on
   StepStatus status = StepStatus::Done;
-  std::string digest;  // over all that it depended on: runtime/plan/step_digest.h
-  Json definition;     // the step as it was, without values of secrets: shows what changed
-  std::map<std::string, std::string> inputs;  // "server[0].private_ip" -> fingerprint of its value then
+  std::string digest;    // of the step itself: recipe, inputs, files, secrets' fingerprints
+  std::string revision;  // over the digest and the revisions of the steps before it on its node
+  std::shared_ptr<const Json> definition;     // the step as it was, secrets by reference: shows what changed
+  std::map<std::string, std::string> inputs;  // value or step that it used -> fingerprint or revision then
   Json product = Json::object();
   std::string error;       // of a failure, redacted
   double seconds = 0;      // it took
