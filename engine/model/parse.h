@@ -1,0 +1,50 @@
+// Inner interface of the model parser: one line of text as words, and the graph being built.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/model/graph.h"
+
+namespace radl::engine {
+
+// NAME: KIND ARG... KEY=VALUE... from INPUT...
+struct ModelLine {
+  int number = 0;
+  std::string name;  // may be empty
+  std::string kind;
+  std::vector<std::string> args;               // what stands without '='
+  std::map<std::string, std::string> options;  // KEY=VALUE
+  std::vector<std::string> from;
+};
+
+class GraphBuilder {
+ public:
+  GraphBuilder(Shape input, int classes);
+  // `model NAME`, `save NAME` and layers.
+  Status add_line(const ModelLine& line);
+  Result<Graph> finish();
+
+ private:
+  friend class LayerReader;
+  Status add_layer(const ModelLine& line);
+  Status resolve_inputs(const ModelLine& line, Layer& layer);
+  int parameter(const std::string& name, std::vector<int> shape, bool decays);
+  int statistic(const std::string& name, int channels);
+  void add_parameters(Layer& layer, const Shape& in);
+
+  Graph graph_;
+  std::map<std::string, int> names_;  // layers
+  std::map<std::string, int> saved_;  // save NAME
+};
+
+// Fills a layer's attributes and output shape from the line; errors carry no line number.
+Status read_layer(const ModelLine& line, const std::vector<Shape>& inputs, int classes, Layer& layer);
+
+// "resnt20" -> "resnet20" when one candidate is near; empty otherwise.
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace radl::engine
