@@ -1,0 +1,75 @@
+#include "engine/data/open.h"
+
+#include <filesystem>
+
+#include "engine/data/cifar.h"
+
+namespace radl::engine::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<std::string> recognise(const std::string& directory) {
+  auto has = [&](const char* name) {
+    std::error_code ignored;
+    return fs::exists(fs::path(directory) / name, ignored);
+  };
+  if (has("data_batch_1.bin") || has("cifar-10-batches-bin")) return std::string("cifar10");
+  if (has("train.bin") || has("cifar-100-binary")) return std::string("cifar100");
+  return Status(Code::NotFound, "dataset.directory: " + directory + " holds none of the known formats")
+      .with_hint("name one: cifar10, cifar100, idx, folder, csv, packed");
+}
+
+Result<DatasetPtr> read_part(const std::string& name, const OpenOptions& o, bool training) {
+  if (name == "cifar10") return read_cifar(o.directory, training, {10, o.skip_corrupt});
+  if (name == "cifar100") return read_cifar(o.directory, training, {100, o.skip_corrupt});
+  return Status(Code::Invalid, "dataset.name: \"" + name + "\" is not known")
+      .with_hint("one of cifar10, cifar100, idx, folder, csv, packed");
+}
+
+}  // namespace
+
+Result<Parts> open_dataset(const OpenOptions& o) {
+  if (o.directory.empty()) return invalid("dataset.directory is missing");
+  Parts parts;
+  parts.name = o.name;
+  if (o.name == "auto" || o.name.empty()) {
+    auto found = recognise(o.directory);
+    if (!found.ok()) return found.status();
+    parts.name = *found;
+  }
+  auto train = read_part(parts.name, o, true);
+  if (!train.ok()) return train.status();
+  parts.train = *train;
+  if (o.validation > 0) {
+    const size_t all = parts.train->size();
+    if (o.validation >= all) {
+      return invalid("dataset.validation: " + std::to_string(o.validation) + " of " + std::to_string(all) +
+                     " training pictures leaves none to train with");
+    }
+    parts.test = slice(parts.train, all - o.validation, o.validation);
+    parts.train = slice(parts.train, 0, all - o.validation);
+  } else {
+    auto test = read_part(parts.name, o, false);
+    if (!test.ok()) return test.status();
+    parts.test = *test;
+  }
+  if (o.train > 0) parts.train = slice(parts.train, 0, o.train);
+  if (o.test > 0) parts.test = slice(parts.test, 0, o.test);
+  if (parts.train->shape().height != parts.test->shape().height ||
+      parts.train->shape().width != parts.test->shape().width ||
+      parts.train->shape().channels != parts.test->shape().channels ||
+      parts.train->classes() != parts.test->classes()) {
+    return invalid(o.directory + ": training and test part differ in picture size or classes");
+  }
+  if (parts.name == "cifar10") {
+    parts.normalization = cifar10_normalization();
+  } else {
+    auto measured = measure_normalization(*parts.train);
+    if (!measured.ok()) return measured.status();
+    parts.normalization = *measured;
+  }
+  return parts;
+}
+
+}  // namespace radl::engine::data

@@ -1,0 +1,46 @@
+// The safetensors format (github.com/huggingface/safetensors): an 8-byte length, a JSON header, and the
+// bytes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/status.h"
+
+namespace radl::engine::exporter {
+
+struct TensorView {
+  std::string name;
+  std::vector<int64_t> shape;
+  std::span<const float> values;  // product(shape) of them, row-major
+};
+
+// F32 tensors, in the order given, data aligned to 8 bytes; written atomically. Names must be unique.
+Status write_safetensors(const std::string& path, std::span<const TensorView> tensors,
+                         const std::map<std::string, std::string>& metadata);
+Result<std::string> encode_safetensors(std::span<const TensorView> tensors,
+                                       const std::map<std::string, std::string>& metadata);
+
+struct StoredTensor {
+  std::string name;
+  std::vector<int64_t> shape;
+  std::vector<float> values;  // F32; F64, F16 and BF16 are converted, whole numbers are not read
+};
+
+struct SafetensorsFile {
+  std::vector<StoredTensor> tensors;  // in the order of their data
+  std::map<std::string, std::string> metadata;
+  const StoredTensor* find(std::string_view name) const;
+};
+
+// Refuses, as Corrupt with what is wrong: a header beyond 100 MB or the file, offsets out of bounds,
+// overlapping or leaving holes, a size that differs from shape x type, duplicate names, a type that is not a
+// floating-point one.
+Result<SafetensorsFile> parse_safetensors(std::string_view bytes, const std::string& name);
+Result<SafetensorsFile> read_safetensors(const std::string& path);
+
+}  // namespace radl::engine::exporter

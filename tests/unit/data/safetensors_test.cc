@@ -1,0 +1,94 @@
+// safetensors: what is written is read back; every malformed header is refused with a reason.
+#include "engine/export/safetensors.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+namespace radl::engine::exporter {
+namespace {
+
+std::string with_header(const std::string& header, size_t data) {
+  std::string s;
+  for (int i = 0; i < 8; ++i) s.push_back(char(uint64_t(header.size()) >> (8 * i)));
+  return s + header + std::string(data, '\0');
+}
+
+TEST(Safetensors, RoundTrip) {
+  std::vector<float> a = {1, 2, 3, 4, 5, 6}, b = {-0.0f};
+  std::vector<TensorView> in = {{"conv.weight", {2, 3}, a}, {"scalar", {}, b}, {"none", {0, 4}, {}}};
+  auto bytes = encode_safetensors(in, {{"format", "pt"}});
+  ASSERT_TRUE(bytes.ok());
+  EXPECT_EQ((bytes->size() - 7 * 4) % 8, 0u);  // data is aligned
+  auto file = parse_safetensors(*bytes, "x");
+  ASSERT_TRUE(file.ok()) << file.status().text();
+  ASSERT_NE(file->find("conv.weight"), nullptr);
+  EXPECT_EQ(file->find("conv.weight")->values, a);
+  EXPECT_EQ(file->find("conv.weight")->shape, (std::vector<int64_t>{2, 3}));
+  EXPECT_TRUE(std::signbit(file->find("scalar")->values[0]));
+  EXPECT_TRUE(file->find("none")->values.empty());
+  EXPECT_EQ(file->metadata.at("format"), "pt");
+  EXPECT_EQ(file->find("other"), nullptr);
+}
+
+TEST(Safetensors, ConvertsReducedPrecision) {
+  std::string header =
+      R"({"h":{"dtype":"F16","shape":[4],"data_offsets":[0,8]},"b":{"dtype":"BF16","shape":[2],"data_offsets":[8,12]}})";
+  std::string bytes = with_header(header, 12);
+  const uint16_t values[] = {0x3c00, 0xc000, 0x0001, 0x7c00, 0x3f80, 0xc040};  // 1, -2, 2^-24, inf; 1, -3
+  std::memcpy(bytes.data() + 8 + header.size(), values, sizeof values);
+  auto file = parse_safetensors(bytes, "x");
+  ASSERT_TRUE(file.ok()) << file.status().text();
+  EXPECT_EQ(file->find("h")->values[0], 1);
+  EXPECT_EQ(file->find("h")->values[1], -2);
+  EXPECT_EQ(file->find("h")->values[2], std::ldexp(1.0f, -24));
+  EXPECT_TRUE(std::isinf(file->find("h")->values[3]));
+  EXPECT_EQ(file->find("b")->values[1], -3);
+}
+
+TEST(Safetensors, RefusesWhatIsWrongAndSaysWhy) {
+  struct Case {
+    std::string bytes, says;
+  };
+  auto entry = [](const char* name, const char* type, const char* shape, int b, int e) {
+    return "\"" + std::string(name) + "\":{\"dtype\":\"" + type + "\",\"shape\":" + shape +
+           ",\"data_offsets\":[" + std::to_string(b) + "," + std::to_string(e) + "]}";
+  };
+  std::vector<Case> cases = {
+      {"", "shorter"},
+      {std::string("\xff\xff\xff\xff\xff\xff\xff\x7f{}", 10), "claims"},
+      {with_header("{", 0), "not JSON"},
+      {with_header("[]", 0), "not an object"},
+      {with_header("{" + entry("a", "F32", "[1]", 0, 8) + "}", 4), "not within"},
+      {with_header("{" + entry("a", "F32", "[2]", 0, 4) + "}", 4), "need 8"},
+      {with_header("{" + entry("a", "I64", "[1]", 0, 8) + "}", 8), "I64"},
+      {with_header("{" + entry("a", "F32", "[-1]", 0, 4) + "}", 4), "shape holds -1"},
+      {with_header("{" + entry("a", "F32", "[4294967296,4294967296]", 0, 4) + "}", 4), "too large"},
+      {with_header("{" + entry("a", "F32", "[1]", 0, 4) + "," + entry("b", "F32", "[1]", 0, 4) + "}", 4),
+       "overlaps"},
+      {with_header("{" + entry("a", "F32", "[1]", 4, 8) + "}", 8), "hole"},
+      {with_header("{" + entry("a", "F32", "[1]", 0, 4) + "}", 8), "belong to no tensor"},
+      {with_header("{" + entry("a", "F32", "[1]", 0, 4) + "," + entry("a", "F32", "[1]", 4, 8) + "}", 8),
+       "twice"},
+      {with_header(R"({"a":{"dtype":"F32"}})", 0), "needs dtype"},
+  };
+  for (const Case& c : cases) {
+    auto file = parse_safetensors(c.bytes, "w.safetensors");
+    ASSERT_FALSE(file.ok()) << c.says;
+    EXPECT_EQ(file.status().code(), Code::Corrupt);
+    EXPECT_NE(file.status().message().find(c.says), std::string::npos) << file.status().message();
+    EXPECT_EQ(file.status().message().rfind("w.safetensors: ", 0), 0u) << file.status().message();
+  }
+}
+
+TEST(Safetensors, DoesNotWriteTwoTensorsOfOneName) {
+  std::vector<float> a = {1};
+  std::vector<TensorView> in = {{"a", {1}, a}, {"a", {1}, a}};
+  EXPECT_FALSE(encode_safetensors(in, {}).ok());
+  std::vector<TensorView> wrong = {{"a", {2}, a}};
+  EXPECT_FALSE(encode_safetensors(wrong, {}).ok());
+}
+
+}  // namespace
+}  // namespace radl::engine::exporter
