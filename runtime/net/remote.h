@@ -1,6 +1,7 @@
 // A machine that commands can be run on and files moved to: the seam between steps and SSH.
 //
-// Implementations: runtime/net/ssh (libssh2), runtime/net/ssh/openssh (the system's client), and scripted ones in tests.
+// Implementations: runtime/net/ssh (libssh2), runtime/net/ssh/openssh (the system's client), and scripted
+// ones in tests.
 #pragma once
 
 #include <chrono>
@@ -23,7 +24,7 @@ struct ExecOptions {
 };
 
 struct ExecResult {
-  int exit_status = 0;      // 128+n when a signal ended it
+  int exit_status = 0;  // 128+n when a signal ended it
   std::string out, err;
 };
 
@@ -40,8 +41,10 @@ class Remote {
   virtual ~Remote() = default;
   // A command that ran is a success whatever its exit status.
   virtual Result<ExecResult> exec(const std::string& shell_command, const ExecOptions& options = {}) = 0;
-  // Sends a local file unless one with equal content is there; true: bytes were sent. Atomic (temporary + rename).
-  virtual Result<bool> put_file(const std::string& local_path, const std::string& remote_path, unsigned mode) = 0;
+  // Sends a local file unless one with equal content is there; true: bytes were sent. Atomic (temporary +
+  // rename).
+  virtual Result<bool> put_file(const std::string& local_path, const std::string& remote_path,
+                                unsigned mode) = 0;
   virtual Result<bool> put_bytes(std::string_view content, const std::string& remote_path, unsigned mode) = 0;
   virtual Status get_file(const std::string& remote_path, const std::string& local_path) = 0;
   // NotFound where there is none.

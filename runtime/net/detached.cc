@@ -1,0 +1,143 @@
+#include "runtime/net/detached.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+
+#include "common/files.h"
+
+namespace radl {
+namespace {
+
+class Fd {
+ public:
+  explicit Fd(int fd = -1) : fd_(fd) {}
+  Fd(const Fd&) = delete;
+  Fd& operator=(const Fd&) = delete;
+  ~Fd() { reset(); }
+  void reset() {
+    if (fd_ >= 0) close(std::exchange(fd_, -1));
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// Everything that exec needs, made before fork: after it only async-signal-safe calls are allowed.
+struct Image {
+  std::string file, directory;
+  std::vector<std::string> argv_text, env_text;
+  std::vector<char*> argv, env;
+};
+
+Image make_image(const std::vector<std::string>& argv, const DetachOptions& options) {
+  Image image;
+  image.directory = options.directory;
+  image.argv_text = argv;
+  std::map<std::string, std::string> all;
+  for (char** entry = environ; *entry; ++entry) {
+    std::string_view text(*entry);
+    size_t equals = text.find('=');
+    if (equals != std::string_view::npos) all.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  for (const auto& name : options.unset) all.erase(name);
+  for (const auto& [name, value] : options.environment) all[name] = value;
+  for (const auto& [name, value] : all) image.env_text.push_back(name + "=" + value);
+  for (auto& text : image.argv_text) image.argv.push_back(text.data());
+  for (auto& text : image.env_text) image.env.push_back(text.data());
+  image.argv.push_back(nullptr);
+  image.env.push_back(nullptr);
+  return image;
+}
+
+// In the child: never returns. `report` gets errno when exec fails.
+[[noreturn]] void become(const Image& image, int in, int out, int report) {
+  for (int number : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGCHLD}) signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  dup2(in, 0);
+  dup2(out, 1);
+  dup2(out, 2);
+  // A kernel older than 5.11 refuses this; our own descriptors are close-on-exec anyway.
+  syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
+  if (image.directory.empty() || chdir(image.directory.c_str()) == 0) {
+    execve(image.file.c_str(), image.argv.data(), image.env.data());
+  }
+  int error = errno;
+  (void)!write(report, &error, sizeof error);
+  _exit(127);
+}
+
+void wait_for_end(int pid) {
+  while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
+
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
+  const char* path = std::getenv("PATH");
+  std::string all =
+      std::string(path ? path : "") + ":/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+  for (size_t begin = 0; begin <= all.size();) {
+    size_t end = std::min(all.find(':', begin), all.size());
+    std::string candidate = all.substr(begin, end - begin) + "/" + name;
+    if (candidate.size() > name.size() + 1 && access(candidate.c_str(), X_OK) == 0) return candidate;
+    begin = end + 1;
+  }
+  return "";
+}
+
+Result<int> start_detached(const std::vector<std::string>& argv, const DetachOptions& options) {
+  Image image = make_image(argv, options);
+  image.file = find_program(argv.at(0));
+  if (image.file.empty()) return not_found(fmt::format("program '{}' is not on this machine", argv[0]));
+  int report_ends[2], told_ends[2];
+  if (pipe2(report_ends, O_CLOEXEC) != 0) return errno_status(errno, "cannot make a pipe");
+  Fd report(report_ends[0]), report_write(report_ends[1]);
+  if (pipe2(told_ends, O_CLOEXEC) != 0) return errno_status(errno, "cannot make a pipe");
+  Fd told(told_ends[0]), told_write(told_ends[1]);
+  Fd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  Fd log(open(options.output_path.empty() ? "/dev/null" : options.output_path.c_str(),
+              O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (log.get() < 0) return errno_status(errno, options.output_path);
+
+  int middle = fork();
+  if (middle < 0) return errno_status(errno, "cannot start a process");
+  if (middle == 0) {  // its end makes the grandchild init's child, so that nobody has to wait for it
+    setsid();
+    int pid = fork();
+    if (pid == 0) {
+      if (options.adopt_orphans) prctl(PR_SET_CHILD_SUBREAPER, 1);
+      become(image, null.get(), log.get(), report_write.get());
+    }
+    (void)!write(told_write.get(), &pid, sizeof pid);
+    _exit(0);
+  }
+  report_write.reset();
+  told_write.reset();
+  wait_for_end(middle);
+  int pid = -1, error = 0;
+  if (read(told.get(), &pid, sizeof pid) != sizeof pid || pid < 0) {
+    return Status(Code::Quota, "cannot start a process");
+  }
+  if (read(report.get(), &error, sizeof error) == sizeof error) {
+    return errno_status(error, fmt::format("cannot run '{}'", argv[0]));
+  }
+  return pid;
+}
+
+}  // namespace radl

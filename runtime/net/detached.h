@@ -1,0 +1,27 @@
+// Starts a program that outlives us.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+
+namespace radl {
+
+struct DetachOptions {
+  std::map<std::string, std::string> environment;  // added to ours
+  std::vector<std::string> unset;                  // taken out of ours
+  std::string directory;                           // empty: as here
+  std::string output_path;     // both streams are appended to it (made with mode 0600); empty: /dev/null
+  bool adopt_orphans = false;  // what the program's descendants leave behind becomes its child, not init's
+};
+
+// Starts argv[0] (a path, or a name in PATH or the sbin folders) in a session of its own; nobody waits for
+// it. Its process id; NotFound when there is no such program.
+Result<int> start_detached(const std::vector<std::string>& argv, const DetachOptions& options);
+
+// Full path of a program, looked for in PATH and then in the sbin folders; empty when it is not there.
+std::string find_program(const std::string& name);
+
+}  // namespace radl

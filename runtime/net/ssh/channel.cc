@@ -1,0 +1,249 @@
+// Running one command: Session::exec.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "runtime/net/quote.h"
+#include "runtime/net/ssh/session.h"
+
+namespace radl::ssh {
+namespace {
+
+constexpr size_t kKeep = size_t{1} << 20;
+// The wrapper tells its process id in the first line of standard error, so that the command can be ended.
+constexpr std::string_view kPidMark = "radl-pid ";
+
+class TailBuffer {
+ public:
+  void add(std::string_view piece) {
+    text_.append(piece);
+    if (text_.size() > 2 * kKeep) text_.erase(0, text_.size() - kKeep);
+  }
+  std::string take() {
+    if (text_.size() > kKeep) text_.erase(0, text_.size() - kKeep);
+    return std::move(text_);
+  }
+
+ private:
+  std::string text_;
+};
+
+int signal_number(std::string_view name) {
+  static constexpr std::array<std::pair<std::string_view, int>, 12> kSignals{{{"HUP", 1},
+                                                                              {"INT", 2},
+                                                                              {"QUIT", 3},
+                                                                              {"ILL", 4},
+                                                                              {"ABRT", 6},
+                                                                              {"FPE", 8},
+                                                                              {"KILL", 9},
+                                                                              {"USR1", 10},
+                                                                              {"SEGV", 11},
+                                                                              {"PIPE", 13},
+                                                                              {"ALRM", 14},
+                                                                              {"TERM", 15}}};
+  for (auto [known, number] : kSignals) {
+    if (known == name) return number;
+  }
+  return 127;
+}
+
+}  // namespace
+
+// One channel and the command on it.
+class Channel {
+ public:
+  Channel(Session& session, const ExecOptions& options)
+      : session_(session), options_(options), buffer_(1 << 16, '\0') {
+    patience_.deadline = std::chrono::steady_clock::now() + options.deadline;
+    patience_.cancelled = options.cancelled;
+  }
+  ~Channel() {
+    if (!channel_) return;
+    Patience short_one{std::chrono::steady_clock::now() + std::chrono::seconds(2), {}};
+    (void)session_.drive(short_one, [&] { return libssh2_channel_free(channel_); });
+  }
+
+  Status open() {
+    std::lock_guard turn(session_.open_turn_);
+    auto code = session_.drive(patience_, [&] {
+      channel_ = libssh2_channel_open_ex(session_.session_, "session", 7, 2 * 1024 * 1024, 32768, nullptr, 0);
+      return channel_ ? 0 : libssh2_session_last_errno(session_.session_);
+    });
+    return settle(code, "cannot open a channel");
+  }
+
+  Status start(const std::string& command) {
+    std::string wrapped =
+        "exec /bin/sh -c " + shell_quote(fmt::format("echo \"{}$$\" >&2; {}", kPidMark, command));
+    auto code = session_.drive(patience_, [&] {
+      return libssh2_channel_process_startup(channel_, "exec", 4, wrapped.data(),
+                                             static_cast<unsigned>(wrapped.size()));
+    });
+    return settle(code, "cannot start the command");
+  }
+
+  Result<ExecResult> finish() {
+    Status moved = pump();
+    if (!moved.ok()) {
+      if (moved.code() == Code::Timeout || moved.code() == Code::Cancelled) session_.end_remote_group(pid_);
+      if (moved.code() == Code::Timeout) {
+        return Status(Code::Timeout, fmt::format("the command was not done within {} s and was ended",
+                                                 options_.deadline.count() / 1000.0));
+      }
+      return moved;
+    }
+    auto closed = session_.drive(patience_, [&] { return libssh2_channel_close(channel_); });
+    if (!closed) return closed.status();
+    ExecResult result{exit_status(), out_.take(), err_.take()};
+    return result;
+  }
+
+ private:
+  static constexpr int kNothing = 0;
+
+  Status settle(const Result<int>& code, std::string_view what) {
+    if (!code) return code.status();
+    return *code == 0 ? Status() : session_.failure(*code, what);
+  }
+
+  // Passes on a piece of output, taking the wrapper's line off standard error.
+  void give(std::string_view piece, bool is_stderr) {
+    if (is_stderr && !pid_seen_) {
+      first_line_.append(piece);
+      size_t end = first_line_.find('\n');
+      if (end == std::string::npos) return;
+      pid_seen_ = true;
+      std::string held = std::move(first_line_);
+      if (held.starts_with(kPidMark)) {
+        pid_ = held.substr(kPidMark.size(), end - kPidMark.size());
+        held.erase(0, end + 1);
+      }
+      if (!held.empty()) give(held, true);
+      return;
+    }
+    (is_stderr ? err_ : out_).add(piece);
+    if (options_.on_output) pieces_.emplace_back(piece, is_stderr);
+  }
+
+  // Callbacks run without the session's lock.
+  void hand_over() {
+    for (auto& [piece, is_stderr] : pieces_) options_.on_output(piece, is_stderr);
+    pieces_.clear();
+  }
+
+  // libssh2's call, repeated under the lock while its packet is half out. Bytes moved, EAGAIN, or an error.
+  template <class Call>
+  ssize_t whole(Call call) {
+    for (;;) {
+      ssize_t n = call();
+      if (n != LIBSSH2_ERROR_EAGAIN ||
+          !(libssh2_session_block_directions(session_.session_) & LIBSSH2_SESSION_BLOCK_OUTBOUND))
+        return n;
+      if (!session_.wait_outbound().ok() || !patience_.check().ok()) return n;
+    }
+  }
+
+  Status read_some(bool is_stderr, bool& moved) {
+    for (int i = 0; i < 16; ++i) {
+      ssize_t n = whole([&] {
+        return libssh2_channel_read_ex(channel_, is_stderr ? SSH_EXTENDED_DATA_STDERR : 0, buffer_.data(),
+                                       buffer_.size());
+      });
+      if (n == LIBSSH2_ERROR_EAGAIN || n == 0) return {};
+      if (n < 0) return session_.failure(static_cast<int>(n), "reading the command's output");
+      give({buffer_.data(), static_cast<size_t>(n)}, is_stderr);
+      moved = true;
+    }
+    return {};
+  }
+
+  Status write_some(bool& moved) {
+    const std::string& input = options_.stdin_bytes;
+    if (written_ < input.size()) {
+      ssize_t n = whole([&] {
+        return libssh2_channel_write_ex(channel_, 0, input.data() + written_,
+                                        std::min<size_t>(input.size() - written_, 1 << 18));
+      });
+      if (n == LIBSSH2_ERROR_CHANNEL_CLOSED || n == LIBSSH2_ERROR_CHANNEL_EOF_SENT)
+        written_ = input.size();  // it does not want more
+      else if (n < 0 && n != LIBSSH2_ERROR_EAGAIN)
+        return session_.failure(static_cast<int>(n), "writing the command's input");
+      else if (n > 0)
+        written_ += static_cast<size_t>(n), moved = true;
+    }
+    if (written_ == input.size() && !eof_sent_) {
+      ssize_t n = whole([&] { return libssh2_channel_send_eof(channel_); });
+      if (n == LIBSSH2_ERROR_EAGAIN) return {};
+      eof_sent_ = true;
+      moved = true;
+    }
+    return {};
+  }
+
+  Status pump() {
+    std::unique_lock lock(session_.mutex_);
+    for (;;) {
+      bool moved = false;
+      if (Status s = write_some(moved); !s.ok()) return s;
+      if (Status s = read_some(false, moved); !s.ok()) return s;
+      if (Status s = read_some(true, moved); !s.ok()) return s;
+      bool over = libssh2_channel_eof(channel_) != 0 && !moved;
+      session_.progress();
+      if (!pieces_.empty()) {
+        lock.unlock();
+        hand_over();
+        lock.lock();
+      }
+      if (over) return {};
+      if (Status s = patience_.check(); !s.ok()) return s;
+      if (!moved) {
+        if (Status s = session_.wait_inbound(lock, std::chrono::milliseconds(100)); !s.ok()) return s;
+      }
+    }
+  }
+
+  int exit_status() {
+    std::unique_lock lock(session_.mutex_);
+    char* name = nullptr;
+    size_t length = 0;
+    libssh2_channel_get_exit_signal(channel_, &name, &length, nullptr, nullptr, nullptr, nullptr);
+    if (name) {
+      int number = signal_number({name, length});
+      libssh2_free(session_.session_, name);
+      return 128 + number;
+    }
+    return libssh2_channel_get_exit_status(channel_);
+  }
+
+  Session& session_;
+  const ExecOptions& options_;
+  Patience patience_;
+  LIBSSH2_CHANNEL* channel_ = nullptr;
+  std::string buffer_, first_line_, pid_;
+  bool pid_seen_ = false, eof_sent_ = false;
+  size_t written_ = 0;
+  TailBuffer out_, err_;
+  std::vector<std::pair<std::string, bool>> pieces_;
+};
+
+Result<ExecResult> Session::exec(const std::string& command, const ExecOptions& options) {
+  Channel channel(*this, options);
+  if (Status s = channel.open(); !s.ok()) return s;
+  if (Status s = channel.start(command); !s.ok()) return s;
+  return channel.finish();
+}
+
+void Session::end_remote_group(const std::string& pid) {
+  if (pid.empty() || pid.find_first_not_of("0123456789") != std::string::npos || lost_) return;
+  ExecOptions quick;
+  quick.deadline = std::chrono::seconds(5);
+  (void)exec(fmt::format("kill -TERM -{0} 2>/dev/null; for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 -{0} "
+                         "2>/dev/null || exit 0; sleep 0.1; done; "
+                         "kill -KILL -{0}",
+                         pid),
+             quick);
+}
+
+}  // namespace radl::ssh

@@ -1,0 +1,236 @@
+// From a host name to a connection whose both sides are proved.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "common/digest.h"
+#include "common/files.h"
+#include "runtime/net/ssh/keys.h"
+#include "runtime/net/ssh/session.h"
+
+namespace radl::ssh {
+namespace {
+
+constexpr std::chrono::seconds kConnectTime{10};
+
+struct Addresses {
+  addrinfo* list = nullptr;
+  ~Addresses() {
+    if (list) freeaddrinfo(list);
+  }
+};
+
+void tune(int fd) {
+  int one = 1, idle = 15, every = 5, tries = 3;
+  unsigned unanswered_ms = 30000;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof every);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &tries, sizeof tries);
+  setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unanswered_ms, sizeof unanswered_ms);
+}
+
+// 0, or what errno would say.
+int connect_to(int fd, const addrinfo& address, const Patience& patience, Status& stopped) {
+  if (connect(fd, address.ai_addr, address.ai_addrlen) == 0) return 0;
+  if (errno != EINPROGRESS) return errno;
+  auto until = std::min(patience.deadline, std::chrono::steady_clock::now() + kConnectTime);
+  while (std::chrono::steady_clock::now() < until) {
+    stopped = patience.check();
+    if (!stopped.ok()) return ECANCELED;
+    pollfd wait{fd, POLLOUT, 0};
+    if (poll(&wait, 1, 50) <= 0) continue;
+    int error = 0;
+    socklen_t size = sizeof error;
+    getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
+    return error;
+  }
+  return ETIMEDOUT;
+}
+
+// libssh2 sends no SIGPIPE-proof bytes by itself on every platform; on Linux MSG_NOSIGNAL does it.
+ssize_t quiet_send(libssh2_socket_t fd, const void* bytes, size_t size, int flags, void**) {
+  ssize_t n = send(fd, bytes, size, flags | MSG_NOSIGNAL);
+  return n < 0 ? -errno : n;
+}
+
+std::string joined(const char* methods) { return methods && *methods ? methods : "none"; }
+
+}  // namespace
+
+Status Session::connect_socket(const Patience& patience) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  Addresses found;
+  int code = getaddrinfo(target_.host.c_str(), std::to_string(target_.port).c_str(), &hints, &found.list);
+  if (code != 0) return {Code::Retry, fmt::format("cannot find the host's address: {}", gai_strerror(code))};
+  int error = 0;
+  for (addrinfo* one = found.list; one; one = one->ai_next) {
+    int fd = socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) return errno_status(errno, "socket");
+    Status stopped;
+    error = connect_to(fd, *one, patience, stopped);
+    if (error == 0) {
+      tune(fd);
+      socket_ = fd;
+      return {};
+    }
+    close(fd);
+    if (!stopped.ok()) return stopped;
+  }
+  return {Code::Retry, fmt::format("the port does not answer: {}", std::strerror(error))};
+}
+
+Status Session::handshake(const Patience& patience) {
+  session_ = libssh2_session_init();
+  if (!session_) return {Code::Quota, "no memory for an SSH session"};
+  libssh2_session_set_blocking(session_, 0);
+  libssh2_session_callback_set(session_, LIBSSH2_CALLBACK_SEND, reinterpret_cast<void*>(&quiet_send));
+  // The server proves itself with the kind of key that we know of it, and no other.
+  std::string type = key_type(target_.host_key);
+  if (type.empty()) return invalid("the node's host key is not known: there is nothing to compare with");
+  if (libssh2_session_method_pref(session_, LIBSSH2_METHOD_HOSTKEY, type.c_str()) != 0) {
+    return {Code::Unsupported, fmt::format("host keys of type {} need the system's OpenSSH client", type)};
+  }
+  libssh2_session_method_pref(session_, LIBSSH2_METHOD_CRYPT_CS, "aes128-ctr,aes256-ctr");
+  libssh2_session_method_pref(session_, LIBSSH2_METHOD_CRYPT_SC, "aes128-ctr,aes256-ctr");
+  libssh2_session_method_pref(session_, LIBSSH2_METHOD_MAC_CS, "hmac-sha2-256,hmac-sha2-512");
+  libssh2_session_method_pref(session_, LIBSSH2_METHOD_MAC_SC, "hmac-sha2-256,hmac-sha2-512");
+  Patience limited = patience;
+  limited.deadline = std::min(patience.deadline, std::chrono::steady_clock::now() + 2 * kConnectTime);
+  auto code = drive(limited, [&] { return libssh2_session_handshake(session_, socket_); });
+  if (!code) {
+    if (code.status().code() == Code::Timeout && patience.check().ok()) {
+      return {Code::Retry, "the port answers, but not with SSH"};
+    }
+    return code.status();
+  }
+  if (*code == 0) return {};
+  if (*code == LIBSSH2_ERROR_KEX_FAILURE || *code == LIBSSH2_ERROR_METHOD_NONE ||
+      *code == LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE) {
+    // The server has no key of the pinned type: it is not the machine that we know.
+    return {
+        Code::Auth,
+        fmt::format("no common method with the server; it may hold no {} host key, which is the one pinned",
+                    type)};
+  }
+  Status why = failure(*code, "SSH handshake");
+  return {Code::Retry, why.message()};
+}
+
+Status Session::check_host_key() {
+  size_t size = 0;
+  int type = 0;
+  const char* bytes = libssh2_session_hostkey(session_, &size, &type);
+  std::string_view shown(bytes ? bytes : "", bytes ? size : 0);
+  auto pinned = key_blob(target_.host_key);
+  if (!pinned) return pinned.status();
+  if (equal_secret(shown, *pinned)) return {};
+  return Status(Code::Auth,
+                fmt::format("HOST KEY MISMATCH: the server shows {} {}, pinned is {} {}", blob_type(shown),
+                            fingerprint(shown), blob_type(*pinned), fingerprint(*pinned)))
+      .with_hint(
+          "somebody else answers at this address, or the machine was made anew; nothing was sent to it");
+}
+
+Status Session::authenticate(const Patience& patience) {
+  Status refused;
+  std::string tried;
+  auto attempt = [&](bool wanted, const char* name, Status (Session::*method)(const Patience&)) {
+    if (!wanted || libssh2_userauth_authenticated(session_)) return true;
+    Status done = (this->*method)(patience);
+    if (done.ok()) return true;
+    tried += fmt::format("{}{}", tried.empty() ? "" : "; ", done.message());
+    refused = std::move(done);
+    (void)name;
+    return refused.code() == Code::Auth;  // go on to the next only after a refusal
+  };
+  if (!attempt(!target_.key_file.empty(), "key", &Session::try_key)) return refused;
+  if (!attempt(target_.use_agent, "agent", &Session::try_agent)) return refused;
+  if (!attempt(!target_.password.empty(), "password", &Session::try_password)) return refused;
+  if (libssh2_userauth_authenticated(session_)) return {};
+  if (tried.empty()) return {Code::Auth, "no key, agent or password to log in with"};
+  return Status(Code::Auth, fmt::format("LOGIN REFUSED: {}", tried))
+      .with_hint("the host key was right: it is the machine, but it does not accept these credentials");
+}
+
+Status Session::try_key(const Patience& patience) {
+  auto key = read_file(target_.key_file, 1 << 16);
+  if (!key) return {Code::Auth, fmt::format("cannot read the key file: {}", key.status().message())};
+  auto line = public_line_of(*key);
+  std::string who =
+      line ? fmt::format("{} {}", key_type(*line), fingerprint(*key_blob(*line))) : target_.key_file;
+  auto code = drive(patience, [&] {
+    return libssh2_userauth_publickey_frommemory(session_, target_.user.data(), target_.user.size(), nullptr,
+                                                 0, key->data(), key->size(), nullptr);
+  });
+  std::fill(key->begin(), key->end(), '\0');
+  if (!code) return code.status();
+  if (*code == 0) return {};
+  if (*code == LIBSSH2_ERROR_AUTHENTICATION_FAILED || *code == LIBSSH2_ERROR_PUBLICKEY_UNVERIFIED) {
+    return {Code::Auth, fmt::format("the key {} is not accepted for user '{}'", who, target_.user)};
+  }
+  if (*code == LIBSSH2_ERROR_FILE)
+    return {Code::Auth,
+            fmt::format("the key file {} cannot be used (encrypted or damaged)", target_.key_file)};
+  Status why = failure(*code, "public key login");
+  return why.code() == Code::Lost ? Status(Code::Retry, why.message()) : why;
+}
+
+Status Session::try_agent(const Patience& patience) {
+  std::unique_ptr<LIBSSH2_AGENT, decltype(&libssh2_agent_free)> agent(libssh2_agent_init(session_),
+                                                                      &libssh2_agent_free);
+  if (!agent || libssh2_agent_connect(agent.get()) != 0)
+    return {Code::Auth, "no SSH agent answers (SSH_AUTH_SOCK)"};
+  Status refused{Code::Auth, "the agent holds no key"};
+  if (libssh2_agent_list_identities(agent.get()) == 0) {
+    libssh2_agent_publickey *identity = nullptr, *before = nullptr;
+    while (libssh2_agent_get_identity(agent.get(), &identity, before) == 0) {
+      before = identity;
+      auto code = drive(patience,
+                        [&] { return libssh2_agent_userauth(agent.get(), target_.user.c_str(), identity); });
+      if (!code)
+        refused = code.status();
+      else if (*code == 0)
+        refused = {};
+      else
+        refused = {Code::Auth, fmt::format("no key of the agent is accepted for user '{}'", target_.user)};
+      if (refused.ok() || refused.code() != Code::Auth) break;
+    }
+  }
+  libssh2_agent_disconnect(agent.get());
+  return refused;
+}
+
+Status Session::try_password(const Patience& patience) {
+  auto code = drive(patience, [&] {
+    return libssh2_userauth_password_ex(session_, target_.user.data(),
+                                        static_cast<unsigned>(target_.user.size()), target_.password.data(),
+                                        static_cast<unsigned>(target_.password.size()), nullptr);
+  });
+  if (!code) return code.status();
+  if (*code == 0) return {};
+  if (*code == LIBSSH2_ERROR_AUTHENTICATION_FAILED) {
+    char* methods = nullptr;
+    (void)drive(patience, [&] {
+      methods =
+          libssh2_userauth_list(session_, target_.user.data(), static_cast<unsigned>(target_.user.size()));
+      return methods ? 0 : libssh2_session_last_errno(session_);
+    });
+    return {Code::Auth, fmt::format("the password is not accepted for user '{}' (the server takes: {})",
+                                    target_.user, joined(methods))};
+  }
+  return failure(*code, "password login");
+}
+
+}  // namespace radl::ssh

@@ -1,0 +1,38 @@
+// OpenSSH keys: ed25519 pairs made here, public lines, fingerprints.
+//
+// Formats: RFC 4253 section 6.6 (public key blob), RFC 8709 (ed25519), OpenSSH's PROTOCOL.key (private key
+// file).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/status.h"
+
+namespace radl::ssh {
+
+struct KeyPair {
+  std::string private_file;  // content of an unencrypted OpenSSH private key file
+  std::string public_line;   // "ssh-ed25519 AAAA... comment"
+};
+
+Result<KeyPair> make_ed25519(const std::string& comment);
+
+// Makes `path` (0600) and `path`.pub unless they are there; gives the public line. Safe against a crash in
+// between: the public half is derived again from the private one.
+Result<std::string> ensure_key_file(const std::string& path, const std::string& comment);
+
+// The public line within a private key file in OpenSSH's format (which holds it in clear, even where
+// encrypted).
+Result<std::string> public_line_of(std::string_view private_file);
+
+// "ssh-ed25519" of a public key line; empty when it is none.
+std::string key_type(std::string_view public_line);
+// The decoded blob of a public key line.
+Result<std::string> key_blob(std::string_view public_line);
+// Type named inside a blob.
+std::string blob_type(std::string_view blob);
+// "SHA256:..." as OpenSSH prints it.
+std::string fingerprint(std::string_view blob);
+
+}  // namespace radl::ssh

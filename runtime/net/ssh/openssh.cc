@@ -1,0 +1,279 @@
+#include "runtime/net/ssh/openssh.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "common/digest.h"
+#include "common/files.h"
+#include "runtime/base/process.h"
+#include "runtime/net/detached.h"
+#include "runtime/net/quote.h"
+#include "runtime/net/ssh/keys.h"
+#include "runtime/net/ssh/remote.h"
+
+namespace radl::ssh {
+namespace {
+
+constexpr std::chrono::seconds kConnect{30};
+
+// ssh's own failures end with 255 and a line on standard error; a command may end with 255 too, without one.
+Status client_failure(const std::string& err, const std::string& who) {
+  auto has = [&](std::string_view text) { return err.find(text) != std::string::npos; };
+  if (has("REMOTE HOST IDENTIFICATION HAS CHANGED") || has("Host key verification failed") ||
+      has("no matching host key type")) {
+    return Status(Code::Auth, who + ": HOST KEY MISMATCH: the server does not show the pinned host key")
+        .with_hint(
+            "somebody else answers at this address, or the machine was made anew; nothing was sent to it");
+  }
+  if (has("Permission denied (") || has("Too many authentication failures")) {
+    return Status(Code::Auth, who + ": LOGIN REFUSED: the server does not accept these credentials")
+        .with_hint("the host key was right: it is the machine, but it does not accept these credentials");
+  }
+  for (std::string_view passing :
+       {"Connection refused", "Connection timed out", "No route to host", "Network is unreachable",
+        "Could not resolve", "Connection reset", "kex_exchange_identification", "Connection closed by"}) {
+    if (has(passing)) return {Code::Retry, fmt::format("{}: the port does not answer: {}", who, passing)};
+  }
+  return {};
+}
+
+class OpensshRemote : public Remote {
+ public:
+  explicit OpensshRemote(Target target) : target_(std::move(target)) {}
+  ~OpensshRemote() override {
+    if (!directory_.empty()) {
+      (void)run_process({.argv = command({"-O", "exit"}, ""), .deadline = std::chrono::seconds(5)});
+      std::error_code ignored;
+      std::filesystem::remove_all(directory_, ignored);
+    }
+  }
+
+  Result<ExecResult> exec(const std::string& shell_command, const ExecOptions& options) override;
+  Result<bool> put_file(const std::string& local_path, const std::string& remote_path,
+                        unsigned mode) override;
+  Result<bool> put_bytes(std::string_view content, const std::string& remote_path, unsigned mode) override;
+  Status get_file(const std::string& remote_path, const std::string& local_path) override;
+  Result<RemoteFile> stat(const std::string& remote_path) override;
+
+ private:
+  // Makes the private folder with known_hosts, and the master connection, unless they are there.
+  Status prepare(const ExecOptions& options);
+  std::vector<std::string> command(const std::vector<std::string>& options,
+                                   const std::string& remote_command) const;
+  std::string known_hosts_name() const {
+    return target_.port == 22 ? target_.host : fmt::format("[{}]:{}", target_.host, target_.port);
+  }
+
+  Target target_;
+  std::mutex mutex_;
+  std::string directory_;
+};
+
+std::vector<std::string> OpensshRemote::command(const std::vector<std::string>& options,
+                                                const std::string& remote_command) const {
+  std::vector<std::string> argv{"ssh", "-F", target_.ssh_config.empty() ? "none" : target_.ssh_config};
+  auto add = [&](std::string option) { argv.insert(argv.end(), {"-o", std::move(option)}); };
+  add("BatchMode=yes");
+  add("StrictHostKeyChecking=yes");
+  add("ControlPath=" + directory_ + "/m");
+  add("ConnectTimeout=10");
+  add("ServerAliveInterval=15");
+  add("ServerAliveCountMax=2");
+  if (!target_.host_key.empty()) {
+    add("UserKnownHostsFile=\"" + directory_ + "/known_hosts\"");
+    add("GlobalKnownHostsFile=/dev/null");
+    std::string type = key_type(target_.host_key);
+    add("HostKeyAlgorithms=" + (type == "ssh-rsa" ? std::string("rsa-sha2-512,rsa-sha2-256") : type));
+  } else if (!target_.known_hosts_file.empty()) {
+    add("UserKnownHostsFile=\"" + target_.known_hosts_file + "\"");
+  }
+  if (!target_.key_file.empty()) {
+    add("IdentitiesOnly=yes");
+    add("IdentityFile=\"" + target_.key_file + "\"");
+  }
+  if (!target_.use_agent && !target_.key_file.empty()) add("IdentityAgent=none");
+  if (!target_.jump.empty()) add("ProxyJump=" + target_.jump);
+  if (!target_.user.empty()) argv.insert(argv.end(), {"-l", target_.user});
+  if (target_.port > 0) argv.insert(argv.end(), {"-p", std::to_string(target_.port)});
+  argv.insert(argv.end(), options.begin(), options.end());
+  argv.insert(argv.end(), {"--", target_.host});
+  if (!remote_command.empty()) argv.push_back(remote_command);
+  return argv;
+}
+
+Status OpensshRemote::prepare(const ExecOptions& options) {
+  std::lock_guard lock(mutex_);
+  if (directory_.empty()) {
+    // A socket's path has room for about 100 bytes, so the folder is a short one of its own.
+    std::string base = target_.control_directory.size() > 0 && target_.control_directory.size() < 60
+                           ? target_.control_directory
+                           : "/tmp";
+    std::string name = fmt::format("{}/radl-{}", base, to_hex(random_bytes(8)));
+    if (mkdir(name.c_str(), 0700) != 0) return errno_status(errno, name);
+    directory_ = name;
+    if (!target_.host_key.empty()) {
+      std::string line = fmt::format("{} {}\n", known_hosts_name(), target_.host_key);
+      if (Status s = write_file_atomic(directory_ + "/known_hosts", line, 0600); !s.ok()) return s;
+    }
+  }
+  auto there = run_process({.argv = command({"-O", "check"}, ""), .deadline = std::chrono::seconds(5)});
+  if (there && there->exit_status == 0) return {};
+  // -f: goes to the background once logged in. Its output goes to a file, as it would keep our pipes open.
+  std::string log = directory_ + "/log";
+  auto argv = command({"-M", "-N", "-f", "-E", log, "-o", "ControlPersist=yes"}, "");
+  std::string line = "exec";
+  for (const auto& word : argv) line += " " + shell_quote(word);
+  ::unlink(log.c_str());
+  auto made = run_process({.argv = {"sh", "-c", line + " </dev/null >/dev/null 2>&1"},
+                           .deadline = kConnect,
+                           .cancelled = options.cancelled});
+  if (!made) return made.status();
+  if (made->exit_status == 0) return {};
+  auto text = read_file(log, 1 << 20);
+  std::string err = text ? *text : "";
+  Status why = client_failure(err, target_.name());
+  if (!why.ok()) return why;
+  while (err.ends_with('\n')) err.pop_back();
+  return {Code::Retry, fmt::format("{}: ssh: {}", target_.name(), err.substr(err.rfind('\n') + 1))};
+}
+
+Result<ExecResult> OpensshRemote::exec(const std::string& shell_command, const ExecOptions& options) {
+  if (Status s = prepare(options); !s.ok()) return s;
+  std::string mark = "radl-end-" + to_hex(random_bytes(8));
+  // The command's own status comes in a last line, so that ssh's 255 is never taken for it.
+  std::string wrapped = fmt::format("/bin/sh -c {}; echo \"{}$?\" >&2", shell_quote(shell_command), mark);
+  std::string held;
+  bool whole = false;
+  ProcessRequest request{.argv = command({"-T"}, "exec /bin/sh -c " + shell_quote(wrapped)),
+                         .stdin_bytes = options.stdin_bytes,
+                         .deadline = options.deadline,
+                         .cancelled = options.cancelled};
+  if (options.on_output) {
+    request.on_output = [&](std::string_view piece, bool is_stderr) {
+      if (!is_stderr) return options.on_output(piece, false);
+      held.append(piece);
+      size_t keep = std::min(held.size(), mark.size() + 8);  // the mark may arrive in pieces
+      if (held.find(mark) != std::string::npos) whole = true;
+      if (whole || held.size() == keep) return;
+      options.on_output(std::string_view(held).substr(0, held.size() - keep), true);
+      held.erase(0, held.size() - keep);
+    };
+  }
+  auto ran = run_process(request);
+  if (!ran) return ran.status();
+  size_t at = ran->err.rfind(mark);
+  if (at == std::string::npos) {
+    Status why = client_failure(ran->err, target_.name());
+    if (!why.ok() && ran->out.empty()) return why;
+    return Status(Code::Lost, fmt::format("the connection to {} was lost", target_.name()));
+  }
+  ExecResult result{std::atoi(ran->err.c_str() + at + mark.size()), std::move(ran->out),
+                    ran->err.substr(0, at)};
+  size_t held_mark = held.find(mark);
+  if (options.on_output && held_mark != std::string::npos && held_mark > 0)
+    options.on_output(std::string_view(held).substr(0, held_mark), true);
+  return result;
+}
+
+Result<RemoteFile> OpensshRemote::stat(const std::string& remote_path) {
+  auto result = exec(stat_command(remote_path), {});
+  if (!result) return result.status();
+  return parse_stat(remote_path, *result);
+}
+
+Result<bool> OpensshRemote::put_bytes(std::string_view content, const std::string& remote_path,
+                                      unsigned mode) {
+  ExecOptions options;
+  options.stdin_bytes = content;
+  auto done = exec(store_command(remote_path, sha256_hex(content), mode), options);
+  if (!done) return done.status();
+  if (done->exit_status != 0) return command_failure(*done, remote_path);
+  return !done->out.starts_with("same");
+}
+
+Result<bool> OpensshRemote::put_file(const std::string& local_path, const std::string& remote_path,
+                                     unsigned mode) {
+  auto digest = local_digest(local_path);
+  if (!digest) return digest.status();
+  auto there = stat(remote_path);
+  if (!there && there.status().code() != Code::NotFound) return there.status();
+  if (there && there->sha256 == *digest && there->mode == mode) return false;
+  auto source = FileSource::open(local_path);
+  if (!source) return source.status();
+  std::string part = part_path(remote_path, *digest);
+  auto size = exec(fmt::format("stat -c %s {} 2>/dev/null || echo 0", shell_path(part)), {});
+  if (!size) return size.status();
+  unsigned long long offset = std::strtoull(size->out.c_str(), nullptr, 10);
+  if (offset > (*source)->size()) offset = 0;
+  std::string piece(size_t{8} << 20, '\0');
+  bool fresh = offset == 0;
+  for (;;) {
+    auto n = (*source)->read_at(offset, piece.data(), piece.size());
+    if (!n) return n.status();
+    if (*n == 0 && !fresh) break;
+    ExecOptions options;
+    options.stdin_bytes.assign(piece.data(), *n);
+    auto sent = exec(fmt::format("umask 077; cat {} {}", fresh ? ">" : ">>", shell_path(part)), options);
+    if (!sent) return sent.status();
+    if (sent->exit_status != 0) return command_failure(*sent, remote_path);
+    offset += *n;
+    fresh = false;
+  }
+  auto done = exec(commit_command(part, remote_path, *digest, mode), {});
+  if (!done) return done.status();
+  if (done->exit_status == 0) return true;
+  (void)exec("rm -f " + shell_path(part), {});
+  if (done->exit_status == 3)
+    return Status(Code::Retry,
+                  remote_path + ": the node has other bytes than were sent; the part is removed");
+  return command_failure(*done, remote_path);
+}
+
+Status OpensshRemote::get_file(const std::string& remote_path, const std::string& local_path) {
+  if (Status s = prepare({}); !s.ok()) return s;
+  // The client's output goes straight to the file: it may be of any size.
+  std::string line = "exec";
+  for (const auto& word : command({"-T"}, "exec cat " + shell_path(remote_path)))
+    line += " " + shell_quote(word);
+  std::string temporary = local_path + ".tmp-" + to_hex(random_bytes(4));
+  auto done = run_process(
+      {.argv = {"sh", "-c", line + " > " + shell_quote(temporary)}, .deadline = std::chrono::hours(6)});
+  Status failed = !done ? done.status()
+                  : done->exit_status != 0
+                      ? command_failure({done->exit_status, done->out, done->err}, remote_path)
+                      : Status();
+  if (failed.ok() && ::rename(temporary.c_str(), local_path.c_str()) != 0)
+    failed = errno_status(errno, local_path);
+  if (!failed.ok()) ::unlink(temporary.c_str());
+  return failed;
+}
+
+}  // namespace
+
+std::string why_openssh(const Target& target) {
+  if (!target.jump.empty()) return "a jump host";
+  if (!target.ssh_config.empty()) return "an ssh_config file";
+  if (key_type(target.host_key) == "ssh-rsa")
+    return "the host key is RSA, for which libssh2 1.10 has no SHA-2 signatures";
+  if (target.key_file.empty()) return "";
+  auto key = read_file(target.key_file, 1 << 16);
+  if (!key) return "";
+  if (key->find("BEGIN RSA PRIVATE KEY") != std::string::npos)
+    return "an RSA key, for which libssh2 1.10 has no SHA-2 signatures";
+  auto line = public_line_of(*key);
+  if (!line) return "a key file that is not in OpenSSH's format";
+  std::string type = key_type(*line);
+  if (type == "ssh-rsa") return "an RSA key, for which libssh2 1.10 has no SHA-2 signatures";
+  if (type.starts_with("sk-")) return "a key on a security token";
+  return "";
+}
+
+std::unique_ptr<Remote> make_openssh_remote(const Target& target) {
+  return std::make_unique<OpensshRemote>(target);
+}
+
+}  // namespace radl::ssh

@@ -1,0 +1,137 @@
+#include "runtime/net/ssh/session.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "common/files.h"
+
+namespace radl::ssh {
+namespace {
+
+constexpr std::chrono::milliseconds kSlice{100};  // how long a cancellation may go unnoticed
+
+// libssh2 counts its users itself, but the first call must be alone.
+void initialise_once() {
+  static const int done = libssh2_init(0);
+  (void)done;
+}
+
+bool means_lost(int code) {
+  return code == LIBSSH2_ERROR_SOCKET_SEND || code == LIBSSH2_ERROR_SOCKET_RECV ||
+         code == LIBSSH2_ERROR_SOCKET_DISCONNECT || code == LIBSSH2_ERROR_SOCKET_TIMEOUT ||
+         code == LIBSSH2_ERROR_BAD_SOCKET || code == LIBSSH2_ERROR_SOCKET_NONE;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Session>> Session::open(const Target& target, const Patience& patience) {
+  initialise_once();
+  std::shared_ptr<Session> session(new Session(target));
+  session->wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (session->wake_ < 0) return errno_status(errno, "eventfd");
+  Status done = session->connect_socket(patience);
+  if (done.ok()) done = session->handshake(patience);
+  if (done.ok()) done = session->check_host_key();
+  if (done.ok()) done = session->authenticate(patience);
+  if (!done.ok()) return std::move(done).at(target.name());
+  libssh2_keepalive_config(session->session_, 1, 10);
+  return session;
+}
+
+Session::~Session() {
+  if (session_) {
+    libssh2_session_set_blocking(session_, 0);
+    if (sftp_ && !lost_) libssh2_sftp_shutdown(sftp_);
+    if (!lost_) libssh2_session_disconnect(session_, "done");
+    libssh2_session_free(session_);
+  }
+  if (socket_ >= 0) close(socket_);
+  if (wake_ >= 0) close(wake_);
+}
+
+Status Session::failure(int code, std::string_view what) {
+  char* text = nullptr;
+  int length = 0;
+  libssh2_session_last_error(session_, &text, &length, 0);
+  std::string detail(text ? text : "", text ? static_cast<size_t>(length) : 0);
+  if (means_lost(code) || libssh2_session_last_errno(session_) == LIBSSH2_ERROR_SOCKET_DISCONNECT) {
+    lost_ = true;
+    return {Code::Lost, fmt::format("{}: the connection to {} was lost", what, target_.name())};
+  }
+  return {Code::Retry,
+          fmt::format("{}: {}", what, detail.empty() ? fmt::format("SSH error {}", code) : detail)};
+}
+
+void Session::progress() {
+  if (polling_) {
+    uint64_t one = 1;
+    (void)!write(wake_, &one, sizeof one);
+  }
+  news_.notify_all();
+}
+
+void Session::keep_alive() {
+  auto now = std::chrono::steady_clock::now();
+  if (now < next_keepalive_) return;
+  int seconds = 10;
+  if (libssh2_keepalive_send(session_, &seconds) == LIBSSH2_ERROR_SOCKET_SEND) lost_ = true;
+  next_keepalive_ = now + std::chrono::seconds(std::max(seconds, 1));
+}
+
+// Called with the lock; another thread may use the session meanwhile. Returns after news, or after a while.
+Status Session::wait_inbound(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds at_most) {
+  keep_alive();
+  if (lost_) return {Code::Lost, fmt::format("the connection to {} was lost", target_.name())};
+  if (polling_) {
+    news_.wait_for(lock, at_most);
+    return {};
+  }
+  polling_ = true;
+  pollfd fds[2] = {{socket_, POLLIN, 0}, {wake_, POLLIN, 0}};
+  lock.unlock();
+  int ready = poll(fds, 2, static_cast<int>(at_most.count()));
+  int error = errno;
+  lock.lock();
+  polling_ = false;
+  uint64_t count;
+  if (fds[1].revents) (void)!read(wake_, &count, sizeof count);
+  news_.notify_all();
+  if (ready < 0 && error != EINTR) return errno_status(error, "poll");
+  return {};
+}
+
+// Called with the lock and keeps it: the packet under way belongs to this thread's call.
+Status Session::wait_outbound() {
+  pollfd fd{socket_, POLLOUT, 0};
+  if (poll(&fd, 1, static_cast<int>(kSlice.count())) < 0 && errno != EINTR)
+    return errno_status(errno, "poll");
+  return {};
+}
+
+Result<int> Session::drive(const Patience& patience, const std::function<int()>& call) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    int code = call();
+    if (code != LIBSSH2_ERROR_EAGAIN) {
+      if (means_lost(code)) lost_ = true;
+      progress();
+      return code;
+    }
+    bool sending = (libssh2_session_block_directions(session_) & LIBSSH2_SESSION_BLOCK_OUTBOUND) != 0;
+    // A packet that is half out must be finished even when there is no time left, or the session is of no
+    // use.
+    if (Status s = patience.check(); !s.ok()) {
+      if (sending) lost_ = true;
+      return s;
+    }
+    Status waited = sending ? wait_outbound() : wait_inbound(lock, kSlice);
+    if (!waited.ok()) return waited;
+  }
+}
+
+}  // namespace radl::ssh
