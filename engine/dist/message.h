@@ -1,0 +1,208 @@
+// The messages of docs/wire.md: what each one holds, and its bytes.
+//
+// encode() and decode() are pure. decode() takes bytes from a peer that has proved to know the job's key; it
+// still trusts no length in them: Corrupt, never a crash or an allocation larger than what arrived.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/status.h"
+
+namespace radl::engine::dist {
+
+inline constexpr uint16_t kWireVersion = 1;
+inline constexpr size_t kHeaderSize = 16;
+// A message before Welcome is never larger than this.
+inline constexpr size_t kSmallMessage = 64 << 10;
+
+enum class Role : uint8_t { Chief = 0, Server = 1, Worker = 2 };
+
+enum class MessageType : uint16_t {
+  Heartbeat = 1,
+  Hello,
+  Welcome,
+  Refuse,
+  Init,
+  Ready,
+  Fetch,
+  Push,
+  Update,
+  Snapshot,
+  Report,
+  Stop,
+  Leave,
+  Block,
+};
+
+// A message as it travels: header and payload. The payload's buffer is reused from message to message.
+struct Message {
+  MessageType type = MessageType::Heartbeat;
+  std::string payload;
+};
+
+// How numbers travel (the values are those of radl::engine::Encoding).
+enum class Numbers : uint8_t { Fp32 = 0, Bf16 = 1, Fp16 = 2 };
+size_t bytes_of(Numbers encoding, size_t count);
+void pack_numbers(Numbers encoding, std::span<const float> from, char* to);
+void unpack_numbers(Numbers encoding, const char* from, std::span<float> to);
+
+// First message of whoever connects.
+struct Hello {
+  Role role = Role::Worker;
+  uint32_t index = 0;
+  uint64_t incarnation = 0;  // random per process: tells a restarted member from its former self
+  std::string job_digest;
+  uint64_t parameters = 0, statistics = 0;  // of the model that it built
+};
+
+// Answer to Hello once the server has its weights.
+struct Welcome {
+  uint32_t shard = 0, shards = 1;
+  uint64_t first = 0, count = 0;  // this shard's part of the flat parameters
+  uint64_t parameters = 0, statistics = 0;
+};
+
+// Says no (to Hello), or that the job is over; the link is closed afterwards.
+struct Refuse {
+  uint8_t code = 0;  // radl::Code
+  std::string text;
+};
+
+struct Segment {
+  uint64_t offset = 0, size = 0;  // in the shard's part
+  bool decays = true;
+  friend bool operator==(const Segment&, const Segment&) = default;
+};
+
+// Which batches of the run are done, given out, or waiting to be given again (see tickets.h).
+struct TicketState {
+  uint64_t total = 0, next = 0;
+  std::vector<uint64_t> again;  // handed out and not done
+  friend bool operator==(const TicketState&, const TicketState&) = default;
+};
+
+struct OptimizerState {
+  uint64_t steps = 0;
+  std::vector<std::vector<float>> vectors;  // momentum and the like, each as long as the shard's part
+};
+
+// From the chief: everything a server starts from.
+struct Init {
+  uint32_t shard = 0, shards = 1;
+  uint64_t first = 0, count = 0, parameters = 0;
+  std::string optimizer;  // the job's optimizer object, JSON
+  std::vector<Segment> segments;
+  std::vector<float> weights;
+  std::vector<float> statistics;  // shard 0; empty elsewhere
+  OptimizerState state;
+  TicketState tickets;  // shard 0
+  uint64_t version = 0;
+};
+
+enum FetchFlags : uint8_t { kFetchWeights = 1, kFetchTicket = 2, kFetchSnapshot = 4, kFetchReport = 8 };
+struct Fetch {
+  uint8_t flags = 0;
+};
+
+// A batch to train on: number `ticket` of the run. In synchronous modes also the round and who takes part in
+// it.
+struct Assignment {
+  bool finished = false;  // no more work
+  uint64_t ticket = 0, round = 0;
+  std::vector<uint32_t> participants;
+};
+
+// A worker's step. Gradients are of the mean loss over `pictures`; statistics are changes, not values (shard
+// 0).
+struct Push {
+  uint64_t version = 0;  // of the weights that they were computed with
+  uint64_t ticket = 0, round = 0;
+  std::vector<uint32_t> participants;
+  float rate = 0;  // learning rate for this ticket
+  double loss = 0;
+  uint32_t correct = 0, pictures = 0;
+  Numbers encoding = Numbers::Fp32;
+  std::string_view gradients;   // packed; points into the message
+  std::string_view statistics;  // packed fp32
+};
+
+// Answer to Fetch and Push.
+struct Update {
+  uint64_t version = 0;
+  Assignment assignment;  // shard 0; elsewhere finished = false, ticket = 0
+  Numbers encoding = Numbers::Fp32;
+  std::string_view weights;
+  std::string_view statistics;
+};
+
+// Answer to Fetch with kFetchSnapshot: what a checkpoint needs.
+struct SnapshotPart {
+  uint64_t version = 0;
+  std::vector<float> weights, statistics;
+  OptimizerState state;
+  TicketState tickets;
+};
+
+struct MemberReport {
+  Role role = Role::Worker;
+  uint32_t index = 0;
+  uint8_t state = 0;  // 0 present, 1 left, 2 lost
+  uint64_t steps = 0;
+  double seconds_silent = 0;  // before it was given up (lost)
+  std::string text;
+};
+
+// Answer to Fetch with kFetchReport: sums since the run (or its resumption) began.
+struct Report {
+  uint64_t version = 0, tickets_done = 0, tickets = 0, pictures = 0, correct = 0;
+  double loss_sum = 0;  // over steps
+  uint64_t steps = 0;
+  uint64_t staleness_sum = 0;  // updates between a gradient's weights and its application
+  std::string failure;         // what makes going on useless (a loss that is no number)
+  std::vector<MemberReport> members;
+};
+
+// The job is over, well (code 0) or not; or, as Leave, this member goes.
+struct Stop {
+  uint8_t code = 0;
+  std::string text;
+};
+
+Message encode(const Hello& m);
+Message encode(const Welcome& m);
+Message encode(const Refuse& m);
+Message encode(const Init& m);
+Message encode(const Fetch& m);
+Message encode(const SnapshotPart& m);
+Message encode(const Report& m);
+Message encode(const Stop& m, MessageType type = MessageType::Stop);
+// Into a message whose buffer is kept: these two carry the large spans of every step. `gradients` and
+// `weights` are packed here; the views of `m` are not looked at.
+void encode(const Push& m, std::span<const float> gradients, std::span<const float> statistics, Message& out);
+void encode(const Update& m, std::span<const float> weights, std::span<const float> statistics, Message& out);
+
+// Corrupt when the bytes are not exactly one such message.
+Status decode(const Message& message, Hello& out);
+Status decode(const Message& message, Welcome& out);
+Status decode(const Message& message, Refuse& out);
+Status decode(const Message& message, Init& out);
+Status decode(const Message& message, Fetch& out);
+Status decode(const Message& message, Push& out);
+Status decode(const Message& message, Update& out);
+Status decode(const Message& message, SnapshotPart& out);
+Status decode(const Message& message, Report& out);
+Status decode(const Message& message, Stop& out);
+
+std::string_view role_name(Role role);
+std::string_view type_name(MessageType type);
+
+// Header of a message: type, version and payload length (docs/wire.md).
+void write_header(MessageType type, uint64_t length, char out[kHeaderSize]);
+// Corrupt when version, type or length is out of bounds.
+Status read_header(const char header[kHeaderSize], size_t limit, MessageType& type, uint64_t& length);
+
+}  // namespace radl::engine::dist
