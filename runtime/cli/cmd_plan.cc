@@ -4,7 +4,6 @@
 #include "common/files.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/workflow.h"
-#include "runtime/plan/numbers.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/plan/render.h"
 
@@ -87,7 +86,7 @@ Result<Plan> make(const Session& session, const Options& options, std::unique_pt
   if (!snapshot.ok()) return std::move(snapshot).status();
   auto machinery = make_machinery(session, options.run);
   if (!machinery.ok()) return std::move(machinery).status();
-  keep_numbers(project->compiled.program, *snapshot);
+  if (Status numbered = use_numbers_of(*project, *snapshot); !numbered.ok()) return numbered;
   auto observed = observe(session, options, *project);
   if (!observed.ok()) return std::move(observed).status();
   if (snapshot->open_intents > 0) {

@@ -9,6 +9,7 @@
 
 #include "compiler/diag/render.h"
 #include "runtime/cli/terminal.h"
+#include "runtime/plan/numbers.h"
 
 extern char** environ;
 
@@ -33,6 +34,18 @@ std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
   return text;
+}
+
+// Wraps the question so that a second compilation finds the answer among the inputs.
+void remember_answers(Project& project) {
+  if (!project.compile_with.ask) return;
+  auto ask = std::move(project.compile_with.ask);
+  project.compile_with.ask = [ask, &project](const std::string& name, const std::string& description,
+                                             bool sensitive) {
+    std::optional<std::string> answer = ask(name, description, sensitive);
+    if (answer) project.answers[name] = *answer;
+    return answer;
+  };
 }
 
 bool same_file(const std::string& a, const std::string& b) {
@@ -127,7 +140,11 @@ Result<std::unique_ptr<Project>> load_project(const Session& session, const Proj
   auto compile_with = compile_options(session, options);
   if (!compile_with.ok()) return compile_with.status();
   auto project = std::make_unique<Project>();
-  std::optional<Compiled> compiled = compile(*files, *compile_with, project->sources, project->diagnostics);
+  project->files = *files;
+  project->compile_with = std::move(*compile_with);
+  remember_answers(*project);
+  std::optional<Compiled> compiled =
+      compile(project->files, project->compile_with, project->sources, project->diagnostics);
   project->diagnostics.sort();
   RenderOptions look;
   look.color = session.terminal.color;
@@ -142,6 +159,21 @@ Result<std::unique_ptr<Project>> load_project(const Session& session, const Proj
   if (!options.name.empty()) project->compiled.program.name = options.name;
   project->state_directory = options.state.empty() ? default_state_directory(files->front()) : options.state;
   return project;
+}
+
+Status use_numbers_of(Project& project, const Snapshot& snapshot) {
+  if (!numbers_moved(project.compiled.program, snapshot)) return {};
+  std::string name = project.compiled.program.name;
+  project.compile_with.node_numbers = node_numbers(snapshot);
+  for (const auto& [input, answer] : project.answers) project.compile_with.inputs.emplace(input, answer);
+  SourceMap sources;
+  Diagnostics diagnostics;  // the same findings again: they were shown
+  std::optional<Compiled> compiled = compile(project.files, project.compile_with, sources, diagnostics);
+  if (!compiled)
+    return Status(Code::Conflict, "a source file changed while it was read").with_hint("run it again");
+  project.compiled = std::move(*compiled);
+  project.compiled.program.name = name;
+  return {};
 }
 
 Result<StatePlace> find_state(const ProjectOptions& options) {

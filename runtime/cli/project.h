@@ -32,11 +32,17 @@ struct Project {
   Diagnostics diagnostics;
   Compiled compiled;
   std::string state_directory;
+  std::vector<std::string> files;
+  CompileOptions compile_with;
+  std::map<std::string, std::string> answers;  // to questions for inputs, so that none is asked twice
 };
 
 // Compiles; prints every finding on standard error. Invalid (with an empty message, as all is said) when one
 // is an error.
 Result<std::unique_ptr<Project>> load_project(const Session& session, const ProjectOptions& options);
+
+// Compiles again where the state's nodes have other #N# numbers than the first compilation gave them.
+Status use_numbers_of(Project& project, const Snapshot& snapshot);
 
 // The compiler's options that the flags and the environment (RADL_INPUT_name) give.
 Result<CompileOptions> compile_options(const Session& session, const ProjectOptions& options);

@@ -6,7 +6,6 @@
 #include <cstdio>
 
 #include "runtime/cli/display.h"
-#include "runtime/plan/numbers.h"
 
 namespace radl::cli {
 
@@ -47,7 +46,7 @@ Status recover_left(const Run& run) {
 
 Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const ProviderSet& providers,
                       const PlanRequest& request, const Observed* observed) {
-  keep_numbers(project.compiled.program, snapshot);
+  if (Status numbered = use_numbers_of(project, snapshot); !numbered.ok()) return numbered;
   PlanInput input{.program = project.compiled.program,
                   .snapshot = snapshot,
                   .providers = providers,

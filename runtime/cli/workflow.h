@@ -29,7 +29,7 @@ struct PlanRequest {
   bool refresh = false;
 };
 
-// keep_numbers + make_plan with everything that the state and the machinery know. `observed` may be null.
+// make_plan with everything that the state and the machinery know. `observed` may be null.
 Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const ProviderSet& providers,
                       const PlanRequest& request, const Observed* observed);
 
