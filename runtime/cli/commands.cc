@@ -19,8 +19,11 @@ const std::vector<Command>& commands() {
 
 int report(const Session& session, const Status& status) {
   Style style(session.terminal.color);
-  std::fprintf(stderr, "%s%serror:%s %s\n", style.bold().data(), style.red().data(), style.off().data(),
-               status.message().c_str());
+  // An empty message: the findings were shown already.
+  if (!status.message().empty()) {
+    std::fprintf(stderr, "%s%serror:%s %s\n", style.bold().data(), style.red().data(), style.off().data(),
+                 status.message().c_str());
+  }
   if (!status.hint().empty()) std::fprintf(stderr, "  %s\n", status.hint().c_str());
   switch (status.code()) {
     case Code::Ok:
