@@ -48,10 +48,9 @@ void training_rows(const Snapshot& after, std::vector<Row>& rows) {
     if (product.contains("images_per_second") && product["images_per_second"].is_number()) {
       rows.emplace_back("images/s", grouped(product["images_per_second"].get<double>()));
     }
-    for (const auto& [key, label] : {Row{"model", "model"}, Row{"model_path", "model"},
-                                     Row{"events", "TensorBoard events"}, Row{"report", "report"}}) {
-      if (product.contains(key) && product[key].is_string())
-        rows.emplace_back(label, product[key].get<std::string>());
+    for (const auto& [key, label] :
+         {Row{"model_path", "model"}, Row{"events_path", "TensorBoard events"}, Row{"report_path", "report"}}) {
+      if (product.contains(key) && product[key].is_string()) rows.emplace_back(label, product[key].get<std::string>());
     }
   }
 }

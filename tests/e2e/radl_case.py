@@ -1,0 +1,96 @@
+"""What the end-to-end tests share: a folder of their own, the built radlc, and a look for what is left behind."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+BUILD = pathlib.Path(os.environ["RADL_BUILD"])
+SOURCE = pathlib.Path(os.environ["RADL_SOURCE"])
+RADLC = BUILD / "bin" / "radlc"
+
+
+class RadlCase(unittest.TestCase):
+    """Each test gets an empty folder; at its end nothing of it may be alive."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="radl-e2e-"))
+        self.environment = dict(os.environ, NO_COLOR="1", XDG_CACHE_HOME=str(self.folder / "cache"))
+        for name in list(self.environment):
+            if name.startswith("RADL_INPUT_"):
+                del self.environment[name]
+
+    def tearDown(self):
+        left = self.processes()
+        for pid in left:  # so that one failure does not disturb the tests after it
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.assertFalse(left, f"processes left behind: {left}")
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def start(self, *arguments, **options):
+        return subprocess.Popen([str(RADLC), *map(str, arguments)], cwd=self.folder, env=self.environment,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                start_new_session=True, **options)
+
+    def radlc(self, *arguments, code=0, timeout=180):
+        """Runs radlc to its end; fails with its whole output unless the exit status is `code` (None: any)."""
+        process = self.start(*arguments)
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, err = process.communicate()
+            self.fail(f"radlc {' '.join(map(str, arguments))} did not end in {timeout} s\n{out}\n{err}")
+        if code is not None and process.returncode != code:
+            self.fail(f"radlc {' '.join(map(str, arguments))}: exit status {process.returncode}, not {code}\n{out}\n{err}")
+        self.err = err
+        return out
+
+    def plan(self, *arguments, **options):
+        return json.loads(self.radlc("plan", "--json", *arguments, **options))
+
+    def actions(self, *arguments):
+        """{id: verb} of a plan."""
+        return {action["id"]: action["verb"] for action in self.plan(*arguments)["actions"]}
+
+    def show(self, *arguments):
+        return json.loads(self.radlc("show", "--json", *arguments))
+
+    def processes(self):
+        """Ids of processes that belong to this test: its folder stands in their command line, folder or environment."""
+        mark = str(self.folder).encode()
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            if not entry.name.isdigit() or int(entry.name) == os.getpid():
+                continue
+            try:
+                text = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
+                text += os.readlink(entry / "cwd").encode()
+                state = (entry / "stat").read_text().rsplit(")", 1)[1].split()[0]
+            except (OSError, PermissionError):
+                continue
+            if mark in text and state != "Z":
+                found.append(int(entry.name))
+        return found
+
+    def assert_nothing_left(self, state=".radl"):
+        """No process, no folder of a node, no state."""
+        deadline = time.time() + 5
+        while self.processes() and time.time() < deadline:
+            time.sleep(0.05)
+        self.assertEqual(self.processes(), [])
+        left = [str(p) for p in (self.folder / state).rglob("*") if p.is_file()] if (self.folder / state).exists() else []
+        self.assertEqual(left, [])
