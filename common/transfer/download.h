@@ -1,0 +1,32 @@
+// Large files over HTTP: resumable, checked, and there either whole or not at all.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "common/status.h"
+#include "common/transfer/http.h"
+
+namespace radl::transfer {
+
+struct Download {
+  std::string url, path;
+  std::string sha256;                    // lower-case hex; "": whatever comes
+  uint64_t largest = uint64_t{1} << 40;  // more bytes are Quota
+  Headers headers;
+  Retries retries{6, 0.5, 15};
+  double connect_seconds = 10, stall_seconds = 30;
+  std::function<void(uint64_t done, uint64_t total)> progress;
+  const std::atomic<bool>* cancelled = nullptr;
+};
+
+// Fetches `url` to `path`. What came before a break is kept beside it (path.part, path.part.json with the
+// server's validator) and continued by the next attempt or the next call, with If-Range so that a file that
+// has changed starts anew. The file appears under its name only whole and with the right checksum. Corrupt:
+// wrong checksum, nothing is kept. Conflict: another process is downloading to the same path. A path that is
+// there already with the right checksum is left alone (no request); without a checksum it is fetched anew.
+Status download(Http& http, const Download& what);
+
+}  // namespace radl::transfer

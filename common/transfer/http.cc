@@ -1,0 +1,350 @@
+#include "common/transfer/http.h"
+
+#include <curl/curl.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <mutex>
+#include <random>
+#include <thread>
+
+#include "common/files.h"
+
+namespace radl::transfer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct EasyDeleter {
+  void operator()(CURL* c) const { curl_easy_cleanup(c); }
+};
+using Easy = std::unique_ptr<CURL, EasyDeleter>;
+
+struct ListDeleter {
+  void operator()(curl_slist* l) const { curl_slist_free_all(l); }
+};
+
+std::string lower(std::string_view s) {
+  std::string out(s);
+  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return char(std::tolower(c)); });
+  return out;
+}
+
+std::string_view trim(std::string_view s) {
+  while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front()))) s.remove_prefix(1);
+  while (!s.empty() && std::isspace(static_cast<unsigned char>(s.back()))) s.remove_suffix(1);
+  return s;
+}
+
+// What libcurl's callbacks work on during one request.
+struct Exchange {
+  const Request* request = nullptr;
+  CURL* easy = nullptr;
+  Response response;
+  Status failure;  // set by a callback that stopped the transfer
+  uint64_t received = 0;
+  size_t body_sent = 0;
+  int upload_fd = -1;
+  Clock::time_point last_move = Clock::now();
+  curl_off_t moved = 0;
+
+  ~Exchange() {
+    if (upload_fd >= 0) ::close(upload_fd);
+  }
+  bool sinks() const { return request->sink && response.ok(); }
+};
+
+size_t on_header(char* data, size_t size, size_t n, void* context) {
+  auto& x = *static_cast<Exchange*>(context);
+  std::string_view line(data, size * n);
+  if (line.rfind("HTTP/", 0) == 0) {  // a new answer: after a redirect or 100 Continue
+    x.response.headers.clear();
+    x.response.body.clear();
+  } else if (trim(line).empty()) {  // the end of the headers
+    long status = 0;
+    curl_easy_getinfo(x.easy, CURLINFO_RESPONSE_CODE, &status);
+    x.response.status = int(status);
+    if (x.request->on_headers && x.response.ok()) {
+      x.failure = x.request->on_headers(x.response);
+      if (!x.failure.ok()) return 0;
+    }
+  } else if (size_t colon = line.find(':'); colon != std::string_view::npos) {
+    x.response.headers.emplace_back(lower(line.substr(0, colon)), std::string(trim(line.substr(colon + 1))));
+  }
+  return size * n;
+}
+
+size_t on_body(char* data, size_t size, size_t n, void* context) {
+  auto& x = *static_cast<Exchange*>(context);
+  std::string_view piece(data, size * n);
+  x.received += piece.size();
+  if (x.sinks()) {
+    x.failure = x.request->sink(piece);
+    return x.failure.ok() ? piece.size() : 0;
+  }
+  if (x.response.body.size() + piece.size() > x.request->largest_answer) {
+    x.failure = Status(Code::Quota,
+                       "the answer is larger than " + std::to_string(x.request->largest_answer) + " bytes");
+    return 0;
+  }
+  x.response.body.append(piece);
+  return piece.size();
+}
+
+size_t on_read(char* to, size_t size, size_t n, void* context) {
+  auto& x = *static_cast<Exchange*>(context);
+  const uint64_t left = x.request->upload_length - x.body_sent;
+  const size_t want = size_t(std::min<uint64_t>(size * n, left));
+  if (want == 0) return 0;
+  ssize_t got = ::pread(x.upload_fd, to, want, off_t(x.request->upload_offset + x.body_sent));
+  if (got <= 0) {
+    x.failure =
+        Status(Code::Conflict, x.request->upload_file + ": changed or cannot be read while it is sent");
+    return CURL_READFUNC_ABORT;
+  }
+  x.body_sent += size_t(got);
+  return size_t(got);
+}
+
+int on_seek(void* context, curl_off_t offset, int origin) {
+  auto& x = *static_cast<Exchange*>(context);
+  if (origin != SEEK_SET) return CURL_SEEKFUNC_CANTSEEK;
+  x.body_sent = size_t(offset);
+  return CURL_SEEKFUNC_OK;
+}
+
+int on_progress(void* context, curl_off_t total, curl_off_t done, curl_off_t up_total, curl_off_t up_done) {
+  auto& x = *static_cast<Exchange*>(context);
+  const Request& r = *x.request;
+  if (r.cancelled && r.cancelled->load(std::memory_order_relaxed)) {
+    x.failure = Status(Code::Cancelled, "interrupted");
+    return 1;
+  }
+  if (done + up_done != x.moved) {
+    x.moved = done + up_done;
+    x.last_move = Clock::now();
+    if (r.progress)
+      up_total > 0 ? r.progress(uint64_t(up_done), uint64_t(up_total))
+                   : r.progress(uint64_t(done), uint64_t(total));
+  } else if (r.stall_seconds > 0 &&
+             std::chrono::duration<double>(Clock::now() - x.last_move).count() > r.stall_seconds) {
+    x.failure = Status(Code::Timeout, "nothing arrived for " + std::to_string(int(r.stall_seconds)) + " s");
+    return 1;
+  }
+  return 0;
+}
+
+bool repeatable(const std::string& method) {
+  return method == "GET" || method == "HEAD" || method == "PUT" || method == "DELETE" || method == "OPTIONS";
+}
+
+Status transport_failure(CURLcode code, const Request& r, const char* text) {
+  const std::string what = r.method + " " + printable_url(r.url) + ": ";
+  // Without the library's own text where that may repeat the URL.
+  switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      return {Code::Retry, what + "the host's name cannot be resolved"};
+    case CURLE_COULDNT_CONNECT:
+      return {Code::Retry, what + "cannot connect"};
+    case CURLE_OPERATION_TIMEDOUT:
+      return {repeatable(r.method) ? Code::Timeout : Code::Lost, what + "timed out"};
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CACERT_BADFILE:
+      return {Code::Auth,
+              what + "its certificate is not trusted: " + (text[0] ? text : curl_easy_strerror(code))};
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_URL_MALFORMAT:
+      return {Code::Invalid, what + "not an http or https URL"};
+    case CURLE_TOO_MANY_REDIRECTS:
+      return {Code::Invalid, what + "redirected too often"};
+    case CURLE_SSL_CONNECT_ERROR:
+      return {Code::Retry, what + "no secure connection: " + (text[0] ? text : curl_easy_strerror(code))};
+    default:
+      break;
+  }
+  return {repeatable(r.method) ? Code::Retry : Code::Lost, what + curl_easy_strerror(code)};
+}
+
+bool worth_repeating(int status) {
+  return status == 408 || status == 429 || status == 500 || status == 502 || status == 503 || status == 504;
+}
+
+}  // namespace
+
+struct Http::Impl {
+  std::mutex mutex;
+  std::vector<Easy> idle;
+
+  Easy take() {
+    std::lock_guard lock(mutex);
+    if (idle.empty()) return Easy(curl_easy_init());
+    Easy easy = std::move(idle.back());
+    idle.pop_back();
+    curl_easy_reset(easy.get());  // keeps connections, DNS and TLS sessions
+    return easy;
+  }
+  void give(Easy easy) {
+    std::lock_guard lock(mutex);
+    if (idle.size() < 16) idle.push_back(std::move(easy));
+  }
+};
+
+Http::Http() : impl_(std::make_unique<Impl>()) {
+  static const CURLcode initialised = curl_global_init(CURL_GLOBAL_DEFAULT);
+  (void)initialised;
+}
+Http::~Http() = default;
+
+std::string_view Response::header(std::string_view name) const {
+  for (const auto& [n, v] : headers) {
+    if (n == name) return v;
+  }
+  return {};
+}
+
+namespace {
+
+void set_common(CURL* c, const Request& r, Exchange& x, char* error) {
+  curl_easy_setopt(c, CURLOPT_URL, r.url.c_str());
+  curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(c, CURLOPT_ERRORBUFFER, error);
+  curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(c, CURLOPT_REDIR_PROTOCOLS_STR, r.url.rfind("https:", 0) == 0 ? "https" : "http,https");
+  curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, r.follow_redirects ? 1L : 0L);
+  curl_easy_setopt(c, CURLOPT_MAXREDIRS, 10L);
+  curl_easy_setopt(c, CURLOPT_USERAGENT, "radl");
+  curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, long(r.connect_seconds * 1000));
+  curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, long(r.deadline_seconds * 1000));
+  curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, on_header);
+  curl_easy_setopt(c, CURLOPT_HEADERDATA, &x);
+  curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_body);
+  curl_easy_setopt(c, CURLOPT_WRITEDATA, &x);
+  curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
+  curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, on_progress);
+  curl_easy_setopt(c, CURLOPT_XFERINFODATA, &x);
+  for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
+    if (const char* path = std::getenv(name); path && *path) {
+      curl_easy_setopt(c, CURLOPT_CAINFO, path);
+      break;
+    }
+  }
+}
+
+Status set_body(CURL* c, const Request& r, Exchange& x) {
+  if (r.method == "HEAD") {
+    curl_easy_setopt(c, CURLOPT_NOBODY, 1L);
+    return {};
+  }
+  if (!r.upload_file.empty()) {
+    x.upload_fd = ::open(r.upload_file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (x.upload_fd < 0) return errno_status(errno, r.upload_file);
+    curl_easy_setopt(c, CURLOPT_UPLOAD, 1L);
+    curl_easy_setopt(c, CURLOPT_READFUNCTION, on_read);
+    curl_easy_setopt(c, CURLOPT_READDATA, &x);
+    curl_easy_setopt(c, CURLOPT_SEEKFUNCTION, on_seek);
+    curl_easy_setopt(c, CURLOPT_SEEKDATA, &x);
+    curl_easy_setopt(c, CURLOPT_INFILESIZE_LARGE, curl_off_t(r.upload_length));
+  } else if (!r.body.empty() || r.method == "POST" || r.method == "PUT" || r.method == "PATCH") {
+    curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(r.body.size()));
+    curl_easy_setopt(c, CURLOPT_POSTFIELDS, r.body.data());
+  }
+  curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, r.method.c_str());
+  return {};
+}
+
+}  // namespace
+
+Result<Response> Http::send(const Request& r) {
+  Easy easy = impl_->take();
+  if (!easy) return Status(Code::Quota, "libcurl has no memory");
+  Exchange x;
+  x.request = &r;
+  x.easy = easy.get();
+  char error[CURL_ERROR_SIZE] = "";
+  set_common(easy.get(), r, x, error);
+  if (Status body = set_body(easy.get(), r, x); !body.ok()) return body;
+  curl_slist* list = nullptr;
+  for (const auto& [name, value] : r.headers) {
+    if ((name + value).find_first_of("\r\n") != std::string::npos) {
+      curl_slist_free_all(list);
+      return invalid("header " + name + " holds a line break");
+    }
+    // libcurl drops a header that ends in ':' and sends an empty one for ';'.
+    list = curl_slist_append(list, (value.empty() ? name + ";" : name + ": " + value).c_str());
+  }
+  list = curl_slist_append(list, "Expect:");
+  std::unique_ptr<curl_slist, ListDeleter> headers(list);
+  curl_easy_setopt(easy.get(), CURLOPT_HTTPHEADER, list);
+
+  const CURLcode code = curl_easy_perform(easy.get());
+  long status = 0;
+  curl_easy_getinfo(easy.get(), CURLINFO_RESPONSE_CODE, &status);
+  x.response.status = int(status);
+  impl_->give(std::move(easy));
+  if (!x.failure.ok()) return Status(x.failure).at(r.method + " " + printable_url(r.url));
+  if (code != CURLE_OK) return transport_failure(code, r, error);
+  return std::move(x.response);
+}
+
+Result<Response> Http::send(const Request& request, const Retries& retries) {
+  Request r = request;
+  bool sunk = false;
+  if (request.sink) {
+    r.sink = [&](std::string_view piece) {
+      sunk = true;
+      return request.sink(piece);
+    };
+  }
+  static thread_local std::mt19937 jitter{std::random_device{}()};
+  double delay = retries.first_seconds;
+  for (int attempt = 1;; ++attempt) {
+    auto answer = send(r);
+    double wait = delay * std::uniform_real_distribution<double>(0.5, 1.0)(jitter);
+    if (answer.ok()) {
+      if (!worth_repeating(answer->status) || attempt >= retries.attempts || sunk) return answer;
+      if (auto after = answer->header("retry-after"); !after.empty()) {
+        wait = std::max(wait, std::min(std::atof(std::string(after).c_str()), retries.largest_seconds));
+      }
+    } else {
+      const Code code = answer.status().code();
+      if ((code != Code::Retry && code != Code::Timeout) || attempt >= retries.attempts || sunk)
+        return answer;
+    }
+    const auto until = Clock::now() + std::chrono::milliseconds(int64_t(wait * 1000));
+    while (Clock::now() < until) {
+      if (r.cancelled && r.cancelled->load()) return Status(Code::Cancelled, "interrupted");
+      std::this_thread::sleep_for(
+          std::min<Clock::duration>(until - Clock::now(), std::chrono::milliseconds(50)));
+    }
+    delay = std::min(delay * 2, retries.largest_seconds);
+  }
+}
+
+Status http_status(const Response& response, std::string_view what) {
+  Code code = Code::Invalid;
+  const int s = response.status;
+  if (s == 401 || s == 403)
+    code = Code::Auth;
+  else if (s == 404 || s == 410)
+    code = Code::NotFound;
+  else if (s == 409 || s == 412)
+    code = Code::Conflict;
+  else if (s == 507)
+    code = Code::Quota;
+  else if (s == 429 || s >= 500 || s == 408)
+    code = Code::Retry;
+  std::string_view line = trim(std::string_view(response.body).substr(0, 300));
+  line = line.substr(0, line.find_first_of("\r\n"));
+  const bool page = line.rfind("<!", 0) == 0 || line.rfind("<html", 0) == 0;
+  return {code, std::string(what) + ": HTTP status " + std::to_string(s) +
+                    (line.empty() || page ? "" : ": " + std::string(line))};
+}
+
+}  // namespace radl::transfer

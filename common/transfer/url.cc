@@ -1,0 +1,85 @@
+#include <curl/curl.h>
+
+#include <memory>
+
+#include "common/transfer/http.h"
+
+namespace radl::transfer {
+namespace {
+
+int hex_value(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+}  // namespace
+
+std::string printable_url(std::string_view url) {
+  std::string text(url.substr(0, url.find_first_of("?#")));
+  const size_t host = text.find("://");
+  if (host == std::string::npos) return text;
+  const size_t end = text.find('/', host + 3), at = text.rfind('@', end);
+  if (at != std::string::npos && at > host) text.erase(host + 3, at - host - 2);
+  return text;
+}
+
+std::string percent_encode(std::string_view text, bool keep_slash) {
+  static constexpr char kDigits[] = "0123456789ABCDEF";
+  std::string out;
+  for (char ch : text) {
+    const auto c = static_cast<unsigned char>(ch);
+    const bool plain = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_' || c == '.' || c == '~' || (c == '/' && keep_slash);
+    if (plain) {
+      out.push_back(ch);
+    } else {
+      out += {'%', kDigits[c >> 4], kDigits[c & 15]};
+    }
+  }
+  return out;
+}
+
+Result<std::string> percent_decode(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out.push_back(text[i]);
+      continue;
+    }
+    const int high = i + 2 < text.size() ? hex_value(text[i + 1]) : -1;
+    const int low = i + 2 < text.size() ? hex_value(text[i + 2]) : -1;
+    if (high < 0 || low < 0) return invalid("\"%\" without two hexadecimal digits");
+    out.push_back(char(high * 16 + low));
+    i += 2;
+  }
+  return out;
+}
+
+Result<Url> parse_url(const std::string& url) {
+  std::unique_ptr<CURLU, void (*)(CURLU*)> handle(curl_url(), curl_url_cleanup);
+  if (!handle ||
+      curl_url_set(handle.get(), CURLUPART_URL, url.c_str(), CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK) {
+    return invalid("\"" + printable_url(url) + "\" is not a URL");
+  }
+  auto part = [&](CURLUPart which) {
+    char* text = nullptr;
+    std::string value;
+    if (curl_url_get(handle.get(), which, &text, 0) == CURLUE_OK) value = text;
+    curl_free(text);
+    return value;
+  };
+  Url u;
+  u.scheme = part(CURLUPART_SCHEME);
+  u.user = part(CURLUPART_USER);
+  u.password = part(CURLUPART_PASSWORD);
+  u.host = part(CURLUPART_HOST);
+  if (u.host.size() > 1 && u.host.front() == '[') u.host = u.host.substr(1, u.host.size() - 2);
+  u.port = part(CURLUPART_PORT);
+  u.path = part(CURLUPART_PATH);
+  u.query = part(CURLUPART_QUERY);
+  return u;
+}
+
+}  // namespace radl::transfer
