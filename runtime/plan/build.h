@@ -1,0 +1,58 @@
+// The parts of make_plan, in the order in which make_plan.cc calls them. Internal to runtime/plan.
+#pragma once
+
+#include <map>
+#include <set>
+
+#include "runtime/plan/desired.h"
+#include "runtime/plan/plan.h"
+
+namespace radl {
+
+// What the parts share while one plan is made.
+struct Draft {
+  const PlanInput& input;
+  DesiredResources desired;
+  Plan plan;
+  std::map<std::string, size_t> resource_actions;  // address -> index in plan.actions
+  std::map<std::string, size_t> step_actions;      // step id -> index in plan.actions
+
+  const Action* resource_action(const std::string& address) const {
+    auto found = resource_actions.find(address);
+    return found == resource_actions.end() ? nullptr : &plan.actions[found->second];
+  }
+  // The node is new after this plan: what was on it is not there.
+  bool is_made_anew(const std::string& address) const {
+    const Action* action = resource_action(address);
+    return action && (action->verb == Verb::Create || action->verb == Verb::Replace);
+  }
+};
+
+// Creates, updates and replacements of what is wanted.
+void plan_resources(Draft& draft);
+// Steps that have to run, and why.
+void plan_steps(Draft& draft);
+// Removals of what is not wanted any more, and records of steps that are not there any more.
+void plan_removals(Draft& draft);
+// Actions that must come before others.
+void plan_edges(Draft& draft);
+// The total order; Invalid on a cycle.
+Status plan_order(Draft& draft);
+void plan_outputs(Draft& draft);
+void plan_drift(Draft& draft);
+void plan_totals(Draft& draft);
+
+// The removal of a recorded resource.
+Action removal(const ResourceRecord& record, std::string why);
+// Nodes before networks before keys, each by system and ordinal.
+std::vector<const ResourceRecord*> in_removal_order(const Snapshot& snapshot,
+                                                    const std::set<std::string>& except);
+// What must be removed before what, by the state's records.
+void removal_edges(const Snapshot& snapshot, Plan& plan);
+
+// "a.b.c" -> value for every leaf of an object; lists are leaves.
+std::map<std::string, Json> flatten(const Json& value, const std::string& prefix = {});
+// The leaves that differ.
+std::vector<FieldChange> differing_fields(const Json& before, const Json& after);
+
+}  // namespace radl

@@ -1,0 +1,164 @@
+#include "runtime/plan/desired.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "runtime/plan/render.h"
+
+namespace radl {
+
+namespace {
+
+class Builder {
+ public:
+  Builder(const ir::Program& program, const ProviderSet& providers)
+      : program_(program), providers_(providers) {}
+
+  Result<DesiredResources> build() {
+    for (const ir::Node& node : program_.nodes) quote(node);
+    if (!problems_.empty()) return invalid(problems_);
+    for (const std::string& name : order_) add_shared(name);
+    for (Desired& node : nodes_) add_node(std::move(node));
+    return std::move(result_);
+  }
+
+ private:
+  void quote(const ir::Node& node) {
+    std::string name = providers_.name_for(node);
+    const Provider* provider = providers_.find(name);
+    if (!provider) {
+      problem(node, "there is no provider '" + name + "'");
+      return;
+    }
+    Result<Quote> quote = provider->quote(node, program_);
+    if (!quote.ok()) {
+      problem(node, quote.status().text());
+      return;
+    }
+    if (std::find(order_.begin(), order_.end(), name) == order_.end()) order_.push_back(name);
+    for (const ir::Interface& interface : node.interfaces) networks_[name].insert(interface.network);
+    for (const std::string& note : quote->notes) add_note(note);
+    Desired desired;
+    desired.address = node.address;
+    desired.provider = name;
+    desired.spec = quote->spec;
+    desired.node = &node;
+    desired.quote = std::move(*quote);
+    nodes_.push_back(std::move(desired));
+  }
+
+  void problem(const ir::Node& node, const std::string& text) {
+    if (!problems_.empty()) problems_ += "\n";
+    problems_ += node.address + ": " + text;
+  }
+
+  void add_note(const std::string& note) {
+    auto& notes = result_.notes;
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  }
+
+  // The first provider has the plain names; with several, each has networks of its own.
+  std::string network_address(const std::string& provider, const ir::Network& network) const {
+    bool first =
+        std::none_of(order_.begin(), std::find(order_.begin(), order_.end(), provider),
+                     [&](const std::string& other) { return networks_.at(other).count(network.name); });
+    return first ? network.address : network.address + "@" + provider;
+  }
+
+  void add_shared(const std::string& provider) {
+    Desired key;
+    key.address = "key." + provider;
+    key.kind = ResourceKind::Key;
+    key.provider = provider;
+    key.spec = {{"type", "ed25519"}};
+    key.summary = "ed25519 key pair for SSH";
+    result_.resources.push_back(std::move(key));
+    for (const ir::Network& network : program_.networks) {
+      if (network.reference || !networks_[provider].count(network.name)) continue;
+      Desired desired;
+      desired.address = network_address(provider, network);
+      desired.kind = ResourceKind::Network;
+      desired.provider = provider;
+      desired.spec = network_spec(network);
+      desired.needs = {"key." + provider};
+      desired.summary = network.is_public ? "public network" : "private network";
+      if (!network.ports.empty()) {
+        desired.summary += ", " + std::to_string(network.ports.size()) +
+                           (network.ports.size() == 1 ? " port rule" : " port rules");
+      }
+      result_.resources.push_back(std::move(desired));
+    }
+  }
+
+  static Json network_spec(const ir::Network& network) {
+    Json ports = Json::array();
+    for (const ir::PortRule& rule : network.ports) {
+      ports.push_back({{"protocol", rule.protocol},
+                       {"cidr", rule.cidr},
+                       {"remote", rule.remote},
+                       {"remote_end", rule.remote_end},
+                       {"local", rule.local},
+                       {"local_end", rule.local_end}});
+    }
+    return {{"name", network.name},
+            {"public", network.is_public},
+            {"ports", ports},
+            {"features", network.features}};
+  }
+
+  void add_node(Desired desired) {
+    const ir::Node& node = *desired.node;
+    desired.needs = {"key." + desired.provider};
+    for (const ir::Interface& interface : node.interfaces) {
+      auto network = std::find_if(program_.networks.begin(), program_.networks.end(),
+                                  [&](const ir::Network& n) { return n.name == interface.network; });
+      if (network == program_.networks.end() || network->reference) continue;
+      std::string address = network_address(desired.provider, *network);
+      if (std::find(desired.needs.begin(), desired.needs.end(), address) == desired.needs.end()) {
+        desired.needs.push_back(address);
+      }
+    }
+    desired.summary = node_summary(desired);
+    result_.resources.push_back(std::move(desired));
+  }
+
+  // "local, 2 cpu, 4 GiB, in lan": the few wants that everybody looks for.
+  static std::string node_summary(const Desired& desired) {
+    const ir::Node& node = *desired.node;
+    std::string text = desired.provider;
+    if (!desired.quote.instance_type.empty() && desired.quote.instance_type != desired.provider) {
+      text += " " + desired.quote.instance_type;
+    }
+    auto amount = [&](const char* feature) -> std::optional<double> {
+      auto want = node.wants.find(feature);
+      if (want == node.wants.end()) return std::nullopt;
+      return want->second.min ? want->second.min : want->second.max;
+    };
+    if (auto count = amount("cpu.count")) text += ", " + render_value(*count) + " cpu";
+    if (auto size = amount("memory.size")) text += ", " + render_value(*size, "memory.size");
+    if (auto count = amount("gpu.count"); count && *count > 0) text += ", " + render_value(*count) + " gpu";
+    std::set<std::string> seen;
+    for (const ir::Interface& interface : node.interfaces) {
+      if (seen.insert(interface.network).second)
+        text += (seen.size() == 1 ? ", in " : " and ") + interface.network;
+    }
+    return text;
+  }
+
+  const ir::Program& program_;
+  const ProviderSet& providers_;
+  std::vector<std::string> order_;  // providers, by first use
+  std::map<std::string, std::set<std::string>> networks_;
+  std::vector<Desired> nodes_;
+  std::string problems_;
+  DesiredResources result_;
+};
+
+}  // namespace
+
+Result<DesiredResources> desired_resources(const ir::Program& program, const ProviderSet& providers) {
+  return Builder(program, providers).build();
+}
+
+}  // namespace radl

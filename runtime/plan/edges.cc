@@ -1,0 +1,132 @@
+// What must come before what, as edges between the plan's own actions.
+#include <algorithm>
+#include <set>
+
+#include "runtime/plan/build.h"
+#include "runtime/plan/graph.h"
+
+namespace radl {
+
+void removal_edges(const Snapshot& snapshot, Plan& plan) {
+  std::map<std::string, size_t> index;
+  for (size_t i = 0; i < plan.actions.size(); ++i) index[plan.actions[i].id] = i;
+  for (const auto& [address, record] : snapshot.resources) {
+    auto user = index.find(address);
+    if (user == index.end()) continue;
+    for (const std::string& need : record.needs) {
+      auto used = index.find(need);
+      if (used == index.end()) continue;
+      Action& action = plan.actions[used->second];
+      if (action.verb == Verb::Delete || action.verb == Verb::Replace)
+        action.removed_after.push_back(address);
+    }
+  }
+}
+
+namespace {
+
+// Steps wait for steps; where one in between does not run, for what that one would have waited for.
+class StepEdges {
+ public:
+  explicit StepEdges(Draft& draft) : draft_(draft) {}
+
+  void run() {
+    for (const ir::Step& step : draft_.input.program.steps) {
+      std::set<std::string> before;
+      for (const ir::Edge& edge : step.after) {
+        if (auto found = ends_.find(edge.to); found != ends_.end())
+          before.insert(found->second.begin(), found->second.end());
+      }
+      auto action = draft_.step_actions.find(step.id);
+      if (step.kind == ir::StepKind::Barrier) {
+        if (before.empty()) continue;
+        draft_.plan.barriers.push_back({step.id, {before.begin(), before.end()}});
+        ends_[step.id] = {step.id};
+      } else if (action != draft_.step_actions.end()) {
+        connect(step, draft_.plan.actions[action->second], before);
+        ends_[step.id] = {step.id};
+      } else if (!before.empty()) {
+        ends_[step.id] = std::move(before);
+      }
+    }
+    drop_unused_barriers();
+  }
+
+ private:
+  void connect(const ir::Step& step, Action& action, const std::set<std::string>& before) {
+    for (const std::string& node : step.nodes) {
+      const Action* made = draft_.resource_action(node);
+      if (made && made->verb != Verb::Delete) action.needs.push_back(node);
+    }
+    action.needs.insert(action.needs.end(), before.begin(), before.end());
+    for (const ir::Edge& edge : step.after) {
+      if (edge.reason.empty() || !ends_.count(edge.to)) continue;
+      std::string text = edge.reason;
+      if (text.find(edge.to) == std::string::npos && draft_.step_actions.count(edge.to))
+        text += " (" + edge.to + ")";
+      if (std::find(action.order.begin(), action.order.end(), text) == action.order.end())
+        action.order.push_back(text);
+    }
+  }
+
+  void drop_unused_barriers() {
+    auto& barriers = draft_.plan.barriers;
+    std::set<std::string> used;
+    for (const Action& action : draft_.plan.actions) used.insert(action.needs.begin(), action.needs.end());
+    // Later ones may wait for earlier ones only.
+    for (size_t i = barriers.size(); i-- > 0;) {
+      if (used.count(barriers[i].id)) {
+        used.insert(barriers[i].needs.begin(), barriers[i].needs.end());
+      } else {
+        barriers.erase(barriers.begin() + static_cast<std::ptrdiff_t>(i));
+      }
+    }
+  }
+
+  Draft& draft_;
+  std::map<std::string, std::set<std::string>>
+      ends_;  // step -> actions and barriers whose end is the step's end
+};
+
+}  // namespace
+
+void plan_edges(Draft& draft) {
+  for (const Desired& desired : draft.desired.resources) {
+    auto own = draft.resource_actions.find(desired.address);
+    if (own == draft.resource_actions.end()) continue;
+    for (const std::string& need : desired.needs) {
+      const Action* action = draft.resource_action(need);
+      if (action && action->verb != Verb::Delete) draft.plan.actions[own->second].needs.push_back(need);
+    }
+  }
+  removal_edges(draft.input.snapshot, draft.plan);
+  StepEdges(draft).run();
+}
+
+Status plan_order(Draft& draft) {
+  Plan& plan = draft.plan;
+  Result<PlanGraph> graph = plan_graph(plan);
+  if (!graph.ok()) return graph.status();
+  // An action stands where its last phase stands. Among those that are free the reading order holds.
+  std::vector<size_t> place(plan.actions.size());
+  size_t position = 0;
+  for (Dag::Id id : graph->dag.topological_order()) {
+    const PlanVertex& vertex = graph->vertices[id];
+    if (vertex.phase != PlanVertex::Phase::Barrier) place[vertex.index] = ++position;
+  }
+  std::vector<size_t> order(plan.actions.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return place[a] < place[b]; });
+  std::vector<Action> sorted;
+  sorted.reserve(order.size());
+  for (size_t i : order) sorted.push_back(std::move(plan.actions[i]));
+  plan.actions = std::move(sorted);
+  draft.resource_actions.clear();
+  draft.step_actions.clear();
+  for (size_t i = 0; i < plan.actions.size(); ++i) {
+    (plan.actions[i].is_step ? draft.step_actions : draft.resource_actions)[plan.actions[i].id] = i;
+  }
+  return {};
+}
+
+}  // namespace radl

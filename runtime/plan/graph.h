@@ -1,0 +1,26 @@
+// A plan as a graph of phases: a replacement is a removal and a making, which wait for different things.
+#pragma once
+
+#include <vector>
+
+#include "runtime/graph/dag.h"
+#include "runtime/plan/plan.h"
+
+namespace radl {
+
+struct PlanVertex {
+  enum class Phase { Remove, Make, Barrier };
+  Phase phase = Phase::Make;
+  size_t index = 0;  // of the action, or of the barrier
+};
+
+struct PlanGraph {
+  std::vector<PlanVertex> vertices;
+  Dag dag;
+  std::vector<bool> tolerant;  // for ReadyQueue: barriers
+};
+
+// Invalid: an unknown id, or a cycle (named).
+Result<PlanGraph> plan_graph(const Plan& plan);
+
+}  // namespace radl

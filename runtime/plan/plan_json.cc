@@ -1,0 +1,227 @@
+// The plan as JSON and back: docs/plan.md describes every key.
+#include "runtime/plan/plan.h"
+
+namespace radl {
+
+namespace {
+
+Json to_json(const FieldChange& change) {
+  return {{"field", change.field},
+          {"before", change.before},
+          {"after", change.after},
+          {"forces_replacement", change.forces_replacement}};
+}
+
+Json to_json(const Change& change) {
+  Json json = {{"resource", change.resource},
+               {"what", change.what},
+               {"before", change.before},
+               {"after", change.after}};
+  if (!change.diff.empty()) json["diff"] = change.diff;
+  return json;
+}
+
+Json to_json(const Action& action) {
+  Json changes = Json::array();
+  for (const FieldChange& change : action.changes) changes.push_back(to_json(change));
+  Json json = {{"id", action.id},
+               {"verb", verb_name(action.verb)},
+               {"nodes", action.nodes},
+               {"summary", action.summary},
+               {"why", action.why},
+               {"needs", action.needs},
+               {"changes", std::move(changes)}};
+  json["seconds"] = action.seconds ? Json(*action.seconds) : Json();
+  if (action.is_step) {
+    json["step"] = action.step_kind;
+    json["order"] = action.order;
+    if (action.step_kind == "training") json["resume"] = action.resume;
+    return json;
+  }
+  json["kind"] = resource_kind_name(action.kind);
+  json["provider"] = action.provider;
+  json["removed_after"] = action.removed_after;
+  if (action.verb != Verb::Delete) json["spec"] = action.spec;
+  if (action.kind == ResourceKind::Node) json["price_per_hour"] = action.price_per_hour;
+  return json;
+}
+
+Json to_json(const Drift& drift) {
+  Json changes = Json::array();
+  for (const Change& change : drift.changes) changes.push_back(to_json(change));
+  return {{"address", drift.address},
+          {"what", drift.what},
+          {"changes", std::move(changes)},
+          {"detail", drift.detail}};
+}
+
+Json to_json(const OutputChange& output) {
+  return {{"name", output.name},
+          {"verb", verb_name(output.verb)},
+          {"before", output.sensitive ? Json() : output.before},
+          {"after", output.sensitive ? Json() : output.after},
+          {"sensitive", output.sensitive}};
+}
+
+Json to_json(const PlanTotals& totals) {
+  return {{"create", totals.create},
+          {"update", totals.update},
+          {"replace", totals.replace},
+          {"delete", totals.remove},
+          {"run", totals.run},
+          {"forget", totals.forget},
+          {"price_per_hour_before", totals.price_per_hour_before},
+          {"price_per_hour", totals.price_per_hour},
+          {"currency", totals.currency},
+          {"seconds", totals.seconds},
+          {"seconds_complete", totals.seconds_complete}};
+}
+
+template <class T>
+Json list_of(const std::vector<T>& values) {
+  Json list = Json::array();
+  for (const T& value : values) list.push_back(to_json(value));
+  return list;
+}
+
+// ---- reading: throws Json::exception or std::out_of_range on what does not fit; plan_from_json turns that
+// into Invalid
+
+Verb verb_from(const std::string& name) {
+  for (Verb verb : {Verb::Create, Verb::Update, Verb::Replace, Verb::Delete, Verb::Run, Verb::Forget}) {
+    if (name == verb_name(verb)) return verb;
+  }
+  throw std::out_of_range("unknown verb '" + name + "'");
+}
+
+ResourceKind kind_from(const std::string& name) {
+  for (ResourceKind kind :
+       {ResourceKind::Key, ResourceKind::Network, ResourceKind::Node, ResourceKind::Volume}) {
+    if (name == resource_kind_name(kind)) return kind;
+  }
+  throw std::out_of_range("unknown kind of resource '" + name + "'");
+}
+
+Action read_action(const Json& json) {
+  Action action;
+  action.id = json.at("id");
+  action.verb = verb_from(json.at("verb"));
+  action.nodes = json.at("nodes").get<std::vector<std::string>>();
+  action.summary = json.at("summary");
+  action.why = json.at("why");
+  action.needs = json.at("needs").get<std::vector<std::string>>();
+  for (const Json& change : json.at("changes")) {
+    action.changes.push_back({change.at("field"), change.at("before"), change.at("after"),
+                              change.at("forces_replacement").get<bool>()});
+  }
+  if (const Json& seconds = json.at("seconds"); !seconds.is_null()) action.seconds = seconds.get<double>();
+  action.is_step = json.contains("step");
+  if (action.is_step) {
+    action.step_kind = json.at("step");
+    action.order = json.at("order").get<std::vector<std::string>>();
+    action.resume = json.value("resume", false);
+    return action;
+  }
+  action.kind = kind_from(json.at("kind"));
+  action.provider = json.at("provider");
+  action.removed_after = json.at("removed_after").get<std::vector<std::string>>();
+  action.spec = json.value("spec", Json());
+  action.price_per_hour = json.value("price_per_hour", 0.0);
+  return action;
+}
+
+Drift read_drift(const Json& json) {
+  Drift drift{json.at("address"), json.at("what"), {}, json.at("detail")};
+  for (const Json& change : json.at("changes")) {
+    drift.changes.push_back({change.at("resource"), change.at("what"), change.at("before"),
+                             change.at("after"), change.value("diff", "")});
+  }
+  return drift;
+}
+
+PlanTotals read_totals(const Json& json) {
+  PlanTotals totals;
+  totals.create = json.at("create");
+  totals.update = json.at("update");
+  totals.replace = json.at("replace");
+  totals.remove = json.at("delete");
+  totals.run = json.at("run");
+  totals.forget = json.at("forget");
+  totals.price_per_hour_before = json.at("price_per_hour_before");
+  totals.price_per_hour = json.at("price_per_hour");
+  totals.currency = json.at("currency");
+  totals.seconds = json.at("seconds");
+  totals.seconds_complete = json.at("seconds_complete");
+  return totals;
+}
+
+Plan read_plan(const Json& json) {
+  Plan plan;
+  plan.infrastructure = json.at("infrastructure");
+  plan.destroys = json.at("destroys");
+  const Json& of = json.at("of");
+  plan.source_digest = of.at("source_digest");
+  for (const Json& source : of.at("sources"))
+    plan.sources.push_back({source.at("path"), source.at("sha256")});
+  plan.lineage = of.at("lineage");
+  plan.serial = of.at("serial");
+  plan.catalog = of.at("catalog");
+  for (const Json& action : json.at("actions")) plan.actions.push_back(read_action(action));
+  for (const Json& barrier : json.at("barriers")) {
+    plan.barriers.push_back({barrier.at("id"), barrier.at("needs").get<std::vector<std::string>>()});
+  }
+  for (const Json& output : json.at("outputs")) {
+    plan.outputs.push_back({output.at("name"), verb_from(output.at("verb")), output.at("before"),
+                            output.at("after"), output.at("sensitive").get<bool>()});
+  }
+  for (const Json& drift : json.at("drift")) plan.drift.push_back(read_drift(drift));
+  plan.notes = json.at("notes").get<std::vector<std::string>>();
+  plan.totals = read_totals(json.at("totals"));
+  return plan;
+}
+
+}  // namespace
+
+Json to_json(const Plan& plan) {
+  Json sources = Json::array(), barriers = Json::array();
+  for (const ir::Source& source : plan.sources)
+    sources.push_back({{"path", source.path}, {"sha256", source.sha256}});
+  for (const Barrier& barrier : plan.barriers)
+    barriers.push_back({{"id", barrier.id}, {"needs", barrier.needs}});
+  return {{"plan", plan.version},
+          {"infrastructure", plan.infrastructure},
+          {"destroys", plan.destroys},
+          {"changes", plan.changes_anything()},
+          {"of",
+           {{"source_digest", plan.source_digest},
+            {"sources", std::move(sources)},
+            {"lineage", plan.lineage},
+            {"serial", plan.serial},
+            {"catalog", plan.catalog}}},
+          {"actions", list_of(plan.actions)},
+          {"barriers", std::move(barriers)},
+          {"outputs", list_of(plan.outputs)},
+          {"drift", list_of(plan.drift)},
+          {"notes", plan.notes},
+          {"totals", to_json(plan.totals)}};
+}
+
+Result<Plan> plan_from_json(const Json& json) {
+  if (!json.is_object() || !json.contains("plan") || !json["plan"].is_number_integer()) {
+    return invalid("this is no plan: it has no version");
+  }
+  if (json["plan"].get<long long>() > kPlanVersion) {
+    return Status(Code::Invalid,
+                  "the plan was made by a newer radlc (plan version " + json["plan"].dump() + ")")
+        .with_hint("make it again with this radlc, or apply it with that one");
+  }
+  try {
+    return read_plan(json);
+  } catch (const Json::exception& error) {
+    return invalid(std::string("the plan cannot be read: ") + error.what());
+  } catch (const std::out_of_range& error) {
+    return invalid(std::string("the plan cannot be read: ") + error.what());
+  }
+}
+
+}  // namespace radl

@@ -1,0 +1,317 @@
+// The plan as text: what changes, why, and one line that sums it up.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/plan/line_diff.h"
+#include "runtime/plan/render.h"
+
+namespace radl {
+
+namespace {
+
+constexpr const char* kReset = "\x1b[0m";
+
+const char* color_of(Verb verb) {
+  switch (verb) {
+    case Verb::Create:
+      return "\x1b[32m";
+    case Verb::Update:
+      return "\x1b[33m";
+    case Verb::Replace:
+      return "\x1b[35m";
+    case Verb::Delete:
+      return "\x1b[31m";
+    case Verb::Run:
+      return "\x1b[36m";
+    case Verb::Forget:
+      return "\x1b[2m";
+  }
+  return "";
+}
+
+// Actions that differ in the ordinal of their node alone, shown as one line.
+struct Group {
+  const Action* first = nullptr;
+  std::string prefix, suffix;  // "worker", "/tools"
+  std::vector<int> ordinals;   // empty: no ordinal in its id
+};
+
+// "worker[3]/tools" -> "worker", 3, "/tools".
+bool split_ordinal(const std::string& id, std::string& prefix, int& ordinal, std::string& suffix) {
+  size_t open = id.find('['), close = id.find(']');
+  if (open == std::string::npos || close == std::string::npos || close < open + 2) return false;
+  std::string digits = id.substr(open + 1, close - open - 1);
+  if (digits.size() > 9 || digits.find_first_not_of("0123456789") != std::string::npos) return false;
+  prefix = id.substr(0, open);
+  ordinal = std::stoi(digits);
+  suffix = id.substr(close + 1);
+  return true;
+}
+
+std::string replace_all(std::string text, const std::string& from, const std::string& to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+// "0", "0..3", "0,2,5..7"
+std::string ranges(std::vector<int> ordinals) {
+  std::sort(ordinals.begin(), ordinals.end());
+  std::string text;
+  for (size_t i = 0; i < ordinals.size();) {
+    size_t end = i;
+    while (end + 1 < ordinals.size() && ordinals[end + 1] == ordinals[end] + 1) ++end;
+    if (!text.empty()) text += ",";
+    text += end == i ? std::to_string(ordinals[i]) : fmt::format("{}..{}", ordinals[i], ordinals[end]);
+    i = end + 1;
+  }
+  return text;
+}
+
+std::string group_id(const Group& group) {
+  if (group.ordinals.empty()) return group.first->id;
+  return group.prefix + "[" + ranges(group.ordinals) + "]" + group.suffix;
+}
+
+bool hides_field(const Action& action, const FieldChange& change) {
+  // A number that the state keeps and a fingerprint say nothing to a reader.
+  return action.is_step && change.field.size() > 7 &&
+         change.field.compare(change.field.size() - 7, 7, "_sha256") == 0;
+}
+
+class Text {
+ public:
+  Text(const Plan& plan, const PlanTextOptions& options) : plan_(plan), options_(options) {}
+
+  std::string render() {
+    if (options_.brief) return summary_line(plan_) + "\n";
+    drift();
+    actions();
+    outputs();
+    notes();
+    if (!out_.empty()) out_ += "\n";
+    out_ += paint("\x1b[1m", summary_line(plan_)) + "\n";
+    return std::move(out_);
+  }
+
+ private:
+  std::string paint(const char* color, const std::string& text) const {
+    return options_.color ? color + text + kReset : text;
+  }
+
+  std::string mark(Verb verb) const { return paint(color_of(verb), fmt::format("{:>3}", verb_mark(verb))); }
+
+  void heading(const std::string& text) {
+    if (!out_.empty()) out_ += "\n";
+    out_ += paint("\x1b[1m", text) + "\n";
+  }
+
+  std::vector<Group> groups() const {
+    std::vector<Group> all;
+    std::map<std::string, size_t> index;
+    for (const Action& action : plan_.actions) {
+      Group group{&action, "", "", {}};
+      int ordinal = 0;
+      bool folds = !options_.full && split_ordinal(action.id, group.prefix, ordinal, group.suffix);
+      if (!folds) {
+        all.push_back(group);
+        continue;
+      }
+      group.ordinals = {ordinal};
+      std::string key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}", verb_name(action.verb), group.prefix,
+                                    group.suffix, summary(action), why(action), changes_key(action));
+      auto [at, is_new] = index.try_emplace(key, all.size());
+      if (is_new) {
+        all.push_back(group);
+      } else {
+        all[at->second].ordinals.push_back(ordinal);
+      }
+    }
+    return all;
+  }
+
+  static std::string own_node(const Action& action) {
+    return action.nodes.size() == 1 ? action.nodes[0] : "";
+  }
+
+  std::string summary(const Action& action) const {
+    // What a removal is called by its provider differs from one to the next and matters only in full.
+    return action.verb == Verb::Delete && !options_.full ? action.provider : action.summary;
+  }
+
+  // The reason, where it says more than the mark does; "its node" stands for the node's name.
+  std::string why(const Action& action) const {
+    bool plain = action.why == "new" || action.why == "its node is new" || action.why == "destroy";
+    if (plain && !options_.full) return "";
+    std::string node = own_node(action);
+    return node.empty() || options_.full ? action.why : replace_all(action.why, node, "its node");
+  }
+
+  std::string changes_key(const Action& action) const {
+    std::string key;
+    std::string node = own_node(action);
+    for (const FieldChange& change : action.changes) {
+      std::string text = change.field + "\t" + change.before.dump() + "\t" + change.after.dump() + "\n";
+      key += node.empty() ? text : replace_all(text, node, "?");
+    }
+    return key;
+  }
+
+  void actions() {
+    std::vector<Group> all = groups();
+    size_t widest = 0;
+    for (const Group& group : all) widest = std::max(widest, group_id(group).size());
+    widest = std::min<size_t>(widest, 40);
+    if (!all.empty() && !out_.empty()) out_ += "\n";
+    for (const Group& group : all) {
+      const Action& action = *group.first;
+      std::string line =
+          fmt::format("{} {:<{}}  {}", mark(action.verb), group_id(group), widest, summary(action));
+      if (std::string reason = why(action); !reason.empty()) line += paint("\x1b[2m", "  [" + reason + "]");
+      while (!line.empty() && line.back() == ' ') line.pop_back();
+      out_ += line + "\n";
+      for (const FieldChange& change : action.changes) field(action, change);
+      if (options_.full) details(action);
+    }
+  }
+
+  void details(const Action& action) {
+    if (!action.is_step && action.verb == Verb::Create && action.spec.is_object()) {
+      for (const auto& [key, value] : action.spec.items())
+        out_ += fmt::format("        {}  {}\n", key, render_value(value, key));
+    }
+    for (const std::string& reason : action.order)
+      out_ += "        " + paint("\x1b[2m", "after: " + reason) + "\n";
+  }
+
+  void field(const Action& action, const FieldChange& change) {
+    if (hides_field(action, change) && !options_.full) return;
+    bool texts = change.before.is_string() && change.after.is_string();
+    bool long_text = texts && (change.before.get_ref<const std::string&>().find('\n') != std::string::npos ||
+                               change.after.get_ref<const std::string&>().find('\n') != std::string::npos);
+    if (long_text) {
+      out_ += "        " + change.field + "\n";
+      diff(change.before.get<std::string>(), change.after.get<std::string>());
+      return;
+    }
+    out_ += fmt::format("        {}  {} -> {}{}\n", change.field, render_value(change.before, change.field),
+                        render_value(change.after, change.field),
+                        change.forces_replacement ? paint("\x1b[35m", "  (forces a new one)") : "");
+  }
+
+  void diff(const std::string& before, const std::string& after) {
+    for (const std::string& line : line_diff(before, after)) {
+      const char* color = line[0] == '+' ? "\x1b[32m" : line[0] == '-' ? "\x1b[31m" : "\x1b[2m";
+      out_ += "          " + paint(color, line) + "\n";
+    }
+  }
+
+  void drift() {
+    if (plan_.drift.empty()) return;
+    heading("Changed outside of radlc:");
+    for (const Drift& drift : plan_.drift) {
+      out_ += fmt::format("  {} {}  {}{}\n", paint("\x1b[33m", "!"), drift.address, drift.what,
+                          drift.detail.empty() ? "" : ": " + drift.detail);
+      for (const Change& change : drift.changes) drift_change(change);
+    }
+  }
+
+  void drift_change(const Change& change) {
+    std::string name = change.resource + (change.what.empty() ? "" : " " + change.what);
+    if (change.diff.empty()) {
+      out_ += fmt::format("        {}  is {}, wanted {}\n", name, render_value(change.before, change.what),
+                          render_value(change.after, change.what));
+      return;
+    }
+    out_ += "        " + name + "\n";
+    for (size_t begin = 0; begin < change.diff.size();) {
+      size_t end = std::min(change.diff.find('\n', begin), change.diff.size());
+      std::string line = change.diff.substr(begin, end - begin);
+      const char* color = line.empty()     ? ""
+                          : line[0] == '+' ? "\x1b[32m"
+                          : line[0] == '-' ? "\x1b[31m"
+                                           : "\x1b[2m";
+      out_ += "          " + paint(color, line) + "\n";
+      begin = end + 1;
+    }
+  }
+
+  void outputs() {
+    if (plan_.outputs.empty() || plan_.destroys) return;
+    heading("Outputs:");
+    for (const OutputChange& output : plan_.outputs) {
+      std::string value = output.sensitive ? "(sensitive)"
+                          : output.verb == Verb::Update
+                              ? render_value(output.before) + " -> " + render_value(output.after)
+                          : output.verb == Verb::Delete ? render_value(output.before)
+                                                        : render_value(output.after);
+      out_ += fmt::format("{} {} = {}\n", mark(output.verb), output.name, value);
+    }
+  }
+
+  void notes() {
+    if (plan_.notes.empty()) return;
+    if (!out_.empty()) out_ += "\n";
+    for (const std::string& note : plan_.notes) out_ += paint("\x1b[33m", "note:") + " " + note + "\n";
+  }
+
+  const Plan& plan_;
+  const PlanTextOptions& options_;
+  std::string out_;
+};
+
+std::string time_text(double seconds) {
+  double whole = std::ceil(seconds);
+  if (whole < 120) return fmt::format("{:.0f} s", whole);
+  if (whole < 7200) return fmt::format("{:.0f} min", std::ceil(whole / 60));
+  return fmt::format("{:.1f} h", whole / 3600);
+}
+
+std::string money(double price, const std::string& currency) {
+  return fmt::format("{:.{}f} {}/h", price, price != 0 && price < 1 ? 4 : 2, currency);
+}
+
+std::string price_text(const PlanTotals& totals) {
+  bool moves = std::fabs(totals.price_per_hour - totals.price_per_hour_before) > 1e-9;
+  std::string now = money(totals.price_per_hour, totals.currency);
+  if (!moves || totals.price_per_hour_before == 0) return now;
+  return money(totals.price_per_hour_before, totals.currency) + " -> " + now;
+}
+
+}  // namespace
+
+std::string summary_line(const Plan& plan) {
+  if (!plan.changes_anything()) {
+    return plan.destroys ? "Nothing to destroy." : "No changes. The infrastructure is as the file says.";
+  }
+  const PlanTotals& totals = plan.totals;
+  const std::pair<int, const char*> counts[] = {{totals.create, "to create"},
+                                                {totals.update, "to change"},
+                                                {totals.replace, "to replace"},
+                                                {totals.remove, "to destroy"},
+                                                {totals.forget, "to forget"}};
+  std::string text;
+  auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  for (const auto& [count, what] : counts) {
+    if (count) add(fmt::format("{} {}", count, what));
+  }
+  if (totals.run) add(fmt::format("{} step{} to run", totals.run, totals.run == 1 ? "" : "s"));
+  if (plan.actions.empty())
+    add(fmt::format("{} output{} to change", plan.outputs.size(), plan.outputs.size() == 1 ? "" : "s"));
+  if (plan.destroys) return "Plan: " + text + ".";
+  text += "; " + price_text(totals);
+  bool trains = std::any_of(plan.actions.begin(), plan.actions.end(),
+                            [](const Action& action) { return action.is_step && !action.seconds; });
+  if (!plan.actions.empty())
+    text += "; about " + time_text(totals.seconds) + (trains ? " and the training" : "");
+  return "Plan: " + text + ".";
+}
+
+std::string render_text(const Plan& plan, const PlanTextOptions& options) {
+  return Text(plan, options).render();
+}
+
+}  // namespace radl

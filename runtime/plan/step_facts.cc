@@ -1,0 +1,106 @@
+#include "runtime/plan/step_facts.h"
+
+#include <algorithm>
+
+#include "common/digest.h"
+
+namespace radl {
+
+std::string step_digest(const ir::Step& step, const std::map<std::string, std::string>& secrets) {
+  std::string text = step.digest;
+  for (const std::string& name : ir::secrets_in(step)) {
+    auto fingerprint = secrets.find(name);
+    text += "\n" + name + "=" + (fingerprint == secrets.end() ? "" : fingerprint->second);
+  }
+  return sha256_hex(text);
+}
+
+std::vector<std::string> steps_below(const ir::Step& step,
+                                     const std::map<std::string, const ir::Step*>& steps) {
+  std::vector<std::string> below;
+  if (step.kind == ir::StepKind::Training || step.kind == ir::StepKind::Barrier) return below;
+  for (const ir::Edge& edge : step.after) {
+    auto found = steps.find(edge.to);
+    if (found == steps.end() || found->second->kind == ir::StepKind::Training) continue;
+    if (found->second->nodes == step.nodes) below.push_back(edge.to);
+  }
+  return below;
+}
+
+std::string step_revision(const std::string& digest, const std::map<std::string, std::string>& below) {
+  std::string text = digest;
+  for (const auto& [id, revision] : below) text += "\n" + id + "=" + revision;
+  return sha256_hex(text);
+}
+
+Json step_definition(const ir::Step& step) {
+  Json definition = {{"recipe", step.recipe}, {"kind", ir::step_kind_name(step.kind)}};
+  if (step.kind == ir::StepKind::Native) {
+    Json resources = Json::array();
+    for (const ir::Resource& resource : step.resources) {
+      resources.push_back(
+          {{"type", resource.type}, {"name", resource.name}, {"properties", resource.properties}});
+    }
+    definition["resources"] = std::move(resources);
+  }
+  if (!step.body.empty()) definition["body"] = step.body;
+  if (step.kind == ir::StepKind::Training) definition["training"] = step.training;
+  return definition;
+}
+
+namespace {
+
+std::string counted(size_t count, const char* noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+std::string native_summary(const ir::Step& step) {
+  constexpr size_t kShown = 4;
+  std::string text;
+  for (size_t i = 0; i < step.resources.size() && i < kShown; ++i) {
+    text += (i ? ", " : "") + step.resources[i].type + " '" + step.resources[i].name + "'";
+  }
+  if (step.resources.size() > kShown)
+    text += " and " + std::to_string(step.resources.size() - kShown) + " more";
+  return text.empty() ? "nothing" : text;
+}
+
+std::string training_summary(const ir::Step& step) {
+  const Json& training = step.training;
+  auto text_at = [&](const char* pointer) -> std::string {
+    Json::json_pointer at(pointer);
+    if (!training.contains(at)) return "";
+    const Json& value = training.at(at);
+    return value.is_string() ? value.get<std::string>() : value.dump();
+  };
+  auto count_at = [&](const char* role) -> size_t {
+    Json::json_pointer at(std::string("/cluster/") + role);
+    return training.contains(at) && training.at(at).is_array() ? training.at(at).size() : 0;
+  };
+  std::string text = text_at("/job/model");
+  if (std::string name = text_at("/job/dataset/name"); !name.empty()) text += " on " + name;
+  if (std::string mode = text_at("/job/sync/mode"); !mode.empty()) text += ", " + mode;
+  if (size_t servers = count_at("ps")) text += ", " + counted(servers, "server");
+  if (size_t workers = count_at("worker")) text += ", " + counted(workers, "worker");
+  return text;
+}
+
+}  // namespace
+
+std::string step_summary(const ir::Step& step) {
+  switch (step.kind) {
+    case ir::StepKind::Native:
+      return native_summary(step);
+    case ir::StepKind::Ansible:
+      return "Ansible recipe '" + step.recipe + "'";
+    case ir::StepKind::CloudInit:
+      return "cloud-init recipe '" + step.recipe + "'";
+    case ir::StepKind::Training:
+      return training_summary(step);
+    case ir::StepKind::Barrier:
+      return "";
+  }
+  return "";
+}
+
+}  // namespace radl

@@ -1,0 +1,26 @@
+// What a step depends on, as far as the plan and the executor must agree on it. Used by runtime/exec.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/ir.h"
+#include "runtime/state/snapshot.h"
+
+namespace radl {
+
+// Digest of the step itself: the IR's digest and the fingerprints of the secrets that it uses.
+std::string step_digest(const ir::Step& step, const std::map<std::string, std::string>& secrets);
+// The steps directly before it on its node, whose work it builds upon. None for a training: only what its own
+// digest covers matters for its result.
+std::vector<std::string> steps_below(const ir::Step& step,
+                                     const std::map<std::string, const ir::Step*>& steps);
+// Over the digest and the revisions of the steps below.
+std::string step_revision(const std::string& digest, const std::map<std::string, std::string>& below);
+// The step without positions, group and edges: what a person would call its content. Secrets by reference.
+Json step_definition(const ir::Step& step);
+// "package 'htop', file '/etc/motd'"; "resnet20 on cifar10, async, 1 server and 2 workers".
+std::string step_summary(const ir::Step& step);
+
+}  // namespace radl

@@ -1,0 +1,252 @@
+// Which steps run, and why: exactly those whose content, inputs, node or observation changed, or that did not
+// end well.
+#include <algorithm>
+
+#include "runtime/plan/build.h"
+#include "runtime/plan/step_facts.h"
+#include "runtime/plan/values.h"
+
+namespace radl {
+
+namespace {
+
+class StepPlanner {
+ public:
+  explicit StepPlanner(Draft& draft) : draft_(draft), snapshot_(draft.input.snapshot) {
+    for (const ir::Step& step : draft.input.program.steps) steps_[step.id] = &step;
+    for (const auto& [id, record] : snapshot_.steps) {
+      auto& [total, count] = seconds_of_recipe_[record.recipe];
+      if (record.status == StepStatus::Done && record.seconds > 0) total += record.seconds, ++count;
+    }
+  }
+
+  void run() {
+    for (const ir::Step& step : draft_.input.program.steps) {
+      if (step.kind != ir::StepKind::Barrier) plan(step);
+    }
+  }
+
+ private:
+  void plan(const ir::Step& step) {
+    std::string digest = step_digest(step, draft_.input.secrets);
+    auto found = snapshot_.steps.find(step.id);
+    const StepRecord* record = found == snapshot_.steps.end() ? nullptr : &found->second;
+    std::string why = reason(step, digest, record);
+    if (why.empty()) {
+      revisions_[step.id] = record->revision;
+      return;
+    }
+    std::map<std::string, std::string> below;
+    for (const std::string& id : steps_below(step, steps_)) below[id] = revisions_[id];
+    revisions_[step.id] = step_revision(digest, below);
+    add(step, record, digest, std::move(why));
+  }
+
+  // Empty: the step is as wanted.
+  std::string reason(const ir::Step& step, const std::string& digest, const StepRecord* record) {
+    if (!record) {
+      bool node_is_new = std::any_of(step.nodes.begin(), step.nodes.end(),
+                                     [&](const std::string& node) { return draft_.is_made_anew(node); });
+      return node_is_new && step.nodes.size() == 1 ? "its node is new" : "new";
+    }
+    if (record->status == StepStatus::Failed) return "it failed last time";
+    if (record->status == StepStatus::Interrupted) return "it was interrupted last time";
+    if (std::string why = node_reason(step, *record); !why.empty()) return why;
+    if (record->digest != digest) return content_reason(step, *record);
+    if (std::string why = input_reason(step, *record); !why.empty()) return why;
+    if (std::string why = below_reason(step, *record); !why.empty()) return why;
+    auto missing = draft_.input.options.missing_products.find(step.id);
+    if (missing != draft_.input.options.missing_products.end())
+      return "its product is missing: " + missing->second;
+    return observed_reason(step);
+  }
+
+  std::string node_reason(const ir::Step& step, const StepRecord& record) const {
+    for (const std::string& node : step.nodes) {
+      if (draft_.is_made_anew(node)) return node + " is made anew";
+      auto before = record.made_on.find(node);
+      auto now = snapshot_.resources.find(node);
+      // A training's nodes are part of its digest: a node that is new to it is no reason of its own.
+      if (before == record.made_on.end()) {
+        if (step.kind != ir::StepKind::Training) return node + " is new to it";
+      } else if (now == snapshot_.resources.end() || before->second != now->second.id) {
+        return node + " was made anew since";
+      }
+    }
+    return "";
+  }
+
+  std::string content_reason(const ir::Step& step, const StepRecord& record) const {
+    if (step.kind == ir::StepKind::Training) return training_reason(step, record);
+    if (!record.definition) return "its recipe changed";
+    for (const std::string& name : ir::secrets_in(step)) {
+      auto now = draft_.input.secrets.find(name);
+      auto before = snapshot_.secrets.find(name);
+      bool same = now != draft_.input.secrets.end() && before != snapshot_.secrets.end() &&
+                  now->second == before->second;
+      if (!same && *record.definition == step_definition(step)) return "the secret " + name + " changed";
+    }
+    if (*record.definition == step_definition(step)) return "a file that it uses changed";
+    return "its recipe changed";
+  }
+
+  std::string training_reason(const ir::Step& step, const StepRecord& record) const {
+    const Json before =
+        record.definition ? record.definition->value("training", Json::object()) : Json::object();
+    std::vector<std::string> names;
+    auto workers = [](const Json& training) -> size_t {
+      Json::json_pointer at("/cluster/worker");
+      return training.contains(at) ? training.at(at).size() : 0;
+    };
+    size_t was = workers(before), now = workers(step.training);
+    std::string text;
+    if (was != now) text = "workers " + std::to_string(was) + " -> " + std::to_string(now);
+    for (const FieldChange& change : differing_fields(before, step.training)) {
+      bool cluster = change.field.compare(0, 8, "cluster.") == 0;
+      if (change.field == "identity" || change.field == "result" || (cluster && was != now)) continue;
+      std::string name = change.field.compare(0, 4, "job.") == 0 ? change.field.substr(4) : change.field;
+      text += (text.empty() ? "" : ", ") + name + " changed";
+    }
+    return text.empty() ? "its definition changed" : text;
+  }
+
+  std::string input_reason(const ir::Step& step, const StepRecord& record) const {
+    for (const std::string& name : ir::unknowns_in(step)) {
+      std::string owner = split_unknown(name).owner;
+      if (draft_.is_made_anew(owner)) return name + " will change";
+      if (draft_.step_actions.count(owner)) return owner + " runs again";
+      std::optional<Json> value = known_value(snapshot_, name);
+      auto before = record.inputs.find(name);
+      if (value && (before == record.inputs.end() || before->second != value_fingerprint(*value))) {
+        return name + " changed";
+      }
+    }
+    return "";
+  }
+
+  std::string below_reason(const ir::Step& step, const StepRecord& record) {
+    for (const std::string& id : steps_below(step, steps_)) {
+      auto before = record.inputs.find(id);
+      if (before == record.inputs.end() || before->second != revisions_[id]) return "it builds upon " + id;
+    }
+    return "";
+  }
+
+  std::string observed_reason(const ir::Step& step) const {
+    const Observed* observed = draft_.input.observed;
+    if (!observed) return "";
+    auto found = observed->steps.find(step.id);
+    if (found == observed->steps.end() || found->second.empty()) return "";
+    return "changed on the node: " + found->second.front().resource + " " + found->second.front().what;
+  }
+
+  void add(const ir::Step& step, const StepRecord* record, const std::string& digest, std::string why) {
+    Action action;
+    action.id = step.id;
+    action.verb = Verb::Run;
+    action.is_step = true;
+    action.step_kind = ir::step_kind_name(step.kind);
+    action.nodes = step.nodes;
+    action.summary = step_summary(step);
+    action.changes = changes(step, record, digest);
+    action.seconds = predicted(step, record);
+    if (step.kind == ir::StepKind::Training) {
+      action.resume = record && same_identity(step, *record);
+      if (action.resume) why += "; goes on from the last checkpoint";
+    }
+    action.why = std::move(why);
+    draft_.step_actions[step.id] = draft_.plan.actions.size();
+    draft_.plan.actions.push_back(std::move(action));
+  }
+
+  static bool same_identity(const ir::Step& step, const StepRecord& record) {
+    auto now = step.training.find("identity");
+    if (!record.definition || now == step.training.end()) return false;
+    Json before = record.definition->value("training", Json::object());
+    return before.value("identity", Json()) == *now;
+  }
+
+  std::vector<FieldChange> changes(const ir::Step& step, const StepRecord* record,
+                                   const std::string& digest) const {
+    std::vector<FieldChange> all;
+    if (record && record->definition && record->digest != digest) {
+      all = definition_changes(*record->definition, step_definition(step));
+    }
+    const Observed* observed = draft_.input.observed;
+    if (!observed) return all;
+    if (auto found = observed->steps.find(step.id); found != observed->steps.end()) {
+      for (const Change& change : found->second) {
+        all.push_back({change.resource + " " + change.what, change.before, change.after, false});
+      }
+    }
+    return all;
+  }
+
+  static Json by_name(const Json& definition) {
+    Json flat = Json::object();
+    for (const Json& resource : definition.value("resources", Json::array())) {
+      flat[resource.value("type", "") + " '" + resource.value("name", "") + "'"] =
+          resource.value("properties", Json());
+    }
+    return flat;
+  }
+
+  static std::vector<FieldChange> definition_changes(const Json& before, const Json& after) {
+    std::vector<FieldChange> all;
+    Json old_resources = by_name(before), new_resources = by_name(after);
+    for (const auto& [name, properties] : new_resources.items()) {
+      if (!old_resources.contains(name)) {
+        all.push_back({name, nullptr, "added to the recipe", false});
+        continue;
+      }
+      for (FieldChange& change : differing_fields(old_resources[name], properties)) {
+        change.field = name + " " + change.field;
+        all.push_back(std::move(change));
+      }
+    }
+    for (const auto& [name, properties] : old_resources.items()) {
+      if (!new_resources.contains(name)) {
+        all.push_back({name, "in the recipe", "left as it is on the node", false});
+      }
+    }
+    std::string old_body = before.value("body", ""), new_body = after.value("body", "");
+    if (old_body != new_body) all.push_back({"recipe", old_body, new_body, false});
+    Json old_training = before.value("training", Json::object()),
+         new_training = after.value("training", Json::object());
+    for (FieldChange& change : differing_fields(old_training, new_training)) {
+      if (change.field != "identity") all.push_back(std::move(change));
+    }
+    return all;
+  }
+
+  std::optional<double> predicted(const ir::Step& step, const StepRecord* record) const {
+    if (record && record->status == StepStatus::Done && record->seconds > 0) return record->seconds;
+    if (auto known = seconds_of_recipe_.find(step.recipe);
+        known != seconds_of_recipe_.end() && known->second.second) {
+      return known->second.first / known->second.second;
+    }
+    // Rules of thumb until a first run has been measured.
+    switch (step.kind) {
+      case ir::StepKind::Native:
+        return 0.5 + 0.5 * static_cast<double>(step.resources.size());
+      case ir::StepKind::Ansible:
+        return 30;
+      case ir::StepKind::CloudInit:
+        return 20;
+      default:
+        return std::nullopt;
+    }
+  }
+
+  Draft& draft_;
+  const Snapshot& snapshot_;
+  std::map<std::string, const ir::Step*> steps_;
+  std::map<std::string, std::string> revisions_;  // after this plan
+  std::map<std::string, std::pair<double, int>> seconds_of_recipe_;
+};
+
+}  // namespace
+
+void plan_steps(Draft& draft) { StepPlanner(draft).run(); }
+
+}  // namespace radl

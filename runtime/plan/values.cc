@@ -1,0 +1,45 @@
+#include "runtime/plan/values.h"
+
+#include "common/digest.h"
+
+namespace radl {
+
+UnknownName split_unknown(const std::string& name) {
+  size_t dot = name.rfind('.');
+  if (dot == std::string::npos) return {name, ""};
+  return {name.substr(0, dot), name.substr(dot + 1)};
+}
+
+std::optional<Json> node_attribute(const ResourceRecord& node, const std::string& attribute) {
+  if (attribute == "id") return Json(node.id);
+  auto value_of = [&](const char* key) -> std::optional<Json> {
+    auto found = node.attributes.find(key);
+    if (found == node.attributes.end() || found->is_null()) return std::nullopt;
+    return *found;
+  };
+  if (attribute == "ip") {
+    std::optional<Json> address = value_of("public_ip");
+    return address ? address : value_of("private_ip");
+  }
+  return value_of(attribute.c_str());
+}
+
+std::optional<Json> known_value(const Snapshot& snapshot, const std::string& name) {
+  UnknownName parts = split_unknown(name);
+  if (auto node = snapshot.resources.find(parts.owner); node != snapshot.resources.end()) {
+    return node_attribute(node->second, parts.attribute);
+  }
+  auto step = snapshot.steps.find(parts.owner);
+  if (step == snapshot.steps.end() || step->second.status != StepStatus::Done) return std::nullopt;
+  const Json& product = step->second.product;
+  if (!product.is_object()) return std::nullopt;
+  auto value = product.find(parts.attribute);
+  if (value == product.end() || value->is_null()) return std::nullopt;
+  return *value;
+}
+
+std::string value_fingerprint(const Json& value) {
+  return sha256_hex(value.dump(-1, ' ', false, Json::error_handler_t::replace)).substr(0, 32);
+}
+
+}  // namespace radl

@@ -1,0 +1,27 @@
+// What an unknown value of the IR (docs/ir.md: "NODE.ATTRIBUTE", "STEP.ATTRIBUTE") is, as far as the state
+// knows.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "compiler/ir/ir.h"
+#include "runtime/state/snapshot.h"
+
+namespace radl {
+
+struct UnknownName {
+  std::string owner;      // address of a node, or id of a step
+  std::string attribute;  // "private_ip", "model_path"
+};
+UnknownName split_unknown(const std::string& name);
+
+// nullopt: not known (yet).
+std::optional<Json> known_value(const Snapshot& snapshot, const std::string& name);
+// `ip` and `id` are names of the language; the rest are the provider's attributes.
+std::optional<Json> node_attribute(const ResourceRecord& node, const std::string& attribute);
+
+// Tells that a value changed: 16 bytes of SHA-256 in hex.
+std::string value_fingerprint(const Json& value);
+
+}  // namespace radl
