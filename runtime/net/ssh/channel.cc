@@ -66,7 +66,6 @@ class Channel {
   }
 
   Status open() {
-    std::lock_guard turn(session_.open_turn_);
     auto code = session_.drive(patience_, [&] {
       channel_ = libssh2_channel_open_ex(session_.session_, "session", 7, 2 * 1024 * 1024, 32768, nullptr, 0);
       return channel_ ? 0 : libssh2_session_last_errno(session_.session_);
@@ -230,8 +229,12 @@ class Channel {
 
 Result<ExecResult> Session::exec(const std::string& command, const ExecOptions& options) {
   Channel channel(*this, options);
-  if (Status s = channel.open(); !s.ok()) return s;
-  if (Status s = channel.start(command); !s.ok()) return s;
+  {
+    // libssh2 1.10 takes the first answer to a request that arrives, of whichever channel: one at a time.
+    std::lock_guard turn(open_turn_);
+    if (Status s = channel.open(); !s.ok()) return s;
+    if (Status s = channel.start(command); !s.ok()) return s;
+  }
   return channel.finish();
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "common/digest.h"
@@ -129,6 +130,28 @@ Status SshRemote::get_file(const std::string& remote_path, const std::string& lo
     Status done = sftp_read(**now, sftp_path(remote_path), local_path, until(kTransfer));
     if (done.code() != Code::Lost || attempt == 2) return done;
   }
+}
+
+Result<Target> target_of(const nlohmann::json& attributes) {
+  auto text = [&](const char* name) {
+    auto found = attributes.find(name);
+    return found != attributes.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  Target target;
+  target.host = text("host");
+  target.port = attributes.value("port", 22);
+  target.user = text("user");
+  target.host_key = text("host_key");
+  target.key_file = text("private_key_path");
+  target.jump = text("jump");
+  target.ssh_config = text("ssh_config");
+  target.known_hosts_file = text("known_hosts_file");
+  target.use_agent = attributes.value("use_agent", false);
+  if (target.host.empty()) return Status(Code::Retry, "the node has no address yet");
+  if (target.host_key.empty() && target.known_hosts_file.empty() && target.ssh_config.empty()) {
+    return Status(Code::Retry, "the node's host key is not known yet");
+  }
+  return target;
 }
 
 std::unique_ptr<Remote> make_remote(const Target& target,

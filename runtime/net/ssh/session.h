@@ -65,7 +65,7 @@ class Session {
   LIBSSH2_SESSION* session_ = nullptr;
   LIBSSH2_SFTP* sftp_ = nullptr;
   std::mutex mutex_;      // around every libssh2 call
-  std::mutex open_turn_;  // libssh2 opens one channel at a time
+  std::mutex open_turn_;  // opening a channel and starting what runs on it: one at a time
   std::mutex sftp_turn_;
   std::condition_variable news_;
   bool polling_ = false;

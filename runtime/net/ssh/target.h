@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "common/status.h"
@@ -26,6 +27,10 @@ struct Target {
 
   std::string name() const { return user + "@" + host + ":" + std::to_string(port); }
 };
+
+// The target that a node's attributes describe (host, port, user, host_key, private_key_path and optionally
+// password, jump, ssh_config, known_hosts_file). Invalid names what is missing.
+Result<Target> target_of(const nlohmann::json& attributes);
 
 // When to give up.
 struct Patience {

@@ -1,0 +1,147 @@
+#include "runtime/providers/local/isolation.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <set>
+#include <sstream>
+
+#include "common/digest.h"
+#include "common/files.h"
+#include "runtime/base/process.h"
+#include "runtime/net/detached.h"
+#include "runtime/net/quote.h"
+
+namespace radl::local {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string try_overlay(const std::string& work_directory) {
+  if (geteuid() != 0) return "not root";
+  // These stand for something in mount's options or in mountinfo.
+  if (work_directory.find_first_of(",:\\\" \t\n") != std::string::npos)
+    return "the work folder's name holds a character that overlay mounts do not take";
+  for (const char* program : {"unshare", "mount", "pivot_root"}) {
+    if (find_program(program).empty()) return fmt::format("no program '{}' (package util-linux)", program);
+  }
+  std::string probe = work_directory + "/probe-" + to_hex(random_bytes(4));
+  if (Status s = make_directories(probe, 0700); !s.ok()) return s.message();
+  std::string script = fmt::format(
+      "cd {} && mkdir u w r && mount -t overlay overlay -o lowerdir=/,upperdir=u,workdir=w r && "
+      "mount -t proc proc r/proc && test -x r/bin/sh",
+      shell_quote(probe));
+  auto tried =
+      run_process({.argv = {"unshare", "--mount", "--uts", "--ipc", "--pid", "--fork", "sh", "-c", script},
+                   .deadline = std::chrono::seconds(5)});
+  std::error_code ignored;
+  fs::remove_all(probe, ignored);
+  if (!tried) return tried.status().message();
+  if (tried->exit_status == 0) return "";
+  std::string why = tried->err.substr(0, tried->err.find('\n'));
+  return why.empty() ? "the kernel refuses the namespaces" : why;
+}
+
+// Mount points of further real file systems, which an overlay of / does not show. mountinfo escapes blanks as
+// \040.
+std::vector<std::string> other_mounts() {
+  static const std::set<std::string> kVirtual{
+      "proc",      "sysfs",      "devtmpfs", "devpts",     "tmpfs",       "cgroup", "cgroup2",  "mqueue",
+      "hugetlbfs", "debugfs",    "tracefs",  "securityfs", "pstore",      "bpf",    "configfs", "fusectl",
+      "autofs",    "rpc_pipefs", "nsfs",     "efivarfs",   "binfmt_misc", "ramfs"};
+  std::vector<std::string> found;
+  auto text = read_file("/proc/self/mountinfo", 1 << 22);
+  std::istringstream lines(text ? *text : "");
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string skip, point, word, type;
+    words >> skip >> skip >> skip >> skip >> point;
+    while (words >> word && word != "-") {
+    }
+    words >> type;
+    bool under = false;
+    for (const char* top : {"/proc", "/sys", "/dev", "/run", "/tmp"})
+      under |= point == top || point.starts_with(std::string(top) + "/");
+    if (point == "/" || under || kVirtual.count(type) || point.find('\\') != std::string::npos) continue;
+    found.push_back(point);
+  }
+  return found;
+}
+
+// Everything above / is copied on write into view/upper; nothing of the real machine changes.
+constexpr const char* kBoot = R"(#!/bin/sh
+# Builds the node's view of the file system and becomes its server. Runs in namespaces of its own.
+set -e
+D={directory}
+W={work}
+R=$D/view/root
+mount --make-rprivate /
+mount -t overlay overlay -o lowerdir=/,upperdir=$D/view/upper,workdir=$D/view/work $R
+{other}mount -t proc proc $R/proc
+mount --rbind /sys $R/sys
+mount --rbind /dev $R/dev
+mount -t tmpfs -o mode=755 tmpfs $R/run
+mkdir -p $R/run/sshd $R/run/lock
+mount --bind $D/view/tmp $R/tmp
+# Of the infrastructure's folder only this node's own is to be seen.
+mkdir -p $R$W
+mount -t tmpfs -o mode=755 tmpfs $R$W
+mkdir -p $R$D
+mount --bind $D $R$D
+mount -t tmpfs -o mode=700 tmpfs $R$D/view
+echo {hostname} > /proc/sys/kernel/hostname
+if [ ! -e $D/view/made ]; then
+  echo {hostname} > $R/etc/hostname
+  awk -F: -v OFS=: -v home=$D/home '$3 == 0 {{ $6 = home }} {{ print }}' /etc/passwd > $R/etc/passwd
+  if [ -e /etc/resolv.conf ]; then
+    cat /etc/resolv.conf > $R$D/view/resolv.conf
+    rm -f $R/etc/resolv.conf
+    cat $R$D/view/resolv.conf > $R/etc/resolv.conf
+  fi
+  {{ grep -v '{hostname}$' /etc/hosts || true; echo {hosts}; }} > $R$D/view/hosts
+  cat $R$D/view/hosts > $R/etc/hosts
+  : > $D/view/made
+fi
+cd $R
+mkdir -p .radl-old
+pivot_root . .radl-old
+exec chroot . /bin/sh -c 'cd / && umount -l /.radl-old && rmdir /.radl-old && exec "$@"' sh {sshd} -D -e -f $D/etc/sshd_config
+)";
+
+}  // namespace
+
+std::string why_not_isolated(const std::string& work_directory) {
+  static std::mutex mutex;
+  static std::map<std::string, std::string> known;
+  std::lock_guard lock(mutex);
+  auto found = known.find(work_directory);
+  if (found == known.end()) found = known.emplace(work_directory, try_overlay(work_directory)).first;
+  return found->second;
+}
+
+Status write_boot_script(const NodeDirectory& node, const Record& record) {
+  for (const char* below : {"view/upper", "view/work", "view/root", "view/tmp"}) {
+    if (Status s = make_directories(node.path(below), 0755); !s.ok()) return s;
+  }
+  std::error_code error;
+  fs::permissions(node.path("view/tmp"), fs::perms::all | fs::perms::sticky_bit, error);
+  std::string other;
+  for (const auto& point : other_mounts()) {
+    std::string to = "$R" + shell_quote(point);
+    other += fmt::format("mount --bind {} {} && mount -o remount,bind,ro {} || true\n", shell_quote(point),
+                         to, to);
+  }
+  std::string short_name = record.hostname.substr(0, record.hostname.find('.'));
+  std::string script = fmt::format(
+      kBoot, fmt::arg("directory", shell_quote(node.path())), fmt::arg("work", shell_quote(node.work())),
+      fmt::arg("other", other), fmt::arg("hostname", short_name),
+      fmt::arg("hosts",
+               record.host + " " + (short_name == record.hostname ? "" : record.hostname + " ") + short_name),
+      fmt::arg("sshd", find_program("sshd")));
+  return write_file_atomic(node.path("etc/boot"), script, 0700);
+}
+
+}  // namespace radl::local

@@ -1,0 +1,212 @@
+#include "runtime/providers/local/node_process.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "common/files.h"
+#include "runtime/base/process.h"
+#include "runtime/net/detached.h"
+
+namespace radl::local {
+namespace {
+
+using nlohmann::json;
+using SteadyClock = std::chrono::steady_clock;
+
+struct Started {
+  int pid = 0;
+  unsigned long long start_time = 0;
+  std::string boot;
+};
+
+Started load_started(const NodeDirectory& node) {
+  auto text = read_file(node.path("run/process.json"), 4096);
+  json j = text ? json::parse(*text, nullptr, false) : json();
+  if (!j.is_object()) return {};
+  return {j.value("pid", 0), j.value("start_time", 0ULL), j.value("boot", "")};
+}
+
+bool same_process(const Started& started) {
+  return started.pid > 0 && started.boot == boot_id() &&
+         process_start_time(started.pid) == started.start_time;
+}
+
+// True once the server says its version; sshd answers only when it is ready.
+bool answers(const Record& record) {
+  int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return false;
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(record.port));
+  inet_pton(AF_INET, record.host.c_str(), &address.sin_addr);
+  bool connected = connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  close(fd);
+  return connected;
+}
+
+std::string last_lines(const std::string& path) {
+  auto text = read_file(path);
+  if (!text) return "no log";
+  std::string tail = text->size() > 600 ? text->substr(text->size() - 600) : *text;
+  while (tail.ends_with('\n')) tail.pop_back();
+  std::replace(tail.begin(), tail.end(), '\n', '|');
+  return tail;
+}
+
+struct ProcessTable {
+  std::map<int, std::vector<int>> children;
+  std::vector<int> all;
+};
+
+ProcessTable read_processes() {
+  ProcessTable table;
+  DIR* proc = opendir("/proc");
+  if (!proc) return table;
+  while (dirent* entry = readdir(proc)) {
+    int pid = std::atoi(entry->d_name);
+    if (pid <= 0) continue;
+    auto stat = read_file(fmt::format("/proc/{}/stat", pid), 4096);
+    if (!stat) continue;
+    size_t after_name = stat->rfind(')');
+    char state = 0;
+    int parent = 0;
+    if (after_name == std::string::npos ||
+        sscanf(stat->c_str() + after_name + 1, " %c %d", &state, &parent) != 2)
+      continue;
+    if (state == 'Z' || state == 'X') continue;
+    table.children[parent].push_back(pid);
+    table.all.push_back(pid);
+  }
+  closedir(proc);
+  return table;
+}
+
+// The environment that every login gets, or the log that the server writes to.
+bool carries_mark(int pid, const std::string& mark, const std::string& log) {
+  char target[4096];
+  ssize_t n = readlink(fmt::format("/proc/{}/fd/2", pid).c_str(), target, sizeof target);
+  if (n > 0 && std::string_view(target, static_cast<size_t>(n)) == log) return true;
+  auto environment = read_file(fmt::format("/proc/{}/environ", pid), 1 << 22);
+  if (!environment) return false;
+  size_t at = environment->find(mark);
+  return at != std::string::npos && (at == 0 || (*environment)[at - 1] == '\0');
+}
+
+Status start_once(const NodeDirectory& node, const Record& record, SteadyClock::time_point deadline,
+                  const std::function<bool()>& cancelled) {
+  DetachOptions options;
+  options.environment = {{"RADL_NODE_DIRECTORY", node.path()}, {"LC_ALL", "C.UTF-8"}};
+  options.output_path = node.log();
+  options.directory = "/";
+  options.adopt_orphans = true;
+  std::vector<std::string> argv{find_program("sshd"), "-D", "-e", "-f", node.config()};
+  if (argv[0].empty())
+    return Status(Code::Unsupported, "no OpenSSH server on this machine").with_hint("install openssh-server");
+  if (record.isolated)
+    argv = {"unshare",      "--mount", "--uts",
+            "--ipc",        "--pid",   "--fork",
+            "--kill-child", "/bin/sh", node.path("etc/boot")};
+  if (geteuid() == 0 && !record.isolated)
+    ::mkdir("/run/sshd", 0755);  // sshd insists on it; an init script makes it elsewhere
+  auto pid = start_detached(argv, options);
+  if (!pid) return pid.status();
+  json started{{"pid", *pid}, {"start_time", process_start_time(*pid)}, {"boot", boot_id()}};
+  if (Status s = write_file_atomic(node.path("run/process.json"), started.dump() + "\n", 0600); !s.ok())
+    return s;
+  for (int pause_ms = 2;; pause_ms = std::min(pause_ms + 1, 20)) {
+    if (answers(record)) return {};
+    if (!node_runs(node))
+      return {Code::Retry, fmt::format("the node's SSH server ended at once: {}", last_lines(node.log()))};
+    if (cancelled && cancelled()) return {Code::Cancelled, "cancelled"};
+    if (SteadyClock::now() > deadline)
+      return {Code::Timeout,
+              fmt::format("the node's SSH server does not answer: {}", last_lines(node.log()))};
+    std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
+  }
+}
+
+}  // namespace
+
+bool node_runs(const NodeDirectory& node) { return same_process(load_started(node)); }
+
+Status start_node(const NodeDirectory& node, Record& record, SteadyClock::time_point deadline,
+                  const std::function<bool()>& cancelled) {
+  auto public_key = read_file(node.work() + "/id_ed25519.pub", 1 << 16);
+  if (!public_key) return public_key.status();
+  deadline = std::min(deadline, SteadyClock::now() + std::chrono::seconds(15));
+  Status last;
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    if (attempt > 0 || record.port == 0) {
+      auto port = free_port(record.host);
+      if (!port) return port.status();
+      record.port = *port;
+    }
+    if (Status s = node.write_configuration(record, public_key->substr(0, public_key->find('\n'))); !s.ok())
+      return s;
+    if (Status s = node.save(record); !s.ok()) return s;
+    last = start_once(node, record, deadline, cancelled);
+    if (last.ok()) return last;
+    (void)end_processes(node);
+    bool taken = last.message().find("in use") != std::string::npos ||
+                 last.message().find("Cannot bind") != std::string::npos;
+    if (!taken) return last;
+    ::unlink(node.log().c_str());  // of the attempt that found the port taken
+  }
+  return last;
+}
+
+std::vector<int> processes_of(const NodeDirectory& node) {
+  ProcessTable table = read_processes();
+  std::string mark = "RADL_NODE_DIRECTORY=" + node.path() + std::string(1, '\0');
+  std::vector<int> queue;
+  Started started = load_started(node);
+  if (same_process(started)) queue.push_back(started.pid);
+  for (int pid : table.all) {
+    if (pid != getpid() && carries_mark(pid, mark, node.log())) queue.push_back(pid);
+  }
+  std::set<int> seen;
+  std::vector<int> found;  // roots first
+  for (size_t i = 0; i < queue.size(); ++i) {
+    if (queue[i] == getpid() || !seen.insert(queue[i]).second) continue;
+    found.push_back(queue[i]);
+    const auto& below = table.children[queue[i]];
+    queue.insert(queue.end(), below.begin(), below.end());
+  }
+  return found;
+}
+
+Status end_processes(const NodeDirectory& node) {
+  auto until = SteadyClock::now() + std::chrono::seconds(10);
+  Started started = load_started(node);
+  for (;;) {
+    std::vector<int> left = processes_of(node);
+    if (left.empty()) return {};
+    // The server adopts whatever its descendants leave behind, so it goes last: until then nothing can slip
+    // away.
+    bool root_alone = left.size() == 1 || !same_process(started);
+    for (auto pid = left.rbegin(); pid != left.rend(); ++pid) {
+      if (*pid != started.pid || root_alone) kill(*pid, SIGKILL);
+    }
+    if (SteadyClock::now() > until) {
+      return {Code::Retry,
+              fmt::format("processes {} of node {} do not end", fmt::join(left, ", "), node.id())};
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+}  // namespace radl::local

@@ -1,0 +1,27 @@
+// The processes of a node: started, recognised, ended to the last.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <vector>
+
+#include "runtime/providers/local/node_directory.h"
+
+namespace radl::local {
+
+// Starts the server and waits until it answers; tries another port when its own is taken (and saves the
+// record).
+Status start_node(const NodeDirectory& node, Record& record, std::chrono::steady_clock::time_point deadline,
+                  const std::function<bool()>& cancelled);
+
+// True when the process that was started is still the one (id and start time).
+bool node_runs(const NodeDirectory& node);
+
+// Every process that belongs to the node: its server, what descends from it, and whatever else carries its
+// mark.
+std::vector<int> processes_of(const NodeDirectory& node);
+
+// Ends all of them and sees that they are gone; Retry names those that would not go.
+Status end_processes(const NodeDirectory& node);
+
+}  // namespace radl::local
