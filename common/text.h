@@ -1,18 +1,34 @@
-// Small helpers for text.
+// Small helpers for text that several parts need.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace radl {
 
-// Edits (insert, delete, replace, swap neighbours) that turn one word into the other; `limit` + 1 when more
-// are needed.
-int edit_distance(std::string_view from, std::string_view to, int limit);
+std::string_view trim(std::string_view text);                                // ASCII blanks at both ends
+std::vector<std::string_view> split(std::string_view text, char separator);  // "" gives one empty piece
+std::string join(std::span<const std::string> pieces, std::string_view separator);
+std::string to_lower(std::string_view text);  // ASCII only
+bool equal_ignoring_case(std::string_view a, std::string_view b);
 
-// The name that `word` was probably meant to be: at most a third of its letters differ, ASCII case ignored.
-// "" when none is near; the first of several that are equally near.
+// Insertions, deletions, replacements and swaps of neighbours that turn one into the other; stops at `limit`
+// + 1.
+int edit_distance(std::string_view a, std::string_view b, int limit = 100);
+
+// The candidate that a slip of the finger turns into `name`: at most a third of its length away (and at least
+// one letter). The first of several equally near ones; nullopt when none is near. Ignores case.
+std::optional<std::string_view> nearest_name(std::string_view name,
+                                             std::span<const std::string_view> candidates);
+std::optional<std::string> nearest_name(std::string_view name, const std::vector<std::string>& candidates);
+
+// The same, "" when none is near.
 std::string nearest(std::string_view word, const std::vector<std::string>& names);
+
+// 'a', 'b' or 'c'; at most `most` of them.
+std::string one_of(std::span<const std::string_view> words, size_t most = 8);
 
 }  // namespace radl

@@ -76,6 +76,10 @@ class List {
     }
     data_[size_++] = value;
   }
+  void pop() {
+    assert(size_ != 0);
+    --size_;
+  }
   T* begin() const { return data_; }
   T* end() const { return data_ + size_; }
   uint32_t size() const { return size_; }

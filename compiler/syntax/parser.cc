@@ -1,0 +1,149 @@
+#include "compiler/syntax/parser.h"
+
+#include "common/text.h"
+#include "compiler/syntax/allow.h"
+#include "compiler/syntax/builder.h"
+#include "compiler/syntax/token_stream.h"
+#include "compiler/syntax/version.h"
+
+namespace radl {
+namespace {
+
+std::unique_ptr<ast::Tree> new_tree(const SourceFile& source, bool version2) {
+  auto tree = std::make_unique<ast::Tree>();
+  tree->source = &source;
+  tree->dialect = version2 ? ast::Dialect::Radl2 : ast::Dialect::Radl1;
+  return tree;
+}
+
+void check_encoding(const SourceFile& source, Diagnostics& diagnostics) {
+  size_t at = source.invalid_utf8();
+  if (at == std::string::npos) return;
+  uint32_t begin = static_cast<uint32_t>(at);
+  diagnostics.report(DiagCode::NotUtf8, {source.id(), begin, begin + 1}, "this byte is not UTF-8");
+}
+
+std::unique_ptr<ast::Tree> read(const SourceFile& source, Diagnostics& diagnostics) {
+  bool version2 = begins_with_version(source.text());
+  auto tree = new_tree(source, version2);
+  find_allows(source, diagnostics);
+  check_encoding(source, diagnostics);
+  Builder build(source, *tree, diagnostics);
+  TokenStream tokens(source, *tree, diagnostics, version2, TokenStream::Entry::Document);
+  grammar::Parser parser(tokens, build);
+  if (parser.parse() != 0) tree->syntax_errors = true;
+  tokens.report_junk();
+  return tree;
+}
+
+constexpr std::string_view kSentences[] = {"network",       "system",  "configure",  "deploy",
+                                           "contextualize", "ansible", "description"};
+
+// In a file that is not EC3's, each use of EC3's grammar is what the reference parser calls it: an error.
+void refuse(const ast::Ec3Use& use, Diagnostics& diagnostics) {
+  std::string word(use.word.text);
+  switch (use.what) {
+    case ast::Ec3Use::What::ContainsValue:
+      diagnostics.report(DiagCode::Ec3Only, use.span,
+                         "`contains` before a value is EC3's; here it takes a group in "
+                         "parentheses");
+      return;
+    case ast::Ec3Use::What::ReferenceValue:
+      diagnostics.report(DiagCode::Ec3Only, use.span, "a value such as `" + word + " name` is EC3's");
+      return;
+    case ast::Ec3Use::What::LateDescription:
+      diagnostics.report(DiagCode::DescriptionPlace, use.span,
+                         "`description` stands once, before all other sentences");
+      return;
+    case ast::Ec3Use::What::KeywordAsName:
+      diagnostics.report(DiagCode::KeywordAsName, use.span,
+                         "`" + word + "` is a reserved word and cannot be a name");
+      return;
+    case ast::Ec3Use::What::GeneralSentence: {
+      Diagnostic& d =
+          diagnostics.report(DiagCode::UnknownSentence, use.span, "there is no sentence `" + word + "`");
+      std::string lower = to_lower(word);
+      if (auto near = nearest_name(lower, kSentences)) {
+        d.labelled("did you mean `" + std::string(*near) + "`?");
+        d.fix("write `" + std::string(*near) + "`", use.span, std::string(*near));
+      }
+      return;
+    }
+  }
+}
+
+void settle_dialect(ast::Tree& tree, bool ec3, Diagnostics& diagnostics) {
+  if (tree.dialect == ast::Dialect::Radl1 && ec3) {
+    tree.dialect = ast::Dialect::Ec3;
+    return;
+  }
+  for (const ast::Ec3Use& use : tree.ec3_uses) refuse(use, diagnostics);
+  if (!tree.ec3_uses.empty()) tree.syntax_errors = true;
+}
+
+// Only blanks is a document; only comments, or only a description, is not.
+void check_empty(const ast::Tree& tree, Diagnostics& diagnostics) {
+  if (tree.dialect == ast::Dialect::Ec3 || tree.syntax_errors) return;
+  bool any = false;
+  for (const ast::Sentence* sentence : tree.sentences)
+    any |= sentence->kind != ast::Kind::Description && sentence->kind != ast::Kind::Version;
+  if (any || (tree.sentences.empty() && tree.trivia.empty())) return;
+  diagnostics.report(DiagCode::EmptyDocument, tree.source->whole(), "the document has no sentence")
+      .with_help(
+          "a document needs at least one network, system, configure, deploy, contextualize or ansible");
+}
+
+}  // namespace
+
+bool begins_with_version(std::string_view text) {
+  for (;;) {
+    size_t at = text.find_first_not_of(" \t\n");
+    if (at == std::string_view::npos) return false;
+    text.remove_prefix(at);
+    if (text[0] != '#') break;
+    size_t line = text.find('\n');
+    if (line == std::string_view::npos) return false;
+    text.remove_prefix(line);
+  }
+  if (!text.starts_with("radl")) return false;
+  text.remove_prefix(4);
+  size_t at = text.find_first_not_of(" \t\n");
+  return at != std::string_view::npos && at > 0 && text[at] >= '0' && text[at] <= '9';
+}
+
+std::vector<std::unique_ptr<ast::Tree>> parse_all(const std::vector<const SourceFile*>& sources,
+                                                  Diagnostics& diagnostics, const ParseOptions& options) {
+  std::vector<std::unique_ptr<ast::Tree>> trees;
+  bool ec3 = options.dialect == DialectChoice::Ec3;
+  for (const SourceFile* source : sources) {
+    trees.push_back(read(*source, diagnostics));
+    if (options.dialect == DialectChoice::Auto) ec3 |= trees.back()->ec3_mark;
+  }
+  for (auto& tree : trees) {
+    settle_dialect(*tree, ec3, diagnostics);
+    check_empty(*tree, diagnostics);
+  }
+  return trees;
+}
+
+std::unique_ptr<ast::Tree> parse(const SourceFile& source, Diagnostics& diagnostics,
+                                 const ParseOptions& options) {
+  return std::move(parse_all({&source}, diagnostics, options).front());
+}
+
+ParsedExpression parse_expression(const SourceFile& source, Diagnostics& diagnostics) {
+  ParsedExpression out;
+  out.tree = new_tree(source, true);
+  check_encoding(source, diagnostics);
+  Builder build(source, *out.tree, diagnostics);
+  TokenStream tokens(source, *out.tree, diagnostics, true, TokenStream::Entry::Expression);
+  grammar::Parser parser(tokens, build);
+  if (parser.parse() != 0) out.tree->syntax_errors = true;
+  tokens.report_junk();
+  for (const ast::Ec3Use& use : out.tree->ec3_uses) refuse(use, diagnostics);
+  out.value = build.expression();
+  if (!out.value) out.value = build.error_value(source.whole());
+  return out;
+}
+
+}  // namespace radl

@@ -1,0 +1,215 @@
+// After an error that no repair fits: says what was expected, and finds the place from which reading can go
+// on.
+#include <algorithm>
+#include <array>
+
+#include "compiler/syntax/token_stream.h"
+
+namespace radl {
+namespace {
+
+using Names = std::vector<std::string_view>;
+
+bool has(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void drop(Names& names, std::initializer_list<std::string_view> which) {
+  std::erase_if(names, [&](std::string_view name) {
+    return std::find(which.begin(), which.end(), name) != which.end();
+  });
+}
+
+std::string join(const std::vector<std::string>& words) {
+  std::string out;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i != 0) out += i + 1 == words.size() ? " or " : ", ";
+    out += words[i];
+  }
+  return out;
+}
+
+}  // namespace
+
+// Terminal names of the grammar, put in the user's words: whole groups (a value, a comparison, a sentence)
+// first.
+std::string TokenStream::expectation(const Names& expected) const {
+  Names names = expected;
+  std::vector<std::string> words;
+  drop(names, {"SYNC", "START_DOCUMENT", "START_EXPRESSION", "member", "@input@", "text part"});
+  if (has(names, "system") && has(names, "deploy")) {
+    words.push_back("a sentence such as `system`");
+    drop(names, {"system", "deploy", "network", "configure", "contextualize", "ansible", "description",
+                 "radl", "input", "output", "use", "sentence word", "end of file"});
+  }
+  if (has(names, "number") && has(names, "text")) {
+    bool list = has(names, "[");
+    words.push_back(version2_ ? "a value"
+                    : list    ? "a number, a text in quotes, a list"
+                              : "a number or a text in quotes");
+    drop(names, {"number", "text", "[", "'", "name", "-", "not", "if", "(", "system", "network", "configure",
+                 "ansible", "description"});
+  }
+  if (has(names, "=") && has(names, "<")) {
+    words.push_back(has(names, "contains") ? "`=`, `<=`, `>=`, `contains`" : "`=`, `<=`, `>=`");
+    drop(names, {"=", "<", ">", "<=", ">=", "==", "!=", "contains"});
+  }
+  if (has(names, "+") && has(names, "*")) {
+    if (version2_) words.push_back("an operator");
+    drop(names, {"+", "-", "*", "/", "%", "==", "!=", "<", ">", "<=", ">="});
+  }
+  if (has(names, "name") && has(names, "network")) {
+    bool feature = inside() != Inside::Sentence;
+    words.push_back(feature ? "a feature" : "a name");
+    drop(names, {"name", "network", "description", "ansible", "with", "input", "output", "use", "as", "after",
+                 "step", "soft", "and", "contains", "option"});
+  }
+  if (!version2_)
+    drop(names, {"radl", "input", "output",       "use", "as", "after", "if", "then", "else", "or",
+                 "not",  "==",    "!=",           "+",   "-",  "*",     "/",  "%",    "'",    "' at the end",
+                 "${",   "}",     "sentence word"});
+  static constexpr std::array<std::string_view, 6> kPlain = {"name",   "number",      "text",
+                                                             "recipe", "end of file", "sentence word"};
+  for (std::string_view name : names) {
+    if (words.size() >= 5) break;
+    if (std::find(kPlain.begin(), kPlain.end(), name) == kPlain.end())
+      words.push_back("`" + std::string(name) + "`");
+    else if (name == "end of file")
+      words.push_back("the end of the file");
+    else
+      words.push_back("a " + std::string(name));
+  }
+  return join(words);
+}
+
+std::string TokenStream::hint(const Token& found) const {
+  std::string_view between = bytes_.substr(before_last_.span.end, found.span.begin - before_last_.span.end);
+  bool value = before_last_.kind >= RawKind::Eq && before_last_.kind <= RawKind::Ge;
+  if (value && between.find('#') != std::string_view::npos)
+    return "`#` begins a comment: the rest of that line was not read";
+  if (found.kind == RawKind::Or || (found.kind == RawKind::And && version2_))
+    return "put a condition with `and` or `or` in parentheses";
+  if (before_last_.kind == RawKind::Ansible || sentence_ == RawKind::Ansible) return {};
+  if (found.kind == RawKind::Recipe) return "a recipe stands inside `configure NAME ( )`";
+  return {};
+}
+
+// A text without its closing quote swallows the file up to the next quote; the word behind that betrays it.
+bool TokenStream::runaway_text(Span at) {
+  if (before_last_.kind != RawKind::Text || last_.kind != RawKind::Name || before_last_.span.end != at.begin)
+    return false;
+  Span text = before_last_.span;
+  size_t newline = source_.text(text).find('\n');
+  if (newline == std::string_view::npos) return false;
+  std::string_view line = source_.text(text).substr(0, newline);
+  auto trim = [&] {
+    while (!line.empty() && (line.back() == ' ' || line.back() == '\t')) line.remove_suffix(1);
+  };
+  trim();
+  if (line.ends_with(" and")) line.remove_suffix(4);
+  trim();
+  if (line.ends_with(")")) line.remove_suffix(1);
+  Span shown = span(text.begin, text.begin + std::max<uint32_t>(1, static_cast<uint32_t>(line.size())));
+  error(DiagCode::UnclosedText, shown, "this text is never closed")
+      .note(span(text.end - 1, text.end), "without its quote it would run to here")
+      .fix("insert `'`", span(shown.end, shown.end), "'");
+  rewind(shown.end);
+  return true;
+}
+
+bool TokenStream::is_sync(const Token& token) {
+  switch (inside()) {
+    case Inside::Sentence:
+      switch (token.kind) {
+        case RawKind::System:
+        case RawKind::Network:
+        case RawKind::Configure:
+        case RawKind::Deploy:
+        case RawKind::Ansible:
+        case RawKind::Description:
+        case RawKind::Input:
+        case RawKind::Output:
+          return word_like(peek(1)) && at_line_start(token);
+        case RawKind::Use:
+          return at_line_start(token);
+        case RawKind::Contextualize:
+          return true;
+        case RawKind::Name:
+          return at_line_start(token) && word_like(peek(1)) && peek(2).kind == RawKind::Open;
+        default:
+          return false;
+      }
+    case Inside::Features:
+      return token.kind == RawKind::And || token.kind == RawKind::Close;
+    case Inside::Items:
+      return token.kind == RawKind::Close || token.kind == RawKind::Option ||
+             (token.kind == RawKind::System && peek(2).kind == RawKind::Configure);
+    case Inside::Resources:
+      return token.kind == RawKind::Close || (token.kind == RawKind::Name && peek(1).kind == RawKind::Text);
+    case Inside::Expression:
+      return token.kind == RawKind::Close;
+    case Inside::Interpolation:
+      return token.kind == RawKind::CloseInterpolation;
+  }
+  return true;
+}
+
+void TokenStream::skip_to_sync() {
+  size_t target = levels_.size();
+  for (;;) {
+    const Token& ahead = peek();
+    if (ahead.kind == RawKind::End || (levels_.size() == target && is_sync(ahead))) break;
+    Token token = take();
+    if (missing_close(token, 0)) {
+      put_back(token);
+      break;
+    }
+    if (token.kind == RawKind::Open || token.kind == RawKind::OpenInterpolation) {
+      levels_.push_back({Inside::Expression, token.span});
+    } else if (token.kind == RawKind::Close || token.kind == RawKind::CloseInterpolation) {
+      if (levels_.size() > target) levels_.pop_back();
+    }
+    before_last_ = last_;
+    last_ = token;
+  }
+  levels_.resize(target);
+}
+
+void TokenStream::syntax_error(Span at, const Names& expected) {
+  if (stopped_) return;
+  Token found = last_;
+  // Undo what following the token did: it is read again, or skipped.
+  if (found.kind == RawKind::Open || found.kind == RawKind::OpenInterpolation) levels_.pop_back();
+  bool closed = found.kind == RawKind::Close || found.kind == RawKind::CloseInterpolation;
+  if (closed) levels_.push_back(closed_);
+  if (levels_.empty() && sentence_tokens_ > 0) --sentence_tokens_;
+
+  bool made_up = found.span.size() == 0 && found.kind != RawKind::End;
+  bool again = resumed_at_ == at.begin;
+  if (runaway_text(at)) {
+    again = true;  // the token was scanned from inside a text: forget it
+  } else {
+    if (!made_up && !again) {
+      std::string word =
+          found.kind == RawKind::End ? "the end of the file" : "`" + std::string(source_.text(at)) + "`";
+      if (found.kind == RawKind::Recipe) word = "a recipe";
+      if (size_t newline = word.find('\n'); newline != std::string::npos)
+        word = word.substr(0, newline) + "...`";
+      std::string wanted = expectation(expected);
+      Diagnostic& d = error(DiagCode::UnexpectedToken, at, "unexpected " + word);
+      if (!wanted.empty()) d.labelled("expected " + wanted);
+      d.help = hint(found);
+    }
+    if (!again) found.made = Made::No;
+    if (!again && out_.empty())
+      put_back(found);
+    else if (!again)
+      out_.push_front(found);
+  }
+  if (stopped_) return;
+  if (out_.empty()) skip_to_sync();
+  resumed_at_ = out_.empty() ? peek().span.begin : out_.front().span.begin;
+  out_.push_front({RawKind::End, Made::Sync, span(at.begin, at.begin)});
+}
+
+}  // namespace radl

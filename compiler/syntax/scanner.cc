@@ -1,0 +1,87 @@
+#include "compiler/syntax/scanner.h"
+
+#include <algorithm>
+#include <array>
+
+#include "compiler/syntax/unicode.h"
+
+namespace radl {
+
+size_t name_length(std::string_view text) {
+  size_t at = 0;
+  while (at < text.size()) {
+    if (static_cast<unsigned char>(text[at]) < 0x80) {
+      ++at;
+      continue;
+    }
+    CodePoint next = decode_utf8(text.substr(at));
+    if (next.length == 0 || !is_word_character(next.value)) break;
+    at += next.length;
+  }
+  return at;
+}
+
+namespace {
+
+// 'random(D)' of one digit, or of several, which the reference cannot read.
+RawKind classify_text(std::string_view text) {
+  constexpr std::string_view kHead = "'random(", kTail = ")'";
+  if (!text.starts_with(kHead) || !text.ends_with(kTail)) return RawKind::Text;
+  std::string_view digits = text.substr(kHead.size(), text.size() - kHead.size() - kTail.size());
+  bool all = std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (digits.empty() || !all) return RawKind::Text;
+  return digits.size() == 1 ? RawKind::Random : RawKind::BadRandom;
+}
+
+// Quote, backslash and dollar: what a text must be looked at for.
+constexpr std::array<bool, 256> kStops = [] {
+  std::array<bool, 256> stops{};
+  stops[static_cast<unsigned char>('\'')] = stops[static_cast<unsigned char>('\\')] = true;
+  stops[static_cast<unsigned char>('$')] = true;
+  return stops;
+}();
+
+Scanned begin_text(ScanState& state) {
+  state.in_text = state.mode_changed = true;
+  return {RawKind::TextBegin, 1};
+}
+
+}  // namespace
+
+Scanned scan_text(ScanState& state, std::string_view rest) {
+  if (rest.data() < state.dead_quotes) return {RawKind::Junk, 1};
+  bool interpolated = false;
+  size_t at = 1;
+  for (;;) {
+    while (at < rest.size() && !kStops[static_cast<unsigned char>(rest[at])]) ++at;
+    if (at >= rest.size()) break;
+    if (rest[at] == '\'') {
+      if (interpolated) return begin_text(state);
+      return {classify_text(rest.substr(0, at + 1)), at + 1};
+    }
+    if (rest[at] == '\\') {
+      if (at + 1 >= rest.size() || rest[at + 1] == '\n') break;
+      at += 2;
+    } else if (state.version2 && rest.substr(at).starts_with("$${")) {
+      at += 3;
+    } else {
+      if (state.version2 && rest.substr(at).starts_with("${")) interpolated = true;
+      ++at;
+    }
+  }
+  if (interpolated) return begin_text(state);
+  // Every quote up to here is an escaped one of this text, and scanning from it would end at the same place.
+  state.dead_quotes = at >= rest.size() ? state.limit : rest.data() + at;
+  return {RawKind::Junk, 1};
+}
+
+Scanned scan_recipe(std::string_view rest) {
+  constexpr std::string_view kBegin = "@begin", kEnd = "@end";
+  if (rest.substr(kBegin.size()).starts_with(kEnd))
+    return {RawKind::EmptyRecipe, kBegin.size() + kEnd.size()};
+  size_t at = rest.find("\n@end", kBegin.size());
+  if (at == std::string_view::npos) return {RawKind::OpenRecipe, rest.size()};
+  return {RawKind::Recipe, at + 1 + kEnd.size()};
+}
+
+}  // namespace radl

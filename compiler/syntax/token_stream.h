@@ -1,0 +1,126 @@
+// Between scanner and parser: drops junk and comments (keeping them as trivia), makes values of literals,
+// repairs frequent mistakes with a message of their own, and steers recovery.
+//
+// Repairs never change what a right file means: each applies only where every reading of the tokens is an
+// error.
+#pragma once
+
+#include <deque>
+#include <string_view>
+#include <vector>
+
+#include "compiler/diag/diagnostic.h"
+#include "compiler/syntax/ast.h"
+#include "compiler/syntax/scanner.h"
+#include "radl_parser.h"
+
+namespace radl {
+
+class TokenStream {
+ public:
+  using Symbol = grammar::Parser::symbol_type;
+  enum class Entry : uint8_t { Document, Expression };
+
+  TokenStream(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, bool version2,
+              Entry entry);
+
+  // The next token for the parser; END for ever after the last one.
+  Symbol next();
+
+  // After parsing: warns about the junk that was skipped.
+  void report_junk();
+
+  // The parser could not go on at `at`; `expected` are names of tokens from the grammar. Reports, and makes
+  // the next tokens SYNC and the place from which reading goes on.
+  void syntax_error(Span at, const std::vector<std::string_view>& expected);
+
+ private:
+  // What stands inside a pair of parentheses, and so where reading can go on in it.
+  enum class Inside : uint8_t { Sentence, Features, Items, Resources, Expression, Interpolation };
+  // Made here, never by the scanner.
+  enum class Made : uint8_t { No, Sync, Kind, Placeholder, Member, Word };
+
+  struct Token {
+    RawKind kind = RawKind::End;
+    Made made = Made::No;
+    Span span;
+  };
+  struct Level {
+    Inside inside;
+    Span open;
+  };
+
+  // token_stream.cc
+  Token scan();  // the next token that is not trivia
+  const Token& peek(size_t ahead = 0);
+  Token take();
+  void put_back(const Token& token);
+  void rewind(uint32_t offset);  // scan again from there
+  void junk(RawToken raw);
+  void follow(Token& token);
+  void follow_sentence(Token& token);
+  bool starts_general(const Token& token);
+  Inside kind_of_parenthesis() const;
+  bool at_line_start(const Token& token) const;
+  bool word_like(const Token& token) const;  // could be an id
+  Inside inside() const { return levels_.empty() ? Inside::Sentence : levels_.back().inside; }
+  Span span(uint32_t begin, uint32_t end) const { return {source_.id(), begin, end}; }
+  void stop();
+
+  // token_repair.cc
+  Token repaired();
+  bool missing_and(const Token& token);
+  bool missing_close(const Token& token, size_t ahead);
+  void close_all(const Token& before);
+  void close_levels(size_t keep, uint32_t at);
+  bool dangling_and(const Token& token);
+  void reversed_operator(Token& token);
+  bool quoted_text(const RawToken& quote, Token& made);
+  void placeholder(Token& token);
+  void recipe_ends(Token& token);
+  bool interpolation_ends(const Token& token);
+  bool text_ends(const Token& token);
+
+  // recovery.cc
+  bool is_sync(const Token& token);
+  void skip_to_sync();
+  bool runaway_text(Span at);
+  std::string expectation(const std::vector<std::string_view>& expected) const;
+  std::string hint(const Token& found) const;
+
+  // literals.cc
+  Symbol symbol(const Token& token);
+  ast::Number* number(const Token& token);
+  ast::String* text(const Token& token);
+  ast::Expr* random(const Token& token);
+  ast::Recipe* recipe(const Token& token);
+  ast::StringPart text_part(const Token& token);
+  std::string_view decode(std::string_view text);
+  void unfilled_input(std::string_view text, uint32_t offset);
+
+  Diagnostic& error(DiagCode code, Span span, std::string message);
+
+  const SourceFile& source_;
+  ast::Tree& tree_;
+  Diagnostics& diagnostics_;
+  std::string_view bytes_;
+  Scanner scanner_;
+  bool version2_;
+  Entry entry_;
+  bool started_ = false;
+  bool stopped_ = false;  // too many errors or too deep: only END from here on
+  Token ahead_[4];        // scanned, not yet taken
+  size_t ahead_count_ = 0;
+  std::deque<Token> out_;      // to be handed out before anything else
+  std::vector<Level> levels_;  // open parentheses and ${
+  std::vector<Span> texts_;    // opening quotes of texts with ${ } that are not closed yet
+  Level closed_{};             // what the last token closed
+  Token last_, before_last_;   // handed out
+  RawKind last_scanned_ = RawKind::End;
+  RawKind sentence_ = RawKind::End;   // keyword of the sentence we are in; Name: a general one
+  int sentence_tokens_ = 0;           // of it, at depth 0, keyword included
+  uint32_t resumed_at_ = UINT32_MAX;  // where reading went on after the last syntax error
+  int errors_ = 0;
+};
+
+}  // namespace radl
