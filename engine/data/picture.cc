@@ -1,0 +1,81 @@
+#include "engine/data/picture.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace radl::engine::data {
+namespace {
+
+// Weights of the input pixels that make one output pixel along one axis.
+struct Tap {
+  int first = 0;
+  std::vector<float> weights;
+};
+
+std::vector<Tap> make_taps(int in, float start, float length, int out) {
+  std::vector<Tap> taps(static_cast<size_t>(out));
+  const float scale = length / float(out), radius = std::max(scale, 1.0f);
+  for (int o = 0; o < out; ++o) {
+    const float centre = start + (float(o) + 0.5f) * scale - 0.5f;
+    const int first = std::clamp(int(std::ceil(centre - radius)), 0, in - 1);
+    const int last = std::clamp(int(std::floor(centre + radius)), first, in - 1);
+    Tap& tap = taps[size_t(o)];
+    tap.first = first;
+    float sum = 0;
+    for (int i = first; i <= last; ++i) {
+      // A triangle as wide as the scale: bilinear when enlarging, without aliasing when shrinking.
+      const float w = std::max(0.0f, 1 - std::abs(float(i) - centre) / radius);
+      tap.weights.push_back(w);
+      sum += w;
+    }
+    if (sum <= 0) tap.weights.assign(1, sum = 1.0f);
+    for (float& w : tap.weights) w /= sum;
+  }
+  return taps;
+}
+
+}  // namespace
+
+Result<Picture> decode_picture(std::string_view bytes, const DecodeLimits& limits) {
+  if (bytes.starts_with("\x89PNG")) return decode_png(bytes, limits);
+  if (bytes.starts_with("\xff\xd8\xff")) return decode_jpeg(bytes, limits);
+  if (bytes.empty()) return Status(Code::Corrupt, "an empty file");
+  return Status(Code::Corrupt, "neither a PNG nor a JPEG");
+}
+
+Picture fit_picture(const Picture& p, int height, int width) {
+  if (p.height == height && p.width == width) return p;
+  // The largest centred part with the output's aspect.
+  const float scale = std::min(float(p.height) / float(height), float(p.width) / float(width));
+  const float part_height = scale * float(height), part_width = scale * float(width);
+  const auto rows = make_taps(p.height, (float(p.height) - part_height) / 2, part_height, height);
+  const auto columns = make_taps(p.width, (float(p.width) - part_width) / 2, part_width, width);
+  const size_t channels = size_t(p.channels);
+  std::vector<float> narrow(size_t(p.height) * size_t(width) * channels);
+  for (int y = 0; y < p.height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      const Tap& tap = columns[size_t(x)];
+      for (size_t c = 0; c < channels; ++c) {
+        const uint8_t* in =
+            p.pixels.data() + (size_t(y) * size_t(p.width) + size_t(tap.first)) * channels + c;
+        float sum = 0;
+        for (size_t i = 0; i < tap.weights.size(); ++i) sum += tap.weights[i] * float(in[i * channels]);
+        narrow[(size_t(y) * size_t(width) + size_t(x)) * channels + c] = sum;
+      }
+    }
+  }
+  Picture out{height, width, p.channels, std::vector<uint8_t>(size_t(height) * size_t(width) * channels)};
+  const size_t row = size_t(width) * channels;
+  for (int y = 0; y < height; ++y) {
+    const Tap& tap = rows[size_t(y)];
+    for (size_t k = 0; k < row; ++k) {
+      float sum = 0;
+      for (size_t i = 0; i < tap.weights.size(); ++i)
+        sum += tap.weights[i] * narrow[(size_t(tap.first) + i) * row + k];
+      out.pixels[size_t(y) * row + k] = uint8_t(std::clamp(sum + 0.5f, 0.0f, 255.0f));
+    }
+  }
+  return out;
+}
+
+}  // namespace radl::engine::data
