@@ -235,7 +235,7 @@ class Server : public ParameterServer {
     if (fetch.flags & kFetchReport) return session.send(encode(shard->report()));
     if (fetch.flags & kFetchSnapshot) return session.send(encode(shard->snapshot()));
     Message out;
-    shard->read({}, out);
+    shard->read({}, Numbers::Fp32, out);
     return session.send(out);
   }
 
@@ -329,7 +329,7 @@ class Server : public ParameterServer {
     }
     Result<Assignment> next = shard.next(index, pass);
     if (!next) return std::move(next).status();
-    shard.read(*next, reply);
+    shard.read(*next, shard.weights_encoding(), reply);
     return session.send(reply);
   }
 

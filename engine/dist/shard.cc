@@ -297,12 +297,12 @@ Result<Assignment> Shard::next(uint32_t worker, uint64_t pass) {
   }
 }
 
-void Shard::read(const Assignment& assignment, Message& out) {
+void Shard::read(const Assignment& assignment, Numbers encoding, Message& out) {
   std::lock_guard lock(mutex_);
   Update update;
   update.version = version_;
   update.assignment = assignment;
-  update.encoding = options_.weights;
+  update.encoding = encoding;
   encode(update, weights_, statistics_, out);
 }
 

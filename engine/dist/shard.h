@@ -56,7 +56,7 @@ class Shard {
   // Waits for work. Only shard 0 gives any.
   Result<Assignment> next(uint32_t worker, uint64_t pass);
   // Weights and statistics as they are now, with `assignment`.
-  void read(const Assignment& assignment, Message& out);
+  void read(const Assignment& assignment, Numbers encoding, Message& out);
 
   SnapshotPart snapshot();
   Report report();
@@ -64,6 +64,7 @@ class Shard {
   void stop(Status status);
   bool finished();
 
+  Numbers weights_encoding() const { return options_.weights; }
   Welcome welcome() const { return welcome_; }
 
  private:

@@ -21,7 +21,9 @@ const std::vector<std::string_view> kEncodings = {"fp32", "bf16", "fp16"};
 const std::vector<std::string_view> kOptimizers = {"sgd", "adamw", "lars"};
 const std::vector<std::string_view> kSchedules = {"constant", "step", "cosine", "linear", "one_cycle"};
 const std::vector<std::string_view> kPrecisions = {"auto", "fp32", "bf16"};
-const std::vector<std::string_view> kKernels = {"auto", "ref", "eigen", "onednn"};
+const std::vector<std::string_view> kKernels = {"auto", "ref", "eigen", "onednn", "own"};
+const std::vector<std::string_view> kFlips = {"none", "random", "alternate"};
+const std::vector<std::string_view> kPaddings = {"reflect", "zero"};
 const std::vector<std::string_view> kResume = {"auto", "never", "require"};
 const std::vector<std::string_view> kTasks = {"chief", "ps", "worker"};
 
@@ -36,6 +38,11 @@ void read_dataset(const Json& json, DatasetSpec& out, Problems& problems) {
   f.get("train", out.train, kCount);
   f.get("test", out.test, kCount);
   f.get("validation", out.validation, kCount);
+  f.get("skip_corrupt", out.skip_corrupt);
+  std::vector<double> shape;
+  f.get("shape", shape, {.low = 1, .high = 16384});
+  out.shape.assign(shape.begin(), shape.end());
+  if (!shape.empty() && shape.size() != 3) problems.add("dataset.shape", "must be [height, width, channels]");
 }
 
 void read_optimizer(const Json& json, OptimizerSpec& out, Problems& problems) {
@@ -63,9 +70,20 @@ void read_schedule(const Json& json, ScheduleSpec& out, Problems& problems) {
 
 void read_augment(const Json& json, AugmentSpec& out, Problems& problems) {
   Fields f(json, "augment", problems);
-  f.get("flip", out.flip);
+  if (json.is_object() && json.contains("flip") && json["flip"].is_boolean()) {  // true: random
+    bool flip = false;
+    f.get("flip", flip);
+    out.flip = flip ? "random" : "none";
+  } else {
+    f.get_name("flip", kFlips, out.flip);
+  }
   f.get("translate", out.translate, {.low = 0, .high = 1024});
+  f.get_name("padding", kPaddings, out.padding);
   f.get("cutout", out.cutout, {.low = 0, .high = 1024});
+  f.get("crop_area", out.crop_area, {.low = 0, .high = 1, .low_open = true});
+  f.get("brightness", out.brightness, kShare);
+  f.get("contrast", out.contrast, kShare);
+  f.get("saturation", out.saturation, kShare);
 }
 
 void read_sync(const Json& json, SyncSpec& out, Problems& problems) {

@@ -19,9 +19,11 @@ inline constexpr int kJobVersion = 1;
 struct DatasetSpec {
   std::string name = "cifar10";
   std::string directory;
-  int64_t train = 0;       // how many training pictures to use; 0: all there are
+  int64_t train = 0;       // use at most so many training pictures; 0: all there are
   int64_t test = 0;        // likewise for the test set
   int64_t validation = 0;  // held out from the end of the training set and evaluated instead of the test set
+  bool skip_corrupt = false;  // leave corrupt pictures out and count them instead of failing
+  std::vector<int> shape;     // [height, width, channels] to which pictures of a folder are scaled
 };
 
 struct OptimizerSpec {
@@ -44,9 +46,12 @@ struct ScheduleSpec {
 };
 
 struct AugmentSpec {
-  bool flip = false;
-  int translate = 0;  // largest shift in pixels
-  int cutout = 0;     // side of the square set to zero, in pixels
+  std::string flip = "none";        // none, random, alternate (every picture mirrored every other epoch)
+  int translate = 0;                // largest shift in pixels
+  std::string padding = "reflect";  // what a shift shows beyond the edge: reflect, zero
+  int cutout = 0;                   // side of the square set to the mean, in pixels
+  double crop_area = 1;             // below 1: random resized crop with this smallest share of the area
+  double brightness = 0, contrast = 0, saturation = 0;  // factors within 1 +- this
 };
 
 enum class SyncMode { Async, Sync, Stale, AllReduce };
@@ -97,7 +102,7 @@ struct Job {
   std::string precision = "auto";  // auto, fp32, bf16
   uint64_t seed = 1;
   int threads = 0;               // 0: all cores this process may use
-  std::string kernels = "auto";  // auto, ref, eigen, onednn
+  std::string kernels = "auto";  // auto, ref, eigen, onednn, own
   OptimizerSpec optimizer;
   ScheduleSpec schedule;
   double label_smoothing = 0;

@@ -27,7 +27,9 @@ Json result_part(const Job& job) {
                     {"directory", job.dataset.directory},
                     {"train", job.dataset.train},
                     {"test", job.dataset.test},
-                    {"validation", job.dataset.validation}};
+                    {"validation", job.dataset.validation},
+                    {"skip_corrupt", job.dataset.skip_corrupt},
+                    {"shape", job.dataset.shape}};
   out["batch_size"] = job.batch_size;
   out["epochs"] = job.epochs;
   out["precision"] = job.precision;
@@ -45,8 +47,10 @@ Json result_part(const Job& job) {
                      {"gamma", s.gamma}};
   out["label_smoothing"] = job.label_smoothing;
   out["average"] = job.average;
-  out["augment"] = {
-      {"flip", job.augment.flip}, {"translate", job.augment.translate}, {"cutout", job.augment.cutout}};
+  const AugmentSpec& a = job.augment;
+  out["augment"] = {{"flip", a.flip},         {"translate", a.translate},  {"padding", a.padding},
+                    {"cutout", a.cutout},     {"crop_area", a.crop_area},  {"brightness", a.brightness},
+                    {"contrast", a.contrast}, {"saturation", a.saturation}};
   out["sync"] = {{"mode", sync_mode_name(job.sync.mode)},
                  {"staleness", job.sync.staleness},
                  {"gradients", encoding_name(job.sync.gradients)},

@@ -1,0 +1,248 @@
+#include "engine/train/checkpoint.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "common/digest.h"
+#include "common/files.h"
+
+namespace radl::engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMagic = "RADL checkpoint 1\n";
+constexpr size_t kDigestSize = 64;  // hex
+constexpr size_t kLargestHeader = 64 << 20;
+
+std::string_view bytes_of(const std::vector<float>& v) {
+  return {reinterpret_cast<const char*>(v.data()), v.size() * 4};
+}
+
+std::vector<std::span<const float>> arrays_of(const Checkpoint& c) {
+  std::vector<std::span<const float>> out = {c.weights, c.statistics, c.average};
+  out.insert(out.end(), c.optimizer.begin(), c.optimizer.end());
+  return out;
+}
+
+std::string header_of(const Checkpoint& c) {
+  Json h = {{"step", c.step},
+            {"next", c.next},
+            {"again", c.again},
+            {"version", c.version},
+            {"job", c.job_digest},
+            {"model", c.model},
+            {"numbers", c.numbers},
+            {"weights", c.weights.size()},
+            {"statistics", c.statistics.size()},
+            {"average", c.average.size()},
+            {"optimizer_steps", c.optimizer_steps},
+            {"optimizer", c.optimizer.size()}};
+  return h.dump();
+}
+
+Status check_finite(const Checkpoint& c) {
+  for (std::span<const float> part : arrays_of(c)) {
+    for (float v : part) {
+      if (!std::isfinite(v))
+        return invalid("the weights hold a number that is not finite; no checkpoint is made of them");
+    }
+  }
+  return {};
+}
+
+// Writes pieces, hashing them on the way.
+Status write_pieces(const Checkpoint& c, int file, const std::string& path, Disk& disk) {
+  Sha256 hash;
+  Status status;
+  auto put = [&](std::string_view bytes) {
+    hash.update(bytes);
+    if (status.ok() && !bytes.empty()) status = disk.write(file, bytes, path);
+  };
+  std::string header = header_of(c);
+  uint64_t length = header.size();
+  put(std::string(kMagic) + std::string(reinterpret_cast<const char*>(&length), 8) + header);
+  put(bytes_of(c.weights));
+  put(bytes_of(c.statistics));
+  put(bytes_of(c.average));
+  for (const auto& v : c.optimizer) put(bytes_of(v));
+  if (!status.ok()) return status;
+  return disk.write(file, hash.finish_hex(), path);
+}
+
+Status write_file(const Checkpoint& c, const std::string& path, Disk& disk) {
+  Result<int> file = disk.create(path);
+  if (!file) return std::move(file).status();
+  Status status = write_pieces(c, *file, path, disk);
+  if (status.ok()) status = disk.sync(*file, path);
+  Status closed = disk.close(*file, path);
+  return status.ok() ? closed : status;
+}
+
+Status corrupt(const std::string& path, std::string_view what) {
+  return {Code::Corrupt, fmt::format("{}: {}", path, what)};
+}
+
+std::string_view take(std::string_view& rest, size_t size) {
+  std::string_view out = rest.substr(0, size);
+  rest.remove_prefix(size);
+  return out;
+}
+
+Status read_header(const std::string& path, std::string_view text, std::string_view rest, Checkpoint& c) {
+  try {
+    nlohmann::json h = nlohmann::json::parse(text);
+    h.at("step").get_to(c.step);
+    h.at("next").get_to(c.next);
+    h.at("again").get_to(c.again);
+    h.at("version").get_to(c.version);
+    h.at("job").get_to(c.job_digest);
+    h.at("model").get_to(c.model);
+    h.at("numbers").get_to(c.numbers);
+    h.at("optimizer_steps").get_to(c.optimizer_steps);
+    std::vector<std::pair<std::vector<float>*, uint64_t>> parts = {
+        {&c.weights, h.at("weights").get<uint64_t>()},
+        {&c.statistics, h.at("statistics").get<uint64_t>()},
+        {&c.average, h.at("average").get<uint64_t>()}};
+    uint64_t vectors = h.at("optimizer").get<uint64_t>();
+    if (vectors > 16) return corrupt(path, "its header contradicts itself");
+    c.optimizer.resize(vectors);
+    for (auto& v : c.optimizer) parts.emplace_back(&v, parts[0].second);
+    for (auto& [out, size] : parts) {
+      if (size > rest.size() / 4) return corrupt(path, "it is shorter than its header says");
+      out->resize(size);
+      std::string_view bytes = take(rest, size * 4);
+      if (size > 0) std::memcpy(out->data(), bytes.data(), bytes.size());
+    }
+  } catch (const nlohmann::json::exception& error) {
+    return corrupt(path, fmt::format("its header is damaged: {}", error.what()));
+  }
+  return rest.empty() ? Status() : corrupt(path, "it is longer than its header says");
+}
+
+}  // namespace
+
+Status Disk::make_directory(const std::string& path) { return make_directories(path); }
+
+Result<int> Disk::create(const std::string& path) {
+  int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (fd < 0) return errno_status(errno, path);
+  return fd;
+}
+
+Status Disk::write(int file, std::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    ssize_t n = ::write(file, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno_status(errno, path);
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return {};
+}
+
+Status Disk::sync(int file, const std::string& path) {
+  return ::fsync(file) == 0 ? Status() : errno_status(errno, path);
+}
+Status Disk::close(int file, const std::string& path) {
+  return ::close(file) == 0 ? Status() : errno_status(errno, path);
+}
+
+Status Disk::rename(const std::string& from, const std::string& to) {
+  return ::rename(from.c_str(), to.c_str()) == 0 ? Status() : errno_status(errno, to);
+}
+
+Status Disk::sync_directory(const std::string& path) {
+  int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return errno_status(errno, path);
+  Status status = ::fsync(fd) == 0 ? Status() : errno_status(errno, path);
+  ::close(fd);
+  return status;
+}
+
+Status Disk::remove(const std::string& path) {
+  return ::unlink(path.c_str()) == 0 || errno == ENOENT ? Status() : errno_status(errno, path);
+}
+
+std::vector<std::string> list_checkpoints(const std::string& directory) {
+  std::vector<std::string> out;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
+    std::string name = entry.path().filename();
+    if (name.starts_with("step-") && name.ends_with(".ckpt")) out.push_back(entry.path());
+  }
+  std::sort(out.begin(), out.end(), [](const std::string& a, const std::string& b) {
+    return a.size() != b.size() ? a.size() < b.size() : a < b;
+  });
+  return out;
+}
+
+Result<std::string> save_checkpoint(const std::string& directory, const Checkpoint& c, int keep, Disk& disk) {
+  if (Status bad = check_finite(c); !bad.ok()) return bad;
+  if (Status made = disk.make_directory(directory); !made.ok()) return made;
+  std::string path = fmt::format("{}/step-{:08}.ckpt", directory, c.step);
+  std::string temporary = path + ".part";
+  Status status = write_file(c, temporary, disk);
+  if (status.ok()) status = disk.rename(temporary, path);
+  if (status.ok()) status = disk.sync_directory(directory);
+  if (!status.ok()) {
+    (void)disk.remove(temporary);
+    return std::move(status).at("checkpoint");
+  }
+  std::vector<std::string> all = list_checkpoints(directory);
+  for (size_t i = 0; i + static_cast<size_t>(keep) < all.size(); ++i) {
+    if (all[i] == path) continue;
+    if (Status removed = disk.remove(all[i]); !removed.ok()) return removed;
+  }
+  return path;
+}
+
+Result<Checkpoint> load_checkpoint(const std::string& path) {
+  Result<std::string> content = read_file(path, size_t{1} << 38);
+  if (!content) return std::move(content).status();
+  std::string_view rest = *content;
+  if (rest.size() < kMagic.size() + 8 + kDigestSize) return corrupt(path, "it is too short for a checkpoint");
+  std::string_view digest = rest.substr(rest.size() - kDigestSize);
+  rest.remove_suffix(kDigestSize);
+  if (rest.substr(0, kMagic.size()) != kMagic) {
+    bool newer = rest.substr(0, 16) == kMagic.substr(0, 16);
+    return newer ? Status(Code::Unsupported, path + ": a checkpoint of another version of this program")
+                 : corrupt(path, "it is no checkpoint");
+  }
+  if (sha256_hex(rest) != digest) return corrupt(path, "its checksum does not match its content");
+  take(rest, kMagic.size());
+  uint64_t length;
+  std::memcpy(&length, take(rest, 8).data(), 8);
+  if (length > kLargestHeader || length > rest.size())
+    return corrupt(path, "its header is longer than the file");
+  std::string_view header = take(rest, length);
+  Checkpoint c;
+  if (Status bad = read_header(path, header, rest, c); !bad.ok()) return bad;
+  if (c.again.size() > c.next || c.next - c.again.size() != c.step)
+    return corrupt(path, "its batches do not add up");
+  return c;
+}
+
+Result<std::optional<Checkpoint>> load_latest(const std::string& directory,
+                                              const std::function<void(const Status&)>& skipped) {
+  std::vector<std::string> all = list_checkpoints(directory);
+  for (auto it = all.rbegin(); it != all.rend(); ++it) {
+    Result<Checkpoint> c = load_checkpoint(*it);
+    if (c.ok()) return std::optional<Checkpoint>(std::move(*c));
+    if (c.status().code() != Code::Corrupt && c.status().code() != Code::NotFound)
+      return std::move(c).status();
+    if (skipped) skipped(c.status());
+  }
+  return std::optional<Checkpoint>();
+}
+
+}  // namespace radl::engine

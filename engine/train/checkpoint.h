@@ -1,0 +1,62 @@
+// Checkpoints: everything a run needs to go on as if it had not been interrupted, in one file.
+//
+// A file "step-00000390.ckpt" holds a line of magic, a JSON header, the numbers and a SHA-256 over all of it.
+// It is written under another name, synced and renamed: a kill at any write leaves the checkpoints that were
+// there, and a file under its final name is whole. Older ones than the last `keep` are removed afterwards.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/status.h"
+
+namespace radl::engine {
+
+struct Checkpoint {
+  uint64_t step = 0;            // batches done, of all workers together
+  uint64_t next = 0;            // first batch that was never given out; next - again.size() == step
+  std::vector<uint64_t> again;  // batches before `next` that are not done
+  uint64_t version = 0;         // updates applied
+  std::string job_digest;       // train/job.h
+  std::string model;            // canonical text of the model
+  std::string numbers;          // JSON of what the report needs to go on: curves, best accuracy, seconds
+  std::vector<float> weights, statistics, average;  // average is empty without weight averaging
+  uint64_t optimizer_steps = 0;
+  std::vector<std::vector<float>> optimizer;  // as long as weights, each
+};
+
+// The file operations that writing needs. Tests put one in that stops at the n-th.
+class Disk {
+ public:
+  virtual ~Disk() = default;
+  virtual Status make_directory(const std::string& path);
+  virtual Result<int> create(const std::string& path);
+  virtual Status write(int file, std::string_view bytes, const std::string& path);
+  virtual Status sync(int file, const std::string& path);
+  virtual Status close(int file, const std::string& path);
+  virtual Status rename(const std::string& from, const std::string& to);
+  virtual Status sync_directory(const std::string& path);
+  virtual Status remove(const std::string& path);
+};
+
+// Writes it and removes old ones; returns the file's path. Invalid when a number in it is not finite.
+Result<std::string> save_checkpoint(const std::string& directory, const Checkpoint& checkpoint, int keep,
+                                    Disk& disk);
+
+// Corrupt says what does not fit.
+Result<Checkpoint> load_checkpoint(const std::string& path);
+
+// The newest checkpoint that is whole; nothing when there is none. Damaged ones are passed over and told to
+// `skipped`.
+Result<std::optional<Checkpoint>> load_latest(const std::string& directory,
+                                              const std::function<void(const Status&)>& skipped = {});
+
+// Their files, oldest first.
+std::vector<std::string> list_checkpoints(const std::string& directory);
+
+}  // namespace radl::engine

@@ -1,0 +1,193 @@
+// The chief of a cluster: evaluates, writes checkpoints and ends the job, while servers and workers train.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <map>
+#include <thread>
+
+#include "engine/train/cluster.h"
+#include "engine/train/overseer.h"
+
+namespace radl::engine {
+namespace {
+
+constexpr dist::Milliseconds kLook{100};  // between two looks at the servers
+
+class ClusterRun {
+ public:
+  ClusterRun(const Job& job, const RunHooks& hooks, Setup& setup, Overseer& overseer,
+             dist::ChiefClient& client)
+      : job_(job),
+        hooks_(hooks),
+        setup_(setup),
+        overseer_(overseer),
+        client_(client),
+        network_(*setup.network) {}
+
+  Status start() {
+    Result<std::optional<Checkpoint>> found = overseer_.resume();
+    if (!found) return std::move(found).status();
+    dist::Snapshot start;
+    if (*found) {
+      start = from_checkpoint(std::move(**found));
+    } else {
+      if (Status whitened = whiten_from_data(setup_, job_); !whitened.ok()) return whitened;
+      start.weights.assign(network_.parameters().begin(), network_.parameters().end());
+      start.statistics.assign(network_.statistics().begin(), network_.statistics().end());
+    }
+    start.tickets.total = setup_.length.total;
+    from_ = start.tickets.next - start.tickets.again.size();
+    std::vector<dist::Segment> segments;
+    for (const ParameterInfo& p : network_.parameter_layout())
+      segments.push_back({p.offset, p.size, p.decays});
+    return client_.init(start, dist::split_layout(network_.parameter_layout(), job_.cluster.ps.size()),
+                        segments, dist::write_optimizer(optimizer_config(job_)));
+  }
+
+  Result<RunSummary> watch() {
+    overseer_.begin(from_);
+    for (;;) {
+      if (hooks_.cancelled != nullptr && *hooks_.cancelled) return interrupted();
+      Result<dist::Report> report = client_.report();
+      if (!report) return std::move(report).status();
+      if (Status bad = look(*report); !bad.ok()) return bad;
+      if (report->tickets_done == report->tickets) return finish(*report);
+      if (Status kept = keep(report->tickets_done); !kept.ok())
+        return kept.code() == Code::Cancelled ? interrupted() : kept;
+      std::this_thread::sleep_for(kLook);
+    }
+  }
+
+ private:
+  // Members and sums of a report.
+  Status look(const dist::Report& report) {
+    bool anybody = false;
+    for (const dist::MemberReport& m : report.members) {
+      anybody |= m.state == 0;
+      std::string name = fmt::format("worker/{}", m.index);
+      auto known = states_.find(m.index);
+      if (known != states_.end() && known->second == m.state) continue;
+      states_[m.index] = m.state;
+      bool over = report.tickets_done == report.tickets;
+      if (m.state == 1 && over) continue;  // it has nothing left to do
+      overseer_.peer(m.state == 0   ? "joined"
+                     : m.state == 1 ? "left"
+                                    : "lost",
+                     name, m.text, m.seconds_silent);
+    }
+    if (!report.failure.empty()) {
+      return invalid("training diverged: " + report.failure +
+                     "; the last good checkpoint is kept; try a lower schedule.peak");
+    }
+    TrainSums sums{report.steps, report.correct, report.pictures, report.loss_sum};
+    if (report.steps > 0)
+      overseer_.note("mean_staleness",
+                     static_cast<double>(report.staleness_sum) / static_cast<double>(report.steps));
+    if (Status bad = overseer_.step(report.tickets_done, sums); !bad.ok()) return bad;
+    return check_workers(anybody || report.tickets_done == report.tickets);
+  }
+
+  Status check_workers(bool anybody) {
+    if (anybody) {
+      alone_since_ = dist::Clock::now();
+      return {};
+    }
+    double alone = std::chrono::duration<double>(dist::Clock::now() - alone_since_).count();
+    if (alone < job_.start_timeout_seconds) return {};
+    if (!job_.directories.checkpoint.empty()) (void)save_now();
+    return {Code::Timeout, fmt::format("no worker for {:.0f} s", alone)};
+  }
+
+  Status keep(uint64_t done) {
+    if (overseer_.evaluation_due(done)) {
+      if (Status fetched = fetch(); !fetched.ok()) return fetched;
+      if (Status e = overseer_.evaluate(done, {}); !e.ok()) return e;
+    }
+    return overseer_.checkpoint_due(done) ? save_now() : Status();
+  }
+
+  Status fetch() {
+    Status got = client_.weights(network_.parameters(), network_.statistics());
+    network_.parameters_changed();
+    return got;
+  }
+
+  Status save_now() {
+    Result<dist::Snapshot> snapshot = client_.snapshot();
+    if (!snapshot) return std::move(snapshot).status();
+    Checkpoint c;
+    c.next = snapshot->tickets.next;
+    c.again = std::move(snapshot->tickets.again);
+    c.step = c.next - c.again.size();
+    c.version = snapshot->version;
+    c.weights = std::move(snapshot->weights);
+    c.statistics = std::move(snapshot->statistics);
+    c.optimizer_steps = snapshot->state.steps;
+    c.optimizer = std::move(snapshot->state.vectors);
+    return overseer_.save(std::move(c));
+  }
+
+  static dist::Snapshot from_checkpoint(Checkpoint c) {
+    dist::Snapshot out;
+    out.version = c.version;
+    out.weights = std::move(c.weights);
+    out.statistics = std::move(c.statistics);
+    out.state.steps = c.optimizer_steps;
+    out.state.vectors = std::move(c.optimizer);
+    out.tickets.next = c.next;
+    out.tickets.again = std::move(c.again);
+    return out;
+  }
+
+  Status interrupted() {
+    Status saved = save_now();
+    if (saved.ok()) saved = overseer_.settle();
+    if (!saved.ok()) return saved;
+    return {Code::Cancelled, "interrupted; the same job resumes from the last checkpoint"};
+  }
+
+  Result<RunSummary> finish(const dist::Report& report) {
+    if (Status fetched = fetch(); !fetched.ok()) return fetched;
+    return overseer_.finish(report.tickets_done, {});
+  }
+
+  const Job& job_;
+  const RunHooks& hooks_;
+  Setup& setup_;
+  Overseer& overseer_;
+  dist::ChiefClient& client_;
+  Network& network_;
+  std::map<uint32_t, uint8_t> states_;
+  dist::Clock::time_point alone_since_ = dist::Clock::now();
+  uint64_t from_ = 0;
+};
+
+}  // namespace
+
+Result<RunSummary> oversee_cluster(const Job& job, const RunHooks& hooks, Progress& progress,
+                                   const dist::Connector& connector) {
+  ::setpriority(PRIO_PROCESS, 0,
+                5);  // this thread and those it starts: evaluation must not slow the training
+  Result<std::unique_ptr<Setup>> setup = Setup::make(job, false);
+  if (!setup) return std::move(setup).status();
+  Result<std::unique_ptr<Overseer>> overseer = Overseer::make(job, **setup, progress, hooks);
+  if (!overseer) return std::move(overseer).status();
+  Result<std::unique_ptr<dist::ChiefClient>> client =
+      dist::ChiefClient::connect(client_options(job, **setup, hooks), connector);
+  if (!client) return std::move(client).status();
+  ClusterRun run(job, hooks, **setup, **overseer, **client);
+  Status started = run.start();
+  Result<RunSummary> out = started.ok() ? run.watch() : Result<RunSummary>(started);
+  (*client)->stop(out.status());
+  (void)(*overseer)->settle();
+  return out;
+}
+
+Result<RunSummary> run_chief(const Job& job, const RunHooks& hooks, Progress& progress) {
+  Result<std::string> key = dist::read_job_key(job.secrets);
+  if (!key) return std::move(key).status().at("secrets");
+  return oversee_cluster(job, hooks, progress, tcp_connector(job, hooks, dist::Role::Chief, *key));
+}
+
+}  // namespace radl::engine

@@ -1,0 +1,61 @@
+#include "engine/train/cluster.h"
+
+#include <fmt/format.h>
+
+namespace radl::engine {
+namespace {
+
+dist::Milliseconds milliseconds(double seconds) {
+  return dist::Milliseconds(static_cast<int64_t>(seconds * 1000));
+}
+
+dist::Mode mode_of(SyncMode mode) {
+  return mode == SyncMode::Sync    ? dist::Mode::Sync
+         : mode == SyncMode::Stale ? dist::Mode::Stale
+                                   : dist::Mode::Async;
+}
+
+}  // namespace
+
+dist::ClientOptions client_options(const Job& job, const Setup& setup, const RunHooks& hooks) {
+  dist::ClientOptions out;
+  out.index = static_cast<uint32_t>(job.task.type == "worker" ? job.task.index : 0);
+  out.shards = static_cast<uint32_t>(job.cluster.ps.size());
+  out.job_digest = job_digest(job);
+  out.parameters = setup.network->parameters().size();
+  out.statistics = setup.network->statistics().size();
+  out.peer_timeout = milliseconds(job.peer_timeout_seconds);
+  out.start_timeout = milliseconds(job.start_timeout_seconds);
+  out.gradients = static_cast<dist::Numbers>(job.sync.gradients);
+  out.cancelled = hooks.cancelled;
+  return out;
+}
+
+dist::ServerOptions server_options(const Job& job, const std::string& key) {
+  dist::ServerOptions out;
+  out.index = static_cast<uint32_t>(job.task.index);
+  out.address = job.cluster.ps[static_cast<size_t>(job.task.index)];
+  out.key = key;
+  out.job_digest = job_digest(job);
+  out.shard.mode = mode_of(job.sync.mode);
+  out.shard.staleness = job.sync.staleness;
+  out.shard.expected_workers = job.cluster.worker.size();
+  out.shard.gather = milliseconds(job.peer_timeout_seconds);
+  out.shard.weights = static_cast<dist::Numbers>(job.sync.weights);
+  out.peer_timeout = milliseconds(job.peer_timeout_seconds);
+  out.start_timeout = milliseconds(job.start_timeout_seconds);
+  return out;
+}
+
+dist::Connector tcp_connector(const Job& job, const RunHooks& hooks, dist::Role role, const std::string& key,
+                              std::function<std::unique_ptr<dist::Link>()> local) {
+  dist::Identity self{role, static_cast<uint32_t>(role == dist::Role::Worker ? job.task.index : 0)};
+  return [servers = job.cluster.ps, patience = milliseconds(job.start_timeout_seconds),
+          cancelled = hooks.cancelled, key, self,
+          local = std::move(local)](uint32_t shard) -> Result<std::unique_ptr<dist::Link>> {
+    if (shard == 0 && local) return local();
+    return dist::connect_tcp(servers[shard], key, self, patience, cancelled);
+  };
+}
+
+}  // namespace radl::engine

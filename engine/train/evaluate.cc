@@ -1,0 +1,119 @@
+#include "engine/train/evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace radl::engine {
+namespace {
+
+// Cross-entropy of one row of logits and the class with the largest.
+double row_loss(std::span<const float> logits, int32_t label, int& best) {
+  double most = *std::max_element(logits.begin(), logits.end()), sum = 0;
+  best = static_cast<int>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+  for (float v : logits) sum += std::exp(static_cast<double>(v) - most);
+  return std::log(sum) + most - static_cast<double>(logits[static_cast<size_t>(label)]);
+}
+
+class Evaluator {
+ public:
+  Evaluator(Network& network, const data::Dataset& dataset, const data::Normalization& normalization,
+            const EvaluateOptions& options)
+      : network_(network),
+        dataset_(dataset),
+        options_(options),
+        transform_(dataset.shape(), dataset.shape(), data::Augment(), normalization),
+        pixels_(data::pixel_count(dataset.shape())),
+        classes_(static_cast<size_t>(network.classes())) {
+    size_t batch = static_cast<size_t>(options.batch_size);
+    images_.resize(batch * pixels_);
+    mirrored_.resize(options.flip ? batch * pixels_ : 0);
+    logits_.resize(batch * classes_);
+    mirrored_logits_.resize(options.flip ? batch * classes_ : 0);
+    out_.confusion.resize(classes_ * classes_);
+  }
+
+  Result<Evaluation> run() {
+    size_t batch = static_cast<size_t>(options_.batch_size);
+    for (size_t first = 0; first < dataset_.size(); first += batch) {
+      if (options_.cancelled != nullptr && *options_.cancelled) return Status(Code::Cancelled, "interrupted");
+      if (Status loaded = load(first, std::min(batch, dataset_.size() - first)); !loaded.ok()) return loaded;
+      if (labels_.empty()) continue;
+      forward();
+      count();
+    }
+    if (out_.pictures == 0) return Status(Code::Corrupt, "there is no picture to evaluate on");
+    double n = static_cast<double>(out_.pictures);
+    out_.loss /= n;
+    out_.accuracy = static_cast<double>(correct_) / n;
+    out_.accuracy_flip = static_cast<double>(correct_flip_) / n;
+    return out_;
+  }
+
+ private:
+  Status load(size_t first, size_t count) {
+    labels_.clear();
+    stored_.resize(pixels_);
+    for (size_t i = first; i < first + count; ++i) {
+      const uint8_t* picture = dataset_.pixels(i);
+      if (picture == nullptr) {
+        if (Status read = dataset_.read(i, stored_); !read.ok()) {
+          if (!options_.skip_corrupt || read.code() != Code::Corrupt) return read;
+          ++out_.skipped;
+          continue;
+        }
+        picture = stored_.data();
+      }
+      size_t at = labels_.size() * pixels_;
+      transform_.evaluate(picture, scratch_, std::span(images_).subspan(at, pixels_));
+      if (options_.flip)
+        transform_.evaluate(picture, scratch_, std::span(mirrored_).subspan(at, pixels_), true);
+      labels_.push_back(dataset_.label(i));
+    }
+    return {};
+  }
+
+  void forward() {
+    int n = static_cast<int>(labels_.size());
+    size_t pixels = labels_.size() * pixels_, logits = labels_.size() * classes_;
+    network_.evaluate({std::span<const float>(images_).first(pixels), labels_, n},
+                      std::span(logits_).first(logits));
+    if (!options_.flip) return;
+    network_.evaluate({std::span<const float>(mirrored_).first(pixels), labels_, n},
+                      std::span(mirrored_logits_).first(logits));
+  }
+
+  void count() {
+    for (size_t i = 0; i < labels_.size(); ++i) {
+      std::span<float> row = std::span(logits_).subspan(i * classes_, classes_);
+      int best = 0;
+      out_.loss += row_loss(row, labels_[i], best);
+      correct_ += best == labels_[i];
+      ++out_.confusion[static_cast<size_t>(labels_[i]) * classes_ + static_cast<size_t>(best)];
+      ++out_.pictures;
+      if (!options_.flip) continue;
+      for (size_t c = 0; c < classes_; ++c) row[c] += mirrored_logits_[i * classes_ + c];
+      correct_flip_ += std::max_element(row.begin(), row.end()) - row.begin() == labels_[i];
+    }
+  }
+
+  Network& network_;
+  const data::Dataset& dataset_;
+  const EvaluateOptions& options_;
+  data::Transform transform_;
+  data::Transform::Scratch scratch_;
+  size_t pixels_, classes_;
+  std::vector<float> images_, mirrored_, logits_, mirrored_logits_;
+  std::vector<uint8_t> stored_;
+  std::vector<int32_t> labels_;
+  uint64_t correct_ = 0, correct_flip_ = 0;
+  Evaluation out_;
+};
+
+}  // namespace
+
+Result<Evaluation> evaluate(Network& network, const data::Dataset& dataset,
+                            const data::Normalization& normalization, const EvaluateOptions& options) {
+  return Evaluator(network, dataset, normalization, options).run();
+}
+
+}  // namespace radl::engine

@@ -1,0 +1,32 @@
+// How good a network is on a dataset: loss, accuracy, confusion. Forward passes only, running statistics.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "engine/data/augment.h"
+#include "engine/data/dataset.h"
+#include "engine/model/network.h"
+
+namespace radl::engine {
+
+struct Evaluation {
+  double loss = 0, accuracy = 0;
+  double accuracy_flip = 0;  // logits averaged with those of the mirrored picture; 0 if not asked for
+  uint64_t pictures = 0, skipped = 0;
+  std::vector<uint32_t> confusion;  // classes x classes, row = label, column = prediction
+};
+
+struct EvaluateOptions {
+  int batch_size = 128;  // at most what the network was built for
+  bool flip = false;
+  bool skip_corrupt = false;
+  const std::atomic<bool>* cancelled = nullptr;
+};
+
+// Cancelled when *cancelled becomes true on the way.
+Result<Evaluation> evaluate(Network& network, const data::Dataset& dataset,
+                            const data::Normalization& normalization, const EvaluateOptions& options);
+
+}  // namespace radl::engine

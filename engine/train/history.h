@@ -1,0 +1,37 @@
+// The numbers of a run, from its first step on: kept in checkpoints, so that a resumed run's report is whole.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+
+namespace radl::engine {
+
+// At the end of an epoch (or whenever the network was evaluated).
+struct CurvePoint {
+  double epoch = 0;
+  uint64_t step = 0;
+  double seconds = 0;  // of training so far, all runs
+  double train_loss = 0, train_accuracy = 0, test_loss = 0, test_accuracy = 0;
+  double rate = 0;
+};
+
+struct PeerEvent {
+  double seconds = 0;
+  std::string kind, peer, text;  // joined, left, lost
+};
+
+struct History {
+  std::vector<CurvePoint> curve;
+  std::vector<PeerEvent> peers;
+  double seconds = 0;  // training time of earlier runs
+  uint64_t pictures = 0;
+  int runs = 1;  // 1 + number of resumptions
+};
+
+std::string write_history(const History& history);
+Result<History> read_history(const std::string& json);
+
+}  // namespace radl::engine

@@ -1,0 +1,107 @@
+#include "engine/train/outputs.h"
+
+#include <nlohmann/json.hpp>
+
+#include "common/files.h"
+#include "engine/export/safetensors.h"
+
+namespace radl::engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Status write_weights(const std::string& path, Setup& setup) {
+  std::vector<exporter::TensorView> tensors;
+  auto add = [&](const std::vector<ParameterInfo>& layout, std::span<const float> values) {
+    for (const ParameterInfo& p : layout) {
+      tensors.push_back(
+          {p.name, std::vector<int64_t>(p.shape.begin(), p.shape.end()), values.subspan(p.offset, p.size)});
+    }
+  };
+  add(setup.network->parameter_layout(), setup.network->parameters());
+  add(setup.network->statistics_layout(), setup.network->statistics());
+  return exporter::write_safetensors(path, tensors, {{"format", "pt"}});
+}
+
+Json model_json(const Job& job, const Setup& setup) {
+  InputShape in = setup.network->input();
+  const data::Normalization& n = setup.data.normalization;
+  return {{"model", job.model.find('\n') == std::string::npos ? job.model : "custom"},
+          {"description", "model.txt"},
+          {"weights", "model.safetensors"},
+          {"input", {{"height", in.height}, {"width", in.width}, {"channels", in.channels}}},
+          {"normalization", {{"mean", n.mean}, {"deviation", n.deviation}}},
+          {"classes", setup.network->classes()},
+          {"class_names", setup.data.train->class_names()}};
+}
+
+Json metrics_json(const RunSummary& s, const Evaluation& e) {
+  Json out = {{"test_accuracy", s.test_accuracy},
+              {"test_loss", s.test_loss},
+              {"test_pictures", e.pictures},
+              {"train_accuracy", s.train_accuracy},
+              {"train_loss", s.train_loss}};
+  if (s.test_accuracy_flip > 0) out["test_accuracy_flip"] = s.test_accuracy_flip;
+  out.update(Json{{"steps", s.steps},
+                  {"epochs", s.epochs},
+                  {"seconds", s.seconds},
+                  {"train_seconds", s.train_seconds},
+                  {"images_per_second", s.images_per_second},
+                  {"resumed_from", s.resumed_from}});
+  return out;
+}
+
+}  // namespace
+
+Status write_model(const Job& job, Setup& setup, const RunSummary& summary, const Evaluation& evaluation) {
+  const std::string& folder = job.directories.model;
+  if (Status made = make_directories(folder); !made.ok()) return made;
+  if (Status w = write_weights(folder + "/model.safetensors", setup); !w.ok()) return w;
+  if (Status w = write_file_atomic(folder + "/model.txt", setup.network->description()); !w.ok()) return w;
+  if (Status w = write_file_atomic(folder + "/model.json", model_json(job, setup).dump(2) + "\n"); !w.ok())
+    return w;
+  return write_file_atomic(folder + "/metrics.json", metrics_json(summary, evaluation).dump(2) + "\n");
+}
+
+std::string report_json(const Job& job, const Setup& setup, const ReportParts& parts) {
+  Json curve = Json::array(), peers = Json::array(), confusion = Json::array(), notes = Json::object();
+  for (const CurvePoint& p : parts.history.curve) {
+    curve.push_back({{"epoch", p.epoch},
+                     {"step", p.step},
+                     {"seconds", p.seconds},
+                     {"train_loss", p.train_loss},
+                     {"train_accuracy", p.train_accuracy},
+                     {"test_loss", p.test_loss},
+                     {"test_accuracy", p.test_accuracy},
+                     {"rate", p.rate}});
+  }
+  for (const PeerEvent& e : parts.history.peers)
+    peers.push_back({{"seconds", e.seconds}, {"event", e.kind}, {"peer", e.peer}, {"message", e.text}});
+  size_t classes = static_cast<size_t>(setup.network->classes());
+  for (size_t row = 0; row < classes; ++row) {
+    auto begin = parts.evaluation.confusion.begin() + static_cast<long>(row * classes);
+    confusion.push_back(std::vector<uint32_t>(begin, begin + static_cast<long>(classes)));
+  }
+  for (const auto& [key, value] : parts.notes) notes[key] = value;
+  Json out = {
+      {"report", 1},
+      {"task", parts.summary.task},
+      {"metrics", metrics_json(parts.summary, parts.evaluation)},
+      {"model",
+       {{"name", job.model.substr(0, job.model.find('\n'))},
+        {"parameters", setup.network->parameters().size()},
+        {"memory_bytes", setup.network->memory_bytes()}}},
+      {"data",
+       {{"name", setup.data.name}, {"train", setup.data.train->size()}, {"test", setup.data.test->size()}}},
+      {"precision", setup.precision == Precision::Bf16 ? "bf16" : "fp32"},
+      {"runs", parts.history.runs},
+      {"curve", curve},
+      {"class_names", setup.data.train->class_names()},
+      {"confusion", confusion},
+      {"peers", peers},
+      {"notes", notes},
+      {"job", Json::parse(write_job(job))}};
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace radl::engine

@@ -1,0 +1,350 @@
+#include "engine/train/overseer.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "common/files.h"
+#include "engine/export/events.h"
+#include "engine/train/evaluate.h"
+#include "engine/train/guard.h"
+#include "engine/train/outputs.h"
+
+namespace radl::engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr double kLineSeconds = 0.5;  // between two step lines
+
+double since(SteadyClock::time_point begin) {
+  return std::chrono::duration<double>(SteadyClock::now() - begin).count();
+}
+
+TrainSums difference(const TrainSums& now, const TrainSums& before) {
+  return {now.steps - before.steps, now.correct - before.correct, now.pictures - before.pictures,
+          now.loss - before.loss};
+}
+
+double mean_loss(const TrainSums& s) { return s.steps == 0 ? 0 : s.loss / static_cast<double>(s.steps); }
+double accuracy(const TrainSums& s) {
+  return s.pictures == 0 ? 0 : static_cast<double>(s.correct) / static_cast<double>(s.pictures);
+}
+
+class JobOverseer : public Overseer {
+ public:
+  JobOverseer(const Job& job, Setup& setup, Progress& progress, const RunHooks& hooks)
+      : job_(job),
+        setup_(setup),
+        progress_(progress),
+        hooks_(hooks),
+        guard_(setup.network->classes(), std::max<uint64_t>(20, setup.length.batches_per_epoch / 4)) {}
+
+  ~JobOverseer() override {
+    if (writer_.joinable()) writer_.join();
+  }
+
+  Status open_events() {
+    if (job_.directories.events.empty()) return {};
+    Result<std::unique_ptr<exporter::EventWriter>> events =
+        exporter::EventWriter::create(job_.directories.events);
+    if (!events) return std::move(events).status().at("directories.events");
+    events_ = std::move(*events);
+    return events_->text("job", 0, "```json\n" + write_job(job_) + "```");
+  }
+
+  Result<std::optional<Checkpoint>> resume() override {
+    if (job_.directories.checkpoint.empty() || job_.resume == Resume::Never)
+      return std::optional<Checkpoint>();
+    Result<std::optional<Checkpoint>> found = load_latest(job_.directories.checkpoint, [&](const Status& s) {
+      progress_.emit("warning", {{"message", s.text()}});
+    });
+    if (!found) return found;
+    if (!*found) {
+      if (job_.resume == Resume::Require)
+        return not_found(job_.directories.checkpoint + ": holds no checkpoint to resume from");
+      return found;
+    }
+    Checkpoint& c = **found;
+    if (Status fits = check_fits(c); !fits.ok()) return std::move(fits).at(job_.directories.checkpoint);
+    Result<History> history = read_history(c.numbers);
+    if (!history) return std::move(history).status();
+    history_ = std::move(*history);
+    ++history_.runs;
+    return found;
+  }
+
+  void begin(uint64_t from) override {
+    begin_ = last_line_ = last_save_ = SteadyClock::now();
+    from_ = last_done_ = last_evaluated_ = last_saved_ = from;
+    progress_.emit("started", {{"time", wall_seconds()},
+                               {"step", from},
+                               {"steps", setup_.length.total},
+                               {"pictures", setup_.data.train->size()},
+                               {"test_pictures", setup_.data.test->size()},
+                               {"parameters", setup_.network->parameters().size()},
+                               {"precision", setup_.precision == Precision::Bf16 ? "bf16" : "fp32"},
+                               {"memory_bytes", setup_.network->memory_bytes()}});
+  }
+
+  Status step(uint64_t done, const TrainSums& sums) override {
+    TrainSums fresh = difference(sums, guarded_);
+    guarded_ = sums_ = sums;
+    if (fresh.steps > 0) {
+      if (Status bad = guard_.add(done, fresh.steps, fresh.loss, fresh.correct, fresh.pictures); !bad.ok())
+        return bad;
+    }
+    bool first = sums.steps > 0 && line_sums_.steps == 0;
+    if (first ||
+        (sums.steps > line_sums_.steps && (since(last_line_) >= kLineSeconds || done == setup_.length.total)))
+      write_line(done);
+    return {};
+  }
+
+  bool evaluation_due(uint64_t done) const override {
+    return done < setup_.length.total && crossed(last_evaluated_, done, job_.evaluate.every_epochs);
+  }
+
+  Status evaluate(uint64_t done, std::span<const float> average) override {
+    auto begin = SteadyClock::now();
+    Result<Evaluation> result = run_evaluation(average, false);
+    if (!result) return std::move(result).status();
+    record(done, *result);
+    evaluation_seconds_ += since(begin);
+    return {};
+  }
+
+  bool checkpoint_due(uint64_t done) const override {
+    if (job_.directories.checkpoint.empty() || done == last_saved_) return false;
+    const CheckpointSpec& c = job_.checkpoint;
+    return crossed(last_saved_, done, c.every_epochs) ||
+           (c.every_seconds > 0 && since(last_save_) >= c.every_seconds);
+  }
+
+  Status save(Checkpoint checkpoint) override {
+    if (job_.directories.checkpoint.empty()) return {};
+    last_saved_ = checkpoint.step;
+    last_save_ = SteadyClock::now();
+    if (Status before = settle(); !before.ok()) return before;
+    checkpoint.job_digest = job_digest(job_);
+    checkpoint.model = setup_.network->description();
+    History history = history_;
+    history.seconds += since(begin_);
+    history.pictures += sums_.pictures;
+    checkpoint.numbers = write_history(history);
+    writer_ = std::thread([this, checkpoint = std::move(checkpoint)] {
+      auto begin = SteadyClock::now();
+      Disk disk;
+      Result<std::string> path =
+          save_checkpoint(job_.directories.checkpoint, checkpoint, job_.checkpoint.keep, disk);
+      saving_ = path.status();
+      if (path.ok())
+        progress_.emit("checkpoint", {{"step", checkpoint.step}, {"path", *path}, {"seconds", since(begin)}});
+    });
+    return {};
+  }
+
+  Status settle() override {
+    if (writer_.joinable()) writer_.join();
+    return saving_;
+  }
+
+  void peer(const char* kind, const std::string& name, const std::string& text, double silent) override {
+    history_.peers.push_back({history_.seconds + since(begin_), kind, name, text});
+    Json fields = {{"peer", name}};
+    if (silent > 0) fields["after_seconds"] = silent;
+    if (!text.empty()) fields["message"] = text;
+    progress_.emit((std::string("peer_") + kind).c_str(), fields);
+  }
+
+  void note(const char* key, double value) override { notes_[key] = value; }
+
+  Result<RunSummary> finish(uint64_t done, std::span<const float> average) override {
+    double train_seconds = since(begin_);
+    if (sums_.steps > line_sums_.steps) write_line(done);
+    Result<Evaluation> result = run_evaluation(average, job_.evaluate.flip);
+    if (!result) return std::move(result).status();
+    record(done, *result);
+    RunSummary summary = summarise(done, *result, train_seconds);
+    if (!average.empty()) {
+      std::copy(average.begin(), average.end(), setup_.network->parameters().begin());
+      setup_.network->parameters_changed();
+    }
+    if (Status saved = settle(); !saved.ok()) return saved;
+    if (Status written = write_outputs(summary, *result); !written.ok()) return written;
+    if (events_) {
+      if (Status flushed = events_->flush(); !flushed.ok()) return flushed;
+    }
+    if (Status lines = progress_.status(); !lines.ok()) return lines;
+    Json fields = {{"test_loss", summary.test_loss}, {"test_accuracy", summary.test_accuracy}};
+    if (job_.evaluate.flip) fields["test_accuracy_flip"] = summary.test_accuracy_flip;
+    fields.update(Json{{"step", done},
+                       {"seconds", summary.seconds},
+                       {"images_per_second", summary.images_per_second},
+                       {"model", summary.model},
+                       {"report", summary.report}});
+    progress_.emit("finished", fields);
+    return summary;
+  }
+
+ private:
+  Status check_fits(const Checkpoint& c) const {
+    if (c.model != setup_.network->description() || c.weights.size() != setup_.network->parameters().size() ||
+        c.statistics.size() != setup_.network->statistics().size()) {
+      return invalid("the checkpoint is of another model; give another directory, or \"resume\": \"never\"");
+    }
+    if (c.job_digest != job_digest(job_)) {
+      return invalid(
+          "the checkpoint is of a job with other settings (data, batch size, epochs, optimizer, schedule, "
+          "synchronisation or seed); give another directory, or \"resume\": \"never\"");
+    }
+    return {};
+  }
+
+  bool crossed(uint64_t before, uint64_t now, double every_epochs) const {
+    if (every_epochs <= 0) return false;
+    auto mark = [&](uint64_t done) { return std::floor(setup_.length.epoch_of(done) / every_epochs + 1e-9); };
+    return mark(now) > mark(before);
+  }
+
+  void write_line(uint64_t done) {
+    TrainSums window = difference(sums_, line_sums_);
+    double seconds = since(last_line_), elapsed = since(begin_);
+    double rate = seconds > 0 ? static_cast<double>(window.pictures) / seconds : 0;
+    uint64_t here = done - from_;
+    double eta =
+        here > 0 ? elapsed * static_cast<double>(setup_.length.total - done) / static_cast<double>(here) : 0;
+    progress_.emit("step", {{"step", done},
+                            {"steps", setup_.length.total},
+                            {"epoch", setup_.length.epoch_of(done)},
+                            {"epochs", job_.epochs},
+                            {"loss", mean_loss(window)},
+                            {"accuracy", accuracy(window)},
+                            {"rate", setup_.rate(done)},
+                            {"images_per_second", rate},
+                            {"eta_seconds", eta}});
+    if (events_) {
+      int64_t at = static_cast<int64_t>(done);
+      (void)events_->scalar("train/loss", at, static_cast<float>(mean_loss(window)));
+      (void)events_->scalar("train/accuracy", at, static_cast<float>(accuracy(window)));
+      (void)events_->scalar("train/rate", at, setup_.rate(done));
+      (void)events_->scalar("train/images_per_second", at, static_cast<float>(rate));
+    }
+    line_sums_ = sums_;
+    last_line_ = SteadyClock::now();
+  }
+
+  Result<Evaluation> run_evaluation(std::span<const float> average, bool flip) {
+    Network& network = *setup_.network;
+    std::vector<float> kept;
+    if (!average.empty()) {
+      kept.assign(network.parameters().begin(), network.parameters().end());
+      std::copy(average.begin(), average.end(), network.parameters().begin());
+      network.parameters_changed();
+    }
+    EvaluateOptions options;
+    options.batch_size = job_.task.type.empty() ? job_.batch_size : 256;
+    options.flip = flip;
+    options.skip_corrupt = job_.dataset.skip_corrupt;
+    options.cancelled = hooks_.cancelled;
+    Result<Evaluation> out = engine::evaluate(network, *setup_.data.test, setup_.data.normalization, options);
+    if (!kept.empty()) {
+      std::copy(kept.begin(), kept.end(), network.parameters().begin());
+      network.parameters_changed();
+    }
+    return out;
+  }
+
+  void record(uint64_t done, const Evaluation& e) {
+    TrainSums window = difference(sums_, evaluated_sums_);
+    if (window.steps == 0) window = sums_;
+    CurvePoint point{setup_.length.epoch_of(done),
+                     done,
+                     history_.seconds + since(begin_),
+                     mean_loss(window),
+                     accuracy(window),
+                     e.loss,
+                     e.accuracy,
+                     setup_.rate(done)};
+    history_.curve.push_back(point);
+    evaluated_sums_ = sums_;
+    last_evaluated_ = done;
+    progress_.emit("evaluated", {{"epoch", point.epoch},
+                                 {"step", done},
+                                 {"train_loss", point.train_loss},
+                                 {"train_accuracy", point.train_accuracy},
+                                 {"test_loss", e.loss},
+                                 {"test_accuracy", e.accuracy}});
+    if (!events_) return;
+    int64_t at = static_cast<int64_t>(done);
+    (void)events_->scalar("test/loss", at, static_cast<float>(e.loss));
+    (void)events_->scalar("test/accuracy", at, static_cast<float>(e.accuracy));
+    (void)events_->histogram("weights", at, setup_.network->parameters());
+    (void)events_->flush();
+  }
+
+  RunSummary summarise(uint64_t done, const Evaluation& e, double train_seconds) const {
+    RunSummary s;
+    s.task = job_.task.name();
+    s.steps = done;
+    s.epochs = setup_.length.epoch_of(done);
+    s.train_loss = history_.curve.back().train_loss;
+    s.train_accuracy = history_.curve.back().train_accuracy;
+    s.test_loss = e.loss;
+    s.test_accuracy = e.accuracy;
+    s.test_accuracy_flip = e.accuracy_flip;
+    s.train_seconds = train_seconds;
+    s.seconds = since(made_);
+    s.images_per_second = train_seconds > 0 ? static_cast<double>(sums_.pictures) / train_seconds : 0;
+    s.resumed_from = from_;
+    s.model = job_.directories.model;
+    s.report = !job_.report.empty()             ? job_.report
+               : job_.directories.model.empty() ? ""
+                                                : job_.directories.model + "/report.json";
+    return s;
+  }
+
+  Status write_outputs(const RunSummary& summary, const Evaluation& e) {
+    if (!job_.directories.model.empty()) {
+      if (Status written = write_model(job_, setup_, summary, e); !written.ok())
+        return std::move(written).at("directories.model");
+    }
+    if (summary.report.empty()) return {};
+    notes_["evaluation_seconds"] = evaluation_seconds_;
+    std::string folder = std::filesystem::path(summary.report).parent_path();
+    if (Status made = make_directories(folder); !made.ok()) return made;
+    return write_file_atomic(summary.report, report_json(job_, setup_, {summary, e, history_, notes_}));
+  }
+
+  const Job& job_;
+  Setup& setup_;
+  Progress& progress_;
+  RunHooks hooks_;
+  DivergenceGuard guard_;
+  std::unique_ptr<exporter::EventWriter> events_;
+  History history_;
+  std::map<std::string, double> notes_;
+  TrainSums sums_, line_sums_, guarded_, evaluated_sums_;
+  uint64_t from_ = 0, last_done_ = 0, last_evaluated_ = 0, last_saved_ = 0;
+  SteadyClock::time_point made_ = SteadyClock::now(), begin_ = made_, last_line_ = made_, last_save_ = made_;
+  double evaluation_seconds_ = 0;
+  std::thread writer_;
+  Status saving_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Overseer>> Overseer::make(const Job& job, Setup& setup, Progress& progress,
+                                                 const RunHooks& hooks) {
+  auto out = std::make_unique<JobOverseer>(job, setup, progress, hooks);
+  if (Status opened = out->open_events(); !opened.ok()) return opened;
+  return std::unique_ptr<Overseer>(std::move(out));
+}
+
+}  // namespace radl::engine

@@ -1,0 +1,54 @@
+// The chief's duties, whatever trains: progress, evaluation, events, checkpoints, the final model and the
+// report.
+//
+// Used by the single-process loop and by the chief of a cluster. Not thread-safe, but for the writing of
+// checkpoints, which goes on in a thread of its own.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine/train/checkpoint.h"
+#include "engine/train/history.h"
+#include "engine/train/progress.h"
+#include "engine/train/run.h"
+#include "engine/train/setup.h"
+
+namespace radl::engine {
+
+// Sums over training steps since this run began.
+struct TrainSums {
+  uint64_t steps = 0, correct = 0, pictures = 0;
+  double loss = 0;  // sum of the steps' mean losses
+};
+
+class Overseer {
+ public:
+  // `start`: when the program's run began (for "seconds").
+  static Result<std::unique_ptr<Overseer>> make(const Job& job, Setup& setup, Progress& progress,
+                                                const RunHooks& hooks);
+  virtual ~Overseer() = default;  // waits for a checkpoint that is being written
+
+  // The checkpoint to go on from, by job.resume; checked against this job.
+  virtual Result<std::optional<Checkpoint>> resume() = 0;
+  // Training begins; `from` batches are done.
+  virtual void begin(uint64_t from) = 0;
+  // `done` batches of the run are done. Writes a step line now and then; Invalid when training has diverged.
+  virtual Status step(uint64_t done, const TrainSums& sums) = 0;
+  virtual bool evaluation_due(uint64_t done) const = 0;
+  // Evaluates the network's present weights and writes it down. `average`: evaluate these weights instead.
+  virtual Status evaluate(uint64_t done, std::span<const float> average) = 0;
+  virtual bool checkpoint_due(uint64_t done) const = 0;
+  // Writes it in the background; waits for the one before. Adds the job's and the run's part to it.
+  virtual Status save(Checkpoint checkpoint) = 0;
+  virtual void peer(const char* kind, const std::string& name, const std::string& text, double silent) = 0;
+  // Training is over: final evaluation, model, report. The network holds the final weights.
+  virtual Result<RunSummary> finish(uint64_t done, std::span<const float> average) = 0;
+  // For the report.
+  virtual void note(const char* key, double value) = 0;
+  // Waits until what save() began is on the disk.
+  virtual Status settle() = 0;
+};
+
+}  // namespace radl::engine

@@ -1,0 +1,37 @@
+// Progress lines (docs/job.md): one JSON object a line, to the job's progress file and to the caller.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "engine/train/job.h"
+#include "engine/train/run.h"
+
+namespace radl::engine {
+
+class Progress {
+ public:
+  // Opens (and continues) job.progress.
+  static Result<std::unique_ptr<Progress>> open(const Job& job, const RunHooks& hooks);
+  ~Progress();
+
+  // Writes {"event": kind, "task": ..., fields...}. Thread-safe. What cannot be written to the file (a full
+  // disk) is remembered, not fatal.
+  void emit(const char* kind, const nlohmann::ordered_json& fields);
+  Status status() const;
+
+ private:
+  Progress(const Job& job, const RunHooks& hooks) : task_(job.task.name()), hooks_(hooks) {}
+  std::string task_, path_;
+  RunHooks hooks_;
+  mutable std::mutex mutex_;
+  int file_ = -1;
+  Status status_;
+};
+
+// Seconds since the epoch, as "time" in progress lines.
+double wall_seconds();
+
+}  // namespace radl::engine

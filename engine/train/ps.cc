@@ -1,0 +1,60 @@
+// A parameter server as a task; ps/0 is the chief as well where the cluster names none.
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+
+#include "engine/train/cluster.h"
+
+namespace radl::engine {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+void tell(Progress& progress, const dist::ServerEvent& event) {
+  if (event.kind != "peer_refused") return;  // who comes and goes is the chief's to tell
+  progress.emit("peer_refused", {{"peer", event.peer}, {"message", event.text}});
+}
+
+Result<RunSummary> serve(const Job& job, const RunHooks& hooks, Progress& progress,
+                         dist::ParameterServer& server) {
+  auto begin = SteadyClock::now();
+  progress.emit("started", {{"time", wall_seconds()}, {"address", server.address()}});
+  Status outcome = server.wait(hooks.cancelled);
+  server.stop(outcome);
+  if (!outcome.ok()) return outcome;
+  RunSummary out;
+  out.task = job.task.name();
+  out.seconds = std::chrono::duration<double>(SteadyClock::now() - begin).count();
+  progress.emit("finished", {{"seconds", out.seconds}});
+  return out;
+}
+
+Result<RunSummary> serve_and_oversee(const Job& job, const RunHooks& hooks, Progress& progress,
+                                     const std::string& key, dist::ParameterServer& server) {
+  std::unique_ptr<dist::Link> link = server.local_link({dist::Role::Chief, 0});
+  auto connector = tcp_connector(job, hooks, dist::Role::Chief, key, [&link] { return std::move(link); });
+  std::optional<Result<RunSummary>> out;
+  std::thread chief([&] {
+    out = oversee_cluster(job, hooks, progress, connector);
+    server.stop(out->status());  // also when it failed before it had a link
+  });
+  (void)server.wait(nullptr);
+  chief.join();
+  return std::move(*out);
+}
+
+}  // namespace
+
+Result<RunSummary> run_server(const Job& job, const RunHooks& hooks, Progress& progress) {
+  Result<std::string> key = dist::read_job_key(job.secrets);
+  if (!key) return std::move(key).status().at("secrets");
+  Result<std::unique_ptr<dist::ParameterServer>> server = dist::ParameterServer::start(
+      server_options(job, *key), [&](const dist::ServerEvent& e) { tell(progress, e); });
+  if (!server) return std::move(server).status();
+  bool chief_here = job.cluster.chief.empty() && job.task.index == 0;
+  return chief_here ? serve_and_oversee(job, hooks, progress, *key, **server)
+                    : serve(job, hooks, progress, **server);
+}
+
+}  // namespace radl::engine

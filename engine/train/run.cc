@@ -1,0 +1,55 @@
+#include "engine/train/run.h"
+
+#include <nlohmann/json.hpp>
+
+#include "engine/train/progress.h"
+#include "engine/train/tasks.h"
+
+namespace radl::engine {
+namespace {
+
+Result<RunSummary> dispatch(const Job& job, const RunHooks& hooks, Progress& progress) {
+  if (job.cluster.empty()) return run_local(job, hooks, progress);
+  if (job.sync.mode == SyncMode::AllReduce) {
+    return Status(Code::Unsupported, "sync.mode \"allreduce\" is not supported by this program");
+  }
+  if (job.average > 0)
+    return Status(Code::Unsupported, "average is for training in one process; leave it out with a cluster");
+  if (job.task.type == "worker") return run_worker(job, hooks, progress);
+  if (job.task.type == "ps") return run_server(job, hooks, progress);
+  return run_chief(job, hooks, progress);
+}
+
+}  // namespace
+
+Result<RunSummary> run_job(const Job& job, const RunHooks& hooks) {
+  if (Status wrong = check_job(job); !wrong.ok()) return wrong;
+  Result<std::unique_ptr<Progress>> progress = Progress::open(job, hooks);
+  if (!progress) return std::move(progress).status();
+  Result<RunSummary> out = dispatch(job, hooks, **progress);
+  if (!out.ok()) {
+    const Status& s = out.status();
+    const char* kind = s.code() == Code::Cancelled ? "interrupted" : "failed";
+    (*progress)->emit(kind, {{"code", code_name(s.code())}, {"message", s.text()}});
+  }
+  return out;
+}
+
+int exit_code(const Status& status) {
+  switch (status.code()) {
+    case Code::Ok:
+      return 0;
+    case Code::Cancelled:
+      return 130;
+    case Code::Invalid:
+    case Code::NotFound:
+    case Code::Exists:
+    case Code::Corrupt:
+    case Code::Unsupported:
+      return 1;
+    default:
+      return 2;
+  }
+}
+
+}  // namespace radl::engine

@@ -1,0 +1,132 @@
+#include "engine/train/setup.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace radl::engine {
+namespace {
+
+constexpr int kEvaluationBatch = 256;
+constexpr size_t kWhiteningPictures = 1000;
+
+ScheduleConfig schedule_config(const ScheduleSpec& spec) {
+  ScheduleConfig out;
+  out.name = spec.name;
+  out.peak = static_cast<float>(spec.peak);
+  out.warmup = static_cast<float>(spec.warmup);
+  out.final = static_cast<float>(spec.final);
+  out.milestones.assign(spec.milestones.begin(), spec.milestones.end());
+  out.gamma = static_cast<float>(spec.gamma);
+  return out;
+}
+
+Result<data::Parts> open_data(const Job& job) {
+  data::OpenOptions options;
+  options.name = job.dataset.name;
+  options.directory = job.dataset.directory;
+  options.train = static_cast<size_t>(job.dataset.train);
+  options.test = static_cast<size_t>(job.dataset.test);
+  options.validation = static_cast<size_t>(job.dataset.validation);
+  options.skip_corrupt = job.dataset.skip_corrupt;
+  if (job.dataset.shape.size() == 3)
+    options.shape = {job.dataset.shape[0], job.dataset.shape[1], job.dataset.shape[2]};
+  return data::open_dataset(options);
+}
+
+}  // namespace
+
+Precision resolve_precision(const std::string& name) {
+  if (name == "fp32") return Precision::Fp32;
+  if (name == "bf16") return Precision::Bf16;
+  return __builtin_cpu_supports("avx512bf16") ? Precision::Bf16 : Precision::Fp32;
+}
+
+OptimizerConfig optimizer_config(const Job& job) {
+  const OptimizerSpec& spec = job.optimizer;
+  OptimizerConfig out;
+  out.name = spec.name;
+  out.momentum = static_cast<float>(spec.momentum);
+  out.nesterov = spec.nesterov;
+  out.weight_decay = static_cast<float>(spec.weight_decay);
+  out.beta1 = static_cast<float>(spec.beta1);
+  out.beta2 = static_cast<float>(spec.beta2);
+  out.eps = static_cast<float>(spec.epsilon);
+  out.trust = static_cast<float>(spec.trust);
+  out.clip_norm = static_cast<float>(spec.clip);
+  out.threads = std::max(1, job.threads);
+  return out;
+}
+
+data::Augment augment_config(const AugmentSpec& spec) {
+  data::Augment out;
+  out.flip = spec.flip == "random"      ? data::Augment::Flip::Random
+             : spec.flip == "alternate" ? data::Augment::Flip::Alternate
+                                        : data::Augment::Flip::None;
+  out.translate = spec.translate;
+  out.padding = spec.padding == "zero" ? data::Augment::Padding::Zero : data::Augment::Padding::Reflect;
+  out.cutout = spec.cutout;
+  out.crop_area = static_cast<float>(spec.crop_area);
+  out.brightness = static_cast<float>(spec.brightness);
+  out.contrast = static_cast<float>(spec.contrast);
+  out.saturation = static_cast<float>(spec.saturation);
+  return out;
+}
+
+Result<std::unique_ptr<Setup>> Setup::make(const Job& job, bool training) {
+  Result<Schedule> schedule = Schedule::make(schedule_config(job.schedule));
+  if (!schedule) return std::move(schedule).status().at("schedule");
+  std::unique_ptr<Setup> out(new Setup(std::move(*schedule)));
+  Result<data::Parts> parts = open_data(job);
+  if (!parts) return std::move(parts).status().at("dataset");
+  out->data = std::move(*parts);
+  size_t pictures = out->data.train->size();
+  out->length.batches_per_epoch = pictures / static_cast<size_t>(job.batch_size);
+  if (out->length.batches_per_epoch == 0) {
+    return invalid(
+        fmt::format("batch_size: {} is more than the {} training pictures", job.batch_size, pictures));
+  }
+  double total = job.epochs * static_cast<double>(out->length.batches_per_epoch);
+  out->length.total = static_cast<uint64_t>(std::max(1.0, std::round(total)));
+  out->precision = resolve_precision(job.precision);
+  BuildOptions options;
+  options.batch_size = training ? std::max(job.batch_size, 1) : kEvaluationBatch;
+  options.threads = job.threads;
+  options.precision = out->precision;
+  options.seed = job.seed;
+  options.training = training;
+  options.kernels = job.kernels;
+  options.label_smoothing = static_cast<float>(job.label_smoothing);
+  InputShape shape = out->data.train->shape();
+  if (Status fits =
+          data::Transform::check(shape, shape, augment_config(job.augment), out->data.normalization);
+      !fits.ok())
+    return fits;
+  Result<std::unique_ptr<Network>> network =
+      Network::build(job.model, shape, out->data.train->classes(), options);
+  if (!network) return std::move(network).status().at("model");
+  out->network = std::move(*network);
+  return out;
+}
+
+Status whiten_from_data(Setup& setup, const Job& job) {
+  const data::Dataset& train = *setup.data.train;
+  size_t count = std::min(kWhiteningPictures, train.size()), pixels = data::pixel_count(train.shape());
+  data::Transform transform(train.shape(), train.shape(), data::Augment(), setup.data.normalization);
+  data::Transform::Scratch scratch;
+  std::vector<float> images(count * pixels);
+  std::vector<uint8_t> stored(pixels);
+  std::vector<int32_t> labels(count);
+  for (size_t i = 0; i < count; ++i) {
+    if (Status read = train.read(i, stored); !read.ok()) {
+      if (job.dataset.skip_corrupt) continue;
+      return read;
+    }
+    labels[i] = train.label(i);
+    transform.evaluate(stored.data(), scratch, std::span(images).subspan(i * pixels, pixels));
+  }
+  return setup.network->whiten({images, labels, static_cast<int>(count)});
+}
+
+}  // namespace radl::engine

@@ -1,0 +1,55 @@
+// What every task that computes begins with: the data opened, the network built, the run's length known.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/data/augment.h"
+#include "engine/data/open.h"
+#include "engine/model/network.h"
+#include "engine/optim/optimizer.h"
+#include "engine/optim/schedule.h"
+#include "engine/train/job.h"
+
+namespace radl::engine {
+
+// bf16 where the job says so, or says "auto" and the processor computes with it (AVX-512 BF16 or AMX).
+Precision resolve_precision(const std::string& name);
+
+// How many batches a run has. A batch never crosses the end of an epoch; an epoch's last pictures that do not
+// fill one are left for the next epoch's other order.
+struct RunLength {
+  uint64_t batches_per_epoch = 0;
+  uint64_t total = 0;  // batches
+  double epoch_of(uint64_t done) const {
+    return static_cast<double>(done) / static_cast<double>(batches_per_epoch);
+  }
+};
+
+class Setup {
+ public:
+  // Opens the dataset and builds the network. `training` false: for evaluation only.
+  static Result<std::unique_ptr<Setup>> make(const Job& job, bool training);
+
+  float rate(uint64_t ticket) const {
+    return schedule_.at(static_cast<double>(ticket), static_cast<double>(length.total));
+  }
+
+  data::Parts data;
+  std::unique_ptr<Network> network;
+  RunLength length;
+  Precision precision = Precision::Fp32;
+
+ private:
+  explicit Setup(Schedule schedule) : schedule_(std::move(schedule)) {}
+  Schedule schedule_;
+};
+
+OptimizerConfig optimizer_config(const Job& job);
+data::Augment augment_config(const AugmentSpec& spec);
+
+// Sets a whitening first layer from the first pictures of the training part, as the model asks for it;
+// nothing else.
+Status whiten_from_data(Setup& setup, const Job& job);
+
+}  // namespace radl::engine

@@ -1,0 +1,119 @@
+// A worker: takes a batch number and weights from the servers, gives back gradients.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "engine/train/batches.h"
+#include "engine/train/cluster.h"
+
+namespace radl::engine {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+double since(SteadyClock::time_point begin) {
+  return std::chrono::duration<double>(SteadyClock::now() - begin).count();
+}
+
+// A worker's own progress lines: what it did since the last one.
+class WorkerLines {
+ public:
+  WorkerLines(const Job& job, const Setup& setup, Progress& progress)
+      : job_(job), setup_(setup), progress_(progress) {}
+
+  void add(uint64_t ticket, const StepResult& result, int pictures) {
+    ++steps_;
+    loss_ += result.loss;
+    correct_ += static_cast<uint64_t>(result.correct);
+    pictures_ += static_cast<uint64_t>(pictures);
+    bool first = total_steps_++ == 0;
+    double seconds = since(last_);
+    if (!first && seconds < 1.0) return;
+    progress_.emit("step", {{"step", ticket + 1},
+                            {"steps", setup_.length.total},
+                            {"epoch", setup_.length.epoch_of(ticket + 1)},
+                            {"epochs", job_.epochs},
+                            {"loss", loss_ / static_cast<double>(steps_)},
+                            {"accuracy", static_cast<double>(correct_) / static_cast<double>(pictures_)},
+                            {"images_per_second", static_cast<double>(pictures_) / seconds}});
+    last_ = SteadyClock::now();
+    steps_ = correct_ = pictures_ = 0;
+    loss_ = 0;
+  }
+  uint64_t steps() const { return total_steps_; }
+
+ private:
+  const Job& job_;
+  const Setup& setup_;
+  Progress& progress_;
+  SteadyClock::time_point last_ = SteadyClock::now();
+  uint64_t steps_ = 0, correct_ = 0, pictures_ = 0, total_steps_ = 0;
+  double loss_ = 0;
+};
+
+// One assignment computed: gradients stay in the network, the change of its statistics in `change`.
+Result<dist::StepOutcome> compute(Setup& setup, BatchSource& batches, uint64_t ticket,
+                                  std::vector<float>& change, WorkerLines& lines) {
+  Result<Batch> batch = batches.get(ticket);
+  if (!batch) return std::move(batch).status();
+  Network& network = *setup.network;
+  std::span<float> statistics = network.statistics();
+  change.assign(statistics.begin(), statistics.end());
+  network.parameters_changed();
+  network.set_step(ticket);
+  StepResult result = network.forward_backward(*batch);
+  for (size_t i = 0; i < statistics.size(); ++i) change[i] = statistics[i] - change[i];
+  lines.add(ticket, result, batch->size);
+  dist::StepOutcome out;
+  out.rate = setup.rate(ticket);
+  out.loss = result.loss;
+  out.correct = static_cast<uint32_t>(result.correct);
+  out.pictures = static_cast<uint32_t>(batch->size);
+  out.gradients = network.gradients();
+  out.statistics_change = change;
+  return out;
+}
+
+Result<uint64_t> work(const Job& job, const RunHooks& hooks, Setup& setup, dist::WorkerClient& client,
+                      Progress& progress) {
+  std::unique_ptr<BatchSource> batches = make_batches(setup, job);
+  WorkerLines lines(job, setup, progress);
+  std::vector<float> change;
+  Network& network = *setup.network;
+  Result<dist::Assignment> next = client.begin(network.parameters(), network.statistics());
+  while (next.ok() && !next->finished) {
+    if (hooks.cancelled != nullptr && *hooks.cancelled)
+      return Status(Code::Cancelled, "interrupted; the other workers go on");
+    Result<dist::StepOutcome> step = compute(setup, *batches, next->ticket, change, lines);
+    if (!step) return std::move(step).status();
+    next = client.push(*step, network.parameters(), network.statistics());
+  }
+  if (!next.ok()) return std::move(next).status();
+  return lines.steps();
+}
+
+}  // namespace
+
+Result<RunSummary> run_worker(const Job& job, const RunHooks& hooks, Progress& progress) {
+  auto begin = SteadyClock::now();
+  Result<std::string> key = dist::read_job_key(job.secrets);
+  if (!key) return std::move(key).status().at("secrets");
+  Result<std::unique_ptr<Setup>> setup = Setup::make(job, true);
+  if (!setup) return std::move(setup).status();
+  Result<std::unique_ptr<dist::WorkerClient>> client = dist::WorkerClient::connect(
+      client_options(job, **setup, hooks), tcp_connector(job, hooks, dist::Role::Worker, *key));
+  if (!client) return std::move(client).status();
+  progress.emit("started", {{"time", wall_seconds()}, {"steps", (*setup)->length.total}});
+  Result<uint64_t> steps = work(job, hooks, **setup, **client, progress);
+  (*client)->leave(steps.status());
+  if (!steps) return std::move(steps).status();
+  RunSummary out;
+  out.task = job.task.name();
+  out.steps = *steps;
+  out.seconds = since(begin);
+  progress.emit("finished", {{"step", *steps}, {"seconds", out.seconds}});
+  return out;
+}
+
+}  // namespace radl::engine
