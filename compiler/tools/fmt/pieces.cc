@@ -1,0 +1,287 @@
+#include "compiler/tools/fmt/pieces.h"
+
+#include <algorithm>
+
+namespace radl::formatter {
+namespace {
+
+bool is_word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+// Marks pieces with what the tree knows about them.
+class Marker {
+ public:
+  Marker(const ast::Tree& tree, std::vector<Piece>& pieces, std::vector<uint32_t> begins)
+      : tree_(tree), pieces_(pieces), begins_(std::move(begins)) {}
+
+  void run() {
+    for (const ast::Sentence* sentence : tree_.sentences) {
+      if (Piece* piece = starting_at(sentence->span.begin)) piece->sentence = true;
+      if (auto* block = ast::as<ast::Block>(sentence)) features(block->body);
+      if (auto* use = ast::as<ast::Use>(sentence)) features(use->body);
+      if (auto* configure = ast::as<ast::Configure>(sentence)) recipe(*configure);
+      if (auto* deploy = ast::as<ast::Deploy>(sentence)) value(deploy->count);
+      if (auto* context = ast::as<ast::Contextualize>(sentence)) contextualize(*context);
+    }
+  }
+
+ private:
+  int index_at(uint32_t offset) const {  // the piece that holds the byte; -1 between pieces
+    auto behind = std::upper_bound(begins_.begin(), begins_.end(), offset);
+    if (behind == begins_.begin()) return -1;
+    auto index = static_cast<int>(behind - begins_.begin() - 1);
+    return offset < begins_[static_cast<size_t>(index)] + pieces_[static_cast<size_t>(index)].text.size()
+               ? index
+               : -1;
+  }
+  Piece* starting_at(uint32_t offset) {
+    int index = index_at(offset);
+    return index >= 0 && begins_[static_cast<size_t>(index)] == offset ? &pieces_[static_cast<size_t>(index)]
+                                                                       : nullptr;
+  }
+  void entry(Span span) {
+    if (Piece* piece = starting_at(span.begin)) piece->entry = true;
+  }
+  Piece* group(Span span) {  // span: from bracket to bracket
+    int open = index_at(span.begin), close = span.end > 0 ? index_at(span.end - 1) : -1;
+    if (open < 0 || close <= open) return nullptr;
+    pieces_[static_cast<size_t>(open)].closes_at = close;
+    return &pieces_[static_cast<size_t>(open)];
+  }
+
+  void features(const ast::Features& list) {
+    if (!list.present) return;
+    group(list.span);
+    for (const ast::Feature* feature : list.items) {
+      entry(feature->span);
+      value(feature->value);
+      value(feature->weight);
+      if (feature->group) features(*feature->group);
+    }
+  }
+
+  void recipe(const ast::Configure& configure) {
+    if (!configure.has_body) return;
+    Piece* open = group(configure.body_span);
+    if (open && configure.resources.size() > 1) open->may_be_flat = false;
+    if (configure.recipe) entry(configure.recipe->span);
+    for (const ast::Resource* resource : configure.resources) {
+      entry(resource->span);
+      value(resource->name);
+      features(resource->body);
+    }
+  }
+
+  void contextualize(const ast::Contextualize& context) {
+    Piece* open = group(context.body_span);
+    if (open && context.items.size() + context.options.size() > 1) open->may_be_flat = false;
+    value(context.max_time);
+    for (const ast::Option* option : context.options) {
+      entry(option->span);
+      value(option->value);
+    }
+    for (const ast::Item* item : context.items) {
+      entry(item->span);
+      value(item->step);
+      for (const ast::Name& name : item->after) (void)name;
+    }
+    align(context);
+  }
+
+  // Columns: items that follow each other without a blank line or a comment between them.
+  void align(const ast::Contextualize& context) {
+    size_t first = 0;
+    for (size_t i = 1; i <= context.items.size(); ++i) {
+      if (i < context.items.size() && adjoining(*context.items[i - 1], *context.items[i])) continue;
+      align_run(context, first, i, &ast::Item::system);
+      align_run(context, first, i, &ast::Item::configure);
+      first = i;
+    }
+  }
+  bool adjoining(const ast::Item& before, const ast::Item& item) {
+    int from = index_at(before.span.begin), to = index_at(item.span.begin);
+    if (from < 0 || to < 0) return false;
+    for (int i = from + 1; i <= to; ++i) {
+      const Piece& piece = pieces_[static_cast<size_t>(i)];
+      if (piece.newlines_before > 1 || (piece.comment() && piece.newlines_before > 0)) return false;
+    }
+    return true;
+  }
+  void align_run(const ast::Contextualize& context, size_t first, size_t last, ast::Name ast::Item::*column) {
+    constexpr int kMostPadding = 24;
+    int widest = 0;
+    for (size_t i = first; i < last; ++i)
+      widest = std::max(widest, display_width((context.items[i]->*column).text));
+    for (size_t i = first; i < last; ++i) {
+      const ast::Name& name = context.items[i]->*column;
+      int pad = widest - display_width(name.text);
+      Piece* piece = starting_at(name.span.begin);
+      bool last_word = piece && name.span.end >= context.items[i]->span.end;
+      if (piece && !last_word && pad <= kMostPadding) piece->pad = pad;
+    }
+  }
+
+  void value(const ast::Expr* expr) {
+    if (!expr) return;
+    if (auto* number = ast::as<ast::Number>(expr)) {
+      // `1 .5` is a number and a unit; glued it would be another number.
+      Piece* unit = number->unit ? starting_at(number->unit.span.begin) : nullptr;
+      if (unit && is_word_start(unit->text[0])) unit->glued = true;
+    } else if (auto* list = ast::as<ast::ListValue>(expr)) {
+      group(list->span);
+      for (const ast::Expr* item : list->items) {
+        entry(item->span);
+        value(item);
+      }
+    } else if (auto* unary = ast::as<ast::Unary>(expr)) {
+      int op = index_at(unary->span.begin);
+      if (unary->op == ast::UnaryOp::Minus && op >= 0 && pieces_[static_cast<size_t>(op)].text == "-")
+        glue_behind(op);
+      value(unary->operand);
+    } else if (auto* binary = ast::as<ast::Binary>(expr)) {
+      value(binary->left);
+      value(binary->right);
+    } else if (auto* choice = ast::as<ast::If>(expr)) {
+      value(choice->condition);
+      value(choice->then_value);
+      value(choice->else_value);
+    } else if (auto* call = ast::as<ast::Call>(expr)) {
+      int name = index_at(call->function.span.begin);
+      if (name >= 0) glue_behind(name);
+      for (const ast::Expr* argument : call->arguments) value(argument);
+    } else if (auto* reference = ast::as<ast::Reference>(expr)) {
+      path(*reference);
+    }
+  }
+
+  void path(const ast::Reference& reference) {
+    int before = index_at(reference.span.begin);
+    for (const ast::PathPart& part : reference.parts) {
+      // `input.x` is one piece; `[0]` and a `.ip` behind it are others.
+      int index = index_at(part.span.begin);
+      if (index >= 0 && index != before) pieces_[static_cast<size_t>(index)].glued = true;
+      before = index;
+      value(part.index);
+    }
+  }
+
+  void glue_behind(int index) {
+    auto next = static_cast<size_t>(index) + 1;
+    if (next < pieces_.size() && !pieces_[next].comment()) pieces_[next].glued = true;
+  }
+
+  const ast::Tree& tree_;
+  std::vector<Piece>& pieces_;
+  std::vector<uint32_t> begins_;
+};
+
+// What is one piece although it has many tokens: recipes, and texts that hold ${ }. In order.
+class WholeSpans {
+ public:
+  explicit WholeSpans(const ast::Tree& tree) {
+    for (const ast::Sentence* sentence : tree.sentences) {
+      if (auto* block = ast::as<ast::Block>(sentence)) features(block->body);
+      if (auto* deploy = ast::as<ast::Deploy>(sentence)) value(deploy->count);
+      if (auto* use = ast::as<ast::Use>(sentence)) {
+        value(use->module);
+        features(use->body);
+      }
+      if (auto* context = ast::as<ast::Contextualize>(sentence)) {
+        for (const ast::Option* option : context->options) value(option->value);
+      }
+      auto* configure = ast::as<ast::Configure>(sentence);
+      if (!configure) continue;
+      if (configure->recipe) spans.push_back(configure->recipe->span);
+      for (const ast::Resource* resource : configure->resources) {
+        value(resource->name);
+        features(resource->body);
+      }
+    }
+  }
+
+  std::vector<Span> spans;
+
+ private:
+  void features(const ast::Features& list) {
+    for (const ast::Feature* feature : list.items) {
+      value(feature->value);
+      if (feature->group) features(*feature->group);
+    }
+  }
+  void value(const ast::Expr* expr) {
+    if (auto* text = ast::as<ast::String>(expr)) {
+      if (!text->parts.empty()) spans.push_back(text->span);
+    } else if (auto* list = ast::as<ast::ListValue>(expr)) {
+      for (const ast::Expr* item : list->items) value(item);
+    } else if (auto* unary = ast::as<ast::Unary>(expr)) {
+      value(unary->operand);
+    } else if (auto* binary = ast::as<ast::Binary>(expr)) {
+      value(binary->left);
+      value(binary->right);
+    } else if (auto* choice = ast::as<ast::If>(expr)) {
+      value(choice->condition);
+      value(choice->then_value);
+      value(choice->else_value);
+    } else if (auto* call = ast::as<ast::Call>(expr)) {
+      for (const ast::Expr* argument : call->arguments) value(argument);
+    } else if (auto* reference = ast::as<ast::Reference>(expr)) {
+      for (const ast::PathPart& part : reference->parts) value(part.index);
+    }
+  }
+};
+
+// An `and` behind a comment goes in front of it: it ends the line of the feature before.
+void move_ands(std::vector<Piece>& pieces) {
+  for (size_t i = 1; i < pieces.size(); ++i) {
+    if (pieces[i].text != "and" || pieces[i].cls != TokenClass::Keyword || !pieces[i - 1].comment()) continue;
+    size_t first = i;
+    while (first > 0 && pieces[first - 1].comment()) --first;
+    if (first == 0 || pieces[first - 1].closes_at >= 0 || pieces[first - 1].text == "and") continue;
+    if (i + 1 < pieces.size()) {
+      pieces[i + 1].newlines_before = std::max(pieces[i + 1].newlines_before, pieces[i].newlines_before);
+    }
+    pieces[i].newlines_before = 0;
+    pieces[i].gap_before = true;
+    std::rotate(pieces.begin() + static_cast<std::ptrdiff_t>(first),
+                pieces.begin() + static_cast<std::ptrdiff_t>(i),
+                pieces.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+  }
+}
+
+}  // namespace
+
+int display_width(std::string_view text) {
+  return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::vector<Piece> make_pieces(const ast::Tree& tree) {
+  const SourceFile& source = *tree.source;
+  std::vector<Span> whole = WholeSpans(tree).spans;
+  std::vector<Piece> pieces;
+  std::vector<uint32_t> begins;
+  size_t next_whole = 0;
+  uint32_t end = 0;
+  for (const Token& token : tokenize(source)) {
+    if (token.span.begin < end) continue;  // inside what was taken whole
+    Span span = token.span;
+    TokenClass cls = token.cls;
+    while (next_whole < whole.size() && whole[next_whole].end <= span.begin) ++next_whole;
+    if (next_whole < whole.size() && whole[next_whole].contains(span.begin)) {
+      span = whole[next_whole];
+      cls = source.text(span).starts_with("@begin") ? TokenClass::Recipe : TokenClass::String;
+    }
+    std::string_view gap = source.text({source.id(), end, span.begin});
+    Piece piece;
+    piece.cls = cls;
+    piece.text = source.text(span);
+    piece.newlines_before = static_cast<int>(std::count(gap.begin(), gap.end(), '\n'));
+    piece.gap_before = !gap.empty();
+    pieces.push_back(piece);
+    begins.push_back(span.begin);
+    end = span.end;
+  }
+  Marker(tree, pieces, std::move(begins)).run();
+  move_ands(pieces);
+  return pieces;
+}
+
+}  // namespace radl::formatter

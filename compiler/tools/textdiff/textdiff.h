@@ -1,0 +1,30 @@
+// Line-wise differences of two texts: for `fmt --diff`, for formatting edits in editors.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace radl {
+
+// Lines [old_begin, old_end) become lines [new_begin, new_end); numbers from 0.
+struct LineChange {
+  size_t old_begin = 0, old_end = 0;
+  size_t new_begin = 0, new_end = 0;
+  bool operator==(const LineChange&) const = default;
+};
+
+// Lines with their newline; the last may lack it. Views into the text.
+std::vector<std::string_view> split_lines(std::string_view text);
+
+// In order, never touching each other. Shortest (Myers 1986) while the texts are alike; where they differ in
+// thousands of lines, some unchanged ones may count as changed.
+std::vector<LineChange> diff_lines(const std::vector<std::string_view>& before,
+                                   const std::vector<std::string_view>& after);
+
+// Unified format as of `diff -u`, "" when equal. `patch` reads it.
+std::string unified_diff(std::string_view before, std::string_view after, std::string_view before_name,
+                         std::string_view after_name, size_t context = 3);
+
+}  // namespace radl
