@@ -249,8 +249,11 @@ Result<Fetched> fetch_cifar10(const FetchOptions& o, const Cifar10Release& relea
   if (Status s = make_directories(folder); !s.ok()) return s;
   FolderLock lock;
   if (Status s = lock.take(folder, o); !s.ok()) return s;
-  if (o.source != "subset" && all_there(folder, release.files))
-    return describe(folder, "cache", true, release.files);
+  if (all_there(folder, release.files)) {
+    if (o.source != "subset") return describe(folder, "cache", true, release.files);
+    return Status(Code::Invalid, folder + ": holds the whole dataset")
+        .with_hint("name another folder for the subset with --directory");
+  }
 
   std::string reasons;
   for (const auto& a : attempts(o, release)) {
