@@ -96,6 +96,10 @@ RunReport destroy(const Run& run, const Plan& plan);
 // Looks at the world: the nodes through their providers, the steps through their runners. Changes nothing.
 Result<Observed> refresh(const Run& run, const Snapshot& snapshot);
 
+// Takes what a refresh found into the state: attributes that changed, and nodes that are gone. Needs the
+// lock.
+Status accept_observed(const Run& run, const Snapshot& snapshot, const Observed& observed);
+
 // Steps whose product names a file on this machine that is not there any more: for
 // PlanOptions::missing_products.
 std::map<std::string, std::string> missing_products(const Snapshot& snapshot, World& world);

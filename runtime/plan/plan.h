@@ -48,6 +48,7 @@ struct Action {
   std::vector<std::string> removed_after;
   std::string why;
   std::vector<std::string> order;  // why it comes after others: "step 2 follows step 1 (worker[0]/base)"
+  std::vector<std::string> uses;   // resources that must outlive it: its key and networks
   Json spec;                       // Create, Update, Replace: what the provider is given
   double price_per_hour = 0;
   std::optional<double> seconds;  // predicted; absent: nobody knows

@@ -41,7 +41,10 @@ Json to_json(const Action& action) {
   json["kind"] = resource_kind_name(action.kind);
   json["provider"] = action.provider;
   json["removed_after"] = action.removed_after;
-  if (action.verb != Verb::Delete) json["spec"] = action.spec;
+  if (action.verb != Verb::Delete) {
+    json["spec"] = action.spec;
+    json["uses"] = action.uses;
+  }
   if (action.kind == ResourceKind::Node) json["price_per_hour"] = action.price_per_hour;
   return json;
 }
@@ -126,6 +129,7 @@ Action read_action(const Json& json) {
   action.provider = json.at("provider");
   action.removed_after = json.at("removed_after").get<std::vector<std::string>>();
   action.spec = json.value("spec", Json());
+  action.uses = json.value("uses", std::vector<std::string>());
   action.price_per_hour = json.value("price_per_hour", 0.0);
   return action;
 }

@@ -50,6 +50,7 @@ Action make_action(const Desired& desired, Verb verb, std::string why) {
   action.summary = desired.summary;
   action.why = std::move(why);
   action.spec = desired.spec;
+  action.uses = desired.needs;
   action.price_per_hour = desired.quote.price_per_hour;
   action.seconds = desired.kind == ResourceKind::Node ? desired.quote.seconds_to_ready : 0;
   return action;

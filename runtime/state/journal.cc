@@ -66,28 +66,41 @@ Result<std::vector<Intent>> SqliteStore::open_intents() {
   }
 }
 
-Result<Intent> SqliteStore::begin(Intent intent) {
+Status SqliteStore::insert_intent(Intent& intent) {
   intent.opened_at = world_.clock.wall_seconds();
-  bool marks_deleting = intent.kind == Intent::Kind::Destroy;
+  Result<Statement> row = db_.prepare(
+      "INSERT INTO journal (kind, address, token, resource, opened_at, opened_by) VALUES (?, ?, ?, ?, ?, ?)");
+  if (!row.ok()) return row.status();
+  std::string resource =
+      intent.kind == Intent::Kind::Run
+          ? "{}"
+          : resource_to_row_json(intent.resource).dump(-1, ' ', false, Json::error_handler_t::replace);
+  row->bind(1, intent_kind_name(intent.kind)).bind(2, intent.address).bind(3, intent.token).bind(4, resource);
+  if (Status run = row->bind(5, intent.opened_at).bind(6, lock_id_).run(); !run.ok()) return run;
+  intent.id = db_.last_row_id();
+  return {};
+}
+
+Result<Intent> SqliteStore::begin(Intent intent) {
   Status written = write([&]() -> Status {
-    Result<Statement> row = db_.prepare(
-        "INSERT INTO journal (kind, address, token, resource, opened_at, opened_by) VALUES (?, ?, ?, ?, ?, "
-        "?)");
-    if (!row.ok()) return row.status();
-    std::string resource =
-        intent.kind == Intent::Kind::Run
-            ? "{}"
-            : resource_to_row_json(intent.resource).dump(-1, ' ', false, Json::error_handler_t::replace);
-    row->bind(1, intent_kind_name(intent.kind))
-        .bind(2, intent.address)
-        .bind(3, intent.token)
-        .bind(4, resource);
-    if (Status run = row->bind(5, intent.opened_at).bind(6, lock_id_).run(); !run.ok()) return run;
-    intent.id = db_.last_row_id();
-    if (!marks_deleting) return {};
+    if (Status put = insert_intent(intent); !put.ok()) return put;
+    if (intent.kind != Intent::Kind::Destroy) return {};
     Result<Statement> mark = db_.prepare("UPDATE resources SET status = 'deleting' WHERE address = ?");
     if (!mark.ok()) return mark.status();
     return mark->bind(1, intent.address).run();
+  });
+  if (!written.ok()) return written;
+  return intent;
+}
+
+Result<Intent> SqliteStore::begin_run(StepRecord record) {
+  Intent intent;
+  intent.kind = Intent::Kind::Run;
+  intent.address = record.id;
+  record.status = StepStatus::Interrupted;
+  Status written = write([&]() -> Status {
+    if (Status put = insert_intent(intent); !put.ok()) return put;
+    return write_step(db_, record);
   });
   if (!written.ok()) return written;
   return intent;

@@ -26,6 +26,7 @@ class SqliteStore : public Store {
   Result<std::vector<HistoryEntry>> history(size_t newest) override;
 
   Result<Intent> begin(Intent intent) override;
+  Result<Intent> begin_run(StepRecord record) override;
   Status finish(const Intent& intent, const ResourceRecord* made) override;
   Status finish_destroy(const Intent& intent, bool keep_steps) override;
   Status finish_run(const Intent& intent, const StepRecord& record) override;
@@ -47,6 +48,7 @@ class SqliteStore : public Store {
   Result<Attempt> try_lock(const LockInfo& self, LockInfo& holder);
   // One transaction: checks that the lock is still ours, does the work, and makes the serial grow.
   Status write(const std::function<Status()>& work);
+  Status insert_intent(Intent& intent);
   Status close_intent(const Intent& intent, const char* outcome);
   Status remove_with_steps(const std::string& address, bool keep_steps);
   Status write_outputs(const std::vector<OutputRecord>& outputs);

@@ -84,7 +84,9 @@ class Store {
   virtual Result<std::vector<HistoryEntry>> history(size_t newest) = 0;
 
   // --- writes: each one transaction; they need the lock ---
-  virtual Result<Intent> begin(Intent intent) = 0;  // returns it with its id
+  virtual Result<Intent> begin(Intent intent) = 0;  // Create, Update, Destroy; returns it with its id
+  // Run: the step is put as Interrupted, which is what it is unless finish_run says otherwise.
+  virtual Result<Intent> begin_run(StepRecord record) = 0;
   // Closes an intent together with what came of it. An outcome of Create or Update puts the resource, of
   // Destroy removes it and the records of its steps, of Run puts the step; nullptr means that nothing came of
   // it.

@@ -1,0 +1,38 @@
+// What a run leaves behind for its user: outputs, and products on this machine.
+#include "runtime/exec/executor.h"
+#include "runtime/plan/values.h"
+
+namespace radl {
+
+std::vector<OutputRecord> resolve_outputs(const ir::Program& program, const Snapshot& snapshot,
+                                          const ir::Secrets* secrets) {
+  auto unknown_value = [&](const std::string& name) { return known_value(snapshot, name); };
+  ir::LookUp secret_value;
+  if (secrets) {
+    secret_value = [&](const std::string& name) -> std::optional<Json> {
+      auto found = secrets->find(name);
+      return found == secrets->end() ? std::nullopt : std::optional<Json>(found->second);
+    };
+  }
+  std::vector<OutputRecord> records;
+  for (const ir::Output& output : program.outputs) {
+    Json value = ir::substitute(output.value, unknown_value, secret_value);
+    if (output.sensitive && !secrets) value = nullptr;
+    records.push_back({output.name, std::move(value), output.description, output.sensitive});
+  }
+  return records;
+}
+
+std::map<std::string, std::string> missing_products(const Snapshot& snapshot, World& world) {
+  std::map<std::string, std::string> missing;
+  for (const auto& [id, record] : snapshot.steps) {
+    if (record.kind != "training" || record.status != StepStatus::Done || !record.product.is_object())
+      continue;
+    auto path = record.product.find("model_path");
+    if (path == record.product.end() || !path->is_string()) continue;
+    if (!world.files.exists(path->get<std::string>())) missing[id] = path->get<std::string>();
+  }
+  return missing;
+}
+
+}  // namespace radl

@@ -1,0 +1,162 @@
+// Looks at the world and changes nothing in it.
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "runtime/exec/actions.h"
+#include "runtime/exec/executor.h"
+#include "runtime/exec/retry.h"
+
+namespace radl {
+
+namespace {
+
+constexpr std::chrono::milliseconds kLookDeadline = std::chrono::minutes(2);
+
+// Calls `work` for 0 .. count-1 on up to `parallelism` threads.
+void for_each_parallel(size_t count, int parallelism, const std::function<void(size_t)>& work) {
+  std::atomic<size_t> next{0};
+  auto loop = [&] {
+    for (size_t i = next++; i < count; i = next++) work(i);
+  };
+  std::vector<std::thread> threads;
+  size_t wanted = std::min<size_t>(static_cast<size_t>(std::max(parallelism, 1)), count);
+  for (size_t i = 1; i < wanted; ++i) threads.emplace_back(loop);
+  loop();
+  for (std::thread& thread : threads) thread.join();
+}
+
+class Refresher {
+ public:
+  Refresher(Session& session, const Snapshot& snapshot) : session_(session), snapshot_(snapshot) {}
+
+  Result<Observed> look() {
+    std::vector<const ResourceRecord*> resources;
+    for (const auto& [address, record] : snapshot_.resources) resources.push_back(&record);
+    for_each_parallel(resources.size(), session_.options().parallelism,
+                      [&](size_t i) { look_at(*resources[i]); });
+    // Steps of one node share its connection, so they are looked at one after another.
+    std::map<std::string, std::vector<const ir::Step*>> steps;
+    if (session_.run.program) {
+      for (const ir::Step& step : session_.run.program->steps) {
+        if (is_to_be_observed(step)) steps[step.nodes[0]].push_back(&step);
+      }
+    }
+    std::vector<const std::vector<const ir::Step*>*> lists;
+    for (const auto& [node, list] : steps) lists.push_back(&list);
+    for_each_parallel(lists.size(), session_.options().parallelism, [&](size_t i) {
+      for (const ir::Step* step : *lists[i]) look_at(*step);
+    });
+    if (session_.stop_starting())
+      return Status(Code::Cancelled, "stopped while looking at the infrastructure");
+    std::sort(observed_.resources.begin(), observed_.resources.end(),
+              [](const Drift& a, const Drift& b) { return a.address < b.address; });
+    return std::move(observed_);
+  }
+
+ private:
+  bool is_to_be_observed(const ir::Step& step) const {
+    auto record = snapshot_.steps.find(step.id);
+    if (record == snapshot_.steps.end() || record->second.status != StepStatus::Done || step.nodes.empty())
+      return false;
+    for (const std::string& node : step.nodes) {
+      if (!observed_.attributes.count(node)) return false;
+    }
+    return true;
+  }
+
+  void look_at(const ResourceRecord& record) {
+    if (session_.stop_starting()) return;
+    Provider* provider = session_.run.providers->find(record.provider);
+    if (!provider)
+      return unknown(record.address, "there is no provider '" + record.provider + "' in this run");
+    Result<Made> now =
+        provider->read(session_.context(record.address, session_.in(kLookDeadline)), record.kind, record.id);
+    std::lock_guard guard(mutex_);
+    if (now.ok()) {
+      if (record.kind == ResourceKind::Node) observed_.attributes[record.address] = now->attributes;
+      add_changes(record, now->attributes);
+    } else if (now.status().code() == Code::NotFound) {
+      observed_.resources.push_back({record.address, "gone", {}, now.status().message()});
+    } else {
+      observed_.unknown[record.address] = session_.events.mask(now.status().message());
+    }
+  }
+
+  void add_changes(const ResourceRecord& record, const Json& now) {
+    Drift drift{record.address, "changed", {}, ""};
+    for (const auto& [key, value] : now.items()) {
+      Json before = record.attributes.contains(key) ? record.attributes[key] : Json();
+      if (before != value) drift.changes.push_back({record.address, key, value, before, ""});
+    }
+    if (!drift.changes.empty()) observed_.resources.push_back(std::move(drift));
+  }
+
+  void look_at(const ir::Step& step) {
+    if (session_.stop_starting()) return;
+    auto runner = session_.run.runners.find(step.kind);
+    if (runner == session_.run.runners.end() || !runner->second) return;
+    Context context = session_.context(step.id, session_.in(kLookDeadline), true);
+    StepContext shared;
+    shared.context = &context;
+    shared.program = session_.run.program;
+    shared.all_nodes = session_.all_handles();
+    shared.previous_product = snapshot_.steps.at(step.id).product;
+    std::vector<NodeHandle> nodes;
+    for (const std::string& address : step.nodes) nodes.push_back(session_.handle(address));
+    Result<ir::Step> whole = resolved_step(session_, step);
+    if (!whole.ok()) return unknown(step.id, whole.status().message());
+    Result<std::vector<Change>> changes = runner->second->observe(shared, *whole, nodes);
+    if (!changes.ok()) {
+      // A kind that cannot tell says so each time; that is no news.
+      if (changes.status().code() != Code::Unsupported)
+        unknown(step.id, session_.events.mask(changes.status().message()));
+      return;
+    }
+    for (Change& change : *changes) mask(change);
+    std::lock_guard guard(mutex_);
+    observed_.steps[step.id] = std::move(*changes);
+  }
+
+  void mask(Change& change) {
+    change.diff = session_.events.mask(change.diff);
+    change.before = session_.events.mask_json(change.before);
+    change.after = session_.events.mask_json(change.after);
+  }
+
+  void unknown(const std::string& what, const std::string& why) {
+    std::lock_guard guard(mutex_);
+    observed_.unknown[what] = why;
+  }
+
+  Session& session_;
+  const Snapshot& snapshot_;
+  std::mutex mutex_;
+  Observed observed_;
+};
+
+}  // namespace
+
+Result<Observed> refresh(const Run& run, const Snapshot& snapshot) {
+  Session session(run, snapshot);
+  return Refresher(session, snapshot).look();
+}
+
+Status accept_observed(const Run& run, const Snapshot& snapshot, const Observed& observed) {
+  for (const Drift& drift : observed.resources) {
+    auto found = snapshot.resources.find(drift.address);
+    if (found == snapshot.resources.end()) continue;
+    if (drift.what == "gone") {
+      if (Status removed = run.store->remove_resource(drift.address); !removed.ok()) return removed;
+      continue;
+    }
+    auto now = observed.attributes.find(drift.address);
+    if (now == observed.attributes.end()) continue;
+    ResourceRecord record = found->second;
+    record.attributes = now->second;
+    if (Status put = run.store->put_resource(record); !put.ok()) return put;
+  }
+  return {};
+}
+
+}  // namespace radl

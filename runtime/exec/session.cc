@@ -1,0 +1,181 @@
+#include "runtime/exec/session.h"
+
+#include <algorithm>
+
+#include "runtime/exec/retry.h"
+#include "runtime/plan/values.h"
+
+namespace radl {
+
+namespace {
+
+Redactor redactor_for(const Run& run) { return run.secrets ? Redactor(*run.secrets) : Redactor(); }
+
+}  // namespace
+
+Session::Session(const Run& given, Snapshot snapshot)
+    : run(given),
+      events(given.sinks, redactor_for(given), given.world->clock),
+      snapshot_(std::move(snapshot)) {
+  if (run.secrets) fingerprints_ = radl::fingerprints(snapshot_, *run.secrets);
+  if (!run.program) return;
+  for (const ir::Node& node : run.program->nodes) nodes_[node.address] = &node;
+  for (const ir::Step& step : run.program->steps) steps_[step.id] = &step;
+}
+
+Context Session::context(const std::string& id, std::chrono::steady_clock::time_point deadline,
+                         bool is_training) {
+  Context context;
+  {
+    std::lock_guard guard(mutex_);
+    // Unique also among states of the same name: providers tag what they make with it.
+    context.infrastructure = snapshot_.name + "-" + snapshot_.lineage.substr(0, 8);
+  }
+  context.work_directory = store().work_directory();
+  context.deadline = deadline;
+  context.cancelled = [this, is_training] { return is_training ? stop_starting() : stop_now(); };
+  context.log = [this, id](const std::string& line) {
+    Event event;
+    event.id = id;
+    event.message = line;
+    events.emit(std::move(event));
+  };
+  context.secrets = run.secrets;
+  return context;
+}
+
+Snapshot Session::snapshot() const {
+  std::lock_guard guard(mutex_);
+  return snapshot_;
+}
+
+std::optional<ResourceRecord> Session::resource(const std::string& address) const {
+  std::lock_guard guard(mutex_);
+  auto found = snapshot_.resources.find(address);
+  if (found == snapshot_.resources.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<StepRecord> Session::step(const std::string& id) const {
+  std::lock_guard guard(mutex_);
+  auto found = snapshot_.steps.find(id);
+  if (found == snapshot_.steps.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<Json> Session::known(const std::string& unknown_name) const {
+  std::lock_guard guard(mutex_);
+  return known_value(snapshot_, unknown_name);
+}
+
+void Session::put(const ResourceRecord& record) {
+  std::lock_guard guard(mutex_);
+  snapshot_.resources[record.address] = record;
+}
+
+void Session::put(const StepRecord& record) {
+  std::lock_guard guard(mutex_);
+  snapshot_.steps[record.id] = record;
+}
+
+void Session::remove_resource(const std::string& address, bool keep_steps) {
+  drop_connection(address);
+  std::lock_guard guard(mutex_);
+  snapshot_.resources.erase(address);
+  if (keep_steps) return;
+  std::erase_if(snapshot_.steps, [&](const auto& entry) {
+    const std::vector<std::string>& nodes = entry.second.nodes;
+    return std::none_of(nodes.begin(), nodes.end(),
+                        [&](const std::string& node) { return snapshot_.resources.count(node) != 0; });
+  });
+}
+
+void Session::forget(const std::string& step) {
+  std::lock_guard guard(mutex_);
+  snapshot_.steps.erase(step);
+}
+
+const ir::Node* Session::node(const std::string& address) const {
+  auto found = nodes_.find(address);
+  return found == nodes_.end() ? nullptr : found->second;
+}
+
+const ir::Step* Session::step_of_program(const std::string& id) const {
+  auto found = steps_.find(id);
+  return found == steps_.end() ? nullptr : found->second;
+}
+
+NodeHandle Session::handle(const std::string& address) {
+  NodeHandle handle;
+  handle.address = address;
+  handle.node = node(address);
+  std::optional<ResourceRecord> record = resource(address);
+  if (record) handle.attributes = record->attributes;
+  // A machine that has answered once is not waited for as long as one that is booting.
+  auto patience = record && record->reachable ? std::chrono::milliseconds(30000) : options().boot_deadline;
+  handle.connect = [this, address, patience] { return connect(address, patience); };
+  return handle;
+}
+
+std::vector<NodeHandle> Session::all_handles() {
+  std::vector<std::string> addresses;
+  {
+    std::lock_guard guard(mutex_);
+    if (run.program) {
+      for (const ir::Node& node : run.program->nodes) {
+        if (snapshot_.resources.count(node.address)) addresses.push_back(node.address);
+      }
+    }
+  }
+  std::vector<NodeHandle> handles;
+  for (const std::string& address : addresses) handles.push_back(handle(address));
+  return handles;
+}
+
+std::shared_ptr<Session::Connection> Session::connection(const std::string& address) {
+  std::lock_guard guard(mutex_);
+  std::shared_ptr<Connection>& slot = connections_[address];
+  if (!slot) slot = std::make_shared<Connection>();
+  return slot;
+}
+
+Result<Remote*> Session::connect(const std::string& address, std::chrono::milliseconds patience) {
+  std::shared_ptr<Connection> slot = connection(address);
+  std::lock_guard guard(slot->mutex);
+  if (slot->remote) return slot->remote.get();
+  Result<std::unique_ptr<Remote>> made = connect_patiently(address, patience);
+  if (!made.ok()) return made.status();
+  slot->remote = std::move(*made);
+  return slot->remote.get();
+}
+
+Result<std::unique_ptr<Remote>> Session::connect_patiently(const std::string& address,
+                                                           std::chrono::milliseconds patience) {
+  const ir::Node* wanted = node(address);
+  std::optional<ResourceRecord> record = resource(address);
+  if (!wanted || !record) return Status(Code::NotFound, address + " is not there");
+  if (!run.connect) return Status(Code::Unsupported, "this run has no way to connect to " + address);
+  auto end = in(patience);
+  std::chrono::milliseconds wait(50);
+  while (true) {
+    Result<std::unique_ptr<Remote>> made = run.connect(*wanted, record->attributes, context(address, end));
+    if (made.ok()) return made;
+    Code code = made.status().code();
+    bool again = may_work_later(code) || code == Code::NotFound;
+    if (!again) return made;
+    if (stop_starting()) return Status(Code::Cancelled, "stopped while waiting for " + address);
+    if (world().clock.now() + wait >= end) {
+      return Status(Code::Timeout, address + " did not become reachable: " + made.status().message());
+    }
+    world().clock.sleep(wait);
+    wait = std::min(wait * 2, std::chrono::milliseconds(2000));
+  }
+}
+
+void Session::drop_connection(const std::string& address) {
+  std::shared_ptr<Connection> slot = connection(address);
+  std::lock_guard guard(slot->mutex);
+  slot->remote.reset();
+}
+
+}  // namespace radl

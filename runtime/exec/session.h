@@ -1,0 +1,84 @@
+// What all actions of a run share: the state as it is now, contexts for providers, connections, events.
+// Internal to runtime/exec; safe to use from several threads.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/exec/event_stream.h"
+#include "runtime/exec/executor.h"
+
+namespace radl {
+
+class Session {
+ public:
+  Session(const Run& run, Snapshot snapshot);
+
+  const Run& run;
+  EventStream events;
+
+  World& world() const { return *run.world; }
+  Store& store() const { return *run.store; }
+  const ApplyOptions& options() const { return run.options; }
+
+  // Nothing new is begun; what is in flight ends now. A training counts as "new" at every step: it stops at
+  // its next checkpoint on the first Ctrl-C.
+  bool stop_starting() const { return run.cancellation && run.cancellation->stop_starting(); }
+  bool stop_now() const { return run.cancellation && run.cancellation->stop_now(); }
+
+  // For one call of a provider or a runner about `id`.
+  Context context(const std::string& id, std::chrono::steady_clock::time_point deadline,
+                  bool is_training = false);
+  std::chrono::steady_clock::time_point in(std::chrono::milliseconds time) {
+    return world().clock.now() + time;
+  }
+
+  // `look` sees the state, which does not change meanwhile; it must be quick.
+  template <class Look>
+  auto read(Look look) const {
+    std::lock_guard guard(mutex_);
+    return look(snapshot_);
+  }
+  // Copies: other actions change the state meanwhile.
+  Snapshot snapshot() const;
+  std::optional<ResourceRecord> resource(const std::string& address) const;
+  std::optional<StepRecord> step(const std::string& id) const;
+  std::optional<Json> known(const std::string& unknown_name) const;
+  // Keep the copy in memory as the store is; called after the store's own write.
+  void put(const ResourceRecord& record);
+  void put(const StepRecord& record);
+  void remove_resource(const std::string& address, bool keep_steps);
+  void forget(const std::string& step);
+
+  const std::map<std::string, std::string>& fingerprints() const { return fingerprints_; }  // of the secrets
+  const ir::Node* node(const std::string& address) const;
+  const ir::Step* step_of_program(const std::string& id) const;
+  NodeHandle handle(const std::string& address);
+  std::vector<NodeHandle> all_handles();
+  // Connects, waiting up to `patience` for a machine that is still coming up; the session is kept.
+  Result<Remote*> connect(const std::string& address, std::chrono::milliseconds patience);
+  void drop_connection(const std::string& address);
+
+ private:
+  struct Connection {
+    std::mutex mutex;
+    std::unique_ptr<Remote> remote;
+  };
+  std::shared_ptr<Connection> connection(const std::string& address);
+  Result<std::unique_ptr<Remote>> connect_patiently(const std::string& address,
+                                                    std::chrono::milliseconds patience);
+
+  mutable std::mutex mutex_;
+  Snapshot snapshot_;
+  std::map<std::string, std::string> fingerprints_;
+  std::map<std::string, const ir::Node*> nodes_;
+  std::map<std::string, const ir::Step*> steps_;
+  std::map<std::string, std::shared_ptr<Connection>> connections_;
+};
+
+}  // namespace radl

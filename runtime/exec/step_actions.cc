@@ -1,0 +1,174 @@
+#include "common/digest.h"
+#include "common/files.h"
+#include "runtime/exec/actions.h"
+#include "runtime/exec/retry.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/step_facts.h"
+#include "runtime/plan/values.h"
+
+namespace radl {
+
+namespace {
+
+// The record as it will stand when the step is done; put as "interrupted" before it begins.
+StepRecord record_of(Session& session, const ir::Step& step) {
+  StepRecord record;
+  record.id = step.id;
+  record.recipe = step.recipe;
+  record.kind = ir::step_kind_name(step.kind);
+  record.nodes = step.nodes;
+  record.definition = std::make_shared<const Json>(step_definition(step));
+  std::map<std::string, const ir::Step*> steps;
+  for (const ir::Edge& edge : step.after) {
+    if (const ir::Step* before = session.step_of_program(edge.to)) steps[edge.to] = before;
+  }
+  session.read([&](const Snapshot& snapshot) {
+    for (const std::string& node : step.nodes) {
+      auto found = snapshot.resources.find(node);
+      if (found != snapshot.resources.end()) record.made_on[node] = found->second.id;
+    }
+    for (const std::string& id : steps_below(step, steps)) {
+      auto done = snapshot.steps.find(id);
+      record.inputs[id] = done == snapshot.steps.end() ? "" : done->second.revision;
+    }
+    record.digest = step_digest(step, session.fingerprints());
+    record.revision = step_revision(record.digest, record.inputs);
+    for (const std::string& name : ir::unknowns_in(step)) {
+      if (std::optional<Json> value = known_value(snapshot, name))
+        record.inputs[name] = value_fingerprint(*value);
+    }
+    if (auto before = snapshot.steps.find(step.id); before != snapshot.steps.end()) {
+      record.product = before->second.product;
+    }
+  });
+  return record;
+}
+
+// "worker[0]/tools" -> "worker[0].tools.log"; what no file name may hold becomes '_'.
+std::string log_name(const std::string& id) {
+  std::string name;
+  for (char c : id) name += c == '/' ? '.' : static_cast<unsigned char>(c) < 32 ? '_' : c;
+  return name.substr(0, 200) + ".log";
+}
+
+EventKind kind_of(const std::string& name) {
+  if (name == "task") return EventKind::Task;
+  if (name == "output") return EventKind::Output;
+  if (name == "metric") return EventKind::Metric;
+  return EventKind::Progress;
+}
+
+StepContext step_context(Session& session, const ir::Step& step, const Context& context) {
+  StepContext made;
+  made.context = &context;
+  made.program = session.run.program;
+  made.all_nodes = session.all_handles();
+  made.log_path = session.store().log_directory() + "/" + log_name(step.id);
+  made.emit = [&session, id = step.id](const StepEvent& from) {
+    Event event;
+    event.kind = kind_of(from.kind);
+    event.id = from.step.empty() ? id : from.step;
+    event.node = from.node;
+    if (from.data.is_string()) {
+      event.message = from.data.get<std::string>();
+    } else {
+      event.data = from.data;
+    }
+    session.events.emit(std::move(event));
+  };
+  return made;
+}
+
+// One attempt after another. A step may be repeated: native ones look before they act, Ansible's tasks are
+// meant to, and a training goes on from its last checkpoint.
+Status attempt(Session& session, const ir::Step& step, StepRunner& runner, const Context& context,
+               bool resume, const Json& previous, StepOutcome& outcome, const std::string& log_path) {
+  StepContext shared = step_context(session, step, context);
+  shared.previous_product = previous;
+  shared.log_path = log_path;
+  std::vector<NodeHandle> nodes;
+  for (const std::string& address : step.nodes) nodes.push_back(session.handle(address));
+  return with_retries(session.options(), session.world(), retry_hooks(session, step.id), [&](int number) {
+    shared.resume = resume || number > 1;
+    Result<StepOutcome> result = runner.run(shared, step, nodes);
+    if (result.ok()) {
+      outcome = std::move(*result);
+      return Status();
+    }
+    // A connection that failed is not to be trusted again.
+    if (may_work_later(result.status().code())) {
+      for (const std::string& address : step.nodes) session.drop_connection(address);
+    }
+    return Status(result.status());
+  });
+}
+
+}  // namespace
+
+Result<ir::Step> resolved_step(Session& session, const ir::Step& step) {
+  std::string missing;
+  auto unknown_value = [&](const std::string& name) -> std::optional<Json> {
+    std::optional<Json> value = session.known(name);
+    if (!value) missing += (missing.empty() ? "" : ", ") + name;
+    return value;
+  };
+  auto secret_value = [&](const std::string& name) -> std::optional<Json> {
+    const ir::Secrets* secrets = session.run.secrets;
+    if (secrets) {
+      if (auto found = secrets->find(name); found != secrets->end()) return Json(found->second);
+    }
+    missing += (missing.empty() ? "" : ", ") + ("the secret " + name);
+    return std::nullopt;
+  };
+  ir::Step whole = step;
+  for (ir::Resource& resource : whole.resources) {
+    resource.properties = ir::substitute(resource.properties, unknown_value, secret_value);
+  }
+  whole.training = ir::substitute(whole.training, unknown_value, secret_value);
+  if (!missing.empty()) return invalid(step.id + " needs " + missing + ", which is not known");
+  return whole;
+}
+
+StepDone run_step(Session& session, const Action& action, std::chrono::steady_clock::time_point deadline) {
+  const ir::Step* step = session.step_of_program(action.id);
+  if (!step) return {invalid("the plan runs '" + action.id + "', which is not in the program")};
+  auto runner = session.run.runners.find(step->kind);
+  if (runner == session.run.runners.end() || !runner->second) {
+    return {Status(Code::Unsupported, action.id + ": this build cannot run " +
+                                          std::string(ir::step_kind_name(step->kind)) + " steps")};
+  }
+  Result<ir::Step> whole = resolved_step(session, *step);
+  if (!whole.ok()) return {whole.status()};
+  StepRecord record = record_of(session, *step);
+  Result<Intent> intent = session.store().begin_run(record);
+  if (!intent.ok()) return {intent.status()};
+
+  StepDone done;
+  done.log = session.store().log_directory() + "/" + log_name(step->id);
+  bool training = step->kind == ir::StepKind::Training;
+  auto begun = session.world().clock.now();
+  Context context =
+      session.context(step->id, training ? std::chrono::steady_clock::time_point::max() : deadline, training);
+  StepOutcome outcome;
+  done.status =
+      attempt(session, *whole, *runner->second, context, action.resume, record.product, outcome, done.log);
+
+  record.seconds = std::chrono::duration<double>(session.world().clock.now() - begun).count();
+  record.finished_at = session.world().clock.wall_seconds();
+  record.status = done.status.ok()                        ? StepStatus::Done
+                  : done.status.code() == Code::Cancelled ? StepStatus::Interrupted
+                                                          : StepStatus::Failed;
+  record.error = session.events.mask(done.status.message());
+  if (done.status.ok()) {
+    record.product = std::move(outcome.product);
+    done.changes = outcome.changes.size();
+  }
+  if (Status closed = session.store().finish_run(*intent, record); !closed.ok()) {
+    if (done.status.ok()) done.status = closed;
+    return done;
+  }
+  session.put(record);
+  return done;
+}
+
+}  // namespace radl
