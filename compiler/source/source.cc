@@ -148,6 +148,7 @@ uint32_t SourceFile::offset(Utf16Position position) const {
 }
 
 Result<const SourceFile*> SourceMap::load(const std::string& path) {
+  if (auto over = overlays_.find(path); over != overlays_.end()) return &add(path, over->second);
   std::string bytes;
   if (path == "-") {
     bytes.assign(std::istreambuf_iterator<char>(std::cin), {});
@@ -159,6 +160,8 @@ Result<const SourceFile*> SourceMap::load(const std::string& path) {
   }
   return &add(path == "-" ? "<stdin>" : path, std::move(bytes));
 }
+
+void SourceMap::overlay(std::string path, std::string bytes) { overlays_[std::move(path)] = std::move(bytes); }
 
 const SourceFile& SourceMap::add(std::string path, std::string bytes) {
   uint32_t id = static_cast<uint32_t>(files_.size()) + 1;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -81,6 +82,8 @@ class SourceMap {
   // Reads a file ("-": standard input). NotFound, Invalid, or Quota when it is larger than kMaxFileBytes.
   Result<const SourceFile*> load(const std::string& path);
   const SourceFile& add(std::string path, std::string bytes);
+  // From now on load(path) gives these bytes and does not look at the disk: an editor's unsaved text.
+  void overlay(std::string path, std::string bytes);
 
   const SourceFile* find(uint32_t id) const;  // nullptr for 0 and unknown ids
   const SourceFile* find(std::string_view path) const;
@@ -92,6 +95,7 @@ class SourceMap {
 
  private:
   std::vector<std::unique_ptr<SourceFile>> files_;
+  std::map<std::string, std::string> overlays_;
 };
 
 }  // namespace radl
