@@ -41,16 +41,17 @@ struct StepEvent {
 struct StepContext {
   const Context* context = nullptr;  // infrastructure, work directory, cancellation, secrets
   const ir::Program* program = nullptr;
-  std::vector<NodeHandle> all_nodes;   // every node of the infrastructure that is there, for inventories
+  std::vector<NodeHandle> all_nodes;  // every node of the infrastructure that is there, for inventories
   std::function<void(const StepEvent&)> emit = [](const StepEvent&) {};
-  std::string log_path;  // the step's full log on this machine
+  std::string log_path;   // the step's full log on this machine
   Json previous_product;  // of an earlier run, null if none
   bool resume = false;    // Training: go on from the last checkpoint if there is one; false: start anew
 };
 
 struct StepOutcome {
-  std::vector<Change> changes;  // what was really changed; empty: everything was as wanted
-  Json product = Json::object();  // kept in the state: training's model path, digest, metrics; a native step's observations
+  std::vector<Change> changes;    // what was really changed; empty: everything was as wanted
+  Json product = Json::object();  // kept in the state: training's model path, digest, metrics; a native
+                                  // step's observations
 };
 
 class StepRunner {
@@ -59,7 +60,8 @@ class StepRunner {
   // What running would change now, without changing anything. Unsupported where the kind cannot tell.
   virtual Result<std::vector<Change>> observe(const StepContext& context, const ir::Step& step,
                                               const std::vector<NodeHandle>& nodes) = 0;
-  // Observe -> diff -> apply. A failure's message names node, recipe, step and task and ends with the last lines.
+  // Observe -> diff -> apply. A failure's message names node, recipe, step and task and ends with the last
+  // lines.
   virtual Result<StepOutcome> run(const StepContext& context, const ir::Step& step,
                                   const std::vector<NodeHandle>& nodes) = 0;
 };

@@ -1,0 +1,52 @@
+#include "runtime/steps/manifest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "common/digest.h"
+#include "common/files.h"
+
+namespace radl {
+
+namespace fs = std::filesystem;
+
+Result<std::vector<ManifestEntry>> local_manifest(const std::string& folder) {
+  std::vector<ManifestEntry> entries;
+  std::error_code error;
+  auto at = fs::recursive_directory_iterator(folder, error);
+  if (error) return errno_status(error.value(), folder);
+  for (; at != fs::recursive_directory_iterator(); at.increment(error)) {
+    if (error) return errno_status(error.value(), folder);
+    std::string path = at->path().string(), relative = at->path().lexically_relative(folder).string();
+    if (at->is_symlink()) {
+      entries.push_back({"link", sha256_hex(fs::read_symlink(at->path(), error).string()), relative});
+    } else if (at->is_regular_file()) {
+      auto digest = sha256_file(path);
+      if (!digest) return digest.status();
+      entries.push_back({fmt::format("{:04o}", static_cast<unsigned>(at->status().permissions()) & 07777),
+                         *digest, relative});
+    } else if (!at->is_directory()) {
+      return invalid(path + ": neither a file, a folder nor a link");
+    }
+  }
+  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+  return entries;
+}
+
+std::string manifest_text(const std::vector<ManifestEntry>& entries) {
+  std::string text;
+  for (const auto& entry : entries) text += fmt::format("{} {} {}\n", entry.mode, entry.sha256, entry.path);
+  return text;
+}
+
+Result<std::string> path_digest(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return sha256_file(path);
+  auto entries = local_manifest(path);
+  if (!entries) return entries.status();
+  return sha256_hex(manifest_text(*entries));
+}
+
+}  // namespace radl

@@ -1,0 +1,120 @@
+// command, wait_for: what runs, or waits for something that runs.
+#include <fmt/format.h>
+
+#include "runtime/net/quote.h"
+#include "runtime/steps/native/resource.h"
+
+namespace radl::native {
+namespace {
+
+std::string get(const Seen& seen, const char* name) {
+  auto found = seen.find(name);
+  return found == seen.end() ? "" : found->second;
+}
+
+// `cd` and variables of a command, as shell text.
+std::string surroundings(const Item& item) {
+  std::string text =
+      item.has("directory") ? fmt::format("cd {}\n", shell_path(item.text("directory"))) : "cd \"$HOME\"\n";
+  if (!item.has("environment")) return text;
+  for (const auto& [name, value] : item.resource->properties["environment"].items()) {
+    text += fmt::format("{}={}\nexport {}\n", name,
+                        shell_quote(value.is_string() ? value.get<std::string>() : value.dump()), name);
+  }
+  return text;
+}
+
+Status good_variable_names(const Item& item) {
+  if (!item.has("environment")) return {};
+  for (const auto& [name, value] : item.resource->properties["environment"].items()) {
+    bool good = !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0]));
+    for (char c : name) good &= std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    if (!good) return invalid(fmt::format("{}: '{}' cannot be a variable's name", item.label(), name));
+  }
+  return {};
+}
+
+class CommandKind : public Kind {
+ public:
+  Result<std::string> look(const Item& item) const override {
+    if (Status s = good_variable_names(item); !s.ok()) return s;
+    if (item.has("creates")) {
+      return fmt::format("( {} [ -e {} ] ) && say done yes\n", surroundings(item),
+                         path_below(item, item.text("creates")));
+    }
+    if (item.has("unless")) {
+      return fmt::format("( {} /bin/sh -c {} ) >/dev/null 2>&1 </dev/null && say done yes\n",
+                         surroundings(item), shell_quote(item.text("unless")));
+    }
+    return std::string();
+  }
+
+  Result<Work> plan(const Item& item, const Seen& seen, const Facts&) const override {
+    Work work;
+    bool observable = item.has("creates") || item.has("unless");
+    if (observable ? get(seen, "done") == "yes" : !item.step_is_new) return work;
+    work.changes.push_back(
+        change(item, "run", nullptr, item.has("creates") ? "creates " + item.text("creates") : "done"));
+    work.deadline = std::chrono::milliseconds(static_cast<long long>(item.number("timeout", 600) * 1000));
+    work.script =
+        surroundings(item) + fmt::format("/bin/sh -c {} </dev/null\n", shell_quote(item.resource->name));
+    if (item.has("creates")) {
+      work.script += fmt::format(
+          "[ -e {} ] || {{ echo 'the command ended with 0 but did not create '{} >&2; exit 1; }}\n",
+          path_below(item, item.text("creates")), shell_quote(item.text("creates")));
+    }
+    return work;
+  }
+
+ private:
+  // Relative to the folder in which the command runs, which is the present one by then.
+  static std::string path_below(const Item&, const std::string& path) {
+    return path.starts_with('/') || path.starts_with('~') ? shell_path(path) : shell_quote("./" + path);
+  }
+};
+
+class WaitForKind : public Kind {
+ public:
+  Result<std::string> look(const Item& item) const override {
+    return fmt::format("{} && say done yes\n", check(item));
+  }
+
+  Result<Work> plan(const Item& item, const Seen& seen, const Facts&) const override {
+    Work work;
+    if (get(seen, "done") == "yes") return work;
+    double timeout = item.number("timeout", 60), every = item.number("every", 1);
+    work.counts = false;
+    work.changes.push_back(change(item, "wait", "not ready", "ready"));
+    work.deadline = std::chrono::milliseconds(static_cast<long long>((timeout + 30) * 1000));
+    work.script = fmt::format(
+        "b=$(date +%s)\nuntil {}; do\n  if [ $(($(date +%s) - b)) -ge {:.0f} ]; then echo 'not ready within "
+        "{:g} s' >&2; exit 1; fi\n  sleep {:g}\ndone\n",
+        check(item), std::max(timeout, 1.0), timeout, every);
+    return work;
+  }
+
+ private:
+  static std::string check(const Item& item) {
+    if (item.has("path")) return fmt::format("[ -e {} ]", shell_path(item.text("path")));
+    if (item.has("command"))
+      return fmt::format("( cd \"$HOME\"; /bin/sh -c {} ) >/dev/null 2>&1 </dev/null",
+                         shell_quote(item.text("command")));
+    std::string host = item.text("host", "127.0.0.1");
+    int port = static_cast<int>(item.number("port", 0));
+    // No tool for this is everywhere: bash's own, python, netcat.
+    std::string bash = shell_quote(fmt::format("exec 3<>/dev/tcp/{}/{}", host, port));
+    std::string python =
+        shell_quote(fmt::format("import socket,sys; socket.create_connection((sys.argv[1],{}),3)", port));
+    return fmt::format(
+        "{{ if command -v bash; then timeout 3 bash -c {}; elif command -v python3; then python3 -c {} {}; "
+        "else nc -z -w 3 {} {}; fi; }} >/dev/null 2>&1 </dev/null",
+        bash, python, shell_quote(host), shell_quote(host), port);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Kind> make_command_kind() { return std::make_unique<CommandKind>(); }
+std::unique_ptr<Kind> make_wait_for_kind() { return std::make_unique<WaitForKind>(); }
+
+}  // namespace radl::native

@@ -1,0 +1,110 @@
+// What one type of native resource must know: how to look, what differs from what is wanted, how to change
+// it.
+//
+// Looking and changing are shell text (POSIX sh, GNU or busybox tools), so that a whole step costs few round
+// trips: the texts of all resources are sent as one script on the kept connection.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+#include "compiler/ir/ir.h"
+#include "runtime/net/remote.h"
+#include "runtime/steps/step_runner.h"
+
+namespace radl::native {
+
+// The node, as the first look found it.
+struct Facts {
+  std::string address;      // "worker[0]"
+  std::string confined_to;  // folder that must not be left; empty: the node is a machine of its own
+  std::string home;
+  std::string user;
+  bool is_root = false;
+  bool can_sudo = false;
+  bool looking_only = false;  // nothing is to be changed, on this machine neither
+  const NodeHandle* node = nullptr;
+  const Context* context = nullptr;
+  bool root() const { return is_root || can_sudo; }
+};
+
+// name -> value, as the look printed them.
+using Seen = std::map<std::string, std::string>;
+
+// A file or folder of this machine that has to be on the node before the script runs.
+struct Staged {
+  std::string local_path;  // empty: `content`
+  std::string content;
+  std::string remote_path;  // "~/.radl/stage/..."
+};
+
+struct Work {
+  std::vector<Change> changes;  // empty: as wanted
+  std::string script;           // makes it so; its output is shown
+  std::vector<Staged> staged;
+  std::function<Status()> before;  // done on this machine before the script runs
+  std::chrono::milliseconds deadline{std::chrono::minutes(10)};
+  bool counts = true;  // false: it only waits, nothing is changed by it
+};
+
+struct Item {
+  const ir::Resource* resource = nullptr;
+  bool earlier_changed = false;  // an earlier resource of the same step has been changed in this run
+  bool step_is_new = true;       // the step has not run to its end with the same content before
+  std::string label() const { return resource->type + " '" + resource->name + "'"; }
+  std::string text(const char* property, const std::string& otherwise = "") const;
+  double number(const char* property, double otherwise) const;
+  bool flag(const char* property, bool otherwise) const;
+  bool has(const char* property) const {
+    return resource->properties.contains(property) && !resource->properties[property].is_null();
+  }
+};
+
+class Kind {
+ public:
+  virtual ~Kind() = default;
+  // Paths that the resource writes to: checked against Facts::confined_to before anything runs.
+  virtual std::vector<std::string> writes(const Item&) const { return {}; }
+  // True when it changes the machine as a whole (packages, services, users, mounts) and so needs root and a
+  // node that is not confined.
+  virtual bool changes_machine() const { return false; }
+  // True when its script may be sent together with its neighbours': it writes nothing but its own path.
+  virtual bool batches() const { return false; }
+  // Shell text that calls `say NAME VALUE`. `wanted` may hold a digest that makes it leave out equal content.
+  virtual Result<std::string> look(const Item& item) const = 0;
+  virtual Result<Work> plan(const Item& item, const Seen& seen, const Facts& facts) const = 0;
+};
+
+// nullptr for an unknown type.
+const Kind* find_kind(const std::string& type);
+
+// --- used by several kinds ---
+// Shell functions that every look may use: say, say_path.
+extern const char* const kLookPrelude;
+Change change(const Item& item, std::string what, Json before, Json after, std::string diff = "");
+// Mode, owner and group: changes, and shell text that sets them on "$1"-like shell word `path`.
+void plan_access(const Item& item, const Seen& seen, const std::string& wanted_mode, const std::string& path,
+                 Work& work);
+// The local file's or folder's digest, checked against `PROPERTY_sha256`: Conflict when it has changed since
+// the plan.
+Result<std::string> local_source(const Item& item, const char* property);
+// Heredoc that writes the bytes to the shell word `path`.
+std::string write_bytes(const std::string& content, const std::string& path);
+
+std::unique_ptr<Kind> make_file_kind();
+std::unique_ptr<Kind> make_directory_kind();
+std::unique_ptr<Kind> make_package_kind();
+std::unique_ptr<Kind> make_command_kind();
+std::unique_ptr<Kind> make_service_kind();
+std::unique_ptr<Kind> make_user_kind();
+std::unique_ptr<Kind> make_download_kind();
+std::unique_ptr<Kind> make_upload_kind();
+std::unique_ptr<Kind> make_mount_kind();
+std::unique_ptr<Kind> make_wait_for_kind();
+std::unique_ptr<Kind> make_dataset_kind();
+
+}  // namespace radl::native

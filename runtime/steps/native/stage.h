@@ -1,0 +1,11 @@
+// Puts what a script needs on the node before it runs.
+#pragma once
+
+#include "runtime/steps/native/resource.h"
+
+namespace radl::native {
+
+// A file, given content, or (a folder with a list of names) an archive of these.
+Status stage(Remote& remote, const Staged& staged);
+
+}  // namespace radl::native

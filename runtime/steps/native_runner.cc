@@ -1,0 +1,326 @@
+#include "runtime/steps/native_runner.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "common/digest.h"
+#include "runtime/base/redact.h"
+#include "runtime/net/quote.h"
+#include "runtime/steps/native/resource.h"
+#include "runtime/steps/native/stage.h"
+#include "runtime/steps/step_log.h"
+
+namespace radl {
+namespace {
+
+using native::Facts;
+using native::Item;
+using native::Kind;
+using native::Seen;
+using native::Work;
+
+// One run of one step on one node.
+class NativeRun {
+ public:
+  NativeRun(const StepContext& context, const ir::Step& step, const NodeHandle& node, bool looking_only)
+      : context_(context), step_(step), node_(node), log_(context, step, node.address) {
+    facts_.address = node.address;
+    facts_.node = &node;
+    facts_.context = context.context;
+    facts_.looking_only = looking_only;
+    facts_.confined_to = node.attributes.value("confined_to", "");
+    bool same =
+        context.previous_product.is_object() && context.previous_product.value("digest", "") == step.digest;
+    for (const auto& resource : step.resources) {
+      Item item;
+      item.resource = &resource;
+      item.step_is_new = !same;
+      items_.push_back(item);
+    }
+  }
+
+  Result<std::vector<Change>> observe() {
+    if (Status s = prepare(); !s.ok()) return s;
+    if (Status s = look(0); !s.ok()) return s;
+    std::vector<Change> all;
+    for (size_t i = 0; i < items_.size(); ++i) {
+      auto work = plan(i);
+      if (!work) return named(i, work.status());
+      for (auto& change : work->changes) {
+        items_[i].earlier_changed = true;
+        for (size_t later = i + 1; later < items_.size(); ++later) items_[later].earlier_changed = true;
+        all.push_back(masked(std::move(change)));
+      }
+    }
+    return all;
+  }
+
+  Result<StepOutcome> run() {
+    if (Status s = prepare(); !s.ok()) return s;
+    StepOutcome outcome;
+    bool stale = true;
+    for (size_t i = 0; i < items_.size();) {
+      if (context_.context->cancelled()) return Status(Code::Cancelled, "cancelled");
+      if (stale) {
+        if (Status s = look(i); !s.ok()) return s;
+        stale = false;
+      }
+      auto work = plan(i);
+      if (!work) return fail(i, work.status());
+      if (work->changes.empty()) {
+        tell(i, "ok", 0);
+        ++i;
+        continue;
+      }
+      size_t end = i + 1;
+      std::vector<Work> batch{std::move(*work)};
+      while (kinds_[i]->batches() && end < items_.size() && kinds_[end]->batches()) {
+        auto next = plan(end);
+        if (!next) return fail(end, next.status());
+        batch.push_back(std::move(*next));
+        ++end;
+      }
+      if (auto failed = execute(i, batch)) return *failed;
+      for (auto& done : batch) {
+        if (!done.counts) continue;
+        for (auto& change : done.changes) {
+          outcome.changes.push_back(masked(std::move(change)));
+          for (size_t later = end; later < items_.size(); ++later) items_[later].earlier_changed = true;
+        }
+      }
+      i = end;
+      stale = true;
+    }
+    outcome.product = {{"digest", step_.digest}, {"resources", items_.size()}};
+    return outcome;
+  }
+
+ private:
+  // Types, confinement and the connection: everything that can be wrong before the node is asked.
+  Status prepare() {
+    for (const auto& item : items_) {
+      const Kind* kind = native::find_kind(item.resource->type);
+      if (!kind)
+        return {Code::Unsupported, fmt::format("{}: step '{}': there is no resource type '{}'", node_.address,
+                                               step_.recipe, item.resource->type)};
+      kinds_.push_back(kind);
+      if (facts_.confined_to.empty()) continue;
+      for (const auto& path : kind->writes(item)) {
+        if (Status s = check_confinement(item, path); !s.ok()) return s;
+      }
+    }
+    auto remote = node_.connect();
+    if (!remote) return std::move(remote).status().at(node_.address);
+    remote_ = *remote;
+    return {};
+  }
+
+  Status check_confinement(const Item& item, const std::string& path) const {
+    bool inside = !path.starts_with('/') || (path + "/").starts_with(facts_.confined_to + "/");
+    if (inside && ("/" + path + "/").find("/../") == std::string::npos) return {};
+    return Status(Code::Unsupported,
+                  fmt::format(
+                      "{}: {}: the node is a folder of this machine, and '{}' would be the machine's own",
+                      node_.address, item.label(), path))
+        .with_hint(
+            "write '~/...', or run radlc as root, where a local node has a file system view of its own");
+  }
+
+  // Looks at the resources from `first` on; as root by a second round trip where that is needed and possible.
+  Status look(size_t first) {
+    bool needs_root = false;
+    for (size_t i = first; i < items_.size(); ++i) needs_root |= kinds_[i]->changes_machine();
+    std::string body = native::kLookPrelude;
+    for (size_t i = first; i < items_.size(); ++i) {
+      auto text = kinds_[i]->look(items_[i]);
+      if (!text) return named(i, text.status());
+      body += fmt::format("I={}\n{}", i, *text);
+    }
+    std::string who =
+        "u=$(id -u)\nprintf 'facts\\t%s\\t%s\\t%s\\t' \"$u\" \"$(id -un)\" \"$HOME\"\n"
+        "if [ \"$u\" != 0 ] && command -v sudo >/dev/null && sudo -n true 2>/dev/null; then echo sudo; else "
+        "echo -; fi\n";
+    ExecOptions options;
+    options.cancelled = context_.context->cancelled;
+    options.stdin_bytes = facts_.home.empty() ? who + body : body;
+    auto result = as_root_if_possible("looking", options);
+    if (!result) return result.status();
+    if (Status s = read_look(*result, first); !s.ok()) return s;
+    if (facts_.can_sudo && !looked_as_root_) {
+      looked_as_root_ = true;
+      return look(first);
+    }
+    return {};
+  }
+
+  Status read_look(const ExecResult& result, size_t first) {
+    seen_.resize(items_.size());
+    for (size_t i = first; i < items_.size(); ++i) seen_[i].clear();
+    std::istringstream lines(result.out);
+    for (std::string line; std::getline(lines, line);) {
+      std::vector<std::string> parts;
+      std::istringstream in(line);
+      for (std::string part; std::getline(in, part, '\t');) parts.push_back(part);
+      if (parts.size() == 5 && parts[0] == "facts") {
+        facts_.is_root = parts[1] == "0";
+        facts_.user = parts[2];
+        facts_.home = parts[3];
+        facts_.can_sudo = parts[4] == "sudo";
+        continue;
+      }
+      size_t index = parts.empty() ? items_.size() : std::strtoul(parts[0].c_str(), nullptr, 10);
+      if (index < items_.size() && parts.size() >= 2)
+        seen_[index][parts[1]] = parts.size() > 2 ? parts[2] : "";
+    }
+    if (facts_.home.empty())
+      return {Code::Invalid, fmt::format("{}: the node's shell does not run our script: {}", node_.address,
+                                         log_.last_lines(result.err, 3))};
+    return {};
+  }
+
+  Result<Work> plan(size_t i) {
+    auto work = kinds_[i]->plan(items_[i], seen_[i], facts_);
+    if (!work || work->changes.empty() || !kinds_[i]->changes_machine()) return work;
+    if (!facts_.confined_to.empty()) {
+      return Status(Code::Unsupported,
+                    items_[i].label() +
+                        ": the node is a folder of this machine, which as a whole is not changed")
+          .with_hint("run radlc as root, where a local node has a file system view of its own");
+    }
+    if (!facts_.root()) {
+      return Status(Code::Auth,
+                    fmt::format("{}: needs root, and user '{}' has no passwordless sudo on the node",
+                                items_[i].label(), facts_.user));
+    }
+    return work;
+  }
+
+  Result<ExecResult> as_root_if_possible(const char* what, const ExecOptions& options) {
+    std::string command = "/bin/sh -s";
+    bool sudo = facts_.can_sudo && !facts_.is_root;
+    if (sudo) command = fmt::format("sudo -n env HOME={} /bin/sh -s", shell_quote(facts_.home));
+    auto result = remote_->exec(command, options);
+    if (!result)
+      return std::move(result).status().at(
+          fmt::format("{}: step '{}': {}", node_.address, step_.recipe, what));
+    return result;
+  }
+
+  // Runs the scripts of items first, first+1, ... in one round trip. Each begins with a line that says so.
+  std::optional<Status> execute(size_t first, std::vector<Work>& batch) {
+    std::string script = "umask 022\n", mark = "radl-" + to_hex(random_bytes(8));
+    ExecOptions options;
+    options.deadline = std::chrono::milliseconds(0);
+    size_t last = first;
+    for (size_t k = 0; k < batch.size(); ++k) {
+      options.deadline += batch[k].deadline;
+      if (batch[k].changes.empty()) continue;
+      if (batch[k].before) {
+        if (Status s = batch[k].before(); !s.ok()) return fail(first + k, s);
+      }
+      for (const auto& staged : batch[k].staged) {
+        if (Status s = native::stage(*remote_, staged); !s.ok()) return fail(first + k, s);
+      }
+      script +=
+          fmt::format("( set -e\n{}) || {{ r=$?; echo \"{} {} $r\"; exit 0; }}\n", batch[k].script, mark, k);
+      last = first + k;
+    }
+    script += fmt::format("echo '{} done'\n", mark);
+    options.stdin_bytes = std::move(script);
+    options.cancelled = context_.context->cancelled;
+    options.on_output = [&](std::string_view piece, bool) { log_.output(piece, mark); };
+    auto begin = std::chrono::steady_clock::now();
+    auto result = as_root_if_possible(items_[last].label().c_str(), options);
+    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    log_.end_output();
+    if (!result) return fail(first, result.status());
+    size_t at = result->out.rfind(mark);
+    size_t failed = batch.size();
+    int status = result->exit_status;
+    if (at == std::string::npos)
+      failed = 0;  // the shell itself went away
+    else if (result->out.compare(at + mark.size(), 5, " done") != 0) {
+      std::istringstream(result->out.substr(at + mark.size())) >> failed >> status;
+    }
+    for (size_t k = 0; k < batch.size() && k < failed; ++k)
+      tell(first + k, batch[k].changes.empty() ? "ok" : batch[k].counts ? "changed" : "ok", seconds);
+    if (failed >= batch.size()) return std::nullopt;
+    std::string out = at == std::string::npos ? result->out : result->out.substr(0, at);
+    std::string lines = log_.last_lines(out + result->err, 20);
+    const Item& item = items_[first + failed];
+    return fail(first + failed, {Code::Invalid, fmt::format("{}: exit status {}{}{}", item.label(), status,
+                                                            lines.empty() ? "" : "\n", lines)});
+  }
+
+  Status named(size_t i, Status why) const {
+    Status clean(why.code(), log_.mask(why.message()));
+    if (!why.hint().empty()) clean = std::move(clean).with_hint(why.hint());
+    std::string label = items_[i].label();
+    std::string where = fmt::format("{}: recipe '{}', step {}", node_.address, step_.recipe, step_.group);
+    if (clean.message().find(log_.mask(label)) == std::string::npos) where += ": " + log_.mask(label);
+    return std::move(clean).at(where);
+  }
+
+  Status fail(size_t i, const Status& why) {
+    tell(i, "failed", 0);
+    Status named_one = named(i, why);
+    log_.line("FAILED: " + named_one.message());
+    return named_one;
+  }
+
+  void tell(size_t i, const char* state, double seconds) {
+    log_.line(fmt::format("{}: {}", items_[i].label(), state));
+    context_.emit({step_.id,
+                   node_.address,
+                   "task",
+                   {{"name", log_.mask(items_[i].label())}, {"state", state}, {"seconds", seconds}}});
+  }
+
+  Change masked(Change change) const {
+    change.resource = log_.mask(change.resource);
+    change.diff = log_.mask(change.diff);
+    change.before = log_.redactor().mask(change.before);
+    change.after = log_.redactor().mask(change.after);
+    return change;
+  }
+
+  const StepContext& context_;
+  const ir::Step& step_;
+  const NodeHandle& node_;
+  StepLog log_;
+  Facts facts_;
+  std::vector<Item> items_;
+  std::vector<const Kind*> kinds_;
+  std::vector<Seen> seen_;
+  Remote* remote_ = nullptr;
+  bool looked_as_root_ = false;
+};
+
+class NativeRunner : public StepRunner {
+ public:
+  Result<std::vector<Change>> observe(const StepContext& context, const ir::Step& step,
+                                      const std::vector<NodeHandle>& nodes) override {
+    if (Status s = check(step, nodes); !s.ok()) return s;
+    return NativeRun(context, step, nodes[0], true).observe();
+  }
+  Result<StepOutcome> run(const StepContext& context, const ir::Step& step,
+                          const std::vector<NodeHandle>& nodes) override {
+    if (Status s = check(step, nodes); !s.ok()) return s;
+    return NativeRun(context, step, nodes[0], false).run();
+  }
+
+ private:
+  static Status check(const ir::Step& step, const std::vector<NodeHandle>& nodes) {
+    if (nodes.size() == 1) return {};
+    return internal_error(
+        fmt::format("step {}: a native step is for one node, not {}", step.id, nodes.size()));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StepRunner> make_native_runner() { return std::make_unique<NativeRunner>(); }
+
+}  // namespace radl

@@ -1,0 +1,24 @@
+// Brings files of this machine to nodes by content: what is there already is not sent again.
+//
+// Each content goes once to the node's `~/.radl/cache/SHA256` and from there by hard link to where it is
+// wanted. For a node whose folder is on this machine (attribute `local_directory`) nothing goes over SSH: the
+// infrastructure keeps one read-only copy below its work folder, and the node gets a hard link to it (never
+// to the user's own file).
+#pragma once
+
+#include <string>
+
+#include "runtime/steps/step_runner.h"
+
+namespace radl {
+
+// True when something was sent. `remote_path` is relative to the login's home unless absolute; folders above
+// are made.
+Result<bool> place_file(const NodeHandle& node, const Context& context, const std::string& local_path,
+                        const std::string& remote_path, unsigned mode);
+
+// Every file and link below the folder; what else is there already stays. True when something was sent.
+Result<bool> place_folder(const NodeHandle& node, const Context& context, const std::string& local_folder,
+                          const std::string& remote_folder);
+
+}  // namespace radl

@@ -1,0 +1,64 @@
+#include "runtime/steps/step_log.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace radl {
+
+StepLog::StepLog(const StepContext& context, const ir::Step& step, std::string node)
+    : context_(context), step_(step.id), node_(std::move(node)) {
+  if (context.context && context.context->secrets) redactor_ = Redactor(*context.context->secrets);
+}
+
+void StepLog::write(const std::string& text) {
+  if (context_.log_path.empty()) return;
+  int fd = ::open(context_.log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (fd < 0) return;  // a log that cannot be written must not fail the step
+  (void)!::write(fd, text.data(), text.size());
+  ::close(fd);
+}
+
+void StepLog::line(const std::string& text) {
+  std::lock_guard lock(mutex_);
+  write(node_ + ": " + redactor_.mask(text) + "\n");
+}
+
+void StepLog::emit_line(std::string_view line, std::string_view hidden) {
+  if (!hidden.empty() && line.find(hidden) != std::string_view::npos) return;
+  std::string clean = redactor_.mask(line);
+  write(node_ + "  " + clean + "\n");
+  context_.emit({step_, node_, "output", {{"line", clean}}});
+}
+
+void StepLog::output(std::string_view piece, std::string_view hidden) {
+  std::lock_guard lock(mutex_);
+  held_ += piece;
+  for (size_t end; (end = held_.find('\n')) != std::string::npos; held_.erase(0, end + 1)) {
+    emit_line(std::string_view(held_).substr(0, end), hidden);
+  }
+}
+
+void StepLog::end_output() {
+  std::lock_guard lock(mutex_);
+  if (!held_.empty()) emit_line(held_, {});
+  held_.clear();
+}
+
+std::string StepLog::last_lines(std::string_view text, int count) const {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ' || text.back() == '\r'))
+    text.remove_suffix(1);
+  size_t begin = text.size();
+  while (count > 0 && begin > 0) {
+    size_t at = text.rfind('\n', begin - 1);
+    --count;
+    if (at == std::string_view::npos) {
+      begin = 0;
+      break;
+    }
+    begin = at;
+  }
+  if (begin > 0) ++begin;
+  return redactor_.mask(text.substr(std::min(begin, text.size())));
+}
+
+}  // namespace radl
