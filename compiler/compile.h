@@ -5,6 +5,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compiler/ir/ir.h"
@@ -15,15 +17,25 @@ class Diagnostics;  // compiler/diag/diagnostic.h
 class SourceMap;    // compiler/source/source.h
 
 struct CompileOptions {
-  std::map<std::string, std::string> inputs;       // --input k=v
-  std::vector<std::string> input_files;            // --input-file, weaker than `inputs`
-  std::map<std::string, std::string> environment;  // RADL_INPUT_name, weaker than the files
+  std::map<std::string, std::string> inputs;  // --input k=v
+  std::vector<std::string> input_files;       // --input-file, weaker than `inputs`
+  // The process's environment: RADL_INPUT_name, weaker than the files; RADL_STDLIB; what env() reads.
+  std::map<std::string, std::string> environment;
   // Asks for a missing input on a terminal; absent: a missing one is an error.
-  std::function<std::optional<std::string>(const std::string& name, const std::string& description, bool sensitive)> ask;
-  // #N# of nodes that exist already, from the state (runtime/plan/numbers.h): address -> number. They keep theirs;
-  // new nodes get the smallest free ones. Empty: 0, 1, 2, ... in deploy order.
+  std::function<std::optional<std::string>(const std::string& name, const std::string& description,
+                                           bool sensitive)>
+      ask;
+  // #N# of nodes that exist already, from the state (runtime/plan/numbers.h): address -> number. They keep
+  // theirs; new nodes get the smallest free ones. Empty: 0, 1, 2, ... in deploy order.
   std::map<std::string, int> node_numbers;
-  std::vector<std::string> module_path;  // searched after the importing file's folder; the installed stdlib last
+  // A missing input is no error and what depends on it is not looked at: for editors and `radlc check`.
+  bool inputs_may_be_missing = false;
+  bool lenient =
+      false;  // also takes what real files write and the reference's check refuses (sema::CheckOptions)
+  // Called after each pass with its name and what it made, as text: `radlc compile --dump PASS`.
+  std::function<void(std::string_view pass, const std::string& dump)> on_pass;
+  std::vector<std::string>
+      module_path;  // searched after the importing file's folder; the installed stdlib last
 };
 
 struct Compiled {
@@ -31,8 +43,12 @@ struct Compiled {
   ir::Secrets secrets;
 };
 
-// Compiles the files as one document, in order. All findings go to `diagnostics`; nullopt when one is an error.
+// Compiles the files as one document, in order. All findings go to `diagnostics`; nullopt when one is an
+// error.
 std::optional<Compiled> compile(const std::vector<std::string>& paths, const CompileOptions& options,
                                 SourceMap& sources, Diagnostics& diagnostics);
+
+// Names of the passes, in order, each with one sentence.
+std::vector<std::pair<std::string_view, std::string_view>> compiler_passes();
 
 }  // namespace radl

@@ -400,7 +400,7 @@ Value run_base64(const CallFrame& call) {
 }
 
 Value run_json(const CallFrame& call) {
-  Emitter emitter;
+  Emitter emitter(nullptr, "");
   ir::Json json = emitter.emit(call[0]);
   // A secret must not be lost in the text: emit() hid it, so write it from the plain form.
   if (call[0].sensitive()) {

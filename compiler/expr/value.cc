@@ -289,8 +289,8 @@ std::optional<std::string> display(const Value& value) {
 
 ir::Json Emitter::hide(const Value& value, const std::string& text) {
   std::string name = value.secret_name();
-  if (name.empty()) name = made_++ == 0 ? place : fmt::format("{}#{}", place, made_);
-  if (secrets != nullptr) (*secrets)[name] = text;
+  if (name.empty()) name = made_++ == 0 ? place_ : fmt::format("{}#{}", place_, made_);
+  if (secrets_ != nullptr) (*secrets_)[name] = text;
   return ir::secret(name);
 }
 
@@ -314,8 +314,8 @@ ir::Json Emitter::emit(const Value& value) {
       return object;
     }
     case Kind::System: {
-      if (!nodes_of) return value.as_text();
-      return nodes_of(value.as_text());
+      if (!nodes_of_) return value.as_text();
+      return nodes_of_(value.as_text());
     }
     default:
       break;

@@ -112,15 +112,20 @@ std::optional<std::string> display(const Value& value);
 
 // A value as JSON of the IR. Secrets go to `secrets` under their own name or, when made from one, under
 // `place`. A system becomes the list of its nodes' addresses by `nodes_of`, a node its address.
-struct Emitter {
-  ir::Secrets* secrets = nullptr;
-  std::string place;
-  std::function<std::vector<std::string>(const std::string& system)> nodes_of;
+class Emitter {
+ public:
+  using NodesOf = std::function<std::vector<std::string>(const std::string& system)>;
+  Emitter(ir::Secrets* secrets, std::string place, NodesOf nodes_of = {})
+      : secrets_(secrets), place_(std::move(place)), nodes_of_(std::move(nodes_of)) {}
   ir::Json emit(const Value& value);
 
  private:
-  int made_ = 0;
   ir::Json hide(const Value& value, const std::string& text);
+
+  ir::Secrets* secrets_;
+  std::string place_;
+  NodesOf nodes_of_;
+  int made_ = 0;
 };
 
 }  // namespace radl::expr

@@ -143,7 +143,8 @@ struct Step {
   std::vector<Edge> after;
   std::vector<Resource> resources;  // Native
   std::string body;                 // Ansible, CloudInit: the recipe's text
-  Json training = Json::object();   // Training: see docs/ir.md, "Training steps"
+  bool needs_success = false;  // Barrier: over only when all that it waits for has succeeded (`after NAME`)
+  Json training = Json::object();  // Training: see docs/ir.md, "Training steps"
   std::string digest;  // SHA-256 over recipe, inputs and files that it depends on (not over `after`)
   Origin origin;
 };

@@ -310,6 +310,7 @@ Step read_step(Reader reader) {
   step.after = reader.list<Edge>("after", read_edge);
   step.resources = reader.list<Resource>("resources", read_resource);
   step.body = reader.text("body");
+  step.needs_success = reader.boolean("needs_success", false);
   step.training = reader.object("training");
   step.digest = reader.text("digest");
   step.origin = read_origin(reader);

@@ -135,6 +135,7 @@ Json write_step(const Step& step) {
   });
   put_list(object, "resources", step.resources, write_resource);
   put(object, "body", step.body);
+  if (step.needs_success) object["needs_success"] = true;
   if (!step.training.empty()) object["training"] = step.training;
   put(object, "digest", step.digest);
   put_origin(object, step.origin);

@@ -35,6 +35,8 @@ struct Property {
   std::string_view one_of;        // values separated by '|'; empty: any
   double min = 0, max = 0;        // of a number, when min < max
   std::string_view doc;           // one sentence; Markdown
+  std::string_view
+      job_key;  // of `training`: where it stands in the job file, "optimizer.momentum"; else empty
 };
 
 struct ResourceType {

@@ -1,0 +1,52 @@
+#include "compiler/compile.h"
+
+#include <algorithm>
+
+#include "compiler/diag/diagnostic.h"
+#include "compiler/passes/build.h"
+#include "compiler/source/source.h"
+
+namespace radl {
+
+namespace {
+
+// Findings in a text in which inputs were filled in, told at the places of the text that the user wrote.
+void hand_over(const Diagnostics& found, const passes::SpanMap& filled, Diagnostics& diagnostics) {
+  for (const Diagnostic& each : found.all()) {
+    Diagnostic& told = diagnostics.report(each.code, filled.back(each.span), each.message);
+    told.label = each.label;
+    told.help = each.help;
+    for (const Note& note : each.notes) told.note(filled.back(note.span), note.message);
+    for (const Fix& fix : each.fixes) {
+      // A fix in text that came from an input has no place in the user's file.
+      bool exact = std::all_of(fix.edits.begin(), fix.edits.end(), [&](const TextEdit& edit) {
+        return filled.back(edit.span).size() == edit.span.size();
+      });
+      if (!exact) continue;
+      Fix moved = fix;
+      for (TextEdit& edit : moved.edits) edit.span = filled.back(edit.span);
+      told.fixes.push_back(std::move(moved));
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<Compiled> compile(const std::vector<std::string>& paths, const CompileOptions& options,
+                                SourceMap& sources, Diagnostics& diagnostics) {
+  Diagnostics found;
+  passes::Build build(paths, options, sources, found);
+  passes::run_pipeline(build);
+  found.sort();
+  hand_over(found, build.filled, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
+  return Compiled{std::move(build.program), std::move(build.secrets)};
+}
+
+std::vector<std::pair<std::string_view, std::string_view>> compiler_passes() {
+  std::vector<std::pair<std::string_view, std::string_view>> all;
+  for (const passes::Pass& pass : passes::pipeline()) all.emplace_back(pass.name, pass.doc);
+  return all;
+}
+
+}  // namespace radl

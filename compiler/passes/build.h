@@ -1,0 +1,125 @@
+// What the passes hand on to each other. Each field says which pass makes it; nothing is changed once made.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/compile.h"
+#include "compiler/diag/diagnostic.h"
+#include "compiler/modules/instance.h"
+#include "compiler/passes/scopes.h"
+#include "compiler/sema/document.h"
+#include "compiler/source/source.h"
+#include "compiler/syntax/ast.h"
+
+namespace radl::passes {
+
+// Places in a text in which @input.NAME@ was replaced, back to the text as the user wrote it.
+class SpanMap {
+ public:
+  struct Piece {
+    uint32_t made_begin, made_end;      // in the text that was made
+    uint32_t source_begin, source_end;  // in the user's: @input.NAME@
+  };
+  void add(uint32_t made_file, uint32_t source_file, std::vector<Piece> pieces);
+  bool empty() const { return files_.empty(); }
+  Span back(Span made) const;
+
+ private:
+  struct File {
+    uint32_t source_file;
+    std::vector<Piece> pieces;  // in order
+  };
+  std::unordered_map<uint32_t, File> files_;
+};
+
+// One recipe for one system: an item of `contextualize`, or the default.
+struct BoundItem {
+  const Instance* instance = nullptr;
+  std::string system;  // full name
+  const ast::Configure* configure = nullptr;
+  std::string recipe;  // full name
+  ir::StepKind kind = ir::StepKind::Ansible;
+  int group = 0;
+  const ast::Item* written = nullptr;  // null: the default
+  Span span;
+  std::vector<size_t> steps;  // passes/steps.cc: places in Build::steps
+};
+
+struct Build {
+  Build(const std::vector<std::string>& paths, const CompileOptions& options, SourceMap& sources,
+        Diagnostics& diagnostics)
+      : paths(paths), options(options), sources(sources), diagnostics(diagnostics) {}
+
+  const std::vector<std::string>& paths;
+  const CompileOptions& options;
+  SourceMap& sources;
+  Diagnostics& diagnostics;
+
+  // read
+  std::vector<const SourceFile*> files;  // as given
+  SpanMap filled;
+  std::vector<std::unique_ptr<ast::Tree>> trees;
+  // modules
+  std::unique_ptr<ModuleLibrary> library;
+  std::unique_ptr<Instance> root;
+  // inputs
+  std::unique_ptr<Scopes> scopes;
+  // fold: the program as RADL 1 documents, with full names and literal values; one for each file, and one for
+  // all modules
+  std::vector<std::unique_ptr<ast::Tree>> folded;
+  std::vector<const ast::Tree*> flat;  // those, and RADL 1 files as they are
+  std::unordered_map<const ast::Expr*, std::string>
+      secret_values;  // literals made from secrets -> the secret's name or ""
+  // check: what the documents say together
+  sema::Document document;
+  // nodes
+  std::unordered_map<std::string, std::vector<size_t>> nodes_of;  // system -> places in program.nodes
+  // items
+  bool configuration_off = false;  // `contextualize ()`
+  std::vector<BoundItem> items;
+  // steps: not yet in order, without edges
+  std::vector<ir::Step> steps;
+  struct TrainingStep {
+    size_t step;  // place in `steps`
+    const Instance* instance;
+    const ast::Configure* configure;
+  };
+  std::vector<TrainingStep> trainings;
+  // all the rest
+  ir::Program program;
+  ir::Secrets secrets;
+
+  ir::Origin origin(Span span) const;
+  std::vector<std::string> node_addresses(const std::string& system) const;
+};
+
+struct Pass {
+  std::string_view name;
+  std::string_view doc;
+  void (*run)(Build&);
+  bool needs_clean = false;  // not run when there are errors
+  std::string (*dump)(const Build&) = nullptr;
+};
+
+// One pass a file, in the order in which they run (pipeline.cc).
+void read(Build& build);
+void modules(Build& build);
+void inputs(Build& build);
+void fold(Build& build);
+void check(Build& build);
+void networks(Build& build);
+void nodes(Build& build);
+void items(Build& build);
+void steps(Build& build);
+void outputs(Build& build);
+void unused(Build& build);
+void order(Build& build);
+void finish(Build& build);
+
+const std::vector<Pass>& pipeline();
+void run_pipeline(Build& build);
+
+}  // namespace radl::passes

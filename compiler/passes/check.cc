@@ -1,0 +1,18 @@
+// The document check: what RADL demands of a document.
+#include "compiler/sema/check.h"
+
+#include "compiler/passes/build.h"
+
+namespace radl::passes {
+
+void check(Build& build) {
+  build.document = sema::build_document(build.flat, build.diagnostics);
+  sema::CheckOptions options;
+  options.lenient = build.options.lenient;
+  bool broken = build.diagnostics.has_errors();
+  for (const ast::Tree* tree : build.flat) broken = broken || tree->syntax_errors;
+  options.unused = !broken && !build.options.inputs_may_be_missing;
+  sema::check_document(build.document, build.diagnostics, options);
+}
+
+}  // namespace radl::passes

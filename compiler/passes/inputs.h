@@ -1,0 +1,68 @@
+// Inputs: their declaration, where a value comes from, and whether it fits.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/compile.h"
+#include "compiler/diag/diagnostic.h"
+#include "compiler/expr/value.h"
+#include "compiler/syntax/ast.h"
+
+namespace radl::passes {
+
+enum class InputType { Any, Integer, Number, Text, Boolean, Size, Duration, List, Map, System, Systems };
+std::string_view input_type_name(InputType type);
+std::optional<InputType> find_input_type(std::string_view name);  // "string" is an older word for "text"
+
+// What an `input` sentence says. Expressions are kept: a default may use other inputs.
+struct InputDeclaration {
+  InputType type = InputType::Text;
+  std::string description;
+  const ast::Expr* default_value = nullptr;
+  std::optional<expr::Value> min, max;
+  std::vector<expr::Value> one_of;
+  std::string pattern;
+  bool sensitive = false;
+};
+
+// Reports what is wrong with the sentence. `evaluate` is for min, max, one_of: constants.
+InputDeclaration declare_input(const ast::Block& sentence, Diagnostics& diagnostics,
+                               const std::function<expr::Value(const ast::Expr&)>& evaluate);
+
+// A text of the command line, the environment or a terminal as a value of the type; nullopt when it is none.
+// Lists are JSON or texts joined by commas, maps JSON, yes/no/true/false a boolean, 4G a size, 90s a
+// duration.
+std::optional<expr::Value> input_from_text(InputType type, std::string_view text);
+std::optional<expr::Value> input_from_json(InputType type, const ir::Json& json);
+
+// The value in the form that the type has (an integer for a number given as 2.0, a list for one system), or a
+// report at `at`.
+expr::Value fit_input(const InputDeclaration& declaration, std::string_view name, expr::Value value, Span at,
+                      Diagnostics& diagnostics);
+
+// Values that were given from outside, strongest first, each with where it comes from ("--input").
+class GivenInputs {
+ public:
+  // Reads the input files; what is wrong with them is reported.
+  GivenInputs(const CompileOptions& options, Diagnostics& diagnostics);
+
+  struct Given {
+    std::optional<std::string> text;
+    ir::Json json;       // when text is absent
+    std::string source;  // "--input", a file's path, "RADL_INPUT_x"
+  };
+  const Given* find(std::string_view name) const;
+  // Names given by --input and in files (not the environment, which is everybody's).
+  std::vector<std::pair<std::string, std::string>> explicit_names() const;  // name, source
+
+ private:
+  void read_file(const std::string& path, Diagnostics& diagnostics);
+
+  std::map<std::string, Given, std::less<>> given_;
+};
+
+}  // namespace radl::passes

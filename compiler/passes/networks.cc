@@ -1,0 +1,60 @@
+// Networks and ansible hosts.
+#include <fmt/format.h>
+
+#include "compiler/passes/build.h"
+#include "compiler/passes/outports.h"
+#include "compiler/passes/wants.h"
+
+namespace radl::passes {
+
+namespace {
+
+void add_ports(ir::Network& network, const sema::FeatureSet& features) {
+  const sema::Merged* merged = features.find("outports");
+  if (merged == nullptr) return;
+  std::vector<const ast::Expr*> texts = merged->set;  // EC3: a set of them
+  if (merged->value != nullptr) texts.push_back(merged->value);
+  for (const ast::Expr* text : texts) {
+    for (ir::PortRule& rule : parse_outports(literal_text(text))) network.ports.push_back(std::move(rule));
+  }
+}
+
+void add_network(Build& build, const sema::Definition& definition) {
+  ir::Network network;
+  network.name = std::string(definition.sentence->name.text);
+  network.address = "network." + network.name;
+  network.reference = definition.reference;
+  network.origin = build.origin(definition.sentence->name.span);
+  network.is_public = definition.features.text("outbound") == "yes";
+  for (auto& [name, want] : wants_of(build, definition.features, network.address)) {
+    if (want.equals)
+      network.features[name] = *want.equals;
+    else if (want.min || want.max)
+      network.features[name] = want.min ? *want.min : *want.max;
+  }
+  add_ports(network, definition.features);
+  build.program.networks.push_back(std::move(network));
+}
+
+void add_ansible_host(Build& build, const sema::Definition& definition) {
+  ir::AnsibleHost host;
+  host.name = std::string(definition.sentence->name.text);
+  host.origin = build.origin(definition.sentence->name.span);
+  host.host = std::string(definition.features.text("host"));
+  host.user = std::string(definition.features.text("credentials.username"));
+  constexpr std::string_view kCredentials = "credentials.";
+  for (const auto& [name, want] : wants_of(build, definition.features, "ansible." + host.name)) {
+    if (name.starts_with(kCredentials) && want.equals && ir::is_secret(*want.equals))
+      host.secrets[name.substr(kCredentials.size())] = *want.equals;
+  }
+  build.program.ansible_hosts.push_back(std::move(host));
+}
+
+}  // namespace
+
+void networks(Build& build) {
+  for (const sema::Definition& network : build.document.networks.list) add_network(build, network);
+  for (const sema::Definition& host : build.document.ansibles.list) add_ansible_host(build, host);
+}
+
+}  // namespace radl::passes

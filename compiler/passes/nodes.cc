@@ -1,0 +1,210 @@
+// One node for each machine: systems expanded by their deploys, numbers given, names filled in.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "compiler/passes/build.h"
+#include "compiler/passes/wants.h"
+
+namespace radl::passes {
+
+namespace {
+
+// disk.3.os.name -> 3 and "os.name"
+struct Indexed {
+  int index = 0;
+  std::string_view rest;
+};
+
+std::optional<Indexed> indexed(std::string_view name, std::string_view prefix) {
+  if (!name.starts_with(prefix)) return std::nullopt;
+  name.remove_prefix(prefix.size());
+  Indexed made;
+  auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), made.index);
+  if (error != std::errc() || end == name.data() + name.size() || *end != '.' || made.index < 0)
+    return std::nullopt;
+  made.rest = name.substr(static_cast<size_t>(end - name.data()) + 1);
+  return made;
+}
+
+std::string text_of(const ir::Want& want) {
+  return want.equals && want.equals->is_string() ? want.equals->get<std::string>() : std::string();
+}
+
+// What all machines of a system have in common. Host names still hold #N#.
+class Template {
+ public:
+  Template(Build& build, const sema::Definition& definition) : build_(build) {
+    node_.system = std::string(definition.sentence->name.text);
+    node_.origin = build.origin(definition.sentence->name.span);
+    node_.wants = wants_of(build, definition.features, node_.system);
+    add_softs(definition.features);
+    for (const auto& [name, want] : node_.wants) {
+      if (auto at = indexed(name, "net_interface.")) interface(*at, want);
+      if (auto at = indexed(name, "disk.")) disk(*at, want);
+      if (is_secret_feature(name) && want.equals) secret(name, *want.equals);
+    }
+    for (auto& [index, made] : disks_) node_.disks.push_back(std::move(made));
+    for (auto& [index, made] : interfaces_) {
+      if (index == 0 && made.host_name.empty()) made.host_name = "vnode-#N#";
+      if (!made.network.empty()) node_.interfaces.push_back(std::move(made));
+    }
+  }
+
+  ir::Node make(int ordinal, int number, const std::string& cloud) const {
+    ir::Node node = node_;
+    node.ordinal = ordinal;
+    node.number = number;
+    node.cloud = cloud;
+    node.address = fmt::format("{}[{}]", node.system, ordinal);
+    for (ir::Interface& interface : node.interfaces)
+      interface.host_name = numbered(interface.host_name, number);
+    return node;
+  }
+
+ private:
+  static std::string numbered(std::string text, int number) {
+    for (size_t at = text.find("#N#"); at != text.npos; at = text.find("#N#", at))
+      text.replace(at, 3, std::to_string(number));
+    return text;
+  }
+
+  void add_softs(const sema::FeatureSet& features) {
+    for (const sema::Soft& soft : features.softs) {
+      double weight = soft.from->weight == nullptr ? 0 : soft.from->weight->real;
+      node_.softs.push_back({weight, wants_of(build_, *soft.features, node_.system)});
+    }
+    std::stable_sort(node_.softs.begin(), node_.softs.end(),
+                     [](const ir::Soft& a, const ir::Soft& b) { return a.weight > b.weight; });
+  }
+
+  void interface(const Indexed& at, const ir::Want& want) {
+    ir::Interface& made = interfaces_[at.index];
+    made.index = at.index;
+    if (made.domain.empty()) made.domain = "localdomain";
+    if (at.rest == "connection") made.network = text_of(want);
+    if (at.rest == "ip") made.fixed_ip = text_of(want);
+    if (at.rest == "dns_name") {
+      std::string name = text_of(want);
+      size_t dot = name.find('.');
+      made.host_name = name.substr(0, dot);
+      if (dot != name.npos && dot + 1 < name.size()) made.domain = name.substr(dot + 1);
+    }
+  }
+
+  void disk(const Indexed& at, const ir::Want& want) {
+    ir::Disk& made = disks_[at.index];
+    made.index = at.index;
+    if (at.rest == "size") made.size_bytes = want.equals ? want.max : want.min ? want.min : want.max;
+    if (at.rest == "device") made.device = text_of(want);
+    if (at.rest == "mount_path") made.mount_path = text_of(want);
+    if (at.rest == "fstype") made.fstype = text_of(want);
+    if (at.rest == "type") made.type = text_of(want);
+    if (at.rest == "image.url" && want.equals) {
+      if (want.equals->is_string()) made.image_urls = {want.equals->get<std::string>()};
+      if (want.equals->is_array()) made.image_urls = want.equals->get<std::vector<std::string>>();
+    }
+    if (at.index == 0 && at.rest == "os.credentials.username") node_.user = text_of(want);
+    if (at.rest == "applications" && want.equals && want.equals->is_array()) applications(*want.equals);
+  }
+
+  void applications(const ir::Json& groups) {
+    auto text = [](const ir::Json& group, const char* key) {
+      auto found = group.find(key);
+      return found != group.end() && found->is_string() ? found->get<std::string>() : std::string();
+    };
+    for (const ir::Json& group : groups) {
+      if (!group.is_object() || text(group, "name").empty()) continue;
+      node_.applications.push_back({text(group, "name"), text(group, "version"), text(group, "path"),
+                                    text(group, "preinstalled") == "yes"});
+    }
+  }
+
+  void secret(std::string_view name, const ir::Json& value) {
+    constexpr std::string_view kDisk = "disk.0.os.credentials.";
+    std::string key(name.starts_with(kDisk) ? name.substr(kDisk.size()) : name);
+    if (ir::is_secret(value)) node_.secrets[key] = value;
+  }
+
+  Build& build_;
+  ir::Node node_;
+  std::map<int, ir::Interface> interfaces_;
+  std::map<int, ir::Disk> disks_;
+};
+
+// #N#: machines that exist keep theirs, new ones get the smallest that are free.
+class Numbers {
+ public:
+  explicit Numbers(const std::map<std::string, int>& kept) : kept_(kept) {
+    for (const auto& [address, number] : kept) taken_.insert(number);
+  }
+  int give(const std::string& address) {
+    if (auto found = kept_.find(address); found != kept_.end()) return found->second;
+    while (taken_.contains(next_)) next_++;
+    return next_++;
+  }
+
+ private:
+  const std::map<std::string, int>& kept_;
+  std::set<int> taken_;
+  int next_ = 0;
+};
+
+// A system whose name is that of a `configure c ()` is left out of contextualization.
+std::set<std::string_view> left_out(const Build& build) {
+  std::set<std::string_view> names;
+  for (const sema::ConfigureDefinition& definition : build.document.configures.list) {
+    const ast::Configure* configure = definition.sentence;
+    if (configure != nullptr && configure->has_body && configure->recipe == nullptr &&
+        configure->resources.empty())
+      names.insert(configure->name.text);
+  }
+  return names;
+}
+
+}  // namespace
+
+void nodes(Build& build) {
+  std::map<std::string_view, Template> templates;
+  std::set<std::string_view> unconfigured = left_out(build);
+  Numbers numbers(build.options.node_numbers);
+  for (const ast::Deploy* deploy : build.document.deploys) {
+    auto* count = ast::as<ast::Number>(deploy->count);
+    const sema::Definition* system = build.document.systems.find(deploy->name.text);
+    if (count == nullptr || system == nullptr) continue;
+    double wanted = count->real;
+    if (wanted + static_cast<double>(build.program.nodes.size()) > static_cast<double>(kMaxNodes)) {
+      build.diagnostics.report(DiagCode::DeployCount, count->span,
+                               fmt::format("a program may have {} machines in all", kMaxNodes));
+      return;
+    }
+    std::string name(deploy->name.text);
+    const Template& pattern = templates.try_emplace(deploy->name.text, build, *system).first->second;
+    auto& places = build.nodes_of[name];
+    for (int i = 0; i < static_cast<int>(wanted); i++) {
+      int ordinal = static_cast<int>(places.size());
+      int number = numbers.give(fmt::format("{}[{}]", name, ordinal));
+      places.push_back(build.program.nodes.size());
+      build.program.nodes.push_back(pattern.make(ordinal, number, std::string(deploy->cloud.text)));
+      build.program.nodes.back().configured = !unconfigured.contains(deploy->name.text);
+    }
+  }
+  build.scopes->set_node_facts(
+      [&build](const std::string& name, int64_t ordinal) -> std::optional<Scopes::NodeFacts> {
+        auto found = build.nodes_of.find(name);
+        // A recipe that runs on no machine is checked as if there were one.
+        if (found == build.nodes_of.end() || ordinal >= static_cast<int64_t>(found->second.size()))
+          return Scopes::NodeFacts{0, "vnode-0", "localdomain"};
+        const ir::Node& node = build.program.nodes[found->second[static_cast<size_t>(ordinal)]];
+        Scopes::NodeFacts facts{node.number, fmt::format("vnode-{}", node.number), "localdomain"};
+        if (!node.interfaces.empty()) {
+          facts.host_name = node.interfaces.front().host_name;
+          facts.domain = node.interfaces.front().domain;
+        }
+        return facts;
+      });
+}
+
+}  // namespace radl::passes

@@ -1,0 +1,391 @@
+// The order of steps, and each edge with its reason.
+//
+// Items are ordered first, as vertices of a small graph: RADL's step numbers within an instance (through a
+// barrier each), `after`, and values that a training gives. Among what may come next, the program's items go
+// before those of the modules that it uses, lower step numbers first, trainings last. Then the steps of each
+// machine are chained in that order.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <queue>
+#include <set>
+#include <tuple>
+
+#include "compiler/passes/build.h"
+
+namespace radl::passes {
+
+namespace {
+
+constexpr size_t kNone = static_cast<size_t>(-1);
+
+struct Vertex {
+  enum Kind { Item, Training, Barrier } kind;
+  size_t place = 0;                       // in items or trainings
+  std::tuple<int, int, int, size_t> key;  // what comes first when nothing else decides
+  std::string id;                         // of a barrier's step
+  bool needs_success = false;
+  std::vector<std::pair<size_t, std::string>> before;  // vertices that come first, and why
+  std::vector<size_t> steps;                           // places in Build::steps; of a barrier: its own
+  int group = 0;
+};
+
+class Orderer {
+ public:
+  explicit Orderer(Build& build) : build_(build), last_on_(build.program.nodes.size(), kNone) {}
+
+  void run() {
+    add_vertices();
+    add_groups();
+    add_afters();
+    add_values();
+    std::vector<size_t> sorted = sort();
+    if (sorted.size() != vertices_.size()) return report_cycle(sorted);
+    emit(sorted);
+  }
+
+ private:
+  // ---- vertices and what must come before them
+
+  void add_vertices() {
+    for (size_t i = 0; i < build_.items.size(); i++) {
+      const BoundItem& item = build_.items[i];
+      if (item.kind == ir::StepKind::CloudInit || item.steps.empty()) continue;
+      Vertex vertex{Vertex::Item, i, {0, item.instance->order, item.group, i}};
+      vertex.steps = item.steps;
+      vertex.group = item.group;
+      by_recipe_[{item.instance, item.configure}].push_back(vertices_.size());
+      by_instance_[item.instance].push_back(vertices_.size());
+      vertices_.push_back(std::move(vertex));
+    }
+    for (size_t i = 0; i < build_.trainings.size(); i++) {
+      const Build::TrainingStep& training = build_.trainings[i];
+      Vertex vertex{Vertex::Training, i, {1, training.instance->order, 0, i}};
+      vertex.steps = {training.step};
+      by_recipe_[{training.instance, training.configure}].push_back(vertices_.size());
+      by_instance_[training.instance].push_back(vertices_.size());
+      training_vertex_[build_.steps[training.step].id] = vertices_.size();
+      vertices_.push_back(std::move(vertex));
+    }
+  }
+
+  size_t add_barrier(std::string id, bool needs_success, int group) {
+    Vertex vertex{Vertex::Barrier, 0, {-1, 0, 0, vertices_.size()}};
+    vertex.id = std::move(id);
+    vertex.needs_success = needs_success;
+    vertex.group = group;
+    vertices_.push_back(std::move(vertex));
+    return vertices_.size() - 1;
+  }
+
+  static std::string barrier_id(const Instance& instance, std::string_view kind, std::string_view name) {
+    return fmt::format("{}{}/{}", instance.prefix.empty() ? "" : instance.prefix + "/", kind, name);
+  }
+
+  void add_groups() {
+    for (auto& [instance, members] : by_instance_) {
+      std::map<int, std::vector<size_t>> groups;
+      for (size_t v : members) {
+        if (vertices_[v].kind == Vertex::Item) groups[vertices_[v].group].push_back(v);
+      }
+      size_t barrier = kNone;
+      int earlier = 0;
+      for (auto at = groups.begin(); at != groups.end(); ++at) {
+        if (barrier != kNone) {
+          for (size_t v : at->second)
+            vertices_[v].before.emplace_back(barrier,
+                                             fmt::format("step {} follows step {}", at->first, earlier));
+        }
+        if (std::next(at) == groups.end()) break;
+        earlier = at->first;
+        barrier = add_barrier(barrier_id(*instance, "step", std::to_string(earlier)), false, earlier);
+        for (size_t v : at->second)
+          vertices_[barrier].before.emplace_back(v, fmt::format("step {} is over", earlier));
+      }
+    }
+  }
+
+  // All that `after NAME` waits for: the configure's items, its training, or everything of an instance of a
+  // module.
+  std::optional<std::vector<size_t>> target(const Instance& instance, std::string_view name) {
+    std::vector<size_t> members;
+    if (const Instance* child = instance.child(name)) {
+      visit(*child, [&](const Instance& inner) {
+        if (auto found = by_instance_.find(&inner); found != by_instance_.end())
+          members.insert(members.end(), found->second.begin(), found->second.end());
+      });
+      return members;
+    }
+    auto found = instance.configures.find(name);
+    auto* configure = found == instance.configures.end() ? nullptr : ast::as<ast::Configure>(found->second);
+    if (configure == nullptr) return std::nullopt;
+    if (auto bound = by_recipe_.find({&instance, configure}); bound != by_recipe_.end())
+      members = bound->second;
+    return members;
+  }
+
+  void add_afters() {
+    size_t count = vertices_.size();
+    for (size_t v = 0; v < count; v++) {
+      if (vertices_[v].kind != Vertex::Item) continue;
+      const BoundItem& item = build_.items[vertices_[v].place];
+      if (item.written == nullptr) continue;
+      for (const ast::Name& name : item.written->after) add_after(v, item, name);
+    }
+  }
+
+  void add_after(size_t v, const BoundItem& item, const ast::Name& name) {
+    auto [known, fresh] = targets_.try_emplace({item.instance, std::string(name.text)}, kNone);
+    if (fresh) {
+      auto members = target(*item.instance, name.text);
+      if (!members ||
+          (members->empty() && !build_.configuration_off && !runs_nowhere(*item.instance, name.text))) {
+        build_.diagnostics.report(
+            DiagCode::AfterUnknown, name.span,
+            members ? fmt::format("'{}' is given to no system: nothing can come after it", name.text)
+                    : fmt::format("there is no configure and no module '{}'", name.text));
+        return;
+      }
+      if (members->empty()) return;
+      if (members->size() == 1 && vertices_[members->front()].steps.size() == 1) {
+        known->second = members->front();
+      } else {
+        size_t barrier = add_barrier(barrier_id(*item.instance, "after", name.text), true, 0);
+        for (size_t m : *members)
+          vertices_[barrier].before.emplace_back(m, fmt::format("part of {}", name.text));
+        known->second = barrier;
+      }
+    }
+    if (known->second == kNone) return;
+    vertices_[v].before.emplace_back(known->second, fmt::format("after {}", name.text));
+  }
+
+  // Bound, but to systems without machines: then there is nothing to wait for, and that is fine.
+  bool runs_nowhere(const Instance& instance, std::string_view name) const {
+    if (instance.child(name) != nullptr) return true;
+    for (const BoundItem& item : build_.items) {
+      if (item.instance == &instance && item.configure->name.text == name) return true;
+    }
+    return false;
+  }
+
+  // A step that holds a product of a training waits for it.
+  void add_values() {
+    for (size_t v = 0; v < vertices_.size(); v++) {
+      std::set<size_t> needed;
+      for (size_t place : vertices_[v].steps) {
+        for (const std::string& name : ir::unknowns_in(build_.steps[place])) {
+          auto found = training_vertex_.find(name.substr(0, name.rfind('.')));
+          if (found != training_vertex_.end()) needed.insert(found->second);
+        }
+        if (training_vertex_.empty()) break;
+      }
+      for (size_t t : needed)
+        vertices_[v].before.emplace_back(
+            t, fmt::format("needs a value of {}", build_.steps[vertices_[t].steps[0]].id));
+    }
+  }
+
+  // ---- sorting
+
+  std::vector<size_t> sort() {
+    std::vector<size_t> waiting(vertices_.size(), 0);
+    std::vector<std::vector<size_t>> behind(vertices_.size());
+    for (size_t v = 0; v < vertices_.size(); v++) {
+      for (const auto& [first, why] : vertices_[v].before) {
+        behind[first].push_back(v);
+        waiting[v]++;
+      }
+    }
+    auto later = [&](size_t a, size_t b) { return vertices_[a].key > vertices_[b].key; };
+    std::priority_queue<size_t, std::vector<size_t>, decltype(later)> ready(later);
+    for (size_t v = 0; v < vertices_.size(); v++) {
+      if (waiting[v] == 0) ready.push(v);
+    }
+    std::vector<size_t> sorted;
+    while (!ready.empty()) {
+      size_t v = ready.top();
+      ready.pop();
+      sorted.push_back(v);
+      for (size_t next : behind[v]) {
+        if (--waiting[next] == 0) ready.push(next);
+      }
+    }
+    return sorted;
+  }
+
+  std::string name_of(const Vertex& vertex) const {
+    switch (vertex.kind) {
+      case Vertex::Item:
+        return fmt::format("{} on {}", build_.items[vertex.place].recipe, build_.items[vertex.place].system);
+      case Vertex::Training:
+        return build_.steps[vertex.steps[0]].id;
+      case Vertex::Barrier:
+        return vertex.needs_success ? vertex.id.substr(vertex.id.rfind('/') + 1)
+                                    : fmt::format("step {}", vertex.group);
+    }
+    return "?";
+  }
+
+  void report_cycle(const std::vector<size_t>& sorted) {
+    std::vector<bool> done(vertices_.size(), false);
+    for (size_t v : sorted) done[v] = true;
+    size_t at = 0;
+    while (done[at]) at++;
+    // Every vertex that is left has one before it that is left too: walking back must come round.
+    std::vector<size_t> way;
+    std::vector<size_t> place(vertices_.size(), kNone);
+    while (place[at] == kNone) {
+      place[at] = way.size();
+      way.push_back(at);
+      for (const auto& [first, why] : vertices_[at].before) {
+        if (!done[first]) {
+          at = first;
+          break;
+        }
+      }
+    }
+    Span span;
+    std::string text;
+    for (size_t i = place[at]; i < way.size(); i++) {
+      const Vertex& vertex = vertices_[way[i]];
+      if (!span.known() && vertex.kind == Vertex::Item) span = build_.items[vertex.place].span;
+      text += name_of(vertex) + " waits for ";
+    }
+    text += name_of(vertices_[at]);
+    build_.diagnostics.report(DiagCode::StepCycle, span, "these steps wait for each other").with_help(text);
+  }
+
+  // ---- steps with edges
+
+  void emit(const std::vector<size_t>& sorted) {
+    for (const BoundItem& item : build_.items) {
+      if (item.kind != ir::StepKind::CloudInit) continue;
+      for (size_t place : item.steps) build_.program.steps.push_back(build_.steps[place]);
+    }
+    index_nodes();
+    for (size_t v : sorted) {
+      switch (vertices_[v].kind) {
+        case Vertex::Barrier:
+          emit_barrier(vertices_[v]);
+          break;
+        case Vertex::Item:
+          emit_item(vertices_[v]);
+          break;
+        case Vertex::Training:
+          emit_training(vertices_[v]);
+          break;
+      }
+    }
+  }
+
+  void index_nodes() {
+    for (size_t i = 0; i < build_.program.nodes.size(); i++) node_place_[build_.program.nodes[i].address] = i;
+  }
+
+  // Ids of the steps of a vertex, as edges.
+  void wait_for(ir::Step& step, const Vertex& vertex, const std::string& reason) {
+    if (vertex.kind == Vertex::Barrier) return add_edge(step, vertex.id, reason);
+    for (size_t place : vertex.steps) add_edge(step, build_.steps[place].id, reason);
+  }
+
+  static void add_edge(ir::Step& step, const std::string& to, const std::string& reason) {
+    for (const ir::Edge& edge : step.after) {
+      if (edge.to == to) return;
+    }
+    step.after.push_back({to, reason});
+  }
+
+  void emit_barrier(const Vertex& vertex) {
+    ir::Step step;
+    step.id = vertex.id;
+    step.kind = ir::StepKind::Barrier;
+    step.group = vertex.group;
+    step.needs_success = vertex.needs_success;
+    for (const auto& [first, why] : vertex.before) {
+      // No duplicates here, so no search: a barrier may wait for very many.
+      for (size_t place : vertices_[first].steps) step.after.push_back({build_.steps[place].id, why});
+    }
+    build_.program.steps.push_back(std::move(step));
+  }
+
+  void emit_item(const Vertex& vertex) {
+    for (size_t place : vertex.steps) {
+      ir::Step step = std::move(build_.steps[place]);
+      build_.steps[place].id = step.id;  // still asked for by edges
+      size_t node = node_place_.at(step.nodes[0]);
+      for (const auto& [first, why] : vertex.before) wait_on_same_node(step, vertices_[first], why);
+      chain(step, node, "same node");
+      build_.program.steps.push_back(std::move(step));
+    }
+  }
+
+  // `after NAME` where NAME has a step on the same machine means that step only.
+  void wait_on_same_node(ir::Step& step, const Vertex& first, const std::string& why) {
+    if (first.kind == Vertex::Barrier && first.needs_success) {
+      bool found = false;
+      for (const auto& [member, reason] : first.before) {
+        for (size_t place : on_node(member, step.nodes[0])) {
+          add_edge(step, build_.steps[place].id, why);
+          found = true;
+        }
+      }
+      if (found) return;
+    }
+    wait_for(step, first, why);
+  }
+
+  // Steps of a vertex on one machine.
+  const std::vector<size_t>& on_node(size_t vertex, const std::string& node) {
+    static const std::vector<size_t> none;
+    auto [index, fresh] = node_steps_.try_emplace(vertex);
+    if (fresh) {
+      for (size_t place : vertices_[vertex].steps) {
+        const std::string& id = build_.steps[place].id;
+        index->second[id.substr(0, id.find('/'))].push_back(place);
+      }
+    }
+    auto found = index->second.find(node);
+    return found == index->second.end() ? none : found->second;
+  }
+
+  void chain(ir::Step& step, size_t node, const std::string& reason) {
+    if (last_on_[node] != kNone) add_edge(step, build_.program.steps[last_on_[node]].id, reason);
+    last_on_[node] = build_.program.steps.size();
+  }
+
+  void emit_training(const Vertex& vertex) {
+    ir::Step step = build_.steps[vertex.steps[0]];
+    std::set<std::string> seen;
+    for (const auto& [first, why] : vertex.before) wait_for(step, vertices_[first], why);
+    for (const ir::Edge& edge : step.after) seen.insert(edge.to);
+    for (const std::string& address : step.nodes) {
+      size_t node = node_place_.at(address);
+      if (last_on_[node] != kNone) {
+        const std::string& id = build_.program.steps[last_on_[node]].id;
+        if (seen.insert(id).second) step.after.push_back({id, "its machines are ready"});
+      }
+      last_on_[node] = build_.program.steps.size();
+    }
+    build_.program.steps.push_back(std::move(step));
+  }
+
+  Build& build_;
+  std::vector<Vertex> vertices_;
+  std::map<std::pair<const Instance*, const ast::Configure*>, std::vector<size_t>> by_recipe_;
+  struct ByOrder {
+    bool operator()(const Instance* a, const Instance* b) const { return a->order < b->order; }
+  };
+  std::map<const Instance*, std::vector<size_t>, ByOrder> by_instance_;
+  std::map<std::string, size_t> training_vertex_;  // step id -> vertex
+  std::map<std::pair<const Instance*, std::string>, size_t> targets_;
+  std::map<std::string, size_t> node_place_;
+  std::map<size_t, std::map<std::string, std::vector<size_t>>> node_steps_;
+  std::vector<size_t> last_on_;  // node -> place in program.steps
+};
+
+}  // namespace
+
+void order(Build& build) { Orderer(build).run(); }
+
+}  // namespace radl::passes

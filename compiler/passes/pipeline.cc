@@ -1,0 +1,35 @@
+// The compiler in one list: what runs, in which order.
+#include "compiler/passes/build.h"
+#include "compiler/passes/dump.h"
+
+namespace radl::passes {
+
+const std::vector<Pass>& pipeline() {
+  static const std::vector<Pass> passes = {
+      {"read", "files to trees; @input.NAME@ of RADL 1 filled in", read, false, dump_trees},
+      {"modules", "`use` followed: one instance for each", modules, false, dump_instances},
+      {"inputs", "every input gets its value", inputs, false, dump_inputs},
+      {"fold", "expressions and modules folded into RADL 1 documents", fold, false, dump_flat},
+      {"check", "the documents united and checked", check},
+      {"networks", "networks and ansible hosts", networks, false, dump_program},
+      {"nodes", "one node for each machine", nodes, false, dump_program},
+      {"items", "which recipe goes to which system", items, false, dump_items},
+      {"steps", "one step for each recipe and machine; trainings", steps, false, dump_steps},
+      {"outputs", "values of outputs", outputs, false, dump_program},
+      {"unused", "warnings about what nothing uses", unused},
+      {"order", "steps in order, each edge with its reason", order, true, dump_order},
+      {"finish", "name, sources, digest; the IR verified", finish, true, dump_program},
+  };
+  return passes;
+}
+
+void run_pipeline(Build& build) {
+  for (const Pass& pass : pipeline()) {
+    if (pass.needs_clean && build.diagnostics.has_errors()) return;
+    pass.run(build);
+    if (build.options.on_pass)
+      build.options.on_pass(pass.name, pass.dump == nullptr ? std::string() : pass.dump(build));
+  }
+}
+
+}  // namespace radl::passes

@@ -1,0 +1,329 @@
+#include "compiler/passes/properties.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "common/digest.h"
+#include "common/text.h"
+#include "compiler/expr/units.h"
+
+namespace radl::passes {
+
+namespace fs = std::filesystem;
+using expr::Value;
+using ValueKind = expr::Kind;
+using ir::PropertyType;
+
+std::string absolute_path(const std::string& folder, const std::string& path) {
+  fs::path place(path);
+  if (place.is_relative()) place = fs::path(folder) / place;
+  std::error_code error;
+  fs::path absolute = fs::absolute(place, error);
+  std::string text = (error ? place : absolute).lexically_normal().string();
+  if (text.size() > 1 && text.back() == '/') text.pop_back();
+  return text;
+}
+
+namespace {
+
+constexpr size_t kMaxEntries = 100'000;
+
+Result<std::string> folder_digest(const std::string& root) {
+  std::map<std::string, std::string> lines;  // sorted by path
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(root, error), end; at != end; at.increment(error)) {
+    if (error) break;
+    std::string relative = at->path().lexically_relative(root).generic_string();
+    fs::file_status status = at->symlink_status(error);
+    if (fs::is_symlink(status)) {
+      lines[relative] =
+          fmt::format("link {} {}\n", sha256_hex(fs::read_symlink(at->path(), error).string()), relative);
+    } else if (fs::is_regular_file(status)) {
+      auto digest = sha256_file(at->path().string());
+      if (!digest.ok()) return digest;
+      lines[relative] = fmt::format("{:04o} {} {}\n", static_cast<unsigned>(status.permissions()) & 07777u,
+                                    *digest, relative);
+    }
+    if (lines.size() > kMaxEntries)
+      return Status(Code::Quota, fmt::format("{} holds more than {} files", root, kMaxEntries));
+  }
+  if (error) return Status(Code::Invalid, fmt::format("{}: {}", root, error.message()));
+  Sha256 sum;
+  for (const auto& [relative, line] : lines) sum.update(line);
+  return sum.finish_hex();
+}
+
+Result<std::string> path_digest(const std::string& path) {
+  std::error_code error;
+  fs::file_status status = fs::status(path, error);
+  if (fs::is_directory(status)) return folder_digest(path);
+  if (fs::is_regular_file(status)) return sha256_file(path);
+  if (!fs::exists(status)) return not_found(fmt::format("{} is not there", path));
+  return invalid(fmt::format("{} is neither a file nor a folder", path));
+}
+
+// One property being set.
+class Setter {
+ public:
+  Setter(const PropertyContext& context, const ir::Property& property, Span at, ir::Json& into)
+      : context_(context), property_(property), at_(at), into_(into) {}
+
+  void run(const Value& value) {
+    if (value.is_error()) return;
+    if (value.kind() == ValueKind::Unknown && may_be_unknown()) return put(value);
+    switch (property_.type) {
+      case PropertyType::Text:
+      case PropertyType::RemotePath:
+        return text(value);
+      case PropertyType::Integer:
+      case PropertyType::Number:
+        return number(value);
+      case PropertyType::Size:
+        return measured(value, expr::size_factor(value.is_number() ? value.unit() : ""),
+                        "a size, such as 4G");
+      case PropertyType::Duration:
+        return measured(value, expr::duration_factor(value.is_number() ? value.unit() : ""),
+                        "a duration, such as 90s or 5m");
+      case PropertyType::Boolean:
+        return boolean(value);
+      case PropertyType::Mode:
+        return mode(value);
+      case PropertyType::LocalPath:
+        return local_path(value);
+      case PropertyType::LocalOutput:
+        if (const std::string* path = known_text(value, "a path of this machine"))
+          into_[key()] = absolute_path(context_.folder, *path);
+        return;
+      case PropertyType::List:
+        return list(value);
+      case PropertyType::Map:
+        return map(value);
+      case PropertyType::Systems:
+        return systems(value);
+      case PropertyType::Dataset:
+        return dataset(value);
+    }
+  }
+
+ private:
+  std::string key() const { return std::string(property_.name); }
+
+  void wrong(std::string_view what, const Value& value) {
+    auto shown = value.sensitive() ? std::nullopt : expr::display(value);
+    bool brief = shown && shown->size() < 60 &&
+                 (value.is_number() || value.kind() == ValueKind::Text || value.kind() == ValueKind::Boolean);
+    context_.diagnostics.report(
+        DiagCode::PropertyValue, at_,
+        fmt::format("'{}' takes {}, not {}", property_.name, what,
+                    brief ? fmt::format("'{}'", *shown) : std::string(expr::kind_name(value.kind()))));
+  }
+
+  bool may_be_unknown() const {
+    switch (property_.type) {
+      case PropertyType::Text:
+      case PropertyType::RemotePath:
+      case PropertyType::Integer:
+        return property_.one_of.empty();
+      default:
+        return false;
+    }
+  }
+
+  // The value as it is; secrets by name.
+  void put(const Value& value) {
+    expr::Emitter emitter(&context_.secrets, fmt::format("{}.{}", context_.place, property_.name),
+                          context_.nodes_of);
+    into_[key()] = emitter.emit(value);
+  }
+
+  const std::string* known_text(const Value& value, std::string_view what) {
+    if (value.kind() != ValueKind::Text) {
+      wrong(what, value);
+      return nullptr;
+    }
+    if (value.sensitive()) {
+      context_.diagnostics.report(
+          DiagCode::SecretShown, at_,
+          fmt::format("'{}' is shown in plans: it cannot be a secret", property_.name));
+      return nullptr;
+    }
+    return &value.as_text();
+  }
+
+  void text(const Value& value) {
+    if (!property_.one_of.empty()) return choice(value);
+    if (value.is_text()) return put(value);
+    // A number stands in a text as it was written: version = 3
+    if (value.is_number()) return put(Value::text(*expr::display(value)).taint(value));
+    wrong("a text", value);
+  }
+
+  void choice(const Value& value) {
+    std::string shown(value.kind() == ValueKind::Boolean ? (value.as_boolean() ? "yes" : "no") : "");
+    const std::string* chosen = value.kind() == ValueKind::Boolean ? &shown : known_text(value, "a text");
+    if (chosen == nullptr) return;
+    std::vector<std::string> choices;
+    for (std::string_view rest = property_.one_of; !rest.empty();) {
+      size_t bar = std::min(rest.find('|'), rest.size());
+      choices.emplace_back(rest.substr(0, bar));
+      rest.remove_prefix(std::min(bar + 1, rest.size()));
+    }
+    if (std::find(choices.begin(), choices.end(), *chosen) != choices.end()) {
+      into_[key()] = *chosen;
+      return;
+    }
+    auto& diagnostic = context_.diagnostics.report(
+        DiagCode::PropertyValue, at_,
+        fmt::format("'{}' is one of {}, not '{}'", property_.name, fmt::join(choices, ", "), *chosen));
+    if (std::string near = nearest(*chosen, choices); !near.empty())
+      diagnostic.with_help(fmt::format("did you mean '{}'?", near));
+  }
+
+  bool in_range(double value) {
+    if (!(property_.min < property_.max) || (value >= property_.min && value <= property_.max)) return true;
+    context_.diagnostics.report(
+        DiagCode::PropertyValue, at_,
+        fmt::format("'{}' is from {} to {}, not {}", property_.name, property_.min, property_.max, value));
+    return false;
+  }
+
+  bool shown(const Value& value) {
+    if (!value.sensitive()) return true;
+    context_.diagnostics.report(DiagCode::SecretShown, at_,
+                                fmt::format("'{}' is shown in plans: it cannot be a secret", property_.name));
+    return false;
+  }
+
+  void number(const Value& value) {
+    bool whole = property_.type == PropertyType::Integer;
+    bool fits = value.is_number() && value.unit().empty() && (!whole || value.kind() == ValueKind::Integer);
+    if (!fits) return wrong(whole ? "a whole number" : "a number", value);
+    if (!shown(value) || !in_range(value.as_real())) return;
+    into_[key()] = whole ? ir::Json(value.as_integer()) : ir::Json(value.as_real());
+  }
+
+  void measured(const Value& value, std::optional<double> factor, std::string_view what) {
+    if (!value.is_number() || !factor) return wrong(what, value);
+    double base = value.as_real() * *factor;
+    if (!shown(value) || !in_range(base)) return;
+    into_[key()] = base == std::floor(base) && std::abs(base) < 9e15 ? ir::Json(static_cast<int64_t>(base))
+                                                                     : ir::Json(base);
+  }
+
+  void boolean(const Value& value) {
+    bool text = value.kind() == ValueKind::Text;
+    const std::string word = text ? value.as_text() : "";
+    bool yes = text ? word == "yes" || word == "true" : value.as_boolean();
+    bool known = value.kind() == ValueKind::Boolean || yes || word == "no" || word == "false";
+    if (!known) return wrong("yes or no", value);
+    if (shown(value)) into_[key()] = yes;
+  }
+
+  void mode(const Value& value) {
+    const std::string* digits = known_text(value, "permissions as a text, such as '0644'");
+    if (digits == nullptr) return;
+    bool octal = (digits->size() == 3 || digits->size() == 4) &&
+                 digits->find_first_not_of("01234567") == std::string::npos;
+    if (!octal) return wrong("permissions as a text of octal digits, such as '0644'", value);
+    into_[key()] = digits->size() == 3 ? "0" + *digits : *digits;
+  }
+
+  void local_path(const Value& value) {
+    const std::string* path = known_text(value, "a path of this machine");
+    if (path == nullptr) return;
+    std::string absolute = absolute_path(context_.folder, *path);
+    auto digest = context_.files.digest(absolute);
+    if (!digest.ok()) {
+      context_.diagnostics.report(DiagCode::LocalFile, at_, digest.status().text());
+      return;
+    }
+    into_[key()] = absolute;
+    into_[key() + "_sha256"] = *digest;
+  }
+
+  void list(const Value& value) {
+    if (value.is_text() || value.kind() == ValueKind::Unknown) return put(Value::list({value}));
+    if (value.kind() != ValueKind::List) return wrong("a list", value);
+    for (const Value& item : value.items()) {
+      if (!item.is_text() && !item.is_number() && item.kind() != ValueKind::Unknown)
+        return wrong("a list of texts", item);
+    }
+    put(value);
+  }
+
+  void map(const Value& value) {
+    if (value.kind() != ValueKind::Map) return wrong("a group: `contains ( NAME = 'value' )`", value);
+    expr::Entries entries;
+    for (const auto& [name, inner] : value.entries()) {
+      auto shown = expr::display(inner);
+      bool fine = inner.is_text() || inner.kind() == ValueKind::Unknown || inner.is_number() ||
+                  inner.kind() == ValueKind::Boolean;
+      if (!fine) return wrong("a group of texts", inner);
+      entries.emplace(name, inner.is_text() || inner.kind() == ValueKind::Unknown
+                                ? inner
+                                : Value::text(*shown).taint(inner));
+    }
+    put(Value::map(std::move(entries)));
+  }
+
+  void systems(const Value& value) {
+    expr::Items items = value.kind() == ValueKind::List ? value.items() : expr::Items{value};
+    ir::Json addresses = ir::Json::array();
+    for (const Value& item : items) {
+      if (item.kind() == ValueKind::System) {
+        for (std::string& address : context_.nodes_of(item.as_text()))
+          addresses.push_back(std::move(address));
+      } else if (item.kind() == ValueKind::Node) {
+        addresses.push_back(*expr::display(item));
+      } else {
+        return wrong("a system or a list of systems", item);
+      }
+    }
+    into_[key()] = std::move(addresses);
+  }
+
+  void dataset(const Value& value) {
+    ir::Json made = ir::Json::object();
+    if (value.kind() == ValueKind::Text) {
+      if (const std::string* name = known_text(value, "a name")) made["name"] = *name;
+    } else if (value.kind() == ValueKind::Map) {
+      static const std::vector<std::string> keys = {"name", "directory", "train", "test", "source", "mirror"};
+      for (const auto& [name, inner] : value.entries()) {
+        bool count = name == "train" || name == "test";
+        bool fits = count ? inner.kind() == ValueKind::Integer && inner.as_integer() >= 0
+                          : inner.kind() == ValueKind::Text;
+        if (std::find(keys.begin(), keys.end(), name) == keys.end() || !fits || inner.sensitive())
+          return wrong("a data set", value);
+        if (count && inner.as_integer() > 0) made[name] = inner.as_integer();
+        if (!count && !inner.as_text().empty()) made[name] = inner.as_text();
+      }
+    }
+    if (!made.contains("name"))
+      return wrong("the name of a data set, or the output of std/data/dataset", value);
+    if (!made.contains("directory")) made["directory"] = "data/" + made["name"].get<std::string>();
+    into_[key()] = std::move(made);
+  }
+
+  const PropertyContext& context_;
+  const ir::Property& property_;
+  Span at_;
+  ir::Json& into_;
+};
+
+}  // namespace
+
+Result<std::string> LocalFiles::digest(const std::string& path) {
+  auto found = known_.find(path);
+  if (found == known_.end()) found = known_.emplace(path, path_digest(path)).first;
+  return found->second;
+}
+
+void set_property(const PropertyContext& context, const ir::Property& property, const Value& value, Span at,
+                  ir::Json& into) {
+  Setter(context, property, at, into).run(value);
+}
+
+}  // namespace radl::passes

@@ -1,0 +1,41 @@
+// Properties of native resources: values of the language to JSON of the IR, by the schema.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "compiler/diag/diagnostic.h"
+#include "compiler/expr/value.h"
+#include "compiler/ir/resource_schema.h"
+
+namespace radl::passes {
+
+// Digests of files and folders of this machine, each computed once.
+class LocalFiles {
+ public:
+  // Of a file's bytes, or of a folder as docs/ir.md says ("Local files").
+  Result<std::string> digest(const std::string& path);
+
+ private:
+  std::map<std::string, Result<std::string>> known_;
+};
+
+struct PropertyContext {
+  Diagnostics& diagnostics;
+  LocalFiles& files;
+  ir::Secrets& secrets;
+  std::string folder;  // of the source file: local paths are relative to it
+  std::string place;   // beginning of the names of secrets: "tools file '/etc/motd'"
+  std::function<std::vector<std::string>(const std::string& system)> nodes_of;
+};
+
+// Puts the property (and NAME_sha256 of a local path) into `into`; reports what does not fit at `at`.
+void set_property(const PropertyContext& context, const ir::Property& property, const expr::Value& value,
+                  Span at, ir::Json& into);
+
+// Absolute and tidy.
+std::string absolute_path(const std::string& folder, const std::string& path);
+
+}  // namespace radl::passes

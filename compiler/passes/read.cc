@@ -1,0 +1,137 @@
+// Files to trees. In RADL 1 files @input.NAME@ is replaced first, in the whole text, as RADL's clients do.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <set>
+
+#include "compiler/passes/build.h"
+#include "compiler/syntax/parser.h"
+
+namespace radl::passes {
+
+namespace {
+
+constexpr std::string_view kMark = "@input.";
+constexpr size_t kMaxFilled = size_t{256} << 20;  // of text: a value may hold placeholders again
+
+// Whether the first sentence is `radl N`: then inputs are a part of the language, and texts are left alone.
+bool has_version_sentence(std::string_view text) {
+  size_t at = 0;
+  while (at < text.size()) {
+    if (text[at] == '#') {
+      at = std::min(text.find('\n', at), text.size());
+    } else if (text[at] == ' ' || text[at] == '\t' || text[at] == '\n') {
+      at++;
+    } else {
+      break;
+    }
+  }
+  return text.substr(at).starts_with("radl ") || text.substr(at).starts_with("radl\t");
+}
+
+class Filler {
+ public:
+  Filler(const CompileOptions& options, const GivenInputs& given, Diagnostics& diagnostics)
+      : options_(options), given_(given), diagnostics_(diagnostics) {}
+
+  // The text with every placeholder replaced that has a value. Pieces are in order.
+  std::string fill(std::string_view text, uint32_t file, std::vector<SpanMap::Piece>& pieces) {
+    std::string made;
+    size_t done = 0;
+    for (size_t at = text.find(kMark); at != text.npos; at = text.find(kMark, at)) {
+      size_t end = text.find('@', at + kMark.size());
+      if (end == text.npos) break;
+      std::string name(text.substr(at + kMark.size(), end - at - kMark.size()));
+      Span span{file, static_cast<uint32_t>(at), static_cast<uint32_t>(end + 1)};
+      std::optional<std::string> value = name.find('\n') == name.npos ? value_of(name, span) : std::nullopt;
+      if (!value) {
+        at += kMark.size();
+        continue;
+      }
+      made.append(text, done, at - done);
+      uint32_t begin = static_cast<uint32_t>(made.size());
+      made += *value;
+      pieces.push_back({begin, static_cast<uint32_t>(made.size()), span.begin, span.end});
+      at = done = end + 1;
+      if (made.size() > kMaxFilled) break;
+    }
+    return made.append(text.substr(done));
+  }
+
+  const std::set<std::string>& asked() const { return asked_; }
+
+ private:
+  // The value, in which placeholders are replaced as well; each is worked out once.
+  std::optional<std::string> value_of(const std::string& name, Span at) {
+    if (auto known = values_.find(name); known != values_.end()) return known->second;
+    asked_.insert(name);
+    if (!busy_.insert(name).second) {
+      diagnostics_.report(DiagCode::ValueCycle, at,
+                          fmt::format("the value of input '{}' contains itself", name));
+      return std::nullopt;
+    }
+    std::optional<std::string> value = raw_value(name);
+    if (value && value->find(kMark) != value->npos) {
+      std::vector<SpanMap::Piece> inner;
+      value = busy_.size() < 20 ? fill(*value, at.file, inner) : value;
+    }
+    busy_.erase(name);
+    return values_[name] = value;
+  }
+
+  std::optional<std::string> raw_value(const std::string& name) {
+    if (const auto* given = given_.find(name)) {
+      if (given->text) return given->text;
+      return given->json.is_string() ? given->json.get<std::string>() : given->json.dump();
+    }
+    return options_.ask ? options_.ask(name, "", false) : std::nullopt;
+  }
+
+  const CompileOptions& options_;
+  const GivenInputs& given_;
+  Diagnostics& diagnostics_;
+  std::map<std::string, std::optional<std::string>> values_;
+  std::set<std::string> asked_, busy_;
+};
+
+}  // namespace
+
+void read(Build& build) {
+  Diagnostics unheard;  // what is wrong with input files is reported by the inputs pass
+  GivenInputs given(build.options, unheard);
+  Filler filler(build.options, given, build.diagnostics);
+  std::vector<const SourceFile*> texts;
+  bool radl1 = false;
+  for (const std::string& path : build.paths) {
+    auto file = build.sources.load(path);
+    if (!file.ok()) {
+      build.diagnostics.report(DiagCode::FileUnreadable, {}, file.status().text());
+      continue;
+    }
+    build.files.push_back(*file);
+    std::string_view text = (*file)->text();
+    bool versioned = has_version_sentence(text);
+    radl1 = radl1 || !versioned;
+    std::vector<SpanMap::Piece> pieces;
+    std::string made;
+    if (!versioned && text.find(kMark) != text.npos) made = filler.fill(text, (*file)->id(), pieces);
+    if (pieces.empty()) {
+      texts.push_back(*file);
+      continue;
+    }
+    const SourceFile& filled = build.sources.add(path, std::move(made));
+    build.filled.add(filled.id(), (*file)->id(), std::move(pieces));
+    texts.push_back(&filled);
+  }
+  build.trees = parse_all(texts, build.diagnostics);
+  if (!radl1) return;
+  for (const auto& [name, source] : given.explicit_names()) {
+    bool declared = filler.asked().contains(name);
+    for (const auto& tree : build.trees) declared = declared || tree->dialect == ast::Dialect::Radl2;
+    if (!declared)
+      build.diagnostics.report(DiagCode::UnknownInput, {},
+                               fmt::format("{}: no file asks for an input '{}'", source, name));
+  }
+}
+
+}  // namespace radl::passes

@@ -1,0 +1,270 @@
+#include "compiler/passes/recipes.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "common/digest.h"
+#include "common/text.h"
+
+namespace radl::passes {
+
+using expr::Value;
+using ValueKind = expr::Kind;
+
+std::string json_digest(const ir::Json& json) {
+  return sha256_hex(json.dump(-1, ' ', false, ir::Json::error_handler_t::replace));
+}
+
+namespace {
+
+std::vector<std::string> type_names() {
+  std::vector<std::string> names;
+  for (const ir::ResourceType& type : ir::resource_types()) names.emplace_back(type.name);
+  return names;
+}
+
+std::vector<std::string> split_bars(std::string_view text) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    size_t bar = std::min(text.find('|'), text.size());
+    parts.emplace_back(text.substr(0, bar));
+    text.remove_prefix(std::min(bar + 1, text.size()));
+  }
+  return parts;
+}
+
+// Repeating these is no mistake: a command can be run twice.
+bool may_repeat(std::string_view type) { return type == "command" || type == "wait_for"; }
+
+// What a resource depends on: content, not where this machine keeps it.
+ir::Json digest_part(const ir::Resource& resource) {
+  ir::Json properties = resource.properties;
+  for (auto at = properties.begin(); at != properties.end();) {
+    at = properties.contains(at.key() + "_sha256") ? properties.erase(at) : std::next(at);
+  }
+  return {{"type", resource.type}, {"name", resource.name}, {"properties", std::move(properties)}};
+}
+
+}  // namespace
+
+std::optional<Recipes::Made> Recipes::native(const ast::Configure& configure, const Instance& instance,
+                                             const std::string& place, const Self* self) {
+  Made made;
+  size_t errors = build_.diagnostics.errors();
+  std::map<std::pair<std::string, std::string>, Span> seen;
+  ir::Json digest = ir::Json::array();
+  for (const ast::Resource* written : configure.resources) {
+    auto resource = this->resource(*written, instance, place, self, made.used_self);
+    if (!resource) continue;
+    auto [first, fresh] = seen.emplace(std::pair(resource->type, resource->name), written->span);
+    if (!fresh && !may_repeat(resource->type)) {
+      build_.diagnostics
+          .report(DiagCode::DuplicateResource, written->name->span,
+                  fmt::format("{} '{}' stands twice in this recipe", resource->type, resource->name))
+          .note(first->second, "first here");
+    }
+    digest.push_back(digest_part(*resource));
+    made.resources.push_back(std::move(*resource));
+  }
+  if (build_.diagnostics.errors() != errors) return std::nullopt;
+  made.digest = json_digest({{"kind", "native"}, {"resources", std::move(digest)}});
+  return made;
+}
+
+std::optional<ir::Resource> Recipes::resource(const ast::Resource& written, const Instance& instance,
+                                              const std::string& place, const Self* self, bool& used_self) {
+  const ir::ResourceType* type = ir::find_resource_type(written.type.text);
+  if (type == nullptr) {
+    auto& diagnostic =
+        build_.diagnostics.report(DiagCode::UnknownResource, written.type.span,
+                                  fmt::format("there is no type of resource '{}'", written.type.text));
+    std::string near = nearest(written.type.text, type_names());
+    if (!near.empty())
+      diagnostic.with_help(fmt::format("did you mean '{}'?", near))
+          .fix(fmt::format("write '{}'", near), written.type.span, near);
+    else
+      diagnostic.with_help(fmt::format("types: {}", fmt::join(type_names(), ", ")));
+    return std::nullopt;
+  }
+  auto name = resource_name(written, *type, instance, self, used_self);
+  ir::Resource made;
+  made.type = std::string(type->name);
+  made.name = name.value_or("");
+  made.origin = build_.origin(written.type.span);
+  const SourceFile* source = build_.sources.find(written.span.file);
+  std::string folder =
+      source == nullptr ? std::string() : std::filesystem::path(source->path()).parent_path().string();
+  PropertyContext context{build_.diagnostics,
+                          files_,
+                          build_.secrets,
+                          folder,
+                          fmt::format("{} {} '{}'", place, made.type, made.name),
+                          [this](const std::string& system) { return build_.node_addresses(system); }};
+  std::map<std::string_view, Span> given;
+  bool fine = name.has_value();
+  for (const ast::Feature* feature : written.body.items) {
+    if (feature->form == ast::FeatureKind::Error) continue;
+    auto [first, fresh] = given.emplace(feature->name.text, feature->name.span);
+    if (!fresh) {
+      build_.diagnostics
+          .report(DiagCode::ExclusiveProperties, feature->name.span,
+                  fmt::format("'{}' is given twice", feature->name.text))
+          .note(first->second, "first here");
+      continue;
+    }
+    fine = property(*feature, *type, context, instance, self, used_self, made.properties) && fine;
+  }
+  if (!complete(written, *type, made.properties) || !fine) return std::nullopt;
+  return made;
+}
+
+std::optional<std::string> Recipes::resource_name(const ast::Resource& written, const ir::ResourceType& type,
+                                                  const Instance& instance, const Self* self,
+                                                  bool& used_self) {
+  if (written.name == nullptr) return std::nullopt;
+  Value value = build_.scopes->evaluate(*written.name, instance, self, &used_self);
+  if (value.is_error()) return std::nullopt;
+  auto wrong = [&](std::string message) {
+    build_.diagnostics.report(DiagCode::ResourceName, written.name->span, std::move(message));
+    return std::nullopt;
+  };
+  if (value.kind() != ValueKind::Text)
+    return wrong(fmt::format("the name of a {} is a text that is known before apply, not {}", type.name,
+                             expr::kind_name(value.kind())));
+  if (value.sensitive()) return wrong("the name of a resource is shown in plans: it cannot be a secret");
+  const std::string& name = value.as_text();
+  if (name.empty()) return wrong(fmt::format("the name of a {} is empty", type.name));
+  if (type.name_is_path && !name.starts_with('/') && !name.starts_with("~/")) {
+    return wrong(fmt::format("'{}' is no path: the name of a {} begins with / or ~/", name, type.name));
+  }
+  return name;
+}
+
+bool Recipes::property(const ast::Feature& feature, const ir::ResourceType& type,
+                       const PropertyContext& context, const Instance& instance, const Self* self,
+                       bool& used_self, ir::Json& into) {
+  const ir::Property* property =
+      feature.form == ast::FeatureKind::Soft ? nullptr : ir::find_property(type, feature.name.text);
+  if (property == nullptr) {
+    auto& diagnostic =
+        build_.diagnostics.report(DiagCode::UnknownProperty, feature.name ? feature.name.span : feature.span,
+                                  fmt::format("a {} has no property '{}'", type.name, feature.name.text));
+    std::vector<std::string> names;
+    for (const ir::Property& each : type.properties) names.emplace_back(each.name);
+    std::string near = nearest(feature.name.text, names);
+    if (!near.empty())
+      diagnostic.with_help(fmt::format("did you mean '{}'?", near))
+          .fix(fmt::format("write '{}'", near), feature.name.span, near);
+    else
+      diagnostic.with_help(fmt::format("properties: {}", fmt::join(names, ", ")));
+    return false;
+  }
+  Value value;
+  Span at = feature.span;
+  if (feature.form == ast::FeatureKind::Contains && feature.group != nullptr) {
+    value = group_value(*feature.group, instance, self, used_self);
+  } else if (feature.op != ast::Op::Eq || feature.value == nullptr) {
+    build_.diagnostics.report(DiagCode::PropertyValue, feature.op_span, "properties are given with `=`");
+    return false;
+  } else {
+    value = build_.scopes->evaluate(*feature.value, instance, self, &used_self);
+    at = feature.value->span;
+  }
+  size_t errors = build_.diagnostics.errors();
+  set_property(context, *property, value, at, into);
+  return !value.is_error() && build_.diagnostics.errors() == errors;
+}
+
+Value Recipes::group_value(const ast::Features& group, const Instance& instance, const Self* self,
+                           bool& used_self) {
+  expr::Entries entries;
+  for (const ast::Feature* feature : group.items) {
+    if (feature->form == ast::FeatureKind::Error) return {};
+    if (feature->form != ast::FeatureKind::Simple || feature->op != ast::Op::Eq) {
+      build_.diagnostics.report(DiagCode::PropertyValue, feature->span,
+                                "entries of a group are given with `=`");
+      return {};
+    }
+    Value value = build_.scopes->evaluate(*feature->value, instance, self, &used_self);
+    if (value.is_error()) return {};
+    entries.insert_or_assign(std::string(feature->name.text), std::move(value));
+  }
+  return Value::map(std::move(entries));
+}
+
+bool Recipes::complete(const ast::Resource& written, const ir::ResourceType& type, ir::Json& properties) {
+  bool fine = true;
+  auto given = [&](std::string_view name) {
+    for (const ast::Feature* feature : written.body.items) {
+      if (feature->name.text == name) return true;
+    }
+    return false;
+  };
+  for (const ir::Property& property : type.properties) {
+    if (property.required && !given(property.name)) {
+      build_.diagnostics
+          .report(DiagCode::MissingProperty, written.type.span,
+                  fmt::format("a {} needs the property '{}'", type.name, property.name))
+          .with_help(std::string(property.doc));
+      fine = false;
+    }
+    if (!property.default_json.empty() && !given(property.name))
+      properties[std::string(property.name)] = ir::Json::parse(property.default_json);
+  }
+  if (type.exclusive.empty()) return fine;
+  bool optional = type.exclusive.starts_with('?');
+  std::vector<std::string> names = split_bars(type.exclusive.substr(optional ? 1 : 0));
+  auto count = std::count_if(names.begin(), names.end(), given);
+  if (count > 1) {
+    build_.diagnostics.report(
+        DiagCode::ExclusiveProperties, written.type.span,
+        fmt::format("a {} takes one of {}, not {} of them", type.name, fmt::join(names, ", "), count));
+    fine = false;
+  } else if (count == 0 && !optional) {
+    build_.diagnostics.report(
+        DiagCode::MissingProperty, written.type.span,
+        fmt::format("a {} needs one of the properties {}", type.name, fmt::join(names, ", ")));
+    fine = false;
+  }
+  return fine;
+}
+
+std::optional<ir::Step> Recipes::training(const ast::Configure& configure, const Instance& instance) {
+  const ast::Resource& written = *configure.resources[0];
+  if (configure.resources.size() > 1) {
+    build_.diagnostics.report(
+        DiagCode::TrainingPlace, configure.name.span,
+        fmt::format("'{}' holds a training and something else: a training stands alone in its configure",
+                    configure.name.text));
+    return std::nullopt;
+  }
+  bool used_self = false;
+  auto made = resource(written, instance, instance.full(configure.name.text), nullptr, used_self);
+  if (!made) return std::nullopt;
+  const SourceFile* source = build_.sources.find(written.span.file);
+  std::string folder = std::filesystem::path(source == nullptr ? "" : source->path()).parent_path().string();
+  auto json = training_json(build_, *made, written.type.span, folder);
+  if (!json) return std::nullopt;
+  ir::Step step;
+  step.id = "training/" + made->name;
+  step.kind = ir::StepKind::Training;
+  step.recipe = instance.full(configure.name.text);
+  step.training = std::move(*json);
+  step.origin = made->origin;
+  std::set<std::string> seen;
+  for (const char* role : {"chief", "ps", "worker"}) {
+    for (const ir::Json& node : step.training["cluster"][role]) {
+      if (seen.insert(node.get<std::string>()).second) step.nodes.push_back(node.get<std::string>());
+    }
+  }
+  ir::Json depends = step.training;
+  depends.erase("identity");
+  // Relative to the source: moving the whole project changes nothing.
+  std::filesystem::path result(depends["result"].get<std::string>());
+  depends["result"] = result.lexically_relative(absolute_path(folder, ".")).generic_string();
+  step.digest = json_digest({{"kind", "training"}, {"training", std::move(depends)}});
+  return step;
+}
+
+}  // namespace radl::passes

@@ -1,0 +1,54 @@
+// Native recipes and trainings evaluated: resources of the language to resources of the IR.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/passes/build.h"
+#include "compiler/passes/properties.h"
+
+namespace radl::passes {
+
+class Recipes {
+ public:
+  explicit Recipes(Build& build) : build_(build) {}
+
+  struct Made {
+    std::vector<ir::Resource> resources;
+    std::string digest;      // SHA-256 over what was made, without the paths of local files
+    bool used_self = false;  // then it holds for this machine only
+  };
+  // `place` begins the names of secrets. nullopt after a report.
+  std::optional<Made> native(const ast::Configure& configure, const Instance& instance,
+                             const std::string& place, const Self* self);
+  // The one `training` resource of a configure, as a step without edges.
+  std::optional<ir::Step> training(const ast::Configure& configure, const Instance& instance);
+
+  LocalFiles& files() { return files_; }
+
+ private:
+  std::optional<ir::Resource> resource(const ast::Resource& written, const Instance& instance,
+                                       const std::string& place, const Self* self, bool& used_self);
+  std::optional<std::string> resource_name(const ast::Resource& written, const ir::ResourceType& type,
+                                           const Instance& instance, const Self* self, bool& used_self);
+  bool property(const ast::Feature& feature, const ir::ResourceType& type, const PropertyContext& context,
+                const Instance& instance, const Self* self, bool& used_self, ir::Json& into);
+  bool complete(const ast::Resource& written, const ir::ResourceType& type, ir::Json& properties);
+  expr::Value group_value(const ast::Features& group, const Instance& instance, const Self* self,
+                          bool& used_self);
+
+  Build& build_;
+  LocalFiles files_;
+};
+
+// SHA-256 over a JSON value's canonical text (sorted keys).
+std::string json_digest(const ir::Json& json);
+
+// properties of a `training` resource -> Step::training (docs/ir.md, "Training steps"); reports what does not
+// go together.
+std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource, Span at,
+                                      const std::string& folder);
+
+}  // namespace radl::passes

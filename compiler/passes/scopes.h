@@ -1,0 +1,111 @@
+// What names mean: inputs, outputs, systems and their counts, resolved when first asked for, each once.
+//
+// In: instances, given inputs. Out: values of expressions. Everything that depends on itself is found here.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/compile.h"
+#include "compiler/expr/evaluate.h"
+#include "compiler/modules/instance.h"
+#include "compiler/passes/inputs.h"
+
+namespace radl::passes {
+
+inline constexpr int64_t kMaxNodes = 100'000;
+
+// `self` in a recipe.
+struct Self {
+  std::string system;
+  int ordinal = 0;
+};
+
+class Scopes final : public expr::World, public expr::Systems {
+ public:
+  Scopes(const Instance& program, const CompileOptions& options, SourceMap& sources,
+         Diagnostics& diagnostics);
+  ~Scopes() override;
+
+  // Declares every instance's inputs, gives them their values and reports values for inputs that are not
+  // there.
+  void resolve_inputs();
+
+  // `used_self`, when given, is set when the expression asked for `self`.
+  expr::Value evaluate(const ast::Expr& expression, const Instance& instance, const Self* self = nullptr,
+                       bool* used_self = nullptr);
+  expr::Value input(const Instance& instance, std::string_view name, Span at);
+  expr::Value output(const Instance& instance, std::string_view name, Span at);
+  bool output_sensitive(const Instance& instance, std::string_view name);
+
+  // "worker", or in a module "input.workers": full names of systems. Empty for a name that is no system: the
+  // check of the document reports that; what is wrong with an input is reported here.
+  std::vector<std::string> systems_named(const ast::Name& name, const Instance& instance);
+  // Machines that a deploy sentence makes of one system; nullopt after a report.
+  std::optional<int64_t> deploy_count(const ast::Deploy& deploy, const Instance& instance);
+
+  // The full name of the training in a `configure` that has one: "" otherwise.
+  std::string training_name(const ast::Configure& configure, const Instance& instance);
+
+  // Numbers and host names of nodes, once they are known (passes/nodes.cc).
+  struct NodeFacts {
+    int number = 0;
+    std::string host_name, domain;
+  };
+  void set_node_facts(
+      std::function<std::optional<NodeFacts>(const std::string& system, int64_t ordinal)> facts) {
+    facts_ = std::move(facts);
+  }
+
+  // Files that file() read, in order.
+  const std::vector<ir::Source>& files_read() const { return files_read_; }
+  std::map<std::string, ir::Json> program_inputs(ir::Secrets& secrets) const;
+  // Replaces @input.NAME@ in a recipe's text by the values of declared inputs.
+  std::string fill_body(std::string_view body, const Instance& instance, Span at);
+  void report_unused_inputs();
+
+  // expr::World
+  std::optional<std::string> variable(const std::string& name) override;
+  Result<std::string> file(const std::string& path, Span at) override;
+  // expr::Systems
+  std::optional<int64_t> count(const std::string& system, Span at) override;
+  std::optional<expr::Value> attribute(const std::string& system, int64_t ordinal, std::string_view member,
+                                       Span at) override;
+
+  struct Scope;  // of one instance
+
+ private:
+  friend struct Scope;
+  struct Slot;
+  struct CountSlot;
+
+  Scope& scope(const Instance& instance);
+  void declare(const Instance& instance);
+  void check_given_to_module(const Instance& instance);
+  expr::Value resolve_slot(Slot& slot, const Instance& instance, std::string_view name, Span at);
+  expr::Value program_value(Slot& slot, std::string_view name);
+  expr::Value module_value(Slot& slot, const Instance& instance, std::string_view name);
+  void index_deploys();
+  expr::Value cycle(std::string_view what, Span at);
+
+  const Instance& program_;
+  const CompileOptions& options_;
+  SourceMap& sources_;
+  Diagnostics& diagnostics_;
+  GivenInputs given_;
+  expr::Budget budget_;
+  std::unordered_map<const Instance*, std::unique_ptr<Scope>> scopes_;
+  std::unordered_map<std::string, std::unique_ptr<CountSlot>> counts_;
+  std::set<std::string> known_systems_;
+  bool deploys_indexed_ = false;
+  int depth_ = 0;
+  std::vector<ir::Source> files_read_;
+  std::map<std::string, std::string> file_cache_;
+  std::function<std::optional<NodeFacts>(const std::string&, int64_t)> facts_;
+};
+
+}  // namespace radl::passes

@@ -1,0 +1,165 @@
+// Items and trainings to steps: one for each recipe and machine, one for each training. Edges come later
+// (order.cc).
+#include <fmt/format.h>
+
+#include <set>
+
+#include "compiler/passes/recipes.h"
+
+namespace radl::passes {
+
+namespace {
+
+class StepMaker {
+ public:
+  explicit StepMaker(Build& build) : build_(build), recipes_(build) {}
+
+  void run() {
+    if (!build_.configuration_off) {
+      for (BoundItem& item : build_.items) add_item(item);
+    }
+    check_unbound();
+    add_trainings();
+  }
+
+ private:
+  void add_item(BoundItem& item) {
+    auto places = build_.nodes_of.find(item.system);
+    const std::vector<size_t> none;
+    const std::vector<size_t>& nodes = places == build_.nodes_of.end() ? none : places->second;
+    if (item.kind == ir::StepKind::Native) {
+      looked_at_.insert(item.configure);
+      return add_native(item, nodes);
+    }
+    std::string body =
+        build_.scopes->fill_body(item.configure->recipe->text, *item.instance, item.configure->recipe->span);
+    std::string digest = body_digest(item.kind, body, *item.instance);
+    for (size_t place : nodes) {
+      if (!build_.program.nodes[place].configured) continue;
+      ir::Step step = make(item, build_.program.nodes[place]);
+      step.body = body;
+      step.digest = digest;
+      push(item, std::move(step));
+    }
+  }
+
+  void add_native(BoundItem& item, const std::vector<size_t>& nodes) {
+    std::optional<Recipes::Made> shared;
+    for (size_t place : nodes) {
+      const ir::Node& node = build_.program.nodes[place];
+      if (!node.configured) continue;
+      Self self{node.system, node.ordinal};
+      ir::Step step = make(item, node);
+      std::optional<Recipes::Made> own;
+      if (!shared) {
+        own = recipes_.native(*item.configure, *item.instance, item.recipe, &self);
+        if (!own) return;  // reported; the other machines would say the same
+        if (own->used_self) own = recipes_.native(*item.configure, *item.instance, step.id, &self);
+        if (!own) return;
+        if (!own->used_self) shared = own;
+      }
+      const Recipes::Made& made = shared ? *shared : *own;
+      step.resources = made.resources;
+      step.digest = made.digest;
+      push(item, std::move(step));
+    }
+    if (nodes.empty()) {
+      // Nobody runs it now, but what is wrong with it is wrong.
+      Self self{item.system, 0};
+      recipes_.native(*item.configure, *item.instance, item.recipe, &self);
+    }
+  }
+
+  ir::Step make(const BoundItem& item, const ir::Node& node) {
+    ir::Step step;
+    step.id = fmt::format("{}/{}", node.address, item.recipe);
+    step.recipe = item.recipe;
+    step.kind = item.kind;
+    step.nodes = {node.address};
+    step.group = item.group;
+    step.origin = build_.origin(item.configure->name.span);
+    return step;
+  }
+
+  void push(BoundItem& item, ir::Step step) {
+    item.steps.push_back(build_.steps.size());
+    build_.steps.push_back(std::move(step));
+  }
+
+  // A recipe may include another of the document by its file name, `other.yml`.
+  std::string body_digest(ir::StepKind kind, const std::string& body, const Instance& instance) {
+    ir::Json parts = {{"kind", ir::step_kind_name(kind)}, {"body", body}};
+    for (size_t at = body.find(".yml"); at != body.npos; at = body.find(".yml", at + 1)) {
+      size_t begin = at;
+      while (begin > 0 && (std::isalnum(static_cast<unsigned char>(body[begin - 1])) ||
+                           body[begin - 1] == '_' || body[begin - 1] == '-'))
+        begin--;
+      auto found = instance.configures.find(std::string_view(body).substr(begin, at - begin));
+      auto* other = found == instance.configures.end() ? nullptr : ast::as<ast::Configure>(found->second);
+      if (other != nullptr && other->recipe != nullptr)
+        parts["includes"][std::string(other->name.text)] = std::string(other->recipe->text);
+    }
+    return json_digest(parts);
+  }
+
+  // Native recipes that no item names are looked at too, so that their mistakes are found.
+  void check_unbound() {
+    visit(static_cast<const Instance&>(*build_.root), [&](const Instance& instance) {
+      for (const auto& [name, sentence] : instance.configures) {
+        auto* configure = ast::as<ast::Configure>(sentence);
+        if (configure == nullptr || configure->resources.empty() || looked_at_.contains(configure)) continue;
+        if (is_training(*configure)) continue;
+        Self self{"machine", 0};
+        recipes_.native(*configure, instance, instance.full(name), &self);
+      }
+    });
+  }
+
+  static bool is_training(const ast::Configure& configure) {
+    for (const ast::Resource* resource : configure.resources) {
+      if (resource->type.text == "training") return true;
+    }
+    return false;
+  }
+
+  void add_trainings() {
+    visit(static_cast<const Instance&>(*build_.root), [&](const Instance& instance) {
+      // In the order of the source: `configures` is sorted by name.
+      for (const ast::Tree* tree : instance.trees) {
+        for (const ast::Sentence* sentence : tree->sentences) {
+          auto* configure = ast::as<ast::Configure>(sentence);
+          if (configure != nullptr && is_training(*configure)) add_training(*configure, instance);
+        }
+      }
+    });
+  }
+
+  void add_training(const ast::Configure& configure, const Instance& instance) {
+    auto step = recipes_.training(configure, instance);
+    if (!step) return;
+    auto [first, fresh] = training_names_.emplace(step->id, configure.name.span);
+    if (!fresh) {
+      build_.diagnostics
+          .report(
+              DiagCode::TrainingPlace, configure.resources[0]->name->span,
+              fmt::format("another training has the name '{}'", step->training["name"].get<std::string>()))
+          .note(first->second, "the other one")
+          .with_help("in a module, `training module.name ( ... )` gives each instance its own name");
+      return;
+    }
+    if (build_.configuration_off) return;
+    build_.trainings.push_back({build_.steps.size(), &instance, &configure});
+    build_.steps.push_back(std::move(*step));
+  }
+
+  Build& build_;
+  Recipes recipes_;
+  std::set<const ast::Configure*> looked_at_;
+  std::map<std::string, Span> training_names_;
+};
+
+}  // namespace
+
+void steps(Build& build) { StepMaker(build).run(); }
+
+}  // namespace radl::passes

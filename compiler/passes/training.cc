@@ -1,0 +1,90 @@
+// A `training` resource to what the runtime writes job files from (docs/ir.md, "Training steps").
+#include <fmt/format.h>
+
+#include "compiler/passes/recipes.h"
+
+namespace radl::passes {
+
+namespace {
+
+// Puts a value at a path of at most two keys: "optimizer.name".
+void put(ir::Json& job, std::string_view path, const ir::Json& value) {
+  size_t dot = path.find('.');
+  if (dot == path.npos)
+    job[std::string(path)] = value;
+  else
+    job[std::string(path.substr(0, dot))][std::string(path.substr(dot + 1))] = value;
+}
+
+ir::Json job_of(const ir::Resource& resource) {
+  const ir::ResourceType& type = *ir::find_resource_type("training");
+  ir::Json job = {{"job", 1}};
+  for (const ir::Property& property : type.properties) {
+    auto found = resource.properties.find(std::string(property.name));
+    if (!property.job_key.empty() && found != resource.properties.end()) put(job, property.job_key, *found);
+  }
+  const ir::Json& dataset = resource.properties["dataset"];
+  for (const char* key : {"name", "directory", "train", "test"}) {
+    if (dataset.contains(key)) job["dataset"][key] = dataset[key];
+  }
+  return job;
+}
+
+// What makes an old checkpoint useless when it changes.
+std::string identity_of(const ir::Json& job) {
+  ir::Json part;
+  for (const char* key : {"model", "optimizer", "precision", "seed", "label_smoothing", "average"}) {
+    if (job.contains(key)) part[key] = job[key];
+  }
+  part["dataset"] = job["dataset"];
+  part["dataset"].erase("directory");
+  return json_digest(part);
+}
+
+}  // namespace
+
+std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource, Span at,
+                                      const std::string& folder) {
+  const ir::Json& given = resource.properties;
+  auto wrong = [&](std::string message) {
+    build.diagnostics.report(DiagCode::PropertyValue, at, std::move(message));
+    return std::nullopt;
+  };
+  std::string mode = given.value("mode", "async");
+  ir::Json workers = given["workers"], servers = given.value("servers", ir::Json::array()),
+           chief = given.value("chief", ir::Json::array());
+  if (workers.empty())
+    return wrong(fmt::format("training '{}' has no worker: its systems are not deployed", resource.name));
+  bool all_reduce = mode == "allreduce";
+  if (all_reduce && !servers.empty())
+    return wrong("mode 'allreduce' has no parameter servers: take 'servers' out");
+  if (all_reduce && !chief.empty())
+    return wrong("in mode 'allreduce' the first worker is the chief: take 'chief' out");
+  if (given.contains("servers") && servers.empty())
+    return wrong(fmt::format("training '{}' has no server: its system is not deployed", resource.name));
+  if (given.contains("chief") && chief.empty())
+    return wrong(fmt::format("training '{}' has no chief: its system is not deployed", resource.name));
+  if (mode != "stale" && given.value("staleness", 0) > 0)
+    return wrong(fmt::format("'staleness' has no meaning in mode '{}'", mode));
+  if (!all_reduce && given.value("local_steps", 1) > 1)
+    return wrong("'local_steps' above 1 needs mode 'allreduce'");
+  if (given.value("schedule", "") == "step" && !given.contains("milestones"))
+    return wrong("schedule 'step' needs 'milestones'");
+
+  ir::Json first = ir::Json::array({!chief.empty() ? chief[0] : !servers.empty() ? servers[0] : workers[0]});
+  if (servers.empty() && !all_reduce) servers = first;
+  ir::Json job = job_of(resource);
+  const ir::Json& dataset = given["dataset"];
+  ir::Json training = {
+      {"name", resource.name},
+      {"cluster", {{"chief", first}, {"ps", servers}, {"worker", workers}}},
+      {"data", {{"source", dataset.value("source", "auto")}, {"mirror", dataset.value("mirror", "")}}},
+      {"result", given.contains("result") ? given["result"].get<std::string>()
+                                          : absolute_path(folder, resource.name + "-run")},
+      {"identity", identity_of(job)},
+  };
+  training["job"] = std::move(job);
+  return training;
+}
+
+}  // namespace radl::passes
