@@ -5,6 +5,9 @@
 
 #include <memory>
 
+#include "common/files.h"
+#include "engine/data/readers.h"
+
 namespace radl::engine::data {
 namespace {
 
@@ -48,6 +51,31 @@ Status visit_archive(const std::string& path, const MemberVisitor& visit) {
     };
     if (Status s = visit(name, read); !s.ok()) return s;
   }
+}
+
+Result<std::string> read_maybe_gzip(const std::string& path, size_t limit) {
+  auto bytes = read_file(path, limit);
+  if (!bytes.ok() || !bytes->starts_with("\x1f\x8b")) return bytes;
+  std::unique_ptr<struct archive, Free> a(archive_read_new());
+  if (!a) return Status(Code::Quota, path + ": no memory");
+  archive_read_support_filter_gzip(a.get());
+  archive_read_support_format_raw(a.get());
+  archive_entry* entry = nullptr;
+  std::string out;
+  bool good = archive_read_open_memory(a.get(), bytes->data(), bytes->size()) == ARCHIVE_OK &&
+              archive_read_next_header(a.get(), &entry) == ARCHIVE_OK;
+  char buffer[1 << 16];
+  while (good) {
+    const la_ssize_t n = archive_read_data(a.get(), buffer, sizeof buffer);
+    if (n == 0) return out;
+    good = n > 0;
+    if (good && out.size() + size_t(n) > limit) {
+      return Status(Code::Quota, path + ": unpacks to more than " + std::to_string(limit) + " bytes");
+    }
+    if (good) out.append(buffer, size_t(n));
+  }
+  const char* why = archive_error_string(a.get());
+  return Status(Code::Corrupt, path + ": " + (why ? why : "is damaged"));
 }
 
 }  // namespace radl::engine::data

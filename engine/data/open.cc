@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "engine/data/cifar.h"
+#include "engine/data/readers.h"
 
 namespace radl::engine::data {
 namespace {
@@ -16,6 +17,16 @@ Result<std::string> recognise(const std::string& directory) {
   };
   if (has("data_batch_1.bin") || has("cifar-10-batches-bin")) return std::string("cifar10");
   if (has("train.bin") || has("cifar-100-binary")) return std::string("cifar100");
+  for (const char* name :
+       {"train-images-idx3-ubyte", "train-images.idx3-ubyte", "train-images-idx3-ubyte.gz"}) {
+    if (has(name)) return std::string("idx");
+  }
+  if (has("train.radlpack") || directory.ends_with(".radlpack")) return std::string("packed");
+  if (has("train.csv") || has("train.csv.gz") || directory.ends_with(".csv")) return std::string("csv");
+  std::error_code ignored;
+  for (fs::directory_iterator it(directory, ignored), end; !ignored && it != end; it.increment(ignored)) {
+    if (it->is_directory(ignored)) return std::string("folder");
+  }
   return Status(Code::NotFound, "dataset.directory: " + directory + " holds none of the known formats")
       .with_hint("name one: cifar10, cifar100, idx, folder, csv, packed");
 }
@@ -23,6 +34,11 @@ Result<std::string> recognise(const std::string& directory) {
 Result<DatasetPtr> read_part(const std::string& name, const OpenOptions& o, bool training) {
   if (name == "cifar10") return read_cifar(o.directory, training, {10, o.skip_corrupt});
   if (name == "cifar100") return read_cifar(o.directory, training, {100, o.skip_corrupt});
+  const ReaderOptions options{o.skip_corrupt, o.shape};
+  if (name == "idx" || name == "mnist") return read_idx(o.directory, training, options);
+  if (name == "csv") return read_csv(o.directory, training, options);
+  if (name == "folder") return read_folder(o.directory, training, options);
+  if (name == "packed") return read_packed(o.directory, training, options);
   return Status(Code::Invalid, "dataset.name: \"" + name + "\" is not known")
       .with_hint("one of cifar10, cifar100, idx, folder, csv, packed");
 }
@@ -65,7 +81,8 @@ Result<Parts> open_dataset(const OpenOptions& o) {
   if (parts.name == "cifar10") {
     parts.normalization = cifar10_normalization();
   } else {
-    auto measured = measure_normalization(*parts.train);
+    // Pictures that must be decoded first are looked at by sample.
+    auto measured = measure_normalization(*parts.train, parts.train->pixels(0) ? 50000 : 2000);
     if (!measured.ok()) return measured.status();
     parts.normalization = *measured;
   }

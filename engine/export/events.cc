@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -12,6 +11,7 @@
 #include <limits>
 #include <vector>
 
+#include "common/crc32c.h"
 #include "common/files.h"
 #include "engine/export/protobuf.h"
 
@@ -19,16 +19,6 @@ namespace radl::engine::exporter {
 namespace {
 
 constexpr size_t kBufferBytes = size_t{64} << 10;
-
-std::array<uint32_t, 256> crc_table() {
-  std::array<uint32_t, 256> table{};
-  for (uint32_t i = 0; i < 256; ++i) {
-    uint32_t c = i;
-    for (int k = 0; k < 8; ++k) c = c & 1 ? 0x82f63b78u ^ (c >> 1) : c >> 1;
-    table[i] = c;
-  }
-  return table;
-}
 
 void put_fixed(std::string& out, uint64_t v, int n) {
   for (int i = 0; i < n; ++i) out.push_back(char(v >> (8 * i)));
@@ -87,13 +77,6 @@ Message histogram_message(std::span<const float> values) {
 }
 
 }  // namespace
-
-uint32_t crc32c(std::string_view bytes) {
-  static const std::array<uint32_t, 256> table = crc_table();
-  uint32_t crc = ~0u;
-  for (char c : bytes) crc = table[(crc ^ uint8_t(c)) & 255] ^ (crc >> 8);
-  return ~crc;
-}
 
 uint32_t masked_crc32c(std::string_view bytes) {
   const uint32_t crc = crc32c(bytes);

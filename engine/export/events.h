@@ -38,8 +38,7 @@ class EventWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-// CRC-32C (Castagnoli, RFC 3720 appendix B.4) and its masked form of the TFRecord format.
-uint32_t crc32c(std::string_view bytes);
+// The masked CRC-32C of the TFRecord format.
 uint32_t masked_crc32c(std::string_view bytes);
 // One TFRecord frame around the bytes.
 std::string tfrecord_frame(std::string_view bytes);

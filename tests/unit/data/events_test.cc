@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "common/crc32c.h"
 #include "common/digest.h"
 #include "common/files.h"
 
@@ -17,6 +18,7 @@ TEST(Crc32c, MatchesThePublishedVectors) {  // RFC 3720, B.4
   EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8a9136aau);
   EXPECT_EQ(crc32c(std::string(32, '\xff')), 0x62a8ab43u);
   EXPECT_EQ(crc32c("123456789"), 0xe3069283u);
+  EXPECT_EQ(crc32c("6789", crc32c("12345")), 0xe3069283u);
 }
 
 uint64_t fixed(const std::string& s, size_t at, int n) {
