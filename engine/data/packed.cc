@@ -155,8 +155,11 @@ Result<DatasetPtr> read_packed(const std::string& place, bool training, const Re
   if (length > kLargestHeader || length > size - sizeof head)
     return Status(Code::Corrupt, path + ": its header is cut off");
   std::string text(length, '\0');
-  if (!file->read(sizeof head, text.data(), length))
-    return Status(Code::Corrupt, path + ": its header is cut off");
+  uint32_t crc = 0;
+  std::memcpy(&crc, head + kMagic.size() + 8, 4);
+  if (!file->read(sizeof head, text.data(), length) || crc32c(text) != crc) {
+    return Status(Code::Corrupt, path + ": its header is damaged");
+  }
   auto header = parse_header(text, size, path);
   if (!header.ok()) return header.status();
   std::vector<Entry> index(header->records);
