@@ -1,0 +1,49 @@
+// The document check: everything that the reference's check refuses, and what a careful reader would warn
+// about. All findings are collected; nothing is changed.
+#pragma once
+
+#include "compiler/diag/diagnostic.h"
+#include "compiler/sema/document.h"
+#include "compiler/sema/features.h"
+
+namespace radl::sema {
+
+struct CheckOptions {
+  bool lenient = false;  // also takes i686, blanks in outports, fractions of memory
+  bool unused = true;    // warn about what is never deployed, configured or connected
+};
+
+void check_document(const Document& document, Diagnostics& diagnostics, const CheckOptions& options = {});
+
+// The passes of check_document, in order.
+void check_networks(const Document& document, Diagnostics& diagnostics, const CheckOptions& options);
+void check_ansibles(const Document& document, Diagnostics& diagnostics);
+void check_systems(const Document& document, Diagnostics& diagnostics, const CheckOptions& options);
+void check_deploys(const Document& document, Diagnostics& diagnostics);
+void check_configures(const Document& document, Diagnostics& diagnostics);
+void check_contextualize(const Document& document, Diagnostics& diagnostics);
+void check_unused(const Document& document, Diagnostics& diagnostics);
+
+// Type, operator, value and unit of one feature, at each place where it is written. True when it is right.
+bool check_feature(const FeatureSpec& spec, const Merged& feature, const Document& document,
+                   Diagnostics& diagnostics, const CheckOptions& options);
+// Warnings for a name: unknown but near a known one, ranges and lists that RADL-JSON loses, plain secrets.
+void warn_feature(Scope scope, const FeatureSpec* spec, const Merged& feature, const Document& document,
+                  Diagnostics& diagnostics);
+
+// The first thing that PyYAML would refuse in a recipe: offset in `text` and what is wrong; nullopt when it
+// is fine.
+struct YamlFault {
+  size_t offset;
+  std::string message;
+};
+std::optional<YamlFault> yaml_fault(std::string_view text);
+
+// What is wrong with an `outports` text: byte range in it and a sentence; nullopt when it is right.
+struct OutportsFault {
+  size_t begin, end;
+  std::string message;
+};
+std::optional<OutportsFault> outports_fault(std::string_view text, bool lenient);
+
+}  // namespace radl::sema

@@ -1,0 +1,207 @@
+// The passes of the document check; systems are in check_systems.cc.
+#include <algorithm>
+#include <set>
+
+#include "common/text.h"
+#include "compiler/sema/check.h"
+
+namespace radl::sema {
+namespace {
+
+template <class T>
+void unknown(const Document::Named<T>& named, DiagCode code, std::string_view what, const ast::Name& name,
+             Diagnostics& diagnostics) {
+  std::vector<std::string_view> names;
+  for (const auto& [known, at] : named.index) names.push_back(known);
+  std::sort(names.begin(), names.end());
+  Diagnostic& d = diagnostics.report(
+      code, name.span, "there is no " + std::string(what) + " `" + std::string(name.text) + "`");
+  if (auto near = nearest_name(name.text, names)) {
+    d.labelled("did you mean `" + std::string(*near) + "`?");
+    d.fix("write `" + std::string(*near) + "`", name.span, std::string(*near));
+  }
+}
+
+void check_set(Scope scope, const FeatureSet& features, const Document& document, Diagnostics& diagnostics,
+               const CheckOptions& options) {
+  for (const Merged& item : features.items) {
+    const FeatureSpec* spec = find_feature(scope, item.name());
+    warn_feature(scope, spec, item, document, diagnostics);
+    if (spec && spec->checked) check_feature(*spec, item, document, diagnostics, options);
+  }
+}
+
+bool service_port(int port) {
+  static constexpr int kPorts[] = {22,   23,   445,  1433, 2049, 2375, 2379,  3306,
+                                   3389, 5432, 5900, 5985, 6379, 9200, 11211, 27017};
+  return std::find(std::begin(kPorts), std::end(kPorts), port) != std::end(kPorts);
+}
+
+void warn_ports(const ast::Expr* value, bool is_public, Diagnostics& diagnostics) {
+  auto* text = ast::as<ast::String>(value);
+  if (!text || outports_fault(text->text, true)) return;
+  for (std::string_view item : split(text->text, ',')) {
+    std::string_view one = trim(item);
+    size_t colons = static_cast<size_t>(std::count(one.begin(), one.end(), ':'));
+    size_t dash = one.find('-');
+    if (colons > 0 && dash != std::string_view::npos && one.find('/') > dash && one.find(':') < dash)
+      diagnostics.report(DiagCode::PortRangeIgnored, value->span,
+                         "a range cannot be mapped: what stands behind `-` is ignored");
+    bool world = !one.starts_with("0.0.0.0/0-") ? one.find('.') == std::string_view::npos : true;
+    if (one.starts_with("0.0.0.0/0-")) one.remove_prefix(10);
+    int port = 0;
+    for (size_t i = 0; i < one.size() && i < 6 && one[i] >= '0' && one[i] <= '9'; ++i)
+      port = port * 10 + (one[i] - '0');
+    if (is_public && world && service_port(port))
+      diagnostics
+          .report(DiagCode::OpenToWorld, value->span,
+                  "port " + std::to_string(port) + " is open to every address")
+          .with_help("name who may connect: '192.0.2.0/24-" + std::string(one) + "'");
+  }
+}
+
+}  // namespace
+
+void check_networks(const Document& document, Diagnostics& diagnostics, const CheckOptions& options) {
+  for (const Definition& network : document.networks.list) {
+    check_set(Scope::Network, network.features, document, diagnostics, options);
+    std::string_view outbound = network.features.text("outbound");
+    if (equal_ignoring_case(outbound, "yes") && outbound != "yes") {
+      const ast::Expr* value = network.features.find("outbound")->value;
+      diagnostics
+          .report(DiagCode::OutboundCase, value->span, "only 'yes' in lower case makes the network public")
+          .fix("write 'yes'", value->span, "'yes'");
+    }
+    if (const Merged* ports = network.features.find("outports")) {
+      if (ports->kind == Merged::Kind::Value) warn_ports(ports->value, outbound == "yes", diagnostics);
+      for (const ast::Expr* value : ports->set) warn_ports(value, outbound == "yes", diagnostics);
+    }
+  }
+}
+
+void check_ansibles(const Document& document, Diagnostics& diagnostics) {
+  for (const Definition& host : document.ansibles.list) {
+    check_set(Scope::Ansible, host.features, document, diagnostics, {});
+    auto need = [&](std::string_view name, std::string_view or_else) {
+      if (host.features.find(name) || (!or_else.empty() && host.features.find(or_else))) return;
+      std::string wanted = "`" + std::string(name) + "`";
+      if (!or_else.empty()) wanted += " or `" + std::string(or_else) + "`";
+      diagnostics.report(DiagCode::MissingFeature, host.sentence->name.span,
+                         "ansible host `" + std::string(host.sentence->name.text) + "` needs " + wanted);
+    };
+    need("host", {});
+    need("credentials.username", {});
+    need("credentials.password", "credentials.private_key");
+  }
+}
+
+void check_deploys(const Document& document, Diagnostics& diagnostics) {
+  for (const ast::Deploy* deploy : document.deploys) {
+    if (!document.systems.find(deploy->name.text))
+      unknown(document.systems, DiagCode::UnknownSystem, "system", deploy->name, diagnostics);
+    auto* count = ast::as<ast::Number>(deploy->count);
+    if (count && count->is_float)
+      diagnostics.report(DiagCode::FractionalCount, count->span, "a number of machines is a whole number");
+  }
+}
+
+void check_configures(const Document& document, Diagnostics& diagnostics) {
+  for (const ConfigureDefinition& configure : document.configures.list) {
+    const ast::Recipe* recipe = configure.sentence->recipe;
+    if (!recipe) continue;
+    auto fault = yaml_fault(recipe->text);
+    if (!fault) continue;
+    uint32_t body = recipe->span.begin + 6;  // behind @begin
+    uint32_t at = body + static_cast<uint32_t>(std::min(fault->offset, recipe->text.size()));
+    if (at >= recipe->span.end) at = recipe->span.begin;
+    diagnostics
+        .report(DiagCode::BadYaml, {recipe->span.file, at, at + 1},
+                "the recipe of `" + std::string(configure.sentence->name.text) +
+                    "` is not YAML: " + fault->message)
+        .note(configure.sentence->name.span, "in this configure");
+  }
+}
+
+void check_contextualize(const Document& document, Diagnostics& diagnostics) {
+  for (const ast::Contextualize* sentence : document.contextualizes) {
+    if (sentence->max_time && sentence->max_time->is_float)
+      diagnostics.report(DiagCode::WrongTime, sentence->max_time->span,
+                         "the time limit is a whole number of seconds");
+    for (const ast::Item* item : sentence->items) {
+      if (!document.systems.find(item->system.text))
+        unknown(document.systems, DiagCode::UnknownSystem, "system", item->system, diagnostics);
+      if (!document.configures.find(item->configure.text))
+        unknown(document.configures, DiagCode::UnknownConfigure, "configure", item->configure, diagnostics);
+      if (item->tool && item->tool.text != "Ansible" && item->tool.text != "cloud_init")
+        diagnostics.report(DiagCode::UnknownTool, item->tool.span, "`with` takes Ansible or cloud_init");
+    }
+    if (sentence->items.empty() && !sentence->options.empty())
+      diagnostics.report(DiagCode::OnlyOptions, sentence->keyword.span,
+                         "without items nothing is configured at all");
+  }
+  for (const auto& [old, made] : document.replaced_items)
+    diagnostics
+        .report(DiagCode::ItemReplaced, old->span,
+                "a later item for the same system and configure replaces this one")
+        .note(made->span, "it is replaced by this one");
+  const ast::Item *zero = nullptr, *later = nullptr;
+  for (const ast::Item* item : document.items) {
+    bool none = !item->step || item->step->real == 0;
+    if (none && item->tool.text != "cloud_init" && item->after.empty() && !zero) zero = item;
+    if (!none && !later) later = item;
+  }
+  if (zero && later)
+    diagnostics
+        .report(DiagCode::StepZeroMixed, zero->span, "an item without `step` runs before all that have one")
+        .note(later->span, "this one has a step");
+  for (const ast::Option* option : document.options)
+    if (!find_feature(Scope::Option, option->name.text))
+      diagnostics.report(DiagCode::UnknownOption, option->name.span,
+                         "option `" + std::string(option->name.text) + "` has no meaning");
+}
+
+void check_unused(const Document& document, Diagnostics& diagnostics) {
+  // An addition to a running infrastructure, or a component, deploys nothing itself.
+  if (document.deploys.empty()) return;
+  std::set<std::string_view> deployed, configured, connected;
+  for (const ast::Deploy* deploy : document.deploys) deployed.insert(deploy->name.text);
+  for (const ast::Item* item : document.items) configured.insert(item->configure.text);
+  auto warn = [&](DiagCode code, const ast::Name& name, std::string_view what) {
+    diagnostics.report(code, name.span,
+                       std::string(what) + " `" + std::string(name.text) + "` is never " +
+                           (code == DiagCode::UnusedSystem      ? "deployed"
+                            : code == DiagCode::UnusedConfigure ? "used"
+                                                                : "connected to"));
+  };
+  for (const Definition& system : document.systems.list) {
+    for (const Merged& item : system.features.items)
+      if (item.name().ends_with(".connection")) connected.insert(system.features.text(item.name()));
+    if (!deployed.contains(system.sentence->name.text) && !system.reference &&
+        document.dialect != ast::Dialect::Ec3)
+      warn(DiagCode::UnusedSystem, system.sentence->name, "system");
+  }
+  for (const Definition& network : document.networks.list)
+    if (!network.reference && !connected.contains(network.sentence->name.text))
+      warn(DiagCode::UnusedNetwork, network.sentence->name, "network");
+  for (const ConfigureDefinition& configure : document.configures.list) {
+    const ast::Name& name = configure.sentence->name;
+    bool by_name = !document.contextualized && document.systems.find(name.text);
+    bool included = configure.sentence->recipe == nullptr || document.systems.find(name.text);
+    if (!configured.contains(name.text) && !by_name && !included)
+      warn(DiagCode::UnusedConfigure, name, "configure");
+  }
+}
+
+void check_document(const Document& document, Diagnostics& diagnostics, const CheckOptions& options) {
+  check_networks(document, diagnostics, options);
+  check_ansibles(document, diagnostics);
+  check_systems(document, diagnostics, options);
+  check_deploys(document, diagnostics);
+  check_configures(document, diagnostics);
+  check_contextualize(document, diagnostics);
+  for (const Definition& description : document.descriptions)
+    check_set(Scope::Description, description.features, document, diagnostics, options);
+  if (options.unused) check_unused(document, diagnostics);
+}
+
+}  // namespace radl::sema

@@ -1,0 +1,240 @@
+// One feature against its row of the table.
+#include <algorithm>
+#include <array>
+
+#include "common/text.h"
+#include "compiler/sema/check.h"
+
+namespace radl::sema {
+namespace {
+
+std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
+
+// What is being checked: the row, one value of it, and where it was written.
+struct At {
+  const FeatureSpec& spec;
+  const ast::Feature& feature;
+  Diagnostics& diagnostics;
+
+  bool fail(DiagCode code, Span span, std::string message) const {
+    diagnostics.report(code, span, std::move(message));
+    return false;
+  }
+};
+
+bool one_of_values(const FeatureSpec& spec, std::string_view text) {
+  return std::any_of(spec.values.begin(), spec.values.end(),
+                     [&](std::string_view value) { return equal_ignoring_case(value, text); });
+}
+
+bool is_version(std::string_view text) {
+  if (text.empty()) return true;
+  bool digit = false;
+  for (char c : text) {
+    if (c >= '0' && c <= '9')
+      digit = true;
+    else if (c == '.' && digit)
+      digit = false;
+    else
+      return false;
+  }
+  return digit;
+}
+
+bool strong_password(std::string_view text) {
+  bool upper = false, digit = false, other = false;
+  for (char c : text) {
+    if (c >= 'A' && c <= 'Z')
+      upper = true;
+    else if (c >= '0' && c <= '9')
+      digit = true;
+    else if (!(c >= 'a' && c <= 'z'))
+      other = true;
+  }
+  return text.size() > 6 && upper && digit && other;
+}
+
+bool wrong_choice(const At& at, const ast::String& value) {
+  Diagnostic& d = at.diagnostics.report(
+      DiagCode::WrongValue, value.span,
+      quoted(at.spec.name) + " is " + one_of(at.spec.values) + ", not '" + std::string(value.text) + "'");
+  if (auto near = nearest_name(value.text, at.spec.values))
+    d.fix("write '" + std::string(*near) + "'", value.span, "'" + std::string(*near) + "'");
+  return false;
+}
+
+template <class T>
+std::vector<std::string_view> names_of(const Document::Named<T>& named) {
+  std::vector<std::string_view> names;
+  for (const auto& [name, at] : named.index) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool unknown_name(const At& at, DiagCode code, const ast::String& value, std::string_view what,
+                  const std::vector<std::string_view>& names) {
+  Diagnostic& d = at.diagnostics.report(
+      code, value.span, "there is no " + std::string(what) + " `" + std::string(value.text) + "`");
+  if (auto near = nearest_name(value.text, names)) {
+    d.labelled("did you mean '" + std::string(*near) + "'?");
+    d.fix("write '" + std::string(*near) + "'", value.span, "'" + std::string(*near) + "'");
+  }
+  return false;
+}
+
+bool outports(const At& at, const ast::String& value, bool lenient) {
+  auto fault = outports_fault(value.text, lenient);
+  if (!fault) return true;
+  Span span = value.span;
+  // Offsets hold when nothing was decoded.
+  if (value.span.size() == value.text.size() + 2) {
+    span.begin = value.span.begin + 1 + static_cast<uint32_t>(fault->begin);
+    span.end = value.span.begin + 1 + static_cast<uint32_t>(std::max(fault->end, fault->begin + 1));
+  }
+  Diagnostic& d = at.diagnostics.report(DiagCode::BadOutports, span, fault->message);
+  if (fault->message.find("blank") != std::string::npos) {
+    std::string tight;
+    for (char c : value.text)
+      if (c != ' ') tight += c;
+    d.fix("remove the blanks", value.span, "'" + tight + "'");
+  }
+  return false;
+}
+
+bool check_text(const At& at, const ast::String& value, const Document& document,
+                const CheckOptions& options) {
+  const FeatureSpec& spec = at.spec;
+  std::string_view text = value.text;
+  if (at.feature.op != ast::Op::Eq && at.feature.op != ast::Op::Contains &&
+      spec.type != FeatureType::Version) {
+    Diagnostic& d =
+        at.diagnostics.report(DiagCode::WrongOperator, at.feature.op_span, quoted(spec.name) + " takes `=`");
+    d.fix("write `=`", at.feature.op_span, "=");
+    return false;
+  }
+  switch (spec.type) {
+    case FeatureType::Choice: {
+      bool i686 = options.lenient && spec.name == "cpu.arch" && equal_ignoring_case(text, "i686");
+      return one_of_values(spec, text) || i686 || wrong_choice(at, value);
+    }
+    case FeatureType::Version:
+      return is_version(text) || at.fail(DiagCode::WrongValue, value.span,
+                                         quoted(spec.name) + " is digits and dots, such as '22.04'");
+    case FeatureType::Outports:
+      return outports(at, value, options.lenient);
+    case FeatureType::NetworkName:
+      return document.networks.find(text) ||
+             unknown_name(at, DiagCode::UnknownNetwork, value, "network", names_of(document.networks));
+    case FeatureType::AnsibleName:
+      return document.ansibles.find(text) || unknown_name(at, DiagCode::UnknownAnsibleHost, value,
+                                                          "ansible host", names_of(document.ansibles));
+    case FeatureType::Password:
+      return strong_password(text) ||
+             at.fail(
+                 DiagCode::WeakPassword, value.span,
+                 "a new password has more than 6 characters, with an upper-case letter, a digit and a sign");
+    default:
+      break;
+  }
+  if (spec.scope == Scope::Application && (spec.name == "name" || spec.name == "path") && text.empty())
+    return at.fail(DiagCode::WrongValue, value.span, quoted(spec.name) + " of an application is not empty");
+  return true;
+}
+
+bool wrong_type(const At& at, Span span) {
+  return at.fail(DiagCode::WrongType, span,
+                 quoted(at.spec.name) + " takes " + std::string(type_name(at.spec.type)));
+}
+
+bool known_unit(UnitClass units, std::string_view unit) {
+  static constexpr std::array<std::string_view, 16> kSizes = {
+      "b", "k", "m", "g", "t", "kb", "mb", "gb", "tb", "ki", "mi", "gi", "kib", "mib", "gib", "tib"};
+  static constexpr std::array<std::string_view, 3> kPerformance = {"ecu", "gceu", "hrz"};
+  auto in = [&](const auto& list) {
+    return std::any_of(list.begin(), list.end(),
+                       [&](std::string_view one) { return equal_ignoring_case(one, unit); });
+  };
+  switch (units) {
+    case UnitClass::None:
+      return unit.empty();
+    case UnitClass::Size:
+      return unit.empty() || in(kSizes);
+    case UnitClass::Performance:
+      return in(kPerformance);
+    default:
+      return true;
+  }
+}
+
+bool check_number(const At& at, const ast::Number& number, const CheckOptions& options) {
+  const FeatureSpec& spec = at.spec;
+  bool integer = spec.type == FeatureType::Integer;
+  if (!integer && spec.type != FeatureType::Number) return wrong_type(at, number.span);
+  if (integer && number.is_float && !options.lenient) {
+    at.diagnostics.report(DiagCode::WrongType, number.span, quoted(spec.name) + " takes a whole number")
+        .with_help("use a smaller unit: 1536M instead of 1.5G");
+    return false;
+  }
+  if (number.real < 0)
+    return at.fail(DiagCode::WrongValue, number.span, quoted(spec.name) + " is not negative");
+  if (known_unit(spec.unit, number.unit.text)) return true;
+  std::string wanted = spec.unit == UnitClass::None ? "takes no unit"
+                       : spec.unit == UnitClass::Size
+                           ? "takes a size: K, M, G, T, KB ... or Ki, Mi, Gi, KiB ..."
+                           : "needs a unit: ECU, GCEU or HRZ";
+  Span span = number.unit ? number.unit.span : number.span;
+  return at.fail(DiagCode::WrongUnit, span, quoted(spec.name) + " " + wanted);
+}
+
+bool check_value(const At& at, const ast::Expr& value, const Document& document,
+                 const CheckOptions& options) {
+  FeatureType type = at.spec.type;
+  bool text_type =
+      type != FeatureType::Number && type != FeatureType::Integer && type != FeatureType::Applications;
+  if (auto* number = ast::as<ast::Number>(&value)) return check_number(at, *number, options);
+  if (value.kind == ast::Kind::String) {
+    if (!text_type) return wrong_type(at, value.span);
+    return check_text(at, static_cast<const ast::String&>(value), document, options);
+  }
+  if (value.kind == ast::Kind::Random) return text_type || wrong_type(at, value.span);
+  if (value.kind == ast::Kind::ListValue)
+    return type == FeatureType::TextOrList || type == FeatureType::List || wrong_type(at, value.span);
+  return true;
+}
+
+}  // namespace
+
+bool check_feature(const FeatureSpec& spec, const Merged& feature, const Document& document,
+                   Diagnostics& diagnostics, const CheckOptions& options) {
+  At at{spec, *feature.first, diagnostics};
+  switch (feature.kind) {
+    case Merged::Kind::Number: {
+      const Bound &lower = feature.lower, &upper = feature.upper;
+      bool right = !lower.number || check_number({spec, *lower.from, diagnostics}, *lower.number, options);
+      if (!upper.number || upper.number == lower.number) return right;
+      return check_number({spec, *upper.from, diagnostics}, *upper.number, options) && right;
+    }
+    case Merged::Kind::Value:
+      return check_value(at, *feature.value, document, options);
+    case Merged::Kind::Set: {
+      bool right = true;
+      for (const ast::Expr* value : feature.set) right = check_value(at, *value, document, options) && right;
+      return right;
+    }
+    case Merged::Kind::Groups:
+      break;
+    case Merged::Kind::Unknown:
+      return true;
+  }
+  if (spec.type != FeatureType::Applications) return wrong_type(at, feature.first->span);
+  bool right = true;
+  for (const FeatureSet& group : feature.groups)
+    for (const Merged& item : group.items) {
+      const FeatureSpec* row = find_feature(Scope::Application, item.name());
+      if (row && row->checked) right = check_feature(*row, item, document, diagnostics, options) && right;
+      warn_feature(Scope::Application, row, item, document, diagnostics);
+    }
+  return right;
+}
+
+}  // namespace radl::sema

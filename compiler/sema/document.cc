@@ -1,0 +1,150 @@
+#include "compiler/sema/document.h"
+
+#include <algorithm>
+
+#include "compiler/sema/merge.h"
+
+namespace radl::sema {
+namespace {
+
+class Builder {
+ public:
+  Builder(Document& document, Diagnostics& diagnostics)
+      : document_(document), diagnostics_(diagnostics), merger_(diagnostics, true) {}
+
+  void add(const ast::Tree& tree) {
+    for (const ast::Sentence* sentence : tree.sentences) add(*sentence);
+  }
+
+ private:
+  void add(const ast::Sentence& sentence) {
+    switch (sentence.kind) {
+      case ast::Kind::Network:
+        block(document_.networks, sentence);
+        break;
+      case ast::Kind::System:
+        block(document_.systems, sentence);
+        break;
+      case ast::Kind::Ansible:
+        block(document_.ansibles, sentence);
+        break;
+      case ast::Kind::Description:
+        description(static_cast<const ast::Block&>(sentence));
+        break;
+      case ast::Kind::General:
+        document_.generals.push_back(static_cast<const ast::Block*>(&sentence));
+        break;
+      case ast::Kind::Configure:
+        configure(static_cast<const ast::Configure&>(sentence));
+        break;
+      case ast::Kind::Deploy:
+        document_.deploys.push_back(static_cast<const ast::Deploy*>(&sentence));
+        break;
+      case ast::Kind::Contextualize:
+        contextualize(static_cast<const ast::Contextualize&>(sentence));
+        break;
+      default:
+        break;
+    }
+  }
+
+  void twice(const ast::Sentence& first, const ast::Sentence& again) {
+    std::string what(again.keyword.text);
+    diagnostics_
+        .report(DiagCode::DuplicateDefinition, again.name.span,
+                what + " `" + std::string(again.name.text) + "` is defined twice")
+        .note(first.name.span, "first defined here");
+  }
+
+  void block(Document::Named<Definition>& named, const ast::Sentence& sentence) {
+    const auto& made = static_cast<const ast::Block&>(sentence);
+    auto [at, fresh] = named.index.emplace(made.name.text, named.list.size());
+    if (fresh) {
+      named.list.emplace_back();
+      Definition& definition = named.list.back();
+      definition.sentence = &made;
+      definition.reference = !made.body.present;
+      merger_.add(definition.features, made.body);
+      return;
+    }
+    Definition& there = named.list[at->second];
+    if (there.sentence->span.file == made.span.file) twice(*there.sentence, made);
+    if (made.body.present && there.reference) there.sentence = &made;
+    there.reference = there.reference && !made.body.present;
+    if (there.sentence->span.file != made.span.file || there.sentence == &made)
+      merger_.add(there.features, made.body);
+  }
+
+  void description(const ast::Block& made) {
+    document_.descriptions.emplace_back();
+    Definition& definition = document_.descriptions.back();
+    definition.sentence = &made;
+    definition.reference = !made.body.present;
+    merger_.add(definition.features, made.body);
+  }
+
+  void configure(const ast::Configure& made) {
+    auto [at, fresh] = document_.configures.index.emplace(made.name.text, document_.configures.list.size());
+    if (fresh) {
+      document_.configures.list.push_back({&made});
+      return;
+    }
+    ConfigureDefinition& there = document_.configures.list[at->second];
+    if (there.sentence->span.file == made.span.file)
+      twice(*there.sentence, made);
+    else if (made.has_body)
+      there.sentence = &made;
+  }
+
+  void contextualize(const ast::Contextualize& made) {
+    document_.contextualized = true;
+    document_.contextualizes.push_back(&made);
+    if (made.max_time &&
+        (!document_.max_time ||
+         Quantity::written(*made.max_time).compare(Quantity::written(*document_.max_time)) > 0))
+      document_.max_time = made.max_time;
+    for (const ast::Option* option : made.options) {
+      auto [at, fresh] = options_.emplace(option->name.text, document_.options.size());
+      if (fresh)
+        document_.options.push_back(option);
+      else
+        document_.options[at->second] = option;
+    }
+    for (const ast::Item* item : made.items) {
+      std::string key = std::string(item->system.text) + ' ' + std::string(item->configure.text);
+      auto [at, fresh] = items_.emplace(std::move(key), document_.items.size());
+      if (fresh) {
+        document_.items.push_back(item);
+      } else {
+        document_.replaced_items.emplace_back(document_.items[at->second], item);
+        document_.items[at->second] = item;
+      }
+    }
+  }
+
+  Document& document_;
+  Diagnostics& diagnostics_;
+  Merger merger_;
+  std::unordered_map<std::string_view, size_t> options_;
+  std::unordered_map<std::string, size_t> items_;
+};
+
+}  // namespace
+
+Document build_document(const std::vector<const ast::Tree*>& trees, Diagnostics& diagnostics) {
+  Document document;
+  Builder builder(document, diagnostics);
+  for (const ast::Tree* tree : trees) {
+    builder.add(*tree);
+    if (tree->dialect != ast::Dialect::Radl1) document.dialect = tree->dialect;
+  }
+  return document;
+}
+
+FeatureSet merge_features(const ast::Features& features, Diagnostics& diagnostics) {
+  FeatureSet set;
+  Merger(diagnostics, false).add(set, features);
+  return set;
+}
+
+}  // namespace radl::sema

@@ -1,0 +1,96 @@
+// A document: what the sentences of one or more files say together. Features of one name are combined as the
+// reference combines them, each with the places that it was written at.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/diag/diagnostic.h"
+#include "compiler/sema/quantity.h"
+#include "compiler/syntax/ast.h"
+
+namespace radl::sema {
+
+struct FeatureSet;
+
+// One end of an interval: the number as it was written, and the feature that set it.
+struct Bound {
+  const ast::Number* number = nullptr;  // null: open
+  const ast::Feature* from = nullptr;
+};
+
+// Everything that is said about one name.
+struct Merged {
+  enum class Kind : uint8_t { Number, Value, Groups, Set, Unknown } kind;
+  const ast::Feature* first = nullptr;      // where it was written first
+  std::vector<const ast::Feature*> others;  // further places, in order
+  Bound lower, upper;                       // Number
+  const ast::Expr* value = nullptr;   // Value: a text, list or random; Unknown: an error or an expression
+  std::vector<FeatureSet> groups;     // Groups: united by name
+  std::vector<const ast::Expr*> set;  // Set: EC3's `contains` of values
+
+  std::string_view name() const { return first->name.text; }
+};
+
+struct Soft {
+  const ast::Feature* from;
+  std::unique_ptr<FeatureSet> features;
+};
+
+struct FeatureSet {
+  std::vector<Merged> items;  // in order of first appearance
+  std::vector<Soft> softs;    // in document order
+
+  const Merged* find(std::string_view name) const;
+  // The text of a feature; "" when it is absent or no text.
+  std::string_view text(std::string_view name) const;
+
+  std::unordered_map<std::string_view, size_t> index;  // filled when there are many
+};
+
+// A network, system, ansible host or description.
+struct Definition {
+  const ast::Block* sentence = nullptr;  // the first
+  bool reference = false;
+  FeatureSet features;
+};
+
+struct ConfigureDefinition {
+  const ast::Configure* sentence = nullptr;  // the one that holds
+};
+
+struct Document {
+  template <class T>
+  struct Named {
+    std::vector<T> list;
+    std::unordered_map<std::string_view, size_t> index;
+    const T* find(std::string_view name) const {
+      auto at = index.find(name);
+      return at == index.end() ? nullptr : &list[at->second];
+    }
+  };
+  Named<Definition> ansibles, networks, systems;
+  Named<ConfigureDefinition> configures;
+  std::vector<const ast::Deploy*> deploys;
+  std::vector<Definition> descriptions;
+  std::vector<const ast::Block*> generals;  // EC3's other sentences
+
+  bool contextualized = false;  // there was a `contextualize`
+  std::vector<const ast::Contextualize*> contextualizes;
+  const ast::Number* max_time = nullptr;    // the largest
+  std::vector<const ast::Item*> items;      // same pair replaced, place kept
+  std::vector<const ast::Option*> options;  // same name replaced, place kept
+  std::vector<std::pair<const ast::Item*, const ast::Item*>> replaced_items;  // old, new
+  ast::Dialect dialect = ast::Dialect::Radl1;
+};
+
+// Reports what the reference refuses while it parses: definitions twice, bounds that exclude each other, two
+// values for one name. In one file a name may be defined once; of several files later definitions are united
+// with earlier ones, as EC3 does: ranges intersect, or else the later value holds.
+Document build_document(const std::vector<const ast::Tree*>& trees, Diagnostics& diagnostics);
+
+FeatureSet merge_features(const ast::Features& features, Diagnostics& diagnostics);
+
+}  // namespace radl::sema

@@ -1,0 +1,187 @@
+#include "compiler/sema/features.h"
+
+#include <array>
+#include <charconv>
+#include <unordered_map>
+
+#include "common/text.h"
+
+namespace radl::sema {
+namespace {
+
+constexpr bool Yes = true, No = false;
+
+std::vector<std::string_view> list_of(std::string_view values) {
+  if (values.empty()) return {};
+  return split(values, '|');
+}
+
+bool all_digits(std::string_view text) {
+  for (char c : text)
+    if (c < '0' || c > '9') return false;
+  return !text.empty();
+}
+
+// Indices become N (the first) and I (a second one), so that the name can be looked up; what they were is
+// kept.
+struct Pattern {
+  std::string text;
+  std::vector<std::string_view> indices;
+};
+
+Pattern pattern_of(std::string_view name) {
+  Pattern out;
+  if (!name.starts_with("disk.") && !name.starts_with("net_interface.")) {
+    out.text = name;
+    return out;
+  }
+  for (std::string_view piece : split(name, '.')) {
+    if (!out.text.empty()) out.text += '.';
+    if (all_digits(piece)) {
+      out.indices.push_back(piece);
+      out.text += out.indices.size() == 1 ? "N" : "I";
+    } else {
+      out.text += piece;
+    }
+  }
+  return out;
+}
+
+using Index = std::unordered_map<std::string_view, const FeatureSpec*>;
+
+const std::array<Index, static_cast<size_t>(Scope::None)>& by_name() {
+  static const auto index = [] {
+    std::array<Index, static_cast<size_t>(Scope::None)> made;
+    for (const FeatureSpec& spec : all_features())
+      made[static_cast<size_t>(spec.scope)].emplace(spec.name, &spec);
+    return made;
+  }();
+  return index;
+}
+
+}  // namespace
+
+const std::vector<FeatureSpec>& all_features() {
+  static const std::vector<FeatureSpec> table = {
+#define FEATURE(scope, name, type, unit, checked, values, default_value, documentation) \
+  {Scope::scope,    name,          FeatureType::type, UnitClass::unit, checked,         \
+   list_of(values), default_value, documentation},
+#include "compiler/sema/features.def"
+#undef FEATURE
+  };
+  return table;
+}
+
+const FeatureSpec* find_feature(Scope scope, std::string_view name) {
+  if (scope == Scope::None) return nullptr;
+  const Index& index = by_name()[static_cast<size_t>(scope)];
+  IndexedName parts = split_index(name);
+  if (parts.kind.empty()) {
+    auto at = index.find(name);
+    return at == index.end() ? nullptr : at->second;
+  }
+  if (!parts.valid) return nullptr;
+  char buffer[80];
+  if (parts.kind.size() + parts.rest.size() + 3 > sizeof buffer) return nullptr;
+  size_t size = 0;
+  auto put = [&](std::string_view text) { size += text.copy(buffer + size, text.size()); };
+  put(parts.kind);
+  put(".N.");
+  put(parts.rest);
+  auto at = index.find(std::string_view(buffer, size));
+  if (at != index.end()) return at->second;
+  if (!parts.rest.starts_with("dns.")) return nullptr;
+  at = index.find(pattern_of(name).text);
+  return at == index.end() ? nullptr : at->second;
+}
+
+std::string nearest_feature(Scope scope, std::string_view name) {
+  Pattern wanted = pattern_of(name);
+  std::vector<std::string_view> names;
+  for (const FeatureSpec& spec : all_features())
+    if (spec.scope == scope) names.push_back(spec.name);
+  auto near = nearest_name(wanted.text, names);
+  if (!near || *near == wanted.text) return {};
+  std::string out;
+  size_t next = 0;
+  for (std::string_view piece : split(*near, '.')) {
+    if (!out.empty()) out += '.';
+    bool index = piece == "N" || piece == "I";
+    out += !index ? piece : next < wanted.indices.size() ? wanted.indices[next++] : std::string_view("0");
+  }
+  return out;
+}
+
+IndexedName split_index(std::string_view name) {
+  IndexedName out;
+  size_t kind = name.starts_with("disk.") ? 4 : name.starts_with("net_interface.") ? 13 : 0;
+  if (kind == 0) return out;
+  out.kind = name.substr(0, kind);
+  std::string_view behind = name.substr(kind + 1);
+  size_t dot = behind.find('.');
+  out.index = behind.substr(0, dot);
+  if (dot != std::string_view::npos) out.rest = behind.substr(dot + 1);
+  // An integer as the reference reads one: a sign, and single `_` between digits.
+  std::string digits;
+  std::string_view text = out.index;
+  bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '_' && i > 0 && i + 1 < text.size() && text[i - 1] != '_') continue;
+    if (text[i] < '0' || text[i] > '9') return out;
+    digits += text[i];
+  }
+  if (digits.empty() || digits.size() > 18) return out;
+  std::from_chars(digits.data(), digits.data() + digits.size(), out.number);
+  if (negative) out.number = -out.number;
+  out.valid = true;
+  return out;
+}
+
+Scope scope_of(ast::Kind sentence) {
+  switch (sentence) {
+    case ast::Kind::Network:
+      return Scope::Network;
+    case ast::Kind::System:
+      return Scope::System;
+    case ast::Kind::Ansible:
+      return Scope::Ansible;
+    case ast::Kind::Description:
+      return Scope::Description;
+    case ast::Kind::Contextualize:
+      return Scope::Option;
+    default:
+      return Scope::None;
+  }
+}
+
+std::string_view type_name(FeatureType type) {
+  switch (type) {
+    case FeatureType::Any:
+      return "any value";
+    case FeatureType::Number:
+      return "a number";
+    case FeatureType::Integer:
+      return "a whole number";
+    case FeatureType::Applications:
+      return "a group, `contains (...)`";
+    case FeatureType::TextOrList:
+      return "a text or a list of texts";
+    case FeatureType::List:
+      return "a list of texts";
+    default:
+      return "a text";
+  }
+}
+
+std::string_view scope_name(Scope scope) {
+  static constexpr std::string_view names[] = {"network", "system", "application", "ansible", "description",
+                                               "option",  ""};
+  return names[static_cast<size_t>(scope)];
+}
+
+bool is_secret_name(std::string_view name) {
+  return name.ends_with("password") || name.ends_with("private_key") || name == "proxy_key";
+}
+
+}  // namespace radl::sema

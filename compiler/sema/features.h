@@ -1,0 +1,62 @@
+// The table of known features (features.def), for the check, completion, hover and documentation.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/syntax/ast.h"
+
+namespace radl::sema {
+
+enum class Scope : uint8_t { Network, System, Application, Ansible, Description, Option, None };
+enum class FeatureType : uint8_t {
+  Any,
+  Number,
+  Integer,
+  Text,
+  Choice,
+  Version,
+  Outports,
+  NetworkName,
+  AnsibleName,
+  Password,
+  Applications,
+  TextOrList,
+  List,
+};
+enum class UnitClass : uint8_t { Any, None, Size, Performance };
+
+struct FeatureSpec {
+  Scope scope;
+  std::string_view name;  // "disk.N.size"
+  FeatureType type;
+  UnitClass unit;
+  bool checked;  // the reference's check looks at it
+  std::vector<std::string_view> values;
+  std::string_view default_value;
+  std::string_view documentation;
+};
+
+const std::vector<FeatureSpec>& all_features();
+// "disk.0.size" in System finds "disk.N.size"; nullptr when there is none.
+const FeatureSpec* find_feature(Scope scope, std::string_view name);
+// The known name that `name` was probably meant to be, with its indices: "disk.0.size"; "" when none is near.
+std::string nearest_feature(Scope scope, std::string_view name);
+
+// "disk.12.os.name": kind "disk", index "12", rest "os.name". Only for names that begin with disk. or
+// net_interface.; others give an empty kind.
+struct IndexedName {
+  std::string_view kind, index, rest;
+  int64_t number = 0;  // of index
+  bool valid = false;  // index is a number
+};
+IndexedName split_index(std::string_view name);
+
+Scope scope_of(ast::Kind sentence);
+std::string_view type_name(FeatureType type);  // "a number", for messages and docs
+std::string_view scope_name(Scope scope);
+bool is_secret_name(std::string_view name);  // a password or private key
+
+}  // namespace radl::sema

@@ -1,0 +1,38 @@
+// JSON that keeps numbers as they are written, and writes as Python's json.dumps does (sorted keys, two
+// blanks, ASCII). Only for RADL-JSON: everything else uses nlohmann::json.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace radl::sema {
+
+struct JsonValue {
+  enum class Kind : uint8_t { Null, Boolean, Number, String, List, Object } kind = Kind::Null;
+  std::string text;  // String: decoded; Number: as written; Boolean: "true" or "false"
+  std::vector<JsonValue> items;
+  std::vector<std::pair<std::string, JsonValue>> members;  // in order; a name once
+
+  static JsonValue string(std::string_view text);
+  static JsonValue number(std::string text);
+  static JsonValue boolean(bool value);
+  static JsonValue list() { return {Kind::List, {}, {}, {}}; }
+  static JsonValue object() { return {Kind::Object, {}, {}, {}}; }
+  void set(std::string_view name, JsonValue value);  // replaces
+  const JsonValue* find(std::string_view name) const;
+};
+
+// Appends; `indent` is the column of the value.
+void write_json(std::string& out, const JsonValue& value, int indent = 0);
+
+struct JsonFault {
+  size_t offset;
+  std::string message;
+};
+// At most 200 levels deep.
+std::optional<JsonFault> read_json(std::string_view text, JsonValue& value);
+
+}  // namespace radl::sema

@@ -1,0 +1,223 @@
+// How several features of one name combine.
+#include "compiler/sema/merge.h"
+
+#include <algorithm>
+
+namespace radl::sema {
+namespace {
+
+constexpr size_t kIndexFrom = 12;  // beyond this many names a set gets an index
+
+std::string name_of(const ast::Feature& feature) { return "`" + std::string(feature.name.text) + "`"; }
+
+bool same_value(const ast::Expr* a, const ast::Expr* b) {
+  if (a->kind != b->kind) return false;
+  if (auto* text = ast::as<ast::String>(a)) return text->text == static_cast<const ast::String*>(b)->text;
+  if (auto* boolean = ast::as<ast::Boolean>(a))
+    return boolean->value == static_cast<const ast::Boolean*>(b)->value;
+  if (auto* number = ast::as<ast::Number>(a))
+    return Quantity::of(*number) == Quantity::of(*static_cast<const ast::Number*>(b));
+  if (auto* reference = ast::as<ast::Ec3Reference>(a)) {
+    auto* other = static_cast<const ast::Ec3Reference*>(b);
+    return reference->target_kind.text == other->target_kind.text &&
+           reference->target.text == other->target.text;
+  }
+  auto* list = ast::as<ast::ListValue>(a);
+  if (!list) return false;  // two random texts differ
+  const auto& other = static_cast<const ast::ListValue*>(b)->items;
+  return std::equal(list->items.begin(), list->items.end(), other.begin(), other.end(), same_value);
+}
+
+Merged::Kind kind_of(const ast::Feature& feature) {
+  if (feature.form == ast::FeatureKind::Contains) return Merged::Kind::Groups;
+  if (feature.op == ast::Op::Contains) return Merged::Kind::Set;
+  switch (feature.value->kind) {
+    case ast::Kind::Number:
+      return Merged::Kind::Number;
+    case ast::Kind::String:
+      return static_cast<const ast::String*>(feature.value)->parts.empty() ? Merged::Kind::Value
+                                                                           : Merged::Kind::Unknown;
+    case ast::Kind::Random:
+    case ast::Kind::Boolean:
+    case ast::Kind::ListValue:
+    case ast::Kind::Ec3Reference:
+      return Merged::Kind::Value;
+    default:
+      return Merged::Kind::Unknown;
+  }
+}
+
+std::string_view kind_word(Merged::Kind kind) {
+  static constexpr std::string_view words[] = {"a number", "a text", "a group", "a set of values", "a value"};
+  return words[static_cast<size_t>(kind)];
+}
+
+// The ends of an interval that one feature sets.
+std::pair<Bound, Bound> ends(const ast::Feature& feature) {
+  Bound bound{static_cast<const ast::Number*>(feature.value), &feature};
+  bool lower = feature.op == ast::Op::Eq || feature.op == ast::Op::Gt || feature.op == ast::Op::Ge;
+  bool upper = feature.op == ast::Op::Eq || feature.op == ast::Op::Lt || feature.op == ast::Op::Le;
+  return {lower ? bound : Bound{}, upper ? bound : Bound{}};
+}
+
+// What distinguishes the groups of one `contains`: their `name`.
+std::string group_key(const FeatureSet& group) {
+  const Merged* name = group.find("name");
+  if (!name) return {};
+  if (auto* text = ast::as<ast::String>(name->value)) return "t" + std::string(text->text);
+  const ast::Number* number = name->lower.number ? name->lower.number : name->upper.number;
+  return number ? "n" + Quantity::of(*number).json() : std::string();
+}
+
+}  // namespace
+
+void Merger::add(FeatureSet& set, const ast::Features& features) {
+  for (const ast::Feature* feature : features.items) {
+    if (feature->form == ast::FeatureKind::Error) continue;
+    if (feature->form == ast::FeatureKind::Soft) {
+      set.softs.push_back({feature, std::make_unique<FeatureSet>()});
+      add(*set.softs.back().features, *feature->group);
+    } else {
+      add(set, *feature);
+    }
+  }
+}
+
+void Merger::add(FeatureSet& set, const ast::Feature& feature) {
+  Merged* there = const_cast<Merged*>(set.find(feature.name.text));
+  if (!there) {
+    set.items.emplace_back();
+    Merged& made = set.items.back();
+    if (set.items.size() == kIndexFrom)
+      for (size_t i = 0; i + 1 < set.items.size(); ++i) set.index.emplace(set.items[i].name(), i);
+    if (set.items.size() >= kIndexFrom) set.index.emplace(feature.name.text, set.items.size() - 1);
+    made.first = &feature;
+    begin(made, feature);
+    return;
+  }
+  there->others.push_back(&feature);
+  Merged::Kind kind = kind_of(feature);
+  if (there->kind == Merged::Kind::Unknown || kind == Merged::Kind::Unknown) return;
+  // EC3: `outports = '22'` here and `outports contains '80'` there.
+  bool set_and_value = (kind == Merged::Kind::Set && there->kind != Merged::Kind::Groups) ||
+                       (kind != Merged::Kind::Groups && there->kind == Merged::Kind::Set);
+  if (set_and_value) {
+    if (there->kind == Merged::Kind::Value) there->set.push_back(there->value);
+    if (there->kind == Merged::Kind::Number) there->set.push_back(there->first->value);
+    there->kind = Merged::Kind::Set;
+    for (const ast::Expr* value : there->set)
+      if (same_value(value, feature.value)) return;
+    there->set.push_back(feature.value);
+    return;
+  }
+  if (there->kind != kind) {
+    diagnostics_
+        .report(DiagCode::MixedKinds, feature.span,
+                name_of(feature) + " is " + std::string(kind_word(kind)) + " here, but " +
+                    std::string(kind_word(there->kind)) + " before")
+        .note(there->first->span, "first used here");
+    return;
+  }
+  switch (kind) {
+    case Merged::Kind::Number:
+      intersect(*there, feature);
+      break;
+    case Merged::Kind::Value:
+      replace(*there, feature);
+      break;
+    case Merged::Kind::Groups:
+      unite(*there, feature);
+      break;
+    default:
+      break;
+  }
+}
+
+void Merger::begin(Merged& made, const ast::Feature& feature) {
+  made.kind = kind_of(feature);
+  switch (made.kind) {
+    case Merged::Kind::Number:
+      std::tie(made.lower, made.upper) = ends(feature);
+      break;
+    case Merged::Kind::Groups:
+      unite(made, feature);
+      break;
+    case Merged::Kind::Set:
+      made.set.push_back(feature.value);
+      break;
+    default:
+      made.value = feature.value;
+      break;
+  }
+}
+
+void Merger::intersect(Merged& there, const ast::Feature& feature) {
+  auto [lower, upper] = ends(feature);
+  Bound new_lower = there.lower, new_upper = there.upper;
+  auto compare = [](const Bound& a, const Bound& b) {
+    return Quantity::of(*a.number).compare(Quantity::of(*b.number));
+  };
+  if (lower.number && (!new_lower.number || compare(lower, new_lower) >= 0)) new_lower = lower;
+  if (upper.number && (!new_upper.number || compare(upper, new_upper) < 0)) new_upper = upper;
+  if (!new_lower.number || !new_upper.number || compare(new_lower, new_upper) <= 0) {
+    there.lower = new_lower;
+    there.upper = new_upper;
+    return;
+  }
+  if (later_wins_ && there.first->span.file != feature.span.file) {
+    std::tie(there.lower, there.upper) = ends(feature);
+    return;
+  }
+  const Bound& other = new_lower.from == &feature ? there.upper : there.lower;
+  const ast::Feature* against = other.from ? other.from : there.first;
+  diagnostics_
+      .report(DiagCode::EmptyInterval, feature.span, "no number meets all the bounds of " + name_of(feature))
+      .note(against->span, "it excludes this one");
+}
+
+void Merger::replace(Merged& there, const ast::Feature& feature) {
+  if (same_value(there.value, feature.value)) return;
+  if (later_wins_ && there.first->span.file != feature.span.file) {
+    there.value = feature.value;
+    return;
+  }
+  diagnostics_
+      .report(DiagCode::ConflictingValues, feature.span, name_of(feature) + " has another value already")
+      .note(there.first->span, "first set here");
+}
+
+void Merger::unite(Merged& there, const ast::Feature& feature) {
+  FeatureSet group;
+  add(group, *feature.group);
+  const Merged* name = group.find("name");
+  if (name && name->kind == Merged::Kind::Value && name->value->kind == ast::Kind::ListValue) {
+    diagnostics_.report(DiagCode::MixedKinds, name->first->span,
+                        "the `name` of a group is a text, not a list");
+    return;
+  }
+  std::string key = group_key(group);
+  for (FeatureSet& known : there.groups) {
+    if (group_key(known) != key) continue;
+    add(known, *feature.group);
+    return;
+  }
+  there.groups.push_back(std::move(group));
+}
+
+const Merged* FeatureSet::find(std::string_view name) const {
+  if (items.size() >= kIndexFrom) {
+    auto at = index.find(name);
+    return at == index.end() ? nullptr : &items[at->second];
+  }
+  for (const Merged& item : items)
+    if (item.first->name.text == name) return &item;
+  return nullptr;
+}
+
+std::string_view FeatureSet::text(std::string_view name) const {
+  const Merged* item = find(name);
+  auto* text = item ? ast::as<ast::String>(item->value) : nullptr;
+  return text ? text->text : std::string_view();
+}
+
+}  // namespace radl::sema

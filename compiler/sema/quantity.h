@@ -1,0 +1,31 @@
+// Numbers with units, as RADL counts them: exact for integers, binary64 for floats.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "compiler/syntax/ast.h"
+
+namespace radl::sema {
+
+// What a unit multiplies by: K 1000, Ki 1024, ...; a trailing B is dropped, case ignored, anything else 1.
+int64_t unit_factor(std::string_view unit);
+
+// A number in its base unit. Integers have up to 38 digits (25 written, times 1024^4).
+struct Quantity {
+  bool is_float = false;
+  __int128 integer = 0;
+  double real = 0;
+
+  static Quantity of(const ast::Number& number);       // times its unit
+  static Quantity written(const ast::Number& number);  // without
+  // As the reference's JSON has it: 7, 1500000000.0, 1e-05.
+  std::string json() const;
+  bool operator==(const Quantity& other) const { return compare(other) == 0; }
+  int compare(const Quantity& other) const;  // -1, 0, 1
+};
+
+// The shortest text that reads back as the same double, in Python's form.
+std::string float_text(double value);
+
+}  // namespace radl::sema

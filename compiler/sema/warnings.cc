@@ -1,0 +1,84 @@
+// Warnings about single features: nothing here refuses a document.
+#include <unordered_map>
+
+#include "common/text.h"
+#include "compiler/sema/check.h"
+
+namespace radl::sema {
+namespace {
+
+void warn_unknown(Scope scope, const Merged& feature, Diagnostics& diagnostics) {
+  std::string near = nearest_feature(scope, feature.name());
+  if (near.empty()) return;
+  const ast::Name& name = feature.first->name;
+  diagnostics
+      .report(DiagCode::UnknownFeature, name.span, "no feature `" + std::string(name.text) + "` is known")
+      .labelled("did you mean `" + near + "`?")
+      .fix("write `" + near + "`", name.span, near);
+}
+
+void warn_secret(const Merged& feature, Diagnostics& diagnostics) {
+  auto* text = ast::as<ast::String>(feature.value);
+  if (!text || text->text.empty() || text->text.find("@input.") != std::string_view::npos) return;
+  diagnostics
+      .report(DiagCode::PlainSecret, feature.first->name.span,
+              "`" + std::string(feature.name()) + "` is written in plain text")
+      .with_help("make it an input");
+}
+
+void warn_image(const ast::Expr* value, Diagnostics& diagnostics) {
+  auto* text = ast::as<ast::String>(value);
+  if (!text) return;
+  size_t colon = text->text.find("://");
+  if (colon == std::string_view::npos) return;
+  static constexpr std::string_view kSchemes[] = {
+      "one", "ost", "egi", "appdb", "aws",   "gce",  "azr",   "docker", "lambda", "oscar", "lin",
+      "ora", "cst", "vsp", "kvr",   "dummy", "http", "https", "file",   "local",  "fbw"};
+  std::string scheme = to_lower(text->text.substr(0, colon));
+  for (std::string_view known : kSchemes)
+    if (scheme == known) return;
+  Diagnostic& d = diagnostics.report(DiagCode::UnknownImageScheme, value->span,
+                                     "no provider has images at `" + scheme + "://`");
+  if (auto near = nearest_name(scheme, kSchemes)) d.labelled("did you mean `" + std::string(*near) + "://`?");
+}
+
+}  // namespace
+
+void warn_feature(Scope scope, const FeatureSpec* spec, const Merged& feature, const Document& document,
+                  Diagnostics& diagnostics) {
+  std::string_view name = feature.name();
+  if (!spec && !name.starts_with("ec3_")) warn_unknown(scope, feature, diagnostics);
+  bool range = feature.kind == Merged::Kind::Number && feature.lower.number && feature.upper.number;
+  if (range && !(Quantity::of(*feature.lower.number) == Quantity::of(*feature.upper.number)))
+    diagnostics.report(DiagCode::RangeLost, feature.upper.from->span,
+                       "RADL-JSON cannot hold this upper bound beside the lower one");
+  if (feature.kind == Merged::Kind::Value) {
+    if (is_secret_name(name)) warn_secret(feature, diagnostics);
+    if (feature.value->kind == ast::Kind::ListValue && !name.ends_with("image.url") &&
+        !name.ends_with("additional_dns_names"))
+      diagnostics.report(DiagCode::ListElsewhere, feature.value->span,
+                         "services cannot read a list under `" + std::string(name) + "` back");
+    if (name.ends_with("image.url")) {
+      warn_image(feature.value, diagnostics);
+      if (auto* list = ast::as<ast::ListValue>(feature.value))
+        for (const ast::Expr* item : list->items) warn_image(item, diagnostics);
+    }
+    auto* text = ast::as<ast::String>(feature.value);
+    if (scope == Scope::Application && name == "name" && text && text->text.starts_with("ansible.modules."))
+      diagnostics
+          .report(DiagCode::OldModulePrefix, text->span,
+                  "present services take `ansible.modules.` for a package name")
+          .fix("write `ansible.roles.`", text->span,
+               "'ansible.roles." + std::string(text->text.substr(16)) + "'");
+  }
+  if (name == "cpu.count" && feature.kind == Merged::Kind::Number)
+    for (const Bound& bound : {feature.lower, feature.upper})
+      if (bound.number && bound.number->is_float &&
+          bound.number->real != static_cast<double>(static_cast<int64_t>(bound.number->real))) {
+        diagnostics.report(DiagCode::FractionalCount, bound.number->span, "processors come in whole numbers");
+        break;
+      }
+  (void)document;
+}
+
+}  // namespace radl::sema
