@@ -281,8 +281,8 @@ class NativeRun {
   Change masked(Change change) const {
     change.resource = log_.mask(change.resource);
     change.diff = log_.mask(change.diff);
-    change.before = log_.redactor().mask(change.before);
-    change.after = log_.redactor().mask(change.after);
+    change.before = log_.redactor().mask_json(change.before);
+    change.after = log_.redactor().mask_json(change.after);
     return change;
   }
 
