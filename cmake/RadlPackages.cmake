@@ -1,6 +1,7 @@
 # Every third-party package, looked up once. All of them come from Debian 12.
 include_guard()
 find_package(Threads REQUIRED)
+find_package(OpenMP REQUIRED)
 find_package(OpenSSL 3.0 REQUIRED)
 find_package(CURL REQUIRED)
 find_package(fmt REQUIRED)

@@ -1,0 +1,43 @@
+// Which convolution kernel does what: rules by geometry, type and processor, never by timing, so that the
+// same machine type gives the same bits every time. docs/engine.md has the measurements behind them.
+#include <fmt/format.h>
+
+#include "engine/kernels/conv.h"
+#include "engine/kernels/cpu.h"
+#include "engine/kernels/eigen/conv.h"
+#include "engine/kernels/onednn/conv.h"
+#include "engine/kernels/own/conv.h"
+
+namespace radl::engine {
+
+namespace {
+
+ChosenConv chosen(std::unique_ptr<ConvKernel> kernel, std::string why) {
+  return {std::move(kernel), std::move(why)};
+}
+
+ChosenConv choose(const ConvRequest& r) {
+  const std::string no_own = own_conv_refusal(r);
+  if (r.type == Type::Bf16 && cpu().amx_bf16)
+    if (auto kernel = make_onednn_conv(r)) return chosen(std::move(kernel), "AMX is oneDNN's");
+  if (no_own.empty()) return chosen(make_own_conv(r), "vector bf16 or fp32 without AMX: ours is fastest");
+  if (auto kernel = make_onednn_conv(r)) return chosen(std::move(kernel), no_own);
+  return chosen(make_eigen_conv(r), "neither own nor oneDNN kernels take it");
+}
+
+}  // namespace
+
+Result<ChosenConv> make_conv(const ConvRequest& r, const std::string& kernels) {
+  if (kernels == "auto") return choose(r);
+  if (kernels == "eigen") return chosen(make_eigen_conv(r), "asked for");
+  if (kernels == "onednn") {
+    auto kernel = make_onednn_conv(r);
+    if (kernel) return chosen(std::move(kernel), "asked for");
+    return Status(Code::Unsupported, "oneDNN has no kernel for this convolution here");
+  }
+  const std::string no_own = own_conv_refusal(r);
+  if (!no_own.empty()) return Status(Code::Unsupported, fmt::format("own kernels: {}", no_own));
+  return chosen(make_own_conv(r), "asked for");
+}
+
+}  // namespace radl::engine

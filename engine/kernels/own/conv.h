@@ -1,0 +1,12 @@
+// Our own direct convolutions (docs/engine.md describes the blocking).
+#pragma once
+
+#include "engine/kernels/conv.h"
+
+namespace radl::engine {
+
+// Why the own kernels cannot or should not take it on this machine; empty when they do.
+std::string own_conv_refusal(const ConvRequest& request);
+std::unique_ptr<ConvKernel> make_own_conv(const ConvRequest& request);
+
+}  // namespace radl::engine

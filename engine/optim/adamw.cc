@@ -1,0 +1,50 @@
+// AdamW (Loshchilov and Hutter 2019): Adam's step from bias-corrected moments, weight decay apart from the
+// gradient.
+#include <cmath>
+
+#include "engine/optim/base.h"
+
+namespace radl::engine {
+
+namespace {
+
+struct Factors {
+  float gradient, beta1, beta2, keep, step, correction2, eps;
+};
+
+void update(float* __restrict w, const float* __restrict g, float* __restrict m, float* __restrict v,
+            size_t n, Factors f) {
+  for (size_t i = 0; i < n; ++i) {
+    const float d = g[i] * f.gradient;
+    m[i] = f.beta1 * m[i] + (1 - f.beta1) * d;
+    v[i] = f.beta2 * v[i] + (1 - f.beta2) * d * d;
+    w[i] = w[i] * f.keep - f.step * m[i] / (std::sqrt(v[i]) * f.correction2 + f.eps);
+  }
+}
+
+class AdamW : public OptimizerBase {
+ public:
+  using OptimizerBase::OptimizerBase;
+  void step(std::span<float> w, std::span<const float> g, float rate, float scale) override {
+    const float factor = gradient_factor(g, scale);
+    ++steps_;
+    const double t = static_cast<double>(steps_);
+    const float step = static_cast<float>(rate / (1 - std::pow(static_cast<double>(config_.beta1), t)));
+    const float correction2 =
+        static_cast<float>(1 / std::sqrt(1 - std::pow(static_cast<double>(config_.beta2), t)));
+    for_pieces([&](size_t begin, size_t end, bool decays) {
+      const Factors f{factor, config_.beta1, config_.beta2, decays ? 1 - rate * config_.weight_decay : 1.0f,
+                      step,   correction2,   config_.eps};
+      update(w.data() + begin, g.data() + begin, state_.data() + begin, state_.data() + size_ + begin,
+             end - begin, f);
+    });
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Optimizer> make_adamw(const OptimizerConfig& config, std::vector<Run> runs, size_t size) {
+  return std::make_unique<AdamW>(config, std::move(runs), size, 2 * size);
+}
+
+}  // namespace radl::engine

@@ -1,0 +1,57 @@
+// What the optimizers share: the range that they own cut into runs with and without weight decay, and
+// threads.
+#pragma once
+
+#include <algorithm>
+
+#include "engine/optim/optimizer.h"
+
+namespace radl::engine {
+
+// Consecutive elements of the span with the same treatment.
+struct Run {
+  size_t begin = 0, end = 0;
+  bool decays = false;
+};
+
+class OptimizerBase : public Optimizer {
+ public:
+  OptimizerBase(OptimizerConfig config, std::vector<Run> runs, size_t size, size_t state_size)
+      : config_(std::move(config)), runs_(std::move(runs)), size_(size), state_(state_size) {}
+  size_t size() const override { return size_; }
+  std::span<float> state() override { return state_; }
+  uint64_t steps() const override { return steps_; }
+  void set_steps(uint64_t steps) override { steps_ = steps; }
+
+ protected:
+  // The factor on the gradient: the caller's, less when the norm is clipped.
+  float gradient_factor(std::span<const float> gradients, float scale) const {
+    if (config_.clip_norm <= 0) return scale;
+    const double norm = norm2(gradients) * scale;
+    return norm > config_.clip_norm ? static_cast<float>(scale * (config_.clip_norm / norm)) : scale;
+  }
+  // Calls f(begin, end, decays) over disjoint pieces, in parallel: elements do not depend on each other.
+  template <class F>
+  void for_pieces(F&& f) const {
+    const int threads = size_ < 65536 ? 1 : std::max(1, config_.threads);
+    const size_t share = (size_ + threads - 1) / threads;
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+    for (int t = 0; t < threads; ++t)
+      for (const Run& run : runs_) {
+        const size_t begin = std::max(run.begin, t * share), end = std::min(run.end, (t + 1) * share);
+        if (begin < end) f(begin, end, run.decays);
+      }
+  }
+
+  OptimizerConfig config_;
+  std::vector<Run> runs_;
+  size_t size_;
+  std::vector<float> state_;
+  uint64_t steps_ = 0;
+};
+
+std::unique_ptr<Optimizer> make_sgd(const OptimizerConfig&, std::vector<Run> runs, size_t size);
+std::unique_ptr<Optimizer> make_adamw(const OptimizerConfig&, std::vector<Run> runs, size_t size);
+std::unique_ptr<Optimizer> make_lars(const OptimizerConfig&, std::vector<Run> parameters, size_t size);
+
+}  // namespace radl::engine

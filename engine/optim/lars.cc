@@ -1,0 +1,45 @@
+// LARS (You, Gitman and Ginsburg 2017): momentum SGD whose rate is scaled for every parameter tensor by
+// trust * |w| / (|g| + decay * |w|); tensors without decay (bias, normalisation) take the plain rate.
+#include <cmath>
+
+#include "engine/optim/base.h"
+
+namespace radl::engine {
+
+namespace {
+
+class Lars : public OptimizerBase {
+ public:
+  using OptimizerBase::OptimizerBase;
+  void step(std::span<float> w, std::span<const float> g, float rate, float scale) override {
+    const float factor = gradient_factor(g, scale);
+    ++steps_;
+    for (const Run& run : runs_) {
+      const size_t n = run.end - run.begin;
+      float local = rate;
+      if (run.decays) {
+        const double weight = norm2(w.subspan(run.begin, n)),
+                     gradient = norm2(g.subspan(run.begin, n)) * factor;
+        if (weight > 0 && gradient > 0)
+          local =
+              static_cast<float>(rate * config_.trust * weight / (gradient + config_.weight_decay * weight));
+      }
+      const float decay = run.decays ? config_.weight_decay : 0;
+      float *weights = w.data() + run.begin, *velocity = state_.data() + run.begin;
+      const float* gradients = g.data() + run.begin;
+      for (size_t i = 0; i < n; ++i) {
+        velocity[i] = config_.momentum * velocity[i] + local * (gradients[i] * factor + decay * weights[i]);
+        weights[i] -= velocity[i];
+      }
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Optimizer> make_lars(const OptimizerConfig& config, std::vector<Run> parameters,
+                                     size_t size) {
+  return std::make_unique<Lars>(config, std::move(parameters), size, size);
+}
+
+}  // namespace radl::engine

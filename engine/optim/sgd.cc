@@ -1,0 +1,43 @@
+// SGD with momentum, as PyTorch defines it: v = momentum * v + g; w -= lr * v, or lr * (g + momentum * v)
+// (Nesterov).
+#include "engine/optim/base.h"
+
+namespace radl::engine {
+
+namespace {
+
+struct Factors {
+  float gradient, decay, momentum, rate;
+};
+
+template <bool kNesterov>
+void update(float* __restrict w, const float* __restrict g, float* __restrict v, size_t n, Factors f) {
+  for (size_t i = 0; i < n; ++i) {
+    const float d = g[i] * f.gradient + f.decay * w[i];
+    const float m = f.momentum * v[i] + d;
+    v[i] = m;
+    w[i] -= f.rate * (kNesterov ? d + f.momentum * m : m);
+  }
+}
+
+class Sgd : public OptimizerBase {
+ public:
+  using OptimizerBase::OptimizerBase;
+  void step(std::span<float> w, std::span<const float> g, float rate, float scale) override {
+    const float factor = gradient_factor(g, scale);
+    ++steps_;
+    for_pieces([&](size_t begin, size_t end, bool decays) {
+      const Factors f{factor, decays ? config_.weight_decay : 0.0f, config_.momentum, rate};
+      const auto apply = config_.nesterov ? update<true> : update<false>;
+      apply(w.data() + begin, g.data() + begin, state_.data() + begin, end - begin, f);
+    });
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Optimizer> make_sgd(const OptimizerConfig& config, std::vector<Run> runs, size_t size) {
+  return std::make_unique<Sgd>(config, std::move(runs), size, size);
+}
+
+}  // namespace radl::engine

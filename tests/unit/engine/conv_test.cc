@@ -1,0 +1,210 @@
+// Every convolution kernel against plain loops in fp64, over geometries that reach their corners.
+#include "engine/kernels/conv.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "engine/kernels/ref/conv.h"
+
+namespace radl::engine {
+namespace {
+
+struct Case {
+  const char* what;
+  ConvGeometry g;
+};
+
+ConvGeometry geometry(int n, int h, int w, int c, int oc, int k, int stride, int pad, int dilation = 1,
+                      int groups = 1) {
+  ConvGeometry g{n, h, w, c, 0, 0, oc, k, k, stride, stride, pad, pad, pad, pad, dilation, dilation, groups};
+  g.oh = (h + 2 * pad - (k - 1) * dilation - 1) / stride + 1;
+  g.ow = (w + 2 * pad - (k - 1) * dilation - 1) / stride + 1;
+  return g;
+}
+
+ConvGeometry uneven() {
+  ConvGeometry g = geometry(2, 9, 11, 8, 24, 2, 1, 0);
+  g.pb = g.pr = 1, g.oh = 9, g.ow = 11;
+  return g;
+}
+
+ConvGeometry flat(int kh, int kw) {
+  ConvGeometry g{2, 9, 13, 16, 9, 13, 32, kh, kw};
+  g.pt = g.pb = (kh - 1) / 2, g.pl = g.pr = (kw - 1) / 2;
+  return g;
+}
+
+const Case kCases[] = {
+    {"resnet stage 1", geometry(3, 32, 32, 16, 16, 3, 1, 1)},
+    {"resnet stage 2", geometry(3, 16, 16, 32, 32, 3, 1, 1)},
+    {"resnet stage 3", geometry(3, 8, 8, 64, 64, 3, 1, 1)},
+    {"first layer", geometry(2, 32, 32, 3, 16, 3, 1, 1)},
+    {"strided 3x3", geometry(2, 16, 16, 16, 32, 3, 2, 1)},
+    {"strided 1x1", geometry(2, 16, 16, 16, 32, 1, 2, 0)},
+    {"strided 7x7", geometry(1, 31, 29, 3, 64, 7, 2, 3)},
+    {"2x2 without padding", geometry(2, 32, 32, 3, 24, 2, 1, 0)},
+    {"2x2, padding after", uneven()},
+    {"1x7", flat(1, 7)},
+    {"7x1", flat(7, 1)},
+    {"5x5, odd channels", geometry(2, 14, 14, 6, 17, 5, 1, 0)},
+    {"dilated", geometry(2, 12, 12, 16, 16, 3, 1, 2, 2)},
+    {"dilated and strided", geometry(2, 13, 13, 16, 16, 3, 2, 2, 2)},
+    {"one position", geometry(5, 1, 1, 37, 10, 1, 1, 0)},
+    {"4x4 pictures", geometry(21, 4, 4, 64, 128, 3, 1, 1)},
+    {"3x3 pictures, 48 filters", geometry(3, 3, 3, 40, 48, 3, 1, 1)},
+    {"large picture", geometry(1, 120, 121, 8, 48, 3, 1, 1)},
+    {"large picture strided", geometry(1, 121, 150, 32, 32, 3, 2, 0)},
+    {"1x1 many positions", geometry(3, 23, 19, 20, 12, 1, 1, 0)},
+    {"groups", geometry(2, 8, 8, 16, 32, 3, 1, 1, 1, 4)},
+    {"depthwise", geometry(2, 8, 8, 16, 16, 3, 2, 1, 1, 16)},
+};
+
+class Data {
+ public:
+  Data(const ConvGeometry& g, Type type, unsigned seed) : type_(type), random_(seed) {
+    x = values(size_t(g.n) * g.h * g.w * g.c);
+    w = values(size_t(g.oc) * (g.c / g.groups) * g.kh * g.kw);
+    dy = values(size_t(g.n) * g.oh * g.ow * g.oc);
+    bias = values(g.oc);
+    dx = values(x.size());
+  }
+  std::vector<float> x, w, dy, bias, dx;
+
+  // In the kernel's type.
+  std::vector<std::byte> typed(const std::vector<float>& v) const {
+    std::vector<std::byte> out(v.size() * size_of(type_));
+    for (size_t i = 0; i < v.size(); ++i) {
+      const bf16 h = to_bf16(v[i]);
+      if (type_ == Type::Bf16)
+        std::memcpy(&out[2 * i], &h, 2);
+      else
+        std::memcpy(&out[4 * i], &v[i], 4);
+    }
+    return out;
+  }
+  std::vector<double> doubles(const std::vector<std::byte>& v) const {
+    std::vector<double> out(v.size() / size_of(type_));
+    for (size_t i = 0; i < out.size(); ++i) {
+      bf16 h;
+      float f;
+      if (type_ == Type::Bf16)
+        std::memcpy(&h, &v[2 * i], 2), out[i] = to_float(h);
+      else
+        std::memcpy(&f, &v[4 * i], 4), out[i] = f;
+    }
+    return out;
+  }
+
+ private:
+  // Numbers that bf16 holds exactly, so that only sums and the result are rounded.
+  std::vector<float> values(size_t n) {
+    std::vector<float> v(n);
+    std::normal_distribution<float> normal;
+    for (float& f : v) f = to_float(to_bf16(normal(random_)));
+    return v;
+  }
+  Type type_;
+  std::mt19937 random_;
+};
+
+std::vector<double> widen(const std::vector<float>& v) { return {v.begin(), v.end()}; }
+
+// Relative to the largest value: bf16 results are rounded to 8 bits, fp32 sums to about 1e-6.
+void expect_near(const std::vector<double>& got, const std::vector<double>& want, double tolerance,
+                 const std::string& what) {
+  ASSERT_EQ(got.size(), want.size()) << what;
+  double scale = 0;
+  for (double v : want) scale = std::max(scale, std::abs(v));
+  for (size_t i = 0; i < got.size(); ++i)
+    ASSERT_NEAR(got[i], want[i], tolerance * scale) << what << " at " << i << " of " << got.size();
+}
+
+void check(const Case& test, Type type, const std::string& kernels, int threads) {
+  const ConvGeometry& g = test.g;
+  ConvRequest request{g, type, threads, true, true, std::make_shared<Workspace>(threads)};
+  Result<ChosenConv> made = make_conv(request, kernels);
+  if (!made) {
+    ASSERT_EQ(made.status().code(), Code::Unsupported);
+    return;
+  }
+  ConvKernel& kernel = *made->kernel;
+  const std::string what =
+      std::string(test.what) + ", " + kernel.name() + ", threads " + std::to_string(threads);
+  const Data data(g, type, 7);
+  const double typed = type == Type::Bf16 ? 4e-3 : 2e-6, sums = 2e-6 * std::sqrt(double(g.n) * g.oh * g.ow);
+  // The second round runs a smaller batch through memory that the first one used.
+  for (int n : {g.n, std::max(1, g.n - 1), g.n}) {
+    const size_t out = size_t(n) * g.oh * g.ow * g.oc, in = size_t(n) * g.h * g.w * g.c;
+    const std::vector<float> x(data.x.begin(), data.x.begin() + in),
+        dy(data.dy.begin(), data.dy.begin() + out);
+    kernel.set_weights(data.w.data(), true);
+
+    std::vector<double> want(out), wide_sums(2 * g.oc), got_sums(2 * g.oc);
+    ref::conv_forward<double>(g, n, widen(x).data(), widen(data.w).data(), widen(data.bias).data(),
+                              want.data());
+    std::vector<std::byte> y(out * size_of(type));
+    const std::vector<std::byte> typed_x = data.typed(x), typed_dy = data.typed(dy);
+    kernel.forward(n, typed_x.data(), data.bias.data(), y.data(), got_sums.data());
+    expect_near(data.doubles(y), want, typed, what + " forward");
+    if (kernel.fuses_sums()) {
+      for (size_t i = 0; i < out; ++i)
+        wide_sums[i % g.oc] += want[i], wide_sums[g.oc + i % g.oc] += want[i] * want[i];
+      expect_near(got_sums, wide_sums, 1e-5, what + " sums");
+    }
+
+    for (bool add : {false, true}) {
+      const std::vector<float> before(data.dx.begin(), data.dx.begin() + in);
+      std::vector<double> dx = add ? widen(before) : std::vector<double>(in);
+      ref::conv_backward_data<double>(g, n, widen(dy).data(), widen(data.w).data(), dx.data());
+      std::vector<std::byte> got = data.typed(before);
+      kernel.backward_data(n, typed_dy.data(), got.data(), add);
+      // oneDNN rounds the gradient before it is added.
+      expect_near(data.doubles(got), dx, 2 * typed,
+                  what + (add ? " backward data, added" : " backward data"));
+    }
+
+    std::vector<double> dw(data.w.size()), dbias(g.oc);
+    ref::conv_backward_weights<double>(g, n, widen(x).data(), widen(dy).data(), dw.data(), dbias.data());
+    std::vector<float> got_dw(dw.size()), got_dbias(g.oc);
+    kernel.backward_weights(n, typed_x.data(), typed_dy.data(), got_dw.data(), got_dbias.data());
+    expect_near(widen(got_dw), dw, 1e-5 + sums, what + " backward weights");
+    expect_near(widen(got_dbias), dbias, 1e-5 + sums, what + " bias");
+  }
+}
+
+class ConvKernels : public testing::TestWithParam<const char*> {};
+
+TEST_P(ConvKernels, MatchPlainLoopsInFp32) {
+  for (const Case& test : kCases)
+    for (int threads : {1, 2}) check(test, Type::F32, GetParam(), threads);
+}
+
+TEST_P(ConvKernels, MatchPlainLoopsInBf16) {
+  for (const Case& test : kCases)
+    for (int threads : {1, 2}) check(test, Type::Bf16, GetParam(), threads);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ConvKernels, testing::Values("eigen", "onednn", "own", "auto"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(ConvKernels, SameThreadsGiveTheSameBits) {
+  const ConvGeometry g = geometry(6, 16, 16, 32, 48, 3, 1, 1);
+  const Data data(g, Type::F32, 3);
+  std::vector<float> first;
+  for (int round = 0; round < 3; ++round) {
+    ConvRequest request{g, Type::F32, 2, true, true, std::make_shared<Workspace>(2)};
+    Result<ChosenConv> made = make_conv(request, "auto");
+    ASSERT_TRUE(made.ok());
+    std::vector<float> dw(data.w.size());
+    made->kernel->set_weights(data.w.data(), true);
+    made->kernel->backward_weights(g.n, data.x.data(), data.dy.data(), dw.data(), nullptr);
+    if (round == 0) first = dw;
+    EXPECT_EQ(first, dw);
+  }
+}
+
+}  // namespace
+}  // namespace radl::engine
