@@ -111,14 +111,15 @@ void check_configures(const Document& document, Diagnostics& diagnostics) {
     if (!recipe) continue;
     auto fault = yaml_fault(recipe->text);
     if (!fault) continue;
+    // The reference names the line of the sentence; the place in the recipe is the note.
     uint32_t body = recipe->span.begin + 6;  // behind @begin
     uint32_t at = body + static_cast<uint32_t>(std::min(fault->offset, recipe->text.size()));
     if (at >= recipe->span.end) at = recipe->span.begin;
+    const ast::Name& name = configure.sentence->name;
     diagnostics
-        .report(DiagCode::BadYaml, {recipe->span.file, at, at + 1},
-                "the recipe of `" + std::string(configure.sentence->name.text) +
-                    "` is not YAML: " + fault->message)
-        .note(configure.sentence->name.span, "in this configure");
+        .report(DiagCode::BadYaml, name.span,
+                "the recipe of `" + std::string(name.text) + "` is not YAML: " + fault->message)
+        .note({recipe->span.file, at, at + 1}, "here");
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 
 #include "compiler/syntax/unicode.h"
 
@@ -78,7 +79,10 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   bool binary(binary_t&) override { return false; }
   bool start_object(size_t) override { return open(JsonValue::object()); }
   bool start_array(size_t) override { return open(JsonValue::list()); }
-  bool end_object() override { return close(); }
+  bool end_object() override {
+    open_.back()->drop_replaced();
+    return close();
+  }
   bool end_array() override { return close(); }
   bool key(string_t& name) override {
     key_ = name;
@@ -105,7 +109,7 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
       return &parent->items.back();
     }
     parent->set(key_, std::move(value));
-    return const_cast<JsonValue*>(parent->find(key_));
+    return &parent->members.back().second;
   }
   bool scalar(JsonValue value) {
     place(std::move(value));
@@ -118,10 +122,7 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
     }
     bool root = !begun_;
     JsonValue* made = place(std::move(value));
-    if (!root)
-      open_.push_back(made);
-    else
-      root_open_ = true;
+    if (!root) open_.push_back(made);
     return true;
   }
   bool close() {
@@ -131,7 +132,7 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
 
   std::vector<JsonValue*> open_;
   std::string key_;
-  bool begun_ = false, root_open_ = false;
+  bool begun_ = false;
 };
 
 }  // namespace
@@ -140,19 +141,22 @@ JsonValue JsonValue::string(std::string_view text) { return {Kind::String, std::
 JsonValue JsonValue::number(std::string text) { return {Kind::Number, std::move(text), {}, {}}; }
 JsonValue JsonValue::boolean(bool value) { return {Kind::Boolean, value ? "true" : "false", {}, {}}; }
 
-void JsonValue::set(std::string_view name, JsonValue value) {
-  for (auto& [key, there] : members)
-    if (key == name) {
-      there = std::move(value);
-      return;
-    }
-  members.emplace_back(std::string(name), std::move(value));
+const JsonValue* JsonValue::find(std::string_view name) const {
+  for (size_t i = members.size(); i > 0; --i)
+    if (members[i - 1].first == name) return &members[i - 1].second;
+  return nullptr;
 }
 
-const JsonValue* JsonValue::find(std::string_view name) const {
-  for (const auto& [key, value] : members)
-    if (key == name) return &value;
-  return nullptr;
+void JsonValue::drop_replaced() {
+  if (members.size() < 2) return;
+  std::unordered_set<std::string_view> seen;
+  std::vector<bool> keep(members.size());
+  for (size_t i = members.size(); i > 0; --i) keep[i - 1] = seen.insert(members[i - 1].first).second;
+  if (seen.size() == members.size()) return;
+  std::vector<std::pair<std::string, JsonValue>> kept;
+  for (size_t i = 0; i < members.size(); ++i)
+    if (keep[i]) kept.push_back(std::move(members[i]));
+  members = std::move(kept);
 }
 
 void write_json(std::string& out, const JsonValue& value, int indent) {
@@ -191,7 +195,10 @@ void write_json(std::string& out, const JsonValue& value, int indent) {
   }
   std::vector<const std::pair<std::string, JsonValue>*> sorted;
   for (const auto& member : value.members) sorted.push_back(&member);
-  std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->first < b->first; });
+  std::stable_sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->first < b->first; });
+  // Of one name the last holds.
+  auto same = [](auto* a, auto* b) { return a->first == b->first; };
+  sorted.erase(sorted.begin(), std::unique(sorted.rbegin(), sorted.rend(), same).base());
   out += '{';
   for (size_t i = 0; i < sorted.size(); ++i) {
     if (i != 0) out += ',';
