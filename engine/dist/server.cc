@@ -142,8 +142,9 @@ class Server : public ParameterServer {
   void greet(std::unique_ptr<Link> link) {
     Identity peer = link->peer();
     std::shared_ptr<Lost> lost = std::make_shared<Lost>();
-    auto session = std::make_shared<Session>(std::move(link), options_.peer_timeout,
-                                             [lost](const Status& s) { lost->tell(s); });
+    auto session =
+        std::make_shared<Session>(std::move(link), options_.peer_timeout,
+                                  [lost](const Status& s, double silent) { lost->tell(s, silent); });
     Message message;
     Hello hello;
     Status got = session->receive(message, options_.peer_timeout);
@@ -172,18 +173,21 @@ class Server : public ParameterServer {
 
   // Told by a session's reader thread while the serving thread may wait in the shard.
   struct Lost {
+    using Call = std::function<void(const Status&, double silent)>;
     std::mutex mutex;
-    std::function<void(const Status&)> then;
+    Call then;
     Status status;
-    void tell(const Status& s) {
+    double silent = 0;
+    void tell(const Status& s, double seconds) {
       std::lock_guard lock(mutex);
       status = s;
-      if (then) then(s);
+      silent = seconds;
+      if (then) then(s, seconds);
     }
-    void set(std::function<void(const Status&)> f) {
+    void set(Call call) {
       std::lock_guard lock(mutex);
-      then = std::move(f);
-      if (then && !status.ok()) then(status);
+      then = std::move(call);
+      if (then && !status.ok()) then(status, silent);
     }
   };
 
@@ -294,9 +298,8 @@ class Server : public ParameterServer {
     uint64_t pass = (*shard)->join(hello.index);
     session->set_limit(welcome.count * 4 + welcome.statistics * 4 + kSmallMessage);
     event({"peer_joined", fmt::format("worker/{}", hello.index), session->name()});
-    lost->set([this, shard = *shard, index = hello.index, pass](const Status& status) {
-      shard->leave(index, pass, 2, static_cast<double>(options_.peer_timeout.count()) / 1000,
-                   status.message());
+    lost->set([shard = *shard, index = hello.index, pass](const Status& status, double silent) {
+      shard->leave(index, pass, 2, silent, status.message());
     });
     Status ended = session->send(encode(welcome));
     Message message, reply;

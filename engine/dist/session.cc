@@ -11,9 +11,12 @@ int64_t now_ms() { return std::chrono::duration_cast<Milliseconds>(Clock::now().
 
 }  // namespace
 
-Session::Session(std::unique_ptr<Link> link, Milliseconds peer_timeout,
-                 std::function<void(const Status&)> lost)
-    : link_(std::move(link)), timeout_(peer_timeout), lost_(std::move(lost)), last_sent_(now_ms()) {
+Session::Session(std::unique_ptr<Link> link, Milliseconds peer_timeout, LostCall lost)
+    : link_(std::move(link)),
+      timeout_(peer_timeout),
+      lost_(std::move(lost)),
+      last_sent_(now_ms()),
+      last_heard_(now_ms()) {
   reader_ = std::thread([this] { read(); });
   beater_ = std::thread([this] { beat(); });
 }
@@ -25,15 +28,15 @@ Session::~Session() {
 }
 
 void Session::end(Status status) {
-  bool first;
+  bool tell;
   {
     std::lock_guard lock(mutex_);
-    first = health_.ok();
-    if (first) health_ = status;
+    tell = health_.ok() && !closing_ && !left_;
+    if (health_.ok()) health_ = status;
     changed_.notify_all();
   }
   link_->close();
-  if (first && lost_ && !closing_) lost_(status);
+  if (tell && lost_) lost_(status, static_cast<double>(now_ms() - last_heard_) / 1000);
 }
 
 void Session::read() {
@@ -46,8 +49,10 @@ void Session::read() {
                                            static_cast<double>(silence.count()) / 1000));
     }
     if (!got.ok()) return end(std::move(got));
+    last_heard_ = now_ms();
     if (message.type == MessageType::Heartbeat) continue;
     std::unique_lock lock(mutex_);
+    if (message.type == MessageType::Leave) left_ = true;
     changed_.wait(lock, [&] { return inbox_.size() < 4 || !health_.ok(); });
     if (!health_.ok()) return;
     inbox_.push_back(std::move(message));

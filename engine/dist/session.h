@@ -19,9 +19,10 @@ namespace radl::engine::dist {
 
 class Session {
  public:
-  // A peer that is silent for peer_timeout is lost. `lost` is called once, from the reader thread.
-  Session(std::unique_ptr<Link> link, Milliseconds peer_timeout,
-          std::function<void(const Status&)> lost = {});
+  // A peer that is silent for peer_timeout is lost. `lost` is called once, from one of the session's threads,
+  // with the reason and how long the peer had been silent; not for one that said Leave, nor after close().
+  using LostCall = std::function<void(const Status&, double silent_seconds)>;
+  Session(std::unique_ptr<Link> link, Milliseconds peer_timeout, LostCall lost = {});
   ~Session();
   Session(const Session&) = delete;
 
@@ -43,14 +44,14 @@ class Session {
 
   std::unique_ptr<Link> link_;
   const Milliseconds timeout_;
-  std::function<void(const Status&)> lost_;
+  LostCall lost_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Message> inbox_;
   Message spare_;  // a buffer to read into, given back by receive()
   Status health_;
-  bool closing_ = false;
-  std::atomic<int64_t> last_sent_;
+  bool closing_ = false, left_ = false;
+  std::atomic<int64_t> last_sent_, last_heard_;
   std::thread reader_, beater_;
 };
 

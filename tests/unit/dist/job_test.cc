@@ -81,7 +81,8 @@ TEST(Job, AllProblemsAreSaidAtOnce) {
 
 TEST(Job, TypesAndRanges) {
   EXPECT_EQ(refused(with(R"("model": 3)")), "j.json: model: must be a string");
-  EXPECT_EQ(refused(with(R"("augment": {"flip": 1})")), "j.json: augment.flip: must be a string: none, random or alternate");
+  EXPECT_EQ(refused(with(R"("augment": {"flip": 1})")),
+            "j.json: augment.flip: must be a string: none, random or alternate");
   EXPECT_EQ(refused(with(R"("augment": [])")), "j.json: augment: must be an object");
   EXPECT_EQ(refused(with(R"("threads": 99999999999)")),
             "j.json: threads: is 1e+11, must be at least 0 and at most 4096");
