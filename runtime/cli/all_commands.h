@@ -23,6 +23,7 @@ std::function<int()> add_graph(CLI::App& app, Session& session);
 std::function<int()> add_console(CLI::App& app, Session& session);
 std::function<int()> add_convert(CLI::App& app, Session& session);
 std::function<int()> add_templates(CLI::App& app, Session& session);
+std::function<int()> add_completions(CLI::App& app, Session& session);
 std::function<int()> add_version(CLI::App& app, Session& session);
 
 }  // namespace radl::cli

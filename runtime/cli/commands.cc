@@ -9,9 +9,25 @@ namespace radl::cli {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
-      {"plan", "Run", add_plan},         {"apply", "Run", add_apply},    {"destroy", "Run", add_destroy},
-      {"show", "Look", add_show},        {"output", "Look", add_output}, {"ssh", "Look", add_ssh},
-      {"logs", "Look", add_logs},        {"state", "Look", add_state},   {"compile", "Write", add_compile},
+      {"check", "Run", add_check},
+      {"plan", "Run", add_plan},
+      {"apply", "Run", add_apply},
+      {"destroy", "Run", add_destroy},
+      {"show", "Look", add_show},
+      {"output", "Look", add_output},
+      {"ssh", "Look", add_ssh},
+      {"logs", "Look", add_logs},
+      {"state", "Look", add_state},
+      {"fmt", "Write", add_fmt},
+      {"compile", "Write", add_compile},
+      {"convert", "Write", add_convert},
+      {"doc", "Write", add_doc},
+      {"graph", "Write", add_graph},
+      {"templates", "Write", add_templates},
+      {"console", "Learn", add_console},
+      {"explain", "Learn", add_explain},
+      {"lsp", "Other", add_lsp},
+      {"completions", "Other", add_completions},
       {"version", "Other", add_version},
   };
   return all;

@@ -1,0 +1,72 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "common/version.h"
+#include "compiler/tools/check/check.h"
+#include "runtime/cli/all_commands.h"
+#include "runtime/cli/project.h"
+
+namespace radl::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> paths, inputs, module_path, warnings;
+  std::string format = "text";
+  bool json = false, together = false, quiet = false;
+};
+
+int run(const Session& session, const Options& options) {
+  CheckRequest request;
+  request.paths = options.paths.empty() ? std::vector<std::string>{"."} : options.paths;
+  request.together = options.together;
+  request.warnings = options.warnings;
+  ProjectOptions project;
+  project.inputs = options.inputs;
+  project.module_path = options.module_path;
+  auto compile = compile_options(session, project);
+  if (!compile.ok()) return report(session, compile.status());
+  request.compile = *compile;
+  request.compile.ask = nullptr;  // a check asks nothing
+  auto found = check(request);
+  if (!found.ok()) return report(session, found.status());
+  std::string format = options.json ? "json" : options.format;
+  if (format == "json") {
+    std::fputs(render_json(*found).c_str(), stdout);
+  } else if (format == "sarif") {
+    std::fputs(render_sarif(*found, kVersionText).c_str(), stdout);
+  } else if (format == "github") {
+    std::fputs(render_github(*found).c_str(), stdout);
+  } else {
+    RenderOptions look;
+    look.color = session.terminal.color;
+    std::fputs(render_text(*found, look).c_str(), stderr);
+    if (!options.quiet) std::fprintf(stderr, "%s\n", summary(*found).c_str());
+  }
+  return found->errors() > 0 ? kUserError : kDone;
+}
+
+}  // namespace
+
+std::function<int()> add_check(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("check", "Find mistakes in files and folders");
+  auto options = std::make_shared<Options>();
+  command->add_option("PATH", options->paths,
+                      "files, folders, or - for standard input (default: this folder)");
+  command->add_flag("--together", options->together, "read all files as one document, as plan does");
+  command->add_option("-i,--input", options->inputs, "value of an input, NAME=VALUE")
+      ->type_name("NAME=VALUE");
+  command->add_option("--module-path", options->module_path, "folder that modules are searched in")
+      ->type_name("DIR");
+  command
+      ->add_option("-W", options->warnings,
+                   "warnings: -Wno-CODE, -WCODE, -Wnone, -Werror, -Werror=CODE, -Wno-error=CODE")
+      ->type_name("SETTING")
+      ->allow_extra_args(false);
+  command->add_flag("--json", options->json, "findings as JSON on standard output");
+  command->add_option("--format", options->format, "form of the findings")
+      ->check(CLI::IsMember({"text", "json", "sarif", "github"}));
+  command->add_flag("-q,--quiet", options->quiet, "no summary");
+  return [=, &session] { return run(session, *options); };
+}
+
+}  // namespace radl::cli

@@ -1,0 +1,91 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "common/files.h"
+#include "compiler/diag/render.h"
+#include "compiler/sema/document.h"
+#include "compiler/sema/radl_json.h"
+#include "compiler/syntax/parser.h"
+#include "runtime/cli/all_commands.h"
+
+namespace radl::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> paths;
+  std::string to, out;
+  bool fill_random = false;
+};
+
+bool is_json(const SourceFile& source) {
+  size_t at = source.text().find_first_not_of(" \t\n");
+  return at != std::string_view::npos && (source.text()[at] == '[' || source.text()[at] == '{');
+}
+
+std::optional<std::string> to_json(const std::vector<const SourceFile*>& sources, const Options& options,
+                                   Diagnostics& diagnostics) {
+  auto trees = parse_all(sources, diagnostics);
+  std::vector<const ast::Tree*> parts;
+  for (const auto& tree : trees) parts.push_back(tree.get());
+  sema::Document document = sema::build_document(parts, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
+  for (const auto& tree : trees) {
+    if (tree->dialect != ast::Dialect::Radl2) continue;
+    diagnostics
+        .report(DiagCode::VersionSentence, tree->sentences[0]->span, "RADL-JSON has no form for `radl 2`")
+        .with_help("radlc compile writes what the file comes to, as JSON of its own");
+    return std::nullopt;
+  }
+  sema::JsonOptions look;
+  look.fill_random = options.fill_random;
+  return sema::to_radl_json(document, look);
+}
+
+int run(const Session& session, const Options& options) {
+  SourceMap sources;
+  Diagnostics diagnostics;
+  std::vector<const SourceFile*> files;
+  for (const std::string& path : options.paths) {
+    auto source = sources.load(path);
+    if (!source.ok()) return report(session, source.status());
+    files.push_back(*source);
+  }
+  bool json_in = is_json(*files[0]);
+  std::string to = options.to.empty() ? (json_in ? "radl" : "json") : options.to;
+  if (json_in == (to == "json")) return report(session, invalid("the file is " + to + " already"));
+  if (json_in && files.size() > 1)
+    return report(session, invalid("RADL-JSON is converted one file at a time"));
+  auto text =
+      to == "json" ? to_json(files, options, diagnostics) : sema::from_radl_json(*files[0], diagnostics);
+  diagnostics.sort();
+  RenderOptions look;
+  look.color = session.terminal.color;
+  std::fputs(render_text(diagnostics, sources, look).c_str(), stderr);
+  if (!text || diagnostics.has_errors()) return kUserError;
+  if (!text->ends_with("\n")) *text += "\n";
+  if (options.out.empty()) {
+    std::fputs(text->c_str(), stdout);
+    return kDone;
+  }
+  Status written = write_file_atomic(options.out, *text);
+  return written.ok() ? int(kDone) : report(session, written);
+}
+
+}  // namespace
+
+std::function<int()> add_convert(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("convert", "Turn RADL into RADL-JSON, or back");
+  auto options = std::make_shared<Options>();
+  command
+      ->add_option("FILE", options->paths,
+                   "RADL files (read as one document) or one RADL-JSON file; - for standard input")
+      ->required();
+  command->add_option("--to", options->to, "json or radl (default: the other one)")
+      ->check(CLI::IsMember({"json", "radl"}));
+  command->add_flag("--fill-random", options->fill_random, "'random(N)' becomes a random text");
+  command->add_option("-o,--output", options->out, "file to write (default: standard output)")
+      ->type_name("FILE");
+  return [=, &session] { return run(session, *options); };
+}
+
+}  // namespace radl::cli

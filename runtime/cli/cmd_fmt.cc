@@ -1,0 +1,97 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "common/files.h"
+#include "compiler/diag/render.h"
+#include "compiler/tools/check/check.h"
+#include "compiler/tools/fmt/format.h"
+#include "compiler/tools/textdiff/textdiff.h"
+#include "runtime/cli/all_commands.h"
+
+namespace radl::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> paths;
+  bool check = false, diff = false;
+};
+
+enum class Outcome { Same, Changed, Refused };
+
+void print_diff(const Session& session, const std::string& diff) {
+  Style style(session.terminal.color);
+  for (std::string_view line : split_lines(diff)) {
+    std::string_view look = line.starts_with("+") ? style.green() : line.starts_with("-") ? style.red() : "";
+    std::string_view end = look.empty() ? "" : style.off();
+    std::fprintf(stdout, "%.*s%.*s%.*s", int(look.size()), look.data(), int(line.size()), line.data(),
+                 int(end.size()), end.data());
+  }
+}
+
+Outcome format_one(const Session& session, const Options& options, const std::string& path) {
+  SourceMap sources;
+  Diagnostics diagnostics;
+  // The bytes as they are: the source map normalises line ends.
+  Result<std::string> bytes = std::string();
+  const SourceFile* source = nullptr;
+  if (path == "-") {
+    auto loaded = sources.load(path);
+    if (!loaded.ok()) return report(session, loaded.status()), Outcome::Refused;
+    source = *loaded;
+  } else {
+    bytes = read_file(path, SourceMap::kMaxFileBytes);
+    if (!bytes.ok()) return report(session, bytes.status()), Outcome::Refused;
+    source = &sources.add(path, *bytes);
+  }
+  auto formatted = formatter::format(*source, diagnostics);
+  if (!formatted.ok()) {
+    RenderOptions look;
+    look.color = session.terminal.color;
+    if (diagnostics.has_errors()) std::fputs(render_text(diagnostics, sources, look).c_str(), stderr);
+    report(session, formatted.status());
+    return Outcome::Refused;
+  }
+  bool writes = !options.check && !options.diff;
+  if (path == "-" && writes) {
+    std::fwrite(formatted->data(), 1, formatted->size(), stdout);
+    return Outcome::Same;
+  }
+  std::string before = path == "-" ? std::string(source->text()) : *bytes;
+  if (*formatted == before) return Outcome::Same;
+  if (options.diff) {
+    print_diff(session, unified_diff(before, *formatted, "a/" + path, "b/" + path));
+  } else {
+    std::printf("%s\n", path.c_str());
+  }
+  if (writes) {
+    if (Status written = write_file_atomic(path, *formatted); !written.ok())
+      return report(session, written), Outcome::Refused;
+  }
+  return Outcome::Changed;
+}
+
+int run(const Session& session, const Options& options) {
+  auto paths = expand_paths(options.paths.empty() ? std::vector<std::string>{"."} : options.paths);
+  if (!paths.ok()) return report(session, paths.status());
+  bool refused = false, changed = false;
+  for (const std::string& path : *paths) {
+    Outcome outcome = format_one(session, options, path);
+    refused = refused || outcome == Outcome::Refused;
+    changed = changed || outcome == Outcome::Changed;
+  }
+  return refused || (options.check && changed) ? kUserError : kDone;
+}
+
+}  // namespace
+
+std::function<int()> add_fmt(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("fmt", "Write files in the one layout; names those that it changed");
+  auto options = std::make_shared<Options>();
+  command->add_option("PATH", options->paths,
+                      "files, folders, or - for standard input to output (default: this folder)");
+  command->add_flag("--check", options->check, "write nothing; exit 1 when a file would change");
+  command->add_flag("--diff", options->diff, "write nothing; show what would change");
+  return [=, &session] { return run(session, *options); };
+}
+
+}  // namespace radl::cli

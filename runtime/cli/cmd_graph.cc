@@ -1,0 +1,78 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "common/files.h"
+#include "compiler/tools/graph/graph.h"
+#include "runtime/base/world.h"
+#include "runtime/cli/all_commands.h"
+#include "runtime/cli/project.h"
+
+namespace radl::cli {
+namespace {
+
+struct Options {
+  ProjectOptions project;
+  GraphOptions graph;
+  std::string out, format;
+  bool only_machines = false, only_steps = false;
+};
+
+// Through graphviz; its formats are ours.
+Result<std::string> drawn(const std::string& dot, const std::string& format) {
+  if (format == "dot") return dot;
+  ProcessRequest request;
+  request.argv = {"dot", "-T" + format};
+  request.stdin_bytes = dot;
+  request.keep_bytes = size_t{256} << 20;
+  auto result = run_process(request);
+  if (!result.ok() && result.status().code() == Code::NotFound) {
+    return Status(Code::Unsupported,
+                  "drawing " + format + " needs graphviz, and its program dot is not installed")
+        .with_hint("install the package graphviz, or write DOT with --format dot");
+  }
+  if (!result.ok()) return std::move(result).status();
+  if (result->exit_status != 0)
+    return Status(Code::Unsupported, "dot cannot draw " + format + ": " + result->err);
+  return std::move(result->out);
+}
+
+int run(const Session& session, const Options& options) {
+  auto project = load_project(session, options.project);
+  if (!project.ok()) return report(session, project.status());
+  GraphOptions graph = options.graph;
+  graph.machines = !options.only_steps;
+  graph.steps = !options.only_machines;
+  std::string format = options.format;
+  if (format.empty()) {  // as the file's name says
+    size_t dot = options.out.rfind('.');
+    format = dot == std::string::npos ? "dot" : options.out.substr(dot + 1);
+  }
+  auto picture = drawn(program_dot((*project)->compiled.program, graph), format);
+  if (!picture.ok()) return report(session, picture.status());
+  if (options.out.empty()) {
+    std::fwrite(picture->data(), 1, picture->size(), stdout);
+    return kDone;
+  }
+  Status written = write_file_atomic(options.out, *picture);
+  return written.ok() ? int(kDone) : report(session, written);
+}
+
+}  // namespace
+
+std::function<int()> add_graph(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand(
+      "graph", "Draw machines, networks and the order of steps (DOT, or SVG with graphviz)");
+  auto options = std::make_shared<Options>();
+  add_project_options(*command, options->project);
+  command
+      ->add_option("-o,--output", options->out,
+                   "file to write; .svg, .png and .pdf need graphviz (default: DOT to standard output)")
+      ->type_name("FILE");
+  command->add_option("--format", options->format, "dot, svg, png, pdf (default: as the file's name says)");
+  command->add_flag("--each-node", options->graph.each_node, "a box for every machine");
+  auto* machines = command->add_flag("--machines", options->only_machines, "machines and networks only");
+  command->add_flag("--steps", options->only_steps, "steps only")->excludes(machines);
+  return [=, &session] { return run(session, *options); };
+}
+
+}  // namespace radl::cli

@@ -1,0 +1,30 @@
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+
+#include "common/version.h"
+#include "compiler/tools/lsp/server.h"
+#include "runtime/cli/all_commands.h"
+#include "runtime/cli/project.h"
+
+namespace radl::cli {
+
+std::function<int()> add_lsp(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("lsp", "Language server for editors, on standard input and output");
+  auto options = std::make_shared<ProjectOptions>();
+  auto standard = std::make_shared<bool>(false);
+  command->add_option("--module-path", options->module_path, "folder that modules are searched in")
+      ->type_name("DIR");
+  command->add_flag("--stdio", *standard, "taken for the sake of editors that say it; there is no other way");
+  return [=, &session]() -> int {
+    auto compile = compile_options(session, *options);
+    if (!compile.ok()) return report(session, compile.status());
+    lsp::ServerOptions server;
+    server.version = kVersionText;
+    server.module_path = compile->module_path;
+    server.environment = compile->environment;
+    return lsp::serve(STDIN_FILENO, STDOUT_FILENO, server);
+  };
+}
+
+}  // namespace radl::cli

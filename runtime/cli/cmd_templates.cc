@@ -1,0 +1,82 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "compiler/tools/templates/templates.h"
+#include "runtime/cli/all_commands.h"
+
+namespace radl::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> paths;
+  std::string name;
+  bool json = false;
+};
+
+void print_json(const std::vector<Template>& list) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const Template& each : list) {
+    all.push_back({{"path", each.path},
+                   {"name", each.name},
+                   {"kind", each.kind},
+                   {"short", each.summary},
+                   {"content", each.content},
+                   {"readable", each.readable}});
+  }
+  std::printf("%s\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+}
+
+int run_list(const Session& session, const Options& options) {
+  std::vector<Template> list =
+      list_templates(options.paths.empty() ? std::vector<std::string>{"."} : options.paths);
+  if (options.json) return print_json(list), kDone;
+  if (list.empty()) return report(session, not_found("there is no .radl file here"));
+  size_t name = 4, kind = 4;
+  for (const Template& each : list) {
+    name = std::max(name, each.name.size());
+    kind = std::max(kind, each.kind.size());
+  }
+  Style style(session.terminal.color);
+  std::printf("%s%-*s  %-*s  %s%s\n", style.bold().data(), int(name), "name", int(kind), "kind", "what it is",
+              style.off().data());
+  for (const Template& each : list) {
+    std::string summary = each.readable ? each.summary : "(cannot be read: radlc check " + each.path + ")";
+    std::printf("%-*s  %-*s  %s\n", int(name), each.name.c_str(), int(kind),
+                each.kind.empty() ? "-" : each.kind.c_str(), summary.c_str());
+  }
+  return kDone;
+}
+
+int run_show(const Session& session, const Options& options) {
+  for (const Template& each :
+       list_templates(options.paths.empty() ? std::vector<std::string>{"."} : options.paths)) {
+    if (each.name != options.name) continue;
+    std::printf("%s (%s)\n%s\n", each.name.c_str(), each.path.c_str(), each.summary.c_str());
+    if (!each.content.empty()) std::printf("\n%s\n", each.content.c_str());
+    return kDone;
+  }
+  return report(
+      session, not_found("there is no template " + options.name).with_hint("radlc templates list shows all"));
+}
+
+}  // namespace
+
+std::function<int()> add_templates(CLI::App& app, Session& session) {
+  CLI::App* command =
+      app.add_subcommand("templates", "What EC3's descriptions say about the files of a folder");
+  command->require_subcommand(1);
+  auto options = std::make_shared<Options>();
+  CLI::App* list = command->add_subcommand("list", "Name, kind and purpose of each file");
+  list->add_option("PATH", options->paths, "files or folders (default: this folder)");
+  list->add_flag("--json", options->json, "as JSON");
+  CLI::App* show = command->add_subcommand("show", "All that one says about itself");
+  show->add_option("NAME", options->name, "of the template")->required();
+  show->add_option("PATH", options->paths, "files or folders (default: this folder)");
+  return [=, &session]() -> int {
+    return list->parsed() ? run_list(session, *options) : run_show(session, *options);
+  };
+}
+
+}  // namespace radl::cli

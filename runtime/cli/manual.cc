@@ -1,0 +1,122 @@
+// radlc(1): the commands and options from the parser, around them what only prose can say.
+#include "runtime/cli/outline.h"
+
+namespace radl::cli {
+namespace {
+
+// Text for roff: backslashes, dashes that can be copied, no line that begins with a control character.
+std::string roff(const std::string& text) {
+  std::string out;
+  for (char c : text) {
+    bool line_start = out.empty() || out.back() == '\n';
+    if (line_start && (c == '.' || c == '\'')) out += "\\&";
+    if (c == '\\')
+      out += "\\e";
+    else if (c == '-')
+      out += "\\-";
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string option_entry(const OptionOutline& option) {
+  std::string names;
+  for (const std::string& name : option.names) {
+    names += (names.empty() ? "" : ", ") + ("\\fB" + roff(name) + "\\fR");
+  }
+  if (!option.value.empty()) names += (names.empty() ? "" : " ") + ("\\fI" + roff(option.value) + "\\fR");
+  std::string text = roff(option.description);
+  if (!option.choices.empty()) {
+    text += " (";
+    for (size_t i = 0; i < option.choices.size(); ++i) text += (i ? ", " : "") + roff(option.choices[i]);
+    text += ")";
+  }
+  return ".TP\n" + names + "\n" + (text.empty() ? "\\&" : text) + "\n";
+}
+
+void command_entry(const CommandOutline& command, const std::string& path, std::string& out) {
+  std::string full = path.empty() ? command.name : path + " " + command.name;
+  out += ".SS radlc " + roff(full);
+  for (const OptionOutline& positional : command.positionals) {
+    std::string value = roff(positional.value) + (positional.repeats ? "..." : "");
+    out += positional.required ? " " + value : " [" + value + "]";
+  }
+  out += "\n" + roff(command.description) + ".\n";
+  for (const OptionOutline& positional : command.positionals) out += option_entry(positional);
+  for (const OptionOutline& option : command.options) {
+    if (option.names.size() == 2 && option.names[1] == "--help") continue;
+    out += option_entry(option);
+  }
+  for (const CommandOutline& inner : command.commands) command_entry(inner, full, out);
+}
+
+constexpr char kTail[] = R"(.SH EXIT STATUS
+.TP
+.B 0
+Done, or there was nothing to do.
+.TP
+.B 1
+The file, the flags or an answer were not as needed.
+\fBcheck\fR found errors; \fBfmt \-\-check\fR found a file that would change.
+.TP
+.B 2
+The world failed: a provider, a machine, a step, a disk. What was done is saved; the same command goes on from there.
+With \fBplan \-\-detailed\-exitcode\fR: there are changes.
+.TP
+.B 130
+Interrupted.
+.SH ENVIRONMENT
+.TP
+.BI RADL_INPUT_ name
+Value of the input \fIname\fR, weaker than \fB\-\-input\fR and \fB\-\-input\-file\fR.
+.TP
+.B RADL_STDLIB
+Folder of the standard library, in place of the installed one.
+.TP
+.BR NO_COLOR ", " CLICOLOR_FORCE
+No colour; colour also where standard output is no terminal.
+.SH FILES
+.TP
+.I .radl/NAME/
+State of the infrastructure NAME, beside the source file: mode 0700. Holds no secret values.
+.TP
+.I modules/
+Modules of the project, for \fBuse\fR.
+.SH EXAMPLES
+.nf
+radlc check .
+radlc plan cluster.radl
+radlc apply cluster.radl \-\-input workers=4
+radlc output model
+radlc destroy cluster.radl
+.fi
+.SH SEE ALSO
+.BR radl (5),
+.BR radl\-train (1),
+.BR ansible\-playbook (1),
+.BR dot (1)
+)";
+
+}  // namespace
+
+std::string manual_page(const CommandOutline& program, const std::string& version) {
+  std::string out = ".\\\" Made by `radlc completions man`; do not edit.\n.TH RADLC 1 \"\" \"radlc " +
+                    roff(version) + "\" \"User Commands\"\n";
+  out += ".SH NAME\nradlc \\- from one RADL file to machines, configured, and a trained model\n";
+  out += ".SH SYNOPSIS\n.B radlc\n.I command\n.RI [ option \" ...] [\" file \" ...]\"\n";
+  out +=
+      ".SH DESCRIPTION\n.B radlc\nreads a description of machines, networks, recipes and "
+      "trainings\n(see\n.BR radl (5)),\n"
+      "shows what it would do\n.RB ( plan ),\ndoes it\n.RB ( apply ),\nand takes it down again\n.RB ( "
+      "destroy ).\n"
+      "Whatever is made is written down before it is asked for: a command that was interrupted is given "
+      "again.\n";
+  out += ".SH OPTIONS\nThese may stand with every command.\n";
+  for (const OptionOutline& option : program.options) out += option_entry(option);
+  out += ".SH COMMANDS\n";
+  for (const CommandOutline& command : program.commands) command_entry(command, "", out);
+  return out + kTail;
+}
+
+}  // namespace radl::cli
