@@ -124,10 +124,10 @@ void check_configures(const Document& document, Diagnostics& diagnostics) {
 }
 
 void check_contextualize(const Document& document, Diagnostics& diagnostics) {
+  if (document.max_time && document.max_time->is_float)
+    diagnostics.report(DiagCode::WrongTime, document.max_time->span,
+                       "the time limit is a whole number of seconds");
   for (const ast::Contextualize* sentence : document.contextualizes) {
-    if (sentence->max_time && sentence->max_time->is_float)
-      diagnostics.report(DiagCode::WrongTime, sentence->max_time->span,
-                         "the time limit is a whole number of seconds");
     for (const ast::Item* item : sentence->items) {
       if (!document.systems.find(item->system.text))
         unknown(document.systems, DiagCode::UnknownSystem, "system", item->system, diagnostics);

@@ -31,7 +31,8 @@ class SystemCheck {
       warn_feature(Scope::System, spec, item, document_, diagnostics_);
       if (!spec || !spec->checked) continue;
       bool right = check_feature(*spec, item, document_, diagnostics_, options_);
-      if (name.kind.empty()) continue;
+      // A new password does not make a disk for the reference.
+      if (name.kind.empty() || name.rest == "os.credentials.new.password") continue;
       used[name.kind].emplace(name.number, item.first);
       if (name.rest == "connection") connected.insert(name.number);
       wrong_ |= !right;

@@ -37,7 +37,12 @@ class Writer {
     }
     JsonValue out = JsonValue::list();
     if (auto* list = ast::as<ast::ListValue>(&expr))
-      for (const ast::Expr* item : list->items) out.items.push_back(value(*item));
+      for (const ast::Expr* item : list->items) {
+        // The reference loses an empty text in front.
+        auto* text = ast::as<ast::String>(item);
+        if (text && text->text.empty() && item == list->items[0]) continue;
+        out.items.push_back(value(*item));
+      }
     return out;
   }
 

@@ -190,9 +190,9 @@ void Merger::unite(Merged& there, const ast::Feature& feature) {
   FeatureSet group;
   add(group, *feature.group);
   const Merged* name = group.find("name");
-  if (name && name->kind == Merged::Kind::Value && name->value->kind == ast::Kind::ListValue) {
-    diagnostics_.report(DiagCode::MixedKinds, name->first->span,
-                        "the `name` of a group is a text, not a list");
+  bool list = name && name->kind == Merged::Kind::Value && name->value->kind == ast::Kind::ListValue;
+  if (list || (name && name->kind == Merged::Kind::Groups)) {
+    diagnostics_.report(DiagCode::MixedKinds, name->first->span, "the `name` of a group is a text");
     return;
   }
   std::string key = group_key(group);

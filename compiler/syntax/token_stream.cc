@@ -235,7 +235,7 @@ bool TokenStream::starts_general(const Token& token) {
     case RawKind::Deploy: {
       // `deploy s 1` NAME: the cloud, unless NAME is on a line of its own and another name follows it.
       if (!version2_ && sentence_tokens_ >= 4) return true;
-      return sentence_tokens_ >= 3 && at_line_start(token) && word_like(peek());
+      return sentence_tokens_ >= 3 && at_line_start(token) && peek().kind == RawKind::Name;
     }
     default:
       return sentence_tokens_ >= 2;
