@@ -1,0 +1,124 @@
+// radl-train export and import: between a trained model's folder and the formats of others.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "common/files.h"
+#include "engine/cli/command.h"
+#include "engine/data/cifar.h"
+#include "engine/export/bundle.h"
+#include "engine/export/onnx.h"
+
+namespace radl::engine::cli {
+namespace {
+
+struct ExportFlags {
+  std::string model, format, output;
+  bool normalised = false;
+};
+
+int run_export(const ExportFlags& f) {
+  auto bundle = exporter::read_bundle(f.model);
+  if (!bundle.ok()) return fail(bundle.status());
+  std::string format = f.format;
+  if (format.empty())
+    format = f.output.ends_with(".onnx") ? "onnx" : f.output.ends_with(".safetensors") ? "safetensors" : "";
+  if (format.empty())
+    return fail(invalid("the format cannot be told from \"" + f.output +
+                        "\": name it with --format onnx or safetensors"));
+  auto network = exporter::load_network(*bundle, {.batch_size = 1, .training = false});
+  if (!network.ok()) return fail(network.status());
+  Status written;
+  if (format == "onnx") {
+    exporter::OnnxOptions o{.class_names = bundle->class_names, .metadata = {{"model", bundle->name}}};
+    if (!f.normalised) o.mean = bundle->mean, o.deviation = bundle->deviation;
+    written = exporter::write_onnx(f.output, (*network)->graph(), (*network)->parameters(),
+                                   (*network)->statistics(), o);
+  } else {
+    written = exporter::write_safetensors(f.output, exporter::weight_views(**network),
+                                          {{"format", "pt"}, {"model", bundle->name}});
+  }
+  if (!written.ok()) return fail(written);
+  std::error_code e;
+  fmt::print("{}: {}, {}\n", f.output, format, human_bytes(std::filesystem::file_size(f.output, e)));
+  return kDone;
+}
+
+struct ImportFlags {
+  std::string weights, model, output, shape = "32x32x3", dataset;
+  int classes = 10;
+  std::vector<float> mean, deviation;
+  std::vector<std::string> class_names;
+};
+
+int run_import(const ImportFlags& f) {
+  auto shape = parse_shape(f.shape);
+  if (!shape.ok()) return fail(shape.status());
+  exporter::Bundle b;
+  b.folder = f.output;
+  b.name = f.model.find('\n') == std::string::npos ? f.model : "custom";
+  b.input = {(*shape)[0], (*shape)[1], (*shape)[2]};
+  b.classes = f.classes;
+  b.mean = f.mean;
+  b.deviation = f.deviation;
+  b.class_names = f.class_names;
+  std::string text = f.model;
+  if (std::filesystem::is_regular_file(f.model)) {
+    auto read = read_file(f.model, 16 << 20);
+    if (!read.ok()) return fail(read.status());
+    text = *read;
+    b.name = std::filesystem::path(f.model).stem().string();
+  }
+  if (f.dataset == "cifar10") {
+    const auto n = data::cifar10_normalization();
+    if (b.mean.empty()) b.mean = n.mean, b.deviation = n.deviation;
+    if (b.class_names.empty()) b.class_names = data::cifar10_class_names();
+  }
+  if (b.mean.empty())
+    return fail(
+        invalid("--mean and --deviation (or --dataset cifar10) are needed: what the model's input was "
+                "normalised with"));
+  auto network = Network::build(text, b.input, b.classes, {.batch_size = 1, .training = false});
+  if (!network.ok()) return fail(network.status());
+  auto file = exporter::read_safetensors(f.weights);
+  if (!file.ok()) return fail(file.status());
+  if (Status s = exporter::assign_weights(**network, *file, f.weights); !s.ok()) return fail(s);
+  if (Status s = exporter::write_bundle(f.output, b, **network); !s.ok()) return fail(s);
+  fmt::print("{}: {} with {} tensors of {}\n", f.output, b.name, file->tensors.size(), f.weights);
+  return kDone;
+}
+
+}  // namespace
+
+std::function<int()> add_export(CLI::App& app, Context&) {
+  auto f = std::make_shared<ExportFlags>();
+  auto* c = app.add_subcommand("export", "write a trained model as ONNX or safetensors");
+  c->add_option("model", f->model, "folder of the trained model")->required();
+  c->add_option("-o,--output", f->output, "the file to write")->required();
+  c->add_option("--format", f->format, "onnx or safetensors; default: by the file's name")
+      ->check(CLI::IsMember({"onnx", "safetensors"}));
+  c->add_flag("--normalised-input", f->normalised,
+              "onnx: the caller normalises; default: the file takes pixels 0..255");
+  return [f] { return run_export(*f); };
+}
+
+std::function<int()> add_import(CLI::App& app, Context&) {
+  auto f = std::make_shared<ImportFlags>();
+  auto* c = app.add_subcommand("import", "make a trained model's folder from safetensors weights");
+  c->add_option("weights", f->weights, "safetensors file with PyTorch's names")->required();
+  c->add_option("--model", f->model, "name in the zoo, or file with a model's text")->required();
+  c->add_option("-o,--output", f->output, "folder to write")->required();
+  c->add_option("--input", f->shape, "HEIGHTxWIDTHxCHANNELS")->capture_default_str();
+  c->add_option("--classes", f->classes, "number of classes")
+      ->check(CLI::Range(2, 1000000))
+      ->capture_default_str();
+  c->add_option("--class-names", f->class_names, "their names, comma between")->delimiter(',');
+  c->add_option("--mean", f->mean, "of the input per channel, on 0..1")->delimiter(',');
+  c->add_option("--deviation", f->deviation, "likewise")->delimiter(',');
+  c->add_option("--dataset", f->dataset, "cifar10: its normalisation and class names")
+      ->check(CLI::IsMember({"cifar10"}));
+  return [f] { return run_import(*f); };
+}
+
+}  // namespace radl::engine::cli

@@ -1,0 +1,93 @@
+// radl-train eval: how good a trained model is on a dataset.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "engine/cli/command.h"
+#include "engine/data/open.h"
+#include "engine/export/bundle.h"
+#include "engine/train/evaluate.h"
+
+namespace radl::engine::cli {
+namespace {
+
+struct Flags {
+  std::string model, part = "test";
+  data::OpenOptions open;
+  BuildOptions build{.batch_size = 256, .training = false};
+  bool flip = false, json = false, confusion = false;
+};
+
+void print_confusion(const exporter::Bundle& b, const Evaluation& e) {
+  const size_t n = size_t(b.classes);
+  fmt::print("\n{:>14}  predicted class, a row for each true class\n", "");
+  for (size_t r = 0; r < n; ++r) {
+    fmt::print("{:>14}", exporter::class_label(b, int(r)));
+    for (size_t c = 0; c < n; ++c) fmt::print(" {:>6}", e.confusion[r * n + c]);
+    fmt::print("\n");
+  }
+}
+
+int run(Flags& f, const Context& context) {
+  auto bundle = exporter::read_bundle(f.model);
+  if (!bundle.ok()) return fail(bundle.status());
+  f.open.shape = bundle->input;
+  auto parts = data::open_dataset(f.open);
+  if (!parts.ok()) return fail(parts.status());
+  const auto& dataset = f.part == "train" ? *parts->train : *parts->test;
+  const InputShape s = dataset.shape();
+  if (s.height != bundle->input.height || s.width != bundle->input.width ||
+      s.channels != bundle->input.channels || dataset.classes() != bundle->classes) {
+    return fail(invalid(
+        fmt::format("the dataset has pictures of {}x{}x{} in {} classes, the model takes {}x{}x{} in {}",
+                    s.height, s.width, s.channels, dataset.classes(), bundle->input.height,
+                    bundle->input.width, bundle->input.channels, bundle->classes)));
+  }
+  auto network = exporter::load_network(*bundle, f.build);
+  if (!network.ok()) return fail(network.status());
+  auto e = evaluate(**network, dataset, {bundle->mean, bundle->deviation},
+                    {f.build.batch_size, f.flip, f.open.skip_corrupt, context.cancelled});
+  if (!e.ok()) return fail(e.status());
+  if (f.json) {
+    nlohmann::ordered_json out = {{"part", f.part},
+                                  {"pictures", e->pictures},
+                                  {"skipped", e->skipped},
+                                  {"loss", e->loss},
+                                  {"accuracy", e->accuracy}};
+    if (f.flip) out["accuracy_flip"] = e->accuracy_flip;
+    out["confusion"] = e->confusion;
+    fmt::print("{}\n", out.dump());
+    return kDone;
+  }
+  fmt::print("{} pictures: accuracy {:.2f}%, loss {:.4f}\n", e->pictures, 100 * e->accuracy, e->loss);
+  if (f.flip) fmt::print("with mirrored pictures: accuracy {:.2f}%\n", 100 * e->accuracy_flip);
+  if (e->skipped > 0) fmt::print("{} corrupt pictures left out\n", e->skipped);
+  if (f.confusion) print_confusion(*bundle, *e);
+  return kDone;
+}
+
+}  // namespace
+
+std::function<int()> add_eval(CLI::App& app, Context& context) {
+  auto f = std::make_shared<Flags>();
+  auto* c = app.add_subcommand("eval", "how good a trained model is on a dataset");
+  c->add_option("model", f->model, "folder of the trained model")->required();
+  c->add_option("--data", f->open.directory, "folder of the dataset")->required();
+  c->add_option("--dataset", f->open.name, "its format; default: look")->capture_default_str();
+  c->add_option("--part", f->part, "test or train")
+      ->check(CLI::IsMember({"test", "train"}))
+      ->capture_default_str();
+  c->add_option("--batch-size", f->build.batch_size, "pictures at a time")
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
+  c->add_option("--threads", f->build.threads, "0: all cores")->capture_default_str();
+  c->add_option("--kernels", f->build.kernels, "auto, ref, eigen, onednn")->capture_default_str();
+  c->add_flag("--flip", f->flip, "also with mirrored pictures averaged in, reported apart");
+  c->add_flag("--confusion", f->confusion, "the confusion matrix");
+  c->add_flag("--skip-corrupt", f->open.skip_corrupt, "leave corrupt pictures out and count them");
+  c->add_flag("--json", f->json, "one line of JSON");
+  return [f, &context] { return run(*f, context); };
+}
+
+}  // namespace radl::engine::cli

@@ -1,0 +1,130 @@
+// radl-train inspect: what is in a model, a weights file or a zoo entry.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "common/files.h"
+#include "engine/cli/command.h"
+#include "engine/export/bundle.h"
+#include "engine/model/graph.h"
+
+namespace radl::engine::cli {
+namespace {
+
+struct Flags {
+  std::string what, shape = "32x32x3";
+  int classes = 10;
+  bool json = false;
+};
+
+std::string shape_text(const std::vector<int64_t>& shape) {
+  std::string out;
+  for (int64_t d : shape) out += (out.empty() ? "" : "x") + std::to_string(d);
+  return out.empty() ? "scalar" : out;
+}
+
+int show_weights(const std::string& path, bool json) {
+  auto file = exporter::read_safetensors(path);
+  if (!file.ok()) return fail(file.status());
+  nlohmann::ordered_json out = {
+      {"file", path}, {"metadata", file->metadata}, {"tensors", nlohmann::ordered_json::array()}};
+  size_t total = 0, odd = 0;
+  for (const auto& t : file->tensors) {
+    double sum = 0, squares = 0;
+    for (float v : t.values) sum += v, squares += double(v) * v, odd += !std::isfinite(v);
+    const double n = std::max<double>(1, double(t.values.size())), mean = sum / n;
+    const double deviation = std::sqrt(std::max(0.0, squares / n - mean * mean));
+    total += t.values.size();
+    if (json)
+      out["tensors"].push_back(
+          {{"name", t.name}, {"shape", t.shape}, {"mean", mean}, {"deviation", deviation}});
+    else
+      fmt::print("{:<44} {:>18}  mean {:>10.4g}  deviation {:>10.4g}\n", t.name, shape_text(t.shape), mean,
+                 deviation);
+  }
+  if (json)
+    fmt::print("{}\n", out.dump());
+  else
+    fmt::print("{} tensors, {} values{}\n", file->tensors.size(), total,
+               odd ? fmt::format(", {} of them not finite", odd) : "");
+  return kDone;
+}
+
+int show_graph(const Graph& g, bool json) {
+  nlohmann::ordered_json layers = nlohmann::ordered_json::array();
+  if (!json) fmt::print("{:<30} {:<10} {:>12}  {:>11}\n", "layer", "kind", "output", "parameters");
+  for (const Layer& l : g.layers) {
+    size_t count = 0;
+    for (int p : {l.weight, l.bias_param, l.weight2, l.bias2})
+      count += p >= 0 ? g.parameters[size_t(p)].size : 0;
+    const std::string shape = fmt::format("{}x{}x{}", l.out.h, l.out.w, l.out.c);
+    if (json)
+      layers.push_back({{"name", l.name},
+                        {"kind", kind_name(l.kind)},
+                        {"output", {l.out.h, l.out.w, l.out.c}},
+                        {"parameters", count}});
+    else
+      fmt::print("{:<30} {:<10} {:>12}  {:>11}\n", l.name, kind_name(l.kind), shape, count);
+  }
+  if (json) {
+    fmt::print("{}\n", nlohmann::ordered_json{{"model", g.name},
+                                              {"parameters", g.parameter_count},
+                                              {"classes", g.classes},
+                                              {"forward_flop", g.forward_flop()},
+                                              {"layers", layers}}
+                           .dump());
+  } else {
+    fmt::print("{}: {} parameters, {:.1f} MFLOP forward a picture\n", g.name, g.parameter_count,
+               g.forward_flop() / 1e6);
+  }
+  return kDone;
+}
+
+int run(const Flags& f) {
+  std::error_code e;
+  if (f.what.ends_with(".safetensors")) return show_weights(f.what, f.json);
+  if (std::filesystem::exists(f.what, e) && !f.what.ends_with(".txt")) {
+    auto bundle = exporter::read_bundle(f.what);
+    if (!bundle.ok()) return fail(bundle.status());
+    auto graph =
+        parse_model(bundle->description, {bundle->input.height, bundle->input.width, bundle->input.channels},
+                    bundle->classes);
+    return graph.ok() ? show_graph(*graph, f.json)
+                      : fail(Status(graph.status()).at(bundle->folder + "/model.txt"));
+  }
+  auto shape = parse_shape(f.shape);
+  if (!shape.ok()) return fail(shape.status());
+  std::string text = f.what;
+  if (f.what.ends_with(".txt")) {
+    auto read = read_file(f.what, 16 << 20);
+    if (!read.ok()) return fail(read.status());
+    text = *read;
+  }
+  auto graph = parse_model(text, {(*shape)[0], (*shape)[1], (*shape)[2]}, f.classes);
+  return graph.ok() ? show_graph(*graph, f.json) : fail(graph.status());
+}
+
+}  // namespace
+
+std::function<int()> add_inspect(CLI::App& app, Context&) {
+  auto f = std::make_shared<Flags>();
+  auto* c = app.add_subcommand("inspect",
+                               "what is in a trained model, a weights file, a model text or a zoo entry");
+  c->add_option("what", f->what, "folder of a model, FILE.safetensors, FILE.txt, or a name in the zoo")
+      ->required();
+  c->add_option("--input", f->shape, "zoo, text: HEIGHTxWIDTHxCHANNELS")->capture_default_str();
+  c->add_option("--classes", f->classes, "zoo, text: number of classes")
+      ->check(CLI::Range(2, 1000000))
+      ->capture_default_str();
+  c->add_flag("--json", f->json, "one line of JSON");
+  std::string names;
+  for (const auto& name : zoo_names()) names += (names.empty() ? "" : ", ") + name;
+  c->footer("The zoo: " + names);
+  return [f] { return run(*f); };
+}
+
+}  // namespace radl::engine::cli

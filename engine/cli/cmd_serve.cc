@@ -1,0 +1,60 @@
+// radl-train serve: predictions over HTTP until it is interrupted.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <thread>
+
+#include "engine/cli/command.h"
+#include "engine/serve/server.h"
+
+namespace radl::engine::cli {
+namespace {
+
+struct Flags {
+  std::string model;
+  serve::ServerOptions server;
+  BuildOptions build{.batch_size = 32, .training = false};
+  double wait_ms = 2;
+  bool flip = false;
+};
+
+int run(Flags& f, const Context& context) {
+  auto bundle = exporter::read_bundle(f.model);
+  if (!bundle.ok()) return fail(bundle.status());
+  auto predictor = serve::Predictor::create(*bundle, f.build, f.flip);
+  if (!predictor.ok()) return fail(predictor.status());
+  f.server.batch_wait_seconds = f.wait_ms / 1000;
+  auto server = serve::Server::start(std::move(*predictor), f.server);
+  if (!server.ok()) return fail(server.status());
+  const bool six = f.server.address.find(':') != std::string::npos;
+  fmt::print("{} on http://{}{}{}:{}  (POST /predict, GET /health, GET /metrics)\n", bundle->name,
+             six ? "[" : "", f.server.address, six ? "]" : "", (*server)->port());
+  std::fflush(stdout);
+  while (!context.cancelled->load()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  server->reset();
+  fmt::print(stderr, "stopped\n");
+  return kDone;
+}
+
+}  // namespace
+
+std::function<int()> add_serve(CLI::App& app, Context& context) {
+  auto f = std::make_shared<Flags>();
+  auto* c = app.add_subcommand("serve", "predictions over HTTP");
+  c->add_option("model", f->model, "folder of the trained model")->required();
+  c->add_option("--address", f->server.address, "IP address to listen on")->capture_default_str();
+  c->add_option("--port", f->server.port, "0: any free one, printed")->capture_default_str();
+  c->add_option("--batch-size", f->build.batch_size, "most pictures in one batch")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  c->add_option("--batch-wait", f->wait_ms, "milliseconds that a batch waits to fill up")
+      ->check(CLI::Range(0.0, 10000.0))
+      ->capture_default_str();
+  c->add_option("--threads", f->build.threads, "0: all cores")->capture_default_str();
+  c->add_option("--kernels", f->build.kernels, "auto, ref, eigen, onednn")->capture_default_str();
+  c->add_flag("--flip", f->flip, "average with the mirrored picture");
+  return [f, &context] { return run(*f, context); };
+}
+
+}  // namespace radl::engine::cli

@@ -1,0 +1,115 @@
+// radl-train train: runs a job file, or a job given by options.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "engine/cli/command.h"
+#include "engine/cli/progress_view.h"
+#include "engine/train/run.h"
+
+namespace radl::engine::cli {
+namespace {
+
+struct Flags {
+  std::string file, model, data, dataset, output, precision;
+  double epochs = 0, peak = 0;
+  int batch = 0, threads = -1;
+  int64_t seed = -1;
+  bool json = false, quiet = false, fresh = false, print_job = false;
+};
+
+Result<Job> job_of(const Flags& f) {
+  Job job;
+  if (!f.file.empty()) {
+    auto read = read_job(f.file);
+    if (!read.ok()) return read.status();
+    job = std::move(*read);
+  } else if (f.data.empty()) {
+    return Status(Code::Invalid, "a job file or --data is needed").with_hint("radl-train train --help");
+  }
+  if (!f.model.empty()) job.model = f.model;
+  if (!f.data.empty()) job.dataset.directory = f.data;
+  if (!f.dataset.empty()) job.dataset.name = f.dataset;
+  if (!f.precision.empty()) job.precision = f.precision;
+  if (f.epochs > 0) job.epochs = f.epochs;
+  if (f.peak > 0) job.schedule.peak = f.peak;
+  if (f.batch > 0) job.batch_size = f.batch;
+  if (f.threads >= 0) job.threads = f.threads;
+  if (f.seed >= 0) job.seed = uint64_t(f.seed);
+  if (f.fresh) job.resume = Resume::Never;
+  if (!f.output.empty()) {
+    job.directories = {f.output + "/checkpoint", f.output + "/events", f.output + "/model"};
+    if (job.progress.empty()) job.progress = f.output + "/progress.jsonl";
+  }
+  if (const char* config = std::getenv("TF_CONFIG"); config && *config) {
+    if (Status s = apply_tf_config(job, config); !s.ok()) return Status(s).at("TF_CONFIG");
+  }
+  if (Status s = check_job(job); !s.ok()) return s;
+  return job;
+}
+
+void print_summary(const RunSummary& s) {
+  fmt::print("{}: {:g} epochs, {} steps in {}; {:.0f} pictures/s\n", s.task, s.epochs, s.steps,
+             human_seconds(s.seconds), s.images_per_second);
+  if (s.model.empty()) return;
+  fmt::print("test accuracy {:.2f}%, test loss {:.4f}\n", 100 * s.test_accuracy, s.test_loss);
+  if (s.test_accuracy_flip > 0)
+    fmt::print("test accuracy with mirrored pictures {:.2f}%\n", 100 * s.test_accuracy_flip);
+  fmt::print("model in {}\n", s.model);
+}
+
+int run(const Flags& f, const Context& context) {
+  auto job = job_of(f);
+  if (!job.ok()) return fail(job.status());
+  if (f.print_job) {
+    fmt::print("{}", write_job(*job));
+    return kDone;
+  }
+  ProgressView view(context.terminal);
+  RunHooks hooks;
+  hooks.cancelled = context.cancelled;
+  hooks.progress = [&](std::string_view line) {
+    if (f.json) {
+      fmt::print("{}\n", line);
+      std::fflush(stdout);
+    } else if (!f.quiet) {
+      view.line(line);
+    }
+  };
+  auto summary = run_job(*job, hooks);
+  view.done();
+  if (!summary.ok()) {
+    fail(summary.status());
+    return exit_code(summary.status());
+  }
+  if (!f.json && !f.quiet) print_summary(*summary);
+  return kDone;
+}
+
+}  // namespace
+
+std::function<int()> add_train(CLI::App& app, Context& context) {
+  auto f = std::make_shared<Flags>();
+  auto* c = app.add_subcommand("train", "run a job file, or a job given by options");
+  c->add_option("job", f->file, "the job file (docs/job.md)");
+  c->add_option("--model", f->model, "name in the zoo, or text of a model (docs/models.md)");
+  c->add_option("--data", f->data, "folder of the dataset");
+  c->add_option("--dataset", f->dataset, "its format: cifar10, cifar100, idx, folder, csv, packed, auto");
+  c->add_option("--epochs", f->epochs, "how often to go through the training part");
+  c->add_option("--batch-size", f->batch, "pictures in a step");
+  c->add_option("--learning-rate", f->peak, "the schedule's peak");
+  c->add_option("--precision", f->precision, "auto, fp32, bf16");
+  c->add_option("--seed", f->seed, "the same seed, threads and machine type give the same bits");
+  c->add_option("--threads", f->threads, "0: all cores");
+  c->add_option("-o,--output", f->output, "folder for checkpoint, events, model and progress");
+  c->add_flag("--fresh", f->fresh, "do not go on from a checkpoint");
+  c->add_flag("--print-job", f->print_job, "print the whole job as JSON and stop");
+  c->add_flag("--json", f->json, "progress as JSON lines on standard output");
+  c->add_flag("-q,--quiet", f->quiet, "say nothing but errors");
+  c->footer("Options go before what the job file says. TF_CONFIG, where it is set, gives cluster and task.");
+  return [f, &context] { return run(*f, context); };
+}
+
+}  // namespace radl::engine::cli

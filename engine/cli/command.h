@@ -1,0 +1,71 @@
+// What the commands of radl-train share: one file a command, each adds itself to the parser and gives what to
+// run.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/status.h"
+
+namespace CLI {
+class App;
+}
+
+namespace radl::engine::cli {
+
+struct Context {
+  std::string program;                           // how it was called, for finding files beside it
+  const std::atomic<bool>* cancelled = nullptr;  // Ctrl-C or TERM
+  bool terminal = false;                         // standard error is one that can be drawn on
+};
+
+// Adds the command to the parser; gives what to run when it was chosen. The result is the exit code.
+using Add = std::function<int()> (*)(CLI::App& app, Context& context);
+struct Command {
+  std::string_view group;
+  Add add;
+};
+const std::vector<Command>& commands();
+
+std::function<int()> add_train(CLI::App& app, Context& context);
+std::function<int()> add_eval(CLI::App& app, Context& context);
+std::function<int()> add_predict(CLI::App& app, Context& context);
+std::function<int()> add_serve(CLI::App& app, Context& context);
+std::function<int()> add_report(CLI::App& app, Context& context);
+std::function<int()> add_export(CLI::App& app, Context& context);
+std::function<int()> add_import(CLI::App& app, Context& context);
+std::function<int()> add_inspect(CLI::App& app, Context& context);
+std::function<int()> add_bench(CLI::App& app, Context& context);
+std::function<int()> add_data(CLI::App& app, Context& context);
+
+// Exit codes of docs/job.md.
+inline constexpr int kDone = 0, kUserError = 1, kWorldError = 2, kInterrupted = 130;
+int exit_code_of(const Status& status);
+// One line on standard error; gives the exit code.
+int fail(const Status& status);
+
+// A line on standard error that is drawn again and again on a terminal (and seldom where there is none).
+class Meter {
+ public:
+  explicit Meter(bool terminal) : terminal_(terminal) {}
+  ~Meter();
+  void bytes(std::string_view what, uint64_t done, uint64_t total);
+  void line(const std::string& text);  // draws over the last one; without a terminal nothing
+  void say(const std::string& text);   // a line that stays
+  void clear();
+
+ private:
+  bool terminal_, drawn_ = false;
+  double last_ = 0;
+};
+
+std::string human_bytes(uint64_t bytes);
+std::string human_seconds(double seconds);
+// "32x32x3"
+Result<std::vector<int>> parse_shape(const std::string& text);
+
+}  // namespace radl::engine::cli

@@ -1,0 +1,23 @@
+// Draws a run's progress lines (docs/job.md) for people: a bar that moves, and a line for each event that
+// stays.
+#pragma once
+
+#include <string_view>
+
+#include "engine/cli/command.h"
+
+namespace radl::engine::cli {
+
+class ProgressView {
+ public:
+  explicit ProgressView(bool terminal) : meter_(terminal), terminal_(terminal) {}
+  void line(std::string_view json);
+  void done() { meter_.clear(); }
+
+ private:
+  Meter meter_;
+  bool terminal_;
+  double last_plain_ = 0;
+};
+
+}  // namespace radl::engine::cli

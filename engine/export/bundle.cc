@@ -1,0 +1,143 @@
+#include "engine/export/bundle.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "common/files.h"
+
+namespace radl::engine::exporter {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kLargestText = 16 << 20;
+
+Status check(const Bundle& b, const std::string& path) {
+  const bool sane = b.input.height > 0 && b.input.width > 0 && b.input.channels > 0 && b.classes > 1 &&
+                    b.mean.size() == size_t(b.input.channels) && b.deviation.size() == b.mean.size() &&
+                    (b.class_names.empty() || b.class_names.size() == size_t(b.classes));
+  return sane ? Status()
+              : Status(Code::Corrupt, path + ": its shape, classes and normalisation do not fit each other");
+}
+
+std::string shape_text(const std::vector<int64_t>& shape) {
+  std::string out = "[";
+  for (size_t i = 0; i < shape.size(); ++i) out += (i ? ", " : "") + std::to_string(shape[i]);
+  return out + "]";
+}
+
+}  // namespace
+
+Result<Bundle> read_bundle(const std::string& place) {
+  std::error_code e;
+  fs::path folder = place;
+  if (folder.filename() == "model.json") folder = folder.parent_path();
+  if (!fs::exists(folder / "model.json", e) && fs::exists(folder / "model" / "model.json", e))
+    folder /= "model";
+  const std::string path = (folder / "model.json").string();
+  auto text = read_file(path, kLargestText);
+  if (!text.ok())
+    return Status(text.status())
+        .with_hint("a trained model is a folder with model.json and model.safetensors");
+  const auto json = nlohmann::json::parse(*text, nullptr, false);
+  if (!json.is_object()) return Status(Code::Corrupt, path + ": is not a JSON object");
+  Bundle b;
+  b.folder = folder.empty() ? "." : folder.string();
+  try {
+    b.name = json.at("model").get<std::string>();
+    const auto& in = json.at("input");
+    b.input = {in.at("height").get<int>(), in.at("width").get<int>(), in.at("channels").get<int>()};
+    b.classes = json.at("classes").get<int>();
+    b.mean = json.at("normalization").at("mean").get<std::vector<float>>();
+    b.deviation = json.at("normalization").at("deviation").get<std::vector<float>>();
+    if (json.contains("class_names")) b.class_names = json.at("class_names").get<std::vector<std::string>>();
+  } catch (const nlohmann::json::exception& error) {
+    return Status(Code::Corrupt, path + ": " + error.what());
+  }
+  if (Status s = check(b, path); !s.ok()) return s;
+  auto description = read_file((folder / "model.txt").string(), kLargestText);
+  if (!description.ok()) return description.status();
+  b.description = std::move(*description);
+  return b;
+}
+
+std::vector<TensorView> weight_views(Network& network) {
+  std::vector<TensorView> all;
+  auto add = [&](const std::vector<ParameterInfo>& layout, std::span<const float> values) {
+    for (const auto& p : layout) {
+      all.push_back(
+          {p.name, std::vector<int64_t>(p.shape.begin(), p.shape.end()), values.subspan(p.offset, p.size)});
+    }
+  };
+  add(network.parameter_layout(), network.parameters());
+  add(network.statistics_layout(), network.statistics());
+  return all;
+}
+
+Status write_bundle(const std::string& folder, const Bundle& b, Network& network) {
+  if (Status s = check(b, folder); !s.ok()) return s;
+  if (Status s = make_directories(folder); !s.ok()) return s;
+  if (Status s = write_safetensors(folder + "/model.safetensors", weight_views(network), {{"format", "pt"}});
+      !s.ok())
+    return s;
+  if (Status s = write_file_atomic(folder + "/model.txt", network.description()); !s.ok()) return s;
+  const Json json = {
+      {"model", b.name},
+      {"description", "model.txt"},
+      {"weights", "model.safetensors"},
+      {"input", {{"height", b.input.height}, {"width", b.input.width}, {"channels", b.input.channels}}},
+      {"normalization", {{"mean", b.mean}, {"deviation", b.deviation}}},
+      {"classes", b.classes},
+      {"class_names", b.class_names}};
+  return write_file_atomic(folder + "/model.json", json.dump(2) + "\n");
+}
+
+Result<std::unique_ptr<Network>> load_network(const Bundle& bundle, const BuildOptions& options) {
+  auto network = Network::build(bundle.description, bundle.input, bundle.classes, options);
+  if (!network.ok()) return Status(network.status()).at(bundle.folder + "/model.txt");
+  const std::string path = bundle.folder + "/model.safetensors";
+  auto file = read_safetensors(path);
+  if (!file.ok()) return file.status();
+  if (Status s = assign_weights(**network, *file, path); !s.ok()) return s;
+  return network;
+}
+
+Status assign_weights(Network& network, const SafetensorsFile& file, const std::string& name) {
+  const bool wrapped = !file.tensors.empty() &&
+                       std::all_of(file.tensors.begin(), file.tensors.end(),
+                                   [](const StoredTensor& t) { return t.name.starts_with("module."); });
+  const std::string prefix = wrapped ? "module." : "";
+  std::set<std::string> used;
+  auto assign = [&](const std::vector<ParameterInfo>& layout, std::span<float> to) -> Status {
+    for (const auto& p : layout) {
+      const StoredTensor* t = file.find(prefix + p.name);
+      if (!t) return {Code::Invalid, name + ": holds no \"" + p.name + "\", which the model needs"};
+      const std::vector<int64_t> shape(p.shape.begin(), p.shape.end());
+      if (t->shape != shape) {
+        return {Code::Invalid, name + ": \"" + p.name + "\" is " + shape_text(t->shape) +
+                                   ", the model needs " + shape_text(shape)};
+      }
+      std::copy(t->values.begin(), t->values.end(), to.begin() + long(p.offset));
+      used.insert(t->name);
+    }
+    return {};
+  };
+  if (Status s = assign(network.parameter_layout(), network.parameters()); !s.ok()) return s;
+  if (Status s = assign(network.statistics_layout(), network.statistics()); !s.ok()) return s;
+  for (const auto& t : file.tensors) {
+    if (!used.contains(t.name) && !t.name.ends_with("num_batches_tracked")) {
+      return {Code::Invalid, name + ": holds \"" + t.name + "\", which the model does not have"};
+    }
+  }
+  network.parameters_changed();
+  return {};
+}
+
+std::string class_label(const Bundle& b, int index) {
+  return b.class_names.empty() ? "class " + std::to_string(index) : b.class_names[size_t(index)];
+}
+
+}  // namespace radl::engine::exporter

@@ -1,0 +1,24 @@
+// Line charts as inline SVG.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace radl::engine::exporter {
+
+struct Series {
+  std::string name;
+  std::vector<std::pair<double, double>> points;  // not finite: a gap
+};
+
+struct Chart {
+  std::string title, x_label;
+  std::vector<Series> series;
+  bool from_zero = false;
+};
+
+// "" when no series has two points.
+std::string svg_chart(const Chart& chart);
+std::string html_escape(std::string_view text);
+
+}  // namespace radl::engine::exporter

@@ -1,0 +1,69 @@
+#include "engine/serve/predictor.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/data/picture.h"
+
+namespace radl::engine::serve {
+
+Predictor::Predictor(exporter::Bundle bundle, std::unique_ptr<Network> network, int batch_size, bool flip)
+    : bundle_(std::move(bundle)),
+      network_(std::move(network)),
+      batch_size_(batch_size),
+      flip_(flip),
+      transform_(bundle_.input, bundle_.input, {}, {bundle_.mean, bundle_.deviation}),
+      images_(size_t(batch_size) * data::pixel_count(bundle_.input)),
+      logits_(size_t(batch_size) * size_t(bundle_.classes)),
+      mirrored_(flip ? logits_.size() : 0) {}
+
+Result<std::unique_ptr<Predictor>> Predictor::create(const exporter::Bundle& bundle,
+                                                     const BuildOptions& options, bool flip) {
+  BuildOptions o = options;
+  o.training = false;
+  if (Status s = data::Transform::check(bundle.input, bundle.input, {}, {bundle.mean, bundle.deviation});
+      !s.ok())
+    return s;
+  auto network = exporter::load_network(bundle, o);
+  if (!network.ok()) return network.status();
+  return std::unique_ptr<Predictor>(new Predictor(bundle, std::move(*network), o.batch_size, flip));
+}
+
+Result<std::vector<uint8_t>> Predictor::decode(std::string_view bytes) const {
+  const InputShape& in = bundle_.input;
+  auto picture = data::decode_picture(bytes, {.channels = in.channels});
+  if (!picture.ok()) return picture.status();
+  return data::fit_picture(*picture, in.height, in.width).pixels;
+}
+
+std::vector<Prediction> Predictor::predict(std::span<const std::vector<uint8_t>> pictures) {
+  assert(int(pictures.size()) <= batch_size_);
+  const size_t pixels = data::pixel_count(bundle_.input), classes = size_t(bundle_.classes),
+               n = pictures.size();
+  auto run = [&](bool mirror, std::vector<float>& logits) {
+    for (size_t i = 0; i < n; ++i) {
+      assert(pictures[i].size() == pixels);
+      transform_.evaluate(pictures[i].data(), scratch_, {images_.data() + i * pixels, pixels}, mirror);
+    }
+    network_->evaluate({{images_.data(), n * pixels}, {}, int(n)}, {logits.data(), n * classes});
+  };
+  run(false, logits_);
+  if (flip_) {
+    run(true, mirrored_);
+    for (size_t i = 0; i < n * classes; ++i) logits_[i] = (logits_[i] + mirrored_[i]) / 2;
+  }
+  std::vector<Prediction> all(n);
+  for (size_t i = 0; i < n; ++i) {
+    const float* row = logits_.data() + i * classes;
+    Prediction& p = all[i];
+    p.best = int(std::max_element(row, row + classes) - row);
+    p.probabilities.resize(classes);
+    double sum = 0;
+    for (size_t c = 0; c < classes; ++c) sum += std::exp(double(row[c]) - double(row[p.best]));
+    for (size_t c = 0; c < classes; ++c)
+      p.probabilities[c] = float(std::exp(double(row[c]) - double(row[p.best])) / sum);
+  }
+  return all;
+}
+
+}  // namespace radl::engine::serve

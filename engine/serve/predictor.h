@@ -1,0 +1,49 @@
+// Predictions for pictures of any size and kind: what `predict` and `serve` stand on.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/status.h"
+#include "engine/data/augment.h"
+#include "engine/export/bundle.h"
+#include "engine/model/network.h"
+
+namespace radl::engine::serve {
+
+struct Prediction {
+  std::vector<float> probabilities;  // per class
+  int best = 0;
+};
+
+// One at a time: not thread-safe (it owns one network).
+class Predictor {
+ public:
+  // `flip`: also the mirrored picture, logits averaged (test-time augmentation).
+  static Result<std::unique_ptr<Predictor>> create(const exporter::Bundle& bundle,
+                                                   const BuildOptions& options, bool flip = false);
+
+  // PNG or JPEG bytes to what the network takes (scaled, centre cut). Corrupt says what is wrong.
+  Result<std::vector<uint8_t>> decode(std::string_view bytes) const;
+  // Pictures as decode() gives them, at most batch_size() of them.
+  std::vector<Prediction> predict(std::span<const std::vector<uint8_t>> pictures);
+
+  const exporter::Bundle& bundle() const { return bundle_; }
+  int batch_size() const { return batch_size_; }
+
+ private:
+  Predictor(exporter::Bundle bundle, std::unique_ptr<Network> network, int batch_size, bool flip);
+
+  exporter::Bundle bundle_;
+  std::unique_ptr<Network> network_;
+  int batch_size_;
+  bool flip_;
+  data::Transform transform_;
+  data::Transform::Scratch scratch_;
+  std::vector<float> images_, logits_, mirrored_;
+};
+
+}  // namespace radl::engine::serve

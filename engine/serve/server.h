@@ -1,0 +1,45 @@
+// Predictions over HTTP.
+//
+//   POST /predict   a PNG or JPEG as the body, or JSON {"images": ["BASE64", ...]} ("image" for one)
+//                   -> {"model": ..., "predictions": [{"class", "label", "probability", "probabilities"}]}
+//   GET  /health    {"status": "ok", ...}; 503 while stopping
+//   GET  /metrics   Prometheus text
+//
+// Requests that arrive together are run as one batch. Errors are {"error": "..."} with a fitting status: 400
+// what was sent is wrong (with the picture's number), 404, 405, 413 too large, 503 too much to do (with
+// Retry-After).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "common/status.h"
+#include "engine/serve/predictor.h"
+
+namespace radl::engine::serve {
+
+struct ServerOptions {
+  std::string address = "127.0.0.1";
+  uint16_t port = 8080;               // 0: any free one
+  double batch_wait_seconds = 0.002;  // how long the first picture of a batch waits for others
+  size_t largest_body = size_t{32} << 20;
+  size_t queue = 1024;  // pictures that may wait; more are 503
+  unsigned connections = 256;
+};
+
+class Server {
+ public:
+  // Listens when it returns. Conflict: the address is in use; Invalid: it is none.
+  static Result<std::unique_ptr<Server>> start(std::unique_ptr<Predictor> predictor,
+                                               const ServerOptions& options);
+  ~Server();  // answers what it has, then stops
+  uint16_t port() const;
+  struct Impl;
+
+ private:
+  explicit Server(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace radl::engine::serve
