@@ -255,7 +255,9 @@ TEST_F(IsolatedStepsTest, SystemFilesUsersAndServices) {
   steps->add("file", "/etc/init.d/radl-fake",
              {{"mode", "0755"},
               {"content",
-               "#!/bin/sh\ncase $1 in start) touch /run/radl-fake;; stop) rm -f /run/radl-fake;; restart) "
+               "#!/bin/sh\n### BEGIN INIT INFO\n# Provides: radl-fake\n# Required-Start:\n# Required-Stop:\n"
+               "# Default-Start: 2 3 4 5\n# Default-Stop: 0 1 6\n### END INIT INFO\n"
+               "case $1 in start) touch /run/radl-fake;; stop) rm -f /run/radl-fake;; restart) "
                "echo again >> /var/radl-restarts;; status) test -e /run/radl-fake;; esac\n"}});
   steps->add("service", "radl-fake", {{"state", "running"}, {"enabled", true}, {"restart", true}});
   EXPECT_FALSE(steps->run().empty());

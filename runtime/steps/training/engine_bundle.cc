@@ -1,0 +1,130 @@
+#include "runtime/steps/training/engine_bundle.h"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <sstream>
+
+#include "common/digest.h"
+#include "runtime/base/process.h"
+#include "runtime/net/quote.h"
+#include "runtime/net/ssh/remote.h"
+#include "runtime/steps/dataset.h"
+#include "runtime/steps/place.h"
+
+namespace radl::training {
+namespace {
+
+struct Bundle {
+  std::string program;                           // path here
+  std::string loader;                            // path here of the dynamic loader
+  std::map<std::string, std::string> libraries;  // name -> path here
+  std::string digest;                            // over all of it
+};
+
+// What ldd says: "libdnnl.so.2 => /lib/.../libdnnl.so.2 (0x...)" or "/lib64/ld-linux-x86-64.so.2 (0x...)".
+Result<Bundle> find_bundle() {
+  auto program = find_engine();
+  if (!program) return program.status();
+  Bundle bundle;
+  bundle.program = *program;
+  auto listed = run_process({.argv = {"ldd", *program}, .deadline = std::chrono::seconds(20)});
+  if (!listed) return listed.status();
+  std::istringstream lines(listed->out);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name, arrow, path;
+    words >> name >> arrow >> path;
+    if (arrow == "=>" && path == "not")
+      return Status(Code::NotFound, fmt::format("{} needs {}, which is not on this machine", *program, name));
+    if (arrow == "=>" && path.starts_with('/'))
+      bundle.libraries[name] = path;
+    else if (name.starts_with('/'))
+      bundle.loader = name;
+  }
+  auto digest = ssh::local_digest(*program);
+  if (!digest) return digest.status();
+  std::string all = *digest;
+  for (const auto& [name, path] : bundle.libraries) {
+    auto one = ssh::local_digest(path);
+    if (!one) return one.status();
+    all += name + *one;
+  }
+  bundle.digest = sha256_hex(all);
+  return bundle;
+}
+
+Result<Bundle> bundle_once() {
+  static std::mutex mutex;
+  static std::map<std::string, Bundle> known;  // by program and its digest
+  std::lock_guard lock(mutex);
+  auto program = find_engine();
+  if (!program) return program.status();
+  auto digest = ssh::local_digest(*program);
+  if (!digest) return digest.status();
+  auto found = known.find(*program + *digest);
+  if (found != known.end()) return found->second;
+  auto bundle = find_bundle();
+  if (bundle) known[*program + *digest] = *bundle;
+  return bundle;
+}
+
+bool is_system_library(const std::string& path) {
+  return path.starts_with("/lib/") || path.starts_with("/usr/lib/") || path.starts_with("/lib64/") ||
+         path.starts_with("/usr/lib64/");
+}
+
+Status check_architecture(Remote& remote) {
+  utsname here{};
+  uname(&here);
+  auto there = remote.exec("uname -sm");
+  if (!there) return there.status();
+  std::string wanted = fmt::format("{} {}\n", here.sysname, here.machine);
+  if (there->out == wanted) return {};
+  return {Code::Unsupported,
+          fmt::format("the node is a {} and radl-train was built for {}",
+                      there->out.substr(0, there->out.find('\n')), wanted.substr(0, wanted.size() - 1))};
+}
+
+}  // namespace
+
+Result<Engine> place_engine(const NodeHandle& node, const Context& context) {
+  auto bundle = bundle_once();
+  if (!bundle) return bundle.status();
+  bool local = !node.attributes.value("local_directory", "").empty();
+  Engine engine;
+  engine.folder = fmt::format("~/.radl/engine/{}{}", bundle->digest.substr(0, 16), local ? "-local" : "");
+  if (!local) {
+    auto remote = node.connect();
+    if (!remote) return remote.status();
+    if (Status s = check_architecture(**remote); !s.ok()) return s;
+  }
+  auto place = [&](const std::string& from, const std::string& to, unsigned mode) -> Status {
+    auto placed = place_file(node, context, from, engine.folder + "/" + to, mode);
+    if (!placed) return placed.status();
+    engine.sent |= *placed;
+    return {};
+  };
+  if (Status s = place(bundle->program, "radl-train", 0555); !s.ok()) return s;
+  bool own_libraries = false;
+  for (const auto& [name, path] : bundle->libraries) {
+    // A local node has this machine's system libraries; any other gets all, and the loader that fits them.
+    if (local && is_system_library(path)) continue;
+    own_libraries = true;
+    if (Status s = place(path, "lib/" + name, 0444); !s.ok()) return s;
+  }
+  std::string folder = shell_path(engine.folder);
+  if (local) {
+    engine.command =
+        (own_libraries ? "env LD_LIBRARY_PATH=" + folder + "/lib " : "") + folder + "/radl-train";
+  } else {
+    if (Status s = place(bundle->loader, "lib/loader", 0555); !s.ok()) return s;
+    engine.command = fmt::format("{0}/lib/loader --library-path {0}/lib {0}/radl-train", folder);
+  }
+  return engine;
+}
+
+}  // namespace radl::training

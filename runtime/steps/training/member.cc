@@ -1,0 +1,227 @@
+#include "runtime/steps/training/member.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <thread>
+
+#include "common/digest.h"
+#include "common/files.h"
+#include "runtime/net/quote.h"
+#include "runtime/net/ssh/remote.h"
+
+namespace radl::training {
+
+Result<ExecResult> Member::exec(const std::string& command) {
+  auto remote = node_.connect();
+  if (!remote) return std::move(remote).status().at(address());
+  ExecOptions options;
+  options.deadline = std::chrono::minutes(2);
+  auto result = (*remote)->exec(command, options);
+  if (!result) return std::move(result).status().at(address());
+  return result;
+}
+
+Result<Member::Look> Member::look() {
+  // A process id may have been given to another program since: ours has our folder's name in its command
+  // line.
+  auto result =
+      exec(fmt::format("echo \"home $HOME\"; cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | awk '/:/ {{ "
+                       "print \"port \" $2 }}'; cd {} 2>/dev/null || exit 0; "
+                       "[ -f run.json ] && echo \"run $(cat run.json)\"; for p in *.pid; do t=${{p%.pid}}; [ "
+                       "-f \"$p\" ] || continue; "
+                       "if [ -f \"$t.exit\" ]; then echo \"ended $t $(cat \"$t.exit\")\"; "
+                       "elif tr '\\0' ' ' < /proc/$(cat \"$p\")/cmdline 2>/dev/null | grep -q "
+                       "'job-'\"$t\"'.json'; then echo \"running $t 0\"; else echo \"ended $t -1\"; fi; done",
+                       shell_path(folder())));
+  if (!result) return result.status();
+  Look look;
+  std::string ports;
+  std::istringstream lines(result->out);
+  for (std::string line; std::getline(lines, line);) {
+    size_t blank = line.find(' ');
+    std::string kind = line.substr(0, blank), rest = blank == std::string::npos ? "" : line.substr(blank + 1);
+    if (kind == "home")
+      look.home = rest;
+    else if (kind == "port")
+      ports += rest + "\n";
+    else if (kind == "run")
+      look.run = rest;
+    else if (kind == "running" || kind == "ended") {
+      TaskState state{kind == "running" ? TaskState::Phase::Running : TaskState::Phase::Ended, -1};
+      size_t at = rest.rfind(' ');
+      if (kind == "ended") state.exit = std::atoi(rest.c_str() + at + 1);
+      look.tasks.emplace_back(rest.substr(0, at), state);
+    }
+  }
+  look.ports = used_ports(ports);
+  return look;
+}
+
+Status Member::clear(bool fresh) {
+  auto result =
+      exec(fmt::format("cd {0} 2>/dev/null || {{ mkdir -p {0} && chmod 0700 {0}; exit; }}\n"
+                       "for p in *.pid; do [ -f \"$p\" ] && [ ! -f \"${{p%.pid}}.exit\" ] && kill -KILL "
+                       "-\"$(cat \"$p\")\" 2>/dev/null; done\n"
+                       "rm -f *.pid *.exit *.log run.json job-*.json job.key progress-*.jsonl\n{1}exit 0\n",
+                       shell_path(folder()), fresh ? "rm -rf checkpoint events model\n" : ""));
+  if (!result) return result.status();
+  return result->exit_status == 0 ? Status()
+                                  : std::move(ssh::command_failure(*result, folder())).at(address());
+}
+
+Result<bool> Member::lacks_data(const std::string& directory) {
+  auto result = exec(fmt::format("[ -d {0} ] && [ -n \"$(ls -A {0})\" ] && echo there || echo lacks",
+                                 shell_path(directory)));
+  if (!result) return result.status();
+  return result->out == "lacks\n";
+}
+
+Status Member::write_job(const Task& task, const Json& job, const std::string& key) {
+  auto remote = node_.connect();
+  if (!remote) return remote.status();
+  auto secret = (*remote)->put_bytes(key, folder() + "/job.key", 0600);
+  if (!secret) return secret.status();
+  return (*remote)->put_bytes(job.dump(1) + "\n", folder() + "/job-" + task.file() + ".json", 0600).status();
+}
+
+Status Member::write_run(const std::string& run) {
+  auto remote = node_.connect();
+  if (!remote) return remote.status();
+  return (*remote)->put_bytes(run, folder() + "/run.json", 0600).status();
+}
+
+Status Member::start(const Engine& engine, const std::vector<Task>& tasks) {
+  std::string script = fmt::format("cd {} || exit 1\n", shell_path(folder()));
+  for (const auto& task : tasks) {
+    // The shell around it outlives a signal to the group, so that the exit status is always written.
+    std::string inner = fmt::format(
+        "trap : TERM INT HUP; echo $$ > {0}.pid; {1} job-{0}.json >> {0}.log 2>&1 & c=$!; "
+        "wait $c; r=$?; while kill -0 $c 2>/dev/null; do wait $c; r=$?; done; echo $r > {0}.exit.tmp; mv "
+        "{0}.exit.tmp {0}.exit",
+        task.file(), engine.command);
+    script += fmt::format("setsid /bin/sh -c {} </dev/null >/dev/null 2>&1 &\n", shell_quote(inner));
+  }
+  script += "for t in";
+  for (const auto& task : tasks) script += " " + task.file();
+  script +=
+      "; do i=0; while [ ! -s $t.pid ]; do i=$((i+1)); [ $i -gt 500 ] && exit 1; sleep 0.01; done; done\n";
+  auto result = exec(script);
+  if (!result) return result.status();
+  return result->exit_status == 0
+             ? Status()
+             : Status(Code::Retry,
+                      address() + ": the training's processes could not be started: " + result->err);
+}
+
+Status Member::signal(const std::vector<std::string>& files, const char* name) {
+  std::string script = fmt::format("cd {} 2>/dev/null || exit 0\n", shell_path(folder()));
+  for (const auto& file : files)
+    script += fmt::format("[ -f {0}.exit ] || kill -{1} -\"$(cat {0}.pid)\" 2>/dev/null\n", file, name);
+  auto result = exec(script + "exit 0\n");
+  return result ? Status() : result.status();
+}
+
+Status Member::follow(const std::vector<Task>& tasks, const std::function<void(const std::string&)>& on_line,
+                      const std::function<void(const std::string&, int)>& on_end,
+                      const std::function<bool()>& stop) {
+  std::string files, names;
+  for (const auto& task : tasks) {
+    files += " progress-" + task.file() + ".jsonl";
+    names += " " + task.file();
+  }
+  // tail sleeps in the kernel until something is written; the loop looks once a second whether all are alive.
+  std::string command = fmt::format(
+      "cd {0} || exit 1; touch{1}; tail -q -n +1 -F{1} 2>/dev/null & t=$!; trap 'kill $t 2>/dev/null' EXIT; "
+      "left=\"{2}\"; "
+      "while [ -n \"$left\" ]; do now=$left; left=; for n in $now; do if [ -f $n.exit ]; then sleep 0.2; "
+      "echo; echo \"@ended $n $(cat $n.exit)\"; "
+      "elif kill -0 $(cat $n.pid) 2>/dev/null; then left=\"$left $n\"; elif [ -f $n.exit ]; then "
+      "left=\"$left $n\"; else echo; echo \"@ended $n -1\"; fi; done; "
+      "[ -z \"$left\" ] || sleep 0.5; done; sleep 0.2; kill $t 2>/dev/null",
+      shell_path(folder()), files, names);
+  std::map<std::string, size_t> seen;  // lines of each task so far, over all connections
+  std::map<std::string, bool> ended;
+  auto unreachable_since = std::chrono::steady_clock::time_point::max();
+  while (!stop() && ended.size() < tasks.size()) {
+    std::map<std::string, size_t> now;
+    std::string held;
+    auto take = [&](const std::string& line) {
+      if (line.empty()) return;
+      if (line.starts_with("@ended ")) {
+        size_t at = line.rfind(' ');
+        std::string name = line.substr(7, at - 7);
+        if (!ended[name]) on_end(name, std::atoi(line.c_str() + at + 1));
+        ended[name] = true;
+        return;
+      }
+      Json json = Json::parse(line, nullptr, false);
+      if (!json.is_object()) return;
+      std::string task = json.value("task", "");
+      if (++now[task] <= seen[task]) return;
+      seen[task] = now[task];
+      on_line(line);
+    };
+    ExecOptions options;
+    options.deadline = std::chrono::hours(24 * 30);
+    options.cancelled = stop;
+    options.on_output = [&](std::string_view piece, bool is_stderr) {
+      if (is_stderr) return;
+      unreachable_since = std::chrono::steady_clock::time_point::max();
+      held += piece;
+      for (size_t end; (end = held.find('\n')) != std::string::npos; held.erase(0, end + 1))
+        take(held.substr(0, end));
+    };
+    auto remote = node_.connect();
+    auto result = remote ? (*remote)->exec(command, options) : Result<ExecResult>(remote.status());
+    if (result && ended.size() >= tasks.size()) break;
+    if (stop()) break;
+    auto clock = std::chrono::steady_clock::now();
+    if (unreachable_since > clock) unreachable_since = clock;
+    if (clock - unreachable_since > std::chrono::seconds(8)) {
+      return {Code::Lost, fmt::format("{}: {}", address(),
+                                      result ? "the training's folder is gone" : result.status().message())};
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  }
+  return {};
+}
+
+Result<std::string> Member::log_tail(const std::string& file, int lines) {
+  auto result = exec(fmt::format("tail -n {} {}/{}.log", lines, shell_path(folder()), file));
+  if (!result) return result.status();
+  return result->out;
+}
+
+Result<size_t> Member::fetch(const std::string& below, const std::string& local_folder) {
+  auto listed = exec(fmt::format("cd {}/{} 2>/dev/null && find . -type f -exec sha256sum {{}} +",
+                                 shell_path(folder()), below));
+  if (!listed) return listed.status();
+  size_t count = 0;
+  std::istringstream lines(listed->out);
+  for (std::string line; std::getline(lines, line); ++count) {
+    if (line.size() < 69) continue;
+    std::string name = line.substr(68), local = local_folder + "/" + name;  // DIGEST, two blanks, "./"
+    if (("/" + name + "/").find("/../") != std::string::npos)
+      return Status(Code::Corrupt, address() + ": lists a file outside of its folder");
+    auto there = ssh::local_digest(local);
+    if (there && *there == line.substr(0, 64)) continue;
+    if (Status s = make_directories(parent_path(local)); !s.ok()) return s;
+    if (Status s = fetch_file(below + "/" + name, local); !s.ok()) return s;
+    auto digest = sha256_file(local);
+    if (!digest || *digest != line.substr(0, 64))
+      return Status(Code::Corrupt, fmt::format("{}: {} arrived with other bytes", address(), name));
+  }
+  return count;
+}
+
+Status Member::fetch_file(const std::string& below, const std::string& local_path) {
+  auto remote = node_.connect();
+  if (!remote) return remote.status();
+  return (*remote)->get_file(folder() + "/" + below, local_path);
+}
+
+}  // namespace radl::training

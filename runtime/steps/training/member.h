@@ -1,0 +1,64 @@
+// One node of a training: its folder, the processes in it, what they write.
+//
+//   ~/.radl/jobs/<job>/  job-<task>.json  job.key (0600)  run.json  checkpoint/  events/  model/
+//                        progress-<task>.jsonl  <task>.log  <task>.pid  <task>.exit
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "runtime/steps/training/engine_bundle.h"
+#include "runtime/steps/training/tasks.h"
+
+namespace radl::training {
+
+struct TaskState {
+  enum class Phase { Absent, Running, Ended } phase = Phase::Absent;  // Ended without exit: was killed
+  int exit = -1;
+};
+
+class Member {
+ public:
+  Member(const NodeHandle& node, const Context& context, std::string job)
+      : node_(node), context_(context), job_(std::move(job)) {}
+
+  const std::string& address() const { return node_.address; }
+  std::string folder() const { return "~/.radl/jobs/" + job_; }
+  // The digest of the run that the folder belongs to, empty if none; `home` and used ports come with it.
+  struct Look {
+    std::string run, home;
+    std::vector<int> ports;
+    std::vector<std::pair<std::string, TaskState>> tasks;  // by Task::file()
+  };
+  Result<Look> look();
+  // Ends what runs; with `fresh` removes checkpoints and all else that was written.
+  Status clear(bool fresh);
+  // True if the data set has to be brought.
+  Result<bool> lacks_data(const std::string& directory);
+  Status write_job(const Task& task, const Json& job, const std::string& key);
+  Status write_run(const std::string& run);
+  // Starts tasks in sessions of their own: they outlive the connection.
+  Status start(const Engine& engine, const std::vector<Task>& tasks);
+  // Asks tasks to end (they write a checkpoint), or kills them.
+  Status signal(const std::vector<std::string>& files, const char* name);
+  // Follows progress files and ends of processes until `stop`; calls `on_line` with each JSON line and
+  // `on_end` with task file name and exit status (-1: killed without one). Lost when the node cannot be
+  // reached any more.
+  Status follow(const std::vector<Task>& tasks, const std::function<void(const std::string& line)>& on_line,
+                const std::function<void(const std::string& file, int exit)>& on_end,
+                const std::function<bool()>& stop);
+  Result<std::string> log_tail(const std::string& file, int lines);
+  // Brings a folder of the job to this machine. The number of files.
+  Result<size_t> fetch(const std::string& below, const std::string& local_folder);
+  Status fetch_file(const std::string& below, const std::string& local_path);
+
+ private:
+  Result<ExecResult> exec(const std::string& command);
+
+  const NodeHandle& node_;
+  const Context& context_;
+  std::string job_;
+};
+
+}  // namespace radl::training

@@ -1,0 +1,43 @@
+// Which processes a training consists of, and their job files (docs/job.md).
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/steps/step_runner.h"
+
+namespace radl::training {
+
+struct Task {
+  std::string type;  // chief, ps, worker
+  int index = 0;
+  size_t node = 0;  // index in the step's nodes
+  int port = 0;
+  std::string name() const { return type + "/" + std::to_string(index); }  // as in progress lines
+  std::string file() const { return type + "-" + std::to_string(index); }  // as in file names
+};
+
+struct Layout {
+  std::vector<Task> tasks;
+  size_t chief = 0;                    // index in tasks: evaluates, writes checkpoints, events and the model
+  bool needs_data(size_t node) const;  // a chief or worker runs there
+};
+
+// From training.cluster. Where the chief's node holds server 0 (or worker 0 and there are no servers), that
+// process is the chief, as docs/job.md allows. Invalid names a node that is not one of the step's.
+Result<Layout> make_layout(const Json& training, const std::vector<NodeHandle>& nodes);
+
+// The job file of one task. `home` is the login's home on its node; ports are set by now.
+Json job_of(const Json& training, const Layout& layout, const Task& task,
+            const std::vector<NodeHandle>& nodes, const std::string& home, int threads, bool resume);
+
+// Threads for each worker: 0 on machines of their own, a share of this one's cores on local nodes.
+int threads_of(const Json& training, const Layout& layout, const std::vector<NodeHandle>& nodes);
+
+// The ports of /proc/net/tcp and tcp6 that are in use, as the node printed them.
+std::vector<int> used_ports(const std::string& text);
+// A port in 20000 - 32000, below the range from which systems take those of outgoing connections.
+int choose_port(const std::vector<int>& used);
+
+}  // namespace radl::training

@@ -1,0 +1,397 @@
+#include "runtime/steps/training_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "common/digest.h"
+#include "common/files.h"
+#include "runtime/steps/dataset.h"
+#include "runtime/steps/place.h"
+#include "runtime/steps/step_log.h"
+#include "runtime/steps/training/member.h"
+
+namespace radl {
+namespace {
+
+using namespace training;
+using SteadyClock = std::chrono::steady_clock;
+
+double seconds_since(SteadyClock::time_point begin) {
+  return std::chrono::duration<double>(SteadyClock::now() - begin).count();
+}
+
+// Calls once for each index, all at the same time; the first failure.
+Status for_all(size_t count, const std::function<Status(size_t)>& call) {
+  std::vector<Status> results(count);
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < count; ++i) threads.emplace_back([&, i] { results[i] = call(i); });
+  for (auto& thread : threads) thread.join();
+  for (auto& result : results) {
+    if (!result.ok()) return std::move(result);
+  }
+  return {};
+}
+
+class TrainingRun {
+ public:
+  TrainingRun(const StepContext& context, const ir::Step& step, const std::vector<NodeHandle>& nodes)
+      : context_(context),
+        step_(step),
+        training_(step.training),
+        nodes_(nodes),
+        log_(context, step, step.id) {
+    std::string name = training_.value("name", "training"),
+                identity = training_.value("identity", step.digest);
+    std::string job;
+    for (char c : name) job += std::isalnum(static_cast<unsigned char>(c)) ? c : '-';
+    job += "-" + identity.substr(0, 12);
+    for (const auto& node : nodes_) members_.push_back(std::make_unique<Member>(node, *context.context, job));
+  }
+
+  Result<StepOutcome> run() {
+    auto layout = make_layout(training_, nodes_);
+    if (!layout) return std::move(layout).status().at(where());
+    layout_ = *layout;
+    auto joined = look();
+    if (!joined) return std::move(joined).status().at(where());
+    if (!*joined) {
+      Status started = prepare();
+      if (started.ok()) started = start();
+      if (!started.ok()) return std::move(started).at(where());
+    }
+    auto begin = SteadyClock::now();
+    Status trained = follow();
+    phases_["training"] = seconds_since(begin);
+    if (!trained.ok()) return std::move(trained).at(where());
+    return collect();
+  }
+
+ private:
+  std::string where() const { return fmt::format("training '{}'", training_.value("name", "")); }
+  bool cancelled() const { return context_.context->cancelled && context_.context->cancelled(); }
+
+  void tell(const std::string& node, const std::string& what, const char* state, double seconds = 0) {
+    log_.line(fmt::format("{}: {} {}", node, what, state));
+    std::lock_guard lock(emit_);
+    context_.emit({step_.id, node, "task", {{"name", what}, {"state", state}, {"seconds", seconds}}});
+  }
+
+  // True when this very training runs already, or has ended well without having been brought back: then it is
+  // joined.
+  Result<bool> look() {
+    looks_.resize(nodes_.size());
+    Status looked = for_all(nodes_.size(), [&](size_t i) -> Status {
+      auto look = members_[i]->look();
+      if (!look) return look.status();
+      looks_[i] = std::move(*look);
+      return {};
+    });
+    if (!looked.ok()) return looked;
+    bool same = true, running = false, whole = true;
+    for (const auto& look : looks_) same &= look.run == step_.digest;
+    for (size_t i = 0; i < layout_.tasks.size(); ++i) {
+      const Task& task = layout_.tasks[i];
+      TaskState state;
+      for (const auto& [file, found] : looks_[task.node].tasks) {
+        if (file == task.file()) state = found;
+      }
+      running |= state.phase == TaskState::Phase::Running;
+      bool good = state.phase == TaskState::Phase::Running ||
+                  (state.phase == TaskState::Phase::Ended && state.exit == 0);
+      // A lost worker does not end a training; the chief and the servers do.
+      whole &= good || (task.type == "worker" && state.phase == TaskState::Phase::Ended);
+    }
+    if (same && whole) {
+      tell("", running ? "joining the training that is under way" : "the training has ended meanwhile", "ok");
+      return true;
+    }
+    interrupted_ = same;  // part of it is gone: go on from the last checkpoint
+    return false;
+  }
+
+  Status prepare() {
+    auto begin = SteadyClock::now();
+    engines_.resize(nodes_.size());
+    std::string directory = training_.at("job").at("dataset").value("directory", "");
+    bool resume = context_.resume || interrupted_;
+    Status done = for_all(nodes_.size(), [&](size_t i) -> Status {
+      if (Status s = members_[i]->clear(!resume); !s.ok()) return s;
+      auto engine = place_engine(nodes_[i], *context_.context);
+      if (!engine) return std::move(engine).status().at(nodes_[i].address);
+      engines_[i] = *engine;
+      if (!layout_.needs_data(i) || directory.empty()) return {};
+      return bring_data(i, directory);
+    });
+    phases_["preparation"] = seconds_since(begin);
+    return done;
+  }
+
+  Status bring_data(size_t i, const std::string& directory) {
+    auto lacks = members_[i]->lacks_data(directory);
+    if (!lacks) return lacks.status();
+    if (!*lacks) return {};
+    const Json& data = training_.value("data", Json::object());
+    DatasetSource source{training_.at("job").at("dataset").value("name", ""), data.value("source", "auto"),
+                         data.value("mirror", "")};
+    auto begin = SteadyClock::now();
+    auto folder = fetch_dataset(source, *context_.context, [&](const std::string& line) { log_.line(line); });
+    if (!folder) return folder.status();
+    auto placed = place_folder(nodes_[i], *context_.context, *folder, directory);
+    if (!placed) return std::move(placed).status().at(nodes_[i].address);
+    tell(nodes_[i].address, fmt::format("data set {}", source.name), "ok", seconds_since(begin));
+    return {};
+  }
+
+  Status start() {
+    auto begin = SteadyClock::now();
+    for (auto& task : layout_.tasks) {
+      // Local nodes share one network; a port that one has been given is not free for the next.
+      auto used = looks_[task.node].ports;
+      for (const auto& other : layout_.tasks) used.push_back(other.port);
+      task.port = choose_port(used);
+    }
+    std::string key = to_hex(random_bytes(32)) + "\n";
+    int threads = threads_of(training_, layout_, nodes_);
+    bool resume = context_.resume || interrupted_;
+    Status started = for_all(nodes_.size(), [&](size_t i) -> Status {
+      std::vector<Task> here = tasks_of(i);
+      for (const auto& task : here) {
+        Json job = job_of(training_, layout_, task, nodes_, looks_[i].home, threads, resume);
+        if (Status s = members_[i]->write_job(task, job, key); !s.ok())
+          return std::move(s).at(nodes_[i].address);
+      }
+      // Written before the start: a run that is killed here finds a training whose processes are gone, and
+      // resumes.
+      if (Status s = members_[i]->write_run(step_.digest); !s.ok()) return std::move(s).at(nodes_[i].address);
+      return here.empty() ? Status() : members_[i]->start(engines_[i], here);
+    });
+    phases_["start"] = seconds_since(begin);
+    if (!started.ok()) stop_all("KILL");
+    return started;
+  }
+
+  std::vector<Task> tasks_of(size_t node) const {
+    std::vector<Task> here;
+    for (const auto& task : layout_.tasks) {
+      if (task.node == node) here.push_back(task);
+    }
+    return here;
+  }
+
+  void stop_all(const char* signal) {
+    (void)for_all(nodes_.size(), [&](size_t i) {
+      std::vector<std::string> files;
+      for (const auto& task : tasks_of(i)) files.push_back(task.file());
+      return members_[i]->signal(files, signal);
+    });
+  }
+
+  void on_line(size_t node, const std::string& line) {
+    Json json = Json::parse(line, nullptr, false);
+    std::string event = json.value("event", ""), task = json.value("task", "");
+    {
+      std::lock_guard lock(state_);
+      if (event == "finished" &&
+          (task == layout_.tasks[layout_.chief].name() || json.contains("test_accuracy")))
+        finished_ = json;
+      if (event == "failed") failures_[task] = json.value("message", "");
+    }
+    std::lock_guard lock(emit_);
+    context_.emit({step_.id, nodes_[node].address, "metric", json});
+  }
+
+  void on_end(size_t node, const std::string& file, int exit) {
+    std::lock_guard lock(state_);
+    ends_[file] = exit;
+    news_.notify_all();
+    if (exit != 0) {
+      log_.line(fmt::format("{}: {} ended with {}", nodes_[node].address, file,
+                            exit < 0 ? "a signal" : std::to_string(exit)));
+    }
+  }
+
+  // Until the chief has ended, or the training cannot go on.
+  Status follow() {
+    std::atomic<bool> over{false};
+    std::vector<std::thread> followers;
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      if (tasks_of(i).empty()) continue;
+      followers.emplace_back([&, i] {
+        Status lost = members_[i]->follow(
+            tasks_of(i), [&, i](const std::string& line) { on_line(i, line); },
+            [&, i](const std::string& file, int exit) { on_end(i, file, exit); },
+            [&] { return over.load(); });
+        if (lost.ok()) return;
+        std::lock_guard lock(state_);
+        for (const auto& task : tasks_of(i)) ends_.try_emplace(task.file(), -1);
+        lost_ = std::move(lost);
+        news_.notify_all();
+      });
+    }
+    Status result = wait_for_end();
+    if (!result.ok())
+      stop_all(result.code() == Code::Cancelled ? "TERM" : "KILL");
+    else
+      let_others_end();
+    if (result.code() == Code::Cancelled) wait_after_cancel();
+    over = true;
+    for (auto& follower : followers) follower.join();
+    stop_all("KILL");
+    return result;
+  }
+
+  Status wait_for_end() {
+    std::unique_lock lock(state_);
+    const Task& chief = layout_.tasks[layout_.chief];
+    for (;;) {
+      auto chief_end = ends_.find(chief.file());
+      if (chief_end != ends_.end()) return chief_end->second == 0 ? Status() : failure(lock, chief);
+      size_t workers = 0, gone = 0;
+      for (const auto& task : layout_.tasks) {
+        auto end = ends_.find(task.file());
+        bool bad = end != ends_.end() && end->second != 0;
+        if (task.type == "ps" && bad) return failure(lock, task);
+        if (task.type != "worker") continue;
+        ++workers;
+        gone += bad;
+        // What is wrong with the job or its data is wrong for all.
+        if (bad && end->second == 1) return failure(lock, task);
+        if (bad && gone == workers && workers == count_workers()) return failure(lock, task);
+      }
+      if (cancelled()) return {Code::Cancelled, "cancelled; a checkpoint was asked for"};
+      news_.wait_for(lock, std::chrono::milliseconds(200));
+    }
+  }
+
+  size_t count_workers() const {
+    return static_cast<size_t>(std::count_if(layout_.tasks.begin(), layout_.tasks.end(),
+                                             [](const Task& t) { return t.type == "worker"; }));
+  }
+
+  // Called with the lock; talks to the node without it.
+  Status failure(std::unique_lock<std::mutex>& lock, const Task& task) {
+    // The others have up to two seconds to say why.
+    news_.wait_for(lock, std::chrono::milliseconds(500));
+    int exit = ends_[task.file()];
+    std::string said = failures_[task.name()];
+    Status lost = lost_;
+    lock.unlock();
+    std::string message = fmt::format("{}: task {}: {}", nodes_[task.node].address, task.name(),
+                                      !said.empty() ? said
+                                      : exit < 0    ? "was killed"
+                                                    : fmt::format("ended with exit status {}", exit));
+    if (!lost.ok()) {
+      message += "; " + lost.message();
+    } else if (auto tail = members_[task.node]->log_tail(task.file(), 20); tail && !tail->empty()) {
+      message += "\n" + log_.last_lines(*tail, 20);
+    }
+    lock.lock();
+    return {exit == 1 ? Code::Invalid : exit == 130 ? Code::Cancelled : Code::Retry, message};
+  }
+
+  // The chief has ended well: servers and workers end by themselves, or are told to.
+  void let_others_end() {
+    auto until = SteadyClock::now() + std::chrono::seconds(10);
+    std::unique_lock lock(state_);
+    while (ends_.size() < layout_.tasks.size() && SteadyClock::now() < until)
+      news_.wait_for(lock, std::chrono::milliseconds(100));
+  }
+
+  void wait_after_cancel() {
+    auto until = SteadyClock::now() + std::chrono::seconds(20);
+    std::unique_lock lock(state_);
+    while (ends_.size() < layout_.tasks.size() && SteadyClock::now() < until)
+      news_.wait_for(lock, std::chrono::milliseconds(100));
+  }
+
+  Result<StepOutcome> collect() {
+    auto begin = SteadyClock::now();
+    size_t chief = layout_.tasks[layout_.chief].node;
+    std::string result = training_.value("result", "");
+    if (result.empty()) return invalid(where() + ": no folder for the result");
+    if (Status s = make_directories(result); !s.ok()) return std::move(s).at(where());
+    auto model = members_[chief]->fetch("model", result + "/model");
+    if (!model) return std::move(model).status().at(where());
+    if (*model == 0) return Status(Code::Corrupt, where() + ": ended, but left no model");
+    auto events = members_[chief]->fetch("events", result + "/events");
+    if (!events) return std::move(events).status().at(where());
+    // From now on it counts as brought back: a later run starts anew and does not join it.
+    if (Status s = for_all(nodes_.size(),
+                           [&](size_t i) { return members_[i]->write_run("collected " + step_.digest); });
+        !s.ok())
+      return s;
+    StepOutcome outcome;
+    std::error_code error;
+    std::string weights = result + "/model/model.safetensors";
+    if (!std::filesystem::exists(weights, error)) weights = result + "/model";
+    phases_["collection"] = seconds_since(begin);
+    auto digest = sha256_file(weights);
+    outcome.product = {{"model_path", weights},
+                       {"model_sha256", digest ? Json(*digest) : Json()},
+                       {"test_accuracy", finished_.value("test_accuracy", 0.0)},
+                       {"images_per_second", finished_.value("images_per_second", 0.0)},
+                       {"seconds", finished_.value("seconds", phases_["training"])},
+                       {"events_path", result + "/events"},
+                       {"phases", phases_}};
+    std::string report = result + "/model/report.json";
+    if (std::filesystem::exists(report, error)) {
+      std::filesystem::copy_file(report, result + "/report.json",
+                                 std::filesystem::copy_options::overwrite_existing, error);
+      outcome.product["report_path"] = result + "/report.json";
+    } else {
+      Json own{
+          {"training", training_.value("name", "")}, {"product", outcome.product}, {"finished", finished_}};
+      if (Status s = write_file_atomic(result + "/report.json", own.dump(1) + "\n"); !s.ok()) return s;
+      outcome.product["report_path"] = result + "/report.json";
+    }
+    outcome.changes.push_back({where(), "model", nullptr, outcome.product["model_sha256"], ""});
+    return outcome;
+  }
+
+  const StepContext& context_;
+  const ir::Step& step_;
+  const Json& training_;
+  const std::vector<NodeHandle>& nodes_;
+  StepLog log_;
+  std::vector<std::unique_ptr<Member>> members_;
+  std::vector<Member::Look> looks_;
+  std::vector<Engine> engines_;
+  Layout layout_;
+  bool interrupted_ = false;
+  std::map<std::string, double> phases_;  // wall seconds
+
+  std::mutex emit_, state_;
+  std::condition_variable news_;
+  std::map<std::string, int> ends_;  // by Task::file()
+  std::map<std::string, std::string> failures_;
+  Json finished_ = Json::object();
+  Status lost_;
+};
+
+class TrainingRunner : public StepRunner {
+ public:
+  // Whether the product is what is wanted shows in the state and on this machine; the nodes have no part in
+  // it.
+  Result<std::vector<Change>> observe(const StepContext&, const ir::Step& step,
+                                      const std::vector<NodeHandle>&) override {
+    return Status(Code::Unsupported,
+                  fmt::format("step {}: a training cannot be observed without running it", step.id));
+  }
+  Result<StepOutcome> run(const StepContext& context, const ir::Step& step,
+                          const std::vector<NodeHandle>& nodes) override {
+    return TrainingRun(context, step, nodes).run();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StepRunner> make_training_runner() { return std::make_unique<TrainingRunner>(); }
+
+}  // namespace radl

@@ -1,0 +1,116 @@
+// One infrastructure in a temporary folder with everything faked but the state: plan, apply, destroy in one
+// line each.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "runtime/exec/executor.h"
+#include "runtime/plan/render.h"
+#include "tests/support/disk_provider.h"
+#include "tests/support/fake_runner.h"
+#include "tests/support/fake_world.h"
+#include "tests/support/runtime_programs.h"
+#include "tests/support/temporary_folder.h"
+
+namespace radl::test {
+
+struct Bench {
+  TemporaryFolder folder;
+  FakeWorld fake;
+  DiskProvider provider{folder.path() + "/cloud"};
+  FakeRunner runner;
+  ProviderSet providers;
+  Cancellation cancellation;
+  ApplyOptions options;
+  ir::Secrets secrets;
+  PlanOptions plan_options;
+  std::vector<EventSink*> sinks;
+  Connector connector = always_connected();
+
+  Bench() { providers.by_name["local"] = &provider; }
+
+  std::unique_ptr<Store> store(OpenMode mode = OpenMode::Create) {
+    Result<std::unique_ptr<Store>> opened = Store::open(folder.path() + "/.radl", "demo", mode, fake.world);
+    EXPECT_TRUE(opened.ok()) << opened.status().text();
+    return opened.ok() ? std::move(*opened) : nullptr;
+  }
+
+  Snapshot snapshot() {
+    Result<std::unique_ptr<Store>> opened =
+        Store::open(folder.path() + "/.radl", "demo", OpenMode::Read, fake.world);
+    if (!opened.ok()) return Snapshot();
+    Result<Snapshot> read = (*opened)->snapshot();
+    EXPECT_TRUE(read.ok()) << read.status().text();
+    return *read;
+  }
+
+  Result<Plan> try_plan(const ir::Program& program, const Snapshot& snapshot,
+                        const Observed* observed = nullptr) {
+    return make_plan({program, snapshot, providers, fingerprints(snapshot, secrets), observed, plan_options});
+  }
+
+  Plan plan(const ir::Program& program, const Observed* observed = nullptr) {
+    Result<Plan> made = try_plan(program, snapshot(), observed);
+    EXPECT_TRUE(made.ok()) << made.status().text();
+    return made.ok() ? *made : Plan();
+  }
+
+  Run run(Store& store, const ir::Program* program) {
+    Run run;
+    run.world = &fake.world;
+    run.store = &store;
+    run.providers = &providers;
+    for (ir::StepKind kind : {ir::StepKind::Native, ir::StepKind::Ansible, ir::StepKind::Training})
+      run.runners[kind] = &runner;
+    run.connect = connector;
+    run.program = program;
+    run.secrets = &secrets;
+    run.sinks = sinks;
+    run.cancellation = &cancellation;
+    run.options = options;
+    return run;
+  }
+
+  RunReport apply(const ir::Program& program, const Observed* observed = nullptr) {
+    std::unique_ptr<Store> opened = store();
+    EXPECT_TRUE(opened->lock("apply", std::chrono::milliseconds(0)).ok());
+    Run with = run(*opened, &program);
+    Result<Recovery> recovered = recover(with);
+    if (!recovered.ok()) {
+      RunReport report;
+      report.status = recovered.status();
+      return report;
+    }
+    Result<Plan> made = try_plan(program, *opened->snapshot(), observed);
+    EXPECT_TRUE(made.ok()) << made.status().text();
+    return radl::apply(with, *made);
+  }
+
+  RunReport destroy() {
+    std::unique_ptr<Store> opened = store();
+    EXPECT_TRUE(opened->lock("destroy", std::chrono::milliseconds(0)).ok());
+    Run with = run(*opened, nullptr);
+    Result<Recovery> recovered = recover(with);
+    if (!recovered.ok()) {
+      RunReport report;
+      report.status = recovered.status();
+      return report;
+    }
+    return radl::destroy(with, make_destroy_plan(*opened->snapshot()));
+  }
+
+  Result<Observed> look(const ir::Program& program) {
+    std::unique_ptr<Store> opened = store();
+    return refresh(run(*opened, &program), *opened->snapshot());
+  }
+};
+
+// "+ worker[2]" for each action, in order.
+inline std::vector<std::string> marks(const Plan& plan) {
+  std::vector<std::string> all;
+  for (const Action& action : plan.actions)
+    all.push_back(std::string(verb_mark(action.verb)) + " " + action.id);
+  return all;
+}
+
+}  // namespace radl::test

@@ -1,0 +1,227 @@
+// The training runner with a stand-in for the engine: placement, following, loss of processes, joining,
+// resuming.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "runtime/providers/local/node_directory.h"
+#include "runtime/providers/local/node_process.h"
+#include "runtime/steps/training/tasks.h"
+#include "runtime/steps/training_runner.h"
+#include "tests/support/test_nodes.h"
+
+namespace radl {
+namespace {
+
+using test::contains;
+using test::TestNodes;
+
+struct TrainingTest : testing::Test {
+  TrainingTest() {
+    setenv("RADL_TRAIN", RADL_SOURCE_DIR "/tests/support/fake_engine/radl-train", 1);
+    setenv("XDG_CACHE_HOME", nodes.folder.path("cache").c_str(), 1);
+    for (const char* address : {"server[0]", "worker[0]", "worker[1]"})
+      handles.push_back(nodes.handle(address));
+    step.id = "training/t";
+    step.kind = ir::StepKind::Training;
+    step.digest = "digest-1";
+    for (const auto& handle : handles) step.nodes.push_back(handle.address);
+    step.training = {
+        {"name", "t"},
+        {"identity", std::string(64, 'a')},
+        {"result", nodes.folder.path("result")},
+        {"data", {{"source", "subset"}, {"mirror", ""}}},
+        {"cluster",
+         {{"chief", {"server[0]"}}, {"ps", {"server[0]"}}, {"worker", {"worker[0]", "worker[1]"}}}},
+        {"job",
+         {{"job", 1},
+          {"model", "ok"},
+          {"epochs", 2},
+          {"threads", 0},
+          {"dataset", {{"name", "tiny"}, {"directory", "data/tiny"}}}}}};
+    context.context = &nodes.context;
+    context.log_path = nodes.folder.path("step.log");
+    context.emit = [this](const StepEvent& event) { events.push_back(event); };
+  }
+  std::string job_file(const std::string& node, const std::string& below) {
+    for (const auto& handle : handles) {
+      if (handle.address == node)
+        return handle.attributes.at("home").get<std::string>() + "/.radl/jobs/t-aaaaaaaaaaaa/" + below;
+    }
+    return "";
+  }
+  Result<StepOutcome> run() { return make_training_runner()->run(context, step, handles); }
+  size_t count(const std::string& event) {
+    size_t n = 0;
+    for (const auto& each : events) n += each.kind == "metric" && each.data.value("event", "") == event;
+    return n;
+  }
+  // Processes of the training on a node, the node's server and our connection apart.
+  size_t engines() {
+    size_t n = 0;
+    for (const auto& handle : handles) {
+      local::NodeDirectory directory(nodes.context.work_directory, handle.attributes.at("vm_id"));
+      for (int pid : local::processes_of(directory)) {
+        auto line = read_file("/proc/" + std::to_string(pid) + "/cmdline");
+        n += line && line->find("radl-train") != std::string::npos;
+      }
+    }
+    return n;
+  }
+  void wait_for_steps() {
+    for (int i = 0; i < 1000; ++i) {
+      auto text = read_file(job_file("server[0]", "progress-ps-0.jsonl"));
+      if (text && text->find("\"step\"") != std::string::npos) return;
+      usleep(10000);
+    }
+    FAIL() << "the training does not start";
+  }
+
+  TestNodes nodes;
+  std::vector<NodeHandle> handles;
+  ir::Step step;
+  StepContext context;
+  std::vector<StepEvent> events;
+};
+
+TEST_F(TrainingTest, BringsTheModelBackWithItsNumbers) {
+  auto outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  const Json& product = outcome->product;
+  EXPECT_EQ(product.at("test_accuracy"), 0.75);
+  EXPECT_EQ(product.at("images_per_second"), 1234.0);
+  EXPECT_EQ(product.at("model_path"), nodes.folder.path("result/model/model.safetensors"));
+  EXPECT_EQ(*read_file(product.at("model_path")), "weights");
+  EXPECT_EQ(product.at("model_sha256"), sha256_hex("weights"));
+  EXPECT_TRUE(std::filesystem::exists(nodes.folder.path("result/events/a.tfevents")));
+  EXPECT_TRUE(std::filesystem::exists(product.at("report_path")));
+  EXPECT_EQ(count("step"), 20u);
+  EXPECT_EQ(count("started"), 3u);
+  EXPECT_EQ(engines(), 0u);
+  struct stat info {};
+  ASSERT_EQ(stat(job_file("worker[0]", "job.key").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+  Json job = Json::parse(*read_file(job_file("worker[1]", "job-worker-1.json")));
+  EXPECT_FALSE(job.at("cluster").contains("chief")) << "the chief is server 0";
+  EXPECT_EQ(job.at("cluster").at("worker").size(), 2u);
+  EXPECT_GE(job.at("threads"), 1);
+}
+
+TEST_F(TrainingTest, RunAgainItStartsAnew) {
+  ASSERT_TRUE(run().ok());
+  events.clear();
+  auto outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_EQ(count("step"), 20u);
+}
+
+TEST_F(TrainingTest, AKilledWorkerDoesNotEndIt) {
+  step.training["job"]["epochs"] = 10;
+  std::thread killer([&] {
+    wait_for_steps();
+    auto pid = read_file(job_file("worker[1]", "worker-1.pid"));
+    if (pid) kill(-std::atoi(pid->c_str()), SIGKILL);
+  });
+  auto outcome = run();
+  killer.join();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_TRUE(contains(*read_file(context.log_path), "worker-1 ended with"));
+}
+
+TEST_F(TrainingTest, AllWorkersKilledEndsItWithinSeconds) {
+  step.training["job"]["epochs"] = 1000;
+  std::thread killer([&] {
+    wait_for_steps();
+    for (const char* node : {"worker[0]", "worker[1]"}) {
+      auto pid = read_file(job_file(node, std::string("worker-") + node[7] + ".pid"));
+      if (pid) kill(-std::atoi(pid->c_str()), SIGKILL);
+    }
+  });
+  auto begin = std::chrono::steady_clock::now();
+  auto outcome = run();
+  killer.join();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.status().code(), Code::Retry);
+  EXPECT_TRUE(contains(outcome.status().message(), "was killed"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
+  EXPECT_EQ(engines(), 0u);
+}
+
+TEST_F(TrainingTest, AWrongJobIsReportedWithItsLastLines) {
+  step.training["job"]["model"] = "fails";
+  auto outcome = run();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.status().code(), Code::Invalid);
+  for (const char* part :
+       {"training 't'", "server[0]", "ps/0", "the loss became nan", "Traceback: something is wrong"}) {
+    EXPECT_TRUE(contains(outcome.status().message(), part));
+  }
+  EXPECT_EQ(engines(), 0u);
+}
+
+TEST_F(TrainingTest, CancelledItWritesACheckpointAndResumes) {
+  step.training["job"]["epochs"] = 30;
+  std::atomic<bool> stop{false};
+  nodes.context.cancelled = [&] { return stop.load(); };
+  std::thread user([&] {
+    wait_for_steps();
+    stop = true;
+  });
+  auto outcome = run();
+  user.join();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.status().code(), Code::Cancelled);
+  EXPECT_EQ(engines(), 0u);
+  stop = false;
+  context.resume = true;
+  events.clear();
+  outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_LT(count("step"), 300u) << "it went on from the checkpoint";
+}
+
+TEST_F(TrainingTest, ARunOfAKilledRadlcIsJoined) {
+  step.training["job"]["epochs"] = 20;
+  int child = fork();
+  if (child == 0) {
+    (void)run();
+    _exit(0);
+  }
+  wait_for_steps();
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_GE(engines(), 3u) << "the training goes on without us";
+  auto outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_EQ(*read_file(job_file("server[0]", "starts")), "ps/0\n") << "it was not started again";
+  EXPECT_EQ(count("step"), 200u) << "all its progress is told";
+}
+
+TEST(TrainingLayout, PutsTheChiefIntoTheFirstServer) {
+  std::vector<NodeHandle> nodes(2);
+  nodes[0].address = "s[0]";
+  nodes[1].address = "w[0]";
+  for (auto& node : nodes) node.attributes = {{"private_ip", "10.0.0.1"}};
+  Json training{{"cluster", {{"chief", {"s[0]"}}, {"ps", {"s[0]"}}, {"worker", {"w[0]"}}}},
+                {"job", {{"dataset", Json::object()}}}};
+  auto layout = training::make_layout(training, nodes);
+  ASSERT_TRUE(layout.ok());
+  EXPECT_EQ(layout->tasks.size(), 2u);
+  EXPECT_EQ(layout->tasks[layout->chief].name(), "ps/0");
+  training["cluster"]["chief"] = {"w[0]"};
+  layout = training::make_layout(training, nodes);
+  ASSERT_TRUE(layout.ok());
+  EXPECT_EQ(layout->tasks[layout->chief].name(), "chief/0");
+  EXPECT_TRUE(layout->needs_data(1));
+  EXPECT_FALSE(layout->needs_data(0));
+  training["cluster"]["worker"] = {"x[0]"};
+  EXPECT_FALSE(training::make_layout(training, nodes).ok());
+}
+
+}  // namespace
+}  // namespace radl
