@@ -1,0 +1,53 @@
+" Syntax of RADL 1 and `radl 2`, with YAML between @begin and @end.
+if exists('b:current_syntax')
+  finish
+endif
+syntax iskeyword @,48-57,_,.,-
+
+syntax include @radlYaml syntax/yaml.vim
+unlet! b:current_syntax
+
+syntax match radlName /\%(network\|system\|ansible\|configure\|deploy\|description\|input\|output\)\@<=\s\+\zs[A-Za-z_.][A-Za-z0-9_.-]*/ contained
+syntax keyword radlSentence network system ansible configure deploy contextualize description input output nextgroup=radlName skipwhite
+syntax keyword radlSentence radl use as
+syntax keyword radlKeyword step with option after
+syntax keyword radlOperator and or not contains soft
+syntax keyword radlConditional if then else
+syntax keyword radlBoolean yes no true false
+syntax match radlFeature /\<[A-Za-z_.][A-Za-z0-9_.-]*\>\ze\s*\%(<=\|>=\|[=<>]\|contains\>\)/
+syntax match radlResource /\<[a-z_]\+\>\ze\s\+'/ contains=radlOperator,radlSentence,radlKeyword,radlConditional
+syntax match radlFunction /\<[a-z_]\+\ze(/
+syntax match radlNumber /\<\d\+\%(\.\d*\)\?\s*\%(\%([KMGTkmgt]i\?[Bb]\?\|ECU\|GCEU\|HRZ\|ms\|[smhd]\)\>\)\?/
+syntax match radlComparator /<=\|>=\|==\|!=\|[=<>]/
+syntax match radlReference /\<\%(input\|system\|network\|env\)\.[A-Za-z_][A-Za-z0-9_.-]*/
+syntax match radlComment /#.*$/ contains=radlTodo,@Spell
+syntax keyword radlTodo TODO FIXME XXX contained
+syntax match radlEscape /\\./ contained
+syntax match radlPlaceholder /#N#\|@input\.[^@]\+@/ contained
+syntax region radlInterpolation matchgroup=radlDelimiter start=/\${/ end=/}/ contained contains=radlFunction,radlNumber,radlReference,radlConditional,radlOperator
+syntax region radlString start=/'/ skip=/\\./ end=/'/ contains=radlEscape,radlPlaceholder,radlInterpolation
+syntax region radlRecipe matchgroup=radlDelimiter start=/@begin/ end=/^@end\>/ contains=@radlYaml keepend
+
+syntax sync minlines=200
+
+highlight default link radlSentence Keyword
+highlight default link radlName Type
+highlight default link radlKeyword Statement
+highlight default link radlOperator Operator
+highlight default link radlConditional Conditional
+highlight default link radlBoolean Boolean
+highlight default link radlFeature Identifier
+highlight default link radlResource Function
+highlight default link radlFunction Function
+highlight default link radlNumber Number
+highlight default link radlComparator Operator
+highlight default link radlReference Special
+highlight default link radlComment Comment
+highlight default link radlTodo Todo
+highlight default link radlEscape SpecialChar
+highlight default link radlPlaceholder SpecialChar
+highlight default link radlInterpolation Normal
+highlight default link radlString String
+highlight default link radlDelimiter PreProc
+
+let b:current_syntax = 'radl'
