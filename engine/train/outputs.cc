@@ -3,36 +3,34 @@
 #include <nlohmann/json.hpp>
 
 #include "common/files.h"
-#include "engine/export/safetensors.h"
+#include "engine/export/bundle.h"
+#include "engine/export/onnx.h"
 
 namespace radl::engine {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Status write_weights(const std::string& path, Setup& setup) {
-  std::vector<exporter::TensorView> tensors;
-  auto add = [&](const std::vector<ParameterInfo>& layout, std::span<const float> values) {
-    for (const ParameterInfo& p : layout) {
-      tensors.push_back(
-          {p.name, std::vector<int64_t>(p.shape.begin(), p.shape.end()), values.subspan(p.offset, p.size)});
-    }
-  };
-  add(setup.network->parameter_layout(), setup.network->parameters());
-  add(setup.network->statistics_layout(), setup.network->statistics());
-  return exporter::write_safetensors(path, tensors, {{"format", "pt"}});
+exporter::Bundle bundle_of(const Job& job, const Setup& setup) {
+  exporter::Bundle out;
+  out.folder = job.directories.model;
+  out.name = job.model.find('\n') == std::string::npos ? job.model : "custom";
+  out.description = setup.network->description();
+  out.input = setup.network->input();
+  out.classes = setup.network->classes();
+  out.mean = setup.data.normalization.mean;
+  out.deviation = setup.data.normalization.deviation;
+  out.class_names = setup.data.train->class_names();
+  return out;
 }
 
-Json model_json(const Job& job, const Setup& setup) {
-  InputShape in = setup.network->input();
-  const data::Normalization& n = setup.data.normalization;
-  return {{"model", job.model.find('\n') == std::string::npos ? job.model : "custom"},
-          {"description", "model.txt"},
-          {"weights", "model.safetensors"},
-          {"input", {{"height", in.height}, {"width", in.width}, {"channels", in.channels}}},
-          {"normalization", {{"mean", n.mean}, {"deviation", n.deviation}}},
-          {"classes", setup.network->classes()},
-          {"class_names", setup.data.train->class_names()}};
+Status write_onnx(const std::string& path, const Setup& setup) {
+  exporter::OnnxOptions options;
+  options.mean = setup.data.normalization.mean;
+  options.deviation = setup.data.normalization.deviation;
+  options.class_names = setup.data.train->class_names();
+  return exporter::write_onnx(path, setup.network->graph(), setup.network->parameters(),
+                              setup.network->statistics(), options);
 }
 
 Json metrics_json(const RunSummary& s, const Evaluation& e) {
@@ -56,10 +54,8 @@ Json metrics_json(const RunSummary& s, const Evaluation& e) {
 Status write_model(const Job& job, Setup& setup, const RunSummary& summary, const Evaluation& evaluation) {
   const std::string& folder = job.directories.model;
   if (Status made = make_directories(folder); !made.ok()) return made;
-  if (Status w = write_weights(folder + "/model.safetensors", setup); !w.ok()) return w;
-  if (Status w = write_file_atomic(folder + "/model.txt", setup.network->description()); !w.ok()) return w;
-  if (Status w = write_file_atomic(folder + "/model.json", model_json(job, setup).dump(2) + "\n"); !w.ok())
-    return w;
+  if (Status w = exporter::write_bundle(folder, bundle_of(job, setup), *setup.network); !w.ok()) return w;
+  if (Status w = write_onnx(folder + "/model.onnx", setup); !w.ok()) return w;
   return write_file_atomic(folder + "/metrics.json", metrics_json(summary, evaluation).dump(2) + "\n");
 }
 

@@ -57,6 +57,11 @@ class Job {
     return false;
   }
 
+ private:
+  std::mutex mutex_;  // these two outlive the servers, whose threads use them
+  std::vector<ServerEvent> events_;
+
+ public:
   std::vector<std::unique_ptr<ParameterServer>> servers;
   std::vector<std::string> addresses;
   std::unique_ptr<ChiefClient> chief;
@@ -68,8 +73,6 @@ class Job {
     events_.push_back(e);
   }
   bool memory_;
-  std::mutex mutex_;
-  std::vector<ServerEvent> events_;
 };
 
 struct Kind {
