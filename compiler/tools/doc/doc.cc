@@ -1,0 +1,276 @@
+#include "compiler/tools/doc/doc.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace radl {
+namespace {
+
+using namespace ast;
+
+const Feature* find_feature(const Features& list, std::string_view name) {
+  for (const Feature* feature : list.items) {
+    if (feature->name.text == name && feature->value) return feature;
+  }
+  return nullptr;
+}
+
+// The value as a reader wants it: texts without quotes, everything else as written.
+std::string value_text(const Tree& tree, const Features& list, std::string_view name) {
+  const Feature* feature = find_feature(list, name);
+  if (!feature) return "";
+  auto* text = as<String>(feature->value);
+  if (text && text->parts.empty()) return std::string(text->text);
+  return std::string(tree.source->text(feature->value->span));
+}
+
+// As written, for `code`: quotes tell a text from a number.
+std::string source_text(const Tree& tree, const Features& list, std::string_view name) {
+  const Feature* feature = find_feature(list, name);
+  return feature ? std::string(tree.source->text(feature->value->span)) : "";
+}
+
+std::string cell(std::string_view text) {
+  std::string out;
+  for (char c : text) {
+    if (c == '|')
+      out += "\\|";
+    else if (c == '\n')
+      out += ' ';
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string code(std::string_view text) { return text.empty() ? "" : "`" + cell(text) + "`"; }
+
+std::string row(const std::vector<std::string>& cells) {
+  std::string out = "|";
+  for (const std::string& each : cells) out += " " + each + (each.empty() ? "|" : " |");
+  return out + "\n";
+}
+
+std::string table(const std::vector<std::string>& heads, const std::vector<std::vector<std::string>>& rows) {
+  std::string out = row(heads) + "|";
+  for (size_t i = 0; i < heads.size(); ++i) out += "---|";
+  out += "\n";
+  for (const auto& cells : rows) out += row(cells);
+  return out + "\n";
+}
+
+// "1 <= value <= 8", "one of a, b".
+std::string limits(const Tree& tree, const Features& body) {
+  std::string out;
+  auto add = [&out](std::string text) { out += (out.empty() ? "" : ", ") + text; };
+  std::string least = source_text(tree, body, "min"), most = source_text(tree, body, "max");
+  if (!least.empty()) add("at least " + code(least));
+  if (!most.empty()) add("at most " + code(most));
+  for (const char* name : {"one_of", "values", "allowed"}) {
+    if (std::string text = source_text(tree, body, name); !text.empty()) add("one of " + code(text));
+  }
+  for (const char* name : {"pattern", "matches"}) {
+    if (std::string text = source_text(tree, body, name); !text.empty()) add("matches " + code(text));
+  }
+  return out;
+}
+
+std::string describe(const Tree& tree, const Sentence& sentence, const Features& body) {
+  std::string text = value_text(tree, body, "description");
+  return text.empty() ? comment_above(tree, sentence.span.begin) : text;
+}
+
+class Page {
+ public:
+  Page(const Tree& tree, std::string module_name) : tree_(tree), module_name_(std::move(module_name)) {}
+
+  std::string run() {
+    head();
+    if (tree_.dialect == Dialect::Radl2) usage();
+    inputs();
+    outputs();
+    systems();
+    networks();
+    recipes();
+    modules();
+    while (out_.size() > 1 && out_.ends_with("\n\n")) out_.pop_back();
+    return std::move(out_);
+  }
+
+ private:
+  std::vector<const Block*> blocks(Kind kind) const {
+    std::vector<const Block*> found;
+    for (const Sentence* sentence : tree_.sentences) {
+      if (sentence->kind == kind && sentence->name) found.push_back(as<Block>(sentence));
+    }
+    return found;
+  }
+
+  void head() {
+    std::string title = module_name_, text;
+    for (const Block* block : blocks(Kind::Description)) {
+      std::string name = value_text(tree_, block->body, "name");
+      if (!name.empty()) title = name;
+      for (const char* feature : {"short", "content"}) {
+        std::string more = value_text(tree_, block->body, feature);
+        if (!more.empty()) text += more + "\n\n";
+      }
+    }
+    out_ += "# " + title + "\n\n" + text;
+    // The comment at the head of the file, before its first sentence.
+    std::string comment = head_comment();
+    if (!comment.empty()) out_ += comment + "\n\n";
+  }
+  std::string head_comment() const {
+    if (tree_.trivia.empty() || tree_.trivia[0].kind != TriviaKind::Comment) return "";
+    uint32_t end = tree_.sentences.empty() ? tree_.source->whole().end : tree_.sentences[0]->span.begin;
+    uint32_t last = 0;
+    int line = 0;
+    for (const Trivia& each : tree_.trivia) {
+      if (each.kind != TriviaKind::Comment || each.span.begin >= end) break;
+      int here = tree_.source->line_of(each.span.begin);
+      if (line != 0 && here != line + 1) break;
+      line = here;
+      last = each.span.end;
+    }
+    // `radl 2` may come first: then the comment below it is the head.
+    return last == 0 ? "" : comment_above(tree_, last + 1);
+  }
+
+  void usage() {
+    std::string body;
+    for (const Block* input : blocks(Kind::Input)) {
+      if (find_feature(input->body, "default")) continue;
+      body += (body.empty() ? "" : " and\n") + ("  " + std::string(input->name.text) + " = ...");
+    }
+    if (blocks(Kind::Input).empty() && blocks(Kind::Output).empty()) return;
+    out_ += "```radl\nuse '" + module_name_ + "' as NAME (" + (body.empty() ? "" : "\n" + body + "\n") +
+            ")\n```\n\n";
+  }
+
+  void inputs() {
+    std::vector<std::vector<std::string>> rows;
+    for (const Block* input : blocks(Kind::Input)) {
+      const Features& body = input->body;
+      std::string preset = source_text(tree_, body, "default");
+      std::string text = describe(tree_, *input, body);
+      if (source_text(tree_, body, "sensitive").find("yes") != std::string::npos ||
+          source_text(tree_, body, "sensitive").find("true") != std::string::npos) {
+        text += text.empty() ? "Sensitive." : " (sensitive)";
+      }
+      rows.push_back({code(input->name.text), cell(value_text(tree_, body, "type")),
+                      preset.empty() ? "required" : code(preset), limits(tree_, body), cell(text)});
+    }
+    if (!rows.empty())
+      out_ += "## Inputs\n\n" + table({"name", "type", "default", "limits", "meaning"}, rows);
+  }
+
+  void outputs() {
+    std::vector<std::vector<std::string>> rows;
+    for (const Block* output : blocks(Kind::Output)) {
+      rows.push_back({code(output->name.text), code(source_text(tree_, output->body, "value")),
+                      cell(describe(tree_, *output, output->body))});
+    }
+    if (!rows.empty()) out_ += "## Outputs\n\n" + table({"name", "value", "meaning"}, rows);
+  }
+
+  std::string deployed(std::string_view system) const {
+    std::string out;
+    for (const Sentence* sentence : tree_.sentences) {
+      auto* deploy = as<Deploy>(sentence);
+      if (!deploy || deploy->name.text != system || !deploy->count) continue;
+      out += (out.empty() ? "" : " + ") + code(tree_.source->text(deploy->count->span));
+    }
+    return out;
+  }
+
+  void systems() {
+    std::vector<std::vector<std::string>> rows;
+    for (const Block* system : blocks(Kind::System)) {
+      std::string asks;
+      for (const Feature* feature : system->body.items) {
+        bool told = feature->name.text == "cpu.count" || feature->name.text == "memory.size" ||
+                    feature->name.text == "gpu.count" || feature->name.text == "instance_type";
+        if (!told || feature->form != FeatureKind::Simple) continue;
+        asks += (asks.empty() ? "" : ", ") + code(tree_.source->text(feature->span));
+      }
+      rows.push_back({code(system->name.text), deployed(system->name.text), asks,
+                      cell(comment_above(tree_, system->span.begin))});
+    }
+    if (!rows.empty()) out_ += "## Systems\n\n" + table({"name", "machines", "asks for", "meaning"}, rows);
+  }
+
+  void networks() {
+    std::vector<std::vector<std::string>> rows;
+    for (const Block* network : blocks(Kind::Network)) {
+      bool is_public = value_text(tree_, network->body, "outbound") == "yes";
+      rows.push_back({code(network->name.text), is_public ? "public" : "private",
+                      code(value_text(tree_, network->body, "outports")),
+                      cell(comment_above(tree_, network->span.begin))});
+    }
+    if (!rows.empty()) out_ += "## Networks\n\n" + table({"name", "kind", "open ports", "meaning"}, rows);
+  }
+
+  void recipes() {
+    std::vector<std::vector<std::string>> rows;
+    for (const Sentence* sentence : tree_.sentences) {
+      auto* configure = as<Configure>(sentence);
+      if (!configure) continue;
+      std::string kind = configure->recipe ? "Ansible" : configure->resources.empty() ? "none" : "native";
+      rows.push_back({code(configure->name.text), kind, runs(configure->name.text),
+                      cell(comment_above(tree_, configure->span.begin))});
+    }
+    if (!rows.empty()) out_ += "## Recipes\n\n" + table({"name", "kind", "runs on", "meaning"}, rows);
+  }
+  std::string runs(std::string_view recipe) const {
+    std::string out;
+    for (const Sentence* sentence : tree_.sentences) {
+      auto* context = as<Contextualize>(sentence);
+      if (!context) continue;
+      for (const Item* item : context->items) {
+        if (item->configure.text != recipe) continue;
+        out += (out.empty() ? "" : ", ") + code(item->system.text);
+        if (item->step) out += " (step " + std::string(item->step->digits) + ")";
+      }
+    }
+    return out;
+  }
+
+  void modules() {
+    std::vector<std::vector<std::string>> rows;
+    for (const Sentence* sentence : tree_.sentences) {
+      auto* use = as<Use>(sentence);
+      if (use && use->module) rows.push_back({code(use->name.text), code(use->module->text)});
+    }
+    if (!rows.empty()) out_ += "## Modules\n\n" + table({"as", "module"}, rows);
+  }
+
+  const Tree& tree_;
+  std::string module_name_, out_;
+};
+
+}  // namespace
+
+std::string comment_above(const Tree& tree, uint32_t offset) {
+  const SourceFile& source = *tree.source;
+  int line = source.line_of(std::min(offset, source.whole().end)) - 1;
+  std::vector<std::string> lines;
+  for (; line >= 1; --line) {
+    std::string_view text = source.line_text(line);
+    size_t mark = text.find_first_not_of(" \t");
+    if (mark == std::string_view::npos || text[mark] != '#') break;
+    text.remove_prefix(mark + 1);
+    if (!text.empty() && text[0] == ' ') text.remove_prefix(1);
+    if (text.starts_with("radl: allow")) continue;  // for the checker, not for readers
+    lines.emplace_back(text);
+  }
+  std::string out;
+  for (auto each = lines.rbegin(); each != lines.rend(); ++each) out += (out.empty() ? "" : "\n") + *each;
+  return out;
+}
+
+std::string document_file(const Tree& tree, const std::string& module_name) {
+  return Page(tree, module_name).run();
+}
+
+}  // namespace radl
