@@ -63,6 +63,8 @@ class PlainNetwork : public Network {
   std::string kernel_listing() const override {
     return "every layer: ref (plain loops in fp32, asked for)\n";
   }
+  void set_profiling(bool) override {}
+  std::vector<OperationTime> profile() const override { return {}; }
 
  private:
   Graph graph_;

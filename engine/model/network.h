@@ -53,6 +53,14 @@ struct InputShape {
   int height = 32, width = 32, channels = 3;
 };
 
+struct OperationTime {
+  std::string name;    // layers: "layer1.0.bn1+relu"; also "loss", "weights" (packing)
+  std::string kernel;  // implementation; empty for element-wise work
+  double forward_seconds = 0, backward_seconds = 0;
+  double forward_flop = 0, backward_flop = 0;    // done in that time
+  double forward_bytes = 0, backward_bytes = 0;  // of activations read and written at least once, estimated
+};
+
 struct Graph;  // engine/model/graph.h
 
 class Network {
@@ -91,6 +99,10 @@ class Network {
   virtual Status whiten(const Batch& batch) = 0;
   // One line per layer: kernel chosen and why.
   virtual std::string kernel_listing() const = 0;
+  // From now on each operation's time is taken (a few nanoseconds a call); see profile().
+  virtual void set_profiling(bool on) = 0;
+  // Seconds per operation since profiling was turned on; empty for `--kernels ref`.
+  virtual std::vector<OperationTime> profile() const = 0;
 };
 
 }  // namespace radl::engine

@@ -1,0 +1,70 @@
+// Convolution and linear layers.
+#include <fmt/format.h>
+
+#include "engine/kernels/conv.h"
+#include "engine/layers/ops.h"
+
+namespace radl::engine {
+
+namespace {
+
+class ConvOpImpl : public ConvOp {
+ public:
+  ConvOpImpl(const ConvSpec& spec, Tensor* in, Tensor* out, ChosenConv conv, bool training)
+      : spec_(spec), in_(in), out_(out), conv_(std::move(conv)), training_(training) {
+    out_->wants_gradient = in_->wants_gradient || !spec.frozen;
+  }
+
+  bool collect_sums(double* sums) override {
+    if (sums_ || !conv_.kernel->fuses_sums()) return false;  // one reader only
+    sums_ = sums;
+    return true;
+  }
+  void plan_forward(Planner& p) override { p.use(in_), p.use(out_); }
+  void plan_backward(Planner& p) override {
+    if (!out_->wants_gradient) return;
+    p.use(out_->gradient);
+    if (!spec_.frozen) p.use(in_);
+    to_in_ = p.gradient(in_);
+  }
+  void refresh(const StepContext& s) override {
+    conv_.kernel->set_weights(s.parameters + spec_.weight, training_);
+  }
+  void forward(const StepContext& s) override {
+    conv_.kernel->forward(rows(s), in_->data, spec_.bias < 0 ? nullptr : s.parameters + spec_.bias,
+                          out_->data, s.training ? sums_ : nullptr);
+  }
+  void backward(const StepContext& s) override {
+    if (!out_->wants_gradient) return;
+    const std::byte* dy = out_->gradient->data;
+    if (!spec_.frozen)
+      conv_.kernel->backward_weights(rows(s), in_->data, dy, s.gradients + spec_.weight,
+                                     spec_.bias < 0 ? nullptr : s.gradients + spec_.bias);
+    if (to_in_.tensor) conv_.kernel->backward_data(rows(s), dy, to_in_.tensor->data, to_in_.add);
+  }
+  size_t memory_bytes() const override { return conv_.kernel->memory_bytes(); }
+  std::string kernel() const override { return fmt::format("{}: {}", conv_.kernel->name(), conv_.why); }
+  double flop() const override { return spec_.geometry.flop(spec_.rows_per_example); }
+
+ private:
+  int rows(const StepContext& s) const { return s.n * spec_.rows_per_example; }
+  ConvSpec spec_;
+  Tensor *in_, *out_;
+  GradientUse to_in_;
+  ChosenConv conv_;
+  bool training_;
+  double* sums_ = nullptr;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ConvOp>> make_conv_op(const ConvSpec& spec, Tensor* in, Tensor* out,
+                                             const OpSettings& s) {
+  Result<ChosenConv> conv = make_conv({spec.geometry, in->type, s.threads, s.training && in->wants_gradient,
+                                       s.training && !spec.frozen, s.workspace},
+                                      s.kernels);
+  if (!conv) return conv.status();
+  return std::unique_ptr<ConvOp>(std::make_unique<ConvOpImpl>(spec, in, out, std::move(*conv), s.training));
+}
+
+}  // namespace radl::engine

@@ -1,0 +1,93 @@
+// An operation of the planned network: one or several fused layers, forward and backward over tensors whose
+// memory is planned before the first step. Calls allocate nothing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/kernels/elementwise.h"
+#include "engine/kernels/workspace.h"
+#include "engine/model/graph.h"
+#include "engine/tensor/buffer.h"
+
+namespace radl::engine {
+
+// [batch, h, w, c], bound to its place in the arena by the memory plan.
+struct Tensor {
+  Shape shape;
+  Type type = Type::F32;
+  bool wants_gradient = false;
+  Tensor* gradient = nullptr;  // once the backward pass is planned
+  bool gradient_written = false;
+  size_t bytes = 0;           // for the largest batch
+  int first = -1, last = -1;  // times between which its content matters (memory_plan.h)
+  size_t offset = 0;
+  std::byte* data = nullptr;
+
+  size_t elements(int n) const { return n * shape.size(); }
+  size_t rows(int n) const { return static_cast<size_t>(n) * shape.h * shape.w; }
+  // The first byte of picture i.
+  std::byte* picture(size_t i) const { return data + i * shape.size() * size_of(type); }
+  std::byte* row(size_t i) const { return data + i * shape.c * size_of(type); }
+};
+
+// What one call works on.
+struct StepContext {
+  int n = 0;
+  bool training = false;
+  uint64_t seed = 0, step = 0;
+  const float* images = nullptr;
+  float* parameters = nullptr;
+  float* gradients = nullptr;
+  float* statistics = nullptr;
+};
+
+// A gradient to be written: set by its first writer, added to by the others.
+struct GradientUse {
+  Tensor* tensor = nullptr;  // null: nobody wants it
+  bool add = false;
+};
+
+// Gives out tensors and records when each is used; the times are the planner's business.
+class Planner {
+ public:
+  virtual ~Planner() = default;
+  virtual Tensor* make(Shape shape, Type type) = 0;
+  // The content is read or written by the operation being planned, now (forward or backward).
+  virtual void use(Tensor* tensor) = 0;
+  // While planning backward: where to put the gradient of `of`. With `over`, the first writer may take that
+  // tensor's memory (the operation reads an element there before it writes the same element).
+  virtual GradientUse gradient(Tensor* of, Tensor* over = nullptr) = 0;
+};
+
+struct OpSettings {
+  int batch = 0;
+  int threads = 1;
+  bool training = true;
+  std::string kernels;
+  std::shared_ptr<Workspace> workspace;
+};
+
+class Op {
+ public:
+  virtual ~Op() = default;
+  // Called once, in forward order, then plan_backward in reverse order (training only).
+  virtual void plan_forward(Planner& planner) = 0;
+  virtual void plan_backward(Planner& planner) = 0;
+  virtual void forward(const StepContext& s) = 0;
+  virtual void backward(const StepContext& s) = 0;
+  // Master weights changed: refresh packed copies.
+  virtual void refresh(const StepContext&) {}
+  virtual size_t memory_bytes() const { return 0; }
+  // Chosen kernel and why; empty for element-wise work.
+  virtual std::string kernel() const { return ""; }
+  // Of the forward pass, per example.
+  virtual double flop() const { return 0; }
+
+  std::string name;  // of its layers: "layer1.0.bn1+relu"
+  int layer = 0;     // index of its first layer in the graph
+};
+
+}  // namespace radl::engine

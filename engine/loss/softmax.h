@@ -1,0 +1,15 @@
+// Softmax cross-entropy with label smoothing (Szegedy et al. 2015).
+#pragma once
+
+#include <cstdint>
+
+#include "engine/model/network.h"
+
+namespace radl::engine {
+
+// logits [n, classes], labels from 0 to classes - 1; the gradient of the mean loss into `gradient` (null: not
+// wanted). Evaluated in double, the same for every thread count.
+StepResult softmax_cross_entropy(const float* logits, const int32_t* labels, int n, int classes,
+                                 float smoothing, float* gradient);
+
+}  // namespace radl::engine

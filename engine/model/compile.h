@@ -1,0 +1,24 @@
+// From layers to operations: choosing element types, fusing normalisation, residual and activation, joining
+// views.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/layers/op.h"
+#include "engine/model/graph.h"
+#include "engine/model/memory_plan.h"
+
+namespace radl::engine {
+
+struct Compiled {
+  std::vector<std::unique_ptr<Op>> ops;
+  Tensor* input = nullptr;   // null when the first layer reads the batch itself
+  Tensor* logits = nullptr;  // fp32
+};
+
+// Operations in forward order; tensors come from `plan`. Activations have `type`, the last linear layer is
+// fp32.
+Result<Compiled> compile(const Graph& graph, Type type, const OpSettings& settings, MemoryPlan& plan);
+
+}  // namespace radl::engine

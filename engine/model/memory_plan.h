@@ -1,0 +1,35 @@
+// One memory plan per model: every tensor gets a place in one arena, and tensors whose lives do not overlap
+// share it.
+#pragma once
+
+#include <deque>
+
+#include "engine/layers/op.h"
+
+namespace radl::engine {
+
+// Time runs over the forward operations 0 .. F-1 and, in training, back over F .. 2F-1; a tensor lives from
+// its first use to its last.
+class MemoryPlan : public Planner {
+ public:
+  explicit MemoryPlan(int batch) : batch_(batch) {}
+  void set_time(int time) { time_ = time; }
+
+  Tensor* make(Shape shape, Type type) override;
+  void use(Tensor* tensor) override;
+  GradientUse gradient(Tensor* of, Tensor* over = nullptr) override;
+  // Keeps a tensor from `time_` on until the end, whatever uses it (the logits).
+  void keep(Tensor* tensor);
+
+  // Places all tensors; returns the arena's size in bytes.
+  size_t place();
+  void bind(std::byte* arena);
+  // What the arena would be if no memory were shared.
+  size_t unshared_bytes() const;
+
+ private:
+  int batch_, time_ = 0;
+  std::deque<Tensor> tensors_;
+};
+
+}  // namespace radl::engine

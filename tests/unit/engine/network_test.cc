@@ -1,0 +1,155 @@
+// The planned network against the reference one in fp64: same loss, logits and gradients from the same
+// weights.
+#include "engine/model/network.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "engine/model/graph.h"
+#include "engine/model/initialise.h"
+#include "engine/model/reference_network.h"
+
+namespace radl::engine {
+namespace {
+
+struct Case {
+  std::string name, model;
+  Shape input;
+  int classes, batch;
+};
+
+// Prints the name only.
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  const auto add = [&](std::string name, std::string model, Shape input = {8, 8, 5}, int batch = 6) {
+    all.push_back({name, std::move(model), input, 7, batch});
+  };
+  const std::string head = "globalavgpool\nlinear classes\n", conv = "conv 18\n";
+  add("linear", "linear classes\n");
+  add("mlp", "linear 33 init=he\nrelu\nlinear 20\ntanh\nlinear classes\n");
+  add("conv", "conv 16 kernel=3\n" + head);
+  add("conv_strided", "conv 16 kernel=3 stride=2\nconv 32 kernel=1 stride=2\n" + head);
+  add("conv_groups", "conv 12 groups=1\nconv 24 groups=4\nconv 24 groups=24\n" + head);
+  add("conv_dilated", "conv 16 dilation=2\nconv 20 kernel=1x3\n" + head);
+  add("conv_even", "conv 16 kernel=2 pad=same\nconv 16 kernel=2 pad=valid\n" + head);
+  add("batchnorm", conv + "batchnorm\n" + head);
+  add("batchnorm_plain", conv + "batchnorm scale=no shift=no momentum=0.4\nrelu\n" + head);
+  add("batchnorm_twice", conv + "save a\nbatchnorm\nsave b\nbatchnorm from a\nrelu\nadd b\n" + head);
+  add("layernorm", conv + "layernorm\n" + head);
+  add("layernorm_first", "layernorm\n" + conv + head);
+  add("groupnorm", conv + "groupnorm groups=3\nrelu\n" + head);
+  for (const char* act :
+       {"relu", "leakyrelu", "gelu", "silu", "tanh", "sigmoid", "elu", "hardswish", "identity"})
+    add(std::string("act_") + act, conv + "batchnorm\n" + act + "\nconv 9\n" + act + "\n" + head);
+  add("residual", conv + "save s\nconv 18\nbatchnorm\nadd s\nrelu\nconv 18\nbatchnorm\nadd s\n" + head);
+  add("add_same", conv + "save s\nadd s\nrelu\n" + head);
+  add("add_three", conv + "save a\nconv 18\nsave b\nconv 18\nadd a b\n" + head);
+  add("concat", conv + "save a\nconv 7 from a\nsave b\nconv 16 from a\nconcat b a\nbatchnorm\nrelu\n" + head);
+  add("maxpool", conv + "maxpool kernel=2\n" + head);
+  add("maxpool_overlapping", conv + "maxpool kernel=3 stride=2 pad=1\n" + head);
+  add("avgpool", conv + "avgpool kernel=3 stride=2 pad=1\navgpool kernel=2\n" + head);
+  add("globalmaxpool", conv + "save a\nglobalmaxpool\nsave m\nglobalavgpool from a\nadd m\nlinear classes\n");
+  add("dropout", conv + "dropout rate=0.3\nrelu\n" + head);
+  add("flatten", conv + "flatten\nrelu\nlinear classes\n");
+  add("flatten_linear", conv + "flatten\nlinear 9\nsilu\nlinear classes\nscale factor=0.25\n");
+  add("attention", "conv 12 kernel=1\nposition\nsave s\nlayernorm\nattention heads=3\nadd s\n" + head,
+      {4, 3, 5});
+  add("attention_causal", "conv 8 kernel=1\nattention heads=2 causal=yes\n" + head, {3, 3, 5});
+  add("tokens",
+      "embedding 12 vocabulary=11\nposition\nattention heads=2\nlinear 20 per_token=yes\ngelu\n" + head,
+      {1, 9, 1});
+  add("frozen", "conv 16 frozen=yes\ngelu\nconv 16\nbatchnorm frozen=yes\nrelu\n" + head);
+  for (const char* zoo : {"logistic", "lenet", "resnet20", "fastcifar-s", "vit-tiny"})
+    add(std::string("zoo_") + zoo, zoo, {32, 32, 3}, 3);
+  return all;
+}
+
+struct Data {
+  std::vector<float> images;
+  std::vector<int32_t> labels;
+};
+
+Data make_data(const Case& c) {
+  Data data;
+  std::mt19937 random(5);
+  std::normal_distribution<float> normal;
+  const bool tokens = c.input.c == 1;
+  for (size_t i = 0; i < c.batch * c.input.size(); ++i)
+    data.images.push_back(tokens ? static_cast<float>(random() % 11) : std::round(normal(random) * 64) / 64);
+  for (int i = 0; i < c.batch; ++i) data.labels.push_back(static_cast<int32_t>(random() % c.classes));
+  return data;
+}
+
+double relative(std::span<const double> want, std::span<const float> got) {
+  double error = 0, norm = 0;
+  for (size_t i = 0; i < want.size(); ++i) error += std::pow(want[i] - got[i], 2), norm += want[i] * want[i];
+  return std::sqrt(error / std::max(norm, 1e-20));
+}
+
+class Planned : public testing::TestWithParam<Case> {
+ protected:
+  void check(const std::string& kernels, int threads, Precision precision, double tolerance) {
+    const Case& c = GetParam();
+    BuildOptions options{.batch_size = c.batch + 1,
+                         .threads = threads,
+                         .precision = precision,
+                         .seed = 3,
+                         .kernels = kernels,
+                         .label_smoothing = 0.1f};
+    auto built = Network::build(c.model, {c.input.h, c.input.w, c.input.c}, c.classes, options);
+    if (!built.ok() && built.status().code() == Code::Unsupported) return;
+    ASSERT_TRUE(built.ok()) << built.status().text();
+    Network& network = **built;
+    const Data data = make_data(c);
+    const Batch batch{data.images, data.labels, c.batch};
+    const Graph& graph = network.graph();
+    ReferenceNetwork<double> reference(graph, 3, 0.1f);
+    const std::vector<double> images(data.images.begin(), data.images.end());
+    const std::vector<double> weights(network.parameters().begin(), network.parameters().end());
+    std::vector<double> statistics(network.statistics().begin(), network.statistics().end()),
+        gradients(weights.size());
+    const StepResult want = reference.forward(images, data.labels, c.batch, true, 0, weights, statistics);
+    reference.backward(data.labels, gradients);
+    const StepResult got = network.forward_backward(batch);
+    EXPECT_NEAR(got.loss, want.loss, tolerance * std::abs(want.loss));
+    EXPECT_LT(relative(gradients, network.gradients()), tolerance)
+        << worst(graph, gradients, network.gradients());
+    EXPECT_LT(relative(statistics, network.statistics()), tolerance);
+    // Evaluation uses the running statistics that the step just changed.
+    std::vector<float> logits(c.batch * c.classes);
+    const StepResult evaluated = network.evaluate(batch, logits);
+    const StepResult expected =
+        reference.forward(images, data.labels, c.batch, false, 0, weights, statistics);
+    EXPECT_NEAR(evaluated.loss, expected.loss, tolerance * std::abs(expected.loss));
+    EXPECT_LT(relative(reference.logits(), logits), tolerance);
+  }
+
+  static std::string worst(const Graph& graph, std::span<const double> want, std::span<const float> got) {
+    std::string text;
+    for (const ParameterInfo& p : graph.parameters)
+      text += p.name + " " +
+              std::to_string(relative(want.subspan(p.offset, p.size), got.subspan(p.offset, p.size))) + "\n";
+    return text.substr(0, 2000);
+  }
+};
+
+TEST_P(Planned, MatchesTheReferenceInFp32) { check("auto", 1, Precision::Fp32, 5e-5); }
+TEST_P(Planned, MatchesTheReferenceOnTwoThreads) { check("auto", 2, Precision::Fp32, 5e-5); }
+TEST_P(Planned, MatchesTheReferenceWithEigen) { check("eigen", 2, Precision::Fp32, 5e-5); }
+TEST_P(Planned, MatchesTheReferenceWithOnednn) { check("onednn", 2, Precision::Fp32, 5e-5); }
+// bf16 keeps 8 bits of each activation.
+TEST_P(Planned, StaysNearTheReferenceInBf16) { check("auto", 2, Precision::Bf16, 8e-2); }
+
+INSTANTIATE_TEST_SUITE_P(Models, Planned, testing::ValuesIn(cases()), [](const auto& info) {
+  std::string name = info.param.name;
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  return name;
+});
+
+}  // namespace
+}  // namespace radl::engine
