@@ -39,7 +39,7 @@ class Part {
     auto note = read_file(note_, 1 << 16);
     if (note.ok()) {
       auto json = nlohmann::json::parse(*note, nullptr, false);
-      if (json.is_object() && json.value("url", "") == what_.url) validator_ = json.value("validator", "");
+      if (json.is_object() && json.value("url", "") == identity()) validator_ = json.value("validator", "");
     }
     // Without a validator nobody can tell that the rest belongs to the beginning, except the checksum.
     if (validator_.empty() && what_.sha256.empty()) return restart();
@@ -52,7 +52,7 @@ class Part {
   }
   Status remember(std::string validator) {
     validator_ = std::move(validator);
-    return write_file_atomic(note_, nlohmann::json{{"url", what_.url}, {"validator", validator_}}.dump());
+    return write_file_atomic(note_, nlohmann::json{{"url", identity()}, {"validator", validator_}}.dump());
   }
   Status append(std::string_view piece) {
     if (size_ + piece.size() > what_.largest) {
@@ -89,6 +89,7 @@ class Part {
   }
   uint64_t size() const { return size_; }
   const std::string& validator() const { return validator_; }
+  const std::string& identity() const { return what_.identity.empty() ? what_.url : what_.identity; }
 
  private:
   const Download& what_;

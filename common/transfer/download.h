@@ -15,6 +15,8 @@ struct Download {
   std::string url, path;
   std::string sha256;                    // lower-case hex; "": whatever comes
   uint64_t largest = uint64_t{1} << 40;  // more bytes are Quota
+  std::string
+      identity;  // what the note beside a part calls the source; "": the URL (a presigned one is no good)
   Headers headers;
   Retries retries{6, 0.5, 15};
   double connect_seconds = 10, stall_seconds = 30;

@@ -2,7 +2,10 @@
 
 #include <filesystem>
 
+#include "common/digest.h"
+#include "common/transfer/source.h"
 #include "engine/data/cifar.h"
+#include "engine/data/fetch_cifar10.h"
 #include "engine/data/readers.h"
 
 namespace radl::engine::data {
@@ -31,6 +34,37 @@ Result<std::string> recognise(const std::string& directory) {
       .with_hint("name one: cifar10, cifar100, idx, folder, csv, packed");
 }
 
+// The files that a format may consist of, for places that cannot be listed.
+std::vector<std::string> file_names(const std::string& format) {
+  std::vector<std::string> all;
+  auto add = [&](const char* name, std::initializer_list<const char*> names) {
+    if (format == name || format == "auto" || format.empty())
+      all.insert(all.end(), names.begin(), names.end());
+  };
+  add("cifar10", {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin",
+                  "data_batch_5.bin", "test_batch.bin"});
+  add("cifar100", {"train.bin", "test.bin"});
+  add("idx", {"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz",
+              "t10k-labels-idx1-ubyte.gz"});
+  add("csv", {"train.csv", "test.csv"});
+  add("packed", {"train.radlpack", "test.radlpack"});
+  return all;
+}
+
+// A dataset from elsewhere lies in the user's cache, under a name made of its URI.
+Result<std::string> bring(const std::string& uri, const std::string& format) {
+  auto cache = default_cache();
+  if (!cache.ok()) return cache.status();
+  const std::string folder = *cache + "/remote/" + sha256_hex(uri).substr(0, 16);
+  transfer::Http http;
+  const bool listed = !uri.starts_with("http://") && !uri.starts_with("https://");
+  if (Status s =
+          transfer::fetch_folder(http, uri, folder, listed ? std::vector<std::string>{} : file_names(format));
+      !s.ok())
+    return s;
+  return folder;
+}
+
 Result<DatasetPtr> read_part(const std::string& name, const OpenOptions& o, bool training) {
   if (name == "cifar10") return read_cifar(o.directory, training, {10, o.skip_corrupt});
   if (name == "cifar100") return read_cifar(o.directory, training, {100, o.skip_corrupt});
@@ -45,8 +79,14 @@ Result<DatasetPtr> read_part(const std::string& name, const OpenOptions& o, bool
 
 }  // namespace
 
-Result<Parts> open_dataset(const OpenOptions& o) {
-  if (o.directory.empty()) return invalid("dataset.directory is missing");
+Result<Parts> open_dataset(const OpenOptions& given) {
+  if (given.directory.empty()) return invalid("dataset.directory is missing");
+  OpenOptions o = given;
+  if (transfer::is_remote(o.directory)) {
+    auto local = bring(o.directory, o.name);
+    if (!local.ok()) return local.status();
+    o.directory = *local;
+  }
   Parts parts;
   parts.name = o.name;
   if (o.name == "auto" || o.name.empty()) {

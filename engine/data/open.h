@@ -12,7 +12,9 @@ namespace radl::engine::data {
 struct OpenOptions {
   // cifar10, cifar100, idx (mnist), folder, csv, packed; "auto" looks at what is there.
   std::string name = "auto";
-  std::string directory;       // a folder; for csv and packed also a file
+  // A folder; for csv and packed also a file. http(s)://, s3:// and webhdfs:// folders are brought to the
+  // cache first.
+  std::string directory;
   size_t train = 0, test = 0;  // use at most this many pictures, from the front; 0: all
   size_t validation = 0;       // hold this many out from the end of the training part and give them as `test`
   bool skip_corrupt = false;  // leave corrupt records out and count them (Dataset::report) instead of failing

@@ -1,0 +1,176 @@
+#include "common/transfer/source.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "common/files.h"
+#include "common/transfer/s3.h"
+#include "common/transfer/webhdfs.h"
+
+namespace radl::transfer {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string scheme_of(const std::string& uri) {
+  const size_t at = uri.find("://");
+  return at == std::string::npos ? "file" : uri.substr(0, at);
+}
+
+std::string local_path(const std::string& uri) { return uri.starts_with("file://") ? uri.substr(7) : uri; }
+
+struct S3Place {
+  std::string bucket, key;
+};
+S3Place s3_place(const std::string& uri) {
+  const std::string rest = uri.substr(5);
+  const size_t slash = rest.find('/');
+  return {rest.substr(0, slash), slash == std::string::npos ? "" : rest.substr(slash + 1)};
+}
+
+struct HdfsPlace {
+  std::string base, user, path;
+};
+Result<HdfsPlace> hdfs_place(const std::string& uri) {
+  auto url = parse_url(uri);
+  if (!url.ok()) return url.status();
+  auto path = percent_decode(url->path);
+  if (!path.ok()) return path.status();
+  const std::string host = url->host.find(':') != std::string::npos ? "[" + url->host + "]" : url->host;
+  const bool secure = url->scheme == "swebhdfs";
+  return HdfsPlace{(secure ? "https://" : "http://") + host + ":" +
+                       (url->port.empty() ? (secure ? "9871" : "9870") : url->port),
+                   url->user, *path};
+}
+
+// A name from a server becomes a path here: it must stay below the folder.
+bool stays_below(const std::string& name) {
+  const fs::path path(name);
+  return !name.empty() && !path.is_absolute() &&
+         std::none_of(path.begin(), path.end(), [](const fs::path& p) { return p == ".."; });
+}
+
+Status list_hdfs(WebHdfs& hdfs, const std::string& path, const std::string& prefix, int depth,
+                 std::vector<SourceFile>& all) {
+  if (depth > 32) return invalid("hdfs " + path + ": too deep");
+  auto entries = hdfs.list(path);
+  if (!entries.ok()) return entries.status();
+  for (const auto& e : *entries) {
+    if (e.name.empty()) continue;
+    if (!e.folder) {
+      all.push_back({prefix + e.name, e.size});
+    } else if (Status s = list_hdfs(hdfs, path + "/" + e.name, prefix + e.name + "/", depth + 1, all);
+               !s.ok()) {
+      return s;
+    }
+  }
+  return {};
+}
+
+Status list_local(const std::string& folder, std::vector<SourceFile>& all) {
+  std::error_code e;
+  for (fs::recursive_directory_iterator it(folder, e), end; !e && it != end; it.increment(e)) {
+    std::error_code ignored;
+    if (it->is_regular_file(ignored))
+      all.push_back({fs::relative(it->path(), folder, ignored).string(), it->file_size(ignored)});
+  }
+  return e ? errno_status(e.value(), folder) : Status();
+}
+
+}  // namespace
+
+bool is_remote(const std::string& uri) { return scheme_of(uri) != "file"; }
+
+Result<std::vector<SourceFile>> list_files(Http& http, const std::string& uri) {
+  std::vector<SourceFile> all;
+  const std::string scheme = scheme_of(uri);
+  Status status;
+  if (scheme == "file") {
+    status = list_local(local_path(uri), all);
+  } else if (scheme == "s3") {
+    auto options = s3_options_from_environment();
+    if (!options.ok()) return options.status();
+    S3Place place = s3_place(uri);
+    if (!place.key.empty() && !place.key.ends_with("/")) place.key += "/";
+    auto objects = S3(http, *options).list(place.bucket, place.key);
+    if (!objects.ok()) return objects.status();
+    for (const auto& o : *objects) {
+      if (!o.key.ends_with("/")) all.push_back({o.key.substr(place.key.size()), o.size});
+    }
+  } else if (scheme == "webhdfs" || scheme == "swebhdfs") {
+    auto place = hdfs_place(uri);
+    if (!place.ok()) return place.status();
+    WebHdfs hdfs(http, place->base, place->user);
+    status = list_hdfs(hdfs, place->path, "", 0, all);
+  } else if (scheme == "http" || scheme == "https") {
+    return Status(Code::Unsupported, printable_url(uri) + ": HTTP has no list of a folder's files");
+  } else {
+    return Status(Code::Invalid, scheme + "://: is not known")
+        .with_hint("a path, file, http, https, s3, webhdfs or swebhdfs");
+  }
+  if (!status.ok()) return status;
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return all;
+}
+
+Status fetch_file(Http& http, const std::string& uri, Download what) {
+  const std::string scheme = scheme_of(uri);
+  if (scheme == "http" || scheme == "https") {
+    what.url = uri;
+    return download(http, what);
+  }
+  if (scheme == "s3") {
+    auto options = s3_options_from_environment();
+    if (!options.ok()) return options.status();
+    const S3Place place = s3_place(uri);
+    return S3(http, *options).get_file(place.bucket, place.key, what);
+  }
+  if (scheme == "webhdfs" || scheme == "swebhdfs") {
+    auto place = hdfs_place(uri);
+    if (!place.ok()) return place.status();
+    return WebHdfs(http, place->base, place->user).get_file(place->path, what);
+  }
+  if (scheme != "file")
+    return Status(Code::Invalid, scheme + "://: is not known")
+        .with_hint("a path, file, http, https, s3, webhdfs or swebhdfs");
+  auto bytes = read_file(local_path(uri));
+  return bytes.ok() ? write_file_atomic(what.path, *bytes) : bytes.status();
+}
+
+Status fetch_folder(Http& http, const std::string& uri, const std::string& folder,
+                    const std::vector<std::string>& names, const std::atomic<bool>* cancelled) {
+  const std::string base = uri.ends_with("/") ? uri : uri + "/";
+  std::vector<SourceFile> files;
+  auto listed = list_files(http, uri);
+  const std::string scheme = scheme_of(uri);
+  const bool as_url = scheme != "s3" && scheme != "file";  // those two take names as they are
+  const bool blind = !listed.ok() && listed.status().code() == Code::Unsupported;
+  if (!listed.ok() && !blind) return listed.status();
+  if (blind) {
+    for (const auto& name : names) files.push_back({name, 0});
+  } else {
+    for (auto& file : *listed) {
+      if (names.empty() || std::find(names.begin(), names.end(), file.name) != names.end())
+        files.push_back(std::move(file));
+    }
+  }
+  size_t there = 0;
+  for (const auto& file : files) {
+    if (!stays_below(file.name))
+      return {Code::Corrupt, printable_url(uri) + ": \"" + file.name + "\" is no name of a file below it"};
+    const std::string path = folder + "/" + file.name;
+    std::error_code e;
+    const bool same = fs::exists(path, e) && (blind || fs::file_size(path, e) == file.size);
+    Status s;
+    if (!same)
+      s = fetch_file(http, base + (as_url ? percent_encode(file.name, true) : file.name),
+                     {.path = path, .cancelled = cancelled});
+    if (blind && s.code() == Code::NotFound) continue;
+    if (!s.ok()) return s;
+    ++there;
+  }
+  return there > 0 ? Status()
+                   : Status(Code::NotFound, printable_url(uri) + ": has none of the files looked for");
+}
+
+}  // namespace radl::transfer

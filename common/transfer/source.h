@@ -1,0 +1,28 @@
+// Data wherever it lies, by its URI: a path or file://, http(s)://, s3://BUCKET/KEY, webhdfs:// and
+// swebhdfs:// [USER@]HOST:PORT/PATH. One way to list and to fetch.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+#include "common/transfer/download.h"
+
+namespace radl::transfer {
+
+struct SourceFile {
+  std::string name;  // below the folder that was listed, with '/' between
+  uint64_t size = 0;
+};
+
+bool is_remote(const std::string& uri);
+// All files below a folder, in the order of their names. Unsupported for http(s), which has no listing.
+Result<std::vector<SourceFile>> list_files(Http& http, const std::string& uri);
+// One file to what.path (what.url is ignored); resumable.
+Status fetch_file(Http& http, const std::string& uri, Download what);
+// The folder's files below `folder`, skipping what is there with the same size. With names only those, and
+// one that is missing is left out (http has no listing). NotFound when none is there.
+Status fetch_folder(Http& http, const std::string& uri, const std::string& folder,
+                    const std::vector<std::string>& names, const std::atomic<bool>* cancelled = nullptr);
+
+}  // namespace radl::transfer

@@ -1,0 +1,213 @@
+#include "common/transfer/webhdfs.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "common/digest.h"
+#include "common/files.h"
+#include "common/transfer/sigv4.h"
+
+namespace radl::transfer {
+namespace {
+
+Status hdfs_error(const Response& r, const std::string& what) {
+  const auto json = nlohmann::json::parse(r.body, nullptr, false);
+  if (!json.is_object() || !json.contains("RemoteException") || !json["RemoteException"].is_object())
+    return http_status(r, what);
+  const auto& e = json["RemoteException"];
+  const std::string kind =
+      e.contains("exception") && e["exception"].is_string() ? e["exception"].get<std::string>() : "";
+  std::string message =
+      e.contains("message") && e["message"].is_string() ? e["message"].get<std::string>() : "";
+  message = message.substr(0, message.find('\n'));
+  Code code = Code::Invalid;
+  if (kind == "FileNotFoundException")
+    code = Code::NotFound;
+  else if (kind == "AccessControlException" || kind == "SecurityException" || kind == "InvalidToken")
+    code = Code::Auth;
+  else if (kind == "FileAlreadyExistsException")
+    code = Code::Exists;
+  else if (kind == "SafeModeException" || kind == "StandbyException" || kind == "RetriableException")
+    code = Code::Retry;
+  else if (kind == "DSQuotaExceededException" || kind == "NSQuotaExceededException")
+    code = Code::Quota;
+  else if (r.status >= 500)
+    code = Code::Retry;
+  return {code, what + ": " + kind + ": " + message};
+}
+
+Result<HdfsEntry> entry_of(const nlohmann::json& json) {
+  try {
+    return HdfsEntry{json.at("pathSuffix").get<std::string>(),
+                     json.at("type").get<std::string>() == "DIRECTORY", json.at("length").get<uint64_t>(),
+                     json.at("modificationTime").get<int64_t>()};
+  } catch (const nlohmann::json::exception& e) {
+    return Status(Code::Corrupt, std::string("WebHDFS: an answer is not as it must be: ") + e.what());
+  }
+}
+
+Result<nlohmann::json> parse(const Response& r) {
+  auto json = nlohmann::json::parse(r.body, nullptr, false);
+  if (!json.is_object()) return Status(Code::Corrupt, "WebHDFS: an answer is no JSON object");
+  return json;
+}
+
+}  // namespace
+
+std::string WebHdfs::url(const std::string& path, const std::string& op, const Headers& more) const {
+  Headers query = {{"op", op}};
+  if (!user_.empty()) query.emplace_back("user.name", user_);
+  query.insert(query.end(), more.begin(), more.end());
+  return base_ + "/webhdfs/v1" + percent_encode(path, true) + "?" + canonical_query(query);
+}
+
+Result<Response> WebHdfs::call(const std::string& method, const std::string& path, const std::string& op,
+                               const Headers& more) {
+  auto r = http_.send({.method = method, .url = url(path, op, more)}, Retries{});
+  if (r.ok() && !r->ok()) return hdfs_error(*r, "hdfs " + path);
+  return r;
+}
+
+Result<HdfsEntry> WebHdfs::status(const std::string& path) {
+  auto r = call("GET", path, "GETFILESTATUS");
+  if (!r.ok()) return r.status();
+  auto json = parse(*r);
+  if (!json.ok()) return json.status();
+  return entry_of(json->value("FileStatus", nlohmann::json()));
+}
+
+Result<std::vector<HdfsEntry>> WebHdfs::list(const std::string& path) {
+  auto r = call("GET", path, "LISTSTATUS");
+  if (!r.ok()) return r.status();
+  auto json = parse(*r);
+  if (!json.ok()) return json.status();
+  std::vector<HdfsEntry> all;
+  for (const auto& item :
+       json->value("FileStatuses", nlohmann::json::object()).value("FileStatus", nlohmann::json::array())) {
+    auto entry = entry_of(item);
+    if (!entry.ok()) return entry.status();
+    all.push_back(std::move(*entry));
+  }
+  return all;
+}
+
+Result<std::string> WebHdfs::read(const std::string& path, uint64_t first, uint64_t count) {
+  Headers more;
+  if (first > 0) more.emplace_back("offset", std::to_string(first));
+  if (count > 0) more.emplace_back("length", std::to_string(count));
+  auto r = call("GET", path, "OPEN", more);
+  if (!r.ok()) return r.status();
+  return std::move(r->body);
+}
+
+Status WebHdfs::get_file(const std::string& path, const Download& what) {
+  auto info = status(path);
+  if (!info.ok()) return info.status();
+  if (info->folder) return invalid("hdfs " + path + ": is a folder");
+  if (info->size > what.largest)
+    return {Code::Quota, "hdfs " + path + ": is larger than " + std::to_string(what.largest) + " bytes"};
+  if (Status made = make_directories(std::filesystem::path(what.path).parent_path().string()); !made.ok())
+    return made;
+  const std::string part = what.path + ".part", note = part + ".json";
+  const std::string identity =
+      nlohmann::json{{"url", base_ + path}, {"size", info->size}, {"modified", info->modified}}.dump();
+  auto noted = read_file(note, 1 << 16);
+  if (!noted.ok() || *noted != identity) ::unlink(part.c_str());
+  if (Status s = write_file_atomic(note, identity); !s.ok()) return s;
+  const int fd = ::open(part.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (fd < 0) return errno_status(errno, part);
+  uint64_t have = uint64_t(::lseek(fd, 0, SEEK_END));
+  Status result;
+  for (int idle = 0; have < info->size && result.ok();) {
+    Request r{.url = url(path, "OPEN", {{"offset", std::to_string(have)}})};
+    r.cancelled = what.cancelled;
+    const uint64_t before = have;
+    r.sink = [&](std::string_view piece) -> Status {
+      if (have + piece.size() > info->size)
+        return {Code::Conflict, "hdfs " + path + ": grew while it was read"};
+      for (size_t done = 0; done < piece.size();) {
+        const ssize_t n = ::write(fd, piece.data() + done, piece.size() - done);
+        if (n < 0 && errno != EINTR) return errno_status(errno, part);
+        if (n > 0) done += size_t(n);
+      }
+      have += piece.size();
+      if (what.progress) what.progress(have, info->size);
+      return {};
+    };
+    auto answer = http_.send(r);
+    Status s = !answer.ok() ? answer.status() : answer->ok() ? Status() : hdfs_error(*answer, "hdfs " + path);
+    idle = have > before ? 0 : idle + 1;
+    const bool again = s.ok() || s.code() == Code::Retry || s.code() == Code::Timeout;
+    if (!again || idle >= what.retries.attempts)
+      result = s.ok() ? Status(Code::Retry, "hdfs " + path + ": ends early") : s;
+  }
+  if (result.ok() && ::fsync(fd) != 0) result = errno_status(errno, part);
+  ::close(fd);
+  if (!result.ok()) return result;
+  if (!what.sha256.empty()) {
+    auto sum = sha256_file(part);
+    if (!sum.ok()) return sum.status();
+    if (*sum != what.sha256) {
+      ::unlink(part.c_str());
+      ::unlink(note.c_str());
+      return {Code::Corrupt, "hdfs " + path + ": its SHA-256 is " + *sum + ", expected " + what.sha256};
+    }
+  }
+  if (::rename(part.c_str(), what.path.c_str()) != 0) return errno_status(errno, what.path);
+  ::unlink(note.c_str());
+  return {};
+}
+
+Status WebHdfs::put_file(const std::string& local, const std::string& path) {
+  std::error_code e;
+  const uint64_t size = std::filesystem::file_size(local, e);
+  if (e) return not_found(local + ": " + e.message());
+  const std::string temporary = path + ".tmp-" + to_hex(random_bytes(4));
+  // The namenode names a datanode; only that one gets the bytes.
+  auto where = http_.send(
+      {.method = "PUT", .url = url(temporary, "CREATE", {{"overwrite", "true"}}), .follow_redirects = false},
+      Retries{});
+  if (!where.ok()) return where.status();
+  if (where->status != 307 || where->header("location").empty()) return hdfs_error(*where, "hdfs " + path);
+  Request r{.method = "PUT", .url = std::string(where->header("location"))};
+  r.upload_file = local;
+  r.upload_length = size;
+  r.follow_redirects = false;
+  auto put = http_.send(r);
+  if (!put.ok()) return put.status();
+  if (put->status != 201) return hdfs_error(*put, "hdfs " + path);
+  Status s = remove(path);
+  if (s.ok() || s.code() == Code::NotFound) s = rename(temporary, path);
+  if (!s.ok()) (void)remove(temporary);
+  return s;
+}
+
+namespace {
+
+// {"boolean": false} is how WebHDFS says that an operation did nothing.
+Status expect_true(const Result<Response>& r, const std::string& what) {
+  if (!r.ok()) return r.status();
+  const auto json = nlohmann::json::parse(r->body, nullptr, false);
+  if (json.is_object() && json.contains("boolean") && json["boolean"] == true) return {};
+  return {Code::NotFound, what};
+}
+
+}  // namespace
+
+Status WebHdfs::make_folders(const std::string& path) {
+  return expect_true(call("PUT", path, "MKDIRS"), "hdfs " + path + ": was not made");
+}
+Status WebHdfs::remove(const std::string& path, bool recursive) {
+  return expect_true(call("DELETE", path, "DELETE", {{"recursive", recursive ? "true" : "false"}}),
+                     "hdfs " + path + ": is not there");
+}
+Status WebHdfs::rename(const std::string& from, const std::string& to) {
+  return expect_true(call("PUT", from, "RENAME", {{"destination", to}}),
+                     "hdfs " + from + ": was not renamed to " + to);
+}
+
+}  // namespace radl::transfer

@@ -1,0 +1,50 @@
+// HDFS over its REST interface (hadoop.apache.org, "WebHDFS REST API").
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+#include "common/transfer/download.h"
+#include "common/transfer/http.h"
+
+namespace radl::transfer {
+
+struct HdfsEntry {
+  std::string name;  // last component of the path
+  bool folder = false;
+  uint64_t size = 0;
+  int64_t modified = 0;  // milliseconds since 1970
+};
+
+// Errors carry HDFS's own exception and message: FileNotFoundException NotFound, AccessControlException Auth,
+// SafeModeException and StandbyException Retry, and so on. Answers send us on to the datanodes.
+class WebHdfs {
+ public:
+  // `base`: "http://namenode:9870" or https; `user`: user.name of the requests, "" for none.
+  WebHdfs(Http& http, std::string base, std::string user)
+      : http_(http), base_(std::move(base)), user_(std::move(user)) {}
+
+  Result<HdfsEntry> status(const std::string& path);
+  Result<std::vector<HdfsEntry>> list(const std::string& path);
+  // First byte and count (0: to the end).
+  Result<std::string> read(const std::string& path, uint64_t first = 0, uint64_t count = 0);
+  // Resumable like download(): what came is kept until the file has changed.
+  Status get_file(const std::string& path, const Download& what);
+  // Written beside, then renamed: readers see the old file or the new one.
+  Status put_file(const std::string& local, const std::string& path);
+  Status make_folders(const std::string& path);
+  Status remove(const std::string& path, bool recursive = false);
+  Status rename(const std::string& from, const std::string& to);
+
+ private:
+  std::string url(const std::string& path, const std::string& op, const Headers& more = {}) const;
+  Result<Response> call(const std::string& method, const std::string& path, const std::string& op,
+                        const Headers& more = {});
+
+  Http& http_;
+  std::string base_, user_;
+};
+
+}  // namespace radl::transfer
