@@ -85,9 +85,11 @@ class Evaluator {
 
   Value text_value(const ast::String& text) {
     if (text.parts.empty()) {
-      return charge(context_, 0, text.text.size(), text.span) ? Value::text(std::string(text.text)) : Value();
+      if (!charge(context_, 0, text.text.size(), text.span)) return {};
+      return Value::text(std::string(text.text)).written_in(text.span.file);
     }
     Items parts;
+    uint32_t first_file = 0;
     for (const ast::StringPart& part : text.parts) {
       if (part.value == nullptr) {
         parts.push_back(Value::text(std::string(part.text)));
@@ -95,6 +97,7 @@ class Evaluator {
       }
       Value value = run(*part.value);
       if (value.is_error()) return {};
+      if (&part == &text.parts[0]) first_file = value.kind() == Kind::Text ? value.file() : text.span.file;
       if (value.kind() == Kind::Unknown || value.kind() == Kind::Joined) {
         parts.push_back(std::move(value));
         continue;
@@ -109,7 +112,9 @@ class Evaluator {
     size_t bytes = 0;
     for (const Value& part : parts) bytes += part.kind() == Kind::Text ? part.as_text().size() : 0;
     if (!charge(context_, parts.size(), bytes, text.span)) return {};
-    return Value::joined(std::move(parts));
+    // '${input.folder}/x' is a path of the place where the folder was written.
+    uint32_t file = text.parts[0].value == nullptr ? text.span.file : first_file;
+    return Value::joined(std::move(parts)).written_in(file);
   }
 
   Value list_value(const ast::ListValue& list) {

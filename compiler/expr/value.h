@@ -73,6 +73,12 @@ class Value {
   const Items& items() const;      // List, Joined
   const Entries& entries() const;  // Map
   const Namespace* space() const { return space_; }
+  // The file in which a text was written (0: given from outside): paths of this machine are relative to it.
+  uint32_t file() const { return file_; }
+  Value& written_in(uint32_t file) {
+    file_ = file;
+    return *this;
+  }
 
   // Where a secret came from: "input.token" while the value is exactly that input, "" when something was made
   // from it.
@@ -87,6 +93,7 @@ class Value {
 
   Kind kind_ = Kind::Error;
   bool sensitive_ = false;
+  uint32_t file_ = 0;
   int64_t integer_ = 0;
   double real_ = 0;
   std::string text_, unit_, secret_;

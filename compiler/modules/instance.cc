@@ -128,7 +128,7 @@ class Instantiation {
       if (auto found = names->find(use.name.text); found != names->end() && first == nullptr)
         first = found->second;
     }
-    if (use.name.text == "input" || use.name.text == "system" || use.name.text == "module" ||
+    if (use.name.text == "input" || use.name.text == "system" || use.name.text == "module" || use.name.text == "none" ||
         use.name.text == "self") {
       diagnostics_.report(DiagCode::NameClash, use.name.span,
                           fmt::format("'{}' is a name of the language", use.name.text));

@@ -1,6 +1,7 @@
 #include "compiler/passes/build.h"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace radl::passes {
 
@@ -31,6 +32,12 @@ ir::Origin Build::origin(Span span) const {
   if (file == nullptr) return {};
   Position position = file->position(span.begin);
   return {file->path(), position.line, position.column};
+}
+
+std::string Build::folder_of(uint32_t file) const {
+  const SourceFile* source = sources.find(file);
+  if (source == nullptr && !files.empty()) source = files.front();
+  return source == nullptr ? std::string() : std::filesystem::path(source->path()).parent_path().string();
 }
 
 std::vector<std::string> Build::node_addresses(const std::string& system) const {

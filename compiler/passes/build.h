@@ -93,6 +93,8 @@ struct Build {
   ir::Secrets secrets;
 
   ir::Origin origin(Span span) const;
+  // Folder of a source file; of the program's first file for 0 and for texts that came from outside.
+  std::string folder_of(uint32_t file) const;
   std::vector<std::string> node_addresses(const std::string& system) const;
 };
 

@@ -95,7 +95,10 @@ class Folder {
 
   List<ast::Feature*> fold_features(const List<ast::Feature*>& features, const Instance& instance) {
     List<ast::Feature*> made;
-    for (ast::Feature* feature : features) made.push(arena(), fold_feature(*feature, instance));
+    for (ast::Feature* feature : features) {
+      ast::Feature* folded = fold_feature(*feature, instance);
+      if (folded != nullptr) made.push(arena(), folded);
+    }
     return made;
   }
 
@@ -110,6 +113,7 @@ class Folder {
     if (feature.value == nullptr) return made;
     made->value =
         is_literal(*feature.value) ? feature.value : fold_value(*feature.value, instance, feature.name.text);
+    if (made->value == nullptr) return nullptr;  // `none`: as if it were not written
     // It stands in the clear only here, in memory.
     if (build_.secret_values.contains(made->value))
       build_.diagnostics.allow(DiagCode::PlainSecret, feature.span);
@@ -154,6 +158,7 @@ class Folder {
   ast::Expr* fold_value(const ast::Expr& expression, const Instance& instance, std::string_view feature) {
     Value value = build_.scopes->evaluate(expression, instance);
     if (value.is_error()) return error(expression.span);
+    if (value.kind() == ValueKind::Null) return nullptr;
     if (value.has_unknown()) {
       build_.diagnostics.report(DiagCode::NotKnownYet, expression.span,
                                 fmt::format("'{}' must be known before apply", feature));

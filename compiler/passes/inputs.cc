@@ -310,6 +310,12 @@ bool has_type(InputType type, Value& value) {
   return false;
 }
 
+// An input whose default is `none` may be left out, or given as `none`.
+bool is_none(const ast::Expr* expression) {
+  auto* reference = ast::as<ast::Reference>(expression);
+  return reference != nullptr && reference->parts.size() == 1 && reference->parts[0].name.text == "none";
+}
+
 double in_base(InputType type, const Value& value) {
   auto factor =
       type == InputType::Duration ? expr::duration_factor(value.unit()) : expr::size_factor(value.unit());
@@ -332,6 +338,7 @@ Value fit_input(const InputDeclaration& declaration, std::string_view name, Valu
     return Value();
   };
   if (value.is_error()) return value;
+  if (value.kind() == ValueKind::Null && is_none(declaration.default_value)) return value;
   if (!has_type(declaration.type, value)) {
     return wrong(
         fmt::format("input '{}' takes {} {}, not {}", name,

@@ -72,7 +72,7 @@ class Setter {
       : context_(context), property_(property), at_(at), into_(into) {}
 
   void run(const Value& value) {
-    if (value.is_error()) return;
+    if (value.is_error() || value.kind() == ValueKind::Null) return;
     if (value.kind() == ValueKind::Unknown && may_be_unknown()) return put(value);
     switch (property_.type) {
       case PropertyType::Text:
@@ -95,7 +95,7 @@ class Setter {
         return local_path(value);
       case PropertyType::LocalOutput:
         if (const std::string* path = known_text(value, "a path of this machine"))
-          into_[key()] = absolute_path(context_.folder, *path);
+          into_[key()] = absolute_path(context_.folder_of(value.file()), *path);
         return;
       case PropertyType::List:
         return list(value);
@@ -234,7 +234,7 @@ class Setter {
   void local_path(const Value& value) {
     const std::string* path = known_text(value, "a path of this machine");
     if (path == nullptr) return;
-    std::string absolute = absolute_path(context_.folder, *path);
+    std::string absolute = absolute_path(context_.folder_of(value.file()), *path);
     auto digest = context_.files.digest(absolute);
     if (!digest.ok()) {
       context_.diagnostics.report(DiagCode::LocalFile, at_, digest.status().text());
@@ -292,6 +292,7 @@ class Setter {
     } else if (value.kind() == ValueKind::Map) {
       static const std::vector<std::string> keys = {"name", "directory", "train", "test", "source", "mirror"};
       for (const auto& [name, inner] : value.entries()) {
+        if (inner.kind() == ValueKind::Null) continue;
         bool count = name == "train" || name == "test";
         bool fits = count ? inner.kind() == ValueKind::Integer && inner.as_integer() >= 0
                           : inner.kind() == ValueKind::Text;

@@ -26,8 +26,8 @@ struct PropertyContext {
   Diagnostics& diagnostics;
   LocalFiles& files;
   ir::Secrets& secrets;
-  std::string folder;  // of the source file: local paths are relative to it
-  std::string place;   // beginning of the names of secrets: "tools file '/etc/motd'"
+  std::function<std::string(uint32_t file)> folder_of;  // of a source file: local paths are relative to it
+  std::string place;  // beginning of the names of secrets: "tools file '/etc/motd'"
   std::function<std::vector<std::string>(const std::string& system)> nodes_of;
 };
 

@@ -92,13 +92,10 @@ std::optional<ir::Resource> Recipes::resource(const ast::Resource& written, cons
   made.type = std::string(type->name);
   made.name = name.value_or("");
   made.origin = build_.origin(written.type.span);
-  const SourceFile* source = build_.sources.find(written.span.file);
-  std::string folder =
-      source == nullptr ? std::string() : std::filesystem::path(source->path()).parent_path().string();
   PropertyContext context{build_.diagnostics,
                           files_,
                           build_.secrets,
-                          folder,
+                          [this](uint32_t file) { return build_.folder_of(file); },
                           fmt::format("{} {} '{}'", place, made.type, made.name),
                           [this](const std::string& system) { return build_.node_addresses(system); }};
   std::map<std::string_view, Span> given;
@@ -115,7 +112,12 @@ std::optional<ir::Resource> Recipes::resource(const ast::Resource& written, cons
     }
     fine = property(*feature, *type, context, instance, self, used_self, made.properties) && fine;
   }
-  if (!complete(written, *type, made.properties) || !fine) return std::nullopt;
+  std::set<std::string_view> present;
+  for (const auto& [each, span] : given) {
+    if (!nulls_.contains(each)) present.insert(each);
+  }
+  nulls_.clear();
+  if (!complete(written, *type, present, made.properties) || !fine) return std::nullopt;
   return made;
 }
 
@@ -171,6 +173,7 @@ bool Recipes::property(const ast::Feature& feature, const ir::ResourceType& type
     value = build_.scopes->evaluate(*feature.value, instance, self, &used_self);
     at = feature.value->span;
   }
+  if (value.kind() == ValueKind::Null) nulls_.insert(feature.name.text);  // as if it were not written
   size_t errors = build_.diagnostics.errors();
   set_property(context, *property, value, at, into);
   return !value.is_error() && build_.diagnostics.errors() == errors;
@@ -193,14 +196,10 @@ Value Recipes::group_value(const ast::Features& group, const Instance& instance,
   return Value::map(std::move(entries));
 }
 
-bool Recipes::complete(const ast::Resource& written, const ir::ResourceType& type, ir::Json& properties) {
+bool Recipes::complete(const ast::Resource& written, const ir::ResourceType& type,
+                       const std::set<std::string_view>& present, ir::Json& properties) {
   bool fine = true;
-  auto given = [&](std::string_view name) {
-    for (const ast::Feature* feature : written.body.items) {
-      if (feature->name.text == name) return true;
-    }
-    return false;
-  };
+  auto given = [&](std::string_view name) { return present.contains(name); };
   for (const ir::Property& property : type.properties) {
     if (property.required && !given(property.name)) {
       build_.diagnostics
@@ -242,8 +241,7 @@ std::optional<ir::Step> Recipes::training(const ast::Configure& configure, const
   bool used_self = false;
   auto made = resource(written, instance, instance.full(configure.name.text), nullptr, used_self);
   if (!made) return std::nullopt;
-  const SourceFile* source = build_.sources.find(written.span.file);
-  std::string folder = std::filesystem::path(source == nullptr ? "" : source->path()).parent_path().string();
+  std::string folder = build_.folder_of(0);
   auto json = training_json(build_, *made, written.type.span, folder);
   if (!json) return std::nullopt;
   ir::Step step;
@@ -260,7 +258,7 @@ std::optional<ir::Step> Recipes::training(const ast::Configure& configure, const
   }
   ir::Json depends = step.training;
   depends.erase("identity");
-  // Relative to the source: moving the whole project changes nothing.
+  // Relative to the program: moving the whole project changes nothing.
   std::filesystem::path result(depends["result"].get<std::string>());
   depends["result"] = result.lexically_relative(absolute_path(folder, ".")).generic_string();
   step.digest = json_digest({{"kind", "training"}, {"training", std::move(depends)}});

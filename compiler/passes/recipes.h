@@ -35,12 +35,15 @@ class Recipes {
                                            const Instance& instance, const Self* self, bool& used_self);
   bool property(const ast::Feature& feature, const ir::ResourceType& type, const PropertyContext& context,
                 const Instance& instance, const Self* self, bool& used_self, ir::Json& into);
-  bool complete(const ast::Resource& written, const ir::ResourceType& type, ir::Json& properties);
+  // Defaults, and what must or must not be there; `present`: properties with a value.
+  bool complete(const ast::Resource& written, const ir::ResourceType& type,
+                const std::set<std::string_view>& present, ir::Json& properties);
   expr::Value group_value(const ast::Features& group, const Instance& instance, const Self* self,
                           bool& used_self);
 
   Build& build_;
   LocalFiles files_;
+  std::set<std::string_view> nulls_;  // of the resource at hand: properties given as `none`
 };
 
 // SHA-256 over a JSON value's canonical text (sorted keys).

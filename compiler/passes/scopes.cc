@@ -114,7 +114,7 @@ struct Scopes::Scope {
 };
 
 std::vector<std::string> Scopes::Scope::Root::names() const {
-  std::vector<std::string> result = {"input", "system", "module"};
+  std::vector<std::string> result = {"input", "system", "module", "none"};
   if (self != nullptr) result.emplace_back("self");
   for (const auto& [name, sentence] : scope->instance.systems) result.emplace_back(name);
   for (const auto& child : scope->instance.children) result.emplace_back(child->use->name.text);
@@ -130,6 +130,7 @@ std::optional<Value> Scopes::Scope::root(std::string_view name, Span at, const S
         {{"name", Value::text(instance.prefix.empty() ? "program" : instance.prefix)},
          {"path", Value::text(instance.trees.empty() ? "" : instance.trees.front()->source->path())}});
   }
+  if (name == "none") return Value::null();
   if (name == "self") {
     if (self == nullptr) {
       all.diagnostics_.report(DiagCode::UnknownName, at,

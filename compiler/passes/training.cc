@@ -16,14 +16,23 @@ void put(ir::Json& job, std::string_view path, const ir::Json& value) {
     job[std::string(path.substr(0, dot))][std::string(path.substr(dot + 1))] = value;
 }
 
-ir::Json job_of(const ir::Resource& resource) {
+// The data set with what the training says about it itself.
+ir::Json dataset_of(const ir::Json& given) {
+  ir::Json dataset = given["dataset"];
+  for (const char* key : {"train", "test", "source", "mirror"}) {
+    if (given.contains(key)) dataset[key] = given[key];
+  }
+  if (dataset.contains("mirror") && !dataset.contains("source")) dataset["source"] = "mirror";
+  return dataset;
+}
+
+ir::Json job_of(const ir::Resource& resource, const ir::Json& dataset) {
   const ir::ResourceType& type = *ir::find_resource_type("training");
   ir::Json job = {{"job", 1}};
   for (const ir::Property& property : type.properties) {
     auto found = resource.properties.find(std::string(property.name));
     if (!property.job_key.empty() && found != resource.properties.end()) put(job, property.job_key, *found);
   }
-  const ir::Json& dataset = resource.properties["dataset"];
   for (const char* key : {"name", "directory", "train", "test"}) {
     if (dataset.contains(key)) job["dataset"][key] = dataset[key];
   }
@@ -73,8 +82,8 @@ std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource
 
   ir::Json first = ir::Json::array({!chief.empty() ? chief[0] : !servers.empty() ? servers[0] : workers[0]});
   if (servers.empty() && !all_reduce) servers = first;
-  ir::Json job = job_of(resource);
-  const ir::Json& dataset = given["dataset"];
+  ir::Json dataset = dataset_of(given);
+  ir::Json job = job_of(resource, dataset);
   ir::Json training = {
       {"name", resource.name},
       {"cluster", {{"chief", first}, {"ps", servers}, {"worker", workers}}},

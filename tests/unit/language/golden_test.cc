@@ -1,0 +1,128 @@
+// Golden files of the compiler: tests/lang/ext (sources with what the compiler says about them) and
+// tests/lang/ir (sources with their IR). The name of a case says what must happen: bad-* has errors, warn-*
+// warnings only, all others neither. ACCEPT=1 writes the expectations anew; that is refused where CI is set.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "common/files.h"
+#include "compiler/compile.h"
+#include "compiler/diag/render.h"
+
+namespace radl {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kRoot = std::string(RADL_SOURCE_DIR) + "/tests/lang/";
+
+std::string content(const fs::path& path) {
+  auto text = read_file(path.string());
+  return text.ok() ? *text : std::string();
+}
+
+// Machine paths out of what is compared.
+std::string portable(std::string text) {
+  for (size_t at = text.find(RADL_SOURCE_DIR); at != text.npos; at = text.find(RADL_SOURCE_DIR)) {
+    text.replace(at, std::string(RADL_SOURCE_DIR).size(), "SOURCE");
+  }
+  for (size_t at = text.find(RADL_BINARY_DIR); at != text.npos; at = text.find(RADL_BINARY_DIR)) {
+    text.replace(at, std::string(RADL_BINARY_DIR).size(), "BUILD");
+  }
+  return text;
+}
+
+// NAME.inputs: lines NAME=VALUE, given as --input.
+CompileOptions options_for(const fs::path& source) {
+  CompileOptions options;
+  std::ifstream file(fs::path(source).replace_extension(".inputs"));
+  for (std::string line; std::getline(file, line);) {
+    if (size_t equals = line.find('='); equals != line.npos)
+      options.inputs[line.substr(0, equals)] = line.substr(equals + 1);
+  }
+  options.environment = {{"RADL_STDLIB", std::string(RADL_SOURCE_DIR) + "/stdlib"},
+                         {"RADL_TEST_VARIABLE", "from outside"}};
+  return options;
+}
+
+struct Outcome {
+  std::string text;
+  bool errors = false, warnings = false;
+};
+
+Outcome compile_case(const fs::path& source, bool show_ir) {
+  SourceMap sources;
+  Diagnostics diagnostics;
+  // Relative, as a user names files: then the tree can stand anywhere.
+  auto compiled = compile({source.filename().string()}, options_for(source), sources, diagnostics);
+  Outcome outcome;
+  outcome.errors = diagnostics.has_errors();
+  outcome.warnings = diagnostics.warnings() > 0;
+  outcome.text = render_text(diagnostics, sources);
+  if (show_ir && compiled) outcome.text += ir::to_json(compiled->program).dump(2) + "\n";
+  for (const auto& [name, value] : compiled ? compiled->secrets : ir::Secrets()) {
+    EXPECT_EQ(outcome.text.find("\"" + value + "\""), std::string::npos)
+        << "secret " << name << " stands in the IR";
+  }
+  outcome.text = portable(outcome.text);
+  return outcome;
+}
+
+class Golden : public testing::TestWithParam<std::string> {};
+
+TEST_P(Golden, SaysWhatIsExpected) {
+  fs::path source = kRoot + GetParam();
+  fs::current_path(source.parent_path());
+  std::string name = source.stem().string();
+  bool show_ir = source.parent_path().filename() == "ir";
+  Outcome outcome = compile_case(source, show_ir);
+  EXPECT_EQ(outcome.errors, name.starts_with("bad-")) << outcome.text;
+  if (!outcome.errors) {
+    EXPECT_EQ(outcome.warnings, name.starts_with("warn-")) << outcome.text;
+  }
+  fs::path expected = fs::path(source).replace_extension(".exp");
+  if (std::getenv("ACCEPT") != nullptr) {
+    ASSERT_EQ(std::getenv("CI"), nullptr) << "expectations are not rewritten by a machine";
+    std::ofstream(expected) << outcome.text;
+    return;
+  }
+  EXPECT_EQ(outcome.text, content(expected))
+      << "ACCEPT=1 " << testing::UnitTest::GetInstance()->current_test_info()->name();
+}
+
+// The IR of every good case reads back as itself.
+TEST_P(Golden, RoundTripsAsJson) {
+  fs::path source = kRoot + GetParam();
+  fs::current_path(source.parent_path());
+  SourceMap sources;
+  Diagnostics diagnostics;
+  auto compiled = compile({source.filename().string()}, options_for(source), sources, diagnostics);
+  if (!compiled) return;
+  ir::Json json = ir::to_json(compiled->program);
+  auto back = ir::parse_program(json.dump());
+  ASSERT_TRUE(back.ok()) << back.status().text();
+  EXPECT_EQ(ir::to_json(*back), json);
+}
+
+std::vector<std::string> cases() {
+  std::vector<std::string> names;
+  for (const char* folder : {"ext", "ir"}) {
+    for (const auto& entry : fs::directory_iterator(kRoot + folder)) {
+      if (entry.path().extension() == ".radl")
+        names.push_back(std::string(folder) + "/" + entry.path().filename().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Lang, Golden, testing::ValuesIn(cases()), [](const auto& info) {
+  std::string name = info.param;
+  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return name;
+});
+
+}  // namespace
+}  // namespace radl
