@@ -41,8 +41,12 @@ class PrivateFolder {
   std::string path_;
 };
 
+// The facts of all machines, for recipes that name some; cached between steps.
+constexpr const char* kGatherFacts =
+    "- hosts: all\n  gather_facts: true\n  ignore_unreachable: true\n  tasks: []\n";
+
 struct TaskFailure {
-  std::string task, text, where;
+  std::string task, head, text;
   bool unreachable = false;
 };
 
@@ -134,7 +138,8 @@ class AnsibleRun {
   }
 
   Status write_files() {
-    for (const auto& folder : {shared() + "/recipes", shared() + "/facts", own("plugins"), own("cp")}) {
+    for (const auto& folder : {shared() + "/recipes", shared() + "/facts", own("callback"),
+                               shared() + "/recipes/shell_plugins", own("cp")}) {
       if (Status s = make_directories(folder, 0700); !s.ok()) return s;
     }
     InventoryInput input{context_.context->infrastructure, context_.program, &context_.all_nodes,
@@ -145,6 +150,12 @@ class AnsibleRun {
       if (Status s = write_once(shared() + "/recipes/" + other.recipe + ".yml", other.body); !s.ok())
         return s;
     }
+    // Ansible looks for shell plugins beside the playbook only.
+    for (const auto& [name, content] :
+         {std::pair<std::string, std::string>{"shell_plugins/radl_sh.py", shell_plugin()},
+          {".facts.yml", kGatherFacts}}) {
+      if (Status s = write_once(shared() + "/recipes/" + name, content); !s.ok()) return s;
+    }
     vault_ = secret("vault.password");
     if (!vault_.empty()) {
       if (Status s = write_file_atomic(own("vault"), vault_ + "\n", 0600); !s.ok()) return s;
@@ -153,12 +164,7 @@ class AnsibleRun {
     if (!body) return body.status();
     auto playbook = make_playbook(*body, {host_name(node_), !access_.is_root && access_.has_sudo});
     if (!playbook) return playbook.status();
-    if (uses_facts(*body)) {
-      *playbook =
-          "- hosts: all\n  gather_facts: true\n  ignore_unreachable: true\n  any_errors_fatal: false\n  "
-          "tasks: []\n" +
-          *playbook;
-    }
+    gather_ = uses_facts(*body);
     playbook_ =
         fmt::format("{}/recipes/.{}-{}.yml", shared(), step_.recipe.substr(step_.recipe.rfind('/') + 1),
                     sha256_hex(step_.id).substr(0, 12));
@@ -166,12 +172,18 @@ class AnsibleRun {
         {playbook_, *playbook},
         {own("inventory.yml"), make_inventory(input).dump(1) + "\n"},
         {own("known_hosts"), known_hosts(context_.all_nodes)},
-        {own("plugins/radl.py"), kCallbackPlugin},
+        {own("callback/radl.py"), kCallbackPlugin},
         {own("ansible.cfg"), configuration()}};
     for (const auto& [path, content] : files) {
       if (Status s = write_file_atomic(path, content, 0600); !s.ok()) return s;
     }
     return {};
+  }
+
+  std::string shell_plugin() const {
+    std::string text = kShellPlugin, login = node_.attributes.value("user", "");
+    for (size_t at; (at = text.find("@LOGIN@")) != std::string::npos;) text.replace(at, 7, login);
+    return text;
   }
 
   static Status write_once(const std::string& path, const std::string& content) {
@@ -198,7 +210,7 @@ class AnsibleRun {
     return fmt::format(
         "[defaults]\ninventory = {0}/inventory.yml\nhost_key_checking = True\nretry_files_enabled = "
         "False\nnocows = True\n"
-        "stdout_callback = radl\ncallback_plugins = {0}/plugins\nroles_path = "
+        "stdout_callback = radl\ncallback_plugins = {0}/callback\nroles_path = "
         "{1}/roles:{2}:~/.ansible/roles:/etc/ansible/roles\n"
         "collections_path = {1}/collections:~/.ansible/collections:/usr/share/ansible/collections\nlocal_tmp "
         "= {0}/tmp\nforks = 20\ntimeout = 20\n"
@@ -220,7 +232,9 @@ class AnsibleRun {
 
   Result<ProcessResult> play() {
     ProcessRequest request;
-    request.argv = {"ansible-playbook", playbook_};
+    request.argv = {"ansible-playbook"};
+    if (gather_) request.argv.push_back(shared() + "/recipes/.facts.yml");
+    request.argv.push_back(playbook_);
     if (!vault_.empty()) request.argv.insert(request.argv.end(), {"--vault-password-file", own("vault")});
     if (check_) request.argv.insert(request.argv.end(), {"--check", "--diff"});
     request.directory = shared() + "/recipes";
@@ -278,7 +292,7 @@ class AnsibleRun {
       return {Code::Invalid,
               fmt::format("{}: ansible-playbook ended with {}\n{}", where(), ran.exit_status, lines)};
     }
-    std::string lines = log_.last_lines(failure_->text, 20);
+    std::string lines = failure_->head + log_.last_lines(failure_->text, 20);
     if (failure_->unreachable)
       return {Code::Retry, fmt::format("{}: task '{}': Ansible cannot reach the node\n{}", where(),
                                        failure_->task, lines)};
@@ -303,6 +317,7 @@ class AnsibleRun {
   PrivateFolder private_;
   Access access_;
   std::string playbook_, vault_;
+  bool gather_ = false;
   StepOutcome outcome_;
   size_t tasks_ = 0;
   std::optional<TaskFailure> failure_;

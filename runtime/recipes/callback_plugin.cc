@@ -18,7 +18,7 @@ description: Writes one line of JSON for each result of a task.
 
 def text_of(result):
     parts = []
-    for key in ("msg", "module_stderr", "module_stdout", "stderr", "stdout"):
+    for key in ("msg", "module_stdout", "stdout", "module_stderr", "stderr"):
         value = result.get(key)
         if value and str(value) not in parts:
             parts.append(str(value))
@@ -77,6 +77,30 @@ class CallbackModule(CallbackBase):
 
     def v2_playbook_on_no_hosts_matched(self):
         self.say(state="no_hosts", host="", task="", text="no host matches")
+)py";
+
+const char* const kShellPlugin =
+    R"py(# The home of a node that is a folder of this machine is not the one in the password file.
+from __future__ import annotations
+from ansible.plugins.shell.sh import ShellModule as Base
+
+DOCUMENTATION = """
+name: radl_sh
+short_description: POSIX shell whose login has a home of its own
+description: Expands the login user's home by $HOME.
+extends_documentation_fragment:
+  - shell_common
+"""
+
+
+class ShellModule(Base):
+    COMPATIBLE_SHELLS = frozenset()
+    SHELL_FAMILY = "sh"
+
+    def expand_user(self, user_home_path, username=""):
+        if user_home_path == "~@LOGIN@" or (user_home_path == "~" and username in ("", "@LOGIN@")):
+            return 'echo "$HOME"'
+        return super().expand_user(user_home_path, username)
 )py";
 
 }  // namespace radl::recipes

@@ -164,6 +164,7 @@ Json host_variables(const InventoryInput& input, const NodeHandle& node) {
     auto value = input.secrets->find(password->second.at("$secret").get<std::string>());
     if (value != input.secrets->end()) v["ansible_password"] = v["ansible_ssh_pass"] = value->second;
   }
+  if (!text(node.attributes, "confined_to").empty()) v["ansible_shell_type"] = "radl_sh";
   if (node.address == input.address) {
     if (!input.access.python.empty()) v["ansible_python_interpreter"] = input.access.python;
     if (input.access.is_root && !input.access.has_sudo) v["ansible_become_method"] = "su";

@@ -1,0 +1,194 @@
+// Ansible recipes on real nodes, through the real ansible-playbook.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "runtime/net/detached.h"
+#include "runtime/recipes/ansible_runner.h"
+#include "runtime/recipes/galaxy.h"
+#include "runtime/recipes/inventory.h"
+#include "runtime/recipes/playbook.h"
+#include "tests/support/test_nodes.h"
+
+namespace radl {
+namespace {
+
+using test::contains;
+using test::TestNodes;
+
+struct AnsibleTest : testing::Test {
+  void SetUp() override {
+    if (find_program("ansible-playbook").empty()) GTEST_SKIP() << "no ansible-playbook here";
+    nodes = std::make_unique<TestNodes>();
+    for (const char* address : {"front[0]", "wn[0]", "wn[1]"}) {
+      handles.push_back(nodes->handle(address));
+      ir::Node& node = nodes->nodes[address];
+      ir::Interface interface;
+      interface.network = "lan";
+      interface.domain = "localdomain";
+      node.interfaces.push_back(interface);
+      node.applications.push_back({"org.ganglia", "3.7", "/opt/ganglia", false});
+      node.wants["cpu.count"].min = 2;
+    }
+    program.networks.push_back({"network.lan", "lan", false, false, {}, Json::object(), {}});
+    for (const auto& handle : handles) program.nodes.push_back(*handle.node);
+    context.context = &nodes->context;
+    context.program = &program;
+    context.all_nodes = handles;
+    context.log_path = nodes->folder.path("step.log");
+    context.emit = [this](const StepEvent& event) { events.push_back(event); };
+  }
+  ir::Step recipe(const std::string& name, const std::string& body) {
+    ir::Step step;
+    step.id = "wn[0]/" + name;
+    step.recipe = name;
+    step.kind = ir::StepKind::Ansible;
+    step.body = body;
+    step.digest = sha256_hex(body);
+    step.group = 2;
+    step.nodes = {"wn[0]"};
+    program.steps.push_back(step);
+    return step;
+  }
+  Result<StepOutcome> run(const ir::Step& step) {
+    return make_ansible_runner()->run(context, step, {handles[1]});
+  }
+  std::string home(const std::string& below) {
+    return handles[1].attributes.at("home").get<std::string>() + "/" + below;
+  }
+
+  std::unique_ptr<TestNodes> nodes;
+  std::vector<NodeHandle> handles;
+  ir::Program program;
+  StepContext context;
+  std::vector<StepEvent> events;
+};
+
+TEST_F(AnsibleTest, VariablesAndGroupsAreThoseThatRecipesExpect) {
+  auto step = recipe("vars", R"(---
+- tasks:
+    - copy:
+        dest: "~/vars"
+        content: |
+          {{ IM_NODE_HOSTNAME }} {{ IM_NODE_FQDN }} {{ IM_NODE_NUM }} {{ IM_NODE_PRIVATE_IP }} {{ IM_NODE_NET_0_IP }}
+          {{ IM_MASTER_HOSTNAME }} {{ IM_MASTER_FQDN }} {{ IM_INFRASTRUCTURE_ID }} {{ IM_FRONT_NUM_VMS }} {{ IM_WN_NUM_VMS }}
+          {{ IM_APP_ORG_GANGLIA_VERSION }} {{ IM_APP_ORG_GANGLIA_PATH }} {{ groups['wn'] | length }} {{ groups['allnowindows'] | length }}
+          {{ IM_INFRASTRUCTURE_RADL | selectattr('class', 'equalto', 'system') | map(attribute='cpu_count_min') | list }}
+          {{ hostvars[groups['front'][0]]['IM_NODE_HOSTNAME'] }} {{ inventory_hostname }} {{ ansible_user }} {{ ansible_distribution | length > 0 }}
+)");
+  auto outcome = run(step);
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  std::string ip = handles[1].attributes.at("host");
+  EXPECT_EQ(*read_file(home("vars")), "wn-0 wn-0.localdomain 1 " + ip + " " + ip +
+                                          "\nfront-0 front-0.localdomain " + nodes->context.infrastructure +
+                                          " 1 2\n3.7 /opt/ganglia 2 3\n[2, 2]\nfront-0 " + ip + "_1 " +
+                                          handles[1].attributes.at("user").get<std::string>() + " True\n");
+  EXPECT_EQ(outcome->changes.size(), 1u);
+  auto again = run(step);
+  ASSERT_TRUE(again.ok()) << again.status().text();
+  EXPECT_TRUE(again->changes.empty()) << "the second run changes nothing";
+}
+
+TEST_F(AnsibleTest, AFailingTaskIsReportedWithEverythingThatHelps) {
+  auto step = recipe("broken",
+                     "- tasks:\n  - name: make the thing\n    shell: seq 1 50; echo it is broken >&2; exit "
+                     "3\n  - name: never\n    command: touch never\n");
+  auto outcome = run(step);
+  ASSERT_FALSE(outcome.ok());
+  for (const char* part : {"wn[0]", "recipe 'broken'", "step 2", "task 'make the thing' failed",
+                           "exit status: 3", "it is broken"}) {
+    EXPECT_TRUE(contains(outcome.status().message(), part));
+  }
+  EXPECT_EQ(events.back().data.at("state"), "failed");
+  EXPECT_TRUE(contains(*read_file(context.log_path), "make the thing: failed"));
+}
+
+TEST_F(AnsibleTest, OneRecipeIncludesAnotherByItsName) {
+  recipe("other", "- hosts: all\n  gather_facts: false\n  tasks: []\n");
+  auto step = recipe("main",
+                     "- tasks:\n    - include_vars: other.yml\n      ignore_errors: yes\n    - stat: path={{ "
+                     "playbook_dir }}/other.yml\n      delegate_to: localhost\n      register: s\n"
+                     "    - assert: { that: s.stat.exists }\n");
+  auto outcome = run(step);
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+}
+
+TEST_F(AnsibleTest, CheckModeShowsAndChangesNothing) {
+  auto step =
+      recipe("copy", "- tasks:\n  - name: say it\n    copy: { dest: ~/said, content: \"hello\\n\" }\n");
+  auto changes = make_ansible_runner()->observe(context, step, {handles[1]});
+  ASSERT_TRUE(changes.ok()) << changes.status().text();
+  ASSERT_EQ(changes->size(), 1u);
+  EXPECT_TRUE(contains(changes->front().diff, "+hello"));
+  EXPECT_FALSE(std::filesystem::exists(home("said")));
+}
+
+TEST_F(AnsibleTest, VaultRecipesAreDecryptedAndSecretsStayOut) {
+  std::string plain =
+      "- tasks:\n  - name: use secret s3cretvalue\n    copy: { dest: ~/opened, content: s3cretvalue }\n";
+  ASSERT_TRUE(write_file_atomic(nodes->folder.path("plain"), plain).ok());
+  ASSERT_TRUE(write_file_atomic(nodes->folder.path("pass"), "vaultpass\n").ok());
+  ASSERT_EQ(std::system(("LC_ALL=C.UTF-8 ansible-vault encrypt --vault-password-file " +
+                         nodes->folder.path("pass") + " " + nodes->folder.path("plain") + " >/dev/null 2>&1")
+                            .c_str()),
+            0);
+  auto step = recipe("secret", *read_file(nodes->folder.path("plain")));
+  auto closed = run(step);
+  ASSERT_FALSE(closed.ok());
+  EXPECT_TRUE(contains(closed.status().message(), "no vault.password"));
+  nodes->secrets["wn.vault.password"] = "vaultpass";
+  nodes->secrets["input.x"] = "s3cretvalue";
+  nodes->nodes["wn[0]"].secrets["vault.password"] = ir::secret("wn.vault.password");
+  auto outcome = run(step);
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_EQ(*read_file(home("opened")), "s3cretvalue");
+  EXPECT_EQ(read_file(context.log_path)->find("s3cretvalue"), std::string::npos);
+}
+
+TEST_F(AnsibleTest, AWrongHostKeyIsNotAccepted) {
+  for (auto& handle : context.all_nodes)
+    handle.attributes["host_key"] =
+        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGZvb29vb29vb29vb29vb29vb29vb29vb29vb29vb29v";
+  auto outcome = run(recipe("ping", "- tasks:\n  - ping:\n"));
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_TRUE(contains(outcome.status().message(), "HOST IDENTIFICATION HAS CHANGED"));
+}
+
+TEST(Playbook, KeepsEveryByteBesidesTheHeader) {
+  auto made = recipes::make_playbook(
+      "---\n# first\n- tasks:   # here\n  - debug: { msg: \"{{ a }}\" }\n    vars: { x: !unsafe '{{ y }}' "
+      "}\n- {tasks: []}\n",
+      {"1.2.3.4_0", true});
+  ASSERT_TRUE(made.ok()) << made.status().text();
+  EXPECT_EQ(*made,
+            "---\n# first\n- hosts: \"1.2.3.4_0\"\n  become: true\n  gather_facts: false\n  tasks:   # "
+            "here\n  - debug: { msg: \"{{ a }}\" }\n"
+            "    vars: { x: !unsafe '{{ y }}' }\n- {hosts: \"1.2.3.4_0\", become: true, gather_facts: false, "
+            "tasks: []}\n");
+  made = recipes::make_playbook(
+      "- hosts: all # everybody\n  become: no\n  gather_facts: yes\n  roles: [a]\n- name: two\n  hosts: [a, "
+      "b]\n",
+      {"h", true});
+  ASSERT_TRUE(made.ok()) << made.status().text();
+  EXPECT_EQ(*made,
+            "- hosts: \"h\" # everybody\n  become: no\n  gather_facts: yes\n  roles: [a]\n- become: true\n  "
+            "gather_facts: false\n  name: two\n  hosts: \"h\"\n");
+  EXPECT_TRUE(contains(recipes::make_playbook("tasks: []", {"h", true}).status().message(), "list of plays"));
+  EXPECT_TRUE(contains(recipes::make_playbook("- a: [\n", {"h", true}).status().message(), "line"));
+}
+
+TEST(Galaxy, ReadsTheFormsOfApplications) {
+  auto one = recipes::parse_requirement("ansible.roles.grycap.slurm,1.2");
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->source + "|" + one->version, "grycap.slurm|1.2");
+  one = recipes::parse_requirement("ansible.roles.git+https://host/r.git|name");
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->source + "|" + one->name + "|" + one->scm, "https://host/r.git|name|git");
+  EXPECT_TRUE(recipes::parse_requirement("ansible.collections.community.general")->collection);
+  EXPECT_FALSE(recipes::parse_requirement("htop"));
+}
+
+}  // namespace
+}  // namespace radl
