@@ -143,6 +143,7 @@ bool TokenStream::word_like(const Token& token) const {
 TokenStream::Inside TokenStream::kind_of_parenthesis() const {
   switch (inside()) {
     case Inside::Sentence:
+      if (entry_ == Entry::Expression) return Inside::Expression;
       if (sentence_ == RawKind::Contextualize) return Inside::Items;
       if (sentence_ == RawKind::Configure) return Inside::Resources;
       return sentence_ == RawKind::Deploy ? Inside::Expression : Inside::Features;
@@ -185,7 +186,7 @@ void TokenStream::follow(Token& token) {
       if (!texts_.empty()) texts_.pop_back();
       return;
     default:
-      if (levels_.empty()) follow_sentence(token);
+      if (levels_.empty() && entry_ == Entry::Document) follow_sentence(token);
       if (token.kind == RawKind::Name && last_.kind == RawKind::CloseList &&
           token.span.begin == last_.span.end && bytes_[token.span.begin] == '.')
         token.made = Made::Member;

@@ -80,6 +80,23 @@ std::string describe(const Tree& tree, const Sentence& sentence, const Features&
   return text.empty() ? comment_above(tree, sentence.span.begin) : text;
 }
 
+// The comment lines that end at `line`, without their `#`.
+std::string comment_lines(const SourceFile& source, int line) {
+  std::vector<std::string> lines;
+  for (; line >= 1; --line) {
+    std::string_view text = source.line_text(line);
+    size_t mark = text.find_first_not_of(" \t");
+    if (mark == std::string_view::npos || text[mark] != '#') break;
+    text.remove_prefix(mark + 1);
+    if (!text.empty() && text[0] == ' ') text.remove_prefix(1);
+    if (text.starts_with("radl: allow")) continue;  // for the checker, not for readers
+    lines.emplace_back(text);
+  }
+  std::string out;
+  for (auto each = lines.rbegin(); each != lines.rend(); ++each) out += (out.empty() ? "" : "\n") + *each;
+  return out;
+}
+
 class Page {
  public:
   Page(const Tree& tree, std::string module_name) : tree_(tree), module_name_(std::move(module_name)) {}
@@ -121,20 +138,25 @@ class Page {
     std::string comment = head_comment();
     if (!comment.empty()) out_ += comment + "\n\n";
   }
+  // The first block of comments, at the very top or below `radl 2`. One that stands right above another
+  // sentence belongs to that sentence, unless it is the file's first line.
   std::string head_comment() const {
-    if (tree_.trivia.empty() || tree_.trivia[0].kind != TriviaKind::Comment) return "";
-    uint32_t end = tree_.sentences.empty() ? tree_.source->whole().end : tree_.sentences[0]->span.begin;
-    uint32_t last = 0;
+    size_t first = !tree_.sentences.empty() && tree_.sentences[0]->kind == Kind::Version ? 1 : 0;
+    uint32_t from = first == 1 ? tree_.sentences[0]->span.end : 0;
+    uint32_t to =
+        first < tree_.sentences.size() ? tree_.sentences[first]->span.begin : tree_.source->whole().end;
+    if (!tree_.trivia.empty() && tree_.trivia[0].span.begin < from) from = 0;
     int line = 0;
     for (const Trivia& each : tree_.trivia) {
-      if (each.kind != TriviaKind::Comment || each.span.begin >= end) break;
+      if (each.kind != TriviaKind::Comment || each.span.begin < from) continue;
       int here = tree_.source->line_of(each.span.begin);
-      if (line != 0 && here != line + 1) break;
+      if (each.span.begin >= to || (line != 0 && here != line + 1)) break;
       line = here;
-      last = each.span.end;
     }
-    // `radl 2` may come first: then the comment below it is the head.
-    return last == 0 ? "" : comment_above(tree_, last + 1);
+    if (line == 0) return "";
+    bool belongs = first < tree_.sentences.size() && tree_.source->line_of(to) == line + 1;
+    if (belongs && from != 0) return "";
+    return comment_lines(*tree_.source, line);
   }
 
   void usage() {
@@ -253,20 +275,7 @@ class Page {
 
 std::string comment_above(const Tree& tree, uint32_t offset) {
   const SourceFile& source = *tree.source;
-  int line = source.line_of(std::min(offset, source.whole().end)) - 1;
-  std::vector<std::string> lines;
-  for (; line >= 1; --line) {
-    std::string_view text = source.line_text(line);
-    size_t mark = text.find_first_not_of(" \t");
-    if (mark == std::string_view::npos || text[mark] != '#') break;
-    text.remove_prefix(mark + 1);
-    if (!text.empty() && text[0] == ' ') text.remove_prefix(1);
-    if (text.starts_with("radl: allow")) continue;  // for the checker, not for readers
-    lines.emplace_back(text);
-  }
-  std::string out;
-  for (auto each = lines.rbegin(); each != lines.rend(); ++each) out += (out.empty() ? "" : "\n") + *each;
-  return out;
+  return comment_lines(source, source.line_of(std::min(offset, source.whole().end)) - 1);
 }
 
 std::string document_file(const Tree& tree, const std::string& module_name) {

@@ -141,6 +141,15 @@ TEST(Format, SyntaxErrorsLeaveTheTextAlone) {
   EXPECT_TRUE(diagnostics.has_errors());
 }
 
+TEST(Format, InputsThatAreFilledInLater) {
+  expect("system a (cpu.count>=@input.CPUs@ and memory.size >= @input.Memory@)\ndeploy a @input.Nodes@",
+         "system a (cpu.count >= @input.CPUs@ and memory.size >= @input.Memory@)\ndeploy a @input.Nodes@\n");
+  expect("network a (outports='@input.Ports@' and x = @input.y z@) # @input.c@\n",
+         "network a (outports = '@input.Ports@' and x = @input.y z@)  # @input.c@\n");
+  // Glued to a word the value goes on with that word: no blank may come between.
+  expect("deploy a 1@input.Nodes@", "deploy a 1@input.Nodes@\n");
+}
+
 TEST(Format, AnEmptyTextStaysEmpty) {
   expect("", "");
   expect(" \n\n", "");

@@ -1,0 +1,163 @@
+#include "compiler/tools/check/check.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <tuple>
+
+#include "common/text.h"
+
+namespace radl {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What the -W arguments come to.
+struct Levels {
+  bool all_errors = false, none = false;
+  std::vector<std::pair<DiagCode, std::optional<Severity>>> codes;
+};
+
+Result<DiagCode> warning_code(std::string_view text, const std::string& argument) {
+  const CodeInfo* info = find_code(text);
+  if (!info) {
+    std::vector<std::string> names;
+    for (const CodeInfo& each : all_codes()) {
+      if (each.severity == Severity::Warning) names.emplace_back(each.id);
+    }
+    std::string near = nearest(text, names);
+    return invalid("-W" + argument + ": there is no code '" + std::string(text) + "'" +
+                   (near.empty() ? "" : "; did you mean " + near + "?"));
+  }
+  if (info->severity == Severity::Error) {
+    return invalid("-W" + argument + ": " + std::string(info->id) + " is an error and cannot be changed");
+  }
+  return info->code;
+}
+
+Status take(Levels& levels, const std::string& argument) {
+  std::string_view text = argument;
+  if (text == "error") {
+    levels.all_errors = true;
+    return ok_status();
+  }
+  if (text == "no-error") {
+    levels.all_errors = false;
+    return ok_status();
+  }
+  if (text == "none") {
+    levels.none = true;
+    return ok_status();
+  }
+  std::optional<Severity> to = Severity::Warning;
+  if (text.starts_with("error=")) {
+    to = Severity::Error;
+    text.remove_prefix(6);
+  } else if (text.starts_with("no-error=")) {
+    text.remove_prefix(9);
+  } else if (text.starts_with("no-")) {
+    to = std::nullopt;
+    text.remove_prefix(3);
+  }
+  auto code = warning_code(text, argument);
+  if (!code.ok()) return std::move(code).status();
+  levels.codes.emplace_back(*code, to);
+  return ok_status();
+}
+
+void apply(const Levels& levels, Diagnostics& diagnostics) {
+  diagnostics.warnings_as_errors(levels.all_errors);
+  if (levels.none) {
+    for (const CodeInfo& info : all_codes()) {
+      if (info.severity == Severity::Warning) diagnostics.set_severity(info.code, std::nullopt);
+    }
+  }
+  for (const auto& [code, severity] : levels.codes) diagnostics.set_severity(code, severity);
+}
+
+bool hidden(const fs::path& name) { return name.string().starts_with(".") || name == "node_modules"; }
+
+std::vector<std::string> files_in(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  auto options = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator it(folder, options, error), end; !error && it != end; it.increment(error)) {
+    if (hidden(it->path().filename())) {
+      it.disable_recursion_pending();
+    } else if (it->path().extension() == ".radl" && !it->is_directory(error)) {
+      std::string path = it->path().lexically_normal().string();
+      files.push_back(path);
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> expand_paths(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (path == "-" || !fs::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
+    }
+    std::vector<std::string> inside = files_in(path);
+    if (inside.empty()) return not_found("there is no .radl file in " + path);
+    files.insert(files.end(), inside.begin(), inside.end());
+  }
+  return files;
+}
+
+size_t CheckReport::errors() const {
+  size_t sum = 0;
+  for (const auto& document : documents) sum += document->diagnostics.errors();
+  return sum;
+}
+
+size_t CheckReport::warnings() const {
+  size_t sum = 0;
+  for (const auto& document : documents) sum += document->diagnostics.warnings();
+  return sum;
+}
+
+Result<CheckReport> check(const CheckRequest& request) {
+  Levels levels;
+  for (const std::string& argument : request.warnings) {
+    if (Status status = take(levels, argument); !status.ok()) return status;
+  }
+  auto files = expand_paths(request.paths);
+  if (!files.ok()) return std::move(files).status();
+  std::vector<std::vector<std::string>> groups;
+  if (request.together) {
+    groups.push_back(*files);
+  } else {
+    for (const std::string& file : *files) groups.push_back({file});
+  }
+  CompileOptions options = request.compile;
+  options.inputs_may_be_missing = true;
+  CheckReport report;
+  std::set<std::tuple<DiagCode, std::string, uint32_t, std::string>> told;
+  for (std::vector<std::string>& group : groups) {
+    auto document = std::make_unique<CheckedDocument>();
+    document->paths = group;
+    Diagnostics found;
+    apply(levels, found);
+    compile(group, options, document->sources, found);
+    found.sort();
+    for (const Diagnostic& each : found.all()) {
+      const SourceFile* file = document->sources.find(each.span.file);
+      std::string path = file ? file->path() : "";
+      if (file && !told.emplace(each.code, path, each.span.begin, each.message).second) continue;
+      Diagnostics one;  // severities are decided already: keep them
+      one.set_severity(each.code, each.severity);
+      one.report(each.code, each.span, each.message) = each;
+      document->diagnostics.append(one);
+    }
+    report.documents.push_back(std::move(document));
+  }
+  return report;
+}
+
+}  // namespace radl

@@ -1,0 +1,34 @@
+// `radlc console`: expressions of radl 2, evaluated against a program and what is known of its machines.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/ir/ir.h"
+
+namespace radl {
+
+// What names mean. Filled by the caller from a compiled program and a state.
+struct ConsoleScope {
+  std::map<std::string, ir::Json> inputs;   // input.NAME; {"$secret": ..} shows as (sensitive)
+  std::map<std::string, ir::Json> outputs;  // output.NAME, and alone where no system has the name
+  struct Machine {
+    std::map<std::string, ir::Json> attributes;  // ip, hostname, ...; what is missing is known after apply
+  };
+  std::map<std::string, std::vector<Machine>> systems;  // NAME[i].attribute, count(NAME)
+};
+
+struct ConsoleAnswer {
+  bool ok = false;
+  std::string text;  // the value as RADL, or the diagnostics as `radlc check` shows them
+};
+
+// One expression, or one of `:help`, `:names`, `:functions`. `color`: of diagnostics.
+ConsoleAnswer evaluate_line(std::string_view line, const ConsoleScope& scope, bool color = false);
+
+// Names that could stand where `word` begins: for completion.
+std::vector<std::string> console_names(const ConsoleScope& scope);
+
+}  // namespace radl

@@ -1,0 +1,381 @@
+// What could be written at the cursor.
+#include <algorithm>
+#include <set>
+
+#include "compiler/expr/evaluate.h"
+#include "compiler/ir/resource_schema.h"
+#include "compiler/tools/lsp/answers.h"
+#include "compiler/tools/lsp/cursor.h"
+#include "compiler/tools/lsp/vocabulary.h"
+
+namespace radl::lsp {
+namespace {
+
+// LSP's CompletionItemKind numbers.
+enum ItemKind {
+  kText = 1,
+  kFunction = 3,
+  kVariable = 6,
+  kClass = 7,
+  kInterface = 8,
+  kModule = 9,
+  kProperty = 10,
+  kUnit = 11,
+  kValue = 12,
+  kKeyword = 14,
+  kSnippet = 15,
+  kFile = 17
+};
+
+class Completer {
+ public:
+  Completer(const Query& query, const Json& params)
+      : query_(query),
+        cursor_(read_cursor(query.analysis->source.text(), query.offset(params.at("position")))),
+        replaced_(query.range({query.analysis->source.id(), cursor_.word_begin, cursor_.word_end})) {}
+
+  Json run() {
+    offer();
+    return {{"isIncomplete", false}, {"items", std::move(items_)}};
+  }
+
+ private:
+  void offer() {
+    switch (cursor_.place) {
+      case Place::Sentence:
+        return sentences();
+      case Place::FeatureName:
+        return feature_names();
+      case Place::Comparator:
+        return comparators();
+      case Place::Value:
+        return values();
+      case Place::BehindValue:
+        return behind_value();
+      case Place::RecipeBody:
+        return recipe_body();
+      case Place::ItemStart:
+        return words({"system", "step", "with", "option", "after"});
+      case Place::ItemConfigureWord:
+        return words({"configure"});
+      case Place::OptionName:
+        return void(
+            add("ansible_version", kProperty, "text", "The version of Ansible that runs the recipes."));
+      case Place::SystemName:
+      case Place::DeploySystem:
+        return names(Space::System, kClass);
+      case Place::ConfigureName:
+        return names(Space::Configure, kFunction);
+      case Place::NetworkName:
+        return names(Space::Network, kInterface);
+      case Place::ToolName:
+        add("Ansible", kValue, "", "The recipe runs through Ansible once the machine is reachable.");
+        add("cloud_init", kValue, "",
+            "The recipe's text goes to the machine's user data when it is created.");
+        return;
+      case Place::StepNumber:
+        return steps();
+      case Place::DeployCount:
+        if (cursor_.radl2) expressions();
+        return;
+      case Place::DeployCloud:
+        return clouds();
+      case Place::ModulePath:
+        return module_paths();
+      case Place::ModuleAlias:
+        return words({"as"});
+      case Place::Recipe:
+        return recipe_words();
+      case Place::ResourceName:
+      case Place::None:
+        return;
+    }
+  }
+
+  // ---- items
+  // -------------------------------------------------------------------------------------------------
+
+  Json& add(std::string_view label, ItemKind kind, std::string_view detail, std::string_view doc,
+            std::string text = {}) {
+    if (text.empty()) text = label;
+    Json item = {{"label", label},
+                 {"kind", kind},
+                 {"textEdit", {{"range", replaced_}, {"newText", text}}},
+                 {"filterText", text}};
+    if (!detail.empty()) item["detail"] = detail;
+    if (!doc.empty()) item["documentation"] = {{"kind", "markdown"}, {"value", doc}};
+    items_.push_back(std::move(item));
+    return items_.back();
+  }
+  void add_snippet(std::string_view label, ItemKind kind, std::string_view doc, std::string_view snippet) {
+    Json& item = add(label, kind, "", doc, std::string(snippet));
+    item["insertTextFormat"] = 2;
+    item["filterText"] = label;
+  }
+  void words(std::initializer_list<std::string_view> list) {
+    for (std::string_view word : list) {
+      if (word != "after" || cursor_.radl2) add(word, kKeyword, "", "");
+    }
+  }
+
+  void sentences() {
+    for (const SentenceWord& word : sentence_words()) {
+      if (word.radl2 && !cursor_.radl2) continue;
+      if (word.name == "radl" && (cursor_.radl2 || !query_.analysis->tree->sentences.empty())) continue;
+      add_snippet(word.name, kKeyword, word.doc, word.snippet);
+    }
+  }
+
+  // ---- features
+  // ----------------------------------------------------------------------------------------------
+
+  void feature_names() {
+    if (cursor_.owner.starts_with("use ")) return module_inputs();
+    for (const Word& word : features_of(cursor_.owner)) {
+      for (const std::string& name : with_indices(word.name)) {
+        bool again = word.group || word.compares;
+        if (!again &&
+            std::find(cursor_.features.begin(), cursor_.features.end(), name) != cursor_.features.end())
+          continue;
+        std::string text = name + (word.group            ? " contains (name = '$1')"
+                                   : word.compares       ? " >= $1"
+                                   : word.kind == "text" ? " = '$1'"
+                                                         : " = $1");
+        Json& item = add(name, kProperty, word.kind + (word.required ? ", obligatory" : ""), word.doc, text);
+        item["insertTextFormat"] = 2;
+        item["filterText"] = name;
+        if (word.required) item["preselect"] = true;
+      }
+    }
+    if (cursor_.owner == "system")
+      add_snippet("soft", kKeyword, "A wish: taken into account where it can be had; larger weights first.",
+                  "soft ${1:10} ($2)");
+  }
+
+  // disk.N.size: for the indices that the system has, and the next one.
+  std::vector<std::string> with_indices(const std::string& name) const {
+    size_t at = name.find(".N.");
+    if (at == std::string::npos) return {name};
+    std::string prefix = name.substr(0, at + 1), rest = name.substr(at + 2);
+    std::set<int> used;
+    for (const std::string& feature : cursor_.features) {
+      if (feature.starts_with(prefix)) used.insert(std::atoi(feature.c_str() + prefix.size()));
+    }
+    used.insert(used.empty() ? 0 : *used.rbegin() + 1);
+    std::vector<std::string> all;
+    for (int index : used) all.push_back(prefix + std::to_string(index) + rest);
+    return all;
+  }
+
+  void module_inputs() {
+    auto path = query_.workspace.module_path(cursor_.owner.substr(4), query_.analysis->path);
+    AnalysisPtr module = path ? query_.workspace.file(*path) : nullptr;
+    if (!module) return;
+    for (const Definition& definition : module->symbols.definitions) {
+      if (definition.space != Space::Input) continue;
+      std::string name(definition.name);
+      if (std::find(cursor_.features.begin(), cursor_.features.end(), name) != cursor_.features.end())
+        continue;
+      Json& item = add(name, kProperty, text_of(*definition.sentence, "type"),
+                       text_of(*definition.sentence, "description"), name + " = $1");
+      item["insertTextFormat"] = 2;
+      item["filterText"] = name;
+    }
+  }
+
+  static std::string text_of(const ast::Sentence& sentence, std::string_view feature_name) {
+    auto* block = ast::as<ast::Block>(&sentence);
+    if (!block) return "";
+    for (const ast::Feature* feature : block->body.items) {
+      auto* text = ast::as<ast::String>(feature->value);
+      if (text && feature->name.text == feature_name) return std::string(text->text);
+    }
+    return "";
+  }
+
+  void comparators() {
+    auto word = find_feature(cursor_.owner, cursor_.feature);
+    if (word && word->group) return words({"contains"});
+    add("=", kKeyword, "", "");
+    if (word && !word->compares && cursor_.feature.find("version") == std::string::npos) return;
+    for (const char* op : {">=", "<=", ">", "<"}) add(op, kKeyword, "", "");
+    if (!word) add("contains", kKeyword, "", "");
+  }
+
+  // ---- values
+  // ------------------------------------------------------------------------------------------------
+
+  void values() {
+    const std::string& feature = cursor_.feature;
+    if (cursor_.in_interpolation) return expressions();
+    if (feature.starts_with("net_interface.") && feature.ends_with(".connection"))
+      return quoted_names(Space::Network, kInterface);
+    if (feature == "ansible_host") return quoted_names(Space::Ansible, kValue);
+    if (cursor_.keyword == "input" && feature == "type") {
+      for (const char* type :
+           {"text", "integer", "number", "boolean", "size", "duration", "list", "map", "system", "systems"})
+        quoted(type, kValue, "");
+      return;
+    }
+    if (auto word = find_feature(cursor_.owner, feature)) {
+      for (const std::string& value : word->values) quoted(value, kValue, "");
+      if (!word->units.empty() && !cursor_.word.empty() && cursor_.word[0] >= '0' && cursor_.word[0] <= '9')
+        units(*word);
+      if (word->kind == "yes or no") {
+        for (const char* value : {"yes", "no"})
+          cursor_.radl2&& cursor_.owner.starts_with("resource ") ? void(add(value, kValue, "", ""))
+                                                                 : quoted(value, kValue, "");
+      }
+    }
+    if (!cursor_.in_text && cursor_.radl2) expressions();
+  }
+
+  void units(const Word& word) {
+    size_t digits = cursor_.word.find_first_not_of("0123456789.");
+    std::string number = cursor_.word.substr(0, digits);
+    for (const std::string& unit : word.units) add(number + unit, kUnit, "", "");
+  }
+
+  void quoted(const std::string& value, ItemKind kind, std::string_view doc) {
+    add(value, kind, "", doc, cursor_.in_text ? value : "'" + value + "'");
+  }
+  void quoted_names(Space space, ItemKind kind) {
+    for (const std::string& name : known_names(space)) quoted(name, kind, "");
+  }
+  void names(Space space, ItemKind kind) {
+    for (const std::string& name : known_names(space)) add(name, kind, std::string(space_name(space)), "");
+  }
+
+  // Of this reading and of the last one without errors: what is being typed may hide definitions.
+  std::vector<std::string> known_names(Space space) const {
+    std::set<std::string> found;
+    for (const Analysis* in : {query_.analysis.get(), query_.document.last_good.get()}) {
+      if (!in) continue;
+      for (const Definition& definition : in->symbols.definitions) {
+        if (definition.space == space) found.emplace(definition.name);
+      }
+    }
+    return {found.begin(), found.end()};
+  }
+
+  void behind_value() {
+    if (cursor_.behind_number) {
+      if (auto word = find_feature(cursor_.owner, cursor_.feature)) {
+        for (const std::string& unit : word->units) add(unit, kUnit, "", "");
+      }
+    }
+    words({"and"});
+    if (cursor_.radl2 && cursor_.in_interpolation) words({"or", "then", "else"});
+  }
+
+  // ---- expressions of radl 2
+  // ---------------------------------------------------------------------------------
+
+  void expressions() {
+    size_t dot = cursor_.word.rfind('.');
+    if (dot != std::string::npos) return members(cursor_.word.substr(0, dot));
+    for (const std::string& name : known_names(Space::Input)) add("input." + name, kVariable, "input", "");
+    for (const std::string& name : known_names(Space::System)) {
+      add("system." + name, kClass, "system", "");
+      add(name, kClass, "system", "One machine is `" + name + "[0]`, all are `" + name + "[*]`.");
+    }
+    for (const std::string& name : known_names(Space::Module)) add(name, kModule, "module", "");
+    for (const expr::FunctionInfo& function : expr::functions()) {
+      std::string doc = std::string(function.doc) +
+                        (function.example.empty() ? "" : "\n\n    " + std::string(function.example));
+      add_snippet(function.name, kFunction, doc, std::string(function.name) + "($1)");
+    }
+    words({"if", "not", "yes", "no"});
+  }
+
+  void members(const std::string& head) {
+    auto member = [&](const std::string& name, ItemKind kind, std::string_view detail, std::string_view doc) {
+      add(head + "." + name, kind, detail, doc)["label"] = name;
+    };
+    if (head == "input") {
+      for (const std::string& name : known_names(Space::Input)) member(name, kVariable, "input", "");
+    } else if (head == "system") {
+      for (const std::string& name : known_names(Space::System)) member(name, kClass, "system", "");
+    } else if (const Definition* use = query_.analysis->symbols.find(Space::Module, head)) {
+      auto* sentence = ast::as<ast::Use>(use->sentence);
+      auto path =
+          sentence && sentence->module
+              ? query_.workspace.module_path(std::string(sentence->module->text), query_.analysis->path)
+              : std::nullopt;
+      AnalysisPtr module = path ? query_.workspace.file(*path) : nullptr;
+      if (!module) return;
+      for (const Definition& definition : module->symbols.definitions) {
+        if (definition.space == Space::Output)
+          member(std::string(definition.name), kProperty, "output",
+                 text_of(*definition.sentence, "description"));
+      }
+    } else if (head.empty()) {  // behind worker[0]
+      for (const std::string& name : expr::Systems::attributes()) member(name, kProperty, "", "");
+    }
+  }
+
+  // ---- recipes, items, modules
+  // -------------------------------------------------------------------------------
+
+  void recipe_body() {
+    add_snippet("@begin", kSnippet, "An Ansible recipe.",
+                "\n@begin\n---\n- tasks:\n    - name: ${1:what is done}\n      $0\n@end\n");
+    if (!cursor_.radl2) return;
+    for (const ir::ResourceType& type : ir::resource_types()) {
+      std::string snippet = std::string(type.name) + " '${1:" + std::string(type.subject) + "}' ($0)";
+      add_snippet(type.name, kFunction, type.doc, snippet);
+    }
+  }
+
+  void steps() {
+    int most = 0;
+    for (const ast::Sentence* sentence : query_.analysis->tree->sentences) {
+      auto* context = ast::as<ast::Contextualize>(sentence);
+      if (!context) continue;
+      for (const ast::Item* item : context->items) {
+        if (item->step && !item->step->big && item->step->integer < 1000)
+          most = std::max(most, static_cast<int>(item->step->integer));
+      }
+    }
+    for (int step = 1; step <= most + 1; ++step)
+      add(std::to_string(step), kValue, step > most ? "a further step" : "", "");
+  }
+
+  void clouds() {
+    std::set<std::string> ids;
+    for (const ast::Sentence* sentence : query_.analysis->tree->sentences) {
+      auto* deploy = ast::as<ast::Deploy>(sentence);
+      if (deploy && deploy->cloud) ids.emplace(deploy->cloud.text);
+    }
+    ids.erase(cursor_.word);
+    for (const std::string& id : ids) add(id, kValue, "credential", "");
+    sentences();  // the credential may be left out
+  }
+
+  void module_paths() {
+    for (const std::string& name : query_.workspace.module_names(query_.analysis->path))
+      quoted(name, kModule, "");
+  }
+
+  void recipe_words() {
+    for (const RecipeVariable& variable : recipe_variables()) add(variable.name, kVariable, "", variable.doc);
+    for (const std::string& system : known_names(Space::System)) {
+      add("groups['" + system + "']", kVariable, "hosts of system " + system, "");
+      std::string upper = system;
+      std::transform(upper.begin(), upper.end(), upper.begin(),
+                     [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+      add("IM_" + upper + "_NUM_VMS", kVariable, "number of machines of " + system + " (a text)", "");
+    }
+  }
+
+  const Query& query_;
+  Cursor cursor_;
+  Json replaced_;
+  Json items_ = Json::array();
+};
+
+}  // namespace
+
+Json completion(const Query& query, const Json& params) { return Completer(query, params).run(); }
+
+}  // namespace radl::lsp

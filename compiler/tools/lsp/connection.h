@@ -1,0 +1,75 @@
+// JSON-RPC 2.0 over two file descriptors: a thread reads ahead, the owner takes messages in the order of
+// arrival.
+//
+// Reading ahead lets a `$/cancelRequest` overtake the requests that wait in front of it: `cancelled` tells.
+// Malformed input never ends the connection: it becomes a Bad message, which the owner answers with an error.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace radl::lsp {
+
+using Json = nlohmann::json;
+
+// JSON-RPC and LSP error codes.
+enum RpcCode : int {
+  kParseError = -32700,
+  kInvalidRequest = -32600,
+  kMethodNotFound = -32601,
+  kInvalidParams = -32602,
+  kInternalError = -32603,
+  kNotInitialized = -32002,
+  kRequestCancelled = -32800,
+  kRequestFailed = -32803,
+};
+
+struct Incoming {
+  enum class Kind {
+    Request,       // id, method, params
+    Notification,  // method, params
+    Response,      // id; to a request of ours
+    Bad,           // error_code, why; id if one could be read
+    End,           // the other side closed, or reading failed
+    Idle,          // nothing arrived in time
+  };
+  Kind kind = Kind::Idle;
+  Json id;
+  std::string method;
+  Json params;
+  int error_code = 0;
+  std::string why;
+};
+
+// What one body says. Never throws; nesting deeper than 128 is Bad.
+Incoming parse_message(std::string_view body);
+
+class Connection {
+ public:
+  // Reads in_fd and writes out_fd; closes neither.
+  Connection(int in_fd, int out_fd);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // The next message; Idle after `wait`. After End only End follows.
+  Incoming receive(std::chrono::milliseconds wait);
+  // Is another message waiting already?
+  bool has_more() const;
+  // Was the request cancelled that was received last or waits still?
+  bool cancelled(const Json& id) const;
+
+  void reply(const Json& id, Json result);
+  void fail(const Json& id, int code, std::string_view message);
+  void notify(std::string_view method, Json params);
+  // False once a write failed: the other side is gone.
+  bool writable() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace radl::lsp

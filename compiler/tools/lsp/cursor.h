@@ -1,0 +1,61 @@
+// What could stand at a place of a text that is still being written.
+//
+// Works on the tokens in front of the place, not on the tree: the text around a cursor seldom parses.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/source/source.h"
+
+namespace radl::lsp {
+
+enum class Place : uint8_t {
+  None,          // a name that the user makes up, a comment: nothing to offer
+  Sentence,      // a sentence's keyword
+  FeatureName,   // a feature of `owner`, or `soft`
+  Comparator,    // behind a feature's name
+  Value,         // of `feature`
+  BehindValue,   // `and`, an operator, a unit
+  RecipeBody,    // inside configure ( ): @begin or a resource's type
+  ResourceName,  // behind a resource's type
+  ItemStart,     // inside contextualize ( ): option, system, or step, with, after
+  OptionName,
+  ItemConfigureWord,  // behind `system NAME`
+  SystemName,
+  ConfigureName,
+  StepNumber,
+  ToolName,
+  NetworkName,  // `network NAME`: a reference
+  DeploySystem,
+  DeployCount,
+  DeployCloud,
+  ModulePath,
+  ModuleAlias,
+  Recipe,  // Ansible text
+};
+
+struct Cursor {
+  Place place = Place::None;
+  std::string keyword;  // of the sentence: "system"
+  std::string name;     // of the sentence; "" when not written yet
+  std::string owner;    // whose features: "system", "network", ..., "disk.0.applications", "resource file",
+                        // "use MODULE"
+  std::string feature;  // Value, Comparator, BehindValue
+  std::vector<std::string> features;  // names of the features in front of the cursor, in the same group
+  std::string word;                   // what is written of the word so far
+  uint32_t word_begin = 0;            // its offset; the word's end in the whole text is `word_end`
+  uint32_t word_end = 0;
+  bool in_text = false;           // between quotes
+  bool in_interpolation = false;  // between ${ and } of a text
+  bool behind_number = false;     // BehindValue: a unit could follow
+  bool radl2 = false;
+  // Arguments of the innermost call around the cursor, for signature help.
+  std::string call;
+  int argument = 0;
+};
+
+Cursor read_cursor(std::string_view text, uint32_t offset);
+
+}  // namespace radl::lsp

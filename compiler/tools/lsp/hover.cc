@@ -1,0 +1,252 @@
+// What the thing under the cursor is; what a call's arguments are; what a text does not show by itself.
+#include <fmt/format.h>
+
+#include "compiler/expr/evaluate.h"
+#include "compiler/ir/resource_schema.h"
+#include "compiler/tools/doc/doc.h"
+#include "compiler/tools/lsp/answers.h"
+#include "compiler/tools/lsp/cursor.h"
+#include "compiler/tools/lsp/vocabulary.h"
+
+namespace radl::lsp {
+namespace {
+
+std::string joined(const std::vector<std::string>& list) {
+  std::string out;
+  for (const std::string& each : list) out += (out.empty() ? "`" : ", `") + each + "`";
+  return out;
+}
+
+std::string describe(const Word& word) {
+  std::string out = fmt::format("**{}**: {}", word.name, word.kind);
+  if (word.required) out += ", obligatory";
+  out += "\n\n" + word.doc;
+  if (!word.values.empty()) out += "\n\nValues: " + joined(word.values);
+  if (!word.units.empty()) out += "\n\nUnits: " + joined(word.units);
+  if (!word.preset.empty()) out += "\n\nDefault: `" + word.preset + "`";
+  return out;
+}
+
+// The sentence's text, shortened, and the comment above it.
+std::string describe(const Analysis& in, const Definition& definition) {
+  std::string text(in.source.text(definition.full_span));
+  size_t lines = 0, end = 0;
+  while (end < text.size() && lines < 15) lines += text[end++] == '\n' ? 1 : 0;
+  if (end < text.size()) text = text.substr(0, end) + "...";
+  std::string out = "```radl\n" + text + "\n```";
+  std::string comment = comment_above(*in.tree, definition.full_span.begin);
+  return comment.empty() ? out : out + "\n\n" + comment;
+}
+
+class Hoverer {
+ public:
+  Hoverer(const Query& query, uint32_t offset) : query_(query), in_(*query.analysis), offset_(offset) {}
+
+  Json run() {
+    if (const Occurrence* item = in_.symbols.at(offset_); item && item->space != Space::Other) {
+      if (Json found = symbol(*item); !found.is_null()) return found;
+    }
+    for (const ast::Sentence* sentence : in_.tree->sentences) {
+      if (offset_ < sentence->span.begin || offset_ > sentence->span.end) continue;
+      if (touches(sentence->keyword.span)) return keyword(*sentence);
+      if (auto* block = ast::as<ast::Block>(sentence)) return features(block->body, sentence->keyword.text);
+      if (auto* use = ast::as<ast::Use>(sentence)) return features(use->body, "");
+      if (auto* configure = ast::as<ast::Configure>(sentence)) return recipe(*configure);
+      return nullptr;
+    }
+    return nullptr;
+  }
+
+ private:
+  bool touches(Span span) const { return span.known() && span.begin <= offset_ && offset_ < span.end; }
+
+  Json made(const std::string& text, Span span) const {
+    return {{"contents", {{"kind", "markdown"}, {"value", text}}}, {"range", query_.range(span)}};
+  }
+
+  Json symbol(const Occurrence& item) const {
+    AnalysisPtr in = query_.analysis;
+    Space space = item.space;
+    if (space == Space::ModuleInput || space == Space::ModuleOutput) {
+      const Definition* use = in_.symbols.find(Space::Module, item.container);
+      auto* sentence = use ? ast::as<ast::Use>(use->sentence) : nullptr;
+      if (!sentence || !sentence->module) return nullptr;
+      auto path = query_.workspace.module_path(std::string(sentence->module->text), in_.path);
+      in = path ? query_.workspace.file(*path) : nullptr;
+      space = space == Space::ModuleInput ? Space::Input : Space::Output;
+    }
+    const Definition* definition = in ? in->symbols.find(space, item.name) : nullptr;
+    if (!definition) return nullptr;
+    return made(describe(*in, *definition) + machines(space, item.name), item.span);
+  }
+
+  // How many machines of a system there will be, where the text says so.
+  std::string machines(Space space, std::string_view name) const {
+    if (space != Space::System) return "";
+    std::string out;
+    for (const ast::Sentence* sentence : in_.tree->sentences) {
+      auto* deploy = ast::as<ast::Deploy>(sentence);
+      if (!deploy || deploy->name.text != name || !deploy->count) continue;
+      out += (out.empty() ? "\n\nMachines: " : " + ") +
+             ("`" + std::string(in_.source.text(deploy->count->span)) + "`");
+    }
+    return out.empty() ? "\n\nNot deployed in this file." : out;
+  }
+
+  Json keyword(const ast::Sentence& sentence) const {
+    for (const SentenceWord& word : sentence_words()) {
+      if (word.name == sentence.keyword.text) {
+        return made(fmt::format("**{}**\n\n{}", word.name, word.doc), sentence.keyword.span);
+      }
+    }
+    return nullptr;
+  }
+
+  Json features(const ast::Features& list, std::string_view owner) const {
+    for (const ast::Feature* feature : list.items) {
+      if (offset_ < feature->span.begin || offset_ > feature->span.end) continue;
+      if (feature->group && feature->group->present && offset_ >= feature->group->span.begin) {
+        bool soft = feature->form == ast::FeatureKind::Soft;
+        return features(*feature->group, soft ? owner : feature->name.text);
+      }
+      if (feature->name && touches(feature->name.span)) {
+        auto word = find_feature(owner, feature->name.text);
+        return word ? made(describe(*word), feature->name.span) : nullptr;
+      }
+      return value(feature->value);
+    }
+    return nullptr;
+  }
+
+  // A function's name inside an expression; a size in bytes.
+  Json value(const ast::Expr* expr) const {
+    if (!expr || offset_ < expr->span.begin || offset_ > expr->span.end) return nullptr;
+    if (auto* call = ast::as<ast::Call>(expr)) {
+      if (touches(call->function.span)) return function(*call);
+      for (const ast::Expr* argument : call->arguments) {
+        if (Json found = value(argument); !found.is_null()) return found;
+      }
+    } else if (auto* binary = ast::as<ast::Binary>(expr)) {
+      Json found = value(binary->left);
+      return found.is_null() ? value(binary->right) : found;
+    } else if (auto* choice = ast::as<ast::If>(expr)) {
+      for (const ast::Expr* part : {choice->condition, choice->then_value, choice->else_value}) {
+        if (Json found = value(part); !found.is_null()) return found;
+      }
+    } else if (auto* list = ast::as<ast::ListValue>(expr)) {
+      for (const ast::Expr* item : list->items) {
+        if (Json found = value(item); !found.is_null()) return found;
+      }
+    } else if (auto* text = ast::as<ast::String>(expr)) {
+      for (const ast::StringPart& part : text->parts) {
+        if (Json found = value(part.value); !found.is_null()) return found;
+      }
+    }
+    return nullptr;
+  }
+
+  Json function(const ast::Call& call) const {
+    for (const expr::FunctionInfo& info : expr::functions()) {
+      if (info.name != call.function.text) continue;
+      std::string text = fmt::format("**{}({})**\n\n{}", info.name, info.parameters, info.doc);
+      if (!info.example.empty()) text += fmt::format("\n\n    {}", info.example);
+      return made(text, call.function.span);
+    }
+    return nullptr;
+  }
+
+  Json recipe(const ast::Configure& configure) const {
+    if (configure.recipe) return recipe_word(configure.recipe->span);
+    for (const ast::Resource* resource : configure.resources) {
+      if (offset_ < resource->span.begin || offset_ > resource->span.end) continue;
+      const ir::ResourceType* type = ir::find_resource_type(resource->type.text);
+      if (!type) return nullptr;
+      if (touches(resource->type.span)) {
+        std::string text = fmt::format("**{}** '{}'\n\n{}\n\nTaken out again: {}", type->name, type->subject,
+                                       type->doc, type->undoing);
+        return made(text, resource->type.span);
+      }
+      return features(resource->body, "resource " + std::string(type->name));
+    }
+    return nullptr;
+  }
+
+  Json recipe_word(Span span) const {
+    auto is_word = [](char c) {
+      return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    };
+    std::string_view text = in_.source.text();
+    uint32_t begin = offset_, end = offset_;
+    while (begin > span.begin && is_word(text[begin - 1])) --begin;
+    while (end < span.end && is_word(text[end])) ++end;
+    for (const RecipeVariable& variable : recipe_variables()) {
+      if (variable.name == text.substr(begin, end - begin)) {
+        return made(fmt::format("`{}`: {}", variable.name, variable.doc), {span.file, begin, end});
+      }
+    }
+    return nullptr;
+  }
+
+  const Query& query_;
+  const Analysis& in_;
+  uint32_t offset_;
+};
+
+}  // namespace
+
+Json hover(const Query& query, const Json& params) {
+  return Hoverer(query, query.offset(params.at("position"))).run();
+}
+
+Json signature_help(const Query& query, const Json& params) {
+  Cursor cursor = read_cursor(query.analysis->source.text(), query.offset(params.at("position")));
+  for (const expr::FunctionInfo& info : expr::functions()) {
+    if (cursor.call.empty() || info.name != cursor.call) continue;
+    Json parameters = Json::array();
+    std::string_view rest = info.parameters;
+    while (!rest.empty()) {
+      size_t comma = std::min(rest.find(", "), rest.size());
+      parameters.push_back({{"label", rest.substr(0, comma)}});
+      rest.remove_prefix(std::min(comma + 2, rest.size()));
+    }
+    Json signature = {{"label", fmt::format("{}({})", info.name, info.parameters)},
+                      {"documentation", {{"kind", "markdown"}, {"value", info.doc}}},
+                      {"parameters", std::move(parameters)}};
+    return {{"signatures", Json::array({signature})},
+            {"activeSignature", 0},
+            {"activeParameter", cursor.argument}};
+  }
+  return nullptr;
+}
+
+// Bytes behind sizes that count in powers of 1024 or carry a unit, which are often misread; machines behind
+// `deploy`.
+Json inlay_hints(const Query& query, const Json& params) {
+  const Analysis& in = *query.analysis;
+  Range range = range_from(params.at("range"));
+  uint32_t from = in.offset(range.start, query.workspace.encoding),
+           to = in.offset(range.end, query.workspace.encoding);
+  Json hints = Json::array();
+  int number = 0;
+  bool counted = true;  // the numbers of machines are known as long as every count is
+  for (const ast::Sentence* sentence : in.tree->sentences) {
+    auto* deploy = ast::as<ast::Deploy>(sentence);
+    if (!deploy) continue;
+    auto* count = ast::as<ast::Number>(deploy->count);
+    counted = counted && count && !count->is_float && !count->big && count->integer < 100'000;
+    if (!counted) break;
+    int first = number;
+    number += static_cast<int>(count->integer);
+    if (count->span.end < from || count->span.end > to || number == first) continue;
+    std::string label =
+        number - first == 1 ? fmt::format("#{}", first) : fmt::format("#{} to #{}", first, number - 1);
+    hints.push_back(
+        {{"position", query.range(count->span)["end"]},
+         {"label", label},
+         {"paddingLeft", true},
+         {"tooltip", "The numbers of these machines in the infrastructure: what `#N#` becomes."}});
+  }
+  return hints;
+}
+
+}  // namespace radl::lsp

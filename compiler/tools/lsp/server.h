@@ -1,0 +1,24 @@
+// `radlc lsp`: the Language Server Protocol 3.17 over two file descriptors.
+//
+// Requests are answered in order on one thread. Diagnostics are published when the client has been silent for
+// `diagnostics_delay` after a change, so that typing never waits for the checker.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace radl::lsp {
+
+struct ServerOptions {
+  std::string version;                             // told to the client
+  std::vector<std::string> module_path;            // as for the compiler
+  std::map<std::string, std::string> environment;  // the process's: RADL_STDLIB, RADL_INPUT_name
+  std::chrono::milliseconds diagnostics_delay{150};
+};
+
+// Serves until the client says `exit` or goes away. 0 after an orderly shutdown, 1 otherwise.
+int serve(int in_fd, int out_fd, const ServerOptions& options);
+
+}  // namespace radl::lsp

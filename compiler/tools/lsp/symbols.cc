@@ -1,0 +1,271 @@
+#include "compiler/tools/lsp/symbols.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+namespace radl::lsp {
+namespace {
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+         c == '.';
+}
+
+std::optional<Space> space_of(std::string_view keyword) {
+  if (keyword == "network") return Space::Network;
+  if (keyword == "system" || keyword == "node") return Space::System;
+  if (keyword == "ansible") return Space::Ansible;
+  if (keyword == "configure") return Space::Configure;
+  return std::nullopt;
+}
+
+Space space_of(ast::Kind kind) {
+  switch (kind) {
+    case ast::Kind::Network:
+      return Space::Network;
+    case ast::Kind::System:
+      return Space::System;
+    case ast::Kind::Ansible:
+      return Space::Ansible;
+    case ast::Kind::Configure:
+      return Space::Configure;
+    case ast::Kind::Input:
+      return Space::Input;
+    case ast::Kind::Output:
+      return Space::Output;
+    case ast::Kind::Use:
+      return Space::Module;
+    default:
+      return Space::Other;
+  }
+}
+
+class Indexer {
+ public:
+  explicit Indexer(const ast::Tree& tree) : tree_(tree) {}
+
+  SymbolIndex run() {
+    for (const ast::Sentence* sentence : tree_.sentences) define(*sentence);
+    sort_names();
+    for (const ast::Sentence* sentence : tree_.sentences) visit(*sentence);
+    auto by_place = [](const auto& a, const auto& b) { return a.span.begin < b.span.begin; };
+    std::stable_sort(index_.occurrences.begin(), index_.occurrences.end(), by_place);
+    return std::move(index_);
+  }
+
+ private:
+  void define(const ast::Sentence& sentence) {
+    bool defines =
+        ast::as<ast::Block>(&sentence) || ast::as<ast::Use>(&sentence) || ast::as<ast::Configure>(&sentence);
+    if (!defines || !sentence.name) return;
+    Definition definition{space_of(sentence.kind), sentence.name.text, sentence.name.span,
+                          sentence.span,           &sentence,          false};
+    if (auto* block = ast::as<ast::Block>(&sentence)) {
+      bool may_refer = sentence.kind == ast::Kind::Network || sentence.kind == ast::Kind::System;
+      definition.reference = may_refer && !block->body.present;
+    }
+    if (auto* configure = ast::as<ast::Configure>(&sentence)) definition.reference = !configure->has_body;
+    index_.definitions.push_back(definition);
+    index_.occurrences.push_back({definition.space, definition.name, {}, definition.name_span, true, false});
+  }
+
+  void sort_names() {
+    const auto& list = index_.definitions;
+    for (uint32_t i = 0; i < list.size(); ++i) index_.by_name.push_back(i);
+    std::stable_sort(index_.by_name.begin(), index_.by_name.end(), [&](uint32_t a, uint32_t b) {
+      return std::tie(list[a].space, list[a].name) < std::tie(list[b].space, list[b].name);
+    });
+  }
+
+  void visit(const ast::Sentence& sentence) {
+    if (auto* block = ast::as<ast::Block>(&sentence)) features(block->body, {});
+    if (auto* use = ast::as<ast::Use>(&sentence)) features(use->body, use->name.text);
+    if (auto* configure = ast::as<ast::Configure>(&sentence)) {
+      if (configure->recipe) recipe(*configure->recipe);
+      for (const ast::Resource* resource : configure->resources) {
+        value(resource->name);
+        features(resource->body, {});
+      }
+    }
+    if (auto* deploy = ast::as<ast::Deploy>(&sentence)) {
+      use(Space::System, deploy->name);
+      value(deploy->count);
+    }
+    if (auto* context = ast::as<ast::Contextualize>(&sentence)) {
+      for (const ast::Option* option : context->options) value(option->value);
+      for (const ast::Item* item : context->items) {
+        use(Space::System, item->system);
+        use(Space::Configure, item->configure);
+        for (const ast::Name& name : item->after) use(Space::Configure, name);
+      }
+    }
+  }
+
+  // `alias`: the features are a module's inputs.
+  void features(const ast::Features& list, std::string_view alias) {
+    for (const ast::Feature* feature : list.items) {
+      if (!alias.empty() && feature->name)
+        add(Space::ModuleInput, feature->name.text, alias, feature->name.span);
+      if (feature->group) features(*feature->group, {});
+      value(feature->value);
+      if (auto* text = ast::as<ast::String>(feature->value)) named_by_text(feature->name.text, *text);
+    }
+  }
+
+  // Features whose text is the name of another sentence.
+  void named_by_text(std::string_view feature, const ast::String& text) {
+    if (!text.parts.empty() || text.span.size() < 2) return;
+    Span inside{text.span.file, text.span.begin + 1, text.span.end - 1};
+    if (tree_.source->text(inside) != text.text) return;  // an escape: places would not match
+    if (feature.ends_with(".connection") && feature.starts_with("net_interface.")) {
+      add(Space::Network, text.text, {}, inside);
+    } else if (feature == "ansible_host") {
+      add(Space::Ansible, text.text, {}, inside);
+    } else if (feature == "router") {
+      size_t comma = text.text.find(',');
+      if (comma == std::string_view::npos) return;
+      inside.begin += static_cast<uint32_t>(comma + 1);
+      add(Space::System, text.text.substr(comma + 1), {}, inside);
+    }
+  }
+
+  void value(const ast::Expr* expr) {
+    if (!expr) return;
+    if (auto* text = ast::as<ast::String>(expr)) {
+      for (const ast::StringPart& part : text->parts) value(part.value);
+    } else if (auto* list = ast::as<ast::ListValue>(expr)) {
+      for (const ast::Expr* item : list->items) value(item);
+    } else if (auto* unary = ast::as<ast::Unary>(expr)) {
+      value(unary->operand);
+    } else if (auto* binary = ast::as<ast::Binary>(expr)) {
+      value(binary->left);
+      value(binary->right);
+    } else if (auto* choice = ast::as<ast::If>(expr)) {
+      value(choice->condition);
+      value(choice->then_value);
+      value(choice->else_value);
+    } else if (auto* call = ast::as<ast::Call>(expr)) {
+      for (const ast::Expr* argument : call->arguments) value(argument);
+    } else if (auto* ec3 = ast::as<ast::Ec3Reference>(expr)) {
+      if (auto space = space_of(ec3->target_kind.text)) use(*space, ec3->target);
+    } else if (auto* reference = ast::as<ast::Reference>(expr)) {
+      path(*reference);
+    }
+  }
+
+  void path(const ast::Reference& reference) {
+    for (const ast::PathPart& part : reference.parts) value(part.index);
+    const ast::Name& head = reference.parts[0].name;
+    if (!head) return;
+    const ast::Name* second =
+        reference.parts.size() > 1 && reference.parts[1].name ? &reference.parts[1].name : nullptr;
+    if (second && head.text == "input") return use(Space::Input, *second);
+    if (second && head.text == "output") return use(Space::Output, *second);
+    if (auto space = space_of(head.text); second && space) return use(*space, *second);
+    if (index_.find(Space::Module, head.text)) {
+      use(Space::Module, head);
+      if (second) add(Space::ModuleOutput, second->text, head.text, second->span);
+    } else if (index_.find(Space::System, head.text)) {
+      use(Space::System, head);
+    } else if (index_.find(Space::Input, head.text)) {
+      use(Space::Input, head);
+    }
+  }
+
+  // groups['wn'] in Jinja expressions: the inventory's groups are the systems.
+  void recipe(const ast::Recipe& recipe) {
+    std::string_view text = tree_.source->text(recipe.span);
+    for (size_t at = text.find("groups"); at != std::string_view::npos; at = text.find("groups", at + 6)) {
+      size_t name = at + 6;
+      while (name < text.size() && text[name] == ' ') ++name;
+      bool bracket = name < text.size() && text[name] == '[';
+      if (bracket) {
+        while (++name < text.size() && text[name] == ' ') {
+        }
+      }
+      bool quoted = bracket && name < text.size() && (text[name] == '\'' || text[name] == '"');
+      bool dotted = !bracket && name < text.size() && text[name] == '.';
+      if (!quoted && !dotted) continue;
+      size_t end = ++name;
+      while (end < text.size() && is_word(text[end]) && !(dotted && text[end] == '.')) ++end;
+      if (end == name || (quoted && (end == text.size() || text[end] != text[name - 1]))) continue;
+      Span span{recipe.span.file, recipe.span.begin + static_cast<uint32_t>(name),
+                recipe.span.begin + static_cast<uint32_t>(end)};
+      if (!index_.find(Space::System, text.substr(name, end - name)))
+        continue;  // `all`, `windows`, a group of the recipe's own
+      add(Space::System, text.substr(name, end - name), {}, span);
+      index_.occurrences.back().in_recipe = true;
+    }
+  }
+
+  void use(Space space, const ast::Name& name) {
+    if (name) add(space, name.text, {}, name.span);
+  }
+  void add(Space space, std::string_view name, std::string_view container, Span span) {
+    index_.occurrences.push_back({space, name, container, span, false, false});
+  }
+
+  const ast::Tree& tree_;
+  SymbolIndex index_;
+};
+
+}  // namespace
+
+std::string_view space_name(Space space) {
+  switch (space) {
+    case Space::Network:
+      return "network";
+    case Space::System:
+      return "system";
+    case Space::Ansible:
+      return "ansible";
+    case Space::Configure:
+      return "configure";
+    case Space::Input:
+      return "input";
+    case Space::Output:
+      return "output";
+    case Space::Module:
+      return "module";
+    case Space::ModuleInput:
+      return "module input";
+    case Space::ModuleOutput:
+      return "module output";
+    case Space::Other:
+      return "sentence";
+  }
+  return "";
+}
+
+SymbolIndex index_symbols(const ast::Tree& tree) { return Indexer(tree).run(); }
+
+const Definition* SymbolIndex::find(Space space, std::string_view name) const {
+  auto key = std::tie(space, name);
+  auto found = std::lower_bound(by_name.begin(), by_name.end(), key, [&](uint32_t i, const auto& wanted) {
+    return std::tie(definitions[i].space, definitions[i].name) < wanted;
+  });
+  if (found == by_name.end()) return nullptr;
+  const Definition& definition = definitions[*found];
+  return definition.space == space && definition.name == name ? &definition : nullptr;
+}
+
+const Occurrence* SymbolIndex::at(uint32_t offset) const {
+  auto behind =
+      std::upper_bound(occurrences.begin(), occurrences.end(), offset,
+                       [](uint32_t value, const Occurrence& item) { return value < item.span.begin; });
+  if (behind == occurrences.begin()) return nullptr;
+  --behind;
+  return offset <= behind->span.end ? &*behind : nullptr;
+}
+
+std::vector<const Occurrence*> SymbolIndex::all(const Occurrence& like) const {
+  std::vector<const Occurrence*> found;
+  for (const Occurrence& item : occurrences) {
+    if (item.space == like.space && item.name == like.name && item.container == like.container)
+      found.push_back(&item);
+  }
+  return found;
+}
+
+}  // namespace radl::lsp

@@ -1,0 +1,44 @@
+// The language's words as an editor shows them. Read from the tables that the compiler itself checks with;
+// what no table holds (sentences, inputs' own features, recipe variables) is listed in vocabulary_words.cc.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace radl::lsp {
+
+struct Word {
+  std::string name;                 // "net_interface.N.connection"
+  std::string kind;                 // "text", "number", "size", ...: one or two words
+  std::string doc;                  // Markdown
+  std::vector<std::string> values;  // what a text may be; empty: anything
+  std::vector<std::string> units;
+  bool group = false;     // takes contains ( )
+  bool compares = false;  // a number: all comparators make sense
+  std::string preset;     // default, as written; may be empty
+  bool required = false;
+};
+
+// The features that an owner (Cursor::owner, but for modules) has; empty when it is not known.
+std::vector<Word> features_of(std::string_view owner);
+// `name` as written ("disk.2.size") in the owner; nullopt when no table knows it.
+std::optional<Word> find_feature(std::string_view owner, std::string_view name);
+
+struct SentenceWord {
+  std::string_view name, snippet, doc;
+  bool radl2 = false;
+};
+const std::vector<SentenceWord>& sentence_words();
+
+// Variables that Ansible recipes are given.
+struct RecipeVariable {
+  std::string_view name, doc;
+};
+const std::vector<RecipeVariable>& recipe_variables();
+
+// Replaces the digits between dots by N: "disk.12.size" -> "disk.N.size".
+std::string with_index_letters(std::string_view name);
+
+}  // namespace radl::lsp

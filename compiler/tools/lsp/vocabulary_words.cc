@@ -1,0 +1,70 @@
+// Words that stand in no table of the compiler.
+#include "compiler/tools/lsp/vocabulary.h"
+
+namespace radl::lsp {
+
+const std::vector<SentenceWord>& sentence_words() {
+  static const std::vector<SentenceWord> words = {
+      {"system",
+       "system ${1:name} (\n  cpu.count >= ${2:1} and\n  memory.size >= ${3:2g} and\n"
+       "  net_interface.0.connection = '${4:network}'\n)",
+       "A kind of machine: what it must have at least. `deploy` says how many there are."},
+      {"network", "network ${1:name} (outbound = '${2|yes,no|}')",
+       "A network that interfaces of systems are connected to."},
+      {"configure",
+       "configure ${1:name} (\n@begin\n---\n- tasks:\n    - name: ${2:what is done}\n      $0\n@end\n)",
+       "A recipe: Ansible between `@begin` and `@end`, or (in `radl 2`) resources such as `package` and "
+       "`file`."},
+      {"deploy", "deploy ${1:system} ${2:1}",
+       "How many machines of a system there shall be, and by which credential."},
+      {"contextualize", "contextualize (\n  system ${1:system} configure ${2:recipe} step ${3:1}\n)",
+       "Which recipe runs on which system, and in which order. `contextualize ()` turns configuration off."},
+      {"ansible",
+       "ansible ${1:name} (host = '${2:host}' and credentials.username = '${3:user}' and "
+       "credentials.private_key = '$4')",
+       "A machine that exists and runs Ansible for the others."},
+      {"description", "description ${1:name} (name = '${2:title}')",
+       "Names the infrastructure. Stands in front of everything else."},
+      {"radl", "radl 2\n",
+       "Turns the extensions on: inputs, expressions, modules, native recipes, outputs. First in the file.",
+       false},
+      {"input",
+       "input ${1:name} (type = '${2|text,integer,number,boolean,size,duration,list,map,system,systems|}' "
+       "and default = ${3:1} and description = '$4')",
+       "A value given from outside: `--input name=value`, an input file, the environment, or its default.",
+       true},
+      {"output", "output ${1:name} (value = $2 and description = '$3')",
+       "A result, shown after apply and given to the module's user.", true},
+      {"use", "use '${1:std/}' as ${2:name} (\n  $0\n)",
+       "Brings in a module; its inputs are the features in the parentheses.", true},
+  };
+  return words;
+}
+
+const std::vector<RecipeVariable>& recipe_variables() {
+  static const std::vector<RecipeVariable> variables = {
+      {"IM_NODE_HOSTNAME", "host name of this machine, without domain"},
+      {"IM_NODE_DOMAIN", "domain of this machine"},
+      {"IM_NODE_FQDN", "host name and domain of this machine"},
+      {"IM_NODE_NUM", "number of this machine in the infrastructure, the value of `#N#` (a text)"},
+      {"IM_NODE_VMID", "the provider's name of this machine"},
+      {"IM_NODE_CLOUD_TYPE", "type of the credential that made this machine"},
+      {"IM_NODE_CLOUD_SERVER", "host of that credential, if known"},
+      {"IM_NODE_PUBLIC_IP", "public address of this machine, if it has one"},
+      {"IM_NODE_PRIVATE_IP", "private address of this machine; the public one if there is no private one"},
+      {"IM_NODE_NET_0_IP", "address of interface 0 (likewise 1, 2, ...)"},
+      {"IM_NODE_NET_0_HOSTNAME", "host name of interface 0, if it has one (likewise _DOMAIN, _FQDN)"},
+      {"IM_NODE_TLS_CERTIFICATES", "certificates made for this machine's names"},
+      {"IM_MASTER_HOSTNAME", "host name of the master"},
+      {"IM_MASTER_DOMAIN", "domain of the master"},
+      {"IM_MASTER_FQDN", "host name and domain of the master"},
+      {"IM_INFRASTRUCTURE_ID", "id of the infrastructure"},
+      {"IM_INFRASTRUCTURE_RADL", "the document as a list of objects; dots in keys are underscores"},
+      {"IM_INFRASTRUCTURE_AUTH", "credentials of the infrastructure"},
+      {"hostvars", "variables of all hosts, by inventory name"},
+      {"groups", "names of hosts by system: `groups['wn']`"},
+  };
+  return variables;
+}
+
+}  // namespace radl::lsp

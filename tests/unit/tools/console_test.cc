@@ -1,0 +1,63 @@
+// The console's answers.
+#include "compiler/tools/console/console.h"
+
+#include <gtest/gtest.h>
+
+namespace radl {
+namespace {
+
+ConsoleScope scope() {
+  ConsoleScope made;
+  made.inputs = {{"workers", 3}, {"name", "farm"}, {"token", {{"$secret", "token"}}}};
+  made.outputs = {{"url", "http://10.0.0.1"}, {"later", {{"$unknown", "wn[0].ip"}}}};
+  made.systems["wn"].resize(2);
+  made.systems["wn"][0].attributes = {{"ip", "10.0.0.1"}};
+  made.systems["wn"][1].attributes = {{"ip", "10.0.0.2"}};
+  return made;
+}
+
+std::string answer(const std::string& line) {
+  ConsoleAnswer made = evaluate_line(line, scope());
+  EXPECT_TRUE(made.ok) << line << ": " << made.text;
+  return made.text;
+}
+
+TEST(Console, Values) {
+  EXPECT_EQ(answer("1 + 2 * 3"), "7\n");
+  EXPECT_EQ(answer("input.workers * 2"), "6\n");
+  EXPECT_EQ(answer("'a ${input.name}'"), "'a farm'\n");
+  EXPECT_EQ(answer("input.name == 'farm'"), "true\n");
+  EXPECT_EQ(answer("join(wn[*].ip, ',')"), "'10.0.0.1,10.0.0.2'\n");
+  EXPECT_EQ(answer("count(wn)"), "2\n");
+  EXPECT_EQ(answer("output.url"), "'http://10.0.0.1'\n");
+  EXPECT_EQ(answer("url"), "'http://10.0.0.1'\n");
+  EXPECT_EQ(answer("['a', 2]"), "['a', 2]\n");
+  EXPECT_EQ(answer("wn[1]"), "wn[1]\n");
+}
+
+TEST(Console, SecretsAndUnknownsAreSaidToBeSuch) {
+  EXPECT_EQ(answer("input.token"), "(sensitive)\n");
+  EXPECT_EQ(answer("'x${input.token}'"), "(sensitive)\n");
+  EXPECT_EQ(answer("output.later"), "(known after apply: wn[0].ip)\n");
+  EXPECT_NE(answer("wn[0].hostname").find("known after apply"), std::string::npos);
+}
+
+TEST(Console, MistakesShowTheirPlace) {
+  for (const char* line : {"1 +", "input.wrokers", "nothing", "wn[7].ip", "1 / 0", "", "f(1)"}) {
+    ConsoleAnswer made = evaluate_line(line, scope());
+    EXPECT_FALSE(made.ok) << line;
+    EXPECT_NE(made.text.find("error"), std::string::npos) << line << ": " << made.text;
+  }
+  EXPECT_NE(evaluate_line("input.wrokers", scope()).text.find("workers"), std::string::npos)
+      << "did you mean";
+}
+
+TEST(Console, Commands) {
+  EXPECT_NE(answer(":names").find("wn[1]\n"), std::string::npos);
+  EXPECT_NE(answer(":functions").find("join("), std::string::npos);
+  EXPECT_NE(answer(":help").find(":quit"), std::string::npos);
+  EXPECT_FALSE(evaluate_line(":nothing", scope()).ok);
+}
+
+}  // namespace
+}  // namespace radl
