@@ -4,6 +4,7 @@
 
 #include "runtime/plan/build.h"
 #include "runtime/plan/graph.h"
+#include "runtime/plan/values.h"
 
 namespace radl {
 
@@ -54,11 +55,15 @@ class StepEdges {
 
  private:
   void connect(const ir::Step& step, Action& action, const std::set<std::string>& before) {
-    for (const std::string& node : step.nodes) {
-      const Action* made = draft_.resource_action(node);
-      if (made && made->verb != Verb::Delete) action.needs.push_back(node);
+    std::set<std::string> needs = before;
+    for (const std::string& node : step.nodes) add_if_made(node, needs);
+    // A value that is known only when its owner is there.
+    for (const std::string& name : ir::unknowns_in(step)) {
+      std::string owner = split_unknown(name).owner;
+      add_if_made(owner, needs);
+      if (draft_.step_actions.count(owner) && owner != step.id) needs.insert(owner);
     }
-    action.needs.insert(action.needs.end(), before.begin(), before.end());
+    action.needs.assign(needs.begin(), needs.end());
     for (const ir::Edge& edge : step.after) {
       if (edge.reason.empty() || !ends_.count(edge.to)) continue;
       std::string text = edge.reason;
@@ -67,6 +72,11 @@ class StepEdges {
       if (std::find(action.order.begin(), action.order.end(), text) == action.order.end())
         action.order.push_back(text);
     }
+  }
+
+  void add_if_made(const std::string& address, std::set<std::string>& needs) const {
+    const Action* made = draft_.resource_action(address);
+    if (made && made->verb != Verb::Delete) needs.insert(address);
   }
 
   void drop_unused_barriers() {

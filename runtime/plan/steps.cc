@@ -63,15 +63,14 @@ class StepPlanner {
 
   std::string node_reason(const ir::Step& step, const StepRecord& record) const {
     for (const std::string& node : step.nodes) {
-      if (draft_.is_made_anew(node)) return node + " is made anew";
       auto before = record.made_on.find(node);
-      auto now = snapshot_.resources.find(node);
       // A training's nodes are part of its digest: a node that is new to it is no reason of its own.
-      if (before == record.made_on.end()) {
-        if (step.kind != ir::StepKind::Training) return node + " is new to it";
-      } else if (now == snapshot_.resources.end() || before->second != now->second.id) {
+      if (before == record.made_on.end() && step.kind == ir::StepKind::Training) continue;
+      if (draft_.is_made_anew(node)) return node + " is made anew";
+      if (before == record.made_on.end()) return node + " is new to it";
+      auto now = snapshot_.resources.find(node);
+      if (now == snapshot_.resources.end() || before->second != now->second.id)
         return node + " was made anew since";
-      }
     }
     return "";
   }
@@ -171,13 +170,6 @@ class StepPlanner {
     std::vector<FieldChange> all;
     if (record && record->definition && record->digest != digest) {
       all = definition_changes(*record->definition, step_definition(step));
-    }
-    const Observed* observed = draft_.input.observed;
-    if (!observed) return all;
-    if (auto found = observed->steps.find(step.id); found != observed->steps.end()) {
-      for (const Change& change : found->second) {
-        all.push_back({change.resource + " " + change.what, change.before, change.after, false});
-      }
     }
     return all;
   }

@@ -11,7 +11,7 @@ constexpr const char* kResourceColumns =
     "price_per_hour, currency, needs, created_at";
 constexpr const char* kStepColumns =
     "id, recipe, kind, status, digest, nodes, made_on, definition, inputs, product, error, seconds, "
-    "finished_at, wide";
+    "finished_at, wide, revision";
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 

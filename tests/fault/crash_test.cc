@@ -1,0 +1,170 @@
+// radlc is killed (SIGKILL, a real process) at every write to its journal and at every point around every
+// call of a provider or a runner, one after another; then apply or destroy is run again. Afterwards every
+// machine is there once or not at all, the state knows of each, and no intent is left open.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/support/fault_vfs.h"
+#include "tests/support/runtime_bench.h"
+
+namespace radl::test {
+namespace {
+
+ir::Program cluster(int workers, const std::string& motd = "hello") {
+  return ProgramBuilder()
+      .deploy({"server"})
+      .deploy({"worker", workers})
+      .file("server", "tools", "/etc/motd", motd)
+      .file("worker", "tools", "/etc/motd", motd)
+      .train("server", "worker")
+      .output("ip", ir::unknown("server[0].ip"))
+      .build();
+}
+
+// What is done to an infrastructure, by the process that is killed and by the one that follows.
+enum class Command { ApplyOne, ApplyTwo, Destroy };
+
+class Crash : public testing::Test {
+ protected:
+  // The n-th point is the n-th write, sync or removal of the state's files, or the n-th place in a provider
+  // or runner.
+  struct Where {
+    long long write = 0, place = 0;
+  };
+
+  static Status run(Bench& bench, Command command) {
+    switch (command) {
+      case Command::ApplyOne:
+        return bench.apply(cluster(1)).status;
+      case Command::ApplyTwo:
+        return bench.apply(cluster(2, "bye")).status;
+      case Command::Destroy:
+        return bench.destroy().status;
+    }
+    return internal_error("no such command");
+  }
+
+  // Runs the command in a process of its own; true when it was killed, false when it came to its end.
+  static bool killed(Bench& bench, Command command, Where where) {
+    pid_t child = ::fork();
+    if (child == 0) {
+      FaultVfs vfs;
+      vfs.kill_at(where.write);
+      std::atomic<long long> places{0};
+      auto point = [&](const std::string&) {
+        if (++places == where.place) ::kill(::getpid(), SIGKILL);
+      };
+      bench.provider.point = point;
+      bench.runner.point = point;
+      Status status = run(bench, command);
+      ::_exit(status.ok() ? 0 : 1);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0) << "the run failed instead of being killed";
+    return WIFSIGNALED(status);
+  }
+
+  static void expect_whole(Bench& bench, int workers) {
+    std::map<std::string, int> once{{"key.local", 1}, {"network.lan", 1}, {"server[0]", 1}};
+    for (int i = 0; i < workers; ++i) once["worker[" + std::to_string(i) + "]"] = 1;
+    EXPECT_EQ(bench.provider.count_by_address(), once);
+    Snapshot state = bench.snapshot();
+    EXPECT_EQ(state.resources.size(), once.size());
+    EXPECT_EQ(state.open_intents, 0u);
+    for (const auto& [address, record] : state.resources) {
+      EXPECT_TRUE(std::filesystem::exists(bench.folder.path() + "/cloud/" + record.id + "/attributes"))
+          << address;
+    }
+    for (const auto& [id, step] : state.steps) EXPECT_EQ(step.status, StepStatus::Done) << id;
+  }
+
+  static void expect_nothing(Bench& bench) {
+    EXPECT_EQ(bench.provider.count(), 0u);
+    EXPECT_TRUE(bench.snapshot().empty());
+    EXPECT_EQ(bench.snapshot().open_intents, 0u);
+  }
+
+  // Kills `first` at each point in turn, starting each time from what `before` leaves; then runs `then`.
+  static long long at_every_point(std::vector<Command> before, Command first, Command then, bool at_writes) {
+    for (long long n = 1;; ++n) {
+      SCOPED_TRACE("killed at point " + std::to_string(n));
+      Bench bench;
+      for (Command command : before) EXPECT_TRUE(run(bench, command).ok());
+      Where where;
+      (at_writes ? where.write : where.place) = n;
+      bool was_killed = killed(bench, first, where);
+      Status after = run(bench, then);
+      EXPECT_TRUE(after.ok()) << after.text();
+      if (then == Command::Destroy) {
+        expect_nothing(bench);
+      } else {
+        int workers = then == Command::ApplyOne ? 1 : 2;
+        expect_whole(bench, workers);
+        Plan again = bench.plan(then == Command::ApplyOne ? cluster(1) : cluster(2, "bye"));
+        EXPECT_FALSE(again.changes_anything()) << render_text(again);
+      }
+      if (testing::Test::HasFailure() || !was_killed) return n - 1;
+    }
+  }
+
+  static void at_all_points(std::vector<Command> before, Command first, Command then) {
+    long long writes = at_every_point(before, first, then, true);
+    long long places = at_every_point(before, first, then, false);
+    // The loop is worth something only if there was a good number of points to be killed at.
+    EXPECT_GT(writes, 20);
+    EXPECT_GT(places, 5);
+    std::printf("  killed at each of %lld writes and %lld places\n", writes, places);
+  }
+};
+
+TEST_F(Crash, FirstApplyThenApply) { at_all_points({}, Command::ApplyOne, Command::ApplyOne); }
+TEST_F(Crash, FirstApplyThenDestroy) { at_all_points({}, Command::ApplyOne, Command::Destroy); }
+TEST_F(Crash, FirstApplyThenAnotherFile) { at_all_points({}, Command::ApplyTwo, Command::ApplyOne); }
+TEST_F(Crash, GrowingThenApply) { at_all_points({Command::ApplyOne}, Command::ApplyTwo, Command::ApplyTwo); }
+TEST_F(Crash, ShrinkingThenApply) {
+  at_all_points({Command::ApplyTwo}, Command::ApplyOne, Command::ApplyOne);
+}
+TEST_F(Crash, DestroyThenDestroy) { at_all_points({Command::ApplyTwo}, Command::Destroy, Command::Destroy); }
+TEST_F(Crash, DestroyThenApply) { at_all_points({Command::ApplyOne}, Command::Destroy, Command::ApplyOne); }
+
+// The run that picks up may be killed as well: again and again, each time a little later.
+TEST_F(Crash, KilledAgainAndAgain) {
+  Bench bench;
+  long long kills = 0;
+  for (long long n = 1; n < 400; ++n) {
+    if (!killed(bench, Command::ApplyTwo, {n, 0})) break;
+    ++kills;
+  }
+  EXPECT_GT(kills, 10);
+  EXPECT_TRUE(run(bench, Command::ApplyTwo).ok());
+  expect_whole(bench, 2);
+  EXPECT_TRUE(run(bench, Command::Destroy).ok());
+  expect_nothing(bench);
+}
+
+// A disk that is full from the n-th write on, and then has room again.
+TEST_F(Crash, AFullDiskAtEveryWrite) {
+  for (int n = 0; n < 60; n += 3) {
+    SCOPED_TRACE(n);
+    Bench bench;
+    {
+      FaultVfs vfs;
+      // Count the run's store writes through the provider's points: from the n-th on the disk is full.
+      std::atomic<int> places{0};
+      bench.provider.point = bench.runner.point = [&](const std::string&) {
+        if (places++ == n) vfs.fail_writes(SQLITE_FULL);
+      };
+      Status status = run(bench, Command::ApplyTwo);
+      EXPECT_TRUE(places <= n || status.code() == Code::Quota) << status.text();
+    }
+    bench.provider.point = bench.runner.point = [](const std::string&) {};
+    EXPECT_TRUE(run(bench, Command::ApplyTwo).ok());
+    expect_whole(bench, 2);
+  }
+}
+
+}  // namespace
+}  // namespace radl::test

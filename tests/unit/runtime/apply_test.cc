@@ -1,0 +1,247 @@
+// apply does exactly the plan, in parallel, and what fails does not stop the rest.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/support/runtime_bench.h"
+
+namespace radl::test {
+namespace {
+
+ir::Program cluster(int workers) {
+  return ProgramBuilder()
+      .deploy({"server"})
+      .deploy({"worker", workers})
+      .file("server", "tools", "/a", "1")
+      .file("worker", "tools", "/a", "1")
+      .train("server", "worker")
+      .build();
+}
+
+Status retry(const std::string& text = "try later") { return Status(Code::Retry, text); }
+
+class ApplyTest : public testing::Test {
+ protected:
+  ActionOutcome outcome(const RunReport& report, const std::string& id) {
+    for (const ActionOutcome& one : report.actions) {
+      if (one.id == id) return one;
+    }
+    ADD_FAILURE() << id << " is not in the report";
+    return {};
+  }
+  using State = ActionOutcome::State;
+  Bench bench;
+};
+
+TEST_F(ApplyTest, MakesEverythingOnceAndRecordsIt) {
+  RunReport report = bench.apply(cluster(2));
+  ASSERT_TRUE(report.status.ok()) << report.status.text();
+  EXPECT_EQ(report.done(), 9u);
+  EXPECT_EQ(bench.provider.count("node"), 3u);
+  EXPECT_EQ(bench.runner.ran.size(), 4u);
+  EXPECT_EQ(bench.runner.ran.back().id, "training/cifar");
+  Snapshot state = bench.snapshot();
+  EXPECT_EQ(state.open_intents, 0u);
+  EXPECT_TRUE(state.resources.at("worker[1]").reachable);
+  EXPECT_EQ(state.resources.at("worker[1]").needs, (std::vector<std::string>{"key.local", "network.lan"}));
+  EXPECT_EQ(state.steps.at("training/cifar").status, StepStatus::Done);
+}
+
+TEST_F(ApplyTest, APassingFaultIsTriedAgainAndNothingIsMadeTwice) {
+  bench.provider.fail_next({"create", "worker[0]", retry()});
+  bench.provider.fail_next({"create", "worker[1]", Status(Code::Lost, "no answer"), true});
+  bench.runner.errors["worker[0]/tools"] = {Status(Code::Lost, "connection lost"), retry()};
+  ASSERT_TRUE(bench.apply(cluster(2)).status.ok());
+  EXPECT_EQ(bench.provider.count("node"), 3u) << "the machine whose answer was lost is taken, not made again";
+  EXPECT_GT(bench.fake.clock.passed(), 0) << "it waited before it tried again";
+}
+
+TEST_F(ApplyTest, AfterSoManyAttemptsItFails) {
+  bench.options.attempts = 3;
+  for (int i = 0; i < 3; ++i) bench.provider.fail_next({"create", "worker[0]", retry()});
+  RunReport report = bench.apply(cluster(2));
+  EXPECT_EQ(report.status.code(), Code::Retry);
+  EXPECT_EQ(bench.provider.count("node"), 2u);
+  EXPECT_EQ(bench.snapshot().open_intents, 0u) << "as it was looked up, nothing is open";
+}
+
+TEST_F(ApplyTest, AFinalErrorIsNotRepeated) {
+  bench.provider.fail_next({"create", "worker[0]", Status(Code::Quota, "no more machines")});
+  EXPECT_EQ(bench.apply(cluster(1)).status.code(), Code::Quota);
+  EXPECT_EQ(bench.fake.clock.passed(), 0);
+}
+
+TEST_F(ApplyTest, AFailedNodeDoesNotStopTheOthers) {
+  bench.provider.fail_next({"create", "worker[1]", Status(Code::Quota, "no more machines")});
+  RunReport report = bench.apply(cluster(3));
+  EXPECT_EQ(outcome(report, "worker[1]").state, State::Failed);
+  EXPECT_EQ(outcome(report, "worker[1]/tools").state, State::Skipped);
+  EXPECT_EQ(outcome(report, "worker[1]/tools").detail, "worker[1] failed");
+  EXPECT_EQ(outcome(report, "training/cifar").state, State::Skipped);
+  EXPECT_EQ(outcome(report, "worker[2]/tools").state, State::Done);
+  EXPECT_TRUE(bench.apply(cluster(3)).status.ok()) << "the next apply finishes";
+  EXPECT_EQ(bench.provider.count("node"), 4u);
+}
+
+TEST_F(ApplyTest, AFailedNodeDoesNotHoldABarrier) {
+  auto program = ProgramBuilder()
+                     .deploy({"worker", 2})
+                     .file("worker", "one", "/a", "1")
+                     .barrier("step/1")
+                     .file("worker", "two", "/b", "1")
+                     .build();
+  bench.runner.errors["worker[0]/one"] = {Status(Code::Invalid, "boom")};
+  RunReport report = bench.apply(program);
+  EXPECT_EQ(outcome(report, "worker[0]/two").state, State::Skipped);
+  EXPECT_EQ(outcome(report, "worker[1]/two").state, State::Done);
+}
+
+TEST_F(ApplyTest, OnErrorRetryTriesWhatFailedAgain) {
+  bench.options.on_error = OnError::Retry;
+  bench.provider.fail_next({"create", "worker[0]", Status(Code::Quota, "full just now")});
+  RunReport report = bench.apply(cluster(1));
+  EXPECT_TRUE(report.status.ok()) << report.status.text();
+  EXPECT_EQ(outcome(report, "training/cifar").state, State::Done);
+}
+
+TEST_F(ApplyTest, OnErrorDestroyTakesBackWhatThisRunMade) {
+  ASSERT_TRUE(bench.apply(cluster(1)).status.ok());
+  bench.options.on_error = OnError::Destroy;
+  bench.runner.errors["worker[2]/tools"] = {Status(Code::Invalid, "boom")};
+  EXPECT_FALSE(bench.apply(cluster(3)).status.ok());
+  EXPECT_EQ(bench.provider.count("node"), 2u) << "what was there before stays";
+  EXPECT_EQ(bench.snapshot().resources.count("worker[2]"), 0u);
+}
+
+TEST_F(ApplyTest, ANodeThatNeverAnswersIsReplacedByTheNextRun) {
+  std::atomic<bool> dead{true};
+  Connector fine = always_connected();
+  bench.connector = [&, fine](const ir::Node& node, const Json& attributes,
+                              const Context& context) -> Result<std::unique_ptr<Remote>> {
+    if (dead && node.address == "worker[0]") return Status(Code::Timeout, "connection timed out");
+    return fine(node, attributes, context);
+  };
+  RunReport report = bench.apply(cluster(1));
+  EXPECT_EQ(outcome(report, "worker[0]").status.code(), Code::Timeout);
+  EXPECT_EQ(bench.snapshot().resources.at("worker[0]").status, ResourceStatus::Tainted);
+  dead = false;
+  EXPECT_EQ(marks(bench.plan(cluster(1)))[0], "-/+ worker[0]");
+  ASSERT_TRUE(bench.apply(cluster(1)).status.ok());
+  EXPECT_EQ(bench.provider.count("node"), 2u);
+}
+
+TEST_F(ApplyTest, ARefusedKeyIsFinalAtOnce) {
+  bench.connector = [](const ir::Node&, const Json&, const Context&) -> Result<std::unique_ptr<Remote>> {
+    return Status(Code::Auth, "host key does not match");
+  };
+  EXPECT_EQ(bench.apply(cluster(1)).status.code(), Code::Auth);
+  EXPECT_EQ(bench.fake.clock.passed(), 0);
+}
+
+TEST_F(ApplyTest, StepsGetTheirValuesAndSecrets) {
+  bench.secrets = {{"input.pw", "hunter2"}};
+  ir::Json content = {
+      {"$join", {"ip=", ir::unknown("server[0].private_ip"), " pw=", ir::secret("input.pw")}}};
+  auto program = ProgramBuilder().deploy({"server"}).file("server", "app", "/a", content).build();
+  ASSERT_TRUE(bench.apply(program).status.ok());
+  std::string text = bench.runner.ran.at(0).properties["content"];
+  EXPECT_EQ(text.substr(0, 9), "ip=10.0.0");
+  EXPECT_EQ(text.substr(text.size() - 10), "pw=hunter2");
+  std::string database = *read_file(bench.folder.path() + "/.radl/demo/state.db");
+  EXPECT_EQ(database.find("hunter2"), std::string::npos);
+}
+
+TEST_F(ApplyTest, AStepOfANodeRunsAloneAndNodesRunTogether) {
+  auto program = ProgramBuilder().deploy({"worker", 6}).file("worker", "a", "/a", "1").build();
+  bench.options.parallelism = 3;
+  bench.runner.during = [](const StepContext&, const ir::Step&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  };
+  ASSERT_TRUE(bench.apply(program).status.ok());
+  EXPECT_GT(bench.runner.most, 1);
+  EXPECT_LE(bench.runner.most, 3);
+  Bench one;
+  auto same_node = ProgramBuilder()
+                       .deploy({"worker"})
+                       .file("worker", "a", "/a", "1")
+                       .file("worker", "b", "/b", "1")
+                       .build();
+  for (ir::Step& step : same_node.steps) step.after.clear();
+  one.runner.during = bench.runner.during;
+  ASSERT_TRUE(one.apply(same_node).status.ok());
+  EXPECT_EQ(one.runner.most, 1);
+}
+
+TEST_F(ApplyTest, CtrlCOnceFinishesWhatIsInFlightAndStartsNothingNew) {
+  bench.options.parallelism = 1;
+  bench.runner.during = [&](const StepContext& context, const ir::Step& step) {
+    if (step.id != "server[0]/tools") return;
+    bench.cancellation.request();
+    EXPECT_FALSE(context.context->cancelled()) << "a step in flight is finished";
+  };
+  RunReport report = bench.apply(cluster(2));
+  EXPECT_EQ(report.status.code(), Code::Cancelled);
+  EXPECT_EQ(outcome(report, "server[0]/tools").state, State::Done);
+  EXPECT_EQ(outcome(report, "worker[0]/tools").state, State::Skipped);
+  EXPECT_EQ(bench.snapshot().steps.at("server[0]/tools").status, StepStatus::Done);
+  bench.runner.during = [](const StepContext&, const ir::Step&) {};
+  Bench* again = &bench;
+  again->cancellation.~Cancellation();
+  new (&again->cancellation) Cancellation();
+  bench.runner.ran.clear();
+  ASSERT_TRUE(bench.apply(cluster(2)).status.ok());
+  EXPECT_EQ(bench.runner.ids().count("server[0]/tools"), 0u) << "what was done is not done again";
+}
+
+TEST_F(ApplyTest, ATrainingStopsAtTheFirstCtrlCAndOthersAtTheSecond) {
+  std::vector<bool> cancelled;
+  bench.runner.during = [&](const StepContext& context, const ir::Step& step) {
+    if (step.kind != ir::StepKind::Training) return;
+    cancelled.push_back(context.context->cancelled());
+    bench.cancellation.request();
+    cancelled.push_back(context.context->cancelled());
+  };
+  bench.runner.errors["training/cifar"] = {Status(Code::Cancelled, "checkpoint written")};
+  EXPECT_EQ(bench.apply(cluster(1)).status.code(), Code::Cancelled);
+  EXPECT_EQ(cancelled, (std::vector<bool>{false, true}));
+  EXPECT_EQ(bench.snapshot().steps.at("training/cifar").status, StepStatus::Interrupted);
+  EXPECT_TRUE(bench.plan(cluster(1)).find("training/cifar")->resume);
+}
+
+TEST_F(ApplyTest, ATrainingThatIsRepeatedGoesOnFromItsCheckpoint) {
+  bench.runner.errors["training/cifar"] = {Status(Code::Lost, "chief lost")};
+  ASSERT_TRUE(bench.apply(cluster(1)).status.ok());
+  std::vector<bool> resumed;
+  for (const FakeRunner::Ran& ran : bench.runner.ran) {
+    if (ran.id == "training/cifar") resumed.push_back(ran.resume);
+  }
+  EXPECT_EQ(resumed, (std::vector<bool>{false, true}));
+}
+
+TEST_F(ApplyTest, OutputsAreWhatTheRunMadeKnown) {
+  bench.secrets = {{"input.pw", "hunter2"}};
+  auto program = ProgramBuilder()
+                     .deploy({"server"})
+                     .output("ip", ir::unknown("server[0].ip"))
+                     .output("url", Json{{"$join", {"http://", ir::unknown("server[0].ip"), "/"}}})
+                     .output("pw", ir::secret("input.pw"), true)
+                     .build();
+  RunReport report = bench.apply(program);
+  ASSERT_EQ(report.outputs.size(), 3u);
+  std::string ip = report.outputs[0].value;
+  EXPECT_EQ(report.outputs[1].value, "http://" + ip + "/");
+  EXPECT_TRUE(report.outputs[2].value.is_null());
+  EXPECT_EQ(resolve_outputs(program, bench.snapshot(), &bench.secrets)[2].value, "hunter2");
+  EXPECT_EQ(bench.snapshot().outputs[0].value, ip);
+}
+
+TEST_F(ApplyTest, AKindThatThisBuildCannotRunIsSaid) {
+  auto program = cluster(1);
+  program.steps[0].kind = ir::StepKind::CloudInit;
+  program.steps[0].body = "x";
+  RunReport report = bench.apply(program);
+  EXPECT_EQ(outcome(report, "server[0]/tools").status.code(), Code::Unsupported);
+}
+
+}  // namespace
+}  // namespace radl::test

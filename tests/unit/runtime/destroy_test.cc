@@ -1,0 +1,76 @@
+// destroy leaves nothing, and says what it could not remove.
+#include <gtest/gtest.h>
+
+#include "tests/support/runtime_bench.h"
+
+namespace radl::test {
+namespace {
+
+ir::Program cluster() {
+  return ProgramBuilder().deploy({"server"}).deploy({"worker", 2}).file("worker", "tools", "/a", "1").build();
+}
+
+class DestroyTest : public testing::Test {
+ protected:
+  DestroyTest() { EXPECT_TRUE(bench.apply(cluster()).status.ok()); }
+  Bench bench;
+};
+
+TEST_F(DestroyTest, RemovesEverythingNodesFirst) {
+  std::vector<std::string> order;
+  std::mutex mutex;
+  bench.provider.point = [&](const std::string& where) {
+    std::lock_guard guard(mutex);
+    if (where.compare(0, 10, "destroy 1 ") == 0) order.push_back(where.substr(10));
+  };
+  RunReport report = bench.destroy();
+  ASSERT_TRUE(report.status.ok()) << report.status.text();
+  EXPECT_EQ(bench.provider.count(), 0u);
+  ASSERT_EQ(order.size(), 5u);
+  EXPECT_EQ(order[3], "network.lan");
+  EXPECT_EQ(order[4], "key.local");
+  EXPECT_TRUE(bench.snapshot().empty());
+  EXPECT_TRUE(bench.destroy().status.ok()) << "destroying nothing is fine";
+}
+
+TEST_F(DestroyTest, WhatCannotBeRemovedIsNamedAndTriedAgainNextTime) {
+  bench.provider.fail_next({"destroy", "worker[1]", Status(Code::Auth, "not allowed")});
+  RunReport report = bench.destroy();
+  EXPECT_EQ(report.status.code(), Code::Auth);
+  ASSERT_EQ(report.leftovers.size(), 1u);
+  EXPECT_NE(report.leftovers[0].find("worker[1]"), std::string::npos);
+  EXPECT_NE(report.leftovers[0].find("not allowed"), std::string::npos);
+  Snapshot state = bench.snapshot();
+  EXPECT_EQ(state.resources.at("worker[1]").status, ResourceStatus::Deleting);
+  EXPECT_EQ(state.resources.count("server[0]"), 0u) << "the others are gone";
+  EXPECT_EQ(state.resources.count("network.lan"), 1u) << "what it still needs stays";
+  ASSERT_TRUE(bench.destroy().status.ok());
+  EXPECT_EQ(bench.provider.count(), 0u);
+}
+
+TEST_F(DestroyTest, FindsWhatNobodyKnowsOf) {
+  // A machine with our tag that is in no state: as after a lost state entry.
+  std::string infrastructure = "demo-" + bench.snapshot().lineage.substr(0, 8);
+  Context context;
+  context.infrastructure = infrastructure;
+  ASSERT_TRUE(bench.provider.create(context, ResourceKind::Node, "stray", {}, "0123456789abcdef").ok());
+  context.infrastructure = "somebody-else";
+  ASSERT_TRUE(bench.provider.create(context, ResourceKind::Node, "other", {}, "fedcba9876543210").ok());
+  ASSERT_TRUE(bench.destroy().status.ok());
+  EXPECT_EQ(bench.provider.count(), 1u) << "and leaves others' machines alone";
+}
+
+TEST_F(DestroyTest, AMachineThatIsGoneAlreadyIsNoError) {
+  std::filesystem::remove_all(bench.folder.path() + "/cloud/" +
+                              bench.snapshot().resources.at("worker[0]").id);
+  EXPECT_TRUE(bench.destroy().status.ok());
+}
+
+TEST_F(DestroyTest, ADestroyedInfrastructureCanBeMadeAgain) {
+  ASSERT_TRUE(bench.destroy().status.ok());
+  ASSERT_TRUE(bench.apply(cluster()).status.ok());
+  EXPECT_EQ(bench.provider.count("node"), 3u);
+}
+
+}  // namespace
+}  // namespace radl::test

@@ -1,0 +1,94 @@
+// A saved plan is applied exactly or refused.
+#include "runtime/plan/plan_file.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/runtime_bench.h"
+
+namespace radl::test {
+namespace {
+
+class PlanFile : public testing::Test {
+ protected:
+  PlanFile() {
+    program =
+        ProgramBuilder().deploy({"server", 2}).file("server", "app", "/a", ir::secret("input.pw")).build();
+    bench.secrets = {{"input.pw", "hunter2"}};
+    saved = {bench.plan(program), program, ".radl", {{"n", "2"}}};
+    bytes = encode_plan_file(saved);
+  }
+  Bench bench;
+  ir::Program program;
+  SavedPlan saved;
+  std::string bytes;
+};
+
+TEST_F(PlanFile, RoundTrips) {
+  Result<SavedPlan> read = decode_plan_file(bytes);
+  ASSERT_TRUE(read.ok()) << read.status().text();
+  EXPECT_EQ(to_json(read->plan), to_json(saved.plan));
+  EXPECT_EQ(ir::to_json(read->program), ir::to_json(program));
+  EXPECT_EQ(read->inputs, saved.inputs);
+  EXPECT_EQ(encode_plan_file(*read), bytes);
+}
+
+TEST_F(PlanFile, HoldsNoSecret) { EXPECT_EQ(bytes.find("hunter2"), std::string::npos); }
+
+TEST_F(PlanFile, EveryTruncationIsRefused) {
+  for (size_t size = 0; size < bytes.size(); size += size < 120 ? 1 : 37) {
+    Result<SavedPlan> read = decode_plan_file(bytes.substr(0, size));
+    ASSERT_FALSE(read.ok()) << size;
+    EXPECT_EQ(read.status().code(), size > 0 ? Code::Corrupt : Code::Invalid) << size;
+  }
+}
+
+TEST_F(PlanFile, AChangedByteIsRefused) {
+  for (size_t at = 80; at < bytes.size(); at += 101) {
+    std::string changed = bytes;
+    changed[at] ^= 1;
+    EXPECT_FALSE(decode_plan_file(changed).ok()) << at;
+  }
+}
+
+TEST_F(PlanFile, OtherFilesAndNewerVersionsAreNamed) {
+  EXPECT_NE(decode_plan_file("{\"plan\": 1}").status().message().find("no plan file"), std::string::npos);
+  EXPECT_NE(decode_plan_file("radlplan 2 abc\n{}").status().message().find("newer radlc"), std::string::npos);
+  Json newer = to_json(saved.plan);
+  newer["plan"] = 2;
+  EXPECT_NE(plan_from_json(newer).status().message().find("newer radlc"), std::string::npos);
+  EXPECT_EQ(plan_from_json(Json::object()).status().code(), Code::Invalid);
+  Json strange = to_json(saved.plan);
+  strange["actions"][0]["verb"] = "explode";
+  EXPECT_EQ(plan_from_json(strange).status().code(), Code::Invalid);
+}
+
+TEST_F(PlanFile, IsRefusedWhenTheStateMovedOn) {
+  EXPECT_TRUE(check_state_unmoved(saved.plan, bench.snapshot()).ok()) << "there is no state yet, as then";
+  ASSERT_TRUE(bench.apply(program).status.ok());
+  EXPECT_EQ(check_state_unmoved(saved.plan, bench.snapshot()).code(), Code::Conflict);
+  Plan plan = bench.plan(program);
+  EXPECT_TRUE(check_state_unmoved(plan, bench.snapshot()).ok());
+  Snapshot other = bench.snapshot();
+  other.lineage = "another";
+  EXPECT_EQ(check_state_unmoved(plan, other).code(), Code::Conflict);
+  // And apply itself looks, too.
+  std::unique_ptr<Store> store = bench.store();
+  ASSERT_TRUE(store->lock("apply", std::chrono::milliseconds(0)).ok());
+  EXPECT_EQ(apply(bench.run(*store, &program), saved.plan).status.code(), Code::Conflict);
+}
+
+TEST_F(PlanFile, IsRefusedWhenASourceMovedOn) {
+  std::string path = bench.folder.path() + "/a.radl";
+  ASSERT_TRUE(write_file_atomic(path, "one").ok());
+  saved.plan.sources = {{path, sha256_hex("one")}, {"<stdlib>/training.radl", "x"}};
+  EXPECT_TRUE(check_sources_unmoved(saved.plan).ok());
+  ASSERT_TRUE(write_file_atomic(path, "two").ok());
+  Status moved = check_sources_unmoved(saved.plan);
+  EXPECT_EQ(moved.code(), Code::Conflict);
+  EXPECT_NE(moved.message().find(path), std::string::npos);
+  std::filesystem::remove(path);
+  EXPECT_EQ(check_sources_unmoved(saved.plan).code(), Code::Conflict);
+}
+
+}  // namespace
+}  // namespace radl::test

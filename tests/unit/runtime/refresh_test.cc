@@ -1,0 +1,62 @@
+// A refresh looks and changes nothing.
+#include <gtest/gtest.h>
+
+#include "tests/support/runtime_bench.h"
+
+namespace radl::test {
+namespace {
+
+class RefreshTest : public testing::Test {
+ protected:
+  RefreshTest() {
+    program = ProgramBuilder().deploy({"worker", 2}).file("worker", "tools", "/a", "1").build();
+    EXPECT_TRUE(bench.apply(program).status.ok());
+  }
+  std::string machine(const std::string& address) {
+    return bench.folder.path() + "/cloud/" + bench.snapshot().resources.at(address).id;
+  }
+  Bench bench;
+  ir::Program program;
+};
+
+TEST_F(RefreshTest, FindsNothingWhereNothingChanged) {
+  Result<Observed> observed = bench.look(program);
+  ASSERT_TRUE(observed.ok());
+  EXPECT_TRUE(observed->resources.empty());
+  EXPECT_TRUE(observed->unknown.empty());
+  EXPECT_EQ(observed->steps.size(), 2u);
+  EXPECT_FALSE(bench.plan(program, &*observed).changes_anything());
+}
+
+TEST_F(RefreshTest, FindsOtherAttributesAndTakesThemIntoTheStateOnDemand) {
+  Json attributes = Json::parse(*read_file(machine("worker[0]") + "/attributes"));
+  attributes["private_ip"] = "10.9.9.9";
+  ASSERT_TRUE(write_file_atomic(machine("worker[0]") + "/attributes", attributes.dump()).ok());
+  std::filesystem::remove_all(machine("worker[1]"));
+  Result<Observed> observed = bench.look(program);
+  ASSERT_EQ(observed->resources.size(), 2u);
+  EXPECT_EQ(observed->resources[0].what, "changed");
+  EXPECT_EQ(observed->resources[0].changes.at(0).before, "10.9.9.9")
+      << "before: as it is; after: as it is recorded";
+  EXPECT_EQ(observed->resources[1].what, "gone");
+  EXPECT_NE(bench.snapshot().resources.at("worker[0]").attributes["private_ip"], "10.9.9.9");
+
+  std::unique_ptr<Store> store = bench.store();
+  ASSERT_TRUE(store->lock("refresh", std::chrono::milliseconds(0)).ok());
+  ASSERT_TRUE(accept_observed(bench.run(*store, &program), *store->snapshot(), *observed).ok());
+  EXPECT_EQ(store->snapshot()->resources.at("worker[0]").attributes["private_ip"], "10.9.9.9");
+  EXPECT_EQ(store->snapshot()->resources.count("worker[1]"), 0u);
+}
+
+TEST_F(RefreshTest, WhatCannotBeLookedAtIsSaidAndNothingIsConcluded) {
+  bench.provider.fail_next({"read", "", Status(Code::Timeout, "no answer")});
+  bench.options.parallelism = 1;
+  Result<Observed> observed = bench.look(program);
+  ASSERT_EQ(observed->unknown.size(), 1u);
+  Plan plan = bench.plan(program, &*observed);
+  EXPECT_FALSE(plan.changes_anything());
+  EXPECT_NE(plan.notes.at(0).find("no answer"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace radl::test
