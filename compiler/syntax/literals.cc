@@ -92,7 +92,7 @@ ast::Recipe* TokenStream::recipe(const Token& token) {
   std::string_view body = source_.text(token.span).substr(6);
   if (body.ends_with("@end")) body.remove_suffix(4);
   node->text = body;
-  unfilled_input(body, token.span.begin + 6);
+  if (!version2_) unfilled_input(body, token.span.begin + 6);
   for (std::string_view key : {"ec3_xpath", "ec3_jpath", "ec3_file"})
     if (body.find(key) != std::string_view::npos) tree_.ec3_mark = true;
   return node;

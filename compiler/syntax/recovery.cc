@@ -129,7 +129,6 @@ bool TokenStream::is_sync(const Token& token) {
         case RawKind::Description:
         case RawKind::Input:
         case RawKind::Output:
-          return word_like(peek(1)) && at_line_start(token);
         case RawKind::Use:
           return at_line_start(token);
         case RawKind::Contextualize:

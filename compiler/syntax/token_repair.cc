@@ -189,8 +189,8 @@ bool TokenStream::quoted_text(const RawToken& quote, Token& made) {
   char mark = bytes_[quote.begin];
   if ((mark != '"' && mark != '\'') || !before_value(last_scanned_)) return false;
   uint32_t end = quote.end;
+  if (end >= bytes_.size() || !name_start(bytes_[end])) return false;
   uint32_t line_end = static_cast<uint32_t>(std::min(bytes_.find('\n', end), bytes_.size()));
-  if (end >= line_end || !name_start(bytes_[end])) return false;
   if (mark == '"') {
     size_t close = bytes_.find('"', end);
     if (close == std::string_view::npos || close > line_end) return false;

@@ -227,6 +227,7 @@ void TokenStream::follow_sentence(Token& token) {
 }
 
 bool TokenStream::starts_general(const Token& token) {
+  if (entry_ == Entry::Expression) return false;
   if (sentence_tokens_ == 0) return true;
   switch (sentence_) {
     case RawKind::Contextualize:
