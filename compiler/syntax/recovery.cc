@@ -185,6 +185,16 @@ void TokenStream::syntax_error(Span at, const Names& expected) {
 
   bool made_up = found.span.size() == 0 && found.kind != RawKind::End;
   bool again = resumed_at_ == at.begin;
+  if (size_t level = innermost_interpolation(); level != 0 && !made_up) {
+    std::string_view rest = bytes_.substr(at.begin);
+    if (rest.substr(0, rest.find_first_of("\n'")).find('}') == std::string_view::npos) {
+      unclosed_interpolation(level);
+      levels_.resize(level);
+      while (out_.size() > 2) out_.pop_front();  // the parser drops what is open inside ${
+      out_.push_front({RawKind::End, Made::Sync, span(at.begin, at.begin)});
+      return;
+    }
+  }
   if (runaway_text(at)) {
     again = true;  // the token was scanned from inside a text: forget it
   } else {

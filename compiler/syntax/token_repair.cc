@@ -277,26 +277,40 @@ void TokenStream::close_levels(size_t keep, uint32_t at) {
   }
 }
 
-// `${` must end on its line; otherwise the text is taken to end at the next quote, or with the line.
+// `${` must end on its line.
 bool TokenStream::interpolation_ends(const Token& token) {
   if (!version2_) return false;
+  size_t level = innermost_interpolation();
+  if (level == 0) return false;
+  uint32_t begin = levels_[level - 1].open.end;
+  if (token.kind != RawKind::End && token.span.end <= std::min(bytes_.find('\n', begin), bytes_.size()))
+    return false;
+  unclosed_interpolation(level);
+  return true;
+}
+
+// One more than the place of the innermost `${` in levels_; 0 when there is none.
+size_t TokenStream::innermost_interpolation() const {
   size_t level = levels_.size();
   while (level > 0 && levels_[level - 1].inside != Inside::Interpolation) --level;
-  if (level == 0) return false;
+  return level;
+}
+
+// The text is taken to end at the next quote, or with the line.
+void TokenStream::unclosed_interpolation(size_t level) {
   Span open = levels_[level - 1].open;
   uint32_t line_end = static_cast<uint32_t>(std::min(bytes_.find('\n', open.end), bytes_.size()));
-  if (token.kind != RawKind::End && token.span.end <= line_end) return false;
   error(DiagCode::UnclosedInterpolation, open, "this `${` is never closed")
       .with_help("end it with `}` on the same line");
   size_t quote = bytes_.find('\'', open.end);
   uint32_t end = quote < line_end ? static_cast<uint32_t>(quote) + 1 : line_end;
-  end = std::max(end, last_.span.end);
   close_levels(level - 1, end);
   std::vector<Level> open_levels = levels_;
   levels_.resize(level - 1);
   rewind(end);
   levels_ = open_levels;
-  return true;
+  // What was skipped inside it says nothing of its own.
+  while (!tree_.trivia.empty() && tree_.trivia.back().span.begin >= open.end) tree_.trivia.pop();
 }
 
 // The file ends in a text with ${ }: the text is taken to end with its line.

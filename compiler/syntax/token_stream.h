@@ -79,6 +79,8 @@ class TokenStream {
   void placeholder(Token& token);
   void recipe_ends(Token& token);
   bool interpolation_ends(const Token& token);
+  size_t innermost_interpolation() const;
+  void unclosed_interpolation(size_t level);
   bool text_ends(const Token& token);
 
   // recovery.cc
