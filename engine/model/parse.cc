@@ -106,7 +106,7 @@ Status unroll(std::vector<RawLine> lines, std::vector<RawLine>& out) {
         for (std::string& word : line.words)
           word = substitute(std::move(word), range->variable, static_cast<int>(value));
       if (Status s = unroll(std::move(body), out); !s.ok()) return s;
-      if (out.size() > kMaxLines) break;
+      if (out.size() > kMaxLines) return at_line(lines[i].number, "more than 100000 lines after repeats");
     }
     i = end;
   }

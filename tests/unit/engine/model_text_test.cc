@@ -1,0 +1,105 @@
+#include <gtest/gtest.h>
+
+#include "engine/model/graph.h"
+
+namespace radl::engine {
+namespace {
+
+Status error_of(const std::string& text, Shape input = {32, 32, 3}) {
+  return parse_model(text, input, 10).status();
+}
+
+TEST(ModelText, EveryZooModelParsesAndPrintsBack) {
+  for (const std::string& name : zoo_names()) {
+    const bool large = name == "resnet50" || name == "inception-resnet-v1" || name == "resnet18-224";
+    const Result<Graph> graph = parse_model(name, large ? Shape{224, 224, 3} : Shape{32, 32, 3}, 10);
+    ASSERT_TRUE(graph.ok()) << name << ": " << graph.status().text();
+    const std::string text = to_text(*graph);
+    const Result<Graph> again = parse_model(text, graph->input, 10);
+    ASSERT_TRUE(again.ok()) << name << ": " << again.status().text();
+    EXPECT_EQ(to_text(*again), text);
+    EXPECT_EQ(again->parameter_count, graph->parameter_count);
+  }
+}
+
+// The published sizes (He et al. 2015; torchvision for ResNet-18 and -50 with 1000 classes).
+TEST(ModelText, KnownModelsHaveTheirParameters) {
+  EXPECT_EQ(parse_model("resnet18-224", {224, 224, 3}, 1000)->parameter_count, 11689512u);
+  EXPECT_EQ(parse_model("resnet50", {224, 224, 3}, 1000)->parameter_count, 25557032u);
+  EXPECT_NEAR(parse_model("resnet50", {224, 224, 3}, 1000)->forward_flop() / 2e9, 4.09, 0.02);
+  EXPECT_EQ(parse_model("lenet", {28, 28, 1}, 10)->parameter_count, 61706u);
+}
+
+TEST(ModelText, NamesAreForgiving) {
+  EXPECT_TRUE(zoo_text("ResNet-20").ok());
+  const Status unknown = zoo_text("resnett44").status();
+  EXPECT_EQ(unknown.code(), Code::NotFound);
+  EXPECT_EQ(unknown.hint(), "did you mean resnet44?");
+}
+
+TEST(ModelText, RepeatsAndSavedNames) {
+  const Result<Graph> graph = parse_model(
+      "repeat i 0..1\nrepeat j 1..2\nc$i.$j: conv 8\nend\nend\nsave s\nrelu\nadd s\nlinear classes\n",
+      {8, 8, 3}, 10);
+  ASSERT_TRUE(graph.ok()) << graph.status().text();
+  EXPECT_EQ(graph->layers[4].name, "c1.2");
+  EXPECT_EQ(graph->layers[6].inputs, (std::vector<int>{5, 4}));
+}
+
+struct Bad {
+  const char *text, *says, *hint;
+};
+
+TEST(ModelText, ErrorsNameLineAndReason) {
+  const Bad kBad[] = {
+      {"relu\nconvv 3\n", "line 2: unknown layer \"convv\"", "did you mean conv?"},
+      {"x: conv 16 kernal=3\n", "line 1: conv has no option \"kernal\"", "did you mean kernel?"},
+      {"conv\n", "line 1: conv needs the number of filters: \"conv 64\"", ""},
+      {"conv 0\n", "line 1: filters is a whole number from 1 to 16777216, not \"0\"", ""},
+      {"conv 16 kernel=3 kernel=5\n", "line 1: kernel is given twice", ""},
+      {"conv 16 kernel=99 pad=valid\n", "line 1: a window of 99x99 does not fit into 32x32 with padding 0x0",
+       ""},
+      {"conv 16 groups=2\n", "line 1: 2 groups divide neither evenly 3 inputs and 16 filters", ""},
+      {"repeat i 0..2\nconv 3\n", "line 1: repeat without end", ""},
+      {"conv 3\nend\n", "line 2: end without repeat", ""},
+      {"repeat i 0-2\nend\n", "line 1: repeat is written: repeat VARIABLE FIRST..LAST", ""},
+      {"repeat i 0..99999999\nrepeat j 0..99999999\nrelu\nend\nend\n",
+       "line 2: more than 100000 lines after repeats", ""},
+      {"a: conv 8\na: conv 8\n", "line 2: two layers are called \"a\"", ""},
+      {"stem: conv 8\nadd stm\n", "line 2: no layer before this one is called \"stm\"", "did you mean stem?"},
+      {"conv 8\nsave a\nmaxpool\nadd a\n", "line 4: add needs equal shapes, not 16x16x8 and 32x32x8", ""},
+      {"conv 8\nsave a\nmaxpool\nconcat a\n",
+       "line 4: concat needs equal heights and widths, not 16x16x8 and 32x32x8", ""},
+      {"conv 8\n",
+       "line 1: the last layer gives 32x32x8, but there are 10 classes: end with \"linear classes\"", ""},
+      {"a: conv 8\nb: conv 8 from input\nlinear classes\n", "line 1: nothing uses the output of a", ""},
+      {"input 28 28 1\nlinear classes\n", "line 1: the model's input is 28x28x1, the data's 32x32x3", ""},
+      {"conv 8\nattention heads=3\nlinear classes\n", "line 2: 3 heads do not divide 8 features", ""},
+      {"dropout rate=1.5\n", "line 1: rate is a number from 0 to 0.999, not \"1.5\"", ""},
+      {"dropout rate=nan\n", "line 1: rate is a number from 0 to 0.999, not \"nan\"", ""},
+      {"relu 5\n", "line 1: relu takes no \"5\"; options are written KEY=VALUE", ""},
+      {"flatten\nlinear 16777216\nlinear 16777216\n", "line 2: the model has more than 8 billion parameters",
+       ""},
+  };
+  for (const Bad& bad : kBad) {
+    const Status status = error_of(bad.text);
+    EXPECT_EQ(status.code(), Code::Invalid) << bad.text;
+    EXPECT_EQ(status.message(), bad.says);
+    EXPECT_EQ(status.hint(), bad.hint) << bad.text;
+  }
+}
+
+TEST(Build, RefusesWhatCannotRun) {
+  const auto refuse = [](const char* model, BuildOptions options) {
+    return Network::build(model, {32, 32, 3}, 10, options).status();
+  };
+  EXPECT_EQ(refuse("resnet20", {.batch_size = 0}).code(), Code::Invalid);
+  EXPECT_EQ(refuse("resnet20", {.kernels = "fast"}).code(), Code::Invalid);
+  EXPECT_EQ(refuse("resnet20", {.label_smoothing = 1}).code(), Code::Invalid);
+  const Status memory = refuse("resnet20", {.batch_size = 1 << 20});
+  EXPECT_EQ(memory.code(), Code::Quota);
+  EXPECT_NE(memory.message().find("MiB"), std::string::npos) << memory.message();
+}
+
+}  // namespace
+}  // namespace radl::engine

@@ -1,0 +1,177 @@
+// Optimizers and schedules against their papers' formulas, written out here in double.
+#include "engine/optim/optimizer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "engine/optim/schedule.h"
+
+namespace radl::engine {
+namespace {
+
+const std::vector<ParameterInfo> kLayout{
+    {"w", {40, 10}, 0, 400, true}, {"b", {40}, 400, 40, false}, {"v", {100}, 440, 100, true}};
+constexpr size_t kSize = 540;
+
+struct Problem {
+  std::vector<float> w, g;
+  explicit Problem(unsigned seed) {
+    std::mt19937 random(seed);
+    std::normal_distribution<float> normal;
+    for (size_t i = 0; i < kSize; ++i) w.push_back(normal(random)), g.push_back(normal(random));
+  }
+};
+
+bool decays(size_t i) { return i < 400 || i >= 440; }
+
+// Three steps with the same gradient, `expected` being one step of one element.
+template <class Step>
+void compare(const OptimizerConfig& config, Step&& expected) {
+  Problem p(1);
+  std::vector<double> w(p.w.begin(), p.w.end()), m(kSize), v(kSize);
+  auto optimizer = Optimizer::make(config, kLayout);
+  ASSERT_TRUE(optimizer.ok()) << optimizer.status().text();
+  for (int t = 1; t <= 3; ++t) {
+    for (size_t i = 0; i < kSize; ++i) expected(i, t, w[i], p.g[i] * 0.5, m[i], v[i]);
+    (*optimizer)->step(p.w, p.g, 0.1f, 0.5f);
+  }
+  for (size_t i = 0; i < kSize; ++i) ASSERT_NEAR(p.w[i], w[i], 2e-6) << i;
+}
+
+TEST(Optimizer, SgdWithMomentum) {
+  compare({.name = "sgd", .momentum = 0.8f, .weight_decay = 0.01f},
+          [](size_t i, int, double& w, double g, double& m, double&) {
+            m = 0.8f * m + g + (decays(i) ? 0.01f * w : 0);
+            w -= 0.1f * m;
+          });
+}
+
+TEST(Optimizer, Nesterov) {
+  compare({.name = "nesterov", .momentum = 0.8f, .weight_decay = 0.01f},
+          [](size_t i, int, double& w, double g, double& m, double&) {
+            const double d = g + (decays(i) ? 0.01f * w : 0);
+            m = 0.8f * m + d;
+            w -= 0.1f * (d + 0.8f * m);
+          });
+}
+
+TEST(Optimizer, AdamW) {
+  compare({.name = "adamw", .weight_decay = 0.1f},
+          [](size_t i, int t, double& w, double g, double& m, double& v) {
+            w -= decays(i) ? 0.1f * 0.1f * w : 0;
+            m = 0.9f * m + (1 - 0.9f) * g, v = 0.999f * v + (1 - 0.999f) * g * g;
+            const double m1 = m / (1 - std::pow(double(0.9f), t)), v1 = v / (1 - std::pow(double(0.999f), t));
+            w -= 0.1f * m1 / (std::sqrt(v1) + 1e-8);
+          });
+}
+
+TEST(Optimizer, LarsScalesEachTensor) {
+  Problem p(3);
+  const std::vector<float> before = p.w;
+  auto optimizer =
+      Optimizer::make({.name = "lars", .momentum = 0, .weight_decay = 0.02f, .trust = 0.01f}, kLayout);
+  (*optimizer)->step(p.w, p.g, 0.5f);
+  for (const ParameterInfo& info : kLayout) {
+    double w2 = 0, g2 = 0;
+    for (size_t i = info.offset; i < info.offset + info.size; ++i)
+      w2 += before[i] * double(before[i]), g2 += p.g[i] * double(p.g[i]);
+    const double local =
+        info.decays ? 0.5 * 0.01f * std::sqrt(w2) / (std::sqrt(g2) + 0.02f * std::sqrt(w2)) : 0.5;
+    for (size_t i = info.offset; i < info.offset + info.size; ++i)
+      ASSERT_NEAR(p.w[i], before[i] - local * (p.g[i] + (info.decays ? 0.02f * before[i] : 0)), 1e-6);
+  }
+}
+
+TEST(Optimizer, ShardsDoWhatTheWholeDoes) {
+  for (const char* name : {"sgd", "nesterov", "adamw"}) {
+    const OptimizerConfig config{.name = name, .weight_decay = 0.05f};
+    Problem whole(4), cut(4);
+    auto one = Optimizer::make(config, kLayout);
+    auto low = Optimizer::make(config, kLayout, 0, 417), high = Optimizer::make(config, kLayout, 417, kSize);
+    for (int t = 0; t < 3; ++t) {
+      (*one)->step(whole.w, whole.g, 0.1f);
+      (*low)->step(std::span(cut.w).first(417), std::span(cut.g).first(417), 0.1f);
+      (*high)->step(std::span(cut.w).subspan(417), std::span(cut.g).subspan(417), 0.1f);
+    }
+    EXPECT_EQ(whole.w, cut.w) << name;
+  }
+}
+
+TEST(Optimizer, ResumesToTheSameBits) {
+  for (const char* name : {"sgd", "adamw", "lars"}) {
+    const OptimizerConfig config{.name = name, .weight_decay = 0.05f};
+    Problem a(5);
+    auto first = Optimizer::make(config, kLayout);
+    (*first)->step(a.w, a.g, 0.1f);
+    Problem b(5);
+    b.w = a.w;
+    auto second = Optimizer::make(config, kLayout);
+    std::copy((*first)->state().begin(), (*first)->state().end(), (*second)->state().begin());
+    (*second)->set_steps((*first)->steps());
+    (*first)->step(a.w, a.g, 0.1f), (*second)->step(b.w, b.g, 0.1f);
+    EXPECT_EQ(a.w, b.w) << name;
+  }
+}
+
+TEST(Optimizer, ThreadsDoNotChangeTheBits) {
+  const std::vector<ParameterInfo> large{{"w", {300000}, 0, 300000, true}};
+  std::vector<float> g(300000), first;
+  for (size_t i = 0; i < g.size(); ++i) g[i] = static_cast<float>(std::sin(double(i)));
+  for (int threads : {1, 2, 3}) {
+    std::vector<float> w(300000, 1.0f);
+    auto optimizer = Optimizer::make({.name = "adamw", .threads = threads}, large);
+    for (int t = 0; t < 2; ++t) (*optimizer)->step(w, g, 0.01f);
+    if (threads == 1) first = w;
+    EXPECT_EQ(w, first) << threads;
+  }
+}
+
+TEST(Optimizer, ClipsTheNorm) {
+  Problem p(6), q(6);
+  std::vector<float> small = q.g;
+  clip_to_norm(small, 1.0);
+  EXPECT_NEAR(norm2(small), 1.0, 1e-5);
+  auto clipped = Optimizer::make({.name = "sgd", .clip_norm = 1}, kLayout),
+       plain = Optimizer::make({.name = "sgd"}, kLayout);
+  (*clipped)->step(p.w, p.g, 0.1f), (*plain)->step(q.w, small, 0.1f);
+  for (size_t i = 0; i < kSize; ++i) ASSERT_NEAR(p.w[i], q.w[i], 1e-6);
+}
+
+TEST(Optimizer, RefusesNonsense) {
+  EXPECT_EQ(Optimizer::make({.name = "adam2"}, kLayout).status().code(), Code::Invalid);
+  EXPECT_EQ(Optimizer::make({.momentum = 1.5f}, kLayout).status().code(), Code::Invalid);
+  EXPECT_EQ(Optimizer::make({.momentum = NAN}, kLayout).status().code(), Code::Invalid);
+  EXPECT_EQ(Optimizer::make({}, kLayout, 10, 9999).status().code(), Code::Invalid);
+}
+
+TEST(Schedule, Shapes) {
+  const auto at = [](ScheduleConfig c, double step) { return Schedule::make(c)->at(step, 100); };
+  EXPECT_FLOAT_EQ(at({.name = "constant", .peak = 0.4f}, 70), 0.4f);
+  EXPECT_FLOAT_EQ(at({.name = "constant", .peak = 0.4f, .warmup = 0.1f}, 5), 0.2f);
+  EXPECT_FLOAT_EQ(at({.name = "step", .peak = 1, .milestones = {0.5f, 0.75f}}, 49), 1.0f);
+  EXPECT_FLOAT_EQ(at({.name = "step", .peak = 1, .milestones = {0.5f, 0.75f}}, 50), 0.1f);
+  EXPECT_NEAR(at({.name = "step", .peak = 1, .milestones = {0.5f, 0.75f}}, 80), 0.01f, 1e-7);
+  EXPECT_FLOAT_EQ(at({.name = "cosine", .peak = 2}, 50), 1.0f);
+  EXPECT_NEAR(at({.name = "cosine", .peak = 2}, 100), 0.0f, 1e-6);
+  EXPECT_FLOAT_EQ(at({.name = "one_cycle", .peak = 1, .start = 0.2f, .warmup = 0.5f}, 25), 0.6f);
+  EXPECT_FLOAT_EQ(at({.name = "one_cycle", .peak = 1, .final = 0.1f, .warmup = 0.5f}, 100), 0.1f);
+  EXPECT_FLOAT_EQ(at({.name = "linear", .peak = 1}, 75), 0.25f);
+  EXPECT_EQ(Schedule::make({.name = "cosin"}).status().code(), Code::Invalid);
+  EXPECT_EQ(Schedule::make({.name = "step", .milestones = {0.7f, 0.5f}}).status().code(), Code::Invalid);
+}
+
+TEST(WeightAverage, EmaAndLookahead) {
+  std::vector<float> w{1, 2};
+  WeightAverage average(w);
+  w = {3, 4};
+  average.ema(w, 0.75f);
+  EXPECT_FLOAT_EQ(average.average()[0], 1.5f);
+  average.lookahead(w, 0.5f);
+  EXPECT_FLOAT_EQ(w[0], 2.25f);
+  EXPECT_FLOAT_EQ(average.average()[0], 2.25f);
+}
+
+}  // namespace
+}  // namespace radl::engine

@@ -1,0 +1,168 @@
+// What a training step promises as a whole: no allocation, the same bits again, learning, whitening,
+// elementwise kernels equal on all instruction sets.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <new>
+#include <random>
+
+#include "engine/kernels/cpu.h"
+#include "engine/kernels/elementwise.h"
+#include "engine/model/graph.h"
+#include "engine/optim/optimizer.h"
+
+namespace {
+std::atomic<size_t> allocations{0};
+}
+
+void* operator new(size_t size) {
+  ++allocations;
+  if (void* p = std::malloc(size)) return p;
+  throw std::bad_alloc();
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, size_t) noexcept { std::free(p); }
+
+namespace radl::engine {
+namespace {
+
+struct Data {
+  std::vector<float> images;
+  std::vector<int32_t> labels;
+  explicit Data(int n, unsigned seed = 1) {
+    std::mt19937 random(seed);
+    std::normal_distribution<float> normal;
+    for (int i = 0; i < n; ++i) {
+      labels.push_back(static_cast<int32_t>(random() % 10));
+      for (int j = 0; j < 32 * 32 * 3; ++j)
+        images.push_back(0.5f * normal(random) + (j % 30 / 3 == labels.back() ? 1.0f : 0.0f));
+    }
+  }
+};
+
+std::unique_ptr<Network> build(const std::string& model, BuildOptions options) {
+  auto built = Network::build(model, {32, 32, 3}, 10, options);
+  EXPECT_TRUE(built.ok()) << built.status().text();
+  return built.ok() ? std::move(*built) : nullptr;
+}
+
+std::vector<float> train(Network& network, const Data& data, int steps, StepResult* last = nullptr) {
+  auto optimizer =
+      Optimizer::make({.name = "nesterov", .weight_decay = 5e-4f, .threads = 2}, network.parameter_layout());
+  const Batch batch{data.images, data.labels, static_cast<int>(data.labels.size())};
+  for (int i = 0; i < steps; ++i) {
+    const StepResult result = network.forward_backward(batch);
+    (*optimizer)->step(network.parameters(), network.gradients(), 0.05f);
+    network.parameters_changed();
+    if (last) *last = result;
+  }
+  return {network.parameters().begin(), network.parameters().end()};
+}
+
+TEST(Step, AllocatesNothing) {
+  if (!cpu().avx512) GTEST_SKIP() << "the libraries' kernels allocate their argument lists";
+  for (const Precision precision : {Precision::Fp32, Precision::Bf16}) {
+    if (precision == Precision::Bf16 && !cpu().avx512_bf16) continue;
+    const auto network =
+        build("resnet20", {.batch_size = 4, .threads = 2, .precision = precision, .kernels = "own"});
+    const Data data(4);
+    const Batch batch{data.images, data.labels, 4};
+    auto optimizer = Optimizer::make({.name = "nesterov"}, network->parameter_layout());
+    network->forward_backward(batch);
+    const size_t before = allocations;
+    for (int i = 0; i < 2; ++i) {
+      network->forward_backward(batch);
+      (*optimizer)->step(network->parameters(), network->gradients(), 0.05f);
+      network->parameters_changed();
+      network->evaluate(batch, {});
+    }
+    EXPECT_EQ(allocations - before, 0u);
+  }
+}
+
+TEST(Step, SameSeedAndThreadsGiveTheSameBits) {
+  const Data data(6);
+  const std::string model =
+      "conv 16\nbatchnorm\nrelu\ndropout rate=0.2\nconv 32 stride=2\nbatchnorm\ngelu\nglobalavgpool\nlinear "
+      "classes\n";
+  for (const Precision precision : {Precision::Fp32, Precision::Bf16}) {
+    const BuildOptions options{.batch_size = 6, .threads = 2, .precision = precision, .seed = 9};
+    const std::vector<float> first = train(*build(model, options), data, 4),
+                             second = train(*build(model, options), data, 4);
+    EXPECT_EQ(first, second);
+    BuildOptions other = options;
+    other.seed = 10;
+    EXPECT_NE(first, train(*build(model, other), data, 4));
+  }
+}
+
+TEST(Step, LearnsItsBatch) {
+  const Data data(16);
+  for (const char* model : {"fastcifar-s", "lenet"}) {
+    StepResult last;
+    train(*build(model, {.batch_size = 16, .threads = 1, .precision = Precision::Bf16}), data, 25, &last);
+    EXPECT_GE(last.correct, 14) << model << " loss " << last.loss;
+  }
+}
+
+TEST(Step, MemoryIsSharedBetweenTensors) {
+  const auto training = build("resnet20", {.batch_size = 64, .training = true});
+  const auto inference = build("resnet20", {.batch_size = 64, .training = false});
+  EXPECT_LT(inference->memory_bytes() * 3, training->memory_bytes());
+}
+
+TEST(Whitening, MakesOutputsUncorrelated) {
+  const auto network = build("fastcifar", {.batch_size = 64, .threads = 2});
+  const Data data(64);
+  ASSERT_TRUE(network->whiten({data.images, data.labels, 64}).ok());
+  // First 12 filters: whitened patches. Their second moments over the pictures are the identity.
+  const float* w = network->parameters().data();
+  std::vector<double> moments(12 * 12);
+  size_t count = 0;
+  for (int b = 0; b < 64; ++b)
+    for (int y = 0; y < 31; ++y)
+      for (int x = 0; x < 31; ++x, ++count) {
+        double out[12] = {};
+        for (int f = 0; f < 12; ++f)
+          for (int c = 0; c < 3; ++c)
+            for (int ky = 0; ky < 2; ++ky)
+              for (int kx = 0; kx < 2; ++kx)
+                out[f] +=
+                    w[(f * 3 + c) * 4 + ky * 2 + kx] * data.images[((b * 32 + y + ky) * 32 + x + kx) * 3 + c];
+        for (int i = 0; i < 12; ++i)
+          for (int j = 0; j < 12; ++j) moments[i * 12 + j] += out[i] * out[j];
+      }
+  for (int i = 0; i < 12; ++i)
+    for (int j = 0; j < 12; ++j)
+      EXPECT_NEAR(moments[i * 12 + j] / count, i == j ? 1 : 0, 0.02) << i << " " << j;
+  EXPECT_EQ(network->whiten({data.images, data.labels, 5}).code(), Code::Invalid);
+}
+
+TEST(Elementwise, AllInstructionSetsAgree) {
+  std::mt19937 random(4);
+  std::normal_distribution<float> normal;
+  constexpr int kRows = 70, kChannels = 37;
+  std::vector<float> x(kRows * kChannels), scale(kChannels), shift(kChannels);
+  for (float& v : x) v = 3 * normal(random);
+  for (float& v : scale) v = normal(random);
+  for (float& v : shift) v = normal(random);
+  for (const Act act : {Act::None, Act::Relu, Act::LeakyRelu, Act::Gelu, Act::Silu, Act::Tanh, Act::Sigmoid,
+                        Act::Elu, Act::HardSwish}) {
+    std::vector<float> a(x.size()), b(x.size());
+    const PointwiseArgs args{act, 0.1f, kChannels, scale.data(), shift.data()};
+    elementwise(Type::F32, true).pointwise(args, kRows, x.data(), nullptr, a.data());
+    elementwise(Type::F32, false).pointwise(args, kRows, x.data(), nullptr, b.data());
+    for (size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(a[i], b[i], 2e-5) << act_name(act) << " of " << x[i];
+  }
+  // Rounding to bf16 is to nearest even everywhere.
+  std::vector<uint16_t> a(x.size()), b(x.size());
+  elementwise(Type::Bf16, true).from_float(x.data(), a.data(), x.size());
+  elementwise(Type::Bf16, false).from_float(x.data(), b.data(), x.size());
+  EXPECT_EQ(a, b);
+  for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(a[i], to_bf16(x[i]).bits);
+}
+
+}  // namespace
+}  // namespace radl::engine
