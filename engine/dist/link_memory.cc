@@ -21,7 +21,7 @@ class Pipe {
     return {};
   }
 
-  Status receive(Message& message, size_t limit, Milliseconds timeout) {
+  Status receive(Message& message, const std::atomic<size_t>& limit, Milliseconds timeout) {
     std::unique_lock lock(mutex_);
     if (!changed_.wait_for(lock, timeout, [&] { return closed_ || !held_.empty(); })) {
       return {Code::Timeout, "no message came"};

@@ -125,6 +125,19 @@ TEST_P(LinkTest, MessagesAboveTheLimitAreRefused) {
   EXPECT_EQ(e.server->receive(m, 1000ms).code(), Code::Corrupt);
 }
 
+// The limit is raised while the reader already waits for the message that needs it.
+TEST_P(LinkTest, ARaisedLimitHoldsForWhoeverWaitsAlready) {
+  Ends e = ends();
+  auto waiting = std::async(std::launch::async, [&] {
+    Message m;
+    return e.server->receive(m, 5000ms);
+  });
+  std::this_thread::sleep_for(50ms);
+  e.server->set_limit(1 << 20);
+  ASSERT_TRUE(e.worker->send({MessageType::Push, std::string(kSmallMessage + 1, 'x')}, 1000ms).ok());
+  EXPECT_TRUE(waiting.get().ok());
+}
+
 TEST_P(LinkTest, ASessionKeepsAQuietPeerAndHandsMessagesOver) {
   Ends e = ends();
   Session worker(std::move(e.worker), 200ms), server(std::move(e.server), 200ms);
