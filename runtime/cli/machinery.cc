@@ -5,7 +5,9 @@
 #include "common/text.h"
 #include "runtime/net/ssh/target.h"
 #include "runtime/providers/local/local_provider.h"
+#include "runtime/recipes/ansible_runner.h"
 #include "runtime/steps/native_runner.h"
+#include "runtime/steps/training_runner.h"
 
 namespace radl::cli {
 namespace {
@@ -13,7 +15,7 @@ namespace {
 class RealMachinery : public Machinery {
  public:
   RealMachinery(const Session&, const RunOptions& options)
-      : options_(options), local_(local::make_provider()), native_(make_native_runner()) {
+      : options_(options), local_(local::make_provider()) {
     providers_.by_name["local"] = local_.get();
     providers_.fallback = options.provider;
   }
@@ -24,7 +26,10 @@ class RealMachinery : public Machinery {
     Run run;
     run.world = &real_world();
     run.providers = &providers_;
-    run.runners = {{ir::StepKind::Native, native_.get()}};
+    run.runners = {{ir::StepKind::Native, native_.get()},
+                   {ir::StepKind::Ansible, ansible_.get()},
+                   {ir::StepKind::CloudInit, cloud_init_.get()},
+                   {ir::StepKind::Training, training_.get()}};
     run.connect = connect;
     run.options.parallelism = options_.parallelism;
     return run;
@@ -32,33 +37,40 @@ class RealMachinery : public Machinery {
 
  private:
   // One login; the executor repeats it while the node boots.
-  static Result<std::unique_ptr<Remote>> connect(const ir::Node&, const Json& attributes, const Context& context) {
+  static Result<std::unique_ptr<Remote>> connect(const ir::Node&, const Json& attributes,
+                                                 const Context& context) {
     auto target = ssh::target_of(attributes);
     if (!target.ok()) return std::move(target).status();
     std::unique_ptr<Remote> remote = ssh::make_remote(*target, context.log);
     ssh::Patience patience{context.deadline, context.cancelled};
-    if (Status reached = ssh::wait_until_reachable(*remote, patience, context.log); !reached.ok()) return reached;
+    if (Status reached = ssh::wait_until_reachable(*remote, patience, context.log); !reached.ok())
+      return reached;
     return remote;
   }
 
   RunOptions options_;
   std::unique_ptr<Provider> local_;
-  std::unique_ptr<StepRunner> native_;
+  std::unique_ptr<StepRunner> native_ = make_native_runner(), ansible_ = make_ansible_runner(),
+                              cloud_init_ = make_cloud_init_runner(), training_ = make_training_runner();
   ProviderSet providers_;
 };
 
 }  // namespace
 
 void add_run_options(CLI::App& command, RunOptions& options) {
-  command.add_option("--provider", options.provider, "where nodes go that name no cloud")->capture_default_str();
+  command.add_option("--provider", options.provider, "where nodes go that name no cloud")
+      ->capture_default_str();
   command.add_option("--parallelism", options.parallelism, "how many things are done at once")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command.add_flag("--auto-approve", options.auto_approve, "do it without asking");
   command.add_flag("--json", options.json, "events as JSON lines on standard output instead of text");
-  command.add_option("--log-json", options.log_json, "write every event as a line of JSON to this file as well")
+  command
+      .add_option("--log-json", options.log_json, "write every event as a line of JSON to this file as well")
       ->type_name("FILE");
-  command.add_option("--lock-timeout", options.lock_timeout, "seconds to wait while somebody else holds the state's lock")
+  command
+      .add_option("--lock-timeout", options.lock_timeout,
+                  "seconds to wait while somebody else holds the state's lock")
       ->check(CLI::NonNegativeNumber);
 }
 
