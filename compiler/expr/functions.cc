@@ -161,7 +161,7 @@ Value run_split(const CallFrame& call) {
   return call.charge(items.size(), text.size()) ? Value::list(std::move(items)) : Value();
 }
 
-Value run_contains(const CallFrame& call) {
+Value run_has(const CallFrame& call) {
   const Value& whole = call[0];
   if (whole.kind() == Kind::Text) {
     if (call[1].kind() != Kind::Text) return call.expected(1, "a text");
@@ -446,12 +446,12 @@ constexpr Function kFunctions[] = {
      1,
      false,
      run_ceil},
-    {{"contains", "whole, part", "Whether a text has a part, a list an element, a map a name.",
-      "contains(['a', 'b'], 'a') -> true"},
+    {{"has", "whole, part", "Whether a text has a part, a list an element, a map a name.",
+      "has(['a', 'b'], 'a') -> true"},
      2,
      2,
      false,
-     run_contains},
+     run_has},
     {{"count", "list, map or system", "How many elements, entries or machines.", "count([1, 2]) -> 2"},
      1,
      1,
@@ -514,13 +514,15 @@ constexpr Function kFunctions[] = {
      true,
      run_lookup},
     {{"lower", "text", "A to Z as a to z.", "lower('RADL') -> 'radl'"}, 1, 1, false, run_lower},
-    {{"map", "name, value, ...", "A map of names and values given in turn.", "map('a', 1).a -> 1"},
+    {{"map", "name, value, ...", "A map of names and values given in turn.",
+      "lookup(map('a', 1), 'a', 0) -> 1"},
      0,
      kAny,
      true,
      run_map},
     {{"max", "numbers or list", "The greatest.", "max(1, 3, 2) -> 3"}, 1, kAny, false, run_max},
-    {{"merge", "maps", "All entries; later maps win.", "merge(map('a', 1), map('a', 2)).a -> 2"},
+    {{"merge", "maps", "All entries; later maps win.",
+      "lookup(merge(map('a', 1), map('a', 2)), 'a', 0) -> 2"},
      1,
      kAny,
      true,

@@ -102,6 +102,7 @@ class Instantiation {
   void follow(Instance& instance, const ast::Use& use, const ast::Tree& tree) {
     if (use.module == nullptr || !use.name) return;
     if (clashes(instance, use)) return;
+    instance.failed.insert(use.name.text);
     const ast::Tree* module = library_.load(*use.module, *tree.source);
     if (module == nullptr || cyclic(instance, use, *module)) return;
     if (count_ >= kMaxInstances) {
@@ -118,6 +119,7 @@ class Instantiation {
     child->trees = {module};
     Instance& made = *child;
     instance.children.push_back(std::move(child));
+    instance.failed.erase(use.name.text);
     fill(made);
   }
 
@@ -128,8 +130,8 @@ class Instantiation {
       if (auto found = names->find(use.name.text); found != names->end() && first == nullptr)
         first = found->second;
     }
-    if (use.name.text == "input" || use.name.text == "system" || use.name.text == "module" || use.name.text == "none" ||
-        use.name.text == "self") {
+    if (use.name.text == "input" || use.name.text == "system" || use.name.text == "module" ||
+        use.name.text == "none" || use.name.text == "self") {
       diagnostics_.report(DiagCode::NameClash, use.name.span,
                           fmt::format("'{}' is a name of the language", use.name.text));
       return true;

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,8 @@ struct Instance {
   std::vector<const ast::Deploy*> deploys;
   std::vector<const ast::Contextualize*> contextualize;
   std::vector<std::unique_ptr<Instance>> children;
+  std::set<std::string_view>
+      failed;  // names of `use` sentences that could not be followed: what names them stays silent
 
   const Instance* child(std::string_view name) const;
   // "worker" -> "cifar.worker"

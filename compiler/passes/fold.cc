@@ -244,6 +244,11 @@ class Folder {
   void add_contextualize(const ast::Contextualize& sentence, const Instance& instance) {
     auto* made = arena().make<ast::Contextualize>(sentence);
     made->items = {};
+    // Each instance numbers its own steps: another's numbers say nothing about its items.
+    size_t numbered = 0;
+    for (const ast::Item* item : sentence.items) numbered += item->step != nullptr;
+    bool mixed = numbered != 0 && numbered != sentence.items.size();
+    if (!mixed) build_.diagnostics.allow(DiagCode::StepZeroMixed, sentence.span);
     for (ast::Item* item : sentence.items) {
       auto found = instance.configures.find(item->configure.text);
       auto* configure = found == instance.configures.end() ? nullptr : ast::as<ast::Configure>(found->second);

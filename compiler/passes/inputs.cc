@@ -94,8 +94,11 @@ class Declaring {
     } else if (!name.empty()) {
       std::vector<std::string> names;
       for (const auto& [each, word] : kTypes) names.emplace_back(word);
+      declaration_.type = InputType::Any;  // what it is given says nothing about it then
+      std::string near = nearest(name, names);
       wrong(feature.value->span, fmt::format("there is no type '{}'", name))
-          .with_help(fmt::format("types: {}", fmt::join(names, ", ")));
+          .with_help(near.empty() ? fmt::format("types: {}", fmt::join(names, ", "))
+                                  : fmt::format("did you mean '{}'?", near));
     }
   }
 

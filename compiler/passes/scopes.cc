@@ -141,6 +141,7 @@ std::optional<Value> Scopes::Scope::root(std::string_view name, Span at, const S
     return Value::node(self->system, self->ordinal);
   }
   if (const Instance* child = instance.child(name)) return Value::space(&all.scope(*child).outputs);
+  if (instance.failed.contains(name)) return Value();
   if (instance.systems.contains(name)) return Value::system(instance.full(name));
   if (auto found = instance.configures.find(name); found != instance.configures.end()) {
     auto* configure = ast::as<ast::Configure>(found->second);
@@ -384,6 +385,10 @@ std::string Scopes::fill_body(std::string_view body, const Instance& instance, S
         end == body.npos ? std::string_view() : body.substr(begin + kMark.size(), end - begin - kMark.size());
     if (end == body.npos) return filled.append(body);
     if (!instance.inputs.contains(name)) {
+      if (instance.trees.front()->dialect == ast::Dialect::Radl2) {
+        diagnostics_.report(DiagCode::InputInText, at,
+                            fmt::format("no input is named '{}': it stays as it is", name));
+      }
       filled.append(body.substr(0, begin + kMark.size()));
       body.remove_prefix(begin + kMark.size());
       continue;
@@ -463,6 +468,15 @@ std::vector<std::string> Scopes::systems_named(const ast::Name& name, const Inst
 }
 
 std::optional<int64_t> Scopes::deploy_count(const ast::Deploy& deploy, const Instance& instance) {
+  auto known = deploy_counts_.find({&deploy, &instance});
+  if (known == deploy_counts_.end()) {
+    auto count = compute_deploy_count(deploy, instance);
+    known = deploy_counts_.emplace(std::pair(&deploy, &instance), count).first;
+  }
+  return known->second;
+}
+
+std::optional<int64_t> Scopes::compute_deploy_count(const ast::Deploy& deploy, const Instance& instance) {
   if (deploy.count == nullptr) return std::nullopt;
   Value value = evaluate(*deploy.count, instance);
   Span at = deploy.count->span;

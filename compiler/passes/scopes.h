@@ -89,6 +89,7 @@ class Scopes final : public expr::World, public expr::Systems {
   expr::Value resolve_slot(Slot& slot, const Instance& instance, std::string_view name, Span at);
   expr::Value program_value(Slot& slot, std::string_view name);
   expr::Value module_value(Slot& slot, const Instance& instance, std::string_view name);
+  std::optional<int64_t> compute_deploy_count(const ast::Deploy& deploy, const Instance& instance);
   void index_deploys();
   expr::Value cycle(std::string_view what, Span at);
 
@@ -100,6 +101,7 @@ class Scopes final : public expr::World, public expr::Systems {
   expr::Budget budget_;
   std::unordered_map<const Instance*, std::unique_ptr<Scope>> scopes_;
   std::unordered_map<std::string, std::unique_ptr<CountSlot>> counts_;
+  std::map<std::pair<const ast::Deploy*, const Instance*>, std::optional<int64_t>> deploy_counts_;
   std::set<std::string> known_systems_;
   bool deploys_indexed_ = false;
   int depth_ = 0;

@@ -187,7 +187,8 @@ void check_unused(const Document& document, Diagnostics& diagnostics) {
   for (const ConfigureDefinition& configure : document.configures.list) {
     const ast::Name& name = configure.sentence->name;
     bool by_name = !document.contextualized && document.systems.find(name.text);
-    bool included = configure.sentence->recipe == nullptr || document.systems.find(name.text);
+    bool empty = configure.sentence->recipe == nullptr && configure.sentence->resources.empty();
+    bool included = empty || document.systems.find(name.text);
     if (!configured.contains(name.text) && !by_name && !included)
       warn(DiagCode::UnusedConfigure, name, "configure");
   }

@@ -107,7 +107,8 @@ TEST(Operators, NothingWrapsAround) {
   expect_code("9223372036854775807 * 2", DiagCode::NumberRange);
   expect_code("1 / 0", DiagCode::NumberRange);
   expect_code("1 % 0", DiagCode::NumberRange);
-  expect_code("9000000T + 9000000T", DiagCode::NumberRange);
+  expect_code("9000000T + 900000Ti", DiagCode::NumberRange);
+  expect_code("bytes(99000000T)", DiagCode::FunctionFailed);
 }
 
 TEST(Operators, UnitsMeetWithinTheirKind) {
