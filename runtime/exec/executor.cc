@@ -256,6 +256,20 @@ void save_outcome(Session& session, const Plan& plan, RunReport& report) {
   if (!saved.ok() && report.status.ok()) report.status = saved;
 }
 
+// Steps whose nodes are all gone: an interrupted replacement leaves such records.
+Status forget_orphans(Session& session) {
+  Result<Snapshot> now = session.store().snapshot();
+  if (!now.ok()) return now.status();
+  for (const auto& [id, record] : now->steps) {
+    bool has_node = std::any_of(record.nodes.begin(), record.nodes.end(),
+                                [&](const std::string& node) { return now->resources.count(node) != 0; });
+    if (has_node) continue;
+    if (Status forgotten = session.store().forget_step(id); !forgotten.ok()) return forgotten;
+    session.forget(id);
+  }
+  return {};
+}
+
 double seconds_since(Session& session, std::chrono::steady_clock::time_point begun) {
   return std::chrono::duration<double>(session.world().clock.now() - begun).count();
 }
@@ -357,6 +371,8 @@ RunReport destroy(const Run& run, const Plan& plan) {
     if (!report.leftovers.empty())
       report.status = Status(Code::Conflict, "something is left: " + report.leftovers[0]);
   }
+  Status forgotten = forget_orphans(session);
+  if (report.status.ok()) report.status = forgotten;
   Snapshot after = session.snapshot();
   std::vector<OutputRecord> outputs = after.resources.empty() ? std::vector<OutputRecord>() : after.outputs;
   Status saved = session.store().close_run(outputs, after.secrets, after.source_digest, paths, "destroy",

@@ -1,5 +1,7 @@
-// A world in which time passes only when somebody sleeps, and chance is a counter.
+// A world in which time passes only when somebody sleeps, and chance is a counter, different in each process.
 #pragma once
+
+#include <unistd.h>
 
 #include <atomic>
 
@@ -25,7 +27,9 @@ class FakeClock : public Clock {
 class CountingRandom : public Random {
  public:
   std::string bytes(size_t count) override {
-    return from_hex(sha256_hex("random " + std::to_string(next_++))).value().substr(0, count);
+    return from_hex(sha256_hex(std::to_string(::getpid()) + " " + std::to_string(next_++)))
+        .value()
+        .substr(0, count);
   }
 
  private:
