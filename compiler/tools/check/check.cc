@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <tuple>
 
 #include "common/text.h"
+#include "compiler/syntax/parser.h"
 
 namespace radl {
 namespace {
@@ -67,12 +69,28 @@ Status take(Levels& levels, const std::string& argument) {
 
 void apply(const Levels& levels, Diagnostics& diagnostics) {
   diagnostics.warnings_as_errors(levels.all_errors);
+  std::map<DiagCode, std::optional<Severity>> last;  // of several settings for one code
   if (levels.none) {
     for (const CodeInfo& info : all_codes()) {
-      if (info.severity == Severity::Warning) diagnostics.set_severity(info.code, std::nullopt);
+      if (info.severity == Severity::Warning) last[info.code] = std::nullopt;
     }
   }
-  for (const auto& [code, severity] : levels.codes) diagnostics.set_severity(code, severity);
+  for (const auto& [code, severity] : levels.codes) last[code] = severity;
+  for (const auto& [code, severity] : last) diagnostics.set_severity(code, severity);
+}
+
+// Reads the files once to see whether they need inputs. Standard input can be read only once: it is kept.
+bool any_asks(const std::vector<std::string>& paths, SourceMap& sources) {
+  bool asks = false;
+  for (const std::string& path : paths) {
+    SourceMap own;
+    auto source = own.load(path);
+    if (!source.ok()) continue;
+    if (path == "-") sources.overlay(path, std::string((*source)->text()));
+    Diagnostics unheard;
+    asks = asks || asks_for_inputs(*parse(**source, unheard));
+  }
+  return asks;
 }
 
 bool hidden(const fs::path& name) { return name.string().starts_with(".") || name == "node_modules"; }
@@ -81,7 +99,8 @@ std::vector<std::string> files_in(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;
   auto options = fs::directory_options::skip_permission_denied;
-  for (fs::recursive_directory_iterator it(folder, options, error), end; !error && it != end; it.increment(error)) {
+  for (fs::recursive_directory_iterator it(folder, options, error), end; !error && it != end;
+       it.increment(error)) {
     if (hidden(it->path().filename())) {
       it.disable_recursion_pending();
     } else if (it->path().extension() == ".radl" && !it->is_directory(error)) {
@@ -110,6 +129,20 @@ Result<std::vector<std::string>> expand_paths(const std::vector<std::string>& pa
   return files;
 }
 
+bool asks_for_inputs(const ast::Tree& tree) {
+  if (tree.dialect != ast::Dialect::Radl2)
+    return tree.source->text().find("@input.") != std::string_view::npos;
+  for (const ast::Sentence* sentence : tree.sentences) {
+    auto* block = ast::as<ast::Block>(sentence);
+    if (!block || block->kind != ast::Kind::Input) continue;
+    bool has_default = false;
+    for (const ast::Feature* feature : block->body.items)
+      has_default = has_default || feature->name.text == "default";
+    if (!has_default) return true;
+  }
+  return false;
+}
+
 size_t CheckReport::errors() const {
   size_t sum = 0;
   for (const auto& document : documents) sum += document->diagnostics.errors();
@@ -136,7 +169,6 @@ Result<CheckReport> check(const CheckRequest& request) {
     for (const std::string& file : *files) groups.push_back({file});
   }
   CompileOptions options = request.compile;
-  options.inputs_may_be_missing = true;
   CheckReport report;
   std::set<std::tuple<DiagCode, std::string, uint32_t, std::string>> told;
   for (std::vector<std::string>& group : groups) {
@@ -144,6 +176,7 @@ Result<CheckReport> check(const CheckRequest& request) {
     document->paths = group;
     Diagnostics found;
     apply(levels, found);
+    options.inputs_may_be_missing = any_asks(group, document->sources);
     compile(group, options, document->sources, found);
     found.sort();
     for (const Diagnostic& each : found.all()) {

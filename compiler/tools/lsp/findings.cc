@@ -1,6 +1,7 @@
 #include "compiler/tools/lsp/findings.h"
 
 #include "compiler/compile.h"
+#include "compiler/tools/check/check.h"
 #include "compiler/tools/lsp/answers.h"
 #include "compiler/tools/lsp/uri.h"
 
@@ -30,7 +31,7 @@ Findings find_all(Workspace& workspace, const Analysis& analysis) {
   options.module_path = workspace.search().folders;
   // The folders that the editor has opened hold modules too.
   for (const std::string& root : workspace.roots()) options.module_path.push_back(root + "/modules");
-  options.inputs_may_be_missing = true;
+  options.inputs_may_be_missing = asks_for_inputs(*analysis.tree);
   compile({analysis.path}, options, findings.sources, findings.diagnostics);
   findings.diagnostics.sort();
   if (const SourceFile* file = findings.sources.find(std::string_view(analysis.path)))
