@@ -93,8 +93,9 @@ WeightPlan plan_weights(const ConvGeometry& g, const DirectKernels& kernels) {
   s.rows = s.rows_per_picture * p.pictures;
   s.x_rows = s.picture_rows * p.pictures;
   // Channels a multiple of 4 KiB apart would fall into the same cache sets.
-  while (static_cast<size_t>(s.x_rows) * s.sw * s.phase_columns * value_bytes % 4096 == 0)
-    s.phase_columns += 8;
+  // Where the rows alone make it one (128 rows of fp32), more columns change nothing.
+  const size_t per_column = static_cast<size_t>(s.x_rows) * s.sw * value_bytes;
+  while (per_column * 8 % 4096 != 0 && per_column * s.phase_columns % 4096 == 0) s.phase_columns += 8;
   p.x_bytes = x_bytes(s.x_rows) + 64;  // the last loads of a row may reach beyond it
   p.dy_bytes = dy_bytes(s.rows);
   p.partial_floats = static_cast<size_t>(s.blocks) * g.kh * g.kw * s.c_padded * 16;
