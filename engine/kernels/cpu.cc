@@ -1,9 +1,7 @@
 #include "engine/kernels/cpu.h"
 
 #include <cpuid.h>
-#include <sched.h>
 
-#include "engine/kernels/parallel.h"
 
 namespace radl::engine {
 
@@ -40,12 +38,6 @@ std::string cpu_text() {
   add(cpu().avx512_bf16, "avx512_bf16");
   add(cpu().amx_bf16, "amx_bf16");
   return text.empty() ? "baseline" : text;
-}
-
-int usable_cores() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return std::max(1, CPU_COUNT(&set));
 }
 
 }  // namespace radl::engine

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/kernels/parallel.h"
 #include "engine/optim/optimizer.h"
 
 namespace radl::engine {
@@ -34,13 +35,12 @@ class OptimizerBase : public Optimizer {
   template <class F>
   void for_pieces(F&& f) const {
     const int threads = size_ < 65536 ? 1 : std::max(1, config_.threads);
-    const size_t share = (size_ + threads - 1) / threads;
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-    for (int t = 0; t < threads; ++t)
+    parallel_for(threads, size_, 1024, [&](size_t from, size_t to, int) {
       for (const Run& run : runs_) {
-        const size_t begin = std::max(run.begin, t * share), end = std::min(run.end, (t + 1) * share);
+        const size_t begin = std::max(run.begin, from), end = std::min(run.end, to);
         if (begin < end) f(begin, end, run.decays);
       }
+    });
   }
 
   OptimizerConfig config_;
