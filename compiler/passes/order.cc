@@ -25,6 +25,7 @@ struct Vertex {
   std::tuple<int, int, int, size_t> key;  // what comes first when nothing else decides
   std::string id;                         // of a barrier's step
   bool needs_success = false;
+  bool whole = false;  // `after MODULE` waits for all of it, also on other machines
   std::vector<std::pair<size_t, std::string>> before;  // vertices that come first, and why
   std::vector<size_t> steps;                           // places in Build::steps; of a barrier: its own
   int group = 0;
@@ -153,6 +154,7 @@ class Orderer {
         size_t barrier = add_barrier(barrier_id(*item.instance, "after", name.text), true, 0);
         for (size_t m : *members)
           vertices_[barrier].before.emplace_back(m, fmt::format("part of {}", name.text));
+        vertices_[barrier].whole = item.instance->child(name.text) != nullptr;
         known->second = barrier;
       }
     }
@@ -277,6 +279,18 @@ class Orderer {
           break;
       }
     }
+    drop_idle_barriers();
+  }
+
+  // A barrier that nothing waits for: all that would have found what they need on their own machine.
+  void drop_idle_barriers() {
+    std::set<std::string> waited_for;
+    for (const ir::Step& step : build_.program.steps) {
+      for (const ir::Edge& edge : step.after) waited_for.insert(edge.to);
+    }
+    std::erase_if(build_.program.steps, [&](const ir::Step& step) {
+      return step.kind == ir::StepKind::Barrier && !waited_for.contains(step.id);
+    });
   }
 
   void index_nodes() {
@@ -322,7 +336,7 @@ class Orderer {
 
   // `after NAME` where NAME has a step on the same machine means that step only.
   void wait_on_same_node(ir::Step& step, const Vertex& first, const std::string& why) {
-    if (first.kind == Vertex::Barrier && first.needs_success) {
+    if (first.kind == Vertex::Barrier && first.needs_success && !first.whole) {
       bool found = false;
       for (const auto& [member, reason] : first.before) {
         for (size_t place : on_node(member, step.nodes[0])) {
