@@ -55,7 +55,8 @@ Status check_finite(const Checkpoint& c) {
   for (std::span<const float> part : arrays_of(c)) {
     for (float v : part) {
       if (!std::isfinite(v))
-        return invalid("the weights hold a number that is not finite; no checkpoint is made of them");
+        return invalid(
+            "training diverged: the weights hold a number that is not finite; no checkpoint is made of them");
     }
   }
   return {};

@@ -62,7 +62,7 @@ void read_schedule(const Json& json, ScheduleSpec& out, Problems& problems) {
   Fields f(json, "schedule", problems);
   f.get_name("name", kSchedules, out.name);
   f.get("peak", out.peak, {.low = 0, .high = 1000, .low_open = true});
-  f.get("warmup", out.warmup, kShare);
+  f.get("warmup", out.warmup, {.low = 0, .high = 0.999});
   f.get("final", out.final, kShare);
   f.get("milestones", out.milestones, kShare);
   f.get("gamma", out.gamma, {.low = 0, .high = 1, .low_open = true});
