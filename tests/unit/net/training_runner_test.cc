@@ -202,6 +202,39 @@ TEST_F(TrainingTest, ARunOfAKilledRadlcIsJoined) {
   EXPECT_EQ(count("step"), 200u) << "all its progress is told";
 }
 
+TEST_F(TrainingTest, TheEngineItselfTrainsOnThreeNodes) {
+  const char* named = getenv("RADL_REAL_ENGINE");
+  std::string engine = named ? named : RADL_BINARY_DIR "/bin/radl-train";
+  if (access(engine.c_str(), X_OK) != 0) GTEST_SKIP() << "radl-train is not built";
+  setenv("RADL_TRAIN", engine.c_str(), 1);
+  setenv("RADL_CIFAR10_SUBSET", RADL_SOURCE_DIR "/examples/cifar10/subset", 1);
+  step.training["job"] = {{"job", 1},
+                          {"model", "lenet"},
+                          {"epochs", 1},
+                          {"batch_size", 100},
+                          {"threads", 0},
+                          {"sync", {{"mode", "async"}}},
+                          {"dataset", {{"name", "cifar10"}, {"directory", "data/cifar10"}}}};
+  auto begin = std::chrono::steady_clock::now();
+  double first_step = 0;
+  context.emit = [&](const StepEvent& event) {
+    events.push_back(event);
+    if (first_step == 0 && event.kind == "metric" && event.data.value("event", "") == "step") {
+      first_step = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    }
+  };
+  auto outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  RecordProperty("seconds_to_first_step", std::to_string(first_step));
+  std::string shown = outcome->product.dump();
+  EXPECT_TRUE(std::filesystem::exists(nodes.folder.path("result/model/model.safetensors"))) << shown;
+  EXPECT_TRUE(std::filesystem::exists(nodes.folder.path("result/model/model.onnx"))) << shown;
+  EXPECT_GT(outcome->product.at("test_accuracy").get<double>(), 0.05) << shown;
+  EXPECT_GT(outcome->product.at("images_per_second").get<double>(), 0) << shown;
+  EXPECT_EQ(engines(), 0u);
+  std::cout << "first step after " << first_step << " s; " << shown << "\n";
+}
+
 TEST(TrainingLayout, PutsTheChiefIntoTheFirstServer) {
   std::vector<NodeHandle> nodes(2);
   nodes[0].address = "s[0]";
