@@ -48,6 +48,13 @@ void remember_answers(Project& project) {
   };
 }
 
+// Providers start processes in folders of their own, so the state's place must not depend on this one's.
+std::string absolute(const std::string& path) {
+  std::error_code error;
+  auto whole = std::filesystem::absolute(path, error).lexically_normal();
+  return error ? path : whole.string();
+}
+
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code error;
   auto left = std::filesystem::weakly_canonical(a, error),
@@ -157,7 +164,7 @@ Result<std::unique_ptr<Project>> load_project(const Session& session, const Proj
   }
   project->compiled = std::move(*compiled);
   if (!options.name.empty()) project->compiled.program.name = options.name;
-  project->state_directory = options.state.empty() ? default_state_directory(files->front()) : options.state;
+  project->state_directory = absolute(options.state.empty() ? default_state_directory(files->front()) : options.state);
   return project;
 }
 
@@ -180,6 +187,7 @@ Result<StatePlace> find_state(const ProjectOptions& options) {
   std::string directory = options.state;
   if (directory.empty())
     directory = options.files.empty() ? ".radl" : default_state_directory(options.files.front());
+  directory = absolute(directory);
   auto names = list_states(directory);
   if (!names.ok()) return std::move(names).status();
   if (!options.name.empty()) {
