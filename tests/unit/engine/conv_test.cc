@@ -50,6 +50,7 @@ const Case kCases[] = {
     {"1x7", flat(1, 7)},
     {"7x1", flat(7, 1)},
     {"5x5, odd channels", geometry(2, 14, 14, 6, 17, 5, 1, 0)},
+    {"channels a page apart", geometry(16, 16, 16, 6, 16, 5, 1, 0)},
     {"dilated", geometry(2, 12, 12, 16, 16, 3, 1, 2, 2)},
     {"dilated and strided", geometry(2, 13, 13, 16, 16, 3, 2, 2, 2)},
     {"one position", geometry(5, 1, 1, 37, 10, 1, 1, 0)},
