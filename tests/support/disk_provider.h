@@ -1,8 +1,8 @@
 // A provider whose machines are folders on this disk, so that they outlive the process that asked for them.
 //
-// A folder NODES/ID holds "token", then "kind" and "address", then "attributes": made in several steps, as a
-// real machine is, so that a kill in between leaves a part. Calls can be made to fail, and `point` is called
-// between the steps: a test that kills there sees every half-made state.
+// A folder ID (infrastructure and token) holds "kind" and "address", then "attributes": made in several
+// steps, as a real machine is, so that a kill in between leaves a part. Calls can be made to fail, and
+// `point` is called between the steps: a test that kills there sees every half-made state.
 #pragma once
 
 #include <atomic>
@@ -80,8 +80,6 @@ class DiskProvider : public Provider {
     std::filesystem::path path =
         std::filesystem::path(folder_) / (context.infrastructure + "-" + token.substr(0, 12));
     std::filesystem::create_directory(path);
-    write(path / "token", token);
-    write(path / "infrastructure", context.infrastructure);
     write(path / "kind", std::string(resource_kind_name(kind)));
     write(path / "address", address);
     point("create 2 " + address);
@@ -95,12 +93,14 @@ class DiskProvider : public Provider {
     return made(path);
   }
 
-  Result<std::optional<Made>> find(const Context&, ResourceKind, const std::string& token) override {
+  // The folder's very name holds infrastructure and token, so that not even its first instant is without
+  // them.
+  Result<std::optional<Made>> find(const Context& context, ResourceKind, const std::string& token) override {
     if (Status fault = take_fault("find", "", false); !fault.ok()) return fault;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
-      if (text(entry.path() / "token") == token) return std::optional<Made>(made(entry.path()));
-    }
-    return std::optional<Made>();
+    std::filesystem::path path =
+        std::filesystem::path(folder_) / (context.infrastructure + "-" + token.substr(0, 12));
+    if (!std::filesystem::exists(path)) return std::optional<Made>();
+    return std::optional<Made>(made(path));
   }
 
   Result<Made> read(const Context&, ResourceKind, const std::string& id) override {
@@ -141,7 +141,10 @@ class DiskProvider : public Provider {
     if (Status fault = take_fault("list", "", false); !fault.ok()) return fault;
     std::vector<Made> all;
     for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
-      if (text(entry.path() / "infrastructure") == context.infrastructure) all.push_back(made(entry.path()));
+      std::string name = entry.path().filename();
+      if (name.compare(0, context.infrastructure.size() + 1, context.infrastructure + "-") == 0) {
+        all.push_back(made(entry.path()));
+      }
     }
     return all;
   }

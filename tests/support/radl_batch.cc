@@ -1,5 +1,6 @@
-// Compiles many small documents in one process, for the differential test: documents come on standard input, each
-// ended by a NUL byte; one JSON line goes out for each: what refuses it (or "ok"), where, and its RADL-JSON.
+// Compiles many small documents in one process, for the differential test: documents come on standard input,
+// each ended by a NUL byte; one JSON line goes out for each: what refuses it (or "ok"), where, and its
+// RADL-JSON.
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -42,7 +43,9 @@ nlohmann::json look_at(const std::string& text) {
       const SourceFile& made = again.add("made.radl", *radl);
       auto second = parse(made, faults);
       std::string json2 = sema::to_radl_json(sema::build_document({second.get()}, faults));
-      out["round"] = faults.has_errors() ? "refused: " + faults.all()[0].message : json2 == json ? "same" : "differs";
+      out["round"] = faults.has_errors() ? "refused: " + faults.all()[0].message
+                     : json2 == json     ? "same"
+                                         : "differs";
     }
   }
   return out;
@@ -53,5 +56,6 @@ nlohmann::json look_at(const std::string& text) {
 int main() {
   std::string text;
   while (std::getline(std::cin, text, '\0'))
-    std::cout << look_at(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) << "\n" << std::flush;
+    std::cout << look_at(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) << "\n"
+              << std::flush;
 }
