@@ -20,6 +20,12 @@ ChosenConv choose(const ConvRequest& r) {
   const std::string no_own = own_conv_refusal(r);
   if (r.type == Type::Bf16 && cpu().amx_bf16)
     if (auto kernel = make_onednn_conv(r)) return chosen(std::move(kernel), "AMX is oneDNN's");
+  // Ours spends four times the work on a strided input gradient. Only on one thread, though: the spinning
+  // OpenMP helpers of oneDNN would hold the cores that ours need next.
+  const bool strided = r.backward_data && (r.geometry.sw > 1 || r.geometry.sh > 1);
+  if (strided && r.threads == 1)
+    if (auto kernel = make_onednn_conv(r))
+      return chosen(std::move(kernel), "strided, one thread: oneDNN wastes less");
   if (no_own.empty()) return chosen(make_own_conv(r), "vector bf16 or fp32 without AMX: ours is fastest");
   if (auto kernel = make_onednn_conv(r)) return chosen(std::move(kernel), no_own);
   return chosen(make_eigen_conv(r), "neither own nor oneDNN kernels take it");
