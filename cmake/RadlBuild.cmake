@@ -18,7 +18,8 @@ endif()
 add_library(radl_flags INTERFACE)
 target_include_directories(radl_flags INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
 target_compile_options(radl_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers
-  $<$<BOOL:${RADL_WERROR}>:-Werror> -fno-strict-aliasing)
+  $<$<BOOL:${RADL_WERROR}>:-Werror> -fno-strict-aliasing
+  $<$<BOOL:${CMAKE_UNITY_BUILD}>:-Wno-subobject-linkage>)
 target_compile_definitions(radl_flags INTERFACE EIGEN_MPL2_ONLY FMT_HEADER_ONLY=0)
 if(RADL_SANITIZE)
   target_compile_options(radl_flags INTERFACE -fsanitize=${RADL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1)
