@@ -1,6 +1,6 @@
 // tests/lang/diagnostics holds a case for every code of the compiler, CODE.radl (or .json: RADL-JSON, .args:
-// names of files to compile), and CODE.exp, what the compiler says about it. A code without a case, or that
-// its case does not make the compiler report, fails here. ACCEPT=1 writes the expectations anew; that is
+// names of files to compile), and CODE.exp, what the compiler says about it. CODE.inputs is given as input
+// file. A code without a case, or that its case does not make the compiler report, fails here. ACCEPT=1 writes the expectations anew; that is
 // refused where CI is set.
 #include <gtest/gtest.h>
 
@@ -71,7 +71,10 @@ void look_at(const fs::path& path, SourceMap& sources, Diagnostics& diagnostics)
   if (trim((*file)->text()).starts_with("radl ")) {
     SourceMap own;
     sources = std::move(own);
-    compile({name}, options(), sources, diagnostics);
+    CompileOptions given = options();
+    fs::path inputs = fs::path(name).replace_extension(".inputs");
+    if (fs::exists(inputs)) given.input_files = {inputs.string()};
+    compile({name}, given, sources, diagnostics);
     return;
   }
   auto tree = parse(**file, diagnostics);
