@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/model/graph.h"
 #include "engine/tensor/buffer.h"
+#include "engine/tensor/kinds.h"
 
 namespace radl::engine {
 

@@ -11,6 +11,7 @@
 
 #include "common/status.h"
 #include "engine/model/network.h"
+#include "engine/tensor/kinds.h"
 
 namespace radl::engine {
 
@@ -41,8 +42,6 @@ enum class Kind {
   Position,   // adds a learned vector per position
   Attention,  // heads, causal: multi-head self-attention over the h*w positions
 };
-
-enum class Act { None, Relu, LeakyRelu, Gelu, Silu, Tanh, Sigmoid, Elu, HardSwish };
 
 enum class Init { He, HeOut, Torch, Dirac, Zero, One, Normal002 };
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/status.h"
+#include "engine/tensor/kinds.h"
 
 namespace radl::engine {
 
@@ -42,11 +43,6 @@ struct Batch {
   std::span<const float> images;    // size x height x width x channels
   std::span<const int32_t> labels;  // size; empty when only predictions are wanted
   int size = 0;
-};
-
-struct StepResult {
-  double loss = 0;  // mean over the batch
-  int correct = 0;  // top-1
 };
 
 struct InputShape {

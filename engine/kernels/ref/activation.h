@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "engine/model/graph.h"
+#include "engine/tensor/kinds.h"
 
 namespace radl::engine::ref {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "engine/model/network.h"
+#include "engine/tensor/kinds.h"
 
 namespace radl::engine::ref {
 
