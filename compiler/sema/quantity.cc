@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "compiler/syntax/parser.h"
+
 namespace radl::sema {
 
 int64_t unit_factor(std::string_view unit) {
@@ -29,15 +31,15 @@ Quantity Quantity::written(const ast::Number& number) {
     out.integer = number.integer;
     return out;
   }
-  for (char digit : number.digits.substr(0, 25)) out.integer = out.integer * 10 + (digit - '0');
+  for (char digit : number.digits.substr(0, kMaxNumberDigits)) out.integer = out.integer * 10 + (digit - '0');
   return out;
 }
 
 Quantity Quantity::of(const ast::Number& number) {
   Quantity out = written(number);
   int64_t factor = unit_factor(number.unit.text);
-  out.integer *= factor;
   out.real *= static_cast<double>(factor);
+  if (__builtin_mul_overflow(out.integer, static_cast<__int128>(factor), &out.integer)) out.is_float = true;
   return out;
 }
 

@@ -58,7 +58,7 @@ def meant(text, ours, theirs):
     if re.search(r"'random\(\d\)'", text):
         return "random text"
     if re.search(r"[0-9]{19}", text):
-        return "numbers beyond 64 bits: with a unit they may pass the 25 digits that are read back"
+        return "numbers beyond 64 bits: with a unit they may pass the 38 digits that are read back"
     if theirs.get("why", "").startswith("TypeError: not all arguments converted"):
         return "the reference crashes on a number for image.url; refused here as well" if ours["verdict"] == "check" else None
     why = theirs.get("why", "")
