@@ -108,7 +108,7 @@ std::function<int()> add_ssh(CLI::App& app, Session& session) {
       ->add_option("NODE", options->node, "for example 'worker[0]', or the system's name if it has one node")
       ->required();
   command->add_option("COMMAND", options->command, "command to run there (default: a shell)");
-  command->add_option("--file", options->project.files, "the RADL file that was applied")->type_name("FILE");
+  command->add_option("--file", options->project.files, "the RADL file that was applied")->type_name("FILE")->allow_extra_args(false);
   add_state_options(*command, options->project);
   command->positionals_at_end(false)->prefix_command(false);
   return [options, &session] { return run_ssh(session, *options); };

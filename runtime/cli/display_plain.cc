@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <map>
 #include <mutex>
+#include <utility>
 
 #include "runtime/cli/display.h"
 
@@ -64,23 +66,37 @@ class PlainDisplay : public Display {
     }
   }
 
-  // A line every few seconds, and always for an evaluation, a lost peer or a note.
+  // A line every few seconds, and always for an evaluation, a lost peer or a note; never the same line again.
   std::string metric(const Event& event) {
     std::string what = event.data.is_object() ? event.data.value("event", "") : "";
     auto found = progress_.trainings().find(event.id);
-    if (found == progress_.trainings().end() || what == "started" || what == "checkpoint") return "";
+    if (found == progress_.trainings().end()) return "";
+    const TrainingProgress& training = found->second;
     if (what == "peer_lost")
       return fmt::format("{}: lost {}, going on with the others", event.id, event.data.value("peer", "?"));
-    bool due = event.time - last_metric_ >= kMetricEverySeconds;
-    if (what == "step" && !due) return "";
-    last_metric_ = event.time;
-    return event.id + ": " + training_text(found->second);
+    if (what == "peer_joined" && training.started)
+      return fmt::format("{}: {} has joined", event.id, event.data.value("peer", "?"));
+    if (what == "warning") return fmt::format("{}: {}", event.id, event.data.value("message", ""));
+    if (what == "dataset" && !training.dataset_note.empty())
+      return fmt::format("{}: {}", event.id, training.dataset_note);
+    bool over = what == "finished" && training.finished;
+    if (!training.started || (what != "step" && what != "evaluated" && !over)) return "";
+    Last& last = last_[event.id];
+    if (what == "step" && event.time - last.time < kMetricEverySeconds) return "";
+    std::string line = event.id + ": " + training_text(training);
+    last.time = event.time;
+    return std::exchange(last.line, line) == line ? "" : line;
   }
+
+  struct Last {
+    double time = 0;
+    std::string line;
+  };
 
   std::mutex mutex_;
   Progress progress_;
   Style style_;
-  double last_metric_ = 0;
+  std::map<std::string, Last> last_;  // by training
 };
 
 }  // namespace

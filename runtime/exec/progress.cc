@@ -117,16 +117,17 @@ void Progress::metric(const Event& event) {
   training.id = event.id;
   const nlohmann::json& data = event.data;
   std::string kind = text(data, "event"), task = text(data, "task");
-  training.started = true;
-  if (kind == "step") {
+  if (kind == "step" && task.starts_with("worker/")) {
+    // A worker speaks of its own batches; the whole job's figures come from the chief.
+    training.rate_of_task[task] = number(data, "images_per_second", 0);
+  } else if (kind == "step") {
+    training.started = true;
     training.epoch = std::max(training.epoch, number(data, "epoch", 0));
     training.epochs = number(data, "epochs", training.epochs);
     training.loss = number(data, "loss", training.loss);
     training.accuracy = number(data, "accuracy", training.accuracy);
     if (data.contains("eta_seconds")) training.eta_seconds = number(data, "eta_seconds", 0);
-    training.rate_of_task[task] = number(data, "images_per_second", 0);
-    training.images_per_second = 0;
-    for (const auto& [name, rate] : training.rate_of_task) training.images_per_second += rate;
+    training.images_per_second = number(data, "images_per_second", 0);
     if (ItemProgress* item = find(event.id); item && training.epochs > 0) {
       item->fraction = std::min(1.0, training.epoch / training.epochs);
     }
@@ -136,9 +137,13 @@ void Progress::metric(const Event& event) {
     std::string peer = text(data, "peer");
     training.lost_peers.push_back(peer);
     training.rate_of_task.erase(peer);
+  } else if (kind == "peer_joined") {
+    std::erase(training.lost_peers, text(data, "peer"));
   } else if (kind == "finished") {
-    if (data.contains("test_accuracy")) training.test_accuracy = number(data, "test_accuracy", 0);
-    training.finished = training.finished || task.compare(0, 5, "chief") == 0;
+    if (data.contains("test_accuracy")) {
+      training.test_accuracy = number(data, "test_accuracy", 0);
+      training.finished = true;
+    }
   } else if (kind == "dataset") {
     training.dataset_note = text(data, "note");
   }

@@ -1,6 +1,7 @@
 """From a file to machines and back: plan, apply, again, change, destroy - without a training."""
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import time
@@ -25,7 +26,7 @@ configure book (
   - tasks:
       - name: write what the inventory says
         copy:
-          dest: "{{ lookup('env', 'HOME') and ansible_env_home | default('') }}book.txt"
+          dest: ~/book.txt
           content: "{{ IM_NODE_HOSTNAME }} of {{ IM_INFRASTRUCTURE_ID }} {{ groups['worker'] | default([]) | length }}"
 @end
 )
@@ -42,8 +43,7 @@ contextualize (
 class Lifecycle(RadlCase):
     def setUp(self):
         super().setUp()
-        self.file = self.write("site.radl", FILE.replace(
-            "\"{{ lookup('env', 'HOME') and ansible_env_home | default('') }}book.txt\"", "book.txt"))
+        self.file = self.write("site.radl", FILE)
 
     def apply(self, *arguments, **options):
         return self.radlc("apply", "--auto-approve", self.file, *arguments, **options)
@@ -54,6 +54,11 @@ class Lifecycle(RadlCase):
 
     def nodes(self):
         return {r["address"]: r for r in self.show(self.file)["resources"] if r["kind"] == "node"}
+
+    def kill_node(self, node):
+        """Ends all processes of a node, its server first, as a crash of the machine would."""
+        record = pathlib.Path(node["attributes"]["local_directory"]) / "run" / "process.json"
+        os.kill(json.loads(record.read_text())["pid"], signal.SIGKILL)
 
     def test_plan_is_offline_deterministic_and_makes_nothing(self):
         first = self.radlc("plan", "--json", self.file)
@@ -72,7 +77,7 @@ class Lifecycle(RadlCase):
 
     def test_what_was_asked_for_is_there(self):
         self.apply()
-        out = self.radlc("ssh", "--file", self.file, "server", "cat made/greeting.txt; stat -c %a made/greeting.txt made; cat ran")
+        out = self.radlc("ssh", "--file", self.file, "server", "cat made/greeting.txt; echo; stat -c %a made/greeting.txt made; cat ran")
         self.assertEqual(out.split(), ["hello", "640", "750", "once"])
         book = self.radlc("ssh", "--file", self.file, "server[0]", "cat book.txt")
         self.assertTrue(book.startswith("server of "), book)
@@ -105,8 +110,8 @@ class Lifecycle(RadlCase):
         self.assertTrue(all(verb == "run" for verb in planned.values()), planned)
         self.assertLessEqual({"server[0]/greet", "worker[0]/greet", "worker[1]/greet"}, set(planned))
         self.apply("--input", "text=other")
-        out = self.radlc("ssh", "--file", self.file, "worker[1]", "cat made/greeting.txt ran")
-        self.assertEqual(out.split(), ["otheronce"] if len(out.split()) == 1 else ["other", "once"])
+        out = self.radlc("ssh", "--file", self.file, "worker[1]", "cat made/greeting.txt; echo; cat ran")
+        self.assertEqual(out.split(), ["other", "once"])
         self.destroy()
 
     def test_refresh_shows_a_file_edited_behind_its_back(self):
@@ -122,16 +127,8 @@ class Lifecycle(RadlCase):
 
     def test_a_dead_node_is_noticed_and_mended(self):
         self.apply()
-        pid = int(self.radlc("ssh", "--file", self.file, "worker[0]", "echo $PPID") or 0)
-        self.assertGreater(pid, 0)
-        node = self.nodes()["worker[0]"]
-        for each in self.processes():
-            with open(f"/proc/{each}/cmdline", "rb") as line:
-                text = line.read()
-            if b"sshd" in text and str(node["attributes"]["port"]).encode() not in b"" and node["id"].encode() in text:
-                os.kill(each, signal.SIGKILL)
-        drift = self.plan("--refresh", self.file)
-        self.assertTrue(drift["drift"] or drift["actions"], drift)
+        self.kill_node(self.nodes()["worker[0]"])
+        self.assertTrue(self.actions("--refresh", self.file))
         self.apply("--refresh")
         self.assertEqual(self.radlc("ssh", "--file", self.file, "worker[0]", "cat made/greeting.txt").strip(), "hello")
         self.destroy()
@@ -152,7 +149,7 @@ class Lifecycle(RadlCase):
         self.radlc("apply", plan)  # no --auto-approve: it was approved when it was saved
         self.assertEqual(self.actions(self.file), {})
         self.radlc("apply", plan, code=None)  # the state moved on
-        self.assertIn("serial", self.err)
+        self.assertIn("make the plan again", self.err)
         self.destroy()
 
     def test_nothing_is_done_without_approval(self):
@@ -186,7 +183,7 @@ class Lifecycle(RadlCase):
         self.destroy()
 
     def test_killed_at_any_moment_the_next_run_ends_as_if_nothing_had_happened(self):
-        for wait in (0.02, 0.06, 0.12, 0.2, 0.35, 0.6, 1.0):
+        for wait in (0.03, 0.15, 0.4, 1.0):
             with self.subTest(wait=wait):
                 process = self.start("apply", "--auto-approve", str(self.file))
                 time.sleep(wait)

@@ -10,7 +10,8 @@ from radl_case import SOURCE, RadlCase
 
 FILE = """radl 2
 input workers ( type = 'integer' and default = 2 and min = 1 )
-input epochs ( type = 'integer' and default = 2 )
+input epochs ( type = 'integer' and default = 4 )
+input model ( type = 'text' and default = 'logistic' )
 network lan ( outbound = 'no' )
 system server ( cpu.count >= 1 and net_interface.0.connection = 'lan' )
 system worker ( cpu.count >= 1 and net_interface.0.connection = 'lan' )
@@ -18,7 +19,7 @@ deploy server 1
 deploy worker input.workers
 use 'std/training/parameter_server' as small (
   servers = system.server and workers = system.worker and
-  model = 'lenet' and dataset = 'cifar10' and source = 'subset' and
+  model = input.model and learning_rate = 0.02 and dataset = 'cifar10' and source = 'subset' and
   mode = 'async' and batch_size = 50 and epochs = input.epochs and result = 'result'
 )
 output model ( value = small.model_path )
@@ -29,7 +30,7 @@ output accuracy ( value = small.test_accuracy )
 class Training(RadlCase):
     def setUp(self):
         super().setUp()
-        self.environment["RADL_DATA_SUBSET"] = str(SOURCE / "examples/cifar10/subset")
+        self.environment["RADL_CIFAR10_SUBSET"] = str(SOURCE / "examples/cifar10/subset")
         self.file = self.write("train.radl", FILE)
 
     def apply(self, *arguments, **options):
@@ -54,7 +55,7 @@ class Training(RadlCase):
         """Until the log of events shows that training steps are being done."""
         deadline = time.time() + seconds
         while time.time() < deadline:
-            if log.exists() and '"metric"' in log.read_text():
+            if log.exists() and '"event":"step"' in log.read_text():
                 return
             time.sleep(0.05)
         self.fail("no training step within %d s: %s" % (seconds, log.read_text() if log.exists() else ""))
@@ -85,16 +86,16 @@ class Training(RadlCase):
 
     def test_another_worker_resumes_from_the_last_checkpoint(self):
         self.apply("--input", "workers=1")
-        plan = self.plan(self.file, "--input", "workers=2", "--input", "epochs=3")
+        plan = self.plan(self.file, "--input", "workers=2", "--input", "epochs=6")
         training = [a for a in plan["actions"] if a["id"].startswith("training/")]
         self.assertEqual(len(training), 1, plan)
         self.assertTrue(training[0].get("resume"), training)
-        self.apply("--input", "workers=2", "--input", "epochs=3")
+        self.apply("--input", "workers=2", "--input", "epochs=6")
         self.destroy()
 
     def test_a_killed_worker_does_not_stop_the_training(self):
         log = self.folder / "events.jsonl"
-        process = self.start("apply", "--auto-approve", str(self.file), "--log-json", str(log), "--input", "epochs=30")
+        process = self.start("apply", "--auto-approve", str(self.file), "--log-json", str(log), "--input", "epochs=4", "--input", "model=lenet")
         self.wait_for_steps(log)
         workers = [pid for pid in self.training_pids()
                    if b"worker" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()]
@@ -106,17 +107,17 @@ class Training(RadlCase):
 
     def test_radlc_killed_during_training_takes_it_up_again(self):
         log = self.folder / "events.jsonl"
-        process = self.start("apply", "--auto-approve", str(self.file), "--log-json", str(log), "--input", "epochs=20")
+        process = self.start("apply", "--auto-approve", str(self.file), "--log-json", str(log), "--input", "epochs=4", "--input", "model=lenet")
         self.wait_for_steps(log)
         os.kill(process.pid, signal.SIGKILL)
         process.communicate()
-        self.apply("--input", "epochs=20")
-        self.assertEqual(self.actions(self.file, "--input", "epochs=20"), {})
+        self.apply("--input", "epochs=4", "--input", "model=lenet")
+        self.assertEqual(self.actions(self.file, "--input", "epochs=4", "--input", "model=lenet"), {})
         self.destroy()
 
     def test_destroy_in_the_middle_of_a_training_leaves_nothing(self):
         log = self.folder / "events.jsonl"
-        process = self.start("apply", "--auto-approve", str(self.file), "--log-json", str(log), "--input", "epochs=100")
+        process = self.start("apply", "--auto-approve", str(self.file), "--log-json", str(log), "--input", "epochs=100", "--input", "model=lenet")
         self.wait_for_steps(log)
         os.kill(process.pid, signal.SIGKILL)
         process.communicate()

@@ -105,10 +105,17 @@ TEST_F(EventsTest, TheProgressModelFollows) {
             {"epochs", 10},
             {"loss", 1.4},
             {"images_per_second", 50}});
+    metric({{"event", "step"},
+            {"task", "chief/0"},
+            {"epoch", 2.5},
+            {"epochs", 10},
+            {"loss", 1.45},
+            {"images_per_second", 150}});
     metric({{"event", "evaluated"}, {"task", "chief/0"}, {"test_accuracy", 0.6}});
     metric({{"event", "peer_lost"}, {"task", "chief/0"}, {"peer", "worker/1"}});
     const TrainingProgress& training = progress.trainings().at("training/cifar");
     EXPECT_EQ(training.images_per_second, 150);
+    EXPECT_EQ(training.rate_of_task.size(), 1u) << "the lost worker has no speed";
     EXPECT_EQ(training.epoch, 2.5);
     EXPECT_EQ(training.test_accuracy, 0.6);
     EXPECT_EQ(training.lost_peers, std::vector<std::string>{"worker/1"});
