@@ -27,7 +27,7 @@ $(BUILD)/build.ninja:
 # The programs alone; the tests are built by `check`.
 build: deps
 	@test -f $(BUILD)/build.ninja || cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS) >/dev/null
-	cmake --build $(BUILD) -j $(JOBS) --target radlc radl-train
+	cmake --build $(BUILD) -j $(JOBS) --target radlc radl-train radl_shell_files
 
 demo: build
 	@tools/demo $(BUILD)
