@@ -2,8 +2,13 @@
 #include "runtime/state/store.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <cerrno>
 
 #include <algorithm>
 #include <filesystem>
@@ -73,6 +78,29 @@ Status bring_up_to_date(Database& db, const std::string& name, OpenMode mode, Wo
 
 }  // namespace
 
+namespace {
+
+// Holds flock(2) on a folder while it lives; an empty path holds nothing.
+class FolderTurn {
+ public:
+  explicit FolderTurn(const std::string& folder) {
+    if (folder.empty()) return;
+    fd_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (fd_ >= 0 && ::flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  ~FolderTurn() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  FolderTurn(const FolderTurn&) = delete;
+  FolderTurn& operator=(const FolderTurn&) = delete;
+
+ private:
+  int fd_ = -1;
+};
+
+}  // namespace
+
 Result<std::unique_ptr<Store>> Store::open(const std::string& directory, const std::string& name,
                                            OpenMode mode, World& world) {
   if (Status fine = check_name(name); !fine.ok()) return fine;
@@ -89,6 +117,9 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& directory, const s
     }
     if (Status made = make_private_file(path); !made.ok()) return made;
   }
+  // SQLite does not wait for another process while a new database is put into WAL mode, so the first opening
+  // is one at a time: a lock on the folder, gone with this call (or this process).
+  FolderTurn turn(writable ? folder : "");
   Result<Database> db = Database::open(path, writable ? Database::Access::ReadWrite : Database::Access::Read);
   if (!db.ok()) return db.status();
   if (writable && db->read_only()) {
