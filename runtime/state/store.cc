@@ -3,14 +3,11 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
-
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cerrno>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 
 #include "common/files.h"
