@@ -197,7 +197,9 @@ class ClusterTest : public TrainTest {
     for (auto& r : results) {
       // A worker that had done its whole share before the chief was cancelled ended well.
       bool was_done = r.ok() && results[0].status().code() == Code::Cancelled;
-      if (!was_done) EXPECT_EQ(r.status().code(), results[0].status().code()) << r.status().text();
+      if (!was_done) {
+        EXPECT_EQ(r.status().code(), results[0].status().code()) << r.status().text();
+      }
     }
     return results[0];
   }
