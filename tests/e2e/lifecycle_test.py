@@ -199,7 +199,7 @@ class Lifecycle(RadlCase):
                 self.destroy()
 
     def test_two_applies_at_once_do_not_disturb_each_other(self):
-        first = self.start("apply", "--auto-approve", str(self.file))
+        first = self.start("apply", "--auto-approve", "--lock-timeout", "100", str(self.file))
         second = self.start("apply", "--auto-approve", "--lock-timeout", "100", str(self.file))
         for process in (first, second):
             out, err = process.communicate(timeout=120)
