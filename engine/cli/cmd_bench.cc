@@ -13,7 +13,7 @@
 #include "engine/model/network.h"
 #include "engine/optim/optimizer.h"
 
-namespace radl::engine::cli {
+namespace radl::engine::cli::bench_command {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -106,7 +106,7 @@ int run(Flags& f, const Context& context) {
 
 }  // namespace
 
-std::function<int()> add_bench(CLI::App& app, Context& context) {
+std::function<int()> add(CLI::App& app, Context& context) {
   auto f = std::make_shared<Flags>();
   auto* c = app.add_subcommand("bench", "how fast this machine trains a model, on synthetic pictures");
   c->add_option("--model", f->model, "name in the zoo, or text of a model")->capture_default_str();
@@ -130,4 +130,4 @@ std::function<int()> add_bench(CLI::App& app, Context& context) {
   return [f, &context] { return run(*f, context); };
 }
 
-}  // namespace radl::engine::cli
+}  // namespace radl::engine::cli::bench_command

@@ -10,7 +10,7 @@
 #include "engine/export/bundle.h"
 #include "engine/export/onnx.h"
 
-namespace radl::engine::cli {
+namespace radl::engine::cli::convert_command {
 namespace {
 
 struct ExportFlags {
@@ -91,7 +91,7 @@ int run_import(const ImportFlags& f) {
 
 }  // namespace
 
-std::function<int()> add_export(CLI::App& app, Context&) {
+std::function<int()> add(CLI::App& app, Context&) {
   auto f = std::make_shared<ExportFlags>();
   auto* c = app.add_subcommand("export", "write a trained model as ONNX or safetensors");
   c->add_option("model", f->model, "folder of the trained model")->required();
@@ -121,4 +121,4 @@ std::function<int()> add_import(CLI::App& app, Context&) {
   return [f] { return run_import(*f); };
 }
 
-}  // namespace radl::engine::cli
+}  // namespace radl::engine::cli::convert_command

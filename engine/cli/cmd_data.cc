@@ -13,7 +13,7 @@
 #include "engine/data/open.h"
 #include "engine/data/readers.h"
 
-namespace radl::engine::cli {
+namespace radl::engine::cli::data_command {
 namespace {
 
 namespace fs = std::filesystem;
@@ -152,7 +152,7 @@ int with_shape(DataFlags& f, const std::function<int()>& run) {
 
 }  // namespace
 
-std::function<int()> add_data(CLI::App& app, Context& context) {
+std::function<int()> add(CLI::App& app, Context& context) {
   auto* data = app.add_subcommand("data", "bring, look at and pack datasets");
   data->require_subcommand(1);
   auto chosen = std::make_shared<std::function<int()>>();
@@ -189,4 +189,4 @@ std::function<int()> add_data(CLI::App& app, Context& context) {
   return [chosen] { return *chosen ? (*chosen)() : kUserError; };
 }
 
-}  // namespace radl::engine::cli
+}  // namespace radl::engine::cli::data_command

@@ -9,7 +9,7 @@
 #include "engine/export/bundle.h"
 #include "engine/train/evaluate.h"
 
-namespace radl::engine::cli {
+namespace radl::engine::cli::eval_command {
 namespace {
 
 struct Flags {
@@ -69,7 +69,7 @@ int run(Flags& f, const Context& context) {
 
 }  // namespace
 
-std::function<int()> add_eval(CLI::App& app, Context& context) {
+std::function<int()> add(CLI::App& app, Context& context) {
   auto f = std::make_shared<Flags>();
   auto* c = app.add_subcommand("eval", "how good a trained model is on a dataset");
   c->add_option("model", f->model, "folder of the trained model")->required();
@@ -90,4 +90,4 @@ std::function<int()> add_eval(CLI::App& app, Context& context) {
   return [f, &context] { return run(*f, context); };
 }
 
-}  // namespace radl::engine::cli
+}  // namespace radl::engine::cli::eval_command

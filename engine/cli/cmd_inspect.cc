@@ -12,7 +12,7 @@
 #include "engine/export/bundle.h"
 #include "engine/model/graph.h"
 
-namespace radl::engine::cli {
+namespace radl::engine::cli::inspect_command {
 namespace {
 
 struct Flags {
@@ -110,7 +110,7 @@ int run(const Flags& f) {
 
 }  // namespace
 
-std::function<int()> add_inspect(CLI::App& app, Context&) {
+std::function<int()> add(CLI::App& app, Context&) {
   auto f = std::make_shared<Flags>();
   auto* c = app.add_subcommand("inspect",
                                "what is in a trained model, a weights file, a model text or a zoo entry");
@@ -127,4 +127,4 @@ std::function<int()> add_inspect(CLI::App& app, Context&) {
   return [f] { return run(*f); };
 }
 
-}  // namespace radl::engine::cli
+}  // namespace radl::engine::cli::inspect_command

@@ -11,7 +11,7 @@
 #include "engine/cli/command.h"
 #include "engine/serve/predictor.h"
 
-namespace radl::engine::cli {
+namespace radl::engine::cli::predict_command {
 namespace {
 
 namespace fs = std::filesystem;
@@ -150,7 +150,7 @@ int run(const Flags& f, const Context& context) {
 
 }  // namespace
 
-std::function<int()> add_predict(CLI::App& app, Context& context) {
+std::function<int()> add(CLI::App& app, Context& context) {
   auto f = std::make_shared<Flags>();
   auto* c = app.add_subcommand("predict", "classes for pictures: files and folders of PNG and JPEG");
   c->add_option("model", f->model, "folder of the trained model")->required();
@@ -172,4 +172,4 @@ std::function<int()> add_predict(CLI::App& app, Context& context) {
   return [f, &context] { return run(*f, context); };
 }
 
-}  // namespace radl::engine::cli
+}  // namespace radl::engine::cli::predict_command

@@ -8,7 +8,7 @@
 #include "engine/cli/command.h"
 #include "engine/export/report_html.h"
 
-namespace radl::engine::cli {
+namespace radl::engine::cli::report_command {
 namespace {
 
 // A run's folder, a model's folder, or the report itself.
@@ -35,7 +35,7 @@ int run(const std::string& place, std::string output) {
 
 }  // namespace
 
-std::function<int()> add_report(CLI::App& app, Context&) {
+std::function<int()> add(CLI::App& app, Context&) {
   auto place = std::make_shared<std::string>(), output = std::make_shared<std::string>();
   auto* c = app.add_subcommand("report", "a finished run as one HTML page with curves and confusion matrix");
   c->add_option("run", *place, "folder of the run or of its model, or its report.json")->required();
@@ -43,4 +43,4 @@ std::function<int()> add_report(CLI::App& app, Context&) {
   return [=] { return run(*place, *output); };
 }
 
-}  // namespace radl::engine::cli
+}  // namespace radl::engine::cli::report_command

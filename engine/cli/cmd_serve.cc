@@ -8,7 +8,7 @@
 #include "engine/cli/command.h"
 #include "engine/serve/server.h"
 
-namespace radl::engine::cli {
+namespace radl::engine::cli::serve_command {
 namespace {
 
 struct Flags {
@@ -39,7 +39,7 @@ int run(Flags& f, const Context& context) {
 
 }  // namespace
 
-std::function<int()> add_serve(CLI::App& app, Context& context) {
+std::function<int()> add(CLI::App& app, Context& context) {
   auto f = std::make_shared<Flags>();
   auto* c = app.add_subcommand("serve", "predictions over HTTP");
   c->add_option("model", f->model, "folder of the trained model")->required();
@@ -57,4 +57,4 @@ std::function<int()> add_serve(CLI::App& app, Context& context) {
   return [f, &context] { return run(*f, context); };
 }
 
-}  // namespace radl::engine::cli
+}  // namespace radl::engine::cli::serve_command

@@ -9,7 +9,7 @@
 #include "engine/cli/progress_view.h"
 #include "engine/train/run.h"
 
-namespace radl::engine::cli {
+namespace radl::engine::cli::train_command {
 namespace {
 
 struct Flags {
@@ -90,7 +90,7 @@ int run(const Flags& f, const Context& context) {
 
 }  // namespace
 
-std::function<int()> add_train(CLI::App& app, Context& context) {
+std::function<int()> add(CLI::App& app, Context& context) {
   auto f = std::make_shared<Flags>();
   auto* c = app.add_subcommand("train", "run a job file, or a job given by options");
   c->add_option("job", f->file, "the job file (docs/job.md)");
@@ -112,4 +112,4 @@ std::function<int()> add_train(CLI::App& app, Context& context) {
   return [f, &context] { return run(*f, context); };
 }
 
-}  // namespace radl::engine::cli
+}  // namespace radl::engine::cli::train_command

@@ -17,9 +17,16 @@ double now() {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
-      {"Training", add_train}, {"Training", add_eval},   {"Training", add_bench}, {"Models", add_predict},
-      {"Models", add_serve},   {"Models", add_export},   {"Models", add_import},  {"Models", add_inspect},
-      {"Data", add_data},      {"Training", add_report},
+      {"Training", train_command::add},
+      {"Training", eval_command::add},
+      {"Training", bench_command::add},
+      {"Models", predict_command::add},
+      {"Models", serve_command::add},
+      {"Models", convert_command::add},
+      {"Models", convert_command::add_import},
+      {"Models", inspect_command::add},
+      {"Data", data_command::add},
+      {"Training", report_command::add},
   };
   return all;
 }

@@ -31,16 +31,36 @@ struct Command {
 };
 const std::vector<Command>& commands();
 
-std::function<int()> add_train(CLI::App& app, Context& context);
-std::function<int()> add_eval(CLI::App& app, Context& context);
-std::function<int()> add_predict(CLI::App& app, Context& context);
-std::function<int()> add_serve(CLI::App& app, Context& context);
-std::function<int()> add_report(CLI::App& app, Context& context);
-std::function<int()> add_export(CLI::App& app, Context& context);
+namespace train_command {
+std::function<int()> add(CLI::App& app, Context& context);
+}
+namespace eval_command {
+std::function<int()> add(CLI::App& app, Context& context);
+}
+namespace predict_command {
+std::function<int()> add(CLI::App& app, Context& context);
+}
+namespace serve_command {
+std::function<int()> add(CLI::App& app, Context& context);
+}
+namespace report_command {
+std::function<int()> add(CLI::App& app, Context& context);
+}
+namespace convert_command {
+std::function<int()> add(CLI::App& app, Context& context);
+}
+namespace convert_command {
 std::function<int()> add_import(CLI::App& app, Context& context);
-std::function<int()> add_inspect(CLI::App& app, Context& context);
-std::function<int()> add_bench(CLI::App& app, Context& context);
-std::function<int()> add_data(CLI::App& app, Context& context);
+}
+namespace inspect_command {
+std::function<int()> add(CLI::App& app, Context& context);
+}
+namespace bench_command {
+std::function<int()> add(CLI::App& app, Context& context);
+}
+namespace data_command {
+std::function<int()> add(CLI::App& app, Context& context);
+}
 
 // Exit codes of docs/job.md.
 inline constexpr int kDone = 0, kUserError = 1, kWorldError = 2, kInterrupted = 130;

@@ -5,25 +5,65 @@
 
 namespace radl::cli {
 
-std::function<int()> add_check(CLI::App& app, Session& session);
-std::function<int()> add_plan(CLI::App& app, Session& session);
-std::function<int()> add_apply(CLI::App& app, Session& session);
-std::function<int()> add_destroy(CLI::App& app, Session& session);
-std::function<int()> add_show(CLI::App& app, Session& session);
+namespace check_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace plan_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace apply_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace destroy_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace show_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace show_command {
 std::function<int()> add_output(CLI::App& app, Session& session);
-std::function<int()> add_ssh(CLI::App& app, Session& session);
-std::function<int()> add_logs(CLI::App& app, Session& session);
-std::function<int()> add_state(CLI::App& app, Session& session);
-std::function<int()> add_compile(CLI::App& app, Session& session);
-std::function<int()> add_fmt(CLI::App& app, Session& session);
-std::function<int()> add_lsp(CLI::App& app, Session& session);
-std::function<int()> add_explain(CLI::App& app, Session& session);
-std::function<int()> add_doc(CLI::App& app, Session& session);
-std::function<int()> add_graph(CLI::App& app, Session& session);
-std::function<int()> add_console(CLI::App& app, Session& session);
-std::function<int()> add_convert(CLI::App& app, Session& session);
-std::function<int()> add_templates(CLI::App& app, Session& session);
-std::function<int()> add_completions(CLI::App& app, Session& session);
-std::function<int()> add_version(CLI::App& app, Session& session);
+}
+namespace ssh_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace logs_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace state_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace compile_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace fmt_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace lsp_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace explain_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace doc_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace graph_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace console_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace convert_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace templates_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace completions_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace version_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
 
 }  // namespace radl::cli

@@ -9,7 +9,7 @@
 #include "runtime/plan/plan_file.h"
 #include "runtime/plan/render.h"
 
-namespace radl::cli {
+namespace radl::cli::apply_command {
 namespace {
 
 struct Options {
@@ -165,7 +165,7 @@ int run_apply(const Session& session, Options& options) {
 
 }  // namespace
 
-std::function<int()> add_apply(CLI::App& app, Session& session) {
+std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("apply", "Create, configure and train what the files describe");
   auto options = std::make_shared<Options>();
   add_project_options(*command, options->project);
@@ -183,4 +183,4 @@ std::function<int()> add_apply(CLI::App& app, Session& session) {
   return [options, &session] { return run_apply(session, *options); };
 }
 
-}  // namespace radl::cli
+}  // namespace radl::cli::apply_command

@@ -6,7 +6,7 @@
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/project.h"
 
-namespace radl::cli {
+namespace radl::cli::check_command {
 namespace {
 
 struct Options {
@@ -47,7 +47,7 @@ int run(const Session& session, const Options& options) {
 
 }  // namespace
 
-std::function<int()> add_check(CLI::App& app, Session& session) {
+std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("check", "Find mistakes in files and folders");
   auto options = std::make_shared<Options>();
   command->add_option("PATH", options->paths,
@@ -69,4 +69,4 @@ std::function<int()> add_check(CLI::App& app, Session& session) {
   return [=, &session] { return run(session, *options); };
 }
 
-}  // namespace radl::cli
+}  // namespace radl::cli::check_command

@@ -5,9 +5,9 @@
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/project.h"
 
-namespace radl::cli {
+namespace radl::cli::compile_command {
 
-std::function<int()> add_compile(CLI::App& app, Session& session) {
+std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("compile", "Write the compiled form (docs/ir.md) as JSON");
   auto options = std::make_shared<ProjectOptions>();
   auto out = std::make_shared<std::string>();
@@ -26,4 +26,4 @@ std::function<int()> add_compile(CLI::App& app, Session& session) {
   };
 }
 
-}  // namespace radl::cli
+}  // namespace radl::cli::compile_command

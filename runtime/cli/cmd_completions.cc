@@ -5,9 +5,9 @@
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/outline.h"
 
-namespace radl::cli {
+namespace radl::cli::completions_command {
 
-std::function<int()> add_completions(CLI::App& app, Session&) {
+std::function<int()> add(CLI::App& app, Session&) {
   CLI::App* command =
       app.add_subcommand("completions", "Write a completion script for a shell, or the manual page");
   auto shell = std::make_shared<std::string>();
@@ -25,4 +25,4 @@ std::function<int()> add_completions(CLI::App& app, Session&) {
   };
 }
 
-}  // namespace radl::cli
+}  // namespace radl::cli::completions_command

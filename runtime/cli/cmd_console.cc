@@ -9,7 +9,7 @@
 #include "runtime/cli/workflow.h"
 #include "runtime/plan/values.h"
 
-namespace radl::cli {
+namespace radl::cli::console_command {
 namespace {
 
 struct Options {
@@ -124,7 +124,7 @@ int run(const Session& session, const Options& options) {
 
 }  // namespace
 
-std::function<int()> add_console(CLI::App& app, Session& session) {
+std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("console", "Evaluate expressions against a file and its state");
   auto options = std::make_shared<Options>();
   add_project_options(*command, options->project);
@@ -134,4 +134,4 @@ std::function<int()> add_console(CLI::App& app, Session& session) {
   return [=, &session] { return run(session, *options); };
 }
 
-}  // namespace radl::cli
+}  // namespace radl::cli::console_command

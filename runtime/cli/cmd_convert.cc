@@ -8,7 +8,7 @@
 #include "compiler/syntax/parser.h"
 #include "runtime/cli/all_commands.h"
 
-namespace radl::cli {
+namespace radl::cli::convert_command {
 namespace {
 
 struct Options {
@@ -73,7 +73,7 @@ int run(const Session& session, const Options& options) {
 
 }  // namespace
 
-std::function<int()> add_convert(CLI::App& app, Session& session) {
+std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("convert", "Turn RADL into RADL-JSON, or back");
   auto options = std::make_shared<Options>();
   command
@@ -88,4 +88,4 @@ std::function<int()> add_convert(CLI::App& app, Session& session) {
   return [=, &session] { return run(session, *options); };
 }
 
-}  // namespace radl::cli
+}  // namespace radl::cli::convert_command

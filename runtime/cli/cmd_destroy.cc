@@ -7,7 +7,7 @@
 #include "runtime/cli/workflow.h"
 #include "runtime/plan/render.h"
 
-namespace radl::cli {
+namespace radl::cli::destroy_command {
 namespace {
 
 struct Options {
@@ -82,7 +82,7 @@ int run_destroy(const Session& session, const Options& options) {
 
 }  // namespace
 
-std::function<int()> add_destroy(CLI::App& app, Session& session) {
+std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("destroy", "Remove everything that apply created, and verify it");
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->project.files,
@@ -92,4 +92,4 @@ std::function<int()> add_destroy(CLI::App& app, Session& session) {
   return [options, &session] { return run_destroy(session, *options); };
 }
 
-}  // namespace radl::cli
+}  // namespace radl::cli::destroy_command

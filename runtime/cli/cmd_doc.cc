@@ -8,7 +8,7 @@
 #include "compiler/tools/doc/doc.h"
 #include "runtime/cli/all_commands.h"
 
-namespace radl::cli {
+namespace radl::cli::doc_command {
 namespace {
 
 int run(const Session& session, const std::string& path, const std::string& name, const std::string& out) {
@@ -34,7 +34,7 @@ int run(const Session& session, const std::string& path, const std::string& name
 
 }  // namespace
 
-std::function<int()> add_doc(CLI::App& app, Session& session) {
+std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command =
       app.add_subcommand("doc", "Write a page about a file: inputs, outputs, systems, recipes (Markdown)");
   auto path = std::make_shared<std::string>(), name = std::make_shared<std::string>(),
@@ -45,4 +45,4 @@ std::function<int()> add_doc(CLI::App& app, Session& session) {
   return [=, &session] { return run(session, *path, *name, *out); };
 }
 
-}  // namespace radl::cli
+}  // namespace radl::cli::doc_command

@@ -6,7 +6,7 @@
 #include "compiler/diag/render.h"
 #include "runtime/cli/all_commands.h"
 
-namespace radl::cli {
+namespace radl::cli::explain_command {
 namespace {
 
 int list_codes() {
@@ -31,7 +31,7 @@ int explain_code(const Session& session, const std::string& id) {
 
 }  // namespace
 
-std::function<int()> add_explain(CLI::App& app, Session& session) {
+std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("explain", "Explain the code of an error or warning");
   auto id = std::make_shared<std::string>();
   auto list = std::make_shared<bool>(false);
@@ -40,4 +40,4 @@ std::function<int()> add_explain(CLI::App& app, Session& session) {
   return [=, &session]() -> int { return *list || id->empty() ? list_codes() : explain_code(session, *id); };
 }
 
-}  // namespace radl::cli
+}  // namespace radl::cli::explain_command

@@ -8,7 +8,7 @@
 #include "compiler/tools/textdiff/textdiff.h"
 #include "runtime/cli/all_commands.h"
 
-namespace radl::cli {
+namespace radl::cli::fmt_command {
 namespace {
 
 struct Options {
@@ -84,7 +84,7 @@ int run(const Session& session, const Options& options) {
 
 }  // namespace
 
-std::function<int()> add_fmt(CLI::App& app, Session& session) {
+std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("fmt", "Write files in the one layout; names those that it changed");
   auto options = std::make_shared<Options>();
   command->add_option("PATH", options->paths,
@@ -94,4 +94,4 @@ std::function<int()> add_fmt(CLI::App& app, Session& session) {
   return [=, &session] { return run(session, *options); };
 }
 
-}  // namespace radl::cli
+}  // namespace radl::cli::fmt_command

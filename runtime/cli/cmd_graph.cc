@@ -7,7 +7,7 @@
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/project.h"
 
-namespace radl::cli {
+namespace radl::cli::graph_command {
 namespace {
 
 struct Options {
@@ -59,7 +59,7 @@ int run(const Session& session, const Options& options) {
 
 }  // namespace
 
-std::function<int()> add_graph(CLI::App& app, Session& session) {
+std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand(
       "graph", "Draw machines, networks and the order of steps (DOT, or SVG with graphviz)");
   auto options = std::make_shared<Options>();
@@ -75,4 +75,4 @@ std::function<int()> add_graph(CLI::App& app, Session& session) {
   return [=, &session] { return run(session, *options); };
 }
 
-}  // namespace radl::cli
+}  // namespace radl::cli::graph_command

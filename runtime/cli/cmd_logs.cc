@@ -10,7 +10,7 @@
 #include "runtime/cli/signals.h"
 #include "runtime/cli/workflow.h"
 
-namespace radl::cli {
+namespace radl::cli::logs_command {
 namespace {
 
 namespace fs = std::filesystem;
@@ -98,16 +98,18 @@ int run_logs(const Session& session, const Options& options) {
 
 }  // namespace
 
-std::function<int()> add_logs(CLI::App& app, Session& session) {
+std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("logs", "Print the full logs of steps and trainings");
   auto options = std::make_shared<Options>();
   command->add_option("NODE", options->node, "only of this node, step or training, for example 'worker[0]'");
   command->add_flag("-f,--follow", options->follow, "go on printing what is added; Ctrl-C ends it");
   command->add_option("-n,--lines", options->lines, "only the last so many lines of each log")
       ->check(CLI::PositiveNumber);
-  command->add_option("--file", options->project.files, "the RADL file that was applied")->type_name("FILE")->allow_extra_args(false);
+  command->add_option("--file", options->project.files, "the RADL file that was applied")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   add_state_options(*command, options->project);
   return [options, &session] { return run_logs(session, *options); };
 }
 
-}  // namespace radl::cli
+}  // namespace radl::cli::logs_command

@@ -7,9 +7,9 @@
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/project.h"
 
-namespace radl::cli {
+namespace radl::cli::lsp_command {
 
-std::function<int()> add_lsp(CLI::App& app, Session& session) {
+std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("lsp", "Language server for editors, on standard input and output");
   auto options = std::make_shared<ProjectOptions>();
   auto standard = std::make_shared<bool>(false);
@@ -27,4 +27,4 @@ std::function<int()> add_lsp(CLI::App& app, Session& session) {
   };
 }
 
-}  // namespace radl::cli
+}  // namespace radl::cli::lsp_command

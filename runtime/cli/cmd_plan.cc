@@ -7,7 +7,7 @@
 #include "runtime/plan/plan_file.h"
 #include "runtime/plan/render.h"
 
-namespace radl::cli {
+namespace radl::cli::plan_command {
 namespace {
 
 struct Options {
@@ -116,7 +116,7 @@ int run_plan(const Session& session, const Options& options) {
 
 }  // namespace
 
-std::function<int()> add_plan(CLI::App& app, Session& session) {
+std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command =
       app.add_subcommand("plan", "Show what apply would create, change, run and cost; changes nothing");
   auto options = std::make_shared<Options>();
@@ -144,4 +144,4 @@ std::function<int()> add_plan(CLI::App& app, Session& session) {
   };
 }
 
-}  // namespace radl::cli
+}  // namespace radl::cli::plan_command

@@ -7,7 +7,7 @@
 #include "runtime/cli/workflow.h"
 #include "runtime/plan/render.h"
 
-namespace radl::cli {
+namespace radl::cli::show_command {
 namespace {
 
 void print_text(const Session& session, const Snapshot& state, const StatePlace& place) {
@@ -81,7 +81,7 @@ int run_output(const Session& session, const ProjectOptions& options, const std:
 
 }  // namespace
 
-std::function<int()> add_show(CLI::App& app, Session& session) {
+std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("show", "Show what the state knows: nodes, steps, outputs");
   auto options = std::make_shared<ProjectOptions>();
   auto json = std::make_shared<bool>(false);
@@ -97,11 +97,13 @@ std::function<int()> add_output(CLI::App& app, Session& session) {
   auto name = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false), raw = std::make_shared<bool>(false);
   command->add_option("NAME", *name, "only this output");
-  command->add_option("--file", options->files, "the RADL file that was applied")->type_name("FILE")->allow_extra_args(false);
+  command->add_option("--file", options->files, "the RADL file that was applied")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   add_state_options(*command, *options);
   command->add_flag("--json", *json, "as JSON");
   command->add_flag("--raw", *raw, "the bare value of NAME, for scripts");
   return [=, &session] { return run_output(session, *options, *name, *json, *raw); };
 }
 
-}  // namespace radl::cli
+}  // namespace radl::cli::show_command

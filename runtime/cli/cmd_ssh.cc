@@ -9,7 +9,7 @@
 #include "runtime/cli/workflow.h"
 #include "runtime/net/quote.h"
 
-namespace radl::cli {
+namespace radl::cli::ssh_command {
 namespace {
 
 struct Options {
@@ -101,17 +101,19 @@ int run_ssh(const Session& session, const Options& options) {
 
 }  // namespace
 
-std::function<int()> add_ssh(CLI::App& app, Session& session) {
+std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("ssh", "Log in to a node, or run a command there");
   auto options = std::make_shared<Options>();
   command
       ->add_option("NODE", options->node, "for example 'worker[0]', or the system's name if it has one node")
       ->required();
   command->add_option("COMMAND", options->command, "command to run there (default: a shell)");
-  command->add_option("--file", options->project.files, "the RADL file that was applied")->type_name("FILE")->allow_extra_args(false);
+  command->add_option("--file", options->project.files, "the RADL file that was applied")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   add_state_options(*command, options->project);
   command->positionals_at_end(false)->prefix_command(false);
   return [options, &session] { return run_ssh(session, *options); };
 }
 
-}  // namespace radl::cli
+}  // namespace radl::cli::ssh_command

@@ -4,7 +4,7 @@
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/workflow.h"
 
-namespace radl::cli {
+namespace radl::cli::state_command {
 namespace {
 
 struct Options {
@@ -76,7 +76,9 @@ int unlock(const Session& session, const Options& options) {
 CLI::App* add(CLI::App& parent, const char* name, const char* text, const std::shared_ptr<Options>& options,
               std::function<int()>& chosen, std::function<int()> action) {
   CLI::App* command = parent.add_subcommand(name, text);
-  command->add_option("--file", options->project.files, "the RADL file that was applied")->type_name("FILE")->allow_extra_args(false);
+  command->add_option("--file", options->project.files, "the RADL file that was applied")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   add_state_options(*command, options->project);
   command->callback([&chosen, action] { chosen = action; });
   return command;
@@ -84,7 +86,7 @@ CLI::App* add(CLI::App& parent, const char* name, const char* text, const std::s
 
 }  // namespace
 
-std::function<int()> add_state(CLI::App& app, Session& session) {
+std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("state", "Look into the state, or mend it by hand");
   command->require_subcommand(1);
   auto options = std::make_shared<Options>();
@@ -111,4 +113,4 @@ std::function<int()> add_state(CLI::App& app, Session& session) {
   return [chosen] { return (*chosen)(); };
 }
 
-}  // namespace radl::cli
+}  // namespace radl::cli::state_command

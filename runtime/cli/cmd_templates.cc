@@ -6,7 +6,7 @@
 #include "compiler/tools/templates/templates.h"
 #include "runtime/cli/all_commands.h"
 
-namespace radl::cli {
+namespace radl::cli::templates_command {
 namespace {
 
 struct Options {
@@ -63,7 +63,7 @@ int run_show(const Session& session, const Options& options) {
 
 }  // namespace
 
-std::function<int()> add_templates(CLI::App& app, Session& session) {
+std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command =
       app.add_subcommand("templates", "What EC3's descriptions say about the files of a folder");
   command->require_subcommand(1);
@@ -79,4 +79,4 @@ std::function<int()> add_templates(CLI::App& app, Session& session) {
   };
 }
 
-}  // namespace radl::cli
+}  // namespace radl::cli::templates_command

@@ -5,9 +5,9 @@
 #include "compiler/ir/ir.h"
 #include "runtime/cli/all_commands.h"
 
-namespace radl::cli {
+namespace radl::cli::version_command {
 
-std::function<int()> add_version(CLI::App& app, Session&) {
+std::function<int()> add(CLI::App& app, Session&) {
   CLI::App* command = app.add_subcommand("version", "Print the version and what this build can do");
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "as JSON");
@@ -21,4 +21,4 @@ std::function<int()> add_version(CLI::App& app, Session&) {
   };
 }
 
-}  // namespace radl::cli
+}  // namespace radl::cli::version_command
