@@ -37,6 +37,10 @@ class ConvKernel {
   virtual void backward_data(int n, const void* dy, void* dx, bool add) = 0;
   // dw = gradient, dbias = gradient (null: not wanted).
   virtual void backward_weights(int n, const void* x, const void* dy, float* dw, float* dbias) = 0;
+  // Whether values are rounded to the kernel's type between x and the sums too (Winograd's transforms in
+  // bf16): the error is then some 2^-8 of the sum of absolute products, as that of a bf16 result, instead of
+  // fp32's.
+  virtual bool rounds_inside() const { return false; }
   virtual size_t memory_bytes() const = 0;  // without the workspace
   virtual std::string name() const = 0;
 };
@@ -46,7 +50,8 @@ struct ChosenConv {
   std::string why;
 };
 
-// `kernels`: eigen, onednn, own or auto. Unsupported when one was named that cannot do this here.
+// `kernels`: eigen, onednn, direct, winograd, own (winograd where it can, else direct) or auto. Unsupported
+// when one was named that cannot do this here.
 Result<ChosenConv> make_conv(const ConvRequest& request, const std::string& kernels);
 
 }  // namespace radl::engine

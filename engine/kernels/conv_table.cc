@@ -26,6 +26,8 @@ ChosenConv choose(const ConvRequest& r) {
   if (strided && r.threads == 1)
     if (auto kernel = make_onednn_conv(r))
       return chosen(std::move(kernel), "strided, one thread: oneDNN wastes less");
+  if (winograd_conv_refusal(r).empty())
+    return chosen(make_winograd_conv(r), "vector bf16: 2.25 times fewer products");
   if (no_own.empty()) return chosen(make_own_conv(r), "vector bf16 or fp32 without AMX: ours is fastest");
   if (auto kernel = make_onednn_conv(r)) return chosen(std::move(kernel), no_own);
   return chosen(make_eigen_conv(r), "neither own nor oneDNN kernels take it");
@@ -41,9 +43,11 @@ Result<ChosenConv> make_conv(const ConvRequest& r, const std::string& kernels) {
     if (kernel) return chosen(std::move(kernel), "asked for");
     return Status(Code::Unsupported, "oneDNN has no kernel for this convolution here");
   }
-  const std::string no_own = own_conv_refusal(r);
-  if (!no_own.empty()) return Status(Code::Unsupported, fmt::format("own kernels: {}", no_own));
-  return chosen(make_own_conv(r), "asked for");
+  const std::string no_winograd = winograd_conv_refusal(r), no_direct = own_conv_refusal(r);
+  if (kernels != "direct" && no_winograd.empty()) return chosen(make_winograd_conv(r), "asked for");
+  if (kernels != "winograd" && no_direct.empty()) return chosen(make_own_conv(r), "asked for");
+  return Status(Code::Unsupported,
+                fmt::format("{} kernels: {}", kernels, kernels == "winograd" ? no_winograd : no_direct));
 }
 
 }  // namespace radl::engine

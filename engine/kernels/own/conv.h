@@ -1,4 +1,4 @@
-// Our own direct convolutions (docs/engine.md describes the blocking).
+// Our own convolutions, direct and Winograd (docs/engine.md describes the blocking).
 #pragma once
 
 #include "engine/kernels/conv.h"
@@ -8,5 +8,9 @@ namespace radl::engine {
 // Why the own kernels cannot or should not take it on this machine; empty when they do.
 std::string own_conv_refusal(const ConvRequest& request);
 std::unique_ptr<ConvKernel> make_own_conv(const ConvRequest& request);
+
+// The same for Winograd F(2x2, 3x3).
+std::string winograd_conv_refusal(const ConvRequest& request);
+std::unique_ptr<ConvKernel> make_winograd_conv(const ConvRequest& request);
 
 }  // namespace radl::engine
