@@ -188,10 +188,11 @@ Result<SafetensorsFile> parse_safetensors(std::string_view bytes, const std::str
     expected = e.end;
     StoredTensor t{e.name, e.shape, {}};
     t.values.resize((e.end - e.begin) / type_bytes(e.type));
-    if (e.type == "F32")
-      std::memcpy(t.values.data(), data.data() + e.begin, e.end - e.begin);
-    else
+    if (e.type != "F32") {
       convert(e.type, data.data() + e.begin, t.values);
+    } else if (e.end > e.begin) {  // an empty tensor has no memory to copy to
+      std::memcpy(t.values.data(), data.data() + e.begin, e.end - e.begin);
+    }
     file.tensors.push_back(std::move(t));
   }
   if (expected != data.size())

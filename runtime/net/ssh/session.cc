@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -48,7 +49,11 @@ Session::~Session() {
     libssh2_session_set_blocking(session_, 0);
     if (sftp_ && !lost_) libssh2_sftp_shutdown(sftp_);
     if (!lost_) libssh2_session_disconnect(session_, "done");
-    libssh2_session_free(session_);
+    // Open channels would wait for the other side's close; without a connection nothing waits, and all of it
+    // is freed.
+    if (socket_ >= 0) shutdown(socket_, SHUT_RDWR);
+    for (int tries = 0; tries < 100 && libssh2_session_free(session_) == LIBSSH2_ERROR_EAGAIN; tries++) {
+    }
   }
   if (socket_ >= 0) close(socket_);
   if (wake_ >= 0) close(wake_);

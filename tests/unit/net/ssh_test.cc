@@ -176,13 +176,18 @@ TEST_F(SshTest, UnreachablePortIsTriedUntilTheDeadline) {
 
 TEST_F(SshTest, ServerKilledInTheMiddleOfACommand) {
   local::NodeDirectory directory(nodes.context.work_directory, made.id);
-  std::thread killer([&] {
-    usleep(300000);
-    auto pids = local::processes_of(directory);
-    for (auto pid = pids.rbegin(); pid != pids.rend(); ++pid) kill(*pid, SIGKILL);
-  });
+  std::string mark = nodes.context.work_directory + "/begun";
   auto begin = std::chrono::steady_clock::now();
-  auto result = remote->exec("sleep 600");
+  std::thread killer([&] {
+    for (int tries = 0; tries < 3000 && access(mark.c_str(), F_OK) != 0; tries++) usleep(10000);
+    begin = std::chrono::steady_clock::now();
+    // The listener comes first, so that none of the others is started again by it.
+    for (auto pids = local::processes_of(directory); !pids.empty(); pids = local::processes_of(directory)) {
+      for (auto pid : pids) kill(pid, SIGKILL);
+      usleep(10000);
+    }
+  });
+  auto result = remote->exec("touch '" + mark + "'; sleep 600");
   killer.join();
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.status().code(), Code::Lost) << result.status().text();
