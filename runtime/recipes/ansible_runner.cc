@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <mutex>
+#include <set>
 #include <sstream>
 
 #include "common/digest.h"
@@ -142,11 +143,14 @@ class AnsibleRun {
                                shared() + "/recipes/shell_plugins", own("cp")}) {
       if (Status s = make_directories(folder, 0700); !s.ok()) return s;
     }
-    InventoryInput input{context_.context->infrastructure, context_.program, &context_.all_nodes,
+    std::vector<NodeHandle> all_nodes = context_.all_nodes();
+    InventoryInput input{context_.context->infrastructure, context_.program, &all_nodes,
                          context_.context->secrets,        node_.address,    access_};
     // Every recipe lies beside the others under its name, so that one can include another.
+    std::set<std::string> written;  // a recipe has a step on every node
     for (const auto& other : context_.program->steps) {
       if (other.kind != ir::StepKind::Ansible || other.recipe.find('/') != std::string::npos) continue;
+      if (!written.insert(other.recipe).second) continue;
       if (Status s = write_once(shared() + "/recipes/" + other.recipe + ".yml", other.body); !s.ok())
         return s;
     }
@@ -171,7 +175,7 @@ class AnsibleRun {
     std::vector<std::pair<std::string, std::string>> files{
         {playbook_, *playbook},
         {own("inventory.yml"), make_inventory(input).dump(1) + "\n"},
-        {own("known_hosts"), known_hosts(context_.all_nodes)},
+        {own("known_hosts"), known_hosts(all_nodes)},
         {own("callback/radl.py"), kCallbackPlugin},
         {own("ansible.cfg"), configuration()}};
     for (const auto& [path, content] : files) {
