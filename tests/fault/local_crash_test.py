@@ -102,7 +102,7 @@ class Site:
         check.assertEqual((home / "ran").read_text(), "once\n", "the command ran twice")
         with contextlib.closing(sqlite3.connect(state / "state.db")) as db:
             check.assertEqual(db.execute("select count(*) from journal where closed_at is null").fetchone(), (0,))
-        code, out = self.radlc("plan", "--detailed-exitcode", "--input", f"text={text}", "site.radl")
+        code, out = self.radlc("plan", "--detailed-exitcode", "site.radl", "--input", f"text={text}")
         check.assertEqual(code, 0, out)
 
     def expect_nothing(self):

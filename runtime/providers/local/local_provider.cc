@@ -20,6 +20,19 @@ namespace {
 
 std::string key_file(const Context& context) { return context.work_directory + "/id_ed25519"; }
 
+// Parts of a key that a run was writing when it was killed. Only for calls that are made under the state's
+// lock.
+void remove_unfinished_keys(const Context& context) {
+  std::error_code ignored;
+  std::vector<std::filesystem::path> parts;
+  for (const auto& entry : std::filesystem::directory_iterator(context.work_directory, ignored)) {
+    std::string name = entry.path().filename();
+    if (name.starts_with("id_ed25519") && name.find(".tmp-") != std::string::npos)
+      parts.push_back(entry.path());
+  }
+  for (const auto& part : parts) std::filesystem::remove(part, ignored);
+}
+
 class LocalProvider : public Provider {
  public:
   explicit LocalProvider(Options options) : options_(options) {}
@@ -188,6 +201,7 @@ Result<Made> LocalProvider::create(const Context& context, ResourceKind kind, co
   if (kind == ResourceKind::Key) {
     std::lock_guard lock(mutex_);
     if (Status s = make_directories(context.work_directory, 0700); !s.ok()) return s;
+    remove_unfinished_keys(context);
     return make_key(context);
   }
   NodeDirectory node(context.work_directory, node_id(address, token));
@@ -211,6 +225,7 @@ Result<std::optional<Made>> LocalProvider::find(const Context& context, Resource
   if (kind == ResourceKind::Key) {
     if (access(key_file(context).c_str(), F_OK) != 0) return std::optional<Made>();
     std::lock_guard lock(mutex_);
+    remove_unfinished_keys(context);
     auto made = make_key(context);
     if (!made) return made.status();
     return std::optional<Made>(*made);
