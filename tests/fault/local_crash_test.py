@@ -5,7 +5,7 @@ a folder or file made, renamed or removed, a process started, bytes sent to a no
 comes to its end. After each kill the next run, alternately an apply and a destroy, must end as if nothing had happened:
 every node there once or not at all, and no process, port, folder or unfinished file of another one.
 
-RADL_CRASH_BOTH=1: follow each kill by an apply and, in a run of its own, by a destroy.
+RADL_CRASH_BOTH=1: follow each kill by an apply and, in a run of its own, by a destroy. RADL_CRASH_FROM=n: begin at point n.
 """
 import concurrent.futures
 import contextlib
@@ -147,7 +147,7 @@ class LocalCrash(RadlCase):
         return code == -signal.SIGKILL
 
     def at_every_point(self, before, victim, text="hello", environment=SHARED, only=None, least=20):
-        lock, numbers, last = threading.Lock(), iter(range(1, 100000)), []
+        lock, numbers, last = threading.Lock(), iter(range(int(os.environ.get("RADL_CRASH_FROM", 1)), 100000)), []
 
         def work():
             while True:

@@ -18,6 +18,9 @@
 namespace radl::local {
 namespace {
 
+// A folder without a record: the making was begun, or the removal, and a run was killed.
+Made incomplete(const NodeDirectory& node) { return Made{node.id(), Json::object(), false}; }
+
 std::string key_file(const Context& context) { return context.work_directory + "/id_ed25519"; }
 
 // Parts of a key that a run was writing when it was killed. Only for calls that are made under the state's
@@ -232,6 +235,8 @@ Result<std::optional<Made>> LocalProvider::find(const Context& context, Resource
   }
   if (kind != ResourceKind::Node) return std::optional<Made>();
   for (const auto& node : all_nodes(context.work_directory)) {
+    if (!id_is_of_token(node.id(), token)) continue;
+    if (!node.exists()) return std::optional<Made>(incomplete(node));
     auto record = node.load();
     if (!record) return record.status();
     if (record->token == token) return std::optional<Made>(describe(context, node, *record));
@@ -296,8 +301,8 @@ Result<std::vector<Made>> LocalProvider::list(const Context& context) {
   std::vector<Made> all;
   for (const auto& node : all_nodes(context.work_directory)) {
     auto record = node.load();
-    if (!record) return record.status();
-    all.push_back(describe(context, node, *record));
+    if (!record && record.status().code() != Code::NotFound) return record.status();
+    all.push_back(record ? describe(context, node, *record) : incomplete(node));
   }
   if (access(key_file(context).c_str(), F_OK) == 0) {
     std::lock_guard lock(mutex_);
