@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -102,8 +103,11 @@ struct Pipes {
   }
 };
 
-[[noreturn]] void child(const Prepared& prepared, const ProcessRequest& request, Pipes& pipes) {
+[[noreturn]] void child(const Prepared& prepared, const ProcessRequest& request, Pipes& pipes, pid_t parent) {
   ::setpgid(0, 0);
+  // When we are killed the program must not go on by itself, beside the one that the next run starts.
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) ::_exit(127);
   ::dup2(pipes.in.read.get(), STDIN_FILENO);
   ::dup2(pipes.out.write.get(), STDOUT_FILENO);
   ::dup2(pipes.err.write.get(), STDERR_FILENO);
@@ -269,9 +273,9 @@ Result<ProcessResult> run_process(const ProcessRequest& request) {
   Pipes pipes;
   if (Status made = pipes.make(); !made.ok()) return made;
   NoPipeSignal guard;
-  pid_t pid = ::fork();
+  pid_t parent = ::getpid(), pid = ::fork();
   if (pid < 0) return errno_status(errno, "starting " + request.argv[0]);
-  if (pid == 0) child(*prepared, request, pipes);
+  if (pid == 0) child(*prepared, request, pipes, parent);
   ::setpgid(pid, pid);  // whoever is first
   pipes.in.read.reset();
   pipes.out.write.reset();

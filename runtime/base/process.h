@@ -30,9 +30,9 @@ struct ProcessResult {
   std::string out, err;
 };
 
-// The program and all that it started in its process group are ended (TERM, after 2 s KILL) when the deadline
-// passes (Timeout) or it is cancelled (Cancelled). NotFound: there is no such program. Whatever exit status:
-// ok.
+// The program ends with this process, even a killed one. It and all that it started in its process group are
+// ended (TERM, after 2 s KILL) when the deadline passes (Timeout) or it is cancelled (Cancelled). NotFound:
+// there is no such program. Whatever exit status: ok.
 Result<ProcessResult> run_process(const ProcessRequest& request);
 
 // When process `pid` started, in clock ticks since boot: with the pid it names one process for good. 0: not

@@ -70,6 +70,9 @@ Status read_saved(Apply& apply) {
 Status prepare(Apply& apply) {
   const std::vector<std::string>& files = apply.options.project.files;
   if (files.size() == 1 && is_plan_file(files.front())) {
+    if (apply.options.request.refresh || !apply.options.request.replace.empty()) {
+      return invalid("a saved plan is applied as it is: --refresh and --replace belong to `radlc plan`");
+    }
     if (Status read = read_saved(apply); !read.ok()) return read;
   }
   auto project = load_project(apply.session, apply.options.project);
@@ -93,6 +96,9 @@ Result<Plan> decide(Apply& apply) {
     auto seen = refresh(apply.make_run(), *snapshot);
     if (!seen.ok()) return std::move(seen).status();
     observed = std::move(*seen);
+    if (Status kept = accept_observed(apply.make_run(), *snapshot, *observed); !kept.ok()) return kept;
+    snapshot = apply.store->snapshot();
+    if (!snapshot.ok()) return std::move(snapshot).status();
   }
   auto plan = plan_for(*apply.project, *snapshot, apply.machinery->providers(), apply.options.request,
                        observed ? &*observed : nullptr);
@@ -106,13 +112,12 @@ Result<Plan> decide(Apply& apply) {
 }
 
 // True: go on. A saved plan was approved when it was saved.
-Result<bool> approved(const Apply& apply, const Plan& plan) {
+Result<bool> approved(const Apply& apply) {
   if (apply.saved || apply.options.run.auto_approve) return true;
   if (!apply.session.terminal.can_ask) {
     return Status(Code::Invalid, "there is nobody to ask whether this may be done")
         .with_hint("say --auto-approve, or save the plan with `radlc plan --out FILE` and apply that");
   }
-  (void)plan;
   return confirm("\nDo this? Only 'yes' is taken as yes:");
 }
 
@@ -149,12 +154,11 @@ int run_apply(const Session& session, Options& options) {
   if (!options.run.json) {
     PlanTextOptions look;
     look.color = session.terminal.color;
-    look.width = session.terminal.width;
     std::fputs(render_text(*plan, look).c_str(), stdout);
     std::fflush(stdout);
   }
   if (!plan->changes_anything()) return kDone;
-  auto go = approved(apply, *plan);
+  auto go = approved(apply);
   if (!go.ok()) return report(session, go.status());
   if (!*go) {
     std::fputs("Nothing was done.\n", stdout);

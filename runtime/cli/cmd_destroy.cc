@@ -23,7 +23,6 @@ int execute(const Session& session, const Options& options, Run run, const State
   if (!options.run.json) {
     PlanTextOptions look;
     look.color = session.terminal.color;
-    look.width = session.terminal.width;
     std::fputs(render_text(plan, look).c_str(), stdout);
     std::fflush(stdout);
   }
@@ -47,7 +46,7 @@ int execute(const Session& session, const Options& options, Run run, const State
   sinks->close();
   int code = report_run(session, done, options.run.json);
   if (code != kDone) return code;
-  store.reset();  // releases the lock, so that the files can go
+  store.reset();  // its lock is taken again by the removal
   if (Status removed = remove_state(place.directory, place.name, real_world()); !removed.ok())
     return report(session, removed);
   if (!options.run.json) std::printf("Destroyed: %s. Nothing is left.\n", place.name.c_str());
@@ -55,6 +54,8 @@ int execute(const Session& session, const Options& options, Run run, const State
 }
 
 int run_destroy(const Session& session, const Options& options) {
+  if (Status swept = sweep_unmade_states(state_directory(options.project)); !swept.ok())
+    return report(session, swept);
   auto place = find_state(options.project);
   if (!place.ok()) {
     // Destroying what is not there is what was wanted, but a wrong folder should be noticed.

@@ -64,7 +64,6 @@ void show(const Session& session, const Options& options, const Plan& plan) {
   } else {
     PlanTextOptions look;
     look.color = session.terminal.color;
-    look.width = session.terminal.width;
     look.full = options.full;
     look.brief = options.brief;
     std::fputs(render_text(plan, look).c_str(), stdout);

@@ -164,7 +164,8 @@ Result<std::unique_ptr<Project>> load_project(const Session& session, const Proj
   }
   project->compiled = std::move(*compiled);
   if (!options.name.empty()) project->compiled.program.name = options.name;
-  project->state_directory = absolute(options.state.empty() ? default_state_directory(files->front()) : options.state);
+  project->state_directory =
+      absolute(options.state.empty() ? default_state_directory(files->front()) : options.state);
   return project;
 }
 
@@ -183,11 +184,13 @@ Status use_numbers_of(Project& project, const Snapshot& snapshot) {
   return {};
 }
 
+std::string state_directory(const ProjectOptions& options) {
+  if (!options.state.empty()) return absolute(options.state);
+  return absolute(options.files.empty() ? ".radl" : default_state_directory(options.files.front()));
+}
+
 Result<StatePlace> find_state(const ProjectOptions& options) {
-  std::string directory = options.state;
-  if (directory.empty())
-    directory = options.files.empty() ? ".radl" : default_state_directory(options.files.front());
-  directory = absolute(directory);
+  std::string directory = state_directory(options);
   auto names = list_states(directory);
   if (!names.ok()) return std::move(names).status();
   if (!options.name.empty()) {

@@ -47,6 +47,9 @@ Status use_numbers_of(Project& project, const Snapshot& snapshot);
 // The compiler's options that the flags and the environment (RADL_INPUT_name) give.
 Result<CompileOptions> compile_options(const Session& session, const ProjectOptions& options);
 
+// The folder of states that a command without compilation means.
+std::string state_directory(const ProjectOptions& options);
+
 struct StatePlace {
   std::string directory;
   std::string name;

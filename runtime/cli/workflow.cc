@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
+#include "runtime/catalog/catalog.h"
 #include "runtime/cli/display.h"
 
 namespace radl::cli {
@@ -21,14 +23,20 @@ Result<Snapshot> read_snapshot(const std::string& directory, const std::string& 
 Result<std::unique_ptr<Store>> open_locked(const std::string& directory, const std::string& name,
                                            OpenMode mode, const std::string& command,
                                            double timeout_seconds) {
-  auto store = Store::open(directory, name, mode, real_world());
-  if (!store.ok()) return store;
-  auto timeout = std::chrono::milliseconds(static_cast<long long>(timeout_seconds * 1000));
-  Status locked = (*store)->lock(command, timeout, [](const LockInfo& holder) {
-    std::fprintf(stderr, "waiting for the lock: %s\n", holder.text().c_str());
-  });
-  if (!locked.ok()) return locked;
-  return store;
+  auto end =
+      real_world().clock.now() + std::chrono::milliseconds(static_cast<long long>(timeout_seconds * 1000));
+  while (true) {
+    auto store = Store::open(directory, name, mode, real_world());
+    if (!store.ok()) return store;
+    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - real_world().clock.now());
+    Status locked =
+        (*store)->lock(command, std::max(left, std::chrono::milliseconds(0)), [](const LockInfo& holder) {
+          std::fprintf(stderr, "waiting for the lock: %s\n", holder.text().c_str());
+        });
+    if (locked.ok()) return store;
+    // A destroy that it waited for has removed the state: there may be a new one.
+    if (locked.code() != Code::Lost) return locked;
+  }
 }
 
 Status recover_left(const Run& run) {
@@ -55,6 +63,9 @@ Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const Provider
                   .options = {}};
   input.options.replace.insert(request.replace.begin(), request.replace.end());
   input.options.missing_products = missing_products(snapshot, real_world());
+  auto catalog = built_in_catalog();
+  if (!catalog.ok()) return std::move(catalog).status();
+  input.options.catalog_date = catalog->as_of;
   return make_plan(input);
 }
 

@@ -96,8 +96,8 @@ RunReport destroy(const Run& run, const Plan& plan);
 // Looks at the world: the nodes through their providers, the steps through their runners. Changes nothing.
 Result<Observed> refresh(const Run& run, const Snapshot& snapshot);
 
-// Takes what a refresh found into the state: attributes that changed, and nodes that are gone. Needs the
-// lock.
+// Takes attributes that a refresh found changed into the state. What is gone stays recorded: the plan makes it
+// again. Needs the lock.
 Status accept_observed(const Run& run, const Snapshot& snapshot, const Observed& observed);
 
 // Steps whose product names a file on this machine that is not there any more: for

@@ -1,17 +1,21 @@
 // Looks at the world and changes nothing in it.
 #include <algorithm>
 #include <atomic>
+#include <set>
 #include <thread>
 
 #include "runtime/exec/actions.h"
 #include "runtime/exec/executor.h"
 #include "runtime/exec/retry.h"
+#include "runtime/plan/values.h"
 
 namespace radl {
 
 namespace {
 
 constexpr std::chrono::milliseconds kLookDeadline = std::chrono::minutes(2);
+// One attempt: a machine that refuses now is told of, not waited for.
+constexpr std::chrono::milliseconds kNoPatience{0};
 
 // Calls `work` for 0 .. count-1 on up to `parallelism` threads.
 void for_each_parallel(size_t count, int parallelism, const std::function<void(size_t)>& work) {
@@ -42,10 +46,11 @@ class Refresher {
         if (is_to_be_observed(step)) steps[step.nodes[0]].push_back(&step);
       }
     }
-    std::vector<const std::vector<const ir::Step*>*> lists;
-    for (const auto& [node, list] : steps) lists.push_back(&list);
+    std::vector<const std::pair<const std::string, std::vector<const ir::Step*>>*> lists;
+    for (const auto& entry : steps) lists.push_back(&entry);
     for_each_parallel(lists.size(), session_.options().parallelism, [&](size_t i) {
-      for (const ir::Step* step : *lists[i]) look_at(*step);
+      if (!answers(lists[i]->first)) return;
+      for (const ir::Step* step : lists[i]->second) look_at(*step);
     });
     if (session_.stop_starting())
       return Status(Code::Cancelled, "stopped while looking at the infrastructure");
@@ -59,10 +64,18 @@ class Refresher {
     auto record = snapshot_.steps.find(step.id);
     if (record == snapshot_.steps.end() || record->second.status != StepStatus::Done || step.nodes.empty())
       return false;
-    for (const std::string& node : step.nodes) {
-      if (!observed_.attributes.count(node)) return false;
-    }
-    return true;
+    return std::all_of(step.nodes.begin(), step.nodes.end(),
+                       [&](const std::string& node) { return running_.count(node) != 0; });
+  }
+
+  // The connection is kept for the node's steps.
+  bool answers(const std::string& node) {
+    if (!session_.run.connect || session_.stop_starting()) return true;
+    Result<Remote*> remote = session_.connect(node, kNoPatience);
+    if (remote.ok()) return true;
+    std::lock_guard guard(mutex_);
+    observed_.resources.push_back({node, "unreachable", {}, session_.events.mask(remote.status().message())});
+    return false;
   }
 
   void look_at(const ResourceRecord& record) {
@@ -74,7 +87,10 @@ class Refresher {
         provider->read(session_.context(record.address, session_.in(kLookDeadline)), record.kind, record.id);
     std::lock_guard guard(mutex_);
     if (now.ok()) {
-      if (record.kind == ResourceKind::Node) observed_.attributes[record.address] = now->attributes;
+      if (record.kind == ResourceKind::Node) {
+        observed_.attributes[record.address] = now->attributes;
+        if (!is_stopped(now->attributes)) running_.insert(record.address);
+      }
       add_changes(record, now->attributes);
     } else if (now.status().code() == Code::NotFound) {
       observed_.resources.push_back({record.address, "gone", {}, now.status().message()});
@@ -84,12 +100,13 @@ class Refresher {
   }
 
   void add_changes(const ResourceRecord& record, const Json& now) {
-    Drift drift{record.address, "changed", {}, ""};
+    bool stopped = is_stopped(now);
+    Drift drift{record.address, stopped ? "stopped" : "changed", {}, ""};
     for (const auto& [key, value] : now.items()) {
       Json before = record.attributes.contains(key) ? record.attributes[key] : Json();
       if (before != value) drift.changes.push_back({record.address, key, value, before, ""});
     }
-    if (!drift.changes.empty()) observed_.resources.push_back(std::move(drift));
+    if (!drift.changes.empty() || stopped) observed_.resources.push_back(std::move(drift));
   }
 
   void look_at(const ir::Step& step) {
@@ -100,7 +117,7 @@ class Refresher {
     StepContext shared;
     shared.context = &context;
     shared.program = session_.run.program;
-    shared.all_nodes = session_.all_handles();
+    shared.all_nodes = [this] { return session_.all_handles(); };
     shared.previous_product = snapshot_.steps.at(step.id).product;
     std::vector<NodeHandle> nodes;
     for (const std::string& address : step.nodes) nodes.push_back(session_.handle(address));
@@ -133,6 +150,7 @@ class Refresher {
   const Snapshot& snapshot_;
   std::mutex mutex_;
   Observed observed_;
+  std::set<std::string> running_;  // nodes that a login is tried at
 };
 
 }  // namespace
@@ -145,13 +163,9 @@ Result<Observed> refresh(const Run& run, const Snapshot& snapshot) {
 Status accept_observed(const Run& run, const Snapshot& snapshot, const Observed& observed) {
   for (const Drift& drift : observed.resources) {
     auto found = snapshot.resources.find(drift.address);
-    if (found == snapshot.resources.end()) continue;
-    if (drift.what == "gone") {
-      if (Status removed = run.store->remove_resource(drift.address); !removed.ok()) return removed;
-      continue;
-    }
     auto now = observed.attributes.find(drift.address);
-    if (now == observed.attributes.end()) continue;
+    if (found == snapshot.resources.end() || now == observed.attributes.end()) continue;
+    if (found->second.attributes == now->second) continue;
     ResourceRecord record = found->second;
     record.attributes = now->second;
     if (Status put = run.store->put_resource(record); !put.ok()) return put;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "runtime/exec/actions.h"
 #include "runtime/exec/retry.h"
 
@@ -184,8 +186,13 @@ Status update_resource(Session& session, const Action& action) {
   }
   Status closed = session.store().finish(*begun, status.ok() ? &record : nullptr);
   if (!closed.ok()) return closed;
-  if (status.ok()) session.put(record);
-  return status;
+  if (!status.ok()) return status;
+  session.put(record);
+  bool was_stopped = std::any_of(action.changes.begin(), action.changes.end(),
+                                 [](const FieldChange& change) { return change.field == "state"; });
+  if (!was_stopped) return {};
+  session.drop_connection(action.id);
+  return wait_until_reachable(session, std::move(record));
 }
 
 Status remove_resource(Session& session, const std::string& address, bool keep_steps) {

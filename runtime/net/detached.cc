@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/close_range.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -61,8 +60,30 @@ Image make_image(const std::vector<std::string>& argv, const DetachOptions& opti
   return image;
 }
 
-// In the child: never returns. `report` gets errno when exec fails.
-[[noreturn]] void become(const Image& image, int in, int out, int report) {
+// Closes all descriptors but the standard ones and these two; only async-signal-safe calls.
+void close_all_but(int one, int other) {
+  unsigned low = static_cast<unsigned>(std::min(one, other)),
+           high = static_cast<unsigned>(std::max(one, other));
+  auto close_between = [](unsigned first, unsigned last) {
+    if (first > last || syscall(SYS_close_range, first, last, 0) == 0) return;
+    for (unsigned fd = first; fd <= std::min(last, 65536U); ++fd) close(static_cast<int>(fd));
+  };
+  close_between(3, low - 1);
+  close_between(low + 1, high - 1);
+  close_between(high + 1, ~0U);
+}
+
+// In the child: waits for the word to start; false when whoever was to give it is gone.
+bool may_start(int go) {
+  char word = 0;
+  ssize_t n;
+  do n = read(go, &word, 1);
+  while (n < 0 && errno == EINTR);
+  return n == 1;
+}
+
+// In the child: never returns. `report` gets errno when exec fails; `go` one byte when it may begin.
+[[noreturn]] void become(const Image& image, int in, int out, int report, int go) {
   for (int number : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGCHLD}) signal(number, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
@@ -70,8 +91,10 @@ Image make_image(const std::vector<std::string>& argv, const DetachOptions& opti
   dup2(in, 0);
   dup2(out, 1);
   dup2(out, 2);
-  // A kernel older than 5.11 refuses this; our own descriptors are close-on-exec anyway.
-  syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
+  // Also the other ends of pipes, ours and those of children that are started meanwhile: only so does a wait
+  // end when we die.
+  close_all_but(report, go);
+  if (!may_start(go)) _exit(127);
   if (image.directory.empty() || chdir(image.directory.c_str()) == 0) {
     execve(image.file.c_str(), image.argv.data(), image.env.data());
   }
@@ -105,11 +128,13 @@ Result<int> start_detached(const std::vector<std::string>& argv, const DetachOpt
   Image image = make_image(argv, options);
   image.file = find_program(argv.at(0));
   if (image.file.empty()) return not_found(fmt::format("program '{}' is not on this machine", argv[0]));
-  int report_ends[2], told_ends[2];
+  int report_ends[2], told_ends[2], go_ends[2];
   if (pipe2(report_ends, O_CLOEXEC) != 0) return errno_status(errno, "cannot make a pipe");
   Fd report(report_ends[0]), report_write(report_ends[1]);
   if (pipe2(told_ends, O_CLOEXEC) != 0) return errno_status(errno, "cannot make a pipe");
   Fd told(told_ends[0]), told_write(told_ends[1]);
+  if (pipe2(go_ends, O_CLOEXEC) != 0) return errno_status(errno, "cannot make a pipe");
+  Fd go(go_ends[0]), go_write(go_ends[1]);
   Fd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
   Fd log(open(options.output_path.empty() ? "/dev/null" : options.output_path.c_str(),
               O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
@@ -122,7 +147,7 @@ Result<int> start_detached(const std::vector<std::string>& argv, const DetachOpt
     int pid = fork();
     if (pid == 0) {
       if (options.adopt_orphans) prctl(PR_SET_CHILD_SUBREAPER, 1);
-      become(image, null.get(), log.get(), report_write.get());
+      become(image, null.get(), log.get(), report_write.get(), go.get());
     }
     (void)!write(told_write.get(), &pid, sizeof pid);
     _exit(0);
@@ -134,6 +159,11 @@ Result<int> start_detached(const std::vector<std::string>& argv, const DetachOpt
   if (read(told.get(), &pid, sizeof pid) != sizeof pid || pid < 0) {
     return Status(Code::Quota, "cannot start a process");
   }
+  if (options.before_start) {
+    if (Status s = options.before_start(pid); !s.ok()) return s;
+  }
+  (void)!write(go_write.get(), "g", 1);
+  go_write.reset();
   if (read(report.get(), &error, sizeof error) == sizeof error) {
     return errno_status(error, fmt::format("cannot run '{}'", argv[0]));
   }

@@ -1,6 +1,7 @@
 // Starts a program that outlives us.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,7 +14,10 @@ struct DetachOptions {
   std::map<std::string, std::string> environment;  // added to ours
   std::vector<std::string> unset;                  // taken out of ours
   std::string directory;                           // empty: as here
-  std::string output_path;     // both streams are appended to it (made with mode 0600); empty: /dev/null
+  std::string output_path;  // both streams are appended to it (made with mode 0600); empty: /dev/null
+  // Told the process id before the program runs in it. The program never runs when this fails, or when we die
+  // before it has returned: so nothing runs that nobody has written down.
+  std::function<Status(int process)> before_start;
   bool adopt_orphans = false;  // what the program's descendants leave behind becomes its child, not init's
 };
 

@@ -16,6 +16,7 @@ struct Draft {
   Plan plan;
   std::map<std::string, size_t> resource_actions;  // address -> index in plan.actions
   std::map<std::string, size_t> step_actions;      // step id -> index in plan.actions
+  std::set<std::string> started;                   // nodes that were stopped and are started again
 
   const Action* resource_action(const std::string& address) const {
     auto found = resource_actions.find(address);

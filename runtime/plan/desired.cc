@@ -54,8 +54,7 @@ class Builder {
   }
 
   void add_note(const std::string& note) {
-    auto& notes = result_.notes;
-    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+    if (noted_.insert(note).second) result_.notes.push_back(note);
   }
 
   // The first provider has the plain names; with several, each has networks of its own.
@@ -151,6 +150,7 @@ class Builder {
   std::vector<std::string> order_;  // providers, by first use
   std::map<std::string, std::set<std::string>> networks_;
   std::vector<Desired> nodes_;
+  std::set<std::string> noted_;
   std::string problems_;
   DesiredResources result_;
 };

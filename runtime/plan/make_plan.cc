@@ -168,6 +168,12 @@ void plan_drift(Draft& draft) {
   for (const auto& [id, changes] : observed->steps) {
     if (!changes.empty()) draft.plan.drift.push_back({id, "changed", changes, ""});
   }
+  for (const Drift& drift : observed->resources) {
+    if (drift.what != "unreachable") continue;
+    draft.plan.notes.push_back(drift.address +
+                               " runs but does not answer, which is left as it is; `--replace " +
+                               drift.address + "` makes it anew");
+  }
   for (const auto& [what, why] : observed->unknown) {
     draft.plan.notes.push_back(what + " could not be looked at: " + why);
   }

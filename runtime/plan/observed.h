@@ -13,13 +13,13 @@ namespace radl {
 // A difference between the state and the world that nobody planned.
 struct Drift {
   std::string address;  // of a resource or a step
-  std::string what;     // "gone", "changed", "unreachable"
+  std::string what;     // "gone", "stopped", "unreachable" (it runs, but no login works), "changed"
   std::vector<Change> changes;
   std::string detail;
 };
 
 struct Observed {
-  std::vector<Drift> resources;            // gone or changed ones, by address
+  std::vector<Drift> resources;            // by address
   std::map<std::string, Json> attributes;  // of nodes that answered: as they are now
   std::map<std::string, std::vector<Change>>
       steps;                                   // step id -> what running it would change; empty: as wanted

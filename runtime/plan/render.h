@@ -9,7 +9,6 @@ namespace radl {
 
 struct PlanTextOptions {
   bool color = false;
-  int width = 100;     // no line is cut; long values are folded
   bool full = false;   // every field of what is created, no folding of equal actions, the order's reasons
   bool brief = false;  // the summary line alone
 };

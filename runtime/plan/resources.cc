@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "runtime/plan/build.h"
+#include "runtime/plan/values.h"
 
 namespace radl {
 
@@ -69,6 +70,16 @@ bool is_gone(const Draft& draft, const std::string& address) {
                      [&](const Drift& drift) { return drift.address == address && drift.what == "gone"; });
 }
 
+// As a refresh has just seen it, else as it was when somebody looked last.
+bool found_stopped(const Draft& draft, const ResourceRecord& record) {
+  const Json* attributes = &record.attributes;
+  if (const Observed* observed = draft.input.observed) {
+    auto seen = observed->attributes.find(record.address);
+    if (seen != observed->attributes.end()) attributes = &seen->second;
+  }
+  return record.kind == ResourceKind::Node && is_stopped(*attributes);
+}
+
 // A replacement that has nothing to do with the resource's own spec; empty: none.
 std::string outer_reason(const Draft& draft, const Desired& desired, const ResourceRecord& record) {
   if (draft.input.options.replace.count(desired.address)) return "asked for with --replace";
@@ -89,6 +100,8 @@ void add(Draft& draft, Action action) {
 void compare(Draft& draft, const Desired& desired, const ResourceRecord& record) {
   std::vector<FieldChange> changes = differing_fields(record.spec, desired.spec);
   std::string reason = outer_reason(draft, desired, record);
+  bool stopped = found_stopped(draft, record);
+  if (stopped) changes.push_back({"state", "stopped", "running", false});
   if (changes.empty() && reason.empty()) return;
   const Provider* provider = draft.input.providers.find(desired.provider);
   std::vector<std::string> forcing;
@@ -100,12 +113,19 @@ void compare(Draft& draft, const Desired& desired, const ResourceRecord& record)
   bool replaces = !reason.empty() || !forcing.empty();
   if (reason.empty()) {
     std::vector<std::string> fields;
-    for (const FieldChange& change : changes) fields.push_back(change.field);
-    reason = forcing.empty() ? joined(fields) + " changed" : joined(forcing) + " cannot change in place";
+    for (const FieldChange& change : changes) {
+      if (change.field != "state") fields.push_back(change.field);
+    }
+    reason = !forcing.empty() ? joined(forcing) + " cannot change in place" : stopped ? "it is stopped" : "";
+    if (forcing.empty() && !fields.empty())
+      reason += (reason.empty() ? "" : ", ") + joined(fields) + " changed";
+    if (stopped && forcing == std::vector<std::string>{"state"})
+      reason = "it is stopped, and " + desired.provider + " cannot start it again";
   }
   Action action = make_action(desired, replaces ? Verb::Replace : Verb::Update, reason);
   action.changes = std::move(changes);
   if (!replaces) action.seconds = 1;
+  if (!replaces && stopped) draft.started.insert(desired.address);
   add(draft, std::move(action));
 }
 

@@ -71,6 +71,8 @@ class StepPlanner {
       auto now = snapshot_.resources.find(node);
       if (now == snapshot_.resources.end() || before->second != now->second.id)
         return node + " was made anew since";
+      // What ran there does not any more. A native step looks first and puts right only what differs.
+      if (step.kind == ir::StepKind::Native && draft_.started.count(node)) return node + " is started again";
     }
     return "";
   }

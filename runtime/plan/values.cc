@@ -24,6 +24,11 @@ std::optional<Json> node_attribute(const ResourceRecord& node, const std::string
   return value_of(attribute.c_str());
 }
 
+bool is_stopped(const Json& attributes) {
+  auto state = attributes.find("state");
+  return state != attributes.end() && *state == "stopped";
+}
+
 std::optional<Json> known_value(const Snapshot& snapshot, const std::string& name) {
   UnknownName parts = split_unknown(name);
   if (auto node = snapshot.resources.find(parts.owner); node != snapshot.resources.end()) {

@@ -20,6 +20,8 @@ UnknownName split_unknown(const std::string& name);
 std::optional<Json> known_value(const Snapshot& snapshot, const std::string& name);
 // `ip` and `id` are names of the language; the rest are the provider's attributes.
 std::optional<Json> node_attribute(const ResourceRecord& node, const std::string& attribute);
+// Of a node's attributes: its machine is there and does not run.
+bool is_stopped(const Json& attributes);
 
 // Tells that a value changed: 16 bytes of SHA-256 in hex.
 std::string value_fingerprint(const Json& value);

@@ -72,7 +72,7 @@ struct Capabilities {
 };
 
 // What was made. `attributes` of a Node holds at least: host, port, user, host_key (OpenSSH public key line),
-// private_ip, public_ip (may be null), and vm_id.
+// private_ip, public_ip (may be null), and vm_id; and `state`, "running" or "stopped", where it can be told.
 struct Made {
   std::string id;
   Json attributes = Json::object();
@@ -101,7 +101,8 @@ class Provider {
                               const Json& spec) = 0;
   // Destroys and verifies; ok when it was gone already.
   virtual Status destroy(const Context& context, ResourceKind kind, const std::string& id) = 0;
-  // True when changing this spec field can be done by update() instead of a replacement.
+  // True when changing this spec field can be done by update() instead of a replacement. Field "state" of a
+  // Node: update() starts a machine that is stopped.
   virtual bool updates_in_place(ResourceKind kind, const std::string& spec_field) const = 0;
   // Everything that carries this infrastructure's name or tag: destroy lists what is left.
   virtual Result<std::vector<Made>> list(const Context& context) = 0;

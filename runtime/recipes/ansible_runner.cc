@@ -1,10 +1,13 @@
 #include "runtime/recipes/ansible_runner.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <mutex>
+#include <set>
 #include <sstream>
 
 #include "common/digest.h"
@@ -24,12 +27,25 @@ namespace {
 namespace fs = std::filesystem;
 using namespace recipes;
 
-// A private folder that goes away: control sockets need a short path, vault passwords must not stay.
+// A private folder that goes away with its owner. One that a killed run has left goes when the next is made.
 class PrivateFolder {
  public:
-  PrivateFolder() {
-    char name[] = "/tmp/radl-XXXXXX";
-    if (mkdtemp(name)) path_ = name;
+  // A folder PREFIX-XXXXXX; `stale`: nobody else uses the prefix, so what is there is left over.
+  Status make(const std::string& prefix, bool stale) {
+    std::error_code ignored;
+    if (stale) {
+      fs::path begin(prefix + "-");
+      for (const auto& entry : fs::directory_iterator(begin.parent_path(), ignored)) {
+        struct stat info {};
+        bool mine = lstat(entry.path().c_str(), &info) == 0 && info.st_uid == geteuid();
+        if (mine && entry.path().filename().string().starts_with(begin.filename().string()))
+          fs::remove_all(entry.path(), ignored);
+      }
+    }
+    std::string name = prefix + "-XXXXXX";
+    if (!mkdtemp(name.data())) return errno_status(errno, name);
+    path_ = name;
+    return {};
   }
   ~PrivateFolder() {
     std::error_code ignored;
@@ -56,13 +72,13 @@ class AnsibleRun {
       : context_(context), step_(step), node_(node), check_(check), log_(context, step, node.address) {}
 
   Result<StepOutcome> run() {
-    if (private_.path().empty()) return Status(Code::Quota, "no private folder in /tmp");
     if (find_program("ansible-playbook").empty()) {
       return Status(Code::NotFound, where() + ": ansible-playbook is not on this machine")
           .with_hint("install ansible-core");
     }
     tell_options();
-    Status ready = look();
+    Status ready = make_folders();
+    if (ready.ok()) ready = look();
     if (ready.ok())
       ready = install_requirements(*context_.program, shared(), *context_.context,
                                    [&](const std::string& line) { log_.line(line); });
@@ -86,6 +102,16 @@ class AnsibleRun {
   // Kept between steps: roles, collections, facts, and every recipe under its name.
   std::string shared() const { return context_.context->work_directory + "/ansible"; }
   std::string own(const std::string& name) const { return private_.path() + "/" + name; }
+
+  // Vault passwords and the inventory beside the state, which destroy removes; sockets where their path is
+  // short.
+  Status make_folders() {
+    if (Status s = make_directories(shared(), 0700); !s.ok()) return s;
+    std::string id = sha256_hex(shared() + "\n" + step_.id + "\n" + node_.address).substr(0, 12);
+    const char* kind = check_ ? "check-" : "run-";  // only a run has the state's lock
+    if (Status s = private_.make(shared() + "/" + kind + id, !check_); !s.ok()) return s;
+    return sockets_.make(std::string("/tmp/radl-") + kind + id, !check_);
+  }
 
   void tell_options() {
     static std::mutex mutex;
@@ -138,15 +164,18 @@ class AnsibleRun {
   }
 
   Status write_files() {
-    for (const auto& folder : {shared() + "/recipes", shared() + "/facts", own("callback"),
-                               shared() + "/recipes/shell_plugins", own("cp")}) {
+    for (const auto& folder :
+         {shared() + "/recipes", shared() + "/facts", own("callback"), shared() + "/recipes/shell_plugins"}) {
       if (Status s = make_directories(folder, 0700); !s.ok()) return s;
     }
-    InventoryInput input{context_.context->infrastructure, context_.program, &context_.all_nodes,
+    std::vector<NodeHandle> all_nodes = context_.all_nodes();
+    InventoryInput input{context_.context->infrastructure, context_.program, &all_nodes,
                          context_.context->secrets,        node_.address,    access_};
     // Every recipe lies beside the others under its name, so that one can include another.
+    std::set<std::string> written;  // a recipe has a step on every node
     for (const auto& other : context_.program->steps) {
       if (other.kind != ir::StepKind::Ansible || other.recipe.find('/') != std::string::npos) continue;
+      if (!written.insert(other.recipe).second) continue;
       if (Status s = write_once(shared() + "/recipes/" + other.recipe + ".yml", other.body); !s.ok())
         return s;
     }
@@ -171,7 +200,7 @@ class AnsibleRun {
     std::vector<std::pair<std::string, std::string>> files{
         {playbook_, *playbook},
         {own("inventory.yml"), make_inventory(input).dump(1) + "\n"},
-        {own("known_hosts"), known_hosts(context_.all_nodes)},
+        {own("known_hosts"), known_hosts(all_nodes)},
         {own("callback/radl.py"), kCallbackPlugin},
         {own("ansible.cfg"), configuration()}};
     for (const auto& [path, content] : files) {
@@ -219,7 +248,7 @@ class AnsibleRun {
         "deprecation_warnings = False\ninterpreter_python = auto_silent\ninject_facts_as_vars = "
         "True\nremote_tmp = ~/.ansible/tmp\n"
         "[inventory]\nenable_plugins = yaml\n"
-        "[ssh_connection]\npipelining = True\ncontrol_path_dir = {0}/cp\ncontrol_path = %(directory)s/%%C\n"
+        "[ssh_connection]\npipelining = True\ncontrol_path_dir = {3}\ncontrol_path = %(directory)s/%%C\n"
         "ssh_args = -F none -o ControlMaster=auto -o ControlPersist=60s -o StrictHostKeyChecking=yes -o "
         "UserKnownHostsFile={0}/known_hosts "
         "-o GlobalKnownHostsFile=/dev/null -o IdentitiesOnly=yes -o IdentityAgent=none\n",
@@ -227,7 +256,8 @@ class AnsibleRun {
         fs::path(context_.program->sources.empty() ? "." : context_.program->sources[0].path)
                 .parent_path()
                 .string() +
-            "/roles");
+            "/roles",
+        sockets_.path());
   }
 
   Result<ProcessResult> play() {
@@ -302,7 +332,7 @@ class AnsibleRun {
   // The master connections that ControlPersist would keep for a minute.
   void close_masters() const {
     std::error_code error;
-    for (const auto& entry : fs::directory_iterator(own("cp"), error)) {
+    for (const auto& entry : fs::directory_iterator(sockets_.path(), error)) {
       (void)run_process(
           {.argv = {"ssh", "-F", "none", "-o", "ControlPath=" + entry.path().string(), "-O", "exit", "radl"},
            .deadline = std::chrono::seconds(5)});
@@ -314,7 +344,7 @@ class AnsibleRun {
   const NodeHandle& node_;
   bool check_;
   StepLog log_;
-  PrivateFolder private_;
+  PrivateFolder private_, sockets_;
   Access access_;
   std::string playbook_, vault_;
   bool gather_ = false;

@@ -1,4 +1,4 @@
-// What one does to states from outside a run: rename, list, remove.
+// What one does to states from outside a run: rename, list.
 #include <algorithm>
 #include <filesystem>
 
@@ -87,22 +87,6 @@ Result<std::vector<std::string>> list_states(const std::string& directory) {
 std::string default_state_directory(const std::string& source_path) {
   fs::path folder = fs::path(source_path).parent_path();
   return ((folder.empty() ? fs::path(".") : folder) / ".radl").string();
-}
-
-Status remove_state(const std::string& directory, const std::string& name, World& world) {
-  Result<std::unique_ptr<Store>> store = Store::open(directory, name, OpenMode::Write, world);
-  if (!store.ok()) return store.status();
-  if (Status locked = (*store)->lock("state remove", std::chrono::milliseconds(0)); !locked.ok())
-    return locked;
-  Result<Snapshot> snapshot = (*store)->snapshot();
-  if (!snapshot.ok()) return snapshot.status();
-  if (!snapshot->resources.empty() || snapshot->open_intents != 0) {
-    return Status(Code::Conflict, "the state of '" + name + "' still holds " +
-                                      std::to_string(snapshot->resources.size()) + " resources")
-        .with_hint("`radlc destroy` removes them");
-  }
-  store->reset();
-  return world.files.remove_tree(directory + "/" + name);
 }
 
 }  // namespace radl

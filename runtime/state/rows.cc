@@ -40,6 +40,12 @@ Status read_json(const Statement& row, int column, const char* where, T& value) 
   return {};
 }
 
+// What everybody takes for granted of a record.
+Status check_shape(const ResourceRecord& record) {
+  if (record.spec.is_object() && record.attributes.is_object()) return {};
+  return {Code::Corrupt, "state: the record of '" + record.address + "' is damaged"};
+}
+
 Result<ResourceRecord> read_resource(const Statement& row) {
   ResourceRecord record;
   record.address = row.text(0);
@@ -52,6 +58,7 @@ Result<ResourceRecord> read_resource(const Statement& row) {
   record.status = resource_status_from(row.text(5));
   if (Status read = read_json(row, 6, "spec", record.spec); !read.ok()) return read;
   if (Status read = read_json(row, 7, "attributes", record.attributes); !read.ok()) return read;
+  if (Status shaped = check_shape(record); !shaped.ok()) return shaped;
   record.system = row.text(8);
   record.ordinal = static_cast<int>(row.integer(9));
   record.number = static_cast<int>(row.integer(10));
@@ -127,7 +134,7 @@ Status read_steps(Database& db, Snapshot& snapshot) {
       for_rows(db, "SELECT sha256, definition FROM definitions", [&](const Statement& row) -> Status {
         Result<Json> json = stored_json(row.text(1), "definition");
         if (!json.ok()) return json.status();
-        definitions[row.text(0)] = std::make_shared<const Json>(std::move(*json));
+        if (json->is_object()) definitions[row.text(0)] = std::make_shared<const Json>(std::move(*json));
         return {};
       });
   if (!read.ok()) return read;
@@ -276,6 +283,7 @@ Result<ResourceRecord> resource_from_row_json(const std::string& text) {
   } catch (const Json::exception& error) {
     return Status(Code::Corrupt, std::string("state: journal: ") + error.what());
   }
+  if (Status shaped = check_shape(record); !shaped.ok()) return shaped;
   return record;
 }
 

@@ -58,6 +58,7 @@ class SqliteStore : public Store {
   std::string folder_;
   World& world_;
   bool writable_;
+  unsigned long long inode_;  // of the database when it was opened
   FileLock file_lock_;
   std::string lock_id_;  // empty: not held
 };

@@ -2,7 +2,6 @@
 #include "runtime/state/store.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <filesystem>
 
 #include "common/files.h"
+#include "runtime/state/folder_turn.h"
 #include "runtime/state/rows.h"
 #include "runtime/state/schema.h"
 #include "runtime/state/sqlite_store.h"
@@ -25,6 +25,12 @@ Status check_name(const std::string& name) {
   bool fine = !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
               name.find('\0') == std::string::npos && name.size() <= 200;
   return fine ? Status() : invalid("'" + name + "' cannot be the name of an infrastructure's state");
+}
+
+// Which file it is; 0: none.
+unsigned long long inode_of(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 ? info.st_ino : 0;
 }
 
 // SQLite makes its log files with the mode of the database, so that is made here, private from its first
@@ -75,29 +81,6 @@ Status bring_up_to_date(Database& db, const std::string& name, OpenMode mode, Wo
 
 }  // namespace
 
-namespace {
-
-// Holds flock(2) on a folder while it lives; an empty path holds nothing.
-class FolderTurn {
- public:
-  explicit FolderTurn(const std::string& folder) {
-    if (folder.empty()) return;
-    fd_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    while (fd_ >= 0 && ::flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
-    }
-  }
-  ~FolderTurn() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  FolderTurn(const FolderTurn&) = delete;
-  FolderTurn& operator=(const FolderTurn&) = delete;
-
- private:
-  int fd_ = -1;
-};
-
-}  // namespace
-
 Result<std::unique_ptr<Store>> Store::open(const std::string& directory, const std::string& name,
                                            OpenMode mode, World& world) {
   if (Status fine = check_name(name); !fine.ok()) return fine;
@@ -109,14 +92,19 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& directory, const s
   }
   bool writable = mode != OpenMode::Read;
   if (writable) {
-    for (const std::string& made : {directory, folder, folder + "/work", folder + "/logs"}) {
+    for (const std::string& made : {directory, folder}) {
       if (Status status = make_directories(made, 0700); !status.ok()) return status;
     }
-    if (Status made = make_private_file(path); !made.ok()) return made;
   }
   // SQLite does not wait for another process while a new database is put into WAL mode, so the first opening
   // is one at a time: a lock on the folder, gone with this call (or this process).
   FolderTurn turn(writable ? folder : "");
+  if (writable) {
+    for (const std::string& made : {folder + "/work", folder + "/logs"}) {
+      if (Status status = make_directories(made, 0700); !status.ok()) return status;
+    }
+    if (Status made = make_private_file(path); !made.ok()) return made;
+  }
   Result<Database> db = Database::open(path, writable ? Database::Access::ReadWrite : Database::Access::Read);
   if (!db.ok()) return db.status();
   if (writable && db->read_only()) {
@@ -131,6 +119,7 @@ SqliteStore::SqliteStore(Database db, std::string folder, World& world, bool wri
       folder_(std::move(folder)),
       world_(world),
       writable_(writable),
+      inode_(inode_of(path())),
       file_lock_(folder_ + "/lock") {}
 
 SqliteStore::~SqliteStore() { unlock(); }
@@ -165,7 +154,11 @@ Status SqliteStore::lock(const std::string& command, std::chrono::milliseconds t
   while (true) {
     Result<Attempt> attempt = try_lock(self, holder);
     if (!attempt.ok() && attempt.status().code() != Code::Conflict) return attempt.status();
-    if (attempt.ok() && *attempt == Attempt::Taken) return {};
+    if (attempt.ok() && *attempt == Attempt::Taken) {
+      if (inode_of(path()) == inode_) return {};
+      unlock();
+      return {Code::Lost, "the state was removed while this run waited for its lock"};
+    }
     if (cancelled && cancelled()) return {Code::Cancelled, "stopped while waiting for the state's lock"};
     if (world_.clock.now() >= end) {
       std::string who = attempt.ok() ? "the state is locked: " + holder.text() : attempt.status().message();

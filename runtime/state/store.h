@@ -71,7 +71,8 @@ class Store {
   virtual ~Store() = default;
 
   // Takes the one lock. A dead owner's is freed at once; a living one's is waited for up to `timeout`, then
-  // it is Conflict and says who holds it. Released by unlock() or the destructor.
+  // it is Conflict and says who holds it. Lost: the state was removed meanwhile; open it again. Released by
+  // unlock() or the destructor.
   virtual Status lock(const std::string& command, std::chrono::milliseconds timeout,
                       const std::function<void(const LockInfo&)>& waiting = {},
                       const std::function<bool()>& cancelled = {}) = 0;
@@ -115,7 +116,11 @@ class Store {
 Result<std::vector<std::string>> list_states(const std::string& directory);
 // ".radl" in the folder of the source file.
 std::string default_state_directory(const std::string& source_path);
-// Removes the state's files. Conflict while it holds resources, open intents or a living lock.
+// Removes the state's files, and `directory` with the last state when its name is .radl. Conflict while it
+// holds resources, open intents or a living lock.
 Status remove_state(const std::string& directory, const std::string& name, World& world);
+// Takes away what a run leaves that is killed while it makes or removes a state: folders in which there is
+// (no longer) one. A folder with anything else in it stays.
+Status sweep_unmade_states(const std::string& directory);
 
 }  // namespace radl

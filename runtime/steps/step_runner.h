@@ -41,7 +41,8 @@ struct StepEvent {
 struct StepContext {
   const Context* context = nullptr;  // infrastructure, work directory, cancellation, secrets
   const ir::Program* program = nullptr;
-  std::vector<NodeHandle> all_nodes;  // every node of the infrastructure that is there, for inventories
+  // Every node of the infrastructure that is there now, for inventories.
+  std::function<std::vector<NodeHandle>()> all_nodes = [] { return std::vector<NodeHandle>(); };
   std::function<void(const StepEvent&)> emit = [](const StepEvent&) {};
   std::string log_path;   // the step's full log on this machine
   Json previous_product;  // of an earlier run, null if none

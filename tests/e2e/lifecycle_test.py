@@ -125,12 +125,21 @@ class Lifecycle(RadlCase):
         self.assertEqual(self.radlc("ssh", "--file", self.file, "server", "cat made/greeting.txt").strip(), "hello")
         self.destroy()
 
-    def test_a_dead_node_is_noticed(self):
+    def test_a_dead_node_is_noticed_and_started_again(self):
         self.apply()
-        self.kill_node(self.nodes()["worker[0]"])
-        drift = {d["address"]: d["changes"] for d in self.plan("--refresh", self.file)["drift"]}
-        self.assertEqual(list(drift), ["worker[0]"])
-        self.assertEqual([(c["what"], c["before"]) for c in drift["worker[0]"]], [("state", "stopped")])
+        before = self.nodes()["worker[0]"]
+        self.kill_node(before)
+        plan = self.plan("--refresh", self.file)
+        self.assertEqual([(d["address"], d["what"]) for d in plan["drift"]], [("worker[0]", "stopped")])
+        self.assertEqual({a["id"]: a["verb"] for a in plan["actions"]}, {"worker[0]": "update", "worker[0]/greet": "run"})
+        self.apply("--refresh")
+        after = self.nodes()["worker[0]"]
+        self.assertEqual(after["id"], before["id"])
+        self.assertEqual(after["attributes"]["host_key"], before["attributes"]["host_key"])
+        out = self.radlc("ssh", "--file", self.file, "worker[0]", "cat made/greeting.txt; echo; cat ran")
+        self.assertEqual(out.split(), ["hello", "once"])
+        plan = self.plan("--refresh", self.file)
+        self.assertEqual((plan["drift"], plan["actions"]), ([], []))
         self.destroy()
 
     def test_a_saved_plan_is_applied_exactly_or_refused(self):

@@ -55,6 +55,13 @@ class DiskProvider : public Provider {
     return counts;
   }
 
+  void set_attribute(const std::string& id, const std::string& name, const Json& value) {
+    std::filesystem::path path = std::filesystem::path(folder_) / id;
+    Made now = made(path);
+    now.attributes[name] = value;
+    write(path / "attributes", now.attributes.dump());
+  }
+
   std::string name() const override { return name_; }
   Capabilities capabilities() const override { return {}; }
 
@@ -115,6 +122,7 @@ class DiskProvider : public Provider {
     std::filesystem::path path = std::filesystem::path(folder_) / id;
     Made now = made(path);
     now.attributes["spec"] = spec;
+    if (now.attributes.contains("state")) now.attributes["state"] = "running";
     write(path / "attributes", now.attributes.dump());
     return now;
   }

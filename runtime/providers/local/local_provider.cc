@@ -18,7 +18,23 @@
 namespace radl::local {
 namespace {
 
+// A folder without a record: the making was begun, or the removal, and a run was killed.
+Made incomplete(const NodeDirectory& node) { return Made{node.id(), Json::object(), false}; }
+
 std::string key_file(const Context& context) { return context.work_directory + "/id_ed25519"; }
+
+// Parts of a key that a run was writing when it was killed. Only for calls that are made under the state's
+// lock.
+void remove_unfinished_keys(const Context& context) {
+  std::error_code ignored;
+  std::vector<std::filesystem::path> parts;
+  for (const auto& entry : std::filesystem::directory_iterator(context.work_directory, ignored)) {
+    std::string name = entry.path().filename();
+    if (name.starts_with("id_ed25519") && name.find(".tmp-") != std::string::npos)
+      parts.push_back(entry.path());
+  }
+  for (const auto& part : parts) std::filesystem::remove(part, ignored);
+}
 
 class LocalProvider : public Provider {
  public:
@@ -188,6 +204,7 @@ Result<Made> LocalProvider::create(const Context& context, ResourceKind kind, co
   if (kind == ResourceKind::Key) {
     std::lock_guard lock(mutex_);
     if (Status s = make_directories(context.work_directory, 0700); !s.ok()) return s;
+    remove_unfinished_keys(context);
     return make_key(context);
   }
   NodeDirectory node(context.work_directory, node_id(address, token));
@@ -211,12 +228,15 @@ Result<std::optional<Made>> LocalProvider::find(const Context& context, Resource
   if (kind == ResourceKind::Key) {
     if (access(key_file(context).c_str(), F_OK) != 0) return std::optional<Made>();
     std::lock_guard lock(mutex_);
+    remove_unfinished_keys(context);
     auto made = make_key(context);
     if (!made) return made.status();
     return std::optional<Made>(*made);
   }
   if (kind != ResourceKind::Node) return std::optional<Made>();
   for (const auto& node : all_nodes(context.work_directory)) {
+    if (!id_is_of_token(node.id(), token)) continue;
+    if (!node.exists()) return std::optional<Made>(incomplete(node));
     auto record = node.load();
     if (!record) return record.status();
     if (record->token == token) return std::optional<Made>(describe(context, node, *record));
@@ -281,8 +301,8 @@ Result<std::vector<Made>> LocalProvider::list(const Context& context) {
   std::vector<Made> all;
   for (const auto& node : all_nodes(context.work_directory)) {
     auto record = node.load();
-    if (!record) return record.status();
-    all.push_back(describe(context, node, *record));
+    if (!record && record.status().code() != Code::NotFound) return record.status();
+    all.push_back(record ? describe(context, node, *record) : incomplete(node));
   }
   if (access(key_file(context).c_str(), F_OK) == 0) {
     std::lock_guard lock(mutex_);

@@ -174,12 +174,15 @@ std::string node_id(const std::string& address, const std::string& token) {
   return name.substr(0, 40) + "-" + sha256_hex(token).substr(0, 8);
 }
 
+bool id_is_of_token(const std::string& id, const std::string& token) {
+  return id.ends_with("-" + sha256_hex(token).substr(0, 8));
+}
+
 std::vector<NodeDirectory> all_nodes(const std::string& work_directory) {
   std::vector<NodeDirectory> nodes;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(work_directory + "/nodes", error)) {
-    NodeDirectory node(work_directory, entry.path().filename().string());
-    if (node.exists()) nodes.push_back(node);
+    nodes.emplace_back(work_directory, entry.path().filename().string());
   }
   std::sort(nodes.begin(), nodes.end(), [](const auto& a, const auto& b) { return a.id() < b.id(); });
   return nodes;

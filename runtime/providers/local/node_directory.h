@@ -54,7 +54,9 @@ class NodeDirectory {
 
 // "worker[0]" and a token -> "worker-0-1f2e3d4c": unique for the token, readable.
 std::string node_id(const std::string& address, const std::string& token);
-// Every node folder of an infrastructure that has a record.
+bool id_is_of_token(const std::string& id, const std::string& token);
+// Every node folder of an infrastructure, also those without a record: a run was killed while it made or
+// removed them.
 std::vector<NodeDirectory> all_nodes(const std::string& work_directory);
 // An address in 127.64.0.0 - 127.191.255.255 that no other node of the infrastructure has.
 std::string loopback_address(const std::string& infrastructure, const std::string& address,

@@ -122,11 +122,11 @@ Status start_once(const NodeDirectory& node, const Record& record, SteadyClock::
             "--kill-child", "/bin/sh", node.path("etc/boot")};
   if (geteuid() == 0 && !record.isolated)
     ::mkdir("/run/sshd", 0755);  // sshd insists on it; an init script makes it elsewhere
-  auto pid = start_detached(argv, options);
-  if (!pid) return pid.status();
-  json started{{"pid", *pid}, {"start_time", process_start_time(*pid)}, {"boot", boot_id()}};
-  if (Status s = write_file_atomic(node.path("run/process.json"), started.dump() + "\n", 0600); !s.ok())
-    return s;
+  options.before_start = [&](int pid) {
+    json started{{"pid", pid}, {"start_time", process_start_time(pid)}, {"boot", boot_id()}};
+    return write_file_atomic(node.path("run/process.json"), started.dump() + "\n", 0600);
+  };
+  if (auto pid = start_detached(argv, options); !pid) return pid.status();
   for (int pause_ms = 2;; pause_ms = std::min(pause_ms + 1, 20)) {
     if (answers(record)) return {};
     if (!node_runs(node))

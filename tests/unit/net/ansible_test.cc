@@ -36,7 +36,7 @@ struct AnsibleTest : testing::Test {
     for (const auto& handle : handles) program.nodes.push_back(*handle.node);
     context.context = &nodes->context;
     context.program = &program;
-    context.all_nodes = handles;
+    context.all_nodes = [this] { return handles; };
     context.log_path = nodes->folder.path("step.log");
     context.emit = [this](const StepEvent& event) { events.push_back(event); };
   }
@@ -148,7 +148,7 @@ TEST_F(AnsibleTest, VaultRecipesAreDecryptedAndSecretsStayOut) {
 }
 
 TEST_F(AnsibleTest, AWrongHostKeyIsNotAccepted) {
-  for (auto& handle : context.all_nodes)
+  for (auto& handle : handles)
     handle.attributes["host_key"] =
         "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGZvb29vb29vb29vb29vb29vb29vb29vb29vb29vb29v";
   auto outcome = run(recipe("ping", "- tasks:\n  - ping:\n"));

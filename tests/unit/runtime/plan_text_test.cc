@@ -81,6 +81,56 @@ TEST_F(PlanText, ManyChangesAtOnce) {
   expect_text("many-changes.html", render_html(plan));
 }
 
+// Each change alone, as a reviewer meets it.
+TEST_F(PlanText, AThirdWorker) {
+  applied(cluster(2, "hello", 2 * kGiB));
+  expect_text("third-worker.txt", render_text(bench.plan(cluster(3, "hello", 2 * kGiB))));
+}
+
+TEST_F(PlanText, MoreMemory) {
+  applied(cluster(2, "hello", 2 * kGiB));
+  expect_text("more-memory.txt", render_text(bench.plan(cluster(2, "hello", 4 * kGiB))));
+}
+
+TEST_F(PlanText, MoreMemoryWhereItChangesInPlace) {
+  bench.provider.in_place = {"memory.size"};
+  applied(cluster(2, "hello", 2 * kGiB));
+  expect_text("more-memory-in-place.txt", render_text(bench.plan(cluster(2, "hello", 4 * kGiB))));
+}
+
+TEST_F(PlanText, AnotherFileContent) {
+  applied(cluster(2, "hello\nto all\n", 2 * kGiB));
+  expect_text("other-content.txt", render_text(bench.plan(cluster(2, "hello\nto some\n", 2 * kGiB))));
+}
+
+TEST_F(PlanText, AStepLess) {
+  applied(cluster(2, "hello", 2 * kGiB, "extra"));
+  expect_text("step-less.txt", render_text(bench.plan(cluster(2, "hello", 2 * kGiB))));
+}
+
+TEST_F(PlanText, ARenamedSystem) {
+  auto site = [](const std::string& name) {
+    return ProgramBuilder()
+        .deploy({"server"})
+        .deploy({name, 2})
+        .file(name, "tools", "/etc/motd", "x")
+        .build();
+  };
+  applied(site("worker"));
+  expect_text("renamed-system.txt", render_text(bench.plan(site("trainer"))));
+}
+
+TEST_F(PlanText, AStoppedNode) {
+  ir::Program program = cluster(2, "hello", 2 * kGiB);
+  applied(program);
+  bench.provider.in_place = {"state"};
+  std::string id = bench.snapshot().resources.at("worker[1]").id;
+  bench.provider.set_attribute(id, "state", "stopped");
+  Result<Observed> observed = bench.look(program);
+  ASSERT_TRUE(observed.ok());
+  expect_text("stopped-node.txt", render_text(bench.plan(program, &*observed)));
+}
+
 TEST_F(PlanText, Drift) {
   ir::Program program = cluster(2, "hello", 2 * kGiB);
   applied(program);

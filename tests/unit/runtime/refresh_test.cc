@@ -45,7 +45,60 @@ TEST_F(RefreshTest, FindsOtherAttributesAndTakesThemIntoTheStateOnDemand) {
   ASSERT_TRUE(store->lock("refresh", std::chrono::milliseconds(0)).ok());
   ASSERT_TRUE(accept_observed(bench.run(*store, &program), *store->snapshot(), *observed).ok());
   EXPECT_EQ(store->snapshot()->resources.at("worker[0]").attributes["private_ip"], "10.9.9.9");
-  EXPECT_EQ(store->snapshot()->resources.count("worker[1]"), 0u);
+  EXPECT_EQ(store->snapshot()->resources.count("worker[1]"), 1u) << "the plan makes it again";
+  EXPECT_EQ(bench.plan(program, &*observed).find("worker[1]")->verb, Verb::Create);
+}
+
+TEST_F(RefreshTest, AStoppedNodeIsStartedWhereItsProviderCanAndMadeAnewElsewhere) {
+  std::string id = bench.snapshot().resources.at("worker[0]").id;
+  bench.provider.set_attribute(id, "state", "stopped");
+  Result<Observed> observed = bench.look(program);
+  ASSERT_EQ(observed->resources.size(), 1u);
+  EXPECT_EQ(observed->resources[0].what, "stopped");
+  EXPECT_EQ(observed->steps.size(), 1u) << "there is nobody to ask on a stopped node";
+  Plan anew = bench.plan(program, &*observed);
+  EXPECT_EQ(marks(anew), (std::vector<std::string>{"-/+ worker[0]", "> worker[0]/tools"}));
+
+  bench.provider.in_place = {"state"};
+  Plan plan = bench.plan(program, &*observed);
+  EXPECT_EQ(marks(plan), (std::vector<std::string>{"~ worker[0]", "> worker[0]/tools"}));
+  EXPECT_EQ(plan.find("worker[0]")->why, "it is stopped");
+  EXPECT_TRUE(bench.apply(program, &*observed).status.ok());
+  EXPECT_EQ(bench.snapshot().resources.at("worker[0]").id, id);
+  EXPECT_EQ(bench.snapshot().resources.at("worker[0]").attributes.value("state", ""), "running");
+  EXPECT_FALSE(bench.plan(program).changes_anything());
+}
+
+// A run that was to start it was killed: what is recorded is enough for the next one.
+TEST_F(RefreshTest, AStoppedNodeIsRememberedWithoutAnotherLook) {
+  bench.provider.in_place = {"state"};
+  bench.provider.set_attribute(bench.snapshot().resources.at("worker[0]").id, "state", "stopped");
+  Result<Observed> observed = bench.look(program);
+  {
+    std::unique_ptr<Store> store = bench.store();
+    ASSERT_TRUE(store->lock("refresh", std::chrono::milliseconds(0)).ok());
+    ASSERT_TRUE(accept_observed(bench.run(*store, &program), *store->snapshot(), *observed).ok());
+  }
+  EXPECT_EQ(bench.plan(program).find("worker[0]")->verb, Verb::Update);
+}
+
+TEST_F(RefreshTest, ANodeThatRunsAndDoesNotAnswerIsTriedOnceAndTold) {
+  int attempts = 0;
+  Connector connected = bench.connector;
+  bench.connector = [&](const ir::Node& node, const Json& attributes,
+                        const Context& context) -> Result<std::unique_ptr<Remote>> {
+    if (node.address != "worker[1]") return connected(node, attributes, context);
+    ++attempts;
+    return Status(Code::Retry, "the port does not answer: Connection refused");
+  };
+  Result<Observed> observed = bench.look(program);
+  EXPECT_EQ(attempts, 1);
+  ASSERT_EQ(observed->resources.size(), 1u);
+  EXPECT_EQ(observed->resources[0].what, "unreachable");
+  EXPECT_NE(observed->resources[0].detail.find("refused"), std::string::npos);
+  Plan plan = bench.plan(program, &*observed);
+  EXPECT_FALSE(plan.changes_anything());
+  EXPECT_NE(plan.notes.at(0).find("--replace worker[1]"), std::string::npos);
 }
 
 TEST_F(RefreshTest, WhatCannotBeLookedAtIsSaidAndNothingIsConcluded) {

@@ -7,6 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <set>
+
 #include "common/files.h"
 #include "runtime/state/schema.h"
 #include "tests/support/fake_world.h"
@@ -251,6 +254,57 @@ TEST_F(StoreTest, AStateThatHoldsSomethingIsNotRemoved) {
   ASSERT_TRUE(locked()->remove_resource("worker[1]").ok());
   EXPECT_TRUE(remove_state(directory(), "demo", fake.world).ok());
   EXPECT_EQ(open(OpenMode::Read).status().code(), Code::NotFound);
+}
+
+TEST_F(StoreTest, TheFolderGoesWithItsLastStateAndNoOtherFolderDoes) {
+  locked();
+  ASSERT_TRUE(open(OpenMode::Create, "other").ok());
+  ASSERT_TRUE(remove_state(directory(), "demo", fake.world).ok());
+  EXPECT_FALSE(std::filesystem::exists(directory() + "/demo"));
+  ASSERT_TRUE(remove_state(directory(), "other", fake.world).ok());
+  EXPECT_FALSE(std::filesystem::exists(directory()));
+
+  std::string named = folder.path() + "/mine";
+  ASSERT_TRUE(Store::open(named, "demo", OpenMode::Create, fake.world).ok());
+  ASSERT_TRUE(remove_state(named, "demo", fake.world).ok());
+  EXPECT_TRUE(std::filesystem::is_empty(named)) << "who named it with --state may want to keep it";
+}
+
+TEST_F(StoreTest, WhatNeverBecameAStateIsSweptAndNothingElse) {
+  locked();
+  for (const char* below : {"/one/work", "/one/logs", "/two/work", "/kept/work", "/kept/notes"})
+    std::filesystem::create_directories(directory() + below);
+  ASSERT_TRUE(write_file_atomic(directory() + "/two/state.db", "").ok());
+  ASSERT_TRUE(write_file_atomic(directory() + "/two/lock", "").ok());
+  ASSERT_TRUE(write_file_atomic(directory() + "/file", "").ok());
+  {  // A database in WAL mode, but without tables: killed before they were made.
+    std::filesystem::create_directories(directory() + "/three");
+    sqlite3* db = nullptr;
+    ASSERT_EQ(sqlite3_open((directory() + "/three/state.db").c_str(), &db), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(db, "PRAGMA journal_mode=WAL", nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(db);
+  }
+  ASSERT_TRUE(sweep_unmade_states(directory()).ok());
+  std::set<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(directory()))
+    left.insert(entry.path().filename());
+  EXPECT_EQ(left, (std::set<std::string>{"demo", "kept", "file"}));
+  EXPECT_TRUE(open(OpenMode::Read).ok());
+}
+
+TEST_F(StoreTest, WhoWaitedForAStateThatIsRemovedDoesNotGoOnInIt) {
+  std::unique_ptr<Store> waiting = std::move(*open());
+  ASSERT_TRUE(remove_state(directory(), "demo", fake.world).ok());
+  EXPECT_EQ(waiting->lock("apply", std::chrono::milliseconds(0)).code(), Code::Lost);
+  EXPECT_TRUE(locked()->put_resource(node("worker[1]")).ok()) << "the new one is as good as any";
+}
+
+TEST_F(StoreTest, RecordsOfAnotherShapeAreDamage) {
+  ASSERT_TRUE(locked()->put_resource(node("worker[1]")).ok());
+  sql("UPDATE resources SET attributes = '[1]'");
+  Result<Snapshot> read = (*open())->snapshot();
+  EXPECT_EQ(read.status().code(), Code::Corrupt);
+  EXPECT_NE(read.status().message().find("worker[1]"), std::string::npos);
 }
 
 TEST_F(StoreTest, AFullDiskIsQuotaAndLosesNothing) {

@@ -1,0 +1,105 @@
+// The end of a state: its files go in an order in which a run that is killed leaves either a state or
+// remains that sweep_unmade_states() takes away.
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "common/files.h"
+#include "runtime/state/folder_turn.h"
+#include "runtime/state/schema.h"
+#include "runtime/state/sqlite_store.h"
+
+namespace radl {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// In the order of their removal. The first one makes it a state; SQLite takes no notice of the others
+// without it.
+constexpr std::array kFiles{"state.db", "state.db-wal", "state.db-shm", "state.db-journal", "lock"};
+constexpr std::array kFolders{"work", "logs"};
+
+Status remove_files(const std::string& folder) {
+  std::error_code error;
+  for (const char* name : kFiles) {
+    fs::remove(folder + "/" + name, error);
+    if (error) return errno_status(error.value(), folder + "/" + name);
+  }
+  return {};
+}
+
+// The folder of states goes with the last of them, where it is the one that radlc makes by itself.
+void remove_if_empty(const std::string& directory) {
+  std::error_code ignored;
+  if (fs::path(directory).filename() == ".radl") fs::remove(directory, ignored);
+}
+
+bool holds_a_state(const std::string& folder) {
+  std::error_code error;
+  std::string path = folder + "/state.db";
+  if (!fs::exists(path, error) || fs::file_size(path, error) == 0) return static_cast<bool>(error);
+  Result<Database> db = Database::open(path, Database::Access::ReadWrite);
+  if (!db.ok()) return true;  // whatever it is, it is not nothing
+  Result<int> version = state_version(*db);
+  return !version.ok() || *version != 0;
+}
+
+// Nothing but what Store::open makes before there is a state, and remove_state() leaves when it is killed.
+bool only_remains(const std::string& folder) {
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::string name = at->path().filename();
+    bool file = std::find(kFiles.begin(), kFiles.end(), name) != kFiles.end();
+    bool empty_folder = std::find(kFolders.begin(), kFolders.end(), name) != kFolders.end() &&
+                        fs::is_empty(at->path(), error);
+    if (!file && !empty_folder) return false;
+  }
+  return !error;
+}
+
+}  // namespace
+
+Status remove_state(const std::string& directory, const std::string& name, World& world) {
+  Result<std::unique_ptr<Store>> store = Store::open(directory, name, OpenMode::Write, world);
+  if (!store.ok()) return store.status();
+  // Held to the end: who waits for it finds that this state is no more (Store::lock), and does not go on in
+  // it.
+  if (Status locked = (*store)->lock("state remove", std::chrono::milliseconds(0)); !locked.ok())
+    return locked;
+  Result<Snapshot> snapshot = (*store)->snapshot();
+  if (!snapshot.ok()) return snapshot.status();
+  if (!snapshot->resources.empty() || snapshot->open_intents != 0) {
+    return Status(Code::Conflict, "the state of '" + name + "' still holds " +
+                                      std::to_string(snapshot->resources.size()) + " resources")
+        .with_hint("`radlc destroy` removes them");
+  }
+  std::string folder = directory + "/" + name;
+  for (const char* below : kFolders) {
+    if (Status gone = world.files.remove_tree(folder + "/" + below); !gone.ok()) return gone;
+  }
+  if (Status gone = remove_files(folder); !gone.ok()) return gone;
+  store->reset();
+  if (Status gone = world.files.remove_tree(folder); !gone.ok()) return gone;
+  remove_if_empty(directory);
+  return {};
+}
+
+Status sweep_unmade_states(const std::string& directory) {
+  std::error_code error;
+  std::vector<std::string> folders;
+  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+    if (at->is_directory(error) && !at->is_symlink(error)) folders.push_back(at->path());
+  }
+  for (const std::string& folder : folders) {
+    FolderTurn turn(folder);
+    if (!only_remains(folder) || holds_a_state(folder)) continue;
+    if (Status gone = remove_files(folder); !gone.ok()) return gone;
+    for (const char* below : kFolders) fs::remove(folder + "/" + below, error);
+    fs::remove(folder, error);
+  }
+  remove_if_empty(directory);
+  return {};
+}
+
+}  // namespace radl

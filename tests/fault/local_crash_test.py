@@ -1,0 +1,189 @@
+"""kill -9 of radlc at every single thing that it does to the world, with the local provider and real sshd.
+
+kill_points.cc, preloaded, ends radlc just before the n-th call that changes something: a write to the journal, a sync,
+a folder or file made, renamed or removed, a process started, bytes sent to a node. For n = 1, 2, 3, ... until a run
+comes to its end. After each kill the next run, alternately an apply and a destroy, must end as if nothing had happened:
+every node there once or not at all, and no process, port, folder or unfinished file of another one.
+
+RADL_CRASH_BOTH=1: follow each kill by an apply and, in a run of its own, by a destroy. RADL_CRASH_FROM=n: begin at point n.
+"""
+import concurrent.futures
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import socket
+import sqlite3
+import subprocess
+import threading
+import unittest
+
+from radl_case import BUILD, RADLC, RadlCase
+
+FILE = """radl 2
+input text ( type = 'text' and default = 'hello' )
+network lan ( outbound = 'no' )
+system box ( cpu.count >= 1 and memory.size >= 64M and net_interface.0.connection = 'lan' )
+configure greet (
+  file '~/greeting.txt' ( content = input.text and mode = '0640' )
+  command 'echo once >> $HOME/ran' ( creates = '~/ran' )
+)
+deploy box 1
+contextualize ( system box configure greet step 1 )
+"""
+# What makes and removes things that outlive radlc, without the many writes in between.
+THINGS = ",mkdir,rmdir,rename,unlink,unlinkat,remove,fork,kill,open,open64,openat,openat64,connect,"
+SHARED = {"RADL_LOCAL_ISOLATION": "off", "RADL_LOCAL_NETWORK": "shared"}
+
+
+class Site:
+    """One infrastructure in a folder of its own."""
+
+    def __init__(self, case, folder, environment):
+        self.case, self.folder = case, folder
+        self.environment = dict(case.environment, **environment)
+        folder.mkdir()
+        (folder / "site.radl").write_text(FILE)
+        self.ports = set()
+
+    def radlc(self, *arguments, kill_at=None, only=None):
+        """(exit status, output): negative for a signal."""
+        environment = dict(self.environment)
+        if kill_at is not None:
+            environment.update(RADL_KILL_AT=str(kill_at), LD_PRELOAD=str(BUILD / "tests" / "libradl_kill_points.so"),
+                               ASAN_OPTIONS="verify_asan_link_order=0")
+            if only:
+                environment["RADL_KILL_ONLY"] = only
+        done = subprocess.run([str(RADLC), *arguments], cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+        return done.returncode, done.stdout
+
+    def well(self, *arguments):
+        code, out = self.radlc(*arguments)
+        self.case.assertEqual(code, 0, f"{arguments}: {out}")
+        return out
+
+    def apply(self, *arguments):
+        return self.well("apply", "--auto-approve", "--parallelism", "1", "site.radl", *arguments)
+
+    def destroy(self):
+        return self.well("destroy", "--auto-approve", "site.radl")
+
+    def state(self):
+        return next((self.folder / ".radl").rglob("state.db")).parent
+
+    def node(self):
+        resources = json.loads(self.well("show", "--json", "site.radl"))["resources"]
+        self.case.assertEqual(sorted(r["address"] for r in resources), ["box[0]", "key.local", "network.lan"])
+        node = next(r for r in resources if r["kind"] == "node")["attributes"]
+        self.ports.add((node["host"], node["port"]))
+        return node
+
+    def servers(self):
+        """Processes of this folder that listen for logins."""
+        found = []
+        for pid in self.case.processes_of(self.folder):
+            with contextlib.suppress(OSError):
+                if b"[listener]" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
+                    found.append(pid)
+        return found
+
+    def expect_whole(self, text="hello"):
+        check = self.case
+        node, state = self.node(), self.state()
+        check.assertEqual([p.name for p in (state / "work" / "nodes").iterdir()],
+                          [pathlib.Path(node["local_directory"]).name])
+        check.assertEqual(len(self.servers()), 1)
+        unfinished = [str(p) for p in state.rglob("*") if ".tmp-" in p.name or p.name.startswith("probe")]
+        check.assertEqual(unfinished, [])
+        home = pathlib.Path(node["home"])
+        check.assertEqual((home / "greeting.txt").read_text(), text)
+        check.assertEqual((home / "ran").read_text(), "once\n", "the command ran twice")
+        with contextlib.closing(sqlite3.connect(state / "state.db")) as db:
+            check.assertEqual(db.execute("select count(*) from journal where closed_at is null").fetchone(), (0,))
+        code, out = self.radlc("plan", "--detailed-exitcode", "site.radl", "--input", f"text={text}")
+        check.assertEqual(code, 0, out)
+
+    def expect_nothing(self):
+        check = self.case
+        check.assertEqual(check.processes_of(self.folder), [])
+        check.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["site.radl"])
+        for place in self.ports:
+            with socket.socket() as probe:
+                probe.settimeout(1)
+                check.assertNotEqual(probe.connect_ex(place), 0, f"something still answers at {place}")
+
+
+class LocalCrash(RadlCase):
+    def processes_of(self, folder):
+        mark, found = str(folder).encode() + b"/", []
+        for pid in self.processes():
+            with contextlib.suppress(OSError):
+                entry = pathlib.Path(f"/proc/{pid}")
+                text = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
+                if mark in text + os.readlink(entry / "cwd").encode() + b"/":
+                    found.append(pid)
+        return found
+
+    def at_point(self, n, before, victim, text, environment, only):
+        """True when the run was killed; checks what the runs after it make of that."""
+        both = os.environ.get("RADL_CRASH_BOTH")
+        follow = ["apply", "destroy"] if both else ["apply" if n % 2 else "destroy"]
+        for after in follow:
+            site = Site(self, self.folder / f"{n}-{after}", environment)
+            for arguments in before:
+                site.apply(*arguments)
+                site.node()
+            code, out = site.radlc(*victim, "--auto-approve", "--parallelism", "1", "site.radl", kill_at=n, only=only)
+            if code != -signal.SIGKILL:
+                self.assertEqual(code, 0, out)
+            with self.subTest(point=n, then=after, killed=out.strip().splitlines()[-1:]):
+                if after == "apply":
+                    site.apply("--input", f"text={text}")
+                    site.expect_whole(text)
+                site.destroy()
+                site.expect_nothing()
+        return code == -signal.SIGKILL
+
+    def at_every_point(self, before, victim, text="hello", environment=SHARED, only=None, least=20):
+        lock, numbers, last = threading.Lock(), iter(range(int(os.environ.get("RADL_CRASH_FROM", 1)), 100000)), []
+
+        def work():
+            while True:
+                with lock:
+                    if last or failed():
+                        return
+                    n = next(numbers)
+                if not self.at_point(n, before, victim, text, environment, only):
+                    last.append(n)
+
+        def failed():
+            outcome = getattr(self, "_outcome", None)
+            return bool(outcome) and not outcome.success
+
+        with concurrent.futures.ThreadPoolExecutor(max(2, os.cpu_count() or 2)) as pool:
+            for worker in [pool.submit(work) for _ in range(max(2, os.cpu_count() or 2))]:
+                worker.result()
+        if last:
+            print(f"\n  killed at each of {min(last) - 1} points", flush=True)
+            self.assertGreater(min(last), least)
+
+    def test_apply(self):
+        self.at_every_point([], ["apply"], least=150)
+
+    def test_apply_of_a_change(self):
+        self.at_every_point([[]], ["apply", "--input", "text=other"], text="other", least=40)
+
+    def test_destroy(self):
+        self.at_every_point([[]], ["destroy"], least=60)
+
+    def test_apply_with_what_isolation_this_machine_has(self):
+        self.at_every_point([], ["apply"], environment={}, only=THINGS, least=30)
+
+    def test_destroy_with_what_isolation_this_machine_has(self):
+        self.at_every_point([[]], ["destroy"], environment={}, only=THINGS, least=10)
+
+
+if __name__ == "__main__":
+    unittest.main()
