@@ -2,7 +2,7 @@
 //
 //   <work>/id_ed25519            the infrastructure's key
 //   <work>/nodes/<id>/node.json  the record, written before anything runs
-//                     etc/       sshd_config, host key, authorized_keys, login and boot scripts
+//                     etc/       sshd_config, host key, authorized_keys; scripts: login, join, boot
 //                     home/      the login's HOME
 //                     run/       node.log, process.json
 //                     view/      with isolation: upper and work folder of the overlay, its own /tmp
@@ -19,11 +19,13 @@ namespace radl::local {
 
 struct Record {
   std::string id, token, infrastructure, address;  // address: "worker[0]"
-  std::string host;                                // 127.x.y.z
+  std::string host;                                // 127.x.y.z, or of the infrastructure's network
   int port = 0;
   std::string user, host_key;  // OpenSSH public key line
   std::string hostname;
   bool isolated = false;
+  std::string network;  // with isolation: the infrastructure's own one (network.h); empty: shared loopback
+  bool egress = true;   // with a network of its own: a way out of it
   nlohmann::json spec = nlohmann::json::object();
 };
 
@@ -54,7 +56,9 @@ class NodeDirectory {
 
 // "worker[0]" and a token -> "worker-0-1f2e3d4c": unique for the token, readable.
 std::string node_id(const std::string& address, const std::string& token);
-// Every node folder of an infrastructure that has a record.
+bool id_is_of_token(const std::string& id, const std::string& token);
+// Every node folder of an infrastructure, also those without a record: a run was killed while it made or
+// removed them.
 std::vector<NodeDirectory> all_nodes(const std::string& work_directory);
 // An address in 127.64.0.0 - 127.191.255.255 that no other node of the infrastructure has.
 std::string loopback_address(const std::string& infrastructure, const std::string& address,
