@@ -64,6 +64,7 @@ class OpensshRemote : public Remote {
   Status prepare(const ExecOptions& options);
   std::vector<std::string> command(const std::vector<std::string>& options,
                                    const std::string& remote_command) const;
+  std::string through_jump() const;
   std::string known_hosts_name() const {
     return target_.port == 22 ? target_.host : fmt::format("[{}]:{}", target_.host, target_.port);
   }
@@ -72,6 +73,47 @@ class OpensshRemote : public Remote {
   std::mutex mutex_;
   std::string directory_;
 };
+
+// What ProxyJump would run, if it handed down our key and known hosts too.
+std::string OpensshRemote::through_jump() const {
+  std::string user, host = target_.jump, port = "22";
+  if (size_t at = host.rfind('@'); at != std::string::npos) {
+    user = host.substr(0, at);
+    host.erase(0, at + 1);
+  }
+  if (size_t colon = host.rfind(':'); colon != std::string::npos && host.find(':') == colon) {
+    port = host.substr(colon + 1);
+    host.erase(colon);
+  }
+  std::vector<std::string> argv{"ssh",
+                                "-F",
+                                "none",
+                                "-o",
+                                "BatchMode=yes",
+                                "-o",
+                                "StrictHostKeyChecking=yes",
+                                "-o",
+                                "ConnectTimeout=10",
+                                "-p",
+                                port,
+                                "-W",
+                                "%h:%p"};
+  if (!user.empty()) argv.insert(argv.end(), {"-l", user});
+  auto add_file = [&](const std::string& option, const std::string& path) {
+    if (!path.empty()) argv.insert(argv.end(), {"-o", option + "=\"" + path + "\""});
+  };
+  add_file("UserKnownHostsFile", target_.known_hosts_file);
+  add_file("IdentityFile", target_.key_file);
+  argv.insert(argv.end(), {"--", host});
+  std::string line = "exec";
+  for (std::string word : argv) {
+    if (word != "%h:%p") {
+      for (size_t at = 0; (at = word.find('%', at)) != std::string::npos; at += 2) word.insert(at, "%");
+    }
+    line += " " + shell_quote(word);
+  }
+  return line;
+}
 
 std::vector<std::string> OpensshRemote::command(const std::vector<std::string>& options,
                                                 const std::string& remote_command) const {
@@ -96,7 +138,8 @@ std::vector<std::string> OpensshRemote::command(const std::vector<std::string>& 
     add("IdentityFile=\"" + target_.key_file + "\"");
   }
   if (!target_.use_agent && !target_.key_file.empty()) add("IdentityAgent=none");
-  if (!target_.jump.empty()) add("ProxyJump=" + target_.jump);
+  if (!target_.jump.empty())
+    add(target_.ssh_config.empty() ? "ProxyCommand=" + through_jump() : "ProxyJump=" + target_.jump);
   if (!target_.user.empty()) argv.insert(argv.end(), {"-l", target_.user});
   if (target_.port > 0) argv.insert(argv.end(), {"-p", std::to_string(target_.port)});
   argv.insert(argv.end(), options.begin(), options.end());

@@ -92,7 +92,7 @@ W={work}
 R=$D/view/root
 mount --make-rprivate /
 mount -t overlay overlay -o lowerdir=/,upperdir=$D/view/upper,workdir=$D/view/work $R
-{other}mount -t proc proc $R/proc
+{other}{disks}mount -t proc proc $R/proc
 {sys}mount --rbind /dev $R/dev
 mount -t tmpfs -o mode=755 tmpfs $R/run
 mkdir -p $R/run/sshd $R/run/lock
@@ -134,6 +134,18 @@ std::string resolver_filter(const Record& record) {
   return fmt::format("awk 'BEGIN {{ {} }} $1 != \"nameserver\" {{ print }}'", server);
 }
 
+// A data disk is a folder beside the view, seen at its mount path.
+std::string disk_mounts(const Record& record) {
+  std::string text;
+  auto disks = record.spec.find("disks");
+  if (disks == record.spec.end() || !disks->is_array()) return text;
+  for (const auto& disk : *disks) {
+    text += fmt::format("mkdir -p $D/view/disk{0} $R{1}\nmount --bind $D/view/disk{0} $R{1}\n",
+                        disk.value("index", 0), shell_quote(disk.value("mount_path", "")));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string why_not_isolated(const std::string& work_directory) {
@@ -163,6 +175,7 @@ Status write_boot_script(const NodeDirectory& node, const Record& record) {
       fmt::arg("other", other), fmt::arg("hostname", short_name),
       fmt::arg("hosts",
                record.host + " " + (short_name == record.hostname ? "" : record.hostname + " ") + short_name),
+      fmt::arg("disks", disk_mounts(record)),
       fmt::arg("sys", record.network.empty() ? "mount --rbind /sys $R/sys\n" : kOwnSys),
       fmt::arg("resolver", resolver_filter(record)), fmt::arg("sshd", find_program("sshd")));
   return write_file_atomic(node.path("etc/boot"), script, 0700);

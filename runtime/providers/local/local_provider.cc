@@ -13,6 +13,7 @@
 #include "common/digest.h"
 #include "common/files.h"
 #include "runtime/net/ssh/keys.h"
+#include "runtime/providers/local/hosts_file.h"
 #include "runtime/providers/local/isolation.h"
 #include "runtime/providers/local/network.h"
 #include "runtime/providers/local/node_directory.h"
@@ -62,6 +63,8 @@ class LocalProvider : public Provider {
   Result<Network> choose_network(const Context& context);
   Status leave_network(const Context& context);
   Status start(const Context& context, const NodeDirectory& node, Record& record);
+  // Tells every node the names of all.
+  void publish_names(const Context& context);
   void say_once(const Context& context, const std::string& line);
   Made describe(const Context& context, const NodeDirectory& node, const Record& record) const;
   Result<Made> make_key(const Context& context);
@@ -131,6 +134,24 @@ Status LocalProvider::leave_network(const Context& context) {
   if (!all_nodes(context.work_directory).empty()) return {};
   raised_.clear();
   return remove_network(context.work_directory, context.infrastructure);
+}
+
+void LocalProvider::publish_names(const Context& context) {
+  std::lock_guard lock(mutex_);
+  std::vector<Record> records;
+  for (const auto& node : all_nodes(context.work_directory)) {
+    auto record = node.load();
+    if (record && record->port != 0) records.push_back(std::move(*record));
+  }
+  const std::string lines = host_lines(records);
+  for (const Record& record : records) {
+    if (!record.isolated) continue;
+    int pid = inner_process({context.work_directory, record.id});
+    if (pid == 0) continue;
+    Status told = update_hosts_file(fmt::format("/proc/{}/root", pid), lines);
+    if (!told.ok())
+      context.log(fmt::format("{}: the names of the nodes: {}", record.address, told.message()));
+  }
 }
 
 Result<Made> LocalProvider::make_key(const Context& context) {
@@ -213,7 +234,10 @@ Status LocalProvider::start(const Context& context, const NodeDirectory& node, R
     if (auto network = join_network(context); !network) return network.status();
   }
   Status started = start_node(node, record, context.deadline, context.cancelled);
-  return started.ok() ? started : std::move(started).at(record.address);
+  if (!started.ok()) return std::move(started).at(record.address);
+  if (!record.isolated && record.spec.contains("disks"))
+    context.log(record.address + ": its data disks are not mounted: it has no file system of its own");
+  return {};
 }
 
 Result<Made> LocalProvider::create(const Context& context, ResourceKind kind, const std::string& address,
@@ -236,6 +260,7 @@ Result<Made> LocalProvider::create(const Context& context, ResourceKind kind, co
   if (!record) return record.status();
   if (!node_runs(node)) {
     if (Status s = start(context, node, *record); !s.ok()) return s;
+    publish_names(context);
   }
   return describe(context, node, *record);
 }
@@ -290,6 +315,7 @@ Result<Made> LocalProvider::update(const Context& context, ResourceKind kind, co
   if (!node_runs(node)) {
     if (Status s = start(context, node, *record); !s.ok()) return s;
   }
+  publish_names(context);
   return describe(context, node, *record);
 }
 
@@ -309,11 +335,12 @@ Status LocalProvider::destroy(const Context& context, ResourceKind kind, const s
   if (Status s = end_processes(node); !s.ok()) return s;
   if (Status s = node.remove(); !s.ok()) return s;
   if (access(node.path().c_str(), F_OK) == 0) return {Code::Retry, node.path() + ": is still there"};
+  publish_names(context);
   return leave_network(context);
 }
 
 bool LocalProvider::updates_in_place(ResourceKind kind, const std::string& spec_field) const {
-  return kind != ResourceKind::Node || spec_field != "hostname";
+  return kind != ResourceKind::Node || (spec_field != "hostname" && spec_field != "disks");
 }
 
 Result<std::vector<Made>> LocalProvider::list(const Context& context) {

@@ -180,6 +180,21 @@ Status start_node(const NodeDirectory& node, Record& record, SteadyClock::time_p
   return last;
 }
 
+int inner_process(const NodeDirectory& node) {
+  Started started = load_started(node);
+  if (!same_process(started)) return 0;
+  auto space = [](int pid) {
+    char name[64];
+    ssize_t n = readlink(fmt::format("/proc/{}/ns/mnt", pid).c_str(), name, sizeof name);
+    return n > 0 ? std::string(name, static_cast<size_t>(n)) : std::string();
+  };
+  const std::string outer = space(started.pid);
+  for (int child : read_processes().children[started.pid]) {
+    if (std::string inner = space(child); !inner.empty() && inner != outer) return child;
+  }
+  return 0;
+}
+
 std::vector<int> processes_of(const NodeDirectory& node) {
   ProcessTable table = read_processes();
   std::string mark = "RADL_NODE_DIRECTORY=" + node.path() + std::string(1, '\0');

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <string_view>
 
 namespace radl::local {
 namespace {
@@ -18,6 +20,15 @@ std::string text_wanted(const ir::Node& node, const std::string& feature) {
   std::string text = found->second.equals->get<std::string>();
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
   return text;
+}
+
+// Absolute, without a step upwards, and with nothing that a shell or a mount would understand.
+bool is_plain_path(const std::string& path) {
+  bool good = path.size() > 1 && path[0] == '/' && (path + "/").find("/../") == std::string::npos;
+  for (char c : path)
+    good &= std::isalnum(static_cast<unsigned char>(c)) ||
+            std::string_view("/._-+@").find(c) != std::string_view::npos;
+  return good;
 }
 
 }  // namespace
@@ -62,9 +73,26 @@ Result<Quote> quote_node(const ir::Node& node) {
     quote.notes.push_back(
         fmt::format("{}: the login is this machine's user, not '{}'", node.address, node.user));
   for (const auto& disk : node.disks) {
-    if (disk.index > 0)
-      quote.notes.push_back(fmt::format("{}: disk {} is not made: a local node has this machine's disk",
+    if (disk.index == 0) continue;
+    bool mounted = !disk.mount_path.empty() && !disk.device.empty() && !disk.fstype.empty();
+    if (!mounted || disk.fstype == "swap") {
+      quote.notes.push_back(fmt::format("{}: disk {} is not made: a local node has no device of its own",
                                         node.address, disk.index));
+      continue;
+    }
+    if (!is_plain_path(disk.mount_path))
+      return cannot(
+          fmt::format("disk.{}.mount_path = '{}': must be an absolute path", disk.index, disk.mount_path));
+    quote.spec["disks"].push_back({{"index", disk.index}, {"mount_path", disk.mount_path}});
+    quote.notes.push_back(
+        fmt::format("{}: disk {} is a folder of the node, mounted at {}; its size has no limit", node.address,
+                    disk.index, disk.mount_path));
+  }
+  for (size_t i = 1; i < node.interfaces.size(); ++i) {
+    const auto& interface = node.interfaces[i];
+    if (interface.host_name.empty()) continue;
+    quote.spec["names"].push_back(interface.host_name + "." +
+                                  (interface.domain.empty() ? "localdomain" : interface.domain));
   }
   for (const auto& interface : node.interfaces) {
     if (!interface.fixed_ip.empty())

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -125,6 +127,85 @@ TEST_P(LocalTest, ThreeNodesAtOnce) {
       << "three nodes, the key and their network";
 }
 
+TEST_P(LocalTest, TwoInfrastructuresAtOnceDoNotMeet) {
+  TestNodes other(GetParam());
+  std::filesystem::create_directories(other.context.work_directory);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&, i] { (i % 2 ? other : nodes).make("worker[" + std::to_string(i / 2) + "]"); });
+  for (auto& thread : threads) thread.join();
+  std::set<std::string> places;
+  for (TestNodes* one : {&nodes, &other}) {
+    auto all = one->provider->list(one->context);
+    ASSERT_TRUE(all.ok());
+    for (const auto& made : *all) {
+      if (made.kind != ResourceKind::Node) continue;
+      places.insert(made.attributes.at("host").get<std::string>() + ":" +
+                    std::to_string(made.attributes.at("port").get<int>()));
+      EXPECT_EQ(run(made, "echo ok"), "ok\n");
+    }
+  }
+  EXPECT_EQ(places.size(), 4u);
+}
+
+TEST_P(LocalTest, KeysAreNobodyElsesWhateverTheUmask) {
+  mode_t before = umask(0);
+  Made made = nodes.make("worker[0]");
+  umask(before);
+  EXPECT_EQ(run(made, "echo ok"), "ok\n");
+  size_t keys = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(
+           nodes.context.work_directory, std::filesystem::directory_options::skip_permission_denied)) {
+    std::string name = entry.path().filename().string();
+    bool secret = name == "id_ed25519" || name == "ssh_host_ed25519_key" || name == "node.json";
+    if (!secret || !entry.is_regular_file()) continue;
+    ++keys;
+    EXPECT_EQ(static_cast<unsigned>(entry.status().permissions()) & 0777, 0600u) << entry.path();
+  }
+  EXPECT_EQ(keys, 3u);
+  struct stat top {};
+  ASSERT_EQ(stat(nodes.context.work_directory.c_str(), &top), 0);
+  struct stat own {};
+  ASSERT_EQ(stat((nodes.context.work_directory + "/nodes/" + made.id).c_str(), &own), 0);
+  EXPECT_EQ(own.st_mode & 0777, 0700u);
+}
+
+TEST_P(LocalTest, NothingIsWrittenOutsideOfTheWorkFolder) {
+  test::TemporaryFolder fake_home, fake_tmp;
+  std::string home = getenv("HOME") ? getenv("HOME") : "";
+  setenv("HOME", fake_home.path().c_str(), 1);
+  setenv("TMPDIR", fake_tmp.path().c_str(), 1);
+  Made made = nodes.make("worker[0]");
+  EXPECT_EQ(run(made, "touch ~/here; echo ok"), "ok\n");
+  EXPECT_TRUE(nodes.provider->destroy(nodes.context, ResourceKind::Node, made.id).ok());
+  setenv("HOME", home.c_str(), 1);
+  unsetenv("TMPDIR");
+  EXPECT_TRUE(std::filesystem::is_empty(fake_home.path()));
+  EXPECT_TRUE(std::filesystem::is_empty(fake_tmp.path()));
+}
+
+TEST(LocalPorts, APortThatIsTakenIsLeftToItsOwner) {
+  TestNodes nodes(local::Isolation::Off);
+  Made made = nodes.make("worker[0]");
+  std::string host = made.attributes.at("host");
+  int port = made.attributes.at("port");
+  ASSERT_TRUE(local::end_processes({nodes.context.work_directory, made.id}).ok());
+  int taken = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+  setsockopt(taken, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  inet_pton(AF_INET, host.c_str(), &address.sin_addr);
+  ASSERT_EQ(bind(taken, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(taken, 1), 0);
+  Made again = nodes.make("worker[0]");
+  EXPECT_NE(again.attributes.at("port").get<int>(), port);
+  EXPECT_EQ(again.attributes.at("host_key"), made.attributes.at("host_key"));
+  auto result = ssh::make_remote(*ssh::target_of(again.attributes))->exec("echo ok");
+  EXPECT_TRUE(result.ok()) << result.status().text();
+  close(taken);
+}
+
 INSTANTIATE_TEST_SUITE_P(Isolation, LocalTest,
                          testing::Values(local::Isolation::Off, local::Isolation::Required),
                          [](const auto& info) { return info.param == local::Isolation::Off ? "off" : "on"; });
@@ -141,155 +222,6 @@ TEST_P(IsolatedTest, HasHostnameFilesAndProcessesOfItsOwn) {
   EXPECT_EQ(run(made, "ls " + nodes.context.work_directory + "/nodes"), made.id + "\n")
       << "other nodes are not to be seen";
   EXPECT_EQ(run(made, "ls " + nodes.context.work_directory), "nodes\n");
-}
-
-TEST_P(IsolatedTest, NodesReachEachOtherAndNotEachOthersLoopback) {
-  Made a = nodes.make("worker[0]"), b = nodes.make("worker[1]");
-  auto serve = [&](const Made& made, const std::string& address, int port, const std::string& text) {
-    run(made, "setsid python3 -c \"import socket\ns = socket.create_server(('" + address + "'," +
-                  std::to_string(port) + "))\nwhile 1:\n  c, _ = s.accept()\n  c.sendall(b'" + text +
-                  "')\n  c.close()\" >/dev/null 2>&1 </dev/null & sleep 0.3");
-  };
-  auto ask = [&](const Made& made, const std::string& address, int port) {
-    return run(made, "python3 -c \"import socket; print(socket.create_connection(('" + address + "'," +
-                         std::to_string(port) + "),3).recv(99).decode())\" 2>&1 | tail -n 1");
-  };
-  std::string address_a = a.attributes.at("host"), address_b = b.attributes.at("host");
-  serve(a, "127.0.0.1", 7001, "private of a");
-  serve(a, "0.0.0.0", 7002, "public of a");
-  serve(b, "0.0.0.0", 7002, "public of b");
-  EXPECT_EQ(ask(a, "127.0.0.1", 7001), "private of a\n");
-  EXPECT_TRUE(contains(ask(b, "127.0.0.1", 7001), "Connection refused"));
-  EXPECT_TRUE(contains(ask(b, address_a, 7001), "Connection refused"));
-  EXPECT_EQ(ask(b, address_a, 7002), "public of a\n");
-  EXPECT_EQ(ask(a, address_b, 7002), "public of b\n") << "the same port on two nodes";
-  EXPECT_TRUE(contains(run(a, "ls /sys/class/net"), "eth0\nlo\ntap0\n"));
-  EXPECT_EQ(a.attributes.at("isolation").back(), "network");
-}
-
-TEST_P(IsolatedTest, NothingOfTheMachineIsReachedByTheNodesLoopback) {
-  Made made = nodes.make("worker[0]");
-  int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
-  ASSERT_EQ(listen(listener, 5), 0);
-  getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
-  for (const char* host : {"127.0.0.1", "10.0.2.2"}) {
-    std::string answer =
-        run(made, std::string("python3 -c \"import socket; socket.create_connection(('") + host + "'," +
-                      std::to_string(ntohs(address.sin_port)) + "),3); print('open')\" 2>&1 | tail -n 1");
-    EXPECT_FALSE(contains(answer, "open")) << host;
-  }
-  close(listener);
-}
-
-TEST_P(IsolatedTest, ANodeHasAWayOut) {
-  Made made = nodes.make("worker[0]");
-  // A server on this machine's own address stands for the world: no other way than tap0 leads there.
-  auto ran =
-      run_process({.argv = {"sh", "-c", "ip -4 -o address show scope global | grep -v radl- | head -n 1"},
-                   .deadline = std::chrono::seconds(5)});
-  ASSERT_TRUE(ran.ok());
-  std::istringstream words(ran->out);
-  std::string skip, cidr;
-  words >> skip >> skip >> skip >> cidr;
-  if (cidr.empty()) GTEST_SKIP() << "this machine has no address but loopback";
-  std::string host = cidr.substr(0, cidr.find('/'));
-  int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  inet_pton(AF_INET, host.c_str(), &address.sin_addr);
-  socklen_t size = sizeof address;
-  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
-  ASSERT_EQ(listen(listener, 5), 0);
-  getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
-  EXPECT_EQ(run(made, "python3 -c \"import socket; socket.create_connection(('" + host + "'," +
-                          std::to_string(ntohs(address.sin_port)) + "),3); print('open')\" 2>&1 | tail -n 1"),
-            "open\n");
-  EXPECT_TRUE(contains(run(made, "cat /etc/resolv.conf"), "nameserver 10.0.2.3"));
-  close(listener);
-}
-
-TEST_P(IsolatedTest, DestroyLeavesNoNamespaceAndNoLink) {
-  Made a = nodes.make("worker[0]"), b = nodes.make("worker[1]");
-  auto network = local::load_network(nodes.context.work_directory);
-  ASSERT_TRUE(network.ok() && network->has_value());
-  std::string name = (*network)->name;
-  EXPECT_TRUE(std::filesystem::exists("/run/netns/" + name));
-  EXPECT_TRUE(std::filesystem::exists("/sys/class/net/" + name));
-  ASSERT_TRUE(nodes.provider->destroy(nodes.context, ResourceKind::Node, a.id).ok());
-  EXPECT_TRUE(std::filesystem::exists("/sys/class/net/" + name)) << "the other node still needs it";
-  EXPECT_EQ(run(b, "echo ok"), "ok\n");
-  ASSERT_TRUE(nodes.provider->destroy(nodes.context, ResourceKind::Node, b.id).ok());
-  EXPECT_FALSE(std::filesystem::exists("/run/netns/" + name));
-  EXPECT_FALSE(std::filesystem::exists("/sys/class/net/" + name));
-  EXPECT_FALSE(std::filesystem::exists(nodes.context.work_directory + "/network.json"));
-}
-
-TEST_P(IsolatedTest, AfterARebootNodesStartAgainWithTheirAddresses) {
-  Made made = nodes.make("worker[0]");
-  auto network = local::load_network(nodes.context.work_directory);
-  ASSERT_TRUE(network.ok() && network->has_value());
-  std::string name = (*network)->name;
-  // What a reboot leaves: the folders, and neither processes nor namespaces.
-  local::NodeDirectory directory(nodes.context.work_directory, made.id);
-  ASSERT_TRUE(local::end_processes(directory).ok());
-  auto wiped = run_process({.argv = {"sh", "-c", "ip link delete " + name + "; ip netns delete " + name}});
-  ASSERT_TRUE(wiped.ok() && wiped->exit_status == 0) << wiped->err;
-  EXPECT_EQ(nodes.provider->read(nodes.context, ResourceKind::Node, made.id)->attributes.at("state"),
-            "stopped");
-  auto after = local::make_provider({local::Isolation::Required});  // another radlc
-  auto again =
-      after->create(nodes.context, ResourceKind::Node, "worker[0]", Json::object(), "token-worker[0]");
-  ASSERT_TRUE(again.ok()) << again.status().text();
-  EXPECT_EQ(again->attributes, made.attributes);
-  EXPECT_EQ(run(*again, "echo ok"), "ok\n");
-}
-
-TEST_P(IsolatedTest, DestroyAfterARebootForgetsTheNetwork) {
-  Made made = nodes.make("worker[0]");
-  auto network = local::load_network(nodes.context.work_directory);
-  ASSERT_TRUE(network.ok() && network->has_value());
-  std::string name = (*network)->name;
-  ASSERT_TRUE(local::end_processes({nodes.context.work_directory, made.id}).ok());
-  (void)run_process({.argv = {"sh", "-c", "ip link delete " + name + "; ip netns delete " + name}});
-  EXPECT_TRUE(nodes.provider->destroy(nodes.context, ResourceKind::Node, made.id).ok());
-  EXPECT_FALSE(std::filesystem::exists(nodes.context.work_directory + "/network.json"));
-}
-
-TEST_P(IsolatedTest, ANetworkThatWasHalfMadeIsMadeWhole) {
-  auto network = local::new_network(nodes.context.infrastructure, local::Egress::Open);
-  ASSERT_TRUE(network.ok()) << network.status().text();
-  ASSERT_TRUE(local::save_network(nodes.context.work_directory, *network).ok());
-  // A kill between the file of the namespace and the namespace.
-  ASSERT_TRUE(make_directories("/run/netns", 0755).ok());
-  ASSERT_TRUE(write_file_atomic("/run/netns/" + network->name, "", 0600).ok());
-  auto listed = nodes.provider->list(nodes.context);
-  ASSERT_TRUE(listed.ok());
-  ASSERT_EQ(listed->size(), 1u);
-  EXPECT_EQ(listed->front().kind, ResourceKind::Network) << "what is left can be found and removed";
-  EXPECT_EQ(run(nodes.make("worker[0]"), "echo ok"), "ok\n");
-}
-
-TEST_P(IsolatedTest, AClosedNetworkHasNoWayOut) {
-  auto closed = local::make_provider({local::Isolation::Required, local::NetworkChoice::Closed});
-  auto made = closed->create(nodes.context, ResourceKind::Node, "worker[0]", {{"hostname", "w"}}, "t");
-  ASSERT_TRUE(made.ok()) << made.status().text();
-  EXPECT_EQ(run(*made, "ls /sys/class/net; ip route show default"), "eth0\nlo\n");
-}
-
-TEST_P(IsolatedTest, TheNetworkCanBeShared) {
-  auto shared = local::make_provider({local::Isolation::Required, local::NetworkChoice::Shared});
-  auto made = shared->create(nodes.context, ResourceKind::Node, "worker[0]", {{"hostname", "w"}}, "t");
-  ASSERT_TRUE(made.ok()) << made.status().text();
-  EXPECT_TRUE(made->attributes.at("host").get<std::string>().starts_with("127."));
-  EXPECT_EQ(run(*made, "hostname"), "w\n");
-  // The infrastructure stays with it: nodes on different networks would not reach each other.
-  Made other = nodes.make("worker[1]");
-  EXPECT_TRUE(other.attributes.at("host").get<std::string>().starts_with("127."));
 }
 
 TEST_P(LocalTest, AFolderWithoutARecordIsFoundAndRemoved) {
