@@ -105,12 +105,12 @@ std::string OpensshRemote::through_jump() const {
   add_file("UserKnownHostsFile", target_.known_hosts_file);
   add_file("IdentityFile", target_.key_file);
   argv.insert(argv.end(), {"--", host});
-  std::string line = "exec";
+  std::string line;  // ssh puts `exec` before it
   for (std::string word : argv) {
     if (word != "%h:%p") {
       for (size_t at = 0; (at = word.find('%', at)) != std::string::npos; at += 2) word.insert(at, "%");
     }
-    line += " " + shell_quote(word);
+    line += (line.empty() ? "" : " ") + shell_quote(word);
   }
   return line;
 }
@@ -277,7 +277,11 @@ Result<bool> OpensshRemote::put_file(const std::string& local_path, const std::s
 }
 
 Status OpensshRemote::get_file(const std::string& remote_path, const std::string& local_path) {
-  if (Status s = prepare({}); !s.ok()) return s;
+  auto there = stat(remote_path);
+  if (!there) return there.status();
+  if (there->kind != "file" && there->kind != "link")
+    return invalid(remote_path + ": is no file on the node");
+  if (auto own = local_digest(local_path); own && *own == there->sha256) return {};
   // The client's output goes straight to the file: it may be of any size.
   std::string line = "exec";
   for (const auto& word : command({"-T"}, "exec cat " + shell_path(remote_path)))
@@ -289,6 +293,13 @@ Status OpensshRemote::get_file(const std::string& remote_path, const std::string
                   : done->exit_status != 0
                       ? command_failure({done->exit_status, done->out, done->err}, remote_path)
                       : Status();
+  if (failed.ok()) {
+    auto digest = sha256_file(temporary);
+    if (!digest)
+      failed = digest.status();
+    else if (!there->sha256.empty() && *digest != there->sha256)
+      failed = {Code::Corrupt, remote_path + ": was changed while it was fetched"};
+  }
   if (failed.ok() && ::rename(temporary.c_str(), local_path.c_str()) != 0)
     failed = errno_status(errno, local_path);
   if (!failed.ok()) ::unlink(temporary.c_str());

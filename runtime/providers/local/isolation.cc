@@ -87,6 +87,7 @@ std::vector<std::string> other_mounts() {
 constexpr const char* kBoot = R"(#!/bin/sh
 # Builds the node's view of the file system and becomes its server. Runs in namespaces of its own.
 set -e
+umask 022
 D={directory}
 W={work}
 R=$D/view/root

@@ -159,6 +159,7 @@ E
 constexpr const char* kJoin = R"(#!/bin/sh
 # Gives the node a network of its own, then its view of the file system (etc/boot).
 set -e
+umask 022
 D={directory}
 n={name}
 if [ "$1" != joined ]; then
@@ -168,7 +169,7 @@ fi
 ip -n $n link delete {port} 2>/dev/null || true
 ip -batch - <<E
 link set lo up
-link add eth0 type veth peer name {port} netns $n
+link add eth0 address {mac} type veth peer name {port} netns $n
 address add {host}/22 dev eth0
 link set eth0 up
 E
@@ -186,6 +187,12 @@ until [ -n "$(ip route show default)" ]; do
   sleep 0.01
 done
 )sh";
+
+// The same after a restart: this machine and the other nodes remember whom they have asked.
+std::string hardware_address(const std::string& host) {
+  uint32_t n = number_of(host);
+  return fmt::format("02:72:{:02x}:{:02x}:{:02x}:{:02x}", n >> 24, n >> 16 & 255, n >> 8 & 255, n & 255);
+}
 
 }  // namespace
 
@@ -267,10 +274,11 @@ Result<std::string> network_address(const Network& network, const std::vector<st
 
 Status write_join_script(const NodeDirectory& node, const Record& record) {
   std::string directory = shell_quote(node.path());
-  std::string script = fmt::format(kJoin, fmt::arg("directory", directory), fmt::arg("name", record.network),
-                                   fmt::arg("port", fmt::format("v{}", number_of(record.host) & ~kMask)),
-                                   fmt::arg("host", record.host),
-                                   fmt::arg("egress", record.egress ? fmt::format(kEgress) : ""));
+  std::string script =
+      fmt::format(kJoin, fmt::arg("directory", directory), fmt::arg("name", record.network),
+                  fmt::arg("port", fmt::format("v{}", number_of(record.host) & ~kMask)),
+                  fmt::arg("host", record.host), fmt::arg("mac", hardware_address(record.host)),
+                  fmt::arg("egress", record.egress ? fmt::format(kEgress) : ""));
   return write_file_atomic(node.path("etc/join"), script, 0700);
 }
 

@@ -185,11 +185,12 @@ int inner_process(const NodeDirectory& node) {
   if (!same_process(started)) return 0;
   auto space = [](int pid) {
     char name[64];
-    ssize_t n = readlink(fmt::format("/proc/{}/ns/mnt", pid).c_str(), name, sizeof name);
+    ssize_t n = readlink(fmt::format("/proc/{}/ns/pid", pid).c_str(), name, sizeof name);
     return n > 0 ? std::string(name, static_cast<size_t>(n)) : std::string();
   };
   const std::string outer = space(started.pid);
-  for (int child : read_processes().children[started.pid]) {
+  ProcessTable table = read_processes();
+  for (int child : table.children[started.pid]) {
     if (std::string inner = space(child); !inner.empty() && inner != outer) return child;
   }
   return 0;

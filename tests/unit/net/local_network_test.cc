@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "runtime/base/process.h"
+#include "runtime/providers/local/hosts_file.h"
 #include "runtime/providers/local/isolation.h"
 #include "runtime/providers/local/network.h"
 #include "runtime/providers/local/node_directory.h"
@@ -185,14 +186,28 @@ TEST_F(NetworkTest, NodesKnowEachOthersNames) {
       << "what a recipe wrote stays";
 }
 
-TEST_F(NetworkTest, ALinkOfTheNodeLeadsNowhereOutside) {
-  Made a = nodes.make("worker[0]");
-  std::string outside = nodes.folder.path("outside");
-  ASSERT_TRUE(make_directories(outside, 0700).ok());
-  run(a, "mv /etc /etc.real; mkdir -p " + outside + "; ln -s " + outside + " /etc");
-  nodes.make("worker[1]");
-  EXPECT_TRUE(std::filesystem::is_empty(outside));
-  run(a, "rm /etc; mv /etc.real /etc");
+TEST(HostsFile, ALinkOfTheNodeLeadsNowhereOutside) {
+  test::TemporaryFolder root, outside;
+  std::filesystem::create_directory_symlink(outside.path(), root.path("etc"));
+  EXPECT_FALSE(local::update_hosts_file(root.path(), "10.0.0.1 a\n").ok());
+  EXPECT_TRUE(std::filesystem::is_empty(outside.path()));
+  std::filesystem::remove(root.path("etc"));
+  std::filesystem::create_directories(root.path("etc"));
+  ASSERT_TRUE(write_file_atomic(outside.path("file"), "untouched").ok());
+  std::filesystem::create_symlink(outside.path("file"), root.path("etc/hosts"));
+  EXPECT_TRUE(local::update_hosts_file(root.path(), "10.0.0.1 a\n").ok());
+  EXPECT_EQ(*read_file(outside.path("file")), "untouched");
+  EXPECT_TRUE(contains(*read_file(root.path("etc/hosts")), "10.0.0.1 a\n"));
+}
+
+TEST(HostsFile, TheBlockIsReplacedAndTheRestStays) {
+  std::string first = local::with_block("127.0.0.1 localhost", "10.0.0.1 a\n");
+  std::string second = local::with_block(first + "10.9.9.9 mine\n", "10.0.0.2 b\n");
+  EXPECT_TRUE(second.starts_with("127.0.0.1 localhost\n"));
+  EXPECT_TRUE(contains(second, "10.0.0.2 b\n"));
+  EXPECT_TRUE(second.ends_with("10.9.9.9 mine\n"));
+  EXPECT_EQ(second.find("10.0.0.1"), std::string::npos);
+  EXPECT_EQ(local::with_block(second, ""), "127.0.0.1 localhost\n10.9.9.9 mine\n");
 }
 
 TEST_F(NetworkTest, ADataDiskIsMounted) {
