@@ -261,11 +261,14 @@ class Orderer {
   // ---- steps with edges
 
   void emit(const std::vector<size_t>& sorted) {
+    index_nodes();
+    // Applications come before everything else on their machine: passes/steps.cc has put them there.
+    for (size_t i = 0; i < build_.program.steps.size(); i++)
+      last_on_[node_place_.at(build_.program.steps[i].nodes[0])] = i;
     for (const BoundItem& item : build_.items) {
       if (item.kind != ir::StepKind::CloudInit) continue;
       for (size_t place : item.steps) build_.program.steps.push_back(build_.steps[place]);
     }
-    index_nodes();
     for (size_t v : sorted) {
       switch (vertices_[v].kind) {
         case Vertex::Barrier:

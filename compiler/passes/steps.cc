@@ -16,6 +16,7 @@ class StepMaker {
 
   void run() {
     if (!build_.configuration_off) {
+      add_applications();
       for (BoundItem& item : build_.items) add_item(item);
     }
     check_unbound();
@@ -23,6 +24,29 @@ class StepMaker {
   }
 
  private:
+  // What RADL 1 installs by name comes before everything else on a machine. Roles and collections are for the
+  // machine that runs Ansible: its runner brings them.
+  void add_applications() {
+    for (const ir::Node& node : build_.program.nodes) {
+      ir::Step step;
+      for (const ir::Application& application : node.applications) {
+        if (application.preinstalled || application.name.starts_with("ansible.")) continue;
+        // "org.gnu.make" is the package make.
+        std::string name = application.name.substr(application.name.rfind('.') + 1);
+        step.resources.push_back({"package", name, {{"state", "present"}}, node.origin});
+      }
+      if (!node.configured || step.resources.empty()) continue;
+      step.recipe = "disk.0.applications";
+      step.id = fmt::format("{}/{}", node.address, step.recipe);
+      step.nodes = {node.address};
+      step.origin = node.origin;
+      ir::Json names;
+      for (const ir::Resource& resource : step.resources) names.push_back(resource.name);
+      step.digest = json_digest({{"packages", names}});
+      build_.program.steps.push_back(std::move(step));
+    }
+  }
+
   void add_item(BoundItem& item) {
     auto places = build_.nodes_of.find(item.system);
     const std::vector<size_t> none;

@@ -51,7 +51,8 @@ Result<std::vector<std::string>> client_arguments(const Snapshot& state, const R
   std::string host = a.value("host", ""), host_key = a.value("host_key", "");
   int port = a.value("port", 22);
   if (host.empty() || host_key.empty()) return not_found(node.address + " has no address yet");
-  std::string line = fmt::format("[{}]:{} {}\n", host, port, host_key);
+  std::string line = port == 22 ? fmt::format("{} {}\n", host, host_key)
+                                : fmt::format("[{}]:{} {}\n", host, port, host_key);
   if (Status written = write_file_atomic(known_hosts, line, 0600); !written.ok()) return written;
   std::vector<std::string> arguments = {"ssh",
                                         "-p",
@@ -66,7 +67,6 @@ Result<std::vector<std::string>> client_arguments(const Snapshot& state, const R
                                         "IdentitiesOnly=yes",
                                         "-o",
                                         "LogLevel=ERROR"};
-  if (port == 22) arguments[4] = "UserKnownHostsFile=" + known_hosts;
   std::string key = private_key_path(state, node);
   if (!key.empty()) arguments.insert(arguments.end(), {"-i", key});
   std::string user = a.value("user", "");

@@ -32,6 +32,7 @@ class StepEdges {
   explicit StepEdges(Draft& draft) : draft_(draft) {}
 
   void run() {
+    add_all_nodes();
     for (const ir::Step& step : draft_.input.program.steps) {
       std::set<std::string> before;
       for (const ir::Edge& edge : step.after) {
@@ -54,9 +55,18 @@ class StepEdges {
   }
 
  private:
+  // Ansible's inventory holds every machine, so its recipes wait until each has been made, or could not be.
+  void add_all_nodes() {
+    std::set<std::string> made;
+    for (const ir::Node& node : draft_.input.program.nodes) add_if_made(node.address, made);
+    if (made.size() > 1) draft_.plan.barriers.push_back({kAllNodes, {made.begin(), made.end()}});
+    has_all_nodes_ = made.size() > 1;
+  }
+
   void connect(const ir::Step& step, Action& action, const std::set<std::string>& before) {
     std::set<std::string> needs = before;
     for (const std::string& node : step.nodes) add_if_made(node, needs);
+    if (step.kind == ir::StepKind::Ansible && has_all_nodes_) needs.insert(kAllNodes);
     // A value that is known only when its owner is there.
     for (const std::string& name : ir::unknowns_in(step)) {
       std::string owner = split_unknown(name).owner;
@@ -93,7 +103,10 @@ class StepEdges {
     }
   }
 
+  static constexpr const char* kAllNodes = "all nodes";
+
   Draft& draft_;
+  bool has_all_nodes_ = false;
   std::map<std::string, std::set<std::string>>
       ends_;  // step -> actions and barriers whose end is the step's end
 };

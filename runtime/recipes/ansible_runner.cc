@@ -308,11 +308,11 @@ class AnsibleRun {
                                   nullptr, nullptr, log_.mask(event.value("diff", ""))});
     bool mine = event.value("host", "") == host_name(node_);
     if ((state == "failed" || state == "unreachable") && mine && !failure_) {
-      std::string command = event.value("command", "");
+      std::string command = event.value("command", ""), path = event.value("path", ""), head;
       if (!command.empty())
-        text =
-            fmt::format("command: {}\nexit status: {}\n{}", log_.mask(command), event.value("rc", 0), text);
-      failure_ = TaskFailure{task, text, event.value("path", ""), state == "unreachable"};
+        head = fmt::format("command: {}\nexit status: {}\n", log_.mask(command), event.value("rc", 0));
+      if (!path.empty()) text += "\nat " + path;
+      failure_ = TaskFailure{task, head, text, state == "unreachable"};
     }
   }
 

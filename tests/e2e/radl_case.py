@@ -25,14 +25,25 @@ class RadlCase(unittest.TestCase):
                 del self.environment[name]
 
     def tearDown(self):
+        networks = self.networks()
         left = self.processes()
         for pid in left:  # so that one failure does not disturb the tests after it
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
+        for name in networks:
+            subprocess.run(["ip", "link", "delete", name], check=False, capture_output=True)
+            subprocess.run(["ip", "netns", "delete", name], check=False, capture_output=True)
         shutil.rmtree(self.folder, ignore_errors=True)
+        self.assertFalse(networks, f"networks left behind: {networks}")
         self.assertFalse(left, f"processes left behind: {left}")
+
+    def networks(self):
+        """Namespaces and links of isolated nodes of this test that are there now."""
+        names = [json.loads(record.read_text()).get("name") for record in self.folder.rglob("network.json")]
+        return [name for name in names
+                if name and (os.path.exists(f"/run/netns/{name}") or os.path.exists(f"/sys/class/net/{name}"))]
 
     def write(self, name, text):
         path = self.folder / name

@@ -64,6 +64,7 @@ class OpensshRemote : public Remote {
   Status prepare(const ExecOptions& options);
   std::vector<std::string> command(const std::vector<std::string>& options,
                                    const std::string& remote_command) const;
+  std::string through_jump() const;
   std::string known_hosts_name() const {
     return target_.port == 22 ? target_.host : fmt::format("[{}]:{}", target_.host, target_.port);
   }
@@ -72,6 +73,47 @@ class OpensshRemote : public Remote {
   std::mutex mutex_;
   std::string directory_;
 };
+
+// What ProxyJump would run, if it handed down our key and known hosts too.
+std::string OpensshRemote::through_jump() const {
+  std::string user, host = target_.jump, port = "22";
+  if (size_t at = host.rfind('@'); at != std::string::npos) {
+    user = host.substr(0, at);
+    host.erase(0, at + 1);
+  }
+  if (size_t colon = host.rfind(':'); colon != std::string::npos && host.find(':') == colon) {
+    port = host.substr(colon + 1);
+    host.erase(colon);
+  }
+  std::vector<std::string> argv{"ssh",
+                                "-F",
+                                "none",
+                                "-o",
+                                "BatchMode=yes",
+                                "-o",
+                                "StrictHostKeyChecking=yes",
+                                "-o",
+                                "ConnectTimeout=10",
+                                "-p",
+                                port,
+                                "-W",
+                                "%h:%p"};
+  if (!user.empty()) argv.insert(argv.end(), {"-l", user});
+  auto add_file = [&](const std::string& option, const std::string& path) {
+    if (!path.empty()) argv.insert(argv.end(), {"-o", option + "=\"" + path + "\""});
+  };
+  add_file("UserKnownHostsFile", target_.known_hosts_file);
+  add_file("IdentityFile", target_.key_file);
+  argv.insert(argv.end(), {"--", host});
+  std::string line;  // ssh puts `exec` before it
+  for (std::string word : argv) {
+    if (word != "%h:%p") {
+      for (size_t at = 0; (at = word.find('%', at)) != std::string::npos; at += 2) word.insert(at, "%");
+    }
+    line += (line.empty() ? "" : " ") + shell_quote(word);
+  }
+  return line;
+}
 
 std::vector<std::string> OpensshRemote::command(const std::vector<std::string>& options,
                                                 const std::string& remote_command) const {
@@ -96,7 +138,8 @@ std::vector<std::string> OpensshRemote::command(const std::vector<std::string>& 
     add("IdentityFile=\"" + target_.key_file + "\"");
   }
   if (!target_.use_agent && !target_.key_file.empty()) add("IdentityAgent=none");
-  if (!target_.jump.empty()) add("ProxyJump=" + target_.jump);
+  if (!target_.jump.empty())
+    add(target_.ssh_config.empty() ? "ProxyCommand=" + through_jump() : "ProxyJump=" + target_.jump);
   if (!target_.user.empty()) argv.insert(argv.end(), {"-l", target_.user});
   if (target_.port > 0) argv.insert(argv.end(), {"-p", std::to_string(target_.port)});
   argv.insert(argv.end(), options.begin(), options.end());
@@ -234,7 +277,11 @@ Result<bool> OpensshRemote::put_file(const std::string& local_path, const std::s
 }
 
 Status OpensshRemote::get_file(const std::string& remote_path, const std::string& local_path) {
-  if (Status s = prepare({}); !s.ok()) return s;
+  auto there = stat(remote_path);
+  if (!there) return there.status();
+  if (there->kind != "file" && there->kind != "link")
+    return invalid(remote_path + ": is no file on the node");
+  if (auto own = local_digest(local_path); own && *own == there->sha256) return {};
   // The client's output goes straight to the file: it may be of any size.
   std::string line = "exec";
   for (const auto& word : command({"-T"}, "exec cat " + shell_path(remote_path)))
@@ -246,6 +293,13 @@ Status OpensshRemote::get_file(const std::string& remote_path, const std::string
                   : done->exit_status != 0
                       ? command_failure({done->exit_status, done->out, done->err}, remote_path)
                       : Status();
+  if (failed.ok()) {
+    auto digest = sha256_file(temporary);
+    if (!digest)
+      failed = digest.status();
+    else if (!there->sha256.empty() && *digest != there->sha256)
+      failed = {Code::Corrupt, remote_path + ": was changed while it was fetched"};
+  }
   if (failed.ok() && ::rename(temporary.c_str(), local_path.c_str()) != 0)
     failed = errno_status(errno, local_path);
   if (!failed.ok()) ::unlink(temporary.c_str());

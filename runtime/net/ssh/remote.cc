@@ -125,10 +125,17 @@ Result<bool> SshRemote::put_bytes(std::string_view content, const std::string& r
 
 Status SshRemote::get_file(const std::string& remote_path, const std::string& local_path) {
   for (int attempt = 0;; ++attempt) {
+    auto there = stat(remote_path);
+    if (!there && there.status().code() == Code::Lost && attempt < 2) continue;
+    if (!there) return there.status();
+    if (there->kind != "file" && there->kind != "link")
+      return invalid(remote_path + ": is no file on the node");
+    if (auto own = local_digest(local_path); own && *own == there->sha256) return {};
     auto now = session(until(kConnect));
     if (!now) return now.status();
-    Status done = sftp_read(**now, sftp_path(remote_path), local_path, until(kTransfer));
-    if (done.code() != Code::Lost || attempt == 2) return done;
+    Status done = sftp_read(**now, sftp_path(remote_path), local_path, there->sha256, until(kTransfer));
+    bool again = done.code() == Code::Lost || done.code() == Code::Corrupt;
+    if (!again || attempt == 2) return done;
   }
 }
 

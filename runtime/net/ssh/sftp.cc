@@ -156,13 +156,14 @@ Result<unsigned long long> sftp_write(Session& session, ByteSource& source, cons
 }
 
 Status sftp_read(Session& session, const std::string& path, const std::string& local_path,
-                 const Patience& patience) {
+                 const std::string& sha256, const Patience& patience) {
   std::lock_guard turn(session.sftp_turn());
   auto sftp = session.sftp(patience);
   if (!sftp) return sftp.status();
   Handle file(session, *sftp);
   if (Status s = file.open(path, LIBSSH2_FXF_READ, 0, patience); !s.ok()) return s;
-  LocalFile local(local_path + ".tmp-" + to_hex(random_bytes(4)));
+  const std::string temporary = local_path + ".tmp-" + to_hex(random_bytes(4));
+  LocalFile local(temporary);
   if (Status s = local.create(); !s.ok()) return s;
   std::string piece(kPiece, '\0');
   for (;;) {
@@ -174,6 +175,10 @@ Status sftp_read(Session& session, const std::string& path, const std::string& l
     if (*code == 0) break;
     if (Status s = local.write(piece.data(), static_cast<size_t>(*code)); !s.ok()) return s;
   }
+  auto digest = sha256_file(temporary);
+  if (!digest) return digest.status();
+  if (!sha256.empty() && *digest != sha256)
+    return {Code::Corrupt, path + ": was changed while it was fetched"};
   return local.move_to(local_path);
 }
 

@@ -27,8 +27,9 @@ struct PartialFile {
 Result<unsigned long long> sftp_write(Session& session, ByteSource& source, const std::string& path,
                                       bool resume, const Patience& patience);
 
-// Copies a file of the node to `local_path` (temporary file + rename).
+// Copies a file of the node to `local_path` (temporary file + rename). Corrupt when what came has another
+// SHA-256, if one is given: it was changed meanwhile.
 Status sftp_read(Session& session, const std::string& path, const std::string& local_path,
-                 const Patience& patience);
+                 const std::string& sha256, const Patience& patience);
 
 }  // namespace radl::ssh

@@ -22,7 +22,7 @@ struct Target {
   bool use_agent = false;
   std::string jump;               // user@host:port, through the system's OpenSSH client
   std::string ssh_config;         // an ssh_config file to honour: also through the system's client
-  std::string known_hosts_file;   // in place of host_key, for `ssh_config` and `jump` hosts
+  std::string known_hosts_file;   // of the jump host, and in place of host_key; empty: the user's own
   std::string control_directory;  // private folder for the system client's master sockets
 
   std::string name() const { return user + "@" + host + ":" + std::to_string(port); }

@@ -14,11 +14,22 @@
 #include "runtime/base/process.h"
 #include "runtime/net/detached.h"
 #include "runtime/net/quote.h"
+#include "runtime/providers/local/network.h"
 
 namespace radl::local {
 namespace {
 
 namespace fs = std::filesystem;
+
+// What a run that was killed has left. A work folder has one user at a time: the state is locked.
+void remove_probes(const std::string& work_directory) {
+  std::vector<fs::path> old;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(work_directory, error)) {
+    if (entry.path().filename().string().starts_with("probe-")) old.push_back(entry.path());
+  }
+  for (const auto& path : old) fs::remove_all(path, error);
+}
 
 std::string try_overlay(const std::string& work_directory) {
   if (geteuid() != 0) return "not root";
@@ -28,6 +39,7 @@ std::string try_overlay(const std::string& work_directory) {
   for (const char* program : {"unshare", "mount", "pivot_root"}) {
     if (find_program(program).empty()) return fmt::format("no program '{}' (package util-linux)", program);
   }
+  remove_probes(work_directory);
   std::string probe = work_directory + "/probe-" + to_hex(random_bytes(4));
   if (Status s = make_directories(probe, 0700); !s.ok()) return s.message();
   std::string script = fmt::format(
@@ -75,14 +87,14 @@ std::vector<std::string> other_mounts() {
 constexpr const char* kBoot = R"(#!/bin/sh
 # Builds the node's view of the file system and becomes its server. Runs in namespaces of its own.
 set -e
+umask 022
 D={directory}
 W={work}
 R=$D/view/root
 mount --make-rprivate /
 mount -t overlay overlay -o lowerdir=/,upperdir=$D/view/upper,workdir=$D/view/work $R
-{other}mount -t proc proc $R/proc
-mount --rbind /sys $R/sys
-mount --rbind /dev $R/dev
+{other}{disks}mount -t proc proc $R/proc
+{sys}mount --rbind /dev $R/dev
 mount -t tmpfs -o mode=755 tmpfs $R/run
 mkdir -p $R/run/sshd $R/run/lock
 mount --bind $D/view/tmp $R/tmp
@@ -97,7 +109,7 @@ if [ ! -e $D/view/made ]; then
   echo {hostname} > $R/etc/hostname
   awk -F: -v OFS=: -v home=$D/home '$3 == 0 {{ $6 = home }} {{ print }}' /etc/passwd > $R/etc/passwd
   if [ -e /etc/resolv.conf ]; then
-    cat /etc/resolv.conf > $R$D/view/resolv.conf
+    {resolver} /etc/resolv.conf > $R$D/view/resolv.conf || true
     rm -f $R/etc/resolv.conf
     cat $R$D/view/resolv.conf > $R/etc/resolv.conf
   fi
@@ -110,6 +122,30 @@ mkdir -p .radl-old
 pivot_root . .radl-old
 exec chroot . /bin/sh -c 'cd / && umount -l /.radl-old && rmdir /.radl-old && exec "$@"' sh {sshd} -D -e -f $D/etc/sshd_config
 )";
+
+// What /sys shows of the network is that of the mounter.
+constexpr const char* kOwnSys =
+    "mount -t sysfs sysfs $R/sys\n"
+    "if [ -d /sys/fs/cgroup ]; then mount --rbind /sys/fs/cgroup $R/sys/fs/cgroup; fi\n";
+
+// The program that turns this machine's resolv.conf into the node's: its nameservers may be on its loopback.
+std::string resolver_filter(const Record& record) {
+  if (record.network.empty()) return "cat";
+  std::string server = record.egress ? fmt::format("print \"nameserver {}\"", kEgressNameserver) : "";
+  return fmt::format("awk 'BEGIN {{ {} }} $1 != \"nameserver\" {{ print }}'", server);
+}
+
+// A data disk is a folder beside the view, seen at its mount path.
+std::string disk_mounts(const Record& record) {
+  std::string text;
+  auto disks = record.spec.find("disks");
+  if (disks == record.spec.end() || !disks->is_array()) return text;
+  for (const auto& disk : *disks) {
+    text += fmt::format("mkdir -p $D/view/disk{0} $R{1}\nmount --bind $D/view/disk{0} $R{1}\n",
+                        disk.value("index", 0), shell_quote(disk.value("mount_path", "")));
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -140,7 +176,9 @@ Status write_boot_script(const NodeDirectory& node, const Record& record) {
       fmt::arg("other", other), fmt::arg("hostname", short_name),
       fmt::arg("hosts",
                record.host + " " + (short_name == record.hostname ? "" : record.hostname + " ") + short_name),
-      fmt::arg("sshd", find_program("sshd")));
+      fmt::arg("disks", disk_mounts(record)),
+      fmt::arg("sys", record.network.empty() ? "mount --rbind /sys $R/sys\n" : kOwnSys),
+      fmt::arg("resolver", resolver_filter(record)), fmt::arg("sshd", find_program("sshd")));
   return write_file_atomic(node.path("etc/boot"), script, 0700);
 }
 

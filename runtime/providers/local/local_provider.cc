@@ -1,22 +1,33 @@
 #include "runtime/providers/local/local_provider.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
+#include <set>
 
 #include "common/digest.h"
 #include "common/files.h"
 #include "runtime/net/ssh/keys.h"
+#include "runtime/providers/local/hosts_file.h"
 #include "runtime/providers/local/isolation.h"
+#include "runtime/providers/local/network.h"
 #include "runtime/providers/local/node_directory.h"
 #include "runtime/providers/local/node_process.h"
+#include "runtime/providers/local/quote.h"
 
 namespace radl::local {
 namespace {
+
+Made network_made(const std::string& id, const std::string& cidr) {
+  Made made{id, {{"cidr", cidr}}};
+  made.kind = ResourceKind::Network;
+  return made;
+}
 
 // A folder without a record: the making was begun, or the removal, and a run was killed.
 Made incomplete(const NodeDirectory& node) { return Made{node.id(), Json::object(), false}; }
@@ -40,8 +51,11 @@ class LocalProvider : public Provider {
  public:
   explicit LocalProvider(Options options) : options_(options) {}
   std::string name() const override { return "local"; }
-  Capabilities capabilities() const override;
-  Result<Quote> quote(const ir::Node& node, const ir::Program& program) const override;
+  Capabilities capabilities() const override { return local_capabilities(); }
+  Result<Quote> quote(const ir::Node& node, const ir::Program&) const override {
+    if (!options_.wrong.empty()) return invalid(options_.wrong);
+    return quote_node(node);
+  }
   Result<Made> create(const Context& context, ResourceKind kind, const std::string& address, const Json& spec,
                       const std::string& token) override;
   Result<std::optional<Made>> find(const Context& context, ResourceKind kind,
@@ -58,76 +72,24 @@ class LocalProvider : public Provider {
   Result<Record> reserve(const Context& context, const NodeDirectory& node, const std::string& address,
                          const Json& spec, const std::string& token);
   Result<bool> decide_isolation(const Context& context);
+  Result<Network> join_network(const Context& context);
+  Result<Network> choose_network(const Context& context);
+  Status leave_network(const Context& context);
+  Status start(const Context& context, const NodeDirectory& node, Record& record);
+  // Tells every node the names of all.
+  void publish_names(const Context& context);
+  void say_once(const Context& context, const std::string& line);
   Made describe(const Context& context, const NodeDirectory& node, const Record& record) const;
   Result<Made> make_key(const Context& context);
 
   Options options_;
-  std::mutex mutex_;  // addresses, the key
+  std::mutex mutex_;  // addresses, the key, the network
+  std::set<std::string> said_;
+  std::set<std::string> raised_;  // networks that this process has seen to
 };
 
-Capabilities LocalProvider::capabilities() const {
-  Capabilities c;
-  c.features = {"cpu.count",
-                "cpu.arch",
-                "memory.size",
-                "net_interface.connection",
-                "net_interface.dns_name",
-                "disk.applications",
-                "disk.os.name",
-                "disk.os.flavour"};
-  c.isolates_network = false;  // nodes share the loopback network: each has its own address on it
-  c.has_public_addresses = false;
-  return c;
-}
-
-std::optional<double> number_wanted(const ir::Node& node, const std::string& feature) {
-  auto found = node.wants.find(feature);
-  return found == node.wants.end() ? std::nullopt : found->second.min;
-}
-
-std::string text_wanted(const ir::Node& node, const std::string& feature) {
-  auto found = node.wants.find(feature);
-  if (found == node.wants.end() || !found->second.equals || !found->second.equals->is_string()) return "";
-  std::string text = found->second.equals->get<std::string>();
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
-Result<Quote> LocalProvider::quote(const ir::Node& node, const ir::Program&) const {
-  auto cannot = [&](const std::string& why) {
-    return Status(Code::Invalid, fmt::format("{}: {}", node.address, why));
-  };
-  std::string os = text_wanted(node, "disk.0.os.name");
-  if (!os.empty() && os != "linux")
-    return cannot(fmt::format("disk.0.os.name = '{}': provider local makes nodes of this Linux machine", os));
-  if (number_wanted(node, "gpu.count").value_or(0) > 0)
-    return cannot("gpu.count: provider local has no GPU to give");
-  Quote quote;
-  quote.instance_type = "local";
-  quote.seconds_to_ready = 0.2;
-  std::string host = node.interfaces.empty() || node.interfaces[0].host_name.empty()
-                         ? fmt::format("vnode-{}", node.number)
-                         : node.interfaces[0].host_name;
-  std::string domain = node.interfaces.empty() || node.interfaces[0].domain.empty()
-                           ? "localdomain"
-                           : node.interfaces[0].domain;
-  quote.spec = {{"hostname", host + "." + domain}, {"number", node.number}};
-  if (auto cpus = number_wanted(node, "cpu.count")) quote.spec["cpu_count"] = *cpus;
-  if (auto memory = number_wanted(node, "memory.size")) quote.spec["memory_bytes"] = *memory;
-  if (!node.user.empty())
-    quote.notes.push_back(
-        fmt::format("{}: the login is this machine's user, not '{}'", node.address, node.user));
-  for (const auto& disk : node.disks) {
-    if (disk.index > 0)
-      quote.notes.push_back(fmt::format("{}: disk {} is not made: a local node has this machine's disk",
-                                        node.address, disk.index));
-  }
-  for (const auto& interface : node.interfaces) {
-    if (!interface.fixed_ip.empty())
-      quote.notes.push_back(fmt::format("{}: address {} is not given: a local node has a loopback address",
-                                        node.address, interface.fixed_ip));
-  }
-  return quote;
+void LocalProvider::say_once(const Context& context, const std::string& line) {
+  if (said_.insert(context.infrastructure + "\n" + line).second) context.log(line);
 }
 
 Result<bool> LocalProvider::decide_isolation(const Context& context) {
@@ -136,7 +98,73 @@ Result<bool> LocalProvider::decide_isolation(const Context& context) {
   if (why.empty()) return true;
   if (options_.isolation == Isolation::Required)
     return Status(Code::Unsupported, "nodes cannot be isolated here: " + why);
+  say_once(context, fmt::format("local nodes share this machine's files, processes and network ({})", why));
   return false;
+}
+
+// The kind of network for an infrastructure that has none yet.
+Result<Network> LocalProvider::choose_network(const Context& context) {
+  using enum NetworkChoice;
+  auto isolated = decide_isolation(context);
+  if (!isolated) return isolated.status();
+  bool must = options_.network == Own || options_.network == Closed ||
+              (options_.network == Auto && options_.isolation == Isolation::Required);
+  if (options_.network == Shared || (!*isolated && !must)) return Network();
+  Egress egress = options_.network == Closed ? Egress::Closed : Egress::Open;
+  std::string why = *isolated ? why_no_network(egress) : "the nodes themselves are not isolated";
+  if (why.empty()) return new_network(context.infrastructure, egress);
+  if (must) return Status(Code::Unsupported, "nodes cannot have a network of their own here: " + why);
+  say_once(context, fmt::format("local nodes share this machine's network, by loopback addresses ({})", why));
+  return Network();
+}
+
+// The network that all nodes of the infrastructure are in; it is there when this returns.
+Result<Network> LocalProvider::join_network(const Context& context) {
+  if (Status s = make_directories(context.work_directory, 0700); !s.ok()) return s;
+  auto known = load_network(context.work_directory);
+  if (!known) return known.status();
+  if (!*known) {
+    for (const auto& node : all_nodes(context.work_directory)) {
+      if (auto record = node.load()) known = std::optional<Network>(network_of(*record));
+    }
+    if (!*known) {
+      auto chosen = choose_network(context);
+      if (!chosen) return chosen;
+      known = std::optional<Network>(*chosen);
+    }
+    if (Status s = save_network(context.work_directory, **known); !s.ok()) return s;
+  }
+  if (!raised_.count((*known)->name)) {
+    if (Status s = raise_network(**known, context.infrastructure); !s.ok()) return s;
+    raised_.insert((*known)->name);
+  }
+  return **known;
+}
+
+// The last node has gone: so does its network.
+Status LocalProvider::leave_network(const Context& context) {
+  std::lock_guard lock(mutex_);
+  if (!all_nodes(context.work_directory).empty()) return {};
+  raised_.clear();
+  return remove_network(context.work_directory, context.infrastructure);
+}
+
+void LocalProvider::publish_names(const Context& context) {
+  std::lock_guard lock(mutex_);
+  std::vector<Record> records;
+  for (const auto& node : all_nodes(context.work_directory)) {
+    auto record = node.load();
+    if (record && record->port != 0) records.push_back(std::move(*record));
+  }
+  const std::string lines = host_lines(records);
+  for (const Record& record : records) {
+    if (!record.isolated) continue;
+    int pid = inner_process({context.work_directory, record.id});
+    if (pid == 0) continue;
+    Status told = update_hosts_file(fmt::format("/proc/{}/root", pid), lines);
+    if (!told.ok())
+      context.log(fmt::format("{}: the names of the nodes: {}", record.address, told.message()));
+  }
 }
 
 Result<Made> LocalProvider::make_key(const Context& context) {
@@ -156,21 +184,31 @@ Result<Record> LocalProvider::reserve(const Context& context, const NodeDirector
   if (node.exists()) return node.load();
   auto isolated = decide_isolation(context);
   if (!isolated) return isolated.status();
+  auto network = join_network(context);
+  if (!network) return network.status();
+  if (network->own() && !*isolated)
+    return Status(Code::Unsupported,
+                  "the other nodes have a network of their own, which takes isolation: destroy them first");
   std::vector<std::string> taken;
   for (const auto& other : all_nodes(context.work_directory)) {
     if (auto record = other.load()) taken.push_back(record->host);
   }
-  if (Status s = node.make(); !s.ok()) return s;
   Record record;
   record.id = node.id();
   record.token = token;
   record.infrastructure = context.infrastructure;
   record.address = address;
-  record.host = loopback_address(context.infrastructure, address, taken);
+  auto host = network->own() ? network_address(*network, taken)
+                             : Result<std::string>(loopback_address(context.infrastructure, address, taken));
+  if (!host) return host.status();
+  record.host = *host;
+  record.network = network->name;
+  record.egress = network->egress == Egress::Open;
   record.user = login_name();
   record.hostname = spec.value("hostname", "node");
   record.isolated = *isolated;
   record.spec = spec;
+  if (Status s = node.make(); !s.ok()) return s;
   if (Status s = node.save(record); !s.ok()) return s;
   return record;
 }
@@ -190,17 +228,41 @@ Made LocalProvider::describe(const Context& context, const NodeDirectory& node, 
                      {"hostname", record.hostname},
                      {"home", home},
                      {"local_directory", node.path()},
-                     {"isolation", record.isolated ? Json{"files", "hostname", "processes"} : Json::array()},
+                     {"isolation", Json::array()},
                      {"state", runs ? "running" : "stopped"}};
-  if (!record.isolated) made.attributes["confined_to"] = home;
+  if (record.isolated)
+    made.attributes["isolation"] = {"files", "hostname", "processes"};
+  else
+    made.attributes["confined_to"] = home;
+  if (!record.network.empty()) made.attributes["isolation"].push_back("network");
   return made;
+}
+
+// Starts a node that does not run, and with it what a reboot has taken away.
+Status LocalProvider::start(const Context& context, const NodeDirectory& node, Record& record) {
+  // What a run that was cut short has started, if anything.
+  if (Status s = end_processes(node); !s.ok()) return s;
+  if (!record.network.empty()) {
+    std::lock_guard lock(mutex_);
+    if (auto network = join_network(context); !network) return network.status();
+  }
+  Status started = start_node(node, record, context.deadline, context.cancelled);
+  if (!started.ok()) return std::move(started).at(record.address);
+  if (!record.isolated && record.spec.contains("disks"))
+    context.log(record.address + ": its data disks are not mounted: it has no file system of its own");
+  return {};
 }
 
 Result<Made> LocalProvider::create(const Context& context, ResourceKind kind, const std::string& address,
                                    const Json& spec, const std::string& token) {
-  if (kind == ResourceKind::Network) return Made{"loopback:" + address, {{"cidr", "127.0.0.0/8"}}};
   if (kind == ResourceKind::Volume)
     return Status(Code::Unsupported, "provider local has no volumes: a node's disk is this machine's");
+  if (kind == ResourceKind::Network) {
+    std::lock_guard lock(mutex_);
+    auto network = join_network(context);
+    if (!network) return network.status();
+    return network_made((network->own() ? network->name : "loopback") + ":" + address, network->cidr());
+  }
   if (kind == ResourceKind::Key) {
     std::lock_guard lock(mutex_);
     if (Status s = make_directories(context.work_directory, 0700); !s.ok()) return s;
@@ -211,14 +273,8 @@ Result<Made> LocalProvider::create(const Context& context, ResourceKind kind, co
   auto record = reserve(context, node, address, spec, token);
   if (!record) return record.status();
   if (!node_runs(node)) {
-    // What a run that was cut short has started, if anything.
-    if (Status s = end_processes(node); !s.ok()) return s;
-    if (!record->isolated && options_.isolation == Isolation::Auto) {
-      context.log(fmt::format("{}: shares this machine's file system and processes ({})", address,
-                              why_not_isolated(context.work_directory)));
-    }
-    if (Status s = start_node(node, *record, context.deadline, context.cancelled); !s.ok())
-      return std::move(s).at(address);
+    if (Status s = start(context, node, *record); !s.ok()) return s;
+    publish_names(context);
   }
   return describe(context, node, *record);
 }
@@ -245,7 +301,11 @@ Result<std::optional<Made>> LocalProvider::find(const Context& context, Resource
 }
 
 Result<Made> LocalProvider::read(const Context& context, ResourceKind kind, const std::string& id) {
-  if (kind == ResourceKind::Network) return Made{id, {{"cidr", "127.0.0.0/8"}}};
+  if (kind == ResourceKind::Network) {
+    auto network = load_network(context.work_directory);
+    if (!network) return network.status();
+    return network_made(id, network->value_or(Network()).cidr());
+  }
   if (kind == ResourceKind::Key) {
     if (access(key_file(context).c_str(), F_OK) != 0) return not_found("the infrastructure's key is gone");
     std::lock_guard lock(mutex_);
@@ -268,15 +328,15 @@ Result<Made> LocalProvider::update(const Context& context, ResourceKind kind, co
   record->spec = spec;
   if (Status s = node.save(*record); !s.ok()) return s;
   if (!node_runs(node)) {
-    if (Status s = end_processes(node); !s.ok()) return s;
-    if (Status s = start_node(node, *record, context.deadline, context.cancelled); !s.ok())
-      return std::move(s).at(record->address);
+    if (Status s = start(context, node, *record); !s.ok()) return s;
   }
+  publish_names(context);
   return describe(context, node, *record);
 }
 
 Status LocalProvider::destroy(const Context& context, ResourceKind kind, const std::string& id) {
-  if (kind == ResourceKind::Network || kind == ResourceKind::Volume) return {};
+  if (kind == ResourceKind::Volume) return {};
+  if (kind == ResourceKind::Network) return leave_network(context);
   std::error_code ignored;
   if (kind == ResourceKind::Key) {
     std::lock_guard lock(mutex_);
@@ -290,11 +350,12 @@ Status LocalProvider::destroy(const Context& context, ResourceKind kind, const s
   if (Status s = end_processes(node); !s.ok()) return s;
   if (Status s = node.remove(); !s.ok()) return s;
   if (access(node.path().c_str(), F_OK) == 0) return {Code::Retry, node.path() + ": is still there"};
-  return {};
+  publish_names(context);
+  return leave_network(context);
 }
 
 bool LocalProvider::updates_in_place(ResourceKind kind, const std::string& spec_field) const {
-  return kind != ResourceKind::Node || spec_field != "hostname";
+  return kind != ResourceKind::Node || (spec_field != "hostname" && spec_field != "disks");
 }
 
 Result<std::vector<Made>> LocalProvider::list(const Context& context) {
@@ -304,6 +365,9 @@ Result<std::vector<Made>> LocalProvider::list(const Context& context) {
     if (!record && record.status().code() != Code::NotFound) return record.status();
     all.push_back(record ? describe(context, node, *record) : incomplete(node));
   }
+  auto network = load_network(context.work_directory);
+  if (!network) return network.status();
+  if (*network && (*network)->own()) all.push_back(network_made((*network)->name, (*network)->cidr()));
   if (access(key_file(context).c_str(), F_OK) == 0) {
     std::lock_guard lock(mutex_);
     auto key = make_key(context);
@@ -316,11 +380,22 @@ Result<std::vector<Made>> LocalProvider::list(const Context& context) {
 }  // namespace
 
 Options options_from_environment() {
-  const char* text = std::getenv("RADL_LOCAL_ISOLATION");
-  std::string_view value = text ? text : "auto";
-  if (value == "off") return {Isolation::Off};
-  if (value == "required") return {Isolation::Required};
-  return {Isolation::Auto};
+  Options options;
+  // Which of `names` the variable holds; the first one where it is not set.
+  auto choice = [&](const char* variable, const std::vector<std::string>& names) -> size_t {
+    const char* text = std::getenv(variable);
+    if (!text || !*text) return 0;
+    auto found = std::find(names.begin(), names.end(), text);
+    if (found != names.end()) return static_cast<size_t>(found - names.begin());
+    options.wrong = fmt::format("{}={}: must be one of {}", variable, text, fmt::join(names, ", "));
+    return 0;
+  };
+  constexpr Isolation kIsolation[] = {Isolation::Auto, Isolation::Off, Isolation::Required};
+  constexpr NetworkChoice kNetwork[] = {NetworkChoice::Auto, NetworkChoice::Shared, NetworkChoice::Own,
+                                        NetworkChoice::Closed};
+  options.isolation = kIsolation[choice("RADL_LOCAL_ISOLATION", {"auto", "off", "required"})];
+  options.network = kNetwork[choice("RADL_LOCAL_NETWORK", {"auto", "shared", "own", "closed"})];
+  return options;
 }
 
 std::unique_ptr<Provider> make_provider(const Options& options) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "runtime/providers/provider.h"
 
@@ -14,11 +15,20 @@ enum class Isolation {
   Required,  // an error where it cannot be had
 };
 
-struct Options {
-  Isolation isolation = Isolation::Auto;
+enum class NetworkChoice {
+  Auto,    // a network of the infrastructure's own where nodes are isolated and it can be had, else shared
+  Shared,  // loopback addresses of this machine
+  Own,     // an error where it cannot be had
+  Closed,  // as Own, without a way out of it
 };
 
-// RADL_LOCAL_ISOLATION=auto|off|required.
+struct Options {
+  Isolation isolation = Isolation::Auto;
+  NetworkChoice network = NetworkChoice::Auto;
+  std::string wrong;  // what the environment says and nobody understands: an error of every quote
+};
+
+// RADL_LOCAL_ISOLATION=auto|off|required, RADL_LOCAL_NETWORK=auto|shared|own|closed.
 Options options_from_environment();
 
 std::unique_ptr<Provider> make_provider(const Options& options = options_from_environment());

@@ -17,6 +17,7 @@
 #include "runtime/net/quote.h"
 #include "runtime/net/ssh/keys.h"
 #include "runtime/providers/local/isolation.h"
+#include "runtime/providers/local/network.h"
 
 namespace radl::local {
 namespace {
@@ -98,7 +99,8 @@ Status NodeDirectory::save(const Record& r) const {
               {"address", r.address},   {"host", r.host},
               {"port", r.port},         {"user", r.user},
               {"host_key", r.host_key}, {"hostname", r.hostname},
-              {"isolated", r.isolated}, {"spec", r.spec}};
+              {"isolated", r.isolated}, {"network", r.network},
+              {"egress", r.egress},     {"spec", r.spec}};
   return write_file_atomic(path("node.json"), record.dump(1) + "\n", 0600);
 }
 
@@ -119,6 +121,8 @@ Result<Record> NodeDirectory::load() const {
   r.host_key = j.value("host_key", "");
   r.hostname = j.value("hostname", "");
   r.isolated = j.value("isolated", false);
+  r.network = j.value("network", "");
+  r.egress = j.value("egress", true);
   r.spec = j.value("spec", json::object());
   return r;
 }
@@ -135,6 +139,9 @@ Status NodeDirectory::write_configuration(Record& record, const std::string& pub
   if (Status s = write_file_atomic(path("etc/login"), kLogin, 0700); !s.ok()) return s;
   if (record.isolated) {
     if (Status s = write_boot_script(*this, record); !s.ok()) return s;
+  }
+  if (!record.network.empty()) {
+    if (Status s = write_join_script(*this, record); !s.ok()) return s;
   }
   return write_file_atomic(config(), server_configuration(*this, record), 0600);
 }

@@ -2,7 +2,7 @@
 //
 //   <work>/id_ed25519            the infrastructure's key
 //   <work>/nodes/<id>/node.json  the record, written before anything runs
-//                     etc/       sshd_config, host key, authorized_keys, login and boot scripts
+//                     etc/       sshd_config, host key, authorized_keys; scripts: login, join, boot
 //                     home/      the login's HOME
 //                     run/       node.log, process.json
 //                     view/      with isolation: upper and work folder of the overlay, its own /tmp
@@ -19,11 +19,13 @@ namespace radl::local {
 
 struct Record {
   std::string id, token, infrastructure, address;  // address: "worker[0]"
-  std::string host;                                // 127.x.y.z
+  std::string host;                                // 127.x.y.z, or of the infrastructure's network
   int port = 0;
   std::string user, host_key;  // OpenSSH public key line
   std::string hostname;
   bool isolated = false;
+  std::string network;  // with isolation: the infrastructure's own one (network.h); empty: shared loopback
+  bool egress = true;   // with a network of its own: a way out of it
   nlohmann::json spec = nlohmann::json::object();
 };
 

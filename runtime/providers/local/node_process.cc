@@ -45,17 +45,24 @@ bool same_process(const Started& started) {
          process_start_time(started.pid) == started.start_time;
 }
 
-// True once the server says its version; sshd answers only when it is ready.
+// True once the server says its version. That something takes the connection is not enough: a proxy on the
+// way may do so for everybody.
 bool answers(const Record& record) {
-  int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return false;
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(record.port));
   inet_pton(AF_INET, record.host.c_str(), &address.sin_addr);
-  bool connected = connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  bool greeted = false;
+  if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 || errno == EINPROGRESS) {
+    pollfd wait{fd, POLLIN, 0};
+    char greeting[4] = {};
+    if (poll(&wait, 1, 500) == 1)
+      greeted = recv(fd, greeting, sizeof greeting, 0) == 4 && std::string_view(greeting, 4) == "SSH-";
+  }
   close(fd);
-  return connected;
+  return greeted;
 }
 
 std::string last_lines(const std::string& path) {
@@ -116,7 +123,9 @@ Status start_once(const NodeDirectory& node, const Record& record, SteadyClock::
   std::vector<std::string> argv{find_program("sshd"), "-D", "-e", "-f", node.config()};
   if (argv[0].empty())
     return Status(Code::Unsupported, "no OpenSSH server on this machine").with_hint("install openssh-server");
-  if (record.isolated)
+  if (!record.network.empty())
+    argv = {"/bin/sh", node.path("etc/join")};
+  else if (record.isolated)
     argv = {"unshare",      "--mount", "--uts",
             "--ipc",        "--pid",   "--fork",
             "--kill-child", "/bin/sh", node.path("etc/boot")};
@@ -150,7 +159,9 @@ Status start_node(const NodeDirectory& node, Record& record, SteadyClock::time_p
   deadline = std::min(deadline, SteadyClock::now() + std::chrono::seconds(15));
   Status last;
   for (int attempt = 0; attempt < 5; ++attempt) {
-    if (attempt > 0 || record.port == 0) {
+    if (!record.network.empty()) {
+      record.port = 22;  // nobody else is on that address
+    } else if (attempt > 0 || record.port == 0) {
       auto port = free_port(record.host);
       if (!port) return port.status();
       record.port = *port;
@@ -167,6 +178,22 @@ Status start_node(const NodeDirectory& node, Record& record, SteadyClock::time_p
     ::unlink(node.log().c_str());  // of the attempt that found the port taken
   }
   return last;
+}
+
+int inner_process(const NodeDirectory& node) {
+  Started started = load_started(node);
+  if (!same_process(started)) return 0;
+  auto space = [](int pid) {
+    char name[64];
+    ssize_t n = readlink(fmt::format("/proc/{}/ns/pid", pid).c_str(), name, sizeof name);
+    return n > 0 ? std::string(name, static_cast<size_t>(n)) : std::string();
+  };
+  const std::string outer = space(started.pid);
+  ProcessTable table = read_processes();
+  for (int child : table.children[started.pid]) {
+    if (std::string inner = space(child); !inner.empty() && inner != outer) return child;
+  }
+  return 0;
 }
 
 std::vector<int> processes_of(const NodeDirectory& node) {

@@ -17,6 +17,10 @@ Status start_node(const NodeDirectory& node, Record& record, std::chrono::steady
 // True when the process that was started is still the one (id and start time).
 bool node_runs(const NodeDirectory& node);
 
+// The process in the namespaces of a node that is isolated and runs: /proc/<id>/root is its file system. 0:
+// none.
+int inner_process(const NodeDirectory& node);
+
 // Every process that belongs to the node: its server, what descends from it, and whatever else carries its
 // mark.
 std::vector<int> processes_of(const NodeDirectory& node);

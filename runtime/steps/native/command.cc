@@ -99,6 +99,14 @@ class WaitForKind : public Kind {
     if (item.has("command"))
       return fmt::format("( cd \"$HOME\"; /bin/sh -c {} ) >/dev/null 2>&1 </dev/null",
                          shell_quote(item.text("command")));
+    if (item.has("url")) {
+      std::string url = shell_quote(item.text("url"));
+      return fmt::format(
+          "{{ if command -v curl; then curl -fsS -o /dev/null --max-time 10 {0}; elif command -v wget; then "
+          "wget -q -O /dev/null -T 10 -t 1 {0}; else python3 -c 'import sys, urllib.request; "
+          "urllib.request.urlopen(sys.argv[1], timeout=10)' {0}; fi; }} >/dev/null 2>&1 </dev/null",
+          url);
+    }
     std::string host = item.text("host", "127.0.0.1");
     int port = static_cast<int>(item.number("port", 0));
     // No tool for this is everywhere: bash's own, python, netcat.

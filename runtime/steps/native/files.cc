@@ -163,12 +163,15 @@ class DirectoryKind : public Kind {
   }
 };
 
-// Fetches $u to $t, going on where an earlier try stopped, with whatever the node has.
-constexpr const char* kFetch = R"(
+// Fetches $u to $t until its SHA-256 is $w, with whatever the node has: goes on where a try broke off as long
+// as tries bring something, begins anew when what is there does not go with what comes, and gives up at once
+// where the server has no such thing.
+constexpr const char* kFetch = R"sh(
+fetch() {
 if command -v curl >/dev/null; then
-  curl -fsSL --connect-timeout 20 --retry 3 -C - -o "$t" "$u" || { [ $? = 33 ] && rm -f "$t" && curl -fsSL --retry 3 -o "$t" "$u"; }
+  curl -fsSL --connect-timeout 20 --speed-limit 1 --speed-time 60 -C - -o "$t" "$u"
 elif command -v wget >/dev/null; then
-  wget -q -c -O "$t" "$u"
+  wget -nv --timeout=60 --tries=1 -c -O "$t" "$u"
 elif command -v python3 >/dev/null; then
   python3 - "$u" "$t" <<'RADL_FETCH'
 import os, shutil, sys, urllib.request
@@ -177,18 +180,38 @@ have = os.path.getsize(path) if os.path.exists(path) else 0
 request = urllib.request.Request(url, headers={"Range": "bytes=%d-" % have} if have else {})
 try:
     answer = urllib.request.urlopen(request, timeout=60)
+    with open(path, "ab" if getattr(answer, "status", 200) == 206 else "wb") as out:
+        shutil.copyfileobj(answer, out)
 except urllib.error.HTTPError as error:
-    if error.code == 416: sys.exit(0)
-    sys.exit("%s: %s" % (url, error))
+    print("%s: %s" % (url, error), file=sys.stderr)
+    sys.exit(22)
 except OSError as error:
     sys.exit("%s: %s" % (url, error))
-with open(path, "ab" if answer.status == 206 else "wb") as out:
-    shutil.copyfileobj(answer, out)
 RADL_FETCH
 else
   echo 'the node has neither curl, wget nor python3 to download with' >&2; exit 1
 fi
-)";
+}
+size() { if [ -f "$t" ]; then wc -c < "$t"; else echo 0; fi; }
+digest() { d=$(sha256sum < "$t"); d=${d%% *}; }
+tries=3
+while :; do
+  had=$(size)
+  if [ "$had" -gt 0 ]; then digest; [ "$d" != "$w" ] || break; fi
+  r=0; fetch || r=$?
+  if [ $r = 0 ]; then
+    digest
+    [ "$d" != "$w" ] || break
+    rm -f "$t"
+    [ "$had" -gt 0 ] || { echo "the content has SHA-256 $d, not $w" >&2; exit 1; }
+  elif [ "$(size)" -le "$had" ]; then
+    tries=$((tries - 1))
+    case $r in 8|22|33) [ "$had" -gt 0 ] || exit $r; rm -f "$t";; esac
+    [ $tries -gt 0 ] || exit $r
+  fi
+  sleep 0.5
+done
+)sh";
 
 class DownloadKind : public Kind {
  public:
@@ -213,14 +236,10 @@ class DownloadKind : public Kind {
     }
     Json was = get(seen, "sha256").empty() ? Json() : Json(short_digest(get(seen, "sha256")));
     work.changes.push_back(change(item, "content", was, short_digest(wanted) + " from " + item.text("url")));
-    work.script =
-        make_parent(path) +
-        fmt::format("t={}.radl-{}.part\nu={}\n", path, wanted.substr(0, 16), shell_quote(item.text("url"))) +
-        kFetch +
-        fmt::format(
-            "d=$(sha256sum < \"$t\"); d=${{d%% *}}\nif [ \"$d\" != {0} ]; then rm -f \"$t\"; "
-            "echo \"the content has SHA-256 $d, not {0}\" >&2; exit 1; fi\n",
-            wanted);
+    work.script = make_parent(path) +
+                  fmt::format("t={}.radl-{}.part\nu={}\nw={}\n", path, wanted.substr(0, 16),
+                              shell_quote(item.text("url")), wanted) +
+                  kFetch;
     Work access;
     plan_access(item, seen, item.text("mode", "0644"), "\"$t\"", access);
     work.changes.insert(work.changes.end(), access.changes.begin(), access.changes.end());

@@ -6,11 +6,13 @@
 #include <cstdlib>
 
 #include "runtime/net/detached.h"
+#include "runtime/providers/local/isolation.h"
+#include "runtime/providers/local/network.h"
 #include "runtime/recipes/ansible_runner.h"
 #include "runtime/recipes/galaxy.h"
 #include "runtime/recipes/inventory.h"
 #include "runtime/recipes/playbook.h"
-#include "tests/support/test_nodes.h"
+#include "tests/support/second_login.h"
 
 namespace radl {
 namespace {
@@ -21,7 +23,7 @@ using test::TestNodes;
 struct AnsibleTest : testing::Test {
   void SetUp() override {
     if (find_program("ansible-playbook").empty()) GTEST_SKIP() << "no ansible-playbook here";
-    nodes = std::make_unique<TestNodes>();
+    nodes = std::make_unique<TestNodes>(isolation);
     for (const char* address : {"front[0]", "wn[0]", "wn[1]"}) {
       handles.push_back(nodes->handle(address));
       ir::Node& node = nodes->nodes[address];
@@ -59,6 +61,7 @@ struct AnsibleTest : testing::Test {
     return handles[1].attributes.at("home").get<std::string>() + "/" + below;
   }
 
+  local::Isolation isolation = local::Isolation::Off;
   std::unique_ptr<TestNodes> nodes;
   std::vector<NodeHandle> handles;
   ir::Program program;
@@ -98,9 +101,10 @@ TEST_F(AnsibleTest, AFailingTaskIsReportedWithEverythingThatHelps) {
   auto outcome = run(step);
   ASSERT_FALSE(outcome.ok());
   for (const char* part : {"wn[0]", "recipe 'broken'", "step 2", "task 'make the thing' failed",
-                           "exit status: 3", "it is broken"}) {
+                           "\nexit status: 3\n", "it is broken\n", "\nat "}) {
     EXPECT_TRUE(contains(outcome.status().message(), part));
   }
+  EXPECT_FALSE(contains(outcome.status().message(), "\n20\n")) << "the last lines only";
   EXPECT_EQ(events.back().data.at("state"), "failed");
   EXPECT_TRUE(contains(*read_file(context.log_path), "make the thing: failed"));
 }
@@ -145,6 +149,48 @@ TEST_F(AnsibleTest, VaultRecipesAreDecryptedAndSecretsStayOut) {
   ASSERT_TRUE(outcome.ok()) << outcome.status().text();
   EXPECT_EQ(*read_file(home("opened")), "s3cretvalue");
   EXPECT_EQ(read_file(context.log_path)->find("s3cretvalue"), std::string::npos);
+}
+
+TEST_F(AnsibleTest, TheVaultPasswordIsInNoArgument) {
+  nodes->secrets["wn.vault.password"] = "vaultpass-7e1d";
+  nodes->nodes["wn[0]"].secrets["vault.password"] = ir::secret("wn.vault.password");
+  auto step = recipe(
+      "look",
+      "- tasks:\n  - shell: \"cat /proc/[0-9]*/cmdline | tr '\\\\0' ' '\"\n    delegate_to: localhost\n"
+      "    become: no\n    register: all\n  - copy: { dest: ~/seen, content: \"{{ all.stdout }}\" }\n");
+  auto outcome = run(step);
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  auto seen = read_file(home("seen"));
+  ASSERT_TRUE(seen.ok());
+  EXPECT_TRUE(contains(*seen, "--vault-password-file"));
+  EXPECT_EQ(seen->find("vaultpass-7e1d"), std::string::npos);
+}
+
+struct IsolatedAnsibleTest : AnsibleTest {
+  void SetUp() override {
+    test::TemporaryFolder folder;
+    std::string why = local::why_not_isolated(folder.path());
+    if (why.empty()) why = local::why_no_network(local::Egress::Open);
+    if (!why.empty()) GTEST_SKIP() << "no isolation here: " << why;
+    if (find_program("sudo").empty()) GTEST_SKIP() << "no sudo here";
+    isolation = local::Isolation::Required;
+    AnsibleTest::SetUp();
+  }
+};
+
+TEST_F(IsolatedAnsibleTest, AnOrdinaryLoginBecomesRootBySudo) {
+  handles[1].attributes = test::second_login(nodes->make("wn[0]"), {.sudo = true});
+  handles[1].connect = [remote = std::make_shared<std::unique_ptr<Remote>>(ssh::make_remote(*ssh::target_of(
+                            handles[1].attributes)))]() -> Result<Remote*> { return remote->get(); };
+  context.all_nodes = handles;
+  auto step = recipe("root",
+                     "- tasks:\n  - copy: { dest: /etc/by-ansible, content: \"{{ ansible_user }}\" }\n"
+                     "  - command: id -un\n    register: who\n  - assert: { that: who.stdout == 'root' }\n");
+  auto outcome = run(step);
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  auto seen = (*handles[1].connect())->exec("stat -c %U /etc/by-ansible; cat /etc/by-ansible");
+  ASSERT_TRUE(seen.ok());
+  EXPECT_EQ(seen->out, "root\nbob");
 }
 
 TEST_F(AnsibleTest, AWrongHostKeyIsNotAccepted) {

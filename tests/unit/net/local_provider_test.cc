@@ -1,12 +1,19 @@
 // The local provider: made once, found by token, ended to the last process.
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <set>
+#include <sstream>
 #include <thread>
 
 #include "runtime/base/process.h"
 #include "runtime/providers/local/isolation.h"
+#include "runtime/providers/local/network.h"
 #include "runtime/providers/local/node_directory.h"
 #include "runtime/providers/local/node_process.h"
 #include "tests/support/test_nodes.h"
@@ -22,6 +29,7 @@ class LocalTest : public testing::TestWithParam<local::Isolation> {
   void SetUp() override {
     std::filesystem::create_directories(nodes.context.work_directory);
     std::string why = local::why_not_isolated(nodes.context.work_directory);
+    if (why.empty()) why = local::why_no_network(local::Egress::Open);
     if (GetParam() == local::Isolation::Required && !why.empty())
       GTEST_SKIP() << "no isolation here: " << why;
   }
@@ -115,7 +123,87 @@ TEST_P(LocalTest, ThreeNodesAtOnce) {
   for (auto& thread : threads) thread.join();
   auto all = nodes.provider->list(nodes.context);
   ASSERT_TRUE(all.ok());
-  EXPECT_EQ(all->size(), 4u) << "three nodes and the key";
+  EXPECT_EQ(all->size(), GetParam() == local::Isolation::Off ? 4u : 5u)
+      << "three nodes, the key and their network";
+}
+
+TEST_P(LocalTest, TwoInfrastructuresAtOnceDoNotMeet) {
+  TestNodes other(GetParam());
+  std::filesystem::create_directories(other.context.work_directory);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&, i] { (i % 2 ? other : nodes).make("worker[" + std::to_string(i / 2) + "]"); });
+  for (auto& thread : threads) thread.join();
+  std::set<std::string> places;
+  for (TestNodes* one : {&nodes, &other}) {
+    auto all = one->provider->list(one->context);
+    ASSERT_TRUE(all.ok());
+    for (const auto& made : *all) {
+      if (made.kind != ResourceKind::Node) continue;
+      places.insert(made.attributes.at("host").get<std::string>() + ":" +
+                    std::to_string(made.attributes.at("port").get<int>()));
+      EXPECT_EQ(run(made, "echo ok"), "ok\n");
+    }
+  }
+  EXPECT_EQ(places.size(), 4u);
+}
+
+TEST_P(LocalTest, KeysAreNobodyElsesWhateverTheUmask) {
+  mode_t before = umask(0);
+  Made made = nodes.make("worker[0]");
+  umask(before);
+  EXPECT_EQ(run(made, "echo ok"), "ok\n");
+  size_t keys = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(
+           nodes.context.work_directory, std::filesystem::directory_options::skip_permission_denied)) {
+    std::string name = entry.path().filename().string();
+    bool secret = name == "id_ed25519" || name == "ssh_host_ed25519_key" || name == "node.json";
+    if (!secret || !entry.is_regular_file()) continue;
+    ++keys;
+    EXPECT_EQ(static_cast<unsigned>(entry.status().permissions()) & 0777, 0600u) << entry.path();
+  }
+  EXPECT_EQ(keys, 3u);
+  struct stat top {};
+  ASSERT_EQ(stat(nodes.context.work_directory.c_str(), &top), 0);
+  struct stat own {};
+  ASSERT_EQ(stat((nodes.context.work_directory + "/nodes/" + made.id).c_str(), &own), 0);
+  EXPECT_EQ(own.st_mode & 0777, 0700u);
+}
+
+TEST_P(LocalTest, NothingIsWrittenOutsideOfTheWorkFolder) {
+  test::TemporaryFolder fake_home, fake_tmp;
+  std::string home = getenv("HOME") ? getenv("HOME") : "";
+  setenv("HOME", fake_home.path().c_str(), 1);
+  setenv("TMPDIR", fake_tmp.path().c_str(), 1);
+  Made made = nodes.make("worker[0]");
+  EXPECT_EQ(run(made, "touch ~/here; echo ok"), "ok\n");
+  EXPECT_TRUE(nodes.provider->destroy(nodes.context, ResourceKind::Node, made.id).ok());
+  setenv("HOME", home.c_str(), 1);
+  unsetenv("TMPDIR");
+  EXPECT_TRUE(std::filesystem::is_empty(fake_home.path()));
+  EXPECT_TRUE(std::filesystem::is_empty(fake_tmp.path()));
+}
+
+TEST(LocalPorts, APortThatIsTakenIsLeftToItsOwner) {
+  TestNodes nodes(local::Isolation::Off);
+  Made made = nodes.make("worker[0]");
+  std::string host = made.attributes.at("host");
+  int port = made.attributes.at("port");
+  ASSERT_TRUE(local::end_processes({nodes.context.work_directory, made.id}).ok());
+  int taken = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+  setsockopt(taken, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  inet_pton(AF_INET, host.c_str(), &address.sin_addr);
+  ASSERT_EQ(bind(taken, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(taken, 1), 0);
+  Made again = nodes.make("worker[0]");
+  EXPECT_NE(again.attributes.at("port").get<int>(), port);
+  EXPECT_EQ(again.attributes.at("host_key"), made.attributes.at("host_key"));
+  auto result = ssh::make_remote(*ssh::target_of(again.attributes))->exec("echo ok");
+  EXPECT_TRUE(result.ok()) << result.status().text();
+  close(taken);
 }
 
 INSTANTIATE_TEST_SUITE_P(Isolation, LocalTest,
@@ -134,6 +222,30 @@ TEST_P(IsolatedTest, HasHostnameFilesAndProcessesOfItsOwn) {
   EXPECT_EQ(run(made, "ls " + nodes.context.work_directory + "/nodes"), made.id + "\n")
       << "other nodes are not to be seen";
   EXPECT_EQ(run(made, "ls " + nodes.context.work_directory), "nodes\n");
+}
+
+TEST_P(LocalTest, AFolderWithoutARecordIsFoundAndRemoved) {
+  // A run that was killed after the folder was made and before the record, or at the end of a removal.
+  local::NodeDirectory directory(nodes.context.work_directory,
+                                 local::node_id("worker[0]", "token-worker[0]"));
+  ASSERT_TRUE(directory.make().ok());
+  auto found = nodes.provider->find(nodes.context, ResourceKind::Node, "token-worker[0]");
+  ASSERT_TRUE(found.ok() && found->has_value());
+  EXPECT_FALSE((*found)->complete);
+  auto listed = nodes.provider->list(nodes.context);
+  ASSERT_TRUE(listed.ok());
+  ASSERT_EQ(listed->size(), 1u);
+  ASSERT_TRUE(nodes.provider->destroy(nodes.context, ResourceKind::Node, (*found)->id).ok());
+  EXPECT_FALSE(std::filesystem::exists(nodes.context.work_directory + "/nodes"));
+}
+
+TEST(LocalOptions, AWordThatNobodyKnowsIsAnError) {
+  setenv("RADL_LOCAL_NETWORK", "ownn", 1);
+  auto provider = local::make_provider();
+  unsetenv("RADL_LOCAL_NETWORK");
+  auto quote = provider->quote(ir::Node(), {});
+  ASSERT_FALSE(quote.ok());
+  EXPECT_TRUE(contains(quote.status().message(), "RADL_LOCAL_NETWORK=ownn"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Isolation, IsolatedTest, testing::Values(local::Isolation::Required));

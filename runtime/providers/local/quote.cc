@@ -1,0 +1,105 @@
+#include "runtime/providers/local/quote.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+namespace radl::local {
+namespace {
+
+std::optional<double> number_wanted(const ir::Node& node, const std::string& feature) {
+  auto found = node.wants.find(feature);
+  return found == node.wants.end() ? std::nullopt : found->second.min;
+}
+
+std::string text_wanted(const ir::Node& node, const std::string& feature) {
+  auto found = node.wants.find(feature);
+  if (found == node.wants.end() || !found->second.equals || !found->second.equals->is_string()) return "";
+  std::string text = found->second.equals->get<std::string>();
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+// Absolute, without a step upwards, and with nothing that a shell or a mount would understand.
+bool is_plain_path(const std::string& path) {
+  bool good = path.size() > 1 && path[0] == '/' && (path + "/").find("/../") == std::string::npos;
+  for (char c : path)
+    good &= std::isalnum(static_cast<unsigned char>(c)) ||
+            std::string_view("/._-+@").find(c) != std::string_view::npos;
+  return good;
+}
+
+}  // namespace
+
+Capabilities local_capabilities() {
+  Capabilities c;
+  c.features = {"cpu.count",
+                "cpu.arch",
+                "memory.size",
+                "net_interface.connection",
+                "net_interface.dns_name",
+                "disk.applications",
+                "disk.size",
+                "disk.mount_path",
+                "disk.os.name",
+                "disk.os.flavour"};
+  return c;
+}
+
+Result<Quote> quote_node(const ir::Node& node) {
+  auto cannot = [&](const std::string& why) {
+    return Status(Code::Invalid, fmt::format("{}: {}", node.address, why));
+  };
+  std::string os = text_wanted(node, "disk.0.os.name");
+  if (!os.empty() && os != "linux")
+    return cannot(fmt::format("disk.0.os.name = '{}': provider local makes nodes of this Linux machine", os));
+  if (number_wanted(node, "gpu.count").value_or(0) > 0)
+    return cannot("gpu.count: provider local has no GPU to give");
+  Quote quote;
+  quote.instance_type = "local";
+  quote.seconds_to_ready = 0.2;
+  std::string host = node.interfaces.empty() || node.interfaces[0].host_name.empty()
+                         ? fmt::format("vnode-{}", node.number)
+                         : node.interfaces[0].host_name;
+  std::string domain = node.interfaces.empty() || node.interfaces[0].domain.empty()
+                           ? "localdomain"
+                           : node.interfaces[0].domain;
+  quote.spec = {{"hostname", host + "." + domain}, {"number", node.number}};
+  if (auto cpus = number_wanted(node, "cpu.count")) quote.spec["cpu_count"] = *cpus;
+  if (auto memory = number_wanted(node, "memory.size")) quote.spec["memory_bytes"] = *memory;
+  if (!node.user.empty())
+    quote.notes.push_back(
+        fmt::format("{}: the login is this machine's user, not '{}'", node.address, node.user));
+  for (const auto& disk : node.disks) {
+    if (disk.index == 0) continue;
+    bool mounted = !disk.mount_path.empty() && !disk.device.empty() && !disk.fstype.empty();
+    if (!mounted || disk.fstype == "swap") {
+      quote.notes.push_back(fmt::format("{}: disk {} is not made: a local node has no device of its own",
+                                        node.address, disk.index));
+      continue;
+    }
+    if (!is_plain_path(disk.mount_path))
+      return cannot(
+          fmt::format("disk.{}.mount_path = '{}': must be an absolute path", disk.index, disk.mount_path));
+    quote.spec["disks"].push_back({{"index", disk.index}, {"mount_path", disk.mount_path}});
+    quote.notes.push_back(
+        fmt::format("{}: disk {} is a folder of the node, mounted at {}; its size has no limit", node.address,
+                    disk.index, disk.mount_path));
+  }
+  for (size_t i = 1; i < node.interfaces.size(); ++i) {
+    const auto& interface = node.interfaces[i];
+    if (interface.host_name.empty()) continue;
+    quote.spec["names"].push_back(interface.host_name + "." +
+                                  (interface.domain.empty() ? "localdomain" : interface.domain));
+  }
+  for (const auto& interface : node.interfaces) {
+    if (!interface.fixed_ip.empty())
+      quote.notes.push_back(fmt::format("{}: address {} is not given: a local node has a loopback address",
+                                        node.address, interface.fixed_ip));
+  }
+  return quote;
+}
+
+}  // namespace radl::local

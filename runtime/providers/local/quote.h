@@ -1,0 +1,11 @@
+// What a local node is for the plan. Pure.
+#pragma once
+
+#include "runtime/providers/provider.h"
+
+namespace radl::local {
+
+Capabilities local_capabilities();
+Result<Quote> quote_node(const ir::Node& node);
+
+}  // namespace radl::local
