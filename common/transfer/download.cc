@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -14,6 +13,7 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/transfer/answers.h"
 
 namespace radl::transfer {
 namespace {
@@ -98,23 +98,6 @@ class Part {
   uint64_t size_ = 0;
 };
 
-struct Range {
-  uint64_t first = 0, total = 0;
-  bool known = false;
-};
-
-// "bytes 100-199/200" or "bytes */200".
-Range content_range(std::string_view text) {
-  Range r;
-  if (text.rfind("bytes ", 0) != 0) return r;
-  const size_t dash = text.find('-'), slash = text.find('/');
-  if (dash != std::string_view::npos)
-    r.known = std::from_chars(text.data() + 6, text.data() + dash, r.first).ec == std::errc();
-  if (slash != std::string_view::npos)
-    std::from_chars(text.data() + slash + 1, text.data() + text.size(), r.total);
-  return r;
-}
-
 // One request for what is still missing. Ok: all is there.
 Status attempt(Http& http, const Download& what, Part& part) {
   Request r;
@@ -138,7 +121,7 @@ Status attempt(Http& http, const Download& what, Part& part) {
   // A 200 to a request for a range starts from the beginning.
   r.on_headers = [&](const Response& answer) -> Status {
     if (answer.status == 206) {
-      if (Range range = content_range(answer.header("content-range")); !range.known || range.first != begin) {
+      if (parse_content_range(answer.header("content-range")).first != begin) {
         return Status(Code::Corrupt, "the server answered with another range than asked for");
       }
       return {};
@@ -156,7 +139,7 @@ Status attempt(Http& http, const Download& what, Part& part) {
   if (!answer.ok()) return answer.status();
   if (answer->status == 416) {
     // All was there already, or the file is shorter now.
-    if (content_range(answer->header("content-range")).total == begin) return {};
+    if (parse_content_range(answer->header("content-range")).total == begin) return {};
     if (Status s = part.restart(); !s.ok()) return s;
     return Status(Code::Retry, printable_url(what.url) + ": has changed");
   }

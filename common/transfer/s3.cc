@@ -3,50 +3,16 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
-#include <pugixml.hpp>
+#include <iterator>
 #include <thread>
 
 #include "common/digest.h"
+#include "common/transfer/answers.h"
 
 namespace radl::transfer {
 namespace {
 
 constexpr int kAttempts = 4;
-
-std::string_view local_name(const pugi::xml_node& node) {
-  std::string_view name = node.name();
-  const size_t colon = name.find(':');
-  return colon == std::string_view::npos ? name : name.substr(colon + 1);
-}
-
-std::string text_of(const pugi::xml_node& parent, std::string_view name) {
-  for (const auto& child : parent.children()) {
-    if (local_name(child) == name) return child.child_value();
-  }
-  return "";
-}
-
-// S3's <Error><Code>..</Code><Message>..</Message></Error> in words.
-Status s3_error(const Response& r, const std::string& what) {
-  Status s = http_status(r, what);
-  pugi::xml_document doc;
-  if (!doc.load_buffer(r.body.data(), r.body.size())) return s;
-  const std::string code = text_of(doc.document_element(), "Code"),
-                    message = text_of(doc.document_element(), "Message");
-  if (code.empty()) return s;
-  Code kind = s.code();
-  if (code == "SlowDown" || code == "RequestTimeout" || code == "InternalError") kind = Code::Retry;
-  if (code == "NoSuchBucket" || code == "NoSuchKey") kind = Code::NotFound;
-  if (code == "ExpiredToken" || code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch" ||
-      code == "RequestTimeTooSkewed")
-    kind = Code::Auth;
-  return {kind, what + ": " + code + (message.empty() ? "" : ": " + message)};
-}
-
-std::string unquote(std::string_view etag) {
-  if (etag.size() >= 2 && etag.front() == '"') etag = etag.substr(1, etag.size() - 2);
-  return std::string(etag);
-}
 
 bool passing(const Result<Response>& r) {
   if (!r.ok()) return r.status().code() == Code::Retry || r.status().code() == Code::Timeout;
@@ -118,7 +84,7 @@ Result<S3Object> S3::head(const std::string& bucket, const std::string& key) {
   if (!r.ok()) return r.status();
   if (!r->ok()) return s3_error(*r, "s3://" + bucket + "/" + key);
   const std::string length(r->header("content-length"));
-  return S3Object{key, unquote(r->header("etag")),
+  return S3Object{key, unquote_etag(r->header("etag")),
                   length.empty() ? 0 : std::strtoull(length.c_str(), nullptr, 10)};
 }
 
@@ -168,7 +134,7 @@ Result<S3Object> S3::put(const std::string& bucket, const std::string& key, std:
   if (answer->status == 412 && condition.if_absent)
     return Status(Code::Exists, "s3://" + bucket + "/" + key + ": is there already");
   if (!answer->ok()) return s3_error(*answer, "s3://" + bucket + "/" + key);
-  return S3Object{key, unquote(answer->header("etag")), size};
+  return S3Object{key, unquote_etag(answer->header("etag")), size};
 }
 
 Result<S3Object> S3::put_file(const std::string& bucket, const std::string& key, const std::string& path,
@@ -183,16 +149,14 @@ Result<S3Object> S3::put_file(const std::string& bucket, const std::string& key,
     auto answer = call("PUT", bucket, key, {}, {}, r);
     if (!answer.ok()) return answer.status();
     if (!answer->ok()) return s3_error(*answer, "s3://" + bucket + "/" + key);
-    return S3Object{key, unquote(answer->header("etag")), size};
+    return S3Object{key, unquote_etag(answer->header("etag")), size};
   }
   // At most 10,000 parts, each of 5 MiB or more.
   part_bytes = std::max({part_bytes, uint64_t{5} << 20, size / 10000 + 1});
   auto begun = call("POST", bucket, key, {{"uploads", ""}}, {}, {}, false);
   if (!begun.ok()) return begun.status();
   if (!begun->ok()) return s3_error(*begun, "s3://" + bucket + "/" + key);
-  pugi::xml_document doc;
-  doc.load_buffer(begun->body.data(), begun->body.size());
-  const std::string upload = text_of(doc.document_element(), "UploadId");
+  const std::string upload = s3_field(begun->body, "UploadId");
   if (upload.empty())
     return Status(Code::Corrupt, "s3://" + bucket + "/" + key + ": the server began no upload");
   auto done = put_parts(bucket, key, path, size, part_bytes, upload);
@@ -215,18 +179,15 @@ Result<S3Object> S3::put_parts(const std::string& bucket, const std::string& key
     if (!answer->ok())
       return s3_error(*answer, "s3://" + bucket + "/" + key + " part " + std::to_string(number));
     list += "<Part><PartNumber>" + std::to_string(number) + "</PartNumber><ETag>\"" +
-            unquote(answer->header("etag")) + "\"</ETag></Part>";
+            unquote_etag(answer->header("etag")) + "\"</ETag></Part>";
   }
   Request r;
   r.body = list + "</CompleteMultipartUpload>";
   auto answer = call("POST", bucket, key, {{"uploadId", upload}}, {}, r, false);
   if (!answer.ok()) return answer.status();
   // A 200 may still carry an error: the server had begun to answer before it was done.
-  pugi::xml_document doc;
-  doc.load_buffer(answer->body.data(), answer->body.size());
-  if (!answer->ok() || local_name(doc.document_element()) == "Error")
-    return s3_error(*answer, "s3://" + bucket + "/" + key);
-  return S3Object{key, unquote(text_of(doc.document_element(), "ETag")), size};
+  if (!answer->ok() || is_s3_error(answer->body)) return s3_error(*answer, "s3://" + bucket + "/" + key);
+  return S3Object{key, unquote_etag(s3_field(answer->body, "ETag")), size};
 }
 
 Result<std::vector<S3Object>> S3::list(const std::string& bucket, const std::string& prefix) {
@@ -238,18 +199,11 @@ Result<std::vector<S3Object>> S3::list(const std::string& bucket, const std::str
     auto r = call("GET", bucket, "", query, {}, {});
     if (!r.ok()) return r.status();
     if (!r->ok()) return s3_error(*r, "s3://" + bucket);
-    pugi::xml_document doc;
-    if (!doc.load_buffer(r->body.data(), r->body.size()))
-      return Status(Code::Corrupt, "s3://" + bucket + ": the list is no XML");
-    const auto root = doc.document_element();
-    for (const auto& child : root.children()) {
-      if (local_name(child) != "Contents") continue;
-      all.push_back({text_of(child, "Key"), unquote(text_of(child, "ETag")),
-                     std::strtoull(text_of(child, "Size").c_str(), nullptr, 10)});
-    }
-    const std::string next = text_of(root, "NextContinuationToken");
-    if (text_of(root, "IsTruncated") != "true" || next.empty() || next == token) return all;
-    token = next;
+    auto page = parse_s3_list(r->body, prefix);
+    if (!page.ok()) return Status(page.status()).at("s3://" + bucket);
+    std::move(page->objects.begin(), page->objects.end(), std::back_inserter(all));
+    if (page->next.empty() || page->next == token) return all;
+    token = page->next;
   }
 }
 

@@ -1,7 +1,10 @@
 #include "common/transfer/source.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
 
 #include "common/files.h"
 #include "common/transfer/s3.h"
@@ -58,7 +61,7 @@ Status list_hdfs(WebHdfs& hdfs, const std::string& path, const std::string& pref
   for (const auto& e : *entries) {
     if (e.name.empty()) continue;
     if (!e.folder) {
-      all.push_back({prefix + e.name, e.size});
+      all.push_back({prefix + e.name, e.size, std::to_string(e.modified)});
     } else if (Status s = list_hdfs(hdfs, path + "/" + e.name, prefix + e.name + "/", depth + 1, all);
                !s.ok()) {
       return s;
@@ -95,7 +98,7 @@ Result<std::vector<SourceFile>> list_files(Http& http, const std::string& uri) {
     auto objects = S3(http, *options).list(place.bucket, place.key);
     if (!objects.ok()) return objects.status();
     for (const auto& o : *objects) {
-      if (!o.key.ends_with("/")) all.push_back({o.key.substr(place.key.size()), o.size});
+      if (!o.key.ends_with("/")) all.push_back({o.key.substr(place.key.size()), o.size, o.etag});
     }
   } else if (scheme == "webhdfs" || scheme == "swebhdfs") {
     auto place = hdfs_place(uri);
@@ -137,40 +140,97 @@ Status fetch_file(Http& http, const std::string& uri, Download what) {
   return bytes.ok() ? write_file_atomic(what.path, *bytes) : bytes.status();
 }
 
-Status fetch_folder(Http& http, const std::string& uri, const std::string& folder,
-                    const std::vector<std::string>& names, const std::atomic<bool>* cancelled) {
-  const std::string base = uri.ends_with("/") ? uri : uri + "/";
-  std::vector<SourceFile> files;
-  auto listed = list_files(http, uri);
-  const std::string scheme = scheme_of(uri);
-  const bool as_url = scheme != "s3" && scheme != "file";  // those two take names as they are
-  const bool blind = !listed.ok() && listed.status().code() == Code::Unsupported;
-  if (!listed.ok() && !blind) return listed.status();
-  if (blind) {
-    for (const auto& name : names) files.push_back({name, 0});
-  } else {
-    for (auto& file : *listed) {
-      if (names.empty() || std::find(names.begin(), names.end(), file.name) != names.end())
-        files.push_back(std::move(file));
+namespace {
+
+// What fetch_folder() brought before: version by name.
+class Notes {
+ public:
+  explicit Notes(const std::string& folder) : folder_(folder), path_(folder + "/.radl-source.json") {
+    auto text = read_file(path_, size_t{256} << 20);
+    auto json = text.ok() ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
+    if (!json.is_object()) return;
+    for (const auto& [name, version] : json.items()) {
+      if (version.is_string()) versions_[name] = version.get<std::string>();
     }
   }
-  size_t there = 0;
-  for (const auto& file : files) {
+  bool current(const SourceFile& file) const {
+    const auto at = versions_.find(file.name);
+    std::error_code e;
+    return at != versions_.end() && !file.version.empty() && at->second == file.version &&
+           fs::file_size(folder_ + "/" + file.name, e) == file.size && !e;
+  }
+  Status brought(const SourceFile& file) {
+    versions_[file.name] = file.version;
+    return write();
+  }
+  // Removes what was brought once and is not among these.
+  Status keep_only(const std::vector<SourceFile>& files) {
+    std::map<std::string, std::string> kept;
+    for (const auto& file : files) {
+      if (auto node = versions_.extract(file.name)) kept.insert(std::move(node));
+    }
+    std::error_code ignored;
+    for (const auto& [name, version] : versions_) {
+      if (stays_below(name)) fs::remove(folder_ + "/" + name, ignored);
+    }
+    const bool same = versions_.empty();
+    versions_ = std::move(kept);
+    return same ? Status() : write();
+  }
+
+ private:
+  Status write() const {
+    return write_file_atomic(
+        path_, nlohmann::json(versions_).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  }
+  std::string folder_, path_;
+  std::map<std::string, std::string> versions_;
+};
+
+// The named files that an HTTP server has.
+Result<std::vector<SourceFile>> find_files(Http& http, const std::string& base,
+                                           const std::vector<std::string>& names) {
+  std::vector<SourceFile> files;
+  for (const auto& name : names) {
+    auto head = http.send({.method = "HEAD", .url = base + percent_encode(name, true)}, Retries{});
+    if (!head.ok()) return head.status();
+    if (head->status == 404 || head->status == 410) continue;
+    if (head->status == 401 || head->status == 403) return http_status(*head, printable_url(base + name));
+    SourceFile file{name, 0, std::string(head->header("etag"))};
+    if (file.version.empty()) file.version = head->header("last-modified");
+    file.size = std::strtoull(std::string(head->header("content-length")).c_str(), nullptr, 10);
+    if (!head->ok()) file.version.clear();  // a server without HEAD: fetched each time
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+}  // namespace
+
+Status fetch_folder(Http& http, const std::string& uri, const std::string& folder,
+                    const std::vector<std::string>& names, const std::atomic<bool>* cancelled) {
+  const std::string scheme = scheme_of(uri), base = uri.ends_with("/") ? uri : uri + "/";
+  const bool as_url = scheme != "s3" && scheme != "file";  // those two take names as they are
+  auto files = scheme == "http" || scheme == "https" ? find_files(http, base, names) : list_files(http, uri);
+  if (!files.ok()) return files.status();
+  if (!names.empty()) {
+    std::erase_if(*files, [&](const SourceFile& f) {
+      return std::find(names.begin(), names.end(), f.name) == names.end();
+    });
+  }
+  if (files->empty()) return not_found(printable_url(uri) + ": has none of the files looked for");
+  Notes notes(folder);
+  if (Status s = notes.keep_only(*files); !s.ok()) return s;
+  for (const auto& file : *files) {
     if (!stays_below(file.name))
       return {Code::Corrupt, printable_url(uri) + ": \"" + file.name + "\" is no name of a file below it"};
-    const std::string path = folder + "/" + file.name;
-    std::error_code e;
-    const bool same = fs::exists(path, e) && (blind || fs::file_size(path, e) == file.size);
-    Status s;
-    if (!same)
-      s = fetch_file(http, base + (as_url ? percent_encode(file.name, true) : file.name),
-                     {.path = path, .cancelled = cancelled});
-    if (blind && s.code() == Code::NotFound) continue;
+    if (notes.current(file)) continue;
+    Status s = fetch_file(http, base + (as_url ? percent_encode(file.name, true) : file.name),
+                          {.path = folder + "/" + file.name, .cancelled = cancelled});
+    if (s.ok()) s = notes.brought(file);
     if (!s.ok()) return s;
-    ++there;
   }
-  return there > 0 ? Status()
-                   : Status(Code::NotFound, printable_url(uri) + ": has none of the files looked for");
+  return {};
 }
 
 }  // namespace radl::transfer

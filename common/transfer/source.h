@@ -13,6 +13,7 @@ namespace radl::transfer {
 struct SourceFile {
   std::string name;  // below the folder that was listed, with '/' between
   uint64_t size = 0;
+  std::string version;  // changes with the content (ETag, time); "" when the server tells none
 };
 
 bool is_remote(const std::string& uri);
@@ -20,8 +21,9 @@ bool is_remote(const std::string& uri);
 Result<std::vector<SourceFile>> list_files(Http& http, const std::string& uri);
 // One file to what.path (what.url is ignored); resumable.
 Status fetch_file(Http& http, const std::string& uri, Download what);
-// The folder's files below `folder`, skipping what is there with the same size. With names only those, and
-// one that is missing is left out (http has no listing). NotFound when none is there.
+// The folder's files below `folder`; with names only those, and one that is missing is left out (http has no
+// listing). FOLDER/.radl-source.json keeps what version of each was brought: only what has changed since is
+// fetched again, and what is gone at the source is removed. NotFound when none is there.
 Status fetch_folder(Http& http, const std::string& uri, const std::string& folder,
                     const std::vector<std::string>& names, const std::atomic<bool>* cancelled = nullptr);
 

@@ -9,55 +9,10 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/transfer/answers.h"
 #include "common/transfer/sigv4.h"
 
 namespace radl::transfer {
-namespace {
-
-Status hdfs_error(const Response& r, const std::string& what) {
-  const auto json = nlohmann::json::parse(r.body, nullptr, false);
-  if (!json.is_object() || !json.contains("RemoteException") || !json["RemoteException"].is_object())
-    return http_status(r, what);
-  const auto& e = json["RemoteException"];
-  const std::string kind =
-      e.contains("exception") && e["exception"].is_string() ? e["exception"].get<std::string>() : "";
-  std::string message =
-      e.contains("message") && e["message"].is_string() ? e["message"].get<std::string>() : "";
-  message = message.substr(0, message.find('\n'));
-  Code code = Code::Invalid;
-  if (kind == "FileNotFoundException")
-    code = Code::NotFound;
-  else if (kind == "AccessControlException" || kind == "SecurityException" || kind == "InvalidToken")
-    code = Code::Auth;
-  else if (kind == "FileAlreadyExistsException")
-    code = Code::Exists;
-  else if (kind == "SafeModeException" || kind == "StandbyException" || kind == "RetriableException")
-    code = Code::Retry;
-  else if (kind == "DSQuotaExceededException" || kind == "NSQuotaExceededException")
-    code = Code::Quota;
-  else if (r.status >= 500)
-    code = Code::Retry;
-  return {code, what + ": " + kind + ": " + message};
-}
-
-Result<HdfsEntry> entry_of(const nlohmann::json& json) {
-  try {
-    return HdfsEntry{json.at("pathSuffix").get<std::string>(),
-                     json.at("type").get<std::string>() == "DIRECTORY", json.at("length").get<uint64_t>(),
-                     json.at("modificationTime").get<int64_t>()};
-  } catch (const nlohmann::json::exception& e) {
-    return Status(Code::Corrupt, std::string("WebHDFS: an answer is not as it must be: ") + e.what());
-  }
-}
-
-Result<nlohmann::json> parse(const Response& r) {
-  auto json = nlohmann::json::parse(r.body, nullptr, false);
-  if (!json.is_object()) return Status(Code::Corrupt, "WebHDFS: an answer is no JSON object");
-  return json;
-}
-
-}  // namespace
-
 std::string WebHdfs::url(const std::string& path, const std::string& op, const Headers& more) const {
   Headers query = {{"op", op}};
   if (!user_.empty()) query.emplace_back("user.name", user_);
@@ -75,24 +30,13 @@ Result<Response> WebHdfs::call(const std::string& method, const std::string& pat
 Result<HdfsEntry> WebHdfs::status(const std::string& path) {
   auto r = call("GET", path, "GETFILESTATUS");
   if (!r.ok()) return r.status();
-  auto json = parse(*r);
-  if (!json.ok()) return json.status();
-  return entry_of(json->value("FileStatus", nlohmann::json()));
+  return parse_hdfs_status(r->body);
 }
 
 Result<std::vector<HdfsEntry>> WebHdfs::list(const std::string& path) {
   auto r = call("GET", path, "LISTSTATUS");
   if (!r.ok()) return r.status();
-  auto json = parse(*r);
-  if (!json.ok()) return json.status();
-  std::vector<HdfsEntry> all;
-  for (const auto& item :
-       json->value("FileStatuses", nlohmann::json::object()).value("FileStatus", nlohmann::json::array())) {
-    auto entry = entry_of(item);
-    if (!entry.ok()) return entry.status();
-    all.push_back(std::move(*entry));
-  }
-  return all;
+  return parse_hdfs_list(r->body);
 }
 
 Result<std::string> WebHdfs::read(const std::string& path, uint64_t first, uint64_t count) {
@@ -180,10 +124,10 @@ Status WebHdfs::put_file(const std::string& local, const std::string& path) {
   auto put = http_.send(r);
   if (!put.ok()) return put.status();
   if (put->status != 201) return hdfs_error(*put, "hdfs " + path);
-  Status s = remove(path);
-  if (s.ok() || s.code() == Code::NotFound) s = rename(temporary, path);
-  if (!s.ok()) (void)remove(temporary);
-  return s;
+  // Its answer has no body; without the option RENAME refuses a name that is taken.
+  auto replaced = call("PUT", temporary, "RENAME", {{"destination", path}, {"renameoptions", "OVERWRITE"}});
+  if (!replaced.ok()) (void)remove(temporary);
+  return replaced.status();
 }
 
 namespace {
@@ -191,9 +135,7 @@ namespace {
 // {"boolean": false} is how WebHDFS says that an operation did nothing.
 Status expect_true(const Result<Response>& r, const std::string& what) {
   if (!r.ok()) return r.status();
-  const auto json = nlohmann::json::parse(r->body, nullptr, false);
-  if (json.is_object() && json.contains("boolean") && json["boolean"] == true) return {};
-  return {Code::NotFound, what};
+  return parse_hdfs_boolean(r->body) ? Status() : Status(Code::NotFound, what);
 }
 
 }  // namespace

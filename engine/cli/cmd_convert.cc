@@ -36,7 +36,7 @@ int run_export(const ExportFlags& f) {
     written = exporter::write_onnx(f.output, (*network)->graph(), (*network)->parameters(),
                                    (*network)->statistics(), o);
   } else {
-    written = exporter::write_safetensors(f.output, exporter::weight_views(**network),
+    written = exporter::write_safetensors(f.output, exporter::pytorch_weights(**network).views,
                                           {{"format", "pt"}, {"model", bundle->name}});
   }
   if (!written.ok()) return fail(written);

@@ -105,7 +105,7 @@ int run_info(const DataFlags& flags, const Context& context) {
   out["class_names"] = parts->train->class_names();
   out["normalization"] = {{"mean", parts->normalization.mean}, {"deviation", parts->normalization.deviation}};
   if (flags.json) {
-    fmt::print("{}\n", out.dump());
+    fmt::print("{}\n", out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   } else {
     fmt::print("{}: {} + {} pictures of {}x{}x{}, {} classes\n", parts->name, parts->train->size(),
                parts->test->size(), s.height, s.width, s.channels, parts->train->classes());

@@ -17,7 +17,26 @@ struct Flags {
   data::OpenOptions open;
   BuildOptions build{.batch_size = 256, .training = false};
   bool flip = false, json = false, confusion = false;
+  size_t mistakes = 0;
 };
+
+nlohmann::ordered_json mistakes_json(const data::Dataset& d, const Evaluation& e) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const Mistake& m : e.mistakes) {
+    out.push_back({{"from", d.origin(m.index)},
+                   {"is", m.label},
+                   {"taken_for", m.predicted},
+                   {"probability", m.probability}});
+  }
+  return out;
+}
+
+void print_mistakes(const exporter::Bundle& b, const data::Dataset& d, const Evaluation& e) {
+  for (const Mistake& m : e.mistakes) {
+    fmt::print("{}: {}, taken for {} ({:.1f}%)\n", d.origin(m.index), exporter::class_label(b, m.label),
+               exporter::class_label(b, m.predicted), 100 * m.probability);
+  }
+}
 
 void print_confusion(const exporter::Bundle& b, const Evaluation& e) {
   const size_t n = size_t(b.classes);
@@ -47,7 +66,7 @@ int run(Flags& f, const Context& context) {
   auto network = exporter::load_network(*bundle, f.build);
   if (!network.ok()) return fail(network.status());
   auto e = evaluate(**network, dataset, {bundle->mean, bundle->deviation},
-                    {f.build.batch_size, f.flip, f.open.skip_corrupt, context.cancelled});
+                    {f.build.batch_size, f.flip, f.open.skip_corrupt, context.cancelled, f.mistakes});
   if (!e.ok()) return fail(e.status());
   if (f.json) {
     nlohmann::ordered_json out = {{"part", f.part},
@@ -57,13 +76,15 @@ int run(Flags& f, const Context& context) {
                                   {"accuracy", e->accuracy}};
     if (f.flip) out["accuracy_flip"] = e->accuracy_flip;
     out["confusion"] = e->confusion;
-    fmt::print("{}\n", out.dump());
+    if (f.mistakes > 0) out["mistakes"] = mistakes_json(dataset, *e);
+    fmt::print("{}\n", out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     return kDone;
   }
   fmt::print("{} pictures: accuracy {:.2f}%, loss {:.4f}\n", e->pictures, 100 * e->accuracy, e->loss);
   if (f.flip) fmt::print("with mirrored pictures: accuracy {:.2f}%\n", 100 * e->accuracy_flip);
   if (e->skipped > 0) fmt::print("{} corrupt pictures left out\n", e->skipped);
   if (f.confusion) print_confusion(*bundle, *e);
+  print_mistakes(*bundle, dataset, *e);
   return kDone;
 }
 
@@ -85,6 +106,7 @@ std::function<int()> add(CLI::App& app, Context& context) {
   c->add_option("--kernels", f->build.kernels, "auto, ref, eigen, onednn")->capture_default_str();
   c->add_flag("--flip", f->flip, "also with mirrored pictures averaged in, reported apart");
   c->add_flag("--confusion", f->confusion, "the confusion matrix");
+  c->add_option("--mistakes", f->mistakes, "name so many wrong pictures, the surest first");
   c->add_flag("--skip-corrupt", f->open.skip_corrupt, "leave corrupt pictures out and count them");
   c->add_flag("--json", f->json, "one line of JSON");
   return [f, &context] { return run(*f, context); };

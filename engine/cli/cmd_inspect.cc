@@ -18,7 +18,7 @@ namespace {
 struct Flags {
   std::string what, shape = "32x32x3";
   int classes = 10;
-  bool json = false;
+  bool json = false, text = false;
 };
 
 std::string shape_text(const std::vector<int64_t>& shape) {
@@ -47,11 +47,19 @@ int show_weights(const std::string& path, bool json) {
                  deviation);
   }
   if (json)
-    fmt::print("{}\n", out.dump());
+    fmt::print("{}\n", out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   else
     fmt::print("{} tensors, {} values{}\n", file->tensors.size(), total,
                odd ? fmt::format(", {} of them not finite", odd) : "");
   return kDone;
+}
+
+nlohmann::ordered_json tensors_of(const Graph& g) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const auto* list : {&g.parameters, &g.statistics}) {
+    for (const ParameterInfo& p : *list) out.push_back({{"name", p.name}, {"shape", p.shape}});
+  }
+  return out;
 }
 
 int show_graph(const Graph& g, bool json) {
@@ -75,12 +83,19 @@ int show_graph(const Graph& g, bool json) {
                                               {"parameters", g.parameter_count},
                                               {"classes", g.classes},
                                               {"forward_flop", g.forward_flop()},
-                                              {"layers", layers}}
+                                              {"layers", layers},
+                                              {"tensors", tensors_of(g)}}
                            .dump());
   } else {
     fmt::print("{}: {} parameters, {:.1f} MFLOP forward a picture\n", g.name, g.parameter_count,
                g.forward_flop() / 1e6);
   }
+  return kDone;
+}
+
+int show_model(const Graph& g, const Flags& f) {
+  if (!f.text) return show_graph(g, f.json);
+  fmt::print("{}", to_text(g));
   return kDone;
 }
 
@@ -93,7 +108,7 @@ int run(const Flags& f) {
     auto graph =
         parse_model(bundle->description, {bundle->input.height, bundle->input.width, bundle->input.channels},
                     bundle->classes);
-    return graph.ok() ? show_graph(*graph, f.json)
+    return graph.ok() ? show_model(*graph, f)
                       : fail(Status(graph.status()).at(bundle->folder + "/model.txt"));
   }
   auto shape = parse_shape(f.shape);
@@ -105,7 +120,7 @@ int run(const Flags& f) {
     text = *read;
   }
   auto graph = parse_model(text, {(*shape)[0], (*shape)[1], (*shape)[2]}, f.classes);
-  return graph.ok() ? show_graph(*graph, f.json) : fail(graph.status());
+  return graph.ok() ? show_model(*graph, f) : fail(graph.status());
 }
 
 }  // namespace
@@ -121,6 +136,7 @@ std::function<int()> add(CLI::App& app, Context&) {
       ->check(CLI::Range(2, 1000000))
       ->capture_default_str();
   c->add_flag("--json", f->json, "one line of JSON");
+  c->add_flag("--text", f->text, "the model's whole text, every option written out");
   std::string names;
   for (const auto& name : zoo_names()) names += (names.empty() ? "" : ", ") + name;
   c->footer("The zoo: " + names);

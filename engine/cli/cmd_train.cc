@@ -53,6 +53,9 @@ Result<Job> job_of(const Flags& f) {
 void print_summary(const RunSummary& s) {
   fmt::print("{}: {:g} epochs, {} steps in {}; {:.0f} pictures/s\n", s.task, s.epochs, s.steps,
              human_seconds(s.seconds), s.images_per_second);
+  if (s.train_seconds > 0 && s.data_wait_seconds > 0)
+    fmt::print("waited for data {:.1f}% of the time\n", 100 * s.data_wait_seconds / s.train_seconds);
+  if (s.skipped > 0) fmt::print("{} corrupt pictures left out\n", s.skipped);
   if (s.model.empty()) return;
   fmt::print("test accuracy {:.2f}%, test loss {:.4f}\n", 100 * s.test_accuracy, s.test_loss);
   if (s.test_accuracy_flip > 0)

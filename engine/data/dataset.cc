@@ -1,6 +1,7 @@
 #include "engine/data/dataset.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstring>
 
@@ -29,6 +30,29 @@ class Slice : public Dataset {
  private:
   DatasetPtr base_;
   size_t first_, count_;
+};
+
+class Relabelled : public Dataset {
+ public:
+  Relabelled(DatasetPtr base, int classes, std::vector<std::string> names, std::vector<int32_t> map)
+      : base_(std::move(base)), classes_(classes), names_(std::move(names)), map_(std::move(map)) {
+    assert(map_.size() == size_t(base_->classes()));
+  }
+  size_t size() const override { return base_->size(); }
+  InputShape shape() const override { return base_->shape(); }
+  int classes() const override { return classes_; }
+  const std::vector<std::string>& class_names() const override { return names_; }
+  int32_t label(size_t index) const override { return map_[size_t(base_->label(index))]; }
+  Status read(size_t index, std::span<uint8_t> out) const override { return base_->read(index, out); }
+  const uint8_t* pixels(size_t index) const override { return base_->pixels(index); }
+  std::string origin(size_t index) const override { return base_->origin(index); }
+  const ReadReport& report() const override { return base_->report(); }
+
+ private:
+  DatasetPtr base_;
+  int classes_;
+  std::vector<std::string> names_;
+  std::vector<int32_t> map_;
 };
 
 }  // namespace
@@ -76,6 +100,10 @@ DatasetPtr slice(DatasetPtr base, size_t first, size_t count) {
   count = std::min(count, all - first);
   if (first == 0 && count == all) return base;
   return std::make_shared<Slice>(std::move(base), first, count);
+}
+
+DatasetPtr relabel(DatasetPtr base, int classes, std::vector<std::string> names, std::vector<int32_t> map) {
+  return std::make_shared<Relabelled>(std::move(base), classes, std::move(names), std::move(map));
 }
 
 Result<Normalization> measure_normalization(const Dataset& dataset, size_t limit) {

@@ -82,6 +82,9 @@ class MemoryDataset : public Dataset {
 // `count` pictures from `first` on, without a copy; it keeps `base` alive.
 DatasetPtr slice(DatasetPtr base, size_t first, size_t count);
 
+// The same pictures, label l become map[l]: a test part whose classes are those of its training part.
+DatasetPtr relabel(DatasetPtr base, int classes, std::vector<std::string> names, std::vector<int32_t> map);
+
 // Mean and deviation per channel over at most `limit` pictures, spread evenly over the dataset. Exact sums of
 // integers: the same answer on every machine. A channel without variation gets deviation 1.
 Result<Normalization> measure_normalization(const Dataset& dataset, size_t limit = 50000);

@@ -33,18 +33,6 @@ std::string first_error(const std::string& text) {
   return line.empty() ? "no reason given" : line;
 }
 
-Result<std::vector<int>> parse_labels(std::string_view text, const std::string& name) {
-  auto json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_array()) return Status(Code::Corrupt, name + ": not a list of labels");
-  std::vector<int> labels;
-  for (const auto& v : json) {
-    if (!v.is_number_unsigned() || v.get<uint64_t>() > 9)
-      return Status(Code::Corrupt, name + ": " + v.dump() + " is no label");
-    labels.push_back(v.get<int>());
-  }
-  return labels;
-}
-
 struct Package {
   std::map<std::string, std::string> strips;  // "data_batch_1" -> PNG bytes
   std::vector<int> train, test;
@@ -73,6 +61,18 @@ Result<Package> read_package(const std::string& tarball) {
 }
 
 }  // namespace
+
+Result<std::vector<int>> parse_labels(std::string_view text, const std::string& name) {
+  auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_array()) return Status(Code::Corrupt, name + ": not a list of labels");
+  std::vector<int> labels;
+  for (const auto& v : json) {
+    if (!v.is_number_unsigned() || v.get<uint64_t>() > 9)
+      return Status(Code::Corrupt, name + ": entry " + std::to_string(labels.size()) + " is no label");
+    labels.push_back(v.get<int>());
+  }
+  return labels;
+}
 
 Result<std::string> integrity_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

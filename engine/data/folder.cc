@@ -84,7 +84,7 @@ Result<DatasetPtr> read_folder(const std::string& directory, bool training, cons
   if (!folder.ok()) return folder.status();
   auto classes = names_in(*folder, true);
   if (!classes.ok()) return classes.status();
-  if (classes->size() < 2)
+  if (classes->size() < (training ? 2 : 1))
     return Status(Code::Invalid, folder->string() + ": needs at least two folders of pictures, one a class");
   std::vector<std::string> paths;
   std::vector<int32_t> labels;

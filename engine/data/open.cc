@@ -1,10 +1,17 @@
 #include "engine/data/open.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <filesystem>
+#include <numeric>
 
 #include "common/digest.h"
+#include "common/files.h"
 #include "common/transfer/source.h"
 #include "engine/data/cifar.h"
 #include "engine/data/fetch_cifar10.h"
@@ -53,11 +60,36 @@ std::vector<std::string> file_names(const std::string& format) {
   return all;
 }
 
+// One process at a time brings a dataset; the others wait and find it there.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& folder)
+      : fd_(::open((folder + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {}
+  ~FolderLock() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+  bool wait() const {
+    if (fd_ < 0) return false;
+    while (::flock(fd_, LOCK_EX) != 0) {
+      if (errno != EINTR) return false;
+    }
+    return true;
+  }
+
+ private:
+  int fd_;
+};
+
 // A dataset from elsewhere lies in the user's cache, under a name made of its URI.
 Result<std::string> bring(const std::string& uri, const std::string& format) {
   auto cache = default_cache();
   if (!cache.ok()) return cache.status();
   const std::string folder = *cache + "/remote/" + sha256_hex(uri).substr(0, 16);
+  if (Status made = make_directories(folder); !made.ok()) return made;
+  const FolderLock lock(folder);
+  if (!lock.wait()) return errno_status(errno, folder + ".lock");
   transfer::Http http;
   const bool listed = !uri.starts_with("http://") && !uri.starts_with("https://");
   if (Status s =
@@ -77,6 +109,26 @@ Result<DatasetPtr> read_part(const std::string& name, const OpenOptions& o, bool
   if (name == "packed") return read_packed(o.directory, training, options);
   return Status(Code::Invalid, "dataset.name: \"" + name + "\" is not known")
       .with_hint("one of cifar10, cifar100, idx, folder, csv, packed");
+}
+
+// The test part with the training part's classes. Folders may lack a class in the test part, and CSV says
+// nothing of classes that do not occur in it.
+Result<DatasetPtr> match_classes(const DatasetPtr& train, const DatasetPtr& test, const std::string& place) {
+  const auto &names = train->class_names(), &theirs = test->class_names();
+  std::vector<int32_t> map(size_t(test->classes()));
+  std::iota(map.begin(), map.end(), 0);
+  if (names == theirs && train->classes() == test->classes()) return test;
+  for (size_t l = 0; l < theirs.size() && !names.empty(); ++l) {
+    const auto at = std::find(names.begin(), names.end(), theirs[l]);
+    if (at == names.end())
+      return invalid(place + ": the test part has a class \"" + theirs[l] + "\", the training part has none");
+    map[l] = int32_t(at - names.begin());
+  }
+  if (names.empty() != theirs.empty() || (names.empty() && test->classes() > train->classes())) {
+    return invalid(place + ": the test part has labels up to " + std::to_string(test->classes() - 1) +
+                   ", the training part up to " + std::to_string(train->classes() - 1));
+  }
+  return relabel(test, train->classes(), names, std::move(map));
 }
 
 }  // namespace
@@ -115,15 +167,16 @@ Result<Parts> open_dataset(const OpenOptions& given) {
   } else {
     auto test = read_part(parts.name, o, false);
     if (!test.ok()) return test.status();
-    parts.test = *test;
+    auto matched = match_classes(parts.train, *test, o.directory);
+    if (!matched.ok()) return matched.status();
+    parts.test = *matched;
   }
   if (o.train > 0) parts.train = slice(parts.train, 0, o.train);
   if (o.test > 0) parts.test = slice(parts.test, 0, o.test);
   if (parts.train->shape().height != parts.test->shape().height ||
       parts.train->shape().width != parts.test->shape().width ||
-      parts.train->shape().channels != parts.test->shape().channels ||
-      parts.train->classes() != parts.test->classes()) {
-    return invalid(o.directory + ": training and test part differ in picture size or classes");
+      parts.train->shape().channels != parts.test->shape().channels) {
+    return invalid(o.directory + ": training and test part differ in picture size");
   }
   if (parts.name == "cifar10") {
     parts.normalization = cifar10_normalization();

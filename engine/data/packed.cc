@@ -189,7 +189,9 @@ Result<size_t> write_packed(const std::string& path, const Dataset& dataset, boo
     return s;
   };
   // Room for the header, which is written last.
-  const uint64_t header_room = align(512 + nlohmann::json(dataset.class_names()).dump().size());
+  uint64_t names = 0;
+  for (const auto& name : dataset.class_names()) names += 6 * name.size() + 3;  // at most, as JSON
+  const uint64_t header_room = align(512 + names);
   const uint64_t pixels_offset = align(header_room + dataset.size() * sizeof(Entry));
   std::vector<uint8_t> pixels(pixel_count(shape));
   std::vector<Entry> index;
@@ -214,7 +216,7 @@ Result<size_t> write_packed(const std::string& path, const Dataset& dataset, boo
       {"index_offset", header_room},
       {"pixels_offset", pixels_offset},
       {"index_crc", crc32c({reinterpret_cast<const char*>(index.data()), index.size() * sizeof(Entry)})}};
-  const std::string text = json.dump();
+  const std::string text = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   const uint64_t length = text.size();
   std::string head(kMagic);
   head.append(reinterpret_cast<const char*>(&length), 8);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "common/files.h"
+#include "engine/export/pytorch_order.h"
 
 namespace radl::engine::exporter {
 namespace {
@@ -27,6 +28,18 @@ std::string shape_text(const std::vector<int64_t>& shape) {
   std::string out = "[";
   for (size_t i = 0; i < shape.size(); ++i) out += (i ? ", " : "") + std::to_string(shape[i]);
   return out + "]";
+}
+
+// Calls copy(PyTorch's position, ours) for every value of the tensor.
+template <class Copy>
+void reorder(const Reorder& r, Copy copy) {
+  const size_t columns = r.from.size();
+  for (size_t row = 0; row < r.rows; ++row) {
+    for (size_t k = 0; k < columns; ++k) {
+      for (size_t i = 0; i < r.inner; ++i)
+        copy((row * columns + k) * r.inner + i, (row * columns + size_t(r.from[k])) * r.inner + i);
+    }
+  }
 }
 
 }  // namespace
@@ -64,24 +77,31 @@ Result<Bundle> read_bundle(const std::string& place) {
   return b;
 }
 
-std::vector<TensorView> weight_views(Network& network) {
-  std::vector<TensorView> all;
+Weights pytorch_weights(Network& network) {
+  Weights out;
   auto add = [&](const std::vector<ParameterInfo>& layout, std::span<const float> values) {
     for (const auto& p : layout) {
-      all.push_back(
+      out.views.push_back(
           {p.name, std::vector<int64_t>(p.shape.begin(), p.shape.end()), values.subspan(p.offset, p.size)});
     }
   };
   add(network.parameter_layout(), network.parameters());
   add(network.statistics_layout(), network.statistics());
-  return all;
+  for (const Reorder& r : pytorch_order(network.graph())) {
+    TensorView& view = out.views[size_t(r.index) + (r.statistic ? network.parameter_layout().size() : 0)];
+    std::vector<float> turned(view.values.size());
+    reorder(r, [&](size_t theirs, size_t ours) { turned[theirs] = view.values[ours]; });
+    out.storage.push_back(std::move(turned));
+    view.values = out.storage.back();
+  }
+  return out;
 }
 
 Status write_bundle(const std::string& folder, const Bundle& b, Network& network) {
   if (Status s = check(b, folder); !s.ok()) return s;
   if (Status s = make_directories(folder); !s.ok()) return s;
-  if (Status s = write_safetensors(folder + "/model.safetensors", weight_views(network), {{"format", "pt"}});
-      !s.ok())
+  const std::string weights = folder + "/model.safetensors";
+  if (Status s = write_safetensors(weights, pytorch_weights(network).views, {{"format", "pt"}}); !s.ok())
     return s;
   if (Status s = write_file_atomic(folder + "/model.txt", network.description()); !s.ok()) return s;
   const Json json = {
@@ -92,7 +112,8 @@ Status write_bundle(const std::string& folder, const Bundle& b, Network& network
       {"normalization", {{"mean", b.mean}, {"deviation", b.deviation}}},
       {"classes", b.classes},
       {"class_names", b.class_names}};
-  return write_file_atomic(folder + "/model.json", json.dump(2) + "\n");
+  return write_file_atomic(folder + "/model.json",
+                           json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 Result<std::unique_ptr<Network>> load_network(const Bundle& bundle, const BuildOptions& options) {
@@ -131,6 +152,13 @@ Status assign_weights(Network& network, const SafetensorsFile& file, const std::
     if (!used.contains(t.name) && !t.name.ends_with("num_batches_tracked")) {
       return {Code::Invalid, name + ": holds \"" + t.name + "\", which the model does not have"};
     }
+  }
+  for (const Reorder& r : pytorch_order(network.graph())) {
+    const ParameterInfo& p =
+        (r.statistic ? network.statistics_layout() : network.parameter_layout())[size_t(r.index)];
+    auto values = (r.statistic ? network.statistics() : network.parameters()).subspan(p.offset, p.size);
+    const std::vector<float> theirs(values.begin(), values.end());
+    reorder(r, [&](size_t from, size_t to) { values[to] = theirs[from]; });
   }
   network.parameters_changed();
   return {};

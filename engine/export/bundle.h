@@ -33,8 +33,13 @@ Result<std::unique_ptr<Network>> load_network(const Bundle& bundle, const BuildO
 // PyTorch's num_batches_tracked; Invalid names the first that is missing, odd, or of another shape. A
 // "module." before all names is taken off.
 Status assign_weights(Network& network, const SafetensorsFile& file, const std::string& name);
-// Names of network and file, as stored.
-std::vector<TensorView> weight_views(Network& network);
+// The network's parameters and statistics under PyTorch's names and in its order (pytorch_order.h). The views
+// point into the network and, where the order differs, into `storage`.
+struct Weights {
+  std::vector<TensorView> views;
+  std::vector<std::vector<float>> storage;
+};
+Weights pytorch_weights(Network& network);
 
 // "cat", or "class 3" without names.
 std::string class_label(const Bundle& bundle, int index);

@@ -27,6 +27,7 @@ class Converter {
   Message run() {
     const Shape& in = graph_.input;
     b_.input("images", {-1, in.c, in.h, in.w});
+    for (const char* name : {"logits", "probabilities"}) b_.reserve(name);  // a layer may be called so
     values_.resize(graph_.layers.size());
     values_[0] = normalised("images");
     for (size_t k = 1; k < graph_.layers.size(); ++k) values_[k] = layer(graph_.layers[k]);
@@ -340,7 +341,9 @@ Result<std::string> encode_onnx(const Graph& graph, std::span<const float> param
   model.message(7, Converter(graph, parameters, statistics, options).run());
   model.message(8, opset);
   if (!options.class_names.empty())
-    model.message(14, property("class_names", nlohmann::json(options.class_names).dump()));
+    model.message(
+        14, property("class_names", nlohmann::json(options.class_names)
+                                        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
   model.message(14, property("input", options.mean.empty() ? "RGB, normalised" : "RGB pixels, 0..255"));
   for (const auto& [key, value] : options.metadata) model.message(14, property(key, value));
   return model.str();

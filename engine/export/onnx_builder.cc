@@ -76,25 +76,28 @@ void OnnxBuilder::result(const std::string& op, const std::string& input, const 
 
 std::string OnnxBuilder::floats(const std::string& name, const std::vector<int64_t>& shape,
                                 std::span<const float> values) {
-  if (!constant_names_.insert(name).second) return name;
-  names_.insert(name);
+  const auto [known, fresh] = constant_names_.try_emplace(name);
+  if (!fresh) return known->second;
+  known->second = unique(name);
   Message m;
   for (int64_t d : shape) m.integer(1, d);
-  m.integer(2, kFloat).bytes(8, name).bytes(
-      9, {reinterpret_cast<const char*>(values.data()), values.size_bytes()});
+  m.integer(2, kFloat)
+      .bytes(8, known->second)
+      .bytes(9, {reinterpret_cast<const char*>(values.data()), values.size_bytes()});
   constants_.push_back(std::move(m));
   constant_bytes_ += values.size_bytes();
-  return name;
+  return known->second;
 }
 
 std::string OnnxBuilder::integers(const std::string& name, std::span<const int64_t> values) {
-  if (!constant_names_.insert(name).second) return name;
-  names_.insert(name);
+  const auto [known, fresh] = constant_names_.try_emplace(name);
+  if (!fresh) return known->second;
+  known->second = unique(name);
   Message m;
-  m.integer(1, int64_t(values.size())).integer(2, kInt64).bytes(8, name);
+  m.integer(1, int64_t(values.size())).integer(2, kInt64).bytes(8, known->second);
   m.bytes(9, {reinterpret_cast<const char*>(values.data()), values.size_bytes()});
   constants_.push_back(std::move(m));
-  return name;
+  return known->second;
 }
 
 void OnnxBuilder::input(const std::string& name, const std::vector<int64_t>& shape) {

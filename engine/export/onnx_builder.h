@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -37,10 +38,12 @@ class OnnxBuilder {
   std::vector<std::string> split(const std::string& op, const std::vector<std::string>& inputs,
                                  const std::string& name, size_t outputs,
                                  const std::vector<Attribute>& attributes);
+  // Keeps a name for result().
+  void reserve(const std::string& name) { names_.insert(name); }
   // A node whose output has exactly this name.
   void result(const std::string& op, const std::string& input, const std::string& output,
               const std::vector<Attribute>& attributes = {});
-  // Constants; a second one of the same name is taken to be the same.
+  // Constants, whose names they return; a second one of the same name is taken to be the same.
   std::string floats(const std::string& name, const std::vector<int64_t>& shape,
                      std::span<const float> values);
   std::string integers(const std::string& name, std::span<const int64_t> values);
@@ -58,7 +61,8 @@ class OnnxBuilder {
   std::string unique(const std::string& name);
 
   std::vector<Message> nodes_, constants_, inputs_, outputs_;
-  std::set<std::string> names_, constant_names_;
+  std::set<std::string> names_;
+  std::map<std::string, std::string> constant_names_;  // asked for -> given
   size_t constant_bytes_ = 0;
 };
 

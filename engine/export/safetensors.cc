@@ -32,26 +32,50 @@ T load(const char* at) {
   return v;
 }
 
-size_t type_bytes(const std::string& type) {
-  if (type == "F64") return 8;
-  if (type == "F32") return 4;
-  if (type == "F16" || type == "BF16") return 2;
-  return 0;
+template <class T, class Convert>
+void convert_as(const char* bytes, std::vector<float>& out, Convert convert) {
+  for (size_t i = 0; i < out.size(); ++i) out[i] = convert(load<T>(bytes + sizeof(T) * i));
+}
+template <class T>
+void convert_number(const char* bytes, std::vector<float>& out) {
+  convert_as<T>(bytes, out, [](T v) { return float(v); });
 }
 
-void convert(const std::string& type, const char* bytes, std::vector<float>& out) {
-  for (size_t i = 0; i < out.size(); ++i) {
-    if (type == "F64")
-      out[i] = float(load<double>(bytes + 8 * i));
-    else if (type == "F16")
-      out[i] = half_to_float(load<uint16_t>(bytes + 2 * i));
-    else
-      out[i] = std::bit_cast<float>(uint32_t(load<uint16_t>(bytes + 2 * i)) << 16);
+struct Type {
+  const char* name;
+  size_t bytes;
+  void (*convert)(const char* bytes, std::vector<float>& out);
+};
+
+constexpr Type kTypes[] = {
+    {"F32", 4, convert_number<float>},
+    {"F64", 8, convert_number<double>},
+    {"F16", 2, [](const char* b, std::vector<float>& out) { convert_as<uint16_t>(b, out, half_to_float); }},
+    {"BF16", 2,
+     [](const char* b, std::vector<float>& out) {
+       convert_as<uint16_t>(b, out, [](uint16_t v) { return std::bit_cast<float>(uint32_t(v) << 16); });
+     }},
+    {"I64", 8, convert_number<int64_t>},
+    {"I32", 4, convert_number<int32_t>},
+    {"I16", 2, convert_number<int16_t>},
+    {"I8", 1, convert_number<int8_t>},
+    {"U64", 8, convert_number<uint64_t>},
+    {"U32", 4, convert_number<uint32_t>},
+    {"U16", 2, convert_number<uint16_t>},
+    {"U8", 1, convert_number<uint8_t>},
+    {"BOOL", 1, convert_number<uint8_t>},
+};
+
+const Type* find_type(const std::string& name) {
+  for (const Type& t : kTypes) {
+    if (name == t.name) return &t;
   }
+  return nullptr;
 }
 
 struct Entry {
-  std::string name, type;
+  std::string name;
+  const Type* type = nullptr;
   std::vector<int64_t> shape;
   uint64_t begin = 0, end = 0;
 };
@@ -66,12 +90,13 @@ Result<Entry> parse_entry(const std::string& name, const Json& value, uint64_t a
       !value["data_offsets"].is_array() || value["data_offsets"].size() != 2) {
     return bad("needs dtype, shape and two data_offsets");
   }
-  e.type = value["dtype"].get<std::string>();
-  const size_t item = type_bytes(e.type);
-  if (item == 0) return bad("type " + e.type + " is not one of F32, F64, F16, BF16");
+  const std::string type = value["dtype"].get<std::string>();
+  e.type = find_type(type);
+  if (!e.type) return bad("type " + type + " cannot be read; F32, F64, F16, BF16 and whole numbers can");
   uint64_t count = 1;
   for (const auto& d : value["shape"]) {
-    if (!d.is_number_unsigned()) return bad("shape holds " + d.dump());
+    if (!d.is_number_unsigned())
+      return bad(std::string("shape holds a ") + d.type_name() + " that is no size");
     const uint64_t n = d.get<uint64_t>();
     if (n > (uint64_t{1} << 40) || (n != 0 && count > (uint64_t{1} << 40) / n))
       return bad("shape is too large");
@@ -79,7 +104,8 @@ Result<Entry> parse_entry(const std::string& name, const Json& value, uint64_t a
     e.shape.push_back(int64_t(n));
   }
   for (const auto& o : value["data_offsets"]) {
-    if (!o.is_number_unsigned()) return bad("offset is " + o.dump());
+    if (!o.is_number_unsigned())
+      return bad(std::string("an offset is a ") + o.type_name() + " that is no position");
   }
   e.begin = value["data_offsets"][0].get<uint64_t>();
   e.end = value["data_offsets"][1].get<uint64_t>();
@@ -87,9 +113,9 @@ Result<Entry> parse_entry(const std::string& name, const Json& value, uint64_t a
     return bad("offsets " + std::to_string(e.begin) + ".." + std::to_string(e.end) + " are not within the " +
                std::to_string(available) + " bytes of data");
   }
-  if (e.end - e.begin != count * item) {
+  if (e.end - e.begin != count * e.type->bytes) {
     return bad("has " + std::to_string(e.end - e.begin) + " bytes, its shape and type need " +
-               std::to_string(count * item));
+               std::to_string(count * e.type->bytes));
   }
   return e;
 }
@@ -133,7 +159,7 @@ Result<std::string> encode_safetensors(std::span<const TensorView> tensors,
     header[t.name] = {{"dtype", "F32"}, {"shape", t.shape}, {"data_offsets", {offset, offset + 4 * count}}};
     offset += 4 * count;
   }
-  std::string text = header.dump();
+  std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
   while ((8 + text.size()) % 8 != 0) text.push_back(' ');
   std::string out;
   out.reserve(8 + text.size() + offset);
@@ -187,12 +213,8 @@ Result<SafetensorsFile> parse_safetensors(std::string_view bytes, const std::str
     if (e.begin != expected) return bad("tensor \"" + e.name + "\" overlaps another one or leaves a hole");
     expected = e.end;
     StoredTensor t{e.name, e.shape, {}};
-    t.values.resize((e.end - e.begin) / type_bytes(e.type));
-    if (e.type != "F32") {
-      convert(e.type, data.data() + e.begin, t.values);
-    } else if (e.end > e.begin) {  // an empty tensor has no memory to copy to
-      std::memcpy(t.values.data(), data.data() + e.begin, e.end - e.begin);
-    }
+    t.values.resize((e.end - e.begin) / e.type->bytes);
+    e.type->convert(data.data() + e.begin, t.values);
     file.tensors.push_back(std::move(t));
   }
   if (expected != data.size())

@@ -28,7 +28,7 @@ Result<std::string> encode_safetensors(std::span<const TensorView> tensors,
 struct StoredTensor {
   std::string name;
   std::vector<int64_t> shape;
-  std::vector<float> values;  // F32; F64, F16 and BF16 are converted, whole numbers are not read
+  std::vector<float> values;  // F64, F16, BF16 and whole numbers are rounded to the nearest
 };
 
 struct SafetensorsFile {
@@ -38,8 +38,8 @@ struct SafetensorsFile {
 };
 
 // Refuses, as Corrupt with what is wrong: a header beyond 100 MB or the file, offsets out of bounds,
-// overlapping or leaving holes, a size that differs from shape x type, duplicate names, a type that is not a
-// floating-point one.
+// overlapping or leaving holes, a size that differs from shape x type, duplicate names, a type that it does
+// not know.
 Result<SafetensorsFile> parse_safetensors(std::string_view bytes, const std::string& name);
 Result<SafetensorsFile> read_safetensors(const std::string& path);
 

@@ -267,8 +267,9 @@ void GraphBuilder::add_parameters(Layer& layer, const Shape& in) {
   const std::string& n = layer.name;
   switch (layer.kind) {
     case Kind::Conv:
-      layer.weight = parameter(n + ".weight",
-                               {layer.filters, in.c / layer.groups, layer.kernel_h, layer.kernel_w}, true);
+      layer.weight =
+          parameter(n + ".weight", {layer.filters, in.c / layer.groups, layer.kernel_h, layer.kernel_w},
+                    !layer.frozen);  // frozen ones keep their values: no decay either
       if (layer.bias) layer.bias_param = parameter(n + ".bias", {layer.filters}, false);
       break;
     case Kind::Linear:

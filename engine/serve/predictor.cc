@@ -21,6 +21,11 @@ Result<std::unique_ptr<Predictor>> Predictor::create(const exporter::Bundle& bun
                                                      const BuildOptions& options, bool flip) {
   BuildOptions o = options;
   o.training = false;
+  if (bundle.input.channels != 1 && bundle.input.channels != 3) {
+    return Status(Code::Unsupported, bundle.folder + ": the model takes pictures of " +
+                                         std::to_string(bundle.input.channels) +
+                                         " channels; PNG and JPEG have 1 or 3");
+  }
   if (Status s = data::Transform::check(bundle.input, bundle.input, {}, {bundle.mean, bundle.deviation});
       !s.ok())
     return s;

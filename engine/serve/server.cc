@@ -52,6 +52,7 @@ struct Server::Impl {
   Answer answer(const std::string& method, const std::string& path, const Incoming& in);
   Answer predict(const std::string& body);
   Result<std::vector<std::vector<uint8_t>>> pictures_of(const std::string& body) const;
+  Status too_many(size_t pictures) const;
 };
 
 Result<std::vector<std::vector<uint8_t>>> Server::Impl::pictures_of(const std::string& body) const {
@@ -70,25 +71,33 @@ Result<std::vector<std::vector<uint8_t>>> Server::Impl::pictures_of(const std::s
   }
   const auto json = nlohmann::json::parse(body, nullptr, false);
   if (!json.is_object()) return invalid("the body is not JSON");
-  std::vector<nlohmann::json> list;
-  if (json.contains("image"))
-    list.push_back(json["image"]);
-  else if (json.contains("images") && json["images"].is_array())
-    list = json["images"].get<std::vector<nlohmann::json>>();
+  // Never copied: a copy recurses as deep as a stranger nests.
+  std::vector<const nlohmann::json*> list;
+  if (json.contains("image")) {
+    list.push_back(&json["image"]);
+  } else if (json.contains("images") && json["images"].is_array()) {
+    for (const auto& item : json["images"]) list.push_back(&item);
+  }
   if (list.empty()) return invalid("JSON needs \"image\" or \"images\": pictures as base64");
-  for (const auto& item : list) {
-    if (!item.is_string())
-      return invalid("picture " + std::to_string(pictures.size()) + ": is no base64 text");
-    auto bytes = base64_decode(item.get_ref<const std::string&>());
+  if (list.size() > options.queue) return too_many(list.size());
+  for (const nlohmann::json* item : list) {
+    auto bytes = item->is_string() ? base64_decode(item->get_ref<const std::string&>())
+                                   : Result<std::string>(invalid("no text"));
     if (!bytes.ok()) return invalid("picture " + std::to_string(pictures.size()) + ": is no base64 text");
     if (Status s = add(*bytes); !s.ok()) return s;
   }
   return pictures;
 }
 
+Status Server::Impl::too_many(size_t pictures) const {
+  return {Code::Quota, std::to_string(pictures) + " pictures in one request, at most " +
+                           std::to_string(options.queue) + " are taken"};
+}
+
 Answer Server::Impl::predict(const std::string& body) {
   auto pictures = pictures_of(body);
-  if (!pictures.ok()) return error(400, pictures.status().message());
+  if (!pictures.ok())
+    return error(pictures.status().code() == Code::Quota ? 413 : 400, pictures.status().message());
   auto futures = batcher->submit(std::move(*pictures));
   if (futures.empty()) return error(503, "too many pictures are waiting; try again");
   const auto& bundle = batcher->predictor().bundle();
@@ -122,7 +131,7 @@ Answer Server::Impl::answer(const std::string& method, const std::string& path, 
                     {"classes", b.classes},
                     {"class_names", b.class_names},
                     {"input", {b.input.height, b.input.width, b.input.channels}}}
-                       .dump() +
+                       .dump(-1, ' ', false, Json::error_handler_t::replace) +
                    "\n"};
 }
 

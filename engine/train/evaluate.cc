@@ -6,11 +6,12 @@
 namespace radl::engine {
 namespace {
 
-// Cross-entropy of one row of logits and the class with the largest.
-double row_loss(std::span<const float> logits, int32_t label, int& best) {
+// Cross-entropy of one row of logits, the class with the largest, and that one's probability.
+double row_loss(std::span<const float> logits, int32_t label, int& best, double& probability) {
   double most = *std::max_element(logits.begin(), logits.end()), sum = 0;
   best = static_cast<int>(std::max_element(logits.begin(), logits.end()) - logits.begin());
   for (float v : logits) sum += std::exp(static_cast<double>(v) - most);
+  probability = 1 / sum;
   return std::log(sum) + most - static_cast<double>(logits[static_cast<size_t>(label)]);
 }
 
@@ -46,12 +47,14 @@ class Evaluator {
     out_.loss /= n;
     out_.accuracy = static_cast<double>(correct_) / n;
     out_.accuracy_flip = static_cast<double>(correct_flip_) / n;
+    std::sort(out_.mistakes.begin(), out_.mistakes.end(), surer);
     return out_;
   }
 
  private:
   Status load(size_t first, size_t count) {
     labels_.clear();
+    indices_.clear();
     stored_.resize(pixels_);
     for (size_t i = first; i < first + count; ++i) {
       const uint8_t* picture = dataset_.pixels(i);
@@ -68,6 +71,7 @@ class Evaluator {
       if (options_.flip)
         transform_.evaluate(picture, scratch_, std::span(mirrored_).subspan(at, pixels_), true);
       labels_.push_back(dataset_.label(i));
+      indices_.push_back(i);
     }
     return {};
   }
@@ -86,7 +90,9 @@ class Evaluator {
     for (size_t i = 0; i < labels_.size(); ++i) {
       std::span<float> row = std::span(logits_).subspan(i * classes_, classes_);
       int best = 0;
-      out_.loss += row_loss(row, labels_[i], best);
+      double probability = 0;
+      out_.loss += row_loss(row, labels_[i], best, probability);
+      if (best != labels_[i]) mistaken({indices_[i], labels_[i], best, static_cast<float>(probability)});
       correct_ += best == labels_[i];
       ++out_.confusion[static_cast<size_t>(labels_[i]) * classes_ + static_cast<size_t>(best)];
       ++out_.pictures;
@@ -94,6 +100,23 @@ class Evaluator {
       for (size_t c = 0; c < classes_; ++c) row[c] += mirrored_logits_[i * classes_ + c];
       correct_flip_ += std::max_element(row.begin(), row.end()) - row.begin() == labels_[i];
     }
+  }
+
+  static bool surer(const Mistake& a, const Mistake& b) {
+    return a.probability != b.probability ? a.probability > b.probability : a.index < b.index;
+  }
+
+  // Keeps the surest: a heap with the least sure one on top.
+  void mistaken(const Mistake& m) {
+    std::vector<Mistake>& kept = out_.mistakes;
+    if (options_.mistakes == 0) return;
+    if (kept.size() == options_.mistakes) {
+      if (!surer(m, kept.front())) return;
+      std::pop_heap(kept.begin(), kept.end(), surer);
+      kept.pop_back();
+    }
+    kept.push_back(m);
+    std::push_heap(kept.begin(), kept.end(), surer);
   }
 
   Network& network_;
@@ -105,6 +128,7 @@ class Evaluator {
   std::vector<float> images_, mirrored_, logits_, mirrored_logits_;
   std::vector<uint8_t> stored_;
   std::vector<int32_t> labels_;
+  std::vector<size_t> indices_;
   uint64_t correct_ = 0, correct_flip_ = 0;
   Evaluation out_;
 };

@@ -11,11 +11,19 @@
 
 namespace radl::engine {
 
+// A picture that was taken for another class.
+struct Mistake {
+  size_t index = 0;  // in the dataset
+  int32_t label = 0, predicted = 0;
+  float probability = 0;  // of the predicted class
+};
+
 struct Evaluation {
   double loss = 0, accuracy = 0;
   double accuracy_flip = 0;  // logits averaged with those of the mirrored picture; 0 if not asked for
   uint64_t pictures = 0, skipped = 0;
   std::vector<uint32_t> confusion;  // classes x classes, row = label, column = prediction
+  std::vector<Mistake> mistakes;    // the surest first
 };
 
 struct EvaluateOptions {
@@ -23,6 +31,7 @@ struct EvaluateOptions {
   bool flip = false;
   bool skip_corrupt = false;
   const std::atomic<bool>* cancelled = nullptr;
+  size_t mistakes = 0;  // how many to name
 };
 
 // Cancelled when *cancelled becomes true on the way.

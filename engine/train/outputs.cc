@@ -45,6 +45,8 @@ Json metrics_json(const RunSummary& s, const Evaluation& e) {
                   {"seconds", s.seconds},
                   {"train_seconds", s.train_seconds},
                   {"images_per_second", s.images_per_second},
+                  {"data_wait_seconds", s.data_wait_seconds},
+                  {"skipped_pictures", s.skipped},
                   {"resumed_from", s.resumed_from}});
   return out;
 }

@@ -13,6 +13,7 @@
 #include "engine/export/events.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/guard.h"
+#include "engine/train/mistakes.h"
 #include "engine/train/outputs.h"
 
 namespace radl::engine {
@@ -263,6 +264,7 @@ class JobOverseer : public Overseer {
     options.flip = flip;
     options.skip_corrupt = job_.dataset.skip_corrupt;
     options.cancelled = hooks_.cancelled;
+    options.mistakes = events_ ? kMistakesShown : 0;
     Result<Evaluation> out = engine::evaluate(network, *setup_.data.test, setup_.data.normalization, options);
     if (!kept.empty()) {
       std::copy(kept.begin(), kept.end(), network.parameters().begin());
@@ -301,6 +303,7 @@ class JobOverseer : public Overseer {
     (void)events_->scalar("test/loss", at, static_cast<float>(e.loss));
     (void)events_->scalar("test/accuracy", at, static_cast<float>(e.accuracy));
     (void)events_->histogram("weights", at, setup_.network->parameters());
+    (void)write_mistakes(*events_, at, *setup_.data.test, e.mistakes);
     (void)events_->flush();
   }
 
@@ -317,6 +320,9 @@ class JobOverseer : public Overseer {
     s.train_seconds = train_seconds;
     s.seconds = since(made_);
     s.images_per_second = train_seconds > 0 ? static_cast<double>(sums_.pictures) / train_seconds : 0;
+    if (auto at = notes_.find("data_wait_seconds"); at != notes_.end()) s.data_wait_seconds = at->second;
+    if (auto at = notes_.find("skipped_pictures"); at != notes_.end())
+      s.skipped = static_cast<uint64_t>(at->second);
     s.resumed_from = from_;
     s.model = job_.directories.model;
     s.report = !job_.report.empty()             ? job_.report

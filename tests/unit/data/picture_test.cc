@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <tuple>
+
+#include "common/files.h"
+
 #include "engine/data/random.h"
 
 namespace radl::engine::data {
@@ -43,6 +48,61 @@ TEST(Png, EveryCutAndEveryClaimIsAnError) {
   EXPECT_EQ(decode_picture("").status().code(), Code::Corrupt);
   EXPECT_EQ(decode_picture("GIF89a").status().code(), Code::Corrupt);
   EXPECT_FALSE(encode_png(2, 2, 3, noise(11)).ok());
+}
+
+// Small files of another encoder (tests/fuzz/data/seeds), 9 x 8 pixels of one ramp.
+std::string seed(const std::string& name) {
+  auto bytes = read_file(std::string(RADL_SOURCE_DIR) + "/tests/fuzz/data/seeds/pictures/" + name);
+  EXPECT_TRUE(bytes.ok()) << name;
+  return bytes.ok() ? *bytes : "";
+}
+
+TEST(Jpeg, BaselineProgressiveAndGreyShowTheSame) {
+  auto base = decode_picture(seed("base.jpg")), progressive = decode_picture(seed("progressive.jpg"));
+  ASSERT_TRUE(base.ok()) << base.status().text();
+  ASSERT_TRUE(progressive.ok()) << progressive.status().text();
+  EXPECT_EQ(std::tuple(base->height, base->width, base->channels), std::tuple(8, 9, 3));
+  EXPECT_EQ(base->pixels, progressive->pixels);  // the same coefficients in another order
+  double error = 0;
+  for (size_t i = 0; i < base->pixels.size(); ++i)
+    error += std::abs(double(base->pixels[i]) - double(i * 7 % 256));
+  EXPECT_LT(error / double(base->pixels.size()), 40);  // a rough picture of what went in, at quality 50
+  auto grey = decode_picture(seed("grey.jpg")), as_grey = decode_picture(seed("base.jpg"), {.channels = 1});
+  ASSERT_TRUE(grey.ok() && as_grey.ok());
+  EXPECT_EQ(grey->channels, 3);
+  EXPECT_EQ(as_grey->channels, 1);
+  for (size_t i = 0; i < as_grey->pixels.size(); ++i) {
+    EXPECT_EQ(grey->pixels[3 * i], grey->pixels[3 * i + 2]);
+    EXPECT_NEAR(grey->pixels[3 * i], as_grey->pixels[i], 24);
+  }
+}
+
+TEST(Jpeg, EveryCutIsCorrupt) {
+  for (const char* name : {"base.jpg", "progressive.jpg"}) {
+    const std::string whole = seed(name);
+    for (size_t n = 3; n + 2 < whole.size(); n += 7) {
+      auto cut = decode_picture(whole.substr(0, n));
+      ASSERT_FALSE(cut.ok()) << name << " cut at " << n;
+      EXPECT_EQ(cut.status().code(), Code::Corrupt);
+    }
+  }
+}
+
+TEST(Jpeg, WhatItCannotReadIsNamed) {
+  EXPECT_NE(decode_picture(seed("cmyk.jpg")).status().message().find("CMYK"), std::string::npos);
+  EXPECT_NE(decode_picture(seed("base.jpg"), {.largest = 71}).status().message().find("pixels"),
+            std::string::npos);
+  EXPECT_NE(decode_picture("GIF89a").status().message().find("neither"), std::string::npos);
+}
+
+TEST(Png, PalettesAlphaAndSixteenBitsAreRead) {
+  auto rgb = decode_picture(seed("rgb.png")), rgba = decode_picture(seed("rgba.png"));
+  ASSERT_TRUE(rgb.ok() && rgba.ok());
+  EXPECT_EQ(rgb->pixels, rgba->pixels);  // opaque
+  auto wide = decode_picture(seed("wide.png"), {.channels = 1});
+  ASSERT_TRUE(wide.ok()) << wide.status().text();
+  EXPECT_EQ(wide->pixels, (std::vector<uint8_t>{1, 3, 5, 7}));  // 0x0100, 0x0302, ...
+  EXPECT_TRUE(decode_picture(seed("palette.png")).ok());
 }
 
 TEST(Fit, ShrinksAveragesAndCutsTheCentre) {

@@ -243,5 +243,42 @@ TEST(Open, LimitsHoldsOutAndNamesWhatIsUnknown) {
   EXPECT_EQ(open_dataset({.name = "cifar10"}).status().code(), Code::Invalid);
 }
 
+TEST(Open, ATestPartHasTheTrainingPartsClasses) {
+  const Scratch scratch;
+  const auto picture = encode_png(2, 2, 3, std::vector<uint8_t>(12, 7));
+  ASSERT_TRUE(picture.ok());
+  for (const char* name : {"f/train/ape/1.png", "f/train/bee/1.png", "f/train/cat/1.png", "f/test/cat/1.png",
+                           "f/test/bee/1.png"})
+    scratch.put(name, *picture);
+  auto folders = open_dataset({.name = "folder", .directory = scratch.path + "/f"});
+  ASSERT_TRUE(folders.ok()) << folders.status().text();
+  EXPECT_EQ(folders->test->class_names(), (std::vector<std::string>{"ape", "bee", "cat"}));
+  EXPECT_EQ(folders->test->label(0), 1);
+  EXPECT_EQ(folders->test->label(1), 2);
+  scratch.put("f/test/dog/1.png", *picture);
+  EXPECT_NE(
+      open_dataset({.name = "folder", .directory = scratch.path + "/f"}).status().message().find("\"dog\""),
+      std::string::npos);
+
+  scratch.put("c/train.csv", "0,1,2,3,4\n2,1,2,3,4\n");
+  scratch.put("c/test.csv", "1,1,2,3,4\n");
+  auto rows = open_dataset({.name = "csv", .directory = scratch.path + "/c"});
+  ASSERT_TRUE(rows.ok()) << rows.status().text();
+  EXPECT_EQ(rows->test->classes(), 3);
+  scratch.put("c/test.csv", "3,1,2,3,4\n");
+  EXPECT_NE(
+      open_dataset({.name = "csv", .directory = scratch.path + "/c"}).status().message().find("up to 3"),
+      std::string::npos);
+}
+
+TEST(Packed, ClassNamesMayBeAnyBytes) {
+  const Scratch scratch;
+  const MemoryDataset data({1, 1, 1}, 2, {"caf\xe9", "\x01\"x"}, {1, 2}, {0, 1});
+  ASSERT_TRUE(write_packed(scratch.path + "/train.radlpack", data).ok());
+  auto read = read_packed(scratch.path, true);
+  ASSERT_TRUE(read.ok()) << read.status().text();
+  EXPECT_EQ((*read)->class_names()[1], "\x01\"x");
+}
+
 }  // namespace
 }  // namespace radl::engine::data

@@ -1,0 +1,164 @@
+#include "common/transfer/answers.h"
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <pugixml.hpp>
+
+namespace radl::transfer {
+namespace {
+
+std::string_view local_name(const pugi::xml_node& node) {
+  std::string_view name = node.name();
+  const size_t colon = name.find(':');
+  return colon == std::string_view::npos ? name : name.substr(colon + 1);
+}
+
+std::string text_of(const pugi::xml_node& parent, std::string_view name) {
+  for (const auto& child : parent.children()) {
+    if (local_name(child) == name) return child.child_value();
+  }
+  return "";
+}
+
+std::optional<uint64_t> to_number(std::string_view text) {
+  uint64_t v = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return v;
+}
+
+Status corrupt(const std::string& what) { return {Code::Corrupt, what}; }
+
+Result<HdfsEntry> entry_of(const nlohmann::json& json) {
+  try {
+    const auto& length = json.at("length");
+    if (!length.is_number_unsigned() || !json.at("modificationTime").is_number_integer())
+      return corrupt("WebHDFS: an answer's length or time is no whole number");
+    return HdfsEntry{json.at("pathSuffix").get<std::string>(),
+                     json.at("type").get<std::string>() == "DIRECTORY", length.get<uint64_t>(),
+                     json.at("modificationTime").get<int64_t>()};
+  } catch (const nlohmann::json::exception& e) {
+    return corrupt(std::string("WebHDFS: an answer is not as it must be: ") + e.what());
+  }
+}
+
+// The member of this name of the object; null when either is not there.
+nlohmann::json member(std::string_view text, const char* name) {
+  auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains(name)) return {};
+  return std::move(json[name]);  // a copy would recurse as deep as the answer is nested
+}
+
+Code hdfs_code(const std::string& exception, int status) {
+  constexpr std::pair<std::string_view, Code> kCodes[] = {
+      {"FileNotFoundException", Code::NotFound},
+      {"AccessControlException", Code::Auth},
+      {"SecurityException", Code::Auth},
+      {"InvalidToken", Code::Auth},
+      {"FileAlreadyExistsException", Code::Exists},
+      {"SafeModeException", Code::Retry},
+      {"StandbyException", Code::Retry},
+      {"RetriableException", Code::Retry},
+      {"DSQuotaExceededException", Code::Quota},
+      {"NSQuotaExceededException", Code::Quota},
+  };
+  for (const auto& [name, code] : kCodes) {
+    if (exception == name) return code;
+  }
+  return status >= 500 ? Code::Retry : Code::Invalid;
+}
+
+std::string text_member(const nlohmann::json& object, const char* name) {
+  return object.contains(name) && object[name].is_string() ? object[name].get<std::string>() : "";
+}
+
+}  // namespace
+
+Result<S3Page> parse_s3_list(std::string_view xml, std::string_view prefix) {
+  pugi::xml_document doc;
+  if (!doc.load_buffer(xml.data(), xml.size())) return corrupt("the list is no XML");
+  const auto root = doc.document_element();
+  if (local_name(root) != "ListBucketResult") return corrupt("the answer is no list");
+  S3Page page;
+  for (const auto& child : root.children()) {
+    if (local_name(child) != "Contents") continue;
+    const auto size = to_number(text_of(child, "Size"));
+    S3Object object{text_of(child, "Key"), unquote_etag(text_of(child, "ETag")), size.value_or(0)};
+    if (!size || !object.key.starts_with(prefix))
+      return corrupt("the list's entry \"" + object.key + "\" is not as it must be");
+    page.objects.push_back(std::move(object));
+  }
+  if (text_of(root, "IsTruncated") == "true") page.next = text_of(root, "NextContinuationToken");
+  return page;
+}
+
+std::string s3_field(std::string_view xml, std::string_view name) {
+  pugi::xml_document doc;
+  doc.load_buffer(xml.data(), xml.size());
+  return text_of(doc.document_element(), name);
+}
+
+bool is_s3_error(std::string_view xml) {
+  pugi::xml_document doc;
+  doc.load_buffer(xml.data(), xml.size());
+  return local_name(doc.document_element()) == "Error";
+}
+
+std::string unquote_etag(std::string_view etag) {
+  if (etag.size() >= 2 && etag.front() == '"') etag = etag.substr(1, etag.size() - 2);
+  return std::string(etag);
+}
+
+Status s3_error(const Response& r, const std::string& what) {
+  Status s = http_status(r, what);
+  const std::string code = s3_field(r.body, "Code"), message = s3_field(r.body, "Message");
+  if (code.empty()) return s;
+  Code kind = s.code();
+  if (code == "SlowDown" || code == "RequestTimeout" || code == "InternalError") kind = Code::Retry;
+  if (code == "NoSuchBucket" || code == "NoSuchKey") kind = Code::NotFound;
+  if (code == "ExpiredToken" || code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch" ||
+      code == "RequestTimeTooSkewed")
+    kind = Code::Auth;
+  return {kind, what + ": " + code + (message.empty() ? "" : ": " + message)};
+}
+
+Result<HdfsEntry> parse_hdfs_status(std::string_view json) { return entry_of(member(json, "FileStatus")); }
+
+Result<std::vector<HdfsEntry>> parse_hdfs_list(std::string_view json) {
+  const auto outer = member(json, "FileStatuses");
+  if (!outer.is_object() || !outer.contains("FileStatus") || !outer["FileStatus"].is_array())
+    return corrupt("WebHDFS: an answer is no list of files");
+  std::vector<HdfsEntry> all;
+  for (const auto& item : outer["FileStatus"]) {
+    auto entry = entry_of(item);
+    if (!entry.ok()) return entry.status();
+    all.push_back(std::move(*entry));
+  }
+  return all;
+}
+
+bool parse_hdfs_boolean(std::string_view json) {
+  const auto value = member(json, "boolean");
+  return value.is_boolean() && value.get<bool>();
+}
+
+Status hdfs_error(const Response& r, const std::string& what) {
+  const auto e = member(r.body, "RemoteException");
+  if (!e.is_object()) return http_status(r, what);
+  const std::string kind = text_member(e, "exception"), message = text_member(e, "message");
+  return {hdfs_code(kind, r.status), what + ": " + kind + ": " + message.substr(0, message.find('\n'))};
+}
+
+ContentRange parse_content_range(std::string_view text) {
+  ContentRange range;
+  if (!text.starts_with("bytes ")) return range;
+  text.remove_prefix(6);
+  const size_t slash = text.find('/');
+  if (slash != std::string_view::npos) range.total = to_number(text.substr(slash + 1));
+  text = text.substr(0, slash);
+  if (const size_t dash = text.find('-'); dash != std::string_view::npos)
+    range.first = to_number(text.substr(0, dash));
+  return range;
+}
+
+}  // namespace radl::transfer

@@ -1,0 +1,46 @@
+// What servers answer, taken apart: pure functions of bytes that nobody has checked (tests/fuzz/data).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/status.h"
+#include "common/transfer/http.h"
+#include "common/transfer/s3.h"
+#include "common/transfer/webhdfs.h"
+
+namespace radl::transfer {
+
+// One page of ListObjectsV2. Corrupt: no such list, a size that is no number, or a key without the prefix.
+struct S3Page {
+  std::vector<S3Object> objects;
+  std::string next;  // continuation token; "" on the last page
+};
+Result<S3Page> parse_s3_list(std::string_view xml, std::string_view prefix);
+
+// The text of the root's child of this name, "" when there is none; namespaces are left out.
+std::string s3_field(std::string_view xml, std::string_view name);
+// The root is <Error>: also an answer with status 200 may be one.
+bool is_s3_error(std::string_view xml);
+// S3's <Error><Code>..</Code><Message>..</Message></Error> in words, behind `what`.
+Status s3_error(const Response& response, const std::string& what);
+std::string unquote_etag(std::string_view etag);
+
+// The answers to GETFILESTATUS and LISTSTATUS; Corrupt when they are not as they must be.
+Result<HdfsEntry> parse_hdfs_status(std::string_view json);
+Result<std::vector<HdfsEntry>> parse_hdfs_list(std::string_view json);
+// {"boolean": true}: an operation did what it was asked for.
+bool parse_hdfs_boolean(std::string_view json);
+// {"RemoteException": ...} in words, behind `what`.
+Status hdfs_error(const Response& response, const std::string& what);
+
+// "bytes 100-199/200" or "bytes */200".
+struct ContentRange {
+  std::optional<uint64_t> first, total;
+};
+ContentRange parse_content_range(std::string_view text);
+
+}  // namespace radl::transfer
