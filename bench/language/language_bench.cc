@@ -1,6 +1,7 @@
 // Speed of the language's stages on one document: scan, parse, check, RADL-JSON, format. One JSON object with
 // seconds of processor time and bytes; run.py makes a table of several sizes and of the peer.
-// Usage: language_bench DOCUMENT [RADL-JSON-TO-WRITE], or language_bench --make LINES > DOCUMENT
+// Usage: language_bench DOCUMENT [RADL-JSON-TO-WRITE]; it also makes documents: --make LINES, --make-small
+// SYSTEMS
 #include <algorithm>
 #include <ctime>
 #include <iostream>
@@ -17,6 +18,18 @@
 namespace {
 
 using namespace radl;
+
+// The least that a system says: five lines and a deploy each.
+std::string small_systems(size_t systems) {
+  std::string out = "network lan (outbound = 'yes')\n";
+  for (size_t i = 0; i < systems; ++i) {
+    std::string n = std::to_string(i);
+    out += "system node" + n + " (\n  cpu.count >= " + std::to_string(i % 16 + 1) +
+           " and\n  memory.size >= " + std::to_string(i % 64 + 1) +
+           "G and\n  net_interface.0.connection = 'lan'\n)\ndeploy node" + n + " 1\n";
+  }
+  return out;
+}
 
 // Systems of ten lines and a deploy each.
 std::string document(size_t lines) {
@@ -113,6 +126,10 @@ int main(int argc, char** argv) {
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments.size() == 2 && arguments[0] == "--make") {
     std::cout << document(std::stoul(arguments[1]));
+    return 0;
+  }
+  if (arguments.size() == 2 && arguments[0] == "--make-small") {
+    std::cout << small_systems(std::stoul(arguments[1]));
     return 0;
   }
   if (arguments.empty()) return std::cerr << "usage: language_bench DOCUMENT [RADL-JSON]\n", 1;

@@ -64,9 +64,14 @@ int run(int argc, char** argv) {
     return kUserError;
   }
   try {
-    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
-    app.parse(arguments);
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // as CLI11 wants them
   } catch (const CLI::ParseError& error) {
+    std::string wrong = dynamic_cast<const CLI::ExtrasError*>(&error) ? unknown_option(app, arguments) : "";
+    if (!wrong.empty()) {
+      std::fprintf(stderr, "error: %s\n  radlc %s--help shows what there is\n", wrong.c_str(),
+                   named != nullptr ? (std::string(named->name) + " ").c_str() : "");
+      return kUserError;
+    }
     // 0 for --help; every other parse error is the user's.
     return app.exit(error) == 0 ? kDone : kUserError;
   }

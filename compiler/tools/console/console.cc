@@ -277,7 +277,7 @@ std::vector<std::string> console_names(const ConsoleScope& scope) {
 }
 
 size_t console_word(std::string_view line) {
-  constexpr std::string_view kEnds = " \t()+-*/%<>=!,'";
+  constexpr std::string_view kEnds = " \t()+-*/%<>=!,{}'";
   size_t behind = line.find_last_of(kEnds);
   size_t begin = behind == std::string_view::npos ? 0 : behind + 1;
   size_t open = line.rfind('[');  // worker[0].ip is one word, [worker is not
