@@ -23,5 +23,8 @@ pkg_check_modules(LIBSSH2 REQUIRED IMPORTED_TARGET libssh2)
 pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
 pkg_check_modules(LIBYAML REQUIRED IMPORTED_TARGET yaml-0.1)
 find_package(yaml-cpp REQUIRED)
+# The archive where there is one: then a program can hold the C++ library itself (runtime/cli).
+find_library(RADL_YAML_CPP NAMES libyaml-cpp.a yaml-cpp REQUIRED)
+get_filename_component(RADL_YAML_CPP_KIND ${RADL_YAML_CPP} LAST_EXT)
 find_package(pugixml REQUIRED)
 find_package(CLI11 REQUIRED)

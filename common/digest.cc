@@ -1,9 +1,13 @@
+// SHA-256 by the low-level functions: OpenSSL 3's general ones first load providers and a configuration file,
+// which takes longer than all else that checking a small file does.
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "common/digest.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
+#include <openssl/sha.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -14,24 +18,20 @@
 namespace radl {
 
 struct Sha256::Impl {
-  EVP_MD_CTX* context = EVP_MD_CTX_new();
-  ~Impl() { EVP_MD_CTX_free(context); }
+  SHA256_CTX context;
 };
 
-Sha256::Sha256() : impl_(std::make_unique<Impl>()) {
-  EVP_DigestInit_ex(impl_->context, EVP_sha256(), nullptr);
-}
+Sha256::Sha256() : impl_(std::make_unique<Impl>()) { SHA256_Init(&impl_->context); }
 Sha256::~Sha256() = default;
 Sha256::Sha256(Sha256&&) noexcept = default;
 Sha256& Sha256::operator=(Sha256&&) noexcept = default;
 
-void Sha256::update(std::string_view bytes) { EVP_DigestUpdate(impl_->context, bytes.data(), bytes.size()); }
+void Sha256::update(std::string_view bytes) { SHA256_Update(&impl_->context, bytes.data(), bytes.size()); }
 
 std::string Sha256::finish_hex() {
-  unsigned char out[EVP_MAX_MD_SIZE];
-  unsigned size = 0;
-  EVP_DigestFinal_ex(impl_->context, out, &size);
-  return to_hex({reinterpret_cast<char*>(out), size});
+  unsigned char out[SHA256_DIGEST_LENGTH];
+  SHA256_Final(out, &impl_->context);
+  return to_hex({reinterpret_cast<char*>(out), sizeof out});
 }
 
 std::string sha256_hex(std::string_view bytes) {

@@ -95,7 +95,7 @@ Status write_file_atomic(const std::string& path, std::string_view content, unsi
   std::string temporary = path + ".tmp-" + to_hex(random_bytes(4));
   {
     Descriptor file{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)};
-    if (file.fd < 0) return errno_status(errno, temporary);
+    if (file.fd < 0) return errno_status(errno, path);
     Status written =
         ::fchmod(file.fd, mode) == 0 ? write_all(file.fd, content, path) : errno_status(errno, path);
     if (!written.ok()) {

@@ -1,26 +1,32 @@
 #!/usr/bin/env python3
 """The language's speed beside the reference parser's, in the same run. Usage: run.py BUILD-FOLDER [PYTHON-WITH-RADL]
 
-One JSON line a measurement: {name, ours, peer, unit, ratio, goal, machine}. Without a Python that has the package
-radl 1.3.5 the peer is null.
+One JSON line a measurement: {name, ours, peer, unit, ratio, goal, machine}. Times are processor time, ours and the
+peer's; `check` start to end is a process of its own, from exec to exit. Where ours and the peer read the same file,
+their RADL-JSON must be the same value, or this fails. Without a Python that has the package radl 1.3.5 the peer is null.
 """
 import json
 import os
 import platform
+import statistics
 import subprocess
 import sys
 import tempfile
 
-TIMED = """
+BUILD, PYTHON = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else sys.executable
+BENCH, RADLC = os.path.join(BUILD, "bin", "language_bench"), os.path.join(BUILD, "bin", "radlc")
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+USUAL = os.path.join(SOURCE, "examples", "cifar10", "training.radl")
+PEER = """
 import sys, time, warnings
 warnings.simplefilter("ignore")
-from radl import radl_parse
+from radl import radl_json, radl_parse
 text = open(sys.argv[1]).read()
 start = time.process_time()
 document = radl_parse.parse_radl(text)
-parsed = time.process_time()
 document.check()
-print(parsed - start, time.process_time() - start)
+print(time.process_time() - start)
+open(sys.argv[2], "w").write(radl_json.dump_radl(document))
 """
 
 
@@ -34,29 +40,80 @@ def machine():
     return "%s, %d CPUs" % (name, os.cpu_count())
 
 
+MACHINE = machine()
+
+
+def report(name, ours, unit, peer=None, goal=None):
+    digits = "%.4g"
+    print(json.dumps({"name": name, "ours": float(digits % ours), "peer": peer and float(digits % peer), "unit": unit,
+                      "ratio": peer and float(digits % (peer / ours)), "goal": goal, "machine": MACHINE}), flush=True)
+
+
+def run(command, runs):
+    """Median processor time in seconds and the most memory in MiB of a program, from exec to exit."""
+    times, memory = [], 0
+    for _ in range(runs):
+        pid = os.posix_spawn(command[0], command, os.environ, file_actions=[
+            (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0), (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)])
+        _, status, usage = os.wait4(pid, 0)
+        if status != 0:
+            sys.exit("%s: exit status %d" % (" ".join(command), os.waitstatus_to_exitcode(status)))
+        times.append(usage.ru_utime + usage.ru_stime)
+        memory = max(memory, usage.ru_maxrss / 1024)
+    return statistics.median(times), memory
+
+
+def peer_seconds(path, json_path):
+    done = subprocess.run([PYTHON, "-c", PEER, path, json_path], capture_output=True, text=True)
+    if done.returncode != 0:
+        if "No module named" in done.stderr:
+            return None
+        sys.exit("the reference parser: " + done.stderr)
+    return float(done.stdout)
+
+
+def same_work(ours, theirs):
+    with open(ours) as one, open(theirs) as other:
+        if json.load(one) != json.load(other):
+            sys.exit("the RADL-JSON of the two differs: they did not do the same work")
+
+
+def measure(folder, size, make, with_peer, goals):
+    path = os.path.join(folder, "document.radl")
+    with open(path, "w") as file:
+        subprocess.run([BENCH, *make], stdout=file, check=True)
+    ours_json, peer_json = os.path.join(folder, "ours.json"), os.path.join(folder, "peer.json")
+    found = json.loads(subprocess.run([BENCH, path, ours_json], capture_output=True, text=True, check=True).stdout)
+    count = found["lines"]
+    for stage in ("scan", "parse", "check", "json", "format"):
+        report("%s, %s" % (stage, size), count / found[stage], "lines/s")
+    report("tree, %s" % size, found["tree_bytes"] / found["nodes"], "bytes/node")
+    peer = None
+    if with_peer:
+        peer = peer_seconds(path, peer_json)
+        if peer is not None:
+            same_work(ours_json, peer_json)
+    report("from text to checked document, %s" % size, found["load"] + found["parse"] + found["check"], "s", peer,
+           goals.get("ratio"))
+    seconds, memory = run([RADLC, "check", path], 20 if count < 50000 else 3)
+    report("radlc check, start to end, %s" % size, seconds, "s", None, goals.get("seconds"))
+    report("radlc check, most memory, %s" % size, memory, "MiB", None, goals.get("memory"))
+    return seconds / count
+
+
 def main():
-    bench = os.path.join(sys.argv[1], "bin", "language_bench")
-    python = sys.argv[2] if len(sys.argv) > 2 else sys.executable
-    where = machine()
-    for size in (100, 10000, 110000, 1000000):
-        out = subprocess.run([bench, str(size)], capture_output=True, text=True, check=True).stdout
-        rows = [json.loads(line) for line in out.splitlines()]
-        peer = None
-        if size <= 110000:  # 110,000 lines are 10,000 systems; a million would take the reference minutes
-            with tempfile.NamedTemporaryFile("w", suffix=".radl") as file:
-                file.write(subprocess.run([bench, "--document", str(size)], capture_output=True, text=True, check=True).stdout)
-                file.flush()
-                run = subprocess.run([python, "-c", TIMED, file.name], capture_output=True, text=True)
-                if run.returncode == 0:
-                    peer = float(run.stdout.split()[1])
-        for row in rows:
-            row["machine"] = where
-            if "loaded to checked" in row["name"] and peer is not None:
-                row["peer"] = peer
-                row["ratio"] = peer / row["ours"]
-                if size == 110000:
-                    row["goal"] = "500 times the peer"
-            print(json.dumps(row), flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        report("radlc check, start to end, %s" % os.path.relpath(USUAL, SOURCE), run([RADLC, "check", USUAL], 40)[0] * 1000,
+               "ms", None, 5)
+        report("a program that does nothing", run(["/bin/true"], 40)[0] * 1000, "ms")
+        for lines in (100, 10000):
+            measure(folder, "%d lines" % lines, ["--make", str(lines)], True, {})
+        goal = {"ratio": "500 times the peer"}
+        measure(folder, "10000 small systems", ["--make-small", "10000"], True, goal)
+        large = measure(folder, "10000 systems (110000 lines)", ["--make", "110000"], True, goal)
+        # Without the peer: a million lines would take it minutes.
+        most = measure(folder, "1000000 lines", ["--make", "1000000"], False, {"seconds": 1.0, "memory": 1024})
+        report("time a line, 1000000 lines to 110000", most / large, "times", None, 1.25)
 
 
 main()

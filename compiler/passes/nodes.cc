@@ -53,8 +53,16 @@ class Template {
     }
   }
 
+  // The machine takes what the template holds: none is made after it.
+  ir::Node make_last(int ordinal, int number, const std::string& cloud) {
+    return finished(std::move(node_), ordinal, number, cloud);
+  }
   ir::Node make(int ordinal, int number, const std::string& cloud) const {
-    ir::Node node = node_;
+    return finished(node_, ordinal, number, cloud);
+  }
+
+ private:
+  static ir::Node finished(ir::Node node, int ordinal, int number, const std::string& cloud) {
     node.ordinal = ordinal;
     node.number = number;
     node.cloud = cloud;
@@ -64,7 +72,6 @@ class Template {
     return node;
   }
 
- private:
   static std::string numbered(std::string text, int number) {
     for (size_t at = text.find("#N#"); at != text.npos; at = text.find("#N#", at))
       text.replace(at, 3, std::to_string(number));
@@ -167,7 +174,9 @@ std::set<std::string_view> left_out(const Build& build) {
 }  // namespace
 
 void nodes(Build& build) {
-  std::map<std::string_view, Template> templates;
+  std::unordered_map<std::string_view, size_t> left;  // deploys of a system that are still to come
+  for (const ast::Deploy* deploy : build.document.deploys) ++left[deploy->name.text];
+  std::map<std::string_view, Template> templates;  // of systems that have such
   std::set<std::string_view> unconfigured = left_out(build);
   Numbers numbers(build.options.node_numbers);
   for (const ast::Deploy* deploy : build.document.deploys) {
@@ -181,15 +190,20 @@ void nodes(Build& build) {
       return;
     }
     std::string name(deploy->name.text);
-    const Template& pattern = templates.try_emplace(deploy->name.text, build, *system).first->second;
+    Template& pattern = templates.try_emplace(deploy->name.text, build, *system).first->second;
     auto& places = build.nodes_of[name];
+    const bool last_deploy = --left[deploy->name.text] == 0;
     for (int i = 0; i < static_cast<int>(wanted); i++) {
       int ordinal = static_cast<int>(places.size());
       int number = numbers.give(fmt::format("{}[{}]", name, ordinal));
       places.push_back(build.program.nodes.size());
-      build.program.nodes.push_back(pattern.make(ordinal, number, std::string(deploy->cloud.text)));
+      const bool last = last_deploy && i + 1 == static_cast<int>(wanted);
+      std::string cloud(deploy->cloud.text);
+      build.program.nodes.push_back(last ? pattern.make_last(ordinal, number, cloud)
+                                         : pattern.make(ordinal, number, cloud));
       build.program.nodes.back().configured = !unconfigured.contains(deploy->name.text);
     }
+    if (last_deploy) templates.erase(deploy->name.text);
   }
   build.scopes->set_node_facts(
       [&build](const std::string& name, int64_t ordinal) -> std::optional<Scopes::NodeFacts> {

@@ -24,6 +24,10 @@ void check_configures(const Document& document, Diagnostics& diagnostics);
 void check_contextualize(const Document& document, Diagnostics& diagnostics);
 void check_unused(const Document& document, Diagnostics& diagnostics);
 
+// Does a sentence with an unknown keyword bear this name? It was told of already; that nothing defines the name
+// would be a second message about the same mistake.
+bool may_be_defined(const Document& document, std::string_view name);
+
 // Type, operator, value and unit of one feature, at each place where it is written. True when it is right.
 bool check_feature(const FeatureSpec& spec, const Merged& feature, const Document& document,
                    Diagnostics& diagnostics, const CheckOptions& options);

@@ -95,9 +95,15 @@ void check_ansibles(const Document& document, Diagnostics& diagnostics) {
   }
 }
 
+bool may_be_defined(const Document& document, std::string_view name) {
+  return document.dialect != ast::Dialect::Ec3 &&
+         std::any_of(document.generals.begin(), document.generals.end(),
+                     [&](const ast::Block* general) { return general->name.text == name; });
+}
+
 void check_deploys(const Document& document, Diagnostics& diagnostics) {
   for (const ast::Deploy* deploy : document.deploys) {
-    if (!document.systems.find(deploy->name.text))
+    if (!document.systems.find(deploy->name.text) && !may_be_defined(document, deploy->name.text))
       unknown(document.systems, DiagCode::UnknownSystem, "system", deploy->name, diagnostics);
     auto* count = ast::as<ast::Number>(deploy->count);
     if (count && count->is_float)
@@ -129,9 +135,9 @@ void check_contextualize(const Document& document, Diagnostics& diagnostics) {
                        "the time limit is a whole number of seconds");
   for (const ast::Contextualize* sentence : document.contextualizes) {
     for (const ast::Item* item : sentence->items) {
-      if (!document.systems.find(item->system.text))
+      if (!document.systems.find(item->system.text) && !may_be_defined(document, item->system.text))
         unknown(document.systems, DiagCode::UnknownSystem, "system", item->system, diagnostics);
-      if (!document.configures.find(item->configure.text))
+      if (!document.configures.find(item->configure.text) && !may_be_defined(document, item->configure.text))
         unknown(document.configures, DiagCode::UnknownConfigure, "configure", item->configure, diagnostics);
       if (item->tool && item->tool.text != "Ansible" && item->tool.text != "cloud_init")
         diagnostics.report(DiagCode::UnknownTool, item->tool.span, "`with` takes Ansible or cloud_init");

@@ -123,7 +123,7 @@ bool check_text(const At& at, const ast::String& value, const Document& document
     case FeatureType::Outports:
       return outports(at, value, options.lenient);
     case FeatureType::NetworkName:
-      return document.networks.find(text) ||
+      return document.networks.find(text) || may_be_defined(document, text) ||
              unknown_name(at, DiagCode::UnknownNetwork, value, "network", names_of(document.networks));
     case FeatureType::AnsibleName:
       return document.ansibles.find(text) || unknown_name(at, DiagCode::UnknownAnsibleHost, value,

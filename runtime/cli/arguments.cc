@@ -45,4 +45,18 @@ std::string unknown_command(const CLI::App& app, const std::vector<std::string>&
   return "";
 }
 
+std::string unknown_option(const CLI::App& app, const std::vector<std::string>& arguments) {
+  std::set<std::string> known;
+  collect_long_names(app, known);  // of other commands nothing was set up: see main.cc
+  for (const std::string& argument : arguments) {
+    if (argument == "--") break;
+    if (!argument.starts_with("--")) continue;
+    std::string name = argument.substr(2, argument.find('=') - 2);
+    if (known.count(name)) continue;
+    std::string near = nearest(name, {known.begin(), known.end()});
+    return "unknown option '--" + name + "'" + (near.empty() ? "" : "; did you mean '--" + near + "'?");
+  }
+  return "";
+}
+
 }  // namespace radl::cli

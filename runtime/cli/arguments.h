@@ -17,4 +17,8 @@ std::vector<std::string> with_double_dashes(const CLI::App& app, std::vector<std
 // "unknown command 'plam'; did you mean 'plan'?" where the first word is no command, else "".
 std::string unknown_command(const CLI::App& app, const std::vector<std::string>& arguments);
 
+// "unknown option '--jsn'; did you mean '--json'?" for the first option that neither the program nor the
+// command that was given takes, else "".
+std::string unknown_option(const CLI::App& app, const std::vector<std::string>& arguments);
+
 }  // namespace radl::cli

@@ -2,10 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <iostream>
 
 #include "compiler/tools/console/console.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/line_reader.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/plan/values.h"
 
@@ -101,6 +101,27 @@ bool answer(const Session& session, const std::string& line, const ConsoleScope&
   return made.ok;
 }
 
+// On a terminal wrong lines are part of the conversation; elsewhere one makes the exit status 1.
+int converse(const Session& session, const ConsoleScope& scope) {
+  bool terminal = isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0, fine = true;
+  LineReader::Options look;
+  if (terminal) look.history = history_file("console_history");
+  look.word = [](const std::string& text) { return console_word(text); };
+  look.complete = [&scope](const std::string& text) { return console_completions(text, scope); };
+  LineReader reader(terminal, std::move(look));
+  if (terminal) {
+    std::printf("Type an expression; :help helps, %sCtrl-D ends.\n", reader.edits() ? "Tab completes, " : "");
+    if (!reader.edits()) std::printf("(Lines cannot be edited here: libedit.so.2 is not installed.)\n");
+  }
+  std::string line;
+  while (reader.next("> ", line) && line != ":quit" && line != ":q") {
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    fine = answer(session, line, scope) && fine;
+  }
+  if (terminal) std::fputs("\n", stdout);
+  return terminal || fine ? kDone : kUserError;
+}
+
 int run(const Session& session, const Options& options) {
   auto scope = make_scope(session, options);
   if (!scope.ok()) return report(session, scope.status());
@@ -109,17 +130,7 @@ int run(const Session& session, const Options& options) {
     for (const std::string& line : options.expressions) fine = answer(session, line, *scope) && fine;
     return fine ? kDone : kUserError;
   }
-  bool terminal = isatty(STDIN_FILENO) != 0;
-  if (terminal) std::printf("Type an expression; :help helps, Ctrl-D ends.\n");
-  std::string line;
-  while (true) {
-    if (terminal) std::fputs("> ", stdout), std::fflush(stdout);
-    if (!std::getline(std::cin, line) || line == ":quit" || line == ":q") break;
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    fine = answer(session, line, *scope) && fine;
-  }
-  if (terminal) std::fputs("\n", stdout);
-  return terminal || fine ? kDone : kUserError;
+  return converse(session, *scope);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ Result<std::string> drawn(const std::string& dot, const std::string& format) {
   }
   if (!result.ok()) return std::move(result).status();
   if (result->exit_status != 0)
-    return Status(Code::Unsupported, "dot cannot draw " + format + ": " + result->err);
+    return invalid("dot cannot draw " + format + ": " + result->err.substr(0, result->err.find('\n')));
   return std::move(result->out);
 }
 

@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "compiler/tools/templates/templates.h"
@@ -28,9 +29,18 @@ void print_json(const std::vector<Template>& list) {
   std::printf("%s\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
 }
 
+Status all_there(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) return not_found(path + ": there is no such file or folder");
+  }
+  return {};
+}
+
 int run_list(const Session& session, const Options& options) {
   std::vector<Template> list =
       list_templates(options.paths.empty() ? std::vector<std::string>{"."} : options.paths);
+  if (Status there = all_there(options.paths); !there.ok()) return report(session, there);
   if (options.json) return print_json(list), kDone;
   if (list.empty()) return report(session, not_found("there is no .radl file here"));
   size_t name = 4, kind = 4;

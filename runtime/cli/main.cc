@@ -16,6 +16,18 @@ constexpr char kFooter[] =
     "A first run:  radlc plan FILE.radl;  radlc apply FILE.radl;  radlc destroy FILE.radl\n"
     "Manual: man radlc, man 5 radl. `radlc COMMAND --help` shows a command's options.";
 
+using radl::cli::Command;
+
+// The command that the arguments name; null when the first word is none.
+const Command* named_command(const std::vector<std::string>& arguments) {
+  auto word = std::find_if(arguments.begin(), arguments.end(),
+                           [](const std::string& each) { return !each.starts_with("-"); });
+  if (word == arguments.end()) return nullptr;
+  const std::vector<Command>& all = radl::cli::commands();
+  auto found = std::find_if(all.begin(), all.end(), [&](const Command& each) { return each.name == *word; });
+  return found == all.end() ? nullptr : &*found;
+}
+
 int run(int argc, char** argv) {
   using namespace radl::cli;
   Session session;
@@ -31,8 +43,13 @@ int run(int argc, char** argv) {
   bool version = false;
   app.add_flag("-V,--version", version, "print the version and exit");
 
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  // Options of other commands are not set up: that would be much of a short run's time. Completions show all.
+  const Command* named = named_command(arguments);
+  if (named != nullptr && named->name == "completions") named = nullptr;
   std::function<int()> chosen;
   for (const Command& command : commands()) {
+    if (named != nullptr && &command != named) continue;
     size_t before = app.get_subcommands({}).size();
     std::function<int()> action = command.add(app, session);
     CLI::App* added = app.get_subcommands({}).size() > before ? app.get_subcommands({}).back() : nullptr;
@@ -41,15 +58,20 @@ int run(int argc, char** argv) {
     added->callback([&chosen, action] { chosen = action; });
   }
 
-  std::vector<std::string> arguments = with_double_dashes(app, {argv + 1, argv + argc});
+  arguments = with_double_dashes(app, std::move(arguments));
   if (std::string wrong = unknown_command(app, arguments); !wrong.empty()) {
     std::fprintf(stderr, "error: %s\n  radlc --help lists the commands\n", wrong.c_str());
     return kUserError;
   }
   try {
-    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
-    app.parse(arguments);
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // as CLI11 wants them
   } catch (const CLI::ParseError& error) {
+    std::string wrong = dynamic_cast<const CLI::ExtrasError*>(&error) ? unknown_option(app, arguments) : "";
+    if (!wrong.empty()) {
+      std::fprintf(stderr, "error: %s\n  radlc %s--help shows what there is\n", wrong.c_str(),
+                   named != nullptr ? (std::string(named->name) + " ").c_str() : "");
+      return kUserError;
+    }
     // 0 for --help; every other parse error is the user's.
     return app.exit(error) == 0 ? kDone : kUserError;
   }

@@ -30,7 +30,8 @@ OptionOutline option_of(const CLI::Option& option) {
   if (option.get_positional()) {
     made.value = option.get_name(true, false);
     made.names.clear();
-  } else if (option.get_type_size_max() != 0) {
+    made.choices = choices_in(option.get_type_name());
+  } else if (option.get_items_expected_max() != 0) {  // a flag takes none
     std::string type = option.get_type_name();
     made.choices = choices_in(type);
     made.value = type.substr(0, type.find(':'));

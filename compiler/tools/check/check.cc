@@ -8,6 +8,7 @@
 
 #include "common/text.h"
 #include "compiler/syntax/parser.h"
+#include "compiler/syntax/version.h"
 
 namespace radl {
 namespace {
@@ -86,9 +87,14 @@ bool any_asks(const std::vector<std::string>& paths, SourceMap& sources) {
     SourceMap own;
     auto source = own.load(path);
     if (!source.ok()) continue;
-    if (path == "-") sources.overlay(path, std::string((*source)->text()));
+    std::string_view text = (*source)->text();
+    if (path == "-") sources.overlay(path, std::string(text));
+    if (asks) continue;
     Diagnostics unheard;
-    asks = asks || asks_for_inputs(*parse(**source, unheard));
+    // Most files can be told without a tree, and a tree costs as much as all the rest of a check.
+    asks = begins_with_version(text)
+               ? text.find("input") != text.npos && asks_for_inputs(*parse(**source, unheard))
+               : text.find("@input.") != text.npos;
   }
   return asks;
 }

@@ -160,6 +160,50 @@ std::string shown(const Value& value) {
   }
 }
 
+// As `input NAME (type = ...)` would name it, where it can.
+std::string type_of(const Value& value) {
+  switch (value.kind()) {
+    case expr::Kind::Error:
+      return "";
+    case expr::Kind::Null:
+      return "null";
+    case expr::Kind::Boolean:
+      return "boolean";
+    case expr::Kind::Integer:
+      return value.unit().empty() ? "integer" : "integer with a unit (" + value.unit() + ")";
+    case expr::Kind::Real:
+      return value.unit().empty() ? "number" : "number with a unit (" + value.unit() + ")";
+    case expr::Kind::Text:
+      return "text";
+    case expr::Kind::Unknown:
+      return "known after apply";
+    case expr::Kind::Joined:
+      return "text, parts of it known after apply";
+    case expr::Kind::List: {
+      std::string inner;
+      for (const Value& item : value.items()) {
+        std::string type = type_of(item);
+        if (inner.empty()) inner = type;
+        if (inner != type) return "list of " + std::to_string(value.items().size()) + ", of several kinds";
+      }
+      return "list of " + std::to_string(value.items().size()) + (inner.empty() ? "" : ", each: " + inner);
+    }
+    case expr::Kind::Map:
+      return "map of " + std::to_string(value.entries().size());
+    case expr::Kind::System:
+      return "system";
+    case expr::Kind::Node:
+      return "machine of system " + value.as_text();
+    case expr::Kind::Namespace:
+      return value.space()->what() + "s";
+  }
+  return "";
+}
+
+std::string described_type(const Value& value) {
+  return type_of(value) + (value.sensitive() ? ", sensitive" : "");
+}
+
 std::string function_list() {
   std::string out;
   for (const expr::FunctionInfo& each : expr::functions()) {
@@ -176,7 +220,9 @@ std::string name_list(const ConsoleScope& scope) {
 
 constexpr char kHelp[] =
     "An expression prints its value: 2 * input.workers, join(worker[*].ip, ','), count(worker)\n"
-    ":names  what can be named   :functions  what can be called   :quit  (or Ctrl-D) ends\n";
+    ":type EXPRESSION  what kind of value it has   :names  what can be named\n"
+    ":functions  what can be called   :quit  (or Ctrl-D) ends\n";
+constexpr std::string_view kCommands[] = {":functions", ":help", ":names", ":quit", ":type "};
 
 std::string_view trim(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -189,6 +235,9 @@ std::string_view trim(std::string_view text) {
 
 ConsoleAnswer evaluate_line(std::string_view line, const ConsoleScope& scope, bool color) {
   line = trim(line);
+  bool asks_type = line == ":type" || line.starts_with(":type ") || line.starts_with(":type\t");
+  if (asks_type) line = trim(line.substr(5));
+  if (asks_type && line.empty()) return {false, ":type needs an expression, such as :type input.workers\n"};
   if (line == ":help" || line == ":?") return {true, kHelp};
   if (line == ":names") return {true, name_list(scope)};
   if (line == ":functions") return {true, function_list()};
@@ -208,7 +257,7 @@ ConsoleAnswer evaluate_line(std::string_view line, const ConsoleScope& scope, bo
     context.systems = &systems;
     context.budget = &budget;
     value = expr::evaluate(*parsed.value, context);
-    if (!diagnostics.has_errors()) return {true, shown(value) + "\n"};
+    if (!diagnostics.has_errors()) return {true, (asks_type ? described_type(value) : shown(value)) + "\n"};
   }
   RenderOptions look;
   look.color = color;
@@ -225,6 +274,34 @@ std::vector<std::string> console_names(const ConsoleScope& scope) {
       names.push_back(name + "[" + std::to_string(i) + "]");
   }
   return names;
+}
+
+size_t console_word(std::string_view line) {
+  constexpr std::string_view kEnds = " \t()+-*/%<>=!,{}'";
+  size_t behind = line.find_last_of(kEnds);
+  size_t begin = behind == std::string_view::npos ? 0 : behind + 1;
+  size_t open = line.rfind('[');  // worker[0].ip is one word, [worker is not
+  if (open != std::string_view::npos && open >= begin && line.find(']', open) == std::string_view::npos)
+    begin = open + 1;
+  else if (begin < line.size() && line[begin] == '[')
+    ++begin;
+  return begin;
+}
+
+std::vector<std::string> console_completions(std::string_view line, const ConsoleScope& scope) {
+  size_t begin = console_word(line);
+  std::string_view word = line.substr(begin);
+  std::vector<std::string> all = console_names(scope);
+  size_t bracket = word.rfind("].");
+  if (bracket != std::string_view::npos) {
+    for (const std::string& name : expr::Systems::attributes())
+      all.push_back(std::string(word.substr(0, bracket + 2)) + name);
+  }
+  for (const expr::FunctionInfo& each : expr::functions()) all.push_back(std::string(each.name) + "(");
+  if (begin == 0) all.insert(all.end(), std::begin(kCommands), std::end(kCommands));
+  std::erase_if(all, [&](const std::string& each) { return !each.starts_with(word); });
+  std::sort(all.begin(), all.end());
+  return all;
 }
 
 }  // namespace radl

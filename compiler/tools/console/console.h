@@ -25,10 +25,16 @@ struct ConsoleAnswer {
   std::string text;  // the value as RADL, or the diagnostics as `radlc check` shows them
 };
 
-// One expression, or one of `:help`, `:names`, `:functions`. `color`: of diagnostics.
+// One expression, or one of `:help`, `:names`, `:functions`, `:type EXPRESSION`. `color`: of diagnostics.
 ConsoleAnswer evaluate_line(std::string_view line, const ConsoleScope& scope, bool color = false);
 
-// Names that could stand where `word` begins: for completion.
+// What can be named: inputs, outputs, systems and their machines.
 std::vector<std::string> console_names(const ConsoleScope& scope);
+
+// What the last word of a line may become: names, attributes of a machine, functions with their `(`, commands
+// of the console. Each begins with the word; sorted.
+std::vector<std::string> console_completions(std::string_view line, const ConsoleScope& scope);
+// Where in the line that word begins.
+size_t console_word(std::string_view line);
 
 }  // namespace radl

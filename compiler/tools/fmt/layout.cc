@@ -46,7 +46,8 @@ class Layout {
     }
   }
 
-  // May pieces first..last stand on one line that has `column` columns already?
+  // May pieces first..last stand on one line that has `column` columns already, the blank before the first
+  // not counted?
   bool fits(size_t first, size_t last, int column) const {
     return hard_[last + 1] == hard_[first] &&
            column + flat_width_[last + 1] - flat_width_[first] <= options_.width;
@@ -130,8 +131,8 @@ class Layout {
     }
     write(piece);
     if (piece.closes_at >= 0) {
-      frames_.push_back({static_cast<size_t>(piece.closes_at),
-                         !stays_flat(i, column() - display_width(piece.text)), line_indent_});
+      int before = column() - (flat_width_[i + 1] - flat_width_[i]);
+      frames_.push_back({static_cast<size_t>(piece.closes_at), !stays_flat(i, before), line_indent_});
     }
   }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/syntax/walk.h"
+
 namespace radl::formatter {
 namespace {
 
@@ -19,8 +21,8 @@ class Marker {
       if (auto* block = ast::as<ast::Block>(sentence)) features(block->body);
       if (auto* use = ast::as<ast::Use>(sentence)) features(use->body);
       if (auto* configure = ast::as<ast::Configure>(sentence)) recipe(*configure);
-      if (auto* deploy = ast::as<ast::Deploy>(sentence)) value(deploy->count);
       if (auto* context = ast::as<ast::Contextualize>(sentence)) contextualize(*context);
+      each_value(*sentence, [this](const ast::Expr& expr) { value(expr); });
     }
   }
 
@@ -53,8 +55,6 @@ class Marker {
     group(list.span);
     for (const ast::Feature* feature : list.items) {
       entry(feature->span);
-      value(feature->value);
-      value(feature->weight);
       if (feature->group) features(*feature->group);
     }
   }
@@ -66,7 +66,6 @@ class Marker {
     if (configure.recipe) entry(configure.recipe->span);
     for (const ast::Resource* resource : configure.resources) {
       entry(resource->span);
-      value(resource->name);
       features(resource->body);
     }
   }
@@ -74,16 +73,8 @@ class Marker {
   void contextualize(const ast::Contextualize& context) {
     Piece* open = group(context.body_span);
     if (open && context.items.size() + context.options.size() > 1) open->may_be_flat = false;
-    value(context.max_time);
-    for (const ast::Option* option : context.options) {
-      entry(option->span);
-      value(option->value);
-    }
-    for (const ast::Item* item : context.items) {
-      entry(item->span);
-      value(item->step);
-      for (const ast::Name& name : item->after) (void)name;
-    }
+    for (const ast::Option* option : context.options) entry(option->span);
+    for (const ast::Item* item : context.items) entry(item->span);
     align(context);
   }
 
@@ -120,37 +111,28 @@ class Marker {
     }
   }
 
-  void value(const ast::Expr* expr) {
-    if (!expr) return;
-    if (auto* number = ast::as<ast::Number>(expr)) {
+  // How the pieces of one value join; its parts as well.
+  void value(const ast::Expr& expr) {
+    if (auto* number = ast::as<ast::Number>(&expr)) {
       // `1 .5` is a number and a unit; glued it would be another number.
       Piece* unit = number->unit ? starting_at(number->unit.span.begin) : nullptr;
       if (unit && is_word_start(unit->text[0])) unit->glued = true;
-    } else if (auto* list = ast::as<ast::ListValue>(expr)) {
+    } else if (auto* list = ast::as<ast::ListValue>(&expr)) {
       group(list->span);
-      for (const ast::Expr* item : list->items) {
-        entry(item->span);
-        value(item);
-      }
-    } else if (auto* unary = ast::as<ast::Unary>(expr)) {
+      for (const ast::Expr* item : list->items) entry(item->span);
+    } else if (auto* unary = ast::as<ast::Unary>(&expr)) {
       int op = index_at(unary->span.begin);
       if (unary->op == ast::UnaryOp::Minus && op >= 0 && pieces_[static_cast<size_t>(op)].text == "-")
         glue_behind(op);
-      value(unary->operand);
-    } else if (auto* binary = ast::as<ast::Binary>(expr)) {
-      value(binary->left);
-      value(binary->right);
-    } else if (auto* choice = ast::as<ast::If>(expr)) {
-      value(choice->condition);
-      value(choice->then_value);
-      value(choice->else_value);
-    } else if (auto* call = ast::as<ast::Call>(expr)) {
+    } else if (auto* call = ast::as<ast::Call>(&expr)) {
       int name = index_at(call->function.span.begin);
       if (name >= 0) glue_behind(name);
-      for (const ast::Expr* argument : call->arguments) value(argument);
-    } else if (auto* reference = ast::as<ast::Reference>(expr)) {
+    } else if (auto* reference = ast::as<ast::Reference>(&expr)) {
       path(*reference);
+    } else if (expr.kind == ast::Kind::String) {
+      return;  // a text with ${ } is one piece
     }
+    each_part(expr, [this](const ast::Expr& part) { value(part); });
   }
 
   void path(const ast::Reference& reference) {
@@ -160,7 +142,6 @@ class Marker {
       int index = index_at(part.span.begin);
       if (index >= 0 && index != before) pieces_[static_cast<size_t>(index)].glued = true;
       before = index;
-      value(part.index);
     }
   }
 
@@ -174,60 +155,27 @@ class Marker {
   std::vector<uint32_t> begins_;
 };
 
+// Texts that hold ${ }, at any depth outside of each other.
+void add_whole_texts(const ast::Expr& value, std::vector<Span>& spans) {
+  auto* text = ast::as<ast::String>(&value);
+  if (text && !text->parts.empty()) {
+    spans.push_back(text->span);
+  } else {
+    each_part(value, [&spans](const ast::Expr& part) { add_whole_texts(part, spans); });
+  }
+}
+
 // What is one piece although it has many tokens: recipes, and texts that hold ${ }. In order.
-class WholeSpans {
- public:
-  explicit WholeSpans(const ast::Tree& tree) {
-    for (const ast::Sentence* sentence : tree.sentences) {
-      if (auto* block = ast::as<ast::Block>(sentence)) features(block->body);
-      if (auto* deploy = ast::as<ast::Deploy>(sentence)) value(deploy->count);
-      if (auto* use = ast::as<ast::Use>(sentence)) {
-        value(use->module);
-        features(use->body);
-      }
-      if (auto* context = ast::as<ast::Contextualize>(sentence)) {
-        for (const ast::Option* option : context->options) value(option->value);
-      }
-      auto* configure = ast::as<ast::Configure>(sentence);
-      if (!configure) continue;
-      if (configure->recipe) spans.push_back(configure->recipe->span);
-      for (const ast::Resource* resource : configure->resources) {
-        value(resource->name);
-        features(resource->body);
-      }
-    }
-  }
-
+std::vector<Span> whole_spans(const ast::Tree& tree) {
   std::vector<Span> spans;
-
- private:
-  void features(const ast::Features& list) {
-    for (const ast::Feature* feature : list.items) {
-      value(feature->value);
-      if (feature->group) features(*feature->group);
-    }
+  for (const ast::Sentence* sentence : tree.sentences) {
+    auto* configure = ast::as<ast::Configure>(sentence);
+    if (configure && configure->recipe) spans.push_back(configure->recipe->span);
+    each_value(*sentence, [&spans](const ast::Expr& value) { add_whole_texts(value, spans); });
   }
-  void value(const ast::Expr* expr) {
-    if (auto* text = ast::as<ast::String>(expr)) {
-      if (!text->parts.empty()) spans.push_back(text->span);
-    } else if (auto* list = ast::as<ast::ListValue>(expr)) {
-      for (const ast::Expr* item : list->items) value(item);
-    } else if (auto* unary = ast::as<ast::Unary>(expr)) {
-      value(unary->operand);
-    } else if (auto* binary = ast::as<ast::Binary>(expr)) {
-      value(binary->left);
-      value(binary->right);
-    } else if (auto* choice = ast::as<ast::If>(expr)) {
-      value(choice->condition);
-      value(choice->then_value);
-      value(choice->else_value);
-    } else if (auto* call = ast::as<ast::Call>(expr)) {
-      for (const ast::Expr* argument : call->arguments) value(argument);
-    } else if (auto* reference = ast::as<ast::Reference>(expr)) {
-      for (const ast::PathPart& part : reference->parts) value(part.index);
-    }
-  }
-};
+  std::sort(spans.begin(), spans.end(), [](Span a, Span b) { return a.begin < b.begin; });
+  return spans;
+}
 
 // An `and` behind a comment goes in front of it: it ends the line of the feature before.
 void move_ands(std::vector<Piece>& pieces) {
@@ -255,7 +203,7 @@ int display_width(std::string_view text) {
 
 std::vector<Piece> make_pieces(const ast::Tree& tree) {
   const SourceFile& source = *tree.source;
-  std::vector<Span> whole = WholeSpans(tree).spans;
+  std::vector<Span> whole = whole_spans(tree);
   std::vector<Piece> pieces;
   std::vector<uint32_t> begins;
   size_t next_whole = 0;

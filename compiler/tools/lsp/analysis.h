@@ -1,5 +1,5 @@
-// One reading of one text: tree, findings of the parser, symbols. Immutable once made, so answers can hold on
-// to it.
+// One reading of one text: tree, findings of the parser, symbols. Immutable once made, so answers and other
+// threads can hold on to it.
 #pragma once
 
 #include <memory>
@@ -16,6 +16,7 @@ namespace radl::lsp {
 struct Analysis {
   std::string uri, path;
   int version = 0;
+  bool byte_order_mark = false;  // the editor's text begins with one; source.text() does not
   SourceFile source;
   Diagnostics syntax;  // of the parser alone
   std::unique_ptr<ast::Tree> tree;
@@ -24,13 +25,12 @@ struct Analysis {
 
   Analysis(std::string uri, std::string path, int version, std::string text);
 
+  // From and to places in the editor's text.
+  Position position(uint32_t offset, Encoding encoding) const;
   Range range(Span span, Encoding encoding) const {
-    return {lines.position(source.text(), span.begin, encoding),
-            lines.position(source.text(), span.end, encoding)};
+    return {position(span.begin, encoding), position(span.end, encoding)};
   }
-  uint32_t offset(Position position, Encoding encoding) const {
-    return static_cast<uint32_t>(lines.offset(source.text(), position, encoding));
-  }
+  uint32_t offset(Position position, Encoding encoding) const;
 };
 
 using AnalysisPtr = std::shared_ptr<const Analysis>;

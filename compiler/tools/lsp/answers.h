@@ -53,9 +53,6 @@ Json inlay_hints(const Query& query, const Json& params);
 Json workspace_symbols(Workspace& workspace, const std::string& wanted,
                        const std::function<bool()>& cancelled);
 
-// Findings of parser and checker, as LSP diagnostics of one document.
-Json diagnostics_of(Workspace& workspace, OpenDocument& document);
-
 // Names of semantic token types and modifiers, in the order of their numbers.
 Json semantic_legend();
 

@@ -109,7 +109,7 @@ struct Connection::Impl {
   std::deque<Queued> queue;
   size_t queued_bytes = 0;
   std::set<std::string> open, cancelled;  // ids, as JSON text
-  bool ended = false, closing = false;
+  bool ended = false, closing = false, interrupted = false;
 
   std::mutex write_mutex;
   std::atomic<bool> writable{true};
@@ -218,9 +218,11 @@ Connection::~Connection() {
 
 Incoming Connection::receive(std::chrono::milliseconds wait) {
   std::unique_lock lock(impl_->mutex);
-  auto ready = [&] { return !impl_->queue.empty() || impl_->ended; };
+  auto ready = [&] { return !impl_->queue.empty() || impl_->ended || impl_->interrupted; };
   if (!impl_->arrived.wait_for(lock, wait, ready)) return {};
+  impl_->interrupted = false;
   if (impl_->queue.empty()) {
+    if (!impl_->ended) return {};
     Incoming end;
     end.kind = Incoming::Kind::End;
     return end;
@@ -232,9 +234,10 @@ Incoming Connection::receive(std::chrono::milliseconds wait) {
   return std::move(next.message);
 }
 
-bool Connection::has_more() const {
+void Connection::interrupt() {
   std::lock_guard lock(impl_->mutex);
-  return !impl_->queue.empty();
+  impl_->interrupted = true;
+  impl_->arrived.notify_one();
 }
 
 bool Connection::cancelled(const Json& id) const {

@@ -33,7 +33,7 @@ struct Incoming {
     Response,      // id; to a request of ours
     Bad,           // error_code, why; id if one could be read
     End,           // the other side closed, or reading failed
-    Idle,          // nothing arrived in time
+    Idle,          // nothing arrived in time, or the wait was interrupted
   };
   Kind kind = Kind::Idle;
   Json id;
@@ -56,8 +56,8 @@ class Connection {
 
   // The next message; Idle after `wait`. After End only End follows.
   Incoming receive(std::chrono::milliseconds wait);
-  // Is another message waiting already?
-  bool has_more() const;
+  // Ends the wait of `receive`, now or the next one, with Idle. From any thread.
+  void interrupt();
   // Was the request cancelled that was received last or waits still?
   bool cancelled(const Json& id) const;
 

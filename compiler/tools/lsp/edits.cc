@@ -32,10 +32,12 @@ Json format_edits(const Query& query, uint32_t first = 0, uint32_t last = UINT32
     std::string text;
     for (size_t i = change.new_begin; i < change.new_end; ++i) text += after[i];
     Position start{static_cast<uint32_t>(change.old_begin), 0}, end{static_cast<uint32_t>(change.old_end), 0};
+    if (change.old_begin == 0)
+      start = analysis.position(0, query.workspace.encoding);  // behind a byte order mark
+    if (change.old_end == 0) end = start;
     bool at_end = change.old_end == before.size() && !before.empty() && before.back().back() != '\n';
     if (at_end) {  // the last line has no end: the edit reaches to its last character
-      end = analysis.lines.position(analysis.source.text(), analysis.source.text().size(),
-                                    query.workspace.encoding);
+      end = analysis.position(static_cast<uint32_t>(analysis.source.text().size()), query.workspace.encoding);
       if (change.old_begin == before.size()) start = end;
     }
     edits.push_back({{"range", range_json({start, end})}, {"newText", std::move(text)}});
@@ -74,19 +76,19 @@ Json code_actions(const Query& query, const Json& params) {
   Range range = range_from(params.at("range"));
   Span asked{query.analysis->source.id(), query.analysis->offset(range.start, query.workspace.encoding),
              query.analysis->offset(range.end, query.workspace.encoding)};
-  Findings findings = find_all(query.workspace, *query.analysis);
-  for (const Diagnostic& finding : findings.diagnostics.all()) {
-    if (finding.span.file != findings.file || !touches(finding.span, asked)) continue;
+  FindingsPtr findings = query.document.findings;
+  if (!findings) findings = find_all(check_job(query.workspace, query.document));
+  for (const Diagnostic& finding : findings->diagnostics.all()) {
+    if (finding.span.file != findings->file || !touches(finding.span, asked)) continue;
     for (const Fix& fix : finding.fixes) {
       bool here = true;  // a fix in another file is not offered: that file may be open and changed
-      for (const TextEdit& edit : fix.edits) here = here && edit.span.file == findings.file;
+      for (const TextEdit& edit : fix.edits) here = here && edit.span.file == findings->file;
       if (!here) continue;
-      Json action = {
-          {"title", fix.title},
-          {"kind", "quickfix"},
-          {"isPreferred", finding.fixes.size() == 1},
-          {"diagnostics", Json::array({finding_json(query.workspace, *query.analysis, findings, finding)})},
-          {"edit", edit_of(query, fix)}};
+      Json action = {{"title", fix.title},
+                     {"kind", "quickfix"},
+                     {"isPreferred", finding.fixes.size() == 1},
+                     {"diagnostics", Json::array({finding_json(*findings, finding)})},
+                     {"edit", edit_of(query, fix)}};
       actions.push_back(std::move(action));
     }
   }

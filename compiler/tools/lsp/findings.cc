@@ -12,38 +12,52 @@ int severity_number(Severity severity) {
   return severity == Severity::Error ? 1 : severity == Severity::Warning ? 2 : 3;
 }
 
-// The place in its own file; `sources` also holds modules.
-Json place_json(const Workspace& workspace, const SourceFile& file, Span span) {
-  LineIndex lines(file.text());
-  return range_json({lines.position(file.text(), span.begin, workspace.encoding),
-                     lines.position(file.text(), span.end, workspace.encoding)});
+Position position_in(const SourceFile& file, uint32_t offset, Encoding encoding) {
+  int line = file.line_of(offset);
+  std::string_view text = file.line_text(line);
+  Position within = LineIndex(text).position(text, offset - file.line_begin(line), encoding);
+  return {static_cast<uint32_t>(line - 1), within.character};
 }
 
 }  // namespace
 
-Findings find_all(Workspace& workspace, const Analysis& analysis) {
-  Findings findings;
-  for (auto& [uri, open] : workspace.documents())
-    findings.sources.overlay(open.document.path(), open.document.text());
-  findings.sources.overlay(analysis.path, std::string(analysis.source.text()));
-  CompileOptions options;
-  options.environment = workspace.environment();
-  options.module_path = workspace.search().folders;
+CheckJob check_job(Workspace& workspace, OpenDocument& document) {
+  CheckJob job;
+  job.analysis = workspace.analyse(document);
+  for (auto& [uri, open] : workspace.documents()) {
+    if (&open != &document) job.others.push_back(workspace.analyse(open));
+  }
+  job.environment = workspace.environment();
+  job.module_path = workspace.search().folders;
   // The folders that the editor has opened hold modules too.
-  for (const std::string& root : workspace.roots()) options.module_path.push_back(root + "/modules");
-  options.inputs_may_be_missing = asks_for_inputs(*analysis.tree);
-  compile({analysis.path}, options, findings.sources, findings.diagnostics);
-  findings.diagnostics.sort();
-  if (const SourceFile* file = findings.sources.find(std::string_view(analysis.path)))
-    findings.file = file->id();
+  for (const std::string& root : workspace.roots()) job.module_path.push_back(root + "/modules");
+  job.encoding = workspace.encoding;
+  return job;
+}
+
+FindingsPtr find_all(const CheckJob& job) {
+  auto findings = std::make_shared<Findings>();
+  findings->analysis = job.analysis;
+  findings->encoding = job.encoding;
+  for (const AnalysisPtr& other : job.others)
+    findings->sources.overlay(other->path, std::string(other->source.text()));
+  findings->sources.overlay(job.analysis->path, std::string(job.analysis->source.text()));
+  CompileOptions options;
+  options.environment = job.environment;
+  options.module_path = job.module_path;
+  options.inputs_may_be_missing = asks_for_inputs(*job.analysis->tree);
+  compile({job.analysis->path}, options, findings->sources, findings->diagnostics);
+  findings->diagnostics.sort();
+  if (const SourceFile* file = findings->sources.find(std::string_view(job.analysis->path)))
+    findings->file = file->id();
   return findings;
 }
 
-Json finding_json(const Workspace& workspace, const Analysis& analysis, const Findings& findings,
-                  const Diagnostic& finding) {
+Json finding_json(const Findings& findings, const Diagnostic& finding) {
+  const Analysis& analysis = *findings.analysis;
   const CodeInfo& info = code_info(finding.code);
   bool here = finding.span.file == findings.file;
-  Range range = here ? analysis.range(finding.span, workspace.encoding) : Range{};
+  Range range = here ? analysis.range(finding.span, findings.encoding) : Range{};
   std::string message = finding.message;
   if (!finding.label.empty()) message += ": " + finding.label;
   if (!finding.help.empty()) message += "\n" + finding.help;
@@ -56,9 +70,12 @@ Json finding_json(const Workspace& workspace, const Analysis& analysis, const Fi
   auto relate = [&](Span span, const std::string& text) {
     const SourceFile* file = findings.sources.find(span.file);
     if (!file || !span.known()) return;
-    std::string uri = span.file == findings.file ? analysis.uri : uri_of_path(file->path());
-    related.push_back(
-        {{"location", {{"uri", uri}, {"range", place_json(workspace, *file, span)}}}, {"message", text}});
+    bool own = span.file == findings.file;
+    Range place = own ? analysis.range(span, findings.encoding)
+                      : Range{position_in(*file, span.begin, findings.encoding),
+                              position_in(*file, span.end, findings.encoding)};
+    std::string uri = own ? analysis.uri : uri_of_path(file->path());
+    related.push_back({{"location", {{"uri", uri}, {"range", range_json(place)}}}, {"message", text}});
   };
   if (!here) relate(finding.span, finding.message);  // found in a module: told at the head of this file
   for (const Note& note : finding.notes) relate(note.span, note.message);
@@ -68,13 +85,10 @@ Json finding_json(const Workspace& workspace, const Analysis& analysis, const Fi
   return json;
 }
 
-Json diagnostics_of(Workspace& workspace, OpenDocument& document) {
-  AnalysisPtr analysis = workspace.analyse(document);
-  Findings findings = find_all(workspace, *analysis);
+Json findings_json(const Findings& findings) {
   Json list = Json::array();
   for (const Diagnostic& finding : findings.diagnostics.all()) {
-    if (finding.severity == Severity::Note) continue;
-    list.push_back(finding_json(workspace, *analysis, findings, finding));
+    if (finding.severity != Severity::Note) list.push_back(finding_json(findings, finding));
   }
   return list;
 }

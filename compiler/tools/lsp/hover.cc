@@ -3,6 +3,7 @@
 
 #include "compiler/expr/evaluate.h"
 #include "compiler/ir/resource_schema.h"
+#include "compiler/syntax/walk.h"
 #include "compiler/tools/doc/doc.h"
 #include "compiler/tools/lsp/answers.h"
 #include "compiler/tools/lsp/cursor.h"
@@ -118,31 +119,16 @@ class Hoverer {
     return nullptr;
   }
 
-  // A function's name inside an expression; a size in bytes.
+  // A function's name inside an expression.
   Json value(const ast::Expr* expr) const {
     if (!expr || offset_ < expr->span.begin || offset_ > expr->span.end) return nullptr;
-    if (auto* call = ast::as<ast::Call>(expr)) {
-      if (touches(call->function.span)) return function(*call);
-      for (const ast::Expr* argument : call->arguments) {
-        if (Json found = value(argument); !found.is_null()) return found;
-      }
-    } else if (auto* binary = ast::as<ast::Binary>(expr)) {
-      Json found = value(binary->left);
-      return found.is_null() ? value(binary->right) : found;
-    } else if (auto* choice = ast::as<ast::If>(expr)) {
-      for (const ast::Expr* part : {choice->condition, choice->then_value, choice->else_value}) {
-        if (Json found = value(part); !found.is_null()) return found;
-      }
-    } else if (auto* list = ast::as<ast::ListValue>(expr)) {
-      for (const ast::Expr* item : list->items) {
-        if (Json found = value(item); !found.is_null()) return found;
-      }
-    } else if (auto* text = ast::as<ast::String>(expr)) {
-      for (const ast::StringPart& part : text->parts) {
-        if (Json found = value(part.value); !found.is_null()) return found;
-      }
-    }
-    return nullptr;
+    auto* call = ast::as<ast::Call>(expr);
+    if (call && touches(call->function.span)) return function(*call);
+    Json found;
+    each_part(*expr, [&](const ast::Expr& part) {
+      if (found.is_null()) found = value(&part);
+    });
+    return found;
   }
 
   Json function(const ast::Call& call) const {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "compiler/tools/lsp/answers.h"
+#include "compiler/tools/lsp/checker.h"
 #include "compiler/tools/lsp/connection.h"
 #include "compiler/tools/lsp/uri.h"
 
@@ -26,10 +27,11 @@ class Server {
 
   int run() {
     while (connection_.writable()) {
-      Incoming message = connection_.receive(until_publishing());
+      publish_finished();
+      Incoming message = connection_.receive(until_checking());
       switch (message.kind) {
         case Incoming::Kind::Idle:
-          publish_due();
+          check_due();
           break;
         case Incoming::Kind::End:
           return 1;  // without `exit`
@@ -203,16 +205,15 @@ class Server {
         recheck();
       if (message.method == "workspace/didChangeWorkspaceFolders") did_change_folders(params);
     } catch (const Json::exception& error) {
-      // A notification has no answer; the log is the only place to say that it was not understood.
-      connection_.notify("window/logMessage",
-                         {{"type", 2}, {"message", message.method + ": " + error.what()}});
+      log(2, message.method + ": " + error.what());
     }
   }
 
   void did_open(const Json& params) {
     const Json& item = params.at("textDocument");
-    workspace_.open(item.at("uri").get<std::string>(), item.value("version", 0),
-                    item.at("text").get<std::string>());
+    OpenDocument& open = workspace_.open(item.at("uri").get<std::string>(), item.value("version", 0),
+                                         item.at("text").get<std::string>());
+    stale_readers(open.document.path());
   }
 
   void did_change(const Json& params) {
@@ -227,19 +228,23 @@ class Server {
     if (item.contains("version") && item["version"].is_number_integer())
       open->document.set_version(item["version"]);
     open->current = nullptr;
-    open->unreported = true;
+    stale(*open);
+    stale_readers(open->document.path());
     last_change_ = Clock::now();
   }
 
   void did_close(const Json& params) {
     std::string uri = params.at("textDocument").at("uri").get<std::string>();
+    OpenDocument* open = workspace_.find(uri);
+    if (!open) return;
+    stale_readers(open->document.path());  // from now on they read what is on the disk
     workspace_.close(uri);
     connection_.notify("textDocument/publishDiagnostics", {{"uri", uri}, {"diagnostics", Json::array()}});
   }
 
   // Something on the disk changed: what other files say about an open one may be different now.
   void recheck() {
-    for (auto& [uri, open] : workspace_.documents()) open.unreported = true;
+    for (auto& [uri, open] : workspace_.documents()) stale(open);
   }
 
   void did_change_folders(const Json& params) {
@@ -258,32 +263,61 @@ class Server {
   // ---- diagnostics
   // -------------------------------------------------------------------------------------------
 
-  // How long nothing may arrive before findings are due. Changes push it off, other messages do not.
-  std::chrono::milliseconds until_publishing() {
-    bool due = false;
-    for (auto& [uri, open] : workspace_.documents()) due = due || open.unreported;
-    if (!due) return kForever;
-    auto left = last_change_ + options_.diagnostics_delay - Clock::now();
-    return std::max(std::chrono::milliseconds(0),
-                    std::chrono::duration_cast<std::chrono::milliseconds>(left));
+  static void stale(OpenDocument& open) {
+    open.findings = nullptr;
+    open.unchecked = true;
   }
 
-  // One document at a time: a message that arrives meanwhile goes first.
-  void publish_due() {
+  // What documents that read this file as a module say may be different now. Where a check is under way, what
+  // it reads is not known.
+  void stale_readers(const std::string& path) {
+    for (auto& [uri, other] : workspace_.documents()) {
+      if (!other.findings || other.findings->read(path)) stale(other);
+    }
+  }
+
+  // How long nothing may arrive before a check is due. Changes push it off, other messages do not.
+  std::chrono::milliseconds until_checking() {
+    bool due = false;
+    for (auto& [uri, open] : workspace_.documents()) due = due || open.unchecked;
+    if (!due) return kForever;
+    auto left = last_change_ + options_.diagnostics_delay - Clock::now();
+    return std::max(std::chrono::milliseconds(0), std::chrono::ceil<std::chrono::milliseconds>(left));
+  }
+
+  void check_due() {
+    if (until_checking() > std::chrono::milliseconds(0)) return;  // something else ended the wait
     for (auto& [uri, open] : workspace_.documents()) {
-      if (!open.unreported) continue;
-      open.unreported = false;
-      Json found = diagnostics_of(workspace_, open);
+      if (open.unchecked) checker_.submit(check_job(workspace_, open));
+      open.unchecked = false;
+    }
+  }
+
+  void publish_finished() {
+    for (CheckResult& result : checker_.take()) {
+      const std::string& uri = result.analysis->uri;
+      OpenDocument* open = workspace_.find(uri);
+      if (!open || open->current != result.analysis) continue;  // closed or changed meanwhile
+      if (!result.findings) {
+        log(1, uri + " could not be checked: " + result.broke_off);
+        continue;
+      }
+      if (!open->unchecked) open->findings = result.findings;  // else what it read changed meanwhile
       connection_.notify(
           "textDocument/publishDiagnostics",
-          {{"uri", uri}, {"version", open.document.version()}, {"diagnostics", std::move(found)}});
-      if (connection_.has_more()) return;
+          {{"uri", uri}, {"version", open->document.version()}, {"diagnostics", *result.diagnostics}});
     }
+  }
+
+  // A notification has no answer, and a check no request: the log is the place to say what went wrong.
+  void log(int type, const std::string& text) {
+    connection_.notify("window/logMessage", {{"type", type}, {"message", text}});
   }
 
   const ServerOptions& options_;
   Connection connection_;
   Workspace workspace_;
+  Checker checker_{[this] { connection_.interrupt(); }};  // ends before the connection does
   std::map<std::string, DocumentRequest> document_requests_;
   Phase phase_ = Phase::New;
   Clock::time_point last_change_{};

@@ -1,7 +1,8 @@
 // `radlc lsp`: the Language Server Protocol 3.17 over two file descriptors.
 //
-// Requests are answered in order on one thread. Diagnostics are published when the client has been silent for
-// `diagnostics_delay` after a change, so that typing never waits for the checker.
+// Requests are answered in order on one thread; the compiler checks on another one, and its findings are
+// published as they come. A check begins when nothing has changed for `diagnostics_delay`; no request waits
+// for one.
 #pragma once
 
 #include <chrono>

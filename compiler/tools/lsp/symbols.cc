@@ -4,6 +4,8 @@
 #include <optional>
 #include <tuple>
 
+#include "compiler/syntax/walk.h"
+
 namespace radl::lsp {
 namespace {
 
@@ -83,23 +85,17 @@ class Indexer {
     if (auto* use = ast::as<ast::Use>(&sentence)) features(use->body, use->name.text);
     if (auto* configure = ast::as<ast::Configure>(&sentence)) {
       if (configure->recipe) recipe(*configure->recipe);
-      for (const ast::Resource* resource : configure->resources) {
-        value(resource->name);
-        features(resource->body, {});
-      }
+      for (const ast::Resource* resource : configure->resources) features(resource->body, {});
     }
-    if (auto* deploy = ast::as<ast::Deploy>(&sentence)) {
-      use(Space::System, deploy->name);
-      value(deploy->count);
-    }
+    if (auto* deploy = ast::as<ast::Deploy>(&sentence)) use(Space::System, deploy->name);
     if (auto* context = ast::as<ast::Contextualize>(&sentence)) {
-      for (const ast::Option* option : context->options) value(option->value);
       for (const ast::Item* item : context->items) {
         use(Space::System, item->system);
         use(Space::Configure, item->configure);
         for (const ast::Name& name : item->after) use(Space::Configure, name);
       }
     }
+    each_value(sentence, [this](const ast::Expr& expr) { value(expr); });
   }
 
   // `alias`: the features are a module's inputs.
@@ -108,7 +104,6 @@ class Indexer {
       if (!alias.empty() && feature->name)
         add(Space::ModuleInput, feature->name.text, alias, feature->name.span);
       if (feature->group) features(*feature->group, {});
-      value(feature->value);
       if (auto* text = ast::as<ast::String>(feature->value)) named_by_text(feature->name.text, *text);
     }
   }
@@ -130,32 +125,16 @@ class Indexer {
     }
   }
 
-  void value(const ast::Expr* expr) {
-    if (!expr) return;
-    if (auto* text = ast::as<ast::String>(expr)) {
-      for (const ast::StringPart& part : text->parts) value(part.value);
-    } else if (auto* list = ast::as<ast::ListValue>(expr)) {
-      for (const ast::Expr* item : list->items) value(item);
-    } else if (auto* unary = ast::as<ast::Unary>(expr)) {
-      value(unary->operand);
-    } else if (auto* binary = ast::as<ast::Binary>(expr)) {
-      value(binary->left);
-      value(binary->right);
-    } else if (auto* choice = ast::as<ast::If>(expr)) {
-      value(choice->condition);
-      value(choice->then_value);
-      value(choice->else_value);
-    } else if (auto* call = ast::as<ast::Call>(expr)) {
-      for (const ast::Expr* argument : call->arguments) value(argument);
-    } else if (auto* ec3 = ast::as<ast::Ec3Reference>(expr)) {
+  void value(const ast::Expr& expr) {
+    if (auto* ec3 = ast::as<ast::Ec3Reference>(&expr)) {
       if (auto space = space_of(ec3->target_kind.text)) use(*space, ec3->target);
-    } else if (auto* reference = ast::as<ast::Reference>(expr)) {
+    } else if (auto* reference = ast::as<ast::Reference>(&expr)) {
       path(*reference);
     }
+    each_part(expr, [this](const ast::Expr& part) { value(part); });
   }
 
   void path(const ast::Reference& reference) {
-    for (const ast::PathPart& part : reference.parts) value(part.index);
     const ast::Name& head = reference.parts[0].name;
     if (!head) return;
     const ast::Name* second =

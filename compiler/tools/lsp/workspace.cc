@@ -43,7 +43,8 @@ OpenDocument& Workspace::open(const std::string& uri, int version, std::string t
   std::string path = path_of_uri(uri).value_or(uri);
   documents_.erase(uri);
   return documents_
-      .emplace(uri, OpenDocument{Document(uri, path, version, std::move(text)), nullptr, nullptr, true})
+      .emplace(uri,
+               OpenDocument{Document(uri, path, version, std::move(text)), nullptr, nullptr, nullptr, true})
       .first->second;
 }
 

@@ -13,11 +13,15 @@
 
 namespace radl::lsp {
 
+struct Findings;  // findings.h
+using FindingsPtr = std::shared_ptr<const Findings>;
+
 struct OpenDocument {
   Document document;
-  AnalysisPtr current;     // of the document's text; null until asked for after a change
-  AnalysisPtr last_good;   // the last one without syntax errors; may be null
-  bool unreported = true;  // diagnostics are due
+  AnalysisPtr current;    // of the document's text; null until asked for after a change
+  AnalysisPtr last_good;  // the last one without syntax errors; may be null
+  FindingsPtr findings;   // of `current`; null until it is checked
+  bool unchecked = true;  // a check is due
 };
 
 class Workspace {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "compiler/tools/lsp/answers.h"
+#include "compiler/tools/lsp/findings.h"
 
 using namespace radl::lsp;
 
@@ -28,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (auto ask : {document_symbols, folding_ranges, document_links}) ask(query);
   semantic_tokens(query, nullptr);
   semantic_tokens(query, &params["range"]);
-  diagnostics_of(workspace, open);
+  findings_json(*find_all(check_job(workspace, open)));
   for (auto change : {rename, range_formatting}) {
     try {
       change(query, params);

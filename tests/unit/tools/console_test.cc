@@ -52,6 +52,39 @@ TEST(Console, MistakesShowTheirPlace) {
       << "did you mean";
 }
 
+TEST(Console, TypesAreNamed) {
+  EXPECT_EQ(answer(":type 1 + 2"), "integer\n");
+  EXPECT_EQ(answer(":type 2G"), "integer with a unit (G)\n");
+  EXPECT_EQ(answer(":type 1.5"), "number\n");
+  EXPECT_EQ(answer("  :type   'a ${input.name}'"), "text\n");
+  EXPECT_EQ(answer(":type input.workers > 2"), "boolean\n");
+  EXPECT_EQ(answer(":type ['a', 'b']"), "list of 2, each: text\n");
+  EXPECT_EQ(answer(":type ['a', 2]"), "list of 2, of several kinds\n");
+  EXPECT_EQ(answer(":type []"), "list of 0\n");
+  EXPECT_EQ(answer(":type wn"), "system\n");
+  EXPECT_EQ(answer(":type wn[1]"), "machine of system wn\n");
+  EXPECT_EQ(answer(":type output.later"), "known after apply\n");
+  EXPECT_EQ(answer(":type input.token"), "text, sensitive\n");
+  EXPECT_FALSE(evaluate_line(":type", scope()).ok);
+  EXPECT_FALSE(evaluate_line(":type nothing", scope()).ok);
+  EXPECT_FALSE(evaluate_line(":typewriter", scope()).ok);
+}
+
+TEST(Console, WordsAreCompleted) {
+  auto offered = [](const std::string& line) { return console_completions(line, scope()); };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(offered("input.w"), Names{"input.workers"});
+  EXPECT_EQ(offered("1 + input.wo"), Names{"input.workers"});
+  EXPECT_EQ(offered("joi"), Names{"join("});
+  EXPECT_EQ(offered("join(wn[0].i"), (Names{"wn[0].id", "wn[0].ip"}));
+  EXPECT_EQ(offered("'a ${input.na"), Names{"input.name"}) << "in a text";
+  EXPECT_EQ(offered("[input.na"), Names{"input.name"}) << "in a list";
+  EXPECT_EQ(offered(":ty"), Names{":type "});
+  EXPECT_EQ(offered("1 :ty"), Names{}) << "commands begin a line";
+  EXPECT_EQ(offered("zzz"), Names{});
+  for (const std::string& name : offered("")) EXPECT_FALSE(name.empty());
+}
+
 TEST(Console, Commands) {
   EXPECT_NE(answer(":names").find("wn[1]\n"), std::string::npos);
   EXPECT_NE(answer(":functions").find("join("), std::string::npos);

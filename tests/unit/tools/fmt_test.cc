@@ -155,5 +155,19 @@ TEST(Format, AnEmptyTextStaysEmpty) {
   expect(" \n\n", "");
 }
 
+// Whether a sentence takes one line is decided twice, for the blank lines around it and for itself.
+TEST(Format, ALineAsWideAsMayBeStaysOne) {
+  for (int width = 90; width <= 110; ++width) {
+    std::string text =
+        "network n (a = '" + std::string(static_cast<size_t>(width - 34), 'x') + "' and c = ['abc'])\n";
+    ASSERT_EQ(text.size(), static_cast<size_t>(width) + 1);
+    text += "deploy node 1\n";
+    Diagnostics diagnostics;
+    auto once = formatter::format(SourceFile(1, "a.radl", text), diagnostics);
+    ASSERT_TRUE(once.ok()) << width << ": " << once.status().message();
+    EXPECT_EQ(*once == text, width <= 100) << *once;
+  }
+}
+
 }  // namespace
 }  // namespace radl

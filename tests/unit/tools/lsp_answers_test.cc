@@ -375,5 +375,27 @@ TEST_F(LspModules, AnUnsavedModuleIsWhatCounts) {
   EXPECT_EQ(items[0]["label"], "sheets");
 }
 
+// What a file says changes with the modules that it reads, while they are being written.
+TEST_F(LspModules, AChangedModuleIsToldToItsReaders) {
+  std::string module_uri = "file://" + (folder_ / "modules/web.radl").string();
+  auto errors_of = [&](const std::string& uri) {
+    while (true) {
+      Json found = client_.diagnostics();
+      if (found["uri"] != uri) continue;
+      int errors = 0;
+      for (const Json& each : found["diagnostics"]) errors += each["severity"] == 1 ? 1 : 0;
+      return errors;
+    }
+  };
+  client_.open(uri_, "radl 2\nuse 'web' as w (sheets = 2)\n");
+  EXPECT_GT(errors_of(uri_), 0) << "the module on the disk has no such input";
+  client_.open(module_uri, "radl 2\ninput sheets (type = 'integer' and default = 1)\n");
+  EXPECT_EQ(errors_of(uri_), 0);
+  client_.change(module_uri, 2, nullptr, "radl 2\ninput leaves (type = 'integer' and default = 1)\n");
+  EXPECT_GT(errors_of(uri_), 0);
+  client_.send_notification("textDocument/didClose", document(module_uri));
+  EXPECT_GT(errors_of(uri_), 0);
+}
+
 }  // namespace
 }  // namespace radl::lsp

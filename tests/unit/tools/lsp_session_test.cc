@@ -177,6 +177,90 @@ TEST(LspSession, PositionsInTheAgreedEncoding) {
   }
 }
 
+// A byte order mark is a character of the first line for the client, and none of the language.
+TEST(LspSession, AByteOrderMarkIsCounted) {
+  std::string text = "\xEF\xBB\xBFsystem a (cpu.count >= 1 and memory.sise >= 1G)\ndeploy a 1\n";
+  TestClient client;
+  client.start();
+  client.open(kUri, text);
+  size_t character = text.find("cpu.count") - 2;  // the mark's three bytes are one unit
+  Json hover =
+      client.result("textDocument/hover", document_at(kUri, {{"line", 0}, {"character", character}}));
+  ASSERT_FALSE(hover.is_null());
+  EXPECT_EQ(hover["range"]["start"]["character"], character);
+  EXPECT_TRUE(
+      client.result("textDocument/hover", document_at(kUri, {{"line", 0}, {"character", character - 1}}))
+          .is_null());
+  for (const Json& each : client.diagnostics()["diagnostics"]) {
+    if (each["message"].get<std::string>().find("memory.sise") != std::string::npos) {
+      EXPECT_EQ(each["range"]["start"]["character"], text.find("memory.sise") - 2) << each.dump();
+    }
+  }
+  Json edits = client.result("textDocument/formatting", document(kUri));
+  for (const Json& edit : edits)
+    EXPECT_GE(edit["range"]["start"]["character"].get<int>(), 1) << "the mark stays";
+  // An edit behind the mark is made where the client means it.
+  client.change(kUri, 2,
+                {{"start", {{"line", 0}, {"character", 8}}}, {"end", {{"line", 0}, {"character", 9}}}}, "b");
+  Json symbols = client.result("textDocument/documentSymbol", document(kUri));
+  EXPECT_EQ(symbols[0]["name"], "b");
+}
+
+TEST(LspSession, CrlfLinesCountAsOthersDo) {
+  std::string text = "network pub ()\r\nsystem a (\r\n  net_interface.0.connection = 'pub'\r\n)\r\n";
+  TestClient client;
+  client.start();
+  client.open(kUri, text);
+  Json place = {{"line", 2}, {"character", 32}};
+  Json found = client.result("textDocument/definition", document_at(kUri, place));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0]["range"]["start"], (Json{{"line", 0}, {"character", 8}}));
+  client.change(kUri, 2,
+                {{"start", {{"line", 0}, {"character", 14}}}, {"end", {{"line", 1}, {"character", 0}}}},
+                "\r\n\r\n");
+  place["line"] = 3;
+  EXPECT_EQ(client.result("textDocument/definition", document_at(kUri, place)).size(), 1u);
+}
+
+// A client in disorder: changes of what is not open, versions that go back, ranges of texts that are gone.
+// The text is what the changes make of it in their order, and the server stays.
+TEST(LspSession, ChangesOutOfOrderAreTakenAsTheyCome) {
+  TestClient client;
+  client.start();
+  client.change("file:///nowhere/other.radl", 7, nullptr, "system x ()\n");
+  client.open(kUri, kGood);
+  client.change(kUri, 9, nullptr, "system b ()\n");
+  client.change(kUri, 3,
+                {{"start", {{"line", 0}, {"character", 7}}}, {"end", {{"line", 0}, {"character", 8}}}}, "c");
+  client.change(kUri, 4,
+                {{"start", {{"line", 70}, {"character", 7}}}, {"end", {{"line", 80}, {"character", 0}}}},
+                "deploy c 1\n");
+  Json symbols = client.result("textDocument/documentSymbol", document(kUri));
+  ASSERT_EQ(symbols.size(), 2u) << symbols.dump(1);
+  EXPECT_EQ(symbols[0]["name"], "c");
+  client.send_notification("textDocument/didClose", document("file:///nowhere/other.radl"));
+  client.send_notification("textDocument/didClose", document(kUri));
+  client.change(kUri, 10, nullptr, kGood);
+  EXPECT_EQ(client.request("textDocument/documentSymbol", document(kUri))["error"]["code"], -32803);
+  client.open(kUri, kGood);
+  EXPECT_EQ(client.result("textDocument/documentSymbol", document(kUri)).size(), 3u);
+  EXPECT_EQ(client.finish(), 0);
+}
+
+TEST(LspSession, AMessageOverTheLimitIsRefusedAndTheNextOneAnswered) {
+  TestClient client;
+  client.start();
+  client.open(kUri, kGood);
+  std::string huge(65u << 20, ' ');  // the limit is 64 MiB
+  client.send_raw(encode_frame(huge));
+  Json refused;
+  do {
+    refused = client.next_message();
+  } while (!refused.contains("error"));
+  EXPECT_EQ(refused["error"]["code"], -32700);
+  EXPECT_EQ(client.result("textDocument/documentSymbol", document(kUri)).size(), 3u);
+}
+
 TEST(LspSession, AnyTextAndPositionGetsAnAnswer) {
   TestClient client;
   client.start();

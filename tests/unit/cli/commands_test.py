@@ -1,0 +1,194 @@
+"""Commands of radlc around the language, run as programs: exit statuses, what goes where, files, a terminal."""
+import json
+import os
+import pathlib
+import pty
+import select
+import stat
+import subprocess
+import tempfile
+import time
+import unittest
+
+RADLC = os.path.join(os.environ["RADL_BUILD"], "bin", "radlc")
+GOOD = "network n ()\nsystem a (net_interface.0.connection = 'n')\ndeploy a 2\n"
+UGLY = "system   a(cpu.count>=1)\n"
+PRETTY = "system a (cpu.count >= 1)\n"
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="radl-cli-")
+        self.addCleanup(self.folder.cleanup)
+        self.at = pathlib.Path(self.folder.name)
+
+    def file(self, name, text):
+        path = self.at / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def run_it(self, *arguments, text="", environment=None):
+        return subprocess.run([RADLC, *map(str, arguments)], cwd=self.at, input=text, capture_output=True, text=True,
+                              timeout=60, env={**os.environ, **(environment or {})})
+
+    def fails(self, status, said, *arguments, **more):
+        done = self.run_it(*arguments, **more)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertIn(said, done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertNotIn("internal error", done.stderr)
+
+
+class Fmt(Case):
+    def test_mode_and_link_stay(self):
+        path = self.file("real.radl", UGLY)
+        path.chmod(0o640)
+        link = self.at / "link.radl"
+        link.symlink_to("real.radl")
+        done = self.run_it("fmt", "link.radl")
+        self.assertEqual((done.returncode, done.stdout), (0, "link.radl\n"))
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(path.read_text(), PRETTY)
+        self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o640)
+        self.assertEqual(sorted(os.listdir(self.at)), ["link.radl", "real.radl"])
+
+    def test_a_file_in_order_is_not_touched(self):
+        path = self.file("a.radl", PRETTY)
+        os.utime(path, (1, 1))
+        self.assertEqual(self.run_it("fmt", "a.radl").stdout, "")
+        self.assertEqual(path.stat().st_mtime, 1)
+
+    def test_check_and_diff_write_nothing(self):
+        path = self.file("a.radl", UGLY)
+        done = self.run_it("fmt", "--check", ".")
+        self.assertEqual((done.returncode, done.stdout), (1, "a.radl\n"))
+        done = self.run_it("fmt", "--diff", ".")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("-" + UGLY, done.stdout)
+        self.assertIn("+" + PRETTY, done.stdout)
+        self.assertEqual(path.read_text(), UGLY)
+        self.assertEqual(self.run_it("fmt", "--check", "-", text=PRETTY).returncode, 0)
+
+    def test_standard_input(self):
+        done = self.run_it("fmt", "-", text=UGLY)
+        self.assertEqual((done.returncode, done.stdout), (0, PRETTY))
+        self.fails(1, "E0102", "fmt", "-", text="system a (")
+
+    def test_what_cannot_be_read_stays_and_the_rest_is_done(self):
+        bad, good = self.file("a.radl", "system a (\n"), self.file("b.radl", UGLY)
+        self.assertEqual(self.run_it("fmt", "a.radl", "b.radl").returncode, 1)
+        self.assertEqual((bad.read_text(), good.read_text()), ("system a (\n", PRETTY))
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write everything")
+    def test_a_file_that_may_not_be_written_stays(self):
+        path = self.file("a.radl", UGLY)
+        path.chmod(0o444)
+        self.assertNotEqual(self.run_it("fmt", "a.radl").returncode, 0)
+        self.assertEqual(path.read_text(), UGLY)
+
+
+class Messages(Case):
+    def test_each_says_what_is_wrong(self):
+        self.file("good.radl", GOOD)
+        self.file("bad.radl", "system a (\n")
+        for said, arguments in [
+                ("did you mean 'check'?", ("chek",)),
+                ("did you mean '--json'?", ("check", "--jsn", "good.radl")),
+                ("unknown option '--nothing-like-it'", ("plan", "--nothing-like-it")),
+                ("FILE is required", ("doc",)),
+                ("none.radl", ("doc", "none.radl")),
+                ("E0102", ("doc", "bad.radl")),
+                ("/nowhere/x: ", ("doc", "good.radl", "-o", "/nowhere/x")),
+                ("there is no code E9999", ("explain", "E9999")),
+                ("is radl already", ("convert", "good.radl", "--to", "radl")),
+                ("E0102", ("convert", "bad.radl")),
+                ("no such file", ("templates", "list", "nowhere")),
+                ("no template", ("templates", "show", "nothing")),
+                ("E0102", ("graph", "bad.radl")),
+                ("there is no code", ("check", "-Wnonsense", "good.radl")),
+                ("E0001", ("check", "good.radl", "none.radl")),
+                ("no .radl file", ("fmt", self.at / "empty")),
+                ("tcsh", ("completions", "tcsh")),
+                ("E0101", ("console", "good.radl", "-e", "1+"))]:
+            (self.at / "empty").mkdir(exist_ok=True)
+            with self.subTest(arguments=arguments):
+                self.fails(1, said, *arguments)
+
+    def test_every_command_has_help(self):
+        listed = self.run_it("--help").stdout
+        for name in ("check", "fmt", "convert", "doc", "graph", "templates", "console", "explain", "lsp", "completions"):
+            self.assertIn("\n  %s " % name, listed)
+            done = self.run_it(name, "--help")
+            self.assertEqual((done.returncode, done.stderr), (0, ""), name)
+            self.assertIn("Usage: radlc %s" % name, done.stdout)
+
+    def test_drawing_needs_graphviz(self):
+        self.file("good.radl", GOOD)
+        self.assertIn("digraph", self.run_it("graph", "good.radl").stdout)
+        self.fails(2, "install the package graphviz", "graph", "good.radl", "-o", "x.svg", environment={"PATH": "/nowhere"})
+        self.assertFalse((self.at / "x.svg").exists())
+
+
+class Check(Case):
+    def test_files_and_folders_and_json(self):
+        self.file("sub/bad.radl", "deploy a 1\n")
+        self.file("good.radl", GOOD)
+        done = self.run_it("check", ".")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("2 files: 1 error", done.stderr)
+        found = json.loads(self.run_it("check", "--json", "sub", "good.radl").stdout)
+        self.assertEqual((found["schema"], found["errors"], len(found["diagnostics"])), (1, 1, 1))
+        finding = found["diagnostics"][0]
+        # docs/tools.md names these.
+        for key in ("severity", "code", "message", "phase", "file", "line", "column", "end_line", "end_column", "begin", "end"):
+            self.assertIn(key, finding)
+        self.assertEqual(self.run_it("check", "-q", "good.radl").stderr, "")
+        self.assertEqual(self.run_it("check", "-", text=GOOD).returncode, 0)
+
+
+class Console(Case):
+    def test_lines_from_a_pipe(self):
+        done = self.run_it("console", text="1 + 1\n:type [1, 2]\n")
+        self.assertEqual((done.returncode, done.stdout), (0, "2\nlist of 2, each: integer\n"))
+        self.assertEqual(self.run_it("console", text="nothing\n").returncode, 1)
+
+    def test_a_terminal_edits_completes_and_remembers(self):
+        self.file("good.radl", GOOD)
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(self.at)
+            os.environ.update(TERM="xterm", HOME=str(self.at), CI="")
+            os.environ.pop("XDG_STATE_HOME", None)
+            os.execv(RADLC, [RADLC, "console", "good.radl"])
+        shown = ""
+
+        def expect(text):
+            nonlocal shown
+            limit = time.time() + 30
+            while text not in shown:
+                self.assertLess(time.time(), limit, "waiting for %r, got %r" % (text, shown))
+                if select.select([terminal], [], [], 0.1)[0]:
+                    shown += os.read(terminal, 4096).decode(errors="replace")
+            shown = shown[shown.index(text) + len(text):]
+
+        expect("> ")
+        os.write(terminal, b"40 + 2\r")
+        expect("\n42")
+        expect("> ")
+        os.write(terminal, b"\x1b[A0\r")  # the line before, and a digit behind it
+        expect("\n60")
+        expect("> ")
+        os.write(terminal, b"coun\ta)\r")
+        expect("\n2")
+        expect("> ")
+        os.write(terminal, b"\x04")
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
+        os.close(terminal)
+        history = self.at / ".local/state/radlc/console_history"
+        self.assertIn("count(a)", history.read_text())
+        self.assertEqual(stat.S_IMODE(history.stat().st_mode), 0o600)
+
+
+if __name__ == "__main__":
+    unittest.main()
