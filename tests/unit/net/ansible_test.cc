@@ -182,7 +182,7 @@ TEST_F(IsolatedAnsibleTest, AnOrdinaryLoginBecomesRootBySudo) {
   handles[1].attributes = test::second_login(nodes->make("wn[0]"), {.sudo = true});
   handles[1].connect = [remote = std::make_shared<std::unique_ptr<Remote>>(ssh::make_remote(*ssh::target_of(
                             handles[1].attributes)))]() -> Result<Remote*> { return remote->get(); };
-  context.all_nodes = handles;
+  context.all_nodes = [this] { return handles; };
   auto step = recipe("root",
                      "- tasks:\n  - copy: { dest: /etc/by-ansible, content: \"{{ ansible_user }}\" }\n"
                      "  - command: id -un\n    register: who\n  - assert: { that: who.stdout == 'root' }\n");
