@@ -98,6 +98,7 @@ std::string OpensshRemote::through_jump() const {
                                 port,
                                 "-W",
                                 "%h:%p"};
+  argv.insert(argv.end(), {"-E", directory_ + "/log"});  // ssh sends its standard error nowhere
   if (!user.empty()) argv.insert(argv.end(), {"-l", user});
   auto add_file = [&](const std::string& option, const std::string& path) {
     if (!path.empty()) argv.insert(argv.end(), {"-o", option + "=\"" + path + "\""});
