@@ -6,6 +6,7 @@ comes to its end. After each kill the next run, alternately an apply and a destr
 every node there once or not at all, and no process, port, folder or unfinished file of another one.
 
 RADL_CRASH_BOTH=1: follow each kill by an apply and, in a run of its own, by a destroy. RADL_CRASH_FROM=n: begin at point n.
+RADL_CRASH_ALL=1: every write also where the first apply's loop stands for it.
 """
 import concurrent.futures
 import contextlib
@@ -32,8 +33,9 @@ configure greet (
 deploy box 1
 contextualize ( system box configure greet step 1 )
 """
-# What makes and removes things that outlive radlc, without the many writes in between.
-THINGS = ",mkdir,rmdir,rename,unlink,unlinkat,remove,fork,kill,open,open64,openat,openat64,connect,"
+# What makes and removes things that outlive radlc, and what ends a transaction, without the writes in between.
+STEPS = ",mkdir,rmdir,rename,unlink,unlinkat,remove,fork,kill,open,open64,openat,openat64,connect,fdatasync,ftruncate,"
+STEPS = None if os.environ.get("RADL_CRASH_ALL") else STEPS
 SHARED = {"RADL_LOCAL_ISOLATION": "off", "RADL_LOCAL_NETWORK": "shared"}
 
 
@@ -173,16 +175,16 @@ class LocalCrash(RadlCase):
         self.at_every_point([], ["apply"], least=150)
 
     def test_apply_of_a_change(self):
-        self.at_every_point([[]], ["apply", "--input", "text=other"], text="other", least=40)
+        self.at_every_point([[]], ["apply", "--input", "text=other"], text="other", only=STEPS, least=8)
 
     def test_destroy(self):
-        self.at_every_point([[]], ["destroy"], least=60)
+        self.at_every_point([[]], ["destroy"], only=STEPS, least=20)
 
     def test_apply_with_what_isolation_this_machine_has(self):
-        self.at_every_point([], ["apply"], environment={}, only=THINGS, least=30)
+        self.at_every_point([], ["apply"], environment={}, only=STEPS, least=30)
 
     def test_destroy_with_what_isolation_this_machine_has(self):
-        self.at_every_point([[]], ["destroy"], environment={}, only=THINGS, least=10)
+        self.at_every_point([[]], ["destroy"], environment={}, only=STEPS, least=20)
 
 
 if __name__ == "__main__":

@@ -93,6 +93,7 @@ class DiskProvider : public Provider {
     Json attributes = {{"host", "127.0.0.1"},
                        {"private_ip", "10.0.0." + std::to_string(creates.load())},
                        {"public_ip", nullptr},
+                       {"state", "running"},
                        {"spec", spec}};
     write(path / "attributes", attributes.dump());
     point("create 3 " + address);

@@ -93,7 +93,7 @@ TEST_F(PlanText, MoreMemory) {
 }
 
 TEST_F(PlanText, MoreMemoryWhereItChangesInPlace) {
-  bench.provider.in_place = {"memory.size"};
+  bench.provider.in_place = {"memory"};
   applied(cluster(2, "hello", 2 * kGiB));
   expect_text("more-memory-in-place.txt", render_text(bench.plan(cluster(2, "hello", 4 * kGiB))));
 }
