@@ -5,10 +5,15 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
+#include "engine/cli/bench_profile.h"
 #include "engine/cli/command.h"
 #include "engine/data/random.h"
+#include "engine/export/safetensors.h"
+#include "engine/kernels/parallel.h"
 #include "engine/model/graph.h"
 #include "engine/model/network.h"
 #include "engine/optim/optimizer.h"
@@ -18,12 +23,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr int kWarmUp = 2;       // steps that are not counted
+constexpr size_t kLosses = 3;    // losses that are told
+constexpr float kRate = 0.001f;  // of the updates, SGD with momentum 0.9
+
 struct Flags {
   std::string model = "resnet20", shape = "32x32x3", precision = "auto";
   BuildOptions build;
   int classes = 10, steps = 0;
   double seconds = 10;
-  bool forward = false, json = false, kernels = false;
+  bool forward = false, json = false, kernels = false, profile = false;
+  std::string dump;
 };
 
 struct Timing {
@@ -35,6 +45,31 @@ struct Timing {
   }
 };
 
+// Of all threads so far; unlike time on the wall it hardly depends on what else the machine does.
+double processor_seconds() {
+  struct timespec t {};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+// The weights as they are now and the batch, so that another program can do the same steps.
+Status dump(const std::string& path, Network& network, const Batch& batch) {
+  const auto size = [](int n) { return static_cast<int64_t>(n); };
+  std::vector<exporter::TensorView> tensors;
+  const auto add = [&](const std::vector<ParameterInfo>& layout, std::span<const float> values) {
+    for (const ParameterInfo& p : layout)
+      tensors.push_back({p.name, {p.shape.begin(), p.shape.end()}, values.subspan(p.offset, p.size)});
+  };
+  add(network.parameter_layout(), network.parameters());
+  add(network.statistics_layout(), network.statistics());
+  const InputShape in = network.input();
+  const std::vector<float> labels(batch.labels.begin(), batch.labels.end());
+  tensors.push_back(
+      {"bench.images", {size(batch.size), size(in.height), size(in.width), size(in.channels)}, batch.images});
+  tensors.push_back({"bench.labels", {size(batch.size)}, labels});
+  return exporter::write_safetensors(path, tensors, {{"model", network.description()}});
+}
+
 int run(Flags& f, const Context& context) {
   auto shape = parse_shape(f.shape);
   if (!shape.ok()) return fail(shape.status());
@@ -45,7 +80,9 @@ int run(Flags& f, const Context& context) {
   f.build.training = !f.forward;
   auto network = Network::build(f.model, in, f.classes, f.build);
   if (!network.ok()) return fail(network.status());
+  const int threads = f.build.threads > 0 ? f.build.threads : usable_cores();
   OptimizerConfig config;
+  config.threads = threads;
   auto optimizer = f.forward ? Result<std::unique_ptr<Optimizer>>(std::unique_ptr<Optimizer>())
                              : Optimizer::make(config, (*network)->parameter_layout());
   if (!optimizer.ok()) return fail(optimizer.status());
@@ -56,49 +93,72 @@ int run(Flags& f, const Context& context) {
   for (auto& v : images) v = random.between(-2, 2);
   for (auto& l : labels) l = int32_t(random.below(uint32_t(f.classes)));
   const Batch batch{images, labels, n};
+  if (!f.dump.empty())
+    if (Status s = dump(f.dump, **network, batch); !s.ok()) return fail(s);
   Timing timing;
+  std::vector<double> losses;  // of the first steps
+  double update_seconds = 0, processor = 0;
   const auto begin = Clock::now();
   for (int step = 0; !context.cancelled->load(); ++step) {
+    if (f.profile && step == kWarmUp) (*network)->set_profiling(true), update_seconds = 0;
+    if (step == kWarmUp) processor = processor_seconds();
     const auto at = Clock::now();
     if (f.forward) {
       (*network)->evaluate(batch, {});
     } else {
-      (*network)->forward_backward(batch);
-      (*optimizer)->step((*network)->parameters(), (*network)->gradients(), 0.001f);
+      const StepResult result = (*network)->forward_backward(batch);
+      if (losses.size() < kLosses) losses.push_back(result.loss);
+      const auto updating = Clock::now();
+      (*optimizer)->step((*network)->parameters(), (*network)->gradients(), kRate);
       (*network)->parameters_changed();
+      update_seconds += std::chrono::duration<double>(Clock::now() - updating).count();
     }
     const auto now = Clock::now();
-    if (step >= 2)
-      timing.steps.push_back(std::chrono::duration<double>(now - at).count());  // the first two warm up
+    if (step >= kWarmUp) timing.steps.push_back(std::chrono::duration<double>(now - at).count());
     const double spent = std::chrono::duration<double>(now - begin).count();
-    if (f.steps > 0 ? step + 1 >= f.steps + 2 : spent >= f.seconds && timing.steps.size() >= 3) break;
+    if (f.steps > 0 ? step + 1 >= f.steps + kWarmUp : spent >= f.seconds && timing.steps.size() >= 3) break;
   }
   if (timing.steps.empty()) return kInterrupted;
+  processor = processor_seconds() - processor;
   struct rusage usage {};
   ::getrusage(RUSAGE_SELF, &usage);
   const double median = timing.median(),
                fastest = *std::min_element(timing.steps.begin(), timing.steps.end());
   const double flop = (*network)->graph().forward_flop() * (f.forward ? 1 : 3) * n;
   const char* precision = f.build.precision == Precision::Bf16 ? "bf16" : "fp32";
+  Profile profile;
+  if (f.profile) {
+    const int steps = static_cast<int>(timing.steps.size());
+    profile = {(*network)->profile(), steps,
+               std::accumulate(timing.steps.begin(), timing.steps.end(), 0.0) / steps,
+               measure_peaks(f.build.precision == Precision::Bf16 ? Type::Bf16 : Type::F32, threads)};
+    OperationTime update{"update", "optimizer"};
+    update.backward_seconds = update_seconds;
+    if (!f.forward) profile.operations.push_back(std::move(update));
+  }
   if (f.json) {
-    fmt::print("{}\n", nlohmann::ordered_json{{"model", f.model},
-                                              {"batch_size", n},
-                                              {"precision", precision},
-                                              {"mode", f.forward ? "forward" : "train"},
-                                              {"steps", timing.steps.size()},
-                                              {"median_seconds", median},
-                                              {"fastest_seconds", fastest},
-                                              {"pictures_per_second", n / median},
-                                              {"gflops", flop / median / 1e9},
-                                              {"network_bytes", (*network)->memory_bytes()},
-                                              {"peak_rss_kib", usage.ru_maxrss}}
-                           .dump());
+    nlohmann::ordered_json line{{"model", f.model},
+                                {"batch_size", n},
+                                {"precision", precision},
+                                {"mode", f.forward ? "forward" : "train"},
+                                {"steps", timing.steps.size()},
+                                {"median_seconds", median},
+                                {"fastest_seconds", fastest},
+                                {"pictures_per_second", n / median},
+                                {"gflops", flop / median / 1e9},
+                                {"network_bytes", (*network)->memory_bytes()},
+                                {"peak_rss_kib", usage.ru_maxrss}};
+    line["processor_seconds"] = processor / static_cast<double>(timing.steps.size());
+    if (!f.forward) line["losses"] = losses;
+    if (f.profile) line["profile"] = profile_json(profile);
+    fmt::print("{}\n", line.dump());
   } else {
     fmt::print(
         "{} {} batch {} {}: {:.0f} pictures/s (median of {} steps, {:.1f} ms; fastest {:.1f} ms), {:.0f} "
         "GFLOP/s, {} peak\n",
         f.model, f.forward ? "forward" : "training", n, precision, n / median, timing.steps.size(),
         median * 1e3, fastest * 1e3, flop / median / 1e9, human_bytes(uint64_t(usage.ru_maxrss) * 1024));
+    if (f.profile) fmt::print("{}", profile_text(profile));
   }
   if (f.kernels) fmt::print("{}", (*network)->kernel_listing());
   return kDone;
@@ -121,11 +181,15 @@ std::function<int()> add(CLI::App& app, Context& context) {
       ->check(CLI::IsMember({"auto", "fp32", "bf16"}))
       ->capture_default_str();
   c->add_option("--threads", f->build.threads, "0: all cores")->capture_default_str();
-  c->add_option("--kernels", f->build.kernels, "auto, ref, eigen, onednn")->capture_default_str();
+  c->add_option("--kernels", f->build.kernels, "auto, ref, eigen, onednn, own, direct")
+      ->capture_default_str();
   c->add_option("--seconds", f->seconds, "how long to measure")->capture_default_str();
   c->add_option("--steps", f->steps, "measure so many steps instead");
   c->add_flag("--forward", f->forward, "prediction instead of training");
   c->add_flag("--list-kernels", f->kernels, "the kernel of each layer and why it was chosen");
+  c->add_flag("--profile", f->profile,
+              "time, share and fraction of the measured peaks of each kernel and operation");
+  c->add_option("--dump", f->dump, "write the first weights and the batch to this safetensors file");
   c->add_flag("--json", f->json, "one line of JSON");
   return [f, &context] { return run(*f, context); };
 }

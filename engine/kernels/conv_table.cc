@@ -16,20 +16,81 @@ ChosenConv chosen(std::unique_ptr<ConvKernel> kernel, std::string why) {
   return {std::move(kernel), std::move(why)};
 }
 
+using Maker = std::unique_ptr<ConvKernel> (*)(const ConvRequest&);
+
+// Each pass by the kernel that is fastest at it.
+class PassesConv : public ConvKernel {
+ public:
+  // Null where a kernel cannot do its pass; a pass that was not asked for has none.
+  static std::unique_ptr<ConvKernel> make(const ConvRequest& r, Maker forward, Maker data, Maker weights) {
+    const auto only = [&](Maker maker, bool backward_data, bool backward_weights) {
+      ConvRequest part = r;
+      part.backward_data = backward_data, part.backward_weights = backward_weights;
+      return maker(part);
+    };
+    auto passes = std::make_unique<PassesConv>();
+    passes->forward_ = only(forward, false, false);
+    if (r.backward_data) passes->data_ = only(data, true, false);
+    if (r.backward_weights) passes->weights_ = only(weights, false, true);
+    const bool whole =
+        passes->forward_ && (passes->data_ || !r.backward_data) && (passes->weights_ || !r.backward_weights);
+    if (!whole) return nullptr;
+    return passes;
+  }
+
+  void set_weights(const float* weights, bool training) override {
+    forward_->set_weights(weights, false);
+    if (training && data_) data_->set_weights(weights, true);
+  }
+  void forward(int n, const void* x, const float* bias, void* y, double* sums) override {
+    forward_->forward(n, x, bias, y, sums);
+  }
+  bool fuses_sums() const override { return forward_->fuses_sums(); }
+  void backward_data(int n, const void* dy, void* dx, bool add) override {
+    data_->backward_data(n, dy, dx, add);
+  }
+  void backward_weights(int n, const void* x, const void* dy, float* dw, float* dbias) override {
+    weights_->backward_weights(n, x, dy, dw, dbias);
+  }
+  bool rounds_inside() const override {
+    return forward_->rounds_inside() || (data_ && data_->rounds_inside()) ||
+           (weights_ && weights_->rounds_inside());
+  }
+  size_t memory_bytes() const override {
+    return forward_->memory_bytes() + (data_ ? data_->memory_bytes() : 0) +
+           (weights_ ? weights_->memory_bytes() : 0);
+  }
+  std::string name() const override {
+    std::string text = forward_->name();
+    if (data_ && data_->name() != forward_->name()) text += ", data " + data_->name();
+    if (weights_ && weights_->name() != forward_->name()) text += ", weights " + weights_->name();
+    return text;
+  }
+
+ private:
+  std::unique_ptr<ConvKernel> forward_, data_, weights_;
+};
+
+// docs/engine.md has the measurements behind these rules.
 ChosenConv choose(const ConvRequest& r) {
+  const ConvGeometry& g = r.geometry;
   const std::string no_own = own_conv_refusal(r);
   if (r.type == Type::Bf16 && cpu().amx_bf16)
     if (auto kernel = make_onednn_conv(r)) return chosen(std::move(kernel), "AMX is oneDNN's");
-  // Ours spends four times the work on a strided input gradient. Only on one thread, though: the spinning
-  // OpenMP helpers of oneDNN would hold the cores that ours need next.
-  const bool strided = r.backward_data && (r.geometry.sw > 1 || r.geometry.sh > 1);
-  if (strided && r.threads == 1)
-    if (auto kernel = make_onednn_conv(r))
-      return chosen(std::move(kernel), "strided, one thread: oneDNN wastes less");
-  if (winograd_conv_refusal(r).empty())
-    return chosen(make_winograd_conv(r), "vector bf16: 2.25 times fewer products");
-  if (no_own.empty()) return chosen(make_own_conv(r), "vector bf16 or fp32 without AMX: ours is fastest");
-  if (auto kernel = make_onednn_conv(r)) return chosen(std::move(kernel), no_own);
+  if (winograd_conv_refusal(r).empty()) {
+    if (r.backward_data && g.oh * g.ow <= 9)
+      if (auto kernel = PassesConv::make(r, make_winograd_conv, make_onednn_conv, make_winograd_conv))
+        return chosen(std::move(kernel), "3x3 on small pictures: oneDNN's input gradient skips the padding");
+    return chosen(make_winograd_conv(r), "3x3: 2.25 times fewer products");
+  }
+  if (no_own.empty() && g.h * g.w == 1 && g.oc <= 16)
+    return chosen(make_own_conv(r), "too small for oneDNN's calls");
+  // The own forward pass gives batch normalisation its sums.
+  if (no_own.empty() && g.c < 16 && g.kh * g.kw > 1 && g.sh == 1 && g.sw == 1)
+    if (auto kernel = PassesConv::make(r, make_own_conv, make_onednn_conv, make_onednn_conv))
+      return chosen(std::move(kernel), "few channels: own forward with the sums, oneDNN's gradients");
+  if (auto kernel = make_onednn_conv(r)) return chosen(std::move(kernel), "oneDNN is fastest at this shape");
+  if (no_own.empty()) return chosen(make_own_conv(r), "oneDNN does not take it");
   return chosen(make_eigen_conv(r), "neither own nor oneDNN kernels take it");
 }
 

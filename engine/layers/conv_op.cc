@@ -45,6 +45,9 @@ class ConvOpImpl : public ConvOp {
   size_t memory_bytes() const override { return conv_.kernel->memory_bytes(); }
   std::string kernel() const override { return fmt::format("{}: {}", conv_.kernel->name(), conv_.why); }
   double flop() const override { return spec_.geometry.flop(spec_.rows_per_example); }
+  double backward_flop() const override {
+    return flop() * ((out_->wants_gradient && !spec_.frozen) + (to_in_.tensor != nullptr));
+  }
 
  private:
   int rows(const StepContext& s) const { return s.n * spec_.rows_per_example; }

@@ -83,8 +83,9 @@ class Op {
   virtual size_t memory_bytes() const { return 0; }
   // Chosen kernel and why; empty for element-wise work.
   virtual std::string kernel() const { return ""; }
-  // Of the forward pass, per example.
+  // Of the forward and the backward pass, per example; as of a plain convolution or matrix product.
   virtual double flop() const { return 0; }
+  virtual double backward_flop() const { return 2 * flop(); }
 
   std::string name;  // of its layers: "layer1.0.bn1+relu"
   int layer = 0;     // index of its first layer in the graph

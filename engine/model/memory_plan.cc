@@ -21,6 +21,10 @@ Tensor* MemoryPlan::make(Shape shape, Type type) {
 }
 
 void MemoryPlan::use(Tensor* t) {
+  if (t->last != time_) {
+    if (touched_.size() <= static_cast<size_t>(time_)) touched_.resize(static_cast<size_t>(time_) + 1);
+    touched_[static_cast<size_t>(time_)] += static_cast<double>(t->elements(batch_) * size_of(t->type));
+  }
   if (t->first < 0) t->first = time_;
   t->last = std::max(t->last, time_);
 }

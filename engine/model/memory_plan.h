@@ -18,6 +18,10 @@ class MemoryPlan : public Planner {
   Tensor* make(Shape shape, Type type) override;
   void use(Tensor* tensor) override;
   GradientUse gradient(Tensor* of, Tensor* over = nullptr) override;
+  // Bytes of the tensors that the operation at `time` uses, each once, for the largest batch.
+  double touched(int time) const {
+    return static_cast<size_t>(time) < touched_.size() ? touched_[static_cast<size_t>(time)] : 0;
+  }
   // Keeps a tensor from `time_` on until the end, whatever uses it (the logits).
   void keep(Tensor* tensor);
 
@@ -30,6 +34,7 @@ class MemoryPlan : public Planner {
  private:
   int batch_, time_ = 0;
   std::deque<Tensor> tensors_;
+  std::vector<double> touched_;  // by time
 };
 
 }  // namespace radl::engine

@@ -58,13 +58,18 @@ class PlannedNetwork : public Network {
     const StepContext s = context(batch, true);
     run_forward(s);
     Tensor* logits = compiled_.logits;
-    const StepResult result = softmax_cross_entropy(
-        reinterpret_cast<float*>(logits->data), batch.labels.data(), batch.size, graph_.classes,
-        options_.label_smoothing, reinterpret_cast<float*>(logits->gradient->data));
+    StepResult result;
+    timed(loss_seconds_, [&] {
+      result = softmax_cross_entropy(reinterpret_cast<float*>(logits->data), batch.labels.data(), batch.size,
+                                     graph_.classes, options_.label_smoothing,
+                                     reinterpret_cast<float*>(logits->gradient->data));
+    });
     for (size_t i = compiled_.ops.size(); i-- > 0;) {
       Op& op = *compiled_.ops[i];
       timed(times_[i].backward, [&] { op.backward(s); });
-      if (profiling_) times_[i].backward_flop += 2 * op.flop() * s.n;
+      if (!profiling_) continue;
+      times_[i].backward_flop += op.backward_flop() * s.n;
+      times_[i].backward_bytes += plan_.touched(backward_time(i)) * s.n / options_.batch_size;
     }
     ++step_;
     return result;
@@ -108,7 +113,7 @@ class PlannedNetwork : public Network {
 
   void set_profiling(bool on) override {
     profiling_ = on;
-    pack_seconds_ = 0;
+    pack_seconds_ = loss_seconds_ = 0;
     std::fill(times_.begin(), times_.end(), Timing{});
   }
   std::vector<OperationTime> profile() const override {
@@ -118,6 +123,7 @@ class PlannedNetwork : public Network {
       out.push_back({compiled_.ops[i]->name, compiled_.ops[i]->kernel(), t.forward, t.backward, t.flop,
                      t.backward_flop, t.bytes, t.backward_bytes});
     }
+    out.push_back({"loss", "", loss_seconds_});
     out.push_back({"weights", "packing", pack_seconds_});
     return out;
   }
@@ -130,10 +136,12 @@ class PlannedNetwork : public Network {
     if (!options_.training) return;
     plan_.gradient(compiled_.logits);
     for (int i = count - 1; i >= 0; --i) {
-      plan_.set_time(2 * count - i);
+      plan_.set_time(backward_time(static_cast<size_t>(i)));
       compiled_.ops[i]->plan_backward(plan_);
     }
   }
+
+  int backward_time(size_t op) const { return static_cast<int>(2 * compiled_.ops.size() - op); }
 
   Status check_memory() const {
     size_t parameters = graph_.parameter_count * sizeof(float) * (options_.training ? 2 : 1);
@@ -167,7 +175,9 @@ class PlannedNetwork : public Network {
     }
     for (size_t i = 0; i < compiled_.ops.size(); ++i) {
       timed(times_[i].forward, [&] { compiled_.ops[i]->forward(s); });
-      if (profiling_) times_[i].flop += compiled_.ops[i]->flop() * s.n;
+      if (!profiling_) continue;
+      times_[i].flop += compiled_.ops[i]->flop() * s.n;
+      times_[i].bytes += plan_.touched(static_cast<int>(i)) * s.n / options_.batch_size;
     }
   }
 
@@ -189,7 +199,7 @@ class PlannedNetwork : public Network {
   bool stale_ = true, profiling_ = false;
   uint64_t step_ = 0;
   std::vector<Timing> times_;
-  double pack_seconds_ = 0;
+  double pack_seconds_ = 0, loss_seconds_ = 0;
 };
 
 }  // namespace

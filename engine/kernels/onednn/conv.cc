@@ -62,14 +62,24 @@ Described describe(const ConvGeometry& g, Type type, int n) {
   return d;
 }
 
-// The three convolutions for one batch size.
+// The three convolutions for one number of pictures.
 struct Primitives {
   dnnl::convolution_forward forward;
   dnnl::convolution_backward_data backward_data;
   dnnl::convolution_backward_weights backward_weights;
-  memory x, y, dx, dy, scratch_f, scratch_d, scratch_w;
+  size_t scratch_f = 0, scratch_d = 0, scratch_w = 0;
 };
 
+// What one thread works with.
+struct Part {
+  dnnl::stream stream{cpu_engine()};
+  Buffer scratch;
+  memory sums;  // this part's gradient of the weights
+};
+
+// The batch is cut over our own threads and each part runs in the library on one: OpenMP's helpers, which
+// spin for milliseconds after each call, would hold the cores that the next operation needs. A batch of fewer
+// pictures than threads is one part on all of them.
 class OnednnConv : public ConvKernel {
  public:
   explicit OnednnConv(const ConvRequest& r)
@@ -77,91 +87,137 @@ class OnednnConv : public ConvKernel {
         g_(r.geometry),
         kernels_(elementwise(r.type)),
         sums_kernel_(r.type, g_.oc, r.threads),
-        stream_(cpu_engine()) {
+        parts_(r.threads) {
     sums_.resize(2 * g_.oc);
-    ThreadScope scope(r.threads);
-    sizes_.emplace(g_.n, make(g_.n));
+    ones_.assign(g_.oc, 1.0f);
+    prepare(g_.n);
     if (r.backward_data) added_ = Buffer(static_cast<size_t>(g_.n) * g_.h * g_.w * g_.c * size_of(r.type));
   }
 
   void set_weights(const float* weights, bool training) override {
-    ThreadScope scope(r_.threads);
+    ThreadScope scope(1);
+    dnnl::stream& stream = parts_[0].stream;
     memory master(describe(g_, r_.type, 1).plain_w, cpu_engine(), const_cast<float*>(weights));
-    to_forward_.execute(stream_, master, weights_f_);
-    if (training && r_.backward_data) to_backward_.execute(stream_, master, weights_d_);
-    stream_.wait();
+    to_forward_.execute(stream, master, weights_f_);
+    if (training && r_.backward_data) to_backward_.execute(stream, master, weights_d_);
+    stream.wait();
   }
 
   void forward(int n, const void* x, const float* bias, void* y, double*) override {
-    ThreadScope scope(r_.threads);
-    Primitives& p = primitives(n);
-    p.x.set_data_handle(const_cast<void*>(x));
-    p.y.set_data_handle(y);
-    p.forward.execute(stream_, {{DNNL_ARG_SRC, p.x},
-                                {DNNL_ARG_WEIGHTS, weights_f_},
-                                {DNNL_ARG_DST, p.y},
-                                {DNNL_ARG_SCRATCHPAD, p.scratch_f}});
-    stream_.wait();
+    for_parts(n, [&](Part& part, Primitives& p, const Described& d, size_t first, size_t) {
+      p.forward.execute(part.stream, {{DNNL_ARG_SRC, at(d.x, x, first * in_size())},
+                                      {DNNL_ARG_WEIGHTS, weights_f_},
+                                      {DNNL_ARG_DST, at(d.y, y, first * out_size())},
+                                      {DNNL_ARG_SCRATCHPAD, scratch(part, p.scratch_f)}});
+    });
     if (!bias) return;
-    const PointwiseArgs add{Act::None, 0, g_.oc, ones(), bias};
+    const PointwiseArgs add{Act::None, 0, g_.oc, ones_.data(), bias};
     parallel_for(r_.threads, static_cast<size_t>(n) * g_.oh * g_.ow, 64, [&](size_t begin, size_t end, int) {
-      std::byte* at = static_cast<std::byte*>(y) + begin * g_.oc * size_of(r_.type);
-      kernels_.pointwise(add, end - begin, at, nullptr, at);
+      std::byte* row = static_cast<std::byte*>(y) + begin * g_.oc * size_of(r_.type);
+      kernels_.pointwise(add, end - begin, row, nullptr, row);
     });
   }
 
   void backward_data(int n, const void* dy, void* dx, bool add) override {
-    ThreadScope scope(r_.threads);
-    Primitives& p = primitives(n);
-    p.dy.set_data_handle(const_cast<void*>(dy));
-    p.dx.set_data_handle(add ? static_cast<void*>(added_.data()) : dx);
-    p.backward_data.execute(stream_, {{DNNL_ARG_DIFF_DST, p.dy},
-                                      {DNNL_ARG_WEIGHTS, weights_d_},
-                                      {DNNL_ARG_DIFF_SRC, p.dx},
-                                      {DNNL_ARG_SCRATCHPAD, p.scratch_d}});
-    stream_.wait();
-    if (!add) return;
-    const size_t count = static_cast<size_t>(n) * g_.h * g_.w * g_.c, element = size_of(r_.type);
-    parallel_for(r_.threads, count, 1024, [&](size_t begin, size_t end, int) {
-      kernels_.scale(added_.data() + begin * element, 1, static_cast<std::byte*>(dx) + begin * element,
-                     end - begin, true);
+    void* to = add ? static_cast<void*>(added_.data()) : dx;
+    for_parts(n, [&](Part& part, Primitives& p, const Described& d, size_t first, size_t count) {
+      p.backward_data.execute(part.stream, {{DNNL_ARG_DIFF_DST, at(d.y, dy, first * out_size())},
+                                            {DNNL_ARG_WEIGHTS, weights_d_},
+                                            {DNNL_ARG_DIFF_SRC, at(d.x, to, first * in_size())},
+                                            {DNNL_ARG_SCRATCHPAD, scratch(part, p.scratch_d)}});
+      if (!add) return;
+      const size_t element = size_of(r_.type), from = first * in_size() * element;
+      kernels_.scale(added_.data() + from, 1, static_cast<std::byte*>(dx) + from, count * in_size(), true);
     });
   }
 
   void backward_weights(int n, const void* x, const void* dy, float* dw, float* dbias) override {
-    ThreadScope scope(r_.threads);
-    Primitives& p = primitives(n);
-    p.x.set_data_handle(const_cast<void*>(x));
-    p.dy.set_data_handle(const_cast<void*>(dy));
-    p.backward_weights.execute(stream_, {{DNNL_ARG_SRC, p.x},
-                                         {DNNL_ARG_DIFF_DST, p.dy},
-                                         {DNNL_ARG_DIFF_WEIGHTS, weights_w_},
-                                         {DNNL_ARG_SCRATCHPAD, p.scratch_w}});
+    const int parts = for_parts(n, [&](Part& part, Primitives& p, const Described& d, size_t first, size_t) {
+      p.backward_weights.execute(part.stream, {{DNNL_ARG_SRC, at(d.x, x, first * in_size())},
+                                               {DNNL_ARG_DIFF_DST, at(d.y, dy, first * out_size())},
+                                               {DNNL_ARG_DIFF_WEIGHTS, part.sums},
+                                               {DNNL_ARG_SCRATCHPAD, scratch(part, p.scratch_w)}});
+    });
+    float* total = static_cast<float*>(parts_[0].sums.get_data_handle());
+    for (int t = 1; t < parts; ++t) {
+      const float* more = static_cast<const float*>(parts_[t].sums.get_data_handle());
+      for (size_t i = 0; i < parts_[t].sums.get_desc().get_size() / 4; ++i) total[i] += more[i];
+    }
+    ThreadScope scope(1);
     memory master(describe(g_, r_.type, 1).plain_w, cpu_engine(), dw);
-    from_gradient_.execute(stream_, weights_w_, master);
-    stream_.wait();
+    from_gradient_.execute(parts_[0].stream, parts_[0].sums, master);
+    parts_[0].stream.wait();
     if (!dbias) return;
     sums_kernel_.run(dy, static_cast<size_t>(n) * g_.oh * g_.ow, sums_.data());
     for (int o = 0; o < g_.oc; ++o) dbias[o] = static_cast<float>(sums_[o]);
   }
 
-  size_t memory_bytes() const override { return memory_ + added_.size(); }
+  size_t memory_bytes() const override {
+    size_t total = memory_ + added_.size();
+    for (const Part& part : parts_) total += part.scratch.size();
+    return total;
+  }
   std::string name() const override { return "onednn " + implementation_; }
   bool usable() const { return usable_; }
 
  private:
-  Primitives& primitives(int n) {
-    auto it = sizes_.find(n);
-    if (it == sizes_.end()) it = sizes_.emplace(n, make(n)).first;  // once per batch size
-    return it->second;
+  size_t in_size() const { return static_cast<size_t>(g_.h) * g_.w * g_.c; }
+  size_t out_size() const { return static_cast<size_t>(g_.oh) * g_.ow * g_.oc; }
+  memory at(const memory::desc& d, const void* base, size_t element) const {
+    const std::byte* p = static_cast<const std::byte*>(base) + element * size_of(r_.type);
+    return memory(d, cpu_engine(), const_cast<std::byte*>(p));
   }
-  const float* ones() {
-    if (ones_.empty()) ones_.assign(g_.oc, 1.0f);
-    return ones_.data();
+  static memory scratch(Part& part, size_t bytes) {
+    return memory({{static_cast<int64_t>(bytes)}, memory::data_type::u8, Tag::a}, cpu_engine(),
+                  part.scratch.data());
+  }
+  int parts_of(int n) const { return n >= r_.threads ? r_.threads : 1; }
+
+  // f(part, primitives, descriptions, first picture, pictures) on each thread's part; gives the number of
+  // parts.
+  template <class F>
+  int for_parts(int n, F&& f) {
+    const int parts = parts_of(n);
+    prepare(n);
+    struct Work {
+      OnednnConv& self;
+      F& f;
+      int n, parts;
+    } work{*this, f, n, parts};
+    run_on_threads(
+        parts,
+        [](void* context, int t) {
+          const Work& w = *static_cast<Work*>(context);
+          const Share share = share_of(w.n, t, w.parts);
+          const int count = static_cast<int>(share.end - share.begin);
+          const ThreadScope scope(w.parts == 1 ? w.self.r_.threads : 1);
+          Part& part = w.self.parts_[t];
+          w.f(part, w.self.sizes_.at(count), describe(w.self.g_, w.self.r_.type, count), share.begin, count);
+          part.stream.wait();
+        },
+        &work);
+    return parts;
+  }
+
+  // Primitives for the parts of a batch of n: made once per size.
+  void prepare(int n) {
+    const int parts = parts_of(n);
+    const ThreadScope scope(parts == 1 ? r_.threads : 1);
+    for (int t = 0; t < parts; ++t) {
+      const Share share = share_of(n, t, parts);
+      const int count = static_cast<int>(share.end - share.begin);
+      if (!sizes_.contains(count)) sizes_.emplace(count, make(count));
+    }
   }
   memory allocate(const memory::desc& d) {
     memory_ += d.get_size();
     return memory(d, cpu_engine());
+  }
+  size_t need(const memory::desc& scratchpad) {
+    const size_t bytes = scratchpad.get_size();
+    for (Part& part : parts_)
+      if (part.scratch.size() < bytes) part.scratch = Buffer(bytes);
+    return bytes;
   }
 
   Primitives make(int n) {
@@ -179,9 +235,7 @@ class OnednnConv : public ConvKernel {
     usable_ = usable_ && optimised(fpd.impl_info_str());
     Primitives p;
     p.forward = dnnl::convolution_forward(fpd);
-    p.x = memory(d.x, cpu_engine(), nullptr), p.dx = memory(d.x, cpu_engine(), nullptr);
-    p.y = memory(d.y, cpu_engine(), nullptr), p.dy = memory(d.y, cpu_engine(), nullptr);
-    p.scratch_f = allocate(fpd.scratchpad_desc());
+    p.scratch_f = need(fpd.scratchpad_desc());
     if (!weights_f_) {
       weights_f_ = allocate(fpd.weights_desc());
       to_forward_ = reorder(d.plain_w, fpd.weights_desc());
@@ -205,7 +259,7 @@ class OnednnConv : public ConvKernel {
     const dnnl::convolution_backward_data::primitive_desc pd(desc, attr, cpu_engine(), fpd);
     usable_ = usable_ && optimised(pd.impl_info_str());
     p.backward_data = dnnl::convolution_backward_data(pd);
-    p.scratch_d = allocate(pd.scratchpad_desc());
+    p.scratch_d = need(pd.scratchpad_desc());
     if (weights_d_) return;
     weights_d_ = allocate(pd.weights_desc());
     to_backward_ = reorder(d.plain_w, pd.weights_desc());
@@ -216,16 +270,16 @@ class OnednnConv : public ConvKernel {
                              const dnnl::primitive_attr& attr) {
     memory::desc any = d.any_w;
     any.data.data_type = dnnl_f32;  // gradients of the weights stay fp32
-    if (weights_w_) any = weights_w_.get_desc();
+    if (parts_[0].sums) any = parts_[0].sums.get_desc();
     const dnnl::convolution_backward_weights::desc desc(dnnl::algorithm::convolution_direct, d.x, any, d.y,
                                                         {g_.sh, g_.sw}, {g_.dh - 1, g_.dw - 1},
                                                         {g_.pt, g_.pl}, {g_.pb, g_.pr});
     const dnnl::convolution_backward_weights::primitive_desc pd(desc, attr, cpu_engine(), fpd);
     usable_ = usable_ && optimised(pd.impl_info_str());
     p.backward_weights = dnnl::convolution_backward_weights(pd);
-    p.scratch_w = allocate(pd.scratchpad_desc());
-    if (weights_w_) return;
-    weights_w_ = allocate(pd.diff_weights_desc());
+    p.scratch_w = need(pd.scratchpad_desc());
+    if (parts_[0].sums) return;
+    for (Part& part : parts_) part.sums = allocate(pd.diff_weights_desc());
     from_gradient_ = reorder(pd.diff_weights_desc(), d.plain_w);
   }
 
@@ -236,8 +290,8 @@ class OnednnConv : public ConvKernel {
   std::vector<double> sums_;
   std::vector<float> ones_;
   Buffer added_;  // where a gradient lands before it is added
-  dnnl::stream stream_;
-  memory weights_f_, weights_d_, weights_w_;
+  std::vector<Part> parts_;
+  memory weights_f_, weights_d_;
   dnnl::reorder to_forward_, to_backward_, from_gradient_;
   std::map<int, Primitives> sizes_;
   std::string implementation_;

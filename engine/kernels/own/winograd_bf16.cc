@@ -1,5 +1,5 @@
 // Winograd in AVX-512: sixteen channels a vector, so that nothing is transposed; the transforms are additions
-// (which Zen 4 has pipes of their own for), the products VDPBF16PS with a pair of channels broadcast from
+// (for which Zen 4 has pipes of their own), the products VDPBF16PS with a pair of channels broadcast from
 // memory.
 #include <immintrin.h>
 
@@ -18,144 +18,9 @@ namespace {
 
 constexpr int blocks_of(int channels) { return (channels + 15) / 16; }
 
-// ---- transforms
-// -----------------------------------------------------------------------------------------------------
+#include "engine/kernels/own/winograd_tiles.inc"
 
-alignas(64) constexpr uint16_t kInterleave[32] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
-                                                  21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
-                                                  11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
-
-// Walks along the columns of four (or two) rows, for one block of channels.
-template <int kRows>
-class Columns {
- public:
-  Columns(const TileRow& r, int block)
-      : x_(r.first), w_(r.w), ahead_(r.ahead), mask_(lanes_of(r.channels, block)) {
-    for (int i = 0; i < kRows; ++i) {
-      step_[i] = r.step[i];
-      at_[i] = r.row[i] + static_cast<ptrdiff_t>(r.first) * static_cast<ptrdiff_t>(r.step[i]) + 16 * block;
-    }
-  }
-  [[gnu::always_inline]] void next(__m512 (&d)[kRows]) {
-    const bool inside = static_cast<unsigned>(x_++) < static_cast<unsigned>(w_);
-#pragma GCC unroll 4
-    for (int i = 0; i < kRows; ++i) {
-      d[i] = inside ? widen(_mm256_maskz_loadu_epi16(mask_, at_[i])) : _mm512_setzero_ps();
-      if (i >= kRows - 2) _mm_prefetch(reinterpret_cast<const char*>(at_[i] + ahead_), _MM_HINT_T0);
-      at_[i] += step_[i];
-    }
-  }
-
- private:
-  const uint16_t* at_[kRows];
-  size_t step_[kRows];
-  int x_, w_;
-  size_t ahead_;
-  __mmask16 mask_;
-};
-
-// B^T d of one column: 4 rows to 4 values.
-[[gnu::always_inline]] inline void next_column(Columns<4>& columns, __m512 (&out)[4]) {
-  __m512 d[4];
-  columns.next(d);
-  out[0] = _mm512_sub_ps(d[0], d[2]);
-  out[1] = _mm512_add_ps(d[1], d[2]);
-  out[2] = _mm512_sub_ps(d[2], d[1]);
-  out[3] = _mm512_sub_ps(d[1], d[3]);
-}
-
-// (B^T d) B, place j of row i.
-[[gnu::always_inline]] inline __m512 across(const __m512 (&a)[4], const __m512 (&b)[4], const __m512 (&c)[4],
-                                            const __m512 (&d)[4], int i, int j) {
-  return j == 0   ? _mm512_sub_ps(a[i], c[i])
-         : j == 1 ? _mm512_add_ps(b[i], c[i])
-         : j == 2 ? _mm512_sub_ps(c[i], b[i])
-                  : _mm512_sub_ps(b[i], d[i]);
-}
-
-void input(const TileRow& r, int tiles_in_strip, int at, uint16_t* values) {
-  for (int block = 0; block < blocks_of(r.channels); ++block) {
-    uint16_t* to = values + (static_cast<size_t>(block) * tiles_in_strip + at) * 256;
-    Columns<4> columns(r, block);
-    __m512 c[4][4];
-    next_column(columns, c[0]);
-    next_column(columns, c[1]);
-    for (int tile = 0; tile < r.tiles; ++tile, to += 256) {
-      next_column(columns, c[2]);
-      next_column(columns, c[3]);
-#pragma GCC unroll 2
-      for (int i = 0; i < 4; i += 2)
-#pragma GCC unroll 4
-        for (int j = 0; j < 4; ++j)
-          _mm512_store_si512(to + j * 64 + i * 16,
-                             (__m512i)_mm512_cvtne2ps_pbh(across(c[0], c[1], c[2], c[3], i + 1, j),
-                                                          across(c[0], c[1], c[2], c[3], i, j)));
-#pragma GCC unroll 4
-      for (int i = 0; i < 4; ++i) c[0][i] = c[2][i], c[1][i] = c[3][i];
-    }
-  }
-}
-
-// Sixteen channels each of two neighbouring tiles, as pairs.
-[[gnu::always_inline]] inline void store_pair(uint16_t* to, int i, int j, __m512i interleave, __m512 a,
-                                              __m512 b) {
-  _mm512_store_si512(to + (4 * j + i) * kPairPlace,
-                     _mm512_permutexvar_epi16(interleave, (__m512i)_mm512_cvtne2ps_pbh(b, a)));
-}
-
-// Two tiles at a time: six columns, of which the next two tiles share the last two.
-void input_pairs(const TileRow& r, int at, uint16_t* values) {
-  const __m512i interleave = _mm512_load_si512(kInterleave);
-  for (int block = 0; block < blocks_of(r.channels); ++block) {
-    uint16_t* to = values + block * kPlaces * kPairPlace + at * 32;
-    Columns<4> columns(r, block);
-    __m512 c[6][4];
-    next_column(columns, c[0]);
-    next_column(columns, c[1]);
-    for (int tile = 0; tile < r.tiles; tile += 2, to += 32) {
-#pragma GCC unroll 4
-      for (int k = 2; k < 6; ++k) next_column(columns, c[k]);
-#pragma GCC unroll 4
-      for (int i = 0; i < 4; ++i)
-#pragma GCC unroll 4
-        for (int j = 0; j < 4; ++j)
-          store_pair(to, i, j, interleave, across(c[0], c[1], c[2], c[3], i, j),
-                     across(c[2], c[3], c[4], c[5], i, j));
-#pragma GCC unroll 4
-      for (int i = 0; i < 4; ++i) c[0][i] = c[4][i], c[1][i] = c[5][i];
-    }
-  }
-}
-
-// A dy A^T of 2x2 gradients, but for the signs of place 3.
-void gradient_pairs(const TileRow& r, int at, uint16_t* values) {
-  const __m512i interleave = _mm512_load_si512(kInterleave);
-  for (int block = 0; block < blocks_of(r.channels); ++block) {
-    uint16_t* to = values + block * kPlaces * kPairPlace + at * 32;
-    Columns<2> columns(r, block);
-    for (int tile = 0; tile < r.tiles; tile += 2, to += 32) {
-      __m512 c[4][4];
-#pragma GCC unroll 4
-      for (int k = 0; k < 4; ++k) {
-        __m512 d[2];
-        columns.next(d);
-        c[k][0] = d[0], c[k][3] = d[1];
-        c[k][1] = _mm512_add_ps(d[0], d[1]);
-        c[k][2] = _mm512_sub_ps(d[0], d[1]);
-      }
-#pragma GCC unroll 4
-      for (int i = 0; i < 4; ++i) {
-        store_pair(to, i, 0, interleave, c[0][i], c[2][i]);
-        store_pair(to, i, 1, interleave, _mm512_add_ps(c[0][i], c[1][i]), _mm512_add_ps(c[2][i], c[3][i]));
-        store_pair(to, i, 2, interleave, _mm512_sub_ps(c[0][i], c[1][i]), _mm512_sub_ps(c[2][i], c[3][i]));
-        store_pair(to, i, 3, interleave, c[1][i], c[3][i]);
-      }
-    }
-  }
-}
-
-// ---- products of forward and backward data
-// --------------------------------------------------------------------------
+// ---- products of forward and backward data ----
 
 // sum += w . pair, the pair broadcast by the instruction itself (GCC 12 would load it first, with an address
 // each).
@@ -329,8 +194,7 @@ void product(const ProductShape& s, const uint16_t* values, const uint16_t* weig
   }
 }
 
-// ---- products of the weights' gradient
-// ------------------------------------------------------------------------------
+// ---- products of the weights' gradient ----
 
 // 16 inputs by 16 outputs of one place, over the pairs of a strip.
 [[gnu::noinline]] void weight_block(int pairs, const uint16_t* inputs, const uint16_t* gradients,
@@ -356,96 +220,7 @@ void weights(int pairs, int in_blocks, int out_blocks, const uint16_t* inputs, c
         weight_block(pairs, inputs + i * kBlock, gradients + o * kBlock, sums);
 }
 
-// ---- weights
-// --------------------------------------------------------------------------------------------------------
-
-// G v: 3 values to 4.
-[[gnu::always_inline]] inline void widen_three(__m512 a, __m512 b, __m512 c, __m512 (&out)[4]) {
-  const __m512 half = _mm512_set1_ps(0.5f), outer = _mm512_mul_ps(_mm512_add_ps(a, c), half);
-  out[0] = a;
-  out[1] = _mm512_fmadd_ps(b, half, outer);
-  out[2] = _mm512_fnmadd_ps(b, half, outer);
-  out[3] = c;
-}
-
-__m512i lane_offsets(size_t stride) {
-  const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  return _mm512_mullo_epi32(lanes, _mm512_set1_epi32(static_cast<int>(stride)));
-}
-
-// G g G^T of 16 outputs' filters for one input.
-void filter_places(const FilterView& f, const float* filters, __m512i offsets, __mmask16 mask,
-                   __m512 (&out)[4][4]) {
-  __m512 g[9], rows[3][4];
-  for (int t = 0; t < 9; ++t)
-    g[t] = _mm512_mask_i32gather_ps(_mm512_setzero_ps(), mask, offsets, filters + (f.turned ? 8 - t : t), 4);
-  for (int k = 0; k < 3; ++k) {
-    __m512 down[4];
-    widen_three(g[k], g[3 + k], g[6 + k], down);
-    for (int i = 0; i < 4; ++i) rows[k][i] = down[i];
-  }
-  for (int i = 0; i < 4; ++i) widen_three(rows[0][i], rows[1][i], rows[2][i], out[i]);
-}
-
-void pack_weights(const FilterView& f, const float* filters, int begin, int end, uint16_t* weights) {
-  const __m512i offsets = lane_offsets(f.out_stride), interleave = _mm512_load_si512(kInterleave);
-  const int in_blocks = blocks_of(f.inputs);
-  const size_t column = static_cast<size_t>(in_blocks) * 8 * 4 * 32;
-  for (int block = begin; block < end; ++block)
-    for (int pair = 0; pair < in_blocks * 8; ++pair) {
-      __m512 places[2][4][4] = {};
-      for (int half = 0; half < 2; ++half) {
-        if (2 * pair + half >= f.inputs) continue;
-        filter_places(f, filters + 16 * block * f.out_stride + (2 * pair + half) * f.in_stride, offsets,
-                      lanes_of(f.outputs, block), places[half]);
-      }
-      for (int i = 0; i < 4; ++i)
-        for (int j = 0; j < 4; ++j)
-          _mm512_store_si512(weights + (static_cast<size_t>(block) * 4 + j) * column +
-                                 (static_cast<size_t>(pair) * 4 + i) * 32,
-                             _mm512_permutexvar_epi16(
-                                 interleave, (__m512i)_mm512_cvtne2ps_pbh(places[1][i][j], places[0][i][j])));
-    }
-}
-
-// G^T v: 4 values to 3.
-[[gnu::always_inline]] inline void narrow_four(const __m512 (&v)[4], __m512 (&out)[3]) {
-  const __m512 half = _mm512_set1_ps(0.5f), sum = _mm512_mul_ps(_mm512_add_ps(v[1], v[2]), half);
-  out[0] = _mm512_add_ps(v[0], sum);
-  out[1] = _mm512_mul_ps(_mm512_sub_ps(v[1], v[2]), half);
-  out[2] = _mm512_add_ps(sum, v[3]);
-}
-
-void unpack_gradient(const FilterView& f, const float* const* sums, int parts, int begin, int end,
-                     float* gradient) {
-  const __m512i offsets = lane_offsets(f.out_stride);
-  const int in_blocks = blocks_of(f.inputs), out_blocks = blocks_of(f.outputs);
-  const size_t place = static_cast<size_t>(in_blocks) * out_blocks * 256;
-  for (int block = begin; block < end; ++block)
-    for (int c = 0; c < f.inputs; ++c) {
-      const size_t at = (static_cast<size_t>(c / 16) * out_blocks + block) * 256 + c % 16 * 16;
-      __m512 columns[3][4];
-      for (int j = 0; j < 4; ++j) {
-        __m512 v[4], down[3];
-        for (int i = 0; i < 4; ++i) {
-          v[i] = _mm512_setzero_ps();
-          for (int p = 0; p < parts; ++p)
-            v[i] = _mm512_add_ps(v[i], _mm512_load_ps(sums[p] + (4 * j + i) * place + at));
-          // gradient_pairs() left out these signs.
-          if ((i == 3) != (j == 3)) v[i] = _mm512_sub_ps(_mm512_setzero_ps(), v[i]);
-        }
-        narrow_four(v, down);
-        for (int k = 0; k < 3; ++k) columns[k][j] = down[k];
-      }
-      float* to = gradient + 16 * block * f.out_stride + c * f.in_stride;
-      for (int k = 0; k < 3; ++k) {
-        __m512 taps[3];
-        narrow_four(columns[k], taps);
-        for (int t = 0; t < 3; ++t)
-          _mm512_mask_i32scatter_ps(to + 3 * k + t, lanes_of(f.outputs, block), offsets, taps[t], 4);
-      }
-    }
-}
+#include "engine/kernels/own/winograd_weights.inc"
 
 constexpr WinogradKernels kKernels{pack_weights, unpack_gradient, input,  product,
                                    input_pairs,  gradient_pairs,  weights};

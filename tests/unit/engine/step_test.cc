@@ -106,9 +106,30 @@ TEST(Step, LearnsItsBatch) {
   const Data data(16);
   for (const char* model : {"fastcifar-s", "lenet"}) {
     StepResult last;
-    train(*build(model, {.batch_size = 16, .threads = 1, .precision = Precision::Bf16}), data, 25, &last);
+    train(*build(model, {.batch_size = 16, .threads = 1, .precision = Precision::Bf16}), data, 60, &last);
     EXPECT_GE(last.correct, 14) << model << " loss " << last.loss;
   }
+}
+
+TEST(Step, ProfileCountsTheWorkOfAStep) {
+  const auto network = build("resnet20", {.batch_size = 8, .threads = 1});
+  const Data data(4);  // a smaller batch counts as what it is
+  network->set_profiling(true);
+  for (int i = 0; i < 2; ++i) network->forward_backward({data.images, data.labels, 4});
+  double forward = 0, backward = 0, seconds = 0;
+  for (const OperationTime& o : network->profile()) {
+    forward += o.forward_flop, backward += o.backward_flop, seconds += o.forward_seconds + o.backward_seconds;
+    if (o.name != "layer1.0.conv1") continue;
+    const double tensor = 2 * 4 * 32 * 32 * 16 * sizeof(float);  // one tensor of both steps
+    EXPECT_EQ(o.forward_bytes, 2 * tensor);
+    EXPECT_EQ(o.backward_bytes, 3 * tensor);  // x, dy, dx
+  }
+  const double expected = 2 * 4 * network->graph().forward_flop();
+  EXPECT_NEAR(forward, expected, 1e-3 * expected);
+  // The first convolution has no gradient of the pictures to compute.
+  EXPECT_LT(backward, 2 * expected);
+  EXPECT_GT(backward, 1.9 * expected);
+  EXPECT_GT(seconds, 0);
 }
 
 TEST(Step, MemoryIsSharedBetweenTensors) {
