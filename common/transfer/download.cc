@@ -106,6 +106,9 @@ Status attempt(Http& http, const Download& what, Part& part) {
   r.connect_seconds = what.connect_seconds;
   r.stall_seconds = what.stall_seconds;
   r.cancelled = what.cancelled;
+  if (what.signing) {
+    for (auto& header : what.signing()) r.headers.push_back(std::move(header));
+  }
   const uint64_t begin = part.size();
   if (begin > 0) {
     r.headers.emplace_back("Range", "bytes=" + std::to_string(begin) + "-");

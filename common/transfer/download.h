@@ -18,6 +18,7 @@ struct Download {
   std::string
       identity;  // what the note beside a part calls the source; "": the URL (a presigned one is no good)
   Headers headers;
+  std::function<Headers()> signing;  // headers of the moment, asked for at each attempt: signatures run out
   Retries retries{6, 0.5, 15};
   double connect_seconds = 10, stall_seconds = 30;
   std::function<void(uint64_t done, uint64_t total)> progress;

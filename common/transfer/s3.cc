@@ -106,8 +106,10 @@ Status S3::get_file(const std::string& bucket, const std::string& key, Download 
   what.identity = "s3://" + bucket + "/" + key;
   what.url = where->base + percent_encode(where->path, true);
   if (!options_.credentials.access_key.empty()) {
-    what.url += "?" + presign_v4({"GET", where->host, where->path, {}, {}, ""}, options_.credentials,
-                                 {options_.region, "s3", std::time(nullptr)}, 6 * 3600);
+    what.signing = [options = options_, where = *where] {
+      return sign_v4({"GET", where.host, where.path, {}, {}, sha256_hex("")}, options.credentials,
+                     {options.region, "s3", std::time(nullptr)});
+    };
   }
   Status s = download(http_, what);
   if (s.code() == Code::Auth || s.code() == Code::NotFound)

@@ -1,21 +1,18 @@
 #include "engine/data/fetch_cifar10.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <thread>
 
 #include "common/digest.h"
 #include "common/files.h"
 #include "common/transfer/download.h"
 #include "engine/data/archive.h"
 #include "engine/data/fetch_npm.h"
+#include "engine/data/folder_lock.h"
 
 namespace radl::engine::data {
 namespace {
@@ -23,30 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kRecord = 3073, kLargestMember = size_t{64} << 20;
-
-// Held while a folder is filled.
-class FolderLock {
- public:
-  ~FolderLock() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Status take(const std::string& folder, const FetchOptions& o) {
-    const std::string path = folder + "/.lock";
-    fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (fd_ < 0) return errno_status(errno, path);
-    for (bool said = false; ::flock(fd_, LOCK_EX | LOCK_NB) != 0;) {
-      if (errno != EWOULDBLOCK && errno != EINTR) return errno_status(errno, path);
-      if (!said && o.say) o.say("waiting: another process is filling " + folder);
-      said = true;
-      if (o.cancelled && o.cancelled->load()) return {Code::Cancelled, "interrupted"};
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    }
-    return {};
-  }
-
- private:
-  int fd_ = -1;
-};
 
 // A file whose size, time and sum were looked at before need not be hashed again (180 MB take half a second).
 class Verified {
@@ -248,7 +221,7 @@ Result<Fetched> fetch_cifar10(const FetchOptions& o, const Cifar10Release& relea
   }
   if (Status s = make_directories(folder); !s.ok()) return s;
   FolderLock lock;
-  if (Status s = lock.take(folder, o); !s.ok()) return s;
+  if (Status s = lock.take(folder, o.say, o.cancelled); !s.ok()) return s;
   if (all_there(folder, release.files)) {
     if (o.source != "subset") return describe(folder, "cache", true, release.files);
     return Status(Code::Invalid, folder + ": holds the whole dataset")

@@ -1,12 +1,8 @@
 #include "engine/data/open.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <numeric>
 
@@ -15,6 +11,7 @@
 #include "common/transfer/source.h"
 #include "engine/data/cifar.h"
 #include "engine/data/fetch_cifar10.h"
+#include "engine/data/folder_lock.h"
 #include "engine/data/readers.h"
 
 namespace radl::engine::data {
@@ -60,36 +57,14 @@ std::vector<std::string> file_names(const std::string& format) {
   return all;
 }
 
-// One process at a time brings a dataset; the others wait and find it there.
-class FolderLock {
- public:
-  explicit FolderLock(const std::string& folder)
-      : fd_(::open((folder + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {}
-  ~FolderLock() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-  bool wait() const {
-    if (fd_ < 0) return false;
-    while (::flock(fd_, LOCK_EX) != 0) {
-      if (errno != EINTR) return false;
-    }
-    return true;
-  }
-
- private:
-  int fd_;
-};
-
 // A dataset from elsewhere lies in the user's cache, under a name made of its URI.
 Result<std::string> bring(const std::string& uri, const std::string& format) {
   auto cache = default_cache();
   if (!cache.ok()) return cache.status();
   const std::string folder = *cache + "/remote/" + sha256_hex(uri).substr(0, 16);
   if (Status made = make_directories(folder); !made.ok()) return made;
-  const FolderLock lock(folder);
-  if (!lock.wait()) return errno_status(errno, folder + ".lock");
+  FolderLock lock;
+  if (Status locked = lock.take(folder); !locked.ok()) return locked;
   transfer::Http http;
   const bool listed = !uri.starts_with("http://") && !uri.starts_with("https://");
   if (Status s =

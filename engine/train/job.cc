@@ -267,7 +267,8 @@ void check_all(const Job& job, Problems& problems) {
 }
 
 std::string beside(const std::filesystem::path& folder, const std::string& path) {
-  if (path.empty() || std::filesystem::path(path).is_absolute()) return path;
+  const bool elsewhere = path.find("://") != std::string::npos;  // s3://..., https://...
+  if (path.empty() || elsewhere || std::filesystem::path(path).is_absolute()) return path;
   return (folder / path).lexically_normal().string();
 }
 

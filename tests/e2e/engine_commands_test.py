@@ -2,6 +2,7 @@
 import csv
 import io
 import json
+import pathlib
 import re
 import shutil
 import unittest
@@ -39,7 +40,7 @@ class TrainTest(EngineCase):
 
     def test_sizes_that_cannot_be(self):
         self.refused("train", "--data", SUBSET, "--model", "lenet", "--batch-size", "3000", says=["3000", "2000"])
-        self.refused("bench", "--model", "resnet50", "--input", "224x224x3", "--batch-size", "65536", "--steps", "1",
+        self.refused("bench", "--model", "resnet44", "--batch-size", "65536", "--steps", "1",
                      says=["batch size 65536", "MiB are free"], code=2)
 
     def test_corrupt_records_stop_or_are_counted(self):
@@ -187,7 +188,7 @@ class ModelTest(EngineCase):
     def test_report_stands_alone(self):
         run = self.model()
         page = self.run_program("report", run, "-o", self.folder / "r.html").strip()
-        html = open(page).read()
+        html = pathlib.Path(page).read_text()
         self.assertEqual(len(re.findall("<svg", html)), 3)
         for text in ("<h2>Confusion</h2>", "airplane", "Test accuracy".lower(), "&quot;model&quot;: &quot;lenet&quot;"):
             self.assertIn(text, html)

@@ -150,7 +150,7 @@ def moto(world):
         statement = [{"Effect": "Allow", "Action": "s3:*", "Resource": ["arn:aws:s3:::data", "arn:aws:s3:::data/*"]}]
         iam.put_user_policy(UserName="trainer", PolicyName="data", PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": statement}))
         key = iam.create_access_key(UserName="trainer")["AccessKey"]
-        urllib.request.urlopen(urllib.request.Request(url + "/moto-api/reset-auth", b"0", method="POST")).close()
+        urllib.request.urlopen(urllib.request.Request(url + "/moto-api/reset-auth", b"0", {"Content-Type": "text/plain"}, method="POST")).close()
         world.env.update(AWS_ENDPOINT_URL=url, AWS_ACCESS_KEY_ID=key["AccessKeyId"], AWS_SECRET_ACCESS_KEY=key["SecretAccessKey"],
                          AWS_REGION="us-east-1")
         yield boto3.client("s3", endpoint_url=url, region_name="us-east-1", aws_access_key_id=key["AccessKeyId"],

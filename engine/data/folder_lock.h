@@ -1,0 +1,49 @@
+// One process at a time fills a folder; the others wait, and find it filled.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "common/files.h"
+#include "common/status.h"
+
+namespace radl::engine::data {
+
+class FolderLock {
+ public:
+  FolderLock() = default;
+  ~FolderLock() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+  // FOLDER/.lock, until this object ends. Says once that it waits; Cancelled while it does.
+  Status take(const std::string& folder, const std::function<void(const std::string& line)>& say = {},
+              const std::atomic<bool>* cancelled = nullptr) {
+    const std::string path = folder + "/.lock";
+    fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (fd_ < 0) return errno_status(errno, path);
+    for (bool said = false; ::flock(fd_, LOCK_EX | LOCK_NB) != 0;) {
+      if (errno != EWOULDBLOCK && errno != EINTR) return errno_status(errno, path);
+      if (!said && say) say("waiting: another process is filling " + folder);
+      said = true;
+      if (cancelled && cancelled->load()) return {Code::Cancelled, "interrupted"};
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    return {};
+  }
+
+ private:
+  int fd_ = -1;
+};
+
+}  // namespace radl::engine::data
