@@ -3,6 +3,8 @@
 // told to.
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -20,6 +22,7 @@ namespace {
 void write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     ssize_t put = write(fd, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;  // the fuzzer's alarm clock
     if (put <= 0) return;
     bytes.remove_prefix(static_cast<size_t>(put));
   }
@@ -48,7 +51,10 @@ std::map<std::string, int> answers_to(const std::string& bytes) {
   FrameDecoder decoder;
   std::map<std::string, int> answers;
   std::string chunk(1 << 16, '\0'), body;
-  for (ssize_t got; (got = read(from[0], chunk.data(), chunk.size())) > 0;) {
+  while (true) {
+    ssize_t got = read(from[0], chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
     decoder.feed({chunk.data(), static_cast<size_t>(got)});
     for (auto event = decoder.next(body); event != FrameDecoder::Event::NeedMore;
          event = decoder.next(body)) {
@@ -85,6 +91,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   bytes += request(900002, "shutdown", nullptr);
   ++asked["900002"];
   bytes += encode_frame(R"({"jsonrpc":"2.0","method":"exit"})");
-  if (answers_to(bytes) != asked) std::abort();
-  return 0;
+  std::map<std::string, int> answered = answers_to(bytes);
+  if (answered == asked) return 0;
+  for (const auto& [id, times] : asked) std::fprintf(stderr, "asked %s %d times\n", id.c_str(), times);
+  for (const auto& [id, times] : answered) std::fprintf(stderr, "answered %s %d times\n", id.c_str(), times);
+  std::abort();
 }
