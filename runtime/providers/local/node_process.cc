@@ -183,15 +183,18 @@ Status start_node(const NodeDirectory& node, Record& record, SteadyClock::time_p
 int inner_process(const NodeDirectory& node) {
   Started started = load_started(node);
   if (!same_process(started)) return 0;
-  auto space = [](int pid) {
+  auto space = [](int pid, const char* kind) {
     char name[64];
-    ssize_t n = readlink(fmt::format("/proc/{}/ns/pid", pid).c_str(), name, sizeof name);
+    ssize_t n = readlink(fmt::format("/proc/{}/ns/{}", pid, kind).c_str(), name, sizeof name);
     return n > 0 ? std::string(name, static_cast<size_t>(n)) : std::string();
   };
-  const std::string outer = space(started.pid);
+  const std::string outer = space(started.pid, "pid"), here = space(getpid(), "mnt");
   ProcessTable table = read_processes();
   for (int child : table.children[started.pid]) {
-    if (std::string inner = space(child); !inner.empty() && inner != outer) return child;
+    std::string inner = space(child, "pid"), view = space(child, "mnt");
+    // Its way out is a child too, but lives on this machine: that one's files must never be taken for the
+    // node's.
+    if (!inner.empty() && inner != outer && !view.empty() && view != here) return child;
   }
   return 0;
 }

@@ -168,6 +168,7 @@ TEST_F(NetworkTest, ANetworkThatWasHalfMadeIsMadeWhole) {
 }
 
 TEST_F(NetworkTest, NodesKnowEachOthersNames) {
+  auto real = read_file("/etc/hosts");
   Made a = nodes.make("worker[0]");
   auto b = nodes.provider->create(nodes.context, ResourceKind::Node, "front[0]",
                                   {{"hostname", "front.example.org"}, {"names", {"gate.example.org"}}},
@@ -184,6 +185,7 @@ TEST_F(NetworkTest, NodesKnowEachOthersNames) {
   ASSERT_TRUE(nodes.provider->destroy(nodes.context, ResourceKind::Node, b->id).ok());
   EXPECT_EQ(run(a, "grep -c front /etc/hosts; grep -c mine /etc/hosts"), "0\n1\n")
       << "what a recipe wrote stays";
+  EXPECT_EQ(*read_file("/etc/hosts"), *real) << "this machine's own must not change";
 }
 
 TEST(HostsFile, ALinkOfTheNodeLeadsNowhereOutside) {
