@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 GOALS = {"resnet44": 3.0, "fastcifar": 1.8, "resnet18": 1.5}
-MODES = ["eager-bf16", "eager-fp32", "compiled-bf16", "compiled-fp32"]
+MODES = os.environ.get("RADL_BENCH_MODES", "eager-bf16 eager-fp32 compiled-bf16 compiled-fp32").split()
 # What a careful user of PyTorch on a CPU sets.
 TUNED = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "20000000000", "MALLOC_TOP_PAD_": "500000000"}
 THREADS = int(os.environ.get("RADL_BENCH_THREADS", "2"))
