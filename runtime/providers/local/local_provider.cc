@@ -34,15 +34,13 @@ Made incomplete(const NodeDirectory& node) { return Made{node.id(), Json::object
 
 std::string key_file(const Context& context) { return context.work_directory + "/id_ed25519"; }
 
-// Parts of a key that a run was writing when it was killed. Only for calls that are made under the state's
+// Parts of files that a run was writing when it was killed. Only for calls that are made under the state's
 // lock.
-void remove_unfinished_keys(const Context& context) {
+void remove_unfinished(const Context& context) {
   std::error_code ignored;
   std::vector<std::filesystem::path> parts;
   for (const auto& entry : std::filesystem::directory_iterator(context.work_directory, ignored)) {
-    std::string name = entry.path().filename();
-    if (name.starts_with("id_ed25519") && name.find(".tmp-") != std::string::npos)
-      parts.push_back(entry.path());
+    if (entry.path().filename().string().find(".tmp-") != std::string::npos) parts.push_back(entry.path());
   }
   for (const auto& part : parts) std::filesystem::remove(part, ignored);
 }
@@ -180,6 +178,7 @@ Result<Record> LocalProvider::reserve(const Context& context, const NodeDirector
                                       const std::string& token) {
   std::lock_guard lock(mutex_);
   if (Status s = make_directories(context.work_directory, 0700); !s.ok()) return s;
+  remove_unfinished(context);
   if (auto key = make_key(context); !key) return key.status();
   if (node.exists()) return node.load();
   auto isolated = decide_isolation(context);
@@ -259,6 +258,7 @@ Result<Made> LocalProvider::create(const Context& context, ResourceKind kind, co
     return Status(Code::Unsupported, "provider local has no volumes: a node's disk is this machine's");
   if (kind == ResourceKind::Network) {
     std::lock_guard lock(mutex_);
+    remove_unfinished(context);
     auto network = join_network(context);
     if (!network) return network.status();
     return network_made((network->own() ? network->name : "loopback") + ":" + address, network->cidr());
@@ -266,7 +266,7 @@ Result<Made> LocalProvider::create(const Context& context, ResourceKind kind, co
   if (kind == ResourceKind::Key) {
     std::lock_guard lock(mutex_);
     if (Status s = make_directories(context.work_directory, 0700); !s.ok()) return s;
-    remove_unfinished_keys(context);
+    remove_unfinished(context);
     return make_key(context);
   }
   NodeDirectory node(context.work_directory, node_id(address, token));
@@ -284,7 +284,7 @@ Result<std::optional<Made>> LocalProvider::find(const Context& context, Resource
   if (kind == ResourceKind::Key) {
     if (access(key_file(context).c_str(), F_OK) != 0) return std::optional<Made>();
     std::lock_guard lock(mutex_);
-    remove_unfinished_keys(context);
+    remove_unfinished(context);
     auto made = make_key(context);
     if (!made) return made.status();
     return std::optional<Made>(*made);
