@@ -39,14 +39,14 @@ ir::Json job_of(const ir::Resource& resource, const ir::Json& dataset) {
   return job;
 }
 
-// What makes an old checkpoint useless when it changes.
+// What makes an old checkpoint useless when it changes: all but what docs/job.md lets a resumption change.
 std::string identity_of(const ir::Json& job) {
-  ir::Json part;
-  for (const char* key : {"model", "optimizer", "precision", "seed", "label_smoothing", "average"}) {
-    if (job.contains(key)) part[key] = job[key];
-  }
-  part["dataset"] = job["dataset"];
+  ir::Json part = job;
+  for (const char* key :
+       {"job", "epochs", "threads", "kernels", "checkpoint", "evaluate", "peer_timeout_seconds"})
+    part.erase(key);
   part["dataset"].erase("directory");
+  part["dataset"].erase("test");
   return json_digest(part);
 }
 

@@ -12,8 +12,11 @@ constexpr size_t kLargestFile = size_t{1} << 30;
 
 // Planes of red, green and blue to interleaved pixels.
 void interleave(const char* planes, uint8_t* out) {
-  for (size_t i = 0; i < kPlane; ++i) {
-    for (size_t c = 0; c < 3; ++c) out[3 * i + c] = uint8_t(planes[c * kPlane + i]);
+  const char *red = planes, *green = planes + kPlane, *blue = planes + 2 * kPlane;
+  for (size_t i = 0; i < kPlane; ++i, out += 3) {
+    out[0] = uint8_t(red[i]);
+    out[1] = uint8_t(green[i]);
+    out[2] = uint8_t(blue[i]);
   }
 }
 
@@ -39,7 +42,7 @@ Status parse_cifar(std::string_view bytes, const std::string& name, const CifarO
     if (!options.skip_corrupt) return Status(Code::Corrupt, problem);
     report.skip(problem);
   }
-  pixels.reserve(pixels.size() + records * kPixels);
+  if (pixels.empty()) pixels.reserve(records * kPixels);
   for (size_t r = 0; r < records; ++r) {
     const char* at = bytes.data() + r * record;
     const int label = uint8_t(at[label_bytes - 1]);
@@ -76,6 +79,12 @@ Result<DatasetPtr> read_cifar(const std::string& directory, bool training, const
   std::vector<uint8_t> pixels;
   std::vector<int32_t> labels;
   ReadReport report;
+  size_t bytes_in_all = 0;  // so that 150 MB are not moved again and again while they grow
+  for (const std::string& name : names) {
+    const uintmax_t size = fs::file_size(folder / name, ignored);
+    if (!ignored && size <= kLargestFile) bytes_in_all += size_t(size);
+  }
+  pixels.reserve(bytes_in_all);
   for (size_t i = 0; i < names.size(); ++i) {
     const std::string path = (folder / names[i]).string();
     if (i > 0 && !fs::exists(path, ignored)) continue;

@@ -1,6 +1,9 @@
 #include "engine/data/loader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -10,225 +13,214 @@
 #include "engine/data/random.h"
 
 namespace radl::engine::data {
+namespace {
 
-std::vector<uint32_t> epoch_order(size_t n, uint64_t seed, int epoch, bool shuffle) {
+constexpr size_t kChunk = 16;  // pictures that a thread takes at a time
+constexpr uint64_t kNoBatch = UINT64_MAX;
+constexpr int kMostThreads = 16;
+
+// A batch on its way: pictures are taken by whoever has time, `done` of them are prepared.
+struct Slot {
+  uint64_t number = kNoBatch;
+  std::vector<float> images;
+  std::vector<int32_t> labels;
+  std::vector<uint8_t> good;
+  size_t taken = 0, done = 0;
+  Status status;
+};
+
+}  // namespace
+
+std::vector<uint32_t> epoch_order(size_t n, uint64_t seed, uint64_t epoch) {
   std::vector<uint32_t> order(n);
   std::iota(order.begin(), order.end(), 0u);
-  if (!shuffle) return order;
-  KeyedRandom random(seed, uint64_t(epoch), 0x6f726465725f5f5full);
+  KeyedRandom random(seed, epoch, 0x6f726465725f5f5full);
   for (size_t i = n; i > 1; --i) std::swap(order[i - 1], order[random.below(uint32_t(i))]);
   return order;
 }
 
 struct Loader::Impl {
-  struct Slot {
-    std::vector<float> images;
-    std::vector<int32_t> labels;
-    std::vector<size_t> indices;
-    size_t number = 0;
-    bool ready = false;
-    Status status;
-    LoadedBatch view;
-  };
-
-  Impl(DatasetPtr d, const LoaderOptions& o, InputShape output)
-      : dataset(std::move(d)),
-        options(o),
-        out(output),
-        transform(dataset->shape(), output, o.augment, o.normalization) {}
-
-  DatasetPtr dataset;
-  LoaderOptions options;
-  InputShape out;
-  Transform transform;
-  size_t shard = 0, batches = 0;
-
-  std::mutex mutex;
-  std::condition_variable work, done;
-  std::vector<uint32_t> order;
-  std::vector<Slot> slots;  // batch number b lives in slot b % slots.size()
-  int epoch = -1;
-  size_t next_to_prepare = 0, next_to_give = 0;
-  size_t busy = 0;
-  bool holding = false;  // the caller still reads batch next_to_give - 1
-  bool stopping = false;
-  LoaderStatistics counts;
-  std::vector<std::thread> threads;
-
-  size_t batch_pictures(size_t number) const {
-    return std::min(size_t(options.batch_size), shard - number * size_t(options.batch_size));
+  Impl(DatasetPtr dataset, const LoaderOptions& options)
+      : data_(std::move(dataset)),
+        options_(options),
+        size_(size_t(options.batch_size)),
+        pixels_(pixel_count(data_->shape())),
+        batches_(data_->size() / size_),
+        transform_(data_->shape(), data_->shape(), options.augment, options.normalization) {
+    for (Slot& slot : slots_) {
+      slot.images.resize(size_ * pixels_);
+      slot.labels.resize(size_);
+      slot.good.resize(size_);
+    }
+    for (int i = 0; i < std::clamp(options.threads, 1, kMostThreads); ++i)
+      threads_.emplace_back([this] { run(); });
   }
-  void fill(Slot& slot, size_t number, const std::vector<uint32_t>& epoch_order, int of_epoch,
-            Transform::Scratch& scratch, uint64_t& skipped);
-  void run();
-  void quiesce(std::unique_lock<std::mutex>& lock) {
-    done.wait(lock, [&] { return busy == 0; });
-  }
-};
 
-void Loader::Impl::fill(Slot& slot, size_t number, const std::vector<uint32_t>& the_order, int of_epoch,
-                        Transform::Scratch& scratch, uint64_t& skipped) {
-  const size_t pixels = pixel_count(out), stored = pixel_count(dataset->shape());
-  const size_t count = batch_pictures(number);
-  slot.status = {};
-  slot.indices.clear();
-  slot.labels.clear();
-  for (size_t k = 0; k < count; ++k) {
-    const size_t position =
-        (number * size_t(options.batch_size) + k) * size_t(options.workers) + size_t(options.worker);
-    const size_t index = the_order[position];
-    const uint8_t* picture = dataset->pixels(index);
-    if (!picture) {
-      scratch.stored.resize(stored);
-      if (Status read = dataset->read(index, scratch.stored); !read.ok()) {
-        if (options.skip_corrupt && read.code() == Code::Corrupt) {
-          ++skipped;
-          continue;
+  ~Impl() {
+    {
+      std::lock_guard lock(mutex_);
+      stopping_ = true;
+      changed_.notify_all();
+    }
+    for (std::thread& t : threads_) t.join();
+  }
+
+  Result<Batch> get(uint64_t number) {
+    auto begin = std::chrono::steady_clock::now();
+    std::unique_lock lock(mutex_);
+    if (slots_[current_ ^ 1].number == number) {
+      current_ ^= 1;  // it was hinted at
+    } else {
+      changed_.wait(lock, [&] { return idle(slots_[current_]); });
+      start(slots_[current_], number);
+    }
+    Slot& slot = slots_[current_];
+    while (slot.done < size_) {
+      if (slot.taken < size_) {
+        work(lock, slot);
+      } else {
+        changed_.wait(lock);
+      }
+    }
+    waited_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (!slot.status.ok()) return slot.status;
+    return finish(slot);
+  }
+
+  void hint(uint64_t number) {
+    std::unique_lock lock(mutex_);
+    Slot& slot = slots_[current_ ^ 1];
+    if (slot.number == number || !idle(slot)) return;
+    start(slot, number);
+  }
+
+  bool idle(const Slot& slot) const { return slot.number == kNoBatch || slot.done == size_; }
+
+  void start(Slot& slot, uint64_t number) {
+    slot.number = number;
+    slot.taken = slot.done = 0;
+    slot.status = {};
+    changed_.notify_all();
+  }
+
+  void run() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      Slot* next = nullptr;
+      changed_.wait(lock, [&] {
+        for (Slot& slot : slots_) {
+          if (slot.number != kNoBatch && slot.taken < size_) next = &slot;
         }
-        slot.status = std::move(read);
-        break;
+        return stopping_ || next != nullptr;
+      });
+      if (stopping_) return;
+      work(lock, *next);
+    }
+  }
+
+  // Takes some pictures of the slot and prepares them without the lock.
+  void work(std::unique_lock<std::mutex>& lock, Slot& slot) {
+    const size_t first = slot.taken, last = std::min(size_, first + kChunk);
+    slot.taken = last;
+    const uint64_t epoch = slot.number / batches_;
+    const size_t base = size_t(slot.number % batches_) * size_;
+    std::array<uint32_t, kChunk> indices;
+    for (size_t i = first; i < last; ++i) indices[i - first] = order_of(epoch)[base + i];
+    lock.unlock();
+    Status status;
+    thread_local Transform::Scratch scratch;
+    for (size_t i = first; i < last && status.ok(); ++i)
+      status = prepare(slot, i, indices[i - first], epoch, scratch);
+    lock.lock();
+    slot.done += last - first;
+    if (slot.status.ok()) slot.status = std::move(status);
+    changed_.notify_all();
+  }
+
+  // Two are kept: a batch of the next epoch may be prepared while this one ends. With the lock.
+  const std::vector<uint32_t>& order_of(uint64_t epoch) {
+    const size_t at = epoch & 1;
+    if (epochs_[at] != epoch) {
+      order_[at] = epoch_order(data_->size(), options_.seed, epoch);
+      epochs_[at] = epoch;
+    }
+    return order_[at];
+  }
+
+  Status prepare(Slot& slot, size_t i, uint32_t index, uint64_t epoch, Transform::Scratch& scratch) {
+    const uint8_t* picture = data_->pixels(index);
+    slot.good[i] = 1;
+    if (picture == nullptr) {
+      scratch.stored.resize(pixels_);
+      if (Status read = data_->read(index, scratch.stored); !read.ok()) {
+        slot.good[i] = 0;
+        return options_.skip_corrupt && read.code() == Code::Corrupt ? Status() : read;
       }
       picture = scratch.stored.data();
     }
-    std::span<float> to(slot.images.data() + slot.indices.size() * pixels, pixels);
-    if (options.training) {
-      transform.train(picture, options.seed, uint64_t(of_epoch), index, scratch, to);
-    } else {
-      transform.evaluate(picture, scratch, to);
-    }
-    slot.indices.push_back(index);
-    slot.labels.push_back(dataset->label(index));
+    slot.labels[i] = data_->label(index);
+    transform_.train(picture, options_.seed, epoch, index, scratch,
+                     std::span(slot.images).subspan(i * pixels_, pixels_));
+    return {};
   }
-  if (slot.status.ok() && slot.indices.empty()) {
-    slot.status = Status(Code::Corrupt, "batch " + std::to_string(number) + ": none of its " +
-                                            std::to_string(count) + " pictures can be decoded");
-  }
-  slot.number = number;
-  slot.view = {{std::span<const float>(slot.images.data(), slot.indices.size() * pixels), slot.labels,
-                int(slot.indices.size())},
-               slot.indices,
-               of_epoch,
-               number};
-}
 
-void Loader::Impl::run() {
-  Transform::Scratch scratch;
-  std::unique_lock lock(mutex);
-  for (;;) {
-    // One slot may be in the caller's hands.
-    auto may_prepare = [&] {
-      const size_t oldest = next_to_give - (holding ? 1 : 0);
-      return epoch >= 0 && next_to_prepare < batches && next_to_prepare < oldest + slots.size();
-    };
-    work.wait(lock, [&] { return stopping || may_prepare(); });
-    if (stopping) return;
-    const size_t number = next_to_prepare++;
-    const int of_epoch = epoch;
-    Slot& slot = slots[number % slots.size()];
-    slot.ready = false;
-    ++busy;
-    lock.unlock();
-    uint64_t skipped = 0;
-    fill(slot, number, order, of_epoch, scratch, skipped);  // `order` changes only while nobody is busy
-    lock.lock();
-    --busy;
-    counts.skipped += skipped;
-    slot.ready = true;
-    done.notify_all();
+  // Closes the gaps that corrupt pictures left.
+  Result<Batch> finish(Slot& slot) {
+    size_t kept = 0;
+    for (size_t i = 0; i < size_; ++i) {
+      if (!slot.good[i]) continue;
+      if (kept != i) {
+        std::copy_n(slot.images.begin() + long(i * pixels_), pixels_,
+                    slot.images.begin() + long(kept * pixels_));
+        slot.labels[kept] = slot.labels[i];
+      }
+      ++kept;
+    }
+    skipped_ += size_ - kept;
+    if (kept < size_) slot.number = kNoBatch;  // it is no longer as it was prepared
+    if (kept == 0)
+      return Status(Code::Corrupt, fmt::format("a batch of {} pictures: none can be decoded", size_));
+    return Batch{std::span<const float>(slot.images.data(), kept * pixels_),
+                 std::span<const int32_t>(slot.labels.data(), kept), int(kept)};
   }
-}
+
+  DatasetPtr data_;
+  LoaderOptions options_;
+  size_t size_, pixels_;
+  uint64_t batches_;
+  Transform transform_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::array<Slot, 2> slots_;
+  std::array<std::vector<uint32_t>, 2> order_;
+  std::array<uint64_t, 2> epochs_{kNoBatch, kNoBatch};
+  size_t current_ = 0;
+  double waited_ = 0;
+  uint64_t skipped_ = 0;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
 
 Loader::Loader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Loader::~Loader() = default;
 
 Result<std::unique_ptr<Loader>> Loader::create(DatasetPtr dataset, const LoaderOptions& options) {
-  if (options.batch_size < 1 || options.workers < 1 || options.worker < 0 ||
-      options.worker >= options.workers) {
-    return invalid("batch size " + std::to_string(options.batch_size) + ", worker " +
-                   std::to_string(options.worker) + " of " + std::to_string(options.workers) +
-                   " make no sense");
-  }
+  if (options.batch_size < 1) return invalid(fmt::format("a batch of {} makes no sense", options.batch_size));
   if (dataset->size() > UINT32_MAX)
     return invalid("datasets of more than 4294967295 pictures are not supported");
-  InputShape out = options.output;
-  if (out.height == 0 && out.width == 0 && out.channels == 0) out = dataset->shape();
-  LoaderOptions used = options;
-  if (!used.training) used.augment = {};
-  if (Status fits = Transform::check(dataset->shape(), out, used.augment, used.normalization); !fits.ok())
+  if (dataset->size() < size_t(options.batch_size))
+    return invalid(fmt::format("batch_size: {} is more than the {} training pictures", options.batch_size,
+                               dataset->size()));
+  const InputShape shape = dataset->shape();
+  if (Status fits = Transform::check(shape, shape, options.augment, options.normalization); !fits.ok())
     return fits;
-
-  auto impl = std::make_unique<Impl>(std::move(dataset), used, out);
-  // Without drop_last every picture counts (evaluation): the first workers take the rest.
-  const size_t n = impl->dataset->size(), w = size_t(used.workers);
-  impl->shard = n / w + (!used.drop_last && size_t(used.worker) < n % w ? 1 : 0);
-  const size_t size = size_t(used.batch_size);
-  impl->batches = used.drop_last ? impl->shard / size : (impl->shard + size - 1) / size;
-  if (impl->batches == 0) {
-    return invalid(
-        "a batch of " + std::to_string(used.batch_size) + " is more than the " + std::to_string(impl->shard) +
-        " pictures" +
-        (used.workers > 1 ? " of each of " + std::to_string(used.workers) + " workers" : std::string()));
-  }
-  impl->slots.resize(size_t(std::max(used.prefetch, 1)) + 1);
-  for (auto& slot : impl->slots) {
-    slot.images.resize(std::min(size, impl->shard) * pixel_count(out));
-    slot.labels.reserve(size);
-    slot.indices.reserve(size);
-  }
-  for (int t = 0; t < std::max(used.threads, 1); ++t)
-    impl->threads.emplace_back([p = impl.get()] { p->run(); });
-  return std::unique_ptr<Loader>(new Loader(std::move(impl)));
+  return std::unique_ptr<Loader>(new Loader(std::make_unique<Impl>(std::move(dataset), options)));
 }
 
-Loader::~Loader() {
-  {
-    std::lock_guard lock(impl_->mutex);
-    impl_->stopping = true;
-  }
-  impl_->work.notify_all();
-  for (auto& thread : impl_->threads) thread.join();
-}
-
-size_t Loader::batches_per_epoch() const { return impl_->batches; }
-InputShape Loader::output() const { return impl_->out; }
-
-void Loader::start_epoch(int epoch, size_t first_batch) {
-  std::unique_lock lock(impl_->mutex);
-  impl_->epoch = -1;  // nothing new is begun
-  impl_->quiesce(lock);
-  impl_->order = epoch_order(impl_->dataset->size(), impl_->options.seed, epoch, impl_->options.shuffle);
-  impl_->next_to_prepare = impl_->next_to_give = first_batch;
-  impl_->holding = false;
-  for (auto& slot : impl_->slots) slot.ready = false;
-  impl_->epoch = epoch;
-  lock.unlock();
-  impl_->work.notify_all();
-}
-
-Result<const LoadedBatch*> Loader::next() {
-  Impl& s = *impl_;
-  std::unique_lock lock(s.mutex);
-  if (s.epoch < 0) return internal_error("Loader::next() before start_epoch()");
-  s.holding = false;
-  s.work.notify_all();
-  if (s.next_to_give >= s.batches) return static_cast<const LoadedBatch*>(nullptr);
-  Impl::Slot& slot = s.slots[s.next_to_give % s.slots.size()];
-  auto ready = [&] { return slot.ready && slot.number == s.next_to_give; };
-  if (!ready()) {
-    const auto begin = std::chrono::steady_clock::now();
-    s.done.wait(lock, ready);
-    s.counts.wait_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  }
-  ++s.next_to_give;
-  s.holding = true;
-  if (!slot.status.ok()) return slot.status;
-  s.counts.pictures += uint64_t(slot.view.batch.size);
-  ++s.counts.batches;
-  return static_cast<const LoadedBatch*>(&slot.view);
-}
-
-LoaderStatistics Loader::statistics() const {
-  std::lock_guard lock(impl_->mutex);
-  return impl_->counts;
-}
+uint64_t Loader::batches_per_epoch() const { return impl_->batches_; }
+Result<Batch> Loader::get(uint64_t number) { return impl_->get(number); }
+void Loader::hint(uint64_t number) { impl_->hint(number); }
+double Loader::wait_seconds() const { return impl_->waited_; }
+uint64_t Loader::skipped() const { return impl_->skipped_; }
 
 }  // namespace radl::engine::data

@@ -1,15 +1,15 @@
-// Batches for the training loop, prepared ahead of it by threads of its own.
+// Training batches by number, prepared ahead of the training loop by threads of their own.
 //
-// Which pictures a batch holds, their order and their augmentation depend on (seed, epoch, position) and on
-// nothing else: not on threads, timing, or how far a run got before it was resumed.
-//
-// Sharding: an epoch's order is one permutation of the whole dataset; worker w of W takes the positions w,
-// w+W, ... and every worker gets the same number of them (size / W, rounded down), so no worker waits at an
-// epoch's end and no two see the same picture in one epoch.
+// Batch t is the (t mod n)-th of epoch t / n, n = size / batch_size rounded down (an epoch's last pictures
+// that do not fill a batch are left for the next epoch's other order). Which pictures it holds, their order
+// and their augmentation depend on seed, epoch and picture and on nothing else: the same bytes whoever asks,
+// whenever, with however many threads. So any member of a cluster can be given any batch, and a resumed run
+// goes on where it was.
 #pragma once
 
+#include <cstdint>
 #include <memory>
-#include <span>
+#include <vector>
 
 #include "common/status.h"
 #include "engine/data/augment.h"
@@ -19,46 +19,27 @@ namespace radl::engine::data {
 
 struct LoaderOptions {
   int batch_size = 128;
-  bool shuffle = true;    // false: stored order
-  bool training = true;   // false: no augmentation, centre cut
-  bool drop_last = true;  // false: the last batch of an epoch may be smaller
   uint64_t seed = 1;
-  int worker = 0, workers = 1;
-  int threads = 1;             // that prepare batches
-  int prefetch = 3;            // batches kept ready
-  bool skip_corrupt = false;   // leave pictures that cannot be decoded out (counted) instead of failing
-  InputShape output{0, 0, 0};  // {0,0,0}: as stored
+  int threads = 1;            // that prepare batches
+  bool skip_corrupt = false;  // leave pictures that cannot be decoded out (counted) instead of failing
   Augment augment;
   Normalization normalization;
 };
 
-// One batch, owned by the loader and valid until the next call of next(), start_epoch() or the destructor.
-struct LoadedBatch {
-  engine::Batch batch;
-  std::span<const size_t> indices;  // of the pictures, in the dataset
-  int epoch = 0;
-  size_t number = 0;  // in the epoch, from 0
-};
-
-struct LoaderStatistics {
-  double wait_seconds = 0;  // that next() stood still because no batch was ready
-  uint64_t pictures = 0, batches = 0;
-  uint64_t skipped = 0;  // corrupt pictures left out
-};
-
 class Loader {
  public:
-  // Invalid when sizes do not fit, or a worker's shard holds less than one batch (with the numbers).
+  // Invalid when sizes do not fit (with the numbers).
   static Result<std::unique_ptr<Loader>> create(DatasetPtr dataset, const LoaderOptions& options);
   ~Loader();
 
-  size_t batches_per_epoch() const;
-  // Begins (or begins again) an epoch at a batch: a resumed run passes where it was.
-  void start_epoch(int epoch, size_t first_batch = 0);
-  // The next batch, or nullptr at the epoch's end. Corrupt names the picture.
-  Result<const LoadedBatch*> next();
-  LoaderStatistics statistics() const;
-  InputShape output() const;
+  uint64_t batches_per_epoch() const;
+  // Batch `number`; valid until the next call. The caller works along when it is not ready. Corrupt names the
+  // picture.
+  Result<Batch> get(uint64_t number);
+  // Begins to prepare a batch that will probably be asked for next.
+  void hint(uint64_t number);
+  double wait_seconds() const;  // that get() took
+  uint64_t skipped() const;     // corrupt pictures left out
 
  private:
   struct Impl;
@@ -66,7 +47,7 @@ class Loader {
   std::unique_ptr<Impl> impl_;
 };
 
-// The order of one epoch: a permutation of 0..n-1 by (seed, epoch), or the identity.
-std::vector<uint32_t> epoch_order(size_t n, uint64_t seed, int epoch, bool shuffle);
+// The order of one epoch: a permutation of 0..n-1 by (seed, epoch).
+std::vector<uint32_t> epoch_order(size_t n, uint64_t seed, uint64_t epoch);
 
 }  // namespace radl::engine::data

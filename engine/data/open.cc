@@ -1,5 +1,7 @@
 #include "engine/data/open.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "common/digest.h"
@@ -97,6 +99,11 @@ Result<Parts> open_dataset(const OpenOptions& given) {
   auto train = read_part(parts.name, o, true);
   if (!train.ok()) return train.status();
   parts.train = *train;
+  if (parts.name == "cifar10" && parts.train->size() < 50000 && parts.train->report().skipped == 0) {
+    parts.note = fmt::format(
+        "{} training pictures of CIFAR-10's 50000: a subset, good for trying out, not for accuracy",
+        parts.train->size());
+  }
   if (o.validation > 0) {
     const size_t all = parts.train->size();
     if (o.validation >= all) {

@@ -22,6 +22,7 @@ struct OpenOptions {
 };
 
 struct Parts {
+  std::string note;  // what a user should know about it: that it is a part of a known data set; else empty
   DatasetPtr train, test;
   Normalization normalization;  // published (cifar10) or measured on the training part
   std::string name;             // what it was opened as

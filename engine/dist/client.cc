@@ -5,40 +5,13 @@
 #include <cstring>
 
 #include "common/digest.h"
+#include "engine/dist/expect.h"
 #include "engine/dist/session.h"
 
 namespace radl::engine::dist {
 namespace {
 
 using Sessions = std::vector<std::unique_ptr<Session>>;
-
-Status ended_by(const Message& message, const std::string& name) {
-  uint8_t code = 0;
-  std::string text;
-  if (message.type == MessageType::Refuse) {
-    Refuse refuse;
-    if (Status bad = decode(message, refuse); !bad.ok()) return bad;
-    code = refuse.code;
-    text = name + " refuses this member: " + refuse.text;
-  } else {
-    Stop stop;
-    if (Status bad = decode(message, stop); !bad.ok()) return bad;
-    code = stop.code;
-    text = stop.code == 0 ? "the job is finished" : "the job was ended: " + stop.text;
-  }
-  if (code == 0 || code > static_cast<uint8_t>(Code::Internal)) code = static_cast<uint8_t>(Code::Cancelled);
-  return {static_cast<Code>(code), text};
-}
-
-// The next message, which must be of this type; a Stop or Refuse in its place is what it says.
-Status expect(Session& session, MessageType type, Message& message, const std::atomic<bool>* cancelled) {
-  if (Status got = session.receive(message, cancelled); !got.ok()) return got;
-  if (message.type == type) return {};
-  if (message.type == MessageType::Refuse || message.type == MessageType::Stop)
-    return ended_by(message, session.name());
-  return {Code::Corrupt, fmt::format("{}: sent {} where {} was expected", session.name(),
-                                     type_name(message.type), type_name(type))};
-}
 
 Result<Sessions> open_sessions(const ClientOptions& options, Role role, const Connector& connector) {
   Sessions out;
@@ -195,6 +168,8 @@ class Chief : public ChiefClient {
       init.weights = part(start.weights);
       init.state.steps = start.state.steps;
       for (const auto& v : start.state.vectors) init.state.vectors.push_back(part(v));
+      init.average = {start.average.kind, start.average.decay, start.average.from, start.average.count, {}};
+      if (start.average.count > 0) init.average.values = part(start.average.values);
       if (s == 0) {
         init.statistics = start.statistics;
         init.tickets = start.tickets;
@@ -229,31 +204,31 @@ class Chief : public ChiefClient {
       SnapshotPart part;
       if (Status asked = ask(*sessions_[s], kFetchSnapshot, MessageType::Snapshot); !asked.ok()) return asked;
       if (Status bad = decode(message_, part); !bad.ok()) return bad;
-      auto [first, end] = borders_[s];
-      if (part.weights.size() != end - first)
-        return Status(Code::Corrupt, sessions_[s]->name() + ": sent another number of weights");
-      std::copy(part.weights.begin(), part.weights.end(), out.weights.begin() + static_cast<long>(first));
+      if (Status bad = place(s, part.weights, out.weights); !bad.ok()) return bad;
       out.state.vectors.resize(part.state.vectors.size());
       for (size_t i = 0; i < part.state.vectors.size(); ++i) {
         out.state.vectors[i].resize(options_.parameters);
-        if (part.state.vectors[i].size() != end - first)
-          return Status(Code::Corrupt, sessions_[s]->name() + ": sent another optimizer state");
-        std::copy(part.state.vectors[i].begin(), part.state.vectors[i].end(),
-                  out.state.vectors[i].begin() + static_cast<long>(first));
+        if (Status bad = place(s, part.state.vectors[i], out.state.vectors[i]); !bad.ok()) return bad;
+      }
+      if (part.average.count > 0) {
+        out.average.values.resize(options_.parameters);
+        if (Status bad = place(s, part.average.values, out.average.values); !bad.ok()) return bad;
       }
       if (s > 0) continue;
       out.version = part.version;
       out.state.steps = part.state.steps;
+      out.average.count = part.average.count;
       out.statistics = std::move(part.statistics);
       out.tickets = std::move(part.tickets);
     }
     return out;
   }
 
-  Status weights(std::span<float> weights, std::span<float> statistics) override {
+  Status weights(std::span<float> weights, std::span<float> statistics, bool averaged) override {
+    const uint8_t flags = averaged ? kFetchWeights | kFetchAverage : kFetchWeights;
     for (size_t s = 0; s < sessions_.size(); ++s) {
       Update update;
-      if (Status asked = ask(*sessions_[s], kFetchWeights, MessageType::Update); !asked.ok()) return asked;
+      if (Status asked = ask(*sessions_[s], flags, MessageType::Update); !asked.ok()) return asked;
       if (Status bad = decode(message_, update); !bad.ok()) return bad;
       auto [first, end] = borders_[s];
       if (update.weights.size() != bytes_of(update.encoding, end - first))
@@ -277,6 +252,15 @@ class Chief : public ChiefClient {
   }
 
  private:
+  // A server's numbers to their place among all.
+  Status place(size_t shard, const std::vector<float>& from, std::vector<float>& to) const {
+    auto [first, end] = borders_[shard];
+    if (from.size() != end - first)
+      return {Code::Corrupt, sessions_[shard]->name() + ": sent numbers of another part of the model"};
+    std::copy(from.begin(), from.end(), to.begin() + static_cast<long>(first));
+    return {};
+  }
+
   Status ask(Session& session, uint8_t flags, MessageType answer) {
     if (Status sent = session.send(encode(Fetch{flags})); !sent.ok()) return sent;
     return expect(session, answer, message_, nullptr);

@@ -57,6 +57,7 @@ struct Snapshot {
   std::vector<float> weights, statistics;
   OptimizerState state;  // vectors of the whole model
   TicketState tickets;
+  AverageState average;  // of the whole model
 };
 
 class ChiefClient {
@@ -70,7 +71,8 @@ class ChiefClient {
                       const std::vector<Segment>& segments, const std::string& optimizer) = 0;
   virtual Result<Report> report() = 0;
   virtual Result<Snapshot> snapshot() = 0;
-  virtual Status weights(std::span<float> weights, std::span<float> statistics) = 0;
+  // `averaged`: the mean of weights where the job asks for one and it has begun.
+  virtual Status weights(std::span<float> weights, std::span<float> statistics, bool averaged = false) = 0;
   virtual void stop(const Status& outcome) = 0;
 };
 

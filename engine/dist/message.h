@@ -14,7 +14,7 @@
 
 namespace radl::engine::dist {
 
-inline constexpr uint16_t kWireVersion = 1;
+inline constexpr uint16_t kWireVersion = 2;
 inline constexpr size_t kHeaderSize = 16;
 // A message before Welcome is never larger than this.
 inline constexpr size_t kSmallMessage = 64 << 10;
@@ -90,7 +90,15 @@ struct OptimizerState {
   std::vector<std::vector<float>> vectors;  // momentum and the like, each as long as the shard's part
 };
 
-// From the chief: everything a server starts from.
+// Averaged weights, as train/job.h asks for them (the values are those of radl::engine::AverageConfig).
+struct AverageState {
+  uint8_t kind = 0;
+  float decay = 0;
+  uint64_t from = 0, count = 0;
+  std::vector<float> values;  // empty before the first
+};
+
+// From the chief: everything a server starts from. In a ring: everything that its members start from.
 struct Init {
   uint32_t shard = 0, shards = 1;
   uint64_t first = 0, count = 0, parameters = 0;
@@ -100,10 +108,18 @@ struct Init {
   std::vector<float> statistics;  // shard 0; empty elsewhere
   OptimizerState state;
   TicketState tickets;  // shard 0
+  AverageState average;
   uint64_t version = 0;
 };
 
-enum FetchFlags : uint8_t { kFetchWeights = 1, kFetchTicket = 2, kFetchSnapshot = 4, kFetchReport = 8 };
+// kFetchAverage: the averaged weights where there are any.
+enum FetchFlags : uint8_t {
+  kFetchWeights = 1,
+  kFetchTicket = 2,
+  kFetchSnapshot = 4,
+  kFetchReport = 8,
+  kFetchAverage = 16
+};
 struct Fetch {
   uint8_t flags = 0;
 };
@@ -145,6 +161,7 @@ struct SnapshotPart {
   std::vector<float> weights, statistics;
   OptimizerState state;
   TicketState tickets;
+  AverageState average;
 };
 
 struct MemberReport {
@@ -166,6 +183,25 @@ struct Report {
   std::vector<MemberReport> members;
 };
 
+// What one member of a ring did since the last exchange; each member gets everybody's.
+struct RingNote {
+  uint32_t rank = 0;
+  uint32_t steps = 0, correct = 0, pictures = 0;
+  double loss = 0;   // sum of the steps' mean losses
+  uint8_t code = 0;  // radl::Code: other than 0, it wants to end after this exchange
+  friend bool operator==(const RingNote&, const RingNote&) = default;
+};
+
+// A piece of a sum on its way around a ring of workers.
+struct Block {
+  uint64_t exchange = 0;  // number of the sum, from 0
+  uint32_t hop = 0;       // its messages from one member to the next, from 0
+  RingNote note;
+  Numbers encoding = Numbers::Fp32;
+  std::string_view numbers;     // packed; points into the message
+  std::string_view statistics;  // packed fp32
+};
+
 // The job is over, well (code 0) or not; or, as Leave, this member goes.
 struct Stop {
   uint8_t code = 0;
@@ -180,10 +216,11 @@ Message encode(const Fetch& m);
 Message encode(const SnapshotPart& m);
 Message encode(const Report& m);
 Message encode(const Stop& m, MessageType type = MessageType::Stop);
-// Into a message whose buffer is kept: these two carry the large spans of every step. `gradients` and
-// `weights` are packed here; the views of `m` are not looked at.
+// Into a message whose buffer is kept: these carry the large spans of every step, which are packed here; the
+// views of `m` are not looked at.
 void encode(const Push& m, std::span<const float> gradients, std::span<const float> statistics, Message& out);
 void encode(const Update& m, std::span<const float> weights, std::span<const float> statistics, Message& out);
+void encode(const Block& m, std::span<const float> numbers, std::span<const float> statistics, Message& out);
 
 // Corrupt when the bytes are not exactly one such message.
 Status decode(const Message& message, Hello& out);
@@ -193,6 +230,7 @@ Status decode(const Message& message, Init& out);
 Status decode(const Message& message, Fetch& out);
 Status decode(const Message& message, Push& out);
 Status decode(const Message& message, Update& out);
+Status decode(const Message& message, Block& out);
 Status decode(const Message& message, SnapshotPart& out);
 Status decode(const Message& message, Report& out);
 Status decode(const Message& message, Stop& out);

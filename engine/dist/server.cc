@@ -239,7 +239,7 @@ class Server : public ParameterServer {
     if (fetch.flags & kFetchReport) return session.send(encode(shard->report()));
     if (fetch.flags & kFetchSnapshot) return session.send(encode(shard->snapshot()));
     Message out;
-    shard->read({}, Numbers::Fp32, out);
+    shard->read({}, Numbers::Fp32, out, (fetch.flags & kFetchAverage) != 0);
     return session.send(out);
   }
 

@@ -11,9 +11,10 @@ int64_t now_ms() { return std::chrono::duration_cast<Milliseconds>(Clock::now().
 
 }  // namespace
 
-Session::Session(std::unique_ptr<Link> link, Milliseconds peer_timeout, LostCall lost)
+Session::Session(std::unique_ptr<Link> link, Milliseconds peer_timeout, LostCall lost, size_t inbox)
     : link_(std::move(link)),
       timeout_(peer_timeout),
+      most_waiting_(inbox),
       lost_(std::move(lost)),
       last_sent_(now_ms()),
       last_heard_(now_ms()) {
@@ -53,7 +54,7 @@ void Session::read() {
     if (message.type == MessageType::Heartbeat) continue;
     std::unique_lock lock(mutex_);
     if (message.type == MessageType::Leave) left_ = true;
-    changed_.wait(lock, [&] { return inbox_.size() < 4 || !health_.ok(); });
+    changed_.wait(lock, [&] { return inbox_.size() < most_waiting_ || !health_.ok(); });
     if (!health_.ok()) return;
     inbox_.push_back(std::move(message));
     message = std::move(spare_);

@@ -22,7 +22,8 @@ class Session {
   // A peer that is silent for peer_timeout is lost. `lost` is called once, from one of the session's threads,
   // with the reason and how long the peer had been silent; not for one that said Leave, nor after close().
   using LostCall = std::function<void(const Status&, double silent_seconds)>;
-  Session(std::unique_ptr<Link> link, Milliseconds peer_timeout, LostCall lost = {});
+  // `inbox`: messages that are taken off the link before anybody asked for them.
+  Session(std::unique_ptr<Link> link, Milliseconds peer_timeout, LostCall lost = {}, size_t inbox = 4);
   ~Session();
   Session(const Session&) = delete;
 
@@ -44,6 +45,7 @@ class Session {
 
   std::unique_ptr<Link> link_;
   const Milliseconds timeout_;
+  const size_t most_waiting_;
   LostCall lost_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -12,10 +12,18 @@ constexpr Milliseconds kSlice{100};
 
 }  // namespace
 
+AverageConfig average_config(const AverageState& state) {
+  return {static_cast<AverageConfig::Kind>(state.kind), state.decay, state.from};
+}
+
 Result<std::unique_ptr<Shard>> Shard::make(const Init& init, const ShardOptions& options) {
   if (init.weights.size() != init.count || init.first + init.count > init.parameters ||
       init.shard >= init.shards) {
     return Status(Code::Corrupt, "the chief's description of this shard contradicts itself");
+  }
+  if (init.average.kind > static_cast<uint8_t>(AverageConfig::Kind::Mean) ||
+      init.average.values.size() != (init.average.count > 0 ? init.count : 0)) {
+    return Status(Code::Corrupt, "the chief's averaged weights do not fit this shard");
   }
   std::vector<ParameterInfo> layout;
   uint64_t end = 0;
@@ -57,8 +65,12 @@ Shard::Shard(const Init& init, const ShardOptions& options)
       welcome_{init.shard, init.shards, init.first, init.count, init.parameters, init.statistics.size()},
       weights_(init.weights),
       statistics_(init.statistics),
+      average_config_{init.average.kind, init.average.decay, init.average.from, 0, {}},
+      average_(average_config(init.average)),
       tickets_(init.tickets),
-      version_(init.version) {}
+      version_(init.version) {
+  average_.restore(init.average.values, init.average.count);
+}
 
 uint64_t Shard::join(uint32_t worker) {
   std::lock_guard lock(mutex_);
@@ -148,6 +160,7 @@ void Shard::apply_now(const Push& push) {
   scratch_.resize(weights_.size());
   unpack_numbers(push.encoding, push.gradients.data(), scratch_);
   optimizer_->step(weights_, scratch_, push.rate);
+  average_.update(weights_, push.ticket);
   ++version_;
   if (push.statistics.empty()) return;
   scratch_.resize(std::max(scratch_.size(), statistics_.size()));
@@ -203,6 +216,9 @@ void Shard::apply_round(const Round& round) {
   const size_t n = round.gradients.size();
   optimizer_->step(weights_, scratch_, static_cast<float>(round.rate_sum / static_cast<double>(n)),
                    1.0f / static_cast<float>(n));
+  uint64_t newest = 0;
+  for (const auto& [worker, ticket] : round.tickets) newest = std::max(newest, ticket);
+  average_.update(weights_, newest);
   ++version_;
   for (const auto& [worker, ticket] : round.tickets) tickets_.finish(worker, ticket);
   for (size_t i = 0; i < statistics_.size() && !round.statistics.empty(); ++i) {
@@ -297,13 +313,14 @@ Result<Assignment> Shard::next(uint32_t worker, uint64_t pass) {
   }
 }
 
-void Shard::read(const Assignment& assignment, Numbers encoding, Message& out) {
+void Shard::read(const Assignment& assignment, Numbers encoding, Message& out, bool averaged) {
   std::lock_guard lock(mutex_);
   Update update;
   update.version = version_;
   update.assignment = assignment;
   update.encoding = encoding;
-  encode(update, weights_, statistics_, out);
+  std::span<const float> mean = average_.values();
+  encode(update, averaged && !mean.empty() ? mean : std::span<const float>(weights_), statistics_, out);
 }
 
 SnapshotPart Shard::snapshot() {
@@ -313,6 +330,9 @@ SnapshotPart Shard::snapshot() {
   out.weights = weights_;
   out.statistics = statistics_;
   out.tickets = tickets_.state();
+  out.average = average_config_;
+  out.average.count = average_.count();
+  out.average.values.assign(average_.values().begin(), average_.values().end());
   out.state.steps = optimizer_->steps();
   std::span<float> state = optimizer_->state();
   for (size_t at = 0; !weights_.empty() && at + weights_.size() <= state.size(); at += weights_.size()) {

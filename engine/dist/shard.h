@@ -55,8 +55,9 @@ class Shard {
   Status push(uint32_t worker, uint64_t pass, const Push& push);
   // Waits for work. Only shard 0 gives any.
   Result<Assignment> next(uint32_t worker, uint64_t pass);
-  // Weights and statistics as they are now, with `assignment`.
-  void read(const Assignment& assignment, Numbers encoding, Message& out);
+  // Weights and statistics as they are now, with `assignment`. `averaged`: the mean of weights, if there is
+  // one.
+  void read(const Assignment& assignment, Numbers encoding, Message& out, bool averaged = false);
 
   SnapshotPart snapshot();
   Report report();
@@ -102,6 +103,8 @@ class Shard {
   std::condition_variable changed_;
   std::vector<float> weights_, statistics_, scratch_;
   std::unique_ptr<Optimizer> optimizer_;
+  AverageState average_config_;
+  WeightAverage average_;
   Tickets tickets_;
   std::map<uint32_t, Member> members_;
   std::map<uint64_t, Round> rounds_;
@@ -115,6 +118,8 @@ class Shard {
 // each.
 std::vector<std::pair<uint64_t, uint64_t>> split_layout(const std::vector<ParameterInfo>& layout,
                                                         size_t shards);
+
+AverageConfig average_config(const AverageState& state);
 
 // The optimizer object of a job as the servers get it, and back.
 std::string write_optimizer(const OptimizerConfig& config);

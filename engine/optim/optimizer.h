@@ -50,18 +50,29 @@ double norm2(std::span<const float> values);
 // Scales the values so that their norm is at most `limit`; returns the norm before.
 double clip_to_norm(std::span<float> values, double limit);
 
-// Averages of weights beside the training ones: ema (average = decay*average + (1-decay)*weights each update)
-// and lookahead (Zhang et al. 2019: every `period` updates slow += alpha*(weights-slow), weights = slow).
+struct AverageConfig {
+  enum class Kind : uint8_t { None, Ema, Mean };
+  Kind kind = Kind::None;
+  float decay = 0;    // Ema: average = decay * average + (1 - decay) * weights
+  uint64_t from = 0;  // first batch after which it counts
+};
+
+// An average of weights beside the training ones, of all updates from batch `from` on: exponential (Polyak
+// and Juditsky 1992 with a decay) or with equal shares (SWA, Izmailov et al. 2018, at each update).
 class WeightAverage {
  public:
-  WeightAverage(std::span<const float> initial) : average_(initial.begin(), initial.end()) {}
-  void ema(std::span<const float> weights, float decay);
-  // Pulls average and weights together.
-  void lookahead(std::span<float> weights, float decay);
-  std::span<float> average() { return average_; }
+  explicit WeightAverage(const AverageConfig& config) : config_(config) {}
+  // The weights as they are after an update with this batch's gradient.
+  void update(std::span<const float> weights, uint64_t batch);
+  // Empty as long as nothing was averaged.
+  std::span<const float> values() const { return values_; }
+  uint64_t count() const { return count_; }  // updates in it
+  void restore(std::vector<float> values, uint64_t count);
 
  private:
-  std::vector<float> average_;
+  AverageConfig config_;
+  std::vector<float> values_;
+  uint64_t count_ = 0;
 };
 
 }  // namespace radl::engine

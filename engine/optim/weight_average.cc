@@ -2,15 +2,19 @@
 
 namespace radl::engine {
 
-void WeightAverage::ema(std::span<const float> weights, float decay) {
-  for (size_t i = 0; i < average_.size(); ++i) average_[i] = decay * average_[i] + (1 - decay) * weights[i];
+void WeightAverage::update(std::span<const float> weights, uint64_t batch) {
+  if (config_.kind == AverageConfig::Kind::None || batch < config_.from) return;
+  ++count_;
+  if (count_ == 1) return values_.assign(weights.begin(), weights.end());
+  const float share = config_.kind == AverageConfig::Kind::Ema
+                          ? 1 - config_.decay
+                          : static_cast<float>(1.0 / static_cast<double>(count_));
+  for (size_t i = 0; i < values_.size(); ++i) values_[i] += share * (weights[i] - values_[i]);
 }
 
-void WeightAverage::lookahead(std::span<float> weights, float decay) {
-  for (size_t i = 0; i < average_.size(); ++i) {
-    average_[i] = decay * average_[i] + (1 - decay) * weights[i];
-    weights[i] = average_[i];
-  }
+void WeightAverage::restore(std::vector<float> values, uint64_t count) {
+  values_ = std::move(values);
+  count_ = count;
 }
 
 }  // namespace radl::engine

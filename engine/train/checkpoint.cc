@@ -40,12 +40,13 @@ std::string header_of(const Checkpoint& c) {
             {"next", c.next},
             {"again", c.again},
             {"version", c.version},
-            {"job", c.job_digest},
+            {"settings", c.settings},
             {"model", c.model},
             {"numbers", c.numbers},
             {"weights", c.weights.size()},
             {"statistics", c.statistics.size()},
             {"average", c.average.size()},
+            {"averaged", c.averaged},
             {"optimizer_steps", c.optimizer_steps},
             {"optimizer", c.optimizer.size()}};
   return h.dump();
@@ -107,9 +108,10 @@ Status read_header(const std::string& path, std::string_view text, std::string_v
     h.at("next").get_to(c.next);
     h.at("again").get_to(c.again);
     h.at("version").get_to(c.version);
-    h.at("job").get_to(c.job_digest);
+    h.at("settings").get_to(c.settings);
     h.at("model").get_to(c.model);
     h.at("numbers").get_to(c.numbers);
+    h.at("averaged").get_to(c.averaged);
     h.at("optimizer_steps").get_to(c.optimizer_steps);
     std::vector<std::pair<std::vector<float>*, uint64_t>> parts = {
         {&c.weights, h.at("weights").get<uint64_t>()},

@@ -37,6 +37,10 @@ class ClusterRun {
       start.statistics.assign(network_.statistics().begin(), network_.statistics().end());
     }
     start.tickets.total = setup_.length.total;
+    AverageConfig average = average_config(job_, setup_.length);
+    start.average.kind = static_cast<uint8_t>(average.kind);
+    start.average.decay = average.decay;
+    start.average.from = average.from;
     from_ = start.tickets.next - start.tickets.again.size();
     std::vector<dist::Segment> segments;
     for (const ParameterInfo& p : network_.parameter_layout())
@@ -108,7 +112,8 @@ class ClusterRun {
   }
 
   Status fetch() {
-    Status got = client_.weights(network_.parameters(), network_.statistics());
+    // Where weights are averaged the mean is what is evaluated and kept.
+    Status got = client_.weights(network_.parameters(), network_.statistics(), true);
     network_.parameters_changed();
     return got;
   }
@@ -125,6 +130,8 @@ class ClusterRun {
     c.statistics = std::move(snapshot->statistics);
     c.optimizer_steps = snapshot->state.steps;
     c.optimizer = std::move(snapshot->state.vectors);
+    c.averaged = snapshot->average.count;
+    c.average = std::move(snapshot->average.values);
     return overseer_.save(std::move(c));
   }
 
@@ -135,6 +142,8 @@ class ClusterRun {
     out.statistics = std::move(c.statistics);
     out.state.steps = c.optimizer_steps;
     out.state.vectors = std::move(c.optimizer);
+    out.average.count = c.averaged;
+    out.average.values = std::move(c.average);
     out.tickets.next = c.next;
     out.tickets.again = std::move(c.again);
     return out;

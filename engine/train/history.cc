@@ -17,6 +17,8 @@ std::string write_history(const History& history) {
               {"peers", peers},
               {"seconds", history.seconds},
               {"pictures", history.pictures},
+              {"train_loss", history.train_loss},
+              {"train_accuracy", history.train_accuracy},
               {"runs", history.runs}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -31,6 +33,8 @@ Result<History> read_history(const std::string& json) {
     for (const Json& e : in.at("peers")) out.peers.push_back({e.at(0), e.at(1), e.at(2), e.at(3)});
     out.seconds = in.at("seconds");
     out.pictures = in.at("pictures");
+    out.train_loss = in.at("train_loss");
+    out.train_accuracy = in.at("train_accuracy");
     out.runs = in.at("runs");
     return out;
   } catch (const Json::exception& error) {

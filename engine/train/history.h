@@ -28,7 +28,8 @@ struct History {
   std::vector<PeerEvent> peers;
   double seconds = 0;  // training time of earlier runs
   uint64_t pictures = 0;
-  int runs = 1;  // 1 + number of resumptions
+  double train_loss = 0, train_accuracy = 0;  // since the last evaluation before the checkpoint
+  int runs = 1;                               // 1 + number of resumptions
 };
 
 std::string write_history(const History& history);

@@ -25,6 +25,7 @@ const std::vector<std::string_view> kKernels = {"auto", "ref", "eigen", "onednn"
 const std::vector<std::string_view> kFlips = {"none", "random", "alternate"};
 const std::vector<std::string_view> kPaddings = {"reflect", "zero"};
 const std::vector<std::string_view> kResume = {"auto", "never", "require"};
+const std::vector<std::string_view> kAverages = {"none", "ema", "swa"};
 const std::vector<std::string_view> kTasks = {"chief", "ps", "worker"};
 
 constexpr Range kCount{.low = 0};
@@ -134,6 +135,22 @@ void read_directories(const Json& json, DirectorySpec& out, Problems& problems) 
   f.get("model", out.model);
 }
 
+// An object, or a number: the decay of an exponential mean.
+void read_average(Fields& top, const Json& json, AverageSpec& out, Problems& problems) {
+  if (json.is_object() && json.contains("average") && json["average"].is_number()) {
+    double decay = 0;
+    top.get("average", decay, {.low = 0, .high = 0.99999});
+    if (decay > 0) out = {"ema", decay, 0};
+    return;
+  }
+  const Json* object = top.object("average");
+  if (object == nullptr) return;
+  Fields f(*object, "average", problems);
+  f.get_name("kind", kAverages, out.kind);
+  f.get("decay", out.decay, {.low = 0, .high = 0.99999, .low_open = true});
+  f.get("from", out.from, {.low = 0, .high = 0.999});
+}
+
 template <class Spec>
 void read_part(Fields& f, const char* key, Spec& out, Problems& problems,
                void (*read)(const Json&, Spec&, Problems&)) {
@@ -156,7 +173,8 @@ void read_top(const Json& json, Job& job, Problems& problems) {
   read_part(f, "optimizer", job.optimizer, problems, read_optimizer);
   read_part(f, "schedule", job.schedule, problems, read_schedule);
   f.get("label_smoothing", job.label_smoothing, {.low = 0, .high = 0.999});
-  f.get("average", job.average, {.low = 0, .high = 0.99999});
+  f.get("accumulate", job.accumulate, {.low = 1, .high = 1 << 20});
+  read_average(f, json, job.average, problems);
   read_part(f, "augment", job.augment, problems, read_augment);
   read_part(f, "sync", job.sync, problems, read_sync);
   read_part(f, "cluster", job.cluster, problems, read_cluster);
@@ -224,6 +242,9 @@ void check_cluster(const Job& job, Problems& problems) {
 
 void check_all(const Job& job, Problems& problems) {
   if (job.model.empty()) problems.add("model", "must not be empty");
+  if (job.accumulate > job.batch_size)
+    problems.add("accumulate",
+                 fmt::format("is {}, more than the {} pictures of a batch", job.accumulate, job.batch_size));
   if (job.dataset.directory.empty()) problems.add("dataset.directory", "is missing");
   if (job.schedule.name == "step" && job.schedule.milestones.empty()) {
     problems.add("schedule.milestones", "is missing: schedule \"step\" needs them");

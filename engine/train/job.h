@@ -65,6 +65,13 @@ struct SyncSpec {
   int local_steps = 1;                  // steps a worker takes on its own between two exchanges
 };
 
+// Weights averaged beside the training ones; where there are any, they are evaluated and kept.
+struct AverageSpec {
+  std::string kind = "none";  // none; ema: exponential mean; swa: equal mean over the updates from `from` on
+  double decay = 0.999;       // ema
+  double from = 0;            // share of the run after which averaging begins
+};
+
 struct ClusterSpec {
   std::vector<std::string> chief, ps, worker, evaluator;  // "host:port", "[::1]:port"
   bool empty() const { return chief.empty() && ps.empty() && worker.empty(); }
@@ -106,7 +113,8 @@ struct Job {
   OptimizerSpec optimizer;
   ScheduleSpec schedule;
   double label_smoothing = 0;
-  double average = 0;  // weight averaging: decay of an exponential mean kept beside the weights; 0: none
+  int accumulate = 1;  // a batch is computed in so many pieces, their gradients added: less memory
+  AverageSpec average;
   AugmentSpec augment;
   SyncSpec sync;
   ClusterSpec cluster;
@@ -139,6 +147,13 @@ Status check_job(const Job& job);
 // What all members of a job must agree on, as lower-case hex: everything but task, paths, threads and
 // kernels.
 std::string job_digest(const Job& job);
+
+// What a checkpoint and the job that goes on from it must agree on, as JSON: the model, the data, how a step
+// is computed and how members combine theirs. Left out is what may change on the way: the number of epochs,
+// the test pictures, members, machines and outputs.
+std::string resume_settings(const Job& job);
+// "schedule.peak (0.1, now 0.2), seed (1, now 2)": where two resume_settings differ, "" if they do not.
+std::string differing_settings(const std::string& before, const std::string& now);
 
 std::string_view sync_mode_name(SyncMode mode);
 std::string_view encoding_name(Encoding encoding);

@@ -1,6 +1,7 @@
 // Writing a job file, its digest, and the TF_CONFIG form of a cluster.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "common/digest.h"
@@ -46,7 +47,8 @@ Json result_part(const Job& job) {
                      {"milestones", s.milestones},
                      {"gamma", s.gamma}};
   out["label_smoothing"] = job.label_smoothing;
-  out["average"] = job.average;
+  out["accumulate"] = job.accumulate;
+  out["average"] = {{"kind", job.average.kind}, {"decay", job.average.decay}, {"from", job.average.from}};
   const AugmentSpec& a = job.augment;
   out["augment"] = {{"flip", a.flip},         {"translate", a.translate},  {"padding", a.padding},
                     {"cutout", a.cutout},     {"crop_area", a.crop_area},  {"brightness", a.brightness},
@@ -116,6 +118,38 @@ std::string job_digest(const Job& job) {
   Json part = result_part(job);
   part["dataset"].erase("directory");
   return sha256_hex(part.dump());
+}
+
+std::string resume_settings(const Job& job) {
+  Json part = result_part(job);
+  part.erase("job");
+  part.erase("epochs");
+  part["dataset"].erase("directory");
+  part["dataset"].erase("test");
+  return part.dump();
+}
+
+std::string differing_settings(const std::string& before, const std::string& now) {
+  Json old_parts = Json::parse(before, nullptr, false), new_parts = Json::parse(now, nullptr, false);
+  if (!old_parts.is_structured() || !new_parts.is_structured()) return before == now ? "" : "all settings";
+  Json was = old_parts.flatten(), is = new_parts.flatten();
+  std::string out;
+  auto text = [](const Json& from, const std::string& key) {
+    std::string value = from.contains(key) ? from[key].dump() : "not given";
+    return value.size() > 60 ? value.substr(0, 57) + "..." : value;
+  };
+  auto tell = [&](const std::string& key) {
+    std::string name = key.substr(1);
+    std::replace(name.begin(), name.end(), '/', '.');
+    out += fmt::format("{}{} ({}, now {})", out.empty() ? "" : ", ", name, text(was, key), text(is, key));
+  };
+  for (const auto& [key, value] : is.items()) {
+    if (!was.contains(key) || was[key] != value) tell(key);
+  }
+  for (const auto& [key, value] : was.items()) {
+    if (!is.contains(key)) tell(key);
+  }
+  return out;
 }
 
 Status apply_tf_config(Job& job, std::string_view text) {

@@ -79,24 +79,26 @@ std::string report_json(const Job& job, const Setup& setup, const ReportParts& p
     confusion.push_back(std::vector<uint32_t>(begin, begin + static_cast<long>(classes)));
   }
   for (const auto& [key, value] : parts.notes) notes[key] = value;
-  Json out = {
-      {"report", 1},
-      {"task", parts.summary.task},
-      {"metrics", metrics_json(parts.summary, parts.evaluation)},
-      {"model",
-       {{"name", job.model.substr(0, job.model.find('\n'))},
-        {"parameters", setup.network->parameters().size()},
-        {"memory_bytes", setup.network->memory_bytes()}}},
-      {"data",
-       {{"name", setup.data.name}, {"train", setup.data.train->size()}, {"test", setup.data.test->size()}}},
-      {"precision", setup.precision == Precision::Bf16 ? "bf16" : "fp32"},
-      {"runs", parts.history.runs},
-      {"curve", curve},
-      {"class_names", setup.data.train->class_names()},
-      {"confusion", confusion},
-      {"peers", peers},
-      {"notes", notes},
-      {"job", Json::parse(write_job(job))}};
+  Json out = {{"report", 1},
+              {"task", parts.summary.task},
+              {"metrics", metrics_json(parts.summary, parts.evaluation)},
+              {"model",
+               {{"name", job.model.substr(0, job.model.find('\n'))},
+                {"parameters", setup.network->parameters().size()},
+                {"memory_bytes", setup.network->memory_bytes()}}},
+              {"data",
+               {{"name", setup.data.name},
+                {"note", setup.data.note},
+                {"train", setup.data.train->size()},
+                {"test", setup.data.test->size()}}},
+              {"precision", setup.precision == Precision::Bf16 ? "bf16" : "fp32"},
+              {"runs", parts.history.runs},
+              {"curve", curve},
+              {"class_names", setup.data.train->class_names()},
+              {"confusion", confusion},
+              {"peers", peers},
+              {"notes", notes},
+              {"job", Json::parse(write_job(job))}};
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

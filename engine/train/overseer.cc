@@ -83,6 +83,7 @@ class JobOverseer : public Overseer {
   void begin(uint64_t from) override {
     begin_ = last_line_ = last_save_ = SteadyClock::now();
     from_ = last_done_ = last_evaluated_ = last_saved_ = from;
+    if (!setup_.data.note.empty()) progress_.emit("dataset", {{"note", setup_.data.note}});
     progress_.emit("started", {{"time", wall_seconds()},
                                {"step", from},
                                {"steps", setup_.length.total},
@@ -132,11 +133,15 @@ class JobOverseer : public Overseer {
     last_saved_ = checkpoint.step;
     last_save_ = SteadyClock::now();
     if (Status before = settle(); !before.ok()) return before;
-    checkpoint.job_digest = job_digest(job_);
+    checkpoint.settings = resume_settings(job_);
     checkpoint.model = setup_.network->description();
     History history = history_;
     history.seconds += since(begin_);
     history.pictures += sums_.pictures;
+    if (TrainSums window = difference(sums_, evaluated_sums_); window.steps > 0) {
+      history.train_loss = mean_loss(window);
+      history.train_accuracy = accuracy(window);
+    }
     checkpoint.numbers = write_history(history);
     writer_ = std::thread([this, checkpoint = std::move(checkpoint)] {
       auto begin = SteadyClock::now();
@@ -199,10 +204,15 @@ class JobOverseer : public Overseer {
         c.statistics.size() != setup_.network->statistics().size()) {
       return invalid("the checkpoint is of another model; give another directory, or \"resume\": \"never\"");
     }
-    if (c.job_digest != job_digest(job_)) {
-      return invalid(
-          "the checkpoint is of a job with other settings (data, batch size, epochs, optimizer, schedule, "
-          "synchronisation or seed); give another directory, or \"resume\": \"never\"");
+    if (std::string other = differing_settings(c.settings, resume_settings(job_)); !other.empty()) {
+      return invalid("the checkpoint is of a job with other settings: " + other +
+                     "; give another directory, or \"resume\": \"never\"");
+    }
+    if (c.step > setup_.length.total) {
+      return invalid(fmt::format(
+          "the checkpoint is at epoch {:g}, beyond the {:g} of this job; give another directory, or "
+          "\"resume\": \"never\"",
+          setup_.length.epoch_of(c.step), job_.epochs));
     }
     return {};
   }
@@ -249,7 +259,7 @@ class JobOverseer : public Overseer {
       network.parameters_changed();
     }
     EvaluateOptions options;
-    options.batch_size = job_.task.type.empty() ? job_.batch_size : 256;
+    options.batch_size = setup_.batch;
     options.flip = flip;
     options.skip_corrupt = job_.dataset.skip_corrupt;
     options.cancelled = hooks_.cancelled;
@@ -272,6 +282,11 @@ class JobOverseer : public Overseer {
                      e.loss,
                      e.accuracy,
                      setup_.rate(done)};
+    if (window.steps == 0) {  // nothing was left to train: what the run before said of it holds
+      point.train_loss = history_.train_loss;
+      point.train_accuracy = history_.train_accuracy;
+    }
+    if (!history_.curve.empty() && history_.curve.back().step == done) history_.curve.pop_back();
     history_.curve.push_back(point);
     evaluated_sums_ = sums_;
     last_evaluated_ = done;

@@ -10,11 +10,7 @@ namespace {
 
 Result<RunSummary> dispatch(const Job& job, const RunHooks& hooks, Progress& progress) {
   if (job.cluster.empty()) return run_local(job, hooks, progress);
-  if (job.sync.mode == SyncMode::AllReduce) {
-    return Status(Code::Unsupported, "sync.mode \"allreduce\" is not supported by this program");
-  }
-  if (job.average > 0)
-    return Status(Code::Unsupported, "average is for training in one process; leave it out with a cluster");
+  if (job.sync.mode == SyncMode::AllReduce) return run_ring_worker(job, hooks, progress);
   if (job.task.type == "worker") return run_worker(job, hooks, progress);
   if (job.task.type == "ps") return run_server(job, hooks, progress);
   return run_chief(job, hooks, progress);

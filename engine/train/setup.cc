@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
+
+#include "engine/train/step.h"
 
 namespace radl::engine {
 namespace {
@@ -59,6 +62,27 @@ OptimizerConfig optimizer_config(const Job& job) {
   return out;
 }
 
+AverageConfig average_config(const Job& job, const RunLength& length) {
+  AverageConfig out;
+  out.kind = job.average.kind == "ema"   ? AverageConfig::Kind::Ema
+             : job.average.kind == "swa" ? AverageConfig::Kind::Mean
+                                         : AverageConfig::Kind::None;
+  out.decay = static_cast<float>(job.average.decay);
+  out.from = static_cast<uint64_t>(job.average.from * static_cast<double>(length.total));
+  return out;
+}
+
+Result<std::unique_ptr<data::Loader>> make_loader(const Setup& setup, const Job& job) {
+  data::LoaderOptions options;
+  options.batch_size = job.batch_size;
+  options.seed = job.seed;
+  options.threads = job.threads > 0 ? job.threads : static_cast<int>(std::thread::hardware_concurrency());
+  options.skip_corrupt = job.dataset.skip_corrupt;
+  options.augment = augment_config(job.augment);
+  options.normalization = setup.data.normalization;
+  return data::Loader::create(setup.data.train, options);
+}
+
 data::Augment augment_config(const AugmentSpec& spec) {
   data::Augment out;
   out.flip = spec.flip == "random"      ? data::Augment::Flip::Random
@@ -91,7 +115,7 @@ Result<std::unique_ptr<Setup>> Setup::make(const Job& job, bool training) {
   out->length.total = static_cast<uint64_t>(std::max(1.0, std::round(total)));
   out->precision = resolve_precision(job.precision);
   BuildOptions options;
-  options.batch_size = training ? std::max(job.batch_size, 1) : kEvaluationBatch;
+  out->batch = options.batch_size = training ? piece_size(job) : kEvaluationBatch;
   options.threads = job.threads;
   options.precision = out->precision;
   options.seed = job.seed;

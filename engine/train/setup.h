@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/data/augment.h"
+#include "engine/data/loader.h"
 #include "engine/data/open.h"
 #include "engine/model/network.h"
 #include "engine/optim/optimizer.h"
@@ -38,6 +39,7 @@ class Setup {
   data::Parts data;
   std::unique_ptr<Network> network;
   RunLength length;
+  int batch = 0;  // the most pictures that the network takes at once
   Precision precision = Precision::Fp32;
 
  private:
@@ -46,6 +48,9 @@ class Setup {
 };
 
 OptimizerConfig optimizer_config(const Job& job);
+AverageConfig average_config(const Job& job, const RunLength& length);
+// The training batches of the run, by number.
+Result<std::unique_ptr<data::Loader>> make_loader(const Setup& setup, const Job& job);
 data::Augment augment_config(const AugmentSpec& spec);
 
 // Sets a whitening first layer from the first pictures of the training part, as the model asks for it;

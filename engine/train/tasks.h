@@ -13,4 +13,7 @@ Result<RunSummary> run_server(const Job& job, const RunHooks& hooks,
 Result<RunSummary> run_chief(const Job& job, const RunHooks& hooks,
                              Progress& progress);  // a chief of its own
 
+Result<RunSummary> run_ring_worker(const Job& job, const RunHooks& hooks,
+                                   Progress& progress);  // mode allreduce; worker 0 is the chief
+
 }  // namespace radl::engine

@@ -4,8 +4,9 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "engine/train/batches.h"
 #include "engine/train/cluster.h"
+#include "engine/train/step.h"
+#include "engine/train/worker_lines.h"
 
 namespace radl::engine {
 namespace {
@@ -16,44 +17,8 @@ double since(SteadyClock::time_point begin) {
   return std::chrono::duration<double>(SteadyClock::now() - begin).count();
 }
 
-// A worker's own progress lines: what it did since the last one.
-class WorkerLines {
- public:
-  WorkerLines(const Job& job, const Setup& setup, Progress& progress)
-      : job_(job), setup_(setup), progress_(progress) {}
-
-  void add(uint64_t ticket, const StepResult& result, int pictures) {
-    ++steps_;
-    loss_ += result.loss;
-    correct_ += static_cast<uint64_t>(result.correct);
-    pictures_ += static_cast<uint64_t>(pictures);
-    bool first = total_steps_++ == 0;
-    double seconds = since(last_);
-    if (!first && seconds < 1.0) return;
-    progress_.emit("step", {{"step", ticket + 1},
-                            {"steps", setup_.length.total},
-                            {"epoch", setup_.length.epoch_of(ticket + 1)},
-                            {"epochs", job_.epochs},
-                            {"loss", loss_ / static_cast<double>(steps_)},
-                            {"accuracy", static_cast<double>(correct_) / static_cast<double>(pictures_)},
-                            {"images_per_second", static_cast<double>(pictures_) / seconds}});
-    last_ = SteadyClock::now();
-    steps_ = correct_ = pictures_ = 0;
-    loss_ = 0;
-  }
-  uint64_t steps() const { return total_steps_; }
-
- private:
-  const Job& job_;
-  const Setup& setup_;
-  Progress& progress_;
-  SteadyClock::time_point last_ = SteadyClock::now();
-  uint64_t steps_ = 0, correct_ = 0, pictures_ = 0, total_steps_ = 0;
-  double loss_ = 0;
-};
-
 // One assignment computed: gradients stay in the network, the change of its statistics in `change`.
-Result<dist::StepOutcome> compute(Setup& setup, BatchSource& batches, uint64_t ticket,
+Result<dist::StepOutcome> compute(Setup& setup, data::Loader& batches, BatchStep& step, uint64_t ticket,
                                   std::vector<float>& change, WorkerLines& lines) {
   Result<Batch> batch = batches.get(ticket);
   if (!batch) return std::move(batch).status();
@@ -61,8 +26,7 @@ Result<dist::StepOutcome> compute(Setup& setup, BatchSource& batches, uint64_t t
   std::span<float> statistics = network.statistics();
   change.assign(statistics.begin(), statistics.end());
   network.parameters_changed();
-  network.set_step(ticket);
-  StepResult result = network.forward_backward(*batch);
+  StepResult result = step.run(*batch, ticket);
   for (size_t i = 0; i < statistics.size(); ++i) change[i] = statistics[i] - change[i];
   lines.add(ticket, result, batch->size);
   dist::StepOutcome out;
@@ -70,14 +34,16 @@ Result<dist::StepOutcome> compute(Setup& setup, BatchSource& batches, uint64_t t
   out.loss = result.loss;
   out.correct = static_cast<uint32_t>(result.correct);
   out.pictures = static_cast<uint32_t>(batch->size);
-  out.gradients = network.gradients();
+  out.gradients = step.gradients();
   out.statistics_change = change;
   return out;
 }
 
 Result<uint64_t> work(const Job& job, const RunHooks& hooks, Setup& setup, dist::WorkerClient& client,
                       Progress& progress) {
-  std::unique_ptr<BatchSource> batches = make_batches(setup, job);
+  Result<std::unique_ptr<data::Loader>> batches = make_loader(setup, job);
+  if (!batches) return std::move(batches).status();
+  BatchStep batch_step(*setup.network, job);
   WorkerLines lines(job, setup, progress);
   std::vector<float> change;
   Network& network = *setup.network;
@@ -85,7 +51,7 @@ Result<uint64_t> work(const Job& job, const RunHooks& hooks, Setup& setup, dist:
   while (next.ok() && !next->finished) {
     if (hooks.cancelled != nullptr && *hooks.cancelled)
       return Status(Code::Cancelled, "interrupted; the other workers go on");
-    Result<dist::StepOutcome> step = compute(setup, *batches, next->ticket, change, lines);
+    Result<dist::StepOutcome> step = compute(setup, **batches, batch_step, next->ticket, change, lines);
     if (!step) return std::move(step).status();
     next = client.push(*step, network.parameters(), network.statistics());
   }

@@ -45,12 +45,19 @@ void training_rows(const Snapshot& after, std::vector<Row>& rows) {
       rows.emplace_back("test accuracy",
                         fmt::format("{:.2f}%", product["test_accuracy"].get<double>() * 100));
     }
+    if (std::string note = product.value("dataset_note", ""); !note.empty())
+      rows.emplace_back("data set", note);
+    if (product.contains("first_step_seconds") && product["first_step_seconds"].is_number()) {
+      rows.emplace_back("first training step",
+                        duration_text(product["first_step_seconds"].get<double>()) + " after the start");
+    }
     if (product.contains("images_per_second") && product["images_per_second"].is_number()) {
       rows.emplace_back("images/s", grouped(product["images_per_second"].get<double>()));
     }
-    for (const auto& [key, label] :
-         {Row{"model_path", "model"}, Row{"events_path", "TensorBoard events"}, Row{"report_path", "report"}}) {
-      if (product.contains(key) && product[key].is_string()) rows.emplace_back(label, product[key].get<std::string>());
+    for (const auto& [key, label] : {Row{"model_path", "model"}, Row{"events_path", "TensorBoard events"},
+                                     Row{"report_path", "report"}}) {
+      if (product.contains(key) && product[key].is_string())
+        rows.emplace_back(label, product[key].get<std::string>());
     }
   }
 }

@@ -117,8 +117,9 @@ void Progress::metric(const Event& event) {
   training.id = event.id;
   const nlohmann::json& data = event.data;
   std::string kind = text(data, "event"), task = text(data, "task");
-  if (kind == "step" && task.starts_with("worker/")) {
-    // A worker speaks of its own batches; the whole job's figures come from the chief.
+  if (kind == "step" && task.starts_with("worker/") && !data.contains("eta_seconds")) {
+    // A worker speaks of its own batches; the whole job's figures come from the chief (a worker itself in a
+    // ring).
     training.rate_of_task[task] = number(data, "images_per_second", 0);
   } else if (kind == "step") {
     training.started = true;

@@ -21,6 +21,7 @@ class Session {
 
   const Run& run;
   EventStream events;
+  const std::chrono::steady_clock::time_point begun = run.world->clock.now();
 
   World& world() const { return *run.world; }
   Store& store() const { return *run.store; }

@@ -62,6 +62,7 @@ StepContext step_context(Session& session, const ir::Step& step, const Context& 
   StepContext made;
   made.context = &context;
   made.program = session.run.program;
+  made.run_begun = session.begun;
   made.all_nodes = session.all_handles();
   made.log_path = session.store().log_directory() + "/" + log_name(step.id);
   made.emit = [&session, id = step.id](const StepEvent& from) {

@@ -150,12 +150,21 @@ class StepPlanner {
     action.changes = changes(step, record, digest);
     action.seconds = predicted(step, record);
     if (step.kind == ir::StepKind::Training) {
-      action.resume = record && same_identity(step, *record);
+      action.resume =
+          record && same_identity(step, *record) && epochs_of(step.training) >= epochs_before(*record);
       if (action.resume) why += "; goes on from the last checkpoint";
     }
     action.why = std::move(why);
     draft_.step_actions[step.id] = draft_.plan.actions.size();
     draft_.plan.actions.push_back(std::move(action));
+  }
+
+  static double epochs_of(const Json& training) {
+    return training.value("job", Json::object()).value("epochs", 0.0);
+  }
+  // A checkpoint that is beyond the new end is of no use.
+  static double epochs_before(const StepRecord& record) {
+    return record.definition ? epochs_of(record.definition->value("training", Json::object())) : 0;
   }
 
   static bool same_identity(const ir::Step& step, const StepRecord& record) {

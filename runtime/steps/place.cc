@@ -67,12 +67,13 @@ Result<std::string> cached_copy(const Context& context, const std::string& local
   ::unlink(path.c_str());  // damaged, or changed by a node
   std::string temporary = path + ".tmp-" + to_hex(random_bytes(4));
   if (Status s = copy_file(local_path, temporary, mode & 0555); !s.ok()) return s;
-  auto digest = sha256_file(temporary);
+  auto digest = ssh::local_digest(local_path);  // read again only if it was changed meanwhile
   if (!digest || *digest != sha256) {
     ::unlink(temporary.c_str());
     return digest ? Status(Code::Conflict, local_path + ": changed while it was copied") : digest.status();
   }
   if (::rename(temporary.c_str(), path.c_str()) != 0) return errno_status(errno, path);
+  ssh::remember_digest(path, sha256);
   return path;
 }
 
@@ -102,7 +103,9 @@ Result<bool> place_directly(const Context& context, const std::string& local_pat
   if (!copy) return copy.status();
   if (Status s = make_directories(parent_path(path), 0755); !s.ok()) return s;
   std::string temporary = path + ".tmp-" + to_hex(random_bytes(4));
-  if (::link(copy->c_str(), temporary.c_str()) != 0) {
+  if (::link(copy->c_str(), temporary.c_str()) == 0) {
+    ssh::remember_digest(*copy, sha256);  // the link count alone has changed
+  } else {
     if (Status s = copy_file(*copy, temporary, mode & 0555); !s.ok()) return s;
   }
   if (::rename(temporary.c_str(), path.c_str()) != 0) {

@@ -3,6 +3,7 @@
 // In: a step of the IR with unknown values and secrets resolved, and the nodes it is for. Out: its product.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -45,6 +46,7 @@ struct StepContext {
   std::function<void(const StepEvent&)> emit = [](const StepEvent&) {};
   std::string log_path;   // the step's full log on this machine
   Json previous_product;  // of an earlier run, null if none
+  std::chrono::steady_clock::time_point run_begun;  // the apply that this step is part of
   bool resume = false;    // Training: go on from the last checkpoint if there is one; false: start anew
 };
 

@@ -15,7 +15,10 @@
 #include "runtime/steps/dataset.h"
 #include "runtime/steps/place.h"
 #include "runtime/steps/step_log.h"
+#include "runtime/steps/training/for_all.h"
 #include "runtime/steps/training/member.h"
+#include "runtime/steps/training/restarts.h"
+#include "runtime/steps/training/result.h"
 
 namespace radl {
 namespace {
@@ -23,20 +26,12 @@ namespace {
 using namespace training;
 using SteadyClock = std::chrono::steady_clock;
 
+// How long others may take to end: after the end of the chief, and after a cancellation (a checkpoint is
+// written).
+constexpr std::chrono::seconds kAfterChief{3}, kAfterCancel{20};
+
 double seconds_since(SteadyClock::time_point begin) {
   return std::chrono::duration<double>(SteadyClock::now() - begin).count();
-}
-
-// Calls once for each index, all at the same time; the first failure.
-Status for_all(size_t count, const std::function<Status(size_t)>& call) {
-  std::vector<Status> results(count);
-  std::vector<std::thread> threads;
-  for (size_t i = 0; i < count; ++i) threads.emplace_back([&, i] { results[i] = call(i); });
-  for (auto& thread : threads) thread.join();
-  for (auto& result : results) {
-    if (!result.ok()) return std::move(result);
-  }
-  return {};
 }
 
 class TrainingRun {
@@ -59,16 +54,20 @@ class TrainingRun {
     auto layout = make_layout(training_, nodes_);
     if (!layout) return std::move(layout).status().at(where());
     layout_ = *layout;
+    ring_ = std::none_of(layout_.tasks.begin(), layout_.tasks.end(),
+                         [](const Task& t) { return t.type == "ps"; });
+    restarts_ = std::make_unique<Restarts>(!ring_);
     auto joined = look();
     if (!joined) return std::move(joined).status().at(where());
-    if (!*joined) {
+    joined_ = *joined;
+    if (!joined_) {
       Status started = prepare();
       if (started.ok()) started = start();
       if (!started.ok()) return std::move(started).at(where());
     }
     auto begin = SteadyClock::now();
     Status trained = follow();
-    phases_["training"] = seconds_since(begin);
+    facts_.phases["training"] = seconds_since(begin);
     if (!trained.ok()) return std::move(trained).at(where());
     return collect();
   }
@@ -106,7 +105,7 @@ class TrainingRun {
       bool good = state.phase == TaskState::Phase::Running ||
                   (state.phase == TaskState::Phase::Ended && state.exit == 0);
       // A lost worker does not end a training; the chief and the servers do.
-      whole &= good || (task.type == "worker" && state.phase == TaskState::Phase::Ended);
+      whole &= good || (!ring_ && task.type == "worker" && state.phase == TaskState::Phase::Ended);
     }
     if (same && whole) {
       tell("", running ? "joining the training that is under way" : "the training has ended meanwhile", "ok");
@@ -129,7 +128,7 @@ class TrainingRun {
       if (!layout_.needs_data(i) || directory.empty()) return {};
       return bring_data(i, directory);
     });
-    phases_["preparation"] = seconds_since(begin);
+    facts_.phases["preparation"] = seconds_since(begin);
     return done;
   }
 
@@ -172,7 +171,7 @@ class TrainingRun {
       if (Status s = members_[i]->write_run(step_.digest); !s.ok()) return std::move(s).at(nodes_[i].address);
       return here.empty() ? Status() : members_[i]->start(engines_[i], here);
     });
-    phases_["start"] = seconds_since(begin);
+    facts_.phases["start"] = seconds_since(begin);
     if (!started.ok()) stop_all("KILL");
     return started;
   }
@@ -200,20 +199,61 @@ class TrainingRun {
       std::lock_guard lock(state_);
       if (event == "finished" &&
           (task == layout_.tasks[layout_.chief].name() || json.contains("test_accuracy")))
-        finished_ = json;
+        facts_.finished = json;
       if (event == "failed") failures_[task] = json.value("message", "");
+      if (event == "dataset") facts_.dataset_note = json.value("note", "");
+      // Of a training that was joined the steps are told again: they say nothing about this apply.
+      if (event == "step" && !facts_.first_step && !joined_)
+        facts_.first_step = seconds_since(context_.run_begun);
     }
+    if (event == "peer_lost") restarts_->lost(json.value("peer", ""));
+    if (event == "peer_joined") restarts_->joined(json.value("peer", ""));
     std::lock_guard lock(emit_);
     context_.emit({step_.id, nodes_[node].address, "metric", json});
   }
 
-  void on_end(size_t node, const std::string& file, int exit) {
-    std::lock_guard lock(state_);
-    ends_[file] = exit;
-    news_.notify_all();
+  // True: the process is to be started again.
+  bool on_end(size_t node, const std::string& file, int exit) {
     if (exit != 0) {
       log_.line(fmt::format("{}: {} ended with {}", nodes_[node].address, file,
                             exit < 0 ? "a signal" : std::to_string(exit)));
+    }
+    for (const auto& task : tasks_of(node)) {
+      if (task.file() == file && !cancelled() && restarts_->again(task, exit)) return true;
+    }
+    std::lock_guard lock(state_);
+    ends_[file] = exit;
+    news_.notify_all();
+    return false;
+  }
+
+  Status start_again(size_t node, const std::vector<std::string>& files) {
+    std::vector<Task> again;
+    for (const auto& task : tasks_of(node)) {
+      if (std::find(files.begin(), files.end(), task.file()) != files.end()) again.push_back(task);
+    }
+    auto engine =
+        place_engine(nodes_[node], *context_.context);  // a joined training was started by another run
+    Status started = engine ? members_[node]->start(*engine, again) : engine.status();
+    for (const auto& task : again) {
+      tell(nodes_[node].address,
+           task.name() + (started.ok() ? " started again" : " could not be started again"),
+           started.ok() ? "ok" : "failed");
+      if (started.ok()) continue;
+      std::lock_guard lock(state_);
+      ends_[task.file()] = -1;
+    }
+    return started;
+  }
+
+  // Processes that do not answer the chief any more (stopped, or hanging) make room for new ones.
+  void end_hung() {
+    for (const std::string& name : restarts_->hung()) {
+      for (const auto& task : layout_.tasks) {
+        if (task.name() != name) continue;
+        log_.line(fmt::format("{}: {} does not answer; killing it", nodes_[task.node].address, name));
+        (void)members_[task.node]->signal({task.file()}, "KILL");
+      }
     }
   }
 
@@ -225,9 +265,11 @@ class TrainingRun {
       if (tasks_of(i).empty()) continue;
       followers.emplace_back([&, i] {
         Status lost = members_[i]->follow(
-            tasks_of(i), [&, i](const std::string& line) { on_line(i, line); },
-            [&, i](const std::string& file, int exit) { on_end(i, file, exit); },
-            [&] { return over.load(); });
+            tasks_of(i),
+            {.on_line = [&, i](const std::string& line) { on_line(i, line); },
+             .on_end = [&, i](const std::string& file, int exit) { return on_end(i, file, exit); },
+             .restart = [&, i](const auto& files) { return start_again(i, files); },
+             .stop = [&] { return over.load(); }});
         if (lost.ok()) return;
         std::lock_guard lock(state_);
         for (const auto& task : tasks_of(i)) ends_.try_emplace(task.file(), -1);
@@ -236,11 +278,11 @@ class TrainingRun {
       });
     }
     Status result = wait_for_end();
-    if (!result.ok())
-      stop_all(result.code() == Code::Cancelled ? "TERM" : "KILL");
-    else
-      let_others_end();
-    if (result.code() == Code::Cancelled) wait_after_cancel();
+    restarts_->end();
+    if (!result.ok()) stop_all(result.code() == Code::Cancelled ? "TERM" : "KILL");
+    // When the chief has ended well the others do so by themselves.
+    if (result.ok() || result.code() == Code::Cancelled)
+      wait_for_all(result.ok() ? kAfterChief : kAfterCancel);
     over = true;
     for (auto& follower : followers) follower.join();
     stop_all("KILL");
@@ -257,7 +299,7 @@ class TrainingRun {
       for (const auto& task : layout_.tasks) {
         auto end = ends_.find(task.file());
         bool bad = end != ends_.end() && end->second != 0;
-        if (task.type == "ps" && bad) return failure(lock, task);
+        if ((task.type == "ps" || ring_) && bad) return failure(lock, task);
         if (task.type != "worker") continue;
         ++workers;
         gone += bad;
@@ -266,6 +308,9 @@ class TrainingRun {
         if (bad && gone == workers && workers == count_workers()) return failure(lock, task);
       }
       if (cancelled()) return {Code::Cancelled, "cancelled; a checkpoint was asked for"};
+      lock.unlock();
+      end_hung();
+      lock.lock();
       news_.wait_for(lock, std::chrono::milliseconds(200));
     }
   }
@@ -296,61 +341,28 @@ class TrainingRun {
     return {exit == 1 ? Code::Invalid : exit == 130 ? Code::Cancelled : Code::Retry, message};
   }
 
-  // The chief has ended well: servers and workers end by themselves, or are told to.
-  void let_others_end() {
-    auto until = SteadyClock::now() + std::chrono::seconds(10);
-    std::unique_lock lock(state_);
-    while (ends_.size() < layout_.tasks.size() && SteadyClock::now() < until)
-      news_.wait_for(lock, std::chrono::milliseconds(100));
-  }
-
-  void wait_after_cancel() {
-    auto until = SteadyClock::now() + std::chrono::seconds(20);
+  void wait_for_all(std::chrono::seconds patience) {
+    auto until = SteadyClock::now() + patience;
     std::unique_lock lock(state_);
     while (ends_.size() < layout_.tasks.size() && SteadyClock::now() < until)
       news_.wait_for(lock, std::chrono::milliseconds(100));
   }
 
   Result<StepOutcome> collect() {
-    auto begin = SteadyClock::now();
     size_t chief = layout_.tasks[layout_.chief].node;
-    std::string result = training_.value("result", "");
-    if (result.empty()) return invalid(where() + ": no folder for the result");
-    if (Status s = make_directories(result); !s.ok()) return std::move(s).at(where());
-    auto model = members_[chief]->fetch("model", result + "/model");
-    if (!model) return std::move(model).status().at(where());
-    if (*model == 0) return Status(Code::Corrupt, where() + ": ended, but left no model");
-    auto events = members_[chief]->fetch("events", result + "/events");
-    if (!events) return std::move(events).status().at(where());
-    // From now on it counts as brought back: a later run starts anew and does not join it.
-    if (Status s = for_all(nodes_.size(),
-                           [&](size_t i) { return members_[i]->write_run("collected " + step_.digest); });
-        !s.ok())
-      return s;
+    auto product = bring_result(training_, *members_[chief], facts_);
+    if (!product) return std::move(product).status().at(where());
+    // From now on it counts as brought back: a later run starts anew and does not join it. A node that was
+    // lost has nothing to be joined.
+    Status marked = for_all(nodes_.size(), [&](size_t i) -> Status {
+      Status written = members_[i]->write_run("collected " + step_.digest);
+      if (i == chief || written.ok()) return written;
+      log_.line(fmt::format("{}: {}", nodes_[i].address, written.text()));
+      return {};
+    });
+    if (!marked.ok()) return marked;
     StepOutcome outcome;
-    std::error_code error;
-    std::string weights = result + "/model/model.safetensors";
-    if (!std::filesystem::exists(weights, error)) weights = result + "/model";
-    phases_["collection"] = seconds_since(begin);
-    auto digest = sha256_file(weights);
-    outcome.product = {{"model_path", weights},
-                       {"model_sha256", digest ? Json(*digest) : Json()},
-                       {"test_accuracy", finished_.value("test_accuracy", 0.0)},
-                       {"images_per_second", finished_.value("images_per_second", 0.0)},
-                       {"seconds", finished_.value("seconds", phases_["training"])},
-                       {"events_path", result + "/events"},
-                       {"phases", phases_}};
-    std::string report = result + "/model/report.json";
-    if (std::filesystem::exists(report, error)) {
-      std::filesystem::copy_file(report, result + "/report.json",
-                                 std::filesystem::copy_options::overwrite_existing, error);
-      outcome.product["report_path"] = result + "/report.json";
-    } else {
-      Json own{
-          {"training", training_.value("name", "")}, {"product", outcome.product}, {"finished", finished_}};
-      if (Status s = write_file_atomic(result + "/report.json", own.dump(1) + "\n"); !s.ok()) return s;
-      outcome.product["report_path"] = result + "/report.json";
-    }
+    outcome.product = std::move(*product);
     outcome.changes.push_back({where(), "model", nullptr, outcome.product["model_sha256"], ""});
     return outcome;
   }
@@ -364,14 +376,15 @@ class TrainingRun {
   std::vector<Member::Look> looks_;
   std::vector<Engine> engines_;
   Layout layout_;
-  bool interrupted_ = false;
-  std::map<std::string, double> phases_;  // wall seconds
+  bool interrupted_ = false, joined_ = false;
+  bool ring_ = false;  // mode allreduce: no member can be missing
+  std::unique_ptr<Restarts> restarts_;
+  RunFacts facts_;
 
   std::mutex emit_, state_;
   std::condition_variable news_;
   std::map<std::string, int> ends_;  // by Task::file()
   std::map<std::string, std::string> failures_;
-  Json finished_ = Json::object();
   Status lost_;
 };
 

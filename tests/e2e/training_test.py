@@ -51,6 +51,55 @@ class Training(RadlCase):
                 found.append(pid)
         return found
 
+    def report(self):
+        return json.loads((self.folder / "result" / "report.json").read_text())
+
+    def start_training(self, *inputs, timeout=None):
+        """An apply that has come to its first training steps, and the log of its events."""
+        if timeout:
+            self.file.write_text(self.file.read_text().replace("mode = 'async'", f"mode = 'async' and peer_timeout = {timeout}s"))
+        log = self.folder / "events.jsonl"
+        arguments = [a for i in inputs for a in ("--input", i)]
+        if "input.model" in self.file.read_text():
+            arguments += ["--input", "model=lenet"]
+        process = self.start("apply", "--auto-approve", str(self.file), "--log-json", str(log), *arguments)
+        self.wait_for_steps(log)
+        return process, log
+
+    def end(self, process, log):
+        """The training goes on, and ends well."""
+        seen = len([e for e in self.metrics(log) if e["event"] == "step"])
+        deadline = time.time() + 60
+        while len([e for e in self.metrics(log) if e["event"] == "step"]) < seen + 3:
+            self.assertLess(time.time(), deadline, "no further step")
+            time.sleep(0.1)
+        out, err = process.communicate(timeout=250)
+        self.assertEqual(process.returncode, 0, out + err)
+
+    def metrics(self, log):
+        events = [json.loads(line) for line in log.read_text().splitlines() if line.endswith("}")]
+        return [e["data"] for e in events if e["event"] == "metric"]
+
+    def wait_for_event(self, log, kind, seconds=60):
+        deadline = time.time() + seconds
+        while not [e for e in self.metrics(log) if e["event"] == kind]:
+            self.assertLess(time.time(), deadline, "no event " + kind)
+            time.sleep(0.05)
+
+    def wait_for_task(self, task, other_than=None, seconds=30):
+        """Process id of a task of the training ("worker-1")."""
+        deadline = time.time() + seconds
+        while time.time() < deadline:
+            for pid in self.training_pids():
+                try:
+                    line = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+                except OSError:
+                    continue
+                if f"job-{task}.json".encode() in line and pid != other_than:
+                    return pid
+            time.sleep(0.05)
+        self.fail("no process of " + task)
+
     def wait_for_steps(self, log, seconds=60):
         """Until the log of events shows that training steps are being done."""
         deadline = time.time() + seconds
@@ -84,25 +133,76 @@ class Training(RadlCase):
         self.assertEqual(len(planned), 1)
         self.destroy()
 
-    def test_another_worker_resumes_from_the_last_checkpoint(self):
-        self.apply("--input", "workers=1")
-        plan = self.plan(self.file, "--input", "workers=2")
+    def test_another_worker_and_more_epochs_go_on_from_the_last_checkpoint(self):
+        self.apply("--input", "workers=2", "--input", "epochs=2")
+        before = self.report()["metrics"]["steps"]
+        more = ("--input", "workers=3", "--input", "epochs=3")
+        plan = self.plan(self.file, *more)
         training = [a for a in plan["actions"] if a["id"].startswith("training/")]
         self.assertEqual(len(training), 1, plan)
-        self.assertTrue(training[0].get("resume"), training)
-        self.apply("--input", "workers=2")
+        self.assertTrue(training[0]["resume"], training)
+        self.assertEqual({a["id"]: a["verb"] for a in plan["actions"] if a["verb"] == "create"}, {"worker[2]": "create"})
+        self.apply(*more)
+        metrics = self.report()["metrics"]
+        self.assertEqual(metrics["resumed_from"], before)
+        self.assertEqual(metrics["steps"], before * 3 // 2)
+        fewer = [a for a in self.plan(self.file, "--input", "workers=3", "--input", "epochs=1")["actions"]]
+        self.assertEqual([a["resume"] for a in fewer], [False])
         self.destroy()
 
-    def test_a_killed_worker_does_not_stop_the_training(self):
-        log = self.folder / "events.jsonl"
-        process = self.start("apply", "--auto-approve", str(self.file), "--log-json", str(log), "--input", "epochs=4", "--input", "model=lenet")
-        self.wait_for_steps(log)
-        workers = [pid for pid in self.training_pids()
-                   if b"worker" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()]
-        self.assertTrue(workers, self.training_pids())
-        os.kill(workers[0], signal.SIGKILL)
+    def test_the_report_tells_of_the_subset_and_of_the_first_step(self):
+        out = self.apply("--input", "epochs=1")
+        self.assertIn("2000 training pictures of CIFAR-10's 50000", out)
+        self.assertIn("first training step", out)
+        report = self.report()
+        self.assertIn("subset", report["data"]["note"])
+        self.assertGreater(report["apply"]["first_step_seconds"], 0)
+        self.destroy()
+
+    def test_all_reduce_trains_and_a_killed_member_resumes(self):
+        text = FILE[:FILE.index("use 'std")].replace("deploy server 1\n", "") + """use 'std/training/all_reduce' as small (
+  workers = system.worker and model = 'lenet' and learning_rate = 0.02 and dataset = 'cifar10' and source = 'subset' and
+  batch_size = 50 and epochs = input.epochs and result = 'result'
+)
+"""
+        self.file.write_text(text)
+        process, log = self.start_training("epochs=6")
+        os.kill(self.wait_for_task("worker-1"), signal.SIGKILL)
         out, err = process.communicate(timeout=200)
         self.assertEqual(process.returncode, 0, out + err)
+        self.assertIn('"event":"action_retry"', log.read_text())
+        self.assertEqual(self.report()["metrics"]["epochs"], 6)
+        self.destroy()
+
+    def test_a_killed_worker_is_started_again(self):
+        process, log = self.start_training("epochs=40")
+        first = self.wait_for_task("worker-1")
+        os.kill(first, signal.SIGKILL)
+        self.assertNotEqual(self.wait_for_task("worker-1", other_than=first), first)
+        self.end(process, log)
+        joined = [e for e in self.metrics(log) if e["event"] == "peer_joined" and e["peer"] == "worker/1"]
+        self.assertEqual(len(joined), 2, joined)
+        self.destroy()
+
+    def test_a_stopped_worker_is_given_up_and_replaced(self):
+        process, log = self.start_training("epochs=40", timeout=2)
+        first = self.wait_for_task("worker-1")
+        os.kill(first, signal.SIGSTOP)
+        begin = time.time()
+        self.assertNotEqual(self.wait_for_task("worker-1", other_than=first), first)
+        self.assertLess(time.time() - begin, 20)
+        self.end(process, log)
+        lost = [e for e in self.metrics(log) if e["event"] == "peer_lost" and e["peer"] == "worker/1"]
+        self.assertEqual(len(lost), 1)
+        self.assertLess(lost[0]["after_seconds"], 2.5)
+        self.destroy()
+
+    def test_a_killed_server_resumes_from_the_checkpoint(self):
+        process, log = self.start_training("epochs=40")
+        self.wait_for_event(log, "checkpoint")
+        os.kill(self.wait_for_task("ps-0"), signal.SIGKILL)
+        self.end(process, log)
+        self.assertGreater(self.report()["metrics"]["resumed_from"], 0)
         self.destroy()
 
     def test_radlc_killed_during_training_takes_it_up_again(self):

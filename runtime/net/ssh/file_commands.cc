@@ -126,12 +126,20 @@ Result<size_t> FileSource::read_at(unsigned long long offset, char* out, size_t 
   }
 }
 
+namespace {
+
+// Changes whenever the content may have.
+std::string stamp_of(const struct stat& info) {
+  return fmt::format("{}.{}.{}.{}.{}.{}.{}", info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec,
+                     info.st_mtim.tv_nsec, info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
+}
+
+}  // namespace
+
 Result<std::string> local_digest(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return errno_status(errno, path);
-  std::string stamp =
-      fmt::format("{}.{}.{}.{}.{}.{}.{}", info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec,
-                  info.st_mtim.tv_nsec, info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
+  std::string stamp = stamp_of(info);
   auto& cache = digest_cache();
   {
     std::lock_guard lock(cache.mutex);
@@ -143,6 +151,14 @@ Result<std::string> local_digest(const std::string& path) {
   std::lock_guard lock(cache.mutex);
   cache.known[path] = {stamp, *digest};
   return digest;
+}
+
+void remember_digest(const std::string& path, const std::string& digest) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return;
+  auto& cache = digest_cache();
+  std::lock_guard lock(cache.mutex);
+  cache.known[path] = {stamp_of(info), digest};
 }
 
 }  // namespace radl::ssh

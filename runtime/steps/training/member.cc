@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -103,6 +104,7 @@ Status Member::start(const Engine& engine, const std::vector<Task>& tasks) {
         "wait $c; r=$?; while kill -0 $c 2>/dev/null; do wait $c; r=$?; done; echo $r > {0}.exit.tmp; mv "
         "{0}.exit.tmp {0}.exit",
         task.file(), engine.command);
+    script += fmt::format("rm -f {0}.pid {0}.exit\n", task.file());
     script += fmt::format("setsid /bin/sh -c {} </dev/null >/dev/null 2>&1 &\n", shell_quote(inner));
   }
   script += "for t in";
@@ -125,16 +127,19 @@ Status Member::signal(const std::vector<std::string>& files, const char* name) {
   return result ? Status() : result.status();
 }
 
-Status Member::follow(const std::vector<Task>& tasks, const std::function<void(const std::string&)>& on_line,
-                      const std::function<void(const std::string&, int)>& on_end,
-                      const std::function<bool()>& stop) {
+namespace {
+
+// The shell's side of follow(): progress lines as they are written, and "@ended TASK STATUS".
+std::string follow_command(const std::string& folder, const std::vector<Task>& tasks,
+                           const std::map<std::string, bool>& ended) {
   std::string files, names;
   for (const auto& task : tasks) {
     files += " progress-" + task.file() + ".jsonl";
-    names += " " + task.file();
+    if (auto found = ended.find(task.file()); found == ended.end() || !found->second)
+      names += " " + task.file();
   }
   // tail sleeps in the kernel until something is written; the loop looks once a second whether all are alive.
-  std::string command = fmt::format(
+  return fmt::format(
       "cd {0} || exit 1; touch{1}; tail -q -n +1 -F{1} 2>/dev/null & t=$!; trap 'kill $t 2>/dev/null' EXIT; "
       "left=\"{2}\"; "
       "while [ -n \"$left\" ]; do now=$left; left=; for n in $now; do if [ -f $n.exit ]; then sleep 0.2; "
@@ -142,11 +147,20 @@ Status Member::follow(const std::vector<Task>& tasks, const std::function<void(c
       "elif kill -0 $(cat $n.pid) 2>/dev/null; then left=\"$left $n\"; elif [ -f $n.exit ]; then "
       "left=\"$left $n\"; else echo; echo \"@ended $n -1\"; fi; done; "
       "[ -z \"$left\" ] || sleep 0.5; done; sleep 0.2; kill $t 2>/dev/null",
-      shell_path(folder()), files, names);
+      shell_path(folder), files, names);
+}
+
+}  // namespace
+
+Status Member::follow(const std::vector<Task>& tasks, const Follower& follower) {
   std::map<std::string, size_t> seen;  // lines of each task so far, over all connections
   std::map<std::string, bool> ended;
+  std::vector<std::string> again;  // to be started again
   auto unreachable_since = std::chrono::steady_clock::time_point::max();
-  while (!stop() && ended.size() < tasks.size()) {
+  auto all_ended = [&] {
+    return std::all_of(tasks.begin(), tasks.end(), [&](const Task& task) { return ended[task.file()]; });
+  };
+  while (!follower.stop() && !all_ended()) {
     std::map<std::string, size_t> now;
     std::string held;
     auto take = [&](const std::string& line) {
@@ -154,8 +168,11 @@ Status Member::follow(const std::vector<Task>& tasks, const std::function<void(c
       if (line.starts_with("@ended ")) {
         size_t at = line.rfind(' ');
         std::string name = line.substr(7, at - 7);
-        if (!ended[name]) on_end(name, std::atoi(line.c_str() + at + 1));
-        ended[name] = true;
+        if (ended[name] || std::find(again.begin(), again.end(), name) != again.end()) return;
+        if (follower.on_end(name, std::atoi(line.c_str() + at + 1)))
+          again.push_back(name);
+        else
+          ended[name] = true;
         return;
       }
       Json json = Json::parse(line, nullptr, false);
@@ -163,11 +180,11 @@ Status Member::follow(const std::vector<Task>& tasks, const std::function<void(c
       std::string task = json.value("task", "");
       if (++now[task] <= seen[task]) return;
       seen[task] = now[task];
-      on_line(line);
+      follower.on_line(line);
     };
     ExecOptions options;
     options.deadline = std::chrono::hours(24 * 30);
-    options.cancelled = stop;
+    options.cancelled = [&] { return follower.stop() || !again.empty(); };
     options.on_output = [&](std::string_view piece, bool is_stderr) {
       if (is_stderr) return;
       unreachable_since = std::chrono::steady_clock::time_point::max();
@@ -176,9 +193,15 @@ Status Member::follow(const std::vector<Task>& tasks, const std::function<void(c
         take(held.substr(0, end));
     };
     auto remote = node_.connect();
-    auto result = remote ? (*remote)->exec(command, options) : Result<ExecResult>(remote.status());
-    if (result && ended.size() >= tasks.size()) break;
-    if (stop()) break;
+    auto result = remote ? (*remote)->exec(follow_command(folder(), tasks, ended), options)
+                         : Result<ExecResult>(remote.status());
+    if (follower.stop() || (result && all_ended())) break;
+    if (!again.empty()) {
+      Status restarted = follower.restart(again);
+      for (const std::string& name : again) ended[name] = !restarted.ok();
+      again.clear();
+      if (restarted.ok()) continue;
+    }
     auto clock = std::chrono::steady_clock::now();
     if (unreachable_since > clock) unreachable_since = clock;
     if (clock - unreachable_since > std::chrono::seconds(8)) {

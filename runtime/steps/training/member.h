@@ -38,16 +38,20 @@ class Member {
   Result<bool> lacks_data(const std::string& directory);
   Status write_job(const Task& task, const Json& job, const std::string& key);
   Status write_run(const std::string& run);
-  // Starts tasks in sessions of their own: they outlive the connection.
+  // Starts tasks in sessions of their own: they outlive the connection. What an earlier start of a task left
+  // (its end, not its progress) is removed.
   Status start(const Engine& engine, const std::vector<Task>& tasks);
   // Asks tasks to end (they write a checkpoint), or kills them.
   Status signal(const std::vector<std::string>& files, const char* name);
-  // Follows progress files and ends of processes until `stop`; calls `on_line` with each JSON line and
-  // `on_end` with task file name and exit status (-1: killed without one). Lost when the node cannot be
-  // reached any more.
-  Status follow(const std::vector<Task>& tasks, const std::function<void(const std::string& line)>& on_line,
-                const std::function<void(const std::string& file, int exit)>& on_end,
-                const std::function<bool()>& stop);
+  struct Follower {
+    std::function<void(const std::string& line)> on_line;  // each JSON line
+    // A process has ended with this status (-1: killed without one). True: restart() it.
+    std::function<bool(const std::string& file, int exit)> on_end;
+    std::function<Status(const std::vector<std::string>& files)> restart;
+    std::function<bool()> stop;
+  };
+  // Follows progress files and ends of processes until `stop`. Lost when the node cannot be reached any more.
+  Status follow(const std::vector<Task>& tasks, const Follower& follower);
   Result<std::string> log_tail(const std::string& file, int lines);
   // Brings a folder of the job to this machine. The number of files.
   Result<size_t> fetch(const std::string& below, const std::string& local_folder);

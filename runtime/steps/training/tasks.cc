@@ -44,12 +44,13 @@ Result<Layout> make_layout(const Json& training, const std::vector<NodeHandle>& 
   auto list = [&](const char* type) { return cluster.value(type, Json::array()); };
   Json chief = list("chief"), servers = list("ps"), workers = list("worker");
   if (workers.empty()) return invalid("a training needs at least one worker");
+  const bool reduce = training.at("job").value("sync", Json::object()).value("mode", "async") == "allreduce";
   std::string chief_node = chief.empty() ? (servers.empty() ? workers[0] : servers[0]).get<std::string>()
                                          : chief[0].get<std::string>();
   bool in_server = !servers.empty() && servers[0] == chief_node;
   // Without servers the chief holds the parameters: it is the one server.
-  if (servers.empty()) servers = Json::array({chief_node}), in_server = true;
-  if (!in_server) layout.tasks.push_back({"chief", 0, node_of(chief_node), 0});
+  if (servers.empty() && !reduce) servers = Json::array({chief_node}), in_server = true;
+  if (!in_server && !reduce) layout.tasks.push_back({"chief", 0, node_of(chief_node), 0});
   for (const auto& [type, members] :
        {std::pair<const char*, const Json&>{"ps", servers}, {"worker", workers}}) {
     int index = 0;

@@ -1,9 +1,10 @@
-// What a batch holds depends on seed, epoch and position only; shards are disjoint; errors name the picture.
+// What a batch holds depends on seed and number only; errors name the picture.
 #include "engine/data/loader.h"
 
 #include <gtest/gtest.h>
 
-#include <numeric>
+#include <cmath>
+#include <map>
 #include <set>
 
 namespace radl::engine::data {
@@ -28,65 +29,38 @@ LoaderOptions options(int batch) {
   return o;
 }
 
-std::vector<std::vector<size_t>> epoch_indices(Loader& loader, int epoch, size_t first = 0) {
+// The pictures of an epoch's batches, told by their pixels.
+std::vector<std::vector<size_t>> epoch_pictures(Loader& loader, uint64_t epoch) {
   std::vector<std::vector<size_t>> all;
-  loader.start_epoch(epoch, first);
-  for (;;) {
-    auto b = loader.next();
+  const uint64_t n = loader.batches_per_epoch();
+  for (uint64_t t = epoch * n; t < (epoch + 1) * n; ++t) {
+    auto b = loader.get(t);
     EXPECT_TRUE(b.ok());
-    if (!*b) return all;
-    all.emplace_back((*b)->indices.begin(), (*b)->indices.end());
+    loader.hint(t + 1);
+    auto& pictures = all.emplace_back();
+    const size_t pixels = b->images.size() / size_t(b->size);
+    for (size_t i = 0; i < size_t(b->size); ++i)
+      pictures.push_back(size_t(std::lround(b->images[i * pixels] * 255)));
   }
+  return all;
 }
 
 TEST(Loader, GivesEveryPictureOnceWithItsLabelAndPixels) {
-  auto loader = Loader::create(numbered(100), options(10));
+  auto loader = Loader::create(numbered(105), options(10));
   ASSERT_TRUE(loader.ok());
-  (*loader)->start_epoch(0);
+  EXPECT_EQ((*loader)->batches_per_epoch(), 10u) << "what does not fill a batch is left out";
   std::set<size_t> seen;
-  for (int k = 0; k < 10; ++k) {
-    auto b = (*loader)->next();
+  for (uint64_t t = 0; t < 10; ++t) {
+    auto b = (*loader)->get(t);
     ASSERT_TRUE(b.ok());
-    ASSERT_NE(*b, nullptr);
+    ASSERT_EQ(b->size, 10);
     for (size_t i = 0; i < 10; ++i) {
-      size_t index = (*b)->indices[i];
+      size_t index = size_t(std::lround(b->images[i * 192] * 255));
       EXPECT_TRUE(seen.insert(index).second);
-      EXPECT_EQ((*b)->batch.labels[i], int32_t(index % 10));
-      EXPECT_FLOAT_EQ((*b)->batch.images[i * 192], float(index) / 255);
+      EXPECT_EQ(b->labels[i], int32_t(index % 10));
+      EXPECT_FLOAT_EQ(b->images[i * 192 + 191], float(index) / 255);
     }
   }
-  auto end = (*loader)->next();
-  ASSERT_TRUE(end.ok());
-  EXPECT_EQ(*end, nullptr);
-}
-
-TEST(Loader, ShardsAreDisjointAndOfEqualSize) {
-  std::set<size_t> seen;
-  for (int w = 0; w < 3; ++w) {
-    LoaderOptions o = options(11);
-    o.worker = w;
-    o.workers = 3;
-    auto loader = Loader::create(numbered(101), o);
-    ASSERT_TRUE(loader.ok());
-    EXPECT_EQ((*loader)->batches_per_epoch(), 3u);
-    for (auto& b : epoch_indices(**loader, 4)) {
-      for (size_t i : b) EXPECT_TRUE(seen.insert(i).second) << i;
-    }
-  }
-  EXPECT_EQ(seen.size(), 99u);
-}
-
-TEST(Loader, EvaluationShardsCoverEverythingOnce) {
-  std::set<size_t> seen;
-  for (int w = 0; w < 3; ++w) {
-    LoaderOptions o = options(16);
-    o.worker = w;
-    o.workers = 3;
-    o.drop_last = o.shuffle = o.training = false;
-    auto loader = Loader::create(numbered(101), o);
-    for (auto& b : epoch_indices(**loader, 0)) seen.insert(b.begin(), b.end());
-  }
-  EXPECT_EQ(seen.size(), 101u);
 }
 
 TEST(Loader, EpochsDifferSeedsDifferRepeatsDoNot) {
@@ -96,50 +70,41 @@ TEST(Loader, EpochsDifferSeedsDifferRepeatsDoNot) {
   auto b = Loader::create(numbered(100), o);
   o.seed = 2;
   auto c = Loader::create(numbered(100), o);
-  auto first = epoch_indices(**a, 0);
-  EXPECT_EQ(first, epoch_indices(**b, 0));
-  EXPECT_NE(first, epoch_indices(**a, 1));
-  EXPECT_NE(first, epoch_indices(**c, 0));
-  EXPECT_EQ(first, epoch_indices(**a, 0));
+  auto first = epoch_pictures(**a, 0);
+  EXPECT_EQ(first, epoch_pictures(**b, 0));
+  EXPECT_NE(first, epoch_pictures(**a, 1));
+  EXPECT_NE(first, epoch_pictures(**c, 0));
+  EXPECT_EQ(first, epoch_pictures(**a, 0));
 }
 
-TEST(Loader, ResumingInTheMiddleGivesTheSameBatchesBitForBit) {
+// As members of a cluster ask: any batch, in any order, hinted at or not.
+TEST(Loader, ABatchIsTheSameBitsWhoeverAsksAndWhenever) {
   LoaderOptions o = options(10);
   o.augment.flip = Augment::Flip::Random;
   o.augment.translate = 2;
   o.augment.cutout = 3;
   o.augment.brightness = 0.3f;
-  auto whole = Loader::create(numbered(100), o);
+  auto inorder = Loader::create(numbered(100), o);
+  std::map<uint64_t, std::vector<float>> want;
+  for (uint64_t t = 0; t < 60; ++t) {
+    auto b = (*inorder)->get(t);
+    (*inorder)->hint(t + 1);
+    want[t].assign(b->images.begin(), b->images.end());
+  }
   o.threads = 3;
-  auto resumed = Loader::create(numbered(100), o);
-  (*whole)->start_epoch(5);
-  for (int k = 0; k < 7; ++k) ASSERT_TRUE((*whole)->next().ok());
-  (*resumed)->start_epoch(5, 7);
-  for (int k = 7; k < 10; ++k) {
-    auto x = (*whole)->next(), y = (*resumed)->next();
-    ASSERT_TRUE(*x && *y);
-    EXPECT_TRUE(std::equal((*x)->batch.images.begin(), (*x)->batch.images.end(), (*y)->batch.images.begin()));
-  }
-}
-
-TEST(Loader, AnEpochCanBeAbandoned) {
-  auto loader = Loader::create(numbered(1000), options(10));
-  for (int e = 0; e < 20; ++e) {
-    (*loader)->start_epoch(e);
-    auto b = (*loader)->next();
+  auto other = Loader::create(numbered(100), o);
+  for (uint64_t t : {57u, 3u, 19u, 20u, 0u, 40u, 41u, 59u, 9u, 29u}) {
+    (*other)->hint(t % 2 ? t : t + 20);  // a right one, and one of another epoch that is not asked for
+    auto b = (*other)->get(t);
     ASSERT_TRUE(b.ok());
-    EXPECT_EQ((*b)->epoch, e);
-    EXPECT_EQ((*b)->number, 0u);
+    EXPECT_TRUE(std::equal(b->images.begin(), b->images.end(), want[t].begin(), want[t].end())) << t;
   }
 }
 
-TEST(Loader, ABatchLargerThanTheShardIsAnErrorWithNumbers) {
-  LoaderOptions o = options(60);
-  o.workers = 2;
-  auto loader = Loader::create(numbered(100), o);
+TEST(Loader, ABatchLargerThanTheDatasetIsAnErrorWithNumbers) {
+  auto loader = Loader::create(numbered(100), options(101));
   ASSERT_FALSE(loader.ok());
-  EXPECT_NE(loader.status().message().find("60"), std::string::npos);
-  EXPECT_NE(loader.status().message().find("50 pictures of each of 2 workers"), std::string::npos);
+  EXPECT_EQ(loader.status().message(), "batch_size: 101 is more than the 100 training pictures");
 }
 
 TEST(Loader, NormalisationOfAnotherChannelCountIsRefused) {
@@ -167,27 +132,28 @@ class Broken : public Dataset {
 };
 
 TEST(Loader, CorruptPicturesStopTheRunOrAreSkippedAndCounted) {
-  LoaderOptions o = options(10);
-  o.shuffle = false;
+  LoaderOptions o = options(70);
   auto strict = Loader::create(std::make_shared<Broken>(), o);
-  (*strict)->start_epoch(0);
-  auto b = (*strict)->next();
+  auto b = (*strict)->get(0);
   ASSERT_FALSE(b.ok());
-  EXPECT_EQ(b.status().message(), "p3.jpg: cut off");
+  EXPECT_EQ(b.status().code(), Code::Corrupt);
+  EXPECT_NE(b.status().message().find(".jpg: cut off"), std::string::npos);
   o.skip_corrupt = true;
+  o.batch_size = 10;
   auto lenient = Loader::create(std::make_shared<Broken>(), o);
-  size_t given = 0;
-  for (auto& batch : epoch_indices(**lenient, 0)) given += batch.size();
-  EXPECT_EQ(given, 60u);
-  EXPECT_EQ((*lenient)->statistics().skipped, 10u);
+  std::set<size_t> given;
+  for (auto& batch : epoch_pictures(**lenient, 0)) given.insert(batch.begin(), batch.end());
+  EXPECT_EQ(given.size(), 60u);
+  EXPECT_FALSE(given.contains(3));
+  EXPECT_EQ((*lenient)->skipped(), 10u);
 }
 
 TEST(EpochOrder, IsAPermutation) {
-  auto order = epoch_order(1000, 3, 9, true);
+  auto order = epoch_order(1000, 3, 9);
   std::set<uint32_t> all(order.begin(), order.end());
   EXPECT_EQ(all.size(), 1000u);
   EXPECT_EQ(*all.rbegin(), 999u);
-  EXPECT_NE(order, epoch_order(1000, 3, 10, true));
+  EXPECT_NE(order, epoch_order(1000, 3, 10));
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ Checkpoint sample(uint64_t step) {
   c.next = step + 2;
   c.again = {step - 1, step};
   c.version = 7;
-  c.job_digest = "digest";
+  c.settings = "{\"seed\":1}";
   c.model = "model \"x\"\n";
   c.numbers = "{}";
   c.weights = {1.5f, -2, static_cast<float>(step)};

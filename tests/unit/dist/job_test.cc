@@ -200,5 +200,41 @@ TEST(Job, DigestIgnoresWhoAndWhereButNotWhat) {
   EXPECT_NE(job_digest(a), job_digest(b));
 }
 
+TEST(Job, AResumptionMayChangeHowLongAndWhereButNotHow) {
+  Job a;
+  a.dataset.directory = "one";
+  Job b = a;
+  b.dataset.directory = "two";
+  b.dataset.test = 100;
+  b.epochs *= 3;
+  b.evaluate.every_epochs = 5;
+  b.checkpoint.keep = 7;
+  b.cluster.worker = {"a:1", "b:1", "c:1"};
+  b.threads = 3;
+  b.directories.model = "elsewhere";
+  EXPECT_EQ(resume_settings(a), resume_settings(b));
+  EXPECT_EQ(differing_settings(resume_settings(a), resume_settings(b)), "");
+  b.seed = 2;
+  b.schedule.peak = 0.25;
+  b.dataset.train = 10;
+  EXPECT_EQ(differing_settings(resume_settings(a), resume_settings(b)),
+            "dataset.train (0, now 10), seed (1, now 2), schedule.peak (0.1, now 0.25)");
+  EXPECT_EQ(differing_settings("damaged", resume_settings(b)), "all settings");
+}
+
+TEST(Job, AnAverageIsADecayOrAnObject) {
+  auto average = [](const std::string& text) {
+    return parse_job(with("\"average\": " + text), "j.json")->average;
+  };
+  EXPECT_EQ(average("0").kind, "none");
+  EXPECT_EQ(average("0.5").kind, "ema");
+  EXPECT_EQ(average("0.5").decay, 0.5);
+  EXPECT_EQ(average(R"({"kind": "swa", "from": 0.75})").from, 0.75);
+  EXPECT_EQ(refused(with(R"("average": {"kind": "sma"})")),
+            "j.json: average.kind: \"sma\" is none of none, ema or swa (did you mean \"ema\"?)");
+  EXPECT_EQ(refused(with(R"("accumulate": 200)")),
+            "j.json: accumulate: is 200, more than the 128 pictures of a batch");
+}
+
 }  // namespace
 }  // namespace radl::engine

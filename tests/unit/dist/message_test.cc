@@ -1,4 +1,4 @@
-// The bytes of every message of wire version 1 (docs/wire.md), and what happens to bytes that are not one.
+// The bytes of every message of wire version 2 (docs/wire.md), and what happens to bytes that are not one.
 #include "engine/dist/message.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace radl::engine::dist {
 namespace {
 
-const std::string kGolden = std::string(RADL_SOURCE_DIR) + "/tests/unit/dist/golden/wire-1.json";
+const std::string kGolden = std::string(RADL_SOURCE_DIR) + "/tests/unit/dist/golden/wire-2.json";
 
 Init sample_init() {
   Init m{.shard = 1, .shards = 2, .first = 2, .count = 3, .parameters = 5, .optimizer = "{\"name\":\"sgd\"}"};
@@ -24,6 +24,7 @@ Init sample_init() {
   m.statistics = {0.25f};
   m.state = {7, {{0.1f, 0.2f, 0.3f}}};
   m.tickets = {100, 10, {3, 4}};
+  m.average = {1, 0.5f, 6, 4, {1.5f, 2.5f, 3.5f}};
   m.version = 9;
   return m;
 }
@@ -49,7 +50,16 @@ Update sample_update() {
 }
 
 SnapshotPart sample_snapshot() {
-  return {.version = 3, .weights = {1, 2}, .statistics = {3}, .state = {4, {{5, 6}}}, .tickets = {9, 8, {7}}};
+  return {.version = 3,
+          .weights = {1, 2},
+          .statistics = {3},
+          .state = {4, {{5, 6}}},
+          .tickets = {9, 8, {7}},
+          .average = {}};
+}
+
+Block sample_block() {
+  return {.exchange = 21, .hop = 3, .note = {2, 1, 30, 50, 1.75, 0}, .encoding = Numbers::Fp16};
 }
 
 Report sample_report() {
@@ -79,6 +89,7 @@ std::map<std::string, Message> samples() {
   std::vector<float> gradients = {1.0f, -0.5f, 3.0f}, statistics = {0.5f};
   encode(sample_push(), gradients, statistics, out["push"]);
   encode(sample_update(), gradients, statistics, out["update"]);
+  encode(sample_block(), gradients, statistics, out["block"]);
   out["snapshot"] = encode(sample_snapshot());
   out["report"] = encode(sample_report());
   out["stop"] = encode(Stop{13, "a server was lost"});
@@ -121,6 +132,10 @@ bool decodes(const Message& m) {
     }
     case MessageType::Update: {
       Update out;
+      return decode(m, out).ok();
+    }
+    case MessageType::Block: {
+      Block out;
       return decode(m, out).ok();
     }
     case MessageType::Snapshot: {
@@ -170,6 +185,13 @@ TEST(Message, RoundTrips) {
   EXPECT_EQ(gradients, (std::vector<float>{1.0f, -0.5f, 3.0f}));
   EXPECT_EQ(push.participants, (std::vector<uint32_t>{0, 2}));
   EXPECT_EQ(push.loss, 2.5);
+  EXPECT_EQ(init.average.values, want.average.values);
+  EXPECT_EQ(init.average.count, 4u);
+  Block block;
+  ASSERT_TRUE(decode(all["block"], block).ok());
+  EXPECT_EQ(block.note, sample_block().note);
+  EXPECT_EQ(block.exchange, 21u);
+  EXPECT_EQ(block.hop, 3u);
   Report report;
   ASSERT_TRUE(decode(all["report"], report).ok());
   EXPECT_EQ(report.members.at(0).text, "nothing heard");
@@ -213,7 +235,7 @@ TEST(Message, HeadersAreBounded) {
   EXPECT_EQ(read_header(header, 99, type, length).code(), Code::Corrupt);
   header[2] = 9;  // version
   EXPECT_EQ(read_header(header, 100, type, length).message(),
-            "a message of wire version 9, this program speaks version 1");
+            "a message of wire version 9, this program speaks version 2");
   write_header(static_cast<MessageType>(99), 0, header);
   EXPECT_FALSE(read_header(header, 100, type, length).ok());
 }

@@ -182,6 +182,7 @@ TEST_P(LostWorkerTest, ARestartedWorkerRejoins) {
     return true;
   });
   EXPECT_TRUE(again.get().ok());
+  back = true;
   EXPECT_TRUE(stays.get().ok());
   EXPECT_GT(later, 0);
   EXPECT_EQ(job.chief->report()->tickets_done, 200u);

@@ -162,15 +162,30 @@ TEST(Schedule, Shapes) {
   EXPECT_EQ(Schedule::make({.name = "step", .milestones = {0.7f, 0.5f}}).status().code(), Code::Invalid);
 }
 
-TEST(WeightAverage, EmaAndLookahead) {
-  std::vector<float> w{1, 2};
-  WeightAverage average(w);
-  w = {3, 4};
-  average.ema(w, 0.75f);
-  EXPECT_FLOAT_EQ(average.average()[0], 1.5f);
-  average.lookahead(w, 0.5f);
-  EXPECT_FLOAT_EQ(w[0], 2.25f);
-  EXPECT_FLOAT_EQ(average.average()[0], 2.25f);
+TEST(WeightAverage, ExponentialFromItsBatchOn) {
+  WeightAverage average({AverageConfig::Kind::Ema, 0.75f, 2});
+  average.update(std::vector<float>{100, 100}, 1);
+  EXPECT_TRUE(average.values().empty());
+  average.update(std::vector<float>{1, 2}, 2);
+  average.update(std::vector<float>{3, 4}, 3);
+  EXPECT_FLOAT_EQ(average.values()[0], 1.5f);
+  EXPECT_FLOAT_EQ(average.values()[1], 2.5f);
+  EXPECT_EQ(average.count(), 2u);
+}
+
+TEST(WeightAverage, EqualSharesAlsoAfterARestoration) {
+  const AverageConfig config{AverageConfig::Kind::Mean, 0, 0};
+  WeightAverage whole(config), first(config), second(config);
+  for (uint64_t i = 0; i < 4; ++i) {
+    std::vector<float> w{static_cast<float>(i), static_cast<float>(10 * i)};
+    whole.update(w, i);
+    if (i == 2) second.restore({first.values().begin(), first.values().end()}, first.count());
+    (i < 2 ? first : second).update(w, i);
+  }
+  EXPECT_FLOAT_EQ(whole.values()[0], 1.5f);
+  EXPECT_FLOAT_EQ(whole.values()[1], 15.0f);
+  EXPECT_EQ(second.values()[0], whole.values()[0]);
+  EXPECT_EQ(second.values()[1], whole.values()[1]);
 }
 
 }  // namespace

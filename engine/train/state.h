@@ -1,0 +1,27 @@
+// What trains, as a checkpoint and back: for the tasks that hold weights and optimizer themselves.
+#pragma once
+
+#include "engine/dist/message.h"
+#include "engine/optim/optimizer.h"
+#include "engine/train/checkpoint.h"
+#include "engine/train/setup.h"
+
+namespace radl::engine {
+
+// A network, what updates it, and the mean of its weights.
+struct Trainee {
+  Network& network;
+  Optimizer& optimizer;
+  WeightAverage& average;
+};
+
+// `tickets`: what is done of the run.
+Checkpoint capture(const Trainee& from, const dist::TicketState& tickets);
+// Corrupt when sizes do not fit.
+Status restore(const Checkpoint& from, const Trainee& to);
+
+// The same as what a ring's members hand around, and back.
+dist::Init to_init(Checkpoint from);
+Checkpoint from_init(dist::Init from);
+
+}  // namespace radl::engine

@@ -1,0 +1,41 @@
+#include "engine/train/step.h"
+
+#include <algorithm>
+
+namespace radl::engine {
+
+int piece_size(const Job& job) { return (job.batch_size + job.accumulate - 1) / job.accumulate; }
+
+StepResult BatchStep::run(const Batch& batch, uint64_t ticket) {
+  sum_.clear();
+  if (batch.size <= piece_) {
+    network_.set_step(ticket);
+    return network_.forward_backward(batch);
+  }
+  const size_t pixels = batch.images.size() / static_cast<size_t>(batch.size);
+  const uint64_t pieces = static_cast<uint64_t>((batch.size + piece_ - 1) / piece_);
+  sum_.assign(network_.gradients().size(), 0.0f);
+  StepResult total{};
+  double loss = 0;
+  for (uint64_t p = 0; p < pieces; ++p) {
+    const size_t first = static_cast<size_t>(p) * static_cast<size_t>(piece_);
+    const int size = std::min(piece_, batch.size - static_cast<int>(first));
+    const size_t count = static_cast<size_t>(size);
+    network_.set_step(ticket * pieces + p);  // each piece has its own random numbers
+    StepResult part = network_.forward_backward(
+        {batch.images.subspan(first * pixels, count * pixels), batch.labels.subspan(first, count), size});
+    const float share = static_cast<float>(size) / static_cast<float>(batch.size);
+    std::span<const float> gradients = network_.gradients();
+    for (size_t i = 0; i < sum_.size(); ++i) sum_[i] += share * gradients[i];
+    loss += static_cast<double>(part.loss) * size;
+    total.correct += part.correct;
+  }
+  total.loss = static_cast<decltype(total.loss)>(loss / batch.size);
+  return total;
+}
+
+std::span<float> BatchStep::gradients() {
+  return sum_.empty() ? network_.gradients() : std::span<float>(sum_);
+}
+
+}  // namespace radl::engine

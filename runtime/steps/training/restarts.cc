@@ -1,0 +1,53 @@
+#include "runtime/steps/training/restarts.h"
+
+namespace radl::training {
+namespace {
+
+constexpr int kMost = 5;                           // starts again of one task
+constexpr std::chrono::seconds kWord{3};           // in which the chief tells of a worker that lost its link
+constexpr std::chrono::milliseconds kGrace{1500};  // in which a process whose link broke ends by itself
+
+}  // namespace
+
+void Restarts::lost(const std::string& task) {
+  std::lock_guard lock(mutex_);
+  lost_.try_emplace(task, Clock::now());
+  news_.notify_all();
+}
+
+void Restarts::joined(const std::string& task) {
+  std::lock_guard lock(mutex_);
+  lost_.erase(task);
+  told_.erase(task);
+}
+
+void Restarts::end() {
+  std::lock_guard lock(mutex_);
+  over_ = true;
+  news_.notify_all();
+}
+
+bool Restarts::again(const Task& task, int exit) {
+  std::unique_lock lock(mutex_);
+  const bool killed = exit < 0 || exit >= 128, lost_its_link = exit == 2;
+  if (!possible_ || over_ || task.type != "worker" || !(killed || lost_its_link)) return false;
+  // Without the chief's word it is the chief or a server that is gone.
+  if (lost_its_link) news_.wait_for(lock, kWord, [&] { return over_ || lost_.contains(task.name()); });
+  if (over_ || (lost_its_link && !lost_.contains(task.name()))) return false;
+  lost_.erase(task.name());
+  told_.erase(task.name());
+  return ++count_[task.name()] <= kMost;
+}
+
+std::vector<std::string> Restarts::hung() {
+  std::lock_guard lock(mutex_);
+  std::vector<std::string> out;
+  for (const auto& [task, since] : lost_) {
+    if (!possible_ || over_ || told_.contains(task) || Clock::now() - since < kGrace) continue;
+    out.push_back(task);
+    told_.insert(task);
+  }
+  return out;
+}
+
+}  // namespace radl::training

@@ -1,0 +1,47 @@
+// Which ended processes of a training are started again, and which silent ones are ended.
+//
+// A worker that was killed, or that lost its link while the chief goes on, is started again: servers give its
+// batches to others meanwhile, and it may come back at any time. A chief or server is not, because what it
+// held is gone: the whole training then resumes from its last checkpoint (the executor's next attempt). Nor
+// is a worker of mode allreduce, without which the others cannot go on.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runtime/steps/training/tasks.h"
+
+namespace radl::training {
+
+class Restarts {
+ public:
+  explicit Restarts(bool possible) : possible_(possible) {}
+
+  // From the chief's progress lines: it has given this task ("worker/1") up, or has it back.
+  void lost(const std::string& task);
+  void joined(const std::string& task);
+  // No more: the training is over or cannot go on.
+  void end();
+  // A process has ended; waits up to three seconds for the chief's word where the status alone does not tell.
+  bool again(const Task& task, int exit);
+  // Tasks whose process the chief has given up for a while although it still runs (it is stopped, or hangs):
+  // to be killed. Each is named once.
+  std::vector<std::string> hung();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const bool possible_;
+  std::mutex mutex_;
+  std::condition_variable news_;
+  std::map<std::string, Clock::time_point> lost_;
+  std::set<std::string> told_;  // by hung()
+  std::map<std::string, int> count_;
+  bool over_ = false;
+};
+
+}  // namespace radl::training

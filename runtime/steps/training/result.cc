@@ -1,0 +1,55 @@
+#include "runtime/steps/training/result.h"
+
+#include <filesystem>
+
+#include "common/digest.h"
+#include "common/files.h"
+
+namespace radl::training {
+namespace {
+
+// The engine's report, or a short one where there is none.
+Status write_report(const std::string& result, const Json& product, const RunFacts& facts) {
+  Json report;
+  if (auto text = read_file(result + "/model/report.json", size_t{64} << 20); text.ok())
+    report = Json::parse(*text, nullptr, false);
+  if (!report.is_object()) report = {{"product", product}, {"finished", facts.finished}};
+  Json apply = {{"phases", facts.phases}};
+  if (facts.first_step) apply["first_step_seconds"] = *facts.first_step;
+  report["apply"] = apply;
+  return write_file_atomic(result + "/report.json",
+                           report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace
+
+Result<Json> bring_result(const Json& training, Member& chief, const RunFacts& facts) {
+  std::string result = training.value("result", "");
+  if (result.empty()) return invalid("no folder for the result");
+  if (Status s = make_directories(result); !s.ok()) return s;
+  auto model = chief.fetch("model", result + "/model");
+  if (!model) return std::move(model).status();
+  if (*model == 0) return Status(Code::Corrupt, "the training ended, but left no model");
+  auto events = chief.fetch("events", result + "/events");
+  if (!events) return std::move(events).status();
+  std::error_code error;
+  std::string weights = result + "/model/model.safetensors";
+  if (!std::filesystem::exists(weights, error)) weights = result + "/model";
+  auto digest = sha256_file(weights);
+  auto seconds = facts.phases.find("training");
+  Json product = {
+      {"model_path", weights},
+      {"model_sha256", digest ? Json(*digest) : Json()},
+      {"test_accuracy", facts.finished.value("test_accuracy", 0.0)},
+      {"images_per_second", facts.finished.value("images_per_second", 0.0)},
+      {"seconds", facts.finished.value("seconds", seconds == facts.phases.end() ? 0 : seconds->second)},
+      {"events_path", result + "/events"},
+      {"report_path", result + "/report.json"},
+      {"phases", facts.phases}};
+  if (!facts.dataset_note.empty()) product["dataset_note"] = facts.dataset_note;
+  if (facts.first_step) product["first_step_seconds"] = *facts.first_step;
+  if (Status s = write_report(result, product, facts); !s.ok()) return s;
+  return product;
+}
+
+}  // namespace radl::training
