@@ -6,12 +6,10 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <filesystem>
 #include <mutex>
 #include <thread>
 
 #include "common/digest.h"
-#include "common/files.h"
 #include "runtime/steps/dataset.h"
 #include "runtime/steps/place.h"
 #include "runtime/steps/step_log.h"
@@ -97,10 +95,7 @@ class TrainingRun {
     for (const auto& look : looks_) same &= look.run == step_.digest;
     for (size_t i = 0; i < layout_.tasks.size(); ++i) {
       const Task& task = layout_.tasks[i];
-      TaskState state;
-      for (const auto& [file, found] : looks_[task.node].tasks) {
-        if (file == task.file()) state = found;
-      }
+      TaskState state = looks_[task.node].of(task.file());
       running |= state.phase == TaskState::Phase::Running;
       bool good = state.phase == TaskState::Phase::Running ||
                   (state.phase == TaskState::Phase::Ended && state.exit == 0);
@@ -295,29 +290,24 @@ class TrainingRun {
     for (;;) {
       auto chief_end = ends_.find(chief.file());
       if (chief_end != ends_.end()) return chief_end->second == 0 ? Status() : failure(lock, chief);
-      size_t workers = 0, gone = 0;
+      size_t working = 0;
+      const Task* gone = nullptr;
       for (const auto& task : layout_.tasks) {
         auto end = ends_.find(task.file());
         bool bad = end != ends_.end() && end->second != 0;
-        if ((task.type == "ps" || ring_) && bad) return failure(lock, task);
-        if (task.type != "worker") continue;
-        ++workers;
-        gone += bad;
         // What is wrong with the job or its data is wrong for all.
-        if (bad && end->second == 1) return failure(lock, task);
-        if (bad && gone == workers && workers == count_workers()) return failure(lock, task);
+        if (bad && (task.type == "ps" || ring_ || end->second == 1)) return failure(lock, task);
+        if (task.type != "worker") continue;
+        working += !bad;
+        if (bad) gone = &task;
       }
+      if (working == 0) return failure(lock, *gone);
       if (cancelled()) return {Code::Cancelled, "cancelled; a checkpoint was asked for"};
       lock.unlock();
       end_hung();
       lock.lock();
       news_.wait_for(lock, std::chrono::milliseconds(200));
     }
-  }
-
-  size_t count_workers() const {
-    return static_cast<size_t>(std::count_if(layout_.tasks.begin(), layout_.tasks.end(),
-                                             [](const Task& t) { return t.type == "worker"; }));
   }
 
   // Called with the lock; talks to the node without it.

@@ -3,10 +3,11 @@ import json
 import os
 import pathlib
 import signal
+import subprocess
 import time
 import unittest
 
-from radl_case import SOURCE, RadlCase
+from radl_case import BUILD, SOURCE, RadlCase
 
 FILE = """radl 2
 input workers ( type = 'integer' and default = 2 and min = 1 )
@@ -222,6 +223,42 @@ class Training(RadlCase):
         os.kill(process.pid, signal.SIGKILL)
         process.communicate()
         self.destroy()
+
+
+class EngineAlone(RadlCase):
+    """radl-train on a job file, without radlc."""
+
+    def start_engine(self, name, epochs):
+        job = {"job": 1, "model": "lenet", "dataset": {"name": "cifar10", "directory": str(SOURCE / "examples/cifar10/subset")},
+               "batch_size": 50, "epochs": epochs, "threads": 1, "schedule": {"peak": 0.02}, "augment": {"flip": True},
+               "average": 0.9, "checkpoint": {"every_epochs": 0.1}, "progress": name + "/progress.jsonl",
+               "directories": {"checkpoint": name + "/checkpoint", "model": name + "/model"}}
+        (self.folder / name).mkdir(exist_ok=True)
+        file = self.write(name + ".json", json.dumps(job))
+        return subprocess.Popen([str(BUILD / "bin" / "radl-train"), str(file)], cwd=self.folder, env=self.environment,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def run_engine(self, name, epochs):
+        process = self.start_engine(name, epochs)
+        error = process.communicate(timeout=120)[1]
+        self.assertEqual(process.returncode, 0, error)
+        return (self.folder / name / "model" / "model.safetensors").read_bytes()
+
+    def test_killed_at_any_time_it_goes_on_to_the_same_bits(self):
+        whole = self.run_engine("whole", 4)
+        progress = self.folder / "killed" / "progress.jsonl"
+        for kills in range(1, 4):
+            process = self.start_engine("killed", 4)
+            deadline = time.time() + 60
+            while not progress.exists() or progress.read_text().count('"event":"checkpoint"') < 7 * kills:
+                self.assertLess(time.time(), deadline)
+                self.assertIsNone(process.poll(), "it ended before it was killed")
+                time.sleep(0.002)
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+        self.assertEqual(self.run_engine("killed", 4), whole)
+        report = json.loads((self.folder / "killed" / "model" / "report.json").read_text())
+        self.assertEqual(report["runs"], 4)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,12 @@ class Member {
     std::string run, home;
     std::vector<int> ports;
     std::vector<std::pair<std::string, TaskState>> tasks;  // by Task::file()
+    TaskState of(const std::string& file) const {
+      for (const auto& [name, state] : tasks) {
+        if (name == file) return state;
+      }
+      return {};
+    }
   };
   Result<Look> look();
   // Ends what runs; with `fresh` removes checkpoints and all else that was written.
