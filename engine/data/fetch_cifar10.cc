@@ -119,7 +119,9 @@ Status from_mirror(const std::string& folder, const FetchOptions& o, const Cifar
 }
 
 Status from_subset(const std::string& folder, const FetchOptions& o, const Cifar10Release& release) {
-  if (o.subset.empty()) return {Code::NotFound, "the subset is not installed here"};
+  if (o.subset.empty())
+    return Status(Code::NotFound, "the subset is not installed here")
+        .with_hint("RADL_CIFAR10_SUBSET names its folder");
   for (const auto& f : release.subset_files) {
     auto bytes = read_file(o.subset + "/" + f.name, kLargestMember);
     if (!bytes.ok()) return bytes.status();

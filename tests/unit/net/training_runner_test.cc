@@ -45,6 +45,7 @@ struct TrainingTest : testing::Test {
           {"threads", 0},
           {"dataset", {{"name", "tiny"}, {"directory", "data/tiny"}}}}}};
     context.context = &nodes.context;
+    context.run_begun = std::chrono::steady_clock::now();
     context.log_path = nodes.folder.path("step.log");
     context.emit = [this](const StepEvent& event) { events.push_back(event); };
   }
@@ -120,8 +121,8 @@ TEST_F(TrainingTest, RunAgainItStartsAnew) {
   EXPECT_EQ(count("step"), 20u);
 }
 
-TEST_F(TrainingTest, AKilledWorkerDoesNotEndIt) {
-  step.training["job"]["epochs"] = 10;
+TEST_F(TrainingTest, AKilledWorkerIsStartedAgain) {
+  step.training["job"]["epochs"] = 15;
   std::thread killer([&] {
     wait_for_steps();
     auto pid = read_file(job_file("worker[1]", "worker-1.pid"));
@@ -131,25 +132,52 @@ TEST_F(TrainingTest, AKilledWorkerDoesNotEndIt) {
   killer.join();
   ASSERT_TRUE(outcome.ok()) << outcome.status().text();
   EXPECT_TRUE(contains(*read_file(context.log_path), "worker-1 ended with"));
+  EXPECT_TRUE(contains(*read_file(context.log_path), "worker/1 started again"));
+  EXPECT_EQ(*read_file(job_file("worker[1]", "starts")), "worker/1\nworker/1\n");
 }
 
-TEST_F(TrainingTest, AllWorkersKilledEndsItWithinSeconds) {
+// A worker that dies again and again is given up, and with the last one the training ends.
+TEST_F(TrainingTest, WorkersKilledAgainAndAgainEndIt) {
   step.training["job"]["epochs"] = 1000;
+  std::atomic<bool> over = false;
   std::thread killer([&] {
     wait_for_steps();
-    for (const char* node : {"worker[0]", "worker[1]"}) {
-      auto pid = read_file(job_file(node, std::string("worker-") + node[7] + ".pid"));
-      if (pid) kill(-std::atoi(pid->c_str()), SIGKILL);
+    while (!over) {
+      for (const char* node : {"worker[0]", "worker[1]"}) {
+        auto pid = read_file(job_file(node, std::string("worker-") + node[7] + ".pid"));
+        if (pid && std::atoi(pid->c_str()) > 1) kill(-std::atoi(pid->c_str()), SIGKILL);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
   });
   auto begin = std::chrono::steady_clock::now();
   auto outcome = run();
+  over = true;
   killer.join();
   ASSERT_FALSE(outcome.ok());
   EXPECT_EQ(outcome.status().code(), Code::Retry);
   EXPECT_TRUE(contains(outcome.status().message(), "was killed"));
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
   EXPECT_EQ(engines(), 0u);
+}
+
+TEST_F(TrainingTest, AKilledServerEndsItAndTheNextAttemptGoesOn) {
+  step.training["job"]["epochs"] = 15;
+  std::thread killer([&] {
+    wait_for_steps();
+    auto pid = read_file(job_file("server[0]", "ps-0.pid"));
+    if (pid) kill(-std::atoi(pid->c_str()), SIGKILL);
+  });
+  auto outcome = run();
+  killer.join();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.status().code(), Code::Retry);
+  EXPECT_EQ(engines(), 0u);
+  events.clear();
+  context.resume = true;
+  outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_LT(count("step"), 150u) << "it begins where it was";
 }
 
 TEST_F(TrainingTest, AWrongJobIsReportedWithItsLastLines) {
@@ -252,6 +280,13 @@ TEST(TrainingLayout, PutsTheChiefIntoTheFirstServer) {
   EXPECT_EQ(layout->tasks[layout->chief].name(), "chief/0");
   EXPECT_TRUE(layout->needs_data(1));
   EXPECT_FALSE(layout->needs_data(0));
+  training["job"]["sync"]["mode"] = "allreduce";
+  training["cluster"] = {{"chief", {"w[0]"}}, {"ps", Json::array()}, {"worker", {"w[0]", "s[0]"}}};
+  layout = training::make_layout(training, nodes);
+  ASSERT_TRUE(layout.ok());
+  ASSERT_EQ(layout->tasks.size(), 2u) << "workers only";
+  EXPECT_EQ(layout->tasks[layout->chief].name(), "worker/0");
+  EXPECT_TRUE(layout->needs_data(0));
   training["cluster"]["worker"] = {"x[0]"};
   EXPECT_FALSE(training::make_layout(training, nodes).ok());
 }
