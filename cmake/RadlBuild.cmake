@@ -22,7 +22,7 @@ add_library(radl_flags INTERFACE)
 target_include_directories(radl_flags INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
 target_compile_options(radl_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers
   $<$<BOOL:${RADL_WERROR}>:-Werror> -fno-strict-aliasing
-  $<$<BOOL:${CMAKE_UNITY_BUILD}>:-Wno-subobject-linkage>)
+  $<$<AND:$<BOOL:${CMAKE_UNITY_BUILD}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>)
 target_compile_definitions(radl_flags INTERFACE EIGEN_MPL2_ONLY FMT_HEADER_ONLY=0)
 if(RADL_SANITIZE)
   # g++ 12 takes what the sanitizers insert into std::regex for uses of uninitialised memory.

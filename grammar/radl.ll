@@ -72,6 +72,7 @@ HIGH       [\x80-\xff]
 [ \t\n]+          /* blanks */
 "#"[^\n]*         { return RawKind::Comment; }
 {DIGITS}(\.[0-9]*)?  { return RawKind::Number; }
+({DIGITS}(\.[0-9]*)?)?{HIGH}  { RETURN_SCANNED(radl::scan_number(REST)); }
 
 "network"         { return RawKind::Network; }
 "ansible"         { return RawKind::Ansible; }

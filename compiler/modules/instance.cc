@@ -35,6 +35,13 @@ class Instantiation {
   }
 
  private:
+  // Of several files that define one, the later holds, as in the document.
+  static void declare_configure(Instance& instance, const ast::Sentence& sentence) {
+    auto [at, fresh] = instance.configures.emplace(sentence.name.text, &sentence);
+    if (fresh || at->second->span.file == sentence.span.file) return;
+    if (static_cast<const ast::Configure&>(sentence).has_body) at->second = &sentence;
+  }
+
   void declare(Instance& instance, const ast::Sentence& sentence) {
     switch (sentence.kind) {
       case ast::Kind::Input:
@@ -51,7 +58,7 @@ class Instantiation {
         instance.systems.emplace(sentence.name.text, &sentence);
         break;
       case ast::Kind::Configure:
-        instance.configures.emplace(sentence.name.text, &sentence);
+        declare_configure(instance, sentence);
         break;
       case ast::Kind::Ansible:
         if (instance.parent != nullptr) refuse(sentence, "`ansible`");

@@ -49,7 +49,9 @@ class Template {
     for (auto& [index, made] : disks_) node_.disks.push_back(std::move(made));
     for (auto& [index, made] : interfaces_) {
       if (index == 0 && made.host_name.empty()) made.host_name = "vnode-#N#";
-      if (!made.network.empty()) node_.interfaces.push_back(std::move(made));
+      // A part of a cluster may leave its networks to other files.
+      bool there = !build_.document.partial || build_.document.networks.find(made.network) != nullptr;
+      if (!made.network.empty() && there) node_.interfaces.push_back(std::move(made));
     }
   }
 

@@ -96,6 +96,78 @@ class Filler {
 
 }  // namespace
 
+namespace {
+
+// `include NAME (template = 'FILE')` of EC3: the file in the folder of the one that includes it, in
+// `templates/` there, or in the module path. Empty when it is nowhere.
+std::string find_template(std::string_view name, const std::string& beside, const CompileOptions& options) {
+  namespace fs = std::filesystem;
+  std::vector<fs::path> folders = {beside, fs::path(beside) / "templates"};
+  for (const std::string& folder : options.module_path) folders.emplace_back(folder);
+  for (const fs::path& folder : folders) {
+    for (const std::string& file : {std::string(name) + ".radl", std::string(name)}) {
+      std::error_code error;
+      fs::path path = (folder / file).lexically_normal();
+      if (fs::is_regular_file(path, error)) return path.string();
+    }
+  }
+  return {};
+}
+
+struct Include {
+  std::string name;
+  Span span;
+  std::string beside;
+};
+
+std::vector<Include> includes_of(const ast::Tree& tree) {
+  std::vector<Include> found;
+  if (tree.dialect != ast::Dialect::Ec3) return found;
+  std::string beside = std::filesystem::path(tree.source->path()).parent_path().string();
+  for (const ast::Sentence* sentence : tree.sentences) {
+    if (sentence->kind != ast::Kind::General || sentence->keyword.text != "include") continue;
+    for (const ast::Feature* feature : static_cast<const ast::Block*>(sentence)->body.items) {
+      auto* text = ast::as<ast::String>(feature->value);
+      if (text && feature->name.text == "template")
+        found.push_back({std::string(text->text), text->span, beside});
+    }
+  }
+  return found;
+}
+
+// Reads what EC3's templates include, each file once.
+void follow_includes(Build& build) {
+  namespace fs = std::filesystem;
+  std::set<std::string> read, names;
+  for (const SourceFile* file : build.files) {
+    read.insert(fs::path(file->path()).lexically_normal().string());
+    names.insert(fs::path(file->path()).stem().string());
+  }
+  for (size_t i = 0; i < build.trees.size(); ++i) {  // grows while it is gone through
+    for (const Include& include : includes_of(*build.trees[i])) {
+      if (names.contains(fs::path(include.name).stem().string())) continue;  // given on the command line
+      std::string path = find_template(include.name, include.beside, build.options);
+      if (path.empty()) {
+        build.diagnostics
+            .report(DiagCode::TemplateNotFound, include.span,
+                    fmt::format("the template `{}` is not beside this file", include.name))
+            .with_help("give its file on the command line as well");
+        continue;
+      }
+      if (!read.insert(path).second) continue;
+      auto file = build.sources.load(path);
+      if (!file.ok()) {
+        build.diagnostics.report(DiagCode::FileUnreadable, include.span, file.status().text());
+        continue;
+      }
+      build.files.push_back(*file);
+      build.trees.push_back(parse(**file, build.diagnostics, {.dialect = DialectChoice::Ec3}));
+    }
+  }
+}
+
+}  // namespace
+
 void read(Build& build) {
   Diagnostics unheard;  // what is wrong with input files is reported by the inputs pass
   GivenInputs given(build.options, unheard);
@@ -124,6 +196,7 @@ void read(Build& build) {
     texts.push_back(&filled);
   }
   build.trees = parse_all(texts, build.diagnostics);
+  follow_includes(build);
   if (!radl1) return;
   for (const auto& [name, source] : given.explicit_names()) {
     bool declared = filler.asked().contains(name);

@@ -96,8 +96,8 @@ void check_ansibles(const Document& document, Diagnostics& diagnostics) {
 }
 
 bool may_be_defined(const Document& document, std::string_view name) {
-  return document.dialect != ast::Dialect::Ec3 &&
-         std::any_of(document.generals.begin(), document.generals.end(),
+  if (document.dialect == ast::Dialect::Ec3) return document.partial;  // in another file of the cluster
+  return std::any_of(document.generals.begin(), document.generals.end(),
                      [&](const ast::Block* general) { return general->name.text == name; });
 }
 
@@ -167,6 +167,23 @@ void check_contextualize(const Document& document, Diagnostics& diagnostics) {
                          "option `" + std::string(option->name.text) + "` has no meaning");
 }
 
+// The first name that a part of a cluster leaves to other files.
+void warn_partial(const Document& document, Diagnostics& diagnostics) {
+  if (!document.partial) return;
+  const ast::Name* name = nullptr;
+  for (const ast::Deploy* deploy : document.deploys)
+    if (!name && !document.systems.find(deploy->name.text)) name = &deploy->name;
+  for (const ast::Item* item : document.items) {
+    if (!name && !document.systems.find(item->system.text)) name = &item->system;
+    if (!name && !document.configures.find(item->configure.text)) name = &item->configure;
+  }
+  if (!name) return;
+  diagnostics
+      .report(DiagCode::LeftToOthers, name->span,
+              "`" + std::string(name->text) + "` is left to another file of the cluster")
+      .with_help("give all files of the cluster together, the main one first");
+}
+
 void check_unused(const Document& document, Diagnostics& diagnostics) {
   // An addition to a running infrastructure, or a component, deploys nothing itself.
   if (document.deploys.empty()) return;
@@ -207,6 +224,7 @@ void check_document(const Document& document, Diagnostics& diagnostics, const Ch
   check_deploys(document, diagnostics);
   check_configures(document, diagnostics);
   check_contextualize(document, diagnostics);
+  warn_partial(document, diagnostics);
   for (const Definition& description : document.descriptions)
     check_set(Scope::Description, description.features, document, diagnostics, options);
   if (options.unused) check_unused(document, diagnostics);

@@ -4,6 +4,7 @@
 
 #include "common/text.h"
 #include "compiler/sema/check.h"
+#include "compiler/syntax/unicode.h"
 
 namespace radl::sema {
 namespace {
@@ -43,15 +44,15 @@ bool is_version(std::string_view text) {
 
 bool strong_password(std::string_view text) {
   bool upper = false, digit = false, other = false;
-  for (char c : text) {
-    if (c >= 'A' && c <= 'Z')
-      upper = true;
-    else if (c >= '0' && c <= '9')
-      digit = true;
-    else if (!(c >= 'a' && c <= 'z'))
-      other = true;
+  size_t length = 0;
+  for (; !text.empty(); ++length) {
+    CodePoint next = decode_utf8(text);
+    upper |= is_upper_case(next.value);
+    digit |= digit_value(next.value) >= 0;
+    other |= next.value == '_' || !is_word_character(next.value);
+    text.remove_prefix(std::max(1u, next.length));
   }
-  return text.size() > 6 && upper && digit && other;
+  return length > 6 && upper && digit && other;
 }
 
 bool wrong_choice(const At& at, const ast::String& value) {

@@ -129,6 +129,17 @@ class Builder {
   std::unordered_map<std::string, size_t> items_;
 };
 
+bool is_partial(const Document& document) {
+  if (document.dialect != ast::Dialect::Ec3) return false;
+  bool part = false, main = false;
+  for (const Definition& description : document.descriptions) {
+    std::string_view kind = description.features.text("kind");
+    part |= kind == "component" || kind == "images";
+    main |= kind == "main";
+  }
+  return !main && (part || document.deploys.empty());
+}
+
 }  // namespace
 
 Document build_document(const std::vector<const ast::Tree*>& trees, Diagnostics& diagnostics) {
@@ -138,6 +149,7 @@ Document build_document(const std::vector<const ast::Tree*>& trees, Diagnostics&
     builder.add(*tree);
     if (tree->dialect != ast::Dialect::Radl1) document.dialect = tree->dialect;
   }
+  document.partial = is_partial(document);
   return document;
 }
 

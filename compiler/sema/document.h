@@ -84,12 +84,18 @@ struct Document {
   std::vector<const ast::Option*> options;  // same name replaced, place kept
   std::vector<std::pair<const ast::Item*, const ast::Item*>> replaced_items;  // old, new
   ast::Dialect dialect = ast::Dialect::Radl1;
+  // Templates of EC3 that are a part of a cluster, without its main one: they may name what other files define.
+  bool partial = false;
 };
 
 // Reports what the reference refuses while it parses: definitions twice, bounds that exclude each other, two
 // values for one name. In one file a name may be defined once; of several files later definitions are united
 // with earlier ones, as EC3 does: ranges intersect, or else the later value holds.
 Document build_document(const std::vector<const ast::Tree*>& trees, Diagnostics& diagnostics);
+
+// EC3's `ec3_inherit_from = system wn`: the system has every feature of that one which it does not give itself.
+// Reports systems that do not exist and circles.
+void resolve_inheritance(Document& document, Diagnostics& diagnostics);
 
 FeatureSet merge_features(const ast::Features& features, Diagnostics& diagnostics);
 

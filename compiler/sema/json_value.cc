@@ -109,7 +109,7 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
       return &parent->items.back();
     }
     parent->set(key_, std::move(value));
-    return &parent->members.back().second;
+    return &parent->members.back().value;
   }
   bool scalar(JsonValue value) {
     place(std::move(value));
@@ -137,13 +137,19 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
 
 }  // namespace
 
+JsonValue JsonValue::list() { return {Kind::List, {}, {}, {}}; }
+JsonValue JsonValue::object() { return {Kind::Object, {}, {}, {}}; }
+void JsonValue::set(std::string_view name, JsonValue value) {
+  members.push_back({std::string(name), std::move(value)});
+}
+
 JsonValue JsonValue::string(std::string_view text) { return {Kind::String, std::string(text), {}, {}}; }
 JsonValue JsonValue::number(std::string text) { return {Kind::Number, std::move(text), {}, {}}; }
 JsonValue JsonValue::boolean(bool value) { return {Kind::Boolean, value ? "true" : "false", {}, {}}; }
 
 const JsonValue* JsonValue::find(std::string_view name) const {
   for (size_t i = members.size(); i > 0; --i)
-    if (members[i - 1].first == name) return &members[i - 1].second;
+    if (members[i - 1].name == name) return &members[i - 1].value;
   return nullptr;
 }
 
@@ -151,9 +157,9 @@ void JsonValue::drop_replaced() {
   if (members.size() < 2) return;
   std::unordered_set<std::string_view> seen;
   std::vector<bool> keep(members.size());
-  for (size_t i = members.size(); i > 0; --i) keep[i - 1] = seen.insert(members[i - 1].first).second;
+  for (size_t i = members.size(); i > 0; --i) keep[i - 1] = seen.insert(members[i - 1].name).second;
   if (seen.size() == members.size()) return;
-  std::vector<std::pair<std::string, JsonValue>> kept;
+  std::vector<JsonMember> kept;
   for (size_t i = 0; i < members.size(); ++i)
     if (keep[i]) kept.push_back(std::move(members[i]));
   members = std::move(kept);
@@ -193,19 +199,19 @@ void write_json(std::string& out, const JsonValue& value, int indent) {
     out += "{}";
     return;
   }
-  std::vector<const std::pair<std::string, JsonValue>*> sorted;
+  std::vector<const JsonMember*> sorted;
   for (const auto& member : value.members) sorted.push_back(&member);
-  std::stable_sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->first < b->first; });
+  std::stable_sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->name < b->name; });
   // Of one name the last holds.
-  auto same = [](auto* a, auto* b) { return a->first == b->first; };
+  auto same = [](auto* a, auto* b) { return a->name == b->name; };
   sorted.erase(sorted.begin(), std::unique(sorted.rbegin(), sorted.rend(), same).base());
   out += '{';
   for (size_t i = 0; i < sorted.size(); ++i) {
     if (i != 0) out += ',';
     line(2);
-    write_string(out, sorted[i]->first);
+    write_string(out, sorted[i]->name);
     out += ": ";
-    write_json(out, sorted[i]->second, indent + 2);
+    write_json(out, sorted[i]->value, indent + 2);
   }
   line(0);
   out += '}';

@@ -5,27 +5,31 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace radl::sema {
+
+struct JsonMember;
 
 struct JsonValue {
   enum class Kind : uint8_t { Null, Boolean, Number, String, List, Object } kind = Kind::Null;
   std::string text;  // String: decoded; Number: as written; Boolean: "true" or "false"
   std::vector<JsonValue> items;
-  std::vector<std::pair<std::string, JsonValue>> members;  // in order; of one name twice the later one holds
+  std::vector<JsonMember> members;  // in order; of one name twice the later one holds
 
   static JsonValue string(std::string_view text);
   static JsonValue number(std::string text);
   static JsonValue boolean(bool value);
-  static JsonValue list() { return {Kind::List, {}, {}, {}}; }
-  static JsonValue object() { return {Kind::Object, {}, {}, {}}; }
-  void set(std::string_view name, JsonValue value) {
-    members.emplace_back(std::string(name), std::move(value));
-  }
+  static JsonValue list();
+  static JsonValue object();
+  void set(std::string_view name, JsonValue value);
   void drop_replaced();                                // members that a later one of the same name replaces
   const JsonValue* find(std::string_view name) const;  // the last
+};
+
+struct JsonMember {
+  std::string name;
+  JsonValue value;
 };
 
 // Appends; `indent` is the column of the value.

@@ -17,6 +17,8 @@ std::string_view text_of(const yaml_char_t* text) {
   return text ? std::string_view(reinterpret_cast<const char*>(text)) : std::string_view();
 }
 
+constexpr size_t kMaxNesting = 200;
+
 bool known_tag(std::string_view tag) {
   constexpr std::string_view kStandard = "tag:yaml.org,2002:";
   if (tag.empty() || tag == "!") return true;
@@ -69,13 +71,11 @@ class Loader {
       case YAML_SEQUENCE_START_EVENT: {
         std::string fault =
             begin(event.data.sequence_start.anchor, event.data.sequence_start.tag, true, false);
-        levels_.push_back({false, false});
-        return fault;
+        return fault.empty() ? enter({false, false}) : fault;
       }
       case YAML_MAPPING_START_EVENT: {
         std::string fault = begin(event.data.mapping_start.anchor, event.data.mapping_start.tag, true, false);
-        levels_.push_back({true, true});
-        return fault;
+        return fault.empty() ? enter({true, true}) : fault;
       }
       case YAML_SEQUENCE_END_EVENT:
       case YAML_MAPPING_END_EVENT:
@@ -90,6 +90,14 @@ class Loader {
   struct Level {
     bool map, key;  // key: the next node is one
   };
+
+  // libyaml's time grows with the square of the depth.
+  std::string enter(Level level) {
+    levels_.push_back(level);
+    return levels_.size() > kMaxNesting
+               ? "it is nested deeper than " + std::to_string(kMaxNesting) + " levels"
+               : "";
+  }
 
   std::string begin(const yaml_char_t* anchor, const yaml_char_t* tag, bool collection, bool merge) {
     if (!known_tag(text_of(tag))) return "the tag `" + std::string(text_of(tag)) + "` is not known";

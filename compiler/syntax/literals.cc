@@ -1,9 +1,11 @@
 // Tokens to the parser's symbols: numbers, texts and recipes become nodes here.
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
 #include "compiler/syntax/parser.h"
 #include "compiler/syntax/token_stream.h"
+#include "compiler/syntax/unicode.h"
 
 namespace radl {
 
@@ -13,7 +15,7 @@ ast::Number* TokenStream::number(const Token& token) {
   auto* node = tree_.arena.make<ast::Number>();
   node->kind = ast::Kind::Number;
   node->span = token.span;
-  node->digits = source_.text(token.span);
+  node->digits = ascii_digits(source_.text(token.span));
   node->is_float = node->digits.find('.') != std::string_view::npos;
   if (node->digits.size() > kMaxNumberDigits) {
     error(DiagCode::NumberTooLong, token.span,
@@ -27,6 +29,19 @@ ast::Number* TokenStream::number(const Token& token) {
   else
     node->real = static_cast<double>(node->integer);
   return node;
+}
+
+// Digits of other scripts count as 0 to 9, as in the reference.
+std::string_view TokenStream::ascii_digits(std::string_view text) {
+  auto high = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
+  if (std::none_of(text.begin(), text.end(), high)) return text;
+  std::string out;
+  while (!text.empty()) {
+    CodePoint next = decode_utf8(text);
+    out += next.value == '.' ? '.' : static_cast<char>('0' + digit_value(next.value));
+    text.remove_prefix(next.length);
+  }
+  return tree_.arena.copy(out);
 }
 
 // \' becomes ', in radl 2 $${ becomes ${; everything else stays as written. Copies only when there is

@@ -1,6 +1,5 @@
 #include "compiler/syntax/parser.h"
 
-#include "common/text.h"
 #include "compiler/syntax/allow.h"
 #include "compiler/syntax/builder.h"
 #include "compiler/syntax/token_stream.h"
@@ -36,9 +35,6 @@ std::unique_ptr<ast::Tree> read(const SourceFile& source, Diagnostics& diagnosti
   return tree;
 }
 
-constexpr std::string_view kSentences[] = {"network",       "system",  "configure",  "deploy",
-                                           "contextualize", "ansible", "description"};
-
 // In a file that is not EC3's, each use of EC3's grammar is what the reference parser calls it: an error.
 void refuse(const ast::Ec3Use& use, Diagnostics& diagnostics) {
   std::string word(use.word.text);
@@ -59,16 +55,9 @@ void refuse(const ast::Ec3Use& use, Diagnostics& diagnostics) {
       diagnostics.report(DiagCode::KeywordAsName, use.span,
                          "`" + word + "` is a reserved word and cannot be a name");
       return;
-    case ast::Ec3Use::What::GeneralSentence: {
-      Diagnostic& d =
-          diagnostics.report(DiagCode::UnknownSentence, use.span, "there is no sentence `" + word + "`");
-      std::string lower = to_lower(word);
-      if (auto near = nearest_name(lower, kSentences)) {
-        d.labelled("did you mean `" + std::string(*near) + "`?");
-        d.fix("write `" + std::string(*near) + "`", use.span, std::string(*near));
-      }
+    case ast::Ec3Use::What::GeneralSentence:
+      report_unknown_sentence(word, use.span, diagnostics);
       return;
-    }
   }
 }
 

@@ -19,7 +19,7 @@ struct ParseOptions {
 };
 
 // Limits that keep a hostile file from costing more than its size; beyond them there is one clear error.
-inline constexpr int kMaxNesting = 200;  // parentheses, brackets and ${ } within each other
+inline constexpr int kMaxNesting = 200;         // parentheses, brackets and ${ } within each other
 inline constexpr size_t kMaxNumberDigits = 38;  // what 128 bits hold
 
 std::unique_ptr<ast::Tree> parse(const SourceFile& source, Diagnostics& diagnostics,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "common/text.h"
 #include "compiler/syntax/token_stream.h"
 
 namespace radl {
@@ -30,6 +31,19 @@ std::string join(const std::vector<std::string>& words) {
 }
 
 }  // namespace
+
+Diagnostic& report_unknown_sentence(std::string_view word, Span at, Diagnostics& diagnostics) {
+  static const std::vector<std::string_view> kSentences = {"network",       "system",  "configure",  "deploy",
+                                                           "contextualize", "ansible", "description"};
+  Diagnostic& d =
+      diagnostics.report(DiagCode::UnknownSentence, at, "there is no sentence `" + std::string(word) + "`");
+  std::string lower = to_lower(word);
+  if (auto near = nearest_name(lower, kSentences)) {
+    d.labelled("did you mean `" + std::string(*near) + "`?");
+    d.fix("write `" + std::string(*near) + "`", at, std::string(*near));
+  }
+  return d;
+}
 
 // Terminal names of the grammar, put in the user's words: whole groups (a value, a comparison, a sentence)
 // first.
@@ -90,7 +104,9 @@ std::string TokenStream::hint(const Token& found) const {
   if (found.kind == RawKind::Or || (found.kind == RawKind::And && version2_))
     return "put a condition with `and` or `or` in parentheses";
   if (before_last_.kind == RawKind::Ansible || sentence_ == RawKind::Ansible) return {};
-  if (found.kind == RawKind::Recipe) return "a recipe stands inside `configure NAME ( )`";
+  if (found.kind == RawKind::Recipe)
+    return inside() == Inside::Resources ? "nothing but the recipe stands inside these parentheses"
+                                         : "a recipe stands inside `configure NAME ( )`";
   return {};
 }
 
@@ -114,6 +130,21 @@ bool TokenStream::runaway_text(Span at) {
       .note(span(text.end - 1, text.end), "without its quote it would run to here")
       .fix("insert `'`", span(shown.end, shown.end), "'");
   rewind(shown.end);
+  return true;
+}
+
+// The sentence began with a word that begins none: that is the mistake, not what comes behind it.
+bool TokenStream::unknown_sentence() {
+  static constexpr std::array<std::string_view, 3> kEc3 = {"include", "infrastructure", "file"};
+  if (!levels_.empty() || sentence_ != RawKind::Name || !general_.known()) return false;
+  std::string_view word = source_.text(general_);
+  if (std::find(kEc3.begin(), kEc3.end(), word) != kEc3.end()) return false;
+  tree_.syntax_errors = true;
+  ++errors_;
+  Diagnostic& d = report_unknown_sentence(word, general_, diagnostics_);
+  if (d.fixes.empty() && word.find('.') != std::string_view::npos)
+    d.help = "features stand inside the parentheses of a sentence: is there a `)` too early?";
+  general_ = {};
   return true;
 }
 
@@ -198,10 +229,10 @@ void TokenStream::syntax_error(Span at, const Names& expected) {
   if (runaway_text(at)) {
     again = true;  // the token was scanned from inside a text: forget it
   } else {
-    if (!made_up && !again) {
+    if (!made_up && !again && !unknown_sentence()) {
       std::string word =
-          found.kind == RawKind::End ? "the end of the file" : "`" + std::string(source_.text(at)) + "`";
-      if (found.kind == RawKind::Recipe) word = "a recipe";
+          found.kind == RawKind::End ? "end of the file" : "`" + std::string(source_.text(at)) + "`";
+      if (found.kind == RawKind::Recipe) word = "recipe";
       if (size_t newline = word.find('\n'); newline != std::string::npos)
         word = word.substr(0, newline) + "...`";
       std::string wanted = expectation(expected);

@@ -21,6 +21,19 @@ size_t name_length(std::string_view text) {
   return at;
 }
 
+Scanned scan_number(std::string_view rest) {
+  size_t at = 0;
+  bool point = false;
+  while (at < rest.size()) {
+    CodePoint next = decode_utf8(rest.substr(at));
+    bool joins = next.length != 0 && digit_value(next.value) >= 0;
+    if (!joins && next.value == '.' && at != 0 && !point) joins = point = true;
+    if (!joins) break;
+    at += next.length;
+  }
+  return at == 0 ? Scanned{RawKind::Junk, 1} : Scanned{RawKind::Number, at};
+}
+
 namespace {
 
 // 'random(D)' of one digit, or of several, which the reference cannot read.

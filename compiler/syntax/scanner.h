@@ -117,6 +117,10 @@ struct Scanned {
 // character that is neither letter, digit, `_`, `.` nor `-` in Unicode.
 size_t name_length(std::string_view text);
 
+// At a digit or a byte that is not ASCII: Number when a digit of some script is there, with all that belongs
+// to it; else Junk, one byte.
+Scanned scan_number(std::string_view rest);
+
 // At a quote. Text, Random or BadRandom; TextBegin (one byte) when it holds ${ }; Junk (one byte) when
 // nothing closes it: RADL then skips the quote alone.
 Scanned scan_text(ScanState& state, std::string_view rest);

@@ -1,5 +1,6 @@
 // Repairs: frequent mistakes for which the intent is plain. Each reports an error of its own and gives the
 // parser what was meant, so that nothing follows from it.
+#include "common/text.h"
 #include "compiler/syntax/token_stream.h"
 
 namespace radl {
@@ -63,6 +64,25 @@ TokenStream::Token TokenStream::repaired() {
     }
     return token;
   }
+}
+
+// A sentence that no dialect has, shaped like the one whose keyword comes near: `deply front 1`.
+bool TokenStream::misspelt_keyword(Token& token) {
+  std::string word = to_lower(source_.text(token.span));
+  RawKind first = peek().kind, second = peek(1).kind;
+  bool recipe =
+      second == RawKind::Open && peek(2).kind >= RawKind::Recipe && peek(2).kind <= RawKind::OpenRecipe;
+  auto meant = [&](std::string_view keyword, RawKind kind, bool shape) {
+    if (!shape || edit_distance(word, keyword, 3) > 2) return false;
+    report_unknown_sentence(source_.text(token.span), token.span, diagnostics_);
+    tree_.syntax_errors = true;
+    token.kind = kind;
+    return true;
+  };
+  return meant("contextualize", RawKind::Contextualize,
+               first == RawKind::Open || (first == RawKind::Number && second == RawKind::Open)) ||
+         meant("deploy", RawKind::Deploy, word_like(peek()) && second == RawKind::Number) ||
+         meant("configure", RawKind::Configure, word_like(peek()) && recipe);
 }
 
 // Between two features with nothing in between: never right, because a name that a comparator follows can

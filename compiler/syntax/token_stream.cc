@@ -214,7 +214,9 @@ void TokenStream::follow_sentence(Token& token) {
       break;
     case RawKind::Name:
       begins = starts_general(token);
-      if (begins) token.made = Made::Kind;
+      if (!begins || misspelt_keyword(token)) break;
+      token.made = Made::Kind;
+      general_ = token.span;
       break;
     default:
       break;
@@ -235,9 +237,12 @@ bool TokenStream::starts_general(const Token& token) {
     case RawKind::Use:
       return sentence_tokens_ >= 4;
     case RawKind::Deploy: {
-      // `deploy s 1` NAME: the cloud, unless NAME is on a line of its own and another name follows it.
+      // `deploy s 1` NAME: the cloud, unless NAME is on a line of its own and something follows it that cannot
+      // stand behind a cloud.
       if (!version2_ && sentence_tokens_ >= 4) return true;
-      return sentence_tokens_ >= 3 && at_line_start(token) && peek().kind == RawKind::Name;
+      if (sentence_tokens_ < 3 || !at_line_start(token)) return false;
+      RawKind after = peek().kind;
+      return after == RawKind::Name || after == RawKind::Open || after == RawKind::Number;
     }
     default:
       return sentence_tokens_ >= 2;

@@ -16,6 +16,9 @@
 
 namespace radl {
 
+// "There is no sentence `sytem`", with the keyword that comes near, if one does.
+Diagnostic& report_unknown_sentence(std::string_view word, Span at, Diagnostics& diagnostics);
+
 class TokenStream {
  public:
   using Symbol = grammar::Parser::symbol_type;
@@ -60,6 +63,7 @@ class TokenStream {
   void follow(Token& token);
   void follow_sentence(Token& token);
   bool starts_general(const Token& token);
+  bool misspelt_keyword(Token& token);
   Inside kind_of_parenthesis() const;
   bool at_line_start(const Token& token) const;
   bool word_like(const Token& token) const;  // could be an id
@@ -89,6 +93,7 @@ class TokenStream {
   bool runaway_text(Span at);
   std::string expectation(const std::vector<std::string_view>& expected) const;
   std::string hint(const Token& found) const;
+  bool unknown_sentence();
 
   // literals.cc
   Symbol symbol(const Token& token);
@@ -97,6 +102,7 @@ class TokenStream {
   ast::Expr* random(const Token& token);
   ast::Recipe* recipe(const Token& token);
   ast::StringPart text_part(const Token& token);
+  std::string_view ascii_digits(std::string_view text);
   std::string_view decode(std::string_view text);
   void unfilled_input(std::string_view text, uint32_t offset);
 
@@ -120,6 +126,7 @@ class TokenStream {
   Token last_, before_last_;   // handed out
   RawKind last_scanned_ = RawKind::End;
   RawKind sentence_ = RawKind::End;   // keyword of the sentence we are in; Name: a general one
+  Span general_;                      // the word that began the sentence, when it is a general one
   int sentence_tokens_ = 0;           // of it, at depth 0, keyword included
   uint32_t resumed_at_ = UINT32_MAX;  // where reading went on after the last syntax error
   int errors_ = 0;

@@ -13,6 +13,15 @@ struct Range {
 constexpr Range kWordRanges[] = {
 #include "compiler/syntax/unicode_words.inc"
 };
+constexpr uint32_t kZeros[] = {
+#include "compiler/syntax/unicode_digits.inc"
+};
+struct UpperRange {
+  uint32_t first, last, step;
+};
+constexpr UpperRange kUpperRanges[] = {
+#include "compiler/syntax/unicode_upper.inc"
+};
 
 }  // namespace
 
@@ -53,6 +62,23 @@ bool is_word_character(uint32_t c) {
   auto at = std::upper_bound(std::begin(kWordRanges), std::end(kWordRanges), c,
                              [](uint32_t value, const Range& range) { return value < range.first; });
   return at != std::begin(kWordRanges) && c <= std::prev(at)->last;
+}
+
+bool is_upper_case(uint32_t c) {
+  if (c < 0x80) return c >= 'A' && c <= 'Z';
+  auto above = std::upper_bound(std::begin(kUpperRanges), std::end(kUpperRanges), c,
+                                [](uint32_t value, const UpperRange& range) { return value < range.first; });
+  if (above == std::begin(kUpperRanges)) return false;
+  const UpperRange& range = *std::prev(above);
+  return c <= range.last && (c - range.first) % range.step == 0;
+}
+
+int digit_value(uint32_t c) {
+  if (c < 0x80) return c >= '0' && c <= '9' ? static_cast<int>(c - '0') : -1;
+  auto above = std::upper_bound(std::begin(kZeros), std::end(kZeros), c);
+  if (above == std::begin(kZeros)) return -1;
+  uint32_t value = c - *std::prev(above);
+  return value <= 9 ? static_cast<int>(value) : -1;
 }
 
 }  // namespace radl

@@ -17,4 +17,10 @@ void append_utf8(std::string& out, uint32_t code_point);
 // Letters, digits and other numerals of Unicode 14, and `_`: what `\w` is in Python 3.11.
 bool is_word_character(uint32_t code_point);
 
+// An upper-case letter of any script (`str.isupper` in Python 3.11).
+bool is_upper_case(uint32_t code_point);
+
+// The value of a decimal digit of any script (`\d` in Python 3.11); -1: it is none.
+int digit_value(uint32_t code_point);
+
 }  // namespace radl

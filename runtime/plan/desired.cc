@@ -5,6 +5,7 @@
 #include <set>
 
 #include "runtime/plan/render.h"
+#include "runtime/plan/softs.h"
 
 namespace radl {
 
@@ -28,13 +29,19 @@ class Builder {
     std::string name = providers_.name_for(node);
     const Provider* provider = providers_.find(name);
     if (!provider) {
-      problem(node, "there is no provider '" + name + "'");
+      std::string from = node.cloud.empty() ? "" : ", which its `deploy` names as its cloud";
+      problem(node, "there is no provider '" + name + "'" + from);
       return;
     }
     Result<Quote> quote = provider->quote(node, program_);
     if (!quote.ok()) {
       problem(node, quote.status().text());
       return;
+    }
+    const ir::Node* made = &node;
+    if (!node.softs.empty()) {
+      made = with_softs(node, *provider);
+      quote = provider->quote(*made, program_);
     }
     if (std::find(order_.begin(), order_.end(), name) == order_.end()) order_.push_back(name);
     for (const ir::Interface& interface : node.interfaces) networks_[name].insert(interface.network);
@@ -43,14 +50,29 @@ class Builder {
     desired.address = node.address;
     desired.provider = name;
     desired.spec = quote->spec;
-    desired.node = &node;
+    desired.node = made;
     desired.quote = std::move(*quote);
     nodes_.push_back(std::move(desired));
   }
 
+  // The node with those of its soft features that it gets; what it does not get becomes a note of its system.
+  const ir::Node* with_softs(const ir::Node& node, const Provider& provider) {
+    SoftOutcome outcome = resolve_softs(
+        node, [&](const ir::Node& wanted) { return provider.quote(wanted, program_).status(); });
+    for (const std::string& why : outcome.dropped) {
+      std::string text = why;
+      std::string prefix = node.address + ": ";
+      if (size_t at = text.find(prefix); at != text.npos) text.erase(at, prefix.size());
+      add_note(node.system + ": soft features are not met, " + text);
+    }
+    result_.resolved.push_back(std::move(outcome.node));
+    return &result_.resolved.back();
+  }
+
   void problem(const ir::Node& node, const std::string& text) {
     if (!problems_.empty()) problems_ += "\n";
-    problems_ += node.address + ": " + text;
+    std::string prefix = node.address + ": ";
+    problems_ += text.starts_with(prefix) ? text : prefix + text;
   }
 
   void add_note(const std::string& note) {

@@ -1,6 +1,7 @@
 // What the program wants to exist: resources in the order of their making. Internal to runtime/plan.
 #pragma once
 
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct Desired {
 
 struct DesiredResources {
   std::vector<Desired> resources;
+  std::deque<ir::Node>
+      resolved;  // nodes that have soft features, as they will be made; `resources` point here
   std::vector<std::string> notes;  // of the quotes, each once
 };
 

@@ -6,6 +6,8 @@
 #include <fstream>
 
 #include "common/files.h"
+#include "compiler/compile.h"
+#include "compiler/diag/render.h"
 #include "compiler/expr/evaluate.h"
 #include "compiler/ir/resource_schema.h"
 
@@ -37,6 +39,29 @@ TEST(Docs, FunctionsOfTheLanguage) {
                          function.example.empty() ? "" : fmt::format("`{}`", function.example));
   }
   expect_page("language.md", page->substr(0, begin) + table + "\n" + page->substr(end));
+}
+
+// Whatever docs/language.md shows compiles. Declarations alone are taken as the beginning of a program.
+TEST(Docs, ExamplesOfTheLanguageCompile) {
+  auto page = read_file(kDocs + "language.md");
+  ASSERT_TRUE(page.ok());
+  const std::string fence = "```radl\n";
+  int examples = 0;
+  for (size_t at = page->find(fence); at != std::string::npos; at = page->find(fence, at)) {
+    at += fence.size();
+    std::string text = page->substr(at, page->find("```", at) - at);
+    if (!text.starts_with("radl 2")) text = "radl 2\n" + text;
+    SourceMap sources;
+    Diagnostics diagnostics;
+    sources.overlay("example.radl", text);
+    CompileOptions options;
+    options.environment = {{"RADL_STDLIB", std::string(RADL_SOURCE_DIR) + "/stdlib"}};
+    options.inputs_may_be_missing = true;
+    auto compiled = compile({"example.radl"}, options, sources, diagnostics);
+    EXPECT_TRUE(compiled) << text << render_text(diagnostics, sources);
+    ++examples;
+  }
+  EXPECT_GE(examples, 8);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
-// Golden files of the compiler: tests/lang/ext (sources with what the compiler says about them) and
-// tests/lang/ir (sources with their IR). The name of a case says what must happen: bad-* has errors, warn-*
-// warnings only, all others neither. ACCEPT=1 writes the expectations anew; that is refused where CI is set.
+// Golden files of the compiler, in tests/lang: parse (sources with what is said about them, and the tree),
+// check and ext (with what is said about them), ir (with their IR) and ec3 (sets of EC3's templates, one a
+// .args file, with their IR). The name of a case says what must happen: bad-* has errors, warn-* warnings
+// only, all others neither. ACCEPT=1 writes the expectations anew; that is refused where CI is set.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -47,20 +48,37 @@ CompileOptions options_for(const fs::path& source) {
   return options;
 }
 
+// What is compiled, relative, as a user names files: then the tree can stand anywhere. NAME.args names
+// several.
+std::vector<std::string> files_of(const fs::path& source) {
+  if (source.extension() != ".args") return {source.filename().string()};
+  std::vector<std::string> names;
+  std::ifstream file(source);
+  for (std::string line; std::getline(file, line);) names.push_back(line);
+  return names;
+}
+
 struct Outcome {
   std::string text;
   bool errors = false, warnings = false;
 };
 
-Outcome compile_case(const fs::path& source, bool show_ir) {
+Outcome compile_case(const fs::path& source) {
+  std::string folder = source.parent_path().filename().string();
+  bool show_ir = folder == "ir" || folder == "ec3";
   SourceMap sources;
   Diagnostics diagnostics;
-  // Relative, as a user names files: then the tree can stand anywhere.
-  auto compiled = compile({source.filename().string()}, options_for(source), sources, diagnostics);
+  CompileOptions options = options_for(source);
+  std::string tree;
+  options.on_pass = [&](std::string_view pass, const std::string& dump) {
+    tree = pass == "read" ? dump : tree;
+  };
+  auto compiled = compile(files_of(source), options, sources, diagnostics);
   Outcome outcome;
   outcome.errors = diagnostics.has_errors();
   outcome.warnings = diagnostics.warnings() > 0;
   outcome.text = render_text(diagnostics, sources);
+  if (folder == "parse") outcome.text += tree;
   if (show_ir && compiled) outcome.text += ir::to_json(compiled->program).dump(2) + "\n";
   for (const auto& [name, value] : compiled ? compiled->secrets : ir::Secrets()) {
     EXPECT_EQ(outcome.text.find("\"" + value + "\""), std::string::npos)
@@ -76,8 +94,7 @@ TEST_P(Golden, SaysWhatIsExpected) {
   fs::path source = kRoot + GetParam();
   fs::current_path(source.parent_path());
   std::string name = source.stem().string();
-  bool show_ir = source.parent_path().filename() == "ir";
-  Outcome outcome = compile_case(source, show_ir);
+  Outcome outcome = compile_case(source);
   EXPECT_EQ(outcome.errors, name.starts_with("bad-")) << outcome.text;
   if (!outcome.errors) {
     EXPECT_EQ(outcome.warnings, name.starts_with("warn-")) << outcome.text;
@@ -98,7 +115,7 @@ TEST_P(Golden, RoundTripsAsJson) {
   fs::current_path(source.parent_path());
   SourceMap sources;
   Diagnostics diagnostics;
-  auto compiled = compile({source.filename().string()}, options_for(source), sources, diagnostics);
+  auto compiled = compile(files_of(source), options_for(source), sources, diagnostics);
   if (!compiled) return;
   ir::Json json = ir::to_json(compiled->program);
   auto back = ir::parse_program(json.dump());
@@ -108,9 +125,10 @@ TEST_P(Golden, RoundTripsAsJson) {
 
 std::vector<std::string> cases() {
   std::vector<std::string> names;
-  for (const char* folder : {"ext", "ir"}) {
+  for (const char* folder : {"parse", "check", "ext", "ir", "ec3"}) {
+    const char* extension = std::string_view(folder) == "ec3" ? ".args" : ".radl";
     for (const auto& entry : fs::directory_iterator(kRoot + folder)) {
-      if (entry.path().extension() == ".radl")
+      if (entry.path().extension() == extension)
         names.push_back(std::string(folder) + "/" + entry.path().filename().string());
     }
   }

@@ -1,0 +1,73 @@
+// Functions of numbers.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "compiler/expr/function_runs.h"
+#include "compiler/expr/units.h"
+
+namespace radl::expr {
+
+namespace {
+
+// The arguments, or the elements of the one list that is given.
+const Items* spread(const CallFrame& call, Items& own) {
+  if (call.size() == 1 && call[0].kind() == Kind::List) return &call[0].items();
+  for (size_t i = 0; i < call.size(); i++) own.push_back(call[i]);
+  return &own;
+}
+
+Value extreme(const CallFrame& call, bool largest) {
+  Items own;
+  const Items* items = spread(call, own);
+  if (items->empty()) return call.fail("the list is empty: it has neither a least nor a greatest element");
+  const Value* best = nullptr;
+  for (const Value& item : *items) {
+    if (!item.is_number())
+      return call.fail(fmt::format("min() and max() compare numbers, not {}", kind_name(item.kind())));
+    if (best == nullptr) {
+      best = &item;
+      continue;
+    }
+    auto common = common_unit(item.unit(), best->unit());
+    if (!common)
+      return call.fail(fmt::format("'{}' and '{}' cannot be compared", *display(item), *display(*best)));
+    double a = item.as_real() * common->left, b = best->as_real() * common->right;
+    if (largest ? a > b : a < b) best = &item;
+  }
+  return *best;
+}
+
+Value rounded(const CallFrame& call, double (*round)(double)) {
+  const Value& value = call[0];
+  if (value.kind() == Kind::Integer) return value;
+  if (value.kind() != Kind::Real) return call.expected(0, "a number");
+  double result = round(value.as_real());
+  if (std::abs(result) > 9.2e18) return call.fail("the number is too large to be a whole one");
+  return Value::integer(static_cast<int64_t>(result), value.unit());
+}
+
+}  // namespace
+
+Value run_min(const CallFrame& call) { return extreme(call, false); }
+Value run_max(const CallFrame& call) { return extreme(call, true); }
+
+Value run_ceil(const CallFrame& call) {
+  return rounded(call, [](double x) { return std::ceil(x); });
+}
+Value run_floor(const CallFrame& call) {
+  return rounded(call, [](double x) { return std::floor(x); });
+}
+Value run_round(const CallFrame& call) {
+  return rounded(call, [](double x) { return std::round(x); });
+}
+
+Value run_abs(const CallFrame& call) {
+  const Value& value = call[0];
+  if (value.kind() == Kind::Real) return Value::real(std::abs(value.as_real()), value.unit());
+  if (value.kind() != Kind::Integer) return call.expected(0, "a number");
+  if (value.as_integer() == INT64_MIN) return call.fail("the result is too large");
+  return Value::integer(std::abs(value.as_integer()), value.unit());
+}
+
+}  // namespace radl::expr

@@ -1,0 +1,174 @@
+// Functions of texts, and from and to texts.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/digest.h"
+#include "compiler/expr/function_runs.h"
+#include "compiler/expr/units.h"
+
+namespace radl::expr {
+
+namespace {
+
+// Length in characters: bytes that do not continue a UTF-8 sequence.
+int64_t characters(const std::string& text) {
+  return std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xC0) != 0x80; });
+}
+
+template <class Change>
+Value changed(const CallFrame& call, Change change) {
+  if (call[0].kind() != Kind::Text) return call.expected(0, "a text");
+  std::string text = call[0].as_text();
+  if (!call.charge(0, text.size())) return {};
+  change(text);
+  return Value::text(std::move(text));
+}
+
+}  // namespace
+
+Value run_length(const CallFrame& call) {
+  if (call[0].kind() == Kind::Text) return Value::integer(characters(call[0].as_text()));
+  return run_count(call);
+}
+
+// ASCII letters only: the result does not depend on the machine's language.
+Value run_upper(const CallFrame& call) {
+  return changed(call, [](std::string& text) {
+    for (char& c : text) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
+  });
+}
+
+Value run_lower(const CallFrame& call) {
+  return changed(call, [](std::string& text) {
+    for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  });
+}
+
+Value run_trim(const CallFrame& call) {
+  return changed(call, [](std::string& text) {
+    const char* blanks = " \t\r\n";
+    size_t from = text.find_first_not_of(blanks);
+    text = from == text.npos ? std::string() : text.substr(from, text.find_last_not_of(blanks) - from + 1);
+  });
+}
+
+Value run_replace(const CallFrame& call) {
+  for (size_t i = 0; i < 3; i++) {
+    if (call[i].kind() != Kind::Text) return call.expected(i, "a text");
+  }
+  const std::string &text = call[0].as_text(), &from = call[1].as_text(), &to = call[2].as_text();
+  if (from.empty()) return call.fail("the text to replace is empty");
+  size_t hits = 0;
+  for (size_t at = text.find(from); at != text.npos; at = text.find(from, at + from.size())) hits++;
+  if (!call.charge(hits, text.size() + hits * to.size())) return {};
+  std::string result;
+  size_t done = 0;
+  for (size_t at = text.find(from); at != text.npos; at = text.find(from, done)) {
+    result.append(text, done, at - done).append(to);
+    done = at + from.size();
+  }
+  return Value::text(result.append(text, done));
+}
+
+Value run_starts_with(const CallFrame& call) {
+  for (size_t i = 0; i < 2; i++) {
+    if (call[i].kind() != Kind::Text) return call.expected(i, "a text");
+  }
+  return Value::boolean(call[0].as_text().starts_with(call[1].as_text()));
+}
+
+Value run_ends_with(const CallFrame& call) {
+  for (size_t i = 0; i < 2; i++) {
+    if (call[i].kind() != Kind::Text) return call.expected(i, "a text");
+  }
+  return Value::boolean(call[0].as_text().ends_with(call[1].as_text()));
+}
+
+// `{}` in turn; `{{` and `}}` stand for braces.
+Value run_format(const CallFrame& call) {
+  if (call[0].kind() != Kind::Text) return call.expected(0, "a text");
+  const std::string& pattern = call[0].as_text();
+  Items parts;
+  std::string text;
+  size_t next = 1;
+  for (size_t i = 0; i < pattern.size(); i++) {
+    std::string_view pair = std::string_view(pattern).substr(i, 2);
+    if (pair == "{{" || pair == "}}") {
+      text += pair[0];
+      i++;
+    } else if (pair == "{}") {
+      if (next >= call.size())
+        return call.fail(fmt::format("the pattern asks for more than {} values", call.size() - 1));
+      parts.push_back(Value::text(std::exchange(text, {})));
+      if (!append_text(call, parts, call[next++])) return {};
+      i++;
+    } else if (pattern[i] == '{' || pattern[i] == '}') {
+      return call.fail("in a pattern `{}` is a place for a value; write `{{` or `}}` for a brace");
+    } else {
+      text += pattern[i];
+    }
+  }
+  if (next != call.size())
+    return call.fail(
+        fmt::format("the pattern has place for {} values, {} are given", next - 1, call.size() - 1));
+  parts.push_back(Value::text(std::move(text)));
+  return call.charge(parts.size(), pattern.size()) ? Value::joined(std::move(parts)) : Value();
+}
+
+Value run_text(const CallFrame& call) {
+  if (call[0].kind() == Kind::Unknown || call[0].kind() == Kind::Joined) return Value::joined({call[0]});
+  auto text = display(call[0]);
+  return text ? Value::text(std::move(*text)) : call.expected(0, "something with a text form");
+}
+
+Value run_number(const CallFrame& call) {
+  if (call[0].is_number()) return call[0];
+  if (call[0].kind() != Kind::Text) return call.expected(0, "a text or a number");
+  const std::string& text = call[0].as_text();
+  size_t used = 0;
+  try {
+    if (!text.empty() && text.find_first_not_of("-0123456789") == text.npos) {
+      long long whole = std::stoll(text, &used);
+      if (used == text.size()) return Value::integer(whole);
+    } else if (!text.empty() && text.find_first_not_of("-+.eE0123456789") == text.npos) {
+      double real = std::stod(text, &used);
+      if (used == text.size() && std::isfinite(real)) return Value::real(real);
+    }
+  } catch (const std::exception&) {
+  }
+  return call.fail(call[0].sensitive() ? "the text is not a number"
+                                       : fmt::format("'{}' is not a number", text));
+}
+
+Value run_bytes(const CallFrame& call) {
+  if (!call[0].is_number()) return call.expected(0, "a size");
+  auto factor = size_factor(call[0].unit());
+  if (!factor) return call.expected(0, "a size");
+  double bytes = call[0].as_real() * *factor;
+  if (std::abs(bytes) > 9e18) return call.fail("the size is too large");
+  return Value::integer(static_cast<int64_t>(std::llround(bytes)));
+}
+
+Value run_sha256(const CallFrame& call) {
+  return changed(call, [](std::string& text) { text = sha256_hex(text); });
+}
+
+Value run_base64(const CallFrame& call) {
+  return changed(call, [](std::string& text) { text = base64_encode(text); });
+}
+
+Value run_json(const CallFrame& call) {
+  Emitter emitter(nullptr, "");
+  ir::Json json = emitter.emit(call[0]);
+  // A secret must not be lost in the text: emit() hid it, so write it from the plain form.
+  if (call[0].sensitive()) {
+    if (call[0].kind() != Kind::Text)
+      return call.fail("json() of a list or map that holds a secret is not possible");
+    json = call[0].as_text();
+  }
+  std::string text = json.dump(-1, ' ', false, ir::Json::error_handler_t::replace);
+  return call.charge(0, text.size()) ? Value::text(std::move(text)) : Value();
+}
+
+}  // namespace radl::expr

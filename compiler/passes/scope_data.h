@@ -1,0 +1,110 @@
+// What one instance's names stand for, and how far each of them is worked out. Internal to the Scopes.
+#pragma once
+
+#include "compiler/passes/scopes.h"
+
+namespace radl::passes {
+
+using expr::Value;
+using ValueKind = expr::Kind;
+
+inline constexpr int kMaxLazyDepth =
+    200;  // inputs that need inputs that need ...: each level takes some stack
+enum class SlotState { Fresh, Busy, Done };
+
+struct Scopes::Slot {
+  const ast::Block* sentence = nullptr;
+  InputDeclaration declaration;
+  const ast::Expr* given = nullptr;  // by `use`, to be evaluated in the parent
+  SlotState state = SlotState::Fresh;
+  Value value;
+  bool used = false;
+};
+
+struct Scopes::CountSlot {
+  std::vector<std::pair<const ast::Deploy*, const Instance*>> deploys;
+  SlotState state = SlotState::Fresh;
+  std::optional<int64_t> count;
+};
+
+// The names of one instance, each group as a Namespace.
+struct Scopes::Scope {
+  struct Inputs final : expr::Namespace {
+    Scope* scope;
+    std::optional<Value> member(std::string_view name, Span at) const override {
+      if (!scope->instance.inputs.contains(name)) return std::nullopt;
+      return scope->all.input(scope->instance, name, at);
+    }
+    std::vector<std::string> names() const override { return keys(scope->instance.inputs); }
+    std::string what() const override { return "input"; }
+  };
+  struct Systems final : expr::Namespace {
+    Scope* scope;
+    std::optional<Value> member(std::string_view name, Span) const override {
+      if (!scope->instance.systems.contains(name)) return std::nullopt;
+      return Value::system(scope->instance.full(name));
+    }
+    std::vector<std::string> names() const override { return keys(scope->instance.systems); }
+    std::string what() const override { return "system"; }
+  };
+  struct Outputs final : expr::Namespace {
+    Scope* scope;
+    std::optional<Value> member(std::string_view name, Span at) const override {
+      if (!scope->instance.outputs.contains(name)) return std::nullopt;
+      return scope->all.output(scope->instance, name, at);
+    }
+    std::vector<std::string> names() const override { return keys(scope->instance.outputs); }
+    std::string what() const override {
+      return fmt::format("output of module '{}'", scope->instance.use->name.text);
+    }
+  };
+  struct Training final : expr::Namespace {
+    std::string step;
+    static const std::vector<std::string>& attributes() {
+      static const std::vector<std::string> names = {"model_path", "test_accuracy", "images_per_second",
+                                                     "seconds",    "events_path",   "report_path"};
+      return names;
+    }
+    std::optional<Value> member(std::string_view name, Span) const override {
+      const auto& all = attributes();
+      if (std::find(all.begin(), all.end(), name) == all.end()) return std::nullopt;
+      return Value::unknown(fmt::format("{}.{}", step, name));
+    }
+    std::vector<std::string> names() const override { return attributes(); }
+    std::string what() const override { return "product of a training"; }
+  };
+  struct Root final : expr::Namespace {
+    Scope* scope;
+    const Self* self = nullptr;
+    bool* used_self = nullptr;
+    std::optional<Value> member(std::string_view name, Span at) const override {
+      return scope->root(name, at, self, used_self);
+    }
+    std::vector<std::string> names() const override;
+    std::string what() const override { return "name"; }
+  };
+
+  Scope(Scopes& scopes, const Instance& of) : all(scopes), instance(of) {
+    inputs.scope = systems.scope = outputs.scope = this;
+  }
+
+  static std::vector<std::string> keys(const Instance::ByName& names) {
+    std::vector<std::string> result;
+    for (const auto& [name, sentence] : names) result.emplace_back(name);
+    return result;
+  }
+
+  std::optional<Value> root(std::string_view name, Span at, const Self* self, bool* used_self);
+
+  Scopes& all;
+  const Instance& instance;
+  Inputs inputs;
+  Systems systems;
+  Outputs outputs;
+  std::map<std::string_view, Slot> slots;
+  std::map<std::string_view, std::pair<SlotState, Value>> output_values;
+  std::map<std::string_view, std::unique_ptr<Training>> trainings;
+  std::map<std::string_view, std::string> training_names;  // by configure
+};
+
+}  // namespace radl::passes

@@ -1,0 +1,212 @@
+// Inputs: declared, given, resolved when first asked for.
+#include <fmt/format.h>
+
+#include "common/text.h"
+#include "compiler/passes/scope_data.h"
+
+namespace radl::passes {
+
+void Scopes::declare(const Instance& instance) {
+  Scope& here = scope(instance);
+  for (const auto& [name, sentence] : instance.inputs) {
+    auto* block = ast::as<ast::Block>(sentence);
+    if (block == nullptr) continue;
+    Slot& slot = here.slots[name];
+    slot.sentence = block;
+    slot.declaration =
+        declare_input(*block, diagnostics_, [&](const ast::Expr& e) { return evaluate(e, instance); });
+  }
+  if (instance.use != nullptr) check_given_to_module(instance);
+}
+
+void Scopes::check_given_to_module(const Instance& instance) {
+  Scope& here = scope(instance);
+  for (const ast::Feature* feature : instance.use->body.items) {
+    if (feature->form == ast::FeatureKind::Error) continue;
+    if (feature->form != ast::FeatureKind::Simple || feature->op != ast::Op::Eq) {
+      diagnostics_.report(DiagCode::InputValue, feature->span, "inputs of a module are given with `=`");
+      continue;
+    }
+    auto found = here.slots.find(feature->name.text);
+    if (found == here.slots.end()) {
+      auto& diagnostic = diagnostics_.report(
+          DiagCode::UnknownInput, feature->name.span,
+          fmt::format("module '{}' has no input '{}'", instance.use->module->text, feature->name.text));
+      std::string near = nearest(feature->name.text, Scope::keys(instance.inputs));
+      if (!near.empty())
+        diagnostic.with_help(fmt::format("did you mean '{}'?", near))
+            .fix(fmt::format("write '{}'", near), feature->name.span, near);
+      continue;
+    }
+    if (found->second.given != nullptr) {
+      diagnostics_
+          .report(DiagCode::NameClash, feature->name.span,
+                  fmt::format("input '{}' is given twice", feature->name.text))
+          .note(found->second.given->span, "first given here");
+      continue;
+    }
+    found->second.given = feature->value;
+  }
+}
+
+void Scopes::resolve_inputs() {
+  visit(program_, [&](const Instance& instance) { declare(instance); });
+  for (const auto& [name, source] : given_.explicit_names()) {
+    if (program_.inputs.contains(name)) continue;
+    // RADL 1's @input.NAME@ is declared by its use: passes/substitute.cc has looked at these.
+    if (program_.trees.empty() || program_.trees.front()->dialect != ast::Dialect::Radl2) continue;
+    auto& diagnostic = diagnostics_.report(DiagCode::UnknownInput, {},
+                                           fmt::format("{}: the program has no input '{}'", source, name));
+    std::string near = nearest(name, Scope::keys(program_.inputs));
+    if (!near.empty()) diagnostic.with_help(fmt::format("did you mean '{}'?", near));
+  }
+  visit(program_, [&](const Instance& instance) {
+    for (auto& [name, slot] : scope(instance).slots) {
+      if (slot.sentence != nullptr) resolve_slot(slot, instance, name, slot.sentence->name.span);
+    }
+  });
+}
+
+Value Scopes::input(const Instance& instance, std::string_view name, Span at) {
+  Slot& slot = scope(instance).slots[name];
+  slot.used = true;
+  if (slot.sentence == nullptr) return {};  // asked for while inputs are being declared
+  return resolve_slot(slot, instance, name, at);
+}
+
+Value Scopes::resolve_slot(Slot& slot, const Instance& instance, std::string_view name, Span at) {
+  if (slot.state == SlotState::Busy) return cycle(fmt::format("input '{}'", name), at);
+  if (slot.state == SlotState::Done) return slot.value;
+  slot.state = SlotState::Busy;
+  slot.value = instance.parent == nullptr ? program_value(slot, name) : module_value(slot, instance, name);
+  if (slot.declaration.sensitive && !slot.value.is_error() && !slot.value.sensitive()) {
+    slot.value.mark_sensitive(
+        fmt::format("{}input.{}", instance.prefix.empty() ? "" : instance.prefix + ".", name));
+  }
+  slot.state = SlotState::Done;
+  return slot.value;
+}
+
+Value Scopes::program_value(Slot& slot, std::string_view name) {
+  const InputDeclaration& declaration = slot.declaration;
+  Span at = slot.sentence->name.span;
+  auto from_text = [&](const std::string& text, const std::string& source) {
+    std::optional<Value> value;
+    if (declaration.type == InputType::System || declaration.type == InputType::Systems) {
+      if (known_systems_.contains(text)) value = Value::system(text);
+    } else {
+      value = input_from_text(declaration.type, text);
+    }
+    if (!value) {
+      diagnostics_.report(
+          DiagCode::InputValue, at,
+          fmt::format("{}: input '{}' is of type {}{}", source, name, input_type_name(declaration.type),
+                      declaration.sensitive ? "; the value is not" : fmt::format(", '{}' is not", text)));
+      return Value();
+    }
+    if (declaration.sensitive) value->mark_sensitive();
+    Value fitted = fit_input(declaration, name, std::move(*value), at, diagnostics_);
+    if (declaration.sensitive && !fitted.is_error()) fitted.mark_sensitive("input." + std::string(name));
+    return fitted;
+  };
+  if (const GivenInputs::Given* given = given_.find(name)) {
+    if (given->text) return from_text(*given->text, given->source);
+    auto value = input_from_json(declaration.type, given->json);
+    if (value) {
+      if (declaration.sensitive) value->mark_sensitive();
+      Value fitted = fit_input(declaration, name, std::move(*value), at, diagnostics_);
+      if (declaration.sensitive && !fitted.is_error()) fitted.mark_sensitive("input." + std::string(name));
+      return fitted;
+    }
+    diagnostics_.report(
+        DiagCode::InputValue, at,
+        fmt::format("{}: input '{}' is of type {}", given->source, name, input_type_name(declaration.type)));
+    return {};
+  }
+  if (declaration.default_value != nullptr) {
+    return fit_input(declaration, name, evaluate(*declaration.default_value, program_),
+                     declaration.default_value->span, diagnostics_);
+  }
+  if (options_.ask) {
+    if (auto text = options_.ask(std::string(name), declaration.description, declaration.sensitive))
+      return from_text(*text, "your answer");
+  }
+  if (!options_.inputs_may_be_missing) {
+    diagnostics_.report(DiagCode::InputMissing, at, fmt::format("input '{}' has no value", name))
+        .with_help(
+            fmt::format("give it with --input {}=VALUE, RADL_INPUT_{}=VALUE or a default", name, name));
+  }
+  return {};
+}
+
+Value Scopes::module_value(Slot& slot, const Instance& instance, std::string_view name) {
+  if (slot.given != nullptr)
+    return fit_input(slot.declaration, name, evaluate(*slot.given, *instance.parent), slot.given->span,
+                     diagnostics_);
+  if (slot.declaration.default_value != nullptr) {
+    const ast::Expr& expression = *slot.declaration.default_value;
+    return fit_input(slot.declaration, name, evaluate(expression, instance), expression.span, diagnostics_);
+  }
+  diagnostics_
+      .report(DiagCode::InputMissing, instance.use->span,
+              fmt::format("module '{}' needs a value for its input '{}'", instance.use->module->text, name))
+      .note(slot.sentence->name.span, "declared here, without a default");
+  return {};
+}
+
+std::map<std::string, ir::Json> Scopes::program_inputs(ir::Secrets& secrets) const {
+  std::map<std::string, ir::Json> result;
+  auto found = scopes_.find(&program_);
+  if (found == scopes_.end()) return result;
+  for (const auto& [name, slot] : found->second->slots) {
+    if (slot.value.is_error()) continue;
+    expr::Emitter emitter(&secrets, "input." + std::string(name));
+    result[std::string(name)] = emitter.emit(slot.value);
+  }
+  return result;
+}
+
+void Scopes::report_unused_inputs() {
+  visit(program_, [&](const Instance& instance) {
+    for (const auto& [name, slot] : scope(instance).slots) {
+      if (slot.used || slot.sentence == nullptr) continue;
+      diagnostics_.report(DiagCode::UnusedInput, slot.sentence->name.span,
+                          fmt::format("input '{}' is never used", name));
+    }
+  });
+}
+
+std::string Scopes::fill_body(std::string_view body, const Instance& instance, Span at) {
+  constexpr std::string_view kMark = "@input.";
+  std::string filled;
+  while (true) {
+    size_t begin = body.find(kMark);
+    size_t end = begin == body.npos ? body.npos : body.find('@', begin + kMark.size());
+    std::string_view name =
+        end == body.npos ? std::string_view() : body.substr(begin + kMark.size(), end - begin - kMark.size());
+    if (end == body.npos) return filled.append(body);
+    if (!instance.inputs.contains(name)) {
+      if (instance.trees.front()->dialect == ast::Dialect::Radl2) {
+        diagnostics_.report(DiagCode::InputInText, at,
+                            fmt::format("no input is named '{}': it stays as it is", name));
+      }
+      filled.append(body.substr(0, begin + kMark.size()));
+      body.remove_prefix(begin + kMark.size());
+      continue;
+    }
+    Value value = input(instance, name, at);
+    auto text = expr::display(value);
+    if (value.sensitive()) {
+      diagnostics_.report(DiagCode::SecretInBody, at,
+                          fmt::format("the recipe's text contains the sensitive input '{}'", name));
+    } else if (!value.is_error() && !text) {
+      diagnostics_.report(
+          DiagCode::NotKnownYet, at,
+          fmt::format("the recipe's text contains input '{}', which is known only after apply", name));
+    }
+    filled.append(body.substr(0, begin)).append(text.value_or(""));
+    body.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace radl::passes

@@ -1,0 +1,173 @@
+// Outputs, systems and the numbers of their machines.
+#include <fmt/format.h>
+
+#include "common/text.h"
+#include "compiler/passes/scope_data.h"
+
+namespace radl::passes {
+
+Value Scopes::output(const Instance& instance, std::string_view name, Span at) {
+  Scope& here = scope(instance);
+  auto& [state, value] = here.output_values[name];
+  if (state == SlotState::Busy)
+    return cycle(fmt::format("output '{}' of module '{}'", name, instance.prefix), at);
+  if (state == SlotState::Done) return value;
+  state = SlotState::Busy;
+  auto* block = ast::as<ast::Block>(instance.outputs.at(name));
+  Value made;
+  for (const ast::Feature* feature : block->body.items) {
+    if (feature->form == ast::FeatureKind::Simple && feature->name.text == "value")
+      made = evaluate(*feature->value, instance);
+  }
+  if (!made.is_error() && !made.sensitive() && output_sensitive(instance, name)) made.mark_sensitive();
+  auto& slot = here.output_values[name];
+  slot = {SlotState::Done, made};
+  return made;
+}
+
+bool Scopes::output_sensitive(const Instance& instance, std::string_view name) {
+  auto* block = ast::as<ast::Block>(instance.outputs.at(name));
+  for (const ast::Feature* feature : block->body.items) {
+    if (feature->form != ast::FeatureKind::Simple || feature->name.text != "sensitive") continue;
+    Value value = evaluate(*feature->value, instance);
+    return value.kind() == ValueKind::Boolean ? value.as_boolean()
+                                              : value.kind() == ValueKind::Text && value.as_text() == "yes";
+  }
+  return false;
+}
+
+// ---- systems
+
+std::vector<std::string> Scopes::systems_named(const ast::Name& name, const Instance& instance) {
+  constexpr std::string_view kInput = "input.";
+  if (instance.systems.contains(name.text)) return {instance.full(name.text)};
+  if (!name.text.starts_with(kInput)) return {};
+  std::string_view input_name = name.text.substr(kInput.size());
+  if (!instance.inputs.contains(input_name)) {
+    diagnostics_.report(DiagCode::UnknownMember, name.span,
+                        fmt::format("there is no input named '{}'", input_name));
+    return {};
+  }
+  Value value = input(instance, input_name, name.span);
+  std::vector<std::string> names;
+  if (value.kind() == ValueKind::System) names.push_back(value.as_text());
+  if (value.kind() == ValueKind::List) {
+    for (const Value& item : value.items()) {
+      if (item.kind() == ValueKind::System) names.push_back(item.as_text());
+    }
+  }
+  if (names.empty() && !value.is_error() && !(value.kind() == ValueKind::List && value.items().empty())) {
+    diagnostics_.report(DiagCode::UnknownSystem, name.span,
+                        fmt::format("input '{}' is no system", input_name));
+  }
+  return names;
+}
+
+std::optional<int64_t> Scopes::deploy_count(const ast::Deploy& deploy, const Instance& instance) {
+  auto known = deploy_counts_.find({&deploy, &instance});
+  if (known == deploy_counts_.end()) {
+    auto count = compute_deploy_count(deploy, instance);
+    known = deploy_counts_.emplace(std::pair(&deploy, &instance), count).first;
+  }
+  return known->second;
+}
+
+std::optional<int64_t> Scopes::compute_deploy_count(const ast::Deploy& deploy, const Instance& instance) {
+  if (deploy.count == nullptr) return std::nullopt;
+  Value value = evaluate(*deploy.count, instance);
+  Span at = deploy.count->span;
+  if (value.is_error()) return std::nullopt;
+  auto wrong = [&](DiagCode code, std::string message) {
+    diagnostics_.report(code, at, std::move(message));
+    return std::nullopt;
+  };
+  if (value.has_unknown())
+    return wrong(DiagCode::NotKnownYet, "the number of machines must be known before apply");
+  if (value.sensitive())
+    return wrong(DiagCode::SecretShown,
+                 "the number of machines is shown in plans: it cannot come from a sensitive input");
+  // The reference takes `deploy s 1.5`; it can only mean the whole part.
+  if (value.kind() == ValueKind::Real && value.unit().empty() && value.as_real() >= 0)
+    value = Value::integer(static_cast<int64_t>(std::min(value.as_real(), 1e9)));
+  if (value.kind() != ValueKind::Integer || !value.unit().empty())
+    return wrong(DiagCode::DeployCount, fmt::format("a number of machines is a whole number, not {}",
+                                                    expr::kind_name(value.kind())));
+  if (value.as_integer() < 0)
+    return wrong(DiagCode::DeployCount, fmt::format("{} machines cannot be deployed", value.as_integer()));
+  if (value.as_integer() > kMaxNodes)
+    return wrong(DiagCode::DeployCount,
+                 fmt::format("a program may have {} machines, here are {}", kMaxNodes, value.as_integer()));
+  return value.as_integer();
+}
+
+void Scopes::index_deploys() {
+  deploys_indexed_ = true;
+  visit(program_, [&](const Instance& instance) {
+    for (const ast::Deploy* deploy : instance.deploys) {
+      for (const std::string& system : systems_named(deploy->name, instance)) {
+        auto& slot = counts_[system];
+        if (slot == nullptr) slot = std::make_unique<CountSlot>();
+        slot->deploys.emplace_back(deploy, &instance);
+      }
+    }
+  });
+}
+
+std::optional<int64_t> Scopes::count(const std::string& system, Span at) {
+  if (!deploys_indexed_) index_deploys();
+  auto found = counts_.find(system);
+  if (found == counts_.end()) return 0;
+  CountSlot& slot = *found->second;
+  if (slot.state == SlotState::Busy) {
+    cycle(fmt::format("the number of machines of system '{}'", system), at);
+    return std::nullopt;
+  }
+  if (slot.state == SlotState::Done) return slot.count;
+  slot.state = SlotState::Busy;
+  int64_t total = 0;
+  bool known = true;
+  for (const auto& [deploy, instance] : slot.deploys) {
+    auto count = deploy_count(*deploy, *instance);
+    known = known && count.has_value();
+    total += count.value_or(0);
+  }
+  slot.state = SlotState::Done;
+  if (known) slot.count = total;
+  return slot.count;
+}
+
+std::optional<Value> Scopes::attribute(const std::string& system, int64_t ordinal, std::string_view member,
+                                       Span at) {
+  std::string address = fmt::format("{}[{}]", system, ordinal);
+  if (member == "ordinal") return Value::integer(ordinal);
+  if (member == "system") return Value::text(system);
+  if (member == "address") return Value::text(address);
+  if (member == "number" || member == "hostname" || member == "fqdn") {
+    auto facts = facts_ ? facts_(system, ordinal) : std::nullopt;
+    if (!facts) {
+      diagnostics_.report(DiagCode::ValueCycle, at,
+                          fmt::format("'{}' of a machine cannot decide which machines there are", member));
+      return Value();
+    }
+    if (member == "number") return Value::integer(facts->number);
+    return Value::text(member == "hostname" ? facts->host_name : facts->host_name + "." + facts->domain);
+  }
+  for (std::string_view name : {"ip", "private_ip", "public_ip", "port", "user", "id"}) {
+    if (member == name) return Value::unknown(fmt::format("{}.{}", address, member));
+  }
+  return std::nullopt;
+}
+
+std::string Scopes::training_name(const ast::Configure& configure, const Instance& instance) {
+  for (const ast::Resource* resource : configure.resources) {
+    if (resource->type.text != "training" || resource->name == nullptr) continue;
+    auto [slot, fresh] = scope(instance).training_names.try_emplace(configure.name.text);
+    if (!fresh)
+      return slot->second;  // empty while it is being worked out: a name that asks for itself is none
+    Value name = evaluate(*resource->name, instance);
+    return slot->second = name.kind() == ValueKind::Text ? name.as_text() : std::string();
+  }
+  return {};
+}
+
+}  // namespace radl::passes

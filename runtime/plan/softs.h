@@ -1,0 +1,29 @@
+// Soft features: what a system would rather have, in groups with weights.
+//
+// The groups of a node are tried from the largest weight to the smallest. A group that contradicts what is
+// asked for so far, or that the provider cannot give together with it, is dropped whole; any other one
+// becomes part of what is asked for. The score is the sum of the weights that were taken.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+#include "compiler/ir/ir.h"
+
+namespace radl {
+
+// What two wants ask for together; Invalid when nothing meets both.
+Result<ir::Want> both(const ir::Want& a, const ir::Want& b);
+
+struct SoftOutcome {
+  ir::Node node;  // with the wants of every group that was taken
+  double score = 0, most = 0;
+  std::vector<std::string> dropped;  // "weight 5: gpu.count: ..." for each group that was not
+};
+
+// `possible` says whether the provider can make a node.
+SoftOutcome resolve_softs(const ir::Node& node, const std::function<Status(const ir::Node&)>& possible);
+
+}  // namespace radl

@@ -1,0 +1,124 @@
+// What a hostile or mistaken file may cost is bounded: each limit gives one clear error.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "compiler/compile.h"
+#include "compiler/diag/render.h"
+#include "tests/support/temporary_folder.h"
+
+namespace radl {
+namespace {
+
+class Limits : public testing::Test {
+ protected:
+  void SetUp() override {
+    before_ = std::filesystem::current_path();
+    std::filesystem::current_path(folder_.path());
+  }
+  void TearDown() override { std::filesystem::current_path(before_); }
+
+  static void write(const std::string& name, const std::string& text) { std::ofstream(name) << text; }
+
+  // Compiles p.radl, which must have exactly one error, of that code and with these words in it.
+  static void expect_one(DiagCode code, const std::string& words) {
+    SourceMap sources;
+    Diagnostics diagnostics;
+    EXPECT_FALSE(compile({"p.radl"}, {}, sources, diagnostics));
+    std::string said = render_text(diagnostics, sources).substr(0, 2000);
+    EXPECT_EQ(diagnostics.errors(), 1u) << said;
+    EXPECT_TRUE(diagnostics.has(code)) << said;
+    EXPECT_NE(said.find(words), std::string::npos) << said;
+  }
+
+  static std::string repeated(const std::string& text, int times) {
+    std::string all;
+    for (int i = 0; i < times; i++) all += text;
+    return all;
+  }
+
+ private:
+  test::TemporaryFolder folder_;
+  std::filesystem::path before_;
+};
+
+TEST_F(Limits, FileSize) {
+  write("p.radl", "network n ()\n");
+  std::filesystem::resize_file("p.radl", (uintmax_t{256} << 20) + 1);  // a hole: takes no room
+  expect_one(DiagCode::FileUnreadable, "larger than the limit of 268435456 bytes");
+}
+
+TEST_F(Limits, NestingOfGroups) {
+  write("p.radl", "system s (" + repeated("a contains (", 300) + repeated(")", 300) + ")\n");
+  expect_one(DiagCode::NestingTooDeep, "200");
+}
+
+TEST_F(Limits, NestingOfExpressions) {
+  write("p.radl",
+        "radl 2\noutput o ( value = " + repeated("(", 100000) + "1" + repeated(")", 100000) + " )\n");
+  expect_one(DiagCode::NestingTooDeep, "200");
+}
+
+TEST_F(Limits, NumberOfMachines) {
+  write("p.radl", "network n ()\nsystem s ( net_interface.0.connection = 'n' )\ndeploy s 100001\n");
+  expect_one(DiagCode::DeployCount, "100000");
+}
+
+TEST_F(Limits, NumberOfMachinesAcrossSentences) {
+  write("p.radl", "system s ()\nsystem t ()\ndeploy s 60000\ndeploy t 60000\n");
+  expect_one(DiagCode::DeployCount, "100000");
+}
+
+TEST_F(Limits, CostOfExpressions) {
+  write("p.radl", "radl 2\noutput o ( value = count([" + repeated("range(100000), ", 600) + "1]) )\n");
+  expect_one(DiagCode::ExpressionCost, "");
+}
+
+TEST_F(Limits, LengthOfLists) {
+  write("p.radl", "radl 2\noutput o ( value = count(range(100001)) )\n");
+  expect_one(DiagCode::ExpressionCost, "100000");
+}
+
+// Twelve modules, each of which uses the next one twice: 4096 instances of the last.
+TEST_F(Limits, InstancesOfModules) {
+  write("p.radl", "radl 2\nuse './m0' as a ()\n");
+  for (int i = 0; i < 12; i++) {
+    std::string next = "m" + std::to_string(i + 1);
+    write("m" + std::to_string(i) + ".radl",
+          "radl 2\nuse './" + next + "' as a ()\nuse './" + next + "' as b ()\n");
+  }
+  write("m12.radl", "radl 2\noutput o ( value = 1 )\n");
+  expect_one(DiagCode::ModuleCycle, "2000 instances");
+}
+
+TEST_F(Limits, ModulesThatUseEachOther) {
+  write("p.radl", "radl 2\nuse './a' as a ()\n");
+  write("a.radl", "radl 2\nuse './b' as b ()\n");
+  write("b.radl", "radl 2\nuse './a' as a ()\n");
+  expect_one(DiagCode::ModuleCycle, "");
+}
+
+// Values that need values that need ...: 400 inputs in a row.
+TEST_F(Limits, ValuesInARow) {
+  std::string text = "radl 2\ninput i0 ( type = 'integer' and default = 1 )\n";
+  for (int i = 1; i < 400; i++)
+    text += "input i" + std::to_string(i) + " ( type = 'integer' and default = input.i" +
+            std::to_string(i - 1) + " )\n";
+  write("p.radl", text + "output o ( value = input.i399 )\n");
+  SourceMap sources;
+  Diagnostics diagnostics;
+  compile({"p.radl"}, {}, sources, diagnostics);  // fine or refused, but it comes back
+  EXPECT_LE(diagnostics.errors(), 1u) << render_text(diagnostics, sources).substr(0, 2000);
+}
+
+TEST_F(Limits, RecipesThatNestDeeply) {
+  write("p.radl", "configure c (\n@begin\n" + repeated("[", 100000) + "\n@end\n)\n");
+  SourceMap sources;
+  Diagnostics diagnostics;
+  EXPECT_FALSE(compile({"p.radl"}, {}, sources, diagnostics));
+  EXPECT_TRUE(diagnostics.has(DiagCode::BadYaml));
+}
+
+}  // namespace
+}  // namespace radl
