@@ -60,6 +60,10 @@ Result<Response> S3::call(const std::string& method, const std::string& bucket, 
   Result<Response> answer = internal_error("S3: not sent");
   for (int attempt = 1;; ++attempt) {
     r.headers = headers;
+    // libcurl's own would be that of a form, which some servers then take the body for.
+    if (method == "PUT" || method == "POST")
+      r.headers.emplace_back("Content-Type",
+                             method == "PUT" ? "application/octet-stream" : "application/xml");
     if (!options_.credentials.access_key.empty()) {
       for (auto& h : sign_v4(to_sign, options_.credentials, {options_.region, "s3", std::time(nullptr)}))
         r.headers.push_back(std::move(h));

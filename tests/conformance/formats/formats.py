@@ -33,7 +33,7 @@ def radl(*arguments):
     return done.stdout
 
 
-def random_weights(tensors, random):
+def random_weights(tensors, random, gain=1.0):
     """Small enough that a deep network's answers stay apart from 0 and 1."""
     weights = {}
     for tensor in tensors:
@@ -41,7 +41,7 @@ def random_weights(tensors, random):
         if name.endswith("running_var"):
             value = random.uniform(0.5, 1.5, shape)
         elif len(shape) > 1:
-            value = random.normal(0, 1 / np.sqrt(np.prod(shape[1:])), shape)
+            value = random.normal(0, gain / np.sqrt(np.prod(shape[1:])), shape)
         else:
             value = random.uniform(0.2, 0.6, shape) if name.endswith("weight") else random.normal(0, 0.1, shape)
         weights[name] = value.astype(np.float32)
@@ -83,7 +83,7 @@ def check_model(name, shape, model, work):
     folder.mkdir()
     form = ["--input", "x".join(map(str, shape)), "--classes", CLASSES]
     described = json.loads(radl("inspect", model, "--json", *form))
-    weights = random_weights(described["tensors"], random)
+    weights = random_weights(described["tensors"], random, 3.0 if name.startswith("inception") else 1.0)
     save_file(weights, folder / "weights.safetensors")
     mean, deviation = [0.5, 0.4, 0.45, 0.5], [0.25, 0.2, 0.3, 0.2]
     if shape[2] == 1:
