@@ -134,7 +134,7 @@ def check_http(world):
 
 @contextlib.contextmanager
 def moto(world):
-    """moto's server with a bucket, and a user who may do everything in it; then signatures and policies are checked."""
+    """moto's server with a bucket, and a user who may do everything in it."""
     (port,) = free_ports(1)
     with open(world.work / "moto.log", "wb") as log:
         server = subprocess.Popen([sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)], stdout=log, stderr=log)
@@ -153,7 +153,6 @@ def moto(world):
         statement = [{"Effect": "Allow", "Action": "s3:*", "Resource": ["arn:aws:s3:::data", "arn:aws:s3:::data/*"]}]
         iam.put_user_policy(UserName="trainer", PolicyName="data", PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": statement}))
         key = iam.create_access_key(UserName="trainer")["AccessKey"]
-        urllib.request.urlopen(urllib.request.Request(url + "/moto-api/reset-auth", b"0", {"Content-Type": "text/plain"}, method="POST")).close()
         world.env.update(AWS_ENDPOINT_URL=url, AWS_ACCESS_KEY_ID=key["AccessKeyId"], AWS_SECRET_ACCESS_KEY=key["SecretAccessKey"],
                          AWS_REGION="us-east-1")
         yield boto3.client("s3", endpoint_url=url, region_name="us-east-1", aws_access_key_id=key["AccessKeyId"],
@@ -186,22 +185,25 @@ def check_s3(world):
         assert tag.endswith("-3"), tag
         assert client.get_object(Bucket="data", Key="parts")["Body"].read() == big.read_bytes()
         resumed = resumes_after_kill(world, "s3://data/big", 8 << 20)
+        world.train("data", "info", "s3://data/nothing", code=1)
+        assert "none of the files" in world.errors, world.errors
         # Conditions.
         one = world.tool("put", world.file("one", 10), "s3://data/lock", "absent").decode().strip()
         world.tool("put", world.file("two", 10), "s3://data/lock", "absent", fails="exists")
         world.tool("put", world.file("two", 10), "s3://data/lock", f"match={one}")
         world.tool("put", world.file("three", 10), "s3://data/lock", f"match={one}", fails="conflict")
-        # Keys that are wrong, and a bucket that is another's.
+        # From here on signatures and policies are checked; before, moto would take those that boto3 itself makes for prefixes
+        # with a slash for wrong ones.
+        urllib.request.urlopen(urllib.request.Request(world.env["AWS_ENDPOINT_URL"] + "/moto-api/reset-auth", b"0", {"Content-Type": "text/plain"}, method="POST")).close()
+        assert world.tool("range", "s3://data/parts", 0, 10) == big.read_bytes()[:10]
         right = world.env["AWS_SECRET_ACCESS_KEY"]
         world.env["AWS_SECRET_ACCESS_KEY"] = "wrong"
-        world.tool("list", "s3://data/many", fails="auth")
+        world.tool("range", "s3://data/parts", 0, 10, fails="auth")
         assert "SignatureDoesNotMatch" in world.errors, world.errors
         world.tool("get", "s3://data/parts", world.work / "got", fails="auth")
         assert "wrong" not in world.errors
         world.env["AWS_SECRET_ACCESS_KEY"] = right
-        world.tool("list", "s3://other/x", fails="auth")
-        world.train("data", "info", "s3://data/nothing", code=1)
-        assert "none of the files" in world.errors, world.errors
+        world.tool("put", world.work / "one", "s3://other/x", fails="auth")
     return f"{said}; 1100 keys, 3 parts, conditions, wrong keys; {resumed}"
 
 
