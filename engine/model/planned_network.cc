@@ -209,8 +209,9 @@ Result<std::unique_ptr<Network>> make_planned_network(Graph graph, const BuildOp
   try {
     if (Status s = network->prepare(); !s.ok()) return s;
   } catch (const std::bad_alloc&) {
-    return Status(Code::Quota, fmt::format("not enough memory for {} at batch size {}", network->graph().name,
-                                           options.batch_size));
+    return Status(Code::Quota, fmt::format("{} at batch size {} needs more than the {} MiB that are free",
+                                           network->graph().name, options.batch_size, available_memory() >> 20))
+        .with_hint("a smaller batch needs less");
   }
   return std::unique_ptr<Network>(std::move(network));
 }

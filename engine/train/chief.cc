@@ -157,6 +157,10 @@ class ClusterRun {
   }
 
   Result<RunSummary> finish(const dist::Report& report) {
+    // More epochs go on from the last step, whichever step was saved last by the schedule.
+    if (!job_.directories.checkpoint.empty()) {
+      if (Status saved = save_now(); !saved.ok()) return saved;
+    }
     if (Status fetched = fetch(); !fetched.ok()) return fetched;
     return overseer_.finish(report.tickets_done, {});
   }

@@ -2,6 +2,7 @@
 // link).
 #include "engine/dist/secure.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -110,8 +111,10 @@ TEST(Handshake, AForeignProtocolIsSaidToBeOne) {
   EXPECT_EQ(s.answer(http).status().message(), "does not speak the protocol of a training job");
   ClientHandshake c(kKey, {Role::Worker, 0});
   std::string newer = c.hello();
-  newer[5] = 2;
-  EXPECT_EQ(s.answer(newer).status().message(), "speaks wire version 2, this program version 1");
+  const int version = newer[5];
+  newer[5] = static_cast<char>(version + 1);
+  EXPECT_EQ(s.answer(newer).status().message(),
+            fmt::format("speaks wire version {}, this program version {}", version + 1, version));
 }
 
 TEST(Records, ChangedRepeatedMissingOrReorderedDoNotOpen) {
