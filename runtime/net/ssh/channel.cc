@@ -183,13 +183,14 @@ class Channel {
 
   Status pump() {
     std::unique_lock lock(session_.mutex_);
-    for (;;) {
+    for (bool first = true;; first = false) {
       bool moved = false;
       if (Status s = write_some(moved); !s.ok()) return s;
       if (Status s = read_some(false, moved); !s.ok()) return s;
       if (Status s = read_some(true, moved); !s.ok()) return s;
       bool over = libssh2_channel_eof(channel_) != 0 && !moved;
-      session_.progress();
+      // Others are woken for news only: two that wake each other for none would never rest.
+      if (moved || over || first) session_.progress();
       if (!pieces_.empty()) {
         lock.unlock();
         hand_over();
