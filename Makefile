@@ -35,7 +35,7 @@ demo: build
 check: deps-check
 	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS) >/dev/null
 	cmake --build $(BUILD) -j $(JOBS)
-	cd $(BUILD) && ctest --output-on-failure -j $(JOBS) -LE conformance $(CTEST_FLAGS)
+	@tools/run-tests $(BUILD) -j $(JOBS) $(CTEST_FLAGS)
 
 check-conformance: deps-check
 	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON $(CMAKE_FLAGS) >/dev/null
@@ -45,7 +45,7 @@ check-conformance: deps-check
 check-sanitize: deps-check
 	@cmake -G Ninja -S . -B $(BUILD)-sanitize -DRADL_TESTS=ON -DRADL_SANITIZE=address,undefined $(CMAKE_FLAGS) >/dev/null
 	cmake --build $(BUILD)-sanitize -j $(JOBS)
-	cd $(BUILD)-sanitize && ctest --output-on-failure -j $(JOBS) -LE conformance $(CTEST_FLAGS)
+	@tools/run-tests $(BUILD)-sanitize -j $(JOBS) $(CTEST_FLAGS)
 
 check-format: deps-check
 	@git ls-files '*.cc' '*.h' | xargs clang-format --dry-run --Werror && echo "formatting: as .clang-format says"

@@ -169,7 +169,7 @@ class Lifecycle(RadlCase):
     def test_events_are_json_lines(self):
         log = self.folder / "events.jsonl"
         self.apply("--log-json", log)
-        events = [json.loads(line) for line in log.read_text().splitlines()]
+        events = self.events(log)
         kinds = [event["event"] for event in events]
         self.assertEqual(kinds[0], "run_started")
         self.assertEqual(kinds[-1], "run_finished")
@@ -182,8 +182,9 @@ class Lifecycle(RadlCase):
     def test_interrupted_once_it_saves_and_goes_on_later(self):
         self.file.write_text(self.file.read_text().replace(
             "directory '~/made' ( mode = '0750' )", "directory '~/made' ( mode = '0750' )\n  command 'sleep 3' ()"))
-        process = self.start("apply", "--auto-approve", str(self.file))
-        time.sleep(1.5)
+        log = self.folder / "events.jsonl"
+        process = self.start("apply", "--auto-approve", str(self.file), "--log-json", str(log))
+        self.wait_until(lambda: [e for e in self.events(log) if e["event"] == "action_started" and "/" in e["id"]])
         os.kill(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130, out + err)

@@ -45,6 +45,18 @@ class RadlCase(unittest.TestCase):
         return [name for name in names
                 if name and (os.path.exists(f"/run/netns/{name}") or os.path.exists(f"/sys/class/net/{name}"))]
 
+    def wait_until(self, holds, seconds=60, message="it does not happen"):
+        """Asks until it holds. The time bounds a failure; nothing is measured by it."""
+        deadline = time.time() + seconds
+        while not holds():
+            if time.time() > deadline:
+                self.fail(message() if callable(message) else message)
+            time.sleep(0.05)
+
+    def events(self, log):
+        """The events of --log-json so far; a line that is being written is left for later."""
+        return [json.loads(line) for line in log.read_text().rpartition("\n")[0].splitlines()] if log.exists() else []
+
     def write(self, name, text):
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -99,9 +111,6 @@ class RadlCase(unittest.TestCase):
 
     def assert_nothing_left(self, state=".radl"):
         """No process, no folder of a node, no state."""
-        deadline = time.time() + 5
-        while self.processes() and time.time() < deadline:
-            time.sleep(0.05)
-        self.assertEqual(self.processes(), [])
+        self.wait_until(lambda: not self.processes(), 10, lambda: f"processes left: {self.processes()}")
         left = [str(p) for p in (self.folder / state).rglob("*") if p.is_file()] if (self.folder / state).exists() else []
         self.assertEqual(left, [])

@@ -11,7 +11,9 @@
 #include "common/digest.h"
 #include "common/files.h"
 #include "runtime/net/ssh/target.h"
+#include "runtime/providers/local/isolation.h"
 #include "runtime/providers/local/local_provider.h"
+#include "runtime/providers/local/network.h"
 #include "runtime/steps/step_runner.h"
 
 namespace radl::test {
@@ -38,6 +40,15 @@ class TemporaryFolder {
 inline testing::AssertionResult contains(const std::string& text, const std::string& part) {
   if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "'" << part << "' is not in: " << text;
+}
+
+// Skips the test, with the reason, where this machine does not let us isolate nodes (containers without
+// privileges).
+inline void skip_without_isolation(bool with_network = true) {
+  TemporaryFolder folder;
+  std::string why = local::why_not_isolated(folder.path());
+  if (why.empty() && with_network) why = local::why_no_network(local::Egress::Open);
+  if (!why.empty()) GTEST_SKIP() << "no isolation here: " << why;
 }
 
 // Nodes of one infrastructure; destroys them all at the end.

@@ -112,7 +112,7 @@ TEST_P(LinkTest, CloseWakesWhoeverWaits) {
     Message m;
     return e.worker->receive(m, 60000ms);
   });
-  std::this_thread::sleep_for(20ms);
+  std::this_thread::sleep_for(20ms);  // most often it waits by then; it must end as well when it does not yet
   e.worker->close();
   EXPECT_EQ(waiting.get().code(), Code::Lost);
   EXPECT_FALSE(e.worker->send({MessageType::Ready, {}}, 100ms).ok());
@@ -132,7 +132,7 @@ TEST_P(LinkTest, ARaisedLimitHoldsForWhoeverWaitsAlready) {
     Message m;
     return e.server->receive(m, 5000ms);
   });
-  std::this_thread::sleep_for(50ms);
+  std::this_thread::sleep_for(50ms);  // it waits by then, most often; the other order must work as well
   e.server->set_limit(1 << 20);
   ASSERT_TRUE(e.worker->send({MessageType::Push, std::string(kSmallMessage + 1, 'x')}, 1000ms).ok());
   EXPECT_TRUE(waiting.get().ok());

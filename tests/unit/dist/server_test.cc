@@ -223,7 +223,7 @@ TEST(Job, ALostChiefEndsServersAndWorkers) {
 TEST(Job, TheChiefsStopReachesWorkersThatWaitInABarrier) {
   Job job(Mode::Sync, 1, 2, 1000);  // the second worker never comes
   auto worker = job.worker(0, [&](uint64_t) { return true; });
-  std::this_thread::sleep_for(50ms);
+  std::this_thread::sleep_for(50ms);  // whether it waits by now or comes too late, it must end the same way
   job.chief->stop(Status(Code::Cancelled, "interrupted"));
   Status end = worker.get();
   EXPECT_EQ(end.code(), Code::Cancelled) << end.text();

@@ -22,7 +22,7 @@ using test::TestNodes;
 
 struct AnsibleTest : testing::Test {
   void SetUp() override {
-    if (find_program("ansible-playbook").empty()) GTEST_SKIP() << "no ansible-playbook here";
+    ASSERT_FALSE(find_program("ansible-playbook").empty()) << "packages.txt names it";
     nodes = std::make_unique<TestNodes>(isolation);
     for (const char* address : {"front[0]", "wn[0]", "wn[1]"}) {
       handles.push_back(nodes->handle(address));
@@ -168,11 +168,8 @@ TEST_F(AnsibleTest, TheVaultPasswordIsInNoArgument) {
 
 struct IsolatedAnsibleTest : AnsibleTest {
   void SetUp() override {
-    test::TemporaryFolder folder;
-    std::string why = local::why_not_isolated(folder.path());
-    if (why.empty()) why = local::why_no_network(local::Egress::Open);
-    if (!why.empty()) GTEST_SKIP() << "no isolation here: " << why;
-    if (find_program("sudo").empty()) GTEST_SKIP() << "no sudo here";
+    test::skip_without_isolation();
+    if (IsSkipped()) return;
     isolation = local::Isolation::Required;
     AnsibleTest::SetUp();
   }

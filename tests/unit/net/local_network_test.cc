@@ -23,9 +23,7 @@ using test::TestNodes;
 struct NetworkTest : testing::Test {
   void SetUp() override {
     std::filesystem::create_directories(nodes.context.work_directory);
-    std::string why = local::why_not_isolated(nodes.context.work_directory);
-    if (why.empty()) why = local::why_no_network(local::Egress::Open);
-    if (!why.empty()) GTEST_SKIP() << "no isolation here: " << why;
+    test::skip_without_isolation();
   }
   std::string run(const Made& made, const std::string& command) {
     auto remote = ssh::make_remote(*ssh::target_of(made.attributes));
@@ -39,9 +37,11 @@ struct NetworkTest : testing::Test {
 TEST_F(NetworkTest, NodesReachEachOtherAndNotEachOthersLoopback) {
   Made a = nodes.make("worker[0]"), b = nodes.make("worker[1]");
   auto serve = [&](const Made& made, const std::string& address, int port, const std::string& text) {
-    run(made, "setsid python3 -c \"import socket\ns = socket.create_server(('" + address + "'," +
-                  std::to_string(port) + "))\nwhile 1:\n  c, _ = s.accept()\n  c.sendall(b'" + text +
-                  "')\n  c.close()\" >/dev/null 2>&1 </dev/null & sleep 0.3");
+    run(made,
+        "setsid python3 -c \"import socket\ns = socket.create_server(('" + address + "'," +
+            std::to_string(port) + "))\nwhile 1:\n  c, _ = s.accept()\n  c.sendall(b'" + text +
+            "')\n  c.close()\" >/dev/null 2>&1 </dev/null & for i in $(seq 100); do ss -Hltn | grep -q ':" +
+            std::to_string(port) + " ' && break; sleep 0.05; done");
   };
   auto ask = [&](const Made& made, const std::string& address, int port) {
     return run(made, "python3 -c \"import socket; print(socket.create_connection(('" + address + "'," +

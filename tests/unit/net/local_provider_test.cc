@@ -17,21 +17,20 @@
 #include "runtime/providers/local/node_directory.h"
 #include "runtime/providers/local/node_process.h"
 #include "tests/support/test_nodes.h"
+#include "tests/support/wait_until.h"
 
 namespace radl {
 namespace {
 
 using test::contains;
 using test::TestNodes;
+using test::wait_until;
 
 class LocalTest : public testing::TestWithParam<local::Isolation> {
  protected:
   void SetUp() override {
     std::filesystem::create_directories(nodes.context.work_directory);
-    std::string why = local::why_not_isolated(nodes.context.work_directory);
-    if (why.empty()) why = local::why_no_network(local::Egress::Open);
-    if (GetParam() == local::Isolation::Required && !why.empty())
-      GTEST_SKIP() << "no isolation here: " << why;
+    if (GetParam() == local::Isolation::Required) test::skip_without_isolation();
   }
   std::string run(const Made& made, const std::string& command) {
     auto remote = ssh::make_remote(*ssh::target_of(made.attributes));
@@ -73,9 +72,9 @@ TEST_P(LocalTest, DestroyEndsEveryProcessAlsoDetachedOnes) {
   local::NodeDirectory directory(nodes.context.work_directory, made.id);
   run(made,
       "setsid sh -c 'sleep 600 & sleep 600' >/dev/null 2>&1 </dev/null & "
-      "env -i setsid sleep 601 >/dev/null 2>&1 </dev/null & sleep 0.1; echo started");
-  auto pids = local::processes_of(directory);
-  EXPECT_GE(pids.size(), 4u);
+      "env -i setsid sleep 601 >/dev/null 2>&1 </dev/null & echo started");
+  std::vector<int> pids;
+  EXPECT_TRUE(wait_until([&] { return (pids = local::processes_of(directory)).size() >= 4; })) << pids.size();
   ASSERT_TRUE(nodes.provider->destroy(nodes.context, ResourceKind::Node, made.id).ok());
   for (int pid : pids) EXPECT_EQ(process_start_time(pid), 0u) << "process " << pid << " is left";
   EXPECT_FALSE(std::filesystem::exists(nodes.context.work_directory + "/nodes"));
@@ -87,10 +86,11 @@ TEST_P(LocalTest, DestroyEndsEveryProcessAlsoDetachedOnes) {
 TEST_P(LocalTest, DestroyFindsWhatAKilledServerLeftBehind) {
   Made made = nodes.make("worker[0]");
   local::NodeDirectory directory(nodes.context.work_directory, made.id);
-  run(made, "setsid sleep 600 >/dev/null 2>&1 </dev/null & sleep 0.1");
-  auto pids = local::processes_of(directory);
+  run(made, "setsid sleep 600 >/dev/null 2>&1 </dev/null &");
+  std::vector<int> pids;
+  ASSERT_TRUE(wait_until([&] { return (pids = local::processes_of(directory)).size() >= 2; }));
   kill(pids.front(), SIGKILL);
-  usleep(50000);
+  ASSERT_TRUE(wait_until([&] { return process_start_time(pids.front()) == 0; }));
   auto list = nodes.provider->list(nodes.context);
   ASSERT_TRUE(list.ok());
   ASSERT_TRUE(nodes.provider->destroy(nodes.context, ResourceKind::Node, made.id).ok());

@@ -214,17 +214,14 @@ TEST_F(ReachTest, WaitsForPortsAndWebAddresses) {
 
 struct IsolatedReachTest : ReachTest {
   void SetUp() override {
-    test::TemporaryFolder folder;
-    std::string why = local::why_not_isolated(folder.path());
-    if (why.empty()) why = local::why_no_network(local::Egress::Open);
-    if (!why.empty()) GTEST_SKIP() << "no isolation here: " << why;
+    test::skip_without_isolation();
+    if (IsSkipped()) return;
     use(local::Isolation::Required);
   }
 };
 
 // A package of our own, so that no server is needed: dpkg and apt are the real ones.
 TEST_F(IsolatedReachTest, APackageIsInstalledOnceAndRemoved) {
-  if (find_program("dpkg-deb").empty() || find_program("apt-get").empty()) GTEST_SKIP() << "no apt here";
   std::string built = shell(
       "mkdir -p p/DEBIAN repo && printf 'Package: radl-test-thing\\nVersion: 1.5\\nArchitecture: all\\n"
       "Maintainer: t <t@example.org>\\nDescription: t\\n' > p/DEBIAN/control && dpkg-deb -b p "
@@ -254,7 +251,7 @@ TEST_F(IsolatedReachTest, APackageIsInstalledOnceAndRemoved) {
 }
 
 TEST_F(IsolatedReachTest, AnOrdinaryLoginWorksThroughSudoOrSaysThatItNeedsRoot) {
-  if (find_program("sudo").empty()) GTEST_SKIP() << "no sudo here";
+  ASSERT_FALSE(find_program("sudo").empty()) << "packages.txt names it";
   Json plain = test::second_login(nodes->make("worker[0]"), {});
   auto as = [&](const Json& attributes) {
     handle.attributes = attributes;

@@ -238,9 +238,8 @@ TEST_F(NativeTest, KindsThatDoNotFitAreErrors) {
 // What changes the machine: only on nodes with a file system view of their own.
 struct IsolatedStepsTest : testing::Test {
   void SetUp() override {
-    test::TemporaryFolder folder;
-    if (std::string why = local::why_not_isolated(folder.path()); !why.empty())
-      GTEST_SKIP() << "no isolation here: " << why;
+    test::skip_without_isolation(false);
+    if (IsSkipped()) return;
     steps = std::make_unique<StepsFixture>(local::Isolation::Required);
   }
   std::unique_ptr<StepsFixture> steps;

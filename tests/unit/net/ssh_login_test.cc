@@ -202,10 +202,8 @@ TEST_F(LoginTest, AServerThatFreezesDoesNotOutlastTheDeadline) {
 // A user of its own needs a machine of its own.
 struct IsolatedLoginTest : testing::Test {
   void SetUp() override {
-    test::TemporaryFolder folder;
-    std::string why = local::why_not_isolated(folder.path());
-    if (why.empty()) why = local::why_no_network(local::Egress::Open);
-    if (!why.empty()) GTEST_SKIP() << "no isolation here: " << why;
+    test::skip_without_isolation();
+    if (IsSkipped()) return;
     nodes = std::make_unique<TestNodes>(local::Isolation::Required);
     made = nodes->make("worker[0]");
     attributes = test::second_login(made, login);
