@@ -181,7 +181,7 @@ std::function<int()> add(CLI::App& app, Context& context) {
       ->check(CLI::IsMember({"auto", "fp32", "bf16"}))
       ->capture_default_str();
   c->add_option("--threads", f->build.threads, "0: all cores")->capture_default_str();
-  c->add_option("--kernels", f->build.kernels, "auto, ref, eigen, onednn, own, direct")
+  c->add_option("--kernels", f->build.kernels, "auto, accurate, ref, eigen, onednn, own, direct")
       ->capture_default_str();
   c->add_option("--seconds", f->seconds, "how long to measure")->capture_default_str();
   c->add_option("--steps", f->steps, "measure so many steps instead");

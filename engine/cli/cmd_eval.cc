@@ -103,7 +103,7 @@ std::function<int()> add(CLI::App& app, Context& context) {
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
   c->add_option("--threads", f->build.threads, "0: all cores")->capture_default_str();
-  c->add_option("--kernels", f->build.kernels, "auto, ref, eigen, onednn")->capture_default_str();
+  c->add_option("--kernels", f->build.kernels, "auto, accurate, ref, eigen, onednn")->capture_default_str();
   c->add_flag("--flip", f->flip, "also with mirrored pictures averaged in, reported apart");
   c->add_flag("--confusion", f->confusion, "the confusion matrix");
   c->add_option("--mistakes", f->mistakes, "name so many wrong pictures, the surest first");

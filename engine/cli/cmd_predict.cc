@@ -165,7 +165,7 @@ std::function<int()> add(CLI::App& app, Context& context) {
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
   c->add_option("--threads", f->build.threads, "0: all cores")->capture_default_str();
-  c->add_option("--kernels", f->build.kernels, "auto, ref, eigen, onednn")->capture_default_str();
+  c->add_option("--kernels", f->build.kernels, "auto, accurate, ref, eigen, onednn")->capture_default_str();
   c->add_option("-o,--output", f->output, "write here instead of to standard output");
   c->add_flag("--flip", f->flip, "average with the mirrored picture");
   c->add_flag("--skip-corrupt", f->skip, "leave pictures that cannot be read out instead of failing");

@@ -52,7 +52,7 @@ std::function<int()> add(CLI::App& app, Context& context) {
       ->check(CLI::Range(0.0, 10000.0))
       ->capture_default_str();
   c->add_option("--threads", f->build.threads, "0: all cores")->capture_default_str();
-  c->add_option("--kernels", f->build.kernels, "auto, ref, eigen, onednn")->capture_default_str();
+  c->add_option("--kernels", f->build.kernels, "auto, accurate, ref, eigen, onednn")->capture_default_str();
   c->add_flag("--flip", f->flip, "average with the mirrored picture");
   return [f, &context] { return run(*f, context); };
 }

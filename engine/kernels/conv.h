@@ -37,10 +37,9 @@ class ConvKernel {
   virtual void backward_data(int n, const void* dy, void* dx, bool add) = 0;
   // dw = gradient, dbias = gradient (null: not wanted).
   virtual void backward_weights(int n, const void* x, const void* dy, float* dw, float* dbias) = 0;
-  // Whether values are rounded to the kernel's type between x and the sums too (Winograd's transforms in
-  // bf16): the error is then some 2^-8 of the sum of absolute products, as that of a bf16 result, instead of
-  // fp32's.
-  virtual bool rounds_inside() const { return false; }
+  // How far a result may be off, in parts of the largest, because values are rounded to the kernel's type
+  // between x and the sums too (Winograd's transforms in bf16); 0: sums are fp32's.
+  virtual double inner_rounding() const { return 0; }
   virtual size_t memory_bytes() const = 0;  // without the workspace
   virtual std::string name() const = 0;
 };
@@ -50,8 +49,9 @@ struct ChosenConv {
   std::string why;
 };
 
-// `kernels`: eigen, onednn, direct, winograd, own (winograd where it can, else direct) or auto. Unsupported
-// when one was named that cannot do this here.
+// `kernels`: eigen, onednn, direct, winograd2, winograd4 (tiles of 2x2, 4x4), winograd (the tile that needs
+// fewer products), own (winograd where it can, else direct), auto, or accurate (auto with tiles of 2x2 only).
+// Unsupported when one was named that cannot do this here.
 Result<ChosenConv> make_conv(const ConvRequest& request, const std::string& kernels);
 
 }  // namespace radl::engine

@@ -2,6 +2,8 @@
 // same machine type gives the same bits every time. docs/engine.md has the measurements behind them.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/kernels/conv.h"
 #include "engine/kernels/cpu.h"
 #include "engine/kernels/eigen/conv.h"
@@ -52,9 +54,9 @@ class PassesConv : public ConvKernel {
   void backward_weights(int n, const void* x, const void* dy, float* dw, float* dbias) override {
     weights_->backward_weights(n, x, dy, dw, dbias);
   }
-  bool rounds_inside() const override {
-    return forward_->rounds_inside() || (data_ && data_->rounds_inside()) ||
-           (weights_ && weights_->rounds_inside());
+  double inner_rounding() const override {
+    return std::max({forward_->inner_rounding(), data_ ? data_->inner_rounding() : 0,
+                     weights_ ? weights_->inner_rounding() : 0});
   }
   size_t memory_bytes() const override {
     return forward_->memory_bytes() + (data_ ? data_->memory_bytes() : 0) +
@@ -72,16 +74,15 @@ class PassesConv : public ConvKernel {
 };
 
 // docs/engine.md has the measurements behind these rules.
-ChosenConv choose(const ConvRequest& r) {
+ChosenConv choose(const ConvRequest& r, bool accurate) {
   const ConvGeometry& g = r.geometry;
   const std::string no_own = own_conv_refusal(r);
   if (r.type == Type::Bf16 && cpu().amx_bf16)
     if (auto kernel = make_onednn_conv(r)) return chosen(std::move(kernel), "AMX is oneDNN's");
   if (winograd_conv_refusal(r).empty()) {
-    if (r.backward_data && g.oh * g.ow <= 9)
-      if (auto kernel = PassesConv::make(r, make_winograd_conv, make_onednn_conv, make_winograd_conv))
-        return chosen(std::move(kernel), "3x3 on small pictures: oneDNN's input gradient skips the padding");
-    return chosen(make_winograd_conv(r), "3x3: 2.25 times fewer products");
+    const int tile = accurate ? 2 : winograd_tile(g);
+    return chosen(make_winograd_conv(r, tile),
+                  fmt::format("3x3: {} times fewer products", tile == 4 ? "up to 4" : "2.25"));
   }
   if (no_own.empty() && g.h * g.w == 1 && g.oc <= 16)
     return chosen(make_own_conv(r), "too small for oneDNN's calls");
@@ -97,7 +98,7 @@ ChosenConv choose(const ConvRequest& r) {
 }  // namespace
 
 Result<ChosenConv> make_conv(const ConvRequest& r, const std::string& kernels) {
-  if (kernels == "auto") return choose(r);
+  if (kernels == "auto" || kernels == "accurate") return choose(r, kernels == "accurate");
   if (kernels == "eigen") return chosen(make_eigen_conv(r), "asked for");
   if (kernels == "onednn") {
     auto kernel = make_onednn_conv(r);
@@ -105,10 +106,14 @@ Result<ChosenConv> make_conv(const ConvRequest& r, const std::string& kernels) {
     return Status(Code::Unsupported, "oneDNN has no kernel for this convolution here");
   }
   const std::string no_winograd = winograd_conv_refusal(r), no_direct = own_conv_refusal(r);
-  if (kernels != "direct" && no_winograd.empty()) return chosen(make_winograd_conv(r), "asked for");
-  if (kernels != "winograd" && no_direct.empty()) return chosen(make_own_conv(r), "asked for");
+  if (kernels != "direct" && no_winograd.empty()) {
+    const int tile = kernels == "winograd2" ? 2 : kernels == "winograd4" ? 4 : winograd_tile(r.geometry);
+    return chosen(make_winograd_conv(r, tile), "asked for");
+  }
+  const bool winograd = kernels.starts_with("winograd");
+  if (!winograd && no_direct.empty()) return chosen(make_own_conv(r), "asked for");
   return Status(Code::Unsupported,
-                fmt::format("{} kernels: {}", kernels, kernels == "winograd" ? no_winograd : no_direct));
+                fmt::format("{} kernels: {}", kernels, winograd ? no_winograd : no_direct));
 }
 
 }  // namespace radl::engine

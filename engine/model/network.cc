@@ -74,7 +74,8 @@ class PlainNetwork : public Network {
 };
 
 Status check_options(const BuildOptions& options) {
-  static const std::vector<std::string> kKernels{"auto", "ref", "eigen", "onednn", "own", "direct"};
+  static const std::vector<std::string> kKernels{"auto",   "accurate", "ref",   "eigen",
+                                                 "onednn", "own",      "direct"};
   if (options.batch_size < 1 || options.batch_size > (1 << 20))
     return invalid(fmt::format("the batch size is from 1 to 1048576, not {}", options.batch_size));
   if (options.threads < 0 || options.threads > 1024)
@@ -83,7 +84,7 @@ Status check_options(const BuildOptions& options) {
     return invalid(fmt::format("label smoothing is from 0 to below 1, not {}", options.label_smoothing));
   if (std::find(kKernels.begin(), kKernels.end(), options.kernels) == kKernels.end())
     return invalid(fmt::format("unknown kernels \"{}\"", options.kernels))
-        .with_hint("known are auto, ref, eigen, onednn, own, direct");
+        .with_hint("known are auto, accurate, ref, eigen, onednn, own, direct");
   return ok_status();
 }
 

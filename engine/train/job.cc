@@ -21,7 +21,8 @@ const std::vector<std::string_view> kEncodings = {"fp32", "bf16", "fp16"};
 const std::vector<std::string_view> kOptimizers = {"sgd", "adamw", "lars"};
 const std::vector<std::string_view> kSchedules = {"constant", "step", "cosine", "linear", "one_cycle"};
 const std::vector<std::string_view> kPrecisions = {"auto", "fp32", "bf16"};
-const std::vector<std::string_view> kKernels = {"auto", "ref", "eigen", "onednn", "own", "direct"};
+const std::vector<std::string_view> kKernels = {"auto",   "accurate", "ref",   "eigen",
+                                                "onednn", "own",      "direct"};
 const std::vector<std::string_view> kFlips = {"none", "random", "alternate"};
 const std::vector<std::string_view> kPaddings = {"reflect", "zero"};
 const std::vector<std::string_view> kResume = {"auto", "never", "require"};

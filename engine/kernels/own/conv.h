@@ -9,8 +9,10 @@ namespace radl::engine {
 std::string own_conv_refusal(const ConvRequest& request);
 std::unique_ptr<ConvKernel> make_own_conv(const ConvRequest& request);
 
-// The same for Winograd F(2x2, 3x3).
+// The same for Winograd: F(2x2, 3x3) or F(4x4, 3x3) by `tile`.
 std::string winograd_conv_refusal(const ConvRequest& request);
-std::unique_ptr<ConvKernel> make_winograd_conv(const ConvRequest& request);
+std::unique_ptr<ConvKernel> make_winograd_conv(const ConvRequest& request, int tile);
+// The tile that needs fewer products for these pictures.
+int winograd_tile(const ConvGeometry& geometry);
 
 }  // namespace radl::engine

@@ -1,0 +1,49 @@
+// The gradient of the weights of a Winograd convolution: G^T (sum over tiles of B^T d B x A dy A^T) G.
+#pragma once
+
+#include <vector>
+
+#include "engine/kernels/conv.h"
+#include "engine/kernels/own/winograd_tiling.h"
+
+namespace radl::engine::own {
+
+// Few channels: each thread has its tiles and its own sums, which stay in the second-level cache; the
+// threads' sums are added in thread order. Many channels: the threads transform a large strip of tiles
+// together, then each multiplies its share of the blocks of channels over all of it, so that the sums pass
+// through memory once a strip, or never where one strip is all.
+class WinogradGradient {
+ public:
+  WinogradGradient(const ConvRequest& r, const WinogradKernels& kernels);
+  // Of the request's workspace, a thread.
+  size_t scratch_bytes() const;
+  void run(int n, const void* x, const void* dy, float* dw);
+
+ private:
+  struct Pairs {
+    uint16_t *inputs, *gradients;
+  };
+  size_t slots(int n) const { return (tiling_.units(n) + units_in_slot_ - 1) / units_in_slot_; }
+  size_t blocks() const { return static_cast<size_t>(tiling_.in_blocks()) * tiling_.out_blocks(); }
+  size_t block_sums() const { return static_cast<size_t>(kernels_.places) * 256; }
+  size_t pair_values(int blocks) const { return blocks * layout_.block; }
+  void plan_strips(size_t pairs);
+  void transform(size_t slot, int at, int n, const void* x, const void* dy, const Pairs& to) const;
+  void multiply(size_t block, int place, int pairs, const Pairs& from, bool add, float* sums) const;
+  void unpack(size_t block, const float* const* sums, int parts, size_t at, size_t place, float* dw) const;
+  void run_apart(int n, const void* x, const void* dy, float* dw);
+  void run_together(int n, const void* x, const void* dy, float* dw);
+
+  ConvRequest r_;
+  const WinogradKernels& kernels_;
+  Tiling tiling_;
+  TileRows rows_;
+  FilterView view_;
+  PairLayout layout_;
+  int units_in_slot_ = 1, pairs_in_slot_ = 1;  // a slot: what is transformed at a time
+  size_t strip_ = 1;                           // slots
+  bool apart_ = true, single_strip_ = false;
+  std::vector<float*> parts_;
+};
+
+}  // namespace radl::engine::own
