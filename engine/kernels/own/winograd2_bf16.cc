@@ -8,8 +8,10 @@
 namespace radl::engine::own {
 namespace {
 
-#include "engine/kernels/own/winograd2_tiles.inc"
 #include "engine/kernels/own/winograd_common.inc"
+
+// On top of those:
+#include "engine/kernels/own/winograd2_tiles.inc"
 
 // ---- products of forward and backward data ----
 
