@@ -13,7 +13,8 @@ help:
 	@echo "make check              install packages, build, run the tests"
 	@echo "make check-conformance  compare with peers from PyPI and npm (skips what cannot be had)"
 	@echo "make check-sanitize     the tests under ASan and UBSan"
-	@echo "make build | install [PREFIX= DESTDIR=] | deb | fuzz | bench-NAME | clean"
+	@echo "make fuzz               run the fuzzers (clang); FUZZ_SECONDS=60 each, FUZZ_TOTAL= in all"
+	@echo "make build | install [PREFIX= DESTDIR=] | deb | bench-NAME | clean"
 
 deps:
 	@tools/install-packages build
@@ -57,7 +58,7 @@ deb: build
 	cd $(BUILD) && cpack -G DEB
 
 fuzz: deps-check
-	@tools/fuzz $(BUILD)-fuzz
+	@FUZZ_SECONDS="$(or $(FUZZ_SECONDS),60)" FUZZ_TOTAL="$(or $(FUZZ_TOTAL),0)" tools/fuzz $(BUILD)-fuzz $(FUZZERS)
 
 bench-%: deps-check
 	@tools/bench $* $(BUILD)

@@ -27,7 +27,7 @@ target_compile_definitions(radl_flags INTERFACE EIGEN_MPL2_ONLY FMT_HEADER_ONLY=
 if(RADL_SANITIZE)
   # g++ 12 takes what the sanitizers insert into std::regex for uses of uninitialised memory.
   target_compile_options(radl_flags INTERFACE -fsanitize=${RADL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1
-    -Wno-maybe-uninitialized)
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(radl_flags INTERFACE -fsanitize=${RADL_SANITIZE})
 endif()
 

@@ -48,6 +48,26 @@ void Diagnostics::sort() {
     if (a.span.file != b.span.file) return a.span.file < b.span.file;
     return a.span.begin < b.span.begin;
   });
+  drop_echoes();
+}
+
+void Diagnostics::drop_echoes() {
+  if (errors_ == 0 || warnings_ == 0) return;
+  auto touches = [](const Diagnostic& error, const Diagnostic& warning) {
+    return error.severity == Severity::Error && error.span.known() && error.span.file == warning.span.file &&
+           error.span.begin <= warning.span.end && warning.span.begin <= error.span.end;
+  };
+  auto echo = [&](const Diagnostic& d) {
+    if (d.severity != Severity::Warning) return false;
+    if (d.code != DiagCode::JunkSkipped && d.code != DiagCode::OddUnit) return false;
+    return std::any_of(list_.begin(), list_.end(),
+                       [&](const Diagnostic& other) { return touches(other, d); });
+  };
+  std::vector<bool> drop(list_.size());
+  for (size_t i = 0; i < list_.size(); ++i) drop[i] = echo(list_[i]);
+  size_t at = 0, before = list_.size();
+  std::erase_if(list_, [&](const Diagnostic&) { return drop[at++]; });
+  warnings_ -= before - list_.size();
 }
 
 void Diagnostics::append(const Diagnostics& other) {

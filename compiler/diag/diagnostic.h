@@ -110,12 +110,14 @@ class Diagnostics {
   size_t warnings() const { return warnings_; }
   size_t dropped() const { return dropped_; }  // beyond the caps
   bool has(DiagCode code) const;
-  // By file, offset, then order of arrival.
+  // By file, offset, then order of arrival. A warning about characters or units at the very place of an error
+  // says nothing new and is dropped.
   void sort();
   void append(const Diagnostics& other);
   void clear();
 
  private:
+  void drop_echoes();
   bool silenced(DiagCode code, Span span) const;
 
   struct Allow {

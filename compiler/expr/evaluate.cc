@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "common/text.h"
 #include "compiler/expr/functions.h"
 #include "compiler/expr/units.h"
+#include "compiler/syntax/unicode.h"
 
 namespace radl::expr {
 
@@ -523,10 +525,35 @@ class Evaluator {
   int depth_ = 0;
 };
 
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    uint32_t length = static_cast<unsigned char>(text[0]) < 0x80 ? 1 : decode_utf8(text).length;
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+// Plans, state and IR are JSON: no text in them can hold other bytes.
+bool is_utf8(const Value& value) {
+  if (value.kind() == Kind::Text) return is_utf8(value.as_text());
+  if (value.kind() == Kind::List || value.kind() == Kind::Joined)
+    return std::all_of(value.items().begin(), value.items().end(), [](const Value& v) { return is_utf8(v); });
+  if (value.kind() == Kind::Map)
+    return std::all_of(value.entries().begin(), value.entries().end(),
+                       [](const auto& entry) { return is_utf8(entry.first) && is_utf8(entry.second); });
+  return true;
+}
+
 }  // namespace
 
 Value evaluate(const ast::Expr& expression, const Context& context) {
-  return Evaluator(context).run(expression);
+  Value value = Evaluator(context).run(expression);
+  if (is_utf8(value)) return value;
+  if (!context.diagnostics->has(DiagCode::NotUtf8))
+    context.diagnostics->report(DiagCode::WrongOperand, expression.span, "this text is not UTF-8")
+        .with_help("other bytes can stand in it as base64: base64(file('picture.png'))");
+  return {};
 }
 
 }  // namespace radl::expr

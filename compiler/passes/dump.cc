@@ -164,6 +164,9 @@ std::string dump_order(const Build& build) {
   return text;
 }
 
-std::string dump_program(const Build& build) { return ir::to_json(build.program).dump(2) + "\n"; }
+// A file that is not UTF-8 is refused, but its passes may be looked at.
+std::string dump_program(const Build& build) {
+  return ir::to_json(build.program).dump(2, ' ', false, ir::Json::error_handler_t::replace) + "\n";
+}
 
 }  // namespace radl::passes

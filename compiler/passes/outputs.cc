@@ -41,7 +41,9 @@ class Outputs {
   void check_features(const ast::Block& block) {
     static const std::vector<std::string> names = {"value", "description", "sensitive"};
     std::map<std::string_view, Span> seen;
+    bool broken = false;
     for (const ast::Feature* feature : block.body.items) {
+      if (feature->form == ast::FeatureKind::Error) broken = true;
       if (feature->form == ast::FeatureKind::Error) continue;
       if (feature->form != ast::FeatureKind::Simple || feature->op != ast::Op::Eq) {
         wrong(feature->span, "an output takes features written with `=`");
@@ -58,7 +60,7 @@ class Outputs {
         wrong(feature->name.span, fmt::format("'{}' stands twice", feature->name.text));
       }
     }
-    if (!seen.contains("value"))
+    if (!seen.contains("value") && !broken)
       wrong(block.name.span, fmt::format("output '{}' has no value", block.name.text));
   }
 

@@ -24,8 +24,9 @@ void check_configures(const Document& document, Diagnostics& diagnostics);
 void check_contextualize(const Document& document, Diagnostics& diagnostics);
 void check_unused(const Document& document, Diagnostics& diagnostics);
 
-// Does a sentence with an unknown keyword bear this name? It was told of already; that nothing defines the name
-// would be a second message about the same mistake.
+// Is this name that of a sentence that could not be read: one with an unknown keyword, without a name, or that a text or
+// recipe without end swallowed? It was told of already; that nothing defines the name would be a second message about
+// the same mistake.
 bool may_be_defined(const Document& document, std::string_view name);
 
 // Type, operator, value and unit of one feature, at each place where it is written. True when it is right.

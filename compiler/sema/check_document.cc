@@ -95,7 +95,29 @@ void check_ansibles(const Document& document, Diagnostics& diagnostics) {
   }
 }
 
+namespace {
+
+// `system NAME (` or `system (` in a text of which a part could not be read.
+bool defined_in(std::string_view text, std::string_view name) {
+  auto skip = [&](size_t at) { return std::min(text.find_first_not_of(" \t\n", at), text.size()); };
+  for (std::string_view keyword : {"network", "system", "configure", "ansible"})
+    for (size_t at = text.find(keyword); at != text.npos; at = text.find(keyword, at + 1)) {
+      if (at > 0 && text[at - 1] != '\n' && text[at - 1] != ' ') continue;
+      at = skip(at + keyword.size());
+      if (at < text.size() && text[at] == '(') return true;
+      if (text.compare(at, name.size(), name) != 0) continue;
+      size_t behind = skip(at + name.size());
+      if (behind < text.size() && (text[behind] == '(' || text[behind] == '{')) return true;
+    }
+  return false;
+}
+
+}  // namespace
+
 bool may_be_defined(const Document& document, std::string_view name) {
+  if (std::any_of(document.broken.begin(), document.broken.end(),
+                  [&](const SourceFile* source) { return defined_in(source->text(), name); }))
+    return true;
   if (document.dialect == ast::Dialect::Ec3) return document.partial;  // in another file of the cluster
   return std::any_of(document.generals.begin(), document.generals.end(),
                      [&](const ast::Block* general) { return general->name.text == name; });
@@ -122,10 +144,12 @@ void check_configures(const Document& document, Diagnostics& diagnostics) {
     uint32_t at = body + static_cast<uint32_t>(std::min(fault->offset, recipe->text.size()));
     if (at >= recipe->span.end) at = recipe->span.begin;
     const ast::Name& name = configure.sentence->name;
-    diagnostics
-        .report(DiagCode::BadYaml, name.span,
-                "the recipe of `" + std::string(name.text) + "` is not YAML: " + fault->message)
-        .note({recipe->span.file, at, at + 1}, "here");
+    Diagnostic& d =
+        diagnostics.report(DiagCode::BadYaml, name.span,
+                           "the recipe of `" + std::string(name.text) + "` is not YAML: " + fault->message);
+    d.note({recipe->span.file, at, at + 1}, "here");
+    if (size_t begin = recipe->text.find("\n@begin"); begin != recipe->text.npos)
+      d.with_help("it runs over another `@begin`: is its own `@end` missing?");
   }
 }
 
@@ -227,7 +251,10 @@ void check_document(const Document& document, Diagnostics& diagnostics, const Ch
   warn_partial(document, diagnostics);
   for (const Definition& description : document.descriptions)
     check_set(Scope::Description, description.features, document, diagnostics, options);
-  if (options.unused) check_unused(document, diagnostics);
+  // What a misspelt name was to use is not unused.
+  bool misspelt = diagnostics.has(DiagCode::UnknownNetwork) || diagnostics.has(DiagCode::UnknownSystem) ||
+                  diagnostics.has(DiagCode::UnknownConfigure);
+  if (options.unused && !misspelt) check_unused(document, diagnostics);
 }
 
 }  // namespace radl::sema

@@ -56,9 +56,12 @@ bool strong_password(std::string_view text) {
 }
 
 bool wrong_choice(const At& at, const ast::String& value) {
-  Diagnostic& d = at.diagnostics.report(
-      DiagCode::WrongValue, value.span,
-      quoted(at.spec.name) + " is " + one_of(at.spec.values) + ", not '" + std::string(value.text) + "'");
+  Diagnostic& d = at.diagnostics.report(DiagCode::WrongValue, value.span,
+                                        quoted(at.spec.name) + " is " + one_of(at.spec.values) + ", not '" +
+                                            std::string(value.text.substr(0, value.text.find('\n'))) +
+                                            (value.text.find('\n') == value.text.npos ? "'" : "...'"));
+  if (value.text.find('\n') != value.text.npos)
+    d.with_help("this text runs over several lines: is its quote missing?");
   if (auto near = nearest_name(value.text, at.spec.values))
     d.fix("write '" + std::string(*near) + "'", value.span, "'" + std::string(*near) + "'");
   return false;
@@ -127,8 +130,9 @@ bool check_text(const At& at, const ast::String& value, const Document& document
       return document.networks.find(text) || may_be_defined(document, text) ||
              unknown_name(at, DiagCode::UnknownNetwork, value, "network", names_of(document.networks));
     case FeatureType::AnsibleName:
-      return document.ansibles.find(text) || unknown_name(at, DiagCode::UnknownAnsibleHost, value,
-                                                          "ansible host", names_of(document.ansibles));
+      return document.ansibles.find(text) || may_be_defined(document, text) ||
+             unknown_name(at, DiagCode::UnknownAnsibleHost, value, "ansible host",
+                          names_of(document.ansibles));
     case FeatureType::Password:
       return strong_password(text) ||
              at.fail(
@@ -145,6 +149,20 @@ bool check_text(const At& at, const ast::String& value, const Document& document
 bool wrong_type(const At& at, Span span) {
   return at.fail(DiagCode::WrongType, span,
                  quoted(at.spec.name) + " takes " + std::string(type_name(at.spec.type)));
+}
+
+// '2' and '512M' where a number is wanted.
+bool number_in_quotes(const At& at, const ast::String& value) {
+  Diagnostic& d =
+      at.diagnostics.report(DiagCode::WrongType, value.span,
+                            quoted(at.spec.name) + " takes " + std::string(type_name(at.spec.type)));
+  size_t digits = value.text.find_first_not_of("0123456789");
+  std::string_view unit = value.text.substr(std::min(digits, value.text.size()));
+  bool word =
+      std::all_of(unit.begin(), unit.end(), [](char c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; });
+  if (digits != 0 && !value.text.empty() && word)
+    d.fix("write " + std::string(value.text), value.span, std::string(value.text));
+  return false;
 }
 
 bool known_unit(UnitClass units, std::string_view unit) {
@@ -170,7 +188,12 @@ bool known_unit(UnitClass units, std::string_view unit) {
 bool check_number(const At& at, const ast::Number& number, const CheckOptions& options) {
   const FeatureSpec& spec = at.spec;
   bool integer = spec.type == FeatureType::Integer;
-  if (!integer && spec.type != FeatureType::Number) return wrong_type(at, number.span);
+  if (!integer && spec.type != FeatureType::Number) {
+    Diagnostic& d = at.diagnostics.report(DiagCode::WrongType, number.span,
+                                          quoted(spec.name) + " takes " + std::string(type_name(spec.type)));
+    if (spec.type != FeatureType::Applications) d.labelled("texts stand in quotes");
+    return false;
+  }
   if (integer && number.is_float && !options.lenient) {
     at.diagnostics.report(DiagCode::WrongType, number.span, quoted(spec.name) + " takes a whole number")
         .with_help("use a smaller unit: 1536M instead of 1.5G");
@@ -194,7 +217,7 @@ bool check_value(const At& at, const ast::Expr& value, const Document& document,
       type != FeatureType::Number && type != FeatureType::Integer && type != FeatureType::Applications;
   if (auto* number = ast::as<ast::Number>(&value)) return check_number(at, *number, options);
   if (value.kind == ast::Kind::String) {
-    if (!text_type) return wrong_type(at, value.span);
+    if (!text_type) return number_in_quotes(at, static_cast<const ast::String&>(value));
     return check_text(at, static_cast<const ast::String&>(value), document, options);
   }
   if (value.kind == ast::Kind::Random) return text_type || wrong_type(at, value.span);

@@ -148,6 +148,7 @@ Document build_document(const std::vector<const ast::Tree*>& trees, Diagnostics&
   for (const ast::Tree* tree : trees) {
     builder.add(*tree);
     if (tree->dialect != ast::Dialect::Radl1) document.dialect = tree->dialect;
+    if (tree->syntax_errors) document.broken.push_back(tree->source);
   }
   document.partial = is_partial(document);
   return document;

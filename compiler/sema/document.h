@@ -86,6 +86,8 @@ struct Document {
   ast::Dialect dialect = ast::Dialect::Radl1;
   // Templates of EC3 that are a part of a cluster, without its main one: they may name what other files define.
   bool partial = false;
+  // Sources in which something could not be read: what they define may be missing here.
+  std::vector<const SourceFile*> broken;
 };
 
 // Reports what the reference refuses while it parses: definitions twice, bounds that exclude each other, two

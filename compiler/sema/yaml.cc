@@ -1,13 +1,17 @@
-// Whether a recipe is the YAML that PyYAML's safe loader takes. libyaml is the same scanner and parser in C;
-// what the loader checks beyond syntax is checked here: one document, known tags, no collections as keys, no
-// alias without its anchor, dates that exist.
+// Whether a recipe is the YAML that PyYAML's safe loader takes. libyaml is the same scanner and parser in C.
+// Checked here is what PyYAML's own scanner refuses beyond it (tabs between words, `?` in a word inside of
+// brackets) and what its loader does: one document, known tags and values that fit them, no collections as
+// keys, no alias without its anchor, no anchor twice, dates that exist.
 #include <yaml.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "common/text.h"
 #include "compiler/sema/check.h"
 
 namespace radl::sema {
@@ -48,6 +52,66 @@ bool impossible_date(std::string_view text) {
   return day > kDays[month - 1] + (leap ? 1 : 0);
 }
 
+bool digits(std::string_view text, std::string_view which = "0123456789") {
+  return !text.empty() && text.find_first_not_of(which) == text.npos;
+}
+
+// A whole number as PyYAML writes it: sign, `_` anywhere, 0b, 0x, 0 for octal, 1:30.
+bool whole_number(std::string_view given) {
+  std::string text;
+  for (char c : given)
+    if (c != '_') text += c;
+  std::string_view rest = text;
+  if (rest.starts_with("-") || rest.starts_with("+")) rest.remove_prefix(1);
+  if (rest == "0") return true;
+  if (rest.starts_with("0b")) return digits(rest.substr(2), "01");
+  if (rest.starts_with("0x")) return digits(rest.substr(2), "0123456789abcdefABCDEF");
+  if (rest.starts_with("0")) return digits(rest, "01234567");
+  std::string parts(rest);
+  std::replace(parts.begin(), parts.end(), ':', '0');
+  return digits(parts) && !rest.starts_with(":") && !rest.ends_with(":") && rest.find("::") == rest.npos;
+}
+
+// The value of a scalar that bears one of YAML's own tags; "" when it fits.
+std::string misfit(std::string_view tag, std::string_view value) {
+  std::string lower = to_lower(value);
+  bool wrong = false;
+  if (tag == "int") {
+    wrong = !whole_number(value);
+  } else if (tag == "float") {
+    std::string text;
+    for (char c : lower)
+      if (c != '_') text += c;
+    std::string_view rest = text;
+    if (rest.starts_with("-") || rest.starts_with("+")) rest.remove_prefix(1);
+    double number = 0;
+    auto end = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+    wrong = rest != ".inf" && rest != ".nan" && rest.find(':') == rest.npos &&
+            (end.ec == std::errc::invalid_argument || end.ptr != rest.data() + rest.size());
+  } else if (tag == "bool") {
+    static constexpr std::array<std::string_view, 6> kWords = {"yes", "no", "true", "false", "on", "off"};
+    wrong = std::find(kWords.begin(), kWords.end(), lower) == kWords.end();
+  } else if (tag == "timestamp") {
+    wrong = value.size() < 8 || !digits(value.substr(0, 4)) || value[4] != '-';
+  } else if (tag == "binary") {
+    size_t sixes = 0;
+    for (char c : value) sixes += std::isalnum(static_cast<unsigned char>(c)) || c == '+' || c == '/';
+    wrong = (sixes + static_cast<size_t>(std::count(value.begin(), value.end(), '='))) % 4 != 0;
+  } else if (tag == "value") {
+    wrong = true;
+  }
+  return wrong
+             ? "`" + std::string(value.substr(0, 40)) + "` does not fit its tag `!!" + std::string(tag) + "`"
+             : "";
+}
+
+// What PyYAML takes for a number although nothing is left of it. (`=` and `<<` have a type there, but no
+// value.)
+bool no_value(std::string_view text) {
+  if (text.starts_with("-") || text.starts_with("+")) text.remove_prefix(1);
+  return (text.starts_with("0x") || text.starts_with("0b")) && digits(text.substr(2), "_");
+}
+
 // Follows the events of one document.
 class Loader {
  public:
@@ -59,23 +123,35 @@ class Loader {
       case YAML_ALIAS_EVENT: {
         std::string name(text_of(event.data.alias.anchor));
         if (!anchors_.contains(name)) return "the alias `*" + name + "` has no anchor";
-        return node(anchors_of_collections_.contains(name), false);
+        bool collection = anchors_of_collections_.contains(name);
+        return node(collection, false, collection);
       }
       case YAML_SCALAR_EVENT: {
         const auto& scalar = event.data.scalar;
         std::string_view value(reinterpret_cast<const char*>(scalar.value), scalar.length);
         bool plain = scalar.style == YAML_PLAIN_SCALAR_STYLE && !scalar.tag;
         if (plain && impossible_date(value)) return "there is no such day";
-        return begin(scalar.anchor, scalar.tag, false, plain && value == "<<");
+        bool key = !levels_.empty() && levels_.back().map && levels_.back().key;
+        if (plain && !key && (no_value(value) || value == "=" || value == "<<"))
+          return "`" + std::string(value) + "` has no value: put it in quotes";
+        // Inside brackets PyYAML ends a word at `?`, and then finds no comma.
+        if (scalar.style == YAML_PLAIN_SCALAR_STYLE && flow() && value.find('?') != value.npos)
+          return "a text with `?` inside of brackets needs quotes";
+        std::string_view tag = text_of(scalar.tag);
+        constexpr std::string_view kStandard = "tag:yaml.org,2002:";
+        std::string fault = tag.starts_with(kStandard) ? misfit(tag.substr(kStandard.size()), value) : "";
+        return fault.empty() ? begin(scalar.anchor, scalar.tag, false, plain && value == "<<") : fault;
       }
       case YAML_SEQUENCE_START_EVENT: {
         std::string fault =
             begin(event.data.sequence_start.anchor, event.data.sequence_start.tag, true, false);
-        return fault.empty() ? enter({false, false}) : fault;
+        bool brackets = event.data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE;
+        return fault.empty() ? enter({false, false, flow() || brackets, merges_}) : fault;
       }
       case YAML_MAPPING_START_EVENT: {
         std::string fault = begin(event.data.mapping_start.anchor, event.data.mapping_start.tag, true, false);
-        return fault.empty() ? enter({true, true}) : fault;
+        bool brackets = event.data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
+        return fault.empty() ? enter({true, true, flow() || brackets, false}) : fault;
       }
       case YAML_SEQUENCE_END_EVENT:
       case YAML_MAPPING_END_EVENT:
@@ -89,6 +165,8 @@ class Loader {
  private:
   struct Level {
     bool map, key;  // key: the next node is one
+    bool flow;      // inside brackets
+    bool merged;    // the list behind `<<`, of maps
   };
 
   // libyaml's time grows with the square of the depth.
@@ -103,15 +181,18 @@ class Loader {
     if (!known_tag(text_of(tag))) return "the tag `" + std::string(text_of(tag)) + "` is not known";
     if (anchor) {
       std::string name(text_of(anchor));
-      anchors_.insert(name);
+      if (!anchors_.insert(name).second) return "the anchor `&" + name + "` stands twice";
       if (collection) anchors_of_collections_.insert(name);
     }
-    return node(collection, merge);
+    return node(collection, merge, collection);
   }
 
-  std::string node(bool collection, bool merge) {
+  bool flow() const { return !levels_.empty() && levels_.back().flow; }
+
+  std::string node(bool collection, bool merge, bool map) {
     bool was_merge = merge_;
-    merge_ = false;
+    merge_ = merges_ = false;
+    if (!levels_.empty() && levels_.back().merged && !map) return "`<<` takes a map, or a list of maps";
     if (levels_.empty() || !levels_.back().map) return {};
     bool key = levels_.back().key;
     levels_.back().key = !key;
@@ -119,13 +200,55 @@ class Loader {
       return "a map or a list cannot be a key (a value that begins with `{{` needs quotes)";
     if (!key && was_merge && !collection) return "`<<` takes a map";
     merge_ = key && merge;
+    merges_ = !key && was_merge;
     return {};
   }
 
   std::vector<Level> levels_;
   std::set<std::string> anchors_, anchors_of_collections_;
   int documents_ = 0;
-  bool merge_ = false;
+  bool merge_ = false;   // the last key was `<<`
+  bool merges_ = false;  // the node that just began is its value
+};
+
+// Tabs that stand neither in quotes, in a block (`|`, `>`) nor in a comment: PyYAML takes no token for one.
+class Tabs {
+ public:
+  explicit Tabs(std::string_view text) : text_(text), any_(text.find('\t') != text.npos) {}
+
+  // The offset of the first one before the end of this event; npos when there is none.
+  size_t take(const yaml_event_t& event) {
+    if (!any_) return std::string_view::npos;
+    size_t begin = byte_at(event.start_mark.index);
+    if (size_t tab = between(begin); tab != text_.npos) return tab;
+    if (event.type != YAML_SCALAR_EVENT) return text_.npos;
+    size_t end = byte_at(event.end_mark.index);
+    from_ = std::max(from_, end);
+    if (event.data.scalar.style != YAML_PLAIN_SCALAR_STYLE) return text_.npos;
+    size_t tab = text_.substr(begin, end - begin).find('\t');
+    return tab == text_.npos ? tab : begin + tab;
+  }
+
+ private:
+  size_t between(size_t end) {
+    for (; from_ < end; ++from_) {
+      if (text_[from_] == '\t') return from_;
+      if (text_[from_] == '#') from_ = std::min(text_.find('\n', from_), end) - 1;
+    }
+    return text_.npos;
+  }
+
+  // libyaml counts characters.
+  size_t byte_at(size_t index) {
+    for (; index_ < index && byte_ < text_.size(); ++index_) do
+        ++byte_;
+      while (byte_ < text_.size() && (text_[byte_] & 0xC0) == 0x80);
+    return byte_;
+  }
+
+  std::string_view text_;
+  bool any_;
+  size_t from_ = 0, byte_ = 0, index_ = 0;
 };
 
 // Owns libyaml's parser and its current event.
@@ -172,11 +295,14 @@ std::optional<YamlFault> yaml_fault(std::string_view text) {
   if (text.starts_with("$ANSIBLE_VAULT")) return std::nullopt;
   Parser yaml(text);
   Loader loader;
+  Tabs tabs(text);
   for (;;) {
     if (!yaml.next()) {
       std::string message = yaml.parser.problem ? yaml.parser.problem : "it cannot be read";
       return YamlFault{byte_of(text, yaml.parser.problem_mark), message};
     }
+    if (size_t tab = tabs.take(yaml.event); tab != text.npos)
+      return YamlFault{tab, "a tab stands where only blanks may: between words, or in a text without quotes"};
     std::string fault = loader.take(yaml.event);
     if (!fault.empty()) return YamlFault{byte_of(text, yaml.event.start_mark), fault};
     if (yaml.event.type == YAML_STREAM_END_EVENT) return std::nullopt;

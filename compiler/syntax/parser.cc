@@ -61,12 +61,39 @@ void refuse(const ast::Ec3Use& use, Diagnostics& diagnostics) {
   }
 }
 
+// A line of prose, or a comment of another language, is one mistake and not one for each word.
+std::vector<ast::Ec3Use> one_a_line(const ast::Tree& tree, Diagnostics& diagnostics) {
+  std::vector<ast::Ec3Use> out;
+  int told = 0;
+  for (const ast::Ec3Use& use : tree.ec3_uses) {
+    if (use.what != ast::Ec3Use::What::GeneralSentence) {
+      out.push_back(use);
+      continue;
+    }
+    int line = tree.source->position(use.span.begin).line;
+    if (line == told) continue;
+    told = line;
+    const ast::Trivia* mark = nullptr;
+    for (const ast::Trivia& piece : tree.trivia)
+      if (piece.kind == ast::TriviaKind::Junk && piece.span.begin < use.span.begin &&
+          tree.source->position(piece.span.begin).line == line &&
+          foreign_comment_mark(tree.source->text(piece.span)))
+        mark = &piece;
+    if (mark)
+      diagnostics.report(DiagCode::UnexpectedToken, mark->span, "comments begin with `#`")
+          .fix("write `#`", mark->span, "#");
+    else
+      out.push_back(use);
+  }
+  return out;
+}
+
 void settle_dialect(ast::Tree& tree, bool ec3, Diagnostics& diagnostics) {
   if (tree.dialect == ast::Dialect::Radl1 && ec3) {
     tree.dialect = ast::Dialect::Ec3;
     return;
   }
-  for (const ast::Ec3Use& use : tree.ec3_uses) refuse(use, diagnostics);
+  for (const ast::Ec3Use& use : one_a_line(tree, diagnostics)) refuse(use, diagnostics);
   if (!tree.ec3_uses.empty()) tree.syntax_errors = true;
 }
 

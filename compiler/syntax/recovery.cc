@@ -32,6 +32,10 @@ std::string join(const std::vector<std::string>& words) {
 
 }  // namespace
 
+bool foreign_comment_mark(std::string_view junk) {
+  return junk.starts_with("//") || junk.starts_with("/*") || junk == "--";
+}
+
 Diagnostic& report_unknown_sentence(std::string_view word, Span at, Diagnostics& diagnostics) {
   static const std::vector<std::string_view> kSentences = {"network",       "system",  "configure",  "deploy",
                                                            "contextualize", "ansible", "description"};
@@ -58,14 +62,18 @@ std::string TokenStream::expectation(const Names& expected) const {
   }
   if (has(names, "number") && has(names, "text")) {
     bool list = has(names, "[");
-    words.push_back(version2_ ? "a value"
-                    : list    ? "a number, a text in quotes, a list"
-                              : "a number or a text in quotes");
+    if (version2_) {
+      words.push_back("a value");
+    } else {
+      words.insert(words.end(), {"a number", "a text in quotes"});
+      if (list) words.push_back("a list");
+    }
     drop(names, {"number", "text", "[", "'", "name", "-", "not", "if", "(", "system", "network", "configure",
                  "ansible", "description"});
   }
   if (has(names, "=") && has(names, "<")) {
-    words.push_back(has(names, "contains") ? "`=`, `<=`, `>=`, `contains`" : "`=`, `<=`, `>=`");
+    words.insert(words.end(), {"`=`", "`<=`", "`>=`"});
+    if (has(names, "contains")) words.push_back("`contains`");
     drop(names, {"=", "<", ">", "<=", ">=", "==", "!=", "contains"});
   }
   if (has(names, "+") && has(names, "*")) {
@@ -103,6 +111,9 @@ std::string TokenStream::hint(const Token& found) const {
     return "`#` begins a comment: the rest of that line was not read";
   if (found.kind == RawKind::Or || (found.kind == RawKind::And && version2_))
     return "put a condition with `and` or `or` in parentheses";
+  if (version2_ && levels_.empty() && sentence_ == RawKind::Deploy && found.kind >= RawKind::EqEq &&
+      found.kind <= RawKind::Percent)
+    return "put a computed number in parentheses: `deploy name ( input.n * 2 )`";
   if (before_last_.kind == RawKind::Ansible || sentence_ == RawKind::Ansible) return {};
   if (found.kind == RawKind::Recipe)
     return inside() == Inside::Resources ? "nothing but the recipe stands inside these parentheses"
@@ -173,7 +184,7 @@ bool TokenStream::is_sync(const Token& token) {
       return token.kind == RawKind::And || token.kind == RawKind::Close;
     case Inside::Items:
       return token.kind == RawKind::Close || token.kind == RawKind::Option ||
-             (token.kind == RawKind::System && peek(2).kind == RawKind::Configure);
+             (token.kind == RawKind::System && (at_line_start(token) || peek(2).kind == RawKind::Configure));
     case Inside::Resources:
       return token.kind == RawKind::Close || (token.kind == RawKind::Name && peek(1).kind == RawKind::Text);
     case Inside::Expression:
@@ -229,14 +240,18 @@ void TokenStream::syntax_error(Span at, const Names& expected) {
   if (runaway_text(at)) {
     again = true;  // the token was scanned from inside a text: forget it
   } else {
+    if (!made_up && !again && out_.empty() && known_mistake(found, expected)) return;
     if (!made_up && !again && !unknown_sentence()) {
       std::string word =
           found.kind == RawKind::End ? "end of the file" : "`" + std::string(source_.text(at)) + "`";
       if (found.kind == RawKind::Recipe) word = "recipe";
       if (size_t newline = word.find('\n'); newline != std::string::npos)
         word = word.substr(0, newline) + "...`";
-      std::string wanted = expectation(expected);
-      Diagnostic& d = error(DiagCode::UnexpectedToken, at, "unexpected " + word);
+      std::string piece = missing_piece(found), wanted = piece.empty() ? expectation(expected) : "";
+      bool behind = found.kind == RawKind::End || (!piece.empty() && at_line_start(found));
+      Span shown = behind ? span(before_last_.span.end, before_last_.span.end) : at;
+      Diagnostic& d =
+          error(DiagCode::UnexpectedToken, shown, piece.empty() ? "unexpected " + word : std::move(piece));
       if (!wanted.empty()) d.labelled("expected " + wanted);
       d.help = hint(found);
     }
@@ -248,6 +263,7 @@ void TokenStream::syntax_error(Span at, const Names& expected) {
   }
   if (stopped_) return;
   if (out_.empty()) skip_to_sync();
+  if (levels_.empty()) sentence_tokens_ = 0;
   resumed_at_ = out_.empty() ? peek().span.begin : out_.front().span.begin;
   out_.push_front({RawKind::End, Made::Sync, span(at.begin, at.begin)});
 }

@@ -31,15 +31,30 @@ TokenStream::Token TokenStream::repaired() {
     }
     switch (token.kind) {
       case RawKind::And:
+        if (version2_ && missing_close_in_value()) {
+          put_back(token);
+          Token close = out_.front();
+          out_.pop_front();
+          return close;
+        }
         if (dangling_and(token)) continue;
         break;
+      case RawKind::System:
+        missing_open(token);
+        break;
       case RawKind::Name:
+        if (missing_open(token)) return token;
+        if (bare_recipe(token)) continue;
+        [[fallthrough]];
       case RawKind::Soft:
         if (missing_and(token)) {
           out_.push_back(token);
           return {RawKind::And, Made::No, span(token.span.begin, token.span.begin)};
         }
-        if (token.kind == RawKind::Name) placeholder(token);
+        if (token.kind == RawKind::Name) {
+          placeholder(token);
+          word_for_count(token);
+        }
         break;
       case RawKind::Close:
         if (!levels_.empty()) break;
@@ -54,6 +69,7 @@ TokenStream::Token TokenStream::repaired() {
       case RawKind::Recipe:
       case RawKind::EmptyRecipe:
       case RawKind::OpenRecipe:
+        if (missing_open(token)) return token;
         recipe_ends(token);
         break;
       case RawKind::BadRandom:
@@ -121,6 +137,12 @@ bool TokenStream::missing_and(const Token& token) {
   }
   // radl 2 has comparisons: `a = 2 GB <= x`.
   if (version2_ && number && after != RawKind::Eq && !at_line_start(token)) return false;
+  if (skipped(last_.span.end, token.span.begin) == ";") {
+    uint32_t at = static_cast<uint32_t>(bytes_.find(';', last_.span.end));
+    error(DiagCode::MissingAnd, span(at, at + 1), "features are joined by `and`, not by `;`")
+        .fix("write `and`", span(at, at + 1), " and");
+    return true;
+  }
   error(DiagCode::MissingAnd, token.span,
         "`and` is missing before `" + std::string(source_.text(token.span)) + "`")
       .labelled("a new feature begins here")
@@ -173,10 +195,15 @@ bool TokenStream::missing_close(const Token& token, size_t ahead) {
 
 void TokenStream::close_all(const Token& before) {
   Span open = levels_.back().open;
+  uint32_t at = last_.span.end;
+  if (closes_silently(open, before)) {
+    close_levels(0, at);
+    scanner_.set_depth(0);
+    return;
+  }
   Diagnostic& d = error(DiagCode::UnclosedParenthesis, open, "this `(` is never closed");
   if (before.kind != RawKind::End) d.note(before.span, "the next sentence begins here");
   d.fix("insert `)`", span(last_.span.end, last_.span.end), "\n)");
-  uint32_t at = last_.span.end;
   close_levels(0, at);
   scanner_.set_depth(0);
 }
@@ -274,7 +301,10 @@ void TokenStream::recipe_ends(Token& token) {
   Span begin = span(token.span.begin, token.span.begin + 6);
   Diagnostic& d = error(DiagCode::UnclosedRecipe, begin, "this recipe never ends");
   if (found == std::string_view::npos) {
-    d.with_help("a recipe ends with `@end` at the start of a line");
+    token.span.end = recipe_was_to_end(token.span);
+    d.with_help("a recipe ends with `@end` at the start of a line")
+        .fix("insert `@end`", span(token.span.end, token.span.end), "@end\n");
+    rewind(token.span.end);
     return;
   }
   size_t line = body.rfind('\n', found);

@@ -237,8 +237,8 @@ bool TokenStream::starts_general(const Token& token) {
     case RawKind::Use:
       return sentence_tokens_ >= 4;
     case RawKind::Deploy: {
-      // `deploy s 1` NAME: the cloud, unless NAME is on a line of its own and something follows it that cannot
-      // stand behind a cloud.
+      // `deploy s 1` NAME: the cloud, unless NAME is on a line of its own and something follows it that
+      // cannot stand behind a cloud.
       if (!version2_ && sentence_tokens_ >= 4) return true;
       if (sentence_tokens_ < 3 || !at_line_start(token)) return false;
       RawKind after = peek().kind;
@@ -254,6 +254,7 @@ void TokenStream::report_junk() {
     if (piece.kind != ast::TriviaKind::Junk) continue;
     std::string_view text = source_.text(piece.span);
     std::string_view behind = bytes_.substr(piece.span.end), before = bytes_.substr(0, piece.span.begin);
+    if (braces_ && (text == "{" || text == "}")) continue;
     if (text == "@" && behind.starts_with("input.")) continue;  // a placeholder has its own message
     size_t word = before.find_last_of("@ \t\n=(");
     if (text == "@" && word != std::string_view::npos && before.substr(word).starts_with("@input.")) continue;
@@ -265,7 +266,10 @@ void TokenStream::report_junk() {
       diagnostics_.report(DiagCode::SignSkipped, piece.span,
                           "numbers have no sign: " + shown + " is skipped");
     } else {
-      diagnostics_.report(DiagCode::JunkSkipped, piece.span, shown + " means nothing here and is skipped");
+      bool before_operator = !behind.empty() && (behind[0] == '=' || behind[0] == '<' || behind[0] == '>');
+      diagnostics_.report(DiagCode::JunkSkipped, piece.span,
+                          shown + " means nothing here and is skipped" +
+                              (before_operator ? ": this reads `" + std::string(1, behind[0]) + "`" : ""));
     }
   }
 }

@@ -19,6 +19,9 @@ namespace radl {
 // "There is no sentence `sytem`", with the keyword that comes near, if one does.
 Diagnostic& report_unknown_sentence(std::string_view word, Span at, Diagnostics& diagnostics);
 
+// `//`, `/*` and `--`, which begin comments elsewhere.
+bool foreign_comment_mark(std::string_view junk);
+
 class TokenStream {
  public:
   using Symbol = grammar::Parser::symbol_type;
@@ -87,6 +90,25 @@ class TokenStream {
   void unclosed_interpolation(size_t level);
   bool text_ends(const Token& token);
 
+  // mistakes.cc
+  std::string_view skipped(uint32_t begin, uint32_t end) const;
+  bool missing_open(Token& token);
+  bool closes_silently(Span open, const Token& before);
+  bool bare_recipe(const Token& token);
+  bool missing_close_in_value();
+  uint32_t recipe_was_to_end(Span recipe) const;
+  void word_for_count(Token& token);
+  void resume(uint32_t offset, bool join);
+  bool comma_mistake(const Token& found);
+  bool list_mistake(const Token& found, const std::vector<std::string_view>& expected);
+  bool keyword_mistake(const Token& found, const std::vector<std::string_view>& expected);
+  bool quote_mistake(const Token& found);
+  bool operator_mistake(const Token& found);
+  bool comment_mistake(const Token& found);
+  bool known_mistake(const Token& found, const std::vector<std::string_view>& expected);
+  Span foreign_comment(Span token) const;
+  std::string missing_piece(const Token& found) const;
+
   // recovery.cc
   bool is_sync(const Token& token);
   void skip_to_sync();
@@ -130,6 +152,7 @@ class TokenStream {
   int sentence_tokens_ = 0;           // of it, at depth 0, keyword included
   uint32_t resumed_at_ = UINT32_MAX;  // where reading went on after the last syntax error
   int errors_ = 0;
+  bool braces_ = false;  // a `{` was read as `(`
 };
 
 }  // namespace radl

@@ -54,8 +54,9 @@ void note_renames(Draft& draft, const std::map<std::string, std::vector<const Re
       fresh[desired.node->system].push_back(&desired);
   }
   for (const auto& [old_name, records] : gone) {
-    bool still_deployed = std::any_of(draft.input.program.nodes.begin(), draft.input.program.nodes.end(),
-                                      [&](const ir::Node& node) { return node.system == old_name; });
+    bool still_deployed =
+        std::any_of(draft.input.program.nodes.begin(), draft.input.program.nodes.end(),
+                    [&name = old_name](const ir::Node& node) { return node.system == name; });
     if (still_deployed) continue;
     for (const auto& [new_name, nodes] : fresh) {
       if (nodes.size() != records.size() || nodes[0]->provider != records[0]->provider) continue;

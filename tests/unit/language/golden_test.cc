@@ -1,5 +1,5 @@
 // Golden files of the compiler, in tests/lang: parse (sources with what is said about them, and the tree),
-// check and ext (with what is said about them), ir (with their IR) and ec3 (sets of EC3's templates, one a
+// check, mistakes and ext (with what is said about them), ir (with their IR) and ec3 (sets of EC3's templates, one a
 // .args file, with their IR). The name of a case says what must happen: bad-* has errors, warn-* warnings
 // only, all others neither. ACCEPT=1 writes the expectations anew; that is refused where CI is set.
 #include <gtest/gtest.h>
@@ -125,7 +125,7 @@ TEST_P(Golden, RoundTripsAsJson) {
 
 std::vector<std::string> cases() {
   std::vector<std::string> names;
-  for (const char* folder : {"parse", "check", "ext", "ir", "ec3"}) {
+  for (const char* folder : {"parse", "check", "mistakes", "ext", "ir", "ec3"}) {
     const char* extension = std::string_view(folder) == "ec3" ? ".args" : ".radl";
     for (const auto& entry : fs::directory_iterator(kRoot + folder)) {
       if (entry.path().extension() == extension)
