@@ -29,12 +29,18 @@ class AdamW : public OptimizerBase {
     const float factor = gradient_factor(g, scale);
     ++steps_;
     const double t = static_cast<double>(steps_);
-    const float step = static_cast<float>(rate / (1 - std::pow(static_cast<double>(config_.beta1), t)));
+    const double correction1 = 1 - std::pow(static_cast<double>(config_.beta1), t);
     const float correction2 =
         static_cast<float>(1 / std::sqrt(1 - std::pow(static_cast<double>(config_.beta2), t)));
-    for_pieces([&](size_t begin, size_t end, bool decays) {
-      const Factors f{factor, config_.beta1, config_.beta2, decays ? 1 - rate * config_.weight_decay : 1.0f,
-                      step,   correction2,   config_.eps};
+    for_pieces([&](size_t begin, size_t end, const Run& run) {
+      const float own = rate * run.rate;
+      const Factors f{factor,
+                      config_.beta1,
+                      config_.beta2,
+                      1 - own * run.decay,
+                      static_cast<float>(own / correction1),
+                      correction2,
+                      config_.eps};
       update(w.data() + begin, g.data() + begin, state_.data() + begin, state_.data() + size_ + begin,
              end - begin, f);
     });

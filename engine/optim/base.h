@@ -1,5 +1,4 @@
-// What the optimizers share: the range that they own cut into runs with and without weight decay, and
-// threads.
+// What the optimizers share: the range that they own cut into runs that are treated alike, and threads.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +12,9 @@ namespace radl::engine {
 struct Run {
   size_t begin = 0, end = 0;
   bool decays = false;
+  float decay = 0;  // weight decay
+  float rate = 1;   // factor on the learning rate
+  int rows = 0;     // above 0: a matrix of so many rows, a run of its own (muon only)
 };
 
 class OptimizerBase : public Optimizer {
@@ -31,14 +33,14 @@ class OptimizerBase : public Optimizer {
     const double norm = norm2(gradients) * scale;
     return norm > config_.clip_norm ? static_cast<float>(scale * (config_.clip_norm / norm)) : scale;
   }
-  // Calls f(begin, end, decays) over disjoint pieces, in parallel: elements do not depend on each other.
+  // Calls f(begin, end, run) over disjoint pieces, in parallel: elements do not depend on each other.
   template <class F>
   void for_pieces(F&& f) const {
     const int threads = size_ < 65536 ? 1 : std::max(1, config_.threads);
     parallel_for(threads, size_, 1024, [&](size_t from, size_t to, int) {
       for (const Run& run : runs_) {
         const size_t begin = std::max(run.begin, from), end = std::min(run.end, to);
-        if (begin < end) f(begin, end, run.decays);
+        if (begin < end) f(begin, end, run);
       }
     });
   }
@@ -53,5 +55,6 @@ class OptimizerBase : public Optimizer {
 std::unique_ptr<Optimizer> make_sgd(const OptimizerConfig&, std::vector<Run> runs, size_t size);
 std::unique_ptr<Optimizer> make_adamw(const OptimizerConfig&, std::vector<Run> runs, size_t size);
 std::unique_ptr<Optimizer> make_lars(const OptimizerConfig&, std::vector<Run> parameters, size_t size);
+std::unique_ptr<Optimizer> make_muon(const OptimizerConfig&, std::vector<Run> runs, size_t size);
 
 }  // namespace radl::engine

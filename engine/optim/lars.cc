@@ -16,15 +16,14 @@ class Lars : public OptimizerBase {
     ++steps_;
     for (const Run& run : runs_) {
       const size_t n = run.end - run.begin;
-      float local = rate;
+      float local = rate * run.rate;
       if (run.decays) {
         const double weight = norm2(w.subspan(run.begin, n)),
                      gradient = norm2(g.subspan(run.begin, n)) * factor;
         if (weight > 0 && gradient > 0)
-          local =
-              static_cast<float>(rate * config_.trust * weight / (gradient + config_.weight_decay * weight));
+          local = static_cast<float>(local * config_.trust * weight / (gradient + run.decay * weight));
       }
-      const float decay = run.decays ? config_.weight_decay : 0;
+      const float decay = run.decay;
       float *weights = w.data() + run.begin, *velocity = state_.data() + run.begin;
       const float* gradients = g.data() + run.begin;
       for (size_t i = 0; i < n; ++i) {

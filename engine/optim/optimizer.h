@@ -1,7 +1,8 @@
 // Optimizers over flat fp32 spans: one fused pass over parameters, gradients and state.
 //
 // The spans given to step() cover the layout given to make(), or a shard of it (whole parameters or, for
-// every optimizer but LARS, any range): a parameter server makes one optimizer for the range that it owns.
+// every optimizer but LARS and Muon, any range): a parameter server makes one optimizer for the range that it
+// owns.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +17,19 @@
 namespace radl::engine {
 
 struct OptimizerConfig {
-  std::string name = "sgd";  // sgd, nesterov (sgd with nesterov), adamw, lars
-  float momentum = 0.9f;     // sgd, lars
-  bool nesterov = false;     // sgd
+  std::string name = "sgd";  // sgd, nesterov (sgd with nesterov), adamw, lars, muon
+  float momentum = 0.9f;     // sgd, lars, muon
+  bool nesterov = false;     // sgd, muon
   float weight_decay =
       0;  // only where ParameterInfo::decays; sgd and lars add it to the gradient, adamw decouples it
   float beta1 = 0.9f, beta2 = 0.999f, eps = 1e-8f;  // adamw (Loshchilov and Hutter 2019)
   float trust = 0.001f;                             // lars (You et al. 2017)
-  float clip_norm = 0;  // > 0: scales the gradient of this span so that its 2-norm is at most this
+  int iterations = 5;          // muon: Newton-Schulz steps that make an update orthogonal
+  float rest_momentum = 0.9f;  // muon: of the parameters that are no matrices, and of the last one's
+  float bias_rate = 1;         // factors on the learning rate: of biases and normalisation,
+  float head_rate = 1;         // of the last layer's weights
+  float bias_decay = 0;        // weight decay where !ParameterInfo::decays
+  float clip_norm = 0;         // > 0: scales the gradient of this span so that its 2-norm is at most this
   int threads = 1;
 };
 

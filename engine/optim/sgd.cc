@@ -26,8 +26,8 @@ class Sgd : public OptimizerBase {
   void step(std::span<float> w, std::span<const float> g, float rate, float scale) override {
     const float factor = gradient_factor(g, scale);
     ++steps_;
-    for_pieces([&](size_t begin, size_t end, bool decays) {
-      const Factors f{factor, decays ? config_.weight_decay : 0.0f, config_.momentum, rate};
+    for_pieces([&](size_t begin, size_t end, const Run& run) {
+      const Factors f{factor, run.decay, config_.momentum, rate * run.rate};
       const auto apply = config_.nesterov ? update<true> : update<false>;
       apply(w.data() + begin, g.data() + begin, state_.data() + begin, end - begin, f);
     });

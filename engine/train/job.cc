@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 
 const std::vector<std::string_view> kModes = {"async", "sync", "stale", "allreduce"};
 const std::vector<std::string_view> kEncodings = {"fp32", "bf16", "fp16"};
-const std::vector<std::string_view> kOptimizers = {"sgd", "adamw", "lars"};
+const std::vector<std::string_view> kOptimizers = {"sgd", "adamw", "lars", "muon"};
 const std::vector<std::string_view> kSchedules = {"constant", "step", "cosine", "linear", "one_cycle"};
 const std::vector<std::string_view> kPrecisions = {"auto", "fp32", "bf16"};
 const std::vector<std::string_view> kKernels = {"auto",   "accurate", "ref",   "eigen",
@@ -57,6 +57,11 @@ void read_optimizer(const Json& json, OptimizerSpec& out, Problems& problems) {
   f.get("beta2", out.beta2, {.low = 0, .high = 0.999999});
   f.get("epsilon", out.epsilon, {.low = 0, .high = 1, .low_open = true});
   f.get("trust", out.trust, {.low = 0, .high = 1, .low_open = true});
+  f.get("iterations", out.iterations, {.low = 1, .high = 20});
+  f.get("rest_momentum", out.rest_momentum, {.low = 0, .high = 0.9999});
+  f.get("bias_rate", out.bias_rate, {.low = 0, .high = 1e6});
+  f.get("head_rate", out.head_rate, {.low = 0, .high = 1e6});
+  f.get("bias_decay", out.bias_decay, kShare);
   f.get("clip", out.clip, kCount);
 }
 
@@ -207,6 +212,17 @@ std::string address_problem(const std::string& address) {
   return "";
 }
 
+// Servers know ranges of weights and no layers.
+void check_whole_optimizer(const Job& job, Problems& problems) {
+  const OptimizerSpec& o = job.optimizer;
+  if (job.sync.mode == SyncMode::AllReduce) return;
+  if (o.name == "muon")
+    problems.add("optimizer.name",
+                 "\"muon\" does not work with parameter servers, only without or in mode "
+                 "\"allreduce\"");
+  if (o.head_rate != 1) problems.add("optimizer.head_rate", "does not work with parameter servers");
+}
+
 void check_cluster(const Job& job, Problems& problems) {
   const ClusterSpec& c = job.cluster;
   std::set<std::string> seen;
@@ -226,6 +242,7 @@ void check_cluster(const Job& job, Problems& problems) {
     problems.add("cluster.ps",
                  fmt::format("mode \"{}\" needs a parameter server", sync_mode_name(job.sync.mode)));
   }
+  check_whole_optimizer(job, problems);
   if (reduce && !c.ps.empty()) problems.add("cluster.ps", "mode \"allreduce\" has no parameter server");
   if (reduce && !c.chief.empty())
     problems.add("cluster.chief", "in mode \"allreduce\" worker 0 is the chief");

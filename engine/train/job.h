@@ -27,13 +27,17 @@ struct DatasetSpec {
 };
 
 struct OptimizerSpec {
-  std::string name = "sgd";  // sgd, adamw, lars
-  double momentum = 0.9;     // sgd, lars
-  bool nesterov = true;      // sgd
+  std::string name = "sgd";  // sgd, adamw, lars, muon
+  double momentum = 0.9;     // sgd, lars, muon
+  bool nesterov = true;      // sgd, muon
   double weight_decay = 5e-4;
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // adamw
   double trust = 0.001;                               // lars
-  double clip = 0;                                    // largest norm of a gradient; 0: no clipping
+  int iterations = 5;                                 // muon: Newton-Schulz steps of an update
+  double rest_momentum = 0.9;                         // muon: where it is plain SGD
+  double bias_rate = 1, head_rate = 1;  // factors on the rate: of biases and norms, of the last layer
+  double bias_decay = 0;                // weight decay of biases and norms
+  double clip = 0;                      // largest norm of a gradient; 0: no clipping
 };
 
 struct ScheduleSpec {

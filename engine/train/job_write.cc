@@ -40,6 +40,13 @@ Json result_part(const Job& job) {
                       {"beta1", o.beta1},       {"beta2", o.beta2},
                       {"epsilon", o.epsilon},   {"trust", o.trust},
                       {"clip", o.clip}};
+  if (o.name == "muon") {
+    out["optimizer"]["iterations"] = o.iterations;
+    out["optimizer"]["rest_momentum"] = o.rest_momentum;
+  }
+  if (o.bias_rate != 1) out["optimizer"]["bias_rate"] = o.bias_rate;
+  if (o.head_rate != 1) out["optimizer"]["head_rate"] = o.head_rate;
+  if (o.bias_decay != 0) out["optimizer"]["bias_decay"] = o.bias_decay;
   out["schedule"] = {{"name", s.name},
                      {"peak", s.peak},
                      {"warmup", s.warmup},

@@ -57,6 +57,11 @@ OptimizerConfig optimizer_config(const Job& job) {
   out.beta2 = static_cast<float>(spec.beta2);
   out.eps = static_cast<float>(spec.epsilon);
   out.trust = static_cast<float>(spec.trust);
+  out.iterations = spec.iterations;
+  out.rest_momentum = static_cast<float>(spec.rest_momentum);
+  out.bias_rate = static_cast<float>(spec.bias_rate);
+  out.head_rate = static_cast<float>(spec.head_rate);
+  out.bias_decay = static_cast<float>(spec.bias_decay);
   out.clip_norm = static_cast<float>(spec.clip);
   out.threads = std::max(1, job.threads);
   return out;

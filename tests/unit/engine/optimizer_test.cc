@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "engine/optim/matrix.h"
 #include "engine/optim/schedule.h"
 
 namespace radl::engine {
@@ -84,6 +85,74 @@ TEST(Optimizer, LarsScalesEachTensor) {
   }
 }
 
+// Ten rows of forty: after enough steps the update is U V^T of the gradient, so its rows are orthonormal to
+// what the iteration gives (singular values about 0.7 to 1.2).
+TEST(Optimizer, MuonMovesEveryDirectionAlike) {
+  const std::vector<ParameterInfo> layout{{"a", {10, 4, 3, 3}, 0, 360, true},
+                                          {"b", {10}, 360, 10, false},
+                                          {"tall", {30, 10}, 370, 300, true},
+                                          {"head", {10, 10}, 670, 100, true}};
+  std::mt19937 random(7);
+  std::normal_distribution<float> normal;
+  std::vector<float> w(770), g(770);
+  for (float& x : w) x = normal(random);
+  for (float& x : g) x = normal(random);
+  const std::vector<float> before = w;
+  auto optimizer = Optimizer::make(
+      {.name = "muon", .momentum = 0, .iterations = 5, .rest_momentum = 0, .bias_rate = 4, .head_rate = 2},
+      layout);
+  ASSERT_TRUE(optimizer.ok()) << optimizer.status().text();
+  (*optimizer)->step(w, g, 0.1f, 0.5f);
+  const auto check = [&](size_t at, size_t rows, size_t columns) {
+    double norm = 0;
+    for (size_t i = at; i < at + rows * columns; ++i) norm += before[i] * double(before[i]);
+    const double keep = std::sqrt(double(rows) / norm);
+    std::vector<double> u(rows * columns);
+    for (size_t i = 0; i < u.size(); ++i) u[i] = (before[at + i] * keep - w[at + i]) / 0.1;
+    // The trace of U^T G is the sum of singular values, each times about one; and |U| is about sqrt(rank).
+    double size = 0, along = 0, g2 = 0;
+    for (size_t i = 0; i < u.size(); ++i)
+      size += u[i] * u[i], along += u[i] * g[at + i], g2 += g[at + i] * double(g[at + i]);
+    const double rank = double(std::min(rows, columns));
+    EXPECT_NEAR(size / rank, 0.95, 0.45);  // the mean square
+    EXPECT_GT(along, 0.9 * std::sqrt(g2));
+    const bool wide = rows <= columns;
+    for (size_t i = 0; i < size_t(rank); ++i)
+      for (size_t j = 0; j < i; ++j) {
+        double dot = 0;
+        for (size_t k = 0; k < std::max(rows, columns); ++k)
+          dot += wide ? u[i * columns + k] * u[j * columns + k] : u[k * columns + i] * u[k * columns + j];
+        EXPECT_NEAR(dot, 0, 0.35) << i << ' ' << j;
+      }
+  };
+  check(0, 10, 36);
+  check(370, 30, 10);
+  for (size_t i = 360; i < 370; ++i) EXPECT_NEAR(w[i], before[i] - 0.1 * 4 * 0.5 * g[i], 1e-6);
+  for (size_t i = 670; i < 770; ++i) EXPECT_NEAR(w[i], before[i] - 0.1 * 2 * 0.5 * g[i], 1e-6);
+  EXPECT_FALSE(Optimizer::make({.name = "muon"}, layout, 0, 300).ok()) << "a part of a matrix";
+}
+
+TEST(Optimizer, ProductsAreTheSameBitsWithAnyNumberOfThreads) {
+  const ProductShape s{37, 53, 71};
+  std::mt19937 random(8);
+  std::normal_distribution<float> normal;
+  std::vector<float> a(s.rows * s.inner), b(s.inner * s.columns), c(s.rows * s.columns), d(c.size());
+  for (float& x : a) x = normal(random);
+  for (float& x : b) x = normal(random);
+  multiply(s, a.data(), b.data(), c.data(), 1);
+  multiply(s, a.data(), b.data(), d.data(), 3);
+  EXPECT_EQ(c, d);
+  for (size_t i = 0; i < s.rows; ++i)
+    for (size_t j = 0; j < s.columns; ++j) {
+      float sum = 0;  // in the same order, rounded in the same places
+      for (size_t k = 0; k < s.inner; ++k) {
+        const volatile float product = a[i * s.inner + k] * b[k * s.columns + j];
+        sum += product;
+      }
+      ASSERT_EQ(c[i * s.columns + j], sum) << i << ' ' << j;
+    }
+}
+
 TEST(Optimizer, ShardsDoWhatTheWholeDoes) {
   for (const char* name : {"sgd", "nesterov", "adamw"}) {
     const OptimizerConfig config{.name = name, .weight_decay = 0.05f};
@@ -100,7 +169,7 @@ TEST(Optimizer, ShardsDoWhatTheWholeDoes) {
 }
 
 TEST(Optimizer, ResumesToTheSameBits) {
-  for (const char* name : {"sgd", "adamw", "lars"}) {
+  for (const char* name : {"sgd", "adamw", "lars", "muon"}) {
     const OptimizerConfig config{.name = name, .weight_decay = 0.05f};
     Problem a(5);
     auto first = Optimizer::make(config, kLayout);
