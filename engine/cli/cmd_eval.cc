@@ -16,6 +16,7 @@ struct Flags {
   std::string model, part = "test";
   data::OpenOptions open;
   BuildOptions build{.batch_size = 256, .training = false};
+  int translate = 0;
   bool flip = false, json = false, confusion = false;
   size_t mistakes = 0;
 };
@@ -65,23 +66,25 @@ int run(Flags& f, const Context& context) {
   }
   auto network = exporter::load_network(*bundle, f.build);
   if (!network.ok()) return fail(network.status());
-  auto e = evaluate(**network, dataset, {bundle->mean, bundle->deviation},
-                    {f.build.batch_size, f.flip, f.open.skip_corrupt, context.cancelled, f.mistakes});
+  auto e =
+      evaluate(**network, dataset, {bundle->mean, bundle->deviation},
+               {f.build.batch_size, f.flip, f.translate, f.open.skip_corrupt, context.cancelled, f.mistakes});
   if (!e.ok()) return fail(e.status());
+  const bool augmented = f.flip || f.translate > 0;
   if (f.json) {
     nlohmann::ordered_json out = {{"part", f.part},
                                   {"pictures", e->pictures},
                                   {"skipped", e->skipped},
                                   {"loss", e->loss},
                                   {"accuracy", e->accuracy}};
-    if (f.flip) out["accuracy_flip"] = e->accuracy_flip;
+    if (augmented) out["accuracy_tta"] = e->accuracy_tta;
     out["confusion"] = e->confusion;
     if (f.mistakes > 0) out["mistakes"] = mistakes_json(dataset, *e);
     fmt::print("{}\n", out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     return kDone;
   }
   fmt::print("{} pictures: accuracy {:.2f}%, loss {:.4f}\n", e->pictures, 100 * e->accuracy, e->loss);
-  if (f.flip) fmt::print("with mirrored pictures: accuracy {:.2f}%\n", 100 * e->accuracy_flip);
+  if (augmented) fmt::print("with test-time augmentation: accuracy {:.2f}%\n", 100 * e->accuracy_tta);
   if (e->skipped > 0) fmt::print("{} corrupt pictures left out\n", e->skipped);
   if (f.confusion) print_confusion(*bundle, *e);
   print_mistakes(*bundle, dataset, *e);
@@ -105,6 +108,8 @@ std::function<int()> add(CLI::App& app, Context& context) {
   c->add_option("--threads", f->build.threads, "0: all cores")->capture_default_str();
   c->add_option("--kernels", f->build.kernels, "auto, accurate, ref, eigen, onednn")->capture_default_str();
   c->add_flag("--flip", f->flip, "also with mirrored pictures averaged in, reported apart");
+  c->add_option("--translate", f->translate, "also with pictures shifted by so many pixels averaged in")
+      ->check(CLI::Range(0, 1024));
   c->add_flag("--confusion", f->confusion, "the confusion matrix");
   c->add_option("--mistakes", f->mistakes, "name so many wrong pictures, the surest first");
   c->add_flag("--skip-corrupt", f->open.skip_corrupt, "leave corrupt pictures out and count them");

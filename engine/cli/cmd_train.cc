@@ -58,8 +58,8 @@ void print_summary(const RunSummary& s) {
   if (s.skipped > 0) fmt::print("{} corrupt pictures left out\n", s.skipped);
   if (s.model.empty()) return;
   fmt::print("test accuracy {:.2f}%, test loss {:.4f}\n", 100 * s.test_accuracy, s.test_loss);
-  if (s.test_accuracy_flip > 0)
-    fmt::print("test accuracy with mirrored pictures {:.2f}%\n", 100 * s.test_accuracy_flip);
+  if (s.test_accuracy_tta > 0)
+    fmt::print("test accuracy with test-time augmentation {:.2f}%\n", 100 * s.test_accuracy_tta);
   fmt::print("model in {}\n", s.model);
 }
 

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "engine/data/random.h"
+#include "engine/data/shrink.h"
 
 namespace radl::engine::data {
 namespace {
@@ -47,6 +48,8 @@ struct Loader::Impl {
         pixels_(pixel_count(data_->shape())),
         batches_(data_->size() / size_),
         transform_(data_->shape(), data_->shape(), options.augment, options.normalization) {
+    for (const LoaderOptions::Stage& stage : options.stages)
+      shrinks_.emplace_back(data_->shape(), stage.shape);
     for (Slot& slot : slots_) {
       slot.images.resize(size_ * pixels_);
       slot.labels.resize(size_);
@@ -159,19 +162,37 @@ struct Loader::Impl {
       picture = scratch.stored.data();
     }
     slot.labels[i] = data_->label(index);
-    transform_.train(picture, options_.seed, epoch, index, scratch,
-                     std::span(slot.images).subspan(i * pixels_, pixels_));
+    const Shrink* shrink = shrink_of(slot.number);
+    if (shrink == nullptr) {
+      transform_.train(picture, options_.seed, epoch, index, scratch,
+                       std::span(slot.images).subspan(i * pixels_, pixels_));
+      return {};
+    }
+    thread_local std::vector<float> whole;
+    whole.resize(pixels_);
+    transform_.train(picture, options_.seed, epoch, index, scratch, whole);
+    const size_t values = pixel_count(shrink->to());
+    shrink->apply(whole, std::span(slot.images).subspan(i * values, values));
     return {};
+  }
+
+  // What batch `number` is scaled down by, null for pictures of the whole size.
+  const Shrink* shrink_of(uint64_t number) const {
+    for (size_t i = 0; i < shrinks_.size(); ++i)
+      if (number < options_.stages[i].before) return &shrinks_[i];
+    return nullptr;
   }
 
   // Closes the gaps that corrupt pictures left.
   Result<Batch> finish(Slot& slot) {
+    const Shrink* shrink = shrink_of(slot.number);
+    const size_t values = shrink == nullptr ? pixels_ : pixel_count(shrink->to());
     size_t kept = 0;
     for (size_t i = 0; i < size_; ++i) {
       if (!slot.good[i]) continue;
       if (kept != i) {
-        std::copy_n(slot.images.begin() + long(i * pixels_), pixels_,
-                    slot.images.begin() + long(kept * pixels_));
+        std::copy_n(slot.images.begin() + long(i * values), values,
+                    slot.images.begin() + long(kept * values));
         slot.labels[kept] = slot.labels[i];
       }
       ++kept;
@@ -180,7 +201,7 @@ struct Loader::Impl {
     if (kept < size_) slot.number = kNoBatch;  // it is no longer as it was prepared
     if (kept == 0)
       return Status(Code::Corrupt, fmt::format("a batch of {} pictures: none can be decoded", size_));
-    return Batch{std::span<const float>(slot.images.data(), kept * pixels_),
+    return Batch{std::span<const float>(slot.images.data(), kept * values),
                  std::span<const int32_t>(slot.labels.data(), kept), int(kept)};
   }
 
@@ -189,6 +210,7 @@ struct Loader::Impl {
   size_t size_, pixels_;
   uint64_t batches_;
   Transform transform_;
+  std::vector<Shrink> shrinks_;  // of options_.stages
   std::mutex mutex_;
   std::condition_variable changed_;
   std::array<Slot, 2> slots_;
@@ -214,6 +236,13 @@ Result<std::unique_ptr<Loader>> Loader::create(DatasetPtr dataset, const LoaderO
   const InputShape shape = dataset->shape();
   if (Status fits = Transform::check(shape, shape, options.augment, options.normalization); !fits.ok())
     return fits;
+  for (const LoaderOptions::Stage& s : options.stages) {
+    if (s.shape.height < 1 || s.shape.width < 1 || s.shape.height > shape.height ||
+        s.shape.width > shape.width || s.shape.channels != shape.channels)
+      return invalid(fmt::format("pictures of {}x{}x{} cannot be scaled down to {}x{}x{}", shape.height,
+                                 shape.width, shape.channels, s.shape.height, s.shape.width,
+                                 s.shape.channels));
+  }
   return std::unique_ptr<Loader>(new Loader(std::make_unique<Impl>(std::move(dataset), options)));
 }
 

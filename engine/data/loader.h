@@ -24,6 +24,12 @@ struct LoaderOptions {
   bool skip_corrupt = false;  // leave pictures that cannot be decoded out (counted) instead of failing
   Augment augment;
   Normalization normalization;
+  // Batches numbered below `before` (and not below an earlier stage's) are scaled down to `shape`.
+  struct Stage {
+    uint64_t before;
+    InputShape shape;
+  };
+  std::vector<Stage> stages;
 };
 
 class Loader {

@@ -24,12 +24,16 @@ class Evaluator {
         options_(options),
         transform_(dataset.shape(), dataset.shape(), data::Augment(), normalization),
         pixels_(data::pixel_count(dataset.shape())),
-        classes_(static_cast<size_t>(network.classes())) {
+        classes_(static_cast<size_t>(network.classes())),
+        views_(views_of(options)) {
     size_t batch = static_cast<size_t>(options.batch_size);
     images_.resize(batch * pixels_);
-    mirrored_.resize(options.flip ? batch * pixels_ : 0);
     logits_.resize(batch * classes_);
-    mirrored_logits_.resize(options.flip ? batch * classes_ : 0);
+    if (views_.size() > 1) {
+      stored_.resize(batch * pixels_);
+      view_logits_.resize(batch * classes_);
+      mean_logits_.resize(batch * classes_);
+    }
     out_.confusion.resize(classes_ * classes_);
   }
 
@@ -46,30 +50,48 @@ class Evaluator {
     double n = static_cast<double>(out_.pictures);
     out_.loss /= n;
     out_.accuracy = static_cast<double>(correct_) / n;
-    out_.accuracy_flip = static_cast<double>(correct_flip_) / n;
+    out_.accuracy_tta = static_cast<double>(correct_tta_) / n;
     std::sort(out_.mistakes.begin(), out_.mistakes.end(), surer);
     return out_;
   }
 
  private:
+  // A way to look at a picture, and its share of the sum.
+  struct View {
+    bool mirror = false;
+    int shift = 0;
+    float share = 1;
+  };
+  // The first is the picture as it is; alone when nothing else is asked for.
+  static std::vector<View> views_of(const EvaluateOptions& options) {
+    std::vector<View> out;
+    for (bool mirror : {false, true}) {
+      if (mirror && !options.flip) break;
+      const float side = options.flip ? 0.5f : 1.0f;
+      out.push_back({mirror, 0, options.translate > 0 ? side / 2 : side});
+      if (options.translate == 0) continue;
+      for (int shift : {-options.translate, options.translate}) out.push_back({mirror, shift, side / 4});
+    }
+    return out;
+  }
+
   Status load(size_t first, size_t count) {
     labels_.clear();
     indices_.clear();
-    stored_.resize(pixels_);
+    one_.resize(pixels_);
     for (size_t i = first; i < first + count; ++i) {
       const uint8_t* picture = dataset_.pixels(i);
       if (picture == nullptr) {
-        if (Status read = dataset_.read(i, stored_); !read.ok()) {
+        if (Status read = dataset_.read(i, one_); !read.ok()) {
           if (!options_.skip_corrupt || read.code() != Code::Corrupt) return read;
           ++out_.skipped;
           continue;
         }
-        picture = stored_.data();
+        picture = one_.data();
       }
       size_t at = labels_.size() * pixels_;
       transform_.evaluate(picture, scratch_, std::span(images_).subspan(at, pixels_));
-      if (options_.flip)
-        transform_.evaluate(picture, scratch_, std::span(mirrored_).subspan(at, pixels_), true);
+      if (views_.size() > 1) std::copy_n(picture, pixels_, stored_.begin() + static_cast<long>(at));
       labels_.push_back(dataset_.label(i));
       indices_.push_back(i);
     }
@@ -81,9 +103,17 @@ class Evaluator {
     size_t pixels = labels_.size() * pixels_, logits = labels_.size() * classes_;
     network_.evaluate({std::span<const float>(images_).first(pixels), labels_, n},
                       std::span(logits_).first(logits));
-    if (!options_.flip) return;
-    network_.evaluate({std::span<const float>(mirrored_).first(pixels), labels_, n},
-                      std::span(mirrored_logits_).first(logits));
+    if (views_.size() == 1) return;
+    for (size_t i = 0; i < logits; ++i) mean_logits_[i] = views_[0].share * logits_[i];
+    for (size_t v = 1; v < views_.size(); ++v) {
+      const View& view = views_[v];
+      for (size_t at = 0; at < pixels; at += pixels_)
+        transform_.evaluate(stored_.data() + at, scratch_, std::span(images_).subspan(at, pixels_),
+                            view.mirror, view.shift, view.shift);
+      network_.evaluate({std::span<const float>(images_).first(pixels), labels_, n},
+                        std::span(view_logits_).first(logits));
+      for (size_t i = 0; i < logits; ++i) mean_logits_[i] += view.share * view_logits_[i];
+    }
   }
 
   void count() {
@@ -96,9 +126,9 @@ class Evaluator {
       correct_ += best == labels_[i];
       ++out_.confusion[static_cast<size_t>(labels_[i]) * classes_ + static_cast<size_t>(best)];
       ++out_.pictures;
-      if (!options_.flip) continue;
-      for (size_t c = 0; c < classes_; ++c) row[c] += mirrored_logits_[i * classes_ + c];
-      correct_flip_ += std::max_element(row.begin(), row.end()) - row.begin() == labels_[i];
+      if (views_.size() == 1) continue;
+      row = std::span(mean_logits_).subspan(i * classes_, classes_);
+      correct_tta_ += std::max_element(row.begin(), row.end()) - row.begin() == labels_[i];
     }
   }
 
@@ -125,11 +155,12 @@ class Evaluator {
   data::Transform transform_;
   data::Transform::Scratch scratch_;
   size_t pixels_, classes_;
-  std::vector<float> images_, mirrored_, logits_, mirrored_logits_;
-  std::vector<uint8_t> stored_;
+  std::vector<View> views_;
+  std::vector<float> images_, logits_, view_logits_, mean_logits_;
+  std::vector<uint8_t> one_, stored_;  // a picture; those of the batch
   std::vector<int32_t> labels_;
   std::vector<size_t> indices_;
-  uint64_t correct_ = 0, correct_flip_ = 0;
+  uint64_t correct_ = 0, correct_tta_ = 0;
   Evaluation out_;
 };
 

@@ -20,7 +20,7 @@ struct Mistake {
 
 struct Evaluation {
   double loss = 0, accuracy = 0;
-  double accuracy_flip = 0;  // logits averaged with those of the mirrored picture; 0 if not asked for
+  double accuracy_tta = 0;  // with test-time augmentation; 0 if not asked for
   uint64_t pictures = 0, skipped = 0;
   std::vector<uint32_t> confusion;  // classes x classes, row = label, column = prediction
   std::vector<Mistake> mistakes;    // the surest first
@@ -28,7 +28,11 @@ struct Evaluation {
 
 struct EvaluateOptions {
   int batch_size = 128;  // at most what the network was built for
+  // Test-time augmentation: `flip` averages the logits with those of the mirrored picture; with `translate`
+  // that is half of the sum, a quarter each are the picture shifted by so many pixels up and left, and down
+  // and right, mirrored likewise; what is beyond the edge is reflected (Jordan 2024).
   bool flip = false;
+  int translate = 0;
   bool skip_corrupt = false;
   const std::atomic<bool>* cancelled = nullptr;
   size_t mistakes = 0;  // how many to name

@@ -93,6 +93,19 @@ void read_augment(const Json& json, AugmentSpec& out, Problems& problems) {
   f.get("saturation", out.saturation, kShare);
 }
 
+void read_resize(Fields& top, std::vector<ResizeSpec>& out, Problems& problems) {
+  const Json* list = top.array("resize");
+  if (list == nullptr) return;
+  out.clear();
+  for (size_t i = 0; i < list->size(); ++i) {
+    const std::string path = fmt::format("resize[{}]", i);
+    Fields f((*list)[i], path, problems);
+    f.get("scale", out.emplace_back().scale, {.low = 0, .high = 1, .low_open = true});
+    f.get("until", out.back().until, {.low = 0, .high = 1, .low_open = true});
+    if (i > 0 && out[i].until <= out[i - 1].until) problems.add(path + ".until", "must rise");
+  }
+}
+
 void read_sync(const Json& json, SyncSpec& out, Problems& problems) {
   Fields f(json, "sync", problems);
   int mode = static_cast<int>(out.mode), gradients = static_cast<int>(out.gradients),
@@ -132,6 +145,7 @@ void read_evaluate(const Json& json, EvaluateSpec& out, Problems& problems) {
   Fields f(json, "evaluate", problems);
   f.get("every_epochs", out.every_epochs, kCount);
   f.get("flip", out.flip);
+  f.get("translate", out.translate, {.low = 0, .high = 1024});
 }
 
 void read_directories(const Json& json, DirectorySpec& out, Problems& problems) {
@@ -182,6 +196,7 @@ void read_top(const Json& json, Job& job, Problems& problems) {
   f.get("accumulate", job.accumulate, {.low = 1, .high = 1 << 20});
   read_average(f, json, job.average, problems);
   read_part(f, "augment", job.augment, problems, read_augment);
+  read_resize(f, job.resize, problems);
   read_part(f, "sync", job.sync, problems, read_sync);
   read_part(f, "cluster", job.cluster, problems, read_cluster);
   read_part(f, "task", job.task, problems, read_task);

@@ -58,6 +58,11 @@ struct AugmentSpec {
   double brightness = 0, contrast = 0, saturation = 0;  // factors within 1 +- this
 };
 
+// Until that share of the run, pictures are scaled to that share of their sides.
+struct ResizeSpec {
+  double scale = 1, until = 1;
+};
+
 enum class SyncMode { Async, Sync, Stale, AllReduce };
 enum class Encoding : uint8_t { Fp32 = 0, Bf16 = 1, Fp16 = 2 };
 
@@ -96,7 +101,10 @@ struct CheckpointSpec {
 
 struct EvaluateSpec {
   double every_epochs = 1;  // 0: only at the end
-  bool flip = false;        // the final evaluation also averages over mirrored pictures, reported apart
+  // Test-time augmentation of the final evaluation, reported apart: over mirrored pictures, and over those
+  // shifted by so many pixels along both diagonals.
+  bool flip = false;
+  int translate = 0;
 };
 
 struct DirectorySpec {
@@ -120,6 +128,7 @@ struct Job {
   int accumulate = 1;  // a batch is computed in so many pieces, their gradients added: less memory
   AverageSpec average;
   AugmentSpec augment;
+  std::vector<ResizeSpec> resize;  // rising in `until`; afterwards the whole size
   SyncSpec sync;
   ClusterSpec cluster;
   TaskSpec task;

@@ -60,6 +60,9 @@ Json result_part(const Job& job) {
   out["augment"] = {{"flip", a.flip},         {"translate", a.translate},  {"padding", a.padding},
                     {"cutout", a.cutout},     {"crop_area", a.crop_area},  {"brightness", a.brightness},
                     {"contrast", a.contrast}, {"saturation", a.saturation}};
+  Json resize = Json::array();
+  for (const ResizeSpec& r : job.resize) resize.push_back({{"scale", r.scale}, {"until", r.until}});
+  if (!resize.empty()) out["resize"] = resize;
   out["sync"] = {{"mode", sync_mode_name(job.sync.mode)},
                  {"staleness", job.sync.staleness},
                  {"gradients", encoding_name(job.sync.gradients)},
@@ -106,7 +109,9 @@ std::string write_job(const Job& job) {
   out["checkpoint"] = {{"every_epochs", job.checkpoint.every_epochs},
                        {"every_seconds", job.checkpoint.every_seconds},
                        {"keep", job.checkpoint.keep}};
-  out["evaluate"] = {{"every_epochs", job.evaluate.every_epochs}, {"flip", job.evaluate.flip}};
+  out["evaluate"] = {{"every_epochs", job.evaluate.every_epochs},
+                     {"flip", job.evaluate.flip},
+                     {"translate", job.evaluate.translate}};
   Json directories = Json::object();
   if (!job.directories.checkpoint.empty()) directories["checkpoint"] = job.directories.checkpoint;
   if (!job.directories.events.empty()) directories["events"] = job.directories.events;

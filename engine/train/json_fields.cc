@@ -130,6 +130,15 @@ const Json* Fields::object(const char* key) {
   return value;
 }
 
+const Json* Fields::array(const char* key) {
+  const Json* value = find(key);
+  if (value != nullptr && !value->is_array()) {
+    problems_.add(path_of(key), "must be a list");
+    return nullptr;
+  }
+  return value;
+}
+
 void Fields::get(const char* key, std::string& out) {
   const Json* value = find(key);
   if (value == nullptr) return;

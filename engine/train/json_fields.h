@@ -62,6 +62,8 @@ class Fields {
   void get_name(const char* key, const std::vector<std::string_view>& names, std::string& out);
   // The object at `key`, or nullptr when absent (or no object, which is reported).
   const nlohmann::json* object(const char* key);
+  // Likewise the array.
+  const nlohmann::json* array(const char* key);
   bool has(const char* key) const;
   std::string path_of(const char* key) const;
 

@@ -23,13 +23,10 @@ class LocalRun {
         tickets_({setup.length.total, 0, {}}) {}
 
   Status prepare() {
-    Result<std::unique_ptr<Optimizer>> optimizer =
-        Optimizer::make(optimizer_config(job_), network_.parameter_layout());
-    if (!optimizer) return std::move(optimizer).status().at("optimizer");
-    optimizer_ = std::move(*optimizer);
-    Result<std::unique_ptr<data::Loader>> batches = make_loader(setup_, job_);
-    if (!batches) return std::move(batches).status();
-    batches_ = std::move(*batches);
+    Result<Supplies> supplies = make_supplies(setup_, job_);
+    if (!supplies) return std::move(supplies).status();
+    optimizer_ = std::move(supplies->optimizer);
+    batches_ = std::move(supplies->batches);
     Result<std::optional<Checkpoint>> found = overseer_.resume();
     if (!found) return std::move(found).status();
     if (!*found) return whiten_from_data(setup_, job_);

@@ -39,7 +39,7 @@ Json metrics_json(const RunSummary& s, const Evaluation& e) {
               {"test_pictures", e.pictures},
               {"train_accuracy", s.train_accuracy},
               {"train_loss", s.train_loss}};
-  if (s.test_accuracy_flip > 0) out["test_accuracy_flip"] = s.test_accuracy_flip;
+  if (s.test_accuracy_tta > 0) out["test_accuracy_tta"] = s.test_accuracy_tta;
   out.update(Json{{"steps", s.steps},
                   {"epochs", s.epochs},
                   {"seconds", s.seconds},

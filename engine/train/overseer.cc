@@ -174,7 +174,7 @@ class JobOverseer : public Overseer {
   Result<RunSummary> finish(uint64_t done, std::span<const float> average) override {
     double train_seconds = since(begin_);
     if (sums_.steps > line_sums_.steps) write_line(done);
-    Result<Evaluation> result = run_evaluation(average, job_.evaluate.flip);
+    Result<Evaluation> result = run_evaluation(average, true);
     if (!result) return std::move(result).status();
     record(done, *result);
     RunSummary summary = summarise(done, *result, train_seconds);
@@ -189,7 +189,7 @@ class JobOverseer : public Overseer {
     }
     if (Status lines = progress_.status(); !lines.ok()) return lines;
     Json fields = {{"test_loss", summary.test_loss}, {"test_accuracy", summary.test_accuracy}};
-    if (job_.evaluate.flip) fields["test_accuracy_flip"] = summary.test_accuracy_flip;
+    if (summary.test_accuracy_tta > 0) fields["test_accuracy_tta"] = summary.test_accuracy_tta;
     fields.update(Json{{"step", done},
                        {"seconds", summary.seconds},
                        {"images_per_second", summary.images_per_second},
@@ -251,7 +251,7 @@ class JobOverseer : public Overseer {
     last_line_ = SteadyClock::now();
   }
 
-  Result<Evaluation> run_evaluation(std::span<const float> average, bool flip) {
+  Result<Evaluation> run_evaluation(std::span<const float> average, bool last) {
     Network& network = *setup_.network;
     std::vector<float> kept;
     if (!average.empty()) {
@@ -261,7 +261,10 @@ class JobOverseer : public Overseer {
     }
     EvaluateOptions options;
     options.batch_size = setup_.batch;
-    options.flip = flip;
+    if (last) {
+      options.flip = job_.evaluate.flip;
+      options.translate = job_.evaluate.translate;
+    }
     options.skip_corrupt = job_.dataset.skip_corrupt;
     options.cancelled = hooks_.cancelled;
     options.mistakes = events_ ? kMistakesShown : 0;
@@ -316,7 +319,7 @@ class JobOverseer : public Overseer {
     s.train_accuracy = history_.curve.back().train_accuracy;
     s.test_loss = e.loss;
     s.test_accuracy = e.accuracy;
-    s.test_accuracy_flip = e.accuracy_flip;
+    s.test_accuracy_tta = e.accuracy_tta;
     s.train_seconds = train_seconds;
     s.seconds = since(made_);
     s.images_per_second = train_seconds > 0 ? static_cast<double>(sums_.pictures) / train_seconds : 0;

@@ -29,7 +29,7 @@ struct RunSummary {
   double epochs = 0;
   double train_loss = 0, train_accuracy = 0;  // over the last epoch
   double test_loss = 0, test_accuracy = 0;    // of the final weights; chief and local only
-  double test_accuracy_flip = 0;              // with test-time augmentation, 0 if not asked for
+  double test_accuracy_tta = 0;               // with test-time augmentation, 0 if not asked for
   double seconds = 0;                         // this run, from the call to the end
   double train_seconds = 0;      // of which training, without start-up, final evaluation and export
   double images_per_second = 0;  // training pictures per training second, of this run

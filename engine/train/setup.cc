@@ -6,6 +6,7 @@
 #include <cmath>
 #include <thread>
 
+#include "engine/model/sized_network.h"
 #include "engine/train/step.h"
 
 namespace radl::engine {
@@ -85,7 +86,21 @@ Result<std::unique_ptr<data::Loader>> make_loader(const Setup& setup, const Job&
   options.skip_corrupt = job.dataset.skip_corrupt;
   options.augment = augment_config(job.augment);
   options.normalization = setup.data.normalization;
+  options.stages = size_stages(job, setup.length, setup.data.train->shape());
   return data::Loader::create(setup.data.train, options);
+}
+
+std::vector<data::LoaderOptions::Stage> size_stages(const Job& job, const RunLength& length,
+                                                    InputShape whole) {
+  const auto scaled = [](int side, double scale) {
+    return std::max(1, static_cast<int>(std::lround(side * scale)));
+  };
+  std::vector<data::LoaderOptions::Stage> out;
+  for (const ResizeSpec& r : job.resize) {
+    const auto before = static_cast<uint64_t>(std::llround(r.until * static_cast<double>(length.total)));
+    out.push_back({before, {scaled(whole.height, r.scale), scaled(whole.width, r.scale), whole.channels}});
+  }
+  return out;
 }
 
 data::Augment augment_config(const AugmentSpec& spec) {
@@ -132,8 +147,11 @@ Result<std::unique_ptr<Setup>> Setup::make(const Job& job, bool training) {
           data::Transform::check(shape, shape, augment_config(job.augment), out->data.normalization);
       !fits.ok())
     return fits;
+  std::vector<InputShape> smaller;
+  for (const data::LoaderOptions::Stage& stage : size_stages(job, out->length, shape))
+    if (training) smaller.push_back(stage.shape);
   Result<std::unique_ptr<Network>> network =
-      Network::build(job.model, shape, out->data.train->classes(), options);
+      build_sized_network(job.model, shape, smaller, out->data.train->classes(), options);
   if (!network) return std::move(network).status().at("model");
   out->network = std::move(*network);
   return out;

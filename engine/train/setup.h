@@ -51,6 +51,9 @@ OptimizerConfig optimizer_config(const Job& job);
 AverageConfig average_config(const Job& job, const RunLength& length);
 // The training batches of the run, by number.
 Result<std::unique_ptr<data::Loader>> make_loader(const Setup& setup, const Job& job);
+// The sizes that pictures have before they have their own, by batch number.
+std::vector<data::LoaderOptions::Stage> size_stages(const Job& job, const RunLength& length,
+                                                    InputShape whole);
 data::Augment augment_config(const AugmentSpec& spec);
 
 // Sets a whitening first layer from the first pictures of the training part, as the model asks for it;

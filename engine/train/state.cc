@@ -4,6 +4,18 @@
 
 namespace radl::engine {
 
+Result<Supplies> make_supplies(const Setup& setup, const Job& job) {
+  Supplies out;
+  Result<std::unique_ptr<Optimizer>> optimizer =
+      Optimizer::make(optimizer_config(job), setup.network->parameter_layout());
+  if (!optimizer) return std::move(optimizer).status().at("optimizer");
+  out.optimizer = std::move(*optimizer);
+  Result<std::unique_ptr<data::Loader>> batches = make_loader(setup, job);
+  if (!batches) return std::move(batches).status();
+  out.batches = std::move(*batches);
+  return out;
+}
+
 Checkpoint capture(const Trainee& from, const dist::TicketState& tickets) {
   Checkpoint c;
   c.next = tickets.next;

@@ -8,6 +8,13 @@
 
 namespace radl::engine {
 
+// What updates a network, and its training batches.
+struct Supplies {
+  std::unique_ptr<Optimizer> optimizer;
+  std::unique_ptr<data::Loader> batches;
+};
+Result<Supplies> make_supplies(const Setup& setup, const Job& job);
+
 // A network, what updates it, and the mean of its weights.
 struct Trainee {
   Network& network;

@@ -96,7 +96,7 @@ class ModelTest(EngineCase):
         confusion = shown["confusion"]
         self.assertEqual((shown["pictures"], sum(confusion)), (500, 500))
         self.assertAlmostEqual(shown["accuracy"], sum(confusion[k * 11] for k in range(10)) / 500, places=6)
-        self.assertGreater(shown["accuracy_flip"], 0.2)
+        self.assertGreater(shown["accuracy_tta"], 0.2)
         sure = [m["probability"] for m in shown["mistakes"]]
         self.assertEqual((len(sure), sure), (5, sorted(sure, reverse=True)))
         text = self.run_program("eval", run, "--data", SUBSET, "--confusion")

@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "engine/data/shrink.h"
+
 namespace radl::engine::data {
 namespace {
 
@@ -99,6 +101,48 @@ TEST(Loader, ABatchIsTheSameBitsWhoeverAsksAndWhenever) {
     ASSERT_TRUE(b.ok());
     EXPECT_TRUE(std::equal(b->images.begin(), b->images.end(), want[t].begin(), want[t].end())) << t;
   }
+}
+
+// Every output pixel is the mean of the area that it covers.
+TEST(Shrink, KeepsMeansAndAreas) {
+  const Shrink whole({4, 6, 2}, {4, 6, 2}), half({4, 6, 2}, {2, 3, 2}), uneven({4, 6, 2}, {3, 4, 2});
+  std::vector<float> in(48), same(48), small(12), odd(24);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = float((i * 37) % 48);
+  whole.apply(in, same);
+  EXPECT_EQ(in, same);
+  half.apply(in, small);
+  const auto at = [&](int y, int x, int c) { return in[size_t((y * 6 + x) * 2 + c)]; };
+  EXPECT_FLOAT_EQ(small[size_t(1 * 3 + 2) * 2 + 1],
+                  (at(2, 4, 1) + at(2, 5, 1) + at(3, 4, 1) + at(3, 5, 1)) / 4);
+  uneven.apply(in, odd);
+  // Rows of 4/3, columns of 3/2: the first covers all of row 0 and a third of row 1, all of column 0, half
+  // of 1.
+  const float first = (at(0, 0, 0) + at(0, 1, 0) / 2 + (at(1, 0, 0) + at(1, 1, 0) / 2) / 3) / 2;
+  EXPECT_NEAR(odd[0], first, 1e-4);
+  double before = 0, after = 0;
+  for (float v : in) before += v / 48;
+  for (float v : odd) after += v / 24;
+  EXPECT_NEAR(before, after, 1e-4);
+}
+
+TEST(Loader, EarlyBatchesAreScaledDown) {
+  LoaderOptions o = options(10);
+  o.stages = {{12, {4, 4, 3}}, {15, {6, 6, 3}}};
+  auto scaled = Loader::create(numbered(100), o), plain = Loader::create(numbered(100), options(10));
+  ASSERT_TRUE(scaled.ok()) << scaled.status().text();
+  for (uint64_t t : {0u, 11u, 12u, 14u, 15u, 40u, 3u}) {
+    (*scaled)->hint(t);
+    auto a = (*scaled)->get(t), b = (*plain)->get(t);
+    const size_t values = t < 12 ? 48 : t < 15 ? 108 : 192;
+    ASSERT_EQ(a->images.size(), 10 * values) << t;
+    for (size_t i = 0; i < 10; ++i) {
+      EXPECT_NEAR(a->images[i * values + values - 1], b->images[i * 192], 1e-5) << t;
+      EXPECT_EQ(a->labels[i], b->labels[i]);
+    }
+  }
+  o.stages = {{12, {4, 9, 3}}};
+  EXPECT_EQ(Loader::create(numbered(100), o).status().message(),
+            "pictures of 8x8x3 cannot be scaled down to 4x9x3");
 }
 
 TEST(Loader, ABatchLargerThanTheDatasetIsAnErrorWithNumbers) {

@@ -29,13 +29,62 @@ class OptionsTest : public ClusterTest {
 
 TEST_F(OptionsTest, EveryOptimizerLearns) {
   double guess = std::log(10.0);
-  for (const char* name : {"sgd", "adamw", "lars"}) {
+  for (const char* name : {"sgd", "adamw", "lars", "muon"}) {
     Job j = short_job(name);
     j.optimizer.name = name;
     j.schedule.peak = std::string(name) == "adamw" ? 0.001 : std::string(name) == "lars" ? 5 : 0.01;
     EXPECT_LT(loss_of(j), guess - 0.08) << name;
     EXPECT_EQ(last(name).optimizer.size(), std::string(name) == "adamw" ? 2u : 1u);
   }
+}
+
+constexpr char kSmall[] =
+    "conv 8 stride=2\nbatchnorm\nrelu\nconv 8 stride=2\nrelu\nglobalavgpool\nlinear classes\n";
+
+// The first third at half the size, then three quarters: interrupted in the middle it still ends with the
+// same bits.
+TEST_F(OptionsTest, SmallerPicturesFirst) {
+  Job whole = short_job("whole");
+  whole.model = kSmall;
+  whole.epochs = 3;
+  whole.schedule.peak = 0.1;
+  whole.evaluate.every_epochs = 0.5;
+  Job sized = whole;
+  sized.directories.model = folder_ + "/sized/model";
+  sized.directories.checkpoint = folder_ + "/sized/checkpoint";
+  sized.resize = {{0.5, 0.34}, {0.75, 0.67}};
+  EXPECT_LT(loss_of(sized), std::log(10.0) - 0.05);
+  loss_of(whole);
+  EXPECT_NE(weights("whole"), weights("sized"));
+  Job again = sized;
+  again.directories.model = folder_ + "/again/model";
+  again.directories.checkpoint = folder_ + "/again/checkpoint";
+  EXPECT_EQ(interrupted_run(again, 50).code(), Code::Cancelled);
+  Result<RunSummary> resumed = run_job(again, {});
+  ASSERT_TRUE(resumed.ok()) << resumed.status().text();
+  EXPECT_GT(resumed->resumed_from, 0u);
+  EXPECT_EQ(weights("again"), weights("sized"));
+}
+
+TEST_F(OptionsTest, AModelWhoseWeightsDependOnTheSizeCannotBeResized) {
+  Job j = short_job("fixed");
+  j.resize = {{0.5, 0.5}};
+  const Status refused = run_job(j, {}).status();
+  EXPECT_EQ(refused.code(), Code::Invalid);
+  EXPECT_NE(refused.text().find("other weights for pictures of 16x16 than for 32x32"), std::string::npos)
+      << refused.text();
+}
+
+TEST_F(OptionsTest, TestTimeAugmentationIsReportedApart) {
+  Job j = short_job("plain"), augmented = short_job("augmented");
+  augmented.evaluate.flip = true;
+  augmented.evaluate.translate = 2;
+  Result<RunSummary> a = run_job(j, {}), b = run_job(augmented, {});
+  ASSERT_TRUE(a.ok() && b.ok());
+  EXPECT_EQ(a->test_accuracy_tta, 0);
+  EXPECT_EQ(a->test_accuracy, b->test_accuracy);
+  EXPECT_GT(b->test_accuracy_tta, 0.1);
+  EXPECT_NE(b->test_accuracy, b->test_accuracy_tta);
 }
 
 TEST_F(OptionsTest, ClippingBoundsTheUpdates) {

@@ -1,0 +1,32 @@
+// Scaling a float picture down by the mean of the area that each output pixel covers.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "engine/data/dataset.h"
+
+namespace radl::engine::data {
+
+class Shrink {
+ public:
+  // Both sides of `to` are at most those of `from`; the channels are the same.
+  Shrink(InputShape from, InputShape to);
+  InputShape to() const { return to_; }
+  // Height x width x channels, both.
+  void apply(std::span<const float> in, std::span<float> out) const;
+
+ private:
+  // Output i of one side is the sum of weight[i * most + k] * input[first[i] + k].
+  struct Side {
+    std::vector<int> first;
+    std::vector<float> weight;
+    int most = 1;
+  };
+  static Side side(int from, int to);
+
+  InputShape from_, to_;
+  Side rows_, columns_;
+};
+
+}  // namespace radl::engine::data
