@@ -55,6 +55,11 @@ void print_summary(const RunSummary& s) {
              human_seconds(s.seconds), s.images_per_second);
   if (s.train_seconds > 0 && s.data_wait_seconds > 0)
     fmt::print("waited for data {:.1f}% of the time\n", 100 * s.data_wait_seconds / s.train_seconds);
+  if (s.train_seconds > 0 && s.checkpoint_writing_seconds > 0)
+    fmt::print(
+        "stood still for checkpoints {:.2f}% of the time, wrote them beside the training for {:.1f}%\n",
+        100 * s.checkpoint_stall_seconds / s.train_seconds,
+        100 * s.checkpoint_writing_seconds / s.train_seconds);
   if (s.skipped > 0) fmt::print("{} corrupt pictures left out\n", s.skipped);
   if (s.model.empty()) return;
   fmt::print("test accuracy {:.2f}%, test loss {:.4f}\n", 100 * s.test_accuracy, s.test_loss);

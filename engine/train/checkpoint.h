@@ -29,6 +29,7 @@ struct Checkpoint {
   uint64_t averaged = 0;                            // updates in it
   uint64_t optimizer_steps = 0;
   std::vector<std::vector<float>> optimizer;  // as long as weights, each
+  double capture_seconds = 0;                 // that copying all this took; not written
 };
 
 // The file operations that writing needs. Tests put one in that stops at the n-th.

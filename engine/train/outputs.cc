@@ -46,6 +46,8 @@ Json metrics_json(const RunSummary& s, const Evaluation& e) {
                   {"train_seconds", s.train_seconds},
                   {"images_per_second", s.images_per_second},
                   {"data_wait_seconds", s.data_wait_seconds},
+                  {"checkpoint_stall_seconds", s.checkpoint_stall_seconds},
+                  {"checkpoint_writing_seconds", s.checkpoint_writing_seconds},
                   {"skipped_pictures", s.skipped},
                   {"resumed_from", s.resumed_from}});
   return out;

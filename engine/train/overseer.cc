@@ -133,6 +133,7 @@ class JobOverseer : public Overseer {
     if (job_.directories.checkpoint.empty()) return {};
     last_saved_ = checkpoint.step;
     last_save_ = SteadyClock::now();
+    const double captured = checkpoint.capture_seconds;
     if (Status before = settle(); !before.ok()) return before;
     checkpoint.settings = resume_settings(job_);
     checkpoint.model = setup_.network->description();
@@ -144,12 +145,14 @@ class JobOverseer : public Overseer {
       history.train_accuracy = accuracy(window);
     }
     checkpoint.numbers = write_history(history);
+    checkpoint_stall_ += captured + since(last_save_);
     writer_ = std::thread([this, checkpoint = std::move(checkpoint)] {
       auto begin = SteadyClock::now();
       Disk disk;
       Result<std::string> path =
           save_checkpoint(job_.directories.checkpoint, checkpoint, job_.checkpoint.keep, disk);
       saving_ = path.status();
+      checkpoint_writing_ += since(begin);
       if (path.ok())
         progress_.emit("checkpoint", {{"step", checkpoint.step}, {"path", *path}, {"seconds", since(begin)}});
     });
@@ -183,6 +186,8 @@ class JobOverseer : public Overseer {
       setup_.network->parameters_changed();
     }
     if (Status saved = settle(); !saved.ok()) return saved;
+    summary.checkpoint_stall_seconds = checkpoint_stall_;
+    summary.checkpoint_writing_seconds = checkpoint_writing_;
     if (Status written = write_outputs(summary, *result); !written.ok()) return written;
     if (events_) {
       if (Status flushed = events_->flush(); !flushed.ok()) return flushed;
@@ -357,7 +362,8 @@ class JobOverseer : public Overseer {
   TrainSums sums_, line_sums_, guarded_, evaluated_sums_;
   uint64_t from_ = 0, last_done_ = 0, last_evaluated_ = 0, last_saved_ = 0;
   SteadyClock::time_point made_ = SteadyClock::now(), begin_ = made_, last_line_ = made_, last_save_ = made_;
-  double evaluation_seconds_ = 0;
+  double evaluation_seconds_ = 0, checkpoint_stall_ = 0;
+  double checkpoint_writing_ = 0;  // the writer's, to be read when it has ended
   std::thread writer_;
   Status saving_;
 };

@@ -34,10 +34,12 @@ struct RunSummary {
   double train_seconds = 0;      // of which training, without start-up, final evaluation and export
   double images_per_second = 0;  // training pictures per training second, of this run
   double data_wait_seconds = 0;  // of train_seconds, in which the network waited for pictures; local only
-  uint64_t skipped = 0;          // corrupt pictures left out, each time they came up
-  uint64_t resumed_from = 0;     // step of the checkpoint that this run continued, 0: fresh
-  std::string model;             // folder of the trained model, "" when this task writes none
-  std::string report;            // the report's file, likewise
+  double checkpoint_stall_seconds = 0;    // of this run, in which training stood still for a checkpoint
+  double checkpoint_writing_seconds = 0;  // that writing them took beside the training
+  uint64_t skipped = 0;                   // corrupt pictures left out, each time they came up
+  uint64_t resumed_from = 0;              // step of the checkpoint that this run continued, 0: fresh
+  std::string model;                      // folder of the trained model, "" when this task writes none
+  std::string report;                     // the report's file, likewise
 };
 
 // Runs the job to its end. Invalid: the job or its data is wrong, or training diverged (the last good

@@ -1,6 +1,7 @@
 #include "engine/train/state.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace radl::engine {
 
@@ -17,6 +18,7 @@ Result<Supplies> make_supplies(const Setup& setup, const Job& job) {
 }
 
 Checkpoint capture(const Trainee& from, const dist::TicketState& tickets) {
+  const auto begin = std::chrono::steady_clock::now();
   Checkpoint c;
   c.next = tickets.next;
   c.again = tickets.again;
@@ -31,6 +33,7 @@ Checkpoint capture(const Trainee& from, const dist::TicketState& tickets) {
     c.optimizer.emplace_back(state.begin() + static_cast<long>(at),
                              state.begin() + static_cast<long>(at + c.weights.size()));
   }
+  c.capture_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return c;
 }
 
