@@ -35,18 +35,20 @@ Json result_part(const Job& job) {
   out["epochs"] = job.epochs;
   out["precision"] = job.precision;
   out["seed"] = job.seed;
-  out["optimizer"] = {{"name", o.name},         {"momentum", o.momentum},
-                      {"nesterov", o.nesterov}, {"weight_decay", o.weight_decay},
-                      {"beta1", o.beta1},       {"beta2", o.beta2},
-                      {"epsilon", o.epsilon},   {"trust", o.trust},
-                      {"clip", o.clip}};
-  if (o.name == "muon") {
-    out["optimizer"]["iterations"] = o.iterations;
-    out["optimizer"]["rest_momentum"] = o.rest_momentum;
-  }
-  if (o.bias_rate != 1) out["optimizer"]["bias_rate"] = o.bias_rate;
-  if (o.head_rate != 1) out["optimizer"]["head_rate"] = o.head_rate;
-  if (o.bias_decay != 0) out["optimizer"]["bias_decay"] = o.bias_decay;
+  out["optimizer"] = {{"name", o.name},
+                      {"momentum", o.momentum},
+                      {"nesterov", o.nesterov},
+                      {"weight_decay", o.weight_decay},
+                      {"beta1", o.beta1},
+                      {"beta2", o.beta2},
+                      {"epsilon", o.epsilon},
+                      {"trust", o.trust},
+                      {"clip", o.clip},
+                      {"bias_rate", o.bias_rate},
+                      {"head_rate", o.head_rate},
+                      {"bias_decay", o.bias_decay},
+                      {"iterations", o.iterations},
+                      {"rest_momentum", o.rest_momentum}};
   out["schedule"] = {{"name", s.name},
                      {"peak", s.peak},
                      {"warmup", s.warmup},
@@ -62,7 +64,7 @@ Json result_part(const Job& job) {
                     {"contrast", a.contrast}, {"saturation", a.saturation}};
   Json resize = Json::array();
   for (const ResizeSpec& r : job.resize) resize.push_back({{"scale", r.scale}, {"until", r.until}});
-  if (!resize.empty()) out["resize"] = resize;
+  out["resize"] = resize;
   out["sync"] = {{"mode", sync_mode_name(job.sync.mode)},
                  {"staleness", job.sync.staleness},
                  {"gradients", encoding_name(job.sync.gradients)},
