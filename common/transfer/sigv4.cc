@@ -119,23 +119,4 @@ Headers sign_v4(const ToSign& r, const AwsCredentials& credentials, const Signin
   return added;
 }
 
-std::string presign_v4(const ToSign& r, const AwsCredentials& credentials, const SigningScope& scope,
-                       int seconds) {
-  Headers headers = r.headers, query = r.query;
-  headers.emplace_back("Host", r.host);
-  std::string names;
-  for (const auto& [name, value] : canonical_headers(headers)) names += (names.empty() ? "" : ";") + name;
-  query.emplace_back("X-Amz-Algorithm", "AWS4-HMAC-SHA256");
-  query.emplace_back("X-Amz-Credential", credential(credentials, scope));
-  query.emplace_back("X-Amz-Date", stamp(scope.time, "%Y%m%dT%H%M%SZ"));
-  query.emplace_back("X-Amz-Expires", std::to_string(seconds));
-  query.emplace_back("X-Amz-SignedHeaders", names);
-  if (!credentials.session_token.empty())
-    query.emplace_back("X-Amz-Security-Token", credentials.session_token);
-  ToSign unsigned_body = r;
-  unsigned_body.body_sha256 = "UNSIGNED-PAYLOAD";
-  const Canonical c = canonical_request(unsigned_body, headers, query, scope.service);
-  return canonical_query(query) + "&X-Amz-Signature=" + signature(c.request, credentials, scope);
-}
-
 }  // namespace radl::transfer

@@ -35,10 +35,6 @@ struct ToSign {
 // X-Amz-Content-Sha256.
 Headers sign_v4(const ToSign& request, const AwsCredentials& credentials, const SigningScope& scope);
 
-// The query string (without '?') of a presigned URL for the request, valid for so many seconds.
-std::string presign_v4(const ToSign& request, const AwsCredentials& credentials, const SigningScope& scope,
-                       int seconds);
-
 // "a=b&c=d", names sorted, encoded as the signature wants it: the query string to send.
 std::string canonical_query(const Headers& query);
 

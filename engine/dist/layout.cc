@@ -37,7 +37,9 @@ std::string write_optimizer(const OptimizerConfig& c) {
                                 {"beta2", c.beta2},
                                 {"eps", c.eps},
                                 {"trust", c.trust},
-                                {"clip_norm", c.clip_norm}};
+                                {"clip_norm", c.clip_norm},
+                                {"bias_rate", c.bias_rate},
+                                {"bias_decay", c.bias_decay}};
   return out.dump();
 }
 
@@ -54,6 +56,8 @@ Result<OptimizerConfig> read_optimizer(const std::string& json) {
     in.at("eps").get_to(c.eps);
     in.at("trust").get_to(c.trust);
     in.at("clip_norm").get_to(c.clip_norm);
+    in.at("bias_rate").get_to(c.bias_rate);
+    in.at("bias_decay").get_to(c.bias_decay);
     return c;
   } catch (const nlohmann::json::exception& error) {
     return Status(Code::Corrupt, fmt::format("the optimizer's description: {}", error.what()));

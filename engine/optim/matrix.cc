@@ -16,9 +16,9 @@ PanelProduct panel_product() {
   return cpu().avx2 ? panel_avx2 : panel_baseline;
 }
 
-}  // namespace
-
-void multiply(ProductShape s, const float* a, const float* b, float* c, int threads) {
+// Of the columns of panel p, the rows below `rows_of(p)`.
+template <class Rows>
+void by_panels(ProductShape s, const float* a, const float* b, float* c, int threads, Rows&& rows_of) {
   const size_t panels = (s.columns + kPanel - 1) / kPanel;
   const PanelProduct product = panel_product();
   parallel_for(std::max(1, threads), panels, 1, [&](size_t from, size_t to, int) {
@@ -31,9 +31,21 @@ void multiply(ProductShape s, const float* a, const float* b, float* c, int thre
         std::copy_n(b + k * s.columns + first, width, row);
         std::fill(row + width, row + kPanel, 0.0f);
       }
-      product({a, s.rows, s.inner, packed.data(), c + first, s.columns, width});
+      product({a, rows_of(p), s.inner, packed.data(), c + first, s.columns, width});
     }
   });
+}
+
+}  // namespace
+
+void multiply(ProductShape s, const float* a, const float* b, float* c, int threads) {
+  by_panels(s, a, b, c, threads, [&](size_t) { return s.rows; });
+}
+
+void multiply_symmetric(ProductShape s, const float* a, const float* b, float* c, int threads) {
+  by_panels(s, a, b, c, threads, [&](size_t p) { return std::min(s.rows, (p + 1) * kPanel); });
+  for (size_t i = 0; i < s.rows; ++i)
+    for (size_t j = i + 1; j < s.columns; ++j) c[j * s.columns + i] = c[i * s.columns + j];
 }
 
 void transpose(const float* in, size_t rows, size_t columns, float* out) {

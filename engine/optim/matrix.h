@@ -14,6 +14,8 @@ struct ProductShape {
 
 // c (rows x columns) = a (rows x inner) * b (inner x columns).
 void multiply(ProductShape shape, const float* a, const float* b, float* c, int threads);
+// The same for a product that is symmetric: its half is computed, and mirrored.
+void multiply_symmetric(ProductShape shape, const float* a, const float* b, float* c, int threads);
 // out (columns x rows) from in (rows x columns).
 void transpose(const float* in, size_t rows, size_t columns, float* out);
 

@@ -91,8 +91,8 @@ class Muon : public OptimizerBase {
     for (size_t i = 0; i < n; ++i) update_[i] *= unit;
     for (int k = 0; k < config_.iterations; ++k) {
       transpose(update_.data(), m, s.columns, turned_.data());
-      multiply({m, s.columns, m}, update_.data(), turned_.data(), gram_.data(), config_.threads);
-      multiply({m, m, m}, gram_.data(), gram_.data(), square_.data(), config_.threads);
+      multiply_symmetric({m, s.columns, m}, update_.data(), turned_.data(), gram_.data(), config_.threads);
+      multiply_symmetric({m, m, m}, gram_.data(), gram_.data(), square_.data(), config_.threads);
       for (size_t i = 0; i < m * m; ++i) square_[i] = kCubic * gram_[i] + kQuintic * square_[i];
       for (size_t i = 0; i < m; ++i) square_[i * m + i] += kLinear;
       multiply({m, m, s.columns}, square_.data(), update_.data(), next_.data(), config_.threads);

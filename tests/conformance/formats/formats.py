@@ -8,7 +8,6 @@ import json
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 
 import numpy as np
@@ -20,6 +19,9 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from models import LAYERS
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from checks import call, run_checks
+
 PROGRAM = os.environ["RADL_BUILD"] + "/bin/radl-train"
 SUBSET = pathlib.Path(os.environ["RADL_SOURCE"]) / "examples/cifar10/subset"
 TOLERANCE = 1e-4  # largest difference of a probability, fp32 against fp32
@@ -28,9 +30,7 @@ LARGE = ("inception-resnet-v1", "resnet18-224", "resnet50")
 
 
 def radl(*arguments):
-    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, f"radl-train {' '.join(map(str, arguments))}: {done.stderr}"
-    return done.stdout
+    return call(PROGRAM, *arguments)
 
 
 def random_weights(tensors, random, gain=1.0):
@@ -164,18 +164,7 @@ def main():
     for name, (shape, text) in LAYERS.items():
         (work / f"{name}.txt").write_text(text.strip() + "\n")
         checks.append((name, lambda name=name, shape=shape: check_model(name, shape, work / f"{name}.txt", work)))
-    wanted, failed = sys.argv[1:], 0
-    for name, check in checks:
-        if wanted and name not in wanted:
-            continue
-        try:
-            print(f"{name}: {check()}", flush=True)
-        except (AssertionError, subprocess.TimeoutExpired, onnx.checker.ValidationError) as problem:
-            failed += 1
-            print(f"{name}: FAILED: {problem}", flush=True)
-        shutil.rmtree(work / name, ignore_errors=True)
-    print(f"{len(checks) - failed} passed, {failed} failed, 0 skipped; allowed {TOLERANCE:g}")
-    return 1 if failed else 0
+    return run_checks(checks, sys.argv[1:], work, f"{TOLERANCE:g}", onnx.checker.ValidationError)
 
 
 if __name__ == "__main__":

@@ -13,9 +13,7 @@ for the 224x224 models) and must agree to EXACT, the rounding of the file that c
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
-import time
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -24,18 +22,14 @@ from torch.nn import functional as F
 from described import Described, Position
 from written import WRITTEN
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from checks import call, run_checks
+
 BUILD = pathlib.Path(os.environ["RADL_BUILD"])
 RADL, STEP = BUILD / "bin/radl-train", BUILD / "tests/conformance_train_step"
 TOLERANCE, FACTOR, LARGEST, EXACT = 1e-4, 4, 0.05, 1e-6
 BIG = ("resnet18-224", "resnet50", "inception-resnet-v1")  # at 224x224
 CLASSES = 10
-
-
-def call(*arguments):
-    done = subprocess.run([str(a) for a in arguments], capture_output=True, text=True, timeout=300)
-    if done.returncode != 0:
-        raise AssertionError(f"{' '.join(map(str, arguments))}: {done.stderr.strip()}")
-    return done.stdout
 
 
 def zoo():
@@ -170,17 +164,9 @@ def main():
     work = pathlib.Path("work").resolve()
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
-    names, failed = sys.argv[1:] or zoo(), 0
-    for name in names:
-        begin = time.monotonic()
-        try:
-            print(f"{name}: {check(name, work)}; {time.monotonic() - begin:.1f} s", flush=True)
-        except (AssertionError, subprocess.TimeoutExpired) as problem:
-            failed += 1
-            print(f"{name}: FAILED: {problem}", flush=True)
-        shutil.rmtree(work / name, ignore_errors=True)
-    print(f"{len(names) - failed} passed, {failed} failed, 0 skipped; allowed {TOLERANCE:g} of the norm, or {FACTOR} times PyTorch's own rounding")
-    return 1 if failed else 0
+    checks = [(name, lambda name=name: check(name, work)) for name in zoo()]
+    allowed = f"{TOLERANCE:g} of the norm, or {FACTOR} times PyTorch's own rounding"
+    return run_checks(checks, sys.argv[1:], work, allowed)
 
 
 if __name__ == "__main__":

@@ -153,6 +153,18 @@ TEST(Optimizer, ProductsAreTheSameBitsWithAnyNumberOfThreads) {
     }
 }
 
+TEST(Optimizer, ASymmetricProductIsTheWholeOne) {
+  const size_t n = 75, k = 40;
+  std::mt19937 random(9);
+  std::normal_distribution<float> normal;
+  std::vector<float> a(n * k), turned(n * k), whole(n * n), half(n * n);
+  for (float& x : a) x = normal(random);
+  transpose(a.data(), n, k, turned.data());
+  multiply({n, k, n}, a.data(), turned.data(), whole.data(), 1);
+  multiply_symmetric({n, k, n}, a.data(), turned.data(), half.data(), 2);
+  EXPECT_EQ(whole, half);
+}
+
 TEST(Optimizer, ShardsDoWhatTheWholeDoes) {
   for (const char* name : {"sgd", "nesterov", "adamw"}) {
     const OptimizerConfig config{.name = name, .weight_decay = 0.05f};
