@@ -41,6 +41,9 @@ int run(const Session& session, const Options& options) {
     look.color = session.terminal.color;
     std::fputs(render_text(*found, look).c_str(), stderr);
     if (!options.quiet) std::fprintf(stderr, "%s\n", summary(*found).c_str());
+    if (found->fit_together && !options.quiet)
+      std::fputs("together these files have no error: radlc check --together reads them as one document\n",
+                 stderr);
   }
   return found->errors() > 0 ? kUserError : kDone;
 }

@@ -6,6 +6,7 @@
 #include "compiler/sema/document.h"
 #include "compiler/sema/radl_json.h"
 #include "compiler/syntax/parser.h"
+#include "compiler/tools/fmt/format.h"
 #include "runtime/cli/all_commands.h"
 
 namespace radl::cli::convert_command {
@@ -18,6 +19,7 @@ struct Options {
 };
 
 bool is_json(const SourceFile& source) {
+  if (source.path().ends_with(".radl")) return false;  // junk such as `[` may begin it
   size_t at = source.text().find_first_not_of(" \t\n");
   return at != std::string_view::npos && (source.text()[at] == '[' || source.text()[at] == '{');
 }
@@ -41,6 +43,16 @@ std::optional<std::string> to_json(const std::vector<const SourceFile*>& sources
   return sema::to_radl_json(document, look);
 }
 
+// As radlc fmt lays it out.
+std::optional<std::string> to_radl(const SourceFile& json, Diagnostics& diagnostics) {
+  std::optional<std::string> text = sema::from_radl_json(json, diagnostics);
+  if (!text) return text;
+  SourceMap made;
+  Diagnostics unheard;
+  auto formatted = formatter::format(made.add("converted.radl", *text), unheard);
+  return formatted.ok() ? std::move(*formatted) : *text;
+}
+
 int run(const Session& session, const Options& options) {
   SourceMap sources;
   Diagnostics diagnostics;
@@ -55,8 +67,7 @@ int run(const Session& session, const Options& options) {
   if (json_in == (to == "json")) return report(session, invalid("the file is " + to + " already"));
   if (json_in && files.size() > 1)
     return report(session, invalid("RADL-JSON is converted one file at a time"));
-  auto text =
-      to == "json" ? to_json(files, options, diagnostics) : sema::from_radl_json(*files[0], diagnostics);
+  auto text = to == "json" ? to_json(files, options, diagnostics) : to_radl(*files[0], diagnostics);
   diagnostics.sort();
   RenderOptions look;
   look.color = session.terminal.color;

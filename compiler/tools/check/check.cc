@@ -118,6 +118,23 @@ std::vector<std::string> files_in(const std::string& folder) {
   return files;
 }
 
+bool names_nothing(const Diagnostic& d) {
+  return d.code == DiagCode::UnknownNetwork || d.code == DiagCode::UnknownSystem ||
+         d.code == DiagCode::UnknownConfigure || d.code == DiagCode::UnknownAnsibleHost;
+}
+
+bool fit_together(const CheckReport& report, const std::vector<std::string>& files, CompileOptions options) {
+  bool missing = false;
+  for (const auto& document : report.documents)
+    for (const Diagnostic& each : document->diagnostics.all()) missing = missing || names_nothing(each);
+  if (!missing) return false;
+  SourceMap sources;
+  Diagnostics found;
+  options.inputs_may_be_missing = any_asks(files, sources);
+  compile(files, options, sources, found);
+  return !found.has_errors();
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> expand_paths(const std::vector<std::string>& paths) {
@@ -196,6 +213,10 @@ Result<CheckReport> check(const CheckRequest& request) {
     }
     report.documents.push_back(std::move(document));
   }
+  // Only for files that were named: a folder's need not belong together.
+  bool named = groups.size() > 1 && *files == request.paths &&
+               std::find(files->begin(), files->end(), "-") == files->end();
+  if (named) report.fit_together = fit_together(report, *files, request.compile);
   return report;
 }
 

@@ -32,6 +32,9 @@ struct CheckedDocument {
 
 struct CheckReport {
   std::vector<std::unique_ptr<CheckedDocument>> documents;
+  // Files that name what others of them define, and are sound as one document: whoever checks them one by one
+  // wants to know of --together.
+  bool fit_together = false;
   size_t errors() const;
   size_t warnings() const;
 };

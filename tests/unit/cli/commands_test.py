@@ -147,6 +147,36 @@ class Check(Case):
         self.assertEqual(self.run_it("check", "-", text=GOOD).returncode, 0)
 
 
+class Convert(Case):
+    def test_back_in_the_formatters_layout(self):
+        self.file("a.radl", "system a ( cpu.count>=2 and memory.size >=1g and disk.0.os.name='linux')\ndeploy a 1\n")
+        self.assertEqual(self.run_it("convert", "a.radl", "-o", "a.json").returncode, 0)
+        back = self.run_it("convert", "a.json").stdout
+        self.assertEqual(self.run_it("fmt", "-", text=back).stdout, back)
+        self.file("b.radl", back)
+        self.assertEqual(json.loads(self.run_it("convert", "b.radl").stdout), json.loads((self.at / "a.json").read_text()))
+
+    def test_junk_in_front_makes_no_json(self):
+        self.file("a.radl", "[ ] system a ()\ndeploy a 1\n")
+        self.assertEqual(json.loads(self.run_it("convert", "a.radl").stdout)[0]["id"], "a")
+
+
+class Compile(Case):
+    def test_a_pass_can_be_looked_at(self):
+        self.file("a.radl", GOOD)
+        self.assertIn("system", self.run_it("compile", "--dump", "read", "a.radl").stdout)
+        self.fails(1, "--dump", "compile", "--dump", "nonsense", "a.radl")
+
+    def test_texts_that_are_not_utf8_are_refused(self):
+        self.file("a.radl", "radl 2\ninput x (type = 'text')\nnetwork n ()\nsystem a (net_interface.0.connection = 'n' "
+                            "and instance_name = '${input.x}')\ndeploy a 1\noutput o (value = input.x)\n")
+        done = subprocess.run([RADLC.encode(), b"compile", b"a.radl", b"--input", b"x=a\xff"], cwd=self.at, capture_output=True,
+                              timeout=60)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn(b"not UTF-8", done.stderr)
+        self.assertNotIn(b"internal error", done.stderr)
+
+
 class Console(Case):
     def test_lines_from_a_pipe(self):
         done = self.run_it("console", text="1 + 1\n:type [1, 2]\n")

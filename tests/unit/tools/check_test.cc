@@ -54,6 +54,19 @@ TEST_F(Check, FoldersAreSearched) {
   EXPECT_EQ(expand_paths({path("empty")}).status().code(), Code::NotFound);
 }
 
+// Parts of a cluster that are checked one by one: each names what the other defines.
+TEST_F(Check, FilesThatFitTogetherAreRecognised) {
+  write("nodes.radl", "network n ()\nsystem a (net_interface.0.connection = 'n')\ndeploy a 1\n");
+  write("more.radl", "system b (net_interface.0.connection = 'n')\ndeploy b 1\n");
+  CheckReport alone = run({path("more.radl")});
+  EXPECT_EQ(alone.errors(), 1u);
+  EXPECT_FALSE(alone.fit_together);
+  CheckReport both = run({path("nodes.radl"), path("more.radl")});
+  EXPECT_EQ(both.errors(), 1u) << "each file is still a document of its own";
+  EXPECT_TRUE(both.fit_together);
+  EXPECT_FALSE(run({path("nodes.radl"), path("sub/bad.radl")}).fit_together);
+}
+
 TEST_F(Check, EveryMistakeOfEveryFile) {
   CheckReport report = run({folder_.string()});
   EXPECT_EQ(report.documents.size(), 3u);
