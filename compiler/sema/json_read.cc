@@ -1,4 +1,5 @@
 // RADL-JSON to RADL text.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -26,6 +27,17 @@ std::optional<std::string> quoted(std::string_view text) {
     }
   }
   return out + "'";
+}
+
+bool can_be_id(std::string_view text) {
+  static constexpr std::string_view kKeywords[] = {
+      "network", "ansible", "system", "soft",      "and",           "contains", "deploy",
+      "step",    "with",    "option", "configure", "contextualize", "radl",     "description"};
+  auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  bool word = !text.empty() && letter(text[0]) && std::all_of(text.begin(), text.end(), [&](char c) {
+    return letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-';
+  });
+  return word && std::find(std::begin(kKeywords), std::end(kKeywords), text) == std::end(kKeywords);
 }
 
 // A number as RADL writes it: no sign, no exponent.
@@ -114,6 +126,11 @@ class Reader {
       report(DiagCode::JsonClass, "there is no class '" + name + "' (" + where_ + ")");
       return;
     }
+    // The reference writes a number there that means nothing.
+    if (name == "description" && (!id || id->kind == Kind::Number)) {
+      description(one);
+      return;
+    }
     id = need(one, "id", Kind::String, "is a text");
     if (!id) return;
     if (name == "configure") return configure(one, id->text);
@@ -124,6 +141,16 @@ class Reader {
       text += lines.empty() ? " ()" : " (\n" + joined(lines, "  ") + "\n)";
     }
     (name == "description" ? front_ : out_) += text + "\n";
+  }
+
+  // Without an id of its own: called what its `name` says, if that can be one.
+  void description(const JsonValue& one) {
+    const JsonValue* name = one.find("name");
+    bool word = name && name->kind == Kind::String && can_be_id(name->text);
+    std::vector<std::string> lines;
+    features(one, lines);
+    front_ += "description " + (word ? name->text : std::string("infrastructure")) +
+              (lines.empty() ? " ()" : " (\n" + joined(lines, "  ") + "\n)") + "\n";
   }
 
   static std::string joined(const std::vector<std::string>& lines, const std::string& indent) {

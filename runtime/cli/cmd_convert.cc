@@ -50,7 +50,12 @@ std::optional<std::string> to_radl(const SourceFile& json, Diagnostics& diagnost
   SourceMap made;
   Diagnostics unheard;
   auto formatted = formatter::format(made.add("converted.radl", *text), unheard);
-  return formatted.ok() ? std::move(*formatted) : *text;
+  if (formatted.ok()) return std::move(*formatted);
+  diagnostics.report(DiagCode::JsonType, json.whole(), "a name in this document cannot be written in RADL")
+      .with_help(
+          "names begin with a letter and go on with letters, digits, `_`, `.` and `-`; words of the language "
+          "are none");
+  return std::nullopt;
 }
 
 int run(const Session& session, const Options& options) {

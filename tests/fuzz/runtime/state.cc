@@ -13,9 +13,10 @@
 
 namespace {
 
-// One folder for the whole run, in memory where there is such a place.
+// One folder for the whole run, in memory where there is such a place. Never destroyed: it is removed at the
+// very end.
 const std::string& folder() {
-  static const std::string path = [] {
+  static const std::string& path = *new std::string([] {
     std::string name =
         std::filesystem::exists("/dev/shm") ? "/dev/shm/radl-fuzz-XXXXXX" : "/tmp/radl-fuzz-XXXXXX";
     if (!mkdtemp(name.data())) std::abort();
@@ -25,7 +26,7 @@ const std::string& folder() {
       std::filesystem::remove_all(folder(), ignored);
     });
     return name;
-  }();
+  }());
   return path;
 }
 

@@ -156,6 +156,13 @@ class Convert(Case):
         self.file("b.radl", back)
         self.assertEqual(json.loads(self.run_it("convert", "b.radl").stdout), json.loads((self.at / "a.json").read_text()))
 
+    def test_json_as_the_reference_writes_it(self):
+        given = [{"class": "description", "id": 140139760475088, "name": "cluster", "short": "x"}, {"class": "system", "id": "a"}]
+        done = self.run_it("convert", "-", text=json.dumps(given))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(done.stdout.startswith("description cluster ("), done.stdout)
+        self.fails(1, "cannot be written", "convert", "-", text=json.dumps([{"class": "system", "id": "two words"}]))
+
     def test_junk_in_front_makes_no_json(self):
         self.file("a.radl", "[ ] system a ()\ndeploy a 1\n")
         self.assertEqual(json.loads(self.run_it("convert", "a.radl").stdout)[0]["id"], "a")
