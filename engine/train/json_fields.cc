@@ -69,6 +69,8 @@ Result<Json> parse_json_strict(std::string_view text, std::string_view file) {
     return value;
   } catch (const Json::parse_error& error) {
     return invalid(fmt::format("{}:{}: not JSON: {}", file, place(text, error.byte), error.what()));
+  } catch (const Json::exception& error) {  // a number beyond what a double holds
+    return invalid(fmt::format("{}: {}", file, error.what()));
   }
 }
 

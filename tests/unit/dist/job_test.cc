@@ -106,6 +106,7 @@ TEST(Job, VersionMustBeKnown) {
 TEST(Job, SyntaxErrorsNameLineAndColumn) {
   EXPECT_EQ(refused("{\"job\": 1,\n  oops}").substr(0, 11), "j.json:2:3:");
   EXPECT_EQ(refused(R"({"job": 1, "job": 1})"), "j.json: key \"job\" is given twice in one object");
+  EXPECT_NE(refused("2E01114").find("number overflow"), std::string::npos);
 }
 
 TEST(Job, ClusterIsChecked) {
