@@ -33,7 +33,8 @@ class ConvKernel {
   // y*y, taken before rounding, when fuses_sums(); other kernels ignore it.
   virtual void forward(int n, const void* x, const float* bias, void* y, double* sums) = 0;
   virtual bool fuses_sums() const { return false; }
-  // dx = gradient, or dx += gradient.
+  // dx = gradient, or dx += gradient where adds().
+  virtual bool adds() const { return true; }
   virtual void backward_data(int n, const void* dy, void* dx, bool add) = 0;
   // dw = gradient, dbias = gradient (null: not wanted).
   virtual void backward_weights(int n, const void* x, const void* dy, float* dw, float* dbias) = 0;

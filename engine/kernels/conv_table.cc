@@ -48,6 +48,7 @@ class PassesConv : public ConvKernel {
     forward_->forward(n, x, bias, y, sums);
   }
   bool fuses_sums() const override { return forward_->fuses_sums(); }
+  bool adds() const override { return !data_ || data_->adds(); }
   void backward_data(int n, const void* dy, void* dx, bool add) override {
     data_->backward_data(n, dy, dx, add);
   }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "engine/kernels/conv.h"
+#include "engine/layers/input_gradient.h"
 #include "engine/layers/ops.h"
 
 namespace radl::engine {
@@ -10,8 +11,8 @@ namespace {
 
 class ConvOpImpl : public ConvOp {
  public:
-  ConvOpImpl(const ConvSpec& spec, Tensor* in, Tensor* out, ChosenConv conv, bool training)
-      : spec_(spec), in_(in), out_(out), conv_(std::move(conv)), training_(training) {
+  ConvOpImpl(const ConvSpec& spec, Tensor* in, Tensor* out, ChosenConv conv, const OpSettings& s)
+      : spec_(spec), in_(in), out_(out), conv_(std::move(conv)), training_(s.training), threads_(s.threads) {
     out_->wants_gradient = in_->wants_gradient || !spec.frozen;
   }
 
@@ -25,7 +26,7 @@ class ConvOpImpl : public ConvOp {
     if (!out_->wants_gradient) return;
     p.use(out_->gradient);
     if (!spec_.frozen) p.use(in_);
-    to_in_ = p.gradient(in_);
+    to_in_.plan(p, in_, *conv_.kernel);
   }
   void refresh(const StepContext& s) override {
     conv_.kernel->set_weights(s.parameters + spec_.weight, training_);
@@ -40,22 +41,23 @@ class ConvOpImpl : public ConvOp {
     if (!spec_.frozen)
       conv_.kernel->backward_weights(rows(s), in_->data, dy, s.gradients + spec_.weight,
                                      spec_.bias < 0 ? nullptr : s.gradients + spec_.bias);
-    if (to_in_.tensor) conv_.kernel->backward_data(rows(s), dy, to_in_.tensor->data, to_in_.add);
+    if (to_in_.wanted()) to_in_.run(*conv_.kernel, s.n, rows(s), dy, threads_);
   }
   size_t memory_bytes() const override { return conv_.kernel->memory_bytes(); }
   std::string kernel() const override { return fmt::format("{}: {}", conv_.kernel->name(), conv_.why); }
   double flop() const override { return spec_.geometry.flop(spec_.rows_per_example); }
   double backward_flop() const override {
-    return flop() * ((out_->wants_gradient && !spec_.frozen) + (to_in_.tensor != nullptr));
+    return flop() * ((out_->wants_gradient && !spec_.frozen) + to_in_.wanted());
   }
 
  private:
   int rows(const StepContext& s) const { return s.n * spec_.rows_per_example; }
   ConvSpec spec_;
   Tensor *in_, *out_;
-  GradientUse to_in_;
+  InputGradient to_in_;
   ChosenConv conv_;
   bool training_;
+  int threads_;
   double* sums_ = nullptr;
 };
 
@@ -67,7 +69,7 @@ Result<std::unique_ptr<ConvOp>> make_conv_op(const ConvSpec& spec, Tensor* in, T
                                        s.training && !spec.frozen, s.workspace},
                                       s.kernels);
   if (!conv) return conv.status();
-  return std::unique_ptr<ConvOp>(std::make_unique<ConvOpImpl>(spec, in, out, std::move(*conv), s.training));
+  return std::unique_ptr<ConvOp>(std::make_unique<ConvOpImpl>(spec, in, out, std::move(*conv), s));
 }
 
 }  // namespace radl::engine

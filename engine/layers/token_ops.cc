@@ -7,6 +7,7 @@
 
 #include "engine/kernels/conv.h"
 #include "engine/kernels/parallel.h"
+#include "engine/layers/input_gradient.h"
 #include "engine/layers/ops.h"
 
 namespace radl::engine {
@@ -124,7 +125,8 @@ class AttentionOp : public Op {
   void plan_backward(Planner& p) override {
     p.use(out_->gradient), p.use(in_), p.use(qkv_), p.use(context_);
     qkv_->wants_gradient = context_->wants_gradient = true;
-    to_context_ = p.gradient(context_), to_qkv_ = p.gradient(qkv_), to_in_ = p.gradient(in_);
+    to_context_ = p.gradient(context_), to_qkv_ = p.gradient(qkv_);
+    to_in_.plan(p, in_, *in_proj_.kernel);
     p.use(to_context_.tensor), p.use(to_qkv_.tensor);
   }
   void refresh(const StepContext& s) override {
@@ -150,8 +152,7 @@ class AttentionOp : public Op {
     });
     in_proj_.kernel->backward_weights(rows, in_->data, to_qkv_.tensor->data, s.gradients + spec_.in_weight,
                                       s.gradients + spec_.in_bias);
-    if (to_in_.tensor)
-      in_proj_.kernel->backward_data(rows, to_qkv_.tensor->data, to_in_.tensor->data, to_in_.add);
+    if (to_in_.wanted()) to_in_.run(*in_proj_.kernel, s.n, rows, to_qkv_.tensor->data, threads_);
   }
   size_t memory_bytes() const override {
     return (prob_.size() + scratch_.size()) * sizeof(float) + in_proj_.kernel->memory_bytes() +
@@ -232,7 +233,8 @@ class AttentionOp : public Op {
 
   AttentionSpec spec_;
   Tensor *in_, *out_, *qkv_ = nullptr, *context_ = nullptr;
-  GradientUse to_in_, to_context_, to_qkv_;
+  GradientUse to_context_, to_qkv_;
+  InputGradient to_in_;
   int threads_, tokens_, width_, head_;
   bool training_;
   const ElementwiseKernels& kernels_;

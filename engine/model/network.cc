@@ -8,6 +8,7 @@
 #include "engine/kernels/parallel.h"
 #include "engine/model/graph.h"
 #include "engine/model/initialise.h"
+#include "engine/model/memory_need.h"
 #include "engine/model/planned_network.h"
 #include "engine/model/reference_network.h"
 #include "engine/tensor/buffer.h"
@@ -95,6 +96,7 @@ Result<std::unique_ptr<Network>> Network::build(const std::string& model, InputS
   if (Status s = check_options(options); !s.ok()) return s;
   Result<Graph> graph = parse_model(model, {input.height, input.width, input.channels}, classes);
   if (!graph) return graph.status();
+  if (Status s = check_least_memory(*graph, options); !s.ok()) return s;
   if (options.kernels == "ref")
     return std::unique_ptr<Network>(std::make_unique<PlainNetwork>(std::move(*graph), options));
   BuildOptions filled = options;

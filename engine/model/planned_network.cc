@@ -10,6 +10,7 @@
 #include "engine/loss/softmax.h"
 #include "engine/model/compile.h"
 #include "engine/model/initialise.h"
+#include "engine/model/memory_need.h"
 
 namespace radl::engine {
 
@@ -147,10 +148,7 @@ class PlannedNetwork : public Network {
     size_t parameters = graph_.parameter_count * sizeof(float) * (options_.training ? 2 : 1);
     const size_t needed = arena_bytes_ + parameters, available = available_memory();
     if (needed <= available) return ok_status();
-    const auto mib = [](size_t bytes) { return (bytes + (1 << 20) - 1) >> 20; };
-    return Status(Code::Quota, fmt::format("{} at batch size {} needs {} MiB more, but {} MiB are free",
-                                           graph_.name, options_.batch_size, mib(needed), mib(available)))
-        .with_hint("a smaller batch needs less");
+    return too_little_memory(graph_, options_.batch_size, "", needed, available);
   }
 
   StepContext context(const Batch& batch, bool training) {
@@ -209,9 +207,9 @@ Result<std::unique_ptr<Network>> make_planned_network(Graph graph, const BuildOp
   try {
     if (Status s = network->prepare(); !s.ok()) return s;
   } catch (const std::bad_alloc&) {
-    return Status(Code::Quota, fmt::format("{} at batch size {} needs more than the {} MiB that are free",
-                                           network->graph().name, options.batch_size, available_memory() >> 20))
-        .with_hint("a smaller batch needs less");
+    const size_t available = available_memory();
+    return too_little_memory(network->graph(), options.batch_size, "more than ",
+                             std::max(available, least_memory(network->graph(), options)), available);
   }
   return std::unique_ptr<Network>(std::move(network));
 }

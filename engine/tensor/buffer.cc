@@ -12,8 +12,14 @@
 
 namespace radl::engine {
 
+namespace {
+constexpr size_t kChecked = size_t{64} << 20;
+}
+
 Buffer::Buffer(size_t bytes) : size_(bytes) {
   if (bytes == 0) return;
+  // Pages are given out as they are first touched: more than there is would end the process, not this call.
+  if (bytes >= kChecked && bytes > available_memory()) throw std::bad_alloc();
   const size_t huge = size_t{2} << 20, alignment = bytes >= huge ? huge : 64;
   const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   void* memory = std::aligned_alloc(alignment, rounded);

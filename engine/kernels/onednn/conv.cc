@@ -2,9 +2,10 @@
 
 #include <omp.h>
 
+#include <cassert>
 #include <dnnl.hpp>
+#include <initializer_list>
 #include <map>
-#include <unordered_map>
 
 #include "engine/kernels/bias.h"
 
@@ -14,7 +15,6 @@ namespace {
 
 using dnnl::memory;
 using Tag = memory::format_tag;
-using Args = std::unordered_map<int, memory>;
 
 const dnnl::engine& cpu_engine() {
   static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
@@ -70,12 +70,34 @@ struct Primitives {
   size_t scratch_f = 0, scratch_d = 0, scratch_w = 0;
 };
 
+// A thread's pictures and scratch memory as the library wants to see them, for one number of pictures: only
+// the addresses change from call to call.
+struct Views {
+  memory x, y, scratch_f, scratch_d, scratch_w;
+};
+
 // What one thread works with.
 struct Part {
   dnnl::stream stream{cpu_engine()};
   Buffer scratch;
   memory sums;  // this part's gradient of the weights
+  std::map<int, Views> views;
 };
+
+// The C interface takes the arguments as they are; the C++ one would want a map of them, allocated at every
+// call. (The library itself still makes one of its own.)
+void execute(const dnnl::primitive& primitive, const dnnl::stream& stream,
+             std::initializer_list<dnnl_exec_arg_t> arguments) {
+  dnnl::error::wrap_c_api(dnnl_primitive_execute(primitive.get(), stream.get(),
+                                                 static_cast<int>(arguments.size()), arguments.begin()),
+                          "a convolution could not run");
+}
+
+dnnl_memory_t bind(const memory& view, const void* data) {
+  dnnl::error::wrap_c_api(dnnl_memory_set_data_handle(view.get(), const_cast<void*>(data)),
+                          "a convolution could not take its memory");
+  return view.get();
+}
 
 // The batch is cut over our own threads and each part runs in the library on one: OpenMP's helpers, which
 // spin for milliseconds after each call, would hold the cores that the next operation needs. A batch of fewer
@@ -90,25 +112,27 @@ class OnednnConv : public ConvKernel {
         parts_(r.threads) {
     sums_.resize(2 * g_.oc);
     ones_.assign(g_.oc, 1.0f);
+    master_ = unbound(describe(g_, r_.type, 1).plain_w);
     prepare(g_.n);
-    if (r.backward_data) added_ = Buffer(static_cast<size_t>(g_.n) * g_.h * g_.w * g_.c * size_of(r.type));
   }
 
   void set_weights(const float* weights, bool training) override {
     ThreadScope scope(1);
     dnnl::stream& stream = parts_[0].stream;
-    memory master(describe(g_, r_.type, 1).plain_w, cpu_engine(), const_cast<float*>(weights));
-    to_forward_.execute(stream, master, weights_f_);
-    if (training && r_.backward_data) to_backward_.execute(stream, master, weights_d_);
+    bind(master_, weights);
+    execute(to_forward_, stream, {{DNNL_ARG_FROM, master_.get()}, {DNNL_ARG_TO, weights_f_.get()}});
+    if (training && r_.backward_data)
+      execute(to_backward_, stream, {{DNNL_ARG_FROM, master_.get()}, {DNNL_ARG_TO, weights_d_.get()}});
     stream.wait();
   }
 
   void forward(int n, const void* x, const float* bias, void* y, double*) override {
-    for_parts(n, [&](Part& part, Primitives& p, const Described& d, size_t first, size_t) {
-      p.forward.execute(part.stream, {{DNNL_ARG_SRC, at(d.x, x, first * in_size())},
-                                      {DNNL_ARG_WEIGHTS, weights_f_},
-                                      {DNNL_ARG_DST, at(d.y, y, first * out_size())},
-                                      {DNNL_ARG_SCRATCHPAD, scratch(part, p.scratch_f)}});
+    for_parts(n, [&](Part& part, const Primitives& p, const Views& v, size_t first) {
+      execute(p.forward, part.stream,
+              {{DNNL_ARG_SRC, bind(v.x, at(x, first * in_size()))},
+               {DNNL_ARG_WEIGHTS, weights_f_.get()},
+               {DNNL_ARG_DST, bind(v.y, at(y, first * out_size()))},
+               {DNNL_ARG_SCRATCHPAD, bind(v.scratch_f, part.scratch.data())}});
     });
     if (!bias) return;
     const PointwiseArgs add{Act::None, 0, g_.oc, ones_.data(), bias};
@@ -118,25 +142,26 @@ class OnednnConv : public ConvKernel {
     });
   }
 
+  bool adds() const override { return false; }
   void backward_data(int n, const void* dy, void* dx, bool add) override {
-    void* to = add ? static_cast<void*>(added_.data()) : dx;
-    for_parts(n, [&](Part& part, Primitives& p, const Described& d, size_t first, size_t count) {
-      p.backward_data.execute(part.stream, {{DNNL_ARG_DIFF_DST, at(d.y, dy, first * out_size())},
-                                            {DNNL_ARG_WEIGHTS, weights_d_},
-                                            {DNNL_ARG_DIFF_SRC, at(d.x, to, first * in_size())},
-                                            {DNNL_ARG_SCRATCHPAD, scratch(part, p.scratch_d)}});
-      if (!add) return;
-      const size_t element = size_of(r_.type), from = first * in_size() * element;
-      kernels_.scale(added_.data() + from, 1, static_cast<std::byte*>(dx) + from, count * in_size(), true);
+    assert(!add);
+    (void)add;
+    for_parts(n, [&](Part& part, const Primitives& p, const Views& v, size_t first) {
+      execute(p.backward_data, part.stream,
+              {{DNNL_ARG_DIFF_DST, bind(v.y, at(dy, first * out_size()))},
+               {DNNL_ARG_WEIGHTS, weights_d_.get()},
+               {DNNL_ARG_DIFF_SRC, bind(v.x, at(dx, first * in_size()))},
+               {DNNL_ARG_SCRATCHPAD, bind(v.scratch_d, part.scratch.data())}});
     });
   }
 
   void backward_weights(int n, const void* x, const void* dy, float* dw, float* dbias) override {
-    const int parts = for_parts(n, [&](Part& part, Primitives& p, const Described& d, size_t first, size_t) {
-      p.backward_weights.execute(part.stream, {{DNNL_ARG_SRC, at(d.x, x, first * in_size())},
-                                               {DNNL_ARG_DIFF_DST, at(d.y, dy, first * out_size())},
-                                               {DNNL_ARG_DIFF_WEIGHTS, part.sums},
-                                               {DNNL_ARG_SCRATCHPAD, scratch(part, p.scratch_w)}});
+    const int parts = for_parts(n, [&](Part& part, const Primitives& p, const Views& v, size_t first) {
+      execute(p.backward_weights, part.stream,
+              {{DNNL_ARG_SRC, bind(v.x, at(x, first * in_size()))},
+               {DNNL_ARG_DIFF_DST, bind(v.y, at(dy, first * out_size()))},
+               {DNNL_ARG_DIFF_WEIGHTS, part.sums.get()},
+               {DNNL_ARG_SCRATCHPAD, bind(v.scratch_w, part.scratch.data())}});
     });
     float* total = static_cast<float*>(parts_[0].sums.get_data_handle());
     for (int t = 1; t < parts; ++t) {
@@ -144,8 +169,8 @@ class OnednnConv : public ConvKernel {
       for (size_t i = 0; i < parts_[t].sums.get_desc().get_size() / 4; ++i) total[i] += more[i];
     }
     ThreadScope scope(1);
-    memory master(describe(g_, r_.type, 1).plain_w, cpu_engine(), dw);
-    from_gradient_.execute(parts_[0].stream, parts_[0].sums, master);
+    execute(from_gradient_, parts_[0].stream,
+            {{DNNL_ARG_FROM, parts_[0].sums.get()}, {DNNL_ARG_TO, bind(master_, dw)}});
     parts_[0].stream.wait();
     if (!dbias) return;
     sums_kernel_.run(dy, static_cast<size_t>(n) * g_.oh * g_.ow, sums_.data());
@@ -153,7 +178,7 @@ class OnednnConv : public ConvKernel {
   }
 
   size_t memory_bytes() const override {
-    size_t total = memory_ + added_.size();
+    size_t total = memory_;
     for (const Part& part : parts_) total += part.scratch.size();
     return total;
   }
@@ -163,17 +188,16 @@ class OnednnConv : public ConvKernel {
  private:
   size_t in_size() const { return static_cast<size_t>(g_.h) * g_.w * g_.c; }
   size_t out_size() const { return static_cast<size_t>(g_.oh) * g_.ow * g_.oc; }
-  memory at(const memory::desc& d, const void* base, size_t element) const {
-    const std::byte* p = static_cast<const std::byte*>(base) + element * size_of(r_.type);
-    return memory(d, cpu_engine(), const_cast<std::byte*>(p));
+  const std::byte* at(const void* base, size_t element) const {
+    return static_cast<const std::byte*>(base) + element * size_of(r_.type);
   }
-  static memory scratch(Part& part, size_t bytes) {
-    return memory({{static_cast<int64_t>(bytes)}, memory::data_type::u8, Tag::a}, cpu_engine(),
-                  part.scratch.data());
+  static memory unbound(const memory::desc& d) { return memory(d, cpu_engine(), DNNL_MEMORY_NONE); }
+  static memory unbound(size_t bytes) {
+    return unbound({{static_cast<int64_t>(bytes)}, memory::data_type::u8, Tag::a});
   }
   int parts_of(int n) const { return n >= r_.threads ? r_.threads : 1; }
 
-  // f(part, primitives, descriptions, first picture, pictures) on each thread's part; gives the number of
+  // f(part, primitives, views, first picture) on each thread's part; gives the number of
   // parts.
   template <class F>
   int for_parts(int n, F&& f) {
@@ -192,7 +216,7 @@ class OnednnConv : public ConvKernel {
           const int count = static_cast<int>(share.end - share.begin);
           const ThreadScope scope(w.parts == 1 ? w.self.r_.threads : 1);
           Part& part = w.self.parts_[t];
-          w.f(part, w.self.sizes_.at(count), describe(w.self.g_, w.self.r_.type, count), share.begin, count);
+          w.f(part, w.self.sizes_.at(count), part.views.at(count), share.begin);
           part.stream.wait();
         },
         &work);
@@ -207,6 +231,11 @@ class OnednnConv : public ConvKernel {
       const Share share = share_of(n, t, parts);
       const int count = static_cast<int>(share.end - share.begin);
       if (!sizes_.contains(count)) sizes_.emplace(count, make(count));
+      if (parts_[t].views.contains(count)) continue;
+      const Primitives& p = sizes_.at(count);
+      const Described d = describe(g_, r_.type, count);
+      parts_[t].views.emplace(count, Views{unbound(d.x), unbound(d.y), unbound(p.scratch_f),
+                                           unbound(p.scratch_d), unbound(p.scratch_w)});
     }
   }
   memory allocate(const memory::desc& d) {
@@ -289,9 +318,8 @@ class OnednnConv : public ConvKernel {
   ChannelSums sums_kernel_;
   std::vector<double> sums_;
   std::vector<float> ones_;
-  Buffer added_;  // where a gradient lands before it is added
   std::vector<Part> parts_;
-  memory weights_f_, weights_d_;
+  memory weights_f_, weights_d_, master_;
   dnnl::reorder to_forward_, to_backward_, from_gradient_;
   std::map<int, Primitives> sizes_;
   std::string implementation_;

@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "engine/model/graph.h"
+#include "engine/model/memory_need.h"
 
 namespace radl::engine {
 namespace {
@@ -99,6 +102,35 @@ TEST(Build, RefusesWhatCannotRun) {
   const Status memory = refuse("resnet20", {.batch_size = 1 << 20});
   EXPECT_EQ(memory.code(), Code::Quota);
   EXPECT_NE(memory.message().find("MiB"), std::string::npos) << memory.message();
+}
+
+TEST(Build, TellsTooLittleMemoryBeforeItTakesAny) {
+  const auto build = [](const char* model, int side, BuildOptions options) {
+    const auto begin = std::chrono::steady_clock::now();
+    const Status status = Network::build(model, {side, side, 3}, 10, options).status();
+    EXPECT_EQ(status.code(), Code::Quota) << status.text();
+    EXPECT_NE(status.message().find(" needs at least "), std::string::npos) << status.message();
+    // Far less than it takes to touch so much memory.
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2)) << model;
+  };
+  for (const char* kernels : {"auto", "ref"})
+    for (const char* model : {"resnet44", "fastcifar"})
+      build(model, 32, {.batch_size = 1 << 20, .kernels = kernels});
+  build("resnet50", 224, {.batch_size = 1 << 20, .precision = Precision::Bf16});
+  build("inception-resnet-v1", 224, {.batch_size = 1 << 20, .training = false});
+}
+
+// The bound holds: no model needs less than it says.
+TEST(Build, NeedsAtLeastItsLowerBound) {
+  for (const char* model : {"lenet", "resnet20", "fastcifar", "fastcifar-s", "mlp"}) {
+    const int side = 32;
+    for (const bool training : {true, false}) {
+      const BuildOptions options{.batch_size = 2, .threads = 1, .training = training};
+      const auto network = Network::build(model, {side, side, 3}, 10, options);
+      ASSERT_TRUE(network.ok()) << model << ": " << network.status().text();
+      EXPECT_GE((*network)->memory_bytes(), least_memory((*network)->graph(), options)) << model;
+    }
+  }
 }
 
 }  // namespace

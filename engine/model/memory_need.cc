@@ -1,0 +1,57 @@
+#include "engine/model/memory_need.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/tensor/buffer.h"
+
+namespace radl::engine {
+
+namespace {
+
+bool reads_again(const Layer& l) {
+  return (l.kind == Kind::Conv || l.kind == Kind::Linear || l.kind == Kind::Attention) && !l.frozen;
+}
+
+// The layer whose values these are: flattening copies nothing.
+int source(const Graph& graph, int layer) {
+  while (graph.layers[layer].kind == Kind::Flatten) layer = graph.layers[layer].inputs[0];
+  return layer;
+}
+
+size_t values(const Graph& graph, int layer, int batch) {
+  return static_cast<size_t>(batch) * graph.layers[layer].out.size();
+}
+
+}  // namespace
+
+size_t least_memory(const Graph& graph, const BuildOptions& options) {
+  const size_t element = options.precision == Precision::Bf16 ? 2 : 4;
+  std::vector<bool> kept(graph.layers.size());
+  size_t together = 0, most = 0;
+  for (const Layer& l : graph.layers) {
+    if (!reads_again(l)) continue;
+    const int in = source(graph, l.inputs[0]);
+    most = std::max(most, values(graph, in, options.batch_size));
+    if (!kept[in]) together += values(graph, in, options.batch_size);
+    kept[in] = true;
+  }
+  const size_t copies = options.training ? 2 : 1;  // and their gradients
+  return (options.training ? together : most) * element + copies * graph.parameter_count * sizeof(float);
+}
+
+Status check_least_memory(const Graph& graph, const BuildOptions& options) {
+  const size_t needed = least_memory(graph, options), available = available_memory();
+  if (needed <= available) return ok_status();
+  return too_little_memory(graph, options.batch_size, "at least ", needed, available);
+}
+
+Status too_little_memory(const Graph& graph, int batch, const char* bound, size_t needed, size_t available) {
+  const auto mib = [](size_t bytes) { return (bytes + (1 << 20) - 1) >> 20; };
+  return Status(Code::Quota, fmt::format("{} at batch size {} needs {}{} MiB more, but {} MiB are free",
+                                         graph.name, batch, bound, mib(needed), mib(available)))
+      .with_hint("a smaller batch needs less");
+}
+
+}  // namespace radl::engine
