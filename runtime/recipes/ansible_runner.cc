@@ -1,7 +1,6 @@
 #include "runtime/recipes/ansible_runner.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,6 +18,7 @@
 #include "runtime/recipes/galaxy.h"
 #include "runtime/recipes/inventory.h"
 #include "runtime/recipes/playbook.h"
+#include "runtime/recipes/private_folder.h"
 #include "runtime/steps/step_log.h"
 
 namespace radl {
@@ -26,36 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace recipes;
-
-// A private folder that goes away with its owner. One that a killed run has left goes when the next is made.
-class PrivateFolder {
- public:
-  // A folder PREFIX-XXXXXX; `stale`: nobody else uses the prefix, so what is there is left over.
-  Status make(const std::string& prefix, bool stale) {
-    std::error_code ignored;
-    if (stale) {
-      fs::path begin(prefix + "-");
-      for (const auto& entry : fs::directory_iterator(begin.parent_path(), ignored)) {
-        struct stat info {};
-        bool mine = lstat(entry.path().c_str(), &info) == 0 && info.st_uid == geteuid();
-        if (mine && entry.path().filename().string().starts_with(begin.filename().string()))
-          fs::remove_all(entry.path(), ignored);
-      }
-    }
-    std::string name = prefix + "-XXXXXX";
-    if (!mkdtemp(name.data())) return errno_status(errno, name);
-    path_ = name;
-    return {};
-  }
-  ~PrivateFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // The facts of all machines, for recipes that name some; cached between steps.
 constexpr const char* kGatherFacts =
@@ -103,14 +73,14 @@ class AnsibleRun {
   std::string shared() const { return context_.context->work_directory + "/ansible"; }
   std::string own(const std::string& name) const { return private_.path() + "/" + name; }
 
-  // Vault passwords and the inventory beside the state, which destroy removes; sockets where their path is
-  // short.
+  // Vault passwords, the inventory and sockets are beside the state, so that destroy removes them whatever
+  // happens.
   Status make_folders() {
     if (Status s = make_directories(shared(), 0700); !s.ok()) return s;
     std::string id = sha256_hex(shared() + "\n" + step_.id + "\n" + node_.address).substr(0, 12);
     const char* kind = check_ ? "check-" : "run-";  // only a run has the state's lock
     if (Status s = private_.make(shared() + "/" + kind + id, !check_); !s.ok()) return s;
-    return sockets_.make(std::string("/tmp/radl-") + kind + id, !check_);
+    return sockets_.open(own("sockets"));
   }
 
   void tell_options() {
@@ -248,7 +218,7 @@ class AnsibleRun {
         "deprecation_warnings = False\ninterpreter_python = auto_silent\ninject_facts_as_vars = "
         "True\nremote_tmp = ~/.ansible/tmp\n"
         "[inventory]\nenable_plugins = yaml\n"
-        "[ssh_connection]\npipelining = True\ncontrol_path_dir = {3}\ncontrol_path = %(directory)s/%%C\n"
+        "[ssh_connection]\npipelining = True\ncontrol_path_dir = {0}/sockets\ncontrol_path = {3}/%%C\n"
         "ssh_args = -F none -o ControlMaster=auto -o ControlPersist=60s -o StrictHostKeyChecking=yes -o "
         "UserKnownHostsFile={0}/known_hosts "
         "-o GlobalKnownHostsFile=/dev/null -o IdentitiesOnly=yes -o IdentityAgent=none\n",
@@ -332,10 +302,11 @@ class AnsibleRun {
   // The master connections that ControlPersist would keep for a minute.
   void close_masters() const {
     std::error_code error;
-    for (const auto& entry : fs::directory_iterator(sockets_.path(), error)) {
-      (void)run_process(
-          {.argv = {"ssh", "-F", "none", "-o", "ControlPath=" + entry.path().string(), "-O", "exit", "radl"},
-           .deadline = std::chrono::seconds(5)});
+    for (const auto& entry : fs::directory_iterator(own("sockets"), error)) {
+      (void)run_process({.argv = {"ssh", "-F", "none", "-o",
+                                  "ControlPath=" + sockets_.path() + "/" + entry.path().filename().string(),
+                                  "-O", "exit", "radl"},
+                         .deadline = std::chrono::seconds(5)});
     }
   }
 
@@ -344,7 +315,8 @@ class AnsibleRun {
   const NodeHandle& node_;
   bool check_;
   StepLog log_;
-  PrivateFolder private_, sockets_;
+  PrivateFolder private_;
+  ShortPath sockets_;
   Access access_;
   std::string playbook_, vault_;
   bool gather_ = false;
