@@ -11,7 +11,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -65,12 +64,6 @@ struct Quote {
   std::vector<std::string> notes;
 };
 
-struct Capabilities {
-  std::set<std::string> features;  // RADL features that it honours
-  bool isolates_network = false;
-  bool has_public_addresses = false;
-};
-
 // What was made. `attributes` of a Node holds at least: host, port, user, host_key (OpenSSH public key line),
 // private_ip, public_ip (may be null), and vm_id; and `state`, "running" or "stopped", where it can be told.
 struct Made {
@@ -85,7 +78,6 @@ class Provider {
  public:
   virtual ~Provider() = default;
   virtual std::string name() const = 0;
-  virtual Capabilities capabilities() const = 0;
   // Pure: no network, same answer for the same input. Invalid names the feature that cannot be had.
   virtual Result<Quote> quote(const ir::Node& node, const ir::Program& program) const = 0;
 

@@ -63,7 +63,6 @@ class DiskProvider : public Provider {
   }
 
   std::string name() const override { return name_; }
-  Capabilities capabilities() const override { return {}; }
 
   Result<Quote> quote(const ir::Node& node, const ir::Program&) const override {
     Quote quote;

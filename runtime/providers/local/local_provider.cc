@@ -49,7 +49,6 @@ class LocalProvider : public Provider {
  public:
   explicit LocalProvider(Options options) : options_(options) {}
   std::string name() const override { return "local"; }
-  Capabilities capabilities() const override { return local_capabilities(); }
   Result<Quote> quote(const ir::Node& node, const ir::Program&) const override {
     if (!options_.wrong.empty()) return invalid(options_.wrong);
     return quote_node(node);

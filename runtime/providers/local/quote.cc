@@ -31,22 +31,19 @@ bool is_plain_path(const std::string& path) {
   return good;
 }
 
-}  // namespace
-
-Capabilities local_capabilities() {
-  Capabilities c;
-  c.features = {"cpu.count",
-                "cpu.arch",
-                "memory.size",
-                "net_interface.connection",
-                "net_interface.dns_name",
-                "disk.applications",
-                "disk.size",
-                "disk.mount_path",
-                "disk.os.name",
-                "disk.os.flavour"};
-  return c;
+// What a system asks for that this machine has no notion of; "" when there is nothing.
+std::string without_use(const ir::Node& node) {
+  constexpr std::string_view kUsed[] = {"cpu.", "memory.", "net_interface.", "disk.", "gpu."};
+  std::string names;
+  for (const auto& [feature, wanted] : node.wants) {
+    bool used = std::any_of(std::begin(kUsed), std::end(kUsed),
+                            [&](std::string_view prefix) { return feature.starts_with(prefix); });
+    if (!used || feature.starts_with("disk.0.image.")) names += (names.empty() ? "" : ", ") + feature;
+  }
+  return names;
 }
+
+}  // namespace
 
 Result<Quote> quote_node(const ir::Node& node) {
   auto cannot = [&](const std::string& why) {
@@ -58,6 +55,11 @@ Result<Quote> quote_node(const ir::Node& node) {
   if (number_wanted(node, "gpu.count").value_or(0) > 0)
     return cannot("gpu.count: provider local has no GPU to give");
   Quote quote;
+  // The same for all nodes of a system, so that a plan tells it once.
+  auto note = [&](const std::string& text) {
+    quote.notes.push_back(fmt::format("system '{}': {}", node.system, text));
+  };
+  if (std::string names = without_use(node); !names.empty()) note("provider local has no use for " + names);
   quote.instance_type = "local";
   quote.seconds_to_ready = 0.2;
   std::string host = node.interfaces.empty() || node.interfaces[0].host_name.empty()
@@ -69,24 +71,20 @@ Result<Quote> quote_node(const ir::Node& node) {
   quote.spec = {{"hostname", host + "." + domain}, {"number", node.number}};
   if (auto cpus = number_wanted(node, "cpu.count")) quote.spec["cpu_count"] = *cpus;
   if (auto memory = number_wanted(node, "memory.size")) quote.spec["memory_bytes"] = *memory;
-  if (!node.user.empty())
-    quote.notes.push_back(
-        fmt::format("{}: the login is this machine's user, not '{}'", node.address, node.user));
+  if (!node.user.empty()) note(fmt::format("the login is this machine's user, not '{}'", node.user));
   for (const auto& disk : node.disks) {
     if (disk.index == 0) continue;
     bool mounted = !disk.mount_path.empty() && !disk.device.empty() && !disk.fstype.empty();
     if (!mounted || disk.fstype == "swap") {
-      quote.notes.push_back(fmt::format("{}: disk {} is not made: a local node has no device of its own",
-                                        node.address, disk.index));
+      note(fmt::format("disk {} is not made: a local node has no device of its own", disk.index));
       continue;
     }
     if (!is_plain_path(disk.mount_path))
       return cannot(
           fmt::format("disk.{}.mount_path = '{}': must be an absolute path", disk.index, disk.mount_path));
     quote.spec["disks"].push_back({{"index", disk.index}, {"mount_path", disk.mount_path}});
-    quote.notes.push_back(
-        fmt::format("{}: disk {} is a folder of the node, mounted at {}; its size has no limit", node.address,
-                    disk.index, disk.mount_path));
+    note(fmt::format("disk {} is a folder of the node, mounted at {}; its size has no limit", disk.index,
+                     disk.mount_path));
   }
   for (size_t i = 1; i < node.interfaces.size(); ++i) {
     const auto& interface = node.interfaces[i];

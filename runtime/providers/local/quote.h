@@ -5,7 +5,6 @@
 
 namespace radl::local {
 
-Capabilities local_capabilities();
 Result<Quote> quote_node(const ir::Node& node);
 
 }  // namespace radl::local
