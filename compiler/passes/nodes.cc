@@ -2,32 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
+#include "compiler/ir/derive.h"
 #include "compiler/passes/build.h"
 #include "compiler/passes/wants.h"
 
 namespace radl::passes {
 
 namespace {
-
-// disk.3.os.name -> 3 and "os.name"
-struct Indexed {
-  int index = 0;
-  std::string_view rest;
-};
-
-std::optional<Indexed> indexed(std::string_view name, std::string_view prefix) {
-  if (!name.starts_with(prefix)) return std::nullopt;
-  name.remove_prefix(prefix.size());
-  Indexed made;
-  auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), made.index);
-  if (error != std::errc() || end == name.data() + name.size() || *end != '.' || made.index < 0)
-    return std::nullopt;
-  made.rest = name.substr(static_cast<size_t>(end - name.data()) + 1);
-  return made;
-}
 
 std::string text_of(const ir::Want& want) {
   return want.equals && want.equals->is_string() ? want.equals->get<std::string>() : std::string();
@@ -42,11 +25,10 @@ class Template {
     node_.wants = wants_of(build, definition.features, node_.system);
     add_softs(definition.features);
     for (const auto& [name, want] : node_.wants) {
-      if (auto at = indexed(name, "net_interface.")) interface(*at, want);
-      if (auto at = indexed(name, "disk.")) disk(*at, want);
+      if (auto at = ir::indexed_feature(name, "net_interface.")) interface(*at, want);
       if (is_secret_feature(name) && want.equals) secret(name, *want.equals);
     }
-    for (auto& [index, made] : disks_) node_.disks.push_back(std::move(made));
+    ir::derive_disks(node_);
     for (auto& [index, made] : interfaces_) {
       if (index == 0 && made.host_name.empty()) made.host_name = "vnode-#N#";
       // A part of a cluster may leave its networks to other files.
@@ -89,7 +71,7 @@ class Template {
                      [](const ir::Soft& a, const ir::Soft& b) { return a.weight > b.weight; });
   }
 
-  void interface(const Indexed& at, const ir::Want& want) {
+  void interface(const ir::IndexedFeature& at, const ir::Want& want) {
     ir::Interface& made = interfaces_[at.index];
     made.index = at.index;
     if (made.domain.empty()) made.domain = "localdomain";
@@ -103,34 +85,6 @@ class Template {
     }
   }
 
-  void disk(const Indexed& at, const ir::Want& want) {
-    ir::Disk& made = disks_[at.index];
-    made.index = at.index;
-    if (at.rest == "size") made.size_bytes = want.equals ? want.max : want.min ? want.min : want.max;
-    if (at.rest == "device") made.device = text_of(want);
-    if (at.rest == "mount_path") made.mount_path = text_of(want);
-    if (at.rest == "fstype") made.fstype = text_of(want);
-    if (at.rest == "type") made.type = text_of(want);
-    if (at.rest == "image.url" && want.equals) {
-      if (want.equals->is_string()) made.image_urls = {want.equals->get<std::string>()};
-      if (want.equals->is_array()) made.image_urls = want.equals->get<std::vector<std::string>>();
-    }
-    if (at.index == 0 && at.rest == "os.credentials.username") node_.user = text_of(want);
-    if (at.rest == "applications" && want.equals && want.equals->is_array()) applications(*want.equals);
-  }
-
-  void applications(const ir::Json& groups) {
-    auto text = [](const ir::Json& group, const char* key) {
-      auto found = group.find(key);
-      return found != group.end() && found->is_string() ? found->get<std::string>() : std::string();
-    };
-    for (const ir::Json& group : groups) {
-      if (!group.is_object() || text(group, "name").empty()) continue;
-      node_.applications.push_back({text(group, "name"), text(group, "version"), text(group, "path"),
-                                    text(group, "preinstalled") == "yes"});
-    }
-  }
-
   void secret(std::string_view name, const ir::Json& value) {
     constexpr std::string_view kDisk = "disk.0.os.credentials.";
     std::string key(name.starts_with(kDisk) ? name.substr(kDisk.size()) : name);
@@ -140,7 +94,6 @@ class Template {
   Build& build_;
   ir::Node node_;
   std::map<int, ir::Interface> interfaces_;
-  std::map<int, ir::Disk> disks_;
 };
 
 // #N#: machines that exist keep theirs, new ones get the smallest that are free.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "compiler/ir/derive.h"
+
 namespace radl {
 
 namespace {
@@ -121,6 +123,7 @@ SoftOutcome resolve_softs(const ir::Node& node, const std::function<Status(const
       there->second = std::move(*united);
     }
     if (against.empty()) {
+      ir::derive_disks(wanted);
       if (Status status = possible(wanted); !status.ok()) against = status.message();
     }
     if (!against.empty()) {

@@ -114,6 +114,24 @@ TEST(Softs, ScoreIsTheSumOfWhatWasTaken) {
   EXPECT_FALSE(outcome.node.wants.contains("b"));
 }
 
+// What a group asks for reaches the provider: its disks are made, its applications are known.
+TEST(Softs, DisksAndApplicationsOfAGroupThatIsTaken) {
+  ir::Node node;
+  ir::Want programs;
+  programs.equals = ir::Json::array({{{"name", "git"}, {"version", "2"}}});
+  node.softs = {{2, {{"disk.1.size", at_least(10 * kGiB)}, {"disk.0.applications", programs}}},
+                {1, {{"disk.2.size", at_least(1)}}}};
+  SoftOutcome outcome = resolve_softs(node, [](const ir::Node& wanted) {
+    return wanted.disks.size() > 2 ? invalid("two disks at most") : ok_status();
+  });
+  ASSERT_EQ(outcome.node.disks.size(), 2u);
+  EXPECT_EQ(outcome.node.disks[1].index, 1);
+  EXPECT_EQ(outcome.node.disks[1].size_bytes, 10 * kGiB);
+  ASSERT_EQ(outcome.node.applications.size(), 1u);
+  EXPECT_EQ(outcome.node.applications[0].name, "git");
+  EXPECT_EQ(outcome.dropped, (std::vector<std::string>{"weight 1: two disks at most"}));
+}
+
 TEST(Softs, TwoWantsTogether) {
   ir::Want four = at_least(4), most = at_least(2);
   most.max = 8;
