@@ -13,6 +13,7 @@
 #include "engine/cli/command.h"
 #include "engine/data/random.h"
 #include "engine/export/safetensors.h"
+#include "engine/kernels/cpu.h"
 #include "engine/kernels/parallel.h"
 #include "engine/model/graph.h"
 #include "engine/model/network.h"
@@ -74,9 +75,8 @@ int run(Flags& f, const Context& context) {
   auto shape = parse_shape(f.shape);
   if (!shape.ok()) return fail(shape.status());
   const InputShape in{(*shape)[0], (*shape)[1], (*shape)[2]};
-  f.build.precision = f.precision == "bf16" || (f.precision == "auto" && __builtin_cpu_supports("avx512bf16"))
-                          ? Precision::Bf16
-                          : Precision::Fp32;
+  f.build.precision = f.precision == "bf16" || (f.precision == "auto" && cpu().avx512_bf16) ? Precision::Bf16
+                                                                                            : Precision::Fp32;
   f.build.training = !f.forward;
   auto network = Network::build(f.model, in, f.classes, f.build);
   if (!network.ok()) return fail(network.status());

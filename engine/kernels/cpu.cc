@@ -1,11 +1,35 @@
 #include "engine/kernels/cpu.h"
 
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <string_view>
 
 namespace radl::engine {
 
 namespace {
+
+// The kernel gives a process the tiles' state when it asks (Linux 5.16 and later;
+// Documentation/arch/x86/xstate.rst).
+bool may_use_tiles() {
+  constexpr int kRequestPermission = 0x1023, kTileData = 18;
+  return ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
+// What RADL_MAX_ISA leaves of it.
+CpuFeatures limit(CpuFeatures f) {
+  const char* text = std::getenv("RADL_MAX_ISA");
+  if (!text) return f;
+  const std::string_view most = text;
+  f.limited = true;
+  f.amx_bf16 = f.amx_bf16 && most == "amx_bf16";
+  f.avx512_bf16 = f.avx512_bf16 && (most == "avx512_bf16" || most == "amx_bf16");
+  f.avx512 = f.avx512 && most.starts_with("a") && most != "avx2";
+  f.avx2 = f.avx2 && most != "baseline";
+  return f;
+}
 
 CpuFeatures detect() {
   CpuFeatures f;
@@ -15,10 +39,10 @@ CpuFeatures detect() {
              __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
   f.avx512_bf16 = f.avx512 && __builtin_cpu_supports("avx512bf16");
   unsigned a = 0, b = 0, c = 0, d = 0;
-  // CPUID leaf 7: EDX bit 22 is AMX-BF16, bit 24 AMX-TILE. oneDNN asks the kernel for the permission to use
-  // tiles.
-  if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) f.amx_bf16 = f.avx512_bf16 && (d >> 22 & 1) && (d >> 24 & 1);
-  return f;
+  // CPUID leaf 7: EDX bit 22 is AMX-BF16, bit 24 AMX-TILE.
+  if (f.avx512_bf16 && __get_cpuid_count(7, 0, &a, &b, &c, &d))
+    f.amx_bf16 = (d >> 22 & 1) && (d >> 24 & 1) && may_use_tiles();
+  return limit(f);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "engine/train/setup.h"
+#include "engine/kernels/cpu.h"
 
 #include <fmt/format.h>
 
@@ -44,7 +45,7 @@ Result<data::Parts> open_data(const Job& job) {
 Precision resolve_precision(const std::string& name) {
   if (name == "fp32") return Precision::Fp32;
   if (name == "bf16") return Precision::Bf16;
-  return __builtin_cpu_supports("avx512bf16") ? Precision::Bf16 : Precision::Fp32;
+  return cpu().avx512_bf16 ? Precision::Bf16 : Precision::Fp32;
 }
 
 OptimizerConfig optimizer_config(const Job& job) {

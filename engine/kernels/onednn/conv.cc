@@ -8,6 +8,7 @@
 #include <map>
 
 #include "engine/kernels/bias.h"
+#include "engine/kernels/cpu.h"
 
 namespace radl::engine {
 
@@ -16,8 +17,21 @@ namespace {
 using dnnl::memory;
 using Tag = memory::format_tag;
 
+// The library shares the limit that the user sets for our kernels.
+dnnl::cpu_isa most_isa() {
+  const CpuFeatures& has = cpu();
+  return !has.avx2          ? dnnl::cpu_isa::sse41
+         : !has.avx512      ? dnnl::cpu_isa::avx2
+         : !has.avx512_bf16 ? dnnl::cpu_isa::avx512_core
+         : !has.amx_bf16    ? dnnl::cpu_isa::avx512_core_bf16
+                            : dnnl::cpu_isa::all;
+}
+
 const dnnl::engine& cpu_engine() {
-  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  static const dnnl::engine engine = [] {
+    if (cpu().limited) dnnl::set_max_cpu_isa(most_isa());
+    return dnnl::engine(dnnl::engine::kind::cpu, 0);
+  }();
   return engine;
 }
 
