@@ -6,9 +6,11 @@ both compute an evaluation's logits, one training step's loss, gradients and sta
 
 The oracle is PyTorch in double precision. A tensor passes when our relative error (of the 2-norm) is below TOLERANCE, or
 at most FACTOR times the largest of PyTorch's own in single precision on this model, whichever is larger (a rectifier whose
-input rounds to the other side of zero moves gradients by a jump), and never above LARGEST. That says little of the deepest
-models' gradients, so our reference network, which the fast kernels are tested against, also runs in double precision (but
-for the 224x224 models) and must agree to EXACT, the rounding of the file that carries its numbers.
+input rounds to the other side of zero moves gradients by a jump). Where the jump falls is chance, and differs between
+processors: a batch that fails is followed by others, and the model passes with the first of BATCHES that does. A wrong
+gradient is wrong with all of them. That says little of the deepest models' gradients, so our reference network, which the
+fast kernels are tested against, also runs in double precision and must agree, with every batch, to EXACT, the rounding of
+the file that carries its numbers. The models at 224x224 are too slow for that; theirs may never be above LARGEST.
 """
 import os
 import pathlib
@@ -27,7 +29,7 @@ from checks import call, run_checks
 
 BUILD = pathlib.Path(os.environ["RADL_BUILD"])
 RADL, STEP = BUILD / "bin/radl-train", BUILD / "tests/conformance_train_step"
-TOLERANCE, FACTOR, LARGEST, EXACT = 1e-4, 4, 0.05, 1e-6
+TOLERANCE, FACTOR, LARGEST, EXACT, BATCHES = 1e-4, 4, 0.05, 1e-6, 4
 BIG = ("resnet18-224", "resnet50", "inception-resnet-v1")  # at 224x224
 CLASSES = 10
 
@@ -87,8 +89,12 @@ def torch_step(model, images, labels):
     return out
 
 
-def compare(ours, single, truth):
-    """The largest error and its tensor; raises at the first one that is too large."""
+class TooFar(AssertionError):
+    """Further from the truth than rounding explains, unless a rectifier flipped."""
+
+
+def compare(ours, single, truth, largest):
+    """The largest error and its tensor; raises TooFar at the first one that is too large."""
     errors = {}  # name -> (ours, PyTorch's in single precision)
     for name, value in truth.items():
         assert name in ours, f"we gave no {name}"
@@ -99,9 +105,10 @@ def compare(ours, single, truth):
     for group in ("grad.", ""):
         names = [n for n in errors if n.startswith("grad.") == (group != "")]
         theirs = max(errors[n][1] for n in names)
-        allowed = min(max(TOLERANCE, FACTOR * theirs), LARGEST)
+        allowed = min(max(TOLERANCE, FACTOR * theirs), largest)
         for name in names:
-            assert errors[name][0] <= allowed, f"{name}: relative error {errors[name][0]:.2g}, allowed {allowed:.2g} (PyTorch: at most {theirs:.2g})"
+            if errors[name][0] > allowed:
+                raise TooFar(f"{name}: relative error {errors[name][0]:.2g}, allowed {allowed:.2g} (PyTorch: at most {theirs:.2g})")
             worst = max(worst, (errors[name][0], name))
         rounding = max(rounding, theirs)
     return worst, rounding
@@ -122,16 +129,26 @@ def check_round_trip(name, model, folder):
 
 
 def check(name, work):
+    for seed in range(1, BATCHES + 1):
+        try:
+            return check_batch(name, work, seed) + (f"; batch {seed}" if seed > 1 else "")
+        except TooFar as far:
+            last = far
+    raise AssertionError(f"{last}, and with {BATCHES - 1} other batches likewise")
+
+
+def check_batch(name, work, seed):
     size, batch = (224, 2) if name in BIG else (32, 3)
     shape = ["--input", f"{size}x{size}x3", "--classes", CLASSES]
     folder = work / name
+    shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     text = call(RADL, "inspect", name, "--text", *shape)
     # Random numbers are nobody's to compare: without dropout.
     text = "\n".join(line if ": dropout " not in line else line.split("rate=")[0] + "rate=0 from " + line.rsplit(" from ", 1)[1]
                      for line in text.split("\n"))
     (folder / "model.txt").write_text(text)
-    torch.manual_seed(1)
+    torch.manual_seed(seed)
     model = Described(text)
     images, labels = torch.randn(batch, 3, size, size), torch.arange(batch) * 3 % CLASSES
     randomise(model, images)
@@ -154,7 +171,7 @@ def check(name, work):
              and truth[k.removeprefix("exact.")].norm() > 1e-9]
     assert not exact or max(exact) < EXACT, f"in double precision the relative error is {max(exact):.2g}"
     difference = (ours["logits"].double() - truth["logits"]).abs().max().item()
-    (worst, tensor), theirs = compare(ours, single, truth)
+    (worst, tensor), theirs = compare(ours, single, truth, LARGEST if name in BIG else float("inf"))
     return f"logits differ by at most {difference:.2g} (absolute), {len(truth)} tensors by {worst:.2g} (relative, {tensor}; PyTorch itself by {theirs:.2g})" + (
         f", in double precision by {max(exact):.2g}" if exact else "") + ("" if written is None else "; written by hand")
 
