@@ -107,7 +107,7 @@ void execute(const dnnl::primitive& primitive, const dnnl::stream& stream,
                           "a convolution could not run");
 }
 
-dnnl_memory_t bind(const memory& view, const void* data) {
+dnnl_memory_t view_of(const memory& view, const void* data) {
   dnnl::error::wrap_c_api(dnnl_memory_set_data_handle(view.get(), const_cast<void*>(data)),
                           "a convolution could not take its memory");
   return view.get();
@@ -133,7 +133,7 @@ class OnednnConv : public ConvKernel {
   void set_weights(const float* weights, bool training) override {
     ThreadScope scope(1);
     dnnl::stream& stream = parts_[0].stream;
-    bind(master_, weights);
+    view_of(master_, weights);
     execute(to_forward_, stream, {{DNNL_ARG_FROM, master_.get()}, {DNNL_ARG_TO, weights_f_.get()}});
     if (training && r_.backward_data)
       execute(to_backward_, stream, {{DNNL_ARG_FROM, master_.get()}, {DNNL_ARG_TO, weights_d_.get()}});
@@ -143,10 +143,10 @@ class OnednnConv : public ConvKernel {
   void forward(int n, const void* x, const float* bias, void* y, double*) override {
     for_parts(n, [&](Part& part, const Primitives& p, const Views& v, size_t first) {
       execute(p.forward, part.stream,
-              {{DNNL_ARG_SRC, bind(v.x, at(x, first * in_size()))},
+              {{DNNL_ARG_SRC, view_of(v.x, at(x, first * in_size()))},
                {DNNL_ARG_WEIGHTS, weights_f_.get()},
-               {DNNL_ARG_DST, bind(v.y, at(y, first * out_size()))},
-               {DNNL_ARG_SCRATCHPAD, bind(v.scratch_f, part.scratch.data())}});
+               {DNNL_ARG_DST, view_of(v.y, at(y, first * out_size()))},
+               {DNNL_ARG_SCRATCHPAD, view_of(v.scratch_f, part.scratch.data())}});
     });
     if (!bias) return;
     const PointwiseArgs add{Act::None, 0, g_.oc, ones_.data(), bias};
@@ -162,20 +162,20 @@ class OnednnConv : public ConvKernel {
     (void)add;
     for_parts(n, [&](Part& part, const Primitives& p, const Views& v, size_t first) {
       execute(p.backward_data, part.stream,
-              {{DNNL_ARG_DIFF_DST, bind(v.y, at(dy, first * out_size()))},
+              {{DNNL_ARG_DIFF_DST, view_of(v.y, at(dy, first * out_size()))},
                {DNNL_ARG_WEIGHTS, weights_d_.get()},
-               {DNNL_ARG_DIFF_SRC, bind(v.x, at(dx, first * in_size()))},
-               {DNNL_ARG_SCRATCHPAD, bind(v.scratch_d, part.scratch.data())}});
+               {DNNL_ARG_DIFF_SRC, view_of(v.x, at(dx, first * in_size()))},
+               {DNNL_ARG_SCRATCHPAD, view_of(v.scratch_d, part.scratch.data())}});
     });
   }
 
   void backward_weights(int n, const void* x, const void* dy, float* dw, float* dbias) override {
     const int parts = for_parts(n, [&](Part& part, const Primitives& p, const Views& v, size_t first) {
       execute(p.backward_weights, part.stream,
-              {{DNNL_ARG_SRC, bind(v.x, at(x, first * in_size()))},
-               {DNNL_ARG_DIFF_DST, bind(v.y, at(dy, first * out_size()))},
+              {{DNNL_ARG_SRC, view_of(v.x, at(x, first * in_size()))},
+               {DNNL_ARG_DIFF_DST, view_of(v.y, at(dy, first * out_size()))},
                {DNNL_ARG_DIFF_WEIGHTS, part.sums.get()},
-               {DNNL_ARG_SCRATCHPAD, bind(v.scratch_w, part.scratch.data())}});
+               {DNNL_ARG_SCRATCHPAD, view_of(v.scratch_w, part.scratch.data())}});
     });
     float* total = static_cast<float*>(parts_[0].sums.get_data_handle());
     for (int t = 1; t < parts; ++t) {
@@ -184,7 +184,7 @@ class OnednnConv : public ConvKernel {
     }
     ThreadScope scope(1);
     execute(from_gradient_, parts_[0].stream,
-            {{DNNL_ARG_FROM, parts_[0].sums.get()}, {DNNL_ARG_TO, bind(master_, dw)}});
+            {{DNNL_ARG_FROM, parts_[0].sums.get()}, {DNNL_ARG_TO, view_of(master_, dw)}});
     parts_[0].stream.wait();
     if (!dbias) return;
     sums_kernel_.run(dy, static_cast<size_t>(n) * g_.oh * g_.ow, sums_.data());
