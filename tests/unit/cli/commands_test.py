@@ -174,6 +174,14 @@ class Compile(Case):
         self.assertIn("system", self.run_it("compile", "--dump", "read", "a.radl").stdout)
         self.fails(1, "--dump", "compile", "--dump", "nonsense", "a.radl")
 
+    def test_passes_over_a_file_that_is_not_utf8(self):
+        (self.at / "a.radl").write_bytes(b"network n ()\nsystem a (net_interface.0.connection = 'n' and note = 'l\xe9n')\ndeploy a 1\n")
+        for name in ("read", "nodes", "finish"):
+            done = subprocess.run([RADLC, "compile", "--dump", name, "a.radl"], cwd=self.at, capture_output=True, timeout=60)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(b"E0002", done.stderr)
+            self.assertNotIn(b"internal error", done.stderr)
+
     def test_texts_that_are_not_utf8_are_refused(self):
         self.file("a.radl", "radl 2\ninput x (type = 'text')\nnetwork n ()\nsystem a (net_interface.0.connection = 'n' "
                             "and instance_name = '${input.x}')\ndeploy a 1\noutput o (value = input.x)\n")
