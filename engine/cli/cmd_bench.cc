@@ -18,6 +18,7 @@
 #include "engine/model/graph.h"
 #include "engine/model/network.h"
 #include "engine/optim/optimizer.h"
+#include "engine/tensor/memory.h"
 
 namespace radl::engine::cli::bench_command {
 namespace {
@@ -87,6 +88,11 @@ int run(Flags& f, const Context& context) {
                              : Optimizer::make(config, (*network)->parameter_layout());
   if (!optimizer.ok()) return fail(optimizer.status());
   const int n = f.build.batch_size;
+  if (Status enough =
+          check_memory(sizeof(float) * size_t(n) * size_t(in.height) * size_t(in.width) * size_t(in.channels),
+                       "the batch");
+      !enough.ok())
+    return fail(enough);
   std::vector<float> images(size_t(n) * size_t(in.height) * size_t(in.width) * size_t(in.channels));
   std::vector<int32_t> labels(static_cast<size_t>(n));
   data::KeyedRandom random(1, 2, 3);

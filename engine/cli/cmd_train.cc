@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "engine/cli/command.h"
 #include "engine/cli/progress_view.h"
@@ -13,10 +14,11 @@ namespace radl::engine::cli::train_command {
 namespace {
 
 struct Flags {
-  std::string file, model, data, dataset, output, precision;
-  double epochs = 0, peak = 0;
-  int batch = 0, threads = -1;
-  int64_t seed = -1;
+  std::string file, data, dataset, output;
+  std::optional<std::string> model, precision;
+  std::optional<double> epochs, peak;
+  std::optional<int> batch, threads;
+  std::optional<uint64_t> seed;
   bool json = false, quiet = false, fresh = false, print_job = false;
 };
 
@@ -29,15 +31,15 @@ Result<Job> job_of(const Flags& f) {
   } else if (f.data.empty()) {
     return Status(Code::Invalid, "a job file or --data is needed").with_hint("radl-train train --help");
   }
-  if (!f.model.empty()) job.model = f.model;
+  job.model = f.model.value_or(job.model);
   if (!f.data.empty()) job.dataset.directory = f.data;
   if (!f.dataset.empty()) job.dataset.name = f.dataset;
-  if (!f.precision.empty()) job.precision = f.precision;
-  if (f.epochs > 0) job.epochs = f.epochs;
-  if (f.peak > 0) job.schedule.peak = f.peak;
-  if (f.batch > 0) job.batch_size = f.batch;
-  if (f.threads >= 0) job.threads = f.threads;
-  if (f.seed >= 0) job.seed = uint64_t(f.seed);
+  job.precision = f.precision.value_or(job.precision);
+  job.epochs = f.epochs.value_or(job.epochs);
+  job.schedule.peak = f.peak.value_or(job.schedule.peak);
+  job.batch_size = f.batch.value_or(job.batch_size);
+  job.threads = f.threads.value_or(job.threads);
+  job.seed = f.seed.value_or(job.seed);
   if (f.fresh) job.resume = Resume::Never;
   if (!f.output.empty()) {
     job.directories = {f.output + "/checkpoint", f.output + "/events", f.output + "/model"};
@@ -46,8 +48,7 @@ Result<Job> job_of(const Flags& f) {
   if (const char* config = std::getenv("TF_CONFIG"); config && *config) {
     if (Status s = apply_tf_config(job, config); !s.ok()) return Status(s).at("TF_CONFIG");
   }
-  if (Status s = check_job(job); !s.ok()) return s;
-  return job;
+  return parse_job(write_job(job), "the job");  // options are held to what holds for a file
 }
 
 void print_summary(const RunSummary& s) {

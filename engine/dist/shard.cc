@@ -144,7 +144,7 @@ Status Shard::push(uint32_t worker, uint64_t pass, const Push& push) {
   if (Status wrong = check_push(push); !wrong.ok()) return wrong;
   if (!std::isfinite(push.loss) || !std::isfinite(push.rate)) {
     if (sums_.failure.empty())
-      sums_.failure = fmt::format("the loss became {} at batch {}", push.loss, push.ticket);
+      sums_.failure = fmt::format("the loss became {} at batch {}", std::fabs(push.loss), push.ticket);
     changed_.notify_all();
     return {};  // not applied; the chief ends the run
   }

@@ -25,7 +25,7 @@ class DivergenceGuard {
     if (!std::isfinite(loss_sum)) {
       return {Code::Invalid,
               fmt::format("training diverged: the loss became {} at batch {}; try a lower schedule.peak",
-                          loss_sum, batch)};
+                          std::fabs(loss_sum), batch)};
     }
     steps_ += steps;
     correct_ += correct;

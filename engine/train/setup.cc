@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "engine/model/sized_network.h"
+#include "engine/tensor/memory.h"
 #include "engine/train/step.h"
 
 namespace radl::engine {
@@ -155,6 +156,12 @@ Result<std::unique_ptr<Setup>> Setup::make(const Job& job, bool training) {
       build_sized_network(job.model, shape, smaller, out->data.train->classes(), options);
   if (!network) return std::move(network).status().at("model");
   out->network = std::move(*network);
+  // The loader holds the batch that is computed and the next one.
+  const size_t batches = training ? 2 * sizeof(float) * static_cast<size_t>(job.batch_size) : 0;
+  if (Status enough = check_memory(batches * data::pixel_count(shape),
+                                   fmt::format("two batches of {} pictures", job.batch_size));
+      !enough.ok())
+    return enough;
   return out;
 }
 

@@ -44,6 +44,15 @@ class TrainTest(EngineCase):
         self.refused("train", "--data", SUBSET, "--model", "lenet", "--batch-size", "3000", says=["3000", "2000"])
         self.refused("bench", "--model", "resnet44", "--batch-size", "65536", "--steps", "1",
                      says=["batch size 65536", "MiB are free"], code=2)
+        # Working space that operations keep is refused too, not only the plan's.
+        self.refused("bench", "--model", "resnet50", "--input", "224x224x3", "--batch-size", "65536", "--steps", "1",
+                     says=["batch size 65536", "MiB"], code=2)
+
+    def test_options_are_held_to_what_holds_for_a_file(self):
+        for option, value, says in (("--batch-size", "0", "batch_size"), ("--batch-size", "-5", "batch_size"), ("--epochs", "-1", "epochs"),
+                                    ("--epochs", "nan", "epochs"), ("--epochs", "1e300", "epochs"), ("--precision", "fp8", "precision"),
+                                    ("--threads", "-2", "threads"), ("--learning-rate", "0", "schedule.peak"), ("--model", "", "model")):
+            self.refused("train", "--data", SUBSET, option, value, "-q", says=[says])
 
     def test_corrupt_records_stop_or_are_counted(self):
         def damage(train, test):
@@ -62,7 +71,7 @@ class TrainTest(EngineCase):
         self.assertIn("record 7: label 77", self.err)
 
     def test_divergence_stops_with_a_message(self):
-        self.refused("train", "--data", SUBSET, "--model", "mlp", "--learning-rate", "1e8", "--epochs", "3", "--precision", "fp32", "-q",
+        self.refused("train", "--data", SUBSET, "--model", "mlp", "--learning-rate", "1000", "--epochs", "3", "--precision", "fp32", "-q",
                      says=["diverged", "batch"])
 
     def test_corrupt_pictures_of_a_folder(self):
