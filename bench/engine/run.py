@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""run.py RADL-TRAIN [TORCH-PYTHON]: prints one JSON line {name, ours, peer, unit, ratio, goal, machine, ...} a case.
+"""run.py RADL-TRAIN [TORCH-PYTHON [TENSORFLOW-PYTHON]]: prints one JSON line {name, ours, peer, unit, ratio, goal, machine, ...} a case.
 
-Each round runs our engine and then each of PyTorch's modes that is still in the race, every one alone in its own process;
+Each round runs our engine and then each of the peer's modes that is still in the race, every one alone in its own process;
 a figure is the median of all steps of all rounds. The first round decides which modes stay: those within 25% of its best.
 Both sides start from the same weights and batch, and their first losses must agree, or the case fails.
 """
@@ -14,6 +14,7 @@ import tempfile
 
 GOALS = {"resnet44": 3.0, "fastcifar": 1.8, "resnet18": 1.5}
 MODES = os.environ.get("RADL_BENCH_MODES", "eager-bf16 eager-fp32 compiled-bf16 compiled-fp32").split()
+TF_MODES = ["graph-fp32", "graph-bf16"]
 # What a careful user of PyTorch on a CPU sets.
 TUNED = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "20000000000", "MALLOC_TOP_PAD_": "500000000"}
 THREADS = int(os.environ.get("RADL_BENCH_THREADS", "2"))
@@ -46,9 +47,9 @@ def ours(trainer, model, batch, dump=None):
     return run(command + (["--dump", dump] if dump else []))
 
 
-def bench(trainer, python, model, batch, folder):
+def bench(trainer, peer_program, python, model, batch, folder, all_modes, goal, suffix=""):
     dump = os.path.join(folder, f"{model}.safetensors")
-    modes = list(MODES) if python else []
+    modes = list(all_modes) if python else []
     mine, theirs, losses, memory, processor = [], {m: [] for m in modes}, {}, {}, {}
     for round_ in range(ROUNDS):
         result = ours(trainer, model, batch, dump if round_ == 0 else None)
@@ -58,7 +59,7 @@ def bench(trainer, python, model, batch, folder):
         processor["ours"] = processor.get("ours", []) + [result["processor_seconds"]]
         losses["ours"], memory["ours"] = result["losses"], result["peak_rss_kib"]
         for mode in list(modes):
-            peer = run([python, os.path.join(os.path.dirname(__file__), "torch_peer.py"), dump, mode, str(STEPS),
+            peer = run([python, os.path.join(os.path.dirname(__file__), peer_program), dump, mode, str(STEPS),
                         str(THREADS)], {**TUNED, "OMP_NUM_THREADS": str(THREADS)})
             if peer is None:
                 modes.remove(mode)
@@ -69,8 +70,8 @@ def bench(trainer, python, model, batch, folder):
         if round_ == 0 and modes:
             best = min(statistics.median(theirs[m]) for m in modes)
             modes = [m for m in modes if statistics.median(theirs[m]) <= 1.25 * best]
-    line = {"name": f"engine-{model}-batch{batch}", "ours": batch / statistics.median(mine), "peer": None,
-            "unit": "pictures/s", "ratio": None, "goal": GOALS.get(model), "machine": machine(), "threads": THREADS,
+    line = {"name": f"engine-{model}-batch{batch}{suffix}", "ours": batch / statistics.median(mine), "peer": None,
+            "unit": "pictures/s", "ratio": None, "goal": goal, "machine": machine(), "threads": THREADS,
             "our_precision": result["precision"], "our_peak_mib": memory["ours"] // 1024, "losses": losses}
     done = {m: batch / statistics.median(s) for m, s in theirs.items() if s}
     if done:
@@ -87,11 +88,13 @@ def bench(trainer, python, model, batch, folder):
 
 
 def main():
-    trainer, python = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ""
+    trainer, torch, tensorflow = (sys.argv[1:] + ["", ""])[:3]
     with tempfile.TemporaryDirectory() as folder:
         for case in CASES:
             model, batch = case.split(":")
-            bench(trainer, python, model, int(batch), folder)
+            bench(trainer, "torch_peer.py", torch, model, int(batch), folder, MODES, GOALS.get(model))
+            if model == "resnet44":  # what the paper that this project follows ran
+                bench(trainer, "tf_peer.py", tensorflow, model, int(batch), folder, TF_MODES, 5.0, "-tensorflow")
 
 
 main()
