@@ -6,14 +6,6 @@
 namespace radl {
 namespace {
 
-template <class T>
-T* node(ast::Tree& tree, ast::Kind kind, Span span) {
-  T* made = tree.arena.make<T>();
-  made->kind = kind;
-  made->span = span;
-  return made;
-}
-
 constexpr std::string_view kSentences[] = {"network",       "system",  "configure",  "deploy",
                                            "contextualize", "ansible", "description"};
 constexpr std::string_view kSentences2[] = {"network", "system",      "configure", "deploy", "contextualize",
@@ -21,23 +13,24 @@ constexpr std::string_view kSentences2[] = {"network", "system",      "configure
 
 }  // namespace
 
-void Builder::syntax(DiagCode code, Span span, std::string message, std::string help) {
+void Builder::syntax(DiagCode code, Place place, std::string message, std::string help) {
   tree_.syntax_errors = true;
-  diagnostics_.report(code, span, std::move(message)).with_help(std::move(help));
+  diagnostics_.report(code, at(place), std::move(message)).with_help(std::move(help));
 }
 
-bool Builder::needs_radl2(Span span, std::string_view what) {
+bool Builder::needs_radl2(Place place, std::string_view what) {
   if (radl2()) return true;
   tree_.syntax_errors = true;
   Span start{source_.id(), 0, 0};
   diagnostics_
-      .report(DiagCode::NeedsRadl2, span, std::string(what) + " needs `radl 2` as the first line of the file")
+      .report(DiagCode::NeedsRadl2, at(place),
+              std::string(what) + " needs `radl 2` as the first line of the file")
       .fix("begin the file with `radl 2`", start, "radl 2\n");
   return false;
 }
 
-void Builder::ec3_use(ast::Ec3Use::What what, Span span, ast::Name word) {
-  tree_.ec3_uses.push(tree_.arena, {what, span, word});
+void Builder::ec3_use(ast::Ec3Use::What what, Place place, ast::Name word) {
+  tree_.ec3_uses.push(tree_.arena, {what, at(place), word});
 }
 
 void Builder::add(ast::Sentence* sentence) { tree_.sentences.push(tree_.arena, sentence); }
@@ -45,33 +38,33 @@ void Builder::add(ast::Sentence* sentence) { tree_.sentences.push(tree_.arena, s
 // ---- sentences
 // ----------------------------------------------------------------------------------------------
 
-void Builder::version(Span span, ast::Expr* number) {
-  auto* made = node<ast::Version>(tree_, ast::Kind::Version, span);
+void Builder::version(Place place, ast::Expr* number) {
+  auto* made = node<ast::Version>(ast::Kind::Version, place);
   const auto* value = static_cast<ast::Number*>(number);
-  made->keyword = word({span.file, span.begin, span.begin + 4});
+  made->keyword = word({place.begin, place.begin + 4});
   made->number =
       value->is_float || value->big || value->integer > 1000000 ? 0 : static_cast<int>(value->integer);
   if (made->number != 2)
-    syntax(DiagCode::VersionSentence, span,
+    syntax(DiagCode::VersionSentence, place,
            "there is no version " + std::string(value->digits) + " of the language",
            "write `radl 2`, or nothing for RADL 1");
   else if (!tree_.sentences.empty())
-    syntax(DiagCode::VersionSentence, span, "`radl 2` stands in front of all other sentences");
+    syntax(DiagCode::VersionSentence, place, "`radl 2` stands in front of all other sentences");
   add(made);
 }
 
-void Builder::block(ast::Kind kind, Span span, Span keyword, ast::Name name, ast::Features* body) {
-  auto* made = node<ast::Block>(tree_, kind, span);
+void Builder::block(ast::Kind kind, Place place, Place keyword, Place name, ast::Features* body) {
+  auto* made = node<ast::Block>(kind, place);
   made->keyword = word(keyword);
-  made->name = name;
+  made->name = word(name);
   if (body) made->body = *body;
   if (kind == ast::Kind::Ansible && !body)
-    syntax(DiagCode::UnexpectedToken, span, "`ansible` needs its features in parentheses",
+    syntax(DiagCode::UnexpectedToken, place, "`ansible` needs its features in parentheses",
            "only network, system and configure can be references");
   if (kind == ast::Kind::Description) {
     bool first = true;
     for (const ast::Sentence* before : tree_.sentences) first = first && before->kind == ast::Kind::Version;
-    if (!first) ec3_use(ast::Ec3Use::What::LateDescription, cover(keyword, name.span), name);
+    if (!first) ec3_use(ast::Ec3Use::What::LateDescription, cover(keyword, name), made->name);
     for (const ast::Feature* feature : made->body.items) {
       const auto* value = ast::as<ast::String>(feature->value);
       if (feature->name.text == "kind" && value &&
@@ -82,88 +75,86 @@ void Builder::block(ast::Kind kind, Span span, Span keyword, ast::Name name, ast
   add(made);
 }
 
-void Builder::general(Span span, ast::Name kind, ast::Name name, ast::Features* body) {
-  auto* made = node<ast::Block>(tree_, ast::Kind::General, span);
-  made->keyword = kind;
-  made->name = name;
+void Builder::general(Place place, Place kind, Place name, ast::Features* body) {
+  auto* made = node<ast::Block>(ast::Kind::General, place);
+  made->keyword = word(kind);
+  made->name = word(name);
   if (body) made->body = *body;
   add(made);
-  std::string_view text = kind.text;
+  std::string_view text = made->keyword.text;
   if (!radl2() && (text == "input" || text == "output" || text == "use")) {
-    needs_radl2(kind.span, "`" + std::string(text) + "`");
+    needs_radl2(kind, "`" + std::string(text) + "`");
     return;
   }
   if (!radl2()) {
     if (text == "include")
       for (const ast::Feature* feature : made->body.items) tree_.ec3_mark |= feature->name.text == "template";
-    ec3_use(ast::Ec3Use::What::GeneralSentence, kind.span, kind);
+    ec3_use(ast::Ec3Use::What::GeneralSentence, kind, made->keyword);
     return;
   }
   std::string message = "there is no sentence `" + std::string(text) + "`";
   tree_.syntax_errors = true;
-  Diagnostic& d = diagnostics_.report(DiagCode::UnknownSentence, kind.span, message);
+  Diagnostic& d = diagnostics_.report(DiagCode::UnknownSentence, at(kind), message);
   if (auto near = nearest_name(text, kSentences2))
-    d.fix("write `" + std::string(*near) + "`", kind.span, std::string(*near));
+    d.fix("write `" + std::string(*near) + "`", at(kind), std::string(*near));
 }
 
-void Builder::use(Span span, Span keyword, ast::Expr* module, ast::Name name, ast::Features* body) {
-  auto* made = node<ast::Use>(tree_, ast::Kind::Use, span);
+void Builder::use(Place place, Place keyword, ast::Expr* module, Place name, ast::Features* body) {
+  auto* made = node<ast::Use>(ast::Kind::Use, place);
   made->keyword = word(keyword);
-  made->name = name;
+  made->name = word(name);
   made->module = module->kind == ast::Kind::String ? static_cast<ast::String*>(module) : nullptr;
   if (!made->module) {
-    made->module = node<ast::String>(tree_, ast::Kind::String, module->span);
+    made->module = node<ast::String>(ast::Kind::String, module->span);
     syntax(DiagCode::UnexpectedToken, module->span, "a module is named by a text");
   }
   if (body) made->body = *body;
   add(made);
 }
 
-void Builder::configure(Span span, Span keyword, ast::Name name, ast::Recipe* recipe,
-                        List<ast::Resource*>* resources, Span body) {
-  auto* made = node<ast::Configure>(tree_, ast::Kind::Configure, span);
+void Builder::configure(Place place, Place keyword, Place name, ast::Recipe* recipe,
+                        List<ast::Resource*>* resources, Place body) {
+  auto* made = node<ast::Configure>(ast::Kind::Configure, place);
   made->keyword = word(keyword);
-  made->name = name;
-  made->has_body = body != span;
+  made->name = word(name);
+  made->has_body = !(body == place);
   made->recipe = recipe;
-  made->body_span = body;
+  made->body_span = at(body);
   if (resources) made->resources = *resources;
   if (!made->resources.empty()) needs_radl2(made->resources[0]->span, "a native recipe");
   add(made);
 }
 
-void Builder::deploy(Span span, Span keyword, ast::Name name, ast::Expr* count, ast::Name cloud) {
-  auto* made = node<ast::Deploy>(tree_, ast::Kind::Deploy, span);
+void Builder::deploy(Place place, Place keyword, Place name, ast::Expr* count, Place cloud) {
+  auto* made = node<ast::Deploy>(ast::Kind::Deploy, place);
   made->keyword = word(keyword);
-  made->name = name;
+  made->name = word(name);
   made->count = count;
-  made->cloud = cloud;
+  made->cloud = word(cloud);
   add(made);
 }
 
-void Builder::contextualize(Span span, Span keyword, ast::Number* time, ast::Contextualize* made, Span body) {
-  if (!made) made = node<ast::Contextualize>(tree_, ast::Kind::Contextualize, span);
-  made->span = span;
+void Builder::contextualize(Place place, Place keyword, ast::Number* time, ast::Contextualize* made,
+                            Place body) {
+  if (!made) made = node<ast::Contextualize>(ast::Kind::Contextualize, place);
+  made->span = at(place);
   made->keyword = word(keyword);
   made->max_time = time;
-  made->body_span = body;
+  made->body_span = at(body);
   add(made);
 }
 
-void Builder::error_sentence(Span span) { add(node<ast::Sentence>(tree_, ast::Kind::ErrorSentence, span)); }
+void Builder::error_sentence(Place place) { add(node<ast::Sentence>(ast::Kind::ErrorSentence, place)); }
 
-ast::Name Builder::ec3_word(Span span) {
-  ast::Name name = word(span);
-  ec3_use(ast::Ec3Use::What::KeywordAsName, span, name);
-  return name;
+void Builder::ec3_word(Place place) { ec3_use(ast::Ec3Use::What::KeywordAsName, place, word(place)); }
+
+void Builder::feature_word(Place place) {
+  if (!radl2()) ec3_word(place);
 }
 
-ast::Name Builder::feature_word(Span span) { return radl2() ? word(span) : ec3_word(span); }
-
-ast::Name Builder::reserved(ast::Name name) {
-  syntax(DiagCode::KeywordAsName, name.span,
-         "`" + std::string(name.text) + "` is a reserved word and cannot be a name");
-  return name;
+void Builder::reserved(Place place) {
+  syntax(DiagCode::KeywordAsName, place,
+         "`" + std::string(word(place).text) + "` is a reserved word and cannot be a name");
 }
 
 // ---- features
@@ -175,49 +166,49 @@ ast::Features* Builder::list(ast::Features* list, ast::Feature* feature) {
   return list;
 }
 
-ast::Features* Builder::features(Span span, ast::Features* list) {
+ast::Features* Builder::features(Place place, ast::Features* list) {
   if (!list) list = tree_.arena.make<ast::Features>();
   list->present = true;
-  list->span = span;
+  list->span = at(place);
   return list;
 }
 
-ast::Feature* Builder::simple(Span span, ast::Name name, ast::Op op, Span op_span, ast::Expr* value) {
-  auto* made = node<ast::Feature>(tree_, ast::Kind::Feature, span);
+ast::Feature* Builder::simple(Place place, Place name, ast::Op op, Place op_place, ast::Expr* value) {
+  auto* made = node<ast::Feature>(ast::Kind::Feature, place);
   made->form = ast::FeatureKind::Simple;
   made->op = op;
-  made->name = name;
-  made->op_span = op_span;
+  made->name = word(name);
+  made->op_span = at(op_place);
   made->value = value;
-  if (name.text.starts_with("ec3_")) tree_.ec3_mark = true;
+  if (made->name.text.starts_with("ec3_")) tree_.ec3_mark = true;
   operators_ = 0;
   return made;
 }
 
-ast::Feature* Builder::contains_value(Span span, ast::Name name, Span op_span, ast::Expr* value) {
-  ast::Feature* made = simple(span, name, ast::Op::Contains, op_span, value);
-  ec3_use(ast::Ec3Use::What::ContainsValue, op_span, name);
+ast::Feature* Builder::contains_value(Place place, Place name, Place op_place, ast::Expr* value) {
+  ast::Feature* made = simple(place, name, ast::Op::Contains, op_place, value);
+  ec3_use(ast::Ec3Use::What::ContainsValue, op_place, made->name);
   tree_.ec3_mark = true;
   return made;
 }
 
-ast::Feature* Builder::group(Span span, ast::Name name, Span op_span, ast::Features* group) {
-  ast::Feature* made = simple(span, name, ast::Op::Contains, op_span, nullptr);
+ast::Feature* Builder::group(Place place, Place name, Place op_place, ast::Features* group) {
+  ast::Feature* made = simple(place, name, ast::Op::Contains, op_place, nullptr);
   made->form = ast::FeatureKind::Contains;
   made->group = group;
   return made;
 }
 
-ast::Feature* Builder::soft(Span span, ast::Expr* weight, ast::Features* group) {
-  auto* made = node<ast::Feature>(tree_, ast::Kind::Feature, span);
+ast::Feature* Builder::soft(Place place, ast::Expr* weight, ast::Features* group) {
+  auto* made = node<ast::Feature>(ast::Kind::Feature, place);
   made->form = ast::FeatureKind::Soft;
   made->weight = static_cast<ast::Number*>(weight);
   made->group = group;
   return made;
 }
 
-ast::Feature* Builder::error_feature(Span span) {
-  auto* made = node<ast::Feature>(tree_, ast::Kind::Feature, span);
+ast::Feature* Builder::error_feature(Place place) {
+  auto* made = node<ast::Feature>(ast::Kind::Feature, place);
   made->form = ast::FeatureKind::Error;
   return made;
 }
@@ -225,23 +216,23 @@ ast::Feature* Builder::error_feature(Span span) {
 // ---- parts of configure and contextualize
 // -------------------------------------------------------------------
 
-List<ast::Resource*>* Builder::resource(List<ast::Resource*>* list, Span span, ast::Name type,
-                                        ast::Expr* name, ast::Features* body) {
+List<ast::Resource*>* Builder::resource(List<ast::Resource*>* list, Place place, Place type, ast::Expr* name,
+                                        ast::Features* body) {
   if (!list) list = tree_.arena.make<List<ast::Resource*>>();
   if (!name) return list;  // an error
-  auto* made = node<ast::Resource>(tree_, ast::Kind::Resource, span);
-  made->type = type;
+  auto* made = node<ast::Resource>(ast::Kind::Resource, place);
+  made->type = word(type);
   made->name = name;
   made->body = *body;
   list->push(tree_.arena, made);
   return list;
 }
 
-ast::Contextualize* Builder::option(ast::Contextualize* made, Span span, ast::Name name, ast::Op op,
+ast::Contextualize* Builder::option(ast::Contextualize* made, Place place, Place name, ast::Op op,
                                     ast::Expr* value) {
-  if (!made) made = node<ast::Contextualize>(tree_, ast::Kind::Contextualize, span);
-  auto* option = node<ast::Option>(tree_, ast::Kind::Option, span);
-  option->name = name;
+  if (!made) made = node<ast::Contextualize>(ast::Kind::Contextualize, place);
+  auto* option = node<ast::Option>(ast::Kind::Option, place);
+  option->name = word(name);
   option->op = op;
   option->value = value;
   // RADL 1 takes a bare number or a text here: no unit, no list.
@@ -251,56 +242,57 @@ ast::Contextualize* Builder::option(ast::Contextualize* made, Span span, ast::Na
   if (!radl2() && !plain)
     syntax(DiagCode::UnexpectedToken, value->span, "an option takes a number without unit, or a text");
   if (!made->items.empty())
-    syntax(DiagCode::OptionAfterItem, span, "an option stands before the first `system ... configure ...`");
+    syntax(DiagCode::OptionAfterItem, place, "an option stands before the first `system ... configure ...`");
   made->options.push(tree_.arena, option);
   return made;
 }
 
 ast::Contextualize* Builder::item(ast::Contextualize* made, ast::Item* item) {
-  if (!made) made = node<ast::Contextualize>(tree_, ast::Kind::Contextualize, item ? item->span : Span{});
+  if (!made)
+    made = node<ast::Contextualize>(ast::Kind::Contextualize, item ? Place(item->span) : Place(0, 0));
   if (item) made->items.push(tree_.arena, item);
   return made;
 }
 
-ast::Item* Builder::new_item(Span span, ast::Name system, ast::Name configure) {
-  auto* made = node<ast::Item>(tree_, ast::Kind::Item, span);
-  made->system = system;
-  made->configure = configure;
+ast::Item* Builder::new_item(Place place, Place system, Place configure) {
+  auto* made = node<ast::Item>(ast::Kind::Item, place);
+  made->system = word(system);
+  made->configure = word(configure);
   return made;
 }
 
-ast::Item* Builder::item_step(ast::Item* item, Span span, Span word, ast::Number* step) {
+ast::Item* Builder::item_step(ast::Item* item, Place place, Place word, ast::Number* step) {
   if (item->step)
     syntax(DiagCode::UnexpectedToken, word, "an item has one `step`");
   else if (item->tool && !radl2())
     syntax(DiagCode::StepAndWith, word, "an item takes `step` or `with`, not both");
   item->step = step;
-  item->span = span;
+  item->span = at(place);
   return item;
 }
 
-ast::Item* Builder::item_tool(ast::Item* item, Span span, Span word, ast::Name tool) {
+ast::Item* Builder::item_tool(ast::Item* item, Place place, Place word, Place tool) {
   if (item->tool)
     syntax(DiagCode::UnexpectedToken, word, "an item has one `with`");
   else if (item->step && !radl2())
     syntax(DiagCode::StepAndWith, word, "an item takes `step` or `with`, not both");
-  item->tool = tool;
-  item->span = span;
+  item->tool = this->word(tool);
+  item->span = at(place);
   return item;
 }
 
-ast::Item* Builder::item_after(ast::Item* item, Span span, ast::Name name) {
-  item->after.push(tree_.arena, name);
-  item->span = span;
+ast::Item* Builder::item_after(ast::Item* item, Place place, Place name) {
+  item->after.push(tree_.arena, word(name));
+  item->span = at(place);
   return item;
 }
 
-ast::Item* Builder::item_after_more(ast::Item* item, Span span, Span comma, ast::Name name) {
+ast::Item* Builder::item_after_more(ast::Item* item, Place place, Place comma, Place name) {
   if (item->after.empty()) {
     syntax(DiagCode::UnexpectedToken, comma, "unexpected `,`");
     return item;
   }
-  return item_after(item, span, name);
+  return item_after(item, place, name);
 }
 
 }  // namespace radl

@@ -9,8 +9,6 @@
 
 namespace radl {
 
-using grammar::Parser;
-
 ast::Number* TokenStream::number(const Token& token) {
   auto* node = tree_.arena.make<ast::Number>();
   node->kind = ast::Kind::Number;
@@ -113,75 +111,109 @@ ast::Recipe* TokenStream::recipe(const Token& token) {
   return node;
 }
 
-ast::StringPart TokenStream::text_part(const Token& token) {
-  return {decode(source_.text(token.span)), nullptr, token.span};
+ast::StringPart* TokenStream::text_part(const Token& token) {
+  return tree_.arena.make<ast::StringPart>(decode(source_.text(token.span)), nullptr, token.span);
 }
 
-TokenStream::Symbol TokenStream::symbol(const Token& token) {
-  Span at = token.span;
+namespace {
+
+// Of the tokens without a value: one table from raw kinds to the grammar's.
+constexpr auto kTokens = [] {
+  std::array<uint8_t, static_cast<size_t>(RawKind::CloseInterpolation) + 1> table{};
+  constexpr std::pair<RawKind, radl_grammar_tokentype> kPairs[] = {
+      {RawKind::End, RADL_END},
+      {RawKind::Network, RADL_NETWORK},
+      {RawKind::Ansible, RADL_ANSIBLE},
+      {RawKind::System, RADL_SYSTEM},
+      {RawKind::Soft, RADL_SOFT},
+      {RawKind::And, RADL_AND},
+      {RawKind::Contains, RADL_CONTAINS},
+      {RawKind::Deploy, RADL_DEPLOY},
+      {RawKind::Configure, RADL_CONFIGURE},
+      {RawKind::Contextualize, RADL_CONTEXTUALIZE},
+      {RawKind::Step, RADL_STEP},
+      {RawKind::With, RADL_WITH},
+      {RawKind::Option, RADL_OPTION},
+      {RawKind::Description, RADL_DESCRIPTION},
+      {RawKind::Open, RADL_LPAREN},
+      {RawKind::Close, RADL_RPAREN},
+      {RawKind::OpenList, RADL_LBRACKET},
+      {RawKind::CloseList, RADL_RBRACKET},
+      {RawKind::Comma, RADL_COMMA},
+      {RawKind::Eq, RADL_EQ},
+      {RawKind::Lt, RADL_LT},
+      {RawKind::Gt, RADL_GT},
+      {RawKind::Le, RADL_LE},
+      {RawKind::Ge, RADL_GE},
+      {RawKind::Radl, RADL_RADL},
+      {RawKind::Input, RADL_INPUT},
+      {RawKind::Output, RADL_OUTPUT},
+      {RawKind::Use, RADL_USE},
+      {RawKind::As, RADL_AS},
+      {RawKind::After, RADL_AFTER},
+      {RawKind::If, RADL_IF},
+      {RawKind::Then, RADL_THEN},
+      {RawKind::Else, RADL_ELSE},
+      {RawKind::Or, RADL_OR},
+      {RawKind::Not, RADL_NOT},
+      {RawKind::EqEq, RADL_EQEQ},
+      {RawKind::NotEq, RADL_NE},
+      {RawKind::Plus, RADL_PLUS},
+      {RawKind::Minus, RADL_MINUS},
+      {RawKind::Star, RADL_STAR},
+      {RawKind::Slash, RADL_SLASH},
+      {RawKind::Percent, RADL_PERCENT},
+      {RawKind::TextBegin, RADL_TEXT_BEGIN},
+      {RawKind::TextEnd, RADL_TEXT_END},
+      {RawKind::OpenInterpolation, RADL_INTERPOLATE},
+      {RawKind::CloseInterpolation, RADL_INTERPOLATE_END},
+  };
+  for (auto [kind, token] : kPairs) table[static_cast<size_t>(kind)] = static_cast<uint8_t>(token);
+  return table;
+}();
+
+}  // namespace
+
+int TokenStream::symbol(const Token& token, Value& value) {
   switch (token.made) {
     case Made::Sync:
-      return Parser::make_SYNC(at);
+      return RADL_SYNC;
     case Made::Kind:
-      return Parser::make_KIND({source_.text(at), at}, at);
+      return RADL_KIND;
     case Made::Member:
-      return Parser::make_MEMBER({source_.text(at), at}, at);
-    case Made::Placeholder: {
-      auto* node = tree_.arena.make<ast::Expr>();
-      node->kind = ast::Kind::ErrorValue;
-      node->span = at;
-      return Parser::make_PLACEHOLDER(node, at);
-    }
+      return RADL_MEMBER;
+    case Made::Placeholder:
+      value.RADL_PLACEHOLDER = tree_.arena.make<ast::Expr>();
+      value.RADL_PLACEHOLDER->kind = ast::Kind::ErrorValue;
+      value.RADL_PLACEHOLDER->span = token.span;
+      return RADL_PLACEHOLDER;
     default:
       break;
   }
   switch (token.kind) {
     case RawKind::Name:
-      return Parser::make_NAME({source_.text(at), at}, at);
+      return RADL_NAME;
     case RawKind::Number:
-      return Parser::make_NUMBER(number(token), at);
+      value.RADL_NUMBER = number(token);
+      return RADL_NUMBER;
     case RawKind::Text:
     case RawKind::BadRandom:
-      return Parser::make_TEXT(text(token), at);
+      value.RADL_TEXT = text(token);
+      return RADL_TEXT;
     case RawKind::Random:
-      return Parser::make_TEXT(random(token), at);
+      value.RADL_TEXT = random(token);
+      return RADL_TEXT;
     case RawKind::Recipe:
     case RawKind::EmptyRecipe:
     case RawKind::OpenRecipe:
-      return Parser::make_RECIPE(recipe(token), at);
+      value.RADL_RECIPE = recipe(token);
+      return RADL_RECIPE;
     case RawKind::TextPart:
-      return Parser::make_TEXT_PART(text_part(token), at);
+      value.RADL_TEXT_PART = text_part(token);
+      return RADL_TEXT_PART;
     default:
-      break;
+      return kTokens[static_cast<size_t>(token.kind)];
   }
-  // The rest carries no value: one table from raw kinds to tokens.
-  using T = Parser::token;
-  static constexpr auto kTokens = [] {
-    std::array<int, static_cast<size_t>(RawKind::CloseInterpolation) + 1> table{};
-    auto set = [&](RawKind kind, int value) { table[static_cast<size_t>(kind)] = value; };
-    set(RawKind::End, T::END), set(RawKind::Network, T::NETWORK), set(RawKind::Ansible, T::ANSIBLE);
-    set(RawKind::System, T::SYSTEM), set(RawKind::Soft, T::SOFT), set(RawKind::And, T::AND);
-    set(RawKind::Contains, T::CONTAINS), set(RawKind::Deploy, T::DEPLOY),
-        set(RawKind::Configure, T::CONFIGURE);
-    set(RawKind::Contextualize, T::CONTEXTUALIZE), set(RawKind::Step, T::STEP), set(RawKind::With, T::WITH);
-    set(RawKind::Option, T::OPTION), set(RawKind::Description, T::DESCRIPTION), set(RawKind::Open, T::LPAREN);
-    set(RawKind::Close, T::RPAREN), set(RawKind::OpenList, T::LBRACKET), set(RawKind::CloseList, T::RBRACKET);
-    set(RawKind::Comma, T::COMMA), set(RawKind::Eq, T::EQ), set(RawKind::Lt, T::LT), set(RawKind::Gt, T::GT);
-    set(RawKind::Le, T::LE), set(RawKind::Ge, T::GE), set(RawKind::Radl, T::RADL),
-        set(RawKind::Input, T::INPUT);
-    set(RawKind::Output, T::OUTPUT), set(RawKind::Use, T::USE), set(RawKind::As, T::AS),
-        set(RawKind::After, T::AFTER);
-    set(RawKind::If, T::IF), set(RawKind::Then, T::THEN), set(RawKind::Else, T::ELSE),
-        set(RawKind::Or, T::OR);
-    set(RawKind::Not, T::NOT), set(RawKind::EqEq, T::EQEQ), set(RawKind::NotEq, T::NE),
-        set(RawKind::Plus, T::PLUS);
-    set(RawKind::Minus, T::MINUS), set(RawKind::Star, T::STAR), set(RawKind::Slash, T::SLASH);
-    set(RawKind::Percent, T::PERCENT), set(RawKind::TextBegin, T::TEXT_BEGIN),
-        set(RawKind::TextEnd, T::TEXT_END);
-    set(RawKind::OpenInterpolation, T::INTERPOLATE), set(RawKind::CloseInterpolation, T::INTERPOLATE_END);
-    return table;
-  }();
-  return Symbol(kTokens[static_cast<size_t>(token.kind)], at);
 }
 
 }  // namespace radl

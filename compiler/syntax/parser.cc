@@ -29,8 +29,7 @@ std::unique_ptr<ast::Tree> read(const SourceFile& source, Diagnostics& diagnosti
   check_encoding(source, diagnostics);
   Builder build(source, *tree, diagnostics);
   TokenStream tokens(source, *tree, diagnostics, version2, TokenStream::Entry::Document);
-  grammar::Parser parser(tokens, build);
-  if (parser.parse() != 0) tree->syntax_errors = true;
+  if (radl_grammar_parse(tokens, build) != 0) tree->syntax_errors = true;
   tokens.report_junk();
   return tree;
 }
@@ -153,8 +152,7 @@ ParsedExpression parse_expression(const SourceFile& source, Diagnostics& diagnos
   check_encoding(source, diagnostics);
   Builder build(source, *out.tree, diagnostics);
   TokenStream tokens(source, *out.tree, diagnostics, true, TokenStream::Entry::Expression);
-  grammar::Parser parser(tokens, build);
-  if (parser.parse() != 0) out.tree->syntax_errors = true;
+  if (radl_grammar_parse(tokens, build) != 0) out.tree->syntax_errors = true;
   tokens.report_junk();
   for (const ast::Ec3Use& use : out.tree->ec3_uses) refuse(use, diagnostics);
   out.value = build.expression();

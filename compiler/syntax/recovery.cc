@@ -216,7 +216,8 @@ void TokenStream::skip_to_sync() {
   levels_.resize(target);
 }
 
-void TokenStream::syntax_error(Span at, const Names& expected) {
+void TokenStream::syntax_error(Place place, const Names& expected) {
+  Span at = place.in(source_.id());
   if (stopped_) return;
   Token found = last_;
   // Undo what following the token did: it is read again, or skipped.

@@ -24,12 +24,11 @@ TokenStream::TokenStream(const SourceFile& source, ast::Tree& tree, Diagnostics&
       version2_(version2),
       entry_(entry) {}
 
-TokenStream::Symbol TokenStream::next() {
+int TokenStream::next(Value& value, Place& place) {
   if (!started_) {
     started_ = true;
-    Span at = span(0, 0);
-    if (entry_ == Entry::Document) return grammar::Parser::make_START_DOCUMENT(at);
-    return grammar::Parser::make_START_EXPRESSION(at);
+    place = {0, 0};
+    return entry_ == Entry::Document ? RADL_START_DOCUMENT : RADL_START_EXPRESSION;
   }
   Token token;
   if (!out_.empty()) {
@@ -39,15 +38,16 @@ TokenStream::Symbol TokenStream::next() {
     token = repaired();
   }
   if (stopped_) {
-    uint32_t end = static_cast<uint32_t>(bytes_.size());
-    return grammar::Parser::make_END(span(end, end));
+    place.begin = place.end = static_cast<uint32_t>(bytes_.size());
+    return RADL_END;
   }
   if (token.made != Made::Sync) {
     follow(token);
     before_last_ = last_;
     last_ = token;
   }
-  return symbol(token);
+  place = token.span;
+  return symbol(token, value);
 }
 
 void TokenStream::stop() {

@@ -24,21 +24,21 @@ bool foreign_comment_mark(std::string_view junk);
 
 class TokenStream {
  public:
-  using Symbol = grammar::Parser::symbol_type;
+  using Value = RADL_GRAMMAR_STYPE;
   enum class Entry : uint8_t { Document, Expression };
 
   TokenStream(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, bool version2,
               Entry entry);
 
-  // The next token for the parser; END for ever after the last one.
-  Symbol next();
+  // The next token for the parser, its value and place; END for ever after the last one.
+  int next(Value& value, Place& place);
 
   // After parsing: warns about the junk that was skipped.
   void report_junk();
 
   // The parser could not go on at `at`; `expected` are names of tokens from the grammar. Reports, and makes
   // the next tokens SYNC and the place from which reading goes on.
-  void syntax_error(Span at, const std::vector<std::string_view>& expected);
+  void syntax_error(Place place, const std::vector<std::string_view>& expected);
 
  private:
   // What stands inside a pair of parentheses, and so where reading can go on in it.
@@ -118,12 +118,12 @@ class TokenStream {
   bool unknown_sentence();
 
   // literals.cc
-  Symbol symbol(const Token& token);
+  int symbol(const Token& token, Value& value);
   ast::Number* number(const Token& token);
   ast::String* text(const Token& token);
   ast::Expr* random(const Token& token);
   ast::Recipe* recipe(const Token& token);
-  ast::StringPart text_part(const Token& token);
+  ast::StringPart* text_part(const Token& token);
   std::string_view ascii_digits(std::string_view text);
   std::string_view decode(std::string_view text);
   void unfilled_input(std::string_view text, uint32_t offset);
