@@ -7,27 +7,51 @@
  *   TEXT     inside a radl 2 text that holds ${ }
  */
 %{
-// Helpers that touch flex's buffer are in compiler/syntax/scanner.cc; a rule returns one raw token.
+// Helpers that touch flex's buffer are in compiler/syntax/scanner.cc. One call fills a batch of raw tokens: the
+// rules go on from token to token without leaving the scanner's loop.
 #include "compiler/syntax/scanner.h"
 
-#define YY_DECL radl::RawKind radl_scan_token(yyscan_t yyscanner)
+#define YY_DECL void radl_scan_tokens(yyscan_t yyscanner)
 using radl::RawKind;
 
-// Moves the end of the token: backwards like yyless, and forwards, which is safe because the whole buffer is here.
-#define SET_END(length) yyless(static_cast<int>(length))
-// From the token to the end of the file. flex keeps a NUL behind the token; this puts the byte back first.
-#define REST \
-  (*yy_cp = yyg->yy_hold_char, std::string_view(yytext, static_cast<size_t>(yyextra->limit - yytext)))
-#define RETURN_SCANNED(call)           \
-  do {                                 \
-    radl::Scanned scanned = call;      \
-    SET_END(scanned.length);           \
-    return scanned.kind;               \
+// The token ends at `to`: goes on behind the blanks that follow it. flex keeps a NUL behind the token; before this, the
+// byte that belongs there must be back (PUT_BACK).
+#define PUT_BACK (*yy_cp = yyg->yy_hold_char)
+#define ENDS_AT(kind, to)                                        \
+  do {                                                           \
+    char* next = (to);                                           \
+    bool full = yyextra->put(kind, yy_bp, next);                 \
+    while (*next == ' ' || *next == '\n' || *next == '\t') ++next; \
+    yyg->yy_c_buf_p = next;                                      \
+    yyg->yy_hold_char = *next;                                   \
+    if (full) return;                                            \
+  } while (0)
+#define TOKEN(kind)         \
+  do {                      \
+    PUT_BACK;               \
+    ENDS_AT(kind, yy_cp);   \
+  } while (0)
+// What `call` finds in the bytes from the token to the end of the file.
+#define SCANNED(call)                                                                         \
+  do {                                                                                        \
+    PUT_BACK;                                                                                 \
+    std::string_view rest(yy_bp, static_cast<size_t>(yyextra->limit - yy_bp));                \
+    radl::Scanned scanned = call;                                                             \
+    ENDS_AT(scanned.kind, yy_bp + scanned.length);                                            \
+  } while (0)
+// A text's inside has blanks of its own.
+#define TEXT_TOKEN(kind)                                     \
+  do {                                                       \
+    if (yyextra->put(kind, yy_bp, yy_cp)) return;            \
   } while (0)
 %}
 
+%{
+static int radl_scan_mode(const radl::ScanState& state);
+%}
+
 %option reentrant noyywrap nodefault 8bit never-interactive nounput noinput noyyalloc noyyrealloc noyyfree
-%option full
+%option full ecs
 %option prefix="radl_scan_" extra-type="radl::ScanState*"
 
 %x BODY V2 TEXT
@@ -39,83 +63,97 @@ HIGH       [\x80-\xff]
 
 %%
 
-%{
-  if (yyextra->mode_changed) {
-    yyextra->mode_changed = false;
-    BEGIN(yyextra->in_text ? TEXT : yyextra->version2 ? V2 : yyextra->depth > 0 ? BODY : INITIAL);
-  }
-%}
-
 <V2>{
-"=="              { return RawKind::EqEq; }
-"!="              { return RawKind::NotEq; }
-"+"               { return RawKind::Plus; }
-"-"               { return RawKind::Minus; }
-"*"               { return RawKind::Star; }
-"/"               { return RawKind::Slash; }
-"%"               { return RawKind::Percent; }
-"}"               { return yyextra->close_interpolation() ? RawKind::CloseInterpolation : RawKind::Junk; }
-"radl"            { return RawKind::Radl; }
-"input"           { return RawKind::Input; }
-"output"          { return RawKind::Output; }
-"use"             { return RawKind::Use; }
-"as"              { return RawKind::As; }
-"after"           { return RawKind::After; }
-"if"              { return RawKind::If; }
-"then"            { return RawKind::Then; }
-"else"            { return RawKind::Else; }
-"or"              { return RawKind::Or; }
-"not"             { return RawKind::Not; }
+"=="              { TOKEN(RawKind::EqEq); }
+"!="              { TOKEN(RawKind::NotEq); }
+"+"               { TOKEN(RawKind::Plus); }
+"-"               { TOKEN(RawKind::Minus); }
+"*"               { TOKEN(RawKind::Star); }
+"/"               { TOKEN(RawKind::Slash); }
+"%"               { TOKEN(RawKind::Percent); }
+"}"               {
+                    bool closed = yyextra->close_interpolation();
+                    BEGIN(radl_scan_mode(*yyextra));
+                    if (closed)
+                      TEXT_TOKEN(RawKind::CloseInterpolation);
+                    else
+                      TOKEN(RawKind::Junk);
+                  }
+"radl"            { TOKEN(RawKind::Radl); }
+"input"           { TOKEN(RawKind::Input); }
+"output"          { TOKEN(RawKind::Output); }
+"use"             { TOKEN(RawKind::Use); }
+"as"              { TOKEN(RawKind::As); }
+"after"           { TOKEN(RawKind::After); }
+"if"              { TOKEN(RawKind::If); }
+"then"            { TOKEN(RawKind::Then); }
+"else"            { TOKEN(RawKind::Else); }
+"or"              { TOKEN(RawKind::Or); }
+"not"             { TOKEN(RawKind::Not); }
 }
 
 <INITIAL,BODY,V2>{
 [ \t\n]+          /* blanks */
-"#"[^\n]*         { return RawKind::Comment; }
-{DIGITS}(\.[0-9]*)?  { return RawKind::Number; }
-({DIGITS}(\.[0-9]*)?)?{HIGH}  { RETURN_SCANNED(radl::scan_number(REST)); }
+"#"[^\n]*         { TOKEN(RawKind::Comment); }
+{DIGITS}(\.[0-9]*)?  { TOKEN(RawKind::Number); }
+({DIGITS}(\.[0-9]*)?)?{HIGH}  { SCANNED(radl::scan_number(rest)); }
 
-"network"         { return RawKind::Network; }
-"ansible"         { return RawKind::Ansible; }
-"system"          { return RawKind::System; }
-"soft"            { return RawKind::Soft; }
-"and"             { return RawKind::And; }
-"contains"        { return RawKind::Contains; }
-"deploy"          { return RawKind::Deploy; }
-"configure"       { return RawKind::Configure; }
-"contextualize"   { return RawKind::Contextualize; }
-"step"            { return RawKind::Step; }
-"with"            { return RawKind::With; }
-"option"          { return RawKind::Option; }
-"description"     { return RawKind::Description; }
-{START}{WORD}*    { return RawKind::Name; }
-{START}({WORD}|{HIGH})*  { SET_END(radl::name_length({yytext, static_cast<size_t>(yyleng)})); return RawKind::Name; }
+"network"         { TOKEN(RawKind::Network); }
+"ansible"         { TOKEN(RawKind::Ansible); }
+"system"          { TOKEN(RawKind::System); }
+"soft"            { TOKEN(RawKind::Soft); }
+"and"             { TOKEN(RawKind::And); }
+"contains"        { TOKEN(RawKind::Contains); }
+"deploy"          { TOKEN(RawKind::Deploy); }
+"configure"       { TOKEN(RawKind::Configure); }
+"contextualize"   { TOKEN(RawKind::Contextualize); }
+"step"            { TOKEN(RawKind::Step); }
+"with"            { TOKEN(RawKind::With); }
+"option"          { TOKEN(RawKind::Option); }
+"description"     { TOKEN(RawKind::Description); }
+{START}{WORD}*    { TOKEN(RawKind::Name); }
+{START}({WORD}|{HIGH})*  {
+                    PUT_BACK;
+                    std::string_view word(yy_bp, static_cast<size_t>(yyleng));
+                    ENDS_AT(RawKind::Name, yy_bp + radl::name_length(word));
+                  }
 
-"("               { yyextra->open(); return RawKind::Open; }
-")"               { yyextra->close(); return RawKind::Close; }
-"'"               { RETURN_SCANNED(radl::scan_text(*yyextra, REST)); }
-"@begin"          { RETURN_SCANNED(radl::scan_recipe(REST)); }
+"("               { if (yyextra->open()) BEGIN(radl_scan_mode(*yyextra)); TOKEN(RawKind::Open); }
+")"               { if (yyextra->close()) BEGIN(radl_scan_mode(*yyextra)); TOKEN(RawKind::Close); }
+"'"               {
+                    PUT_BACK;
+                    std::string_view rest(yy_bp, static_cast<size_t>(yyextra->limit - yy_bp));
+                    radl::Scanned scanned = radl::scan_text(*yyextra, rest);
+                    if (scanned.kind == RawKind::TextBegin) {
+                      BEGIN(TEXT);
+                      TEXT_TOKEN(RawKind::TextBegin);
+                    } else {
+                      ENDS_AT(scanned.kind, yy_bp + scanned.length);
+                    }
+                  }
+"@begin"          { SCANNED(radl::scan_recipe(rest)); }
 }
 
 <BODY,V2>{
-"["               { return RawKind::OpenList; }
-"]"               { return RawKind::CloseList; }
-","               { return RawKind::Comma; }
-"="               { return RawKind::Eq; }
-"<"               { return RawKind::Lt; }
-">"               { return RawKind::Gt; }
-"<="              { return RawKind::Le; }
-">="              { return RawKind::Ge; }
+"["               { TOKEN(RawKind::OpenList); }
+"]"               { TOKEN(RawKind::CloseList); }
+","               { TOKEN(RawKind::Comma); }
+"="               { TOKEN(RawKind::Eq); }
+"<"               { TOKEN(RawKind::Lt); }
+">"               { TOKEN(RawKind::Gt); }
+"<="              { TOKEN(RawKind::Le); }
+">="              { TOKEN(RawKind::Ge); }
 }
 
 <TEXT>{
-"'"               { yyextra->leave_text(); return RawKind::TextEnd; }
-"${"              { yyextra->open_interpolation(); return RawKind::OpenInterpolation; }
-([^'\\$]|\\[^\n]|"$${"|"$"[^{'\\$])+  { return RawKind::TextPart; }
-(.|\n)            { return RawKind::TextPart; }
+"'"               { yyextra->in_text = false; BEGIN(radl_scan_mode(*yyextra)); TEXT_TOKEN(RawKind::TextEnd); }
+"${"              { yyextra->open_interpolation(); BEGIN(V2); TEXT_TOKEN(RawKind::OpenInterpolation); }
+([^'\\$]|\\[^\n]|"$${"|"$"[^{'\\$])+  { TEXT_TOKEN(RawKind::TextPart); }
+(.|\n)            { TEXT_TOKEN(RawKind::TextPart); }
 }
 
-<INITIAL,BODY,V2>(.|\n)  { return RawKind::Junk; }
-<<EOF>>           { return RawKind::End; }
+<INITIAL,BODY,V2>(.|\n)  { TOKEN(RawKind::Junk); }
+<<EOF>>           { yyextra->put(RawKind::End, yyextra->limit, yyextra->limit); return; }
 
 %%
 
@@ -123,45 +161,46 @@ void* radl_scan_alloc(yy_size_t size, yyscan_t) { return std::malloc(size); }
 void* radl_scan_realloc(void* at, yy_size_t size, yyscan_t) { return std::realloc(at, size); }
 void radl_scan_free(void* at, yyscan_t) { std::free(at); }
 
+static int radl_scan_mode(const radl::ScanState& state) {
+  return state.in_text ? TEXT : state.version2 ? V2 : state.depth > 0 ? BODY : INITIAL;
+}
+
 namespace radl {
 
-Scanner::Scanner(std::string_view text, bool version2) : buffer_(text.size() + 2) {
-  std::copy(text.begin(), text.end(), buffer_.begin());  // flex ends a buffer with two NULs and writes in it
+Scanner::Scanner(std::string_view text, bool version2) : buffer_(new char[text.size() + 2]) {
+  std::memcpy(buffer_.get(), text.data(), text.size());  // flex ends a buffer with two NULs and writes in it
+  buffer_[text.size()] = buffer_[text.size() + 1] = '\0';
   state_.version2 = version2;
-  state_.mode_changed = true;
-  state_.limit = buffer_.data() + text.size();
+  state_.base = buffer_.get();
+  state_.limit = buffer_.get() + text.size();
   if (radl_scan_lex_init_extra(&state_, &flex_) != 0) throw std::bad_alloc();
-  if (radl_scan__scan_buffer(buffer_.data(), buffer_.size(), flex_) == nullptr) throw std::bad_alloc();
+  if (radl_scan__scan_buffer(buffer_.get(), text.size() + 2, flex_) == nullptr) throw std::bad_alloc();
+  go_to(0);
 }
 
 Scanner::~Scanner() { radl_scan_lex_destroy(flex_); }
 
-RawToken Scanner::next() {
-  RawKind kind = radl_scan_token(flex_);
-  if (kind == RawKind::End) {
-    uint32_t end = static_cast<uint32_t>(state_.limit - buffer_.data());
-    return {kind, end, end};
-  }
-  uint32_t begin = static_cast<uint32_t>(radl_scan_get_text(flex_) - buffer_.data());
-  return {kind, begin, begin + static_cast<uint32_t>(radl_scan_get_leng(flex_))};
-}
-
-void Scanner::seek(uint32_t offset, int depth) {
+void Scanner::go_to(uint32_t offset) {
   auto* yyg = static_cast<struct yyguts_t*>(flex_);
   *yyg->yy_c_buf_p = yyg->yy_hold_char;
-  yyg->yy_c_buf_p = buffer_.data() + offset;
+  yyg->yy_c_buf_p = buffer_.get() + offset;
   yyg->yy_hold_char = *yyg->yy_c_buf_p;
-  if (depth >= 0) {
-    state_.interpolations.clear();
-    state_.dead_quotes = nullptr;
-    state_.in_text = false;
-    set_depth(depth);
-  }
+  set_mode();
 }
 
-void Scanner::set_depth(int depth) {
-  state_.depth = depth;
-  state_.mode_changed = true;
+void Scanner::set_mode() {
+  auto* yyg = static_cast<struct yyguts_t*>(flex_);
+  BEGIN(radl_scan_mode(state_));
+}
+
+void Scanner::fill(size_t most) {
+  auto* yyg = static_cast<struct yyguts_t*>(flex_);
+  before_ = state_;
+  before_offset_ = static_cast<uint32_t>(yyg->yy_c_buf_p - buffer_.get());
+  state_.out = tokens_;
+  state_.out_end = tokens_ + most;
+  radl_scan_tokens(flex_);
+  at_ = tokens_;
 }
 
 }  // namespace radl

@@ -31,7 +31,8 @@ Scanned scan_number(std::string_view rest) {
     if (!joins) break;
     at += next.length;
   }
-  return at == 0 ? Scanned{RawKind::Junk, 1} : Scanned{RawKind::Number, at};
+  if (at == 0) return {RawKind::Junk, std::max(1u, decode_utf8(rest).length)};
+  return {RawKind::Number, at};
 }
 
 namespace {
@@ -55,7 +56,7 @@ constexpr std::array<bool, 256> kStops = [] {
 }();
 
 Scanned begin_text(ScanState& state) {
-  state.in_text = state.mode_changed = true;
+  state.in_text = true;
   return {RawKind::TextBegin, 1};
 }
 
@@ -95,6 +96,34 @@ Scanned scan_recipe(std::string_view rest) {
   size_t at = rest.find("\n@end", kBegin.size());
   if (at == std::string_view::npos) return {RawKind::OpenRecipe, rest.size()};
   return {RawKind::Recipe, at + 1 + kEnd.size()};
+}
+
+// The scanner's state as the last token that was handed out left it.
+void Scanner::forget_ahead() {
+  size_t taken = static_cast<size_t>(at_ - tokens_);
+  if (at_ == state_.out) return;
+  state_ = before_;
+  go_to(before_offset_);
+  state_.out = tokens_;
+  if (taken != 0) fill(taken);
+  at_ = state_.out;
+}
+
+void Scanner::seek(uint32_t offset, int depth) {
+  forget_ahead();
+  if (depth >= 0) {
+    state_.interpolations.clear();
+    state_.dead_quotes = nullptr;
+    state_.in_text = false;
+    state_.depth = depth;
+  }
+  go_to(offset);
+}
+
+void Scanner::set_depth(int depth) {
+  forget_ahead();
+  state_.depth = depth;
+  set_mode();
 }
 
 }  // namespace radl

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
+#include <memory>
 #include <new>
 #include <string_view>
 #include <vector>
@@ -79,32 +81,30 @@ struct RawToken {
 struct ScanState {
   bool version2 = false;
   bool in_text = false;
-  bool mode_changed = false;
-  int depth = 0;                      // parentheses
-  std::vector<int> interpolations;    // depth at each open ${
-  const char* limit = nullptr;        // end of the bytes
-  const char* dead_quotes = nullptr;  // quotes before this place begin no text: nothing closes them
+  int depth = 0;                                // parentheses
+  std::vector<int> interpolations;              // depth at each open ${
+  const char* base = nullptr;                   // the bytes
+  const char* limit = nullptr;                  // their end
+  const char* dead_quotes = nullptr;            // quotes before this place begin no text: nothing closes them
+  RawToken *out = nullptr, *out_end = nullptr;  // the batch at hand
 
-  void open() { mode_changed = ++depth == 1; }
-  void close() {
-    if (depth == 0) return;
-    mode_changed = --depth == 0;
+  // True when the batch is full. Junk ends it: what follows may be read differently.
+  bool put(RawKind kind, const char* begin, const char* end) {
+    *out++ = {kind, static_cast<uint32_t>(begin - base), static_cast<uint32_t>(end - base)};
+    return out == out_end || kind == RawKind::Junk;
   }
+  // True when the mode changes.
+  bool open() { return ++depth == 1; }
+  bool close() { return depth != 0 && --depth == 0; }
   void open_interpolation() {
     interpolations.push_back(depth);
     in_text = false;
-    mode_changed = true;
   }
   bool close_interpolation() {
     if (interpolations.empty()) return false;
     depth = interpolations.back();
     interpolations.pop_back();
-    in_text = mode_changed = true;
-    return true;
-  }
-  void leave_text() {
-    in_text = false;
-    mode_changed = true;
+    return in_text = true;
   }
 };
 
@@ -118,7 +118,7 @@ struct Scanned {
 size_t name_length(std::string_view text);
 
 // At a digit or a byte that is not ASCII: Number when a digit of some script is there, with all that belongs
-// to it; else Junk, one byte.
+// to it; else Junk, one character.
 Scanned scan_number(std::string_view rest);
 
 // At a quote. Text, Random or BadRandom; TextBegin (one byte) when it holds ${ }; Junk (one byte) when
@@ -135,14 +135,33 @@ class Scanner {
   Scanner(const Scanner&) = delete;
   Scanner& operator=(const Scanner&) = delete;
 
-  RawToken next();  // End for ever after the last one
-  // Goes on from there, outside texts; with `depth` parentheses open when it is not negative.
+  // End for ever after the last one.
+  RawToken next() {
+    if (at_ == state_.out) fill(kBatch);
+    return *at_++;
+  }
+  // Goes on from there, outside texts, in the mode in which the last token left it; or, when `depth` is not
+  // negative, with that many parentheses open.
   void seek(uint32_t offset, int depth = -1);
+  // From behind the last token on, so many parentheses are open.
   void set_depth(int depth);
 
  private:
-  std::vector<char> buffer_;
+  static constexpr size_t kBatch = 128;
+
+  // grammar/radl.ll
+  void fill(size_t most);
+  void go_to(uint32_t offset);
+  void set_mode();
+
+  void forget_ahead();
+
+  std::unique_ptr<char[]> buffer_;
   ScanState state_;
+  ScanState before_;  // at the batch's begin
+  uint32_t before_offset_ = 0;
+  RawToken tokens_[kBatch];
+  RawToken* at_ = nullptr;  // the next one of the batch
   void* flex_ = nullptr;
 };
 

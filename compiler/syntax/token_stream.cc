@@ -111,7 +111,6 @@ void TokenStream::rewind(uint32_t offset) {
 void TokenStream::junk(RawToken raw) {
   CodePoint character = decode_utf8(bytes_.substr(raw.begin));
   Span at = span(raw.begin, raw.begin + std::max(1u, character.length));
-  if (at.end > raw.end) scanner_.seek(at.end);  // the rest of a character of several bytes
   if (invisible(character.value) && character.length != 0) return;
   if (!tree_.trivia.empty()) {
     ast::Trivia& before = tree_.trivia.back();
