@@ -167,7 +167,7 @@ static int radl_scan_mode(const radl::ScanState& state) {
 
 namespace radl {
 
-Scanner::Scanner(std::string_view text, bool version2) : buffer_(new char[text.size() + 2]) {
+Scanner::Scanner(std::string_view text, bool version2) : buffer_(allocate_block(text.size() + 2)) {
   std::memcpy(buffer_.get(), text.data(), text.size());  // flex ends a buffer with two NULs and writes in it
   buffer_[text.size()] = buffer_[text.size() + 1] = '\0';
   state_.version2 = version2;

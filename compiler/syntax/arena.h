@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -13,6 +14,15 @@
 #include <vector>
 
 namespace radl {
+
+// Memory from the system. Large blocks ask for huge pages: with small ones the kernel takes as long to hand out a
+// large file's tree as the parser to make it.
+struct FreeBlock {
+  void operator()(char* block) const { std::free(block); }
+};
+using Block = std::unique_ptr<char[], FreeBlock>;
+inline constexpr size_t kHugePage = size_t{2} << 20;
+Block allocate_block(size_t size);
 
 class Arena {
  public:
@@ -46,18 +56,9 @@ class Arena {
   size_t bytes() const { return total_; }  // taken from the system
 
  private:
-  void grow(size_t least) {
-    // Blocks double from 4 KiB to 1 MiB: a small file costs little, a large one few calls.
-    size_t size = next_ > least ? next_ : least;
-    if (next_ < (size_t{1} << 20)) next_ *= 2;
-    blocks_.push_back(std::unique_ptr<char[]>(new char[size]));
-    block_ = blocks_.back().get();
-    capacity_ = size;
-    used_ = 0;
-    total_ += size;
-  }
+  void grow(size_t least);
 
-  std::vector<std::unique_ptr<char[]>> blocks_;
+  std::vector<Block> blocks_;
   char* block_ = nullptr;
   size_t used_ = 0, capacity_ = 0, next_ = 4096, total_ = 0;
 };

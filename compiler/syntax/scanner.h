@@ -5,10 +5,11 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <string_view>
 #include <vector>
+
+#include "compiler/syntax/arena.h"
 
 namespace radl {
 
@@ -156,7 +157,7 @@ class Scanner {
 
   void forget_ahead();
 
-  std::unique_ptr<char[]> buffer_;
+  Block buffer_;
   ScanState state_;
   ScanState before_;  // at the batch's begin
   uint32_t before_offset_ = 0;
