@@ -171,6 +171,7 @@ Scanner::Scanner(std::string_view text, bool version2) : buffer_(allocate_block(
   std::memcpy(buffer_.get(), text.data(), text.size());  // flex ends a buffer with two NULs and writes in it
   buffer_[text.size()] = buffer_[text.size() + 1] = '\0';
   state_.version2 = version2;
+  state_.out = tokens_;
   state_.base = buffer_.get();
   state_.limit = buffer_.get() + text.size();
   if (radl_scan_lex_init_extra(&state_, &flex_) != 0) throw std::bad_alloc();

@@ -4,13 +4,13 @@
 
 namespace radl {
 
-Block allocate_block(size_t size) {
+MemoryBlock allocate_block(size_t size) {
   bool huge = size >= kHugePage;
   if (huge) size = (size + kHugePage - 1) & ~(kHugePage - 1);
   void* made = huge ? std::aligned_alloc(kHugePage, size) : std::malloc(size);
   if (!made) throw std::bad_alloc();
   if (huge) madvise(made, size, MADV_HUGEPAGE);  // advice: without huge pages all goes on as before
-  return Block(static_cast<char*>(made));
+  return MemoryBlock(static_cast<char*>(made));
 }
 
 void Arena::grow(size_t least) {

@@ -15,14 +15,14 @@
 
 namespace radl {
 
-// Memory from the system. Large blocks ask for huge pages: with small ones the kernel takes as long to hand out a
-// large file's tree as the parser to make it.
+// Memory from the system. Large blocks ask for huge pages: with small ones the kernel takes as long to hand
+// out a large file's tree as the parser to make it.
 struct FreeBlock {
   void operator()(char* block) const { std::free(block); }
 };
-using Block = std::unique_ptr<char[], FreeBlock>;
+using MemoryBlock = std::unique_ptr<char[], FreeBlock>;
 inline constexpr size_t kHugePage = size_t{2} << 20;
-Block allocate_block(size_t size);
+MemoryBlock allocate_block(size_t size);
 
 class Arena {
  public:
@@ -58,7 +58,7 @@ class Arena {
  private:
   void grow(size_t least);
 
-  std::vector<Block> blocks_;
+  std::vector<MemoryBlock> blocks_;
   char* block_ = nullptr;
   size_t used_ = 0, capacity_ = 0, next_ = 4096, total_ = 0;
 };

@@ -28,7 +28,7 @@ std::unique_ptr<ast::Tree> read(const SourceFile& source, Diagnostics& diagnosti
   find_allows(source, diagnostics);
   check_encoding(source, diagnostics);
   Builder build(source, *tree, diagnostics);
-  TokenStream tokens(source, *tree, diagnostics, version2, TokenStream::Entry::Document);
+  TokenStream tokens(source, *tree, diagnostics, version2, TokenStream::Entry::Document, build);
   if (radl_grammar_parse(tokens, build) != 0) tree->syntax_errors = true;
   tokens.report_junk();
   return tree;
@@ -151,7 +151,7 @@ ParsedExpression parse_expression(const SourceFile& source, Diagnostics& diagnos
   out.tree = new_tree(source, true);
   check_encoding(source, diagnostics);
   Builder build(source, *out.tree, diagnostics);
-  TokenStream tokens(source, *out.tree, diagnostics, true, TokenStream::Entry::Expression);
+  TokenStream tokens(source, *out.tree, diagnostics, true, TokenStream::Entry::Expression, build);
   if (radl_grammar_parse(tokens, build) != 0) out.tree->syntax_errors = true;
   tokens.report_junk();
   for (const ast::Ec3Use& use : out.tree->ec3_uses) refuse(use, diagnostics);

@@ -54,7 +54,7 @@ Diagnostic& report_unknown_sentence(std::string_view word, Span at, Diagnostics&
 std::string TokenStream::expectation(const Names& expected) const {
   Names names = expected;
   std::vector<std::string> words;
-  drop(names, {"SYNC", "START_DOCUMENT", "START_EXPRESSION", "member", "@input@", "text part"});
+  drop(names, {"SYNC", "feature", "START_DOCUMENT", "START_EXPRESSION", "member", "@input@", "text part"});
   if (has(names, "system") && has(names, "deploy")) {
     words.push_back("a sentence such as `system`");
     drop(names, {"system", "deploy", "network", "configure", "contextualize", "ansible", "description",
@@ -219,6 +219,7 @@ void TokenStream::skip_to_sync() {
 void TokenStream::syntax_error(Place place, const Names& expected) {
   Span at = place.in(source_.id());
   if (stopped_) return;
+  plain_ = false;
   Token found = last_;
   // Undo what following the token did: it is read again, or skipped.
   if (found.kind == RawKind::Open || found.kind == RawKind::OpenInterpolation) levels_.pop_back();

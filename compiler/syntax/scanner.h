@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -141,6 +142,9 @@ class Scanner {
     if (at_ == state_.out) fill(kBatch);
     return *at_++;
   }
+  // What next() gives next, as far as it is known already; a batch's last tokens are few.
+  std::span<const RawToken> ahead() const { return {at_, state_.out}; }
+  void skip(size_t count) { at_ += count; }
   // Goes on from there, outside texts, in the mode in which the last token left it; or, when `depth` is not
   // negative, with that many parentheses open.
   void seek(uint32_t offset, int depth = -1);
@@ -148,7 +152,7 @@ class Scanner {
   void set_depth(int depth);
 
  private:
-  static constexpr size_t kBatch = 128;
+  static constexpr size_t kBatch = 512;
 
   // grammar/radl.ll
   void fill(size_t most);
@@ -157,12 +161,12 @@ class Scanner {
 
   void forget_ahead();
 
-  Block buffer_;
+  MemoryBlock buffer_;
   ScanState state_;
   ScanState before_;  // at the batch's begin
   uint32_t before_offset_ = 0;
   RawToken tokens_[kBatch];
-  RawToken* at_ = nullptr;  // the next one of the batch
+  RawToken* at_ = tokens_;  // the next one of the batch
   void* flex_ = nullptr;
 };
 

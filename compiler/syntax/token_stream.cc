@@ -15,14 +15,15 @@ bool invisible(uint32_t c) {
 }  // namespace
 
 TokenStream::TokenStream(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, bool version2,
-                         Entry entry)
+                         Entry entry, Builder& build)
     : source_(source),
       tree_(tree),
       diagnostics_(diagnostics),
       bytes_(source.text()),
       scanner_(source.text(), version2),
       version2_(version2),
-      entry_(entry) {}
+      entry_(entry),
+      build_(build) {}
 
 int TokenStream::next(Value& value, Place& place) {
   if (!started_) {
@@ -35,6 +36,11 @@ int TokenStream::next(Value& value, Place& place) {
     token = out_.front();
     out_.pop_front();
   } else if (!stopped_) {
+    if (ast::Feature* feature = plain_ ? plain_feature() : nullptr) {
+      value.RADL_FEATURE = feature;
+      place = feature->span;
+      return RADL_FEATURE;
+    }
     token = repaired();
   }
   if (stopped_) {
@@ -165,6 +171,7 @@ void TokenStream::follow(Token& token) {
     case RawKind::OpenInterpolation: {
       Inside inside = token.kind == RawKind::Open ? kind_of_parenthesis() : Inside::Interpolation;
       levels_.push_back({inside, token.span});
+      plain_ = inside == Inside::Features;
       if (levels_.size() <= static_cast<size_t>(kMaxNesting)) return;
       error(DiagCode::NestingTooDeep, token.span,
             "more than " + std::to_string(kMaxNesting) + " parentheses within each other");
@@ -177,6 +184,7 @@ void TokenStream::follow(Token& token) {
       closed_ = levels_.back();
       levels_.pop_back();
       if (levels_.empty()) sentence_tokens_ = 0;
+      plain_ = plain_ && inside() == Inside::Features;
       return;
     case RawKind::TextBegin:
       texts_.push_back(token.span);
@@ -184,6 +192,10 @@ void TokenStream::follow(Token& token) {
     case RawKind::TextEnd:
       if (!texts_.empty()) texts_.pop_back();
       return;
+    case RawKind::OpenList:
+    case RawKind::If:
+      plain_ = false;
+      [[fallthrough]];
     default:
       if (levels_.empty() && entry_ == Entry::Document) follow_sentence(token);
       if (token.kind == RawKind::Name && last_.kind == RawKind::CloseList &&

@@ -16,6 +16,8 @@
 
 namespace radl {
 
+class Builder;
+
 // "There is no sentence `sytem`", with the keyword that comes near, if one does.
 Diagnostic& report_unknown_sentence(std::string_view word, Span at, Diagnostics& diagnostics);
 
@@ -27,8 +29,8 @@ class TokenStream {
   using Value = RADL_GRAMMAR_STYPE;
   enum class Entry : uint8_t { Document, Expression };
 
-  TokenStream(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, bool version2,
-              Entry entry);
+  TokenStream(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, bool version2, Entry entry,
+              Builder& build);
 
   // The next token for the parser, its value and place; END for ever after the last one.
   int next(Value& value, Place& place);
@@ -55,6 +57,10 @@ class TokenStream {
     Inside inside;
     Span open;
   };
+
+  // plain_feature.cc
+  bool feature_begins() const;
+  ast::Feature* plain_feature();
 
   // token_stream.cc
   Token scan();  // the next token that is not trivia
@@ -137,12 +143,14 @@ class TokenStream {
   Scanner scanner_;
   bool version2_;
   Entry entry_;
+  Builder& build_;
   bool started_ = false;
   bool stopped_ = false;  // too many errors or too deep: only END from here on
   Token ahead_[4];        // scanned, not yet taken
   size_t ahead_count_ = 0;
   std::deque<Token> out_;      // to be handed out before anything else
   std::vector<Level> levels_;  // open parentheses and ${
+  bool plain_ = false;         // inside features, and no list or `if` was begun since their parenthesis
   std::vector<Span> texts_;    // opening quotes of texts with ${ } that are not closed yet
   Level closed_{};             // what the last token closed
   Token last_, before_last_;   // handed out

@@ -1,0 +1,63 @@
+// Most of a file is `name operator literal`, with `and` or `)` behind it. Such a feature is read here in one
+// piece: the parser would climb through every rank of operators for its value.
+//
+// Nothing else may change by that. A feature is plain only where the parser waits for one, where no repair
+// applies to any of its tokens, and where no message can be about one of them but those that the nodes'
+// makers give.
+#include "compiler/syntax/builder.h"
+#include "compiler/syntax/parser.h"
+#include "compiler/syntax/token_stream.h"
+
+namespace radl {
+
+// Behind `(`, or `and` that is no word of a value: `= system and` names a system.
+bool TokenStream::feature_begins() const {
+  if (last_.kind == RawKind::Open) return true;
+  if (last_.kind != RawKind::And) return false;
+  switch (before_last_.kind) {
+    case RawKind::Name:
+    case RawKind::Number:
+    case RawKind::Text:
+    case RawKind::Close:
+    case RawKind::CloseList:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Null, with nothing read, when what comes is not plain.
+ast::Feature* TokenStream::plain_feature() {
+  if (ahead_count_ != 0 || !feature_begins()) return nullptr;
+  std::span<const RawToken> raw = scanner_.ahead();
+  if (raw.size() < 5 || raw[0].kind != RawKind::Name) return nullptr;
+  RawKind comparator = raw[1].kind, literal = raw[2].kind;
+  if (comparator < RawKind::Eq || comparator > RawKind::Ge) return nullptr;
+  if (literal != RawKind::Number && literal != RawKind::Text) return nullptr;
+  size_t count = literal == RawKind::Number && raw[3].kind == RawKind::Name ? 4 : 3, behind = count;
+  while (behind < raw.size() && raw[behind].kind == RawKind::Comment) ++behind;
+  if (behind == raw.size()) return nullptr;
+  if (raw[behind].kind != RawKind::And && raw[behind].kind != RawKind::Close) return nullptr;
+
+  auto token = [&](size_t i) { return Token{raw[i].kind, Made::No, span(raw[i].begin, raw[i].end)}; };
+  auto place = [&](size_t i) { return Place(raw[i].begin, raw[i].end); };
+  ast::Expr* value;
+  if (literal == RawKind::Text) {
+    value = text(token(2));
+  } else {
+    if (raw[2].end - raw[2].begin > kMaxNumberDigits) return nullptr;
+    value = number(token(2));
+    if (count == 4)
+      value = build_.with_unit(cover(place(2), place(3)), static_cast<ast::Number*>(value), place(3));
+  }
+  constexpr ast::Op kOps[] = {ast::Op::Eq, ast::Op::Lt, ast::Op::Gt, ast::Op::Le, ast::Op::Ge};
+  ast::Op op = kOps[static_cast<size_t>(comparator) - static_cast<size_t>(RawKind::Eq)];
+  ast::Feature* made = build_.simple(cover(place(0), place(count - 1)), place(0), op, place(1), value);
+  before_last_ = token(count - 2);
+  last_ = token(count - 1);
+  last_scanned_ = last_.kind;
+  scanner_.skip(count);
+  return made;
+}
+
+}  // namespace radl
