@@ -1,6 +1,5 @@
 // The passes of the document check; systems are in check_systems.cc.
 #include <algorithm>
-#include <set>
 
 #include "common/text.h"
 #include "compiler/sema/check.h"
@@ -11,9 +10,7 @@ namespace {
 template <class T>
 void unknown(const Document::Named<T>& named, DiagCode code, std::string_view what, const ast::Name& name,
              Diagnostics& diagnostics) {
-  std::vector<std::string_view> names;
-  for (const auto& [known, at] : named.index) names.push_back(known);
-  std::sort(names.begin(), names.end());
+  std::vector<std::string_view> names = named.names();
   Diagnostic& d = diagnostics.report(
       code, name.span, "there is no " + std::string(what) + " `" + std::string(name.text) + "`");
   if (auto near = nearest_name(name.text, names)) {
@@ -211,9 +208,10 @@ void warn_partial(const Document& document, Diagnostics& diagnostics) {
 void check_unused(const Document& document, Diagnostics& diagnostics) {
   // An addition to a running infrastructure, or a component, deploys nothing itself.
   if (document.deploys.empty()) return;
-  std::set<std::string_view> deployed, configured, connected;
-  for (const ast::Deploy* deploy : document.deploys) deployed.insert(deploy->name.text);
-  for (const ast::Item* item : document.items) configured.insert(item->configure.text);
+  Arena scratch;
+  NameIndex deployed, configured, connected;
+  for (const ast::Deploy* deploy : document.deploys) deployed.insert(scratch, deploy->name.text, 0);
+  for (const ast::Item* item : document.items) configured.insert(scratch, item->configure.text, 0);
   auto warn = [&](DiagCode code, const ast::Name& name, std::string_view what) {
     diagnostics.report(code, name.span,
                        std::string(what) + " `" + std::string(name.text) + "` is never " +
@@ -223,7 +221,8 @@ void check_unused(const Document& document, Diagnostics& diagnostics) {
   };
   for (const Definition& system : document.systems.list) {
     for (const Merged& item : system.features.items)
-      if (item.name().ends_with(".connection")) connected.insert(system.features.text(item.name()));
+      if (auto* network = ast::as<ast::String>(item.value); network && item.name().ends_with(".connection"))
+        connected.insert(scratch, network->text, 0);
     if (!deployed.contains(system.sentence->name.text) && !system.reference &&
         document.dialect != ast::Dialect::Ec3)
       warn(DiagCode::UnusedSystem, system.sentence->name, "system");

@@ -67,14 +67,6 @@ bool wrong_choice(const At& at, const ast::String& value) {
   return false;
 }
 
-template <class T>
-std::vector<std::string_view> names_of(const Document::Named<T>& named) {
-  std::vector<std::string_view> names;
-  for (const auto& [name, at] : named.index) names.push_back(name);
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 bool unknown_name(const At& at, DiagCode code, const ast::String& value, std::string_view what,
                   const std::vector<std::string_view>& names) {
   Diagnostic& d = at.diagnostics.report(
@@ -128,11 +120,11 @@ bool check_text(const At& at, const ast::String& value, const Document& document
       return outports(at, value, options.lenient);
     case FeatureType::NetworkName:
       return document.networks.find(text) || may_be_defined(document, text) ||
-             unknown_name(at, DiagCode::UnknownNetwork, value, "network", names_of(document.networks));
+             unknown_name(at, DiagCode::UnknownNetwork, value, "network", document.networks.names());
     case FeatureType::AnsibleName:
       return document.ansibles.find(text) || may_be_defined(document, text) ||
              unknown_name(at, DiagCode::UnknownAnsibleHost, value, "ansible host",
-                          names_of(document.ansibles));
+                          document.ansibles.names());
     case FeatureType::Password:
       return strong_password(text) ||
              at.fail(

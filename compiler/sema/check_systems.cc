@@ -1,5 +1,5 @@
+#include <algorithm>
 #include <map>
-#include <set>
 
 #include "compiler/sema/check.h"
 
@@ -8,72 +8,96 @@ namespace {
 
 constexpr int kMaxSoftDepth = 50;
 
+// The numbered parts of one kind that features name: disk.0, disk.1, ... One object serves all systems.
+struct Numbered {
+  struct Use {
+    int64_t number;
+    const ast::Feature* first;
+  };
+  std::vector<Use> uses;
+  std::vector<int64_t> connected;
+
+  void clear() {
+    uses.clear();
+    connected.clear();
+  }
+  // In order, each number once: at its first feature. Mostly they stand so already.
+  void sort() {
+    auto less = [](const Use& a, const Use& b) { return a.number < b.number; };
+    if (!std::is_sorted(uses.begin(), uses.end(), less)) std::stable_sort(uses.begin(), uses.end(), less);
+    auto same = [](const Use& a, const Use& b) { return a.number == b.number; };
+    uses.erase(std::unique(uses.begin(), uses.end(), same), uses.end());
+    std::sort(connected.begin(), connected.end());
+  }
+};
+
 class SystemCheck {
  public:
-  SystemCheck(const Document& document, const Definition& system, Diagnostics& diagnostics,
-              const CheckOptions& options)
-      : document_(document), system_(system), diagnostics_(diagnostics), options_(options) {}
+  SystemCheck(const Document& document, Diagnostics& diagnostics, const CheckOptions& options)
+      : document_(document), diagnostics_(diagnostics), options_(options) {}
 
   void run(const FeatureSet& features, Span whole, int depth = 0) {
-    std::map<std::string_view, std::map<int64_t, const ast::Feature*>> used;
-    std::set<int64_t> connected;
-    for (const Merged& item : features.items) {
-      IndexedName name = split_index(item.name());
-      if (!name.kind.empty() && !name.valid) {
-        Span at = item.first->name.span;
-        at.begin += static_cast<uint32_t>(name.kind.size()) + 1;
-        diagnostics_.report(DiagCode::IndexExpected, at,
-                            "a number was expected behind `" + std::string(name.kind) + ".`, as in `" +
-                                std::string(name.kind) + ".0`");
-        continue;
-      }
-      const FeatureSpec* spec = find_feature(Scope::System, item.name());
-      warn_feature(Scope::System, spec, item, document_, diagnostics_);
-      if (!spec || !spec->checked) continue;
-      bool right = check_feature(*spec, item, document_, diagnostics_, options_);
-      // A new password does not make a disk for the reference.
-      if (name.kind.empty() || name.rest == "os.credentials.new.password") continue;
-      used[name.kind].emplace(name.number, item.first);
-      if (name.rest == "connection") connected.insert(name.number);
-      wrong_ |= !right;
-    }
-    check_indices(used, connected, whole);
+    disks_.clear();
+    interfaces_.clear();
+    for (const Merged& item : features.items) feature(item);
+    check_indices("disk", disks_, whole);
+    check_indices("net_interface", interfaces_, whole);
+    check_connections();
     for (const Soft& soft : features.softs)
       if (depth < kMaxSoftDepth) run(*soft.features, soft.from->span, depth + 1);
   }
 
  private:
-  using Used = std::map<std::string_view, std::map<int64_t, const ast::Feature*>>;
-
-  void check_indices(const Used& used, const std::set<int64_t>& connected, Span whole) {
-    for (const auto& [kind, indices] : used) {
-      int64_t expected = 0;
-      for (const auto& [index, feature] : indices) {
-        if (index == expected) {
-          ++expected;
-          continue;
-        }
-        diagnostics_
-            .report(DiagCode::IndexGap, feature->name.span,
-                    "there is no `" + std::string(kind) + "." + std::to_string(expected) +
-                        "`: numbers go from 0 without gaps")
-            .note(whole, "in this system");
-        break;
-      }
+  void feature(const Merged& item) {
+    IndexedName name = split_index(item.name());
+    if (!name.kind.empty() && !name.valid) {
+      Span at = item.first->name.span;
+      at.begin += static_cast<uint32_t>(name.kind.size()) + 1;
+      diagnostics_.report(DiagCode::IndexExpected, at,
+                          "a number was expected behind `" + std::string(name.kind) + ".`, as in `" +
+                              std::string(name.kind) + ".0`");
+      return;
     }
-    auto interfaces = used.find("net_interface");
-    if (interfaces == used.end()) return;
-    for (const auto& [index, feature] : interfaces->second)
-      if (!connected.contains(index))
-        diagnostics_.report(DiagCode::MissingConnection, feature->name.span,
-                            "`net_interface." + std::to_string(index) + "` has no `connection`");
+    const FeatureSpec* spec = find_feature(Scope::System, item.name(), name);
+    warn_feature(Scope::System, spec, item, document_, diagnostics_);
+    if (!spec || !spec->checked) return;
+    check_feature(*spec, item, document_, diagnostics_, options_);
+    // A new password does not make a disk for the reference.
+    if (name.kind.empty() || name.rest == "os.credentials.new.password") return;
+    Numbered& kind = name.kind == "disk" ? disks_ : interfaces_;
+    kind.uses.push_back({name.number, item.first});
+    if (name.rest == "connection") kind.connected.push_back(name.number);
+  }
+
+  void check_indices(std::string_view kind, Numbered& parts, Span whole) {
+    parts.sort();
+    int64_t expected = 0;
+    for (const Numbered::Use& use : parts.uses) {
+      if (use.number == expected) {
+        ++expected;
+        continue;
+      }
+      diagnostics_
+          .report(DiagCode::IndexGap, use.first->name.span,
+                  "there is no `" + std::string(kind) + "." + std::to_string(expected) +
+                      "`: numbers go from 0 without gaps")
+          .note(whole, "in this system");
+      return;
+    }
+  }
+
+  void check_connections() {
+    const std::vector<int64_t>& connected = interfaces_.connected;
+    for (const Numbered::Use& use : interfaces_.uses)
+      if (!std::binary_search(connected.begin(), connected.end(), use.number))
+        diagnostics_.report(DiagCode::MissingConnection, use.first->name.span,
+                            "`net_interface." + std::to_string(use.number) + "` has no `connection`");
   }
 
   const Document& document_;
-  const Definition& system_;
   Diagnostics& diagnostics_;
   const CheckOptions& options_;
-  bool wrong_ = false;
+  Numbered disks_, interfaces_;
 };
 
 // A disk is mounted only if device, fstype and mount_path are all there.
@@ -83,6 +107,9 @@ void warn_disks(const Definition& system, Diagnostics& diagnostics) {
   };
   std::map<int64_t, Parts> disks;
   for (const Merged& item : system.features.items) {
+    if (!item.name().ends_with("device") && !item.name().ends_with("fstype") &&
+        !item.name().ends_with("mount_path"))
+      continue;
     IndexedName name = split_index(item.name());
     if (name.kind != "disk" || !name.valid) continue;
     if (name.rest == "device") disks[name.number].device = item.first;
@@ -100,8 +127,9 @@ void warn_disks(const Definition& system, Diagnostics& diagnostics) {
 }  // namespace
 
 void check_systems(const Document& document, Diagnostics& diagnostics, const CheckOptions& options) {
+  SystemCheck check(document, diagnostics, options);
   for (const Definition& system : document.systems.list) {
-    SystemCheck(document, system, diagnostics, options).run(system.features, system.sentence->name.span);
+    check.run(system.features, system.sentence->name.span);
     warn_disks(system, diagnostics);
   }
 }

@@ -1,6 +1,6 @@
 #include "compiler/sema/document.h"
 
-#include <algorithm>
+#include <unordered_map>
 
 #include "compiler/sema/merge.h"
 
@@ -10,7 +10,18 @@ namespace {
 class Builder {
  public:
   Builder(Document& document, Diagnostics& diagnostics)
-      : document_(document), diagnostics_(diagnostics), merger_(diagnostics, true) {}
+      : document_(document), diagnostics_(diagnostics), merger_(document.arena, diagnostics) {}
+
+  void reserve(const std::vector<const ast::Tree*>& trees) {
+    size_t systems = 0, deploys = 0;
+    for (const ast::Tree* tree : trees)
+      for (const ast::Sentence* sentence : tree->sentences) {
+        systems += sentence->kind == ast::Kind::System;
+        deploys += sentence->kind == ast::Kind::Deploy;
+      }
+    document_.systems.list.reserve(systems);
+    document_.deploys.reserve(deploys);
+  }
 
   void add(const ast::Tree& tree) {
     for (const ast::Sentence* sentence : tree.sentences) add(*sentence);
@@ -58,7 +69,8 @@ class Builder {
 
   void block(Document::Named<Definition>& named, const ast::Sentence& sentence) {
     const auto& made = static_cast<const ast::Block&>(sentence);
-    auto [at, fresh] = named.index.emplace(made.name.text, named.list.size());
+    auto [at, fresh] =
+        named.index.insert(document_.arena, made.name.text, static_cast<uint32_t>(named.list.size()));
     if (fresh) {
       named.list.emplace_back();
       Definition& definition = named.list.back();
@@ -67,7 +79,7 @@ class Builder {
       merger_.add(definition.features, made.body);
       return;
     }
-    Definition& there = named.list[at->second];
+    Definition& there = named.list[at];
     if (there.sentence->span.file == made.span.file) twice(*there.sentence, made);
     if (made.body.present && there.reference) there.sentence = &made;
     there.reference = there.reference && !made.body.present;
@@ -84,12 +96,13 @@ class Builder {
   }
 
   void configure(const ast::Configure& made) {
-    auto [at, fresh] = document_.configures.index.emplace(made.name.text, document_.configures.list.size());
+    auto [at, fresh] = document_.configures.index.insert(
+        document_.arena, made.name.text, static_cast<uint32_t>(document_.configures.list.size()));
     if (fresh) {
       document_.configures.list.push_back({&made});
       return;
     }
-    ConfigureDefinition& there = document_.configures.list[at->second];
+    ConfigureDefinition& there = document_.configures.list[at];
     if (there.sentence->span.file == made.span.file)
       twice(*there.sentence, made);
     else if (made.has_body)
@@ -145,6 +158,7 @@ bool is_partial(const Document& document) {
 Document build_document(const std::vector<const ast::Tree*>& trees, Diagnostics& diagnostics) {
   Document document;
   Builder builder(document, diagnostics);
+  builder.reserve(trees);
   for (const ast::Tree* tree : trees) {
     builder.add(*tree);
     if (tree->dialect != ast::Dialect::Radl1) document.dialect = tree->dialect;
@@ -152,12 +166,6 @@ Document build_document(const std::vector<const ast::Tree*>& trees, Diagnostics&
   }
   document.partial = is_partial(document);
   return document;
-}
-
-FeatureSet merge_features(const ast::Features& features, Diagnostics& diagnostics) {
-  FeatureSet set;
-  Merger(diagnostics, false).add(set, features);
-  return set;
 }
 
 }  // namespace radl::sema

@@ -2,12 +2,12 @@
 // reference combines them, each with the places that it was written at.
 #pragma once
 
-#include <memory>
+#include <algorithm>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "compiler/diag/diagnostic.h"
+#include "compiler/sema/name_index.h"
 #include "compiler/sema/quantity.h"
 #include "compiler/syntax/ast.h"
 
@@ -21,33 +21,32 @@ struct Bound {
   const ast::Feature* from = nullptr;
 };
 
-// Everything that is said about one name.
+// Everything that is said about one name. Like all below it lives in the document's arena.
 struct Merged {
   enum class Kind : uint8_t { Number, Value, Groups, Set, Unknown } kind;
-  const ast::Feature* first = nullptr;      // where it was written first
-  std::vector<const ast::Feature*> others;  // further places, in order
-  Bound lower, upper;                       // Number
-  const ast::Expr* value = nullptr;   // Value: a text, list or random; Unknown: an error or an expression
-  std::vector<FeatureSet> groups;     // Groups: united by name
-  std::vector<const ast::Expr*> set;  // Set: EC3's `contains` of values
+  const ast::Feature* first = nullptr;  // where it was written first
+  Bound lower, upper;                   // Number
+  const ast::Expr* value = nullptr;     // Value: a text, list or random; Unknown: an error or an expression
+  List<FeatureSet> groups;              // Groups: united by name
+  List<const ast::Expr*> set;           // Set: EC3's `contains` of values
 
   std::string_view name() const { return first->name.text; }
 };
 
 struct Soft {
   const ast::Feature* from;
-  std::unique_ptr<FeatureSet> features;
+  FeatureSet* features;
 };
 
 struct FeatureSet {
-  std::vector<Merged> items;  // in order of first appearance
-  std::vector<Soft> softs;    // in document order
+  List<Merged> items;  // in order of first appearance
+  List<Soft> softs;    // in document order
 
   const Merged* find(std::string_view name) const;
   // The text of a feature; "" when it is absent or no text.
   std::string_view text(std::string_view name) const;
 
-  std::unordered_map<std::string_view, size_t> index;  // filled when there are many
+  NameIndex index;  // filled when there are many
 };
 
 // A network, system, ansible host or description.
@@ -65,12 +64,19 @@ struct Document {
   template <class T>
   struct Named {
     std::vector<T> list;
-    std::unordered_map<std::string_view, size_t> index;
+    NameIndex index;
     const T* find(std::string_view name) const {
-      auto at = index.find(name);
-      return at == index.end() ? nullptr : &list[at->second];
+      uint32_t at = index.find(name);
+      return at == NameIndex::kNone ? nullptr : &list[at];
+    }
+    std::vector<std::string_view> names() const {  // sorted
+      std::vector<std::string_view> out;
+      for (const T& one : list) out.push_back(one.sentence->name.text);
+      std::sort(out.begin(), out.end());
+      return out;
     }
   };
+  Arena arena;
   Named<Definition> ansibles, networks, systems;
   Named<ConfigureDefinition> configures;
   std::vector<const ast::Deploy*> deploys;
@@ -84,7 +90,8 @@ struct Document {
   std::vector<const ast::Option*> options;  // same name replaced, place kept
   std::vector<std::pair<const ast::Item*, const ast::Item*>> replaced_items;  // old, new
   ast::Dialect dialect = ast::Dialect::Radl1;
-  // Templates of EC3 that are a part of a cluster, without its main one: they may name what other files define.
+  // Templates of EC3 that are a part of a cluster, without its main one: they may name what other files
+  // define.
   bool partial = false;
   // Sources in which something could not be read: what they define may be missing here.
   std::vector<const SourceFile*> broken;
@@ -95,10 +102,8 @@ struct Document {
 // with earlier ones, as EC3 does: ranges intersect, or else the later value holds.
 Document build_document(const std::vector<const ast::Tree*>& trees, Diagnostics& diagnostics);
 
-// EC3's `ec3_inherit_from = system wn`: the system has every feature of that one which it does not give itself.
-// Reports systems that do not exist and circles.
+// EC3's `ec3_inherit_from = system wn`: the system has every feature of that one which it does not give
+// itself. Reports systems that do not exist and circles.
 void resolve_inheritance(Document& document, Diagnostics& diagnostics);
-
-FeatureSet merge_features(const ast::Features& features, Diagnostics& diagnostics);
 
 }  // namespace radl::sema

@@ -1,15 +1,13 @@
 #include "compiler/sema/features.h"
 
-#include <array>
-#include <charconv>
-#include <unordered_map>
-
 #include "common/text.h"
+#include "compiler/sema/name_index.h"
 
 namespace radl::sema {
 namespace {
 
 constexpr bool Yes = true, No = false;
+constexpr int kMaxIndexDigits = 18;
 
 std::vector<std::string_view> list_of(std::string_view values) {
   if (values.empty()) return {};
@@ -47,17 +45,23 @@ Pattern pattern_of(std::string_view name) {
   return out;
 }
 
-using Index = std::unordered_map<std::string_view, const FeatureSpec*>;
+// Where the rows are: by scope and name, and those of systems' disks and interfaces by what follows the
+// number.
+struct Rows {
+  Rows() {
+    const std::vector<FeatureSpec>& all = all_features();
+    for (uint32_t i = 0; i < all.size(); ++i) {
+      IndexedName parts = all[i].scope == Scope::System ? split_index(all[i].name) : IndexedName();
+      NameIndex& index = parts.kind.empty() ? plain[static_cast<size_t>(all[i].scope)] : numbered(parts);
+      index.insert(arena, parts.kind.empty() ? all[i].name : parts.rest, i);
+    }
+  }
+  NameIndex& numbered(const IndexedName& parts) { return parts.kind == "disk" ? disk : interface; }
 
-const std::array<Index, static_cast<size_t>(Scope::None)>& by_name() {
-  static const auto index = [] {
-    std::array<Index, static_cast<size_t>(Scope::None)> made;
-    for (const FeatureSpec& spec : all_features())
-      made[static_cast<size_t>(spec.scope)].emplace(spec.name, &spec);
-    return made;
-  }();
-  return index;
-}
+  Arena arena;
+  NameIndex plain[static_cast<size_t>(Scope::None)];
+  NameIndex disk, interface;
+};
 
 }  // namespace
 
@@ -73,26 +77,20 @@ const std::vector<FeatureSpec>& all_features() {
 }
 
 const FeatureSpec* find_feature(Scope scope, std::string_view name) {
+  return find_feature(scope, name, split_index(name));
+}
+
+const FeatureSpec* find_feature(Scope scope, std::string_view name, const IndexedName& parts) {
+  static Rows rows;
+  auto row = [](uint32_t at) { return at == NameIndex::kNone ? nullptr : &all_features()[at]; };
   if (scope == Scope::None) return nullptr;
-  const Index& index = by_name()[static_cast<size_t>(scope)];
-  IndexedName parts = split_index(name);
-  if (parts.kind.empty()) {
-    auto at = index.find(name);
-    return at == index.end() ? nullptr : at->second;
-  }
-  if (!parts.valid) return nullptr;
-  char buffer[80];
-  if (parts.kind.size() + parts.rest.size() + 3 > sizeof buffer) return nullptr;
-  size_t size = 0;
-  auto put = [&](std::string_view text) { size += text.copy(buffer + size, text.size()); };
-  put(parts.kind);
-  put(".N.");
-  put(parts.rest);
-  auto at = index.find(std::string_view(buffer, size));
-  if (at != index.end()) return at->second;
-  if (!parts.rest.starts_with("dns.")) return nullptr;
-  at = index.find(pattern_of(name).text);
-  return at == index.end() ? nullptr : at->second;
+  if (parts.kind.empty()) return row(rows.plain[static_cast<size_t>(scope)].find(name));
+  if (!parts.valid || scope != Scope::System) return nullptr;
+  const NameIndex& index = rows.numbered(parts);
+  uint32_t at = index.find(parts.rest);
+  if (at == NameIndex::kNone && parts.rest.starts_with("dns."))
+    at = index.find(std::string_view(pattern_of(name).text).substr(parts.kind.size() + 3));
+  return row(at);
 }
 
 std::string nearest_feature(Scope scope, std::string_view name) {
@@ -122,18 +120,18 @@ IndexedName split_index(std::string_view name) {
   out.index = behind.substr(0, dot);
   if (dot != std::string_view::npos) out.rest = behind.substr(dot + 1);
   // An integer as the reference reads one: a sign, and single `_` between digits.
-  std::string digits;
   std::string_view text = out.index;
   bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
+  int digits = 0;
+  int64_t number = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '_' && i > 0 && i + 1 < text.size() && text[i - 1] != '_') continue;
-    if (text[i] < '0' || text[i] > '9') return out;
-    digits += text[i];
+    if (text[i] < '0' || text[i] > '9' || ++digits > kMaxIndexDigits) return out;
+    number = number * 10 + (text[i] - '0');
   }
-  if (digits.empty() || digits.size() > 18) return out;
-  std::from_chars(digits.data(), digits.data() + digits.size(), out.number);
-  if (negative) out.number = -out.number;
+  if (digits == 0) return out;
+  out.number = negative ? -number : number;
   out.valid = true;
   return out;
 }

@@ -40,11 +40,6 @@ struct FeatureSpec {
 };
 
 const std::vector<FeatureSpec>& all_features();
-// "disk.0.size" in System finds "disk.N.size"; nullptr when there is none.
-const FeatureSpec* find_feature(Scope scope, std::string_view name);
-// The known name that `name` was probably meant to be, with its indices: "disk.0.size"; "" when none is near.
-std::string nearest_feature(Scope scope, std::string_view name);
-
 // "disk.12.os.name": kind "disk", index "12", rest "os.name". Only for names that begin with disk. or
 // net_interface.; others give an empty kind.
 struct IndexedName {
@@ -53,6 +48,13 @@ struct IndexedName {
   bool valid = false;  // index is a number
 };
 IndexedName split_index(std::string_view name);
+
+// "disk.0.size" in System finds "disk.N.size"; nullptr when there is none.
+const FeatureSpec* find_feature(Scope scope, std::string_view name);
+const FeatureSpec* find_feature(Scope scope, std::string_view name,
+                                const IndexedName& parts);  // its split_index
+// The known name that `name` was probably meant to be, with its indices: "disk.0.size"; "" when none is near.
+std::string nearest_feature(Scope scope, std::string_view name);
 
 Scope scope_of(ast::Kind sentence);
 std::string_view type_name(FeatureType type);  // "a number", for messages and docs

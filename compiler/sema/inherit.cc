@@ -8,30 +8,6 @@ namespace {
 
 constexpr std::string_view kInherit = "ec3_inherit_from";
 
-FeatureSet copy_of(const FeatureSet& set);
-
-Merged copy_of(const Merged& merged) {
-  Merged made;
-  made.kind = merged.kind;
-  made.first = merged.first;
-  made.others = merged.others;
-  made.lower = merged.lower;
-  made.upper = merged.upper;
-  made.value = merged.value;
-  made.set = merged.set;
-  for (const FeatureSet& group : merged.groups) made.groups.push_back(copy_of(group));
-  return made;
-}
-
-FeatureSet copy_of(const FeatureSet& set) {
-  FeatureSet made;
-  for (const Merged& item : set.items) made.items.push_back(copy_of(item));
-  for (const Soft& soft : set.softs)
-    made.softs.push_back({soft.from, std::make_unique<FeatureSet>(copy_of(*soft.features))});
-  made.index = set.index;
-  return made;
-}
-
 class Heirs {
  public:
   Heirs(Document& document, Diagnostics& diagnostics) : document_(document), diagnostics_(diagnostics) {}
@@ -46,8 +22,8 @@ class Heirs {
     const Merged* feature = system.features.find(kInherit);
     auto* reference = feature ? ast::as<ast::Ec3Reference>(feature->value) : nullptr;
     if (!reference || reference->target_kind.text != "system") return;
-    auto at = document_.systems.index.find(reference->target.text);
-    if (at == document_.systems.index.end()) {
+    uint32_t at = document_.systems.index.find(reference->target.text);
+    if (at == NameIndex::kNone) {
       if (!document_.partial)
         diagnostics_.report(
             DiagCode::UnknownSystem, reference->target.span,
@@ -60,20 +36,22 @@ class Heirs {
       done_.insert(&system);
       return;
     }
-    Definition& from = document_.systems.list[at->second];
+    Definition& from = document_.systems.list[at];
     resolve(from);
     busy_.erase(&system);
     if (done_.insert(&system).second) inherit(system.features, from.features);
   }
 
-  static void inherit(FeatureSet& into, const FeatureSet& from) {
+  // Nothing changes a set once it is made, so that both may share what they have in common.
+  void inherit(FeatureSet& into, const FeatureSet& from) {
     std::set<std::string_view> own;
     for (const Merged& item : into.items) own.insert(item.name());
     for (const Merged& item : from.items)
-      if (item.name() != kInherit && !own.contains(item.name())) into.items.push_back(copy_of(item));
-    for (size_t i = 0; i < into.items.size(); ++i) into.index.emplace(into.items[i].name(), i);
-    FeatureSet softs = copy_of(from);
-    for (Soft& soft : softs.softs) into.softs.push_back(std::move(soft));
+      if (item.name() != kInherit && !own.contains(item.name())) into.items.push(document_.arena, item);
+    into.index = {};
+    for (uint32_t i = 0; i < into.items.size(); ++i)
+      into.index.insert(document_.arena, into.items[i].name(), i);
+    for (const Soft& soft : from.softs) into.softs.push(document_.arena, soft);
   }
 
   Document& document_;

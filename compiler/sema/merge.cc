@@ -72,10 +72,11 @@ std::string group_key(const FeatureSet& group) {
 }  // namespace
 
 void Merger::add(FeatureSet& set, const ast::Features& features) {
+  set.items.reserve(arena_, set.items.size() + features.items.size());
   for (const ast::Feature* feature : features.items) {
     if (feature->form == ast::FeatureKind::Error) continue;
     if (feature->form == ast::FeatureKind::Soft) {
-      set.softs.push_back({feature, std::make_unique<FeatureSet>()});
+      set.softs.push(arena_, {feature, arena_.make<FeatureSet>()});
       add(*set.softs.back().features, *feature->group);
     } else {
       add(set, *feature);
@@ -86,28 +87,27 @@ void Merger::add(FeatureSet& set, const ast::Features& features) {
 void Merger::add(FeatureSet& set, const ast::Feature& feature) {
   Merged* there = const_cast<Merged*>(set.find(feature.name.text));
   if (!there) {
-    set.items.emplace_back();
+    set.items.push(arena_, {.kind = kind_of(feature), .first = &feature});
     Merged& made = set.items.back();
-    if (set.items.size() == kIndexFrom)
-      for (size_t i = 0; i + 1 < set.items.size(); ++i) set.index.emplace(set.items[i].name(), i);
-    if (set.items.size() >= kIndexFrom) set.index.emplace(feature.name.text, set.items.size() - 1);
-    made.first = &feature;
+    uint32_t count = set.items.size();
+    if (count == kIndexFrom)
+      for (uint32_t i = 0; i + 1 < count; ++i) set.index.insert(arena_, set.items[i].name(), i);
+    if (count >= kIndexFrom) set.index.insert(arena_, feature.name.text, count - 1);
     begin(made, feature);
     return;
   }
-  there->others.push_back(&feature);
   Merged::Kind kind = kind_of(feature);
   if (there->kind == Merged::Kind::Unknown || kind == Merged::Kind::Unknown) return;
   // EC3: `outports = '22'` here and `outports contains '80'` there.
   bool set_and_value = (kind == Merged::Kind::Set && there->kind != Merged::Kind::Groups) ||
                        (kind != Merged::Kind::Groups && there->kind == Merged::Kind::Set);
   if (set_and_value) {
-    if (there->kind == Merged::Kind::Value) there->set.push_back(there->value);
-    if (there->kind == Merged::Kind::Number) there->set.push_back(there->first->value);
+    if (there->kind == Merged::Kind::Value) there->set.push(arena_, there->value);
+    if (there->kind == Merged::Kind::Number) there->set.push(arena_, there->first->value);
     there->kind = Merged::Kind::Set;
     for (const ast::Expr* value : there->set)
       if (same_value(value, feature.value)) return;
-    there->set.push_back(feature.value);
+    there->set.push(arena_, feature.value);
     return;
   }
   if (there->kind != kind) {
@@ -134,7 +134,6 @@ void Merger::add(FeatureSet& set, const ast::Feature& feature) {
 }
 
 void Merger::begin(Merged& made, const ast::Feature& feature) {
-  made.kind = kind_of(feature);
   switch (made.kind) {
     case Merged::Kind::Number:
       std::tie(made.lower, made.upper) = ends(feature);
@@ -143,7 +142,7 @@ void Merger::begin(Merged& made, const ast::Feature& feature) {
       unite(made, feature);
       break;
     case Merged::Kind::Set:
-      made.set.push_back(feature.value);
+      made.set.push(arena_, feature.value);
       break;
     default:
       made.value = feature.value;
@@ -164,7 +163,7 @@ void Merger::intersect(Merged& there, const ast::Feature& feature) {
     there.upper = new_upper;
     return;
   }
-  if (later_wins_ && there.first->span.file != feature.span.file) {
+  if (there.first->span.file != feature.span.file) {
     std::tie(there.lower, there.upper) = ends(feature);
     return;
   }
@@ -177,7 +176,7 @@ void Merger::intersect(Merged& there, const ast::Feature& feature) {
 
 void Merger::replace(Merged& there, const ast::Feature& feature) {
   if (same_value(there.value, feature.value)) return;
-  if (later_wins_ && there.first->span.file != feature.span.file) {
+  if (there.first->span.file != feature.span.file) {
     there.value = feature.value;
     return;
   }
@@ -201,13 +200,13 @@ void Merger::unite(Merged& there, const ast::Feature& feature) {
     add(known, *feature.group);
     return;
   }
-  there.groups.push_back(std::move(group));
+  there.groups.push(arena_, group);
 }
 
 const Merged* FeatureSet::find(std::string_view name) const {
   if (items.size() >= kIndexFrom) {
-    auto at = index.find(name);
-    return at == index.end() ? nullptr : &items[at->second];
+    uint32_t at = index.find(name);
+    return at == NameIndex::kNone ? nullptr : &items[at];
   }
   for (const Merged& item : items)
     if (item.first->name.text == name) return &item;

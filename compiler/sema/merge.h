@@ -7,9 +7,8 @@ namespace radl::sema {
 
 class Merger {
  public:
-  // With later_wins, what contradicts an earlier file replaces it (EC3's composition) instead of being an
-  // error.
-  Merger(Diagnostics& diagnostics, bool later_wins) : diagnostics_(diagnostics), later_wins_(later_wins) {}
+  // What contradicts an earlier file replaces it (EC3's composition); in one file it is an error.
+  Merger(Arena& arena, Diagnostics& diagnostics) : arena_(arena), diagnostics_(diagnostics) {}
   void add(FeatureSet& set, const ast::Features& features);
 
  private:
@@ -19,8 +18,8 @@ class Merger {
   void replace(Merged& there, const ast::Feature& feature);
   void unite(Merged& there, const ast::Feature& feature);
 
+  Arena& arena_;
   Diagnostics& diagnostics_;
-  bool later_wins_;
 };
 
 }  // namespace radl::sema

@@ -68,14 +68,17 @@ template <class T>
 class List {
  public:
   void push(Arena& arena, T value) {
-    if (size_ == capacity_) {
-      uint32_t capacity = capacity_ == 0 ? 4 : capacity_ * 2;
-      T* data = static_cast<T*>(arena.allocate(sizeof(T) * capacity, alignof(T)));
-      if (size_ != 0) std::memcpy(static_cast<void*>(data), data_, sizeof(T) * size_);
-      data_ = data;
-      capacity_ = capacity;
-    }
+    if (size_ == capacity_) reserve(arena, capacity_ == 0 ? 4 : capacity_ * 2);
     data_[size_++] = value;
+  }
+  // Room for so many elements in all.
+  void reserve(Arena& arena, uint32_t capacity) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    if (capacity <= capacity_) return;
+    T* data = static_cast<T*>(arena.allocate(sizeof(T) * capacity, alignof(T)));
+    if (size_ != 0) std::memcpy(static_cast<void*>(data), data_, sizeof(T) * size_);
+    data_ = data;
+    capacity_ = capacity;
   }
   void pop() {
     assert(size_ != 0);
@@ -95,7 +98,6 @@ class List {
   }
 
  private:
-  static_assert(std::is_trivially_copyable_v<T>);
   T* data_ = nullptr;
   uint32_t size_ = 0, capacity_ = 0;
 };

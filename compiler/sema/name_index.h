@@ -1,0 +1,82 @@
+// Names to numbers, in an arena: a document has many names, and most of its sets are small and short-lived.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "compiler/syntax/arena.h"
+
+namespace radl::sema {
+
+// Trivially copyable, as all that lives in an arena. The names' bytes must outlive it.
+class NameIndex {
+ public:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  uint32_t find(std::string_view name) const {
+    if (size_ == 0) return kNone;
+    for (uint32_t at = hash(name) & mask_;; at = (at + 1) & mask_) {
+      const Slot& slot = slots_[at];
+      if (slot.value == kNone || slot.is(name)) return slot.value;
+    }
+  }
+  bool contains(std::string_view name) const { return find(name) != kNone; }
+
+  // The number that the name has now, and whether it is new.
+  std::pair<uint32_t, bool> insert(Arena& arena, std::string_view name, uint32_t value) {
+    if (size_ * 2 >= capacity()) grow(arena);
+    uint32_t at = hash(name) & mask_;
+    for (; slots_[at].value != kNone; at = (at + 1) & mask_)
+      if (slots_[at].is(name)) return {slots_[at].value, false};
+    slots_[at] = {name.data(), static_cast<uint32_t>(name.size()), value};
+    ++size_;
+    return {value, true};
+  }
+
+ private:
+  struct Slot {
+    const char* data = nullptr;
+    uint32_t size = 0;
+    uint32_t value = kNone;  // kNone: free
+    bool is(std::string_view name) const { return std::string_view(data, size) == name; }
+  };
+
+  uint32_t capacity() const { return slots_ ? mask_ + 1 : 0; }
+
+  static uint32_t hash(std::string_view name) {
+    constexpr uint64_t kMix = 0x9E3779B97F4A7C15u;
+    const char* at = name.data();
+    size_t left = name.size();
+    uint64_t out = left * kMix;
+    auto add = [&out](const char* from, size_t count) {
+      uint64_t eight = 0;
+      std::memcpy(&eight, from, count);
+      out = (out ^ eight) * kMix;
+      out ^= out >> 29;
+    };
+    for (; left >= 8; at += 8, left -= 8) add(at, 8);
+    if (left != 0) add(at, left);
+    return static_cast<uint32_t>(out >> 32 ^ out);
+  }
+
+  void grow(Arena& arena) {
+    uint32_t old_capacity = capacity(), made_capacity = old_capacity == 0 ? 32 : old_capacity * 2;
+    Slot* old = slots_;
+    slots_ = static_cast<Slot*>(arena.allocate(sizeof(Slot) * made_capacity, alignof(Slot)));
+    for (uint32_t i = 0; i < made_capacity; ++i) new (slots_ + i) Slot();
+    mask_ = made_capacity - 1;
+    for (uint32_t i = 0; i < old_capacity; ++i) {
+      if (old[i].value == kNone) continue;
+      uint32_t at = hash({old[i].data, old[i].size}) & mask_;
+      while (slots_[at].value != kNone) at = (at + 1) & mask_;
+      slots_[at] = old[i];
+    }
+  }
+
+  Slot* slots_ = nullptr;
+  uint32_t mask_ = 0, size_ = 0;
+};
+
+}  // namespace radl::sema
