@@ -45,20 +45,29 @@ class NameIndex {
 
   uint32_t capacity() const { return slots_ ? mask_ + 1 : 0; }
 
+  template <class T>
+  static uint64_t load(const char* from) {
+    T out;
+    std::memcpy(&out, from, sizeof out);
+    return out;
+  }
+  // All 128 bits of the product: digits at the end of a name must reach the low bits.
+  static uint64_t mix(uint64_t value) {
+    auto product = static_cast<unsigned __int128>(value) * 0x9E3779B97F4A7C15u;
+    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+  }
   static uint32_t hash(std::string_view name) {
-    constexpr uint64_t kMix = 0x9E3779B97F4A7C15u;
-    const char* at = name.data();
-    size_t left = name.size();
-    uint64_t out = left * kMix;
-    auto add = [&out](const char* from, size_t count) {
-      uint64_t eight = 0;
-      std::memcpy(&eight, from, count);
-      out = (out ^ eight) * kMix;
-      out ^= out >> 29;
-    };
-    for (; left >= 8; at += 8, left -= 8) add(at, 8);
-    if (left != 0) add(at, left);
-    return static_cast<uint32_t>(out >> 32 ^ out);
+    const char *at = name.data(), *end = at + name.size();
+    size_t size = name.size();
+    uint64_t out = size;
+    if (size >= 8) {
+      for (; end - at > 8; at += 8) out = mix(out ^ load<uint64_t>(at));
+      return static_cast<uint32_t>(mix(out ^ load<uint64_t>(end - 8)));
+    }
+    if (size >= 4)
+      return static_cast<uint32_t>(mix(out ^ (load<uint32_t>(at) << 32 | load<uint32_t>(end - 4))));
+    for (; at != end; ++at) out = out << 8 | static_cast<unsigned char>(*at);
+    return static_cast<uint32_t>(mix(out));
   }
 
   void grow(Arena& arena) {
