@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "common/text.h"
 #include "compiler/expr/functions.h"
-#include "compiler/expr/units.h"
+#include "compiler/expr/operators.h"
 #include "compiler/syntax/unicode.h"
 
 namespace radl::expr {
@@ -135,10 +133,7 @@ class Evaluator {
       if (value.kind() != Kind::Boolean) return wrong_operand("not", value, unary.operand->span);
       return Value::boolean(!value.as_boolean()).taint(value);
     }
-    if (value.kind() == Kind::Real) return Value::real(-value.as_real(), value.unit()).taint(value);
-    if (value.kind() != Kind::Integer) return wrong_operand("-", value, unary.operand->span);
-    if (value.as_integer() == std::numeric_limits<int64_t>::min()) return overflow(unary.span);
-    return Value::integer(-value.as_integer(), value.unit()).taint(value);
+    return negative(unary, value, context_);
   }
 
   Value choice_value(const ast::If& choice) {
@@ -156,24 +151,7 @@ class Evaluator {
     if (binary.op == And || binary.op == Or) return logic_value(binary, left);
     Value right = run(*binary.right);
     if (right.is_error() || !known(right, binary.right->span)) return {};
-    Value value;
-    switch (binary.op) {
-      case Eq:
-        value = Value::boolean(equal(left, right));
-        break;
-      case Ne:
-        value = Value::boolean(!equal(left, right));
-        break;
-      case Lt:
-      case Le:
-      case Gt:
-      case Ge:
-        value = order_value(binary, left, right);
-        break;
-      default:
-        value = arithmetic(binary, left, right);
-        break;
-    }
+    Value value = binary_operator(binary, left, right, context_);
     return value.is_error() ? value : value.taint(left).taint(right);
   }
 
@@ -184,127 +162,6 @@ class Evaluator {
     if (right.is_error() || !known(right, binary.right->span)) return {};
     if (right.kind() != Kind::Boolean) return wrong_operand(op_text(binary.op), right, binary.right->span);
     return right.taint(left);
-  }
-
-  Value order_value(const ast::Binary& binary, const Value& left, const Value& right) {
-    int order;
-    if (left.kind() == Kind::Text && right.kind() == Kind::Text) {
-      order = left.as_text().compare(right.as_text());
-    } else if (left.is_number() && right.is_number()) {
-      auto common = common_unit(left.unit(), right.unit());
-      if (!common) return unit_clash(binary, left, right);
-      if (left.kind() == Kind::Integer && right.kind() == Kind::Integer && common->left == common->right) {
-        order = left.as_integer() < right.as_integer() ? -1 : left.as_integer() > right.as_integer();
-      } else {
-        double a = left.as_real() * common->left, b = right.as_real() * common->right;
-        order = a < b ? -1 : a > b;
-      }
-    } else {
-      return operands_clash(binary, left, right);
-    }
-    switch (binary.op) {
-      case ast::BinaryOp::Lt:
-        return Value::boolean(order < 0);
-      case ast::BinaryOp::Le:
-        return Value::boolean(order <= 0);
-      case ast::BinaryOp::Gt:
-        return Value::boolean(order > 0);
-      default:
-        return Value::boolean(order >= 0);
-    }
-  }
-
-  Value arithmetic(const ast::Binary& binary, const Value& left, const Value& right) {
-    using enum ast::BinaryOp;
-    if (binary.op == Add && left.kind() == Kind::List && right.kind() == Kind::List) {
-      Items items = left.items();
-      items.insert(items.end(), right.items().begin(), right.items().end());
-      if (items.size() > kMaxElements || !charge(context_, items.size(), 0, binary.span))
-        return too_long(binary.span);
-      return Value::list(std::move(items));
-    }
-    if (!left.is_number() || !right.is_number()) return operands_clash(binary, left, right);
-    bool add = binary.op == Add || binary.op == Sub || binary.op == Mod;
-    std::string unit;
-    double scale_left = 1, scale_right = 1;
-    if (add || (binary.op == Div && !left.unit().empty() && !right.unit().empty())) {
-      auto common = common_unit(left.unit(), right.unit());
-      if (!common) return unit_clash(binary, left, right);
-      scale_left = common->left;
-      scale_right = common->right;
-      if (add) unit = common->unit;
-    } else if (binary.op == Mul && !left.unit().empty() && !right.unit().empty()) {
-      return unit_clash(binary, left, right);
-    } else if (binary.op == Div && left.unit().empty() && !right.unit().empty()) {
-      return unit_clash(binary, left, right);
-    } else {
-      unit = left.unit().empty() ? right.unit() : left.unit();
-    }
-    if (left.kind() == Kind::Integer && right.kind() == Kind::Integer && whole(scale_left) &&
-        whole(scale_right)) {
-      return whole_arithmetic(binary, left.as_integer(), right.as_integer(), static_cast<int64_t>(scale_left),
-                              static_cast<int64_t>(scale_right), unit);
-    }
-    return real_arithmetic(binary, left.as_real() * scale_left, right.as_real() * scale_right, unit);
-  }
-
-  static bool whole(double scale) { return scale == std::floor(scale); }
-
-  Value whole_arithmetic(const ast::Binary& binary, int64_t a, int64_t b, int64_t scale_a, int64_t scale_b,
-                         const std::string& unit) {
-    using enum ast::BinaryOp;
-    if (__builtin_mul_overflow(a, scale_a, &a) || __builtin_mul_overflow(b, scale_b, &b))
-      return overflow(binary.span);
-    int64_t result = 0;
-    bool over = false;
-    switch (binary.op) {
-      case Add:
-        over = __builtin_add_overflow(a, b, &result);
-        break;
-      case Sub:
-        over = __builtin_sub_overflow(a, b, &result);
-        break;
-      case Mul:
-        over = __builtin_mul_overflow(a, b, &result);
-        break;
-      default:
-        if (b == 0) return division_by_zero(binary);
-        if (b == -1) {
-          over = __builtin_sub_overflow(int64_t{0}, a, &result);
-          if (binary.op == Mod) return Value::integer(0, unit);
-          break;
-        }
-        if (binary.op == Mod) {
-          // The result has the sign of the divisor: -1 % 4 is 3.
-          result = a % b;
-          if (result != 0 && (result < 0) != (b < 0)) result += b;
-        } else if (a % b == 0) {
-          result = a / b;
-        } else {
-          return Value::real(static_cast<double>(a) / static_cast<double>(b), unit);
-        }
-    }
-    return over ? overflow(binary.span) : Value::integer(result, unit);
-  }
-
-  Value real_arithmetic(const ast::Binary& binary, double a, double b, const std::string& unit) {
-    using enum ast::BinaryOp;
-    double result = 0;
-    switch (binary.op) {
-      case Add:
-        result = a + b;
-        break;
-      case Sub:
-        result = a - b;
-        break;
-      case Mul:
-        result = a * b;
-        break;
-      default:
-        if (b == 0) return division_by_zero(binary);
-        result = binary.op == Div ? a / b : a - b * std::floor(a / b);
-    }
-    return std::isfinite(result) ? Value::real(result, unit) : overflow(binary.span);
   }
 
   Value call_value(const ast::Call& call) {
@@ -490,37 +347,10 @@ class Evaluator {
   }
 
   Value wrong_operand(std::string_view op, const Value& value, Span at) {
-    return report(DiagCode::WrongOperand, at,
-                  fmt::format("`{}` does not take {}", op, kind_name(value.kind())));
+    return expr::wrong_operand(op, value, at, context_);
   }
 
-  Value operands_clash(const ast::Binary& binary, const Value& left, const Value& right) {
-    auto& diagnostic =
-        context_.diagnostics->report(DiagCode::WrongOperand, binary.op_span,
-                                     fmt::format("`{}` does not take {} and {}", op_text(binary.op),
-                                                 kind_name(left.kind()), kind_name(right.kind())));
-    if (binary.op == ast::BinaryOp::Add && (left.is_text() || right.is_text())) {
-      diagnostic.with_help("texts are put together inside quotes: '${a}${b}'");
-    }
-    return {};
-  }
-
-  Value unit_clash(const ast::Binary& binary, const Value& left, const Value& right) {
-    auto named = [](const Value& v) {
-      return v.unit().empty() ? std::string("a number without unit") : "a number in " + v.unit();
-    };
-    return report(DiagCode::UnitClash, binary.op_span,
-                  fmt::format("`{}` does not take {} and {}", op_text(binary.op), named(left), named(right)));
-  }
-
-  Value overflow(Span at) { return report(DiagCode::NumberRange, at, "the result is too large"); }
-  Value too_long(Span at) {
-    return report(DiagCode::ExpressionCost, at, fmt::format("a list may have {} elements", kMaxElements));
-  }
-  Value division_by_zero(const ast::Binary& binary) {
-    return report(DiagCode::NumberRange, binary.op_span, "division by zero");
-  }
-
+  Value too_long(Span at) { return list_too_long(at, context_); }
   const Context& context_;
   int depth_ = 0;
 };

@@ -126,6 +126,13 @@ std::set<std::string_view> left_out(const Build& build) {
   return names;
 }
 
+// Machines are asked for by recipes, by values and by the program. RADL 1 without a recipe has none of the
+// first two.
+bool nothing_asks(const Build& build) {
+  return build.options.findings_only && build.folded.empty() && build.document.configures.list.empty() &&
+         !build.document.contextualized;
+}
+
 }  // namespace
 
 void nodes(Build& build) {
@@ -134,16 +141,20 @@ void nodes(Build& build) {
   std::map<std::string_view, Template> templates;  // of systems that have such
   std::set<std::string_view> unconfigured = left_out(build);
   Numbers numbers(build.options.node_numbers);
+  const bool counted_only = nothing_asks(build);
+  double machines = 0;
   for (const ast::Deploy* deploy : build.document.deploys) {
     auto* count = ast::as<ast::Number>(deploy->count);
     const sema::Definition* system = build.document.systems.find(deploy->name.text);
     if (count == nullptr || system == nullptr) continue;
     double wanted = count->real;
-    if (wanted + static_cast<double>(build.program.nodes.size()) > static_cast<double>(kMaxNodes)) {
+    if (wanted + machines > static_cast<double>(kMaxNodes)) {
       build.diagnostics.report(DiagCode::DeployCount, count->span,
                                fmt::format("a program may have {} machines in all", kMaxNodes));
       return;
     }
+    machines += static_cast<int>(wanted);
+    if (counted_only) continue;
     std::string name(deploy->name.text);
     Template& pattern = templates.try_emplace(deploy->name.text, build, *system).first->second;
     auto& places = build.nodes_of[name];

@@ -6,30 +6,14 @@
 // machine are chained in that order.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <queue>
 #include <set>
-#include <tuple>
 
 #include "compiler/passes/build.h"
+#include "compiler/passes/order_graph.h"
 
 namespace radl::passes {
 
 namespace {
-
-constexpr size_t kNone = static_cast<size_t>(-1);
-
-struct Vertex {
-  enum Kind { Item, Training, Barrier } kind;
-  size_t place = 0;                       // in items or trainings
-  std::tuple<int, int, int, size_t> key;  // what comes first when nothing else decides
-  std::string id;                         // of a barrier's step
-  bool needs_success = false;
-  bool whole = false;  // `after MODULE` waits for all of it, also on other machines
-  std::vector<std::pair<size_t, std::string>> before;  // vertices that come first, and why
-  std::vector<size_t> steps;                           // places in Build::steps; of a barrier: its own
-  int group = 0;
-};
 
 class Orderer {
  public:
@@ -40,7 +24,7 @@ class Orderer {
     add_groups();
     add_afters();
     add_values();
-    std::vector<size_t> sorted = sort();
+    std::vector<size_t> sorted = sort_vertices(vertices_);
     if (sorted.size() != vertices_.size()) return report_cycle(sorted);
     emit(sorted);
   }
@@ -188,33 +172,7 @@ class Orderer {
     }
   }
 
-  // ---- sorting
-
-  std::vector<size_t> sort() {
-    std::vector<size_t> waiting(vertices_.size(), 0);
-    std::vector<std::vector<size_t>> behind(vertices_.size());
-    for (size_t v = 0; v < vertices_.size(); v++) {
-      for (const auto& [first, why] : vertices_[v].before) {
-        behind[first].push_back(v);
-        waiting[v]++;
-      }
-    }
-    auto later = [&](size_t a, size_t b) { return vertices_[a].key > vertices_[b].key; };
-    std::priority_queue<size_t, std::vector<size_t>, decltype(later)> ready(later);
-    for (size_t v = 0; v < vertices_.size(); v++) {
-      if (waiting[v] == 0) ready.push(v);
-    }
-    std::vector<size_t> sorted;
-    while (!ready.empty()) {
-      size_t v = ready.top();
-      ready.pop();
-      sorted.push_back(v);
-      for (size_t next : behind[v]) {
-        if (--waiting[next] == 0) ready.push(next);
-      }
-    }
-    return sorted;
-  }
+  // ---- cycles
 
   std::string name_of(const Vertex& vertex) const {
     switch (vertex.kind) {
@@ -230,31 +188,15 @@ class Orderer {
   }
 
   void report_cycle(const std::vector<size_t>& sorted) {
-    std::vector<bool> done(vertices_.size(), false);
-    for (size_t v : sorted) done[v] = true;
-    size_t at = 0;
-    while (done[at]) at++;
-    // Every vertex that is left has one before it that is left too: walking back must come round.
-    std::vector<size_t> way;
-    std::vector<size_t> place(vertices_.size(), kNone);
-    while (place[at] == kNone) {
-      place[at] = way.size();
-      way.push_back(at);
-      for (const auto& [first, why] : vertices_[at].before) {
-        if (!done[first]) {
-          at = first;
-          break;
-        }
-      }
-    }
+    std::vector<size_t> way = cycle_in(vertices_, sorted);
     Span span;
     std::string text;
-    for (size_t i = place[at]; i < way.size(); i++) {
-      const Vertex& vertex = vertices_[way[i]];
+    for (size_t at : way) {
+      const Vertex& vertex = vertices_[at];
       if (!span.known() && vertex.kind == Vertex::Item) span = build_.items[vertex.place].span;
       text += name_of(vertex) + " waits for ";
     }
-    text += name_of(vertices_[at]);
+    text += name_of(vertices_[way.front()]);
     build_.diagnostics.report(DiagCode::StepCycle, span, "these steps wait for each other").with_help(text);
   }
 

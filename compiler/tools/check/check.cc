@@ -192,6 +192,7 @@ Result<CheckReport> check(const CheckRequest& request) {
     for (const std::string& file : *files) groups.push_back({file});
   }
   CompileOptions options = request.compile;
+  options.findings_only = true;
   CheckReport report;
   std::set<std::tuple<DiagCode, std::string, uint32_t, std::string>> told;
   for (std::vector<std::string>& group : groups) {

@@ -1,0 +1,34 @@
+// The graph in which items, trainings and barriers are put in order (order.cc).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace radl::passes {
+
+inline constexpr size_t kNone = static_cast<size_t>(-1);
+
+struct Vertex {
+  enum Kind { Item, Training, Barrier } kind;
+  size_t place = 0;                       // in items or trainings
+  std::tuple<int, int, int, size_t> key;  // what comes first when nothing else decides
+  std::string id;                         // of a barrier's step
+  bool needs_success = false;
+  bool whole = false;  // `after MODULE` waits for all of it, also on other machines
+  std::vector<std::pair<size_t, std::string>> before;  // vertices that come first, and why
+  std::vector<size_t> steps;                           // places in Build::steps; of a barrier: its own
+  int group = 0;
+};
+
+// The vertices, each behind those that come before it; the least key first where there is a choice. Those on
+// a cycle, and all behind one, are missing.
+std::vector<size_t> sort_vertices(const std::vector<Vertex>& vertices);
+
+// Of vertices that could not all be sorted: a cycle, each waiting for the next and the last one for the
+// first.
+std::vector<size_t> cycle_in(const std::vector<Vertex>& vertices, const std::vector<size_t>& sorted);
+
+}  // namespace radl::passes
