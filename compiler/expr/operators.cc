@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compiler/expr/functions.h"
 #include "compiler/expr/units.h"
 
 namespace radl::expr {
