@@ -106,17 +106,18 @@ bool TokenStream::bare_recipe(const Token& token) {
     return false;  // a resource: it has its own message
   bool upper = between == "@";
   uint32_t from = last_.span.end;
+  size_t end = line_of(bytes_, from, "@end", true);
+  if (end != bytes_.npos)
+    end += 4;
+  else if (end = line_of(bytes_, from, ")", false); end == bytes_.npos)
+    end = bytes_.size();
+  if (end <= token.span.begin) return false;  // behind the recipe, which has been skipped
   size_t first = bytes_.find_first_not_of(" \t\n", from);
   std::string_view line = bytes_.substr(first, bytes_.find('\n', first) - first);
   error(DiagCode::UnexpectedToken,
         span(static_cast<uint32_t>(first), static_cast<uint32_t>(first + trim(line).size())),
         upper ? "`@begin` and `@end` are written in small letters" : "a recipe begins with `@begin`")
       .with_help("a line `@begin` stands before the recipe, a line `@end` behind it");
-  size_t end = line_of(bytes_, from, "@end", true);
-  if (end != bytes_.npos)
-    end += 4;
-  else if (end = line_of(bytes_, from, ")", false); end == bytes_.npos)
-    end = bytes_.size();
   while (!tree_.trivia.empty() && tree_.trivia.back().span.begin >= from) tree_.trivia.pop();
   rewind(static_cast<uint32_t>(end));
   return true;
