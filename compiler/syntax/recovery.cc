@@ -9,6 +9,8 @@
 namespace radl {
 namespace {
 
+constexpr int kMaxRecoveries = 10 * static_cast<int>(Diagnostics::kMaxSyntaxErrorsPerFile);
+
 using Names = std::vector<std::string_view>;
 
 bool has(const Names& names, std::string_view name) {
@@ -219,6 +221,12 @@ void TokenStream::skip_to_sync() {
 void TokenStream::syntax_error(Place place, const Names& expected) {
   Span at = place.in(source_.id());
   if (stopped_) return;
+  // Repairs go back in the text, so two of them could take turns for ever, and without a message each time.
+  if (++recoveries_ > kMaxRecoveries) {
+    error(DiagCode::UnexpectedToken, at, "too much is wrong around here: reading ends");
+    stop();
+    return;
+  }
   plain_ = false;
   Token found = last_;
   // Undo what following the token did: it is read again, or skipped.

@@ -17,6 +17,7 @@ bool name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'
 TokenStream::Token TokenStream::repaired() {
   for (;;) {
     Token token = take();
+    if (stopped_) return token;  // a repair may go back: too many end here
     bool closed = interpolation_ends(token) || text_ends(token);
     if (!closed && missing_close(token, 0)) {
       put_back(token);

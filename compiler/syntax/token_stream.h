@@ -160,6 +160,7 @@ class TokenStream {
   int sentence_tokens_ = 0;           // of it, at depth 0, keyword included
   uint32_t resumed_at_ = UINT32_MAX;  // where reading went on after the last syntax error
   int errors_ = 0;
+  int recoveries_ = 0;  // syntax errors, those without a message as well
   bool braces_ = false;  // a `{` was read as `(`
 };
 
