@@ -196,7 +196,10 @@ TEST_F(AnsibleTest, AWrongHostKeyIsNotAccepted) {
         "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGZvb29vb29vb29vb29vb29vb29vb29vb29vb29vb29v";
   auto outcome = run(recipe("ping", "- tasks:\n  - ping:\n"));
   ASSERT_FALSE(outcome.ok());
-  EXPECT_TRUE(contains(outcome.status().message(), "HOST IDENTIFICATION HAS CHANGED"));
+  // Ansible tells what ssh said, unless it first notices that ssh reads no more.
+  std::string said = outcome.status().message();
+  if (!contains(said, "Broken pipe")) EXPECT_TRUE(contains(said, "HOST IDENTIFICATION HAS CHANGED"));
+  EXPECT_TRUE(contains(said, "cannot reach the node"));
 }
 
 TEST(Playbook, KeepsEveryByteBesidesTheHeader) {
