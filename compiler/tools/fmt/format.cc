@@ -30,6 +30,8 @@ Result<std::string> format_text(const SourceFile& source, Diagnostics& diagnosti
   SourceFile again(source.id(), source.path(), text);
   auto tree_again = parse(again, unheard);
   if (!same_meaning(*tree, *tree_again) || layout(*tree_again, options) != text) {
+    if (source.invalid_utf8() != std::string::npos)
+      return invalid(source.path() + " is not UTF-8 and was left alone");
     return internal_error("formatting " + source.path() + " would change it wrongly; it was left alone");
   }
   return text;
