@@ -8,6 +8,7 @@
 
 #include "engine/kernels/bias.h"
 #include "engine/kernels/cpu.h"
+#include "engine/kernels/own/output_sums.h"
 #include "engine/kernels/own/plan.h"
 #include "engine/kernels/parallel.h"
 
@@ -47,10 +48,9 @@ class OwnConv : public ConvKernel {
       scratch = std::max(scratch, weights_.partial_floats * 4 + weights_.dy_bytes + x_each_);
     }
     r_.workspace->reserve(scratch);
-    lanes_ = static_cast<size_t>(forward_.band.blocks) * 16;
-    bias_.resize(lanes_);
-    item_sums_.resize(r.threads * 2 * lanes_);
-    thread_sums_.resize(r.threads * 2 * lanes_);
+    const size_t lanes = static_cast<size_t>(forward_.band.blocks) * 16;
+    bias_.resize(lanes);
+    sums_ = own::OutputSums(r.threads, lanes);
     dbias_.resize(2 * g_.oc);
   }
 
@@ -65,16 +65,9 @@ class OwnConv : public ConvKernel {
 
   void forward(int n, const void* x, const float* bias, void* y, double* sums) override {
     if (bias) std::copy_n(bias, g_.oc, bias_.begin());
-    if (sums) std::fill(thread_sums_.begin(), thread_sums_.end(), 0.0);
+    if (sums) sums_.clear();
     run_pass(forward_, n, x, forward_weights_, bias ? bias_.data() : nullptr, y, false, sums != nullptr);
-    if (!sums) return;
-    for (int c = 0; c < g_.oc; ++c) {
-      sums[c] = sums[g_.oc + c] = 0;
-      for (int t = 0; t < r_.threads; ++t) {
-        sums[c] += thread_sums_[t * 2 * lanes_ + c];
-        sums[g_.oc + c] += thread_sums_[t * 2 * lanes_ + lanes_ + c];
-      }
-    }
+    if (sums) sums_.total(g_.oc, sums);
   }
 
   void backward_data(int n, const void* dy, void* dx, bool add) override {
@@ -148,15 +141,13 @@ class OwnConv : public ConvKernel {
     parallel_for(r_.threads, items, 1, [&](size_t begin, size_t end, int thread) {
       uint32_t* words = reinterpret_cast<uint32_t*>(r_.workspace->of(thread));
       std::memset(words, 0, p.scratch_words * 4);  // padding must be zero
-      float* item_sums = sums ? item_sums_.data() + thread * 2 * lanes_ : nullptr;
       for (size_t i = begin; i < end; ++i) {
-        if (sums) std::fill_n(item_sums, 2 * lanes_, 0.0f);
-        const Item item{x, words, weights.data(), bias, y, add, item_sums};
+        const Item item{x, words, weights.data(), bias, y, add, sums ? sums_.begin_item(thread) : nullptr};
         if (p.chunk)
           run_chunk(p, i * p.chunk, std::min<size_t>(p.chunk, positions - i * p.chunk), item);
         else
           run_band(p, i / p.bands(), static_cast<int>(i % p.bands()) * p.band_rows, item);
-        for (size_t j = 0; sums && j < 2 * lanes_; ++j) thread_sums_[thread * 2 * lanes_ + j] += item_sums[j];
+        if (sums) sums_.end_item(thread);
       }
     });
   }
@@ -266,10 +257,11 @@ class OwnConv : public ConvKernel {
   PassPlan forward_, backward_;
   WeightPlan weights_;
   ChannelSums bias_sums_;
-  size_t lanes_ = 0, x_each_ = 0;
+  size_t x_each_ = 0;
   Buffer forward_weights_, backward_weights_;
-  std::vector<float> bias_, item_sums_;
-  std::vector<double> thread_sums_, dbias_;
+  own::OutputSums sums_;
+  std::vector<float> bias_;
+  std::vector<double> dbias_;
 };
 
 }  // namespace

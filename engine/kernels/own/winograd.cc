@@ -11,6 +11,7 @@
 #include "engine/kernels/bias.h"
 #include "engine/kernels/cpu.h"
 #include "engine/kernels/own/conv.h"
+#include "engine/kernels/own/output_sums.h"
 #include "engine/kernels/own/winograd_gradient.h"
 #include "engine/kernels/own/winograd_tiling.h"
 #include "engine/kernels/parallel.h"
@@ -35,13 +36,11 @@ class WinogradPass {
         rows_(tiling_),
         weights_(static_cast<size_t>(kernels.places) * tiling_.in_blocks() * tiling_.out_blocks() * 256 *
                  sizeof(uint16_t)),
-        lanes_(static_cast<size_t>(tiling_.out_blocks()) * 16) {
+        sums_(r.threads, static_cast<size_t>(tiling_.out_blocks()) * 16) {
     const size_t tile_bytes = static_cast<size_t>(kernels.places) * 32 * tiling_.in_blocks();
     const int fitting = static_cast<int>(std::clamp<size_t>(kStripBytes / tile_bytes, 8, own::kMostTiles));
     strip_ = std::max(1, fitting / tiling_.segment);
     outputs_.resize(static_cast<size_t>(r.threads) * strip_tiles());
-    item_sums_.resize(r.threads * 2 * lanes_);
-    thread_sums_.resize(r.threads * 2 * lanes_);
   }
 
   size_t scratch_bytes() const {
@@ -63,19 +62,13 @@ class WinogradPass {
                             .row_stride = static_cast<size_t>(tiling_.ow) * tiling_.oc,
                             .bias = bias,
                             .add = add};
-    if (sums) std::fill(thread_sums_.begin(), thread_sums_.end(), 0.0);
+    if (sums) sums_.clear();
     const size_t all = tiling_.units(n), strips = (all + strip_ - 1) / strip_;
     parallel_for(r_.threads, strips, 1, [&](size_t begin, size_t end, int thread) {
       for (size_t strip = begin; strip < end; ++strip)
         run_strip(strip * strip_, std::min<size_t>(strip_, all - strip * strip_), thread, x, y, shape, sums);
     });
-    for (size_t c = 0; sums && c < static_cast<size_t>(tiling_.oc); ++c) {
-      sums[c] = sums[tiling_.oc + c] = 0;
-      for (int t = 0; t < r_.threads; ++t) {
-        sums[c] += thread_sums_[t * 2 * lanes_ + c];
-        sums[tiling_.oc + c] += thread_sums_[t * 2 * lanes_ + lanes_ + c];
-      }
-    }
+    if (sums) sums_.total(tiling_.oc, sums);
   }
 
  private:
@@ -90,16 +83,15 @@ class WinogradPass {
     float* partial = reinterpret_cast<float*>(values + value_count());
     TileOutput* out = outputs_.data() + thread * strip_tiles();
     shape.tiles = static_cast<int>(count) * tiling_.segment;
-    shape.sums = sums ? item_sums_.data() + thread * 2 * lanes_ : nullptr;
+    shape.sums = sums ? sums_.begin_item(thread) : nullptr;
     for (size_t i = 0; i < count; ++i) {
       const TileUnit u = tiling_.unit(first + i);
       const int at = static_cast<int>(i) * tiling_.segment;
       kernels_.input(rows_.inputs(u, x), shape.tiles, at, values);
       set_outputs(u, static_cast<uint16_t*>(y), out + at);
     }
-    if (sums) std::fill_n(shape.sums, 2 * lanes_, 0.0f);
     kernels_.product(shape, values, weights_.as<uint16_t>(), out, partial);
-    for (size_t j = 0; sums && j < 2 * lanes_; ++j) thread_sums_[thread * 2 * lanes_ + j] += shape.sums[j];
+    if (sums) sums_.end_item(thread);
   }
 
   void set_outputs(const TileUnit& u, uint16_t* y, TileOutput* out) const {
@@ -115,10 +107,8 @@ class WinogradPass {
   Tiling tiling_;
   own::TileRows rows_;
   Buffer weights_;
-  size_t lanes_;
   int strip_ = 1;  // units
-  std::vector<float> item_sums_;
-  std::vector<double> thread_sums_;
+  own::OutputSums sums_;
   std::vector<TileOutput> outputs_;
 };
 
