@@ -3,11 +3,8 @@
 MODE is graph-fp32 or graph-bf16: one tf.function for forward, backward and update, NHWC. Convolutions, batch normalisation, ReLU,
 sums, global average pooling and linear layers, which is what the CIFAR ResNets have. Prints the same line as torch_peer.py.
 """
-import json
 import os
-import resource
 import sys
-import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 THREADS = int(sys.argv[4])
@@ -17,36 +14,15 @@ import tensorflow as tf  # noqa: E402
 from safetensors.numpy import load_file  # noqa: E402
 from safetensors import safe_open  # noqa: E402
 
+from peer import layers_of, measure, pair  # noqa: E402
+
 tf.config.threading.set_intra_op_parallelism_threads(THREADS)
 tf.config.threading.set_inter_op_parallelism_threads(THREADS)
 
 
-def pair(text):
-    return ([int(p) for p in text.split("x")] * 2)[:2]
-
-
-def layers_of(text):
-    """(name, kind, options, inputs) of a canonical model text (docs/models.md)."""
-    previous, layers = "input", []
-    for line in text.splitlines():
-        words = line.split()
-        if len(words) < 2 or not words[0].endswith(":"):
-            continue
-        name, kind, rest = words[0][:-1], words[1], words[2:]
-        inputs = [previous]
-        if "from" in rest:
-            inputs = rest[rest.index("from") + 1:]
-            rest = rest[:rest.index("from")]
-        if kind == "add":
-            inputs = [w for w in rest if "=" not in w] or inputs
-        layers.append((name, kind, dict(w.split("=", 1) for w in rest if "=" in w), inputs))
-        previous = name
-    return layers
-
-
 class Model:
     def __init__(self, text, tensors, precision):
-        self.layers, self.type, self.variables, self.statistics = layers_of(text), precision, {}, {}
+        self.layers, self.type, self.variables, self.statistics = list(layers_of(text)), precision, {}, {}
         for name, value in tensors.items():
             if name.endswith(("running_mean", "running_var")):
                 self.statistics[name] = tf.Variable(value, trainable=False)
@@ -121,17 +97,7 @@ def main():
             v.assign_sub(0.001 * m)
         return loss
 
-    losses, seconds, processor = [], [], []
-    for i in range(steps + 3):
-        begin, working = time.perf_counter(), time.process_time()
-        loss = float(step())
-        if i < 3:
-            losses.append(loss)
-            continue
-        seconds.append(time.perf_counter() - begin)
-        processor.append(time.process_time() - working)
-    print(json.dumps({"losses": losses, "seconds": seconds, "processor_seconds": processor,
-                      "peak_rss_kib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}))
+    measure(steps, lambda: float(step()))
 
 
 main()

@@ -3,15 +3,14 @@
 MODE is eager-fp32, eager-bf16, compiled-fp32 or compiled-bf16, all channels-last. Prints one JSON line: the losses of the
 first three steps, the seconds (on the wall and of the processor) of the others, and the peak of resident memory.
 """
-import json
-import resource
 import sys
-import time
 
 import torch
 from safetensors import safe_open
 from torch import nn
 from torch.nn import functional
+
+from peer import layers_of, measure, pair
 
 ACTIVATIONS = {
     "relu": functional.relu,
@@ -23,11 +22,6 @@ ACTIVATIONS = {
 }
 
 
-def pair(text):
-    parts = [int(p) for p in text.split("x")]
-    return (parts * 2)[:2]
-
-
 class Model(nn.Module):
     """The layers of a canonical model text (docs/models.md), with the dump's weights."""
 
@@ -35,21 +29,8 @@ class Model(nn.Module):
         super().__init__()
         self.steps = []  # name, kind, options, inputs
         self.layers = nn.ModuleDict()
-        previous = "input"
-        for line in text.splitlines():
-            words = line.split()
-            if len(words) < 2 or not words[0].endswith(":"):
-                continue
-            name, kind, rest = words[0][:-1], words[1], words[2:]
-            inputs = [previous]
-            if "from" in rest:
-                inputs = rest[rest.index("from") + 1:]
-                rest = rest[:rest.index("from")]
-            if kind in ("add", "concat"):
-                inputs = [w for w in rest if "=" not in w] or inputs
-            options = dict(w.split("=", 1) for w in rest if "=" in w)
+        for name, kind, options, inputs in layers_of(text):
             self.steps.append((name, kind, options, inputs))
-            previous = name
             if kind in ("conv", "linear", "batchnorm"):
                 self.layers[name.replace(".", "/")] = self.make(name, kind, options, tensors)
 
@@ -127,20 +108,15 @@ def main():
     del tensors
     optimizer = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], 0.001, 0.9)
     run = torch.compile(model) if mode.startswith("compiled") else model
-    losses, seconds, processor = [], [], []
-    for step in range(steps + 3):
-        begin, working = time.perf_counter(), time.process_time()
+
+    def step():
         loss = functional.cross_entropy(run(images).float(), labels)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         optimizer.step()
-        if step < 3:
-            losses.append(loss.item())
-            continue
-        seconds.append(time.perf_counter() - begin)
-        processor.append(time.process_time() - working)
-    print(json.dumps({"losses": losses, "seconds": seconds, "processor_seconds": processor,
-                      "peak_rss_kib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}))
+        return loss
+
+    measure(steps, step)
 
 
 main()

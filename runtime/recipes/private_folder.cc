@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -37,16 +38,39 @@ PrivateFolder::~PrivateFolder() {
   if (!path_.empty()) fs::remove_all(path_, ignored);
 }
 
+namespace {
+
+// What ssh puts behind the folder: '/', a hash of 40 digits, a suffix of 17 while it binds, the closing NUL.
+constexpr size_t kSocketName = 1 + 40 + 17 + 1;
+constexpr size_t kLongestFolder = sizeof(sockaddr_un::sun_path) - kSocketName;
+
+// Not so where /proc is missing or shows the processes of another PID namespace.
+bool same_folder(const std::string& path, int fd) {
+  struct stat named {
+  }, opened{};
+  return stat(path.c_str(), &named) == 0 && fstat(fd, &opened) == 0 && named.st_dev == opened.st_dev &&
+         named.st_ino == opened.st_ino;
+}
+
+}  // namespace
+
 Status ShortPath::open(const std::string& folder) {
   if (Status s = make_directories(folder, 0700); !s.ok()) return s;
+  path_ = folder;
+  if (folder.size() <= kLongestFolder) return {};
   fd_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  return fd_ < 0 ? errno_status(errno, folder) : Status();
+  if (fd_ < 0) return errno_status(errno, folder);
+  path_ = fmt::format("/proc/{}/fd/{}", ::getpid(), fd_);
+  if (same_folder(path_, fd_)) return {};
+  return {
+      Code::Invalid,
+      fmt::format("{}: the path is too long for the sockets of ssh ({} bytes, at most {}), and /proc, which "
+                  "would give it a short name, does not show this process: choose a shorter --state",
+                  folder, folder.size(), kLongestFolder)};
 }
 
 ShortPath::~ShortPath() {
   if (fd_ >= 0) ::close(fd_);
 }
-
-std::string ShortPath::path() const { return fmt::format("/proc/{}/fd/{}", ::getpid(), fd_); }
 
 }  // namespace radl::recipes

@@ -21,19 +21,20 @@ class PrivateFolder {
   std::string path_;
 };
 
-// A short name for a folder whose own path may be too long for a socket (108 bytes, unix(7)), good while we
-// live.
+// A name for a folder that is short enough for the sockets of ssh in it (108 bytes in all, unix(7)): its own,
+// or one in /proc that is good while this object lives.
 class ShortPath {
  public:
   ShortPath() = default;
   ShortPath(const ShortPath&) = delete;
   ~ShortPath();
-  // Makes the folder, mode 0700, where it is not there.
+  // Makes the folder, mode 0700, where it is not there. Invalid: its path is too long and /proc is no help.
   Status open(const std::string& folder);
-  std::string path() const;
+  const std::string& path() const { return path_; }
 
  private:
   int fd_ = -1;
+  std::string path_;
 };
 
 }  // namespace radl::recipes
