@@ -227,12 +227,11 @@ class Console(Case):
         os.write(terminal, b"coun\ta)\r")
         expect("\n2")
         expect("> ")
-        # libedit prints its prompt before it takes the terminal out of line mode, where an end of file is swallowed.
+        os.write(terminal, b"\x04")
         limit, ended, status = time.time() + 30, 0, 0
         while not ended:
             self.assertLess(time.time(), limit, "it does not end at ^D")
-            os.write(terminal, b"\x04")
-            select.select([], [], [], 0.1)
+            select.select([], [], [], 0.02)
             ended, status = os.waitpid(pid, os.WNOHANG)
         self.assertEqual(os.waitstatus_to_exitcode(status), 0)
         os.close(terminal)
