@@ -74,17 +74,22 @@ class PassesConv : public ConvKernel {
   std::unique_ptr<ConvKernel> forward_, data_, weights_;
 };
 
+// Beyond them the transformed weights of a layer, 75 MiB at 1024 x 1024, pass through memory too often for tile
+// products to be worth it.
+constexpr int kMostAmxChannels = 512;
+
 // docs/engine.md has the measurements behind these rules.
 ChosenConv choose(const ConvRequest& r, bool accurate) {
   const ConvGeometry& g = r.geometry;
   const std::string no_own = own_conv_refusal(r);
-  if (r.type == Type::Bf16 && cpu().amx_bf16)
-    if (auto kernel = make_onednn_conv(r)) return chosen(std::move(kernel), "AMX is oneDNN's");
-  if (winograd_conv_refusal(r).empty()) {
+  const bool amx = r.type == Type::Bf16 && winograd_products() != WinogradProducts::Avx512;
+  if (winograd_conv_refusal(r).empty() && !(amx && std::max(g.c, g.oc) > kMostAmxChannels)) {
     const int tile = accurate ? 2 : winograd_tile(g);
     return chosen(make_winograd_conv(r, tile),
                   fmt::format("3x3: {} times fewer products", tile == 4 ? "up to 4" : "2.25"));
   }
+  if (amx)
+    if (auto kernel = make_onednn_conv(r)) return chosen(std::move(kernel), "AMX by oneDNN");
   if (no_own.empty() && g.h * g.w == 1 && g.oc <= 16)
     return chosen(make_own_conv(r), "too small for oneDNN's calls");
   // The own forward pass gives batch normalisation its sums.

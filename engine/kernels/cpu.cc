@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "engine/kernels/own/amx_check.h"
+
 namespace radl::engine {
 
 namespace {
@@ -42,26 +44,37 @@ CpuFeatures detect() {
   // CPUID leaf 7: EDX bit 22 is AMX-BF16, bit 24 AMX-TILE.
   if (f.avx512_bf16 && __get_cpuid_count(7, 0, &a, &b, &c, &d))
     f.amx_bf16 = (d >> 22 & 1) && (d >> 24 & 1) && may_use_tiles();
-  return limit(f);
+  f = limit(f);
+  if (!f.amx_bf16) return f;
+  const std::string disagreement = own::amx_disagreement();
+  return disagreement.empty() ? f : without_amx(f, disagreement);
 }
 
 }  // namespace
+
+CpuFeatures without_amx(CpuFeatures f, const std::string& disagreement) {
+  f.amx_bf16 = false;
+  f.limited = true;  // oneDNN keeps off it too
+  f.warning = "AMX is not used: " + disagreement;
+  return f;
+}
 
 const CpuFeatures& cpu() {
   static const CpuFeatures features = detect();
   return features;
 }
 
-std::string cpu_text() {
+std::string cpu_text(const CpuFeatures& f) {
   std::string text;
   const auto add = [&](bool has, const char* name) {
     if (has) text += (text.empty() ? "" : " ") + std::string(name);
   };
-  add(cpu().avx2, "avx2");
-  add(cpu().avx512, "avx512");
-  add(cpu().avx512_bf16, "avx512_bf16");
-  add(cpu().amx_bf16, "amx_bf16");
-  return text.empty() ? "baseline" : text;
+  add(f.avx2, "avx2");
+  add(f.avx512, "avx512");
+  add(f.avx512_bf16, "avx512_bf16");
+  add(f.amx_bf16, "amx_bf16");
+  if (text.empty()) text = "baseline";
+  return f.warning.empty() ? text : text + " (" + f.warning + ")";
 }
 
 }  // namespace radl::engine

@@ -10,13 +10,16 @@ struct CpuFeatures {
   bool avx512 = false;  // F, BW, VL, DQ
   bool avx512_bf16 = false;
   bool amx_bf16 = false;  // and the kernel lets this process use it
-  bool limited = false;   // less than there is, because the user wants so
+  bool limited = false;   // less than there is
+  std::string warning;    // for the user; usually empty
 };
 
 // RADL_MAX_ISA (baseline, avx2, avx512, avx512_bf16, amx_bf16) in the environment leaves out what is above: for tests
 // of the other machines' paths, and to get another machine's bits.
 const CpuFeatures& cpu();
+// `f`, which has AMX, without it, because its tile products are wrong: `disagreement` says how.
+CpuFeatures without_amx(CpuFeatures f, const std::string& disagreement);
 // "avx2 avx512 avx512_bf16"; "baseline" when there is none of these.
-std::string cpu_text();
+std::string cpu_text(const CpuFeatures& features = cpu());
 
 }  // namespace radl::engine

@@ -11,6 +11,7 @@
 
 #include "common/files.h"
 #include "engine/export/events.h"
+#include "engine/kernels/cpu.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/guard.h"
 #include "engine/train/mistakes.h"
@@ -85,6 +86,7 @@ class JobOverseer : public Overseer {
     begin_ = last_line_ = last_save_ = SteadyClock::now();
     from_ = last_done_ = last_evaluated_ = last_saved_ = from;
     if (!setup_.data.note.empty()) progress_.emit("dataset", {{"note", setup_.data.note}});
+    if (!cpu().warning.empty()) progress_.emit("warning", {{"message", cpu().warning}});
     progress_.emit("started", {{"time", wall_seconds()},
                                {"step", from},
                                {"steps", setup_.length.total},

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/dist/ring.h"
+#include "engine/kernels/cpu.h"
 #include "engine/train/cluster.h"
 #include "engine/train/overseer.h"
 #include "engine/train/state.h"
@@ -305,8 +306,10 @@ Result<RunSummary> run_ring_worker(const Job& job, const RunHooks& hooks, Progre
   if (!ring) return std::move(ring).status();
   RingRun run(job, hooks, **setup, progress, **ring, overseer.get());
   Status status = run.prepare();
-  if (!chief && status.ok())
+  if (!chief && status.ok()) {
+    if (!cpu().warning.empty()) progress.emit("warning", {{"message", cpu().warning}});
     progress.emit("started", {{"time", wall_seconds()}, {"steps", (*setup)->length.total}});
+  }
   if (status.ok()) status = run.train();
   if (!status.ok()) {
     (*ring)->stop(status);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "engine/kernels/cpu.h"
 #include "engine/train/cluster.h"
 #include "engine/train/step.h"
 #include "engine/train/worker_lines.h"
@@ -70,6 +71,7 @@ Result<RunSummary> run_worker(const Job& job, const RunHooks& hooks, Progress& p
   Result<std::unique_ptr<dist::WorkerClient>> client = dist::WorkerClient::connect(
       client_options(job, **setup, hooks), tcp_connector(job, hooks, dist::Role::Worker, *key));
   if (!client) return std::move(client).status();
+  if (!cpu().warning.empty()) progress.emit("warning", {{"message", cpu().warning}});
   progress.emit("started", {{"time", wall_seconds()}, {"steps", (*setup)->length.total}});
   Result<uint64_t> steps = work(job, hooks, **setup, **client, progress);
   (*client)->leave(steps.status());

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <vector>
 
@@ -24,7 +25,7 @@ using own::TileOutput;
 using own::TileUnit;
 using own::WinogradKernels;
 
-constexpr size_t kStripBytes = 384 << 10;  // of transformed inputs
+constexpr size_t kStripBytes = 384 << 10;  // of transformed inputs, where the second-level cache has a MiB
 
 // Forward, or the gradient of the inputs, which is the same over turned weights.
 class WinogradPass {
@@ -34,17 +35,21 @@ class WinogradPass {
         kernels_(kernels),
         tiling_(r.geometry, kernels.tile, backward),
         rows_(tiling_),
-        weights_(static_cast<size_t>(kernels.places) * tiling_.in_blocks() * tiling_.out_blocks() * 256 *
+        in_blocks_(own::round_up(tiling_.in_blocks(), kernels.block_multiple)),
+        weights_(static_cast<size_t>(kernels.places) * in_blocks_ * tiling_.out_blocks() * 256 *
                  sizeof(uint16_t)),
         sums_(r.threads, static_cast<size_t>(tiling_.out_blocks()) * 16) {
-    const size_t tile_bytes = static_cast<size_t>(kernels.places) * 32 * tiling_.in_blocks();
-    const int fitting = static_cast<int>(std::clamp<size_t>(kStripBytes / tile_bytes, 8, own::kMostTiles));
+    const size_t tile_bytes = static_cast<size_t>(kernels.places) * 32 * in_blocks_;
+    const size_t least = std::max(8, kernels.tile_multiple),
+                 most = own::round_up(own::kMostTiles, kernels.tile_multiple);
+    const int fitting =
+        static_cast<int>(std::clamp(kernels.cache_mib * kStripBytes / tile_bytes, least, most));
     strip_ = std::max(1, fitting / tiling_.segment);
     outputs_.resize(static_cast<size_t>(r.threads) * strip_tiles());
   }
 
   size_t scratch_bytes() const {
-    return value_count() * sizeof(uint16_t) + strip_tiles() * kernels_.partial * sizeof(float);
+    return value_count() * sizeof(uint16_t) + padded_tiles() * kernels_.partial * sizeof(float);
   }
   size_t memory_bytes() const { return weights_.size(); }
 
@@ -65,6 +70,7 @@ class WinogradPass {
     if (sums) sums_.clear();
     const size_t all = tiling_.units(n), strips = (all + strip_ - 1) / strip_;
     parallel_for(r_.threads, strips, 1, [&](size_t begin, size_t end, int thread) {
+      const own::ProductScope scope(kernels_);
       for (size_t strip = begin; strip < end; ++strip)
         run_strip(strip * strip_, std::min<size_t>(strip_, all - strip * strip_), thread, x, y, shape, sums);
     });
@@ -73,8 +79,11 @@ class WinogradPass {
 
  private:
   size_t strip_tiles() const { return static_cast<size_t>(strip_) * tiling_.segment; }
+  size_t padded_tiles() const {
+    return own::round_up(static_cast<int>(strip_tiles()), kernels_.tile_multiple);
+  }
   size_t value_count() const {
-    return static_cast<size_t>(kernels_.places) * strip_tiles() * tiling_.in_blocks() * 16;
+    return static_cast<size_t>(kernels_.places) * padded_tiles() * in_blocks_ * 16;
   }
 
   void run_strip(size_t first, size_t count, int thread, const void* x, void* y, own::ProductShape shape,
@@ -106,6 +115,7 @@ class WinogradPass {
   const WinogradKernels& kernels_;
   Tiling tiling_;
   own::TileRows rows_;
+  int in_blocks_;  // rounded up
   Buffer weights_;
   int strip_ = 1;  // units
   own::OutputSums sums_;
@@ -147,7 +157,7 @@ class WinogradConv : public ConvKernel {
   size_t memory_bytes() const override {
     return forward_.memory_bytes() + (data_ ? data_->memory_bytes() : 0);
   }
-  std::string name() const override { return fmt::format("own winograd {} avx512_bf16", kernels_.name); }
+  std::string name() const override { return fmt::format("own winograd {} {}", kernels_.name, kernels_.isa); }
   double inner_rounding() const override { return kernels_.rounding; }
 
  private:
@@ -174,8 +184,30 @@ std::string winograd_conv_refusal(const ConvRequest& r) {
   return "";
 }
 
+namespace {
+
+// -1: what the processor has.
+std::atomic<int> products_for_tests{-1};
+
+}  // namespace
+
+WinogradProducts winograd_products() {
+  const int wanted = products_for_tests;
+  if (wanted >= 0) return static_cast<WinogradProducts>(wanted);
+  return cpu().amx_bf16 ? WinogradProducts::Amx : WinogradProducts::Avx512;
+}
+
+ScopedWinogradProducts::ScopedWinogradProducts(WinogradProducts products)
+    : before_(products_for_tests.exchange(static_cast<int>(products))) {}
+ScopedWinogradProducts::~ScopedWinogradProducts() { products_for_tests = before_; }
+
 std::unique_ptr<ConvKernel> make_winograd_conv(const ConvRequest& request, int tile) {
-  return std::make_unique<WinogradConv>(request, tile == 2 ? own::winograd2_bf16() : own::winograd4_bf16());
+  const WinogradProducts products = winograd_products();
+  if (products == WinogradProducts::Avx512)
+    return std::make_unique<WinogradConv>(request, tile == 2 ? own::winograd2_bf16() : own::winograd4_bf16());
+  const bool emulated = products == WinogradProducts::AmxEmulated;
+  return std::make_unique<WinogradConv>(
+      request, tile == 2 ? own::winograd2_amx(emulated) : own::winograd4_amx(emulated));
 }
 
 int winograd_tile(const ConvGeometry& g) {

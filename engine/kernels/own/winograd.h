@@ -1,6 +1,7 @@
 // The inner kernels of our Winograd convolutions F(2x2, 3x3) and F(4x4, 3x3) (Lavin and Gray 2016), as plain
-// functions over packed scratch memory; compiled for AVX-512 with bf16 dot products (winograd2_bf16.cc,
-// winograd4_bf16.cc). docs/engine.md has the drawing.
+// functions over packed scratch memory. The transforms are AVX-512; the products are AVX-512's bf16 dot products
+// (winograd2_bf16.cc, winograd4_bf16.cc) or AMX's tile products (winograd2_amx.cc, winograd4_amx.cc). docs/engine.md
+// has the drawing.
 //
 // A "tile" is 2x2 (4x4) outputs and the 4x4 (6x6) inputs that they need. Its 16 (36) transformed values
 // ("places", row i and column j) are rounded to bf16, multiplied as so many independent matrix products with
@@ -53,12 +54,33 @@ struct PairLayout {
   size_t place = 0, block = 0;
 };
 
+// A part of the filters' gradient at one place: up to WinogradKernels::group blocks of inputs by as many of
+// outputs. The sums of a pair of blocks are [16 inputs][16 outputs].
+struct PairProduct {
+  int pairs = 0;
+  int in_blocks = 1, out_blocks = 1;
+  const uint16_t* inputs = nullptr;  // of the first block; the next one is layout.block on
+  const uint16_t* gradients = nullptr;
+  size_t block = 0;
+  bool add = false;      // to the sums
+  float* sums = nullptr;
+  size_t next_in = 0, next_out = 0;  // from a block's sums to those of the next block of inputs, of outputs
+};
+
 struct WinogradKernels {
   const char* name;
+  const char* isa;
   int tile;        // outputs of a tile in each direction
   int places;      // (tile + 2)^2
   int partial;     // floats of scratch a tile that product() needs
   float rounding;  // the error to expect, in parts of the largest value
+  // What scratch memory and weights are rounded up to: tiles of a strip, blocks of inputs, pairs at a place.
+  int tile_multiple = 1, block_multiple = 1, pair_multiple = 1;
+  int group = 1;      // blocks of inputs and of outputs that multiply_pairs() takes at a time
+  int cache_mib = 1;  // of second-level cache that the smallest processor with this instruction set has
+  // Before and after any product(), and any multiply_pairs(), of a thread; null: nothing to do.
+  void (*open)() = nullptr;
+  void (*close)() = nullptr;
   // Weights for product(), of output blocks [begin, end).
   void (*pack_weights)(const FilterView& f, const float* filters, int begin, int end, uint16_t* weights);
   // The filters' gradient of one block of outputs and one of inputs, from the sums of `parts` threads: place
@@ -77,11 +99,32 @@ struct WinogradKernels {
   // The same for the gradient of the outputs: `tile` rows are read.
   void (*gradient_pairs)(const TileRow& r, const TileRow* other, const PairLayout& layout, int at,
                          uint16_t* values);
-  // sums [16 inputs][16 outputs] of one place = or += the products over the pairs.
-  void (*multiply_pairs)(int pairs, const uint16_t* inputs, const uint16_t* gradients, bool add, float* sums);
+  // Makes what the two above wrote of one block at one place ready for multiply_pairs(); null: it is.
+  void (*arrange_inputs)(int pairs, uint16_t* values) = nullptr;
+  void (*arrange_gradients)(int pairs, uint16_t* values) = nullptr;
+  void (*multiply_pairs)(const PairProduct& p) = nullptr;
+};
+
+// Between open() and close().
+class ProductScope {
+ public:
+  explicit ProductScope(const WinogradKernels& kernels) : close_(kernels.close) {
+    if (kernels.open) kernels.open();
+  }
+  ~ProductScope() {
+    if (close_) close_();
+  }
+  ProductScope(const ProductScope&) = delete;
+  ProductScope& operator=(const ProductScope&) = delete;
+
+ private:
+  void (*close_)();
 };
 
 const WinogradKernels& winograd2_bf16();
 const WinogradKernels& winograd4_bf16();
+// By the processor's tile registers, or by their emulation (amx_emulation.h).
+const WinogradKernels& winograd2_amx(bool emulated);
+const WinogradKernels& winograd4_amx(bool emulated);
 
 }  // namespace radl::engine::own

@@ -13,6 +13,21 @@ namespace {
 // On top of those:
 #include "engine/kernels/own/winograd2_tiles.inc"
 
+// Where input() puts the values: [block][tile][j][i][16].
+class PlaceWriter {
+ public:
+  PlaceWriter(uint16_t* values, int, int tiles, int at, int block)
+      : to_(values + (static_cast<size_t>(block) * tiles + at) * 256) {}
+  // Rows i and i + 1 of column j.
+  [[gnu::always_inline]] void operator()(int i, int j, __m512 low, __m512 high) const {
+    _mm512_store_si512(to_ + j * 64 + i * 16, (__m512i)_mm512_cvtne2ps_pbh(high, low));
+  }
+  void next_tile() { to_ += 256; }
+
+ private:
+  uint16_t* to_;
+};
+
 // ---- products of forward and backward data ----
 
 // A^T down the column: two values of each tile.
@@ -127,18 +142,19 @@ void product(const ProductShape& s, const uint16_t* values, const uint16_t* weig
   }
 }
 
-constexpr WinogradKernels kKernels{"F(2x2)",
-                                   2,
-                                   16,
-                                   64,
-                                   1.6e-2f,
-                                   pack_weights<Transform>,
-                                   unpack_gradient<Transform>,
-                                   input,
-                                   product,
-                                   input_pairs,
-                                   gradient_pairs,
-                                   multiply_pairs};
+constexpr WinogradKernels kKernels{.name = "F(2x2)",
+                                   .isa = "avx512_bf16",
+                                   .tile = kTile,
+                                   .places = kSide * kSide,
+                                   .partial = 64,
+                                   .rounding = 1.6e-2f,
+                                   .pack_weights = pack_weights<Transform>,
+                                   .unpack_gradient = unpack_gradient<Transform>,
+                                   .input = input<PlaceWriter>,
+                                   .product = product,
+                                   .input_pairs = input_pairs,
+                                   .gradient_pairs = gradient_pairs,
+                                   .multiply_pairs = multiply_pairs};
 
 }  // namespace
 

@@ -9,7 +9,8 @@ namespace radl::engine::own {
 namespace {
 
 constexpr size_t kOwnSums = 256 << 10;  // bytes of sums up to which each thread has its own
-constexpr size_t kApartPairs = 256 << 10, kTogetherPairs = 6 << 20;  // bytes of a strip's transformed tiles
+// Bytes of a strip's transformed tiles; the first where the second-level cache has a MiB.
+constexpr size_t kApartPairs = 256 << 10, kTogetherPairs = 6 << 20;
 
 }  // namespace
 
@@ -25,14 +26,16 @@ WinogradGradient::WinogradGradient(const ConvRequest& r, const WinogradKernels& 
   pairs_in_slot_ = std::max(1, tiling_.segment / 2);
   const size_t all = slots(r.geometry.n) * pairs_in_slot_;
   const size_t pair_bytes = kernels.places * 64 * (tiling_.in_blocks() + tiling_.out_blocks());
-  plan_strips(std::clamp<size_t>((apart_ ? kApartPairs : kTogetherPairs) / pair_bytes, apart_ ? 8 : 64, all));
+  const size_t bytes = apart_ ? kernels_.cache_mib * kApartPairs : kTogetherPairs;
+  plan_strips(std::clamp<size_t>(bytes / pair_bytes, apart_ ? 8 : 64, all));
 }
 
 void WinogradGradient::plan_strips(size_t pairs) {
   strip_ = std::max<size_t>(1, pairs / pairs_in_slot_);
   single_strip_ = strip_ >= slots(r_.geometry.n);
   // A line more than they need, so that places do not fall into the same cache sets.
-  layout_.place = (strip_ * pairs_in_slot_ + 1) * 32;
+  layout_.place =
+      (round_up(static_cast<int>(strip_) * pairs_in_slot_, kernels_.pair_multiple) + size_t{1}) * 32;
   layout_.block = kernels_.places * layout_.place;
 }
 
@@ -41,7 +44,20 @@ size_t WinogradGradient::scratch_bytes() const {
   const size_t sums = blocks() * block_sums() * sizeof(float);
   if (apart_) return sums + pairs;
   const size_t threads = r_.threads;
-  return (pairs + (single_strip_ ? 0 : sums)) / threads + 64 + block_sums() * sizeof(float);
+  return (pairs + (single_strip_ ? 0 : sums)) / threads + 64 +
+         kernels_.group * kernels_.group * block_sums() * sizeof(float);
+}
+
+size_t WinogradGradient::groups() const {
+  const int n = kernels_.group;
+  return static_cast<size_t>((tiling_.in_blocks() + n - 1) / n) * ((tiling_.out_blocks() + n - 1) / n);
+}
+
+// Numbered output by output.
+WinogradGradient::Group WinogradGradient::group(size_t index) const {
+  const int n = kernels_.group, across = (tiling_.in_blocks() + n - 1) / n;
+  const int in = static_cast<int>(index % across) * n, out = static_cast<int>(index / across) * n;
+  return {in, out, std::min(n, tiling_.in_blocks() - in), std::min(n, tiling_.out_blocks() - out)};
 }
 
 void WinogradGradient::run(int n, const void* x, const void* dy, float* dw) {
@@ -66,48 +82,82 @@ void WinogradGradient::transform(size_t slot, int at, int n, const void* x, cons
   kernels_.gradient_pairs(out, &out2, layout_, at, to.gradients);
 }
 
-// Blocks are numbered output block by output block.
-void WinogradGradient::multiply(size_t block, int place, int pairs, const Pairs& from, bool add,
-                                float* sums) const {
-  const size_t in = block % tiling_.in_blocks(), out = block / tiling_.in_blocks();
-  kernels_.multiply_pairs(pairs, from.inputs + in * layout_.block + place * layout_.place,
-                          from.gradients + out * layout_.block + place * layout_.place, add, sums);
+size_t WinogradGradient::arrangements() const {
+  if (!kernels_.arrange_inputs) return 0;
+  return static_cast<size_t>(tiling_.in_blocks() + tiling_.out_blocks()) * kernels_.places;
 }
 
-void WinogradGradient::unpack(size_t block, const float* const* sums, int parts, size_t at, size_t place,
+void WinogradGradient::arrange(size_t begin, size_t end, int pairs, const Pairs& p) const {
+  const size_t inputs = static_cast<size_t>(tiling_.in_blocks()) * kernels_.places;
+  const auto at = [&](size_t i) { return i / kernels_.places * layout_.block + i % kernels_.places * layout_.place; };
+  for (size_t i = begin; i < end; ++i) {
+    if (i < inputs)
+      kernels_.arrange_inputs(pairs, p.inputs + at(i));
+    else
+      kernels_.arrange_gradients(pairs, p.gradients + at(i - inputs));
+  }
+}
+
+void WinogradGradient::multiply(const Group& g, int place, int pairs, const Pairs& from, bool add,
+                                const SumsLayout& sums) const {
+  kernels_.multiply_pairs({.pairs = pairs,
+                           .in_blocks = g.ins,
+                           .out_blocks = g.outs,
+                           .inputs = from.inputs + g.in * layout_.block + place * layout_.place,
+                           .gradients = from.gradients + g.out * layout_.block + place * layout_.place,
+                           .block = layout_.block,
+                           .add = add,
+                           .sums = sums.at + place * sums.place,
+                           .next_in = sums.next_in,
+                           .next_out = sums.next_out});
+}
+
+void WinogradGradient::unpack(int in, int out, const float* const* sums, int parts, size_t at, size_t place,
                               float* dw) const {
-  const int in = static_cast<int>(block % tiling_.in_blocks()),
-            out = static_cast<int>(block / tiling_.in_blocks());
   kernels_.unpack_gradient(view_, sums, parts, at, place, out, in, dw);
 }
 
-// Sums: [block][place][256].
+void WinogradGradient::unpack(const Group& g, const SumsLayout& sums, float* dw) const {
+  const float* from = sums.at;
+  for (int out = 0; out < g.outs; ++out)
+    for (int in = 0; in < g.ins; ++in)
+      unpack(g.in + in, g.out + out, &from, 1, in * sums.next_in + out * sums.next_out, sums.place, dw);
+}
+
+// Sums: [out block][in block][place][256].
 void WinogradGradient::run_apart(int n, const void* x, const void* dy, float* dw) {
   const size_t all = slots(n), strips = (all + strip_ - 1) / strip_, each = blocks() * block_sums();
+  const size_t in_blocks = tiling_.in_blocks();
   for (int t = 0; t < r_.threads; ++t) {
     parts_[t] = reinterpret_cast<float*>(r_.workspace->of(t));
     if (strips < static_cast<size_t>(r_.threads)) std::memset(parts_[t], 0, each * sizeof(float));
   }
   parallel_for(r_.threads, strips, 1, [&](size_t begin, size_t end, int thread) {
+    const ProductScope scope(kernels_);
     float* sums = parts_[thread];
     Pairs pairs{reinterpret_cast<uint16_t*>(sums + each), nullptr};
     pairs.gradients = pairs.inputs + pair_values(tiling_.in_blocks());
     for (size_t strip = begin; strip < end; ++strip) {
       const size_t first = strip * strip_, count = std::min(strip_, all - first);
+      const int used = static_cast<int>(count) * pairs_in_slot_;
       for (size_t i = 0; i < count; ++i)
         transform(first + i, static_cast<int>(i) * pairs_in_slot_, n, x, dy, pairs);
-      for (size_t b = 0; b < blocks(); ++b)
-        for (int p = 0; p < kernels_.places; ++p)
-          multiply(b, p, static_cast<int>(count) * pairs_in_slot_, pairs, strip > begin,
-                   sums + b * block_sums() + p * 256);
+      arrange(0, arrangements(), used, pairs);
+      for (size_t i = 0; i < groups(); ++i) {
+        const Group g = group(i);
+        const SumsLayout to{sums + g.first_block(in_blocks) * block_sums(), 256, block_sums(),
+                            in_blocks * block_sums()};
+        for (int p = 0; p < kernels_.places; ++p) multiply(g, p, used, pairs, strip > begin, to);
+      }
     }
   });
   parallel_for(r_.threads, blocks(), 1, [&](size_t begin, size_t end, int) {
-    for (size_t b = begin; b < end; ++b) unpack(b, parts_.data(), r_.threads, b * block_sums(), 256, dw);
+    for (size_t b = begin; b < end; ++b)
+      unpack(b % in_blocks, b / in_blocks, parts_.data(), r_.threads, b * block_sums(), 256, dw);
   });
 }
 
-// Sums: [place][block][256], or one block's in each thread's scratch.
+// Sums: [place][out block][in block][256], or one group's in each thread's scratch.
 void WinogradGradient::run_together(int n, const void* x, const void* dy, float* dw) {
   const size_t all = slots(n), strips = (all + strip_ - 1) / strip_;
   Pairs pairs{reinterpret_cast<uint16_t*>(r_.workspace->of(0)), nullptr};
@@ -120,22 +170,35 @@ void WinogradGradient::run_together(int n, const void* x, const void* dy, float*
       for (size_t i = begin; i < end; ++i)
         transform(first + i, static_cast<int>(i) * pairs_in_slot_, n, x, dy, pairs);
     });
-    parallel_for(r_.threads, blocks(), 1, [&](size_t begin, size_t end, int thread) {
-      if (single_strip_) {
-        float* block = sums + thread * block_sums();
-        for (size_t b = begin; b < end; ++b) {
-          for (int p = 0; p < kernels_.places; ++p) multiply(b, p, used, pairs, false, block + p * 256);
-          unpack(b, &block, 1, 0, 256, dw);
-        }
-        return;
-      }
-      for (int p = 0; p < kernels_.places; ++p)
-        for (size_t b = begin; b < end; ++b)
-          multiply(b, p, used, pairs, strip > 0, sums + (p * blocks() + b) * 256);
-      for (size_t b = begin; strip + 1 == strips && b < end; ++b)
-        unpack(b, &sums, 1, b * 256, blocks() * 256, dw);
+    parallel_for(r_.threads, arrangements(), 1,
+                 [&](size_t begin, size_t end, int) { arrange(begin, end, used, pairs); });
+    parallel_for(r_.threads, groups(), 1, [&](size_t begin, size_t end, int thread) {
+      const ProductScope scope(kernels_);
+      multiply_strip({begin, end}, thread, used, strip > 0, strip + 1 == strips, pairs, sums, dw);
     });
   }
+}
+
+// One thread's groups of run_together().
+void WinogradGradient::multiply_strip(Share share, int thread, int used, bool add, bool last, const Pairs& pairs,
+                                      float* sums, float* dw) const {
+  const size_t in_blocks = tiling_.in_blocks(), side = kernels_.group;
+  if (single_strip_) {
+    const SumsLayout to{sums + thread * side * side * block_sums(), 256, block_sums(), side * block_sums()};
+    for (size_t i = share.begin; i < share.end; ++i) {
+      const Group g = group(i);
+      for (int p = 0; p < kernels_.places; ++p) multiply(g, p, used, pairs, false, to);
+      unpack(g, to, dw);
+    }
+    return;
+  }
+  const auto layout = [&](const Group& g) {
+    return SumsLayout{sums + g.first_block(in_blocks) * 256, blocks() * 256, 256, in_blocks * 256};
+  };
+  for (int p = 0; p < kernels_.places; ++p)
+    for (size_t i = share.begin; i < share.end; ++i)
+      multiply(group(i), p, used, pairs, add, layout(group(i)));
+  for (size_t i = share.begin; last && i < share.end; ++i) unpack(group(i), layout(group(i)), dw);
 }
 
 }  // namespace radl::engine::own

@@ -5,6 +5,7 @@
 
 #include "engine/kernels/conv.h"
 #include "engine/kernels/own/winograd_tiling.h"
+#include "engine/kernels/parallel.h"
 
 namespace radl::engine::own {
 
@@ -27,12 +28,31 @@ class WinogradGradient {
   size_t blocks() const { return static_cast<size_t>(tiling_.in_blocks()) * tiling_.out_blocks(); }
   size_t block_sums() const { return static_cast<size_t>(kernels_.places) * 256; }
   size_t pair_values(int blocks) const { return blocks * layout_.block; }
+  // The blocks of channels that are multiplied at a time.
+  struct Group {
+    int in, out;    // the first ones
+    int ins, outs;  // how many
+    size_t first_block(int in_blocks) const { return static_cast<size_t>(out) * in_blocks + in; }
+  };
+  // Where a group's sums are, in floats: of its first blocks at the first place, and how far on the next are.
+  struct SumsLayout {
+    float* at;
+    size_t place, next_in, next_out;
+  };
+  size_t groups() const;
+  Group group(size_t index) const;
   void plan_strips(size_t pairs);
   void transform(size_t slot, int at, int n, const void* x, const void* dy, const Pairs& to) const;
-  void multiply(size_t block, int place, int pairs, const Pairs& from, bool add, float* sums) const;
-  void unpack(size_t block, const float* const* sums, int parts, size_t at, size_t place, float* dw) const;
+  // Both of a share of all [block][place], blocks of inputs before those of outputs.
+  size_t arrangements() const;
+  void arrange(size_t begin, size_t end, int pairs, const Pairs& p) const;
+  void multiply(const Group& g, int place, int pairs, const Pairs& from, bool add, const SumsLayout& sums) const;
+  void unpack(int in, int out, const float* const* sums, int parts, size_t at, size_t place, float* dw) const;
+  void unpack(const Group& g, const SumsLayout& sums, float* dw) const;
   void run_apart(int n, const void* x, const void* dy, float* dw);
   void run_together(int n, const void* x, const void* dy, float* dw);
+  void multiply_strip(Share share, int thread, int used, bool add, bool last, const Pairs& pairs, float* sums,
+                      float* dw) const;
 
   ConvRequest r_;
   const WinogradKernels& kernels_;

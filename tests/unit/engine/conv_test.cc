@@ -6,8 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <random>
 
+#include "amx_trap.h"
+#include "engine/kernels/cpu.h"
+#include "engine/kernels/own/amx_emulation.h"
+#include "engine/kernels/own/conv.h"
+#include "engine/kernels/parallel.h"
 #include "engine/kernels/ref/conv.h"
 
 namespace radl::engine {
@@ -186,19 +192,34 @@ void check(const Case& test, Type type, const std::string& kernels, int threads)
   }
 }
 
-class ConvKernels : public testing::TestWithParam<const char*> {};
+// "emulated_amx_winograd4" is winograd4 with emulated tile registers.
+class ConvKernels : public testing::TestWithParam<const char*> {
+ protected:
+  std::string kernels_ = GetParam();
+  std::optional<ScopedWinogradProducts> products_;
+
+  void SetUp() override {
+    constexpr std::string_view kEmulated = "emulated_amx_";
+    if (!kernels_.starts_with(kEmulated)) return;
+    if (!cpu().avx512_bf16) GTEST_SKIP() << "the transforms need avx512_bf16";
+    kernels_ = kernels_.substr(kEmulated.size());
+    products_.emplace(WinogradProducts::AmxEmulated);
+  }
+};
 
 TEST_P(ConvKernels, MatchPlainLoopsInFp32) {
-  for (const Case& test : kCases) check(test, Type::F32, GetParam(), 2);
+  for (const Case& test : kCases) check(test, Type::F32, kernels_, 2);
 }
 
 TEST_P(ConvKernels, MatchPlainLoopsInBf16) {
   int threads = 1;
-  for (const Case& test : kCases) check(test, Type::Bf16, GetParam(), threads = 3 - threads);
+  for (const Case& test : kCases) check(test, Type::Bf16, kernels_, threads = 3 - threads);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ConvKernels,
-                         testing::Values("eigen", "onednn", "direct", "winograd2", "winograd4", "auto"),
+                         testing::Values("eigen", "onednn", "direct", "winograd2", "winograd4", "auto",
+                                         "emulated_amx_winograd2", "emulated_amx_winograd4",
+                                         "emulated_amx_auto"),
                          [](const auto& info) { return std::string(info.param); });
 
 // The gradient of the weights in three rounds, each by a kernel of its own.
@@ -215,6 +236,56 @@ void expect_same_bits(const ConvGeometry& g, Type type, const std::string& kerne
     if (round == 0) first = dw;
     EXPECT_EQ(first, dw) << made->kernel->name();
   }
+}
+
+// What of tile products nothing else reaches: channels in an odd number of blocks or in part of one, groups of
+// tiles with one register's rows or two, pairs in several chunks, sums of each thread and of all together.
+const Case kTileCases[] = {
+    {"one block", geometry(2, 12, 12, 16, 16, 3, 1, 1)},
+    {"three blocks to one", geometry(3, 9, 13, 48, 16, 3, 1, 1)},
+    {"part of a fifth block", geometry(3, 8, 8, 72, 40, 3, 1, 1)},
+    {"one tile a picture", geometry(37, 4, 4, 32, 64, 3, 1, 1)},
+    {"sums of all threads together", geometry(9, 4, 4, 96, 80, 3, 1, 1)},
+    {"many strips of those", geometry(130, 2, 2, 112, 80, 3, 1, 1)},
+};
+
+TEST(TileProducts, MatchPlainLoopsEmulated) {
+  if (!cpu().avx512_bf16) GTEST_SKIP() << "the transforms need avx512_bf16";
+  const ScopedWinogradProducts products(WinogradProducts::AmxEmulated);
+  for (const Case& test : kTileCases)
+    for (const char* kernels : {"winograd2", "winograd4"})
+      for (const int threads : {1, 2}) check(test, Type::Bf16, kernels, threads);
+  // Whoever multiplied has given its registers back.
+  run_on_threads(2, [](void*, int) { EXPECT_FALSE(own::AmxEmulation::configured()); }, nullptr);
+}
+
+// The compiled instructions: by the processor, or by the trap where it has none.
+TEST(TileProducts, MatchPlainLoops) {
+  if (!cpu().avx512_bf16) GTEST_SKIP() << "the transforms need avx512_bf16";
+  const AmxTrap trap;
+  const ScopedWinogradProducts products(WinogradProducts::Amx);
+  for (const Case& test : kTileCases)
+    for (const char* kernels : {"winograd2", "winograd4"}) check(test, Type::Bf16, kernels, 2);
+  if (!cpu().amx_bf16) EXPECT_GT(AmxTrap::count(), 10000);
+  run_on_threads(2, [](void*, int) { EXPECT_FALSE(own::AmxEmulation::configured()); }, nullptr);
+}
+
+std::string chosen_name(const ConvGeometry& g, const std::string& kernels) {
+  Result<ChosenConv> made = make_conv({g, Type::Bf16, 1, true, true, std::make_shared<Workspace>(1)}, kernels);
+  return made ? made->kernel->name() : made.status().text();
+}
+
+TEST(TileProducts, AreChosenForThe3x3OfUsualWidths) {
+  if (!cpu().avx512_bf16) GTEST_SKIP() << "the transforms need avx512_bf16";
+  const ScopedWinogradProducts products(WinogradProducts::AmxEmulated);
+  const std::string four = "own winograd F(4x4) amx_bf16 (emulated)";
+  EXPECT_EQ(chosen_name(geometry(1, 16, 16, 16, 16, 3, 1, 1), "auto"), four);
+  EXPECT_EQ(chosen_name(geometry(1, 4, 4, 512, 512, 3, 1, 1), "auto"), four);
+  EXPECT_EQ(chosen_name(geometry(1, 16, 16, 64, 64, 3, 1, 1), "accurate"),
+            "own winograd F(2x2) amx_bf16 (emulated)");
+  EXPECT_TRUE(chosen_name(geometry(1, 4, 4, 512, 528, 3, 1, 1), "auto").starts_with("onednn"));
+  EXPECT_TRUE(chosen_name(geometry(1, 16, 16, 64, 64, 1, 1, 0), "auto").starts_with("onednn"));
+  EXPECT_TRUE(chosen_name(geometry(1, 16, 16, 64, 64, 3, 2, 1), "auto").starts_with("onednn"));
 }
 
 TEST(ConvKernels, SameThreadsGiveTheSameBits) {

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <random>
 
+#include "engine/kernels/cpu.h"
+#include "engine/kernels/own/conv.h"
 #include "engine/model/graph.h"
 #include "engine/model/initialise.h"
 #include "engine/model/reference_network.h"
@@ -146,6 +148,13 @@ TEST_P(Planned, MatchesTheReferenceWithEigen) { check("eigen", 2, Precision::Fp3
 TEST_P(Planned, MatchesTheReferenceWithOnednn) { check("onednn", 2, Precision::Fp32, 5e-5); }
 // bf16 keeps 8 bits of each activation.
 TEST_P(Planned, StaysNearTheReferenceInBf16) { check("auto", 2, Precision::Bf16, bf16_tolerance()); }
+
+// The same with the products of processors with AMX.
+TEST_P(Planned, StaysNearTheReferenceWithEmulatedTiles) {
+  if (!cpu().avx512_bf16) GTEST_SKIP() << "the transforms need avx512_bf16";
+  const ScopedWinogradProducts products(WinogradProducts::AmxEmulated);
+  check("auto", 2, Precision::Bf16, bf16_tolerance());
+}
 
 INSTANTIATE_TEST_SUITE_P(Models, Planned, testing::ValuesIn(cases()), [](const auto& info) {
   std::string name = info.param.name;
