@@ -74,8 +74,8 @@ class PassesConv : public ConvKernel {
   std::unique_ptr<ConvKernel> forward_, data_, weights_;
 };
 
-// Beyond them the transformed weights of a layer, 75 MiB at 1024 x 1024, pass through memory too often for tile
-// products to be worth it.
+// Beyond them the transformed weights of a layer, 75 MiB at 1024 x 1024, pass through memory too often for
+// tile products to be worth it.
 constexpr int kMostAmxChannels = 512;
 
 // docs/engine.md has the measurements behind these rules.

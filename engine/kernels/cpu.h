@@ -14,8 +14,8 @@ struct CpuFeatures {
   std::string warning;    // for the user; usually empty
 };
 
-// RADL_MAX_ISA (baseline, avx2, avx512, avx512_bf16, amx_bf16) in the environment leaves out what is above: for tests
-// of the other machines' paths, and to get another machine's bits.
+// RADL_MAX_ISA (baseline, avx2, avx512, avx512_bf16, amx_bf16) in the environment leaves out what is above:
+// for tests of the other machines' paths, and to get another machine's bits.
 const CpuFeatures& cpu();
 // `f`, which has AMX, without it, because its tile products are wrong: `disagreement` says how.
 CpuFeatures without_amx(CpuFeatures f, const std::string& disagreement);

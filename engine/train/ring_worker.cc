@@ -208,7 +208,8 @@ class RingRun {
     total_steps_ = steps;
     // Before the weights are touched. The chief's guard says it in the same words.
     if (overseer_ != nullptr) return told(overseer_->step(done, sums_));
-    if (!std::isfinite(loss)) return invalid(fmt::format("training diverged: the loss became {}", std::fabs(loss)));
+    if (!std::isfinite(loss))
+      return invalid(fmt::format("training diverged: the loss became {}", std::fabs(loss)));
     return {};
   }
 

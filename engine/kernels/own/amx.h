@@ -1,9 +1,10 @@
 // Intel's matrix unit AMX (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, chapter
-// "Programming with Intel AMX"), as kernels see it: eight tile registers a thread, each of up to 16 rows of up
-// to 64 bytes, and one instruction that multiplies two of them into a third.
+// "Programming with Intel AMX"), as kernels see it: eight tile registers a thread, each of up to 16 rows of
+// up to 64 bytes, and one instruction that multiplies two of them into a third.
 //
-// Kernels are templates over a unit: AmxUnit executes the instructions, AmxEmulation (amx_emulation.h) does in
-// plain C++ what the manual says they do. Both have these static functions, T, C, A and B numbers of registers:
+// Kernels are templates over a unit: AmxUnit executes the instructions, AmxEmulation (amx_emulation.h) does
+// in plain C++ what the manual says they do. Both have these static functions, T, C, A and B numbers of
+// registers:
 //
 //   configure(config)   this thread's shapes; all registers are zero afterwards
 //   zero<T>()
@@ -35,8 +36,8 @@ static_assert(sizeof(TileConfig) == 64);
 static_assert(offsetof(TileConfig, start_row) == 1 && offsetof(TileConfig, row_bytes) == 16 &&
               offsetof(TileConfig, rows) == 48);
 
-// Assembly, because GCC 12's intrinsics take the registers' numbers as text, which no template has, because its
-// loads do not tell the compiler that they read memory, and its LDTILECFG only that it reads eight bytes.
+// Assembly, because GCC 12's intrinsics take the registers' numbers as text, which no template has, because
+// its loads do not tell the compiler that they read memory, and its LDTILECFG only that it reads eight bytes.
 struct AmxUnit {
   static constexpr const char* kName = "amx_bf16";
 

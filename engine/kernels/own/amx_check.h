@@ -38,8 +38,8 @@ struct Product {
 };
 
 // `exact`: small whole numbers, whose sums are the same in every order. Otherwise numbers of all sizes around
-// 1, whose sums in fp32 differ by at most one rounding a term from any other order's: each sum has 2 * pairs *
-// steps + 1 terms, and both sides round.
+// 1, whose sums in fp32 differ by at most one rounding a term from any other order's: each sum has 2 * pairs
+// * steps + 1 terms, and both sides round.
 inline Product random_product(int rows, int columns, int pairs, bool exact) {
   Product p{rows, columns, pairs, 3, {}, {}, {}, 0};
   std::mt19937 random(static_cast<unsigned>(1000 * rows + 10 * columns + pairs + exact));
@@ -103,7 +103,8 @@ std::string amx_disagreement() {
   for (const auto& [rows, columns, pairs] : shapes)
     for (const bool exact : {true, false}) {
       const amx_check::Product p = amx_check::random_product(rows, columns, pairs, exact);
-      const std::vector<float> got = amx_check::multiply<Unit>(p), want = amx_check::multiply<AmxEmulation>(p);
+      const std::vector<float> got = amx_check::multiply<Unit>(p),
+                               want = amx_check::multiply<AmxEmulation>(p);
       for (size_t i = 0; i < got.size(); ++i) {
         if (std::fabs(static_cast<double>(got[i]) - want[i]) <= p.bound) continue;  // false for a NaN
         return "sum " + std::to_string(i) + " of a product of " + std::to_string(rows) + "x" +

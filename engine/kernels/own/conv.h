@@ -17,8 +17,8 @@ std::unique_ptr<ConvKernel> make_winograd_conv(const ConvRequest& request, int t
 enum class WinogradProducts { Avx512, Amx, AmxEmulated };
 WinogradProducts winograd_products();
 
-// For tests: kernels made while one of these lives take this, whatever the processor has. make_conv() then follows
-// the rules of a processor with AMX.
+// For tests: kernels made while one of these lives take this, whatever the processor has. make_conv() then
+// follows the rules of a processor with AMX.
 class ScopedWinogradProducts {
  public:
   explicit ScopedWinogradProducts(WinogradProducts products);

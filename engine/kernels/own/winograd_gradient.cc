@@ -89,7 +89,9 @@ size_t WinogradGradient::arrangements() const {
 
 void WinogradGradient::arrange(size_t begin, size_t end, int pairs, const Pairs& p) const {
   const size_t inputs = static_cast<size_t>(tiling_.in_blocks()) * kernels_.places;
-  const auto at = [&](size_t i) { return i / kernels_.places * layout_.block + i % kernels_.places * layout_.place; };
+  const auto at = [&](size_t i) {
+    return i / kernels_.places * layout_.block + i % kernels_.places * layout_.place;
+  };
   for (size_t i = begin; i < end; ++i) {
     if (i < inputs)
       kernels_.arrange_inputs(pairs, p.inputs + at(i));
@@ -180,8 +182,8 @@ void WinogradGradient::run_together(int n, const void* x, const void* dy, float*
 }
 
 // One thread's groups of run_together().
-void WinogradGradient::multiply_strip(Share share, int thread, int used, bool add, bool last, const Pairs& pairs,
-                                      float* sums, float* dw) const {
+void WinogradGradient::multiply_strip(Share share, int thread, int used, bool add, bool last,
+                                      const Pairs& pairs, float* sums, float* dw) const {
   const size_t in_blocks = tiling_.in_blocks(), side = kernels_.group;
   if (single_strip_) {
     const SumsLayout to{sums + thread * side * side * block_sums(), 256, block_sums(), side * block_sums()};

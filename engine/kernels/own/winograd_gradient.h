@@ -46,7 +46,8 @@ class WinogradGradient {
   // Both of a share of all [block][place], blocks of inputs before those of outputs.
   size_t arrangements() const;
   void arrange(size_t begin, size_t end, int pairs, const Pairs& p) const;
-  void multiply(const Group& g, int place, int pairs, const Pairs& from, bool add, const SumsLayout& sums) const;
+  void multiply(const Group& g, int place, int pairs, const Pairs& from, bool add,
+                const SumsLayout& sums) const;
   void unpack(int in, int out, const float* const* sums, int parts, size_t at, size_t place, float* dw) const;
   void unpack(const Group& g, const SumsLayout& sums, float* dw) const;
   void run_apart(int n, const void* x, const void* dy, float* dw);

@@ -26,7 +26,7 @@ std::atomic<long> instructions{0};
 
 // An instruction with a three-byte VEX prefix.
 struct Decoded {
-  const uint8_t* next;                // the instruction after it
+  const uint8_t* next;                  // the instruction after it
   int map, prefix, wide, length, vvvv;  // mmmmm, pp, W, L, and the third register
   uint8_t opcode;
   bool memory;

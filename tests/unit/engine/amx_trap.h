@@ -1,6 +1,7 @@
-// Runs compiled AMX instructions on processors that have none: they end in SIGILL there, whose handler reads the
-// instruction (Intel's manual, volume 2), lets AmxEmulation do it on this thread's emulated registers, and goes on
-// behind it. Slow (some microseconds an instruction), but it is the machine code of the product that runs.
+// Runs compiled AMX instructions on processors that have none: they end in SIGILL there, whose handler reads
+// the instruction (Intel's manual, volume 2), lets AmxEmulation do it on this thread's emulated registers,
+// and goes on behind it. Slow (some microseconds an instruction), but it is the machine code of the product
+// that runs.
 #pragma once
 
 #include <csignal>

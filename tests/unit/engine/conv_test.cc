@@ -238,8 +238,8 @@ void expect_same_bits(const ConvGeometry& g, Type type, const std::string& kerne
   }
 }
 
-// What of tile products nothing else reaches: channels in an odd number of blocks or in part of one, groups of
-// tiles with one register's rows or two, pairs in several chunks, sums of each thread and of all together.
+// What of tile products nothing else reaches: channels in an odd number of blocks or in part of one, groups
+// of tiles with one register's rows or two, pairs in several chunks, sums of each thread and of all together.
 const Case kTileCases[] = {
     {"one block", geometry(2, 12, 12, 16, 16, 3, 1, 1)},
     {"three blocks to one", geometry(3, 9, 13, 48, 16, 3, 1, 1)},
@@ -256,7 +256,8 @@ TEST(TileProducts, MatchPlainLoopsEmulated) {
     for (const char* kernels : {"winograd2", "winograd4"})
       for (const int threads : {1, 2}) check(test, Type::Bf16, kernels, threads);
   // Whoever multiplied has given its registers back.
-  run_on_threads(2, [](void*, int) { EXPECT_FALSE(own::AmxEmulation::configured()); }, nullptr);
+  run_on_threads(
+      2, [](void*, int) { EXPECT_FALSE(own::AmxEmulation::configured()); }, nullptr);
 }
 
 // The compiled instructions: by the processor, or by the trap where it has none.
@@ -266,12 +267,16 @@ TEST(TileProducts, MatchPlainLoops) {
   const ScopedWinogradProducts products(WinogradProducts::Amx);
   for (const Case& test : kTileCases)
     for (const char* kernels : {"winograd2", "winograd4"}) check(test, Type::Bf16, kernels, 2);
-  if (!cpu().amx_bf16) EXPECT_GT(AmxTrap::count(), 10000);
-  run_on_threads(2, [](void*, int) { EXPECT_FALSE(own::AmxEmulation::configured()); }, nullptr);
+  if (!cpu().amx_bf16) {
+    EXPECT_GT(AmxTrap::count(), 10000);
+  }
+  run_on_threads(
+      2, [](void*, int) { EXPECT_FALSE(own::AmxEmulation::configured()); }, nullptr);
 }
 
 std::string chosen_name(const ConvGeometry& g, const std::string& kernels) {
-  Result<ChosenConv> made = make_conv({g, Type::Bf16, 1, true, true, std::make_shared<Workspace>(1)}, kernels);
+  Result<ChosenConv> made =
+      make_conv({g, Type::Bf16, 1, true, true, std::make_shared<Workspace>(1)}, kernels);
   return made ? made->kernel->name() : made.status().text();
 }
 
