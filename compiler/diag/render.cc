@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "compiler/diag/shown_text.h"
+
 namespace radl {
 namespace {
 
@@ -29,51 +31,6 @@ std::string_view color_of(Severity severity) {
   return severity == Severity::Error ? "1;31" : severity == Severity::Warning ? "1;33" : "1;36";
 }
 
-// The line with tabs spread and control characters replaced, and where the bytes [from, to) came to stand.
-struct ShownLine {
-  std::string text;
-  size_t from = 0, to = 0;
-};
-
-ShownLine show_line(std::string_view line, size_t from, size_t to, int tab_width) {
-  ShownLine shown;
-  size_t column = 0;
-  for (size_t at = 0; at <= line.size(); ++at) {
-    if (at == from) shown.from = column;
-    if (at == to) shown.to = column;
-    if (at == line.size()) break;
-    unsigned char c = static_cast<unsigned char>(line[at]);
-    if (c == '\t') {
-      size_t width = static_cast<size_t>(tab_width) - column % static_cast<size_t>(tab_width);
-      shown.text.append(width, ' ');
-      column += width;
-    } else if (c < 0x20 || c == 0x7f) {
-      shown.text += '?';
-      ++column;
-    } else {
-      shown.text += static_cast<char>(c);
-      column += (c & 0xC0) != 0x80;
-    }
-  }
-  if (to > line.size()) shown.to = column;
-  return shown;
-}
-
-// A long line is shown as the window around the caret.
-void cut(ShownLine& shown) {
-  constexpr size_t kWidth = 160;
-  if (shown.text.size() <= kWidth) return;
-  auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
-  if (!std::all_of(shown.text.begin(), shown.text.end(), is_ascii)) return;
-  size_t start = shown.from > 60 ? shown.from - 60 : 0;
-  size_t length = std::min(kWidth, shown.text.size() - start);
-  bool more = start + length < shown.text.size();
-  shown.text = (start ? "..." : "") + shown.text.substr(start, length) + (more ? "..." : "");
-  size_t shift = start ? start - 3 : 0;
-  shown.from -= shift;
-  shown.to = std::min(shown.to - shift, shown.text.size());
-}
-
 void snippet(std::string& out, const SourceFile& file, Span span, std::string_view label, Severity severity,
              const RenderOptions& options, size_t margin) {
   Painter paint{options.color};
@@ -83,14 +40,13 @@ void snippet(std::string& out, const SourceFile& file, Span span, std::string_vi
   size_t from = span.begin - begin;
   size_t to = std::min<size_t>(std::max(span.end, span.begin + 1) - begin, std::max(text.size(), from + 1));
   ShownLine shown = show_line(text, from, to, options.tab_width);
-  cut(shown);
   std::string number = std::to_string(line);
   std::string blank(margin, ' ');
   out += paint("1;34", blank + " |") + "\n";
   out += paint("1;34", std::string(margin - number.size(), ' ') + number + " |") + " " + shown.text + "\n";
   size_t width = shown.to > shown.from ? shown.to - shown.from : 1;
   std::string mark(width, '^');
-  if (!label.empty()) mark += " " + std::string(label);
+  if (!label.empty()) mark += " " + printable(label);
   out += paint("1;34", blank + " |") + " " + std::string(shown.from, ' ') + paint(color_of(severity), mark) +
          "\n";
 }
@@ -139,7 +95,7 @@ std::string render_text(const Diagnostic& d, const SourceMap& sources, const Ren
   Painter paint{options.color};
   std::string out = paint(color_of(d.severity), std::string(severity_name(d.severity)) + "[" +
                                                     std::string(code_info(d.code).id) + "]") +
-                    paint("1", ": " + d.message) + "\n";
+                    paint("1", ": " + printable(d.message)) + "\n";
   const SourceFile* file = sources.find(d.span.file);
   size_t margin = file ? std::to_string(file->line_of(d.span.begin)).size() : 1;
   for (const Note& note : d.notes)
@@ -147,17 +103,18 @@ std::string render_text(const Diagnostic& d, const SourceMap& sources, const Ren
       margin = std::max(margin, std::to_string(other->line_of(note.span.begin)).size());
   std::string blank(margin, ' ');
   if (file) {
-    out += paint("1;34", blank + "-->") + " " + sources.where(d.span) + "\n";
+    out += paint("1;34", blank + "-->") + " " + printable(sources.where(d.span)) + "\n";
     if (options.context) snippet(out, *file, d.span, d.label, d.severity, options, margin);
   }
   for (const Note& note : d.notes) {
     const SourceFile* other = sources.find(note.span.file);
-    out += paint("1;34", blank + " = ") + paint("1", "note: ") + note.message;
-    out += other ? " (" + sources.where(note.span) + ")\n" : "\n";
+    out += paint("1;34", blank + " = ") + paint("1", "note: ") + printable(note.message);
+    out += other ? " (" + printable(sources.where(note.span)) + ")\n" : "\n";
     if (other && options.context) snippet(out, *other, note.span, "", Severity::Note, options, margin);
   }
-  if (!d.help.empty()) out += paint("1;34", blank + " = ") + paint("1", "help: ") + d.help + "\n";
-  for (const Fix& fix : d.fixes) out += paint("1;34", blank + " = ") + paint("1", "fix: ") + fix.title + "\n";
+  if (!d.help.empty()) out += paint("1;34", blank + " = ") + paint("1", "help: ") + printable(d.help) + "\n";
+  for (const Fix& fix : d.fixes)
+    out += paint("1;34", blank + " = ") + paint("1", "fix: ") + printable(fix.title) + "\n";
   return out;
 }
 

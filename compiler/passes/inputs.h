@@ -1,6 +1,7 @@
 // Inputs: their declaration, where a value comes from, and whether it fits.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>

@@ -8,6 +8,7 @@
 
 #include <set>
 
+#include "common/topology.h"
 #include "compiler/passes/build.h"
 #include "compiler/passes/order_graph.h"
 
@@ -24,8 +25,13 @@ class Orderer {
     add_groups();
     add_afters();
     add_values();
-    std::vector<size_t> sorted = sort_vertices(vertices_);
-    if (sorted.size() != vertices_.size()) return report_cycle(sorted);
+    Waits waits(vertices_.size());
+    for (size_t v = 0; v < vertices_.size(); v++) {
+      for (const auto& [first, why] : vertices_[v].before) waits[v].push_back(first);
+    }
+    std::vector<size_t> sorted =
+        topological_order(waits, [this](size_t a, size_t b) { return vertices_[a].key < vertices_[b].key; });
+    if (sorted.size() != vertices_.size()) return report_cycles(find_cycles(waits));
     emit(sorted);
   }
 
@@ -174,6 +180,9 @@ class Orderer {
 
   // ---- cycles
 
+  static constexpr size_t kMostPlaces = 6;  // that a report of a cycle shows beside its first
+  static constexpr size_t kMostNames = 20;
+
   std::string name_of(const Vertex& vertex) const {
     switch (vertex.kind) {
       case Vertex::Item:
@@ -187,17 +196,28 @@ class Orderer {
     return "?";
   }
 
-  void report_cycle(const std::vector<size_t>& sorted) {
-    std::vector<size_t> way = cycle_in(vertices_, sorted);
-    Span span;
-    std::string text;
-    for (size_t at : way) {
-      const Vertex& vertex = vertices_[at];
-      if (!span.known() && vertex.kind == Vertex::Item) span = build_.items[vertex.place].span;
-      text += name_of(vertex) + " waits for ";
+  // One report for each; two instances of a module have the same cycle at the same place.
+  void report_cycles(const std::vector<std::vector<size_t>>& cycles) {
+    std::set<std::pair<uint32_t, uint32_t>> told;
+    for (const std::vector<size_t>& way : cycles) {
+      std::string text;
+      std::vector<Span> places;
+      for (size_t i = 0; i < way.size(); i++) {
+        const Vertex& vertex = vertices_[way[i]];
+        if (vertex.kind == Vertex::Item && build_.items[vertex.place].span.known())
+          places.push_back(build_.items[vertex.place].span);
+        if (i < kMostNames) text += name_of(vertex) + " waits for ";
+      }
+      if (way.size() > kMostNames) text += fmt::format("{} others, the last for ", way.size() - kMostNames);
+      text += name_of(vertices_[way.front()]);
+      Span span = places.empty() ? Span() : places.front();
+      if (span.known() && !told.emplace(span.file, span.begin).second) continue;
+      Diagnostic& report = build_.diagnostics.report(
+          DiagCode::StepCycle, span,
+          way.size() == 1 ? "this step waits for itself" : "these steps wait for each other");
+      report.with_help(text);
+      for (size_t i = 1; i < places.size() && i <= kMostPlaces; i++) report.note(places[i], "one of them");
     }
-    text += name_of(vertices_[way.front()]);
-    build_.diagnostics.report(DiagCode::StepCycle, span, "these steps wait for each other").with_help(text);
   }
 
   // ---- steps with edges

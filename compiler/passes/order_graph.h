@@ -1,4 +1,4 @@
-// The graph in which items, trainings and barriers are put in order (order.cc).
+// The vertices of the graph in which items, trainings and barriers are put in order (order.cc).
 #pragma once
 
 #include <cstddef>
@@ -22,13 +22,5 @@ struct Vertex {
   std::vector<size_t> steps;                           // places in Build::steps; of a barrier: its own
   int group = 0;
 };
-
-// The vertices, each behind those that come before it; the least key first where there is a choice. Those on
-// a cycle, and all behind one, are missing.
-std::vector<size_t> sort_vertices(const std::vector<Vertex>& vertices);
-
-// Of vertices that could not all be sorted: a cycle, each waiting for the next and the last one for the
-// first.
-std::vector<size_t> cycle_in(const std::vector<Vertex>& vertices, const std::vector<size_t>& sorted);
 
 }  // namespace radl::passes

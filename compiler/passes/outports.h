@@ -1,4 +1,4 @@
-// The `outports` feature: "22/tcp,8080-80,9000:9010/udp,10.0.0.0/8-5000".
+// The `outports` feature as rules of a network.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,8 @@
 
 namespace radl::passes {
 
-// What can be read of it; blanks after commas are taken. What cannot was reported by the check.
+// What can be read of it; blanks after commas are taken. What cannot, and ports that there are not, the check
+// has told.
 std::vector<ir::PortRule> parse_outports(std::string_view text);
 
 }  // namespace radl::passes

@@ -24,17 +24,16 @@ void check_configures(const Document& document, Diagnostics& diagnostics);
 void check_contextualize(const Document& document, Diagnostics& diagnostics);
 void check_unused(const Document& document, Diagnostics& diagnostics);
 
-// Is this name that of a sentence that could not be read: one with an unknown keyword, without a name, or that a text or
-// recipe without end swallowed? It was told of already; that nothing defines the name would be a second message about
-// the same mistake.
+// Is this name that of a sentence that could not be read: one with an unknown keyword, without a name, or
+// that a text or recipe without end swallowed? It was told of already; that nothing defines the name would be
+// a second message about the same mistake.
 bool may_be_defined(const Document& document, std::string_view name);
 
 // Type, operator, value and unit of one feature, at each place where it is written. True when it is right.
 bool check_feature(const FeatureSpec& spec, const Merged& feature, const Document& document,
                    Diagnostics& diagnostics, const CheckOptions& options);
-// Warnings for a name: unknown but near a known one, ranges and lists that RADL-JSON loses, plain secrets.
-void warn_feature(Scope scope, const FeatureSpec* spec, const Merged& feature, const Document& document,
-                  Diagnostics& diagnostics);
+// Warnings for a name: unknown, ranges and lists that RADL-JSON loses, plain secrets.
+void warn_feature(Scope scope, const FeatureSpec* spec, const Merged& feature, Diagnostics& diagnostics);
 
 // The first thing that PyYAML would refuse in a recipe: offset in `text` and what is wrong; nullopt when it
 // is fine.
@@ -43,12 +42,5 @@ struct YamlFault {
   std::string message;
 };
 std::optional<YamlFault> yaml_fault(std::string_view text);
-
-// What is wrong with an `outports` text: byte range in it and a sentence; nullopt when it is right.
-struct OutportsFault {
-  size_t begin, end;
-  std::string message;
-};
-std::optional<OutportsFault> outports_fault(std::string_view text, bool lenient);
 
 }  // namespace radl::sema

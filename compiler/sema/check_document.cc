@@ -3,6 +3,7 @@
 
 #include "common/text.h"
 #include "compiler/sema/check.h"
+#include "compiler/sema/outports.h"
 
 namespace radl::sema {
 namespace {
@@ -23,37 +24,53 @@ void check_set(Scope scope, const FeatureSet& features, const Document& document
                const CheckOptions& options) {
   for (const Merged& item : features.items) {
     const FeatureSpec* spec = find_feature(scope, item.name());
-    warn_feature(scope, spec, item, document, diagnostics);
+    warn_feature(scope, spec, item, diagnostics);
     if (spec && spec->checked) check_feature(*spec, item, document, diagnostics, options);
   }
 }
 
-bool service_port(int port) {
+// The first port of a service that is not meant for everybody, from `first` to `last`.
+std::optional<int> service_port(int first, int last) {
   static constexpr int kPorts[] = {22,   23,   445,  1433, 2049, 2375, 2379,  3306,
                                    3389, 5432, 5900, 5985, 6379, 9200, 11211, 27017};
-  return std::find(std::begin(kPorts), std::end(kPorts), port) != std::end(kPorts);
+  auto found = std::lower_bound(std::begin(kPorts), std::end(kPorts), first);
+  return found != std::end(kPorts) && *found <= last ? std::optional(*found) : std::nullopt;
+}
+
+void warn_open(const OutportsItem& item, std::string_view text, Span span, Diagnostics& diagnostics) {
+  bool world = item.cidr.empty() || item.cidr.ends_with("/0");
+  if (!world || item.protocol == "icmp") return;
+  auto port = service_port(item.remote, item.remote_end);
+  if (!port) port = service_port(item.local, item.local_end);
+  if (!port) return;
+  std::string message = "port " + std::to_string(*port) + " is open to every address";
+  if (item.remote != item.remote_end)
+    message += ", within " + std::to_string(item.remote) + ":" + std::to_string(item.remote_end);
+  else if (item.remote != *port)
+    message += ", as " + std::to_string(item.remote);
+  std::string_view ports = text.substr(item.begin, item.end - item.begin);
+  if (!item.cidr.empty()) ports.remove_prefix(item.cidr.size() + 1);
+  diagnostics.report(DiagCode::OpenToWorld, span, std::move(message))
+      .with_help("name who may connect: '192.0.2.0/24-" + std::string(ports) + "'");
 }
 
 void warn_ports(const ast::Expr* value, bool is_public, Diagnostics& diagnostics) {
   auto* text = ast::as<ast::String>(value);
   if (!text || outports_fault(text->text, true)) return;
-  for (std::string_view item : split(text->text, ',')) {
-    std::string_view one = trim(item);
-    size_t colons = static_cast<size_t>(std::count(one.begin(), one.end(), ':'));
-    size_t dash = one.find('-');
-    if (colons > 0 && dash != std::string_view::npos && one.find('/') > dash && one.find(':') < dash)
-      diagnostics.report(DiagCode::PortRangeIgnored, value->span,
+  for (const OutportsItem& item : outports_items(text->text)) {
+    Span span = value->span;
+    if (span.size() == text->text.size() + 2) {  // nothing was decoded: offsets hold
+      span.end = span.begin + 1 + static_cast<uint32_t>(item.end);
+      span.begin += 1 + static_cast<uint32_t>(item.begin);
+    }
+    if (!item.possible())
+      diagnostics.report(DiagCode::ImpossiblePorts, span, "there are no such ports: nothing is opened")
+          .with_help("ports go from 0 to 65535, and a range from its smaller number to its larger one");
+    else if (is_public)
+      warn_open(item, text->text, span, diagnostics);
+    if (item.second_range)
+      diagnostics.report(DiagCode::PortRangeIgnored, span,
                          "a range cannot be mapped: what stands behind `-` is ignored");
-    bool world = !one.starts_with("0.0.0.0/0-") ? one.find('.') == std::string_view::npos : true;
-    if (one.starts_with("0.0.0.0/0-")) one.remove_prefix(10);
-    int port = 0;
-    for (size_t i = 0; i < one.size() && i < 6 && one[i] >= '0' && one[i] <= '9'; ++i)
-      port = port * 10 + (one[i] - '0');
-    if (is_public && world && service_port(port))
-      diagnostics
-          .report(DiagCode::OpenToWorld, value->span,
-                  "port " + std::to_string(port) + " is open to every address")
-          .with_help("name who may connect: '192.0.2.0/24-" + std::string(one) + "'");
   }
 }
 

@@ -1,9 +1,9 @@
 // One feature against its row of the table.
 #include <algorithm>
-#include <array>
 
 #include "common/text.h"
 #include "compiler/sema/check.h"
+#include "compiler/sema/outports.h"
 #include "compiler/syntax/unicode.h"
 
 namespace radl::sema {
@@ -56,10 +56,11 @@ bool strong_password(std::string_view text) {
 }
 
 bool wrong_choice(const At& at, const ast::String& value) {
-  Diagnostic& d = at.diagnostics.report(DiagCode::WrongValue, value.span,
-                                        quoted(at.spec.name) + " is " + one_of(at.spec.values) + ", not '" +
-                                            std::string(value.text.substr(0, value.text.find('\n'))) +
-                                            (value.text.find('\n') == value.text.npos ? "'" : "...'"));
+  Diagnostic& d =
+      at.diagnostics.report(DiagCode::WrongValue, value.span,
+                            quoted(at.feature.name.text) + " is " + one_of(at.spec.values) + ", not '" +
+                                std::string(value.text.substr(0, value.text.find('\n'))) +
+                                (value.text.find('\n') == value.text.npos ? "'" : "...'"));
   if (value.text.find('\n') != value.text.npos)
     d.with_help("this text runs over several lines: is its quote missing?");
   if (auto near = nearest_name(value.text, at.spec.values))
@@ -102,9 +103,9 @@ bool check_text(const At& at, const ast::String& value, const Document& document
   const FeatureSpec& spec = at.spec;
   std::string_view text = value.text;
   if (at.feature.op != ast::Op::Eq && at.feature.op != ast::Op::Contains &&
-      spec.type != FeatureType::Version) {
-    Diagnostic& d =
-        at.diagnostics.report(DiagCode::WrongOperator, at.feature.op_span, quoted(spec.name) + " takes `=`");
+      operators_of(spec.type) == Operators::Equal) {
+    Diagnostic& d = at.diagnostics.report(DiagCode::WrongOperator, at.feature.op_span,
+                                          quoted(at.feature.name.text) + " takes `=`");
     d.fix("write `=`", at.feature.op_span, "=");
     return false;
   }
@@ -114,8 +115,9 @@ bool check_text(const At& at, const ast::String& value, const Document& document
       return one_of_values(spec, text) || i686 || wrong_choice(at, value);
     }
     case FeatureType::Version:
-      return is_version(text) || at.fail(DiagCode::WrongValue, value.span,
-                                         quoted(spec.name) + " is digits and dots, such as '22.04'");
+      return is_version(text) ||
+             at.fail(DiagCode::WrongValue, value.span,
+                     quoted(at.feature.name.text) + " is digits and dots, such as '22.04'");
     case FeatureType::Outports:
       return outports(at, value, options.lenient);
     case FeatureType::NetworkName:
@@ -123,8 +125,7 @@ bool check_text(const At& at, const ast::String& value, const Document& document
              unknown_name(at, DiagCode::UnknownNetwork, value, "network", document.networks.names());
     case FeatureType::AnsibleName:
       return document.ansibles.find(text) || may_be_defined(document, text) ||
-             unknown_name(at, DiagCode::UnknownAnsibleHost, value, "ansible host",
-                          document.ansibles.names());
+             unknown_name(at, DiagCode::UnknownAnsibleHost, value, "ansible host", document.ansibles.names());
     case FeatureType::Password:
       return strong_password(text) ||
              at.fail(
@@ -134,20 +135,21 @@ bool check_text(const At& at, const ast::String& value, const Document& document
       break;
   }
   if (spec.scope == Scope::Application && (spec.name == "name" || spec.name == "path") && text.empty())
-    return at.fail(DiagCode::WrongValue, value.span, quoted(spec.name) + " of an application is not empty");
+    return at.fail(DiagCode::WrongValue, value.span,
+                   quoted(at.feature.name.text) + " of an application is not empty");
   return true;
 }
 
 bool wrong_type(const At& at, Span span) {
   return at.fail(DiagCode::WrongType, span,
-                 quoted(at.spec.name) + " takes " + std::string(type_name(at.spec.type)));
+                 quoted(at.feature.name.text) + " takes " + std::string(type_name(at.spec.type)));
 }
 
 // '2' and '512M' where a number is wanted.
 bool number_in_quotes(const At& at, const ast::String& value) {
   Diagnostic& d =
       at.diagnostics.report(DiagCode::WrongType, value.span,
-                            quoted(at.spec.name) + " takes " + std::string(type_name(at.spec.type)));
+                            quoted(at.feature.name.text) + " takes " + std::string(type_name(at.spec.type)));
   size_t digits = value.text.find_first_not_of("0123456789");
   std::string_view unit = value.text.substr(std::min(digits, value.text.size()));
   bool word =
@@ -158,48 +160,38 @@ bool number_in_quotes(const At& at, const ast::String& value) {
 }
 
 bool known_unit(UnitClass units, std::string_view unit) {
-  static constexpr std::array<std::string_view, 16> kSizes = {
-      "b", "k", "m", "g", "t", "kb", "mb", "gb", "tb", "ki", "mi", "gi", "kib", "mib", "gib", "tib"};
-  static constexpr std::array<std::string_view, 3> kPerformance = {"ecu", "gceu", "hrz"};
-  auto in = [&](const auto& list) {
-    return std::any_of(list.begin(), list.end(),
-                       [&](std::string_view one) { return equal_ignoring_case(one, unit); });
-  };
-  switch (units) {
-    case UnitClass::None:
-      return unit.empty();
-    case UnitClass::Size:
-      return unit.empty() || in(kSizes);
-    case UnitClass::Performance:
-      return in(kPerformance);
-    default:
-      return true;
-  }
+  if (units == UnitClass::Any) return true;
+  if (unit.empty()) return units != UnitClass::Performance;
+  std::span<const std::string_view> known = units_of(units);
+  return std::any_of(known.begin(), known.end(),
+                     [&](std::string_view one) { return equal_ignoring_case(one, unit); });
 }
 
 bool check_number(const At& at, const ast::Number& number, const CheckOptions& options) {
   const FeatureSpec& spec = at.spec;
   bool integer = spec.type == FeatureType::Integer;
   if (!integer && spec.type != FeatureType::Number) {
-    Diagnostic& d = at.diagnostics.report(DiagCode::WrongType, number.span,
-                                          quoted(spec.name) + " takes " + std::string(type_name(spec.type)));
+    Diagnostic& d =
+        at.diagnostics.report(DiagCode::WrongType, number.span,
+                              quoted(at.feature.name.text) + " takes " + std::string(type_name(spec.type)));
     if (spec.type != FeatureType::Applications) d.labelled("texts stand in quotes");
     return false;
   }
   if (integer && number.is_float && !options.lenient) {
-    at.diagnostics.report(DiagCode::WrongType, number.span, quoted(spec.name) + " takes a whole number")
+    at.diagnostics
+        .report(DiagCode::WrongType, number.span, quoted(at.feature.name.text) + " takes a whole number")
         .with_help("use a smaller unit: 1536M instead of 1.5G");
     return false;
   }
   if (number.real < 0)
-    return at.fail(DiagCode::WrongValue, number.span, quoted(spec.name) + " is not negative");
+    return at.fail(DiagCode::WrongValue, number.span, quoted(at.feature.name.text) + " is not negative");
   if (known_unit(spec.unit, number.unit.text)) return true;
   std::string wanted = spec.unit == UnitClass::None ? "takes no unit"
                        : spec.unit == UnitClass::Size
                            ? "takes a size: K, M, G, T, KB ... or Ki, Mi, Gi, KiB ..."
                            : "needs a unit: ECU, GCEU or HRZ";
   Span span = number.unit ? number.unit.span : number.span;
-  return at.fail(DiagCode::WrongUnit, span, quoted(spec.name) + " " + wanted);
+  return at.fail(DiagCode::WrongUnit, span, quoted(at.feature.name.text) + " " + wanted);
 }
 
 bool check_value(const At& at, const ast::Expr& value, const Document& document,
@@ -248,7 +240,7 @@ bool check_feature(const FeatureSpec& spec, const Merged& feature, const Documen
     for (const Merged& item : group.items) {
       const FeatureSpec* row = find_feature(Scope::Application, item.name());
       if (row && row->checked) right = check_feature(*row, item, document, diagnostics, options) && right;
-      warn_feature(Scope::Application, row, item, document, diagnostics);
+      warn_feature(Scope::Application, row, item, diagnostics);
     }
   return right;
 }

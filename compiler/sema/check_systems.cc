@@ -59,7 +59,7 @@ class SystemCheck {
       return;
     }
     const FeatureSpec* spec = find_feature(Scope::System, item.name(), name);
-    warn_feature(Scope::System, spec, item, document_, diagnostics_);
+    warn_feature(Scope::System, spec, item, diagnostics_);
     if (!spec || !spec->checked) return;
     check_feature(*spec, item, document_, diagnostics_, options_);
     // A new password does not make a disk for the reference.

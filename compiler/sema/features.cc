@@ -45,6 +45,13 @@ Pattern pattern_of(std::string_view name) {
   return out;
 }
 
+// "input.*" for "input.0.path".
+std::string family_of(std::string_view name) {
+  size_t dot = name.find('.');
+  return dot == name.npos || dot + 1 == name.size() ? std::string()
+                                                    : std::string(name.substr(0, dot + 1)) + "*";
+}
+
 // Where the rows are: by scope and name, and those of systems' disks and interfaces by what follows the
 // number.
 struct Rows {
@@ -84,7 +91,11 @@ const FeatureSpec* find_feature(Scope scope, std::string_view name, const Indexe
   static Rows rows;
   auto row = [](uint32_t at) { return at == NameIndex::kNone ? nullptr : &all_features()[at]; };
   if (scope == Scope::None) return nullptr;
-  if (parts.kind.empty()) return row(rows.plain[static_cast<size_t>(scope)].find(name));
+  if (parts.kind.empty()) {
+    const NameIndex& plain = rows.plain[static_cast<size_t>(scope)];
+    uint32_t at = plain.find(name);
+    return row(at != NameIndex::kNone ? at : plain.find(family_of(name)));
+  }
   if (!parts.valid || scope != Scope::System) return nullptr;
   const NameIndex& index = rows.numbered(parts);
   uint32_t at = index.find(parts.rest);
@@ -97,7 +108,7 @@ std::string nearest_feature(Scope scope, std::string_view name) {
   Pattern wanted = pattern_of(name);
   std::vector<std::string_view> names;
   for (const FeatureSpec& spec : all_features())
-    if (spec.scope == scope) names.push_back(spec.name);
+    if (spec.scope == scope && !spec.name.ends_with('*')) names.push_back(spec.name);
   auto near = nearest_name(wanted.text, names);
   if (!near || *near == wanted.text) return {};
   std::string out;
@@ -153,6 +164,30 @@ Scope scope_of(ast::Kind sentence) {
   }
 }
 
+Operators operators_of(FeatureType type) {
+  switch (type) {
+    case FeatureType::Any:
+    case FeatureType::Number:
+    case FeatureType::Integer:
+    case FeatureType::Version:
+      return Operators::All;
+    case FeatureType::Applications:
+      return Operators::Contains;
+    default:
+      return Operators::Equal;
+  }
+}
+
+std::span<const std::string_view> units_of(UnitClass units) {
+  // A bare Ti is missing: the reference refuses it.
+  static constexpr std::string_view kSizes[] = {"B",  "K",  "M",  "G",  "T",   "KB",  "MB",  "GB",
+                                                "TB", "Ki", "Mi", "Gi", "KiB", "MiB", "GiB", "TiB"};
+  static constexpr std::string_view kPerformance[] = {"ECU", "GCEU", "HRZ"};
+  if (units == UnitClass::Size) return kSizes;
+  if (units == UnitClass::Performance) return kPerformance;
+  return {};
+}
+
 std::string_view type_name(FeatureType type) {
   switch (type) {
     case FeatureType::Any:
@@ -179,7 +214,8 @@ std::string_view scope_name(Scope scope) {
 }
 
 bool is_secret_name(std::string_view name) {
-  return name.ends_with("password") || name.ends_with("private_key") || name == "proxy_key";
+  return name.ends_with("password") || name.ends_with("private_key") || name.ends_with("secret_key") ||
+         name.ends_with(".token") || name == "proxy_key";
 }
 
 }  // namespace radl::sema

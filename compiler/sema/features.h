@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,9 +29,15 @@ enum class FeatureType : uint8_t {
 };
 enum class UnitClass : uint8_t { Any, None, Size, Performance };
 
+// How a feature may be written: with `=` alone, with any comparison, or as `contains (...)`.
+enum class Operators : uint8_t { Equal, All, Contains };
+Operators operators_of(FeatureType type);
+std::span<const std::string_view> units_of(
+    UnitClass units);  // in any case of letters; empty for Any and None
+
 struct FeatureSpec {
   Scope scope;
-  std::string_view name;  // "disk.N.size"
+  std::string_view name;  // "disk.N.size", "expose.*"
   FeatureType type;
   UnitClass unit;
   bool checked;  // the reference's check looks at it
@@ -59,6 +66,6 @@ std::string nearest_feature(Scope scope, std::string_view name);
 Scope scope_of(ast::Kind sentence);
 std::string_view type_name(FeatureType type);  // "a number", for messages and docs
 std::string_view scope_name(Scope scope);
-bool is_secret_name(std::string_view name);  // a password or private key
+bool is_secret_name(std::string_view name);  // a password, private key or token
 
 }  // namespace radl::sema

@@ -1,8 +1,14 @@
-// The text of `outports`: items joined by commas, each [CIDR-]PORTS[/P][-PORTS[/P]].
-#include "compiler/sema/check.h"
+// Items joined by commas, each [CIDR-]PORTS[/P][-PORTS[/P]].
+#include "compiler/sema/outports.h"
+
+#include <algorithm>
 
 namespace radl::sema {
 namespace {
+
+struct Ports {
+  int first = 0, last = 0;
+};
 
 struct Reader {
   std::string_view text;
@@ -19,12 +25,19 @@ struct Reader {
     while (!end() && count < most && text[at] >= '0' && text[at] <= '9') ++at, ++count;
     return count;
   }
+  bool port(int& value) {
+    size_t begin = at;
+    if (digits() == 0) return false;
+    value = 0;
+    for (size_t i = begin; i < at; ++i) value = std::min(value * 10 + (text[i] - '0'), kOutportsBeyond);
+    return true;
+  }
+  bool ports(Ports& made) {
+    if (!port(made.first)) return false;
+    made.last = made.first;
+    return !take(':') || port(made.last);
+  }
 };
-
-bool ports(Reader& reader) {
-  if (reader.digits() == 0) return false;
-  return !reader.take(':') || reader.digits() != 0;
-}
 
 // tcp, udp, icmp; empty when there is none; "?" for another word.
 std::string_view protocol(Reader& reader) {
@@ -57,47 +70,85 @@ bool cidr(std::string_view text, size_t group, size_t at, size_t& end) {
   return false;
 }
 
-std::string item_fault(std::string_view item) {
+// What stands behind the network, if there is one.
+std::string read_ports(std::string_view item, size_t from, OutportsItem& made) {
+  Reader reader{item, from};
+  Ports remote, local;
+  if (!reader.ports(remote)) return "a port is a number, or two with `:` between";
+  local = remote;
+  std::string_view first = protocol(reader), second;
+  if (first == "?") return "a protocol is tcp, udp or icmp";
+  if (reader.take('-')) {
+    if (!reader.ports(local)) return "behind `-` stands the port on the machine";
+    second = protocol(reader);
+    if (second == "?") return "a protocol is tcp, udp or icmp";
+    made.second_range = remote.first != remote.last || local.first != local.last;
+  }
+  if (!reader.end()) return "`" + std::string(item) + "` is not a port";
+  if (first.empty()) first = "tcp";
+  if (!second.empty() && first != second)
+    return "both sides need the same protocol, and the first is " + std::string(first);
+  made.protocol = first;
+  made.remote = remote.first;
+  made.remote_end = remote.last;
+  bool range = remote.first != remote.last;
+  made.local = range ? remote.first : local.first;
+  made.local_end = range ? remote.last : local.first;
+  return {};
+}
+
+std::string read_item(std::string_view item, OutportsItem& made) {
   if (item.empty()) return "an item is missing";
   if (item.find_first_of(" \t") != std::string_view::npos) return "`outports` has no blanks";
   if (item.ends_with('\n')) item.remove_suffix(1);
-  auto read = [&](size_t from) -> std::string {
-    Reader reader{item, from};
-    if (!ports(reader)) return "a port is a number, or two with `:` between";
-    std::string_view first = protocol(reader), second;
-    if (first == "?") return "a protocol is tcp, udp or icmp";
-    if (reader.take('-')) {
-      if (!ports(reader)) return "behind `-` stands the port on the machine";
-      second = protocol(reader);
-      if (second == "?") return "a protocol is tcp, udp or icmp";
-    }
-    if (!reader.end()) return "`" + std::string(item) + "` is not a port";
-    if (first.empty()) first = "tcp";
-    if (!second.empty() && first != second)
-      return "both sides need the same protocol, and the first is " + std::string(first);
-    return {};
-  };
-  std::string fault = read(0);
+  std::string fault = read_ports(item, 0, made);
   size_t behind = 0;
-  if (!fault.empty() && cidr(item, 0, 0, behind)) return read(behind);
-  return fault;
+  if (fault.empty() || !cidr(item, 0, 0, behind)) return fault;
+  made.cidr = item.substr(0, behind - 1);
+  return read_ports(item, behind, made);
+}
+
+// Calls `each(item, begin, end)` for the pieces between commas, until it returns false.
+template <class Each>
+void each_piece(std::string_view text, Each each) {
+  for (size_t begin = 0; begin <= text.size();) {
+    size_t end = std::min(text.find(',', begin), text.size());
+    if (!each(begin, end)) return;
+    begin = end + 1;
+  }
+}
+
+std::string_view without_blanks(std::string_view item) {
+  while (item.starts_with(' ')) item.remove_prefix(1);
+  while (item.ends_with(' ')) item.remove_suffix(1);
+  return item;
 }
 
 }  // namespace
 
 std::optional<OutportsFault> outports_fault(std::string_view text, bool lenient) {
-  for (size_t begin = 0; begin <= text.size();) {
-    size_t end = std::min(text.find(',', begin), text.size());
+  std::optional<OutportsFault> found;
+  each_piece(text, [&](size_t begin, size_t end) {
+    OutportsItem unused{begin, end, {}};
     std::string_view item = text.substr(begin, end - begin);
-    if (lenient) {
-      while (item.starts_with(' ')) item.remove_prefix(1);
-      while (item.ends_with(' ')) item.remove_suffix(1);
-    }
-    std::string fault = item_fault(item);
-    if (!fault.empty()) return OutportsFault{begin, end, fault};
-    begin = end + 1;
-  }
-  return std::nullopt;
+    std::string fault = read_item(lenient ? without_blanks(item) : item, unused);
+    if (!fault.empty()) found = OutportsFault{begin, end, std::move(fault)};
+    return !found;
+  });
+  return found;
+}
+
+std::vector<OutportsItem> outports_items(std::string_view text) {
+  std::vector<OutportsItem> items;
+  each_piece(text, [&](size_t begin, size_t end) {
+    std::string_view item = without_blanks(text.substr(begin, end - begin));
+    OutportsItem made;
+    made.begin = begin + static_cast<size_t>(item.empty() ? 0 : item.data() - (text.data() + begin));
+    made.end = made.begin + item.size();
+    if (read_item(item, made).empty()) items.push_back(made);
+    return true;
+  });
+  return items;
 }
 
 }  // namespace radl::sema

@@ -9,12 +9,16 @@ namespace {
 
 void warn_unknown(Scope scope, const Merged& feature, Diagnostics& diagnostics) {
   std::string near = nearest_feature(scope, feature.name());
-  if (near.empty()) return;
+  // A description says what it likes.
+  if (near.empty() && scope == Scope::Description) return;
   const ast::Name& name = feature.first->name;
-  diagnostics
-      .report(DiagCode::UnknownFeature, name.span, "no feature `" + std::string(name.text) + "` is known")
-      .labelled("did you mean `" + near + "`?")
-      .fix("write `" + near + "`", name.span, near);
+  Diagnostic& warning = diagnostics.report(DiagCode::UnknownFeature, name.span,
+                                           "no feature `" + std::string(name.text) + "` is known");
+  if (near.empty()) {
+    warning.with_help("it is kept and exported, but nothing reads it");
+    return;
+  }
+  warning.labelled("did you mean `" + near + "`?").fix("write `" + near + "`", name.span, near);
 }
 
 void warn_secret(const Merged& feature, Diagnostics& diagnostics) {
@@ -24,6 +28,17 @@ void warn_secret(const Merged& feature, Diagnostics& diagnostics) {
       .report(DiagCode::PlainSecret, feature.first->name.span,
               "`" + std::string(feature.name()) + "` is written in plain text")
       .with_help("make it an input");
+}
+
+// user:password@host
+void warn_proxy(const Merged& feature, Diagnostics& diagnostics) {
+  auto* text = ast::as<ast::String>(feature.value);
+  if (!text || text->text.find("@input.") != std::string_view::npos) return;
+  size_t at = text->text.rfind('@');
+  if (at == std::string_view::npos || text->text.substr(0, at).find(':') == std::string_view::npos) return;
+  diagnostics
+      .report(DiagCode::PlainSecret, text->span, "the password for the gateway is written in plain text")
+      .with_help("make it an input, or give the key in `proxy_key`");
 }
 
 void warn_image(const ast::Expr* value, Diagnostics& diagnostics) {
@@ -44,8 +59,7 @@ void warn_image(const ast::Expr* value, Diagnostics& diagnostics) {
 
 }  // namespace
 
-void warn_feature(Scope scope, const FeatureSpec* spec, const Merged& feature, const Document& document,
-                  Diagnostics& diagnostics) {
+void warn_feature(Scope scope, const FeatureSpec* spec, const Merged& feature, Diagnostics& diagnostics) {
   std::string_view name = feature.name();
   if (!spec && !name.starts_with("ec3_")) warn_unknown(scope, feature, diagnostics);
   bool range = feature.kind == Merged::Kind::Number && feature.lower.number && feature.upper.number;
@@ -54,6 +68,7 @@ void warn_feature(Scope scope, const FeatureSpec* spec, const Merged& feature, c
                        "RADL-JSON cannot hold this upper bound beside the lower one");
   if (feature.kind == Merged::Kind::Value) {
     if (is_secret_name(name)) warn_secret(feature, diagnostics);
+    if (scope == Scope::Network && name == "proxy_host") warn_proxy(feature, diagnostics);
     if (feature.value->kind == ast::Kind::ListValue && !name.ends_with("image.url") &&
         !name.ends_with("additional_dns_names"))
       diagnostics.report(DiagCode::ListElsewhere, feature.value->span,
@@ -78,7 +93,6 @@ void warn_feature(Scope scope, const FeatureSpec* spec, const Merged& feature, c
         diagnostics.report(DiagCode::FractionalCount, bound.number->span, "processors come in whole numbers");
         break;
       }
-  (void)document;
 }
 
 }  // namespace radl::sema

@@ -1,18 +1,11 @@
-// Just enough Unicode for RADL: decoding UTF-8, and which characters may be part of a name.
+// Just enough Unicode for RADL: which characters may be part of a name.
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <string_view>
+
+#include "compiler/source/utf8.h"
 
 namespace radl {
-
-struct CodePoint {
-  uint32_t value = 0;
-  uint32_t length = 0;  // bytes; 0: not UTF-8
-};
-CodePoint decode_utf8(std::string_view text);
-void append_utf8(std::string& out, uint32_t code_point);
 
 // Letters, digits and other numerals of Unicode 14, and `_`: what `\w` is in Python 3.11.
 bool is_word_character(uint32_t code_point);

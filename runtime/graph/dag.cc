@@ -1,8 +1,9 @@
-// Order, cycles, paths and drawing.
+// Edges, paths and drawing.
 #include "runtime/graph/dag.h"
 
 #include <algorithm>
-#include <queue>
+
+#include "common/topology.h"
 
 namespace radl {
 
@@ -24,43 +25,13 @@ void Dag::add_edge(Id first, Id then) {
   waiting.push_back(then);
 }
 
-std::vector<Dag::Id> Dag::topological_order() const {
-  std::vector<size_t> missing(size());
-  std::priority_queue<Id, std::vector<Id>, std::greater<>> free;
-  for (Id node = 0; node < size(); ++node) {
-    missing[node] = before_[node].size();
-    if (missing[node] == 0) free.push(node);
-  }
-  std::vector<Id> order;
-  order.reserve(size());
-  while (!free.empty()) {
-    Id node = free.top();
-    free.pop();
-    order.push_back(node);
-    for (Id next : after_[node]) {
-      if (--missing[next] == 0) free.push(next);
-    }
-  }
-  return order;
-}
+std::vector<Dag::Id> Dag::topological_order() const { return radl::topological_order(before_); }
 
 std::vector<Dag::Id> Dag::find_cycle() const {
-  std::vector<Id> order = topological_order();
-  if (order.size() == size()) return {};
-  std::vector<bool> placed(size());
-  for (Id node : order) placed[node] = true;
-  // Walk back from any node that was not placed: each such node waits for another one, so a node comes twice.
-  Id node = static_cast<Id>(std::find(placed.begin(), placed.end(), false) - placed.begin());
-  std::vector<size_t> seen_at(size(), SIZE_MAX);
-  std::vector<Id> path;
-  while (seen_at[node] == SIZE_MAX) {
-    seen_at[node] = path.size();
-    path.push_back(node);
-    node = *std::find_if(before_[node].begin(), before_[node].end(), [&](Id b) { return !placed[b]; });
-  }
-  std::vector<Id> cycle(path.begin() + static_cast<std::ptrdiff_t>(seen_at[node]), path.end());
-  std::reverse(cycle.begin(), cycle.end());
-  return cycle;
+  std::vector<std::vector<Id>> cycles = find_cycles(before_);
+  if (cycles.empty()) return {};
+  std::reverse(cycles.front().begin(), cycles.front().end());
+  return std::move(cycles.front());
 }
 
 std::set<Dag::Id> Dag::dependents(Id node) const {

@@ -7,17 +7,22 @@ namespace {
 
 constexpr char kHead[] =
     "# Diagnostics\n\n"
-    "Made from `compiler/diag/codes.def`; do not edit. `radlc explain CODE` prints an entry, `radlc explain --list` the titles.\n\n"
-    "E codes are errors: the file is refused. W codes are warnings; `-Wno-CODE` or a comment `# radl: allow CODE` silences one\n"
+    "Made from `compiler/diag/codes.def`; do not edit. `radlc explain CODE` prints an entry, `radlc explain "
+    "--list` the titles.\n\n"
+    "E codes are errors: the file is refused. W codes are warnings; `-Wno-CODE` or a comment `# radl: allow "
+    "CODE` silences one\n"
     "([tools.md](tools.md)).\n";
 
 struct Part {
   const char* digits;
   const char* title;
 };
-constexpr Part kParts[] = {{"00", "Files and limits"},        {"01", "Syntax"},
-                           {"02", "How features combine"},    {"03", "The document"},
-                           {"04", "radl 2: names, types, modules"}, {"05", "radl 2: recipes"},
+constexpr Part kParts[] = {{"00", "Files and limits"},
+                           {"01", "Syntax"},
+                           {"02", "How features combine"},
+                           {"03", "The document"},
+                           {"04", "radl 2: names, types, modules"},
+                           {"05", "radl 2: recipes"},
                            {"06", "RADL-JSON"}};
 
 std::string part_of(std::string_view id) {

@@ -15,19 +15,41 @@ const Feature* find_feature(const Features& list, std::string_view name) {
   return nullptr;
 }
 
+// Source text on one line, without comments.
+std::string one_line(std::string_view text) {
+  std::string out;
+  bool in_text = false;
+  for (size_t at = 0; at < text.size(); ++at) {
+    char c = text[at];
+    if (in_text) {
+      out += c;
+      if (c == '\\' && at + 1 < text.size()) out += text[++at];
+      if (c == '\'') in_text = false;
+    } else if (c == '#') {
+      at = std::min(text.find('\n', at), text.size()) - 1;
+    } else if (c == ' ' || c == '\t' || c == '\n') {
+      if (!out.ends_with(' ')) out += ' ';
+    } else {
+      out += c;
+      in_text = c == '\'';
+    }
+  }
+  return out;
+}
+
 // The value as a reader wants it: texts without quotes, everything else as written.
 std::string value_text(const Tree& tree, const Features& list, std::string_view name) {
   const Feature* feature = find_feature(list, name);
   if (!feature) return "";
   auto* text = as<String>(feature->value);
   if (text && text->parts.empty()) return std::string(text->text);
-  return std::string(tree.source->text(feature->value->span));
+  return one_line(tree.source->text(feature->value->span));
 }
 
 // As written, for `code`: quotes tell a text from a number.
 std::string source_text(const Tree& tree, const Features& list, std::string_view name) {
   const Feature* feature = find_feature(list, name);
-  return feature ? std::string(tree.source->text(feature->value->span)) : "";
+  return feature ? one_line(tree.source->text(feature->value->span)) : "";
 }
 
 std::string cell(std::string_view text) {
@@ -43,7 +65,11 @@ std::string cell(std::string_view text) {
   return out;
 }
 
-std::string code(std::string_view text) { return text.empty() ? "" : "`" + cell(text) + "`"; }
+std::string code(std::string_view text) {
+  if (text.empty()) return "";
+  if (text.find('`') == std::string_view::npos) return "`" + cell(text) + "`";
+  return "`` " + cell(text) + " ``";
+}
 
 std::string row(const std::vector<std::string>& cells) {
   std::string out = "|";
@@ -179,9 +205,13 @@ class Page {
       if (source_text(tree_, body, "sensitive").find("yes") != std::string::npos ||
           source_text(tree_, body, "sensitive").find("true") != std::string::npos) {
         text += text.empty() ? "Sensitive." : " (sensitive)";
+        if (!preset.empty() && preset != "none" && preset != "''") preset = "(not shown)";
       }
       rows.push_back({code(input->name.text), cell(value_text(tree_, body, "type")),
-                      preset.empty() ? "required" : code(preset), limits(tree_, body), cell(text)});
+                      preset.empty()            ? "required"
+                      : preset == "(not shown)" ? preset
+                                                : code(preset),
+                      limits(tree_, body), cell(text)});
     }
     if (!rows.empty())
       out_ += "## Inputs\n\n" + table({"name", "type", "default", "limits", "meaning"}, rows);
@@ -201,7 +231,7 @@ class Page {
     for (const Sentence* sentence : tree_.sentences) {
       auto* deploy = as<Deploy>(sentence);
       if (!deploy || deploy->name.text != system || !deploy->count) continue;
-      out += (out.empty() ? "" : " + ") + code(tree_.source->text(deploy->count->span));
+      out += (out.empty() ? "" : " + ") + code(one_line(tree_.source->text(deploy->count->span)));
     }
     return out;
   }
@@ -214,7 +244,7 @@ class Page {
         bool told = feature->name.text == "cpu.count" || feature->name.text == "memory.size" ||
                     feature->name.text == "gpu.count" || feature->name.text == "instance_type";
         if (!told || feature->form != FeatureKind::Simple) continue;
-        asks += (asks.empty() ? "" : ", ") + code(tree_.source->text(feature->span));
+        asks += (asks.empty() ? "" : ", ") + code(one_line(tree_.source->text(feature->span)));
       }
       rows.push_back({code(system->name.text), deployed(system->name.text), asks,
                       cell(comment_above(tree_, system->span.begin))});
@@ -238,23 +268,40 @@ class Page {
     for (const Sentence* sentence : tree_.sentences) {
       auto* configure = as<Configure>(sentence);
       if (!configure) continue;
-      std::string kind = configure->recipe ? "Ansible" : configure->resources.empty() ? "none" : "native";
+      std::string kind = configure->recipe              ? tool(configure->name.text)
+                         : configure->resources.empty() ? "none"
+                                                        : "native";
       rows.push_back({code(configure->name.text), kind, runs(configure->name.text),
                       cell(comment_above(tree_, configure->span.begin))});
     }
     if (!rows.empty()) out_ += "## Recipes\n\n" + table({"name", "kind", "runs on", "meaning"}, rows);
   }
-  std::string runs(std::string_view recipe) const {
-    std::string out;
+  // Who runs a recipe between @begin and @end: what the first item that names it says.
+  std::string tool(std::string_view recipe) const {
     for (const Sentence* sentence : tree_.sentences) {
       auto* context = as<Contextualize>(sentence);
       if (!context) continue;
+      for (const Item* item : context->items)
+        if (item->configure.text == recipe && item->tool) return std::string(item->tool.text);
+    }
+    return "Ansible";
+  }
+  // Without a `contextualize` a recipe runs on the system that has its name.
+  std::string runs(std::string_view recipe) const {
+    std::string out;
+    bool contextualized = false;
+    for (const Sentence* sentence : tree_.sentences) {
+      auto* context = as<Contextualize>(sentence);
+      if (!context) continue;
+      contextualized = true;
       for (const Item* item : context->items) {
         if (item->configure.text != recipe) continue;
         out += (out.empty() ? "" : ", ") + code(item->system.text);
         if (item->step) out += " (step " + std::string(item->step->digits) + ")";
       }
     }
+    for (const Block* system : blocks(Kind::System))
+      if (!contextualized && system->name.text == recipe) return code(recipe);
     return out;
   }
 

@@ -133,12 +133,12 @@ class Completer {
     if (cursor_.owner.starts_with("use ")) return module_inputs();
     for (const Word& word : features_of(cursor_.owner)) {
       for (const std::string& name : with_indices(word.name)) {
-        bool again = word.group || word.compares;
+        bool again = word.group || word.number;
         if (!again &&
             std::find(cursor_.features.begin(), cursor_.features.end(), name) != cursor_.features.end())
           continue;
         std::string text = name + (word.group            ? " contains (name = '$1')"
-                                   : word.compares       ? " >= $1"
+                                   : word.number         ? " >= $1"
                                    : word.kind == "text" ? " = '$1'"
                                                          : " = $1");
         Json& item = add(name, kProperty, word.kind + (word.required ? ", obligatory" : ""), word.doc, text);
@@ -197,7 +197,7 @@ class Completer {
     auto word = find_feature(cursor_.owner, cursor_.feature);
     if (word && word->group) return words({"contains"});
     add("=", kKeyword, "", "");
-    if (word && !word->compares && cursor_.feature.find("version") == std::string::npos) return;
+    if (word && !word->compares) return;
     for (const char* op : {">=", "<=", ">", "<"}) add(op, kKeyword, "", "");
     if (!word) add("contains", kKeyword, "", "");
   }

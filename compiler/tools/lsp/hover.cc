@@ -22,6 +22,7 @@ std::string describe(const Word& word) {
   std::string out = fmt::format("**{}**: {}", word.name, word.kind);
   if (word.required) out += ", obligatory";
   out += "\n\n" + word.doc;
+  if (word.compares) out += "\n\nOperators: `=`, `<`, `>`, `<=`, `>=`";
   if (!word.values.empty()) out += "\n\nValues: " + joined(word.values);
   if (!word.units.empty()) out += "\n\nUnits: " + joined(word.units);
   if (!word.preset.empty()) out += "\n\nDefault: `" + word.preset + "`";

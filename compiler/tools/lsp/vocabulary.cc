@@ -19,10 +19,8 @@ std::vector<std::string> split_bars(std::string_view text) {
 }
 
 std::vector<std::string> units_of(sema::UnitClass unit) {
-  if (unit == sema::UnitClass::Size)
-    return {"K", "M", "G", "T", "Ki", "Mi", "Gi", "Ti", "KB", "MB", "GB", "TB"};
-  if (unit == sema::UnitClass::Performance) return {"ECU", "GCEU", "HRZ"};
-  return {};
+  auto units = sema::units_of(unit);
+  return {units.begin(), units.end()};
 }
 
 std::string kind_of(const sema::FeatureSpec& spec) {
@@ -56,7 +54,8 @@ Word word_of(const sema::FeatureSpec& spec) {
   word.values.assign(spec.values.begin(), spec.values.end());
   word.units = units_of(spec.unit);
   word.group = spec.type == sema::FeatureType::Applications;
-  word.compares = spec.type == sema::FeatureType::Number || spec.type == sema::FeatureType::Integer;
+  word.number = spec.type == sema::FeatureType::Number || spec.type == sema::FeatureType::Integer;
+  word.compares = sema::operators_of(spec.type) == sema::Operators::All;
   word.preset = spec.default_value;
   return word;
 }
@@ -147,7 +146,7 @@ std::vector<Word> features_of(std::string_view owner) {
   }
   if (sema::Scope scope = scope_of(owner); scope != sema::Scope::None) {
     for (const sema::FeatureSpec& spec : sema::all_features()) {
-      if (spec.scope == scope) words.push_back(word_of(spec));
+      if (spec.scope == scope && !spec.name.ends_with('*')) words.push_back(word_of(spec));
     }
     return words;
   }

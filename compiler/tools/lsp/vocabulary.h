@@ -16,7 +16,8 @@ struct Word {
   std::vector<std::string> values;  // what a text may be; empty: anything
   std::vector<std::string> units;
   bool group = false;     // takes contains ( )
-  bool compares = false;  // a number: all comparators make sense
+  bool compares = false;  // takes all comparators
+  bool number = false;
   std::string preset;     // default, as written; may be empty
   bool required = false;
 };

@@ -1,4 +1,4 @@
-// docs/diagnostics.md says what the compiler says. RADL_ACCEPT=1 writes it anew.
+// docs/diagnostics.md and docs/features.md say what the compiler says. RADL_ACCEPT=1 writes them anew.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -6,20 +6,31 @@
 #include "common/files.h"
 #include "compiler/diag/diagnostic.h"
 #include "compiler/tools/doc/codes_page.h"
+#include "compiler/tools/doc/features_page.h"
 
 namespace radl {
 namespace {
 
-TEST(DiagnosticsPage, IsUpToDate) {
-  const std::string path = RADL_SOURCE_DIR "/docs/diagnostics.md";
-  std::string wanted = diagnostics_page();
+void expect_page(const std::string& path, const std::string& wanted, const char* table) {
   if (std::getenv("RADL_ACCEPT")) {
     ASSERT_TRUE(write_file_atomic(path, wanted).ok());
   }
   auto found = read_file(path);
   ASSERT_TRUE(found.ok());
-  EXPECT_TRUE(*found == wanted) << path << " differs from compiler/diag/codes.def; "
+  EXPECT_TRUE(*found == wanted) << path << " differs from " << table << "; "
                                 << "run this test once with RADL_ACCEPT=1 in the environment";
+}
+
+TEST(DiagnosticsPage, IsUpToDate) {
+  expect_page(RADL_SOURCE_DIR "/docs/diagnostics.md", diagnostics_page(), "compiler/diag/codes.def");
+}
+
+TEST(FeaturesPage, IsUpToDate) {
+  std::string page = features_page();
+  expect_page(RADL_SOURCE_DIR "/docs/features.md", page, "compiler/sema/features.def");
+  EXPECT_NE(page.find("| `cpu.count` | a number | = < > <= >= | 1 |"), std::string::npos);
+  EXPECT_NE(page.find("| `cpu.arch` | a text: i386, x86_64 | = | x86_64 |"), std::string::npos);
+  EXPECT_NE(page.find("| `disk.N.applications` | a group, `contains (...)` | contains |"), std::string::npos);
 }
 
 TEST(DiagnosticsPage, EveryCodeIsExplained) {

@@ -1,0 +1,125 @@
+#include "compiler/diag/shown_text.h"
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "compiler/source/utf8.h"
+
+namespace radl {
+namespace {
+
+struct Columns {
+  uint32_t first, last;
+};
+constexpr Columns kWide[] = {
+#include "compiler/diag/wide.inc"
+};
+constexpr Columns kZeroWidth[] = {
+#include "compiler/diag/zero_width.inc"
+};
+
+template <size_t n>
+bool is_in(const Columns (&ranges)[n], uint32_t c) {
+  auto above = std::upper_bound(std::begin(ranges), std::end(ranges), c,
+                                [](uint32_t value, const Columns& range) { return value < range.first; });
+  return above != std::begin(ranges) && c <= std::prev(above)->last;
+}
+
+size_t columns_of(uint32_t c) { return c < 0x80 ? 1 : is_in(kZeroWidth, c) ? 0 : is_in(kWide, c) ? 2 : 1; }
+
+// Control characters, and those that turn the direction of writing: text would not look like what it is.
+bool is_unprintable(uint32_t c) {
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x202A && c <= 0x202E) ||
+         (c >= 0x2066 && c <= 0x2069) || c == 0x200E || c == 0x200F || c == 0x2028 || c == 0x2029 ||
+         c == 0x61C;
+}
+
+// One character as it is shown. Bytes that are no UTF-8 stand for themselves, one by one.
+struct Shown {
+  std::string text;
+  size_t bytes = 1, columns = 1;
+};
+
+Shown next_character(std::string_view text) {
+  CodePoint c = decode_utf8(text);
+  if (c.length == 0) return {"\xEF\xBF\xBD", 1, 1};
+  if (c.value < 0x20 || c.value == 0x7F) return {"?", 1, 1};
+  if (is_unprintable(c.value)) return {"\xEF\xBF\xBD", c.length, 1};
+  return {std::string(text.substr(0, c.length)), c.length, columns_of(c.value)};
+}
+
+// Columns [start, start + kWidth) of a line of `columns`; where each of its characters begins is in `starts`.
+constexpr size_t kWidth = 160, kBefore = 60;
+
+struct Cell {
+  size_t column, begin;  // in the line as shown: column, byte
+};
+
+void cut(ShownLine& shown, const std::vector<Cell>& cells, size_t columns) {
+  if (columns <= kWidth) return;
+  auto at = [&](size_t column) {
+    return std::lower_bound(cells.begin(), cells.end(), column,
+                            [](const Cell& cell, size_t value) { return cell.column < value; });
+  };
+  auto first = at(shown.from > kBefore ? shown.from - kBefore : 0);
+  auto last = at(first->column + kWidth);
+  bool before = first->begin > 0, after = last != cells.end();
+  size_t end = after ? last->begin : shown.text.size(), end_column = after ? last->column : columns;
+  size_t dots = before ? 3 : 0;
+  shown.text =
+      (before ? "..." : "") + shown.text.substr(first->begin, end - first->begin) + (after ? "..." : "");
+  shown.to = std::min(shown.to, end_column) - first->column + dots;
+  shown.from = shown.from - first->column + dots;
+}
+
+}  // namespace
+
+ShownLine show_line(std::string_view line, size_t from, size_t to, int tab_width) {
+  ShownLine shown;
+  size_t column = 0;
+  bool begun = false, ended = false;
+  std::vector<Cell> cells;
+  auto mark = [&](size_t at) {
+    if (!begun && at >= from) shown.from = column, begun = true;
+    if (!ended && at >= to) shown.to = column, ended = true;
+  };
+  for (size_t at = 0; at < line.size();) {
+    mark(at);
+    cells.push_back({column, shown.text.size()});
+    if (line[at] == '\t') {
+      size_t width = static_cast<size_t>(tab_width) - column % static_cast<size_t>(tab_width);
+      shown.text.append(width, ' ');
+      column += width;
+      ++at;
+      continue;
+    }
+    Shown c = next_character(line.substr(at));
+    shown.text += c.text;
+    column += c.columns;
+    at += c.bytes;
+  }
+  mark(line.size());
+  if (!begun) shown.from = column;
+  if (!ended) shown.to = column;
+  cut(shown, cells, column);
+  return shown;
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    size_t length = 1;
+    if (text[0] == '\n' || text[0] == '\t') {
+      out += text[0];
+    } else {
+      Shown c = next_character(text);
+      out += c.text;
+      length = c.bytes;
+    }
+    text.remove_prefix(length);
+  }
+  return out;
+}
+
+}  // namespace radl

@@ -1,0 +1,240 @@
+// Values of inputs: from texts and JSON, and whether they fit what is declared.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "compiler/expr/units.h"
+#include "compiler/passes/inputs.h"
+
+namespace radl::passes {
+
+using expr::Value;
+using ValueKind = expr::Kind;
+
+namespace {
+
+// "4G" -> 4 with unit G; nullopt when it is no number with (or without) a unit.
+std::optional<Value> number_from_text(std::string_view text) {
+  size_t end = 0;
+  while (end < text.size() && (std::isdigit(static_cast<unsigned char>(text[end])) || text[end] == '.' ||
+                               (end == 0 && text[end] == '-')))
+    end++;
+  std::string_view digits = text.substr(0, end), unit = text.substr(end);
+  while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
+  if (!std::all_of(unit.begin(), unit.end(), [](unsigned char c) { return std::isalpha(c); }))
+    return std::nullopt;
+  int64_t whole = 0;
+  auto [last, error] = std::from_chars(digits.data(), digits.data() + digits.size(), whole);
+  if (error == std::errc() && last == digits.data() + digits.size())
+    return Value::integer(whole, std::string(unit));
+  double real = 0;
+  auto [real_last, real_error] = std::from_chars(digits.data(), digits.data() + digits.size(), real);
+  if (real_error == std::errc() && real_last == digits.data() + digits.size())
+    return Value::real(real, std::string(unit));
+  return std::nullopt;
+}
+
+std::optional<Value> plain_from_json(const ir::Json& json) {
+  switch (json.type()) {
+    case ir::Json::value_t::boolean:
+      return Value::boolean(json.get<bool>());
+    case ir::Json::value_t::number_integer:
+      return Value::integer(json.get<int64_t>());
+    case ir::Json::value_t::number_unsigned:
+      if (json.get<uint64_t>() > INT64_MAX) return std::nullopt;
+      return Value::integer(json.get<int64_t>());
+    case ir::Json::value_t::number_float:
+      return Value::real(json.get<double>());
+    case ir::Json::value_t::string:
+      return Value::text(json.get<std::string>());
+    case ir::Json::value_t::array: {
+      expr::Items items;
+      for (const ir::Json& item : json) {
+        auto value = plain_from_json(item);
+        if (!value) return std::nullopt;
+        items.push_back(std::move(*value));
+      }
+      return Value::list(std::move(items));
+    }
+    case ir::Json::value_t::object: {
+      expr::Entries entries;
+      for (const auto& [key, item] : json.items()) {
+        auto value = plain_from_json(item);
+        if (!value) return std::nullopt;
+        entries.emplace(key, std::move(*value));
+      }
+      return Value::map(std::move(entries));
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+// Depth is checked before parsing: values from outside must not be able to exhaust the stack.
+std::optional<Value> structure_from_text(std::string_view text) {
+  int depth = 0;
+  for (char c : text) {
+    if (c == '[' || c == '{') depth++;
+    if (depth > 64) return std::nullopt;
+  }
+  ir::Json json = ir::Json::parse(text, nullptr, false);
+  return json.is_discarded() ? std::nullopt : plain_from_json(json);
+}
+
+std::optional<Value> list_from_text(std::string_view text) {
+  if (!text.empty() && text.front() == '[') return structure_from_text(text);
+  expr::Items items;
+  while (!text.empty()) {
+    size_t comma = std::min(text.find(','), text.size());
+    items.push_back(Value::text(std::string(text.substr(0, comma))));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return Value::list(std::move(items));
+}
+
+}  // namespace
+
+std::optional<Value> input_from_text(InputType type, std::string_view text) {
+  switch (type) {
+    case InputType::Integer:
+    case InputType::Number:
+    case InputType::Size:
+    case InputType::Duration:
+      return number_from_text(text);
+    case InputType::Boolean:
+      if (text == "yes" || text == "true") return Value::boolean(true);
+      if (text == "no" || text == "false") return Value::boolean(false);
+      return std::nullopt;
+    case InputType::List:
+      return list_from_text(text);
+    case InputType::Map:
+      return structure_from_text(text);
+    case InputType::System:
+    case InputType::Systems:
+      return std::nullopt;
+    case InputType::Text:
+    case InputType::Any:
+      return Value::text(std::string(text));
+  }
+  return std::nullopt;
+}
+
+std::optional<Value> input_from_json(InputType type, const ir::Json& json) {
+  // A text in JSON may hold what needs a unit: "memory": "4G".
+  if (json.is_string() && type != InputType::List) return input_from_text(type, json.get<std::string>());
+  return plain_from_json(json);
+}
+
+namespace {
+
+bool has_type(InputType type, Value& value) {
+  switch (type) {
+    case InputType::Any:
+      return value.kind() != ValueKind::Null && value.kind() != ValueKind::Namespace;
+    case InputType::Integer:
+      if (value.kind() == ValueKind::Real && value.unit().empty() &&
+          value.as_real() == std::floor(value.as_real()) && std::abs(value.as_real()) < 9e15) {
+        value = Value::integer(static_cast<int64_t>(value.as_real())).taint(value);
+      }
+      return value.kind() == ValueKind::Integer && value.unit().empty();
+    case InputType::Number:
+      return value.is_number() && value.unit().empty();
+    case InputType::Size:
+      return value.is_number() && expr::size_factor(value.unit()).has_value();
+    case InputType::Duration:
+      return value.is_number() && expr::duration_factor(value.unit()).has_value();
+    case InputType::Text:
+      return value.is_text() || value.kind() == ValueKind::Unknown;
+    case InputType::Boolean:
+      if (value.kind() == ValueKind::Text && (value.as_text() == "yes" || value.as_text() == "no")) {
+        value = Value::boolean(value.as_text() == "yes").taint(value);
+      }
+      return value.kind() == ValueKind::Boolean;
+    case InputType::List:
+      return value.kind() == ValueKind::List;
+    case InputType::Map:
+      return value.kind() == ValueKind::Map;
+    case InputType::System:
+      return value.kind() == ValueKind::System;
+    case InputType::Systems:
+      if (value.kind() == ValueKind::System) value = Value::list({value});
+      if (value.kind() != ValueKind::List) return false;
+      return std::all_of(value.items().begin(), value.items().end(),
+                         [](const Value& v) { return v.kind() == ValueKind::System; });
+  }
+  return false;
+}
+
+// An input whose default is `none` may be left out, or given as `none`.
+bool is_none(const ast::Expr* expression) {
+  auto* reference = ast::as<ast::Reference>(expression);
+  return reference != nullptr && reference->parts.size() == 1 && reference->parts[0].name.text == "none";
+}
+
+double in_base(InputType type, const Value& value) {
+  auto factor =
+      type == InputType::Duration ? expr::duration_factor(value.unit()) : expr::size_factor(value.unit());
+  return value.as_real() * factor.value_or(1);
+}
+
+// For messages: secrets are not shown.
+std::string shown(const Value& value) {
+  if (value.sensitive()) return "this value";
+  auto text = expr::display(value);
+  return text ? fmt::format("'{}'", *text) : std::string(expr::kind_name(value.kind()));
+}
+
+}  // namespace
+
+Value fit_input(const InputDeclaration& declaration, std::string_view name, Value value, Span at,
+                Diagnostics& diagnostics) {
+  auto wrong = [&](std::string message) {
+    diagnostics.report(DiagCode::InputValue, at, std::move(message));
+    return Value();
+  };
+  if (value.is_error()) return value;
+  if (value.kind() == ValueKind::Null && is_none(declaration.default_value)) return value;
+  if (!has_type(declaration.type, value)) {
+    return wrong(
+        fmt::format("input '{}' takes {} {}, not {}", name,
+                    declaration.type == InputType::Integer || declaration.type == InputType::Any ? "an" : "a",
+                    input_type_name(declaration.type), shown(value)));
+  }
+  if (value.is_number()) {
+    double number = in_base(declaration.type, value);
+    if (declaration.min && number < in_base(declaration.type, *declaration.min)) {
+      return wrong(fmt::format("input '{}' is at least {}; {} is less", name,
+                               *expr::display(*declaration.min), shown(value)));
+    }
+    if (declaration.max && number > in_base(declaration.type, *declaration.max)) {
+      return wrong(fmt::format("input '{}' is at most {}; {} is more", name, *expr::display(*declaration.max),
+                               shown(value)));
+    }
+  }
+  if (!declaration.one_of.empty() &&
+      std::none_of(declaration.one_of.begin(), declaration.one_of.end(),
+                   [&](const Value& each) { return expr::equal(each, value); })) {
+    std::vector<std::string> choices;
+    for (const Value& each : declaration.one_of) choices.push_back(expr::display(each).value_or("?"));
+    return wrong(
+        fmt::format("input '{}' is one of {}; {} is not", name, fmt::join(choices, ", "), shown(value)));
+  }
+  if (!declaration.pattern.empty() && value.kind() == ValueKind::Text) {
+    // The library's matcher is recursive: a bound on the text keeps it off the end of the stack.
+    constexpr size_t kMost = 1024;
+    if (value.as_text().size() > kMost)
+      return wrong(
+          fmt::format("input '{}' is longer than the {} bytes that a pattern is matched with", name, kMost));
+    if (!std::regex_match(value.as_text(), std::regex(declaration.pattern))) {
+      return wrong(fmt::format("input '{}' does not match the pattern {}: {}", name, declaration.pattern,
+                               shown(value)));
+    }
+  }
+  return value;
+}
+
+}  // namespace radl::passes

@@ -1,0 +1,39 @@
+// The text of `outports`: "22/tcp,8080-80,9000:9010/udp,10.0.0.0/8-5000". One reader for the check and the
+// compiler.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace radl::sema {
+
+// What is wrong with the text: byte range in it and a sentence; nullopt when it is right. `lenient` takes
+// blanks around items.
+struct OutportsFault {
+  size_t begin, end;
+  std::string message;
+};
+std::optional<OutportsFault> outports_fault(std::string_view text, bool lenient);
+
+// One item of a text without fault. Numbers beyond all ports are kOutportsBeyond.
+inline constexpr int kOutportsBeyond = 65536;
+struct OutportsItem {
+  size_t begin, end;      // in the text
+  std::string_view cidr;  // empty: from everywhere
+  std::string_view protocol = "tcp";
+  int remote = 0, remote_end = 0;  // outside; one port: both are the same
+  int local = 0, local_end = 0;    // on the machine; of a range: the same as outside
+  bool second_range = false;       // a range stands beside a `-`: ranges are not mapped
+
+  // Whether there are such ports: up to 65535, the smaller one first.
+  bool possible() const {
+    return remote <= remote_end && local <= local_end && remote_end < kOutportsBeyond &&
+           local_end < kOutportsBeyond;
+  }
+};
+std::vector<OutportsItem> outports_items(std::string_view text);
+
+}  // namespace radl::sema

@@ -1,0 +1,17 @@
+// UTF-8 to code points and back.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace radl {
+
+struct CodePoint {
+  uint32_t value = 0;
+  uint32_t length = 0;  // bytes; 0: not UTF-8
+};
+CodePoint decode_utf8(std::string_view text);
+void append_utf8(std::string& out, uint32_t code_point);
+
+}  // namespace radl

@@ -1,0 +1,85 @@
+#include "compiler/tools/doc/features_page.h"
+
+#include "compiler/sema/features.h"
+
+namespace radl {
+namespace {
+
+constexpr char kFeaturesHead[] =
+    "# Features\n\n"
+    "Made from `compiler/sema/features.def`; do not edit. `radlc doc --features` prints it.\n\n"
+    "`N` and `I` are numbers from 0; `.*` stands for any further parts. An unknown feature is kept and "
+    "exported, with a "
+    "warning\n(W0301), and so is every value of a feature that is marked *any*; the check looks at all "
+    "others. Units and "
+    "words of a choice\nmay be written in any case. Numbers may be given a range: `cpu.count >= 2 and "
+    "cpu.count <= 8`.\n";
+
+struct FeaturePart {
+  sema::Scope scope;
+  std::string_view title, text;
+};
+constexpr FeaturePart kFeatureParts[] = {
+    {sema::Scope::Network, "network", ""},
+    {sema::Scope::System, "system", ""},
+    {sema::Scope::Application, "disk.N.applications contains (...)", ""},
+    {sema::Scope::Ansible, "ansible",
+     "`host`, `credentials.username`, and one of `credentials.password` and `credentials.private_key` must "
+     "be there."},
+    {sema::Scope::Description, "description", "May say anything else as well."},
+    {sema::Scope::Option, "option (of contextualize)", ""},
+};
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
+  return out;
+}
+
+template <class Words>
+std::string listed(const Words& words) {
+  std::string out;
+  for (std::string_view word : words) out += (out.empty() ? "" : ", ") + std::string(word);
+  return out;
+}
+
+std::string takes(const sema::FeatureSpec& spec) {
+  std::string out(sema::type_name(spec.type));
+  if (!spec.values.empty()) out += ": " + listed(spec.values);
+  if (auto units = sema::units_of(spec.unit); !units.empty())
+    out += spec.unit == sema::UnitClass::Size ? ", size" : ", with " + listed(units);
+  return spec.checked || spec.type == sema::FeatureType::Any ? out : out + " (*any*)";
+}
+
+std::string_view written(sema::Operators operators) {
+  switch (operators) {
+    case sema::Operators::Equal:
+      return "=";
+    case sema::Operators::All:
+      return "= < > <= >=";
+    case sema::Operators::Contains:
+      return "contains";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string features_page() {
+  std::string out = kFeaturesHead;
+  out += "\nA size is a number, perhaps with one of " + listed(sema::units_of(sema::UnitClass::Size)) + ".\n";
+  for (const FeaturePart& part : kFeatureParts) {
+    out += "\n## " + std::string(part.title) + "\n\n";
+    if (!part.text.empty()) out += std::string(part.text) + "\n\n";
+    out += "| feature | takes | operators | default | meaning |\n|---|---|---|---|---|\n";
+    for (const sema::FeatureSpec& spec : sema::all_features()) {
+      if (spec.scope != part.scope) continue;
+      out += "| `" + std::string(spec.name) + "` | " + escaped(takes(spec)) + " | " +
+             std::string(written(sema::operators_of(spec.type))) + " | " + escaped(spec.default_value) + " | " +
+             escaped(spec.documentation) + " |\n";
+    }
+  }
+  return out;
+}
+
+}  // namespace radl
