@@ -18,7 +18,7 @@ std::vector<std::string> split_bars(std::string_view text) {
   return parts;
 }
 
-std::vector<std::string> units_of(sema::UnitClass unit) {
+std::vector<std::string> unit_words(sema::UnitClass unit) {
   auto units = sema::units_of(unit);
   return {units.begin(), units.end()};
 }
@@ -52,7 +52,7 @@ Word word_of(const sema::FeatureSpec& spec) {
   word.kind = kind_of(spec);
   word.doc = spec.documentation;
   word.values.assign(spec.values.begin(), spec.values.end());
-  word.units = units_of(spec.unit);
+  word.units = unit_words(spec.unit);
   word.group = spec.type == sema::FeatureType::Applications;
   word.number = spec.type == sema::FeatureType::Number || spec.type == sema::FeatureType::Integer;
   word.compares = sema::operators_of(spec.type) == sema::Operators::All;
@@ -72,7 +72,7 @@ Word word_of(const ir::Property& property) {
   }
   word.doc = property.doc;
   word.values = split_bars(property.one_of);
-  if (property.type == ir::PropertyType::Size) word.units = units_of(sema::UnitClass::Size);
+  if (property.type == ir::PropertyType::Size) word.units = unit_words(sema::UnitClass::Size);
   if (property.type == ir::PropertyType::Duration) word.units = {"s", "m", "h", "d"};
   word.preset = property.default_json;
   word.required = property.required;
