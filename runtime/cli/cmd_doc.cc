@@ -50,7 +50,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
   command->add_option("--name", *name, "the module's name, as `use` would write it (default: the file's)");
   command->add_option("-o,--output", *out, "file to write (default: standard output)")->type_name("FILE");
   return [=, &session]() -> int {
-    if (*features == !path->empty()) return report(session, invalid("give a FILE, or --features"));
+    if (*features == !path->empty()) return report(session, invalid("FILE is required, or --features"));
     return *features ? put(session, features_page(), *out) : run(session, *path, *name, *out);
   };
 }
