@@ -13,11 +13,10 @@
 
 namespace radl::engine::own {
 
-// Neighbouring tiles of one tile row. Rows are given by address and by the distance of their columns:
-// a row outside of the picture is a zero with distance 0. Columns outside [0, w) are zero.
+// Neighbouring tiles of one tile row. Rows are given by address, one outside of the picture as a row of
+// zeros. Columns outside [0, w) are zero.
 struct TileRow {
   const uint16_t* row[6];
-  size_t step[6];
   int w = 0;
   int first = 0;  // the first tile's first column; may be negative
   int tiles = 0;

@@ -59,7 +59,8 @@ struct Tiling {
 // The rows of units: of what the tiles need, or of the outputs that they are.
 class TileRows {
  public:
-  explicit TileRows(const Tiling& t) : t_(t), zeros_(2 * (std::max(t.c, t.oc) + 32)) {}
+  explicit TileRows(const Tiling& t)
+      : t_(t), zeros_(2 * (static_cast<size_t>(std::max(t.w * t.c, t.ow * t.oc)) + 32)) {}
 
   TileRow inputs(const TileUnit& u, const void* x) const {
     TileRow r = empty(t_.w, t_.c, u.column - t_.pl);
@@ -82,7 +83,6 @@ class TileRows {
  private:
   TileRow empty(int w, int c, int first) const {
     return {.row = {},
-            .step = {},
             .w = w,
             .first = first,
             .tiles = t_.segment,
@@ -92,7 +92,6 @@ class TileRows {
   void set(TileRow& r, int i, const uint16_t* pictures, size_t picture, int y, int h) const {
     const bool inside = y >= 0 && y < h;
     r.row[i] = inside ? pictures + (picture * h + y) * r.w * r.channels : zero_;
-    r.step[i] = inside ? r.channels : 0;
   }
   const Tiling& t_;
   Buffer zeros_;
