@@ -43,9 +43,9 @@ struct ElementwiseKernels {
   // sum[c] += x, square[c] += x*x
   void (*channel_sums)(const void* x, size_t rows, int channels, float* sum, float* square);
   void (*pointwise)(const PointwiseArgs& args, size_t rows, const void* x, const void* r, void* z);
-  // sum[c] += d, sum_x[c] += d * (x - mean[c])
+  // sum[c] += d, sum_x[c] += d * (x - mean[c]); d is written to `d` (null: not; may be dz).
   void (*pointwise_sums)(const PointwiseArgs& args, size_t rows, const void* x, const void* r, const void* dz,
-                         const float* mean, float* sum, float* sum_x);
+                         const float* mean, float* sum, float* sum_x, void* d);
   void (*pointwise_backward)(const PointwiseArgs& args, const PointwiseGradient& gradient, size_t rows,
                              const void* x, const void* r, const void* dz);
   // One picture; `index` [oh*ow*c] receives the window position of the maximum (the first of equals).

@@ -155,7 +155,7 @@ class GroupNormOp : public NormOp {
     channel_scale(s, picture, w);
     std::fill_n(w.sum, 2 * channels, 0.0f);
     kernels_.pointwise_sums(arguments(w), in_->rows(1), in_->picture(picture), nullptr,
-                            out_->gradient->picture(picture), w.mean, w.sum, w.square);
+                            out_->gradient->picture(picture), w.mean, w.sum, w.square, nullptr);
     const double count = static_cast<double>(in_->rows(1)) * each();
     double* partial = partial_.data() + thread * 2 * channels;
     for (int g = 0; g < spec_.groups; ++g) {

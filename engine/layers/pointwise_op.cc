@@ -41,8 +41,10 @@ class PointwiseOp : public Op {
     if (!z_->wants_gradient) return;
     p.use(z_->gradient), p.use(x_);
     if (r_) p.use(r_);
-    if (r_) to_r_ = p.gradient(r_);
-    to_x_ = p.gradient(x_, z_->gradient);
+    // After norm_gradients() d lies where dz was: it is r's gradient, if that is the first.
+    if (r_) to_r_ = p.gradient(r_, spec_.norm ? z_->gradient : nullptr);
+    r_has_d_ = to_r_.tensor == z_->gradient;
+    to_x_ = p.gradient(x_, r_has_d_ ? nullptr : z_->gradient);
   }
 
   void forward(const StepContext& s) override {
@@ -55,8 +57,8 @@ class PointwiseOp : public Op {
 
   void backward(const StepContext& s) override {
     if (!z_->wants_gradient) return;
-    const PointwiseArgs args = arguments();
-    if (spec_.norm) norm_gradients(s, args);
+    PointwiseArgs args = arguments();
+    if (spec_.norm) norm_gradients(s, args), args.act = Act::None;
     if (!to_x_.tensor && !to_r_.tensor) return;
     PointwiseGradient g;
     if (spec_.norm) g.a = a_.data(), g.b = b_.data(), g.e = e_.data();
@@ -64,9 +66,9 @@ class PointwiseOp : public Op {
     parallel_for(threads_, x_->rows(s.n), 64, [&](size_t begin, size_t end, int) {
       PointwiseGradient part = g;
       part.dx = to_x_.tensor ? to_x_.tensor->row(begin) : nullptr;
-      part.dr = to_r_.tensor ? to_r_.tensor->row(begin) : nullptr;
-      kernels_.pointwise_backward(args, part, end - begin, x_->row(begin), r_ ? r_->row(begin) : nullptr,
-                                  z_->gradient->row(begin));
+      part.dr = to_r_.tensor && !r_has_d_ ? to_r_.tensor->row(begin) : nullptr;
+      kernels_.pointwise_backward(args, part, end - begin, x_->row(begin),
+                                  r_ && !spec_.norm ? r_->row(begin) : nullptr, z_->gradient->row(begin));
     });
   }
 
@@ -110,7 +112,8 @@ class PointwiseOp : public Op {
     }
   }
 
-  // Sums of d and d * (x - mean), then gamma's and beta's gradients and dx = a*d + b*x + e.
+  // Sums of d, the gradient before the activation, which takes the place of dz, and of d * (x - mean); then
+  // gamma's and beta's gradients and dx = a*d + b*x + e.
   void norm_gradients(const StepContext& s, const PointwiseArgs& args) {
     const size_t channels = x_->shape.c, rows = x_->rows(s.n), width = 2 * channels;
     std::fill(part_.begin(), part_.end(), 0.0);
@@ -119,7 +122,8 @@ class PointwiseOp : public Op {
       for (size_t row = begin; row < end; row += kRows) {
         std::fill_n(block, width, 0.0f);
         kernels_.pointwise_sums(args, std::min(kRows, end - row), x_->row(row), r_ ? r_->row(row) : nullptr,
-                                z_->gradient->row(row), mean_.data(), block, block + channels);
+                                z_->gradient->row(row), mean_.data(), block, block + channels,
+                                spec_.act == Act::None ? nullptr : z_->gradient->row(row));
         for (size_t i = 0; i < width; ++i) part_[thread * width + i] += block[i];
       }
     });
@@ -140,6 +144,7 @@ class PointwiseOp : public Op {
   PointwiseSpec spec_;
   Tensor *x_, *r_, *z_;
   GradientUse to_x_, to_r_;
+  bool r_has_d_ = false;  // the gradients of r and z share their memory
   int threads_;
   const ElementwiseKernels& kernels_;
   ChannelSums channel_sums_;

@@ -221,6 +221,25 @@ TEST(Elementwise, AllInstructionSetsAgree) {
     elementwise(Type::F32, false).pointwise(args, kRows, x.data(), nullptr, b.data());
     for (size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(a[i], b[i], 2e-5) << act_name(act) << " of " << x[i];
   }
+  // The sums of a backward pass, leaving what they summed up.
+  std::vector<float> dz(x.size()), d(x.size()), other(x.size()), sums(4 * kChannels), mean(kChannels, 0.5f);
+  for (float& v : dz) v = normal(random);
+  const PointwiseArgs relu{Act::Relu, 0, kChannels, scale.data(), shift.data()};
+  for (const bool best : {true, false}) {
+    float* to = sums.data() + (best ? 0 : 2 * kChannels);
+    elementwise(Type::F32, best)
+        .pointwise_sums(relu, kRows, x.data(), nullptr, dz.data(), mean.data(), to, to + kChannels,
+                        best ? d.data() : other.data());
+  }
+  EXPECT_EQ(d, other);
+  for (size_t i = 0; i < x.size(); ++i) {
+    const size_t c = i % kChannels;
+    const float before = x[i] * scale[c] + shift[c];
+    if (std::abs(before) > 1e-5f) {
+      ASSERT_EQ(d[i], before > 0 ? dz[i] : 0.0f) << i;
+    }
+  }
+  for (int i = 0; i < 2 * kChannels; ++i) EXPECT_NEAR(sums[i], sums[2 * kChannels + i], 1e-4f) << i;
   // Rounding to bf16 is to nearest even everywhere.
   std::vector<uint16_t> a(x.size()), b(x.size());
   elementwise(Type::Bf16, true).from_float(x.data(), a.data(), x.size());
