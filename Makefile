@@ -4,7 +4,7 @@ BUILD   ?= build
 PREFIX  ?= /usr/local
 JOBS    ?= $(shell nproc)
 # Several sources a compilation: a fifth of the time. -DCMAKE_UNITY_BUILD=OFF for quick rebuilds while editing.
-CMAKE_FLAGS ?= -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=12
+CMAKE_FLAGS ?= -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=24
 
 .PHONY: help deps deps-check build demo check check-sanitize check-conformance check-format install deb fuzz clean
 

@@ -9,6 +9,8 @@
 #include <numeric>
 #include <sstream>
 
+#include "common/text.h"
+
 namespace radl::engine {
 
 namespace {
@@ -142,31 +144,7 @@ Result<ModelLine> to_model_line(const RawLine& raw) {
   return line;
 }
 
-int distance(std::string_view a, std::string_view b) {
-  std::vector<int> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (size_t i = 0; i < a.size(); ++i) {
-    int diagonal = row[0]++;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const int change = diagonal + (a[i] != b[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, change});
-    }
-  }
-  return row[b.size()];
-}
-
 }  // namespace
-
-std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  std::string best;
-  int best_distance = static_cast<int>(word.size()) / 3 + 2;
-  for (const std::string& candidate : candidates) {
-    const int d = distance(word, candidate);
-    if (d < best_distance) best_distance = d, best = candidate;
-  }
-  return best;
-}
 
 GraphBuilder::GraphBuilder(Shape input, int classes) {
   graph_.name = "model";

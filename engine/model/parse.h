@@ -44,7 +44,4 @@ class GraphBuilder {
 // Fills a layer's attributes and output shape from the line; errors carry no line number.
 Status read_layer(const ModelLine& line, const std::vector<Shape>& inputs, int classes, Layer& layer);
 
-// "resnt20" -> "resnet20" when one candidate is near; empty otherwise.
-std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
-
 }  // namespace radl::engine

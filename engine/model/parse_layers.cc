@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 
+#include "common/text.h"
 #include "engine/model/parse.h"
 
 namespace radl::engine {

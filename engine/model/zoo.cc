@@ -1,6 +1,7 @@
 // The table of the zoo: which text stands behind a name.
 #include <fmt/format.h>
 
+#include "common/text.h"
 #include "engine/model/graph.h"
 #include "engine/model/parse.h"
 #include "engine/model/zoo_texts.h"

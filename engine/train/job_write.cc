@@ -11,17 +11,17 @@
 namespace radl::engine {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 std::string_view resume_name(Resume resume) {
   return resume == Resume::Auto ? "auto" : resume == Resume::Never ? "never" : "require";
 }
 
 // What decides the result of the training.
-Json result_part(const Job& job) {
+OrderedJson result_part(const Job& job) {
   const OptimizerSpec& o = job.optimizer;
   const ScheduleSpec& s = job.schedule;
-  Json out;
+  OrderedJson out;
   out["job"] = kJobVersion;
   out["model"] = job.model;
   out["dataset"] = {{"name", job.dataset.name},
@@ -62,7 +62,7 @@ Json result_part(const Job& job) {
   out["augment"] = {{"flip", a.flip},         {"translate", a.translate},  {"padding", a.padding},
                     {"cutout", a.cutout},     {"crop_area", a.crop_area},  {"brightness", a.brightness},
                     {"contrast", a.contrast}, {"saturation", a.saturation}};
-  Json resize = Json::array();
+  OrderedJson resize = OrderedJson::array();
   for (const ResizeSpec& r : job.resize) resize.push_back({{"scale", r.scale}, {"until", r.until}});
   out["resize"] = resize;
   out["sync"] = {{"mode", sync_mode_name(job.sync.mode)},
@@ -96,11 +96,11 @@ Status read_addresses(const nlohmann::json& value, const std::string& name, std:
 }  // namespace
 
 std::string write_job(const Job& job) {
-  Json out = result_part(job);
+  OrderedJson out = result_part(job);
   out["threads"] = job.threads;
   out["kernels"] = job.kernels;
   if (!job.cluster.empty()) {
-    Json cluster = Json::object();
+    OrderedJson cluster = OrderedJson::object();
     if (!job.cluster.chief.empty()) cluster["chief"] = job.cluster.chief;
     if (!job.cluster.ps.empty()) cluster["ps"] = job.cluster.ps;
     cluster["worker"] = job.cluster.worker;
@@ -114,7 +114,7 @@ std::string write_job(const Job& job) {
   out["evaluate"] = {{"every_epochs", job.evaluate.every_epochs},
                      {"flip", job.evaluate.flip},
                      {"translate", job.evaluate.translate}};
-  Json directories = Json::object();
+  OrderedJson directories = OrderedJson::object();
   if (!job.directories.checkpoint.empty()) directories["checkpoint"] = job.directories.checkpoint;
   if (!job.directories.events.empty()) directories["events"] = job.directories.events;
   if (!job.directories.model.empty()) directories["model"] = job.directories.model;
@@ -129,13 +129,13 @@ std::string write_job(const Job& job) {
 }
 
 std::string job_digest(const Job& job) {
-  Json part = result_part(job);
+  OrderedJson part = result_part(job);
   part["dataset"].erase("directory");
   return sha256_hex(part.dump());
 }
 
 std::string resume_settings(const Job& job) {
-  Json part = result_part(job);
+  OrderedJson part = result_part(job);
   part.erase("job");
   part.erase("epochs");
   part["dataset"].erase("directory");
@@ -144,11 +144,12 @@ std::string resume_settings(const Job& job) {
 }
 
 std::string differing_settings(const std::string& before, const std::string& now) {
-  Json old_parts = Json::parse(before, nullptr, false), new_parts = Json::parse(now, nullptr, false);
+  OrderedJson old_parts = OrderedJson::parse(before, nullptr, false),
+              new_parts = OrderedJson::parse(now, nullptr, false);
   if (!old_parts.is_structured() || !new_parts.is_structured()) return before == now ? "" : "all settings";
-  Json was = old_parts.flatten(), is = new_parts.flatten();
+  OrderedJson was = old_parts.flatten(), is = new_parts.flatten();
   std::string out;
-  auto text = [](const Json& from, const std::string& key) {
+  auto text = [](const OrderedJson& from, const std::string& key) {
     std::string value = from.contains(key) ? from[key].dump() : "not given";
     return value.size() > 60 ? value.substr(0, 57) + "..." : value;
   };

@@ -6,27 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "common/text.h"
+
 namespace radl::engine {
 namespace {
 
 using Json = nlohmann::json;
-
-// Edit distance with neighbouring swaps (optimal string alignment).
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
-  for (size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
-  for (size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    for (size_t j = 1; j <= b.size(); ++j) {
-      size_t cost = a[i - 1] == b[j - 1] ? 0 : 1;
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + cost});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
-      }
-    }
-  }
-  return d[a.size()][b.size()];
-}
 
 std::string list_of(const std::vector<std::string_view>& names) {
   std::string out;
@@ -74,19 +59,6 @@ Result<Json> parse_json_strict(std::string_view text, std::string_view file) {
   }
 }
 
-std::string nearest_name(std::string_view wrong, const std::vector<std::string>& names) {
-  std::string best;
-  size_t least = std::max<size_t>(1, wrong.size() / 3) + 1;
-  for (const std::string& name : names) {
-    size_t d = distance(wrong, name);
-    if (d < least) {
-      least = d;
-      best = name;
-    }
-  }
-  return best;
-}
-
 void Problems::add(const std::string& path, const std::string& what) { lines_.push_back(path + ": " + what); }
 
 Status Problems::status(std::string_view file) const {
@@ -106,7 +78,7 @@ Fields::~Fields() {
   if (!object_.is_object()) return;
   for (const auto& [key, value] : object_.items()) {
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-    std::string near = nearest_name(key, known_);
+    std::string near = nearest(key, known_);
     problems_.add(path_of(key.c_str()),
                   near.empty() ? "unknown key" : fmt::format("unknown key; did you mean \"{}\"?", near));
   }
@@ -240,7 +212,7 @@ void Fields::get_name(const char* key, const std::vector<std::string_view>& name
   if (!value->is_string()) return problems_.add(path_of(key), "must be a string: " + list_of(names));
   std::string text = value->get<std::string>();
   if (std::find(names.begin(), names.end(), text) == names.end()) {
-    std::string near = nearest_name(text, {names.begin(), names.end()});
+    std::string near = nearest(text, {names.begin(), names.end()});
     std::string hint = near.empty() ? "" : fmt::format(" (did you mean \"{}\"?)", near);
     return problems_.add(path_of(key), fmt::format("\"{}\" is none of {}{}", text, list_of(names), hint));
   }

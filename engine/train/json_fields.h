@@ -77,7 +77,4 @@ class Fields {
   std::vector<std::string> known_;
 };
 
-// The name of `names` that `wrong` was probably meant to be, "" if none is near.
-std::string nearest_name(std::string_view wrong, const std::vector<std::string>& names);
-
 }  // namespace radl::engine

@@ -12,6 +12,7 @@
 #include "common/files.h"
 #include "engine/export/events.h"
 #include "engine/kernels/cpu.h"
+#include "engine/train/clock.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/guard.h"
 #include "engine/train/mistakes.h"
@@ -20,14 +21,9 @@
 namespace radl::engine {
 namespace {
 
-using Json = nlohmann::ordered_json;
-using SteadyClock = std::chrono::steady_clock;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr double kLineSeconds = 0.5;  // between two step lines
-
-double since(SteadyClock::time_point begin) {
-  return std::chrono::duration<double>(SteadyClock::now() - begin).count();
-}
 
 TrainSums difference(const TrainSums& now, const TrainSums& before) {
   return {now.steps - before.steps, now.correct - before.correct, now.pictures - before.pictures,
@@ -105,8 +101,8 @@ class JobOverseer : public Overseer {
         return bad;
     }
     bool first = sums.steps > 0 && line_sums_.steps == 0;
-    if (first ||
-        (sums.steps > line_sums_.steps && (since(last_line_) >= kLineSeconds || done == setup_.length.total)))
+    if (first || (sums.steps > line_sums_.steps &&
+                  (seconds_since(last_line_) >= kLineSeconds || done == setup_.length.total)))
       write_line(done);
     return {};
   }
@@ -120,7 +116,7 @@ class JobOverseer : public Overseer {
     Result<Evaluation> result = run_evaluation(average, false);
     if (!result) return std::move(result).status();
     record(done, *result);
-    evaluation_seconds_ += since(begin);
+    evaluation_seconds_ += seconds_since(begin);
     return {};
   }
 
@@ -128,7 +124,7 @@ class JobOverseer : public Overseer {
     if (job_.directories.checkpoint.empty() || done == last_saved_) return false;
     const CheckpointSpec& c = job_.checkpoint;
     return crossed(last_saved_, done, c.every_epochs) ||
-           (c.every_seconds > 0 && since(last_save_) >= c.every_seconds);
+           (c.every_seconds > 0 && seconds_since(last_save_) >= c.every_seconds);
   }
 
   Status save(Checkpoint checkpoint) override {
@@ -140,23 +136,24 @@ class JobOverseer : public Overseer {
     checkpoint.settings = resume_settings(job_);
     checkpoint.model = setup_.network->description();
     History history = history_;
-    history.seconds += since(begin_);
+    history.seconds += seconds_since(begin_);
     history.pictures += sums_.pictures;
     if (TrainSums window = difference(sums_, evaluated_sums_); window.steps > 0) {
       history.train_loss = mean_loss(window);
       history.train_accuracy = accuracy(window);
     }
     checkpoint.numbers = write_history(history);
-    checkpoint_stall_ += captured + since(last_save_);
+    checkpoint_stall_ += captured + seconds_since(last_save_);
     writer_ = std::thread([this, checkpoint = std::move(checkpoint)] {
       auto begin = SteadyClock::now();
       Disk disk;
       Result<std::string> path =
           save_checkpoint(job_.directories.checkpoint, checkpoint, job_.checkpoint.keep, disk);
       saving_ = path.status();
-      checkpoint_writing_ += since(begin);
+      checkpoint_writing_ += seconds_since(begin);
       if (path.ok())
-        progress_.emit("checkpoint", {{"step", checkpoint.step}, {"path", *path}, {"seconds", since(begin)}});
+        progress_.emit("checkpoint",
+                       {{"step", checkpoint.step}, {"path", *path}, {"seconds", seconds_since(begin)}});
     });
     return {};
   }
@@ -167,8 +164,8 @@ class JobOverseer : public Overseer {
   }
 
   void peer(const char* kind, const std::string& name, const std::string& text, double silent) override {
-    history_.peers.push_back({history_.seconds + since(begin_), kind, name, text});
-    Json fields = {{"peer", name}};
+    history_.peers.push_back({history_.seconds + seconds_since(begin_), kind, name, text});
+    OrderedJson fields = {{"peer", name}};
     if (silent > 0) fields["after_seconds"] = silent;
     if (!text.empty()) fields["message"] = text;
     progress_.emit((std::string("peer_") + kind).c_str(), fields);
@@ -177,7 +174,7 @@ class JobOverseer : public Overseer {
   void note(const char* key, double value) override { notes_[key] = value; }
 
   Result<RunSummary> finish(uint64_t done, std::span<const float> average) override {
-    double train_seconds = since(begin_);
+    double train_seconds = seconds_since(begin_);
     if (sums_.steps > line_sums_.steps) write_line(done);
     Result<Evaluation> result = run_evaluation(average, true);
     if (!result) return std::move(result).status();
@@ -195,13 +192,13 @@ class JobOverseer : public Overseer {
       if (Status flushed = events_->flush(); !flushed.ok()) return flushed;
     }
     if (Status lines = progress_.status(); !lines.ok()) return lines;
-    Json fields = {{"test_loss", summary.test_loss}, {"test_accuracy", summary.test_accuracy}};
+    OrderedJson fields = {{"test_loss", summary.test_loss}, {"test_accuracy", summary.test_accuracy}};
     if (summary.test_accuracy_tta > 0) fields["test_accuracy_tta"] = summary.test_accuracy_tta;
-    fields.update(Json{{"step", done},
-                       {"seconds", summary.seconds},
-                       {"images_per_second", summary.images_per_second},
-                       {"model", summary.model},
-                       {"report", summary.report}});
+    fields.update(OrderedJson{{"step", done},
+                              {"seconds", summary.seconds},
+                              {"images_per_second", summary.images_per_second},
+                              {"model", summary.model},
+                              {"report", summary.report}});
     progress_.emit("finished", fields);
     return summary;
   }
@@ -233,7 +230,7 @@ class JobOverseer : public Overseer {
 
   void write_line(uint64_t done) {
     TrainSums window = difference(sums_, line_sums_);
-    double seconds = since(last_line_), elapsed = since(begin_);
+    double seconds = seconds_since(last_line_), elapsed = seconds_since(begin_);
     double rate = seconds > 0 ? static_cast<double>(window.pictures) / seconds : 0;
     uint64_t here = done - from_;
     double eta =
@@ -288,7 +285,7 @@ class JobOverseer : public Overseer {
     if (window.steps == 0) window = sums_;
     CurvePoint point{setup_.length.epoch_of(done),
                      done,
-                     history_.seconds + since(begin_),
+                     history_.seconds + seconds_since(begin_),
                      mean_loss(window),
                      accuracy(window),
                      e.loss,
@@ -328,7 +325,7 @@ class JobOverseer : public Overseer {
     s.test_accuracy = e.accuracy;
     s.test_accuracy_tta = e.accuracy_tta;
     s.train_seconds = train_seconds;
-    s.seconds = since(made_);
+    s.seconds = seconds_since(made_);
     s.images_per_second = train_seconds > 0 ? static_cast<double>(sums_.pictures) / train_seconds : 0;
     if (auto at = notes_.find("data_wait_seconds"); at != notes_.end()) s.data_wait_seconds = at->second;
     if (auto at = notes_.find("skipped_pictures"); at != notes_.end())

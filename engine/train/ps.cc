@@ -4,12 +4,11 @@
 #include <optional>
 #include <thread>
 
+#include "engine/train/clock.h"
 #include "engine/train/cluster.h"
 
 namespace radl::engine {
 namespace {
-
-using SteadyClock = std::chrono::steady_clock;
 
 void tell(Progress& progress, const dist::ServerEvent& event) {
   if (event.kind != "peer_refused") return;  // who comes and goes is the chief's to tell
@@ -25,7 +24,7 @@ Result<RunSummary> serve(const Job& job, const RunHooks& hooks, Progress& progre
   if (!outcome.ok()) return outcome;
   RunSummary out;
   out.task = job.task.name();
-  out.seconds = std::chrono::duration<double>(SteadyClock::now() - begin).count();
+  out.seconds = seconds_since(begin);
   progress.emit("finished", {{"seconds", out.seconds}});
   return out;
 }

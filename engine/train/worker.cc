@@ -5,18 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/kernels/cpu.h"
+#include "engine/train/clock.h"
 #include "engine/train/cluster.h"
 #include "engine/train/step.h"
 #include "engine/train/worker_lines.h"
 
 namespace radl::engine {
 namespace {
-
-using SteadyClock = std::chrono::steady_clock;
-
-double since(SteadyClock::time_point begin) {
-  return std::chrono::duration<double>(SteadyClock::now() - begin).count();
-}
 
 // One assignment computed: gradients stay in the network, the change of its statistics in `change`.
 Result<dist::StepOutcome> compute(Setup& setup, data::Loader& batches, BatchStep& step, uint64_t ticket,
@@ -79,7 +74,7 @@ Result<RunSummary> run_worker(const Job& job, const RunHooks& hooks, Progress& p
   RunSummary out;
   out.task = job.task.name();
   out.steps = *steps;
-  out.seconds = since(begin);
+  out.seconds = seconds_since(begin);
   progress.emit("finished", {{"step", *steps}, {"seconds", out.seconds}});
   return out;
 }
