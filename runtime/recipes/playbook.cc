@@ -4,6 +4,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <cctype>
 #include <regex>
 #include <vector>
 
@@ -97,11 +98,49 @@ Result<std::string> make_playbook(const std::string& recipe, const Header& heade
   return text.ends_with('\n') ? text : text + "\n";
 }
 
+namespace {
+
+// The end of hostvars[...], which begins with its bracket at `at`; 0 where it does not end soon.
+size_t after_index(std::string_view text, size_t at) {
+  int depth = 0;
+  for (const size_t limit = std::min(text.size(), at + 500); at < limit; ++at) {
+    depth += text[at] == '[' ? 1 : text[at] == ']' ? -1 : 0;
+    if (depth == 0) return at + 1;
+  }
+  return 0;
+}
+
+// What the inventory itself says of a host, as in hostvars[groups['x'][0]]['IM_NODE_PRIVATE_IP'].
+bool in_inventory(std::string_view variable) {
+  variable.remove_prefix(std::min(variable.find_first_not_of(" .['\"\\"), variable.size()));
+  for (std::string_view known : {"IM_", "ansible_host", "ansible_port", "ansible_user", "ansible_ssh_"}) {
+    if (!variable.starts_with(known)) continue;
+    variable.remove_prefix(known.size());
+    return known.ends_with('_') || variable.empty() ||
+           !(std::isalnum(static_cast<unsigned char>(variable[0])) || variable[0] == '_');
+  }
+  return false;
+}
+
+// True where a recipe reads more of another host than the inventory says.
+bool asks_other_hosts(std::string_view recipe) {
+  constexpr std::string_view name = "hostvars";
+  for (size_t at = recipe.find(name); at != std::string_view::npos; at = recipe.find(name, at + 1)) {
+    const size_t bracket = recipe.find_first_not_of(' ', at + name.size());
+    if (bracket == std::string_view::npos || recipe[bracket] != '[') return true;
+    const size_t end = after_index(recipe, bracket);
+    if (end == 0 || !in_inventory(recipe.substr(end, 100))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool uses_facts(const std::string& recipe) {
   static const std::regex fact(
-      R"(hostvars|ansible_facts|\bansible_(all_ipv4|architecture|default_ipv4|devices|distribution|dns|domain|env|eth|fqdn|hostname|interfaces|kernel|)"
+      R"(ansible_facts|\bansible_(all_ipv4|architecture|default_ipv4|devices|distribution|dns|domain|env|eth|fqdn|hostname|interfaces|kernel|)"
       R"(lsb|machine|memfree|memtotal|memory|mounts|nodename|os_family|pkg_mgr|processor|product|python|selinux|service_mgr|swap|system|userspace|virtualization|date_time|user_)\w*)");
-  return std::regex_search(recipe, fact);
+  return asks_other_hosts(recipe) || std::regex_search(recipe, fact);
 }
 
 }  // namespace radl::recipes

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <thread>
@@ -45,9 +46,10 @@ bool same_process(const Started& started) {
          process_start_time(started.pid) == started.start_time;
 }
 
-// True once the server says its version. That something takes the connection is not enough: a proxy on the
-// way may do so for everybody.
-bool answers(const Record& record) {
+// True when the server says its version within `patience_ms`. That something takes the connection is not
+// enough: a proxy on the way may do so for everybody, and may never notice a server that begins to listen
+// later.
+bool answers(const Record& record, int patience_ms) {
   int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return false;
   sockaddr_in address{};
@@ -58,11 +60,24 @@ bool answers(const Record& record) {
   if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 || errno == EINPROGRESS) {
     pollfd wait{fd, POLLIN, 0};
     char greeting[4] = {};
-    if (poll(&wait, 1, 500) == 1)
+    if (poll(&wait, 1, patience_ms) == 1)
       greeted = recv(fd, greeting, sizeof greeting, 0) == 4 && std::string_view(greeting, 4) == "SSH-";
   }
   close(fd);
   return greeted;
+}
+
+size_t size_of(const std::string& path) {
+  std::error_code error;
+  auto size = std::filesystem::file_size(path, error);
+  return error ? 0 : size;
+}
+
+// True once the server's log, from `begin` on, says that it listens. To connect to an address of a network of
+// its own earlier costs a second: the kernel asks for the neighbour, and asks again a second later.
+bool listens(const std::string& log, size_t begin) {
+  auto text = read_file(log);
+  return text && text->find("Server listening on", std::min(begin, text->size())) != std::string::npos;
 }
 
 std::string last_lines(const std::string& path) {
@@ -135,9 +150,15 @@ Status start_once(const NodeDirectory& node, const Record& record, SteadyClock::
     json started{{"pid", pid}, {"start_time", process_start_time(pid)}, {"boot", boot_id()}};
     return write_file_atomic(node.path("run/process.json"), started.dump() + "\n", 0600);
   };
+  const size_t logged = size_of(node.log());
   if (auto pid = start_detached(argv, options); !pid) return pid.status();
+  const auto quiet_until = SteadyClock::now() + std::chrono::seconds(2);  // a log that says less
+  int patience_ms = 50;
   for (int pause_ms = 2;; pause_ms = std::min(pause_ms + 1, 20)) {
-    if (answers(record)) return {};
+    if (listens(node.log(), logged) || SteadyClock::now() > quiet_until) {
+      if (answers(record, patience_ms)) return {};
+      patience_ms = std::min(patience_ms * 3 / 2, 1000);
+    }
     if (!node_runs(node))
       return {Code::Retry, fmt::format("the node's SSH server ended at once: {}", last_lines(node.log()))};
     if (cancelled && cancelled()) return {Code::Cancelled, "cancelled"};

@@ -226,6 +226,22 @@ TEST(Playbook, KeepsEveryByteBesidesTheHeader) {
   EXPECT_TRUE(contains(recipes::make_playbook("- a: [\n", {"h", true}).status().message(), "line"));
 }
 
+// Gathering takes a second a host: only where a recipe reads what a host alone knows.
+TEST(Playbook, KnowsWhoseFactsARecipeReads) {
+  EXPECT_FALSE(
+      recipes::uses_facts("- tasks: [{copy: {content: \"{{ hostvars[host]['IM_NODE_PRIVATE_IP'] }}\"}}]"));
+  EXPECT_FALSE(
+      recipes::uses_facts("{{ hostvars[groups['front'][0]]['IM_NODE_HOSTNAME'] }} {{ IM_MASTER_FQDN }}"));
+  EXPECT_FALSE(recipes::uses_facts("{{hostvars[ item ].IM_NODE_FQDN}} {{ hostvars[item].ansible_host }}"));
+  EXPECT_TRUE(recipes::uses_facts("{{ hostvars[item].ansible_hostname }}"));
+  EXPECT_TRUE(recipes::uses_facts("{{ hostvars[item]['ansible_default_ipv4']['address'] }}"));
+  EXPECT_TRUE(recipes::uses_facts("{{ hostvars[a].IM_X }} {{ hostvars[item].registered.stdout }}"));
+  EXPECT_TRUE(recipes::uses_facts("{{ hostvars | dict2items }}"));
+  EXPECT_TRUE(recipes::uses_facts("{{ hostvars[" + std::string(100000, '[')));
+  EXPECT_TRUE(recipes::uses_facts("when: ansible_os_family == 'Debian'"));
+  EXPECT_FALSE(recipes::uses_facts("- tasks: [{ping: }]"));
+}
+
 TEST(Galaxy, ReadsTheFormsOfApplications) {
   auto one = recipes::parse_requirement("ansible.roles.grycap.slurm,1.2");
   ASSERT_TRUE(one);
