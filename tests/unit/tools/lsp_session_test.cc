@@ -191,7 +191,8 @@ TEST(LspSession, AByteOrderMarkIsCounted) {
   EXPECT_TRUE(
       client.result("textDocument/hover", document_at(kUri, {{"line", 0}, {"character", character - 1}}))
           .is_null());
-  for (const Json& each : client.diagnostics()["diagnostics"]) {
+  const Json published = client.diagnostics();
+  for (const Json& each : published["diagnostics"]) {
     if (each["message"].get<std::string>().find("memory.sise") != std::string::npos) {
       EXPECT_EQ(each["range"]["start"]["character"], text.find("memory.sise") - 2) << each.dump();
     }
