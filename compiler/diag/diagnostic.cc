@@ -3,6 +3,31 @@
 #include <algorithm>
 
 namespace radl {
+namespace {
+
+// What several systems inherit is looked at in each. `list` is sorted.
+void drop_repeated(std::vector<Diagnostic>& list, size_t& errors, size_t& warnings) {
+  size_t kept = 0;
+  for (size_t i = 0; i < list.size(); ++i) {
+    const Diagnostic& d = list[i];
+    bool repeated = false;
+    for (size_t j = kept; j > 0 && !repeated; --j) {
+      const Diagnostic& told = list[j - 1];
+      if (told.span.file != d.span.file || told.span.begin != d.span.begin || !d.span.known()) break;
+      repeated =
+          told.code == d.code && told.span == d.span && told.message == d.message && told.help == d.help;
+    }
+    if (repeated) {
+      (d.severity == Severity::Error ? errors : warnings) -= 1;
+      continue;
+    }
+    if (kept != i) list[kept] = std::move(list[i]);
+    ++kept;
+  }
+  list.resize(kept);
+}
+
+}  // namespace
 
 Diagnostic& Diagnostics::report(DiagCode code, Span span, std::string message) {
   scratch_ = Diagnostic{code, code_info(code).severity, span, std::move(message)};
@@ -48,26 +73,32 @@ void Diagnostics::sort() {
     if (a.span.file != b.span.file) return a.span.file < b.span.file;
     return a.span.begin < b.span.begin;
   });
+  drop_repeated(list_, errors_, warnings_);
   drop_echoes();
 }
 
 void Diagnostics::drop_echoes() {
-  if (errors_ == 0 || warnings_ == 0) return;
-  auto touches = [](const Diagnostic& error, const Diagnostic& warning) {
-    return error.severity == Severity::Error && error.span.known() && error.span.file == warning.span.file &&
-           error.span.begin <= warning.span.end && warning.span.begin <= error.span.end;
+  if (errors_ == 0) return;
+  auto touches = [](const Diagnostic& error, const Diagnostic& echo) {
+    return error.severity == Severity::Error && error.span.known() && error.span.file == echo.span.file &&
+           error.span.begin <= echo.span.end && echo.span.begin <= error.span.end;
   };
   auto echo = [&](const Diagnostic& d) {
-    if (d.severity != Severity::Warning) return false;
-    if (d.code != DiagCode::JunkSkipped && d.code != DiagCode::OddUnit) return false;
-    return std::any_of(list_.begin(), list_.end(),
-                       [&](const Diagnostic& other) { return touches(other, d); });
+    bool near = d.code == DiagCode::JunkSkipped || d.code == DiagCode::OddUnit;
+    bool same = d.code == DiagCode::UnknownFeature || d.code == DiagCode::ListElsewhere ||
+                d.code == DiagCode::WrongOperator || d.code == DiagCode::WrongUnit;
+    if (!same && (!near || d.severity != Severity::Warning)) return false;
+    return std::any_of(list_.begin(), list_.end(), [&](const Diagnostic& other) {
+      return touches(other, d) && (near || (other.span == d.span && other.code != d.code));
+    });
   };
   std::vector<bool> drop(list_.size());
-  for (size_t i = 0; i < list_.size(); ++i) drop[i] = echo(list_[i]);
-  size_t at = 0, before = list_.size();
+  for (size_t i = 0; i < list_.size(); ++i) {
+    drop[i] = echo(list_[i]);
+    if (drop[i]) (list_[i].severity == Severity::Error ? errors_ : warnings_) -= 1;
+  }
+  size_t at = 0;
   std::erase_if(list_, [&](const Diagnostic&) { return drop[at++]; });
-  warnings_ -= before - list_.size();
 }
 
 void Diagnostics::append(const Diagnostics& other) {

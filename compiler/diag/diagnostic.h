@@ -110,8 +110,8 @@ class Diagnostics {
   size_t warnings() const { return warnings_; }
   size_t dropped() const { return dropped_; }  // beyond the caps
   bool has(DiagCode code) const;
-  // By file, offset, then order of arrival. A warning about characters or units at the very place of an error
-  // says nothing new and is dropped.
+  // By file, offset, then order of arrival. What is said about characters, units, operators, names or lists
+  // at the very place of another error says nothing new and is dropped.
   void sort();
   void append(const Diagnostics& other);
   void clear();

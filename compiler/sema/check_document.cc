@@ -1,5 +1,6 @@
 // The passes of the document check; systems are in check_systems.cc.
 #include <algorithm>
+#include <span>
 
 #include "common/text.h"
 #include "compiler/sema/check.h"
@@ -11,6 +12,8 @@ namespace {
 template <class T>
 void unknown(const Document::Named<T>& named, DiagCode code, std::string_view what, const ast::Name& name,
              Diagnostics& diagnostics) {
+  // A name of a module that is not there.
+  if (name.text.find('.') != name.text.npos && diagnostics.has(DiagCode::ModuleNotFound)) return;
   std::vector<std::string_view> names = named.names();
   Diagnostic& d = diagnostics.report(
       code, name.span, "there is no " + std::string(what) + " `" + std::string(name.text) + "`");
@@ -30,18 +33,20 @@ void check_set(Scope scope, const FeatureSet& features, const Document& document
 }
 
 // The first port of a service that is not meant for everybody, from `first` to `last`.
-std::optional<int> service_port(int first, int last) {
-  static constexpr int kPorts[] = {22,   23,   445,  1433, 2049, 2375, 2379,  3306,
-                                   3389, 5432, 5900, 5985, 6379, 9200, 11211, 27017};
-  auto found = std::lower_bound(std::begin(kPorts), std::end(kPorts), first);
-  return found != std::end(kPorts) && *found <= last ? std::optional(*found) : std::nullopt;
+std::optional<int> service_port(std::string_view protocol, int first, int last) {
+  static constexpr int kTcp[] = {22,   23,   445,  1433, 2049, 2375, 2379,  3306,
+                                 3389, 5432, 5900, 5985, 6379, 9200, 11211, 27017};
+  static constexpr int kUdp[] = {69, 161, 2049, 3389, 11211};
+  std::span<const int> ports = protocol == "udp" ? std::span<const int>(kUdp) : std::span<const int>(kTcp);
+  auto found = std::lower_bound(ports.begin(), ports.end(), first);
+  return found != ports.end() && *found <= last ? std::optional(*found) : std::nullopt;
 }
 
 void warn_open(const OutportsItem& item, std::string_view text, Span span, Diagnostics& diagnostics) {
   bool world = item.cidr.empty() || item.cidr.ends_with("/0");
   if (!world || item.protocol == "icmp") return;
-  auto port = service_port(item.remote, item.remote_end);
-  if (!port) port = service_port(item.local, item.local_end);
+  auto port = service_port(item.protocol, item.remote, item.remote_end);
+  if (!port) port = service_port(item.protocol, item.local, item.local_end);
   if (!port) return;
   std::string message = "port " + std::to_string(*port) + " is open to every address";
   if (item.remote != item.remote_end)
@@ -96,6 +101,7 @@ void check_networks(const Document& document, Diagnostics& diagnostics, const Ch
 void check_ansibles(const Document& document, Diagnostics& diagnostics) {
   for (const Definition& host : document.ansibles.list) {
     check_set(Scope::Ansible, host.features, document, diagnostics, {});
+    if (!host.sentence->body.present) continue;  // the parser has said that they are missing
     auto need = [&](std::string_view name, std::string_view or_else) {
       if (host.features.find(name) || (!or_else.empty() && host.features.find(or_else))) return;
       std::string wanted = "`" + std::string(name) + "`";
@@ -245,7 +251,7 @@ void check_unused(const Document& document, Diagnostics& diagnostics) {
       warn(DiagCode::UnusedSystem, system.sentence->name, "system");
   }
   for (const Definition& network : document.networks.list)
-    if (!network.reference && !connected.contains(network.sentence->name.text))
+    if (!network.reference && !document.partial && !connected.contains(network.sentence->name.text))
       warn(DiagCode::UnusedNetwork, network.sentence->name, "network");
   for (const ConfigureDefinition& configure : document.configures.list) {
     const ast::Name& name = configure.sentence->name;

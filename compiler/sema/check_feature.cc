@@ -63,8 +63,11 @@ bool wrong_choice(const At& at, const ast::String& value) {
                                 (value.text.find('\n') == value.text.npos ? "'" : "...'"));
   if (value.text.find('\n') != value.text.npos)
     d.with_help("this text runs over several lines: is its quote missing?");
-  if (auto near = nearest_name(value.text, at.spec.values))
-    d.fix("write '" + std::string(*near) + "'", value.span, "'" + std::string(*near) + "'");
+  std::optional<std::string_view> near = nearest_name(value.text, at.spec.values);
+  bool yes_or_no = at.spec.values.size() == 2 && at.spec.values[0] == "yes";
+  if (!near && yes_or_no && equal_ignoring_case(value.text, "true")) near = "yes";
+  if (!near && yes_or_no && equal_ignoring_case(value.text, "false")) near = "no";
+  if (near) d.fix("write '" + std::string(*near) + "'", value.span, "'" + std::string(*near) + "'");
   return false;
 }
 
@@ -89,6 +92,17 @@ bool outports(const At& at, const ast::String& value, bool lenient) {
     span.end = value.span.begin + 1 + static_cast<uint32_t>(std::max(fault->end, fault->begin + 1));
   }
   Diagnostic& d = at.diagnostics.report(DiagCode::BadOutports, span, fault->message);
+  if (fault->message.find("both sides") != std::string::npos) {
+    std::string_view item = std::string_view(value.text).substr(fault->begin, fault->end - fault->begin);
+    size_t dash = item.rfind('-'), slash = item.rfind('/');
+    if (dash != item.npos && slash != item.npos && slash > dash) {
+      std::string ports(item.substr(dash + 1, slash - dash - 1)), protocol(item.substr(slash));
+      std::string from(item.substr(0, std::min(item.find('/'), dash)));
+      std::string range = from == ports ? "" : "`; a range is `" + from + ":" + ports + protocol;
+      d.with_help("`-` maps a port to one of the machine, `" + from + protocol + "-" + ports + protocol +
+                  range + "`");
+    }
+  }
   if (fault->message.find("blank") != std::string::npos) {
     std::string tight;
     for (char c : value.text)
@@ -180,7 +194,7 @@ bool check_number(const At& at, const ast::Number& number, const CheckOptions& o
   if (integer && number.is_float && !options.lenient) {
     at.diagnostics
         .report(DiagCode::WrongType, number.span, quoted(at.feature.name.text) + " takes a whole number")
-        .with_help("use a smaller unit: 1536M instead of 1.5G");
+        .with_help("use a smaller unit: 1500M instead of 1.5G");
     return false;
   }
   if (number.real < 0)

@@ -84,6 +84,9 @@ std::string read_ports(std::string_view item, size_t from, OutportsItem& made) {
     if (second == "?") return "a protocol is tcp, udp or icmp";
     made.second_range = remote.first != remote.last || local.first != local.last;
   }
+  std::string_view rest = item.substr(reader.at);
+  if (rest.starts_with(';')) return "items are joined by commas, not by `;`";
+  if (rest.starts_with("..")) return "a range is written with `:`, as in 8000:9000";
   if (!reader.end()) return "`" + std::string(item) + "` is not a port";
   if (first.empty()) first = "tcp";
   if (!second.empty() && first != second)

@@ -86,13 +86,6 @@ void warn_feature(Scope scope, const FeatureSpec* spec, const Merged& feature, D
           .fix("write `ansible.roles.`", text->span,
                "'ansible.roles." + std::string(text->text.substr(16)) + "'");
   }
-  if (name == "cpu.count" && feature.kind == Merged::Kind::Number)
-    for (const Bound& bound : {feature.lower, feature.upper})
-      if (bound.number && bound.number->is_float &&
-          bound.number->real != static_cast<double>(static_cast<int64_t>(bound.number->real))) {
-        diagnostics.report(DiagCode::FractionalCount, bound.number->span, "processors come in whole numbers");
-        break;
-      }
 }
 
 }  // namespace radl::sema

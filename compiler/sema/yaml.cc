@@ -289,6 +289,39 @@ size_t byte_of(std::string_view text, const yaml_mark_t& mark) {
   return std::min(at + mark.column, text.size());
 }
 
+// What libyaml says about the place `at`, in the words of somebody who writes recipes.
+std::string in_words(std::string_view problem, std::string_view text, size_t at) {
+  size_t newline = text.substr(0, at).rfind('\n');
+  std::string_view before = text.substr(0, at);
+  if (newline != text.npos) before.remove_prefix(newline + 1);
+  bool first = trim(before).empty();
+  char here = at < text.size() ? text[at] : '\0';
+  if (problem.starts_with("mapping values"))
+    return before.find(": ") != before.npos ? "a text that holds `: ` needs quotes"
+                                            : "no `:` is expected here: does the line before lack its own, "
+                                              "or is this one indented too far?";
+  if (here == '\t' || problem.starts_with("found a tab"))
+    return "YAML is indented with blanks, not with tabs";
+  if (problem.starts_with("found character that cannot start")) {
+    if (text.substr(at).starts_with("@end")) return "`@end` stands at the start of its line";
+    return "a text that begins with `" + std::string(1, here) + "` needs quotes";
+  }
+  if (problem == "did not find expected key" && first) return "this line is indented like none before it";
+  if (problem == "did not find expected key" && (before.ends_with('\'') || before.ends_with('"')))
+    return "the text in quotes ends before this";
+  if (problem == "did not find expected '-' indicator")
+    return "in a list, each element begins with `-`, all in one column";
+  if (problem.starts_with("block sequence entries"))
+    return "no `-` is expected here: is the indentation right?";
+  if (problem == "did not find expected ',' or ']'") return "`,` or `]` is missing before this";
+  if (problem == "did not find expected ',' or '}'") return "`,` or `}` is missing before this";
+  if (problem == "found unexpected end of stream") return "this text in quotes is never closed";
+  if (problem == "could not find expected ':'") return "`:` is missing behind this";
+  if (problem == "found unknown escape character")
+    return "in double quotes `\\` begins an escape, and this is none: use single quotes";
+  return std::string(problem);
+}
+
 }  // namespace
 
 std::optional<YamlFault> yaml_fault(std::string_view text) {
@@ -298,8 +331,11 @@ std::optional<YamlFault> yaml_fault(std::string_view text) {
   Tabs tabs(text);
   for (;;) {
     if (!yaml.next()) {
-      std::string message = yaml.parser.problem ? yaml.parser.problem : "it cannot be read";
-      return YamlFault{byte_of(text, yaml.parser.problem_mark), message};
+      std::string_view problem = yaml.parser.problem ? yaml.parser.problem : "it cannot be read";
+      // Where it began, not where it was missed.
+      bool begun = problem == "found unexpected end of stream" || problem == "could not find expected ':'";
+      size_t at = byte_of(text, begun ? yaml.parser.context_mark : yaml.parser.problem_mark);
+      return YamlFault{at, in_words(problem, text, at)};
     }
     if (size_t tab = tabs.take(yaml.event); tab != text.npos)
       return YamlFault{tab, "a tab stands where only blanks may: between words, or in a text without quotes"};
