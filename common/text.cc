@@ -13,7 +13,8 @@ template <class Candidates>
 const auto* nearest_of(std::string_view name, const Candidates& candidates) {
   std::string wanted = to_lower(name);
   decltype(&*candidates.begin()) best = nullptr;
-  int best_distance = std::max(1, static_cast<int>(name.size()) / 3) + 1;
+  // Of one letter nothing would be left: every other one is as near.
+  int best_distance = name.size() == 1 ? 1 : std::max(1, static_cast<int>(name.size()) / 3) + 1;
   for (const auto& candidate : candidates) {
     int distance = edit_distance(wanted, to_lower(candidate), best_distance - 1);
     if (distance >= best_distance) continue;

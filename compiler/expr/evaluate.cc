@@ -96,7 +96,7 @@ class Evaluator {
         continue;
       }
       Value value = run(*part.value);
-      if (value.is_error()) return {};
+      if (value.is_error()) return Value().taint(value);
       if (&part == &text.parts[0]) first_file = value.kind() == Kind::Text ? value.file() : text.span.file;
       if (value.kind() == Kind::Unknown || value.kind() == Kind::Joined) {
         parts.push_back(std::move(value));
@@ -180,7 +180,11 @@ class Evaluator {
       error = error || arguments.back().is_error();
       if (!error && !function->takes_unknown && !known(arguments.back(), argument->span)) error = true;
     }
-    if (error) return {};
+    if (error) {
+      Value missing;
+      for (const Value& argument : arguments) missing.taint(argument);
+      return missing;
+    }
     CallFrame frame(context_, call, std::move(arguments));
     Value value = function->run(frame);
     if (value.is_error()) return value;

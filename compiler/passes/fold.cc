@@ -157,6 +157,13 @@ class Folder {
 
   ast::Expr* fold_value(const ast::Expr& expression, const Instance& instance, std::string_view feature) {
     Value value = build_.scopes->evaluate(expression, instance);
+    // What machines are called, and what they are connected to, stands in plans.
+    if (value.sensitive() &&
+        (feature.ends_with(".dns_name") || feature.ends_with(".connection") || feature == "instance_name")) {
+      build_.diagnostics.report(DiagCode::SecretShown, expression.span,
+                                fmt::format("'{}' is shown in plans: it cannot be a secret", feature));
+      return error(expression.span);
+    }
     if (value.is_error()) return error(expression.span);
     if (value.kind() == ValueKind::Null) return nullptr;
     if (value.has_unknown()) {

@@ -185,6 +185,7 @@ double in_base(InputType type, const Value& value) {
 std::string shown(const Value& value) {
   if (value.sensitive()) return "this value";
   auto text = expr::display(value);
+  if (text && (value.is_number() || value.kind() == ValueKind::Boolean)) return *text;
   return text ? fmt::format("'{}'", *text) : std::string(expr::kind_name(value.kind()));
 }
 
@@ -192,17 +193,21 @@ std::string shown(const Value& value) {
 
 Value fit_input(const InputDeclaration& declaration, std::string_view name, Value value, Span at,
                 Diagnostics& diagnostics) {
-  auto wrong = [&](std::string message) {
-    diagnostics.report(DiagCode::InputValue, at, std::move(message));
+  auto wrong = [&](std::string message, std::string help = {}) {
+    diagnostics.report(DiagCode::InputValue, at, std::move(message)).with_help(std::move(help));
     return Value();
   };
   if (value.is_error()) return value;
   if (value.kind() == ValueKind::Null && is_none(declaration.default_value)) return value;
   if (!has_type(declaration.type, value)) {
-    return wrong(
-        fmt::format("input '{}' takes {} {}, not {}", name,
-                    declaration.type == InputType::Integer || declaration.type == InputType::Any ? "an" : "a",
-                    input_type_name(declaration.type), shown(value)));
+    std::string_view article = declaration.type == InputType::Systems ? ""
+                               : declaration.type == InputType::Integer || declaration.type == InputType::Any
+                                   ? "an "
+                                   : "a ";
+    bool plain = declaration.type == InputType::Text && value.is_number() && value.unit().empty();
+    return wrong(fmt::format("input '{}' takes {}{}, not {}", name, article,
+                             input_type_name(declaration.type), shown(value)),
+                 plain ? "a number has `type = 'integer'` or `type = 'number'`" : "");
   }
   if (value.is_number()) {
     double number = in_base(declaration.type, value);

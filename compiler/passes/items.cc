@@ -9,6 +9,7 @@
 
 #include "compiler/passes/build.h"
 #include "compiler/passes/wants.h"
+#include "compiler/sema/check.h"
 
 namespace radl::passes {
 
@@ -72,6 +73,7 @@ class Binder {
 
   void bind(const Instance& instance, const ast::Item& written) {
     const ast::Configure* configure = find(instance, written.configure.text);
+    for (const ast::Name& name : written.after) check_after(instance, name);
     if (configure == nullptr) return;  // the check reports it
     if (!build_.scopes->training_name(*configure, instance).empty()) {
       build_.diagnostics
@@ -90,6 +92,15 @@ class Binder {
       tool(item, written);
       place(std::move(item));
     }
+  }
+
+  // The order pass knows more about `after`, but does not run after an error.
+  void check_after(const Instance& instance, const ast::Name& name) {
+    if (!build_.diagnostics.has_errors() || build_.diagnostics.has(DiagCode::ModuleNotFound)) return;
+    if (instance.child(name.text) != nullptr || find(instance, name.text) != nullptr) return;
+    if (sema::may_be_defined(build_.document, name.text)) return;
+    build_.diagnostics.report(DiagCode::AfterUnknown, name.span,
+                              fmt::format("there is no configure and no module '{}'", name.text));
   }
 
   void tool(BoundItem& item, const ast::Item& written) {

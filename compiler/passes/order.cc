@@ -31,7 +31,7 @@ class Orderer {
     }
     std::vector<size_t> sorted =
         topological_order(waits, [this](size_t a, size_t b) { return vertices_[a].key < vertices_[b].key; });
-    if (sorted.size() != vertices_.size()) return report_cycles(find_cycles(waits));
+    if (sorted.size() != vertices_.size()) return report_cycles(std::move(waits));
     emit(sorted);
   }
 
@@ -196,10 +196,25 @@ class Orderer {
     return "?";
   }
 
-  // One report for each; two instances of a module have the same cycle at the same place.
-  void report_cycles(const std::vector<std::vector<size_t>>& cycles) {
-    std::set<std::pair<uint32_t, uint32_t>> told;
-    for (const std::vector<size_t>& way : cycles) {
+  // Cycles that share no edge, so that each needs a change of its own.
+  static std::vector<std::vector<size_t>> separate_cycles(Waits waits) {
+    constexpr size_t kMostRounds = 20;
+    std::vector<std::vector<size_t>> out;
+    for (size_t round = 0; round < kMostRounds; round++) {
+      std::vector<std::vector<size_t>> found = find_cycles(waits);
+      if (found.empty()) break;
+      for (std::vector<size_t>& way : found) {
+        for (size_t i = 0; i < way.size(); i++) std::erase(waits[way[i]], way[(i + 1) % way.size()]);
+        out.push_back(std::move(way));
+      }
+    }
+    return out;
+  }
+
+  // One report for each; two instances of a module have the same cycle at the same places.
+  void report_cycles(Waits waits) {
+    std::set<std::vector<std::pair<uint32_t, uint32_t>>> told;
+    for (const std::vector<size_t>& way : separate_cycles(std::move(waits))) {
       std::string text;
       std::vector<Span> places;
       for (size_t i = 0; i < way.size(); i++) {
@@ -211,7 +226,9 @@ class Orderer {
       if (way.size() > kMostNames) text += fmt::format("{} others, the last for ", way.size() - kMostNames);
       text += name_of(vertices_[way.front()]);
       Span span = places.empty() ? Span() : places.front();
-      if (span.known() && !told.emplace(span.file, span.begin).second) continue;
+      std::vector<std::pair<uint32_t, uint32_t>> key;
+      for (const Span& place : places) key.emplace_back(place.file, place.begin);
+      if (span.known() && !told.insert(key).second) continue;
       Diagnostic& report = build_.diagnostics.report(
           DiagCode::StepCycle, span,
           way.size() == 1 ? "this step waits for itself" : "these steps wait for each other");

@@ -78,7 +78,6 @@ class Outputs {
     }
     output.sensitive = build_.scopes->output_sensitive(*build_.root, block.name.text);
     expr::Value value = build_.scopes->output(*build_.root, block.name.text, block.name.span);
-    if (value.is_error()) return;
     if (value.kind() == ValueKind::Namespace)
       return wrong(block.name.span, "an output takes a value, not a group of names");
     if (value.sensitive() && !output.sensitive) {
@@ -88,6 +87,7 @@ class Outputs {
           .with_help("add `sensitive = yes` to it");
       return;
     }
+    if (value.is_error()) return;
     expr::Emitter emitter(&build_.secrets, "output." + output.name,
                           [this](const std::string& system) { return build_.node_addresses(system); });
     output.value = emitter.emit(value);

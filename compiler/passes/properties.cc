@@ -113,12 +113,13 @@ class Setter {
 
   void wrong(std::string_view what, const Value& value) {
     auto shown = value.sensitive() ? std::nullopt : expr::display(value);
-    bool brief = shown && shown->size() < 60 &&
-                 (value.is_number() || value.kind() == ValueKind::Text || value.kind() == ValueKind::Boolean);
-    context_.diagnostics.report(
-        DiagCode::PropertyValue, at_,
-        fmt::format("'{}' takes {}, not {}", property_.name, what,
-                    brief ? fmt::format("'{}'", *shown) : std::string(expr::kind_name(value.kind()))));
+    bool plain = value.is_number() || value.kind() == ValueKind::Boolean;
+    bool brief = shown && shown->size() < 60 && (plain || value.kind() == ValueKind::Text);
+    context_.diagnostics.report(DiagCode::PropertyValue, at_,
+                                fmt::format("'{}' takes {}, not {}", property_.name, what,
+                                            !brief  ? std::string(expr::kind_name(value.kind()))
+                                            : plain ? *shown
+                                                    : fmt::format("'{}'", *shown)));
   }
 
   bool may_be_unknown() const {

@@ -136,7 +136,9 @@ Value Scopes::program_value(Slot& slot, std::string_view name) {
         .with_help(
             fmt::format("give it with --input {}=VALUE, RADL_INPUT_{}=VALUE or a default", name, name));
   }
-  return {};
+  Value missing;  // nothing more is said about it, unless it would be shown
+  if (declaration.sensitive) missing.mark_sensitive("input." + std::string(name));
+  return missing;
 }
 
 Value Scopes::module_value(Slot& slot, const Instance& instance, std::string_view name) {

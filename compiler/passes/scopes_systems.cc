@@ -76,16 +76,16 @@ std::optional<int64_t> Scopes::compute_deploy_count(const ast::Deploy& deploy, c
   if (deploy.count == nullptr) return std::nullopt;
   Value value = evaluate(*deploy.count, instance);
   Span at = deploy.count->span;
-  if (value.is_error()) return std::nullopt;
   auto wrong = [&](DiagCode code, std::string message) {
     diagnostics_.report(code, at, std::move(message));
     return std::nullopt;
   };
-  if (value.has_unknown())
-    return wrong(DiagCode::NotKnownYet, "the number of machines must be known before apply");
   if (value.sensitive())
     return wrong(DiagCode::SecretShown,
                  "the number of machines is shown in plans: it cannot come from a sensitive input");
+  if (value.is_error()) return std::nullopt;
+  if (value.has_unknown())
+    return wrong(DiagCode::NotKnownYet, "the number of machines must be known before apply");
   // The reference takes `deploy s 1.5`; it can only mean the whole part.
   if (value.kind() == ValueKind::Real && value.unit().empty() && value.as_real() >= 0)
     value = Value::integer(static_cast<int64_t>(std::min(value.as_real(), 1e9)));

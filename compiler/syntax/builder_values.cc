@@ -162,6 +162,10 @@ ast::Expr* Builder::reference(Place place) {
 ast::Expr* Builder::member(Place place, ast::Expr* base, Place name) {
   if (base->kind != ast::Kind::Reference) return error_value(place);
   base->span = at(place);
+  if (word(name).text.ends_with('.')) {
+    syntax(DiagCode::UnexpectedToken, name, "`.` with no name behind it");
+    return error_value(place);
+  }
   split_reference(static_cast<ast::Reference*>(base), word(name));
   return base;
 }

@@ -93,7 +93,9 @@ bool TokenStream::missing_open(Token& token) {
 bool TokenStream::closes_silently(Span open, const Token& before) {
   if (open.size() == 0) return true;
   if (bytes_[open.begin] != '{') return false;
-  return skipped(last_.span.end, before.span.begin).starts_with('}');
+  std::string_view between = skipped(last_.span.end, before.span.begin);
+  while (between.starts_with(';')) between = trim(between.substr(1));
+  return between.starts_with('}');
 }
 
 // `configure c ( - tasks: ... )` without `@begin`, or with `@BEGIN`: what follows is a recipe, not RADL.
@@ -106,11 +108,11 @@ bool TokenStream::bare_recipe(const Token& token) {
     return false;  // a resource: it has its own message
   bool upper = between == "@";
   uint32_t from = last_.span.end;
-  size_t end = line_of(bytes_, from, "@end", true);
-  if (end != bytes_.npos)
+  size_t end = line_of(bytes_, from, "@end", true), close = line_of(bytes_, from, ")", false);
+  if (end < close)
     end += 4;
-  else if (end = line_of(bytes_, from, ")", false); end == bytes_.npos)
-    end = bytes_.size();
+  else
+    end = std::min(close, bytes_.size());
   if (end <= token.span.begin) return false;  // behind the recipe, which has been skipped
   size_t first = bytes_.find_first_not_of(" \t\n", from);
   std::string_view line = bytes_.substr(first, bytes_.find('\n', first) - first);
@@ -193,6 +195,25 @@ bool TokenStream::comma_mistake(const Token& found) {
   return true;
 }
 
+// ['a', 'b' and cpu.count = 2
+bool TokenStream::open_list_mistake(const Token& found) {
+  bool feature = comparator(found.kind) && before_last_.kind == RawKind::Name;
+  if (inside() != Inside::Features || (!feature && found.kind != RawKind::Close)) return false;
+  size_t open = bytes_.substr(0, found.span.begin).rfind('[');
+  if (open == bytes_.npos || open < levels_.back().open.begin) return false;
+  uint32_t begin = static_cast<uint32_t>(open), from = found.span.begin;
+  if (feature) {
+    size_t word = bytes_.substr(0, before_last_.span.begin).rfind("and");
+    if (word == bytes_.npos || word < open) return false;
+    from = static_cast<uint32_t>(word);
+  }
+  uint32_t end = begin + static_cast<uint32_t>(trim(bytes_.substr(begin, from - begin)).size());
+  error(DiagCode::UnexpectedToken, span(begin, end), "this list is never closed")
+      .fix("insert `]`", span(end, end), "]");
+  resume(from, false);
+  return true;
+}
+
 // ['a' 'b'] and ['a', ]
 bool TokenStream::list_mistake(const Token& found, const std::vector<std::string_view>& expected) {
   bool list = std::find(expected.begin(), expected.end(), "]") != expected.end();
@@ -205,30 +226,28 @@ bool TokenStream::list_mistake(const Token& found, const std::vector<std::string
     error(DiagCode::UnexpectedToken, before_last_.span, "`,` with no element behind it")
         .fix("remove it", before_last_.span, "");
   } else {
-    return false;
+    return list && open_list_mistake(found);
   }
   resume(found.span.end, false);
   return true;
 }
 
-// `AND`, `configur`: a keyword that could stand here, in capitals or misspelt.
-bool TokenStream::keyword_mistake(const Token& found, const std::vector<std::string_view>& expected) {
-  if (found.kind != RawKind::Name) return false;
-  std::string_view word = source_.text(found.span);
-  std::string lower = to_lower(word);
-  std::string_view meant;
-  for (std::string_view name : expected) {
-    if (name.size() < 3 || name.find_first_not_of("abcdefghijklmnopqrstuvwxyz") != name.npos ||
-        name == "name")
-      continue;
-    bool near = name.size() > 4 && edit_distance(lower, name, 3) <= 2;
-    if (lower == name || near) meant = name;
-  }
-  if (meant.empty()) return false;
-  error(DiagCode::UnexpectedToken, found.span, "unexpected " + quoted(word))
-      .labelled("did you mean " + quoted(meant) + "?")
-      .fix("write " + quoted(meant), found.span, std::string(meant));
-  resume(meant == "and" ? found.span.end : found.span.begin, meant == "and");
+// outbound = 'yes and outports = '22': the text runs over the next feature, up to that one's quote.
+bool TokenStream::text_over_feature(const Token& found) {
+  Span text = before_last_.span;
+  if (inside() != Inside::Features || before_last_.kind != RawKind::Text || text.end != found.span.begin)
+    return false;
+  std::string_view inner = source_.text(text);
+  size_t word = inner.find(" and ");
+  std::string_view behind = trim(inner.substr(0, inner.size() - 1));
+  bool runs_over =
+      word != inner.npos && (behind.ends_with('=') || behind.ends_with('<') || behind.ends_with('>'));
+  if (!runs_over || inner.find('\n') != inner.npos) return false;
+  uint32_t end = text.begin + static_cast<uint32_t>(word);
+  error(DiagCode::UnclosedText, span(text.begin, end), "this text is never closed")
+      .note(span(text.end - 1, text.end), "without its quote it would run to here")
+      .fix("insert `'`", span(end, end), "'");
+  resume(end, false);
   return true;
 }
 
@@ -236,6 +255,7 @@ bool TokenStream::keyword_mistake(const Token& found, const std::vector<std::str
 bool TokenStream::quote_mistake(const Token& found) {
   uint32_t at = found.span.begin;
   if (before_last_.span.end != at || before_last_.span.size() == 0) return false;
+  if (text_over_feature(found)) return true;
   uint32_t line_end = static_cast<uint32_t>(std::min(bytes_.find('\n', at), bytes_.size()));
   if (before_last_.kind == RawKind::Name && found.kind == RawKind::Text) {
     Span word = before_last_.span;
@@ -318,43 +338,10 @@ bool TokenStream::comment_mistake(const Token& found) {
   return true;
 }
 
-// `deploy front two`
-void TokenStream::word_for_count(Token& token) {
-  bool here = levels_.empty() && !version2_ && sentence_ == RawKind::Deploy && sentence_tokens_ == 2;
-  if (!here || token.made == Made::Placeholder) return;
-  error(DiagCode::UnexpectedToken, token.span,
-        "`deploy` needs a number of machines, not " + quoted(source_.text(token.span)));
-  token.made = Made::Placeholder;
-}
-
-// What a word needs behind it, in a user's words; empty when there is nothing special to say.
-std::string TokenStream::missing_piece(const Token& found) const {
-  std::string_view word = source_.text(before_last_.span);
-  switch (before_last_.kind) {
-    case RawKind::Step:
-      return "`step` needs a number";
-    case RawKind::Soft:
-      return "`soft` needs a weight: `soft 10 ( ... )`";
-    case RawKind::Deploy:
-      return found.kind == RawKind::Number ? "`deploy` needs the name of a system before the number"
-                                           : "`deploy` needs the name of a system, and a number";
-    case RawKind::Network:
-    case RawKind::System:
-    case RawKind::Configure:
-    case RawKind::Ansible:
-    case RawKind::Input:
-    case RawKind::Output:
-      return levels_.empty() && found.kind == RawKind::Open ? quoted(word) + " needs a name" : "";
-    default:
-      if (levels_.empty() && sentence_ == RawKind::Deploy && sentence_tokens_ == 2)
-        return "`deploy` needs a number of machines: `deploy " + std::string(word) + " 1`";
-      return {};
-  }
-}
-
 bool TokenStream::known_mistake(const Token& found, const std::vector<std::string_view>& expected) {
   return comma_mistake(found) || list_mistake(found, expected) || comment_mistake(found) ||
-         quote_mistake(found) || operator_mistake(found) || keyword_mistake(found, expected);
+         quote_mistake(found) || operator_mistake(found) || reserved_mistake(found) ||
+         keyword_mistake(found, expected);
 }
 
 }  // namespace radl

@@ -1,5 +1,7 @@
 #include "compiler/syntax/parser.h"
 
+#include <optional>
+
 #include "compiler/syntax/allow.h"
 #include "compiler/syntax/builder.h"
 #include "compiler/syntax/token_stream.h"
@@ -22,15 +24,66 @@ void check_encoding(const SourceFile& source, Diagnostics& diagnostics) {
   diagnostics.report(DiagCode::NotUtf8, {source.id(), begin, begin + 1}, "this byte is not UTF-8");
 }
 
-std::unique_ptr<ast::Tree> read(const SourceFile& source, Diagnostics& diagnostics) {
-  bool version2 = begins_with_version(source.text());
+std::unique_ptr<ast::Tree> read_as(const SourceFile& source, bool version2, Diagnostics& diagnostics) {
   auto tree = new_tree(source, version2);
-  find_allows(source, diagnostics);
-  check_encoding(source, diagnostics);
   Builder build(source, *tree, diagnostics);
   TokenStream tokens(source, *tree, diagnostics, version2, TokenStream::Entry::Document, build);
   if (radl_grammar_parse(tokens, build) != 0) tree->syntax_errors = true;
   tokens.report_junk();
+  return tree;
+}
+
+// The line that begins the first conflict that a merge left in the text; nullopt when there is none.
+std::optional<Span> merge_conflict(const SourceFile& source) {
+  std::string_view text = source.text();
+  auto line = [&](std::string_view mark, size_t from) {
+    for (size_t at = text.find(mark, from); at != text.npos; at = text.find(mark, at + 1))
+      if (at == 0 || text[at - 1] == '\n') return at;
+    return text.npos;
+  };
+  size_t begin = line("<<<<<<< ", 0), middle = begin == text.npos ? begin : line("=======\n", begin);
+  if (middle == text.npos || line(">>>>>>> ", middle) == text.npos) return std::nullopt;
+  size_t end = text.find('\n', begin);
+  return Span{source.id(), static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
+}
+
+// The word of the first `input`, `output` or `use` that begins a sentence: nothing of RADL 1 looks like
+// these.
+std::optional<Span> word_of_radl2(const ast::Tree& tree) {
+  for (const ast::Sentence* sentence : tree.sentences) {
+    if (sentence->kind != ast::Kind::General) continue;
+    const ast::Name& keyword = static_cast<const ast::Block*>(sentence)->keyword;
+    if (keyword.text == "input" || keyword.text == "output") return keyword.span;
+  }
+  std::string_view text = tree.source->text();
+  for (size_t at = text.find("use '"); at != text.npos; at = text.find("use '", at + 1))
+    if (at == 0 || text[at - 1] == '\n')
+      return Span{tree.source->id(), static_cast<uint32_t>(at), static_cast<uint32_t>(at) + 3};
+  return std::nullopt;
+}
+
+std::unique_ptr<ast::Tree> read(const SourceFile& source, Diagnostics& diagnostics) {
+  bool version2 = begins_with_version(source.text());
+  find_allows(source, diagnostics);
+  check_encoding(source, diagnostics);
+  Diagnostics before = diagnostics;
+  auto tree = read_as(source, version2, diagnostics);
+  if (!tree->syntax_errors) return tree;
+  // One mistake explains all that was found: it is told alone, or with what is wrong apart from it.
+  if (auto conflict = merge_conflict(source)) {
+    diagnostics = before;
+    tree = new_tree(source, version2);
+    diagnostics.report(DiagCode::UnexpectedToken, *conflict, "a merge left its conflict here")
+        .with_help("keep one of the two versions, and remove the lines <<<<<<<, ======= and >>>>>>>");
+  } else if (auto word = version2 ? std::nullopt : word_of_radl2(*tree)) {
+    diagnostics = before;
+    tree = read_as(source, true, diagnostics);
+    diagnostics
+        .report(DiagCode::NeedsRadl2, *word,
+                "`" + std::string(source.text(*word)) + "` needs `radl 2` as the first line of the file")
+        .fix("begin the file with `radl 2`", Span{source.id(), 0, 0}, "radl 2\n");
+  }
+  tree->syntax_errors = true;
   return tree;
 }
 

@@ -73,6 +73,10 @@ std::string TokenStream::expectation(const Names& expected) const {
     drop(names, {"number", "text", "[", "'", "name", "-", "not", "if", "(", "system", "network", "configure",
                  "ansible", "description"});
   }
+  if (has(names, "text") && has(names, "'") && !has(names, "number")) {
+    words.push_back("a text in quotes");
+    drop(names, {"text", "'"});
+  }
   if (has(names, "=") && has(names, "<")) {
     words.insert(words.end(), {"`=`", "`<=`", "`>=`"});
     if (has(names, "contains")) words.push_back("`contains`");

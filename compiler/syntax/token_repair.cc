@@ -43,9 +43,12 @@ TokenStream::Token TokenStream::repaired() {
       case RawKind::System:
         missing_open(token);
         break;
+      case RawKind::Number:
+        name_with_digit(token);
+        break;
       case RawKind::Name:
         if (missing_open(token)) return token;
-        if (bare_recipe(token)) continue;
+        if (bare_recipe(token) || unit_of_time(token)) continue;
         [[fallthrough]];
       case RawKind::Soft:
         if (missing_and(token)) {
@@ -138,10 +141,17 @@ bool TokenStream::missing_and(const Token& token) {
   }
   // radl 2 has comparisons: `a = 2 GB <= x`.
   if (version2_ && number && after != RawKind::Eq && !at_line_start(token)) return false;
-  if (skipped(last_.span.end, token.span.begin) == ";") {
-    uint32_t at = static_cast<uint32_t>(bytes_.find(';', last_.span.end));
-    error(DiagCode::MissingAnd, span(at, at + 1), "features are joined by `and`, not by `;`")
-        .fix("write `and`", span(at, at + 1), " and");
+  std::string_view between = skipped(last_.span.end, token.span.begin);
+  bool or_unit = last_.kind == RawKind::Name && source_.text(last_.span) == "or";
+  if (or_unit || between == ";" || between == "&" || between == "&&" || between == "|" || between == "||") {
+    Span at = last_.span;
+    if (!or_unit) {
+      at.begin = static_cast<uint32_t>(between.data() - bytes_.data());
+      at.end = at.begin + static_cast<uint32_t>(between.size());
+    }
+    error(DiagCode::MissingAnd, at,
+          "features are joined by `and`, not by `" + std::string(source_.text(at)) + "`")
+        .fix("write `and`", at, or_unit || between[0] != ';' ? "and" : " and");
     return true;
   }
   error(DiagCode::MissingAnd, token.span,

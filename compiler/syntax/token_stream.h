@@ -103,16 +103,24 @@ class TokenStream {
   bool bare_recipe(const Token& token);
   bool missing_close_in_value();
   uint32_t recipe_was_to_end(Span recipe) const;
-  void word_for_count(Token& token);
   void resume(uint32_t offset, bool join);
   bool comma_mistake(const Token& found);
   bool list_mistake(const Token& found, const std::vector<std::string_view>& expected);
-  bool keyword_mistake(const Token& found, const std::vector<std::string_view>& expected);
+  bool open_list_mistake(const Token& found);
+  bool text_over_feature(const Token& found);
   bool quote_mistake(const Token& found);
   bool operator_mistake(const Token& found);
   bool comment_mistake(const Token& found);
   bool known_mistake(const Token& found, const std::vector<std::string_view>& expected);
   Span foreign_comment(Span token) const;
+
+  // word_mistakes.cc
+  bool keyword_mistake(const Token& found, const std::vector<std::string_view>& expected);
+  bool reserved_mistake(const Token& found);
+  void name_with_digit(Token& token);
+  bool unit_of_time(const Token& token);
+  void word_for_count(Token& token);
+  bool ends_sentence_early(const Token& found) const;
   std::string missing_piece(const Token& found) const;
 
   // recovery.cc
@@ -160,7 +168,7 @@ class TokenStream {
   int sentence_tokens_ = 0;           // of it, at depth 0, keyword included
   uint32_t resumed_at_ = UINT32_MAX;  // where reading went on after the last syntax error
   int errors_ = 0;
-  int recoveries_ = 0;  // syntax errors, those without a message as well
+  int recoveries_ = 0;   // syntax errors, those without a message as well
   bool braces_ = false;  // a `{` was read as `(`
 };
 
