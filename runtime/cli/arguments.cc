@@ -34,8 +34,9 @@ std::string unknown_command(const CLI::App& app, const std::vector<std::string>&
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
     names.push_back(command->get_name());
+  if (names.empty()) return "";
   for (const std::string& argument : arguments) {
-    if (argument.starts_with("-")) continue;
+    if (argument.starts_with("-") || argument == app.get_name()) continue;
     for (const std::string& name : names) {
       if (name == argument) return "";
     }

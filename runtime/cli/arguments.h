@@ -14,7 +14,8 @@ namespace radl::cli {
 // name exists.
 std::vector<std::string> with_double_dashes(const CLI::App& app, std::vector<std::string> arguments);
 
-// "unknown command 'plam'; did you mean 'plan'?" where the first word is no command, else "".
+// "unknown command 'plam'; did you mean 'plan'?" where the first word is no command of `app`, which may be a
+// command itself (`templates`), else "".
 std::string unknown_command(const CLI::App& app, const std::vector<std::string>& arguments);
 
 // "unknown option '--jsn'; did you mean '--json'?" for the first option that neither the program nor the

@@ -66,14 +66,14 @@ int run(int argc, char** argv) {
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // as CLI11 wants them
   } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help
     std::string wrong = dynamic_cast<const CLI::ExtrasError*>(&error) ? unknown_option(app, arguments) : "";
-    if (!wrong.empty()) {
-      std::fprintf(stderr, "error: %s\n  radlc %s--help shows what there is\n", wrong.c_str(),
-                   named != nullptr ? (std::string(named->name) + " ").c_str() : "");
-      return kUserError;
-    }
-    // 0 for --help; every other parse error is the user's.
-    return app.exit(error) == 0 ? kDone : kUserError;
+    std::string command = named != nullptr ? std::string(named->name) : "";
+    if (wrong.empty() && named != nullptr) wrong = unknown_command(*app.get_subcommand(command), arguments);
+    if (wrong.empty()) wrong = error.what();
+    std::fprintf(stderr, "error: %s\n  radlc %s--help shows what there is\n", wrong.c_str(),
+                 command.empty() ? "" : (command + " ").c_str());
+    return kUserError;
   }
   session.terminal = detect_terminal(session.no_color);
   if (version) {
