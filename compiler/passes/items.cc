@@ -98,7 +98,7 @@ class Binder {
   void check_after(const Instance& instance, const ast::Name& name) {
     if (!build_.diagnostics.has_errors() || build_.diagnostics.has(DiagCode::ModuleNotFound)) return;
     if (instance.child(name.text) != nullptr || find(instance, name.text) != nullptr) return;
-    if (sema::may_be_defined(build_.document, name.text)) return;
+    if (sema::may_be_defined(build_.document, "configure", name.text)) return;
     build_.diagnostics.report(DiagCode::AfterUnknown, name.span,
                               fmt::format("there is no configure and no module '{}'", name.text));
   }

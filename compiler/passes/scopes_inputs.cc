@@ -149,6 +149,11 @@ Value Scopes::module_value(Slot& slot, const Instance& instance, std::string_vie
     const ast::Expr& expression = *slot.declaration.default_value;
     return fit_input(slot.declaration, name, evaluate(expression, instance), expression.span, diagnostics_);
   }
+  // Given under a misspelt name, which was told.
+  for (const ast::Feature* feature : instance.use->body.items)
+    if (diagnostics_.has(DiagCode::UnknownInput) && feature->name.text != name &&
+        edit_distance(feature->name.text, name, 3) <= 1)
+      return {};
   diagnostics_
       .report(DiagCode::InputMissing, instance.use->span,
               fmt::format("module '{}' needs a value for its input '{}'", instance.use->module->text, name))

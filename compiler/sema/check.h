@@ -24,10 +24,10 @@ void check_configures(const Document& document, Diagnostics& diagnostics);
 void check_contextualize(const Document& document, Diagnostics& diagnostics);
 void check_unused(const Document& document, Diagnostics& diagnostics);
 
-// Is this name that of a sentence that could not be read: one with an unknown keyword, without a name, or
-// that a text or recipe without end swallowed? It was told of already; that nothing defines the name would be
-// a second message about the same mistake.
-bool may_be_defined(const Document& document, std::string_view name);
+// Is this name that of a sentence (of this keyword) that could not be read: one with an unknown keyword,
+// without a name, or that a text or recipe without end swallowed? It was told of already; that nothing
+// defines the name would be a second message about the same mistake.
+bool may_be_defined(const Document& document, std::string_view keyword, std::string_view name);
 
 // Type, operator, value and unit of one feature, at each place where it is written. True when it is right.
 bool check_feature(const FeatureSpec& spec, const Merged& feature, const Document& document,

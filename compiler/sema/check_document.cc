@@ -117,26 +117,25 @@ void check_ansibles(const Document& document, Diagnostics& diagnostics) {
 
 namespace {
 
-// `system NAME (` or `system (` in a text of which a part could not be read.
-bool defined_in(std::string_view text, std::string_view name) {
+// `system NAME (` or `system (` in a text of which a part could not be read; `keyword` is system here.
+bool defined_in(std::string_view text, std::string_view keyword, std::string_view name) {
   auto skip = [&](size_t at) { return std::min(text.find_first_not_of(" \t\n", at), text.size()); };
-  for (std::string_view keyword : {"network", "system", "configure", "ansible"})
-    for (size_t at = text.find(keyword); at != text.npos; at = text.find(keyword, at + 1)) {
-      if (at > 0 && text[at - 1] != '\n' && text[at - 1] != ' ') continue;
-      at = skip(at + keyword.size());
-      if (at < text.size() && text[at] == '(') return true;
-      if (text.compare(at, name.size(), name) != 0) continue;
-      size_t behind = skip(at + name.size());
-      if (behind < text.size() && (text[behind] == '(' || text[behind] == '{')) return true;
-    }
+  for (size_t at = text.find(keyword); at != text.npos; at = text.find(keyword, at + 1)) {
+    if (at > 0 && text[at - 1] != '\n' && text[at - 1] != ' ') continue;
+    at = skip(at + keyword.size());
+    if (at < text.size() && text[at] == '(') return true;
+    if (text.compare(at, name.size(), name) != 0) continue;
+    size_t behind = skip(at + name.size());
+    if (behind < text.size() && (text[behind] == '(' || text[behind] == '{')) return true;
+  }
   return false;
 }
 
 }  // namespace
 
-bool may_be_defined(const Document& document, std::string_view name) {
+bool may_be_defined(const Document& document, std::string_view keyword, std::string_view name) {
   if (std::any_of(document.broken.begin(), document.broken.end(),
-                  [&](const SourceFile* source) { return defined_in(source->text(), name); }))
+                  [&](const SourceFile* source) { return defined_in(source->text(), keyword, name); }))
     return true;
   if (document.dialect == ast::Dialect::Ec3) return document.partial;  // in another file of the cluster
   return std::any_of(document.generals.begin(), document.generals.end(),
@@ -145,7 +144,7 @@ bool may_be_defined(const Document& document, std::string_view name) {
 
 void check_deploys(const Document& document, Diagnostics& diagnostics) {
   for (const ast::Deploy* deploy : document.deploys) {
-    if (!document.systems.find(deploy->name.text) && !may_be_defined(document, deploy->name.text))
+    if (!document.systems.find(deploy->name.text) && !may_be_defined(document, "system", deploy->name.text))
       unknown(document.systems, DiagCode::UnknownSystem, "system", deploy->name, diagnostics);
     auto* count = ast::as<ast::Number>(deploy->count);
     if (count && count->is_float)
@@ -179,9 +178,10 @@ void check_contextualize(const Document& document, Diagnostics& diagnostics) {
                        "the time limit is a whole number of seconds");
   for (const ast::Contextualize* sentence : document.contextualizes) {
     for (const ast::Item* item : sentence->items) {
-      if (!document.systems.find(item->system.text) && !may_be_defined(document, item->system.text))
+      if (!document.systems.find(item->system.text) && !may_be_defined(document, "system", item->system.text))
         unknown(document.systems, DiagCode::UnknownSystem, "system", item->system, diagnostics);
-      if (!document.configures.find(item->configure.text) && !may_be_defined(document, item->configure.text))
+      if (!document.configures.find(item->configure.text) &&
+          !may_be_defined(document, "configure", item->configure.text))
         unknown(document.configures, DiagCode::UnknownConfigure, "configure", item->configure, diagnostics);
       if (item->tool && item->tool.text != "Ansible" && item->tool.text != "cloud_init")
         diagnostics.report(DiagCode::UnknownTool, item->tool.span, "`with` takes Ansible or cloud_init");

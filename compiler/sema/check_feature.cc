@@ -135,10 +135,10 @@ bool check_text(const At& at, const ast::String& value, const Document& document
     case FeatureType::Outports:
       return outports(at, value, options.lenient);
     case FeatureType::NetworkName:
-      return document.networks.find(text) || may_be_defined(document, text) ||
+      return document.networks.find(text) || may_be_defined(document, "network", text) ||
              unknown_name(at, DiagCode::UnknownNetwork, value, "network", document.networks.names());
     case FeatureType::AnsibleName:
-      return document.ansibles.find(text) || may_be_defined(document, text) ||
+      return document.ansibles.find(text) || may_be_defined(document, "ansible", text) ||
              unknown_name(at, DiagCode::UnknownAnsibleHost, value, "ansible host", document.ansibles.names());
     case FeatureType::Password:
       return strong_password(text) ||

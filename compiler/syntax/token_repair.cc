@@ -142,7 +142,8 @@ bool TokenStream::missing_and(const Token& token) {
   // radl 2 has comparisons: `a = 2 GB <= x`.
   if (version2_ && number && after != RawKind::Eq && !at_line_start(token)) return false;
   std::string_view between = skipped(last_.span.end, token.span.begin);
-  bool or_unit = last_.kind == RawKind::Name && source_.text(last_.span) == "or";
+  std::string unit = last_.kind == RawKind::Name ? to_lower(source_.text(last_.span)) : "";
+  bool or_unit = unit == "or" || (unit == "and" && before_last_.kind == RawKind::Number);
   if (or_unit || between == ";" || between == "&" || between == "&&" || between == "|" || between == "||") {
     Span at = last_.span;
     if (!or_unit) {
@@ -150,7 +151,8 @@ bool TokenStream::missing_and(const Token& token) {
       at.end = at.begin + static_cast<uint32_t>(between.size());
     }
     error(DiagCode::MissingAnd, at,
-          "features are joined by `and`, not by `" + std::string(source_.text(at)) + "`")
+          unit == "and" ? "`and` is written in small letters"
+                        : "features are joined by `and`, not by `" + std::string(source_.text(at)) + "`")
         .fix("write `and`", at, or_unit || between[0] != ';' ? "and" : " and");
     return true;
   }

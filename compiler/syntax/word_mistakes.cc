@@ -52,6 +52,13 @@ bool TokenStream::keyword_mistake(const Token& found, const std::vector<std::str
 // `step = 1` among features, `network system ( ... )`.
 bool TokenStream::reserved_mistake(const Token& found) {
   if (!is_keyword(found.kind)) return false;
+  if (found.kind == RawKind::Ansible && before_last_.kind == RawKind::With) {
+    error(DiagCode::UnexpectedToken, found.span, "unexpected `ansible`")
+        .labelled("did you mean `Ansible`?")
+        .fix("write `Ansible`", found.span, "Ansible");
+    resume(found.span.end, false);
+    return true;
+  }
   bool feature = inside() == Inside::Features && is_comparator(peek().kind);
   bool id = levels_.empty() && names_something(before_last_.kind) && peek().kind == RawKind::Open;
   if (!feature && !id) return false;
@@ -117,6 +124,7 @@ std::string TokenStream::missing_piece(const Token& found) const {
     case RawKind::Output:
       return levels_.empty() && found.kind == RawKind::Open ? in_ticks(word) + " needs a name" : "";
     default:
+      if (word == "." && at_line_start(found)) return "a sentence does not end with `.`";
       if (ends_sentence_early(found))
         return "`deploy` needs a number of machines: `deploy " + std::string(word) + " 1`";
       if (levels_.empty() && sentence_ == RawKind::Deploy && sentence_tokens_ == 2)
