@@ -306,6 +306,8 @@ std::string in_words(std::string_view problem, std::string_view text, size_t at)
     if (text.substr(at).starts_with("@end")) return "`@end` stands at the start of its line";
     return "a text that begins with `" + std::string(1, here) + "` needs quotes";
   }
+  if (problem == "did not find expected key" && first && here == '-')
+    return "`-` begins a list where the next key of a map is expected";
   if (problem == "did not find expected key" && first) return "this line is indented like none before it";
   if (problem == "did not find expected key" && (before.ends_with('\'') || before.ends_with('"')))
     return "the text in quotes ends before this";
