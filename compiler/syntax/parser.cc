@@ -57,7 +57,8 @@ std::optional<Span> word_of_radl2(const ast::Tree& tree) {
   }
   std::string_view text = tree.source->text();
   for (size_t at = text.find("use '"); at != text.npos; at = text.find("use '", at + 1))
-    if (at == 0 || text[at - 1] == '\n')
+    if ((at == 0 || text[at - 1] == '\n') &&
+        text.substr(at, text.find('\n', at) - at).find("' as ") != text.npos)
       return Span{tree.source->id(), static_cast<uint32_t>(at), static_cast<uint32_t>(at) + 3};
   return std::nullopt;
 }
@@ -68,13 +69,15 @@ std::unique_ptr<ast::Tree> read(const SourceFile& source, Diagnostics& diagnosti
   check_encoding(source, diagnostics);
   Diagnostics before = diagnostics;
   auto tree = read_as(source, version2, diagnostics);
-  if (!tree->syntax_errors) return tree;
+  if (!tree->syntax_errors && tree->ec3_uses.empty()) return tree;
   // One mistake explains all that was found: it is told alone, or with what is wrong apart from it.
   if (auto conflict = merge_conflict(source)) {
     diagnostics = before;
     tree = new_tree(source, version2);
     diagnostics.report(DiagCode::UnexpectedToken, *conflict, "a merge left its conflict here")
         .with_help("keep one of the two versions, and remove the lines <<<<<<<, ======= and >>>>>>>");
+  } else if (!tree->syntax_errors) {
+    return tree;
   } else if (auto word = version2 ? std::nullopt : word_of_radl2(*tree)) {
     diagnostics = before;
     tree = read_as(source, true, diagnostics);

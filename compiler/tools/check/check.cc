@@ -92,7 +92,8 @@ bool any_asks(const std::vector<std::string>& paths, SourceMap& sources) {
     if (asks) continue;
     Diagnostics unheard;
     // Most files can be told without a tree, and a tree costs as much as all the rest of a check.
-    asks = begins_with_version(text)
+    bool inputs = text.starts_with("input ") || text.find("\ninput ") != text.npos;
+    asks = begins_with_version(text) || inputs
                ? text.find("input") != text.npos && asks_for_inputs(*parse(**source, unheard))
                : text.find("@input.") != text.npos;
   }
