@@ -55,6 +55,7 @@ install: build
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)
 
 deb: build
+	@tools/install-packages deb
 	cd $(BUILD) && cpack -G DEB
 
 fuzz: deps-check

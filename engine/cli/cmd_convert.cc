@@ -113,9 +113,13 @@ std::function<int()> add_import(CLI::App& app, Context&) {
   c->add_option("--classes", f->classes, "number of classes")
       ->check(CLI::Range(2, 1000000))
       ->capture_default_str();
-  c->add_option("--class-names", f->class_names, "their names, comma between")->delimiter(',');
-  c->add_option("--mean", f->mean, "of the input per channel, on 0..1")->delimiter(',');
-  c->add_option("--deviation", f->deviation, "likewise")->delimiter(',');
+  c->add_option("--class-names", f->class_names, "their names, comma between")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  c->add_option("--mean", f->mean, "of the input per channel, on 0..1")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  c->add_option("--deviation", f->deviation, "likewise")->delimiter(',')->allow_extra_args(false);
   c->add_option("--dataset", f->dataset, "cifar10: its normalisation and class names")
       ->check(CLI::IsMember({"cifar10"}));
   return [f] { return run_import(*f); };

@@ -30,6 +30,13 @@ std::vector<std::string> with_double_dashes(const CLI::App& app, std::vector<std
   return arguments;
 }
 
+void one_value_each(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (!option->get_positional() && option->get_items_expected_max() > 1) option->allow_extra_args(false);
+  }
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) one_value_each(*command);
+}
+
 std::string unknown_command(const CLI::App& app, const std::vector<std::string>& arguments) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))

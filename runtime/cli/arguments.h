@@ -14,6 +14,9 @@ namespace radl::cli {
 // name exists.
 std::vector<std::string> with_double_dashes(const CLI::App& app, std::vector<std::string> arguments);
 
+// An option that may be repeated takes one value each time: `apply --input a=1 FILE` names a file.
+void one_value_each(CLI::App& app);
+
 // "unknown command 'plam'; did you mean 'plan'?" where the first word is no command of `app`, which may be a
 // command itself (`templates`), else "".
 std::string unknown_command(const CLI::App& app, const std::vector<std::string>& arguments);

@@ -63,8 +63,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
   command
       ->add_option("-W", options->warnings,
                    "warnings: -Wno-CODE, -WCODE, -Wnone, -Werror, -Werror=CODE, -Wno-error=CODE")
-      ->type_name("SETTING")
-      ->allow_extra_args(false);
+      ->type_name("SETTING");
   command->add_flag("--json", options->json, "findings as JSON on standard output");
   command->add_option("--format", options->format, "form of the findings")
       ->check(CLI::IsMember({"text", "json", "sarif", "github"}));

@@ -140,8 +140,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
   auto options = std::make_shared<Options>();
   add_project_options(*command, options->project);
   command->add_option("-e,--expression", options->expressions, "evaluate this and end; may be repeated")
-      ->type_name("EXPRESSION")
-      ->allow_extra_args(false);
+      ->type_name("EXPRESSION");
   return [=, &session] { return run(session, *options); };
 }
 

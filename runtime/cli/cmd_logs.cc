@@ -105,9 +105,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
   command->add_flag("-f,--follow", options->follow, "go on printing what is added; Ctrl-C ends it");
   command->add_option("-n,--lines", options->lines, "only the last so many lines of each log")
       ->check(CLI::PositiveNumber);
-  command->add_option("--file", options->project.files, "the RADL file that was applied")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
+  command->add_option("--file", options->project.files, "the RADL file that was applied")->type_name("FILE");
   add_state_options(*command, options->project);
   return [options, &session] { return run_logs(session, *options); };
 }

@@ -97,9 +97,7 @@ std::function<int()> add_output(CLI::App& app, Session& session) {
   auto name = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false), raw = std::make_shared<bool>(false);
   command->add_option("NAME", *name, "only this output");
-  command->add_option("--file", options->files, "the RADL file that was applied")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
+  command->add_option("--file", options->files, "the RADL file that was applied")->type_name("FILE");
   add_state_options(*command, *options);
   command->add_flag("--json", *json, "as JSON");
   command->add_flag("--raw", *raw, "the bare value of NAME, for scripts");

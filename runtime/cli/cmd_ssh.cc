@@ -51,8 +51,8 @@ Result<std::vector<std::string>> client_arguments(const Snapshot& state, const R
   std::string host = a.value("host", ""), host_key = a.value("host_key", "");
   int port = a.value("port", 22);
   if (host.empty() || host_key.empty()) return not_found(node.address + " has no address yet");
-  std::string line = port == 22 ? fmt::format("{} {}\n", host, host_key)
-                                : fmt::format("[{}]:{} {}\n", host, port, host_key);
+  std::string line =
+      port == 22 ? fmt::format("{} {}\n", host, host_key) : fmt::format("[{}]:{} {}\n", host, port, host_key);
   if (Status written = write_file_atomic(known_hosts, line, 0600); !written.ok()) return written;
   std::vector<std::string> arguments = {"ssh",
                                         "-p",
@@ -108,9 +108,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
       ->add_option("NODE", options->node, "for example 'worker[0]', or the system's name if it has one node")
       ->required();
   command->add_option("COMMAND", options->command, "command to run there (default: a shell)");
-  command->add_option("--file", options->project.files, "the RADL file that was applied")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
+  command->add_option("--file", options->project.files, "the RADL file that was applied")->type_name("FILE");
   add_state_options(*command, options->project);
   command->positionals_at_end(false)->prefix_command(false);
   return [options, &session] { return run_ssh(session, *options); };

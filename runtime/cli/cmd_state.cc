@@ -76,9 +76,7 @@ int unlock(const Session& session, const Options& options) {
 CLI::App* add(CLI::App& parent, const char* name, const char* text, const std::shared_ptr<Options>& options,
               std::function<int()>& chosen, std::function<int()> action) {
   CLI::App* command = parent.add_subcommand(name, text);
-  command->add_option("--file", options->project.files, "the RADL file that was applied")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
+  command->add_option("--file", options->project.files, "the RADL file that was applied")->type_name("FILE");
   add_state_options(*command, options->project);
   command->callback([&chosen, action] { chosen = action; });
   return command;

@@ -58,6 +58,7 @@ int run(int argc, char** argv) {
     added->callback([&chosen, action] { chosen = action; });
   }
 
+  one_value_each(app);
   arguments = with_double_dashes(app, std::move(arguments));
   if (std::string wrong = unknown_command(app, arguments); !wrong.empty()) {
     std::fprintf(stderr, "error: %s\n  radlc --help lists the commands\n", wrong.c_str());

@@ -195,6 +195,17 @@ class Compile(Case):
         self.assertNotIn(b"internal error", done.stderr)
 
 
+class Options(Case):
+    def test_they_stand_before_or_behind_the_file(self):
+        self.file("a.radl", "radl 2\ninput x (type = 'text')\ninput y (type = 'text')\nnetwork n ()\n"
+                            "system a (net_interface.0.connection = 'n')\ndeploy a 1\noutput o (value = '${input.x}${input.y}')\n")
+        for order in (["--input", "x=1", "-i", "y=2", "a.radl"], ["a.radl", "--input", "x=1", "--input=y=2"],
+                      ["--input", "x=1", "a.radl", "-i", "y=2"]):
+            done = self.run_it("compile", *order)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn('"12"', done.stdout)
+
+
 class Console(Case):
     def test_lines_from_a_pipe(self):
         done = self.run_it("console", text="1 + 1\n:type [1, 2]\n")
