@@ -26,9 +26,12 @@ inline Json second_login(const Made& node, const SecondLogin& login) {
                  login.user + "\nchmod 440 /etc/sudoers.d/" + login.user + "\n"
            : "") +
       "cat > /etc/ssh/second_config <<'E'\nListenAddress 0.0.0.0:2222\nHostKey " + folder +
-      "/etc/ssh_host_ed25519_key\nPidFile none\nUsePAM no\nPasswordAuthentication yes\nStrictModes no\n"
+      "/etc/ssh_host_ed25519_key\nPidFile /etc/ssh/second.pid\nUsePAM no\nPasswordAuthentication "
+      "yes\nStrictModes no\n"
       "Subsystem sftp internal-sftp\nE\n" +
-      "$(command -v sshd || echo /usr/sbin/sshd) -f /etc/ssh/second_config\n";
+      "$(command -v sshd || echo /usr/sbin/sshd) -f /etc/ssh/second_config\n"
+      // It is in the background before it listens, and writes this file after.
+      "for i in $(seq 300); do [ -s /etc/ssh/second.pid ] && exit 0; sleep 0.1; done\nexit 1\n";
   ExecOptions options;
   options.stdin_bytes = script;
   auto made = remote->exec("/bin/sh -s", options);
