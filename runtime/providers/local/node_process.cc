@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <thread>
@@ -76,8 +78,10 @@ size_t size_of(const std::string& path) {
 // True once the server's log, from `begin` on, says that it listens. To connect to an address of a network of
 // its own earlier costs a second: the kernel asks for the neighbour, and asks again a second later.
 bool listens(const std::string& log, size_t begin) {
-  auto text = read_file(log);
-  return text && text->find("Server listening on", std::min(begin, text->size())) != std::string::npos;
+  std::ifstream in(log);
+  in.seekg(static_cast<std::streamoff>(begin));
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  return text.find("Server listening on") != std::string::npos;
 }
 
 std::string last_lines(const std::string& path) {
