@@ -4,29 +4,22 @@
 #include <iterator>
 #include <vector>
 
+#include "compiler/source/code_points.h"
 #include "compiler/source/utf8.h"
 
 namespace radl {
 namespace {
 
-struct Columns {
-  uint32_t first, last;
-};
-constexpr Columns kWide[] = {
+constexpr CodePointRange kWide[] = {
 #include "compiler/diag/wide.inc"
 };
-constexpr Columns kZeroWidth[] = {
+constexpr CodePointRange kZeroWidth[] = {
 #include "compiler/diag/zero_width.inc"
 };
 
-template <size_t n>
-bool is_in(const Columns (&ranges)[n], uint32_t c) {
-  auto above = std::upper_bound(std::begin(ranges), std::end(ranges), c,
-                                [](uint32_t value, const Columns& range) { return value < range.first; });
-  return above != std::begin(ranges) && c <= std::prev(above)->last;
+size_t columns_of(uint32_t c) {
+  return c < 0x80 ? 1 : in_ranges(kZeroWidth, c) ? 0 : in_ranges(kWide, c) ? 2 : 1;
 }
-
-size_t columns_of(uint32_t c) { return c < 0x80 ? 1 : is_in(kZeroWidth, c) ? 0 : is_in(kWide, c) ? 2 : 1; }
 
 // Control characters, and those that turn the direction of writing: text would not look like what it is.
 bool is_unprintable(uint32_t c) {

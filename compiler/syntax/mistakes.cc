@@ -9,10 +9,6 @@
 namespace radl {
 namespace {
 
-bool comparator(RawKind kind) { return kind >= RawKind::Eq && kind <= RawKind::Ge; }
-
-std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
-
 // The first line from `at` on that holds nothing but `word`, perhaps indented; npos when there is none.
 size_t line_of(std::string_view text, size_t at, std::string_view word, bool indented) {
   for (; at < text.size(); at = std::min(text.find('\n', at), text.size() - 1) + 1) {
@@ -197,7 +193,7 @@ bool TokenStream::comma_mistake(const Token& found) {
 
 // ['a', 'b' and cpu.count = 2
 bool TokenStream::open_list_mistake(const Token& found) {
-  bool feature = comparator(found.kind) && before_last_.kind == RawKind::Name;
+  bool feature = is_comparator(found.kind) && before_last_.kind == RawKind::Name;
   if (inside() != Inside::Features || (!feature && found.kind != RawKind::Close)) return false;
   size_t open = bytes_.substr(0, found.span.begin).rfind('[');
   if (open == bytes_.npos || open < levels_.back().open.begin) return false;
@@ -296,16 +292,16 @@ bool TokenStream::quote_mistake(const Token& found) {
 
 // `cpu.count : 2` and the like: the scanner skipped what was meant as a comparator.
 bool TokenStream::operator_mistake(const Token& found) {
-  if (inside() != Inside::Features || before_last_.kind != RawKind::Name || comparator(found.kind))
+  if (inside() != Inside::Features || before_last_.kind != RawKind::Name || is_comparator(found.kind))
     return false;
   std::string_view junk = skipped(before_last_.span.end, found.span.begin);
   if (junk.empty() || junk.size() > 4) return false;
   uint32_t begin = static_cast<uint32_t>(junk.data() - bytes_.data());
   Span at = span(begin, begin + static_cast<uint32_t>(junk.size()));
   std::string_view meant = operator_meant(junk);
-  Diagnostic& d = error(DiagCode::ReversedOperator, at, "there is no operator " + quoted(junk));
+  Diagnostic& d = error(DiagCode::ReversedOperator, at, "there is no operator " + in_ticks(junk));
   if (!meant.empty())
-    d.labelled("write " + quoted(meant)).fix("write " + quoted(meant), at, std::string(meant));
+    d.labelled("write " + in_ticks(meant)).fix("write " + in_ticks(meant), at, std::string(meant));
   resume(found.span.end, false);
   return true;
 }

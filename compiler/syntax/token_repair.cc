@@ -6,9 +6,8 @@
 namespace radl {
 namespace {
 
-bool comparator(RawKind kind) { return kind >= RawKind::Eq && kind <= RawKind::Ge; }
 bool before_value(RawKind kind) {
-  return comparator(kind) || kind == RawKind::OpenList || kind == RawKind::Comma;
+  return is_comparator(kind) || kind == RawKind::OpenList || kind == RawKind::Comma;
 }
 bool name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.'; }
 
@@ -126,7 +125,7 @@ bool TokenStream::missing_and(const Token& token) {
       value_ended = before_last_.kind != RawKind::Soft;
       break;
     case RawKind::Name:
-      value_ended = before_last_.kind == RawKind::Number || comparator(before_last_.kind) ||
+      value_ended = before_last_.kind == RawKind::Number || is_comparator(before_last_.kind) ||
                     before_last_.kind == RawKind::System || last_.made == Made::Member;
       break;
     default:
@@ -136,7 +135,7 @@ bool TokenStream::missing_and(const Token& token) {
   RawKind after = peek().kind;
   if (token.kind == RawKind::Soft) {
     if (after != RawKind::Number) return false;
-  } else if (!comparator(after) && after != RawKind::Contains) {
+  } else if (!is_comparator(after) && after != RawKind::Contains) {
     return false;
   }
   // radl 2 has comparisons: `a = 2 GB <= x`.
@@ -183,7 +182,7 @@ bool TokenStream::missing_close(const Token& token, size_t ahead) {
   if (levels_.empty() || inside() == Inside::Interpolation) return false;
   if (token.kind == RawKind::End) return true;
   RawKind before = ahead == 0 ? last_.kind : RawKind::And;
-  if (comparator(before) || before == RawKind::Contains) return false;
+  if (is_comparator(before) || before == RawKind::Contains) return false;
   bool items = inside() == Inside::Items;
   switch (token.kind) {
     case RawKind::System:
@@ -285,7 +284,7 @@ void TokenStream::placeholder(Token& token) {
   if (bytes_[token.span.begin - 1] != '@' || bytes_[token.span.end] != '@') return;
   std::string_view name = source_.text(token.span);
   if (!name.starts_with("input.")) return;
-  bool literal = comparator(last_.kind) || last_.kind == RawKind::Contextualize ||
+  bool literal = is_comparator(last_.kind) || last_.kind == RawKind::Contextualize ||
                  last_.kind == RawKind::Step || last_.kind == RawKind::Soft ||
                  before_last_.kind == RawKind::Deploy;
   if (!literal) return;

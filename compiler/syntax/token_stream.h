@@ -6,6 +6,7 @@
 #pragma once
 
 #include <deque>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,11 @@
 namespace radl {
 
 class Builder;
+
+inline bool is_comparator(RawKind kind) { return kind >= RawKind::Eq && kind <= RawKind::Ge; }
+
+// Words of a file inside a message.
+inline std::string in_ticks(std::string_view text) { return "`" + std::string(text) + "`"; }
 
 // "There is no sentence `sytem`", with the keyword that comes near, if one does.
 Diagnostic& report_unknown_sentence(std::string_view word, Span at, Diagnostics& diagnostics);

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <iterator>
 
+#include "compiler/source/code_points.h"
+
 namespace radl {
 namespace {
 
-struct Range {
-  uint32_t first, last;
-};
 // Beyond ASCII, ascending.
-constexpr Range kWordRanges[] = {
+constexpr CodePointRange kWordRanges[] = {
 #include "compiler/syntax/unicode_words.inc"
 };
 constexpr uint32_t kZeros[] = {
@@ -27,9 +26,7 @@ constexpr UpperRange kUpperRanges[] = {
 
 bool is_word_character(uint32_t c) {
   if (c < 0x80) return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  auto at = std::upper_bound(std::begin(kWordRanges), std::end(kWordRanges), c,
-                             [](uint32_t value, const Range& range) { return value < range.first; });
-  return at != std::begin(kWordRanges) && c <= std::prev(at)->last;
+  return in_ranges(kWordRanges, c);
 }
 
 bool is_upper_case(uint32_t c) {

@@ -8,15 +8,12 @@
 namespace radl {
 namespace {
 
-bool is_comparator(RawKind kind) { return kind >= RawKind::Eq && kind <= RawKind::Ge; }
 bool is_keyword(RawKind kind) { return kind >= RawKind::Network && kind <= RawKind::Description; }
 
 bool names_something(RawKind kind) {
   return kind == RawKind::Network || kind == RawKind::Ansible || kind == RawKind::System ||
          kind == RawKind::Configure || kind == RawKind::Deploy || kind == RawKind::Description;
 }
-
-std::string in_ticks(std::string_view text) { return "`" + std::string(text) + "`"; }
 
 }  // namespace
 
