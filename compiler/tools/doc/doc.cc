@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "compiler/tools/doc/markdown.h"
+
 namespace radl {
 namespace {
 
@@ -50,19 +52,6 @@ std::string value_text(const Tree& tree, const Features& list, std::string_view 
 std::string source_text(const Tree& tree, const Features& list, std::string_view name) {
   const Feature* feature = find_feature(list, name);
   return feature ? one_line(tree.source->text(feature->value->span)) : "";
-}
-
-std::string cell(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    if (c == '|')
-      out += "\\|";
-    else if (c == '\n')
-      out += ' ';
-    else
-      out += c;
-  }
-  return out;
 }
 
 std::string code(std::string_view text) {

@@ -1,6 +1,7 @@
 #include "compiler/tools/doc/features_page.h"
 
 #include "compiler/sema/features.h"
+#include "compiler/tools/doc/markdown.h"
 
 namespace radl {
 namespace {
@@ -29,12 +30,6 @@ constexpr FeaturePart kFeatureParts[] = {
     {sema::Scope::Description, "description", "May say anything else as well."},
     {sema::Scope::Option, "option (of contextualize)", ""},
 };
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
-  return out;
-}
 
 template <class Words>
 std::string listed(const Words& words) {
@@ -74,9 +69,9 @@ std::string features_page() {
     out += "| feature | takes | operators | default | meaning |\n|---|---|---|---|---|\n";
     for (const sema::FeatureSpec& spec : sema::all_features()) {
       if (spec.scope != part.scope) continue;
-      out += "| `" + std::string(spec.name) + "` | " + escaped(takes(spec)) + " | " +
-             std::string(written(sema::operators_of(spec.type))) + " | " + escaped(spec.default_value) + " | " +
-             escaped(spec.documentation) + " |\n";
+      out += "| `" + std::string(spec.name) + "` | " + cell(takes(spec)) + " | " +
+             std::string(written(sema::operators_of(spec.type))) + " | " + cell(spec.default_value) + " | " +
+             cell(spec.documentation) + " |\n";
     }
   }
   return out;

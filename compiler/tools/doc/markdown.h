@@ -1,0 +1,23 @@
+// Pieces of Markdown that the pages share.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace radl {
+
+// A text inside a table's cell: one line, `|` escaped.
+inline std::string cell(std::string_view text) {
+  std::string out;
+  for (char c : text) {
+    if (c == '|')
+      out += "\\|";
+    else if (c == '\n')
+      out += ' ';
+    else
+      out += c;
+  }
+  return out;
+}
+
+}  // namespace radl
