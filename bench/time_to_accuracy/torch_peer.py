@@ -60,6 +60,7 @@ class Net(nn.Module):
         self.whiten.weight.requires_grad = False
         self.groups = nn.Sequential(Group(24, 64), Group(64, 256), Group(256, 256))
         self.head = nn.Linear(256, 10, bias=False)
+        self.head.weight.data /= self.head.weight.data.std()
 
     def set_whitening(self, pictures):
         patches = pictures.float().unfold(2, 2, 1).unfold(3, 2, 1).permute(0, 2, 3, 1, 4, 5).reshape(-1, 12)
