@@ -1,9 +1,15 @@
+#include <immintrin.h>
+
 #include "engine/optim/matrix_panel.h"
 
 namespace radl::engine {
 namespace {
 
 constexpr size_t kLanes = 16, kVectors = 2, kRows = 12;
+typedef float Lanes __attribute__((vector_size(kLanes * 4)));
+inline void add_product(Lanes& sum, float left, Lanes right) {
+  sum = _mm512_fmadd_ps(_mm512_set1_ps(left), right, sum);
+}
 #include "engine/optim/matrix_panel.inc"
 
 }  // namespace

@@ -3,8 +3,10 @@
 // convolution's weights are the matrix filters x rest. Each matrix is kept at the norm sqrt(rows), as in the
 // author's CIFAR-10 recipe. What is no matrix, and the last layer, is updated by SGD with a momentum and
 // rates of its own.
+#include <algorithm>
 #include <cmath>
 
+#include "engine/kernels/parallel.h"
 #include "engine/optim/base.h"
 #include "engine/optim/matrix.h"
 
@@ -66,12 +68,14 @@ class Muon : public OptimizerBase {
   void step_matrix(const Run& run, float* w, const float* g, float rate, float factor) {
     const size_t n = run.end - run.begin;
     const Shape s = shape_of(run);
-    float *v = state_.data() + run.begin, *x = s.turned ? turned_.data() : update_.data();
-    for (size_t i = 0; i < n; ++i) {
+    float* v = state_.data() + run.begin;
+    const float momentum = config_.momentum;
+    const bool nesterov = config_.nesterov;
+    for_each(n, [=, to = s.turned ? turned_.data() : update_.data()](size_t i) {
       const float d = g[i] * factor;
-      v[i] = config_.momentum * v[i] + d;
-      x[i] = config_.nesterov ? d + config_.momentum * v[i] : v[i];
-    }
+      v[i] = momentum * v[i] + d;
+      to[i] = nesterov ? d + momentum * v[i] : v[i];
+    });
     if (s.turned) transpose(turned_.data(), s.columns, s.rows, update_.data());
     orthogonalise(s);
     if (s.turned) transpose(update_.data(), s.rows, s.columns, turned_.data());
@@ -79,7 +83,15 @@ class Muon : public OptimizerBase {
     const float keep = norm > 0 ? static_cast<float>(std::sqrt(static_cast<double>(run.rows)) / norm) *
                                       (1 - rate * run.decay)
                                 : 1;
-    for (size_t i = 0; i < n; ++i) w[i] = w[i] * keep - rate * x[i];
+    for_each(n, [=, x = s.turned ? turned_.data() : update_.data()](size_t i) { w[i] = w[i] * keep - rate * x[i]; });
+  }
+
+  // Element by element, so that the number of threads changes nothing.
+  template <class F>
+  void for_each(size_t count, F&& f) {
+    parallel_for(std::max(1, config_.threads), count, 4096, [&](size_t begin, size_t end, int) {
+      for (size_t i = begin; i < end; ++i) f(i);
+    });
   }
 
   // update_ becomes nearly the nearest matrix with orthogonal rows: singular values go to about 1.
@@ -88,11 +100,10 @@ class Muon : public OptimizerBase {
     const double norm = norm2({update_.data(), n});
     if (!(norm > 0)) return;
     const float unit = static_cast<float>(1 / norm);
-    for (size_t i = 0; i < n; ++i) update_[i] *= unit;
+    for_each(n, [unit, x = update_.data()](size_t i) { x[i] *= unit; });
     for (int k = 0; k < config_.iterations; ++k) {
-      transpose(update_.data(), m, s.columns, turned_.data());
-      multiply_symmetric({m, s.columns, m}, update_.data(), turned_.data(), gram_.data(), config_.threads);
-      multiply_symmetric({m, m, m}, gram_.data(), gram_.data(), square_.data(), config_.threads);
+      multiply_by_own_transpose(m, s.columns, update_.data(), gram_.data(), config_.threads);
+      square_symmetric(m, gram_.data(), square_.data(), config_.threads);
       for (size_t i = 0; i < m * m; ++i) square_[i] = kCubic * gram_[i] + kQuintic * square_[i];
       for (size_t i = 0; i < m; ++i) square_[i * m + i] += kLinear;
       multiply({m, m, s.columns}, square_.data(), update_.data(), next_.data(), config_.threads);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Dense>
 #include <cmath>
 #include <random>
 
@@ -85,6 +86,53 @@ TEST(Optimizer, LarsScalesEachTensor) {
   }
 }
 
+// The paper's update of one matrix of rows x columns in double: Newton-Schulz steps on the gradient, the weights at the
+// norm sqrt(rows). `momentum` is of this matrix so far.
+std::vector<double> muon_by_formula(const OptimizerConfig& c, size_t rows, size_t columns, std::vector<double> w,
+                                    std::span<const float> g, double rate, std::vector<double>& momentum) {
+  using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  Matrix x(rows, columns);
+  for (size_t i = 0; i < w.size(); ++i) {
+    momentum[i] = c.momentum * momentum[i] + g[i];
+    x.data()[i] = c.nesterov ? g[i] + c.momentum * momentum[i] : momentum[i];
+  }
+  x /= x.norm();
+  for (int k = 0; k < c.iterations; ++k) {
+    const Matrix gram = x * x.transpose();
+    x = 3.4445 * x + (-4.7750 * gram + 2.0315 * gram * gram) * x;
+  }
+  double norm = 0;
+  for (double v : w) norm += v * v;
+  for (size_t i = 0; i < w.size(); ++i) w[i] = w[i] * std::sqrt(double(rows) / norm) - rate * x.data()[i];
+  return w;
+}
+
+TEST(Optimizer, MuonIsThePapersFormula) {
+  const std::vector<ParameterInfo> layout{{"a", {10, 4, 3, 3}, 0, 360, true},
+                                          {"tall", {30, 10}, 360, 300, true},
+                                          {"head", {10, 10}, 660, 100, true}};
+  for (int iterations : {1, 2, 3, 5}) {
+    OptimizerConfig config{.name = "muon", .momentum = 0.6f, .nesterov = iterations != 2, .threads = 2};
+    config.iterations = iterations;
+    auto optimizer = Optimizer::make(config, layout);
+    ASSERT_TRUE(optimizer.ok()) << optimizer.status().text();
+    std::mt19937 random(7);
+    std::normal_distribution<float> normal;
+    std::vector<float> w(760), g(760);
+    for (float& x : w) x = normal(random);
+    std::vector<double> wide(w.begin(), w.begin() + 360), tall(w.begin() + 360, w.begin() + 660);
+    std::vector<double> wide_momentum(360), tall_momentum(300);
+    for (int step = 0; step < 3; ++step) {
+      for (float& x : g) x = normal(random);
+      (*optimizer)->step(w, g, 0.1f);
+      wide = muon_by_formula(config, 10, 36, wide, std::span(g).first(360), 0.1, wide_momentum);
+      tall = muon_by_formula(config, 30, 10, tall, std::span(g).subspan(360, 300), 0.1, tall_momentum);
+      for (size_t i = 0; i < 360; ++i) ASSERT_NEAR(w[i], wide[i], 1e-5) << iterations << ' ' << step << ' ' << i;
+      for (size_t i = 0; i < 300; ++i) ASSERT_NEAR(w[360 + i], tall[i], 1e-5) << iterations << ' ' << step << ' ' << i;
+    }
+  }
+}
+
 // Ten rows of forty: after enough steps the update is U V^T of the gradient, so its rows are orthonormal to
 // what the iteration gives (singular values about 0.7 to 1.2).
 TEST(Optimizer, MuonMovesEveryDirectionAlike) {
@@ -145,15 +193,12 @@ TEST(Optimizer, ProductsAreTheSameBitsWithAnyNumberOfThreads) {
   for (size_t i = 0; i < s.rows; ++i)
     for (size_t j = 0; j < s.columns; ++j) {
       float sum = 0;  // in the same order, rounded in the same places
-      for (size_t k = 0; k < s.inner; ++k) {
-        const volatile float product = a[i * s.inner + k] * b[k * s.columns + j];
-        sum += product;
-      }
+      for (size_t k = 0; k < s.inner; ++k) sum = std::fma(a[i * s.inner + k], b[k * s.columns + j], sum);
       ASSERT_EQ(c[i * s.columns + j], sum) << i << ' ' << j;
     }
 }
 
-TEST(Optimizer, ASymmetricProductIsTheWholeOne) {
+TEST(Optimizer, SymmetricProductsAreTheWholeOnes) {
   const size_t n = 75, k = 40;
   std::mt19937 random(9);
   std::normal_distribution<float> normal;
@@ -161,7 +206,11 @@ TEST(Optimizer, ASymmetricProductIsTheWholeOne) {
   for (float& x : a) x = normal(random);
   transpose(a.data(), n, k, turned.data());
   multiply({n, k, n}, a.data(), turned.data(), whole.data(), 1);
-  multiply_symmetric({n, k, n}, a.data(), turned.data(), half.data(), 2);
+  multiply_by_own_transpose(n, k, a.data(), half.data(), 2);
+  EXPECT_EQ(whole, half);
+  const std::vector<float> gram = whole;
+  multiply({n, n, n}, gram.data(), gram.data(), whole.data(), 1);
+  square_symmetric(n, gram.data(), half.data(), 3);
   EXPECT_EQ(whole, half);
 }
 
