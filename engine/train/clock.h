@@ -1,6 +1,8 @@
 // The clock of a run.
 #pragma once
 
+#include <time.h>
+
 #include <chrono>
 
 namespace radl::engine {
@@ -9,6 +11,13 @@ using SteadyClock = std::chrono::steady_clock;
 
 inline double seconds_since(SteadyClock::time_point begin) {
   return std::chrono::duration<double>(SteadyClock::now() - begin).count();
+}
+
+// Of the calling thread so far.
+inline double thread_processor_seconds() {
+  struct timespec t {};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
 }  // namespace radl::engine

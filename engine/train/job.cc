@@ -139,6 +139,7 @@ void read_checkpoint(const Json& json, CheckpointSpec& out, Problems& problems) 
   f.get("every_epochs", out.every_epochs, kCount);
   f.get("every_seconds", out.every_seconds, kCount);
   f.get("keep", out.keep, {.low = 1, .high = 1000});
+  f.get("share", out.share, kShare);
 }
 
 void read_evaluate(const Json& json, EvaluateSpec& out, Problems& problems) {

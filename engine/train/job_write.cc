@@ -110,7 +110,8 @@ std::string write_job(const Job& job) {
   }
   out["checkpoint"] = {{"every_epochs", job.checkpoint.every_epochs},
                        {"every_seconds", job.checkpoint.every_seconds},
-                       {"keep", job.checkpoint.keep}};
+                       {"keep", job.checkpoint.keep},
+                       {"share", job.checkpoint.share}};
   out["evaluate"] = {{"every_epochs", job.evaluate.every_epochs},
                      {"flip", job.evaluate.flip},
                      {"translate", job.evaluate.translate}};

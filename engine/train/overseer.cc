@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -122,9 +123,11 @@ class JobOverseer : public Overseer {
 
   bool checkpoint_due(uint64_t done) const override {
     if (job_.directories.checkpoint.empty() || done == last_saved_) return false;
+    if (done == setup_.length.total) return true;
     const CheckpointSpec& c = job_.checkpoint;
-    return crossed(last_saved_, done, c.every_epochs) ||
-           (c.every_seconds > 0 && seconds_since(last_save_) >= c.every_seconds);
+    return (crossed(last_saved_, done, c.every_epochs) ||
+            (c.every_seconds > 0 && seconds_since(last_save_) >= c.every_seconds)) &&
+           affordable();
   }
 
   Status save(Checkpoint checkpoint) override {
@@ -143,14 +146,18 @@ class JobOverseer : public Overseer {
       history.train_accuracy = accuracy(window);
     }
     checkpoint.numbers = write_history(history);
-    checkpoint_stall_ += captured + seconds_since(last_save_);
-    writer_ = std::thread([this, checkpoint = std::move(checkpoint)] {
+    const double stall = captured + seconds_since(last_save_);
+    checkpoint_stall_ += stall;
+    writing_ = true;
+    writer_ = std::thread([this, stall, checkpoint = std::move(checkpoint)] {
       auto begin = SteadyClock::now();
       Disk disk;
       Result<std::string> path =
           save_checkpoint(job_.directories.checkpoint, checkpoint, job_.checkpoint.keep, disk);
       saving_ = path.status();
       checkpoint_writing_ += seconds_since(begin);
+      last_cost_ = stall + thread_processor_seconds();
+      writing_ = false;
       if (path.ok())
         progress_.emit("checkpoint",
                        {{"step", checkpoint.step}, {"path", *path}, {"seconds", seconds_since(begin)}});
@@ -220,6 +227,12 @@ class JobOverseer : public Overseer {
           setup_.length.epoch_of(c.step), job_.epochs));
     }
     return {};
+  }
+
+  // Waiting for the disk beside the training costs it nothing; what the writing computes does.
+  bool affordable() const {
+    const double share = job_.checkpoint.share;
+    return share <= 0 || (!writing_ && last_cost_ <= share * seconds_since(last_save_));
   }
 
   bool crossed(uint64_t before, uint64_t now, double every_epochs) const {
@@ -364,6 +377,8 @@ class JobOverseer : public Overseer {
   double evaluation_seconds_ = 0, checkpoint_stall_ = 0;
   double checkpoint_writing_ = 0;  // the writer's, to be read when it has ended
   std::thread writer_;
+  std::atomic<bool> writing_ = false;
+  std::atomic<double> last_cost_ = 0;  // seconds that the last checkpoint took from the training
   Status saving_;
 };
 

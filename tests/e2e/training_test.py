@@ -224,7 +224,7 @@ class EngineAlone(RadlCase):
     def start_engine(self, name, epochs):
         job = {"job": 1, "model": "lenet", "dataset": {"name": "cifar10", "directory": str(SOURCE / "examples/cifar10/subset")},
                "batch_size": 50, "epochs": epochs, "threads": 1, "schedule": {"peak": 0.02}, "augment": {"flip": True},
-               "average": 0.9, "checkpoint": {"every_epochs": 0.1}, "progress": name + "/progress.jsonl",
+               "average": 0.9, "checkpoint": {"every_epochs": 0.1, "share": 0}, "progress": name + "/progress.jsonl",
                "directories": {"checkpoint": name + "/checkpoint", "model": name + "/model"}}
         (self.folder / name).mkdir(exist_ok=True)
         file = self.write(name + ".json", json.dumps(job))

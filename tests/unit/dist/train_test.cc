@@ -103,6 +103,22 @@ TEST_F(TrainTest, WithNothingLeftToTrainItEvaluatesAgain) {
   EXPECT_EQ(report["metrics"]["test_pictures"], 200);
 }
 
+TEST_F(TrainTest, CheckpointsThatWouldCostTooMuchWait) {
+  Job j = job("a");
+  j.checkpoint.every_epochs = 0.1;
+  j.checkpoint.share = 1e-9;
+  Result<RunSummary> summary = run_job(j, {});
+  ASSERT_TRUE(summary.ok()) << summary.status().text();
+  const auto written = lines("a", "checkpoint");
+  ASSERT_EQ(written.size(), 2u) << "the first, whose cost nobody knows yet, and the end";
+  EXPECT_EQ(written[1]["step"], summary->steps);
+  Job unlimited = job("b");
+  unlimited.checkpoint.every_epochs = 0.5;
+  unlimited.checkpoint.share = 0;
+  ASSERT_TRUE(run_job(unlimited, {}).ok());
+  EXPECT_EQ(lines("b", "checkpoint").size(), size_t(2 * unlimited.epochs));
+}
+
 TEST_F(TrainTest, DivergenceStopsTheRunAndKeepsTheLastCheckpoint) {
   Job j = job("a");
   j.schedule.peak = 1000;
