@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <numeric>
 #include <thread>
 
+#include "common/clock.h"
 #include "engine/data/random.h"
 #include "engine/data/shrink.h"
 
@@ -69,7 +69,7 @@ struct Loader::Impl {
   }
 
   Result<Batch> get(uint64_t number) {
-    auto begin = std::chrono::steady_clock::now();
+    auto begin = SteadyClock::now();
     std::unique_lock lock(mutex_);
     if (slots_[current_ ^ 1].number == number) {
       current_ ^= 1;  // it was hinted at
@@ -85,7 +85,7 @@ struct Loader::Impl {
         changed_.wait(lock);
       }
     }
-    waited_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    waited_ += seconds_since(begin);
     if (!slot.status.ok()) return slot.status;
     return finish(slot);
   }

@@ -1,9 +1,9 @@
 #include "engine/kernels/peak.h"
 
 #include <algorithm>
-#include <chrono>
 #include <vector>
 
+#include "common/clock.h"
 #include "engine/kernels/conv.h"
 #include "engine/kernels/elementwise.h"
 #include "engine/kernels/parallel.h"
@@ -17,9 +17,9 @@ template <class F>
 double fastest(int calls, F&& f) {
   double best = 1e30;
   for (int i = 0; i <= calls; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = SteadyClock::now();
     f();
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const double seconds = seconds_since(begin);
     if (i > 0) best = std::min(best, seconds);
   }
   return best;

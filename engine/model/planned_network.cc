@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <new>
 
+#include "common/clock.h"
 #include "engine/kernels/cpu.h"
 #include "engine/loss/softmax.h"
 #include "engine/model/compile.h"
@@ -182,9 +182,9 @@ class PlannedNetwork : public Network {
   template <class F>
   void timed(double& seconds, F&& f) {
     if (!profiling_) return f();
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = SteadyClock::now();
     f();
-    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    seconds += seconds_since(begin);
   }
 
   Graph graph_;

@@ -10,10 +10,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "common/clock.h"
 #include "common/files.h"
 #include "engine/export/events.h"
 #include "engine/kernels/cpu.h"
-#include "engine/train/clock.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/guard.h"
 #include "engine/train/mistakes.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <thread>
 
-#include "engine/train/clock.h"
+#include "common/clock.h"
 #include "engine/train/cluster.h"
 
 namespace radl::engine {

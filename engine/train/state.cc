@@ -1,7 +1,8 @@
 #include "engine/train/state.h"
 
 #include <algorithm>
-#include <chrono>
+
+#include "common/clock.h"
 
 namespace radl::engine {
 
@@ -18,7 +19,7 @@ Result<Supplies> make_supplies(const Setup& setup, const Job& job) {
 }
 
 Checkpoint capture(const Trainee& from, const dist::TicketState& tickets) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = SteadyClock::now();
   Checkpoint c;
   c.next = tickets.next;
   c.again = tickets.again;
@@ -33,7 +34,7 @@ Checkpoint capture(const Trainee& from, const dist::TicketState& tickets) {
     c.optimizer.emplace_back(state.begin() + static_cast<long>(at),
                              state.begin() + static_cast<long>(at + c.weights.size()));
   }
-  c.capture_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  c.capture_seconds = seconds_since(begin);
   return c;
 }
 

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "common/clock.h"
 #include "engine/kernels/cpu.h"
-#include "engine/train/clock.h"
 #include "engine/train/cluster.h"
 #include "engine/train/step.h"
 #include "engine/train/worker_lines.h"

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "common/clock.h"
 #include "common/digest.h"
 #include "runtime/base/redact.h"
 #include "runtime/net/quote.h"
@@ -231,9 +232,9 @@ class NativeRun {
     options.stdin_bytes = std::move(script);
     options.cancelled = context_.context->cancelled;
     options.on_output = [&](std::string_view piece, bool) { log_.output(piece, mark); };
-    auto begin = std::chrono::steady_clock::now();
+    auto begin = SteadyClock::now();
     auto result = as_root_if_possible(items_[last].label().c_str(), options);
-    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    double seconds = seconds_since(begin);
     log_.end_output();
     if (!result) return fail(first, result.status());
     size_t at = result->out.rfind(mark);

@@ -1,11 +1,11 @@
-// The clock of a run.
+// Time that passes, for durations: never set back.
 #pragma once
 
 #include <time.h>
 
 #include <chrono>
 
-namespace radl::engine {
+namespace radl {
 
 using SteadyClock = std::chrono::steady_clock;
 
@@ -20,4 +20,4 @@ inline double thread_processor_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-}  // namespace radl::engine
+}  // namespace radl
