@@ -21,8 +21,8 @@ struct Slice {
   size_t first, width;
 };
 
-// product(p) for each panel of c; `pack(slice, packed)` brings the panel's columns of the right factor, and rows below
-// `rows_of(p)` are computed.
+// product(p) for each panel of c; `pack(slice, packed)` brings the panel's columns of the right factor, and
+// rows below `rows_of(p)` are computed.
 template <class Pack, class Rows>
 void by_panels(ProductShape s, const float* a, float* c, int threads, Pack&& pack, Rows&& rows_of) {
   const size_t panels = (s.columns + kPanel - 1) / kPanel;
@@ -41,7 +41,8 @@ void by_panels(ProductShape s, const float* a, float* c, int threads, Pack&& pac
 }
 
 void pack_columns(const float* b, size_t rows, size_t columns, Slice slice, float* packed) {
-  for (size_t k = 0; k < rows; ++k) std::copy_n(b + k * columns + slice.first, slice.width, packed + k * kPanel);
+  for (size_t k = 0; k < rows; ++k)
+    std::copy_n(b + k * columns + slice.first, slice.width, packed + k * kPanel);
 }
 
 // The rows of `b` as columns.
@@ -74,14 +75,16 @@ void multiply(ProductShape s, const float* a, const float* b, float* c, int thre
 }
 
 void square_symmetric(size_t n, const float* a, float* c, int threads) {
-  by_panels({n, n, n}, a, c, threads,
-            [&](Slice slice, float* packed) { pack_columns(a, n, n, slice, packed); }, upper_part(n));
+  by_panels(
+      {n, n, n}, a, c, threads, [&](Slice slice, float* packed) { pack_columns(a, n, n, slice, packed); },
+      upper_part(n));
   mirror(n, c);
 }
 
 void multiply_by_own_transpose(size_t rows, size_t columns, const float* a, float* c, int threads) {
-  by_panels({rows, columns, rows}, a, c, threads,
-            [&](Slice slice, float* packed) { pack_rows(a, columns, slice, packed); }, upper_part(rows));
+  by_panels(
+      {rows, columns, rows}, a, c, threads,
+      [&](Slice slice, float* packed) { pack_rows(a, columns, slice, packed); }, upper_part(rows));
   mirror(rows, c);
 }
 

@@ -1,8 +1,8 @@
 // Products of dense fp32 matrices, row by row in memory, for optimizers.
 //
-// Every element is one sum over the inner index in rising order, a product and its addition rounded once (fused): the
-// same bits on every machine and with any number of threads, as replicated updates need it. A processor without fused
-// instructions has them from libm, which is slow.
+// Every element is one sum over the inner index in rising order, a product and its addition rounded once
+// (fused): the same bits on every machine and with any number of threads, as replicated updates need it. A
+// processor without fused instructions has them from libm, which is slow.
 #pragma once
 
 #include <cstddef>

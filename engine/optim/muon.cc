@@ -83,7 +83,9 @@ class Muon : public OptimizerBase {
     const float keep = norm > 0 ? static_cast<float>(std::sqrt(static_cast<double>(run.rows)) / norm) *
                                       (1 - rate * run.decay)
                                 : 1;
-    for_each(n, [=, x = s.turned ? turned_.data() : update_.data()](size_t i) { w[i] = w[i] * keep - rate * x[i]; });
+    for_each(n, [=, x = s.turned ? turned_.data() : update_.data()](size_t i) {
+      w[i] = w[i] * keep - rate * x[i];
+    });
   }
 
   // Element by element, so that the number of threads changes nothing.

@@ -97,8 +97,8 @@ struct CheckpointSpec {
   double every_epochs = 1;    // 0: only by time and at the end
   double every_seconds = 60;  // 0: only by epochs and at the end
   int keep = 2;
-  // Of the run's time that checkpoints may cost: one that is due waits until the last one's cost is no more than this
-  // part of the time since. 0: no limit.
+  // Of the run's time that checkpoints may cost: one that is due waits until the last one's cost is no more
+  // than this part of the time since. 0: no limit.
   double share = 0.01;
 };
 

@@ -86,10 +86,11 @@ TEST(Optimizer, LarsScalesEachTensor) {
   }
 }
 
-// The paper's update of one matrix of rows x columns in double: Newton-Schulz steps on the gradient, the weights at the
-// norm sqrt(rows). `momentum` is of this matrix so far.
-std::vector<double> muon_by_formula(const OptimizerConfig& c, size_t rows, size_t columns, std::vector<double> w,
-                                    std::span<const float> g, double rate, std::vector<double>& momentum) {
+// The paper's update of one matrix of rows x columns in double: Newton-Schulz steps on the gradient, the
+// weights at the norm sqrt(rows). `momentum` is of this matrix so far.
+std::vector<double> muon_by_formula(const OptimizerConfig& c, size_t rows, size_t columns,
+                                    std::vector<double> w, std::span<const float> g, double rate,
+                                    std::vector<double>& momentum) {
   using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   Matrix x(rows, columns);
   for (size_t i = 0; i < w.size(); ++i) {
@@ -127,8 +128,10 @@ TEST(Optimizer, MuonIsThePapersFormula) {
       (*optimizer)->step(w, g, 0.1f);
       wide = muon_by_formula(config, 10, 36, wide, std::span(g).first(360), 0.1, wide_momentum);
       tall = muon_by_formula(config, 30, 10, tall, std::span(g).subspan(360, 300), 0.1, tall_momentum);
-      for (size_t i = 0; i < 360; ++i) ASSERT_NEAR(w[i], wide[i], 1e-5) << iterations << ' ' << step << ' ' << i;
-      for (size_t i = 0; i < 300; ++i) ASSERT_NEAR(w[360 + i], tall[i], 1e-5) << iterations << ' ' << step << ' ' << i;
+      for (size_t i = 0; i < 360; ++i)
+        ASSERT_NEAR(w[i], wide[i], 1e-5) << iterations << ' ' << step << ' ' << i;
+      for (size_t i = 0; i < 300; ++i)
+        ASSERT_NEAR(w[360 + i], tall[i], 1e-5) << iterations << ' ' << step << ' ' << i;
     }
   }
 }
