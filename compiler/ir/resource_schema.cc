@@ -50,6 +50,8 @@ std::string_view property_type_name(PropertyType type) {
       return "map";
     case PropertyType::Systems:
       return "systems";
+    case PropertyType::SizeStages:
+      return "list of pairs";
     case PropertyType::Dataset:
       return "data set";
   }

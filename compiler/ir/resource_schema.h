@@ -24,6 +24,7 @@ enum class PropertyType {
   List,         // of texts
   Map,          // text -> text
   Systems,      // a system or a list of systems; addresses of its nodes in the IR
+  SizeStages,   // list of [share of the sides, share of the run]; a list of {scale, until} in the IR
   Dataset,      // name, or a map {name, directory, train, test, source, mirror}; a map in the IR
 };
 

@@ -103,6 +103,8 @@ class Setter {
         return map(value);
       case PropertyType::Systems:
         return systems(value);
+      case PropertyType::SizeStages:
+        return size_stages(value);
       case PropertyType::Dataset:
         return dataset(value);
     }
@@ -284,6 +286,31 @@ class Setter {
       }
     }
     into_[key()] = std::move(addresses);
+  }
+
+  void size_stages(const Value& value) {
+    const std::string_view what =
+        "a list of pairs such as [[0.5, 0.3], [0.75, 0.6]]: share of the sides, until which share of the run";
+    ir::Json stages = ir::Json::array();
+    double before = 0;
+    if (value.kind() != ValueKind::List) return wrong(what, value);
+    for (const Value& pair : value.items()) {
+      const bool two = pair.kind() == ValueKind::List && pair.items().size() == 2;
+      if (!two || !pair.items()[0].is_number() || !pair.items()[1].is_number()) return wrong(what, pair);
+      const double scale = pair.items()[0].as_real(), until = pair.items()[1].as_real();
+      if (!shown(pair.items()[0]) || !shown(pair.items()[1])) return;
+      if (!(scale > 0 && scale <= 1 && until > before && until <= 1)) {
+        context_.diagnostics.report(
+            DiagCode::PropertyValue, at_,
+            fmt::format(
+                "'{}': [{}, {}] is out of place: shares are above 0 and at most 1, and the second ones rise",
+                property_.name, scale, until));
+        return;
+      }
+      before = until;
+      stages.push_back({{"scale", scale}, {"until", until}});
+    }
+    into_[key()] = std::move(stages);
   }
 
   void dataset(const Value& value) {

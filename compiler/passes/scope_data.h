@@ -61,8 +61,9 @@ struct Scopes::Scope {
   struct Training final : expr::Namespace {
     std::string step;
     static const std::vector<std::string>& attributes() {
-      static const std::vector<std::string> names = {"model_path", "test_accuracy", "images_per_second",
-                                                     "seconds",    "events_path",   "report_path"};
+      static const std::vector<std::string> names = {
+          "model_path", "test_accuracy", "test_accuracy_tta", "images_per_second",
+          "seconds",    "events_path",   "report_path"};
       return names;
     }
     std::optional<Value> member(std::string_view name, Span) const override {

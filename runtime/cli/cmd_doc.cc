@@ -4,6 +4,7 @@
 
 #include "common/files.h"
 #include "compiler/diag/render.h"
+#include "compiler/ir/resource_schema.h"
 #include "compiler/syntax/parser.h"
 #include "compiler/tools/doc/doc.h"
 #include "compiler/tools/doc/features_page.h"
@@ -44,14 +45,18 @@ std::function<int()> add(CLI::App& app, Session& session) {
       app.add_subcommand("doc", "Write a page about a file: inputs, outputs, systems, recipes (Markdown)");
   auto path = std::make_shared<std::string>(), name = std::make_shared<std::string>(),
        out = std::make_shared<std::string>();
-  auto features = std::make_shared<bool>(false);
+  auto features = std::make_shared<bool>(false), resources = std::make_shared<bool>(false);
   command->add_option("FILE", *path, "a RADL file");
   command->add_flag("--features", *features, "all known features instead of a file");
+  command->add_flag("--resources", *resources,
+                    "the types of native recipes and their properties instead of a file");
   command->add_option("--name", *name, "the module's name, as `use` would write it (default: the file's)");
   command->add_option("-o,--output", *out, "file to write (default: standard output)")->type_name("FILE");
   return [=, &session]() -> int {
-    if (*features == !path->empty()) return report(session, invalid("FILE is required, or --features"));
-    return *features ? put(session, features_page(), *out) : run(session, *path, *name, *out);
+    if (*features + *resources + !path->empty() != 1)
+      return report(session, invalid("FILE is required, or one of --features and --resources"));
+    if (*features) return put(session, features_page(), *out);
+    return *resources ? put(session, ir::resource_schema_markdown(), *out) : run(session, *path, *name, *out);
   };
 }
 

@@ -34,7 +34,7 @@ std::string bar_text(double fraction, int width) {
 
 std::string training_text(const TrainingProgress& training) {
   if (!training.started) return "starting";
-  std::string text = fmt::format("epoch {:.1f}/{:.0f}  {} images/s  loss {:.3f}  accuracy {:.1f}%",
+  std::string text = fmt::format("epoch {:.1f}/{:g}  {} images/s  loss {:.3f}  accuracy {:.1f}%",
                                  training.epoch, training.epochs, grouped(training.images_per_second),
                                  training.loss, training.accuracy * 100);
   if (training.test_accuracy) text += fmt::format("  test {:.2f}%", *training.test_accuracy * 100);

@@ -45,6 +45,9 @@ void training_rows(const Snapshot& after, std::vector<Row>& rows) {
       rows.emplace_back("test accuracy",
                         fmt::format("{:.2f}%", product["test_accuracy"].get<double>() * 100));
     }
+    if (const double tta = product.value("test_accuracy_tta", 0.0);
+        tta != product.value("test_accuracy", 0.0))
+      rows.emplace_back("with test-time augmentation", fmt::format("{:.2f}%", tta * 100));
     if (std::string note = product.value("dataset_note", ""); !note.empty())
       rows.emplace_back("data set", note);
     if (product.contains("first_step_seconds") && product["first_step_seconds"].is_number()) {

@@ -37,10 +37,12 @@ Result<Json> bring_result(const Json& training, Member& chief, const RunFacts& f
   if (!std::filesystem::exists(weights, error)) weights = result + "/model";
   auto digest = sha256_file(weights);
   auto seconds = facts.phases.find("training");
+  const double accuracy = facts.finished.value("test_accuracy", 0.0);
   Json product = {
       {"model_path", weights},
       {"model_sha256", digest ? Json(*digest) : Json()},
-      {"test_accuracy", facts.finished.value("test_accuracy", 0.0)},
+      {"test_accuracy", accuracy},
+      {"test_accuracy_tta", facts.finished.value("test_accuracy_tta", accuracy)},
       {"images_per_second", facts.finished.value("images_per_second", 0.0)},
       {"seconds", facts.finished.value("seconds", seconds == facts.phases.end() ? 0 : seconds->second)},
       {"events_path", result + "/events"},
