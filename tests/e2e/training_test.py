@@ -170,7 +170,7 @@ class Training(RadlCase):
         self.destroy()
 
     def test_a_killed_worker_is_started_again(self):
-        process, log = self.start_training("epochs=120")
+        process, log = self.start_training("epochs=80")
         first = self.wait_for_task("worker-1")
         self.wait_for_event(log, "peer_joined", peer="worker/1")
         os.kill(first, signal.SIGKILL)
@@ -180,7 +180,7 @@ class Training(RadlCase):
         self.destroy()
 
     def test_a_stopped_worker_is_given_up_and_replaced(self):
-        process, log = self.start_training("epochs=120", timeout=2)
+        process, log = self.start_training("epochs=80", timeout=2)
         first = self.wait_for_task("worker-1")
         self.wait_for_event(log, "peer_joined", peer="worker/1")
         os.kill(first, signal.SIGSTOP)
