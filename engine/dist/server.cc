@@ -345,7 +345,8 @@ class Server : public ParameterServer {
     }
     if (over) return;
     bool left = ended.code() == Code::Cancelled;
-    shard.leave(index, pass, left ? 1 : 2, 0, ended.message());
+    // Who serves may notice the end before the call that `lost` makes: both tell the same.
+    shard.leave(index, pass, left ? 1 : 2, left ? 0 : session.silent_seconds(), ended.message());
     event({left ? "peer_left" : "peer_lost", peer, ended.message(), 0});
     if (!left && session.health().ok()) {  // it sent what it must not: tell it before the link closes
       (void)session.send(encode(Refuse{static_cast<uint8_t>(ended.code()), ended.message()}));

@@ -28,16 +28,26 @@ Session::~Session() {
   beater_.join();
 }
 
+double Session::silent_seconds() const {
+  std::lock_guard lock(mutex_);
+  return silent_;
+}
+
 void Session::end(Status status) {
   bool tell;
+  double silent;
   {
     std::lock_guard lock(mutex_);
     tell = health_.ok() && !closing_ && !left_;
-    if (health_.ok()) health_ = status;
+    if (health_.ok()) {
+      health_ = status;
+      silent_ = static_cast<double>(now_ms() - last_heard_) / 1000;
+    }
+    silent = silent_;
     changed_.notify_all();
   }
   link_->close();
-  if (tell && lost_) lost_(status, static_cast<double>(now_ms() - last_heard_) / 1000);
+  if (tell && lost_) lost_(status, silent);
 }
 
 void Session::read() {

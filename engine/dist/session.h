@@ -32,7 +32,8 @@ class Session {
   Status receive(Message& message, Milliseconds patience);
   // Like receive(), without an end as long as the peer is alive and *cancelled is not true.
   Status receive(Message& message, const std::atomic<bool>* cancelled);
-  Status health() const;  // Ok, or what ended the link
+  Status health() const;          // Ok, or what ended the link
+  double silent_seconds() const;  // how long nothing had been heard when the link ended; 0 while it lasts
   void close();
   void set_limit(size_t bytes) { link_->set_limit(bytes); }
   Identity peer() const { return link_->peer(); }
@@ -52,6 +53,7 @@ class Session {
   std::deque<Message> inbox_;
   Message spare_;  // a buffer to read into, given back by receive()
   Status health_;
+  double silent_ = 0;
   bool closing_ = false, left_ = false;
   std::atomic<int64_t> last_sent_, last_heard_;
   std::thread reader_, beater_;
