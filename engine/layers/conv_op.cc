@@ -1,6 +1,10 @@
 // Convolution and linear layers.
 #include <fmt/format.h>
 
+#include <optional>
+#include <vector>
+
+#include "engine/kernels/bias.h"
 #include "engine/kernels/conv.h"
 #include "engine/layers/input_gradient.h"
 #include "engine/layers/ops.h"
@@ -13,7 +17,11 @@ class ConvOpImpl : public ConvOp {
  public:
   ConvOpImpl(const ConvSpec& spec, Tensor* in, Tensor* out, ChosenConv conv, const OpSettings& s)
       : spec_(spec), in_(in), out_(out), conv_(std::move(conv)), training_(s.training), threads_(s.threads) {
-    out_->wants_gradient = in_->wants_gradient || !spec.frozen;
+    const bool bias_alone = spec.frozen && spec.bias_trains;
+    out_->wants_gradient = in_->wants_gradient || !spec.frozen || bias_alone;
+    if (!bias_alone || !s.training) return;
+    bias_sums_.emplace(out->type, spec.geometry.oc, s.threads);
+    bias_gradient_.resize(2 * static_cast<size_t>(spec.geometry.oc));
   }
 
   bool collect_sums(double* sums) override {
@@ -41,6 +49,8 @@ class ConvOpImpl : public ConvOp {
     if (!spec_.frozen)
       conv_.kernel->backward_weights(rows(s), in_->data, dy, s.gradients + spec_.weight,
                                      spec_.bias < 0 ? nullptr : s.gradients + spec_.bias);
+    else if (bias_sums_)
+      add_up_bias(s, dy);
     if (to_in_.wanted()) to_in_.run(*conv_.kernel, s.n, rows(s), dy, threads_);
   }
   size_t memory_bytes() const override { return conv_.kernel->memory_bytes(); }
@@ -51,6 +61,12 @@ class ConvOpImpl : public ConvOp {
   }
 
  private:
+  // Of a layer whose weights are frozen.
+  void add_up_bias(const StepContext& s, const std::byte* dy) {
+    const ConvGeometry& g = spec_.geometry;
+    bias_sums_->run(dy, static_cast<size_t>(rows(s)) * g.oh * g.ow, bias_gradient_.data());
+    for (int c = 0; c < g.oc; ++c) s.gradients[spec_.bias + c] = static_cast<float>(bias_gradient_[c]);
+  }
   int rows(const StepContext& s) const { return s.n * spec_.rows_per_example; }
   ConvSpec spec_;
   Tensor *in_, *out_;
@@ -59,6 +75,8 @@ class ConvOpImpl : public ConvOp {
   bool training_;
   int threads_;
   double* sums_ = nullptr;
+  std::optional<ChannelSums> bias_sums_;
+  std::vector<double> bias_gradient_;  // sums, then sums of squares
 };
 
 }  // namespace

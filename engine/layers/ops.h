@@ -17,7 +17,8 @@ struct ConvSpec {
   ConvGeometry geometry;     // of the largest batch
   int rows_per_example = 1;  // geometry.n = batch * rows_per_example (linear layers per token)
   int64_t weight = -1, bias = -1;
-  bool frozen = false;
+  bool frozen = false;      // its weights
+  bool bias_trains = true;  // has a bias that is not frozen
 };
 class ConvOp : public Op {
  public:

@@ -160,6 +160,7 @@ class Compiler {
     ConvSpec spec{conv_geometry(graph_, l, settings_.batch)};
     spec.rows_per_example = l.kind == Kind::Linear ? spec.geometry.n / settings_.batch : 1;
     spec.weight = offset(l.weight), spec.bias = offset(l.bias_param), spec.frozen = l.frozen;
+    spec.bias_trains = l.bias_param >= 0 && !l.bias_frozen;
     Result<std::unique_ptr<ConvOp>> op = make_conv_op(spec, in, output(i), settings_);
     if (!op) return op.status();
     producers_[i] = op->get();

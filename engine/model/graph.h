@@ -58,8 +58,9 @@ struct Layer {
   int dilation_h = 1, dilation_w = 1, groups = 1;
   bool bias = false;
   bool has_scale = true, has_shift = true;  // normalisation: learned gamma, beta
-  bool frozen = false;                      // parameters keep their first values (gradient 0)
-  bool whiten = false;                      // first convolution set from the data by Network::whiten
+  bool frozen = false;                      // weights keep their first values (gradient 0)
+  bool bias_frozen = false;  // conv: the bias too; a whitening one's trains unless it is asked for
+  bool whiten = false;       // first convolution set from the data by Network::whiten
   float eps = 1e-5f;
   float momentum = 0.1f;  // running = (1 - momentum) * running + momentum * batch
   Act act = Act::None;

@@ -26,7 +26,7 @@ std::string conv_text(const Layer& l) {
       fmt::format(" {} kernel={} stride={} pad={} dilation={} groups={} bias={} init={}", l.filters,
                   pair(l.kernel_h, l.kernel_w), pair(l.stride_h, l.stride_w), padding(l),
                   pair(l.dilation_h, l.dilation_w), l.groups, yes_no(l.bias), init_name(l.init));
-  if (l.whiten) return text + " whiten=yes";
+  if (l.whiten) return text + (l.bias_frozen ? " whiten=yes frozen=yes" : " whiten=yes");
   return l.frozen ? text + " frozen=yes" : text;
 }
 

@@ -153,6 +153,7 @@ void read_conv(Context& c) {
   c.options.boolean("frozen", l.frozen);
   c.options.boolean("whiten", l.whiten);
   read_init(c);
+  l.bias_frozen = l.frozen;
   if (l.whiten) l.frozen = true;
   if (c.in().c % l.groups || l.filters % l.groups)
     return c.options.fail(fmt::format("{} groups divide neither evenly {} inputs and {} filters", l.groups,

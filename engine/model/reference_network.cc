@@ -139,6 +139,8 @@ void ReferenceNetwork<T>::backward_layer(int index, std::span<T> gradients) {
       if (!l.frozen)
         ref::conv_backward_weights(g, g.n, x.data(), dy.data(), grad(gradients, l.weight),
                                    grad(gradients, l.bias_param));
+      else if (T* bias = l.bias_frozen ? nullptr : grad(gradients, l.bias_param))
+        for (size_t i = 0; i < size; ++i) bias[i % static_cast<size_t>(g.oc)] += dy[i];
       break;
     }
     case Kind::BatchNorm:

@@ -86,8 +86,10 @@ class Described(nn.Module):
         if line.kind == "conv":
             part = nn.Conv2d(channels, int(line.arguments[0]), pair(o["kernel"]), pair(o["stride"]), 0, pair(o["dilation"]),
                              int(o["groups"]), o["bias"] == "yes")
-            frozen = "yes" in (o.get("frozen"), o.get("whiten"))
-            return part.requires_grad_(not frozen)
+            part.requires_grad_(o.get("frozen") != "yes")
+            if o.get("whiten") == "yes":
+                part.weight.requires_grad_(False)
+            return part
         if line.kind == "linear":
             inputs = channels if o["per_token"] == "yes" else channels * shape[2] * shape[3]
             return nn.Linear(inputs, int(line.arguments[0]), o["bias"] == "yes")

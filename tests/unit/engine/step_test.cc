@@ -1,5 +1,6 @@
 // What a training step promises as a whole: no allocation, the same bits again, learning, whitening,
 // elementwise kernels equal on all instruction sets.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <link.h>
 
@@ -176,6 +177,27 @@ TEST(Step, MemoryIsSharedBetweenTensors) {
   const auto training = build("resnet20", {.batch_size = 64, .training = true});
   const auto inference = build("resnet20", {.batch_size = 64, .training = false});
   EXPECT_LT(inference->memory_bytes() * 3, training->memory_bytes());
+}
+
+TEST(Whitening, TrainsItsBiasAndNotItsWeights) {
+  const std::string rest = "relu\nglobalavgpool\nlinear classes\n";
+  for (const bool frozen : {false, true}) {
+    const std::string first =
+        fmt::format("a: conv 24 kernel=2 pad=valid whiten=yes{}\n", frozen ? " frozen=yes" : "");
+    for (const char* kernels : {"auto", "ref"}) {
+      const auto network =
+          build("model m\n" + first + rest, {.batch_size = 16, .training = true, .kernels = kernels});
+      const Data data(16);
+      ASSERT_TRUE(network->whiten({data.images, data.labels, 16}).ok());
+      network->forward_backward({data.images, data.labels, 16});
+      const std::span<const float> gradients = network->gradients();
+      for (const ParameterInfo& p : network->parameter_layout()) {
+        const auto part = gradients.subspan(p.offset, p.size);
+        const bool moves = std::any_of(part.begin(), part.end(), [](float g) { return g != 0; });
+        EXPECT_EQ(moves, p.name != "a.weight" && !(frozen && p.name == "a.bias")) << p.name << ' ' << kernels;
+      }
+    }
+  }
 }
 
 TEST(Whitening, MakesOutputsUncorrelated) {
