@@ -243,6 +243,21 @@ TEST(Elementwise, AllInstructionSetsAgree) {
     elementwise(Type::F32, false).pointwise(args, kRows, x.data(), nullptr, b.data());
     for (size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(a[i], b[i], 2e-5) << act_name(act) << " of " << x[i];
   }
+  // Without numbers for each channel: the same values as a row of its own for each element.
+  for (const bool best : {true, false}) {
+    const ElementwiseKernels& kernels = elementwise(Type::F32, best);
+    const PointwiseArgs rows{Act::Gelu, 0, kChannels, nullptr, nullptr},
+        single{Act::Gelu, 0, 1, nullptr, nullptr};
+    std::vector<float> a(x.size()), b(x.size()), da(x.size()), db(x.size());
+    kernels.pointwise(rows, kRows, x.data(), nullptr, a.data());
+    kernels.pointwise(single, x.size(), x.data(), nullptr, b.data());
+    EXPECT_EQ(a, b);
+    PointwiseGradient to_a, to_b;
+    to_a.dx = da.data(), to_b.dx = db.data();
+    kernels.pointwise_backward(rows, to_a, kRows, x.data(), nullptr, a.data());
+    kernels.pointwise_backward(single, to_b, x.size(), x.data(), nullptr, a.data());
+    EXPECT_EQ(da, db);
+  }
   // The sums of a backward pass, leaving what they summed up.
   std::vector<float> dz(x.size()), d(x.size()), other(x.size()), sums(4 * kChannels), mean(kChannels, 0.5f);
   for (float& v : dz) v = normal(random);
