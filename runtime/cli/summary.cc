@@ -42,12 +42,11 @@ void training_rows(const Snapshot& after, std::vector<Row>& rows) {
     if (step.kind != "training" || step.status != StepStatus::Done) continue;
     const Json& product = step.product;
     if (product.contains("test_accuracy") && product["test_accuracy"].is_number()) {
-      rows.emplace_back("test accuracy",
-                        fmt::format("{:.2f}%", product["test_accuracy"].get<double>() * 100));
+      const double accuracy = product["test_accuracy"], tta = product.value("test_accuracy_tta", accuracy);
+      rows.emplace_back("test accuracy", fmt::format("{:.2f}%", accuracy * 100));
+      if (tta != accuracy)
+        rows.emplace_back("with test-time augmentation", fmt::format("{:.2f}%", tta * 100));
     }
-    if (const double tta = product.value("test_accuracy_tta", 0.0);
-        tta != product.value("test_accuracy", 0.0))
-      rows.emplace_back("with test-time augmentation", fmt::format("{:.2f}%", tta * 100));
     if (std::string note = product.value("dataset_note", ""); !note.empty())
       rows.emplace_back("data set", note);
     if (product.contains("first_step_seconds") && product["first_step_seconds"].is_number()) {
