@@ -33,7 +33,7 @@ class WinogradPass {
   WinogradPass(const ConvRequest& r, const WinogradKernels& kernels, bool backward)
       : r_(r),
         kernels_(kernels),
-        tiling_(r.geometry, kernels.tile, backward),
+        tiling_(r.geometry, kernels, backward),
         rows_(tiling_),
         in_blocks_(own::round_up(tiling_.in_blocks(), kernels.block_multiple)),
         weights_(static_cast<size_t>(kernels.places) * in_blocks_ * tiling_.out_blocks() * 256 *
@@ -45,6 +45,7 @@ class WinogradPass {
     const int fitting =
         static_cast<int>(std::clamp(kernels.cache_mib * kStripBytes / tile_bytes, least, most));
     strip_ = std::max(1, fitting / tiling_.segment);
+    if (tiling_.trimmed()) strip_ = own::whole_pictures(strip_, tiling_.tile_rows);
     outputs_.resize(static_cast<size_t>(r.threads) * strip_tiles());
   }
 
@@ -91,23 +92,25 @@ class WinogradPass {
     uint16_t* values = reinterpret_cast<uint16_t*>(r_.workspace->of(thread));
     float* partial = reinterpret_cast<float*>(values + value_count());
     TileOutput* out = outputs_.data() + thread * strip_tiles();
-    shape.tiles = static_cast<int>(count) * tiling_.segment;
+    const own::TileOrder order(tiling_, static_cast<int>(count), tiling_.segment);
+    shape.tiles = order.shapes();
     shape.sums = sums ? sums_.begin_item(thread) : nullptr;
     for (size_t i = 0; i < count; ++i) {
       const TileUnit u = tiling_.unit(first + i);
-      const int at = static_cast<int>(i) * tiling_.segment;
-      kernels_.input(rows_.inputs(u, x), shape.tiles, at, values);
-      set_outputs(u, static_cast<uint16_t*>(y), out + at);
+      const own::TilePositions at = order.row(static_cast<int>(i));
+      kernels_.input(rows_.inputs(u, x), shape.tiles.tiles(), at, values);
+      set_outputs(u, at, static_cast<uint16_t*>(y), out);
     }
     kernels_.product(shape, values, weights_.as<uint16_t>(), out, partial);
     if (sums) sums_.end_item(thread);
   }
 
-  void set_outputs(const TileUnit& u, uint16_t* y, TileOutput* out) const {
+  void set_outputs(const TileUnit& u, const own::TilePositions& to, uint16_t* y, TileOutput* out) const {
     const Tiling& t = tiling_;
     uint16_t* at = y + ((u.picture * t.oh + u.row) * t.ow + u.column) * t.oc;
     for (int i = 0; i < t.segment; ++i, at += t.tile * t.oc)
-      out[i] = {at, std::min(t.tile, t.oh - u.row), std::clamp(t.ow - u.column - t.tile * i, 0, t.tile)};
+      out[t.narrow && i + 1 == t.segment ? to.narrow : to.first + i * to.step] = {
+          at, std::min(t.tile, t.oh - u.row), std::clamp(t.ow - u.column - t.tile * i, 0, t.tile)};
   }
 
   using Tiling = own::Tiling;

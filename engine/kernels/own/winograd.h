@@ -21,7 +21,31 @@ struct TileRow {
   int first = 0;  // the first tile's first column; may be negative
   int tiles = 0;
   int channels = 0;
-  size_t ahead = 0;  // from a row to the one that the next tile row needs: it is fetched early
+  size_t ahead = 0;     // from a row to the one that the next tile row needs: it is fetched early
+  bool low = false;     // the tiles are low: see TileShapes
+  bool narrow = false;  // the last tile is narrow
+};
+
+// Tiles of 4x4 at the lower and right edge of a picture of which only three rows ("low") or columns
+// ("narrow") are inside do without the value at infinity, the last place in that direction, so that its
+// products are saved. The tiles of a strip are in the order of their shapes; a place that some of them lack
+// has its tiles in one piece.
+struct TileShapes {
+  enum { kLow, kWhole, kNarrow, kLowNarrow };
+  static constexpr int kDropped = 5;  // the place, in rows and in columns
+  int end[4] = {};                    // of each shape's tiles
+  int tiles() const { return end[kLowNarrow]; }
+  // Those that have a value at row i and column j.
+  int begin_at(int i) const { return i == kDropped ? end[kLow] : 0; }
+  int end_at(int i, int j) const {
+    return end[j == kDropped ? kWhole : i == kDropped ? kNarrow : kLowNarrow];
+  }
+};
+
+// Where the tiles of a row are in their strip; of pairs of tiles, where the pairs are.
+struct TilePositions {
+  int first = 0, step = 1;
+  int narrow = 0;  // of the last one, if it is narrow
 };
 
 // Where one tile's results go.
@@ -31,7 +55,7 @@ struct TileOutput {
 };
 
 struct ProductShape {
-  int tiles = 0;          // in the strip
+  TileShapes tiles;       // of the strip
   int in_blocks = 0;      // of input channels
   int channels = 0;       // output channels
   size_t row_stride = 0;  // of y, in values
@@ -70,6 +94,7 @@ struct WinogradKernels {
   const char* name;
   const char* isa;
   int tile;        // outputs of a tile in each direction
+  bool trims;      // takes low and narrow tiles
   int places;      // (tile + 2)^2
   int partial;     // floats of scratch a tile that product() needs
   float rounding;  // the error to expect, in parts of the largest value
@@ -86,18 +111,18 @@ struct WinogradKernels {
   // p (column-major) of them begins at sums[part] + at + p * place.
   void (*unpack_gradient)(const FilterView& f, const float* const* sums, int parts, size_t at, size_t place,
                           int out_block, int in_block, float* gradient);
-  // values: places * 16 of each tile and block, in an order that product() knows; from tile `at` on.
-  void (*input)(const TileRow& r, int tiles_in_strip, int at, uint16_t* values);
+  // values: places * 16 of each tile and block, in an order that product() knows.
+  void (*input)(const TileRow& r, int tiles_in_strip, const TilePositions& at, uint16_t* values);
   // weights: [block of outputs][j][block of inputs][8 pairs][i][16 outputs][2].
   void (*product)(const ProductShape& s, const uint16_t* values, const uint16_t* weights,
                   const TileOutput* out, float* partial);
-  // For the gradient of the weights, pairs of tiles from pair `at` on: neighbours of a row of an even number
-  // of tiles, or, with `other`, the one tile of each of two rows.
-  void (*input_pairs)(const TileRow& r, const TileRow* other, const PairLayout& layout, int at,
-                      uint16_t* values);
+  // For the gradient of the weights, pairs of tiles: neighbours of a row of an even number of tiles, or, with
+  // `other`, the tiles of each of two rows of the same shape (one of each only, where nothing is trimmed).
+  void (*input_pairs)(const TileRow& r, const TileRow* other, const PairLayout& layout,
+                      const TilePositions& at, uint16_t* values);
   // The same for the gradient of the outputs: `tile` rows are read.
-  void (*gradient_pairs)(const TileRow& r, const TileRow* other, const PairLayout& layout, int at,
-                         uint16_t* values);
+  void (*gradient_pairs)(const TileRow& r, const TileRow* other, const PairLayout& layout,
+                         const TilePositions& at, uint16_t* values);
   // Makes what the two above wrote of one block at one place ready for multiply_pairs(); null: it is.
   void (*arrange_inputs)(int pairs, uint16_t* values) = nullptr;
   void (*arrange_gradients)(int pairs, uint16_t* values) = nullptr;

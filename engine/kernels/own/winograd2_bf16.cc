@@ -22,7 +22,7 @@ class PlaceWriter {
   [[gnu::always_inline]] void operator()(int i, int j, __m512 low, __m512 high) const {
     _mm512_store_si512(to_ + j * 64 + i * 16, (__m512i)_mm512_cvtne2ps_pbh(high, low));
   }
-  void next_tile() { to_ += 256; }
+  void advance(ptrdiff_t tiles) { to_ += tiles * 256; }
 
  private:
   uint16_t* to_;
@@ -131,12 +131,13 @@ void product(const ProductShape& s, const uint16_t* values, const uint16_t* weig
   const size_t column = static_cast<size_t>(s.in_blocks) * 1024;
   for (int block = 0; block < blocks_of(s.channels); ++block, weights += 4 * column) {
     Emit emit(s, block);
-    Strip strip{values, weights, static_cast<size_t>(s.tiles) * 256, s.in_blocks, partial, out};
+    Strip strip{values, weights, static_cast<size_t>(s.tiles.tiles()) * 256, s.in_blocks, partial, out};
     if (s.in_blocks <= 2) {
-      for_groups(strip, s.tiles, 3, [&](const Strip& part, int t) { kWholeTiles[t](part, emit); });
+      for_groups(strip, s.tiles.tiles(), 3, [&](const Strip& part, int t) { kWholeTiles[t](part, emit); });
     } else {
       for (int j = 0; j < 4; ++j, strip.weights += column)
-        for_groups(strip, s.tiles, 6, [&](const Strip& part, int t) { kTilesByColumn[t](part, j, emit); });
+        for_groups(strip, s.tiles.tiles(), 6,
+                   [&](const Strip& part, int t) { kTilesByColumn[t](part, j, emit); });
     }
     emit.add_up();
   }
@@ -145,6 +146,7 @@ void product(const ProductShape& s, const uint16_t* values, const uint16_t* weig
 constexpr WinogradKernels kKernels{.name = "F(2x2)",
                                    .isa = "avx512_bf16",
                                    .tile = kTile,
+                                   .trims = false,
                                    .places = kSide * kSide,
                                    .partial = 64,
                                    .rounding = 1.6e-2f,

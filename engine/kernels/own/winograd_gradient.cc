@@ -17,13 +17,13 @@ constexpr size_t kApartPairs = 256 << 10, kTogetherPairs = 6 << 20;
 WinogradGradient::WinogradGradient(const ConvRequest& r, const WinogradKernels& kernels)
     : r_(r),
       kernels_(kernels),
-      tiling_(r.geometry, kernels.tile, false, true, kernels.tile == 4),
+      tiling_(r.geometry, kernels, false, true),
       rows_(tiling_),
       view_{r.geometry.oc, r.geometry.c, static_cast<size_t>(r.geometry.c) * 9, 9, false},
       apart_(blocks() * block_sums() * sizeof(float) <= kOwnSums),
       parts_(r.threads) {
-  units_in_slot_ = tiling_.segment == 1 ? 2 : 1;
-  pairs_in_slot_ = std::max(1, tiling_.segment / 2);
+  units_in_slot_ = tiling_.segment == 1 || tiling_.trimmed() ? 2 : 1;
+  pairs_in_slot_ = std::max(1, tiling_.segment * units_in_slot_ / 2);
   const size_t all = slots(r.geometry.n) * pairs_in_slot_;
   const size_t pair_bytes = kernels.places * 64 * (tiling_.in_blocks() + tiling_.out_blocks());
   const size_t bytes = apart_ ? kernels_.cache_mib * kApartPairs : kTogetherPairs;
@@ -32,6 +32,7 @@ WinogradGradient::WinogradGradient(const ConvRequest& r, const WinogradKernels& 
 
 void WinogradGradient::plan_strips(size_t pairs) {
   strip_ = std::max<size_t>(1, pairs / pairs_in_slot_);
+  if (tiling_.trimmed()) strip_ = whole_pictures(static_cast<int>(strip_), tiling_.tile_rows);
   single_strip_ = strip_ >= slots(r_.geometry.n);
   // A line more than they need, so that places do not fall into the same cache sets.
   layout_.place =
@@ -64,9 +65,22 @@ void WinogradGradient::run(int n, const void* x, const void* dy, float* dw) {
   apart_ ? run_apart(n, x, dy, dw) : run_together(n, x, dy, dw);
 }
 
-void WinogradGradient::transform(size_t slot, int at, int n, const void* x, const void* dy,
+// Of trimmed tiles, a slot is the same row of tiles of two pictures; else units that follow each other.
+size_t WinogradGradient::slots(int n) const {
+  const size_t units = tiling_.units(n);
+  if (!tiling_.trimmed()) return (units + units_in_slot_ - 1) / units_in_slot_;
+  return (static_cast<size_t>(n) + 1) / 2 * tiling_.tile_rows;
+}
+
+std::pair<size_t, size_t> WinogradGradient::units_of(size_t slot) const {
+  const size_t rows = tiling_.trimmed() ? tiling_.tile_rows : 1;
+  const size_t first = slot / rows * rows * units_in_slot_ + slot % rows;
+  return {first, first + rows};
+}
+
+void WinogradGradient::transform(size_t slot, const TilePositions& at, int n, const void* x, const void* dy,
                                  const Pairs& to) const {
-  const size_t first = slot * units_in_slot_;
+  const auto [first, second] = units_of(slot);
   const TileUnit unit = tiling_.unit(first);
   const TileRow in = rows_.inputs(unit, x), out = rows_.outputs(unit, dy);
   if (units_in_slot_ == 1) {
@@ -74,8 +88,8 @@ void WinogradGradient::transform(size_t slot, int at, int n, const void* x, cons
     kernels_.gradient_pairs(out, nullptr, layout_, at, to.gradients);
     return;
   }
-  const bool both = first + 1 < tiling_.units(n);
-  const TileUnit next = both ? tiling_.unit(first + 1) : unit;
+  const bool both = second < tiling_.units(n);
+  const TileUnit next = both ? tiling_.unit(second) : unit;
   const TileRow in2 = both ? rows_.inputs(next, x) : rows_.nothing(tiling_.c);
   const TileRow out2 = both ? rows_.outputs(next, dy) : rows_.nothing(tiling_.oc);
   kernels_.input_pairs(in, &in2, layout_, at, to.inputs);
@@ -100,13 +114,15 @@ void WinogradGradient::arrange(size_t begin, size_t end, int pairs, const Pairs&
   }
 }
 
-void WinogradGradient::multiply(const Group& g, int place, int pairs, const Pairs& from, bool add,
-                                const SumsLayout& sums) const {
-  kernels_.multiply_pairs({.pairs = pairs,
+void WinogradGradient::multiply(const Group& g, int place, const TileShapes& pairs, const Pairs& from,
+                                bool add, const SumsLayout& sums) const {
+  const int side = kernels_.tile + 2, row = place % side, begin = pairs.begin_at(row);
+  const size_t at = place * layout_.place + static_cast<size_t>(begin) * 32;
+  kernels_.multiply_pairs({.pairs = pairs.end_at(row, place / side) - begin,
                            .in_blocks = g.ins,
                            .out_blocks = g.outs,
-                           .inputs = from.inputs + g.in * layout_.block + place * layout_.place,
-                           .gradients = from.gradients + g.out * layout_.block + place * layout_.place,
+                           .inputs = from.inputs + g.in * layout_.block + at,
+                           .gradients = from.gradients + g.out * layout_.block + at,
                            .block = layout_.block,
                            .add = add,
                            .sums = sums.at + place * sums.place,
@@ -141,15 +157,15 @@ void WinogradGradient::run_apart(int n, const void* x, const void* dy, float* dw
     pairs.gradients = pairs.inputs + pair_values(tiling_.in_blocks());
     for (size_t strip = begin; strip < end; ++strip) {
       const size_t first = strip * strip_, count = std::min(strip_, all - first);
-      const int used = static_cast<int>(count) * pairs_in_slot_;
+      const TileOrder order(tiling_, static_cast<int>(count), pairs_in_slot_);
       for (size_t i = 0; i < count; ++i)
-        transform(first + i, static_cast<int>(i) * pairs_in_slot_, n, x, dy, pairs);
-      arrange(0, arrangements(), used, pairs);
+        transform(first + i, order.row(static_cast<int>(i)), n, x, dy, pairs);
+      arrange(0, arrangements(), order.shapes().tiles(), pairs);
       for (size_t i = 0; i < groups(); ++i) {
         const Group g = group(i);
         const SumsLayout to{sums + g.first_block(in_blocks) * block_sums(), 256, block_sums(),
                             in_blocks * block_sums()};
-        for (int p = 0; p < kernels_.places; ++p) multiply(g, p, used, pairs, strip > begin, to);
+        for (int p = 0; p < kernels_.places; ++p) multiply(g, p, order.shapes(), pairs, strip > begin, to);
       }
     }
   });
@@ -167,22 +183,22 @@ void WinogradGradient::run_together(int n, const void* x, const void* dy, float*
   float* sums = reinterpret_cast<float*>(pairs.gradients + pair_values(tiling_.out_blocks()));
   for (size_t strip = 0; strip < strips; ++strip) {
     const size_t first = strip * strip_, count = std::min(strip_, all - first);
-    const int used = static_cast<int>(count) * pairs_in_slot_;
+    const TileOrder order(tiling_, static_cast<int>(count), pairs_in_slot_);
     parallel_for(r_.threads, count, 1, [&](size_t begin, size_t end, int) {
       for (size_t i = begin; i < end; ++i)
-        transform(first + i, static_cast<int>(i) * pairs_in_slot_, n, x, dy, pairs);
+        transform(first + i, order.row(static_cast<int>(i)), n, x, dy, pairs);
     });
     parallel_for(r_.threads, arrangements(), 1,
-                 [&](size_t begin, size_t end, int) { arrange(begin, end, used, pairs); });
+                 [&](size_t begin, size_t end, int) { arrange(begin, end, order.shapes().tiles(), pairs); });
     parallel_for(r_.threads, groups(), 1, [&](size_t begin, size_t end, int thread) {
       const ProductScope scope(kernels_);
-      multiply_strip({begin, end}, thread, used, strip > 0, strip + 1 == strips, pairs, sums, dw);
+      multiply_strip({begin, end}, thread, order.shapes(), strip > 0, strip + 1 == strips, pairs, sums, dw);
     });
   }
 }
 
 // One thread's groups of run_together().
-void WinogradGradient::multiply_strip(Share share, int thread, int used, bool add, bool last,
+void WinogradGradient::multiply_strip(Share share, int thread, const TileShapes& used, bool add, bool last,
                                       const Pairs& pairs, float* sums, float* dw) const {
   const size_t in_blocks = tiling_.in_blocks(), side = kernels_.group;
   if (single_strip_) {

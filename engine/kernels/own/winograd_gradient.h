@@ -1,6 +1,7 @@
 // The gradient of the weights of a Winograd convolution: G^T (sum over tiles of B^T d B x A dy A^T) G.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "engine/kernels/conv.h"
@@ -24,7 +25,9 @@ class WinogradGradient {
   struct Pairs {
     uint16_t *inputs, *gradients;
   };
-  size_t slots(int n) const { return (tiling_.units(n) + units_in_slot_ - 1) / units_in_slot_; }
+  size_t slots(int n) const;
+  // A slot's units; the second one may be beyond the last.
+  std::pair<size_t, size_t> units_of(size_t slot) const;
   size_t blocks() const { return static_cast<size_t>(tiling_.in_blocks()) * tiling_.out_blocks(); }
   size_t block_sums() const { return static_cast<size_t>(kernels_.places) * 256; }
   size_t pair_values(int blocks) const { return blocks * layout_.block; }
@@ -42,18 +45,19 @@ class WinogradGradient {
   size_t groups() const;
   Group group(size_t index) const;
   void plan_strips(size_t pairs);
-  void transform(size_t slot, int at, int n, const void* x, const void* dy, const Pairs& to) const;
+  void transform(size_t slot, const TilePositions& at, int n, const void* x, const void* dy,
+                 const Pairs& to) const;
   // Both of a share of all [block][place], blocks of inputs before those of outputs.
   size_t arrangements() const;
   void arrange(size_t begin, size_t end, int pairs, const Pairs& p) const;
-  void multiply(const Group& g, int place, int pairs, const Pairs& from, bool add,
+  void multiply(const Group& g, int place, const TileShapes& pairs, const Pairs& from, bool add,
                 const SumsLayout& sums) const;
   void unpack(int in, int out, const float* const* sums, int parts, size_t at, size_t place, float* dw) const;
   void unpack(const Group& g, const SumsLayout& sums, float* dw) const;
   void run_apart(int n, const void* x, const void* dy, float* dw);
   void run_together(int n, const void* x, const void* dy, float* dw);
-  void multiply_strip(Share share, int thread, int used, bool add, bool last, const Pairs& pairs, float* sums,
-                      float* dw) const;
+  void multiply_strip(Share share, int thread, const TileShapes& used, bool add, bool last,
+                      const Pairs& pairs, float* sums, float* dw) const;
 
   ConvRequest r_;
   const WinogradKernels& kernels_;

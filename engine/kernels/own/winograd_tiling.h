@@ -11,6 +11,9 @@
 namespace radl::engine::own {
 
 constexpr int kMostTiles = 48;  // in a unit
+// Trimming saves a sixth of the products of the last one of so many tiles a row; with more it is not worth
+// the smaller groups.
+constexpr int kMostTrimmed = 4;
 
 // A place among the tiles: a unit's picture and its first tile's first output.
 struct TileUnit {
@@ -25,12 +28,13 @@ struct Tiling {
   int oh = 0, ow = 0, oc = 0;  // of what is tiled
   int pt = 0, pl = 0;
   int tile_rows = 0, segments = 0, segment = 0;
+  bool low = false, narrow = false;  // the last tile of a column, of a row: see TileShapes
 
   Tiling() = default;
   // Of the forward pass, or of the gradient of the inputs. `even`: an even number of tiles a unit (a single
-  // one stays single if `single`).
-  Tiling(const ConvGeometry& g, int tile_size, bool backward, bool even = false, bool single = false)
-      : tile(tile_size),
+  // one stays single with tiles of 4x4), unless tiles are trimmed.
+  Tiling(const ConvGeometry& g, const WinogradKernels& kernels, bool backward, bool even = false)
+      : tile(kernels.tile),
         h(backward ? g.oh : g.h),
         w(backward ? g.ow : g.w),
         c(backward ? g.oc : g.c),
@@ -43,8 +47,12 @@ struct Tiling {
     const int tiles = (ow + tile - 1) / tile;
     segments = (tiles + kMostTiles - 1) / kMostTiles;
     segment = (tiles + segments - 1) / segments;
-    if (even && !(single && tiles == 1)) segment = round_up(segment, 2);
+    const bool trims = kernels.trims && std::max(tile_rows, tiles) <= kMostTrimmed;
+    low = trims && oh % tile == 3;
+    narrow = trims && ow % tile == 3;
+    if (even && !trimmed() && !(tile == 4 && tiles == 1)) segment = round_up(segment, 2);
   }
+  bool trimmed() const { return low || narrow; }
 
   size_t units(int n) const { return static_cast<size_t>(n) * tile_rows * segments; }
   int in_blocks() const { return (c + 15) / 16; }
@@ -54,6 +62,40 @@ struct Tiling {
     const size_t row = index / segments;
     return {row / tile_rows, static_cast<int>(row % tile_rows) * tile, part * segment * tile};
   }
+};
+
+// Rows of tiles for a strip that wants about `rows`: pictures by fours, so that their tiles of each shape
+// divide well, or as few as it takes.
+inline int whole_pictures(int rows, int rows_of_picture) {
+  const int pictures = std::max(1, rows / rows_of_picture);
+  return (pictures < 4 ? pictures : pictures / 4 * 4) * rows_of_picture;
+}
+
+// The order of a strip's tiles. It begins with a picture's first row where tiles are trimmed, and has whole
+// pictures; `rows` of tiles follow each other as in a picture.
+class TileOrder {
+ public:
+  // `across`: tiles, or pairs of tiles, of a row.
+  TileOrder(const Tiling& t, int rows, int across)
+      : t_(t), across_(across), lows_(t.low ? rows / t.tile_rows : 0), wholes_(rows - lows_) {
+    const int plain = across - t.narrow;
+    const int counts[] = {plain * lows_, plain * wholes_, t.narrow * wholes_, t.narrow * lows_};
+    for (int i = 0, end = 0; i < 4; ++i) shapes_.end[i] = end += counts[i];
+  }
+  const TileShapes& shapes() const { return shapes_; }
+  bool low(int row) const { return t_.low && row % t_.tile_rows == t_.tile_rows - 1; }
+  TilePositions row(int row) const {
+    if (!t_.trimmed()) return {row * across_, 1, 0};
+    const int lows_before = t_.low ? row / t_.tile_rows : 0;
+    if (low(row)) return {lows_before, lows_, shapes_.end[TileShapes::kNarrow] + lows_before};
+    const int before = row - lows_before;
+    return {shapes_.end[TileShapes::kLow] + before, wholes_, shapes_.end[TileShapes::kWhole] + before};
+  }
+
+ private:
+  const Tiling& t_;
+  int across_, lows_, wholes_;
+  TileShapes shapes_;
 };
 
 // The rows of units: of what the tiles need, or of the outputs that they are.
@@ -66,11 +108,13 @@ class TileRows {
     TileRow r = empty(t_.w, t_.c, u.column - t_.pl);
     for (int i = 0; i < t_.tile + 2; ++i)
       set(r, i, static_cast<const uint16_t*>(x), u.picture, u.row - t_.pt + i, t_.h);
+    r.low = low(u);
     return r;
   }
   TileRow outputs(const TileUnit& u, const void* y) const {
     TileRow r = empty(t_.ow, t_.oc, u.column);
     for (int i = 0; i < t_.tile; ++i) set(r, i, static_cast<const uint16_t*>(y), u.picture, u.row + i, t_.oh);
+    r.low = low(u);
     return r;
   }
   // A unit of zeros.
@@ -87,8 +131,11 @@ class TileRows {
             .first = first,
             .tiles = t_.segment,
             .channels = c,
-            .ahead = static_cast<size_t>(t_.tile) * w * c};
+            .ahead = static_cast<size_t>(t_.tile) * w * c,
+            .low = false,
+            .narrow = t_.narrow};
   }
+  bool low(const TileUnit& u) const { return t_.low && u.row + t_.tile > t_.oh; }
   void set(TileRow& r, int i, const uint16_t* pictures, size_t picture, int y, int h) const {
     const bool inside = y >= 0 && y < h;
     r.row[i] = inside ? pictures + (picture * h + y) * r.w * r.channels : zero_;
