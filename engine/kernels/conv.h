@@ -22,6 +22,9 @@ struct ConvRequest {
   bool backward_data = true;                  // the gradient of x will be asked for
   bool backward_weights = true;               // the gradient of the weights will be asked for
   std::shared_ptr<Workspace> workspace = {};  // of at least `threads` threads; required
+  // y is the largest of each 2x2 outputs (a last odd row or column has none), [n, oh/2, ow/2, oc], and dy its
+  // gradient; only where conv_pools().
+  bool pool = false;
 };
 
 class ConvKernel {
@@ -54,5 +57,8 @@ struct ChosenConv {
 // fewer products), own (winograd where it can, else direct), auto, or accurate (auto with tiles of 2x2 only).
 // Unsupported when one was named that cannot do this here.
 Result<ChosenConv> make_conv(const ConvRequest& request, const std::string& kernels);
+
+// Whether make_conv() takes such a request with `pool`.
+bool conv_pools(const ConvRequest& request, const std::string& kernels);
 
 }  // namespace radl::engine

@@ -103,6 +103,14 @@ ChosenConv choose(const ConvRequest& r, bool accurate) {
 
 }  // namespace
 
+bool conv_pools(const ConvRequest& r, const std::string& kernels) {
+  const ConvGeometry& g = r.geometry;
+  if (winograd_products() != WinogradProducts::Avx512 || !winograd_conv_refusal(r).empty()) return false;
+  if (std::min(g.oh, g.ow) < 2) return false;
+  if (kernels == "winograd4") return true;
+  return (kernels == "auto" || kernels == "own" || kernels == "winograd") && winograd_tile(g) == 4;
+}
+
 Result<ChosenConv> make_conv(const ConvRequest& r, const std::string& kernels) {
   if (kernels == "auto" || kernels == "accurate") return choose(r, kernels == "accurate");
   if (kernels == "eigen") return chosen(make_eigen_conv(r), "asked for");

@@ -63,9 +63,9 @@ class ConvOpImpl : public ConvOp {
  private:
   // Of a layer whose weights are frozen.
   void add_up_bias(const StepContext& s, const std::byte* dy) {
-    const ConvGeometry& g = spec_.geometry;
-    bias_sums_->run(dy, static_cast<size_t>(rows(s)) * g.oh * g.ow, bias_gradient_.data());
-    for (int c = 0; c < g.oc; ++c) s.gradients[spec_.bias + c] = static_cast<float>(bias_gradient_[c]);
+    bias_sums_->run(dy, static_cast<size_t>(rows(s)) * out_->shape.h * out_->shape.w, bias_gradient_.data());
+    for (int c = 0; c < spec_.geometry.oc; ++c)
+      s.gradients[spec_.bias + c] = static_cast<float>(bias_gradient_[c]);
   }
   int rows(const StepContext& s) const { return s.n * spec_.rows_per_example; }
   ConvSpec spec_;
@@ -79,13 +79,20 @@ class ConvOpImpl : public ConvOp {
   std::vector<double> bias_gradient_;  // sums, then sums of squares
 };
 
+ConvRequest request_of(const ConvSpec& spec, const Tensor& in, const OpSettings& s) {
+  return {spec.geometry, in.type,  s.threads, s.training && in.wants_gradient, s.training && !spec.frozen,
+          s.workspace,   spec.pool};
+}
+
 }  // namespace
+
+bool conv_op_pools(const ConvSpec& spec, const Tensor& in, const OpSettings& s) {
+  return conv_pools(request_of(spec, in, s), s.kernels);
+}
 
 Result<std::unique_ptr<ConvOp>> make_conv_op(const ConvSpec& spec, Tensor* in, Tensor* out,
                                              const OpSettings& s) {
-  Result<ChosenConv> conv = make_conv({spec.geometry, in->type, s.threads, s.training && in->wants_gradient,
-                                       s.training && !spec.frozen, s.workspace},
-                                      s.kernels);
+  Result<ChosenConv> conv = make_conv(request_of(spec, *in, s), s.kernels);
   if (!conv) return conv.status();
   return std::unique_ptr<ConvOp>(std::make_unique<ConvOpImpl>(spec, in, out, std::move(*conv), s));
 }

@@ -19,6 +19,7 @@ struct ConvSpec {
   int64_t weight = -1, bias = -1;
   bool frozen = false;      // its weights
   bool bias_trains = true;  // has a bias that is not frozen
+  bool pool = false;        // the output is the largest of each 2x2; only where conv_op_pools()
 };
 class ConvOp : public Op {
  public:
@@ -26,6 +27,7 @@ class ConvOp : public Op {
   // them.
   virtual bool collect_sums(double* sums) = 0;
 };
+bool conv_op_pools(const ConvSpec& spec, const Tensor& in, const OpSettings& settings);
 Result<std::unique_ptr<ConvOp>> make_conv_op(const ConvSpec& spec, Tensor* in, Tensor* out,
                                              const OpSettings& settings);
 

@@ -161,11 +161,27 @@ class Compiler {
     spec.rows_per_example = l.kind == Kind::Linear ? spec.geometry.n / settings_.batch : 1;
     spec.weight = offset(l.weight), spec.bias = offset(l.bias_param), spec.frozen = l.frozen;
     spec.bias_trains = l.bias_param >= 0 && !l.bias_frozen;
-    Result<std::unique_ptr<ConvOp>> op = make_conv_op(spec, in, output(i), settings_);
+    const int pool = pool_behind(i);
+    spec.pool = pool > 0 && conv_op_pools(spec, *in, settings_);
+    const int last = spec.pool ? pool : i;
+    Result<std::unique_ptr<ConvOp>> op = make_conv_op(spec, in, output(last), settings_);
     if (!op) return op.status();
-    producers_[i] = op->get();
+    if (spec.pool) (*op)->name = fmt::format("{}+maxpool", l.name), done_[pool] = true;
+    producers_[last] = op->get();
     add(std::move(*op), i);
     return ok_status();
+  }
+
+  // The layer that alone reads a convolution and takes the largest of each 2x2; 0: none.
+  int pool_behind(int i) const {
+    const int next = only_consumer(i, Kind::MaxPool);
+    if (next == 0 || graph_.layers[i].kind != Kind::Conv || type_of(next) != type_of(i)) return 0;
+    const Layer &l = graph_.layers[next], &conv = graph_.layers[i];
+    const bool halves = l.kernel_h == 2 && l.kernel_w == 2 && l.stride_h == 2 && l.stride_w == 2;
+    return halves && l.out.h == conv.out.h / 2 && l.out.w == conv.out.w / 2 && l.pad_top == 0 &&
+                   l.pad_left == 0
+               ? next
+               : 0;
   }
 
   // A flattened NHWC picture is the same bytes, and a linear layer takes either shape; other readers go by

@@ -33,6 +33,7 @@ class WinogradPass {
   WinogradPass(const ConvRequest& r, const WinogradKernels& kernels, bool backward)
       : r_(r),
         kernels_(kernels),
+        pool_(r.pool && !backward),
         tiling_(r.geometry, kernels, backward),
         rows_(tiling_),
         in_blocks_(own::round_up(tiling_.in_blocks(), kernels.block_multiple)),
@@ -61,19 +62,23 @@ class WinogradPass {
     });
   }
 
-  // `sums`: null, or [2][channels] for the sums and sums of squares of y.
-  void run(int n, const void* x, const float* bias, void* y, bool add, double* sums) {
+  // `sums`: null, or [2][channels] for the sums and sums of squares of y. `index`: of pooled outputs, written
+  // forward (null: not wanted) and read backward.
+  void run(int n, const void* x, const float* bias, void* y, bool add, double* sums, uint8_t* index) {
+    const int positions = pool_ ? tiling_.ow / 2 : tiling_.ow;
     own::ProductShape shape{.in_blocks = tiling_.in_blocks(),
                             .channels = tiling_.oc,
-                            .row_stride = static_cast<size_t>(tiling_.ow) * tiling_.oc,
+                            .row_stride = static_cast<size_t>(positions) * tiling_.oc,
                             .bias = bias,
-                            .add = add};
+                            .add = add,
+                            .pool = pool_};
     if (sums) sums_.clear();
     const size_t all = tiling_.units(n), strips = (all + strip_ - 1) / strip_;
     parallel_for(r_.threads, strips, 1, [&](size_t begin, size_t end, int thread) {
       const own::ProductScope scope(kernels_);
       for (size_t strip = begin; strip < end; ++strip)
-        run_strip(strip * strip_, std::min<size_t>(strip_, all - strip * strip_), thread, x, y, shape, sums);
+        run_strip({strip * strip_, std::min<size_t>(strip_, all - strip * strip_)}, thread, x, y, index,
+                  shape, sums);
     });
     if (sums) sums_.total(tiling_.oc, sums);
   }
@@ -87,35 +92,43 @@ class WinogradPass {
     return static_cast<size_t>(kernels_.places) * padded_tiles() * in_blocks_ * 16;
   }
 
-  void run_strip(size_t first, size_t count, int thread, const void* x, void* y, own::ProductShape shape,
-                 bool sums) {
+  struct Strip {
+    size_t first, count;
+  };
+  void run_strip(const Strip& strip, int thread, const void* x, void* y, uint8_t* index,
+                 own::ProductShape shape, bool sums) {
     uint16_t* values = reinterpret_cast<uint16_t*>(r_.workspace->of(thread));
     float* partial = reinterpret_cast<float*>(values + value_count());
     TileOutput* out = outputs_.data() + thread * strip_tiles();
-    const own::TileOrder order(tiling_, static_cast<int>(count), tiling_.segment);
+    const own::TileOrder order(tiling_, static_cast<int>(strip.count), tiling_.segment);
     shape.tiles = order.shapes();
     shape.sums = sums ? sums_.begin_item(thread) : nullptr;
-    for (size_t i = 0; i < count; ++i) {
-      const TileUnit u = tiling_.unit(first + i);
+    for (size_t i = 0; i < strip.count; ++i) {
+      const TileUnit u = tiling_.unit(strip.first + i);
       const own::TilePositions at = order.row(static_cast<int>(i));
-      kernels_.input(rows_.inputs(u, x), shape.tiles.tiles(), at, values);
-      set_outputs(u, at, static_cast<uint16_t*>(y), out);
+      kernels_.input(rows_.inputs(u, x, pool_ ? nullptr : index), shape.tiles.tiles(), at, values);
+      set_outputs(u, at, static_cast<uint16_t*>(y), pool_ ? index : nullptr, out);
     }
     kernels_.product(shape, values, weights_.as<uint16_t>(), out, partial);
     if (sums) sums_.end_item(thread);
   }
 
-  void set_outputs(const TileUnit& u, const own::TilePositions& to, uint16_t* y, TileOutput* out) const {
+  void set_outputs(const TileUnit& u, const own::TilePositions& to, uint16_t* y, uint8_t* index,
+                   TileOutput* out) const {
     const Tiling& t = tiling_;
-    uint16_t* at = y + ((u.picture * t.oh + u.row) * t.ow + u.column) * t.oc;
-    for (int i = 0; i < t.segment; ++i, at += t.tile * t.oc)
+    const int part = pool_ ? 2 : 1, h = t.oh / part, w = t.ow / part, tile = t.tile / part;
+    const int row = u.row / part, column = u.column / part;
+    size_t at = ((u.picture * h + row) * w + column) * t.oc;
+    for (int i = 0; i < t.segment; ++i, at += static_cast<size_t>(tile) * t.oc)
       out[t.narrow && i + 1 == t.segment ? to.narrow : to.first + i * to.step] = {
-          at, std::min(t.tile, t.oh - u.row), std::clamp(t.ow - u.column - t.tile * i, 0, t.tile)};
+          y + at, std::clamp(h - row, 0, tile), std::clamp(w - column - tile * i, 0, tile),
+          index ? index + at : nullptr};
   }
 
   using Tiling = own::Tiling;
   ConvRequest r_;
   const WinogradKernels& kernels_;
+  bool pool_;  // outputs
   Tiling tiling_;
   own::TileRows rows_;
   int in_blocks_;  // rounded up
@@ -137,6 +150,8 @@ class WinogradConv : public ConvKernel {
     if (r.backward_data) scratch = std::max(scratch, data_.emplace(r, kernels, true).scratch_bytes());
     if (r.backward_weights) scratch = std::max(scratch, gradient_.emplace(r, kernels).scratch_bytes());
     r.workspace->reserve(scratch);
+    rows_ = r.pool ? (g_.oh / 2) * (g_.ow / 2) : g_.oh * g_.ow;
+    if (r.pool && (data_ || gradient_)) index_ = Buffer(static_cast<size_t>(g_.n) * rows_ * g_.oc);
   }
 
   void set_weights(const float* weights, bool training) override {
@@ -146,29 +161,33 @@ class WinogradConv : public ConvKernel {
   }
   bool fuses_sums() const override { return true; }
   void forward(int n, const void* x, const float* bias, void* y, double* sums) override {
-    forward_.run(n, x, bias, y, false, sums);
+    forward_.run(n, x, bias, y, false, sums, index());
   }
   void backward_data(int n, const void* dy, void* dx, bool add) override {
-    data_->run(n, dy, nullptr, dx, add, nullptr);
+    data_->run(n, dy, nullptr, dx, add, nullptr, index());
   }
   void backward_weights(int n, const void* x, const void* dy, float* dw, float* dbias) override {
-    gradient_->run(n, x, dy, dw);
+    gradient_->run(n, x, dy, dw, index());
     if (!dbias) return;
-    bias_sums_.run(dy, static_cast<size_t>(n) * g_.oh * g_.ow, dbias_.data());
+    bias_sums_.run(dy, static_cast<size_t>(n) * rows_, dbias_.data());
     for (int o = 0; o < g_.oc; ++o) dbias[o] = static_cast<float>(dbias_[o]);
   }
   size_t memory_bytes() const override {
-    return forward_.memory_bytes() + (data_ ? data_->memory_bytes() : 0);
+    return forward_.memory_bytes() + (data_ ? data_->memory_bytes() : 0) + index_.size();
   }
   std::string name() const override { return fmt::format("own winograd {} {}", kernels_.name, kernels_.isa); }
   double inner_rounding() const override { return kernels_.rounding; }
 
  private:
+  uint8_t* index() { return index_.size() ? index_.as<uint8_t>() : nullptr; }
+
   ConvGeometry g_;
   const WinogradKernels& kernels_;
   WinogradPass forward_;
   std::optional<WinogradPass> data_;
   std::optional<own::WinogradGradient> gradient_;
+  size_t rows_ = 0;  // positions of y a picture
+  Buffer index_;     // pooled: of the last forward pass
   ChannelSums bias_sums_;
   std::vector<double> dbias_;
 };

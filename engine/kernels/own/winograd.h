@@ -17,6 +17,10 @@ namespace radl::engine::own {
 // zeros. Columns outside [0, w) are zero.
 struct TileRow {
   const uint16_t* row[6];
+  // Of gradients of pooled outputs: `row` is the row of windows that the tile's row is in, and a value counts
+  // where the same place of this row names its position in the window, 0 to 3. Null: rows are plain.
+  const uint8_t* index[6] = {};
+  uint8_t lower[6] = {};  // 2 for a window's second row
   int w = 0;
   int first = 0;  // the first tile's first column; may be negative
   int tiles = 0;
@@ -52,6 +56,7 @@ struct TilePositions {
 struct TileOutput {
   uint16_t* y = nullptr;  // its first position
   int rows = 0, columns = 0;
+  uint8_t* index = nullptr;  // pooled: of the same position; null: not wanted
 };
 
 struct ProductShape {
@@ -62,6 +67,7 @@ struct ProductShape {
   const float* bias = nullptr;
   bool add = false;
   float* sums = nullptr;  // null, or [2][blocks * 16]: sums and sums of squares, added to
+  bool pool = false;      // positions are windows of 2x2 outputs, of which the largest is stored
 };
 
 // A 3x3 filter bank in memory: tap t of output o and input i is at o * out_stride + i * in_stride + t, or at
@@ -94,7 +100,7 @@ struct WinogradKernels {
   const char* name;
   const char* isa;
   int tile;        // outputs of a tile in each direction
-  bool trims;      // takes low and narrow tiles
+  bool trims;      // takes low and narrow tiles, and pools
   int places;      // (tile + 2)^2
   int partial;     // floats of scratch a tile that product() needs
   float rounding;  // the error to expect, in parts of the largest value

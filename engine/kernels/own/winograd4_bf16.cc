@@ -41,18 +41,38 @@ constexpr void (*kColumnOfTiles[])(const uint16_t*, size_t, int, const uint16_t*
     nullptr, column_of_tiles<kLow, 1>, column_of_tiles<kLow, 2>, column_of_tiles<kLow, 3>,
     column_of_tiles<kLow, 4>};
 
-// A^T across the rows of one tile, and out.
+// A^T across one row of a tile.
+template <bool kNarrow>
+[[gnu::always_inline]] inline void finish_row(const float* partial, int row, __m512 (&y)[kTile]) {
+  __m512 m[kSide];
+#pragma GCC unroll 6
+  for (int j = 0; j < kSide; ++j)
+    m[j] = dropped(kNarrow, j) ? _mm512_setzero_ps() : _mm512_load_ps(partial + (row * kSide + j) * 16);
+  Transform::output(m, y);
+}
+
 template <bool kLow, bool kNarrow>
 [[gnu::always_inline]] inline void finish_tile(const float* partial, const TileOutput& out, Emit& emit) {
 #pragma GCC unroll 4
   for (int row = 0; row < kTile - kLow; ++row) {
-    __m512 m[kSide], y[kTile];
-#pragma GCC unroll 6
-    for (int j = 0; j < kSide; ++j)
-      m[j] = dropped(kNarrow, j) ? _mm512_setzero_ps() : _mm512_load_ps(partial + (row * kSide + j) * 16);
-    Transform::output(m, y);
+    __m512 y[kTile];
+    finish_row<kNarrow>(partial, row, y);
 #pragma GCC unroll 4
     for (int column = 0; column < kTile - kNarrow; ++column) emit(out, row, column, y[column]);
+  }
+}
+
+// The windows of one tile; a third row or column belongs to none.
+template <bool kLow, bool kNarrow>
+[[gnu::always_inline]] inline void pool_tile(const float* partial, const TileOutput& out, Emit& emit) {
+#pragma GCC unroll 2
+  for (int row = 0; row < 2 - kLow; ++row) {
+    __m512 upper[kTile], lower[kTile];
+    finish_row<kNarrow>(partial, 2 * row, upper);
+    finish_row<kNarrow>(partial, 2 * row + 1, lower);
+#pragma GCC unroll 2
+    for (int c = 0; c < 2 - kNarrow; ++c)
+      emit.pool(out, row, c, {upper[2 * c], upper[2 * c + 1], lower[2 * c], lower[2 * c + 1]});
   }
 }
 
@@ -85,8 +105,13 @@ void product_of_shape(const BlockProduct& p, int begin, int end, Emit& total) {
       }
     }
     Emit emit = total;  // in registers
-    for (int t = 0; t < tiles; ++t)
-      finish_tile<kLow, kNarrow>(p.partial + t * kPartial, p.out[first + t], emit);
+    for (int t = 0; t < tiles; ++t) {
+      const float* partial = p.partial + t * kPartial;
+      if (p.s.pool)
+        pool_tile<kLow, kNarrow>(partial, p.out[first + t], emit);
+      else
+        finish_tile<kLow, kNarrow>(partial, p.out[first + t], emit);
+    }
     total = emit;
   }
 }

@@ -61,7 +61,8 @@ WinogradGradient::Group WinogradGradient::group(size_t index) const {
   return {in, out, std::min(n, tiling_.in_blocks() - in), std::min(n, tiling_.out_blocks() - out)};
 }
 
-void WinogradGradient::run(int n, const void* x, const void* dy, float* dw) {
+void WinogradGradient::run(int n, const void* x, const void* dy, float* dw, WindowIndex index) {
+  index_ = index;
   apart_ ? run_apart(n, x, dy, dw) : run_together(n, x, dy, dw);
 }
 
@@ -82,7 +83,7 @@ void WinogradGradient::transform(size_t slot, const TilePositions& at, int n, co
                                  const Pairs& to) const {
   const auto [first, second] = units_of(slot);
   const TileUnit unit = tiling_.unit(first);
-  const TileRow in = rows_.inputs(unit, x), out = rows_.outputs(unit, dy);
+  const TileRow in = rows_.inputs(unit, x), out = rows_.outputs(unit, dy, index_);
   if (units_in_slot_ == 1) {
     kernels_.input_pairs(in, nullptr, layout_, at, to.inputs);
     kernels_.gradient_pairs(out, nullptr, layout_, at, to.gradients);
@@ -91,7 +92,7 @@ void WinogradGradient::transform(size_t slot, const TilePositions& at, int n, co
   const bool both = second < tiling_.units(n);
   const TileUnit next = both ? tiling_.unit(second) : unit;
   const TileRow in2 = both ? rows_.inputs(next, x) : rows_.nothing(tiling_.c);
-  const TileRow out2 = both ? rows_.outputs(next, dy) : rows_.nothing(tiling_.oc);
+  const TileRow out2 = both ? rows_.outputs(next, dy, index_) : rows_.nothing(tiling_.oc);
   kernels_.input_pairs(in, &in2, layout_, at, to.inputs);
   kernels_.gradient_pairs(out, &out2, layout_, at, to.gradients);
 }

@@ -19,7 +19,8 @@ class WinogradGradient {
   WinogradGradient(const ConvRequest& r, const WinogradKernels& kernels);
   // Of the request's workspace, a thread.
   size_t scratch_bytes() const;
-  void run(int n, const void* x, const void* dy, float* dw);
+  // `index`: of pooled outputs, whose gradient dy is then.
+  void run(int n, const void* x, const void* dy, float* dw, WindowIndex index = nullptr);
 
  private:
   struct Pairs {
@@ -68,6 +69,7 @@ class WinogradGradient {
   int units_in_slot_ = 1, pairs_in_slot_ = 1;  // a slot: what is transformed at a time
   size_t strip_ = 1;                           // slots
   bool apart_ = true, single_strip_ = false;
+  WindowIndex index_ = nullptr;  // of this run
   std::vector<float*> parts_;
 };
 

@@ -21,6 +21,10 @@ struct TileUnit {
   int row, column;
 };
 
+// The gradient of pooled outputs: which position each window's value came from, [n][oh/2][ow/2][oc]; null:
+// outputs are not pooled.
+using WindowIndex = const uint8_t*;
+
 // Units are tile rows, or parts of wide ones; all have `segment` tiles, the last of a row perhaps outside.
 struct Tiling {
   int tile = 2;
@@ -104,29 +108,28 @@ class TileRows {
   explicit TileRows(const Tiling& t)
       : t_(t), zeros_(2 * (static_cast<size_t>(std::max(t.w * t.c, t.ow * t.oc)) + 32)) {}
 
-  TileRow inputs(const TileUnit& u, const void* x) const {
+  TileRow inputs(const TileUnit& u, const void* x, WindowIndex index = nullptr) const {
     TileRow r = empty(t_.w, t_.c, u.column - t_.pl);
-    for (int i = 0; i < t_.tile + 2; ++i)
-      set(r, i, static_cast<const uint16_t*>(x), u.picture, u.row - t_.pt + i, t_.h);
-    r.low = low(u);
-    return r;
+    for (int i = 0; i < t_.tile + 2; ++i) set(r, i, x, index, u.picture, u.row - t_.pt + i, t_.h);
+    return finished(r, u, index);
   }
-  TileRow outputs(const TileUnit& u, const void* y) const {
+  TileRow outputs(const TileUnit& u, const void* y, WindowIndex index = nullptr) const {
     TileRow r = empty(t_.ow, t_.oc, u.column);
-    for (int i = 0; i < t_.tile; ++i) set(r, i, static_cast<const uint16_t*>(y), u.picture, u.row + i, t_.oh);
-    r.low = low(u);
-    return r;
+    for (int i = 0; i < t_.tile; ++i) set(r, i, y, index, u.picture, u.row + i, t_.oh);
+    return finished(r, u, index);
   }
   // A unit of zeros.
   TileRow nothing(int channels) const {
     TileRow r = empty(0, channels, 0);
-    for (int i = 0; i < t_.tile + 2; ++i) set(r, i, nullptr, 0, -1, 0);
+    for (int i = 0; i < t_.tile + 2; ++i) set(r, i, nullptr, nullptr, 0, -1, 0);
     return r;
   }
 
  private:
   TileRow empty(int w, int c, int first) const {
     return {.row = {},
+            .index = {},
+            .lower = {},
             .w = w,
             .first = first,
             .tiles = t_.segment,
@@ -135,10 +138,25 @@ class TileRows {
             .low = false,
             .narrow = t_.narrow};
   }
-  bool low(const TileUnit& u) const { return t_.low && u.row + t_.tile > t_.oh; }
-  void set(TileRow& r, int i, const uint16_t* pictures, size_t picture, int y, int h) const {
-    const bool inside = y >= 0 && y < h;
-    r.row[i] = inside ? pictures + (picture * h + y) * r.w * r.channels : zero_;
+  TileRow finished(TileRow r, const TileUnit& u, WindowIndex index) const {
+    r.low = t_.low && u.row + t_.tile > t_.oh;
+    if (!index) return r;
+    r.ahead = static_cast<size_t>(t_.tile / 2) * (r.w / 2) * r.channels;
+    r.w = r.w / 2 * 2;
+    return r;
+  }
+  void set(TileRow& r, int i, const void* pictures, WindowIndex index, size_t picture, int y, int h) const {
+    const auto* values = static_cast<const uint16_t*>(pictures);
+    if (!index) {
+      const bool inside = y >= 0 && y < h;
+      r.row[i] = inside ? values + (picture * h + y) * r.w * r.channels : zero_;
+      return;
+    }
+    const bool inside = y >= 0 && y < h / 2 * 2;
+    const size_t at = (picture * (h / 2) + y / 2) * (r.w / 2) * r.channels;
+    r.row[i] = inside ? values + at : zero_;
+    r.index[i] = inside ? index + at : reinterpret_cast<const uint8_t*>(zero_);
+    r.lower[i] = inside && y % 2 ? 2 : 0;
   }
   const Tiling& t_;
   Buffer zeros_;
