@@ -63,9 +63,10 @@ class ConvOpImpl : public ConvOp {
  private:
   // Of a layer whose weights are frozen.
   void add_up_bias(const StepContext& s, const std::byte* dy) {
-    bias_sums_->run(dy, static_cast<size_t>(rows(s)) * out_->shape.h * out_->shape.w, bias_gradient_.data());
-    for (int c = 0; c < spec_.geometry.oc; ++c)
-      s.gradients[spec_.bias + c] = static_cast<float>(bias_gradient_[c]);
+    const ConvGeometry& g = spec_.geometry;
+    const int part = spec_.pool ? 2 : 1;
+    bias_sums_->run(dy, static_cast<size_t>(rows(s)) * (g.oh / part) * (g.ow / part), bias_gradient_.data());
+    for (int c = 0; c < g.oc; ++c) s.gradients[spec_.bias + c] = static_cast<float>(bias_gradient_[c]);
   }
   int rows(const StepContext& s) const { return s.n * spec_.rows_per_example; }
   ConvSpec spec_;
