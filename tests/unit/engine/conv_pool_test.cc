@@ -12,12 +12,12 @@
 namespace radl::engine {
 namespace {
 
-struct Case {
+struct PoolCase {
   const char* what;
   int n, h, w, c, oc, pad;
 };
 
-const Case kCases[] = {
+const PoolCase kPoolCases[] = {
     {"whole tiles", 5, 16, 16, 16, 32, 1},
     {"trimmed tiles", 9, 15, 15, 32, 48, 1},
     {"one trimmed tile each way", 7, 7, 7, 64, 32, 1},
@@ -29,7 +29,7 @@ const Case kCases[] = {
     {"one row of windows", 4, 2, 9, 16, 16, 1},
 };
 
-ConvGeometry geometry(const Case& c) {
+ConvGeometry geometry(const PoolCase& c) {
   ConvGeometry g{c.n, c.h, c.w, c.c, 0, 0, c.oc, 3, 3, 1, 1, c.pad, c.pad, c.pad, c.pad, 1, 1, 1};
   g.oh = c.h + 2 * c.pad - 2, g.ow = c.w + 2 * c.pad - 2;
   return g;
@@ -37,7 +37,7 @@ ConvGeometry geometry(const Case& c) {
 
 class PooledConv {
  public:
-  PooledConv(const Case& test, int threads) : g_(geometry(test)), random_(7) {
+  PooledConv(const PoolCase& test, int threads) : g_(geometry(test)), random_(7) {
     for (const bool pool : {false, true}) {
       ConvRequest r{g_, Type::Bf16, threads, true, true, std::make_shared<Workspace>(threads), pool};
       EXPECT_TRUE(!pool || conv_pools(r, "winograd4"));
@@ -156,7 +156,7 @@ class PooledConv {
 TEST(PooledConv, EqualsAConvolutionAndAMaximum) {
   if (!cpu().avx512_bf16) GTEST_SKIP() << "pooling convolutions need avx512_bf16";
   const ScopedWinogradProducts products(WinogradProducts::Avx512);
-  for (const Case& test : kCases)
+  for (const PoolCase& test : kPoolCases)
     for (const int threads : {1, 2})
       for (const int n : {test.n, test.n - 1}) {
         SCOPED_TRACE(std::string(test.what) + ", pictures " + std::to_string(n));
