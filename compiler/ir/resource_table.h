@@ -163,8 +163,7 @@ inline constexpr Property kTraining[] = {
      "A batch is computed in so many pieces, one after another: less memory.", "accumulate"},
     {"optimizer", Text, false, "\"sgd\"", "sgd|adamw|lars|muon", 0, 0,
      "How gradients change the parameters (docs/training.md); `muon` needs mode `allreduce`, which one "
-     "worker "
-     "may be alone in.",
+     "worker may be alone in.",
      "optimizer.name"},
     {"momentum", Number, false, "", "", 0, 0.9999, "Of `sgd`, `lars` and `muon`.", "optimizer.momentum"},
     {"nesterov", Boolean, false, "", "", 0, 0, "Of `sgd` and `muon`.", "optimizer.nesterov"},

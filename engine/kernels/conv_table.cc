@@ -78,16 +78,22 @@ class PassesConv : public ConvKernel {
 // tile products to be worth it.
 constexpr int kMostAmxChannels = 512;
 
+// The tile of the Winograd convolution that these kernels mean; 0: none.
+int tile_meant(const ConvRequest& r, const std::string& kernels) {
+  if (kernels == "eigen" || kernels == "onednn" || kernels == "direct") return 0;
+  if (!winograd_conv_refusal(r).empty()) return 0;
+  if (kernels == "winograd2" || kernels == "accurate") return 2;
+  return kernels == "winograd4" ? 4 : winograd_tile(r.geometry);
+}
+
 // docs/engine.md has the measurements behind these rules.
-ChosenConv choose(const ConvRequest& r, bool accurate) {
+ChosenConv choose(const ConvRequest& r, int tile) {
   const ConvGeometry& g = r.geometry;
   const std::string no_own = own_conv_refusal(r);
   const bool amx = r.type == Type::Bf16 && winograd_products() != WinogradProducts::Avx512;
-  if (winograd_conv_refusal(r).empty() && !(amx && std::max(g.c, g.oc) > kMostAmxChannels)) {
-    const int tile = accurate ? 2 : winograd_tile(g);
+  if (tile > 0 && !(amx && std::max(g.c, g.oc) > kMostAmxChannels))
     return chosen(make_winograd_conv(r, tile),
                   fmt::format("3x3: {} times fewer products", tile == 4 ? "up to 4" : "2.25"));
-  }
   if (amx)
     if (auto kernel = make_onednn_conv(r)) return chosen(std::move(kernel), "AMX by oneDNN");
   if (no_own.empty() && g.h * g.w == 1 && g.oc <= 16)
@@ -104,26 +110,21 @@ ChosenConv choose(const ConvRequest& r, bool accurate) {
 }  // namespace
 
 bool conv_pools(const ConvRequest& r, const std::string& kernels) {
-  const ConvGeometry& g = r.geometry;
-  if (winograd_products() != WinogradProducts::Avx512 || !winograd_conv_refusal(r).empty()) return false;
-  if (std::min(g.oh, g.ow) < 2) return false;
-  if (kernels == "winograd4") return true;
-  return (kernels == "auto" || kernels == "own" || kernels == "winograd") && winograd_tile(g) == 4;
+  return winograd_products() == WinogradProducts::Avx512 && tile_meant(r, kernels) == 4 &&
+         std::min(r.geometry.oh, r.geometry.ow) >= 2;
 }
 
 Result<ChosenConv> make_conv(const ConvRequest& r, const std::string& kernels) {
-  if (kernels == "auto" || kernels == "accurate") return choose(r, kernels == "accurate");
+  const int tile = tile_meant(r, kernels);
+  if (kernels == "auto" || kernels == "accurate") return choose(r, tile);
   if (kernels == "eigen") return chosen(make_eigen_conv(r), "asked for");
   if (kernels == "onednn") {
     auto kernel = make_onednn_conv(r);
     if (kernel) return chosen(std::move(kernel), "asked for");
     return Status(Code::Unsupported, "oneDNN has no kernel for this convolution here");
   }
+  if (tile > 0) return chosen(make_winograd_conv(r, tile), "asked for");
   const std::string no_winograd = winograd_conv_refusal(r), no_direct = own_conv_refusal(r);
-  if (kernels != "direct" && no_winograd.empty()) {
-    const int tile = kernels == "winograd2" ? 2 : kernels == "winograd4" ? 4 : winograd_tile(r.geometry);
-    return chosen(make_winograd_conv(r, tile), "asked for");
-  }
   const bool winograd = kernels.starts_with("winograd");
   if (!winograd && no_direct.empty()) return chosen(make_own_conv(r), "asked for");
   return Status(Code::Unsupported,
