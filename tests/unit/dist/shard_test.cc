@@ -121,7 +121,7 @@ TEST(Shard, ALostParticipantIsLeftOutAndItsBatchGivenAgain) {
   auto early = std::async(std::launch::async, [&] { return *shard->next(0, a); });
   Assignment lost = *shard->next(1, b), first = early.get();
   auto waiting = std::async(std::launch::async, [&] { return push(*shard, 0, a, first, 1.0f); });
-  std::this_thread::sleep_for(20ms);
+  std::this_thread::sleep_for(20ms);  // it waits by then, most often; the other order must end the same way
   shard->leave(1, b, 2, 9.5, "nothing heard");
   ASSERT_TRUE(waiting.get().ok());
   EXPECT_EQ(shard->snapshot().weights, std::vector<float>(4, 0.0f)) << "the mean of one";
