@@ -23,7 +23,8 @@ target_include_directories(radl_flags INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINA
 target_compile_options(radl_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers
   $<$<BOOL:${RADL_WERROR}>:-Werror> -fno-strict-aliasing
   $<$<AND:$<BOOL:${CMAKE_UNITY_BUILD}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>)
-target_compile_definitions(radl_flags INTERFACE EIGEN_MPL2_ONLY FMT_HEADER_ONLY=0)
+target_compile_definitions(radl_flags INTERFACE EIGEN_MPL2_ONLY)
+
 if(RADL_SANITIZE)
   # g++ 12 takes what the sanitizers insert into std::regex for uses of uninitialised memory.
   target_compile_options(radl_flags INTERFACE -fsanitize=${RADL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1
@@ -55,8 +56,7 @@ function(radl_test name)
     set(ARG_TIMEOUT 120)
   endif()
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE radl_flags ${ARG_DEPS} GTest::gtest GTest::gtest_main)
-  target_compile_definitions(${name} PRIVATE RADL_SOURCE_DIR="${CMAKE_SOURCE_DIR}" RADL_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  target_link_libraries(${name} PRIVATE radl_flags ${ARG_DEPS} radl_test_paths GTest::gtest GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")

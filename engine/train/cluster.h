@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "engine/dist/client.h"
-#include "engine/dist/server.h"
+#include "engine/cluster/client.h"
+#include "engine/cluster/server.h"
 #include "engine/train/setup.h"
 #include "engine/train/tasks.h"
 

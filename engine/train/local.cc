@@ -1,7 +1,7 @@
 // Training in one process: the loop that everything else is a distribution of.
 #include <fmt/format.h>
 
-#include "engine/dist/tickets.h"
+#include "engine/cluster/tickets.h"
 #include "engine/train/overseer.h"
 #include "engine/train/state.h"
 #include "engine/train/step.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "engine/dist/ring.h"
+#include "engine/cluster/ring.h"
 #include "engine/kernels/cpu.h"
 #include "engine/train/cluster.h"
 #include "engine/train/overseer.h"

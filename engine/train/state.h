@@ -1,7 +1,7 @@
 // What trains, as a checkpoint and back: for the tasks that hold weights and optimizer themselves.
 #pragma once
 
-#include "engine/dist/message.h"
+#include "engine/cluster/message.h"
 #include "engine/optim/optimizer.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/setup.h"

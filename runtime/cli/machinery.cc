@@ -3,9 +3,9 @@
 #include <CLI/CLI.hpp>
 
 #include "common/text.h"
+#include "runtime/ansible/ansible_runner.h"
 #include "runtime/net/ssh/target.h"
 #include "runtime/providers/local/local_provider.h"
-#include "runtime/recipes/ansible_runner.h"
 #include "runtime/steps/native_runner.h"
 #include "runtime/steps/training_runner.h"
 

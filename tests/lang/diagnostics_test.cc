@@ -1,7 +1,7 @@
 // tests/lang/diagnostics holds a case for every code of the compiler, CODE.radl (or .json: RADL-JSON, .args:
 // names of files to compile), and CODE.exp, what the compiler says about it. CODE.inputs is given as input
-// file. A code without a case, or that its case does not make the compiler report, fails here. ACCEPT=1 writes the expectations anew; that is
-// refused where CI is set.
+// file. A code without a case, or that its case does not make the compiler report, fails here. ACCEPT=1
+// writes the expectations anew; that is refused where CI is set.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -15,6 +15,7 @@
 #include "compiler/sema/check.h"
 #include "compiler/sema/radl_json.h"
 #include "compiler/syntax/parser.h"
+#include "tests/support/paths.h"
 
 namespace radl {
 
@@ -25,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kFolder = fs::path(RADL_SOURCE_DIR) / "tests/lang/diagnostics";
+const fs::path kFolder = fs::path(test::source_dir()) / "tests/lang/diagnostics";
 
 // The case of a code: CODE.radl, CODE.json or CODE.args; empty when there is none.
 fs::path case_of(const CodeInfo& code) {
@@ -49,7 +50,7 @@ bool in_other_goldens(const CodeInfo& code) {
 
 CompileOptions options() {
   CompileOptions made;
-  made.environment = {{"RADL_STDLIB", std::string(RADL_SOURCE_DIR) + "/stdlib"}};
+  made.environment = {{"RADL_STDLIB", test::source_dir() + "/stdlib"}};
   return made;
 }
 

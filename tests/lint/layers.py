@@ -27,10 +27,10 @@ NOT_ABOVE = [  # (folder, prefixes that it must not include although the rule ab
     ("runtime/exec/", ["runtime/cli/"]),
     ("compiler/syntax/", ["compiler/modules/", "compiler/passes/", "compiler/tools/"]),
     ("compiler/passes/", ["compiler/tools/"]),
-    ("engine/tensor/", ["engine/model/", "engine/train/", "engine/dist/", "engine/layers/"]),
-    ("engine/kernels/", ["engine/model/", "engine/train/", "engine/dist/", "engine/layers/"]),
-    ("engine/model/", ["engine/train/", "engine/dist/", "engine/cli/"]),
-    ("engine/dist/", ["engine/cli/"]),
+    ("engine/tensor/", ["engine/model/", "engine/train/", "engine/cluster/", "engine/layers/"]),
+    ("engine/kernels/", ["engine/model/", "engine/train/", "engine/cluster/", "engine/layers/"]),
+    ("engine/model/", ["engine/train/", "engine/cluster/", "engine/cli/"]),
+    ("engine/cluster/", ["engine/cli/"]),
 ]
 LIMIT = 600
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

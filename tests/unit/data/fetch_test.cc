@@ -17,6 +17,7 @@
 #include "engine/data/command.h"
 #include "engine/data/fetch_npm.h"
 #include "engine/data/picture.h"
+#include "tests/support/paths.h"
 #include "tests/unit/data/scripted_server.h"
 
 namespace radl::engine::data {
@@ -293,12 +294,12 @@ TEST(Command, GivesOutputStatusAndStopsInTime) {
 
 TEST(Release, TheSubsetInTheRepositoryIsWhatItSays) {
   for (const auto& f : cifar10_release().subset_files) {
-    auto sum = sha256_file(std::string(RADL_SOURCE_DIR) + "/examples/cifar10/subset/" + f.name);
+    auto sum = sha256_file(test::source_dir() + "/examples/cifar10/subset/" + f.name);
     ASSERT_TRUE(sum.ok());
     EXPECT_EQ(*sum, f.sha256);
   }
-  auto train = read_cifar(std::string(RADL_SOURCE_DIR) + "/examples/cifar10/subset", true);
-  auto test = read_cifar(std::string(RADL_SOURCE_DIR) + "/examples/cifar10/subset", false);
+  auto train = read_cifar(test::source_dir() + "/examples/cifar10/subset", true);
+  auto test = read_cifar(test::source_dir() + "/examples/cifar10/subset", false);
   ASSERT_TRUE(train.ok() && test.ok());
   std::vector<int> counts(10);
   for (size_t i = 0; i < (*train)->size(); ++i) ++counts[size_t((*train)->label(i))];

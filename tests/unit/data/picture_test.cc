@@ -9,6 +9,7 @@
 #include "common/files.h"
 
 #include "engine/data/random.h"
+#include "tests/support/paths.h"
 
 namespace radl::engine::data {
 namespace {
@@ -52,7 +53,7 @@ TEST(Png, EveryCutAndEveryClaimIsAnError) {
 
 // Small files of another encoder (tests/fuzz/data/seeds), 9 x 8 pixels of one ramp.
 std::string seed(const std::string& name) {
-  auto bytes = read_file(std::string(RADL_SOURCE_DIR) + "/tests/fuzz/data/seeds/pictures/" + name);
+  auto bytes = read_file(test::source_dir() + "/tests/fuzz/data/seeds/pictures/" + name);
   EXPECT_TRUE(bytes.ok()) << name;
   return bytes.ok() ? *bytes : "";
 }

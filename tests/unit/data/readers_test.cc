@@ -10,6 +10,7 @@
 #include "common/files.h"
 #include "engine/data/open.h"
 #include "engine/data/picture.h"
+#include "tests/support/paths.h"
 
 namespace radl::engine::data {
 namespace {
@@ -225,7 +226,7 @@ TEST(Gzip, IsUnpackedWithinItsLimit) {
 }
 
 TEST(Open, LimitsHoldsOutAndNamesWhatIsUnknown) {
-  const std::string subset = std::string(RADL_SOURCE_DIR) + "/examples/cifar10/subset";
+  const std::string subset = test::source_dir() + "/examples/cifar10/subset";
   auto p = open_dataset({.name = "auto", .directory = subset, .train = 100, .test = 50});
   ASSERT_TRUE(p.ok()) << p.status().text();
   EXPECT_EQ(p->name, "cifar10");

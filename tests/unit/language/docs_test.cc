@@ -10,11 +10,12 @@
 #include "compiler/diag/render.h"
 #include "compiler/expr/evaluate.h"
 #include "compiler/ir/resource_schema.h"
+#include "tests/support/paths.h"
 
 namespace radl {
 namespace {
 
-const std::string kDocs = std::string(RADL_SOURCE_DIR) + "/docs/";
+const std::string kDocs = test::source_dir() + "/docs/";
 
 void expect_page(const std::string& name, const std::string& wanted) {
   auto held = read_file(kDocs + name);
@@ -55,7 +56,7 @@ TEST(Docs, ExamplesOfTheLanguageCompile) {
     Diagnostics diagnostics;
     sources.overlay("example.radl", text);
     CompileOptions options;
-    options.environment = {{"RADL_STDLIB", std::string(RADL_SOURCE_DIR) + "/stdlib"}};
+    options.environment = {{"RADL_STDLIB", test::source_dir() + "/stdlib"}};
     options.inputs_may_be_missing = true;
     auto compiled = compile({"example.radl"}, options, sources, diagnostics);
     EXPECT_TRUE(compiled) << text << render_text(diagnostics, sources);

@@ -1,7 +1,8 @@
 // Golden files of the compiler, in tests/lang: parse (sources with what is said about them, and the tree),
-// check, mistakes and ext (with what is said about them), ir (with their IR) and ec3 (sets of EC3's templates, one a
-// .args file, with their IR). The name of a case says what must happen: bad-* has errors, warn-* warnings
-// only, all others neither. ACCEPT=1 writes the expectations anew; that is refused where CI is set.
+// check, mistakes and ext (with what is said about them), ir (with their IR) and ec3 (sets of EC3's
+// templates, one a .args file, with their IR). The name of a case says what must happen: bad-* has errors,
+// warn-* warnings only, all others neither. ACCEPT=1 writes the expectations anew; that is refused where CI
+// is set.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -11,13 +12,14 @@
 #include "common/files.h"
 #include "compiler/compile.h"
 #include "compiler/diag/render.h"
+#include "tests/support/paths.h"
 
 namespace radl {
 namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kRoot = std::string(RADL_SOURCE_DIR) + "/tests/lang/";
+const std::string kRoot = test::source_dir() + "/tests/lang/";
 
 std::string content(const fs::path& path) {
   auto text = read_file(path.string());
@@ -26,11 +28,11 @@ std::string content(const fs::path& path) {
 
 // Machine paths out of what is compared.
 std::string portable(std::string text) {
-  for (size_t at = text.find(RADL_SOURCE_DIR); at != text.npos; at = text.find(RADL_SOURCE_DIR)) {
-    text.replace(at, std::string(RADL_SOURCE_DIR).size(), "SOURCE");
+  for (size_t at = text.find(test::source_dir()); at != text.npos; at = text.find(test::source_dir())) {
+    text.replace(at, test::source_dir().size(), "SOURCE");
   }
-  for (size_t at = text.find(RADL_BINARY_DIR); at != text.npos; at = text.find(RADL_BINARY_DIR)) {
-    text.replace(at, std::string(RADL_BINARY_DIR).size(), "BUILD");
+  for (size_t at = text.find(test::build_dir()); at != text.npos; at = text.find(test::build_dir())) {
+    text.replace(at, test::build_dir().size(), "BUILD");
   }
   return text;
 }
@@ -43,7 +45,7 @@ CompileOptions options_for(const fs::path& source) {
     if (size_t equals = line.find('='); equals != line.npos)
       options.inputs[line.substr(0, equals)] = line.substr(equals + 1);
   }
-  options.environment = {{"RADL_STDLIB", std::string(RADL_SOURCE_DIR) + "/stdlib"},
+  options.environment = {{"RADL_STDLIB", test::source_dir() + "/stdlib"},
                          {"RADL_TEST_VARIABLE", "from outside"}};
   return options;
 }

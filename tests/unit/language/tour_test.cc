@@ -15,12 +15,13 @@
 #include "runtime/plan/plan.h"
 #include "runtime/plan/render.h"
 #include "runtime/providers/local/local_provider.h"
+#include "tests/support/paths.h"
 #include "tests/support/temporary_folder.h"
 
 namespace radl {
 namespace {
 
-const std::string kPage = std::string(RADL_SOURCE_DIR) + "/docs/tour.md";
+const std::string kPage = test::source_dir() + "/docs/tour.md";
 
 // <!-- tour NAME --> and the fenced block behind it: begin and end of what stands between the fences.
 std::pair<size_t, size_t> block(const std::string& page, const std::string& name) {

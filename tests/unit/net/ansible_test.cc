@@ -5,13 +5,13 @@
 
 #include <cstdlib>
 
+#include "runtime/ansible/ansible_runner.h"
+#include "runtime/ansible/galaxy.h"
+#include "runtime/ansible/inventory.h"
+#include "runtime/ansible/playbook.h"
 #include "runtime/net/detached.h"
 #include "runtime/providers/local/isolation.h"
 #include "runtime/providers/local/network.h"
-#include "runtime/recipes/ansible_runner.h"
-#include "runtime/recipes/galaxy.h"
-#include "runtime/recipes/inventory.h"
-#include "runtime/recipes/playbook.h"
 #include "tests/support/second_login.h"
 
 namespace radl {

@@ -13,6 +13,7 @@
 #include "runtime/providers/local/node_process.h"
 #include "runtime/steps/training/tasks.h"
 #include "runtime/steps/training_runner.h"
+#include "tests/support/paths.h"
 #include "tests/support/test_nodes.h"
 #include "tests/support/wait_until.h"
 
@@ -25,7 +26,7 @@ using test::wait_until;
 
 struct TrainingTest : testing::Test {
   TrainingTest() {
-    setenv("RADL_TRAIN", RADL_SOURCE_DIR "/tests/support/fake_engine/radl-train", 1);
+    setenv("RADL_TRAIN", (test::source_dir() + "/tests/support/fake_engine/radl-train").c_str(), 1);
     setenv("XDG_CACHE_HOME", nodes.folder.path("cache").c_str(), 1);
     for (const char* address : {"server[0]", "worker[0]", "worker[1]"})
       handles.push_back(nodes.handle(address));
@@ -235,9 +236,9 @@ TEST_F(TrainingTest, ARunOfAKilledRadlcIsJoined) {
 
 TEST_F(TrainingTest, TheEngineItselfTrainsOnThreeNodes) {
   const char* named = getenv("RADL_REAL_ENGINE");
-  std::string engine = named ? named : RADL_BINARY_DIR "/bin/radl-train";
+  std::string engine = named ? named : test::build_dir() + "/bin/radl-train";
   setenv("RADL_TRAIN", engine.c_str(), 1);
-  setenv("RADL_CIFAR10_SUBSET", RADL_SOURCE_DIR "/examples/cifar10/subset", 1);
+  setenv("RADL_CIFAR10_SUBSET", (test::source_dir() + "/examples/cifar10/subset").c_str(), 1);
   step.training["job"] = {{"job", 1},
                           {"model", "lenet"},
                           {"epochs", 1},

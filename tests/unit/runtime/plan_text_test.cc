@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "tests/support/paths.h"
 #include "tests/support/runtime_bench.h"
 
 namespace radl::test {
@@ -11,7 +12,7 @@ namespace {
 constexpr double kGiB = 1073741824.0;
 
 void expect_text(const std::string& name, const std::string& text) {
-  std::string path = std::string(RADL_SOURCE_DIR) + "/tests/unit/runtime/golden/" + name;
+  std::string path = test::source_dir() + "/tests/unit/runtime/golden/" + name;
   if (std::getenv("ACCEPT")) {
     ASSERT_TRUE(make_directories(std::filesystem::path(path).parent_path()).ok());
     ASSERT_TRUE(write_file_atomic(path, text).ok());

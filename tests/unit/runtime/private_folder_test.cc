@@ -1,5 +1,5 @@
 // Folders for the sockets of ssh: any path of a user's serves.
-#include "runtime/recipes/private_folder.h"
+#include "runtime/ansible/private_folder.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

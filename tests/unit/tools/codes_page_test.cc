@@ -7,6 +7,7 @@
 #include "compiler/diag/diagnostic.h"
 #include "compiler/tools/doc/codes_page.h"
 #include "compiler/tools/doc/features_page.h"
+#include "tests/support/paths.h"
 
 namespace radl {
 namespace {
@@ -22,12 +23,12 @@ void expect_page(const std::string& path, const std::string& wanted, const char*
 }
 
 TEST(DiagnosticsPage, IsUpToDate) {
-  expect_page(RADL_SOURCE_DIR "/docs/diagnostics.md", diagnostics_page(), "compiler/diag/codes.def");
+  expect_page(test::source_dir() + "/docs/diagnostics.md", diagnostics_page(), "compiler/diag/codes.def");
 }
 
 TEST(FeaturesPage, IsUpToDate) {
   std::string page = features_page();
-  expect_page(RADL_SOURCE_DIR "/docs/features.md", page, "compiler/sema/features.def");
+  expect_page(test::source_dir() + "/docs/features.md", page, "compiler/sema/features.def");
   EXPECT_NE(page.find("| `cpu.count` | a number | = < > <= >= | 1 |"), std::string::npos);
   EXPECT_NE(page.find("| `cpu.arch` | a text: i386, x86_64 | = | x86_64 |"), std::string::npos);
   EXPECT_NE(page.find("| `disk.N.applications` | a group, `contains (...)` | contains |"), std::string::npos);

@@ -10,6 +10,7 @@
 #include "common/files.h"
 #include "compiler/syntax/parser.h"
 #include "compiler/tools/fmt/format.h"
+#include "tests/support/paths.h"
 
 namespace radl {
 namespace {
@@ -17,7 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 
 std::vector<std::string> corpus() {
-  std::string folders = RADL_SOURCE_DIR "/examples:" RADL_SOURCE_DIR "/stdlib:" RADL_SOURCE_DIR "/tests";
+  std::string folders;
+  for (const char* each : {"/examples", "/stdlib", "/tests"})
+    folders += (folders.empty() ? "" : ":") + test::source_dir() + each;
   if (const char* more = std::getenv("RADL_CORPUS")) folders += ":" + std::string(more);
   std::vector<std::string> files;
   for (size_t at = 0; at < folders.size();) {
@@ -86,7 +89,7 @@ TEST(FormatCorpus, MeaningCommentsAndRecipesStay) {
 TEST(FormatCorpus, ExamplesAndLibraryAreFormatted) {
   for (const char* folder : {"/examples", "/stdlib"}) {
     std::error_code error;
-    for (fs::recursive_directory_iterator it(RADL_SOURCE_DIR + std::string(folder), error), stop;
+    for (fs::recursive_directory_iterator it(test::source_dir() + std::string(folder), error), stop;
          !error && it != stop; it.increment(error)) {
       if (it->path().extension() != ".radl") continue;
       auto bytes = read_file(it->path().string());

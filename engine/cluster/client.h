@@ -1,0 +1,79 @@
+// The other ends of a parameter server's links: what a worker and what the chief do with them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/cluster/link.h"
+#include "engine/cluster/message.h"
+
+namespace radl::engine::dist {
+
+// Makes the link to server `shard`.
+using Connector = std::function<Result<std::unique_ptr<Link>>(uint32_t shard)>;
+
+struct ClientOptions {
+  uint32_t index = 0;
+  uint32_t shards = 1;
+  std::string job_digest;
+  uint64_t parameters = 0, statistics = 0;
+  Milliseconds peer_timeout{10000};
+  Milliseconds start_timeout{120000};
+  Numbers gradients = Numbers::Fp32;
+  const std::atomic<bool>* cancelled = nullptr;
+};
+
+// One training step's result, as push() takes it.
+struct StepOutcome {
+  float rate = 0;
+  double loss = 0;
+  uint32_t correct = 0, pictures = 0;
+  std::span<const float> gradients;          // all of the model's
+  std::span<const float> statistics_change;  // after minus before
+};
+
+class WorkerClient {
+ public:
+  // Connects to every server and waits until they have their weights. Invalid when they refuse this worker.
+  static Result<std::unique_ptr<WorkerClient>> connect(const ClientOptions& options,
+                                                       const Connector& connector);
+  virtual ~WorkerClient() = default;
+
+  // Weights, statistics and the first batch.
+  virtual Result<Assignment> begin(std::span<float> weights, std::span<float> statistics) = 0;
+  // Hands in the step for the assignment that begin() or push() gave last; the next one, with fresh weights.
+  // finished: the job is done. Lost: a server is gone. Otherwise the reason for which the job was ended.
+  virtual Result<Assignment> push(const StepOutcome& step, std::span<float> weights,
+                                  std::span<float> statistics) = 0;
+  // Says goodbye (code Ok: there is nothing left to do).
+  virtual void leave(const Status& why) = 0;
+};
+
+struct Snapshot {
+  uint64_t version = 0;
+  std::vector<float> weights, statistics;
+  OptimizerState state;  // vectors of the whole model
+  TicketState tickets;
+  AverageState average;  // of the whole model
+};
+
+class ChiefClient {
+ public:
+  static Result<std::unique_ptr<ChiefClient>> connect(const ClientOptions& options,
+                                                      const Connector& connector);
+  virtual ~ChiefClient() = default;
+
+  // Gives each server its part. `borders` from split_layout, `segments` of the whole layout.
+  virtual Status init(const Snapshot& start, const std::vector<std::pair<uint64_t, uint64_t>>& borders,
+                      const std::vector<Segment>& segments, const std::string& optimizer) = 0;
+  virtual Result<Report> report() = 0;
+  virtual Result<Snapshot> snapshot() = 0;
+  // `averaged`: the mean of weights where the job asks for one and it has begun.
+  virtual Status weights(std::span<float> weights, std::span<float> statistics, bool averaged = false) = 0;
+  virtual void stop(const Status& outcome) = 0;
+};
+
+}  // namespace radl::engine::dist

@@ -1,0 +1,35 @@
+#include "engine/cluster/expect.h"
+
+#include <fmt/format.h>
+
+namespace radl::engine::dist {
+
+Status ended_by(const Message& message, const std::string& name) {
+  uint8_t code = 0;
+  std::string text;
+  if (message.type == MessageType::Refuse) {
+    Refuse refuse;
+    if (Status bad = decode(message, refuse); !bad.ok()) return bad;
+    code = refuse.code;
+    text = name + " refuses this member: " + refuse.text;
+  } else {
+    Stop stop;
+    if (Status bad = decode(message, stop); !bad.ok()) return bad;
+    code = stop.code;
+    text = stop.code == 0 ? "the job is finished" : "the job was ended: " + stop.text;
+  }
+  if (code == 0 || code > static_cast<uint8_t>(Code::Internal)) code = static_cast<uint8_t>(Code::Cancelled);
+  return {static_cast<Code>(code), text};
+}
+
+// The next message, which must be of this type; a Stop or Refuse in its place is what it says.
+Status expect(Session& session, MessageType type, Message& message, const std::atomic<bool>* cancelled) {
+  if (Status got = session.receive(message, cancelled); !got.ok()) return got;
+  if (message.type == type) return {};
+  if (message.type == MessageType::Refuse || message.type == MessageType::Stop)
+    return ended_by(message, session.name());
+  return {Code::Corrupt, fmt::format("{}: sent {} where {} was expected", session.name(),
+                                     type_name(message.type), type_name(type))};
+}
+
+}  // namespace radl::engine::dist

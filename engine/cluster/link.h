@@ -1,0 +1,63 @@
+// A link: messages in order between two members of a job, whatever carries them.
+//
+// Two kinds behind one interface: TCP with the handshake and encryption of secure.h, and memory for members
+// that live in one process (and for tests). send() may be called from several threads, receive() from one;
+// close() from any thread ends both at once. No call waits longer than its timeout without a byte of
+// progress.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "common/status.h"
+#include "engine/cluster/message.h"
+#include "engine/cluster/secure.h"
+
+namespace radl::engine::dist {
+
+using Clock = std::chrono::steady_clock;
+using Milliseconds = std::chrono::milliseconds;
+
+class Link {
+ public:
+  virtual ~Link() = default;
+  virtual Status send(const Message& message, Milliseconds timeout) = 0;
+  // Timeout: nothing came in that time (the link is still good). Lost: the other side is gone. Corrupt, Auth:
+  // it sent what it must not; the link is unusable.
+  virtual Status receive(Message& message, Milliseconds timeout) = 0;
+  virtual void close() = 0;
+  // The largest message that receive() accepts; kSmallMessage at first.
+  virtual void set_limit(size_t bytes) = 0;
+  virtual Identity peer() const = 0;
+  virtual std::string name() const = 0;  // for messages: "worker/1 at 10.0.0.3:40312"
+};
+
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  // The next who connects, before it has proved anything: call the function (in a thread of its own) for the
+  // handshake. Timeout when nobody came, Cancelled after close().
+  using Handshake = std::function<Result<std::unique_ptr<Link>>()>;
+  virtual Result<Handshake> accept(Milliseconds timeout) = 0;
+  virtual void close() = 0;
+  virtual std::string address() const = 0;  // with the real port when 0 was asked for
+};
+
+// Two ends of a link within this process.
+std::pair<std::unique_ptr<Link>, std::unique_ptr<Link>> make_memory_links(Identity a, Identity b);
+
+// Listens at "host:port". Conflict when the address is in use (the message names it), Invalid when it is not
+// one of this machine's.
+Result<std::unique_ptr<Listener>> listen_tcp(const std::string& address, std::string key, Identity self);
+
+// Connects and shakes hands, again and again until somebody listens there or `patience` is over. Auth at once
+// when the other side does not know the key; Cancelled when *cancelled becomes true.
+Result<std::unique_ptr<Link>> connect_tcp(const std::string& address, std::string key, Identity self,
+                                          Milliseconds patience,
+                                          const std::atomic<bool>* cancelled = nullptr);
+
+}  // namespace radl::engine::dist

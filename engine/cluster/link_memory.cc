@@ -1,0 +1,83 @@
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+#include "engine/cluster/link.h"
+
+namespace radl::engine::dist {
+namespace {
+
+// One direction. Holds a few messages, so that a sender feels a slow receiver as it would over a network.
+class Pipe {
+ public:
+  Status send(const Message& message, Milliseconds timeout) {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, timeout, [&] { return closed_ || held_.size() < 4; })) {
+      return {Code::Timeout, "the other side does not take messages"};
+    }
+    if (closed_) return {Code::Lost, "the link is closed"};
+    held_.push_back(message);
+    changed_.notify_all();
+    return {};
+  }
+
+  Status receive(Message& message, const std::atomic<size_t>& limit, Milliseconds timeout) {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, timeout, [&] { return closed_ || !held_.empty(); })) {
+      return {Code::Timeout, "no message came"};
+    }
+    if (held_.empty()) return {Code::Lost, "the link is closed"};
+    if (held_.front().payload.size() > limit) return {Code::Corrupt, "a message above the limit"};
+    message = std::move(held_.front());
+    held_.pop_front();
+    changed_.notify_all();
+    return {};
+  }
+
+  void close() {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Message> held_;
+  bool closed_ = false;
+};
+
+class MemoryLink : public Link {
+ public:
+  MemoryLink(std::shared_ptr<Pipe> out, std::shared_ptr<Pipe> in, Identity peer)
+      : out_(std::move(out)), in_(std::move(in)), peer_(peer) {}
+  ~MemoryLink() override { close(); }
+
+  Status send(const Message& message, Milliseconds timeout) override { return out_->send(message, timeout); }
+  Status receive(Message& message, Milliseconds timeout) override {
+    return in_->receive(message, limit_, timeout);
+  }
+  void close() override {
+    out_->close();
+    in_->close();
+  }
+  void set_limit(size_t bytes) override { limit_ = bytes; }
+  Identity peer() const override { return peer_; }
+  std::string name() const override {
+    return std::string(role_name(peer_.role)) + "/" + std::to_string(peer_.index);
+  }
+
+ private:
+  std::shared_ptr<Pipe> out_, in_;
+  Identity peer_;
+  std::atomic<size_t> limit_ = kSmallMessage;
+};
+
+}  // namespace
+
+std::pair<std::unique_ptr<Link>, std::unique_ptr<Link>> make_memory_links(Identity a, Identity b) {
+  auto up = std::make_shared<Pipe>(), down = std::make_shared<Pipe>();
+  return {std::make_unique<MemoryLink>(up, down, b), std::make_unique<MemoryLink>(down, up, a)};
+}
+
+}  // namespace radl::engine::dist

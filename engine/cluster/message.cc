@@ -1,0 +1,244 @@
+#include "engine/cluster/message.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "engine/cluster/archive.h"
+
+namespace radl::engine::dist {
+
+template <>
+inline constexpr size_t kLeastBytes<Segment> = 17;
+template <>
+inline constexpr size_t kLeastBytes<std::vector<float>> = 8;
+template <>
+inline constexpr size_t kLeastBytes<MemberReport> = 26;
+
+// What each message and part holds, in the order in which it travels (docs/wire.md). The large numbers of
+// Push, Update and Block follow these fields.
+template <class A, Is<Hello> M>
+void fields(A& a, M& m) {
+  a(m.role), a(m.index), a(m.incarnation), a(m.job_digest), a(m.parameters), a(m.statistics);
+}
+template <class A, Is<Welcome> M>
+void fields(A& a, M& m) {
+  a(m.shard), a(m.shards), a(m.first), a(m.count), a(m.parameters), a(m.statistics);
+}
+template <class A, Is<Refuse> M>
+void fields(A& a, M& m) {
+  a(m.code), a(m.text);
+}
+template <class A, Is<Segment> M>
+void fields(A& a, M& m) {
+  a(m.offset), a(m.size), a(m.decays);
+}
+template <class A, Is<TicketState> M>
+void fields(A& a, M& m) {
+  a(m.total), a(m.next), a(m.again);
+}
+template <class A, Is<OptimizerState> M>
+void fields(A& a, M& m) {
+  a(m.steps), a(m.vectors);
+}
+template <class A, Is<AverageState> M>
+void fields(A& a, M& m) {
+  a(m.kind), a(m.decay), a(m.from), a(m.count), a(m.values);
+}
+template <class A, Is<Init> M>
+void fields(A& a, M& m) {
+  a(m.shard), a(m.shards), a(m.first), a(m.count), a(m.parameters), a(m.version), a(m.optimizer);
+  a(m.segments), a(m.weights), a(m.statistics), a(m.state), a(m.tickets), a(m.average);
+}
+template <class A, Is<Fetch> M>
+void fields(A& a, M& m) {
+  a(m.flags);
+}
+template <class A, Is<Assignment> M>
+void fields(A& a, M& m) {
+  a(m.finished), a(m.ticket), a(m.round), a(m.participants);
+}
+template <class A, Is<Push> M>
+void fields(A& a, M& m) {
+  a(m.version), a(m.ticket), a(m.round), a(m.participants);
+  a(m.rate), a(m.loss), a(m.correct), a(m.pictures), a(m.encoding);
+}
+template <class A, Is<Update> M>
+void fields(A& a, M& m) {
+  a(m.version), a(m.assignment), a(m.encoding);
+}
+template <class A, Is<SnapshotPart> M>
+void fields(A& a, M& m) {
+  a(m.version), a(m.weights), a(m.statistics), a(m.state), a(m.tickets), a(m.average);
+}
+template <class A, Is<MemberReport> M>
+void fields(A& a, M& m) {
+  a(m.role), a(m.index), a(m.state), a(m.steps), a(m.seconds_silent), a(m.text);
+}
+template <class A, Is<Report> M>
+void fields(A& a, M& m) {
+  a(m.version), a(m.tickets_done), a(m.tickets), a(m.pictures), a(m.correct);
+  a(m.loss_sum), a(m.steps), a(m.staleness_sum), a(m.failure), a(m.members);
+}
+template <class A, Is<RingNote> M>
+void fields(A& a, M& m) {
+  a(m.rank), a(m.steps), a(m.correct), a(m.pictures), a(m.loss), a(m.code);
+}
+template <class A, Is<Block> M>
+void fields(A& a, M& m) {
+  a(m.exchange), a(m.hop), a(m.note), a(m.encoding);
+}
+template <class A, Is<Stop> M>
+void fields(A& a, M& m) {
+  a(m.code), a(m.text);
+}
+
+namespace {
+
+template <class M>
+Message write_message(MessageType type, const M& m, size_t expected = 0) {
+  Message out{type, {}};
+  out.payload.reserve(expected);
+  Writer w(out.payload);
+  fields(w, m);
+  return out;
+}
+
+// Into a buffer that is kept, with the numbers of a step behind the fields.
+template <class M>
+void write_message(MessageType type, const M& m, std::span<const float> numbers,
+                   std::span<const float> statistics, Message& out) {
+  out.type = type;
+  out.payload.clear();
+  Writer w(out.payload);
+  fields(w, m);
+  w.packed(m.encoding, numbers);
+  w.packed(Numbers::Fp32, statistics);
+}
+
+Status finish_reading(const Message& message, const Reader& r) {
+  if (r.ok() && r.at_end()) return {};
+  return {Code::Corrupt,
+          fmt::format("a {} message is {}", type_name(message.type), r.ok() ? "too long" : "malformed")};
+}
+
+Status expect_type(const Message& message, MessageType type) {
+  if (message.type == type) return {};
+  return {Code::Corrupt,
+          fmt::format("got a {} message where {} was expected", type_name(message.type), type_name(type))};
+}
+
+template <class M>
+Status read_message(const Message& message, MessageType type, M& out) {
+  if (Status s = expect_type(message, type); !s.ok()) return s;
+  Reader r(message.payload);
+  fields(r, out);
+  return finish_reading(message, r);
+}
+
+template <class M>
+Status read_message(const Message& message, MessageType type, M& out, std::string_view& numbers,
+                    std::string_view& statistics) {
+  if (Status s = expect_type(message, type); !s.ok()) return s;
+  Reader r(message.payload);
+  fields(r, out);
+  numbers = r.packed(out.encoding);
+  statistics = r.packed(Numbers::Fp32);
+  return finish_reading(message, r);
+}
+
+size_t size_of_state(const std::vector<float>& weights, const OptimizerState& state,
+                     const AverageState& average) {
+  return 512 + 4 * (weights.size() * (1 + state.vectors.size()) + average.values.size());
+}
+
+}  // namespace
+
+std::string_view role_name(Role role) {
+  return role == Role::Chief ? "chief" : role == Role::Server ? "ps" : "worker";
+}
+
+std::string_view type_name(MessageType type) {
+  static constexpr std::string_view names[] = {"?",        "Heartbeat", "Hello", "Welcome", "Refuse",
+                                               "Init",     "Ready",     "Fetch", "Push",    "Update",
+                                               "Snapshot", "Report",    "Stop",  "Leave",   "Block"};
+  size_t at = static_cast<size_t>(type);
+  return at < std::size(names) ? names[at] : names[0];
+}
+
+void write_header(MessageType type, uint64_t length, char out[kHeaderSize]) {
+  uint16_t kind = static_cast<uint16_t>(type), version = kWireVersion;
+  std::memset(out, 0, kHeaderSize);
+  std::memcpy(out, &kind, 2);
+  std::memcpy(out + 2, &version, 2);
+  std::memcpy(out + 8, &length, 8);
+}
+
+Status read_header(const char header[kHeaderSize], size_t limit, MessageType& type, uint64_t& length) {
+  uint16_t kind, version;
+  uint32_t reserved;
+  std::memcpy(&kind, header, 2);
+  std::memcpy(&version, header + 2, 2);
+  std::memcpy(&reserved, header + 4, 4);
+  std::memcpy(&length, header + 8, 8);
+  if (version != kWireVersion) {
+    return {Code::Corrupt, fmt::format("a message of wire version {}, this program speaks version {}",
+                                       version, kWireVersion)};
+  }
+  if (kind < static_cast<uint16_t>(MessageType::Heartbeat) ||
+      kind > static_cast<uint16_t>(MessageType::Block) || reserved != 0) {
+    return {Code::Corrupt, fmt::format("a message of unknown type {}", kind)};
+  }
+  if (length > limit) {
+    return {Code::Corrupt, fmt::format("a message of {} bytes, the limit here is {}", length, limit)};
+  }
+  type = static_cast<MessageType>(kind);
+  return {};
+}
+
+Message encode(const Hello& m) { return write_message(MessageType::Hello, m); }
+Message encode(const Welcome& m) { return write_message(MessageType::Welcome, m); }
+Message encode(const Refuse& m) { return write_message(MessageType::Refuse, m); }
+Message encode(const Init& m) {
+  return write_message(MessageType::Init, m, size_of_state(m.weights, m.state, m.average));
+}
+Message encode(const Fetch& m) { return write_message(MessageType::Fetch, m); }
+Message encode(const SnapshotPart& m) {
+  return write_message(MessageType::Snapshot, m, size_of_state(m.weights, m.state, m.average));
+}
+Message encode(const Report& m) { return write_message(MessageType::Report, m); }
+Message encode(const Stop& m, MessageType type) { return write_message(type, m); }
+
+void encode(const Push& m, std::span<const float> gradients, std::span<const float> statistics,
+            Message& out) {
+  write_message(MessageType::Push, m, gradients, statistics, out);
+}
+void encode(const Update& m, std::span<const float> weights, std::span<const float> statistics,
+            Message& out) {
+  write_message(MessageType::Update, m, weights, statistics, out);
+}
+void encode(const Block& m, std::span<const float> numbers, std::span<const float> statistics, Message& out) {
+  write_message(MessageType::Block, m, numbers, statistics, out);
+}
+
+Status decode(const Message& m, Hello& out) { return read_message(m, MessageType::Hello, out); }
+Status decode(const Message& m, Welcome& out) { return read_message(m, MessageType::Welcome, out); }
+Status decode(const Message& m, Refuse& out) { return read_message(m, MessageType::Refuse, out); }
+Status decode(const Message& m, Init& out) { return read_message(m, MessageType::Init, out); }
+Status decode(const Message& m, Fetch& out) { return read_message(m, MessageType::Fetch, out); }
+Status decode(const Message& m, SnapshotPart& out) { return read_message(m, MessageType::Snapshot, out); }
+Status decode(const Message& m, Report& out) { return read_message(m, MessageType::Report, out); }
+Status decode(const Message& m, Push& out) {
+  return read_message(m, MessageType::Push, out, out.gradients, out.statistics);
+}
+Status decode(const Message& m, Update& out) {
+  return read_message(m, MessageType::Update, out, out.weights, out.statistics);
+}
+Status decode(const Message& m, Block& out) {
+  return read_message(m, MessageType::Block, out, out.numbers, out.statistics);
+}
+Status decode(const Message& m, Stop& out) {
+  return read_message(m, m.type == MessageType::Leave ? MessageType::Leave : MessageType::Stop, out);
+}
+
+}  // namespace radl::engine::dist

@@ -1,0 +1,169 @@
+#include "engine/cluster/ring.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/cluster/expect.h"
+
+namespace radl::engine::dist {
+namespace {
+
+constexpr Milliseconds kGoodbye{2000};
+
+// Piece `i` of n of a span.
+template <class T>
+std::span<T> piece(std::span<T> all, size_t i, size_t n) {
+  size_t first = all.size() * i / n, end = all.size() * (i + 1) / n;
+  return all.subspan(first, end - first);
+}
+
+class LinkedRing : public Ring {
+ public:
+  LinkedRing(const RingOptions& options, std::unique_ptr<Session> previous, std::unique_ptr<Session> next)
+      : options_(options), previous_(std::move(previous)), next_(std::move(next)) {}
+
+  Status start(Init& state) override {
+    if (!previous_) return {};
+    if (options_.rank == 0) return tell_all(next_->send(encode(state)));
+    Message message;
+    Status got = expect(*previous_, MessageType::Init, message, options_.cancelled);
+    if (got.ok()) got = decode(message, state);
+    if (got.ok() &&
+        (state.weights.size() != options_.parameters || state.statistics.size() != options_.statistics))
+      got = Status(Code::Corrupt, previous_->name() + ": handed around the state of another model");
+    if (got.ok() && options_.rank + 1 < options_.size) got = next_->send(message);
+    return tell_all(std::move(got));
+  }
+
+  Result<std::vector<RingNote>> sum(std::span<float> numbers, std::span<float> statistics,
+                                    RingNote own) override {
+    own.rank = options_.rank;
+    notes_.assign(options_.size, own);
+    if (!previous_) return notes_;
+    numbers_ = numbers;
+    statistics_ = statistics;
+    if (Status done = go_around(); !done.ok()) return tell_all(std::move(done));
+    ++exchange_;
+    return notes_;
+  }
+
+  void leave() override {
+    if (!previous_) return;
+    Message goodbye = encode(Stop{0, ""}, MessageType::Leave);
+    (void)next_->send(goodbye);
+    (void)previous_->send(goodbye);
+    const Clock::time_point end = Clock::now() + kGoodbye;
+    for (Session* session : {previous_.get(), next_.get()}) {
+      Message message;
+      while (Clock::now() < end && session->receive(message, Milliseconds(50)).code() != Code::Lost &&
+             message.type != MessageType::Leave) {
+      }
+    }
+  }
+
+  void stop(const Status& reason) override {
+    if (!previous_ || stopped_) return;
+    stopped_ = true;
+    (void)next_->send(encode(Stop{static_cast<uint8_t>(reason.code()), reason.message()}));
+    Message message;
+    const Clock::time_point end = Clock::now() + kGoodbye;  // it hangs up when it has read that
+    while (Clock::now() < end && next_->health().ok()) (void)next_->receive(message, Milliseconds(50));
+  }
+
+ private:
+  // Tells the next member why this one cannot go on.
+  Status tell_all(Status status) {
+    if (!status.ok()) stop(status);
+    return status;
+  }
+
+  // Hop h of the first half: piece rank-h goes out, piece rank-h-1 comes in and is added to. After it this
+  // member has the sum of piece rank+1, which goes around in the second half.
+  Status go_around() {
+    const uint32_t n = options_.size, rank = options_.rank;
+    for (uint32_t h = 0; h + 1 < n; ++h) {
+      if (Status sent = send(h, (rank + n - h) % n, notes_[(rank + n - h) % n]); !sent.ok()) return sent;
+      if (Status got = take(h, (rank + 2 * n - h - 1) % n, true); !got.ok()) return got;
+    }
+    round_own((rank + 1) % n);
+    for (uint32_t h = 0; h + 1 < n; ++h) {
+      if (Status sent = send(n - 1 + h, (rank + 1 + n - h) % n, notes_[rank]); !sent.ok()) return sent;
+      if (Status got = take(n - 1 + h, (rank + n - h) % n, false); !got.ok()) return got;
+    }
+    return {};
+  }
+
+  Status send(uint32_t hop, size_t at, const RingNote& note) {
+    Block block{.exchange = exchange_, .hop = hop, .note = note, .encoding = options_.encoding};
+    encode(block, piece(numbers_, at, options_.size), piece(statistics_, at, options_.size), out_);
+    Status sent = next_->send(out_);
+    if (sent.ok()) return sent;
+    // Who ended the job told it to all, and hung up: that reason is the better one.
+    while (previous_->receive(in_, Milliseconds(100)).ok()) {
+      if (in_.type == MessageType::Stop) return ended_by(in_, previous_->name());
+    }
+    return sent;
+  }
+
+  Status take(uint32_t hop, size_t at, bool add) {
+    if (Status got = expect(*previous_, MessageType::Block, in_, nullptr); !got.ok()) return got;
+    Block block;
+    if (Status bad = decode(in_, block); !bad.ok()) return bad;
+    std::span<float> numbers = piece(numbers_, at, options_.size),
+                     statistics = piece(statistics_, at, options_.size);
+    if (block.exchange != exchange_ || block.hop != hop || block.encoding != options_.encoding ||
+        block.note.rank >= options_.size ||
+        block.numbers.size() != bytes_of(block.encoding, numbers.size()) ||
+        block.statistics.size() != statistics.size_bytes()) {
+      return {Code::Corrupt, previous_->name() + ": sent a piece that does not belong to this sum"};
+    }
+    if (add) notes_[block.note.rank] = block.note;
+    put(block.encoding, block.numbers, numbers, add);
+    put(Numbers::Fp32, block.statistics, statistics, add);
+    return {};
+  }
+
+  void put(Numbers encoding, std::string_view from, std::span<float> to, bool add) {
+    if (!add) return unpack_numbers(encoding, from.data(), to);
+    scratch_.resize(std::max(scratch_.size(), to.size()));
+    std::span<float> values = std::span(scratch_).first(to.size());
+    unpack_numbers(encoding, from.data(), values);
+    for (size_t i = 0; i < to.size(); ++i) to[i] += values[i];
+  }
+
+  // The others get the encoded sum; its owner must not keep a more exact one.
+  void round_own(size_t at) {
+    if (options_.encoding == Numbers::Fp32) return;
+    std::span<float> own = piece(numbers_, at, options_.size);
+    packed_.resize(bytes_of(options_.encoding, own.size()));
+    pack_numbers(options_.encoding, own, packed_.data());
+    unpack_numbers(options_.encoding, packed_.data(), own);
+  }
+
+  RingOptions options_;
+  std::unique_ptr<Session> previous_, next_;
+  uint64_t exchange_ = 0;
+  bool stopped_ = false;
+  std::span<float> numbers_, statistics_;
+  std::vector<RingNote> notes_;
+  std::vector<float> scratch_;
+  std::string packed_;
+  Message out_, in_;
+};
+
+}  // namespace
+
+std::unique_ptr<Session> ring_session(const RingOptions& options, std::unique_ptr<Link> link) {
+  // Init is the largest message: weights, optimizer state (at most twice as much) and averaged weights.
+  link->set_limit((options.parameters * 4 + options.statistics) * sizeof(float) + kSmallMessage);
+  return std::make_unique<Session>(std::move(link), options.peer_timeout, Session::LostCall(),
+                                   std::max<size_t>(4, 2 * options.size));
+}
+
+std::unique_ptr<Ring> Ring::make(const RingOptions& options, std::unique_ptr<Session> previous,
+                                 std::unique_ptr<Session> next) {
+  return std::make_unique<LinkedRing>(options, std::move(previous), std::move(next));
+}
+
+}  // namespace radl::engine::dist

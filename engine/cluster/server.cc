@@ -1,0 +1,380 @@
+#include "engine/cluster/server.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <list>
+#include <thread>
+
+#include "engine/cluster/session.h"
+
+namespace radl::engine::dist {
+namespace {
+
+constexpr size_t kMostGreetings = 64;  // unauthenticated connections at a time
+constexpr size_t kChiefLimit = size_t{64}
+                               << 30;  // it has proved to know the key; memory grows with what arrives
+constexpr Milliseconds kFarewell{2000};
+
+class Server : public ParameterServer {
+ public:
+  Server(ServerOptions options, std::function<void(const ServerEvent&)> on_event)
+      : options_(std::move(options)), on_event_(std::move(on_event)) {}
+
+  ~Server() override {
+    stop(Status(Code::Cancelled, "the server ends"));
+    if (acceptor_.joinable()) acceptor_.join();
+    reap(true);
+  }
+
+  Status listen() {
+    if (options_.address.empty()) return {};
+    Result<std::unique_ptr<Listener>> listener =
+        listen_tcp(options_.address, options_.key, {Role::Server, options_.index});
+    if (!listener) return std::move(listener).status();
+    listener_ = std::move(*listener);
+    acceptor_ = std::thread([this] { accept(); });
+    return {};
+  }
+
+  std::unique_ptr<Link> local_link(Identity peer) override {
+    auto [near, far] = make_memory_links({Role::Server, options_.index}, peer);
+    serve_in_thread([held = std::make_shared<std::unique_ptr<Link>>(
+                         std::move(near))]() -> Result<std::unique_ptr<Link>> { return std::move(*held); });
+    return std::move(far);
+  }
+
+  std::string address() const override { return listener_ ? listener_->address() : ""; }
+
+  Status wait(const std::atomic<bool>* cancelled) override {
+    std::unique_lock lock(mutex_);
+    Clock::time_point end = Clock::now() + options_.start_timeout;
+    while (!over_) {
+      if (cancelled != nullptr && *cancelled) return {Code::Cancelled, "interrupted"};
+      if (!chief_seen_ && Clock::now() >= end) {
+        return {Code::Timeout, fmt::format("the chief did not appear within {:.0f} s",
+                                           static_cast<double>(options_.start_timeout.count()) / 1000)};
+      }
+      changed_.wait_for(lock, Milliseconds(100));
+    }
+    return outcome_;
+  }
+
+  void stop(const Status& outcome) override {
+    std::vector<std::shared_ptr<Session>> sessions;
+    std::shared_ptr<Shard> shard;
+    {
+      std::lock_guard lock(mutex_);
+      if (over_) return;
+      over_ = true;
+      outcome_ = outcome;
+      for (auto& [worker, session] : workers_) sessions.push_back(session);
+      shard = shard_;
+      changed_.notify_all();
+    }
+    if (listener_) listener_->close();
+    Message message = encode(Stop{static_cast<uint8_t>(outcome.code()), outcome.message()});
+    for (auto& session : sessions) (void)session->send(message);
+    if (shard) shard->stop(outcome.ok() ? Status(Code::Cancelled, "the job is finished") : outcome);
+    std::unique_lock lock(mutex_);  // workers hang up when they have read it; those that do not are cut off
+    changed_.wait_for(lock, kFarewell, [&] { return workers_.empty(); });
+    for (auto& [worker, session] : workers_) session->close();
+    if (chief_) chief_->close();
+  }
+
+ private:
+  using Maker = std::function<Result<std::unique_ptr<Link>>()>;
+  struct Served {
+    std::thread thread;
+    std::atomic<bool> ended = false;
+  };
+
+  void event(ServerEvent e) {
+    if (on_event_) on_event_(e);
+  }
+
+  void accept() {
+    for (;;) {
+      Result<Listener::Handshake> handshake = listener_->accept(Milliseconds(500));
+      reap(false);
+      if (handshake.status().code() == Code::Cancelled) return;
+      if (handshake.status().code() == Code::Timeout) continue;
+      if (!handshake.ok()) {  // out of descriptors: the ones that are here go on
+        std::this_thread::sleep_for(Milliseconds(100));
+        continue;
+      }
+      if (greetings_ >= kMostGreetings) continue;  // dropped: its socket closes
+      serve_in_thread(std::move(*handshake));
+    }
+  }
+
+  void serve_in_thread(Maker make_link) {
+    std::lock_guard lock(mutex_);
+    if (over_) return;
+    Served& served = served_.emplace_back();
+    ++greetings_;
+    served.thread = std::thread([this, &served, make_link = std::move(make_link)] {
+      Result<std::unique_ptr<Link>> link = make_link();
+      --greetings_;
+      if (link.ok()) {
+        greet(std::move(*link));
+      } else {
+        event({"peer_refused", "", link.status().message()});
+      }
+      served.ended = true;
+    });
+  }
+
+  void reap(bool all) {
+    std::list<Served> done;
+    {
+      std::lock_guard lock(mutex_);
+      for (auto it = served_.begin(); it != served_.end();) {
+        auto next = std::next(it);
+        if (all || it->ended) done.splice(done.end(), served_, it);
+        it = next;
+      }
+    }
+    for (Served& s : done) s.thread.join();
+  }
+
+  // Reads Hello and goes on by role.
+  void greet(std::unique_ptr<Link> link) {
+    Identity peer = link->peer();
+    std::shared_ptr<Lost> lost = std::make_shared<Lost>();
+    auto session =
+        std::make_shared<Session>(std::move(link), options_.peer_timeout,
+                                  [lost](const Status& s, double silent) { lost->tell(s, silent); });
+    Message message;
+    Hello hello;
+    Status got = session->receive(message, options_.peer_timeout);
+    if (got.ok()) got = decode(message, hello);
+    if (got.ok() && (hello.role != peer.role || hello.index != peer.index))
+      got = Status(Code::Corrupt, "says Hello as somebody else");
+    if (got.ok() && hello.job_digest != options_.job_digest) {
+      got = invalid("belongs to another job, or has another version of this job's file");
+    }
+    if (got.ok() && hello.role == Role::Server)
+      got = invalid("is a server; servers do not connect to servers");
+    if (!got.ok()) return refuse(*session, got);
+    if (hello.role == Role::Chief) {
+      serve_chief(session, lost);
+    } else {
+      serve_worker(session, lost, hello);
+    }
+  }
+
+  void refuse(Session& session, const Status& why) {
+    event({"peer_refused", session.name(), why.message()});
+    (void)session.send(encode(Refuse{static_cast<uint8_t>(why.code()), why.message()}));
+    Message rest;
+    (void)session.receive(rest, Milliseconds(500));  // lets it read before the link closes
+  }
+
+  // Told by a session's reader thread while the serving thread may wait in the shard.
+  struct Lost {
+    using Call = std::function<void(const Status&, double silent)>;
+    std::mutex mutex;
+    Call then;
+    Status status;
+    double silent = 0;
+    void tell(const Status& s, double seconds) {
+      std::lock_guard lock(mutex);
+      status = s;
+      silent = seconds;
+      if (then) then(s, seconds);
+    }
+    void set(Call call) {
+      std::lock_guard lock(mutex);
+      then = std::move(call);
+      if (then && !status.ok()) then(status, silent);
+    }
+  };
+
+  void serve_chief(const std::shared_ptr<Session>& session, const std::shared_ptr<Lost>& lost) {
+    {
+      std::lock_guard lock(mutex_);
+      if (chief_) {
+        (void)session->send(
+            encode(Refuse{static_cast<uint8_t>(Code::Conflict), "the job has a chief already"}));
+        return;
+      }
+      chief_ = session;
+      chief_seen_ = true;
+    }
+    session->set_limit(kChiefLimit);
+    (void)session->send(Message{MessageType::Ready, {}});
+    Message message;
+    Status ended;
+    while (ended.ok()) {
+      ended = session->receive(message, nullptr);
+      if (ended.ok()) ended = answer_chief(*session, message);
+    }
+    lost->set({});
+    bool over;
+    {
+      std::lock_guard lock(mutex_);
+      over = over_;
+    }
+    if (!over) {
+      event({"peer_lost", "chief/0", ended.message(), 0});
+      stop(Status(Code::Lost, "the chief was lost: " + ended.message()));
+    }
+  }
+
+  Status answer_chief(Session& session, const Message& message) {
+    if (message.type == MessageType::Stop || message.type == MessageType::Leave) {
+      Stop stop_message;
+      if (Status bad = decode(message, stop_message); !bad.ok()) return bad;
+      Code code = static_cast<Code>(stop_message.code);
+      stop(code == Code::Ok ? Status() : Status(code, stop_message.text));
+      (void)session.send(Message{MessageType::Ready, {}});
+      return {Code::Cancelled, "the job is over"};
+    }
+    if (message.type == MessageType::Init) return take_init(session, message);
+    std::shared_ptr<Shard> shard = this->shard();
+    Fetch fetch;
+    if (Status bad = decode(message, fetch); !bad.ok()) return bad;
+    if (!shard) return {Code::Corrupt, "a Fetch before Init"};
+    if (fetch.flags & kFetchReport) return session.send(encode(shard->report()));
+    if (fetch.flags & kFetchSnapshot) return session.send(encode(shard->snapshot()));
+    Message out;
+    shard->read({}, Numbers::Fp32, out, (fetch.flags & kFetchAverage) != 0);
+    return session.send(out);
+  }
+
+  Status take_init(Session& session, const Message& message) {
+    Init init;
+    if (Status bad = decode(message, init); !bad.ok()) return bad;
+    if (shard()) return {Code::Corrupt, "a second Init"};
+    Result<std::unique_ptr<Shard>> made = Shard::make(init, options_.shard);
+    if (!made) {
+      (void)session.send(encode(Refuse{static_cast<uint8_t>(made.status().code()), made.status().message()}));
+      return std::move(made).status();
+    }
+    {
+      std::lock_guard lock(mutex_);
+      shard_ = std::move(*made);
+      changed_.notify_all();
+    }
+    return session.send(Message{MessageType::Ready, {}});
+  }
+
+  std::shared_ptr<Shard> shard() {
+    std::lock_guard lock(mutex_);
+    return shard_;
+  }
+
+  // Waits for the chief's Init; heartbeats keep the worker patient.
+  Result<std::shared_ptr<Shard>> wait_for_shard(Session& session) {
+    std::unique_lock lock(mutex_);
+    Clock::time_point end = Clock::now() + options_.start_timeout;
+    while (!shard_ && !over_) {
+      changed_.wait_for(lock, Milliseconds(50));
+      if (Status gone = session.health(); !gone.ok()) return gone;
+      if (Clock::now() >= end) return Status(Code::Timeout, "the chief did not appear");
+    }
+    if (over_) return outcome_.ok() ? Status(Code::Cancelled, "the job is over") : outcome_;
+    return shard_;
+  }
+
+  void serve_worker(const std::shared_ptr<Session>& session, const std::shared_ptr<Lost>& lost,
+                    const Hello& hello) {
+    Result<std::shared_ptr<Shard>> shard = wait_for_shard(*session);
+    if (!shard) return refuse(*session, shard.status());
+    Welcome welcome = (*shard)->welcome();
+    if (hello.parameters != welcome.parameters) {
+      return refuse(*session, invalid(fmt::format("has a model of {} parameters, the job's has {}",
+                                                  hello.parameters, welcome.parameters)));
+    }
+    std::shared_ptr<Session> former;
+    {
+      std::lock_guard lock(mutex_);
+      if (over_) return;
+      std::swap(former, workers_[hello.index]);
+      workers_[hello.index] = session;
+    }
+    if (former) former->close();  // this worker was restarted
+    uint64_t pass = (*shard)->join(hello.index);
+    session->set_limit(welcome.count * 4 + welcome.statistics * 4 + kSmallMessage);
+    event({"peer_joined", fmt::format("worker/{}", hello.index), session->name()});
+    lost->set([shard = *shard, index = hello.index, pass](const Status& status, double silent) {
+      shard->leave(index, pass, 2, silent, status.message());
+    });
+    Status ended = session->send(encode(welcome));
+    Message message, reply;
+    while (ended.ok()) {
+      ended = session->receive(message, nullptr);
+      if (ended.ok()) ended = answer_worker(*session, **shard, hello.index, pass, message, reply);
+    }
+    lost->set({});
+    farewell(*session, **shard, hello.index, pass, ended);
+    std::lock_guard lock(mutex_);
+    if (auto found = workers_.find(hello.index); found != workers_.end() && found->second == session)
+      workers_.erase(found);
+    changed_.notify_all();
+  }
+
+  Status answer_worker(Session& session, Shard& shard, uint32_t index, uint64_t pass, const Message& message,
+                       Message& reply) {
+    if (message.type == MessageType::Leave) {
+      Stop leave;
+      if (Status bad = decode(message, leave); !bad.ok()) return bad;
+      return {Code::Cancelled, leave.text};
+    }
+    if (message.type == MessageType::Push) {
+      Push push;
+      if (Status bad = decode(message, push); !bad.ok()) return bad;
+      if (Status pushed = shard.push(index, pass, push); !pushed.ok()) return pushed;
+    } else {
+      Fetch fetch;
+      if (Status bad = decode(message, fetch); !bad.ok()) return bad;
+    }
+    Result<Assignment> next = shard.next(index, pass);
+    if (!next) return std::move(next).status();
+    shard.read(*next, shard.weights_encoding(), reply);
+    return session.send(reply);
+  }
+
+  void farewell(Session& session, Shard& shard, uint32_t index, uint64_t pass, const Status& ended) {
+    std::string peer = fmt::format("worker/{}", index);
+    bool over;
+    {
+      std::lock_guard lock(mutex_);
+      over = over_;
+    }
+    if (over) return;
+    bool left = ended.code() == Code::Cancelled;
+    // Who serves may notice the end before the call that `lost` makes: both tell the same.
+    shard.leave(index, pass, left ? 1 : 2, left ? 0 : session.silent_seconds(), ended.message());
+    event({left ? "peer_left" : "peer_lost", peer, ended.message(), 0});
+    if (!left && session.health().ok()) {  // it sent what it must not: tell it before the link closes
+      (void)session.send(encode(Refuse{static_cast<uint8_t>(ended.code()), ended.message()}));
+    }
+  }
+
+  ServerOptions options_;
+  std::function<void(const ServerEvent&)> on_event_;
+  std::unique_ptr<Listener> listener_;
+  std::thread acceptor_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::list<Served> served_;
+  std::atomic<size_t> greetings_ = 0;
+  std::map<uint32_t, std::shared_ptr<Session>> workers_;
+  std::shared_ptr<Session> chief_;
+  std::shared_ptr<Shard> shard_;
+  bool over_ = false, chief_seen_ = false;
+  Status outcome_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ParameterServer>> ParameterServer::start(
+    ServerOptions options, std::function<void(const ServerEvent&)> on_event) {
+  auto server = std::make_unique<Server>(std::move(options), std::move(on_event));
+  if (Status listening = server->listen(); !listening.ok()) return listening;
+  return std::unique_ptr<ParameterServer>(std::move(server));
+}
+
+}  // namespace radl::engine::dist

@@ -1,0 +1,49 @@
+// A parameter server: listens, lets members of the job in, and serves its shard to them.
+//
+// Threads: one that accepts, and per member one that serves it (plus those of its Session). The chief gives
+// the server its weights, asks how far the job is, and ends it; a lost chief ends it as well.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "engine/cluster/link.h"
+#include "engine/cluster/shard.h"
+
+namespace radl::engine::dist {
+
+struct ServerOptions {
+  uint32_t index = 0;      // which ps
+  std::string address;     // "host:port" to listen at; "": none, local_link() only
+  std::string key;         // 32 bytes
+  std::string job_digest;  // workers with another are refused
+  ShardOptions shard;
+  Milliseconds peer_timeout{10000};
+  Milliseconds start_timeout{120000};  // for the chief to appear and for workers' first message
+};
+
+// What happened, for progress lines: kind is "peer_joined", "peer_left", "peer_lost" or "peer_refused".
+struct ServerEvent {
+  std::string kind, peer, text;
+  double seconds = 0;  // peer_lost: how long it had been silent
+};
+
+class ParameterServer {
+ public:
+  // Conflict when the address is in use.
+  static Result<std::unique_ptr<ParameterServer>> start(ServerOptions options,
+                                                        std::function<void(const ServerEvent&)> on_event);
+  virtual ~ParameterServer() = default;  // stops and waits for its threads
+
+  // A link for a chief in this process.
+  virtual std::unique_ptr<Link> local_link(Identity peer) = 0;
+  virtual std::string address() const = 0;
+  // Waits until the job has ended: Ok when the chief said that it is finished, else why not. Cancelled as
+  // soon as *cancelled is true.
+  virtual Status wait(const std::atomic<bool>* cancelled) = 0;
+  // Ends the job for everybody connected here, with this outcome.
+  virtual void stop(const Status& outcome) = 0;
+};
+
+}  // namespace radl::engine::dist

@@ -1,0 +1,136 @@
+#include "engine/cluster/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace radl::engine::dist {
+namespace {
+
+int64_t now_ms() { return std::chrono::duration_cast<Milliseconds>(Clock::now().time_since_epoch()).count(); }
+
+}  // namespace
+
+Session::Session(std::unique_ptr<Link> link, Milliseconds peer_timeout, LostCall lost, size_t inbox)
+    : link_(std::move(link)),
+      timeout_(peer_timeout),
+      most_waiting_(inbox),
+      lost_(std::move(lost)),
+      last_sent_(now_ms()),
+      last_heard_(now_ms()) {
+  reader_ = std::thread([this] { read(); });
+  beater_ = std::thread([this] { beat(); });
+}
+
+Session::~Session() {
+  close();
+  reader_.join();
+  beater_.join();
+}
+
+double Session::silent_seconds() const {
+  std::lock_guard lock(mutex_);
+  return silent_;
+}
+
+void Session::end(Status status) {
+  bool tell;
+  double silent;
+  {
+    std::lock_guard lock(mutex_);
+    tell = health_.ok() && !closing_ && !left_;
+    if (health_.ok()) {
+      health_ = status;
+      silent_ = static_cast<double>(now_ms() - last_heard_) / 1000;
+    }
+    silent = silent_;
+    changed_.notify_all();
+  }
+  link_->close();
+  if (tell && lost_) lost_(status, silent);
+}
+
+void Session::read() {
+  const Milliseconds silence = timeout_ * 9 / 10;  // so that the whole timeout is kept, scheduling included
+  Message message;
+  for (;;) {
+    Status got = link_->receive(message, silence);
+    if (got.code() == Code::Timeout) {
+      got = Status(Code::Lost, fmt::format("{}: nothing heard for {:.1f} s", link_->name(),
+                                           static_cast<double>(silence.count()) / 1000));
+    }
+    if (!got.ok()) return end(std::move(got));
+    last_heard_ = now_ms();
+    if (message.type == MessageType::Heartbeat) continue;
+    std::unique_lock lock(mutex_);
+    if (message.type == MessageType::Leave) left_ = true;
+    changed_.wait(lock, [&] { return inbox_.size() < most_waiting_ || !health_.ok(); });
+    if (!health_.ok()) return;
+    inbox_.push_back(std::move(message));
+    message = std::move(spare_);
+    spare_ = Message();
+    changed_.notify_all();
+  }
+}
+
+void Session::beat() {
+  const Milliseconds interval = std::max<Milliseconds>(timeout_ / 5, Milliseconds(5));
+  std::unique_lock lock(mutex_);
+  while (health_.ok()) {
+    changed_.wait_for(lock, interval / 2, [&] { return !health_.ok(); });
+    if (!health_.ok() || now_ms() - last_sent_ < interval.count() / 2) continue;
+    lock.unlock();
+    Status sent = send(Message{MessageType::Heartbeat, {}});
+    lock.lock();
+    if (!sent.ok()) return;
+  }
+}
+
+Status Session::send(const Message& message) {
+  if (Status bad = health(); !bad.ok()) return bad;
+  Status sent = link_->send(message, timeout_);
+  if (sent.ok()) {
+    last_sent_ = now_ms();
+    return sent;
+  }
+  if (sent.code() == Code::Timeout) sent = Status(Code::Lost, link_->name() + ": takes no messages any more");
+  end(sent);
+  return health();
+}
+
+Status Session::receive(Message& message, Milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  if (!changed_.wait_for(lock, patience, [&] { return !inbox_.empty() || !health_.ok(); })) {
+    return {Code::Timeout, fmt::format("{}: no answer for {:.1f} s", link_->name(),
+                                       static_cast<double>(patience.count()) / 1000)};
+  }
+  if (inbox_.empty()) return health_;  // what came before the end is still handed over
+  spare_ = std::move(message);
+  message = std::move(inbox_.front());
+  inbox_.pop_front();
+  changed_.notify_all();
+  return {};
+}
+
+Status Session::receive(Message& message, const std::atomic<bool>* cancelled) {
+  for (;;) {
+    Status got = receive(message, Milliseconds(100));
+    if (got.code() != Code::Timeout) return got;
+    if (cancelled != nullptr && *cancelled) return {Code::Cancelled, "interrupted"};
+  }
+}
+
+Status Session::health() const {
+  std::lock_guard lock(mutex_);
+  return health_;
+}
+
+void Session::close() {
+  {
+    std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  end(Status(Code::Cancelled, "the link was closed here"));
+}
+
+}  // namespace radl::engine::dist

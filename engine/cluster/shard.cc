@@ -1,0 +1,366 @@
+#include "engine/cluster/shard.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace radl::engine::dist {
+namespace {
+
+constexpr Milliseconds kSlice{100};
+
+}  // namespace
+
+AverageConfig average_config(const AverageState& state) {
+  return {static_cast<AverageConfig::Kind>(state.kind), state.decay, state.from};
+}
+
+Result<std::unique_ptr<Shard>> Shard::make(const Init& init, const ShardOptions& options) {
+  if (init.weights.size() != init.count || init.first + init.count > init.parameters ||
+      init.shard >= init.shards) {
+    return Status(Code::Corrupt, "the chief's description of this shard contradicts itself");
+  }
+  if (init.average.kind > static_cast<uint8_t>(AverageConfig::Kind::Mean) ||
+      init.average.values.size() != (init.average.count > 0 ? init.count : 0)) {
+    return Status(Code::Corrupt, "the chief's averaged weights do not fit this shard");
+  }
+  std::vector<ParameterInfo> layout;
+  uint64_t end = 0;
+  for (const Segment& s : init.segments) {
+    if (s.offset != end || s.size > init.count - end)
+      return Status(Code::Corrupt, "the shard's parameters do not fill it");
+    end += s.size;
+    layout.push_back({.name = "",
+                      .shape = {static_cast<int>(s.size)},
+                      .offset = s.offset,
+                      .size = s.size,
+                      .decays = s.decays});
+  }
+  if (end != init.count) return Status(Code::Corrupt, "the shard's parameters do not fill it");
+  Result<OptimizerConfig> config = read_optimizer(init.optimizer);
+  if (!config) return std::move(config).status();
+  config->threads = options.threads;
+  auto shard = std::unique_ptr<Shard>(new Shard(init, options));
+  Result<std::unique_ptr<Optimizer>> optimizer = Optimizer::make(*config, layout);
+  if (!optimizer) return std::move(optimizer).status();
+  shard->optimizer_ = std::move(*optimizer);
+  std::span<float> state = shard->optimizer_->state();
+  if (!init.state.vectors.empty()) {
+    if (init.state.vectors.size() * init.count != state.size())
+      return Status(Code::Corrupt, "the optimizer's state has another size");
+    for (size_t i = 0; i < init.state.vectors.size(); ++i) {
+      if (init.state.vectors[i].size() != init.count)
+        return Status(Code::Corrupt, "the optimizer's state has another size");
+      std::copy(init.state.vectors[i].begin(), init.state.vectors[i].end(),
+                state.begin() + static_cast<long>(i * init.count));
+    }
+    shard->optimizer_->set_steps(init.state.steps);
+  }
+  return shard;
+}
+
+Shard::Shard(const Init& init, const ShardOptions& options)
+    : options_(options),
+      welcome_{init.shard, init.shards, init.first, init.count, init.parameters, init.statistics.size()},
+      weights_(init.weights),
+      statistics_(init.statistics),
+      average_config_{init.average.kind, init.average.decay, init.average.from, 0, {}},
+      average_(average_config(init.average)),
+      tickets_(init.tickets),
+      version_(init.version) {
+  average_.restore(init.average.values, init.average.count);
+}
+
+uint64_t Shard::join(uint32_t worker) {
+  std::lock_guard lock(mutex_);
+  tickets_.give_back(worker);
+  uint64_t clock = slowest();
+  Member& member = members_[worker];
+  uint64_t steps = member.report.steps;
+  member = Member();
+  member.pass = next_pass_++;
+  member.present = true;
+  member.clock = clock;
+  member.report.index = worker;
+  member.report.steps = steps;
+  close_rounds();
+  changed_.notify_all();
+  return member.pass;
+}
+
+void Shard::leave(uint32_t worker, uint64_t pass, uint8_t state, double silent, const std::string& text) {
+  std::lock_guard lock(mutex_);
+  auto found = members_.find(worker);
+  if (found == members_.end() || found->second.pass != pass || !found->second.present) return;
+  Member& member = found->second;
+  member.present = member.waiting = member.asked = member.assigned = false;
+  member.report.state = state;
+  member.report.seconds_silent = silent;
+  member.report.text = text;
+  tickets_.give_back(worker);
+  close_rounds();
+  form_round();
+  changed_.notify_all();
+}
+
+Status Shard::check(uint32_t worker, uint64_t pass) const {
+  if (!stopped_.ok()) return stopped_;
+  auto found = members_.find(worker);
+  if (found == members_.end() || found->second.pass != pass || !found->second.present) {
+    return {Code::Lost, fmt::format("worker/{} is no member any more", worker)};
+  }
+  return {};
+}
+
+Status Shard::check_push(const Push& push) const {
+  if (push.gradients.size() != bytes_of(push.encoding, weights_.size())) {
+    return {Code::Corrupt,
+            fmt::format("a gradient of {} bytes for {} parameters", push.gradients.size(), weights_.size())};
+  }
+  if (!push.statistics.empty() && push.statistics.size() != statistics_.size() * 4) {
+    return {Code::Corrupt, fmt::format("statistics of {} bytes, {} numbers are kept", push.statistics.size(),
+                                       statistics_.size())};
+  }
+  if (push.version > version_) return {Code::Corrupt, "a gradient for weights that do not exist yet"};
+  return {};
+}
+
+void Shard::account(Member& member, uint32_t worker, const Push& push) {
+  ++member.report.steps;
+  ++member.clock;
+  if (welcome_.shard != 0) return;
+  ++sums_.steps;
+  sums_.loss_sum += push.loss;
+  sums_.correct += push.correct;
+  sums_.pictures += push.pictures;
+  sums_.staleness_sum += version_ - push.version;
+  if (options_.mode != Mode::Sync) tickets_.finish(worker, push.ticket);
+}
+
+Status Shard::push(uint32_t worker, uint64_t pass, const Push& push) {
+  Lock lock(mutex_);
+  if (Status gone = check(worker, pass); !gone.ok()) return gone;
+  if (Status wrong = check_push(push); !wrong.ok()) return wrong;
+  if (!std::isfinite(push.loss) || !std::isfinite(push.rate)) {
+    if (sums_.failure.empty())
+      sums_.failure = fmt::format("the loss became {} at batch {}", std::fabs(push.loss), push.ticket);
+    changed_.notify_all();
+    return {};  // not applied; the chief ends the run
+  }
+  if (!sums_.failure.empty()) return {};
+  account(members_[worker], worker, push);
+  if (options_.mode == Mode::Sync) return push_round(lock, worker, pass, push);
+  apply_now(push);
+  changed_.notify_all();
+  return {};
+}
+
+void Shard::apply_now(const Push& push) {
+  scratch_.resize(weights_.size());
+  unpack_numbers(push.encoding, push.gradients.data(), scratch_);
+  optimizer_->step(weights_, scratch_, push.rate);
+  average_.update(weights_, push.ticket);
+  ++version_;
+  if (push.statistics.empty()) return;
+  scratch_.resize(std::max(scratch_.size(), statistics_.size()));
+  std::span<float> change(scratch_.data(), statistics_.size());
+  unpack_numbers(Numbers::Fp32, push.statistics.data(), change);
+  for (size_t i = 0; i < statistics_.size(); ++i) statistics_[i] += change[i];
+}
+
+Status Shard::push_round(Lock& lock, uint32_t worker, uint64_t pass, const Push& push) {
+  if (push.round <= rounds_applied_) return {};  // it was decided without this late one
+  Round& round = rounds_[push.round];
+  round.participants = push.participants;
+  std::vector<float>& gradients = round.gradients[worker];
+  gradients.resize(weights_.size());
+  unpack_numbers(push.encoding, push.gradients.data(), gradients);
+  if (!push.statistics.empty()) {
+    std::vector<float>& statistics = round.statistics[worker];
+    statistics.resize(statistics_.size());
+    unpack_numbers(Numbers::Fp32, push.statistics.data(), statistics);
+  }
+  round.tickets[worker] = push.ticket;
+  round.rate_sum += push.rate;
+  close_rounds();
+  changed_.notify_all();
+  for (;;) {
+    if (rounds_applied_ >= push.round) return {};
+    if (Status gone = check(worker, pass); !gone.ok()) return gone;
+    changed_.wait_for(lock, kSlice);
+  }
+}
+
+// Applies every round that waits for nobody who is still here.
+void Shard::close_rounds() {
+  while (!rounds_.empty()) {
+    auto first = rounds_.begin();
+    for (uint32_t p : first->second.participants) {
+      auto member = members_.find(p);
+      bool here = member != members_.end() && member->second.present;
+      if (here && !first->second.gradients.contains(p)) return;
+    }
+    apply_round(first->second);
+    rounds_applied_ = first->first;
+    rounds_.erase(first);
+    changed_.notify_all();
+  }
+}
+
+void Shard::apply_round(const Round& round) {
+  scratch_.assign(weights_.size(), 0.0f);
+  for (const auto& [worker, gradients] : round.gradients) {
+    for (size_t i = 0; i < gradients.size(); ++i) scratch_[i] += gradients[i];
+  }
+  const size_t n = round.gradients.size();
+  optimizer_->step(weights_, scratch_, static_cast<float>(round.rate_sum / static_cast<double>(n)),
+                   1.0f / static_cast<float>(n));
+  uint64_t newest = 0;
+  for (const auto& [worker, ticket] : round.tickets) newest = std::max(newest, ticket);
+  average_.update(weights_, newest);
+  ++version_;
+  for (const auto& [worker, ticket] : round.tickets) tickets_.finish(worker, ticket);
+  for (size_t i = 0; i < statistics_.size() && !round.statistics.empty(); ++i) {
+    float sum = 0;
+    for (const auto& [worker, change] : round.statistics) sum += change[i];
+    statistics_[i] += sum / static_cast<float>(round.statistics.size());
+  }
+}
+
+uint64_t Shard::slowest() const {
+  uint64_t least = UINT64_MAX, most = 0;
+  for (const auto& [worker, member] : members_) {
+    if (!member.present) continue;
+    least = std::min(least, member.clock);
+    most = std::max(most, member.clock);
+  }
+  return least == UINT64_MAX ? most : least;
+}
+
+bool Shard::may_form() const {
+  size_t waiting = 0;
+  for (const auto& [worker, member] : members_) {
+    if (!member.present || !member.asked) continue;
+    if (!member.waiting) return false;
+    ++waiting;
+  }
+  if (waiting == 0) return false;
+  if (next_round_ > 1 || waiting >= options_.expected_workers) return true;
+  return gather_until_ && Clock::now() >= *gather_until_;
+}
+
+// Gives every waiting worker its batch of the next round, in the order of their numbers.
+void Shard::form_round() {
+  if (options_.mode != Mode::Sync || !may_form()) return;
+  Assignment assignment{.round = next_round_};
+  std::vector<std::pair<Member*, uint64_t>> given;
+  for (auto& [worker, member] : members_) {
+    if (!member.present || !member.waiting) continue;
+    std::optional<uint64_t> ticket = tickets_.take(worker);
+    if (!ticket) break;
+    given.emplace_back(&member, *ticket);
+    assignment.participants.push_back(worker);
+  }
+  if (given.empty()) return;
+  ++next_round_;
+  for (auto& [member, ticket] : given) {
+    assignment.ticket = ticket;
+    member->assignment = assignment;
+    member->waiting = false;
+    member->assigned = true;
+  }
+  changed_.notify_all();
+}
+
+bool Shard::try_next(uint32_t worker, Member& member, Assignment& out) {
+  out = Assignment();
+  if (tickets_.finished()) {
+    out.finished = true;
+    return true;
+  }
+  if (options_.mode == Mode::Sync) {
+    if (!member.assigned) {
+      member.waiting = true;
+      form_round();
+    }
+    if (!member.assigned) return false;
+    member.assigned = false;
+    out = member.assignment;
+    return true;
+  }
+  if (options_.mode == Mode::Stale && member.clock > slowest() + static_cast<uint64_t>(options_.staleness))
+    return false;
+  std::optional<uint64_t> ticket = tickets_.take(worker);
+  if (ticket) out.ticket = *ticket;
+  return ticket.has_value();
+}
+
+Result<Assignment> Shard::next(uint32_t worker, uint64_t pass) {
+  Lock lock(mutex_);
+  Assignment out;
+  if (welcome_.shard != 0) return out;
+  for (;;) {
+    if (Status gone = check(worker, pass); !gone.ok()) return gone;
+    Member& member = members_[worker];
+    member.asked = true;
+    if (!gather_until_) gather_until_ = Clock::now() + options_.gather;
+    if (sums_.failure.empty() && try_next(worker, member, out)) {
+      if (out.finished) changed_.notify_all();
+      return out;
+    }
+    changed_.wait_for(lock, kSlice);
+  }
+}
+
+void Shard::read(const Assignment& assignment, Numbers encoding, Message& out, bool averaged) {
+  std::lock_guard lock(mutex_);
+  Update update;
+  update.version = version_;
+  update.assignment = assignment;
+  update.encoding = encoding;
+  std::span<const float> mean = average_.values();
+  encode(update, averaged && !mean.empty() ? mean : std::span<const float>(weights_), statistics_, out);
+}
+
+SnapshotPart Shard::snapshot() {
+  std::lock_guard lock(mutex_);
+  SnapshotPart out;
+  out.version = version_;
+  out.weights = weights_;
+  out.statistics = statistics_;
+  out.tickets = tickets_.state();
+  out.average = average_config_;
+  out.average.count = average_.count();
+  out.average.values.assign(average_.values().begin(), average_.values().end());
+  out.state.steps = optimizer_->steps();
+  std::span<float> state = optimizer_->state();
+  for (size_t at = 0; !weights_.empty() && at + weights_.size() <= state.size(); at += weights_.size()) {
+    out.state.vectors.emplace_back(state.begin() + static_cast<long>(at),
+                                   state.begin() + static_cast<long>(at + weights_.size()));
+  }
+  return out;
+}
+
+Report Shard::report() {
+  std::lock_guard lock(mutex_);
+  Report out = sums_;
+  out.version = version_;
+  out.tickets = tickets_.total();
+  out.tickets_done = tickets_.done();
+  for (const auto& [worker, member] : members_) out.members.push_back(member.report);
+  return out;
+}
+
+void Shard::stop(Status status) {
+  std::lock_guard lock(mutex_);
+  if (stopped_.ok()) stopped_ = std::move(status);
+  changed_.notify_all();
+}
+
+bool Shard::finished() {
+  std::lock_guard lock(mutex_);
+  return tickets_.finished();
+}
+
+}  // namespace radl::engine::dist

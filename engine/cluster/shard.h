@@ -1,0 +1,128 @@
+// One server's part of the model: weights, optimizer state, and the rules by which workers' gradients change
+// them.
+//
+// No I/O: the server's threads call it, one per member. A call that must wait (a barrier, a worker too far
+// ahead, no batch left while others still compute) returns when it may go on, when its member is gone, or
+// after stop().
+//
+//   async   every gradient is applied when it comes.
+//   sync    a round: each participant pushes once, the mean is applied once. Summed in the order of the
+//   workers'
+//           numbers, so that the same seed gives the same bits. A lost participant is left out, the round
+//           goes on.
+//   stale   as async, but a worker that is more than `staleness` steps ahead of the slowest waits (SSP, Ho et
+//   al. 2013).
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/cluster/link.h"
+#include "engine/cluster/message.h"
+#include "engine/cluster/tickets.h"
+#include "engine/optim/optimizer.h"
+
+namespace radl::engine::dist {
+
+enum class Mode { Async, Sync, Stale };
+
+struct ShardOptions {
+  Mode mode = Mode::Async;
+  int staleness = 0;
+  size_t expected_workers = 1;      // sync: the first round waits for so many,
+  Milliseconds gather{10000};       // but no longer than this after the first
+  Numbers weights = Numbers::Fp32;  // how they travel to workers
+  int threads = 1;
+};
+
+class Shard {
+ public:
+  static Result<std::unique_ptr<Shard>> make(const Init& init, const ShardOptions& options);
+
+  // A worker is here; what it held before (an earlier incarnation) is taken back. Returns its pass, which
+  // dies with leave() or with the next join() of the same number: calls with a dead pass give Lost.
+  uint64_t join(uint32_t worker);
+  // state: 1 left on purpose, 2 lost.
+  void leave(uint32_t worker, uint64_t pass, uint8_t state, double silent, const std::string& text);
+
+  // Applies a gradient, or hands it to its round and waits until that is applied.
+  Status push(uint32_t worker, uint64_t pass, const Push& push);
+  // Waits for work. Only shard 0 gives any.
+  Result<Assignment> next(uint32_t worker, uint64_t pass);
+  // Weights and statistics as they are now, with `assignment`. `averaged`: the mean of weights, if there is
+  // one.
+  void read(const Assignment& assignment, Numbers encoding, Message& out, bool averaged = false);
+
+  SnapshotPart snapshot();
+  Report report();
+  // Wakes everybody who waits; they get this status.
+  void stop(Status status);
+  bool finished();
+
+  Numbers weights_encoding() const { return options_.weights; }
+  Welcome welcome() const { return welcome_; }
+
+ private:
+  struct Member {
+    uint64_t pass = 0;
+    bool present = false, waiting = false, asked = false, assigned = false;
+    uint64_t clock = 0;     // steps in step with the others (stale)
+    Assignment assignment;  // when assigned
+    MemberReport report;
+  };
+  struct Round {
+    std::vector<uint32_t> participants;
+    std::map<uint32_t, std::vector<float>> gradients, statistics;
+    std::map<uint32_t, uint64_t> tickets;  // done when the round is applied, not before
+    double rate_sum = 0;
+  };
+  using Lock = std::unique_lock<std::mutex>;
+
+  Shard(const Init& init, const ShardOptions& options);
+  Status check(uint32_t worker, uint64_t pass) const;
+  Status check_push(const Push& push) const;
+  void account(Member& member, uint32_t worker, const Push& push);
+  void apply_now(const Push& push);
+  Status push_round(Lock& lock, uint32_t worker, uint64_t pass, const Push& push);
+  void close_rounds();
+  void apply_round(const Round& round);
+  void form_round();
+  bool may_form() const;
+  bool try_next(uint32_t worker, Member& member, Assignment& out);
+  uint64_t slowest() const;
+
+  ShardOptions options_;
+  Welcome welcome_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<float> weights_, statistics_, scratch_;
+  std::unique_ptr<Optimizer> optimizer_;
+  AverageState average_config_;
+  WeightAverage average_;
+  Tickets tickets_;
+  std::map<uint32_t, Member> members_;
+  std::map<uint64_t, Round> rounds_;
+  uint64_t version_ = 0, next_pass_ = 1, next_round_ = 1, rounds_applied_ = 0;
+  std::optional<Clock::time_point> gather_until_;
+  Report sums_;
+  Status stopped_;
+};
+
+// The shards' parts of a flat layout: contiguous, on parameter boundaries, about equal. Returns [first, end)
+// each.
+std::vector<std::pair<uint64_t, uint64_t>> split_layout(const std::vector<ParameterInfo>& layout,
+                                                        size_t shards);
+
+AverageConfig average_config(const AverageState& state);
+
+// The optimizer object of a job as the servers get it, and back.
+std::string write_optimizer(const OptimizerConfig& config);
+Result<OptimizerConfig> read_optimizer(const std::string& json);
+
+}  // namespace radl::engine::dist

@@ -1,0 +1,380 @@
+#include "runtime/ansible/ansible_runner.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <mutex>
+#include <set>
+#include <sstream>
+
+#include "common/digest.h"
+#include "common/files.h"
+#include "runtime/ansible/callback_plugin.h"
+#include "runtime/ansible/galaxy.h"
+#include "runtime/ansible/inventory.h"
+#include "runtime/ansible/playbook.h"
+#include "runtime/ansible/private_folder.h"
+#include "runtime/base/process.h"
+#include "runtime/net/detached.h"
+#include "runtime/net/quote.h"
+#include "runtime/steps/step_log.h"
+
+namespace radl {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace recipes;
+
+// The facts of all machines, for recipes that name some; cached between steps.
+constexpr const char* kGatherFacts =
+    "- hosts: all\n  gather_facts: true\n  ignore_unreachable: true\n  tasks: []\n";
+
+struct TaskFailure {
+  std::string task, head, text;
+  bool unreachable = false;
+};
+
+class AnsibleRun {
+ public:
+  AnsibleRun(const StepContext& context, const ir::Step& step, const NodeHandle& node, bool check)
+      : context_(context), step_(step), node_(node), check_(check), log_(context, step, node.address) {}
+
+  Result<StepOutcome> run() {
+    if (find_program("ansible-playbook").empty()) {
+      return Status(Code::NotFound, where() + ": ansible-playbook is not on this machine")
+          .with_hint("install ansible-core");
+    }
+    tell_options();
+    Status ready = make_folders();
+    if (ready.ok()) ready = look();
+    if (ready.ok())
+      ready = install_requirements(*context_.program, shared(), *context_.context,
+                                   [&](const std::string& line) { log_.line(line); });
+    if (ready.ok()) ready = write_files();
+    if (!ready.ok()) return std::move(ready).at(where());
+    auto ran = play();
+    close_masters();
+    if (!ran) return std::move(ran).status().at(where());
+    log_.end_output();
+    if (ran->exit_status == 0 && !failure_) {
+      outcome_.product = {{"digest", step_.digest}, {"tasks", tasks_}};
+      return std::move(outcome_);
+    }
+    return failed(*ran);
+  }
+
+ private:
+  std::string where() const {
+    return fmt::format("{}: recipe '{}', step {}", node_.address, step_.recipe, step_.group);
+  }
+  // Kept between steps: roles, collections, facts, and every recipe under its name.
+  std::string shared() const { return context_.context->work_directory + "/ansible"; }
+  std::string own(const std::string& name) const { return private_.path() + "/" + name; }
+
+  // Vault passwords, the inventory and sockets are beside the state, so that destroy removes them whatever
+  // happens.
+  Status make_folders() {
+    if (Status s = make_directories(shared(), 0700); !s.ok()) return s;
+    std::string id = sha256_hex(shared() + "\n" + step_.id + "\n" + node_.address).substr(0, 12);
+    const char* kind = check_ ? "check-" : "run-";  // only a run has the state's lock
+    if (Status s = private_.make(shared() + "/" + kind + id, !check_); !s.ok()) return s;
+    return sockets_.open(own("sockets"));
+  }
+
+  void tell_options() {
+    static std::mutex mutex;
+    static std::vector<std::string> told;  // once for each infrastructure
+    std::lock_guard lock(mutex);
+    const std::string& id = context_.context->infrastructure;
+    if (std::find(told.begin(), told.end(), id) != told.end()) return;
+    told.push_back(id);
+    auto version = context_.program->options.find("ansible_version");
+    if (version != context_.program->options.end()) {
+      context_.context->log(fmt::format(
+          "option ansible_version = {}: the installed ansible-playbook is used, whatever its version",
+          version->second.dump()));
+    }
+    for (const auto& host : context_.program->ansible_hosts) {
+      context_.context->log(
+          fmt::format("ansible '{}': recipes are run from this machine, not from {}", host.name, host.host));
+    }
+  }
+
+  Status look() {
+    auto remote = node_.connect();
+    if (!remote) return remote.status();
+    auto result = (*remote)->exec(
+        "id -u; if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then echo sudo; else echo -; fi; "
+        "for p in /usr/bin/python3 /usr/local/bin/python3 /usr/libexec/platform-python \"$(command -v "
+        "python3)\"; do [ -x \"$p\" ] && { echo \"$p\"; exit; }; done; echo -");
+    if (!result) return result.status();
+    std::istringstream lines(result->out);
+    std::string uid, sudo;
+    std::getline(lines, uid);
+    std::getline(lines, sudo);
+    std::getline(lines, access_.python);
+    access_.is_root = uid == "0";
+    access_.has_sudo = sudo == "sudo";
+    if (access_.python == "-" || access_.python.empty())
+      return {Code::Unsupported, "the node has no python3, which Ansible needs there"};
+    if (!access_.is_root && !access_.has_sudo)
+      log_.line("the login is not root and has no passwordless sudo: `become` is off");
+    return {};
+  }
+
+  // The secret that a node's feature stands for; empty if there is none.
+  std::string secret(const char* name) const {
+    auto found = node_.node->secrets.find(name);
+    if (found == node_.node->secrets.end() || !ir::is_secret(found->second) || !context_.context->secrets)
+      return "";
+    auto value = context_.context->secrets->find(found->second.at("$secret").get<std::string>());
+    return value == context_.context->secrets->end() ? "" : value->second;
+  }
+
+  Status write_files() {
+    for (const auto& folder :
+         {shared() + "/recipes", shared() + "/facts", own("callback"), shared() + "/recipes/shell_plugins"}) {
+      if (Status s = make_directories(folder, 0700); !s.ok()) return s;
+    }
+    std::vector<NodeHandle> all_nodes = context_.all_nodes();
+    InventoryInput input{context_.context->infrastructure, context_.program, &all_nodes,
+                         context_.context->secrets,        node_.address,    access_};
+    // Every recipe lies beside the others under its name, so that one can include another.
+    std::set<std::string> written;  // a recipe has a step on every node
+    for (const auto& other : context_.program->steps) {
+      if (other.kind != ir::StepKind::Ansible || other.recipe.find('/') != std::string::npos) continue;
+      if (!written.insert(other.recipe).second) continue;
+      if (Status s = write_once(shared() + "/recipes/" + other.recipe + ".yml", other.body); !s.ok())
+        return s;
+    }
+    // Ansible looks for shell plugins beside the playbook only.
+    for (const auto& [name, content] :
+         {std::pair<std::string, std::string>{"shell_plugins/radl_sh.py", shell_plugin()},
+          {".facts.yml", kGatherFacts}}) {
+      if (Status s = write_once(shared() + "/recipes/" + name, content); !s.ok()) return s;
+    }
+    vault_ = secret("vault.password");
+    if (!vault_.empty()) {
+      if (Status s = write_file_atomic(own("vault"), vault_ + "\n", 0600); !s.ok()) return s;
+    }
+    auto body = decrypted();
+    if (!body) return body.status();
+    auto playbook = make_playbook(*body, {host_name(node_), !access_.is_root && access_.has_sudo});
+    if (!playbook) return playbook.status();
+    gather_ = uses_facts(*body);
+    playbook_ =
+        fmt::format("{}/recipes/.{}-{}.yml", shared(), step_.recipe.substr(step_.recipe.rfind('/') + 1),
+                    sha256_hex(step_.id).substr(0, 12));
+    std::vector<std::pair<std::string, std::string>> files{
+        {playbook_, *playbook},
+        {own("inventory.yml"), make_inventory(input).dump(1) + "\n"},
+        {own("known_hosts"), known_hosts(all_nodes)},
+        {own("callback/radl.py"), kCallbackPlugin},
+        {own("ansible.cfg"), configuration()}};
+    for (const auto& [path, content] : files) {
+      if (Status s = write_file_atomic(path, content, 0600); !s.ok()) return s;
+    }
+    return {};
+  }
+
+  std::string shell_plugin() const {
+    std::string text = kShellPlugin, login = node_.attributes.value("user", "");
+    for (size_t at; (at = text.find("@LOGIN@")) != std::string::npos;) text.replace(at, 7, login);
+    return text;
+  }
+
+  static Status write_once(const std::string& path, const std::string& content) {
+    auto there = read_file(path);
+    return there && *there == content ? Status() : write_file_atomic(path, content, 0600);
+  }
+
+  // A recipe that is encrypted as a whole.
+  Result<std::string> decrypted() {
+    size_t begin = step_.body.find_first_not_of(" \t\r\n");
+    if (begin == std::string::npos || step_.body.compare(begin, 14, "$ANSIBLE_VAULT") != 0) return step_.body;
+    if (vault_.empty())
+      return Status(Code::Auth, "the recipe is encrypted, and the system has no vault.password");
+    if (Status s = write_file_atomic(own("recipe.vault"), step_.body.substr(begin), 0600); !s.ok()) return s;
+    auto ran = run_process(
+        {.argv = {"ansible-vault", "view", "--vault-password-file", own("vault"), own("recipe.vault")},
+         .environment = {{"LC_ALL", "C.UTF-8"}, {"PAGER", "cat"}}});
+    if (!ran) return ran.status();
+    if (ran->exit_status != 0) return Status(Code::Auth, "vault.password does not open the encrypted recipe");
+    return ran->out;
+  }
+
+  std::string configuration() const {
+    return fmt::format(
+        "[defaults]\ninventory = {0}/inventory.yml\nhost_key_checking = True\nretry_files_enabled = "
+        "False\nnocows = True\n"
+        "stdout_callback = radl\ncallback_plugins = {0}/callback\nroles_path = "
+        "{1}/roles:{2}:~/.ansible/roles:/etc/ansible/roles\n"
+        "collections_path = {1}/collections:~/.ansible/collections:/usr/share/ansible/collections\nlocal_tmp "
+        "= {0}/tmp\nforks = 20\ntimeout = 20\n"
+        "fact_caching = jsonfile\nfact_caching_connection = {1}/facts\nfact_caching_timeout = "
+        "3600\ngathering = explicit\n"
+        "deprecation_warnings = False\ninterpreter_python = auto_silent\ninject_facts_as_vars = "
+        "True\nremote_tmp = ~/.ansible/tmp\n"
+        "[inventory]\nenable_plugins = yaml\n"
+        "[ssh_connection]\npipelining = True\ncontrol_path_dir = {0}/sockets\ncontrol_path = {3}/%%C\n"
+        "ssh_args = -F none -o ControlMaster=auto -o ControlPersist=60s -o StrictHostKeyChecking=yes -o "
+        "UserKnownHostsFile={0}/known_hosts "
+        "-o GlobalKnownHostsFile=/dev/null -o IdentitiesOnly=yes -o IdentityAgent=none\n",
+        private_.path(), shared(),
+        fs::path(context_.program->sources.empty() ? "." : context_.program->sources[0].path)
+                .parent_path()
+                .string() +
+            "/roles",
+        sockets_.path());
+  }
+
+  Result<ProcessResult> play() {
+    ProcessRequest request;
+    request.argv = {"ansible-playbook"};
+    if (gather_) request.argv.push_back(shared() + "/recipes/.facts.yml");
+    request.argv.push_back(playbook_);
+    if (!vault_.empty()) request.argv.insert(request.argv.end(), {"--vault-password-file", own("vault")});
+    if (check_) request.argv.insert(request.argv.end(), {"--check", "--diff"});
+    request.directory = shared() + "/recipes";
+    request.environment = {{"ANSIBLE_CONFIG", own("ansible.cfg")},
+                           {"LC_ALL", "C.UTF-8"},
+                           {"ANSIBLE_NOCOLOR", "1"},
+                           {"ANSIBLE_FORCE_COLOR", std::nullopt},
+                           {"ANSIBLE_STDOUT_CALLBACK", std::nullopt},
+                           {"ANSIBLE_VAULT_PASSWORD_FILE", std::nullopt},
+                           {"PYTHONDONTWRITEBYTECODE", "1"}};
+    request.deadline = std::chrono::milliseconds(
+        static_cast<long long>(std::max(1.0, context_.program->max_time_seconds) * 1000));
+    request.cancelled = context_.context->cancelled;
+    std::string held;
+    request.on_output = [&](std::string_view piece, bool is_stderr) {
+      if (is_stderr) return log_.output(piece);
+      held += piece;
+      for (size_t end; (end = held.find('\n')) != std::string::npos; held.erase(0, end + 1))
+        take(held.substr(0, end));
+    };
+    return run_process(request);
+  }
+
+  void take(const std::string& line) {
+    if (!line.starts_with("@radl ")) return log_.output(line + "\n");
+    Json event = Json::parse(line.substr(6), nullptr, false);
+    if (!event.is_object()) return log_.output(line + "\n");
+    std::string state = event.value("state", ""), task = log_.mask(event.value("task", "")),
+                text = log_.mask(event.value("text", ""));
+    if (event.value("action", "") == "gather_facts" && state == "ok") return;
+    ++tasks_;
+    log_.line(fmt::format("{}: {}{}{}", task, state, text.empty() ? "" : "\n", text));
+    context_.emit({step_.id,
+                   node_.address,
+                   "task",
+                   {{"name", task},
+                    {"state", state == "ignored" || state == "skipped" ? "ok" : state},
+                    {"seconds", event.value("seconds", 0.0)}}});
+    if (state == "changed")
+      outcome_.changes.push_back({fmt::format("task '{}'", task), check_ ? "would change" : "changed",
+                                  nullptr, nullptr, log_.mask(event.value("diff", ""))});
+    bool mine = event.value("host", "") == host_name(node_);
+    if ((state == "failed" || state == "unreachable") && mine && !failure_) {
+      std::string command = event.value("command", ""), path = event.value("path", ""), head;
+      if (!command.empty())
+        head = fmt::format("command: {}\nexit status: {}\n", log_.mask(command), event.value("rc", 0));
+      if (!path.empty()) text += "\nat " + path;
+      failure_ = TaskFailure{task, head, text, state == "unreachable"};
+    }
+  }
+
+  Status failed(const ProcessResult& ran) const {
+    if (!failure_) {
+      std::string lines = log_.last_lines(ran.err.empty() ? ran.out : ran.err, 20);
+      return {Code::Invalid,
+              fmt::format("{}: ansible-playbook ended with {}\n{}", where(), ran.exit_status, lines)};
+    }
+    std::string lines = failure_->head + log_.last_lines(failure_->text, 20);
+    if (failure_->unreachable)
+      return {Code::Retry, fmt::format("{}: task '{}': Ansible cannot reach the node\n{}", where(),
+                                       failure_->task, lines)};
+    return {Code::Invalid, fmt::format("{}: task '{}' failed\n{}", where(), failure_->task, lines)};
+  }
+
+  // The master connections that ControlPersist would keep for a minute.
+  void close_masters() const {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(own("sockets"), error)) {
+      (void)run_process({.argv = {"ssh", "-F", "none", "-o",
+                                  "ControlPath=" + sockets_.path() + "/" + entry.path().filename().string(),
+                                  "-O", "exit", "radl"},
+                         .deadline = std::chrono::seconds(5)});
+    }
+  }
+
+  const StepContext& context_;
+  const ir::Step& step_;
+  const NodeHandle& node_;
+  bool check_;
+  StepLog log_;
+  PrivateFolder private_;
+  ShortPath sockets_;
+  Access access_;
+  std::string playbook_, vault_;
+  bool gather_ = false;
+  StepOutcome outcome_;
+  size_t tasks_ = 0;
+  std::optional<TaskFailure> failure_;
+};
+
+Status one_node(const ir::Step& step, const std::vector<NodeHandle>& nodes) {
+  return nodes.size() == 1
+             ? Status()
+             : internal_error(fmt::format("step {}: for one node, not {}", step.id, nodes.size()));
+}
+
+class AnsibleRunner : public StepRunner {
+ public:
+  Result<std::vector<Change>> observe(const StepContext& context, const ir::Step& step,
+                                      const std::vector<NodeHandle>& nodes) override {
+    if (Status s = one_node(step, nodes); !s.ok()) return s;
+    auto outcome = AnsibleRun(context, step, nodes[0], true).run();
+    if (!outcome) return outcome.status();
+    return std::move(outcome->changes);
+  }
+  Result<StepOutcome> run(const StepContext& context, const ir::Step& step,
+                          const std::vector<NodeHandle>& nodes) override {
+    if (Status s = one_node(step, nodes); !s.ok()) return s;
+    return AnsibleRun(context, step, nodes[0], false).run();
+  }
+};
+
+class CloudInitRunner : public StepRunner {
+ public:
+  Result<std::vector<Change>> observe(const StepContext& context, const ir::Step& step,
+                                      const std::vector<NodeHandle>& nodes) override {
+    auto done = run(context, step, nodes);
+    if (!done) return done.status();
+    return std::vector<Change>();
+  }
+  Result<StepOutcome> run(const StepContext&, const ir::Step& step,
+                          const std::vector<NodeHandle>& nodes) override {
+    for (const auto& node : nodes) {
+      if (node.attributes.value("user_data_applied", false)) continue;
+      return Status(
+                 Code::Unsupported,
+                 fmt::format(
+                     "{}: recipe '{}' is for cloud_init, and this provider gives its machines no user data",
+                     node.address, step.recipe))
+          .with_hint("write it as an Ansible or native recipe, or deploy to a cloud");
+    }
+    StepOutcome outcome;
+    outcome.product = {{"digest", step.digest}};
+    return outcome;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StepRunner> make_ansible_runner() { return std::make_unique<AnsibleRunner>(); }
+std::unique_ptr<StepRunner> make_cloud_init_runner() { return std::make_unique<CloudInitRunner>(); }
+
+}  // namespace radl

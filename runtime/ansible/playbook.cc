@@ -1,0 +1,146 @@
+#include "runtime/ansible/playbook.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <cctype>
+#include <regex>
+#include <vector>
+
+namespace radl::recipes {
+namespace {
+
+struct Insertion {
+  size_t at;       // offset in the recipe
+  size_t replace;  // bytes that it stands for
+  std::string text;
+};
+
+size_t offset_of(const YAML::Mark& mark) { return static_cast<size_t>(mark.pos); }
+
+// yaml-cpp counts a \r\n as one and starts after a byte order mark: work on a text that has neither.
+std::string normal(const std::string& recipe) {
+  std::string text = recipe.starts_with("\xef\xbb\xbf") ? recipe.substr(3) : recipe, out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\r' && i + 1 < text.size() && text[i + 1] == '\n') continue;
+    out += text[i];
+  }
+  return out;
+}
+
+Status at_mark(const YAML::Mark& mark, const std::string& what) {
+  return {Code::Invalid,
+          fmt::format("line {}, column {} of the recipe: {}", mark.line + 1, mark.column + 1, what)};
+}
+
+// What a value on one line covers, from its first byte to the end of the line or a comment.
+size_t value_length(const std::string& text, size_t begin) {
+  size_t end = text.find('\n', begin);
+  if (end == std::string::npos) end = text.size();
+  size_t comment = text.find(" #", begin);
+  if (comment < end) end = comment;
+  return end - begin;
+}
+
+Status edit_play(const std::string& text, const YAML::Node& play, const Header& header,
+                 std::vector<Insertion>& edits) {
+  if (!play.IsMap()) return at_mark(play.Mark(), "a play must be a map");
+  std::vector<std::string> lines;
+  bool has_hosts = false, has_become = false, has_facts = false;
+  for (const auto& entry : play) {
+    std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "";
+    if (key == "import_playbook" || key == "include") return {};  // brings its own plays
+    has_become |= key == "become";
+    has_facts |= key == "gather_facts";
+    if (key != "hosts") continue;
+    has_hosts = true;
+    size_t begin = offset_of(entry.second.Mark());
+    if (entry.second.IsScalar() && play.Style() != YAML::EmitterStyle::Flow) {
+      edits.push_back({begin, value_length(text, begin), "\"" + header.host + "\""});
+    } else if (entry.second.IsSequence() && entry.second.Style() == YAML::EmitterStyle::Flow) {
+      size_t end = text.find(']', begin);
+      edits.push_back({begin, end + 1 - begin, "\"" + header.host + "\""});
+    } else {
+      return at_mark(entry.second.Mark(),
+                     "`hosts` must be a text or a list in brackets (it is replaced by the machine)");
+    }
+  }
+  if (!has_hosts) lines.push_back("hosts: \"" + header.host + "\"");
+  if (!has_become && header.become) lines.push_back("become: true");
+  if (!has_facts) lines.push_back("gather_facts: false");
+  size_t at = offset_of(play.Mark());
+  std::string insert;
+  bool flow = play.Style() == YAML::EmitterStyle::Flow;
+  for (const auto& line : lines)
+    insert += line + (flow ? ", " : "\n" + std::string(static_cast<size_t>(play.Mark().column), ' '));
+  edits.push_back({flow ? at + 1 : at, 0, insert});
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> make_playbook(const std::string& recipe, const Header& header) {
+  std::string text = normal(recipe);
+  YAML::Node plays;
+  try {
+    plays = YAML::Load(text);
+  } catch (const YAML::ParserException& error) {
+    return at_mark(error.mark, "not YAML: " + error.msg);
+  }
+  if (!plays.IsSequence()) return at_mark(plays.Mark(), "a recipe must be a list of plays");
+  std::vector<Insertion> edits;
+  for (const auto& play : plays) {
+    if (Status s = edit_play(text, play, header, edits); !s.ok()) return s;
+  }
+  std::sort(edits.begin(), edits.end(), [](const auto& a, const auto& b) { return a.at > b.at; });
+  for (const auto& edit : edits) text.replace(edit.at, edit.replace, edit.text);
+  return text.ends_with('\n') ? text : text + "\n";
+}
+
+namespace {
+
+// The end of hostvars[...], which begins with its bracket at `at`; 0 where it does not end soon.
+size_t after_index(std::string_view text, size_t at) {
+  int depth = 0;
+  for (const size_t limit = std::min(text.size(), at + 500); at < limit; ++at) {
+    depth += text[at] == '[' ? 1 : text[at] == ']' ? -1 : 0;
+    if (depth == 0) return at + 1;
+  }
+  return 0;
+}
+
+// What the inventory itself says of a host, as in hostvars[groups['x'][0]]['IM_NODE_PRIVATE_IP'].
+bool in_inventory(std::string_view variable) {
+  variable.remove_prefix(std::min(variable.find_first_not_of(" .['\"\\"), variable.size()));
+  for (std::string_view known : {"IM_", "ansible_host", "ansible_port", "ansible_user", "ansible_ssh_"}) {
+    if (!variable.starts_with(known)) continue;
+    variable.remove_prefix(known.size());
+    return known.ends_with('_') || variable.empty() ||
+           !(std::isalnum(static_cast<unsigned char>(variable[0])) || variable[0] == '_');
+  }
+  return false;
+}
+
+// True where a recipe reads more of another host than the inventory says.
+bool asks_other_hosts(std::string_view recipe) {
+  constexpr std::string_view name = "hostvars";
+  for (size_t at = recipe.find(name); at != std::string_view::npos; at = recipe.find(name, at + 1)) {
+    const size_t bracket = recipe.find_first_not_of(' ', at + name.size());
+    if (bracket == std::string_view::npos || recipe[bracket] != '[') return true;
+    const size_t end = after_index(recipe, bracket);
+    if (end == 0 || !in_inventory(recipe.substr(end, 100))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool uses_facts(const std::string& recipe) {
+  static const std::regex fact(
+      R"(ansible_facts|\bansible_(all_ipv4|architecture|default_ipv4|devices|distribution|dns|domain|env|eth|fqdn|hostname|interfaces|kernel|)"
+      R"(lsb|machine|memfree|memtotal|memory|mounts|nodename|os_family|pkg_mgr|processor|product|python|selinux|service_mgr|swap|system|userspace|virtualization|date_time|user_)\w*)");
+  return asks_other_hosts(recipe) || std::regex_search(recipe, fact);
+}
+
+}  // namespace radl::recipes

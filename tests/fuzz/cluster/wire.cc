@@ -1,0 +1,64 @@
+// Any bytes as the header and payload of a message, as the handshake of a stranger, and as a record.
+#include <cstdint>
+#include <cstring>
+
+#include "engine/cluster/message.h"
+#include "engine/cluster/secure.h"
+
+using namespace radl::engine::dist;
+
+namespace {
+
+void decode_all(const Message& m) {
+  Hello hello;
+  Welcome welcome;
+  Refuse refuse;
+  Init init;
+  Fetch fetch;
+  Push push;
+  Update update;
+  SnapshotPart snapshot;
+  Report report;
+  Stop stop;
+  (void)decode(m, hello);
+  (void)decode(m, welcome);
+  (void)decode(m, refuse);
+  (void)decode(m, init);
+  (void)decode(m, fetch);
+  (void)decode(m, push);
+  (void)decode(m, update);
+  (void)decode(m, snapshot);
+  (void)decode(m, report);
+  (void)decode(m, stop);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  if (size >= kHeaderSize) {
+    Message message;
+    uint64_t length = 0;
+    if (read_header(bytes.data(), size, message.type, length).ok()) {
+      message.payload = bytes.substr(kHeaderSize);
+      decode_all(message);
+    }
+  }
+  if (size >= kHelloSize) {
+    ServerHandshake server(std::string(32, 'k'), {Role::Server, 0});
+    (void)server.answer(bytes.substr(0, kHelloSize));
+    (void)server.verify(bytes.substr(size - kProofSize));
+  }
+  if (size >= kServerHelloSize) {
+    ClientHandshake client(std::string(32, 'k'), {Role::Worker, 0});
+    std::string proof;
+    if (client.finish(bytes.substr(0, kServerHelloSize), proof).ok())
+      __builtin_trap();  // nobody guesses the key
+  }
+  if (size >= 4 && RecordCipher::body_size(bytes.data()).ok()) {
+    RecordCipher cipher(std::string(32, 'a'), std::string(12, 'b'), false);
+    std::string out(size + 16, '\0');
+    (void)cipher.open(bytes.substr(4), out.data());
+  }
+  return 0;
+}
