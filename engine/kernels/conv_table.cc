@@ -82,8 +82,8 @@ constexpr int kMostAmxChannels = 512;
 int tile_meant(const ConvRequest& r, const std::string& kernels) {
   if (kernels == "eigen" || kernels == "onednn" || kernels == "direct") return 0;
   if (!winograd_conv_refusal(r).empty()) return 0;
-  if (kernels == "winograd2" || kernels == "accurate") return 2;
-  return kernels == "winograd4" ? 4 : winograd_tile(r.geometry);
+  if (kernels == "winograd2" || kernels == "accurate") return r.type == Type::Bf16 ? 2 : 0;
+  return kernels == "winograd4" ? 4 : winograd_tile(r.geometry, r.type);
 }
 
 // docs/engine.md has the measurements behind these rules.
@@ -110,7 +110,8 @@ ChosenConv choose(const ConvRequest& r, int tile) {
 }  // namespace
 
 bool conv_pools(const ConvRequest& r, const std::string& kernels) {
-  return winograd_products() == WinogradProducts::Avx512 && tile_meant(r, kernels) == 4 &&
+  const bool amx = r.type == Type::Bf16 && winograd_products() != WinogradProducts::Avx512;
+  return !amx && tile_meant(r, kernels) == 4 &&
          std::min(r.geometry.oh, r.geometry.ow) >= 2;
 }
 
@@ -124,7 +125,8 @@ Result<ChosenConv> make_conv(const ConvRequest& r, const std::string& kernels) {
     return Status(Code::Unsupported, "oneDNN has no kernel for this convolution here");
   }
   if (tile > 0) return chosen(make_winograd_conv(r, tile), "asked for");
-  const std::string no_winograd = winograd_conv_refusal(r), no_direct = own_conv_refusal(r);
+  const std::string refusal = winograd_conv_refusal(r), no_direct = own_conv_refusal(r);
+  const std::string no_winograd = refusal.empty() ? "tiles of 2x2 are bf16 only" : refusal;
   const bool winograd = kernels.starts_with("winograd");
   if (!winograd && no_direct.empty()) return chosen(make_own_conv(r), "asked for");
   return Status(Code::Unsupported,

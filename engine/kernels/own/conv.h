@@ -9,7 +9,7 @@ namespace radl::engine {
 std::string own_conv_refusal(const ConvRequest& request);
 std::unique_ptr<ConvKernel> make_own_conv(const ConvRequest& request);
 
-// The same for Winograd: F(2x2, 3x3) or F(4x4, 3x3) by `tile`.
+// The same for Winograd: F(2x2, 3x3), bf16 only, or F(4x4, 3x3) by `tile`.
 std::string winograd_conv_refusal(const ConvRequest& request);
 std::unique_ptr<ConvKernel> make_winograd_conv(const ConvRequest& request, int tile);
 
@@ -29,7 +29,8 @@ class ScopedWinogradProducts {
  private:
   int before_;
 };
-// The tile that needs fewer products for these pictures.
-int winograd_tile(const ConvGeometry& geometry);
+// The tile that needs fewer products for these pictures; 0: neither of those that there are for the type is
+// worth its transforms (fp32, which has tiles of 4x4 only).
+int winograd_tile(const ConvGeometry& geometry, Type type);
 
 }  // namespace radl::engine

@@ -35,12 +35,12 @@ class WinogradPass {
         kernels_(kernels),
         pool_(r.pool && !backward),
         tiling_(r.geometry, kernels, backward),
-        rows_(tiling_),
+        rows_(tiling_, kernels.value_bytes),
         in_blocks_(own::round_up(tiling_.in_blocks(), kernels.block_multiple)),
         weights_(static_cast<size_t>(kernels.places) * in_blocks_ * tiling_.out_blocks() * 256 *
-                 sizeof(uint16_t)),
+                 kernels.value_bytes),
         sums_(r.threads, static_cast<size_t>(tiling_.out_blocks()) * 16) {
-    const size_t tile_bytes = static_cast<size_t>(kernels.places) * 32 * in_blocks_;
+    const size_t tile_bytes = static_cast<size_t>(kernels.places) * 16 * kernels.value_bytes * in_blocks_;
     const size_t least = std::max(8, kernels.tile_multiple),
                  most = own::round_up(own::kMostTiles, kernels.tile_multiple);
     const int fitting =
@@ -51,14 +51,14 @@ class WinogradPass {
   }
 
   size_t scratch_bytes() const {
-    return value_count() * sizeof(uint16_t) + padded_tiles() * kernels_.partial * sizeof(float);
+    return value_bytes() + padded_tiles() * kernels_.partial * sizeof(float);
   }
   size_t memory_bytes() const { return weights_.size(); }
 
   void pack(const own::FilterView& view, const float* filters) {
     parallel_for(r_.threads, tiling_.out_blocks(), 1, [&](size_t begin, size_t end, int) {
       kernels_.pack_weights(view, filters, static_cast<int>(begin), static_cast<int>(end),
-                            weights_.as<uint16_t>());
+                            weights_.data());
     });
   }
 
@@ -88,8 +88,8 @@ class WinogradPass {
   size_t padded_tiles() const {
     return own::round_up(static_cast<int>(strip_tiles()), kernels_.tile_multiple);
   }
-  size_t value_count() const {
-    return static_cast<size_t>(kernels_.places) * padded_tiles() * in_blocks_ * 16;
+  size_t value_bytes() const {
+    return static_cast<size_t>(kernels_.places) * padded_tiles() * in_blocks_ * 16 * kernels_.value_bytes;
   }
 
   struct Strip {
@@ -97,8 +97,8 @@ class WinogradPass {
   };
   void run_strip(const Strip& strip, int thread, const void* x, void* y, uint8_t* index,
                  own::ProductShape shape, bool sums) {
-    uint16_t* values = reinterpret_cast<uint16_t*>(r_.workspace->of(thread));
-    float* partial = reinterpret_cast<float*>(values + value_count());
+    std::byte* values = r_.workspace->of(thread);
+    float* partial = reinterpret_cast<float*>(values + value_bytes());
     TileOutput* out = outputs_.data() + thread * strip_tiles();
     const own::TileOrder order(tiling_, static_cast<int>(strip.count), tiling_.segment);
     shape.tiles = order.shapes();
@@ -107,13 +107,13 @@ class WinogradPass {
       const TileUnit u = tiling_.unit(strip.first + i);
       const own::TilePositions at = order.row(static_cast<int>(i));
       kernels_.input(rows_.inputs(u, x, pool_ ? nullptr : index), shape.tiles.tiles(), at, values);
-      set_outputs(u, at, static_cast<uint16_t*>(y), pool_ ? index : nullptr, out);
+      set_outputs(u, at, static_cast<std::byte*>(y), pool_ ? index : nullptr, out);
     }
-    kernels_.product(shape, values, weights_.as<uint16_t>(), out, partial);
+    kernels_.product(shape, values, weights_.data(), out, partial);
     if (sums) sums_.end_item(thread);
   }
 
-  void set_outputs(const TileUnit& u, const own::TilePositions& to, uint16_t* y, uint8_t* index,
+  void set_outputs(const TileUnit& u, const own::TilePositions& to, std::byte* y, uint8_t* index,
                    TileOutput* out) const {
     const Tiling& t = tiling_;
     const int part = pool_ ? 2 : 1, h = t.oh / part, w = t.ow / part, tile = t.tile / part;
@@ -121,7 +121,7 @@ class WinogradPass {
     size_t at = ((u.picture * h + row) * w + column) * t.oc;
     for (int i = 0; i < t.segment; ++i, at += static_cast<size_t>(tile) * t.oc)
       out[t.narrow && i + 1 == t.segment ? to.narrow : to.first + i * to.step] = {
-          y + at, std::clamp(h - row, 0, tile), std::clamp(w - column - tile * i, 0, tile),
+          y + at * kernels_.value_bytes, std::clamp(h - row, 0, tile), std::clamp(w - column - tile * i, 0, tile),
           index ? index + at : nullptr};
   }
 
@@ -196,8 +196,8 @@ class WinogradConv : public ConvKernel {
 
 std::string winograd_conv_refusal(const ConvRequest& r) {
   const ConvGeometry& g = r.geometry;
-  if (r.type != Type::Bf16) return "winograd kernels are bf16";
-  if (!cpu().avx512_bf16) return "winograd kernels need avx512_bf16";
+  if (r.type == Type::Bf16 && !cpu().avx512_bf16) return "winograd kernels in bf16 need avx512_bf16";
+  if (r.type == Type::F32 && !cpu().avx2) return "winograd kernels in fp32 need avx2";
   if (g.kh != 3 || g.kw != 3) return "winograd kernels are 3x3";
   if (g.sh != 1 || g.sw != 1 || g.dh != 1 || g.dw != 1 || g.groups != 1)
     return "winograd kernels have no strides, dilation or groups";
@@ -224,6 +224,9 @@ ScopedWinogradProducts::ScopedWinogradProducts(WinogradProducts products)
 ScopedWinogradProducts::~ScopedWinogradProducts() { products_for_tests = before_; }
 
 std::unique_ptr<ConvKernel> make_winograd_conv(const ConvRequest& request, int tile) {
+  if (request.type == Type::F32)
+    return std::make_unique<WinogradConv>(request,
+                                          cpu().avx512 ? own::winograd4_avx512() : own::winograd4_avx2());
   const WinogradProducts products = winograd_products();
   if (products == WinogradProducts::Avx512)
     return std::make_unique<WinogradConv>(request, tile == 2 ? own::winograd2_bf16() : own::winograd4_bf16());
@@ -232,10 +235,11 @@ std::unique_ptr<ConvKernel> make_winograd_conv(const ConvRequest& request, int t
       request, tile == 2 ? own::winograd2_amx(emulated) : own::winograd4_amx(emulated));
 }
 
-int winograd_tile(const ConvGeometry& g) {
+int winograd_tile(const ConvGeometry& g, Type type) {
   const auto products = [&](int tile) {
     return (tile + 2) * (tile + 2) * ((g.oh + tile - 1) / tile) * ((g.ow + tile - 1) / tile);
   };
+  if (type == Type::F32) return 10 * products(4) <= 6 * 9 * g.oh * g.ow ? 4 : 0;
   return products(4) < products(2) ? 4 : 2;
 }
 

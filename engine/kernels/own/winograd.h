@@ -16,7 +16,7 @@ namespace radl::engine::own {
 // Neighbouring tiles of one tile row. Rows are given by address, one outside of the picture as a row of
 // zeros. Columns outside [0, w) are zero.
 struct TileRow {
-  const uint16_t* row[6];
+  const void* row[6];
   // Of gradients of pooled outputs: `row` is the row of windows that the tile's row is in, and a value counts
   // where the same place of this row names its position in the window, 0 to 3. Null: rows are plain.
   const uint8_t* index[6] = {};
@@ -54,7 +54,7 @@ struct TilePositions {
 
 // Where one tile's results go.
 struct TileOutput {
-  uint16_t* y = nullptr;  // its first position
+  void* y = nullptr;  // its first position
   int rows = 0, columns = 0;
   uint8_t* index = nullptr;  // pooled: of the same position; null: not wanted
 };
@@ -88,8 +88,8 @@ struct PairLayout {
 struct PairProduct {
   int pairs = 0;
   int in_blocks = 1, out_blocks = 1;
-  const uint16_t* inputs = nullptr;  // of the first block; the next one is layout.block on
-  const uint16_t* gradients = nullptr;
+  const void* inputs = nullptr;  // of the first block; the next one is layout.block on
+  const void* gradients = nullptr;
   size_t block = 0;
   bool add = false;  // to the sums
   float* sums = nullptr;
@@ -99,6 +99,7 @@ struct PairProduct {
 struct WinogradKernels {
   const char* name;
   const char* isa;
+  int value_bytes; // 2: bf16, 4: fp32
   int tile;        // outputs of a tile in each direction
   bool trims;      // takes low and narrow tiles, and pools
   int places;      // (tile + 2)^2
@@ -112,26 +113,26 @@ struct WinogradKernels {
   void (*open)() = nullptr;
   void (*close)() = nullptr;
   // Weights for product(), of output blocks [begin, end).
-  void (*pack_weights)(const FilterView& f, const float* filters, int begin, int end, uint16_t* weights);
+  void (*pack_weights)(const FilterView& f, const float* filters, int begin, int end, void* weights);
   // The filters' gradient of one block of outputs and one of inputs, from the sums of `parts` threads: place
   // p (column-major) of them begins at sums[part] + at + p * place.
   void (*unpack_gradient)(const FilterView& f, const float* const* sums, int parts, size_t at, size_t place,
                           int out_block, int in_block, float* gradient);
   // values: places * 16 of each tile and block, in an order that product() knows.
-  void (*input)(const TileRow& r, int tiles_in_strip, const TilePositions& at, uint16_t* values);
+  void (*input)(const TileRow& r, int tiles_in_strip, const TilePositions& at, void* values);
   // weights: [block of outputs][j][block of inputs][8 pairs][i][16 outputs][2].
-  void (*product)(const ProductShape& s, const uint16_t* values, const uint16_t* weights,
+  void (*product)(const ProductShape& s, const void* values, const void* weights,
                   const TileOutput* out, float* partial);
   // For the gradient of the weights, pairs of tiles: neighbours of a row of an even number of tiles, or, with
   // `other`, the tiles of each of two rows of the same shape (one of each only, where nothing is trimmed).
   void (*input_pairs)(const TileRow& r, const TileRow* other, const PairLayout& layout,
-                      const TilePositions& at, uint16_t* values);
+                      const TilePositions& at, void* values);
   // The same for the gradient of the outputs: `tile` rows are read.
   void (*gradient_pairs)(const TileRow& r, const TileRow* other, const PairLayout& layout,
-                         const TilePositions& at, uint16_t* values);
+                         const TilePositions& at, void* values);
   // Makes what the two above wrote of one block at one place ready for multiply_pairs(); null: it is.
-  void (*arrange_inputs)(int pairs, uint16_t* values) = nullptr;
-  void (*arrange_gradients)(int pairs, uint16_t* values) = nullptr;
+  void (*arrange_inputs)(int pairs, void* values) = nullptr;
+  void (*arrange_gradients)(int pairs, void* values) = nullptr;
   void (*multiply_pairs)(const PairProduct& p) = nullptr;
 };
 
@@ -153,6 +154,8 @@ class ProductScope {
 
 const WinogradKernels& winograd2_bf16();
 const WinogradKernels& winograd4_bf16();
+const WinogradKernels& winograd4_avx512();  // fp32
+const WinogradKernels& winograd4_avx2();    // fp32
 // By the processor's tile registers, or by their emulation (amx_emulation.h).
 const WinogradKernels& winograd2_amx(bool emulated);
 const WinogradKernels& winograd4_amx(bool emulated);

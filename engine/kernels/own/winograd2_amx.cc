@@ -10,7 +10,13 @@
 namespace radl::engine::own {
 namespace {
 
+#include "engine/kernels/own/vector_avx512.inc"
+// On top of those:
+#include "engine/kernels/own/winograd_bf16.inc"
+// On top of those:
 #include "engine/kernels/own/winograd_common.inc"
+// On top of those:
+#include "engine/kernels/own/winograd_products_bf16.inc"
 
 // On top of those:
 #include "engine/kernels/own/winograd2_tiles.inc"

@@ -8,7 +8,13 @@
 namespace radl::engine::own {
 namespace {
 
+#include "engine/kernels/own/vector_avx512.inc"
+// On top of those:
+#include "engine/kernels/own/winograd_bf16.inc"
+// On top of those:
 #include "engine/kernels/own/winograd_common.inc"
+// On top of those:
+#include "engine/kernels/own/winograd_products_bf16.inc"
 
 // On top of those:
 #include "engine/kernels/own/winograd2_tiles.inc"
@@ -16,8 +22,8 @@ namespace {
 // Where input() puts the values: [block][tile][j][i][16].
 class PlaceWriter {
  public:
-  PlaceWriter(uint16_t* values, int, int tiles, int at, int block)
-      : to_(values + (static_cast<size_t>(block) * tiles + at) * 256) {}
+  PlaceWriter(void* values, int, int tiles, int at, int first)
+      : to_(static_cast<uint16_t*>(values) + (static_cast<size_t>(first / 16) * tiles + at) * 256) {}
   // Rows i and i + 1 of column j.
   [[gnu::always_inline]] void operator()(int i, int j, __m512 low, __m512 high) const {
     _mm512_store_si512(to_ + j * 64 + i * 16, (__m512i)_mm512_cvtne2ps_pbh(high, low));
@@ -126,11 +132,13 @@ template <class F>
   }
 }
 
-void product(const ProductShape& s, const uint16_t* values, const uint16_t* weights, const TileOutput* out,
+void product(const ProductShape& s, const void* all_values, const void* all_weights, const TileOutput* out,
              float* partial) {
+  const uint16_t *values = static_cast<const uint16_t*>(all_values),
+                 *weights = static_cast<const uint16_t*>(all_weights);
   const size_t column = static_cast<size_t>(s.in_blocks) * 1024;
   for (int block = 0; block < blocks_of(s.channels); ++block, weights += 4 * column) {
-    Emit emit(s, block);
+    Emit emit(s, 16 * block);
     Strip strip{values, weights, static_cast<size_t>(s.tiles.tiles()) * 256, s.in_blocks, partial, out};
     if (s.in_blocks <= 2) {
       for_groups(strip, s.tiles.tiles(), 3, [&](const Strip& part, int t) { kWholeTiles[t](part, emit); });
@@ -145,6 +153,7 @@ void product(const ProductShape& s, const uint16_t* values, const uint16_t* weig
 
 constexpr WinogradKernels kKernels{.name = "F(2x2)",
                                    .isa = "avx512_bf16",
+                                   .value_bytes = 2,
                                    .tile = kTile,
                                    .trims = false,
                                    .places = kSide * kSide,

@@ -18,14 +18,15 @@ WinogradGradient::WinogradGradient(const ConvRequest& r, const WinogradKernels& 
     : r_(r),
       kernels_(kernels),
       tiling_(r.geometry, kernels, false, true),
-      rows_(tiling_),
+      rows_(tiling_, kernels.value_bytes),
       view_{r.geometry.oc, r.geometry.c, static_cast<size_t>(r.geometry.c) * 9, 9, false},
       apart_(blocks() * block_sums() * sizeof(float) <= kOwnSums),
       parts_(r.threads) {
   units_in_slot_ = tiling_.segment == 1 || tiling_.trimmed() ? 2 : 1;
   pairs_in_slot_ = std::max(1, tiling_.segment * units_in_slot_ / 2);
   const size_t all = slots(r.geometry.n) * pairs_in_slot_;
-  const size_t pair_bytes = kernels.places * 64 * (tiling_.in_blocks() + tiling_.out_blocks());
+  const size_t pair_bytes =
+      kernels.places * 32 * kernels.value_bytes * (tiling_.in_blocks() + tiling_.out_blocks());
   const size_t bytes = apart_ ? kernels_.cache_mib * kApartPairs : kTogetherPairs;
   plan_strips(std::clamp<size_t>(bytes / pair_bytes, apart_ ? 8 : 64, all));
 }
@@ -41,7 +42,7 @@ void WinogradGradient::plan_strips(size_t pairs) {
 }
 
 size_t WinogradGradient::scratch_bytes() const {
-  const size_t pairs = pair_values(tiling_.in_blocks() + tiling_.out_blocks()) * sizeof(uint16_t);
+  const size_t pairs = pair_bytes(tiling_.in_blocks() + tiling_.out_blocks());
   const size_t sums = blocks() * block_sums() * sizeof(float);
   if (apart_) return sums + pairs;
   const size_t threads = r_.threads;
@@ -105,7 +106,7 @@ size_t WinogradGradient::arrangements() const {
 void WinogradGradient::arrange(size_t begin, size_t end, int pairs, const Pairs& p) const {
   const size_t inputs = static_cast<size_t>(tiling_.in_blocks()) * kernels_.places;
   const auto at = [&](size_t i) {
-    return i / kernels_.places * layout_.block + i % kernels_.places * layout_.place;
+    return (i / kernels_.places * layout_.block + i % kernels_.places * layout_.place) * kernels_.value_bytes;
   };
   for (size_t i = begin; i < end; ++i) {
     if (i < inputs)
@@ -122,8 +123,8 @@ void WinogradGradient::multiply(const Group& g, int place, const TileShapes& pai
   kernels_.multiply_pairs({.pairs = pairs.end_at(row, place / side) - begin,
                            .in_blocks = g.ins,
                            .out_blocks = g.outs,
-                           .inputs = from.inputs + g.in * layout_.block + at,
-                           .gradients = from.gradients + g.out * layout_.block + at,
+                           .inputs = from.inputs + (g.in * layout_.block + at) * kernels_.value_bytes,
+                           .gradients = from.gradients + (g.out * layout_.block + at) * kernels_.value_bytes,
                            .block = layout_.block,
                            .add = add,
                            .sums = sums.at + place * sums.place,
@@ -154,8 +155,8 @@ void WinogradGradient::run_apart(int n, const void* x, const void* dy, float* dw
   parallel_for(r_.threads, strips, 1, [&](size_t begin, size_t end, int thread) {
     const ProductScope scope(kernels_);
     float* sums = parts_[thread];
-    Pairs pairs{reinterpret_cast<uint16_t*>(sums + each), nullptr};
-    pairs.gradients = pairs.inputs + pair_values(tiling_.in_blocks());
+    Pairs pairs{reinterpret_cast<std::byte*>(sums + each), nullptr};
+    pairs.gradients = pairs.inputs + pair_bytes(tiling_.in_blocks());
     for (size_t strip = begin; strip < end; ++strip) {
       const size_t first = strip * strip_, count = std::min(strip_, all - first);
       const TileOrder order(tiling_, static_cast<int>(count), pairs_in_slot_);
@@ -179,9 +180,9 @@ void WinogradGradient::run_apart(int n, const void* x, const void* dy, float* dw
 // Sums: [place][out block][in block][256], or one group's in each thread's scratch.
 void WinogradGradient::run_together(int n, const void* x, const void* dy, float* dw) {
   const size_t all = slots(n), strips = (all + strip_ - 1) / strip_;
-  Pairs pairs{reinterpret_cast<uint16_t*>(r_.workspace->of(0)), nullptr};
-  pairs.gradients = pairs.inputs + pair_values(tiling_.in_blocks());
-  float* sums = reinterpret_cast<float*>(pairs.gradients + pair_values(tiling_.out_blocks()));
+  Pairs pairs{r_.workspace->of(0), nullptr};
+  pairs.gradients = pairs.inputs + pair_bytes(tiling_.in_blocks());
+  float* sums = reinterpret_cast<float*>(pairs.gradients + pair_bytes(tiling_.out_blocks()));
   for (size_t strip = 0; strip < strips; ++strip) {
     const size_t first = strip * strip_, count = std::min(strip_, all - first);
     const TileOrder order(tiling_, static_cast<int>(count), pairs_in_slot_);

@@ -24,14 +24,14 @@ class WinogradGradient {
 
  private:
   struct Pairs {
-    uint16_t *inputs, *gradients;
+    std::byte *inputs, *gradients;
   };
   size_t slots(int n) const;
   // A slot's units; the second one may be beyond the last.
   std::pair<size_t, size_t> units_of(size_t slot) const;
   size_t blocks() const { return static_cast<size_t>(tiling_.in_blocks()) * tiling_.out_blocks(); }
   size_t block_sums() const { return static_cast<size_t>(kernels_.places) * 256; }
-  size_t pair_values(int blocks) const { return blocks * layout_.block; }
+  size_t pair_bytes(int blocks) const { return blocks * layout_.block * kernels_.value_bytes; }
   // The blocks of channels that are multiplied at a time.
   struct Group {
     int in, out;    // the first ones

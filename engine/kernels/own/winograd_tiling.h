@@ -105,8 +105,10 @@ class TileOrder {
 // The rows of units: of what the tiles need, or of the outputs that they are.
 class TileRows {
  public:
-  explicit TileRows(const Tiling& t)
-      : t_(t), zeros_(2 * (static_cast<size_t>(std::max(t.w * t.c, t.ow * t.oc)) + 32)) {}
+  TileRows(const Tiling& t, int value_bytes)
+      : t_(t),
+        value_bytes_(static_cast<size_t>(value_bytes)),
+        zeros_(value_bytes_ * (static_cast<size_t>(std::max(t.w * t.c, t.ow * t.oc)) + 32)) {}
 
   TileRow inputs(const TileUnit& u, const void* x, WindowIndex index = nullptr) const {
     TileRow r = empty(t_.w, t_.c, u.column - t_.pl);
@@ -146,21 +148,22 @@ class TileRows {
     return r;
   }
   void set(TileRow& r, int i, const void* pictures, WindowIndex index, size_t picture, int y, int h) const {
-    const auto* values = static_cast<const uint16_t*>(pictures);
+    const auto* values = static_cast<const std::byte*>(pictures);
     if (!index) {
       const bool inside = y >= 0 && y < h;
-      r.row[i] = inside ? values + (picture * h + y) * r.w * r.channels : zero_;
+      r.row[i] = inside ? values + value_bytes_ * (picture * h + y) * r.w * r.channels : zero_;
       return;
     }
     const bool inside = y >= 0 && y < h / 2 * 2;
     const size_t at = (picture * (h / 2) + y / 2) * (r.w / 2) * r.channels;
-    r.row[i] = inside ? values + at : zero_;
+    r.row[i] = inside ? values + value_bytes_ * at : zero_;
     r.index[i] = inside ? index + at : reinterpret_cast<const uint8_t*>(zero_);
     r.lower[i] = inside && y % 2 ? 2 : 0;
   }
   const Tiling& t_;
+  size_t value_bytes_;
   Buffer zeros_;
-  const uint16_t* zero_ = zeros_.as<uint16_t>();
+  const std::byte* zero_ = zeros_.data();
 };
 
 }  // namespace radl::engine::own
