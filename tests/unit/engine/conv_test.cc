@@ -298,6 +298,46 @@ TEST(TileProducts, AreChosenForThe3x3OfUsualWidths) {
   EXPECT_TRUE(chosen_name(geometry(1, 16, 16, 64, 64, 3, 2, 1), "auto").starts_with("onednn"));
 }
 
+TEST(ConvKernels, OddBlocksOfChannelsInFp32) {
+  for (const Case& test : kTileCases)
+    for (const int threads : {1, 2}) check(test, Type::F32, "winograd4", threads);
+}
+
+// A value that is not a number makes everything that is computed from it one too.
+TEST(ConvKernels, NansAreNotLost) {
+  const ConvGeometry g = geometry(2, 9, 7, 24, 40, 3, 1, 1);
+  for (const char* kernels : {"eigen", "onednn", "direct", "winograd2", "winograd4", "auto"})
+    for (const Type type : {Type::F32, Type::Bf16}) {
+      Result<ChosenConv> made =
+          make_conv({g, type, 2, true, true, std::make_shared<Workspace>(2)}, kernels);
+      if (!made) continue;  // not on this machine
+      ConvKernel& kernel = *made->kernel;
+      Data data(g, type, 5);
+      const int row = 8, column = 6, channel = 23, filter = 39;
+      data.x[((size_t(g.h) + row) * g.w + column) * g.c + channel] = NAN;
+      data.dy[((size_t(g.oh) + row) * g.ow + column) * g.oc + filter] = NAN;
+      const auto x = data.typed(data.x), dy = data.typed(data.dy);
+      kernel.set_weights(data.w.data(), true);
+      std::vector<std::byte> y(dy.size()), dx(x.size());
+      kernel.forward(g.n, x.data(), data.bias.data(), y.data(), nullptr);
+      kernel.backward_data(g.n, dy.data(), dx.data(), false);
+      const auto outputs = data.doubles(y), inputs = data.doubles(dx);
+      for (int r = row - 1; r <= row; ++r)
+        for (int c = column - 1; c <= column; ++c) {
+          const size_t at = (size_t(g.h) + r) * g.w + c;
+          for (int o = 0; o < g.oc; ++o) ASSERT_TRUE(std::isnan(outputs[at * g.oc + o])) << kernel.name();
+          for (int i = 0; i < g.c; ++i) ASSERT_TRUE(std::isnan(inputs[at * g.c + i])) << kernel.name();
+        }
+      std::vector<float> dw(data.w.size()), dbias(g.oc);
+      kernel.backward_weights(g.n, x.data(), dy.data(), dw.data(), dbias.data());
+      for (int o = 0; o < g.oc; ++o)
+        EXPECT_TRUE(std::isnan(dw[(size_t(o) * g.c + channel) * 9 + 4])) << kernel.name() << " " << o;
+      for (int i = 0; i < g.c; ++i)
+        EXPECT_TRUE(std::isnan(dw[(size_t(filter) * g.c + i) * 9 + 4])) << kernel.name() << " " << i;
+      EXPECT_TRUE(std::isnan(dbias[filter])) << kernel.name();
+    }
+}
+
 TEST(ConvKernels, SameThreadsGiveTheSameBits) {
   for (const char* kernels : {"auto", "direct", "winograd2", "winograd4"})
     for (const Type type : {Type::F32, Type::Bf16}) {
