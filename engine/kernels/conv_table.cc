@@ -111,8 +111,7 @@ ChosenConv choose(const ConvRequest& r, int tile) {
 
 bool conv_pools(const ConvRequest& r, const std::string& kernels) {
   const bool amx = r.type == Type::Bf16 && winograd_products() != WinogradProducts::Avx512;
-  return !amx && tile_meant(r, kernels) == 4 &&
-         std::min(r.geometry.oh, r.geometry.ow) >= 2;
+  return !amx && tile_meant(r, kernels) == 4 && std::min(r.geometry.oh, r.geometry.ow) >= 2;
 }
 
 Result<ChosenConv> make_conv(const ConvRequest& r, const std::string& kernels) {

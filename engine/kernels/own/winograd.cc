@@ -50,15 +50,12 @@ class WinogradPass {
     outputs_.resize(static_cast<size_t>(r.threads) * strip_tiles());
   }
 
-  size_t scratch_bytes() const {
-    return value_bytes() + padded_tiles() * kernels_.partial * sizeof(float);
-  }
+  size_t scratch_bytes() const { return value_bytes() + padded_tiles() * kernels_.partial * sizeof(float); }
   size_t memory_bytes() const { return weights_.size(); }
 
   void pack(const own::FilterView& view, const float* filters) {
     parallel_for(r_.threads, tiling_.out_blocks(), 1, [&](size_t begin, size_t end, int) {
-      kernels_.pack_weights(view, filters, static_cast<int>(begin), static_cast<int>(end),
-                            weights_.data());
+      kernels_.pack_weights(view, filters, static_cast<int>(begin), static_cast<int>(end), weights_.data());
     });
   }
 
@@ -121,8 +118,8 @@ class WinogradPass {
     size_t at = ((u.picture * h + row) * w + column) * t.oc;
     for (int i = 0; i < t.segment; ++i, at += static_cast<size_t>(tile) * t.oc)
       out[t.narrow && i + 1 == t.segment ? to.narrow : to.first + i * to.step] = {
-          y + at * kernels_.value_bytes, std::clamp(h - row, 0, tile), std::clamp(w - column - tile * i, 0, tile),
-          index ? index + at : nullptr};
+          y + at * kernels_.value_bytes, std::clamp(h - row, 0, tile),
+          std::clamp(w - column - tile * i, 0, tile), index ? index + at : nullptr};
   }
 
   using Tiling = own::Tiling;

@@ -99,12 +99,12 @@ struct PairProduct {
 struct WinogradKernels {
   const char* name;
   const char* isa;
-  int value_bytes; // 2: bf16, 4: fp32
-  int tile;        // outputs of a tile in each direction
-  bool trims;      // takes low and narrow tiles, and pools
-  int places;      // (tile + 2)^2
-  int partial;     // floats of scratch a tile that product() needs
-  float rounding;  // the error to expect, in parts of the largest value
+  int value_bytes;  // 2: bf16, 4: fp32
+  int tile;         // outputs of a tile in each direction
+  bool trims;       // takes low and narrow tiles, and pools
+  int places;       // (tile + 2)^2
+  int partial;      // floats of scratch a tile that product() needs
+  float rounding;   // the error to expect, in parts of the largest value
   // What scratch memory and weights are rounded up to: tiles of a strip, blocks of inputs, pairs at a place.
   int tile_multiple = 1, block_multiple = 1, pair_multiple = 1;
   int group = 1;      // blocks of inputs and of outputs that multiply_pairs() takes at a time
@@ -121,8 +121,8 @@ struct WinogradKernels {
   // values: places * 16 of each tile and block, in an order that product() knows.
   void (*input)(const TileRow& r, int tiles_in_strip, const TilePositions& at, void* values);
   // weights: [block of outputs][j][block of inputs][8 pairs][i][16 outputs][2].
-  void (*product)(const ProductShape& s, const void* values, const void* weights,
-                  const TileOutput* out, float* partial);
+  void (*product)(const ProductShape& s, const void* values, const void* weights, const TileOutput* out,
+                  float* partial);
   // For the gradient of the weights, pairs of tiles: neighbours of a row of an even number of tiles, or, with
   // `other`, the tiles of each of two rows of the same shape (one of each only, where nothing is trimmed).
   void (*input_pairs)(const TileRow& r, const TileRow* other, const PairLayout& layout,

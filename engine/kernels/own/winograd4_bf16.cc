@@ -22,8 +22,8 @@ namespace {
 // ---- products of forward and backward data ----
 
 struct Groups {
-  static constexpr int kMost = 1;                     // vectors
-  static constexpr int tiles(int) { return 4; }       // whose sums of one column fit into the registers
+  static constexpr int kMost = 1;                // vectors
+  static constexpr int tiles(int) { return 4; }  // whose sums of one column fit into the registers
   static constexpr int at_a_time(int blocks) { return blocks == 1 ? 1 : 4; }
 };
 constexpr int kPartial = kTile * kSide * 16;  // floats a tile: [row][j][16]
@@ -31,7 +31,7 @@ constexpr int kPartial = kTile * kSide * 16;  // floats a tile: [row][j][16]
 // A^T down one column of T tiles, into `partial`.
 template <bool kLow, int T>
 [[gnu::noinline]] void column_of(const uint16_t* values, size_t block_stride, int blocks,
-                                       const uint16_t* weights, float* partial) {
+                                 const uint16_t* weights, float* partial) {
   V m[kSide][T];
   column_products<kSide, T, kLow ? TileShapes::kDropped : -1>(values, kSide * 16, block_stride, blocks,
                                                               weights, m);
@@ -41,15 +41,13 @@ template <bool kLow, int T>
     V down[kTile];
     Transform::output(column, down);
 #pragma GCC unroll 4
-    for (int row = 0; row < kTile - kLow; ++row)
-      store(partial + t * kPartial + row * kSide * 16, down[row]);
+    for (int row = 0; row < kTile - kLow; ++row) store(partial + t * kPartial + row * kSide * 16, down[row]);
   }
 }
 
 template <bool kLow>
 constexpr void (*kColumnOfTiles[])(const uint16_t*, size_t, int, const uint16_t*, float*) = {
-    nullptr, column_of<kLow, 1>, column_of<kLow, 2>, column_of<kLow, 3>,
-    column_of<kLow, 4>};
+    nullptr, column_of<kLow, 1>, column_of<kLow, 2>, column_of<kLow, 3>, column_of<kLow, 4>};
 
 template <bool kLow, int>
 void column_of_tiles(int tiles, const uint16_t* values, size_t block_stride, int blocks,

@@ -21,8 +21,8 @@ struct TileUnit {
   int row, column;
 };
 
-// Which of a window's positions, 0 to 3 row by row, was the largest, [n][oh/2][ow/2][oc]; null: outputs are not
-// pooled.
+// Which of a window's positions, 0 to 3 row by row, was the largest, [n][oh/2][ow/2][oc]; null: outputs are
+// not pooled.
 using WindowIndex = const uint8_t*;
 
 // Units are tile rows, or parts of wide ones; all have `segment` tiles, the last of a row perhaps outside.

@@ -308,8 +308,7 @@ TEST(ConvKernels, NansAreNotLost) {
   const ConvGeometry g = geometry(2, 9, 7, 24, 40, 3, 1, 1);
   for (const char* kernels : {"eigen", "onednn", "direct", "winograd2", "winograd4", "auto"})
     for (const Type type : {Type::F32, Type::Bf16}) {
-      Result<ChosenConv> made =
-          make_conv({g, type, 2, true, true, std::make_shared<Workspace>(2)}, kernels);
+      Result<ChosenConv> made = make_conv({g, type, 2, true, true, std::make_shared<Workspace>(2)}, kernels);
       if (!made) continue;  // not on this machine
       ConvKernel& kernel = *made->kernel;
       Data data(g, type, 5);
