@@ -18,7 +18,7 @@
 #include "runtime/ansible/private_folder.h"
 #include "runtime/base/process.h"
 #include "runtime/net/detached.h"
-#include "runtime/net/quote.h"
+#include "runtime/net/node_path.h"
 #include "runtime/steps/step_log.h"
 
 namespace radl {

@@ -6,10 +6,10 @@
 #include <filesystem>
 
 #include "common/files.h"
+#include "common/text_diff.h"
 #include "compiler/diag/render.h"
 #include "compiler/tools/check/check.h"
 #include "compiler/tools/fmt/format.h"
-#include "compiler/tools/textdiff/textdiff.h"
 #include "runtime/cli/all_commands.h"
 
 namespace radl::cli::fmt_command {

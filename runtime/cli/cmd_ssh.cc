@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "common/files.h"
+#include "common/shell_quote.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/workflow.h"
-#include "runtime/net/quote.h"
 
 namespace radl::cli::ssh_command {
 namespace {

@@ -1,6 +1,7 @@
 // Completion scripts for bash, zsh and fish.
 #include <algorithm>
 
+#include "common/shell_quote.h"
 #include "runtime/cli/outline.h"
 
 namespace radl::cli {
@@ -10,12 +11,6 @@ std::string words(const std::vector<std::string>& list) {
   std::string out;
   for (const std::string& each : list) out += (out.empty() ? "" : " ") + each;
   return out;
-}
-
-std::string single_quoted(const std::string& text) {
-  std::string out = "'";
-  for (char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
 }
 
 std::vector<std::string> option_names(const std::vector<OptionOutline>& options) {
@@ -64,7 +59,7 @@ std::string bash_value(const OptionOutline& option) {
 
 std::string bash_command(const CommandOutline& program, const CommandOutline& command,
                          const std::string& path) {
-  std::string out = "    " + single_quoted(path) + ")\n";
+  std::string out = "    " + shell_quote(path) + ")\n";
   std::vector<OptionOutline> options = all_options(program, command);
   out += "      case \"$prev\" in\n";
   for (const OptionOutline& option : options) {
@@ -96,7 +91,7 @@ void bash_commands(const CommandOutline& program, const CommandOutline& command,
 void bash_paths(const CommandOutline& command, const std::string& path, std::string& out) {
   for (const CommandOutline& each : command.commands) {
     std::string inner = path.empty() ? each.name : path + " " + each.name;
-    out += " " + single_quoted(inner);
+    out += " " + shell_quote(inner);
     bash_paths(each, inner, out);
   }
 }
@@ -177,7 +172,7 @@ void zsh_function(const CommandOutline& program, const CommandOutline& command, 
 // ----------------------------------------------------------------------------------------------------
 
 std::string fish_value(const OptionOutline& option) {
-  if (!option.choices.empty()) return " -x -a " + single_quoted(words(option.choices));
+  if (!option.choices.empty()) return " -x -a " + shell_quote(words(option.choices));
   switch (value_kind(option)) {
     case ValueKind::None:
       return "";
@@ -197,10 +192,10 @@ std::string fish_value(const OptionOutline& option) {
 
 void fish_options(const std::vector<OptionOutline>& options, const std::string& condition, std::string& out) {
   for (const OptionOutline& option : options) {
-    out += "complete -c radlc" + (condition.empty() ? "" : " -n " + single_quoted(condition));
+    out += "complete -c radlc" + (condition.empty() ? "" : " -n " + shell_quote(condition));
     for (const std::string& name : option.names)
       out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
-    out += fish_value(option) + " -d " + single_quoted(option.description) + "\n";
+    out += fish_value(option) + " -d " + shell_quote(option.description) + "\n";
   }
 }
 
@@ -210,15 +205,15 @@ void fish_commands(const CommandOutline& command, const std::string& path, std::
       path.empty() ? "not __fish_seen_subcommand_from " + names
                    : "__fish_seen_subcommand_from " + path + "; and not __fish_seen_subcommand_from " + names;
   for (const CommandOutline& each : command.commands) {
-    out += "complete -c radlc -n " + single_quoted(here) + " -a " + each.name + " -d " +
-           single_quoted(each.description) + "\n";
+    out += "complete -c radlc -n " + shell_quote(here) + " -a " + each.name + " -d " +
+           shell_quote(each.description) + "\n";
   }
   for (const CommandOutline& each : command.commands) {
     std::string condition = "__fish_seen_subcommand_from " + each.name;
     if (!path.empty()) condition = "__fish_seen_subcommand_from " + path + "; and " + condition;
     fish_options(each.options, condition, out);
     if (each.commands.empty() && !each.positionals.empty()) {
-      out += "complete -c radlc -n " + single_quoted(condition) + fish_value(each.positionals[0]) + "\n";
+      out += "complete -c radlc -n " + shell_quote(condition) + fish_value(each.positionals[0]) + "\n";
     }
     if (!each.commands.empty()) fish_commands(each, each.name, out);
   }

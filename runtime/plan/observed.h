@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/steps/step_runner.h"
+#include "runtime/base/change.h"
 
 namespace radl {
 
@@ -19,8 +19,8 @@ struct Drift {
 };
 
 struct Observed {
-  std::vector<Drift> resources;            // by address
-  std::map<std::string, Json> attributes;  // of nodes that answered: as they are now
+  std::vector<Drift> resources;                      // by address
+  std::map<std::string, nlohmann::json> attributes;  // of nodes that answered: as they are now
   std::map<std::string, std::vector<Change>>
       steps;                                   // step id -> what running it would change; empty: as wanted
   std::map<std::string, std::string> unknown;  // step or node -> why it could not be looked at

@@ -1,7 +1,7 @@
 // One page without scripts or outside parts, to be attached to a review.
 #include <fmt/format.h>
 
-#include "runtime/plan/line_diff.h"
+#include "common/text_diff.h"
 #include "runtime/plan/render.h"
 
 namespace radl {
@@ -47,9 +47,11 @@ std::string change_html(const std::string& field, const Json& before, const Json
   bool texts = before.is_string() && after.is_string();
   if (texts && (before.dump() + after.dump()).find("\\n") != std::string::npos) {
     std::string lines;
-    for (const std::string& line : line_diff(before.get<std::string>(), after.get<std::string>())) {
-      const char* kind = line[0] == '+' ? "create" : line[0] == '-' ? "delete" : "why";
-      lines += fmt::format("<span class=\"{}\">{}</span>\n", kind, escape(line));
+    std::string hunks = diff_hunks(before.get<std::string>(), after.get<std::string>(), 2);
+    for (std::string_view line : split_lines(hunks)) {
+      if (line.ends_with('\n')) line.remove_suffix(1);
+      const char* kind = line.starts_with('+') ? "create" : line.starts_with('-') ? "delete" : "why";
+      lines += fmt::format("<span class=\"{}\">{}</span>\n", kind, escape(std::string(line)));
     }
     return fmt::format("<div>{}<pre>{}</pre></div>", escape(field), lines);
   }

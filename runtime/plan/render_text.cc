@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/plan/line_diff.h"
+#include "common/text_diff.h"
 #include "runtime/plan/render.h"
 
 namespace radl {
@@ -203,9 +203,15 @@ class Text {
   }
 
   void diff(const std::string& before, const std::string& after) {
-    for (const std::string& line : line_diff(before, after)) {
-      const char* color = line[0] == '+' ? "\x1b[32m" : line[0] == '-' ? "\x1b[31m" : "\x1b[2m";
-      out_ += "          " + paint(color, line) + "\n";
+    colored_diff(diff_hunks(before, after, 2));
+  }
+
+  // Each line in the colour of what happens to it.
+  void colored_diff(const std::string& hunks) {
+    for (std::string_view line : split_lines(hunks)) {
+      if (line.ends_with('\n')) line.remove_suffix(1);
+      const char* color = line.starts_with('+') ? "\x1b[32m" : line.starts_with('-') ? "\x1b[31m" : "\x1b[2m";
+      out_ += "          " + paint(color, std::string(line)) + "\n";
     }
   }
 
@@ -227,16 +233,7 @@ class Text {
       return;
     }
     out_ += "        " + name + "\n";
-    for (size_t begin = 0; begin < change.diff.size();) {
-      size_t end = std::min(change.diff.find('\n', begin), change.diff.size());
-      std::string line = change.diff.substr(begin, end - begin);
-      const char* color = line.empty()     ? ""
-                          : line[0] == '+' ? "\x1b[32m"
-                          : line[0] == '-' ? "\x1b[31m"
-                                           : "\x1b[2m";
-      out_ += "          " + paint(color, line) + "\n";
-      begin = end + 1;
-    }
+    colored_diff(change.diff);
   }
 
   void outputs() {

@@ -7,7 +7,7 @@
 
 #include "common/digest.h"
 #include "common/files.h"
-#include "runtime/net/ssh/remote.h"
+#include "runtime/base/local_digest.h"
 
 namespace radl {
 
@@ -24,7 +24,7 @@ Result<std::vector<ManifestEntry>> local_manifest(const std::string& folder) {
     if (at->is_symlink()) {
       entries.push_back({"link", sha256_hex(fs::read_symlink(at->path(), error).string()), relative});
     } else if (at->is_regular_file()) {
-      auto digest = ssh::local_digest(path);  // reads a file again only when it has changed
+      auto digest = local_digest(path);  // reads a file again only when it has changed
       if (!digest) return digest.status();
       entries.push_back({fmt::format("{:04o}", static_cast<unsigned>(at->status().permissions()) & 07777),
                          *digest, relative});

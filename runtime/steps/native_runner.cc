@@ -7,8 +7,8 @@
 
 #include "common/clock.h"
 #include "common/digest.h"
+#include "common/shell_quote.h"
 #include "runtime/base/redact.h"
-#include "runtime/net/quote.h"
 #include "runtime/steps/native/resource.h"
 #include "runtime/steps/native/stage.h"
 #include "runtime/steps/step_log.h"
@@ -224,8 +224,11 @@ class NativeRun {
       for (const auto& staged : batch[k].staged) {
         if (Status s = native::stage(*remote_, staged); !s.ok()) return fail(first + k, s);
       }
+      // Not `( ... ) || ...`: a shell ignores errexit in a list's first part. And what runs must not read the
+      // rest of this script as its input.
       script +=
-          fmt::format("( set -e\n{}) || {{ r=$?; echo \"{} {} $r\"; exit 0; }}\n", batch[k].script, mark, k);
+          fmt::format("( set -e\n{}) </dev/null\nr=$?\n[ $r = 0 ] || {{ echo \"{} {} $r\"; exit 0; }}\n",
+                      batch[k].script, mark, k);
       last = first + k;
     }
     script += fmt::format("echo '{} done'\n", mark);

@@ -14,7 +14,8 @@
 
 #include "common/digest.h"
 #include "common/files.h"
-#include "runtime/net/quote.h"
+#include "runtime/base/local_digest.h"
+#include "runtime/net/node_path.h"
 #include "runtime/net/ssh/remote.h"
 #include "runtime/steps/manifest.h"
 
@@ -61,19 +62,19 @@ Result<std::string> cached_copy(const Context& context, const std::string& local
   std::lock_guard lock(mutex);
   std::string folder = context.work_directory + "/cache";
   std::string path = fmt::format("{}/{}-{:o}", folder, sha256, mode);
-  auto there = ssh::local_digest(path);
+  auto there = local_digest(path);
   if (there && *there == sha256) return path;
   if (Status s = make_directories(folder, 0700); !s.ok()) return s;
   ::unlink(path.c_str());  // damaged, or changed by a node
   std::string temporary = path + ".tmp-" + to_hex(random_bytes(4));
   if (Status s = copy_file(local_path, temporary, mode & 0555); !s.ok()) return s;
-  auto digest = ssh::local_digest(local_path);  // read again only if it was changed meanwhile
+  auto digest = local_digest(local_path);  // read again only if it was changed meanwhile
   if (!digest || *digest != sha256) {
     ::unlink(temporary.c_str());
     return digest ? Status(Code::Conflict, local_path + ": changed while it was copied") : digest.status();
   }
   if (::rename(temporary.c_str(), path.c_str()) != 0) return errno_status(errno, path);
-  ssh::remember_digest(path, sha256);
+  remember_digest(path, sha256);
   return path;
 }
 
@@ -96,7 +97,7 @@ bool within_reach(const NodeHandle& node, const std::string& path) {
 
 Result<bool> place_directly(const Context& context, const std::string& local_path, const std::string& sha256,
                             const std::string& path, unsigned mode) {
-  auto there = ssh::local_digest(path);
+  auto there = local_digest(path);
   struct stat info {};
   if (there && *there == sha256 && ::lstat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode)) return false;
   auto copy = cached_copy(context, local_path, sha256, mode);
@@ -104,7 +105,7 @@ Result<bool> place_directly(const Context& context, const std::string& local_pat
   if (Status s = make_directories(parent_path(path), 0755); !s.ok()) return s;
   std::string temporary = path + ".tmp-" + to_hex(random_bytes(4));
   if (::link(copy->c_str(), temporary.c_str()) == 0) {
-    ssh::remember_digest(*copy, sha256);  // the link count alone has changed
+    remember_digest(*copy, sha256);  // the link count alone has changed
   } else {
     if (Status s = copy_file(*copy, temporary, mode & 0555); !s.ok()) return s;
   }
@@ -120,7 +121,7 @@ Result<bool> place_directly(const Context& context, const std::string& local_pat
 
 Result<bool> place_file(const NodeHandle& node, const Context& context, const std::string& local_path,
                         const std::string& remote_path, unsigned mode) {
-  auto digest = ssh::local_digest(local_path);
+  auto digest = local_digest(local_path);
   if (!digest) return digest.status();
   std::string direct = below_home(node, remote_path);
   if (within_reach(node, direct)) return place_directly(context, local_path, *digest, direct, mode);

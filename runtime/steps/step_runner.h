@@ -11,6 +11,7 @@
 
 #include "common/status.h"
 #include "compiler/ir/ir.h"
+#include "runtime/base/change.h"
 #include "runtime/net/remote.h"
 #include "runtime/providers/provider.h"
 
@@ -25,14 +26,6 @@ struct NodeHandle {
   std::function<Result<Remote*>()> connect;
 };
 
-// One thing that a step would do, or did.
-struct Change {
-  std::string resource;  // "file '/etc/motd'"
-  std::string what;      // "content", "mode", "run", ...
-  Json before, after;    // null: absent or not known; secrets masked
-  std::string diff;      // unified diff of text content, may be empty
-};
-
 struct StepEvent {
   std::string step, node;
   std::string kind;  // "task", "output", "progress", "metric"
@@ -45,10 +38,10 @@ struct StepContext {
   // Every node of the infrastructure that is there now, for inventories.
   std::function<std::vector<NodeHandle>()> all_nodes = [] { return std::vector<NodeHandle>(); };
   std::function<void(const StepEvent&)> emit = [](const StepEvent&) {};
-  std::string log_path;   // the step's full log on this machine
-  Json previous_product;  // of an earlier run, null if none
+  std::string log_path;                             // the step's full log on this machine
+  Json previous_product;                            // of an earlier run, null if none
   std::chrono::steady_clock::time_point run_begun;  // the apply that this step is part of
-  bool resume = false;    // Training: go on from the last checkpoint if there is one; false: start anew
+  bool resume = false;  // Training: go on from the last checkpoint if there is one; false: start anew
 };
 
 struct StepOutcome {

@@ -1,8 +1,8 @@
 // Answers that change the text: formatting and quick fixes.
+#include "common/text_diff.h"
 #include "compiler/tools/fmt/format.h"
 #include "compiler/tools/lsp/answers.h"
 #include "compiler/tools/lsp/findings.h"
-#include "compiler/tools/textdiff/textdiff.h"
 
 namespace radl::lsp {
 namespace {

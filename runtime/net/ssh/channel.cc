@@ -5,7 +5,7 @@
 #include <array>
 #include <cstring>
 
-#include "runtime/net/quote.h"
+#include "common/shell_quote.h"
 #include "runtime/net/ssh/session.h"
 
 namespace radl::ssh {

@@ -1,16 +1,15 @@
-// What both transports say to the node's shell about files, and local files' digests.
+// What both transports say to the node's shell about files, and local files as sources of a transfer.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <map>
 #include <sstream>
 
 #include "common/digest.h"
 #include "common/files.h"
-#include "runtime/net/quote.h"
+#include "runtime/net/node_path.h"
 #include "runtime/net/ssh/remote.h"
 
 namespace radl::ssh {
@@ -21,16 +20,6 @@ std::string last_line(const std::string& text) {
   while (!trimmed.empty() && (trimmed.back() == '\n' || trimmed.back() == ' ')) trimmed.pop_back();
   size_t begin = trimmed.rfind('\n');
   return begin == std::string::npos ? trimmed : trimmed.substr(begin + 1);
-}
-
-struct DigestCache {
-  std::mutex mutex;
-  std::map<std::string, std::pair<std::string, std::string>> known;  // path -> stamp, digest
-};
-
-DigestCache& digest_cache() {
-  static DigestCache cache;  // content is a function of the stamp: safe to share
-  return cache;
 }
 
 }  // namespace
@@ -124,41 +113,6 @@ Result<size_t> FileSource::read_at(unsigned long long offset, char* out, size_t 
     if (n >= 0) return static_cast<size_t>(n);
     if (errno != EINTR) return errno_status(errno, path_);
   }
-}
-
-namespace {
-
-// Changes whenever the content may have.
-std::string stamp_of(const struct stat& info) {
-  return fmt::format("{}.{}.{}.{}.{}.{}.{}", info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec,
-                     info.st_mtim.tv_nsec, info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
-}
-
-}  // namespace
-
-Result<std::string> local_digest(const std::string& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return errno_status(errno, path);
-  std::string stamp = stamp_of(info);
-  auto& cache = digest_cache();
-  {
-    std::lock_guard lock(cache.mutex);
-    auto found = cache.known.find(path);
-    if (found != cache.known.end() && found->second.first == stamp) return found->second.second;
-  }
-  auto digest = sha256_file(path);
-  if (!digest) return digest;
-  std::lock_guard lock(cache.mutex);
-  cache.known[path] = {stamp, *digest};
-  return digest;
-}
-
-void remember_digest(const std::string& path, const std::string& digest) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return;
-  auto& cache = digest_cache();
-  std::lock_guard lock(cache.mutex);
-  cache.known[path] = {stamp_of(info), digest};
 }
 
 }  // namespace radl::ssh

@@ -9,9 +9,11 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/shell_quote.h"
+#include "runtime/base/local_digest.h"
 #include "runtime/base/process.h"
 #include "runtime/net/detached.h"
-#include "runtime/net/quote.h"
+#include "runtime/net/node_path.h"
 #include "runtime/net/ssh/keys.h"
 #include "runtime/net/ssh/remote.h"
 

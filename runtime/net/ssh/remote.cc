@@ -8,7 +8,8 @@
 #include <thread>
 
 #include "common/digest.h"
-#include "runtime/net/quote.h"
+#include "runtime/base/local_digest.h"
+#include "runtime/net/node_path.h"
 #include "runtime/net/ssh/openssh.h"
 
 namespace radl::ssh {

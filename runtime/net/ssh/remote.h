@@ -61,9 +61,4 @@ class FileSource : public ByteSource {
   unsigned long long size_;
 };
 
-// SHA-256 of a local file, remembered while its size, inode and times stay as they were.
-Result<std::string> local_digest(const std::string& path);
-// This file, just written by us, has this digest.
-void remember_digest(const std::string& path, const std::string& digest);
-
 }  // namespace radl::ssh

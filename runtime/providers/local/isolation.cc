@@ -11,9 +11,9 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/shell_quote.h"
 #include "runtime/base/process.h"
 #include "runtime/net/detached.h"
-#include "runtime/net/quote.h"
 #include "runtime/providers/local/network.h"
 
 namespace radl::local {

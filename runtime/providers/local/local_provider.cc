@@ -18,7 +18,7 @@
 #include "runtime/providers/local/network.h"
 #include "runtime/providers/local/node_directory.h"
 #include "runtime/providers/local/node_process.h"
-#include "runtime/providers/local/quote.h"
+#include "runtime/providers/local/price_quote.h"
 
 namespace radl::local {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "common/digest.h"
 #include "common/files.h"
-#include "runtime/net/quote.h"
+#include "common/shell_quote.h"
 #include "runtime/net/ssh/keys.h"
 #include "runtime/providers/local/isolation.h"
 #include "runtime/providers/local/network.h"

@@ -1,7 +1,8 @@
 // command, wait_for: what runs, or waits for something that runs.
 #include <fmt/format.h>
 
-#include "runtime/net/quote.h"
+#include "common/shell_quote.h"
+#include "runtime/net/node_path.h"
 #include "runtime/steps/native/resource.h"
 
 namespace radl::native {

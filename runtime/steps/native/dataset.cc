@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "common/digest.h"
-#include "runtime/net/quote.h"
+#include "runtime/net/node_path.h"
 #include "runtime/steps/dataset.h"
 #include "runtime/steps/manifest.h"
 #include "runtime/steps/native/resource.h"

@@ -6,10 +6,11 @@
 
 #include "common/digest.h"
 #include "common/files.h"
-#include "runtime/net/quote.h"
+#include "common/shell_quote.h"
+#include "common/text_diff.h"
+#include "runtime/net/node_path.h"
 #include "runtime/steps/manifest.h"
 #include "runtime/steps/native/resource.h"
-#include "runtime/steps/text_diff.h"
 
 namespace radl::native {
 namespace {
@@ -29,6 +30,11 @@ Status hidden(const Item& item, const Facts& facts) {
 
 std::string short_digest(const std::string& sha256) {
   return sha256.empty() ? "" : "sha256:" + sha256.substr(0, 12);
+}
+
+std::string shown_diff(const std::string& before, const std::string& after) {
+  if ((before + after).find('\0') == std::string::npos) return diff_hunks(before, after);
+  return fmt::format("(binary content differs: {} -> {} bytes)\n", before.size(), after.size());
 }
 
 std::string make_parent(const std::string& path) {
@@ -113,7 +119,7 @@ class FileKind : public Kind {
     auto before = base64_decode(get(seen, "content"));
     bool known = seen.count("content") > 0 || get(seen, "kind") != "file";
     std::string diff =
-        known && before ? unified_diff(*before, after)
+        known && before ? shown_diff(*before, after)
                         : fmt::format("(content differs: {} -> {} bytes)\n", get(seen, "size"), after.size());
     std::string digest = sha256_hex(after);
     Json was = get(seen, "sha256").empty() ? Json() : Json(short_digest(get(seen, "sha256")));

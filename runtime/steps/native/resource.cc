@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/digest.h"
-#include "runtime/net/quote.h"
+#include "common/shell_quote.h"
 #include "runtime/steps/manifest.h"
 
 namespace radl::native {

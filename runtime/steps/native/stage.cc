@@ -8,7 +8,7 @@
 
 #include "common/digest.h"
 #include "runtime/base/process.h"
-#include "runtime/net/quote.h"
+#include "runtime/net/node_path.h"
 #include "runtime/net/ssh/remote.h"
 
 namespace radl::native {

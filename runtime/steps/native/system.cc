@@ -5,7 +5,8 @@
 #include <sstream>
 
 #include "common/digest.h"
-#include "runtime/net/quote.h"
+#include "common/shell_quote.h"
+#include "runtime/net/node_path.h"
 #include "runtime/steps/native/resource.h"
 
 namespace radl::native {
@@ -268,7 +269,8 @@ class MountKind : public Kind {
   Result<std::string> look(const Item& item) const override {
     std::string path = shell_path(item.resource->name);
     return fmt::format(
-        "m={0}; [ -d \"$m\" ] && say folder yes\nwhile read -r d p t o r; do if [ \"$p\" = \"$m\" ]; then say "
+        "m={0}; [ -d \"$m\" ] && say folder yes\nwhile read -r d p t o r; do if [ \"$p\" = \"$m\" ]; then "
+        "say "
         "device \"$d\"; say fstype \"$t\"; fi; done < /proc/mounts\n"
         "[ -f /etc/fstab ] && while read -r d p t o r; do case $d in \\#*) continue;; esac; [ \"$p\" = "
         "\"$m\" ] && say fstab \"$d $t $o\"; done < /etc/fstab\n"

@@ -9,9 +9,9 @@
 #include <sstream>
 
 #include "common/digest.h"
+#include "runtime/base/local_digest.h"
 #include "runtime/base/process.h"
-#include "runtime/net/quote.h"
-#include "runtime/net/ssh/remote.h"
+#include "runtime/net/node_path.h"
 #include "runtime/steps/dataset.h"
 #include "runtime/steps/place.h"
 
@@ -45,11 +45,11 @@ Result<Bundle> find_bundle() {
     else if (name.starts_with('/'))
       bundle.loader = name;
   }
-  auto digest = ssh::local_digest(*program);
+  auto digest = local_digest(*program);
   if (!digest) return digest.status();
   std::string all = *digest;
   for (const auto& [name, path] : bundle.libraries) {
-    auto one = ssh::local_digest(path);
+    auto one = local_digest(path);
     if (!one) return one.status();
     all += name + *one;
   }
@@ -63,7 +63,7 @@ Result<Bundle> bundle_once() {
   std::lock_guard lock(mutex);
   auto program = find_engine();
   if (!program) return program.status();
-  auto digest = ssh::local_digest(*program);
+  auto digest = local_digest(*program);
   if (!digest) return digest.status();
   auto found = known.find(*program + *digest);
   if (found != known.end()) return found->second;

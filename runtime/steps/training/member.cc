@@ -11,7 +11,9 @@
 
 #include "common/digest.h"
 #include "common/files.h"
-#include "runtime/net/quote.h"
+#include "common/shell_quote.h"
+#include "runtime/base/local_digest.h"
+#include "runtime/net/node_path.h"
 #include "runtime/net/ssh/remote.h"
 
 namespace radl::training {
@@ -230,7 +232,7 @@ Result<size_t> Member::fetch(const std::string& below, const std::string& local_
     std::string name = line.substr(68), local = local_folder + "/" + name;  // DIGEST, two blanks, "./"
     if (("/" + name + "/").find("/../") != std::string::npos)
       return Status(Code::Corrupt, address() + ": lists a file outside of its folder");
-    auto there = ssh::local_digest(local);
+    auto there = local_digest(local);
     if (there && *there == line.substr(0, 64)) continue;
     if (Status s = make_directories(parent_path(local)); !s.ok()) return s;
     if (Status s = fetch_file(below + "/" + name, local); !s.ok()) return s;

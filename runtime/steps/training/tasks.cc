@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "common/digest.h"
-#include "runtime/net/quote.h"
+#include "runtime/net/node_path.h"
 
 namespace radl::training {
 namespace {

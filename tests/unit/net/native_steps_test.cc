@@ -6,67 +6,13 @@
 #include <fstream>
 
 #include "runtime/providers/local/isolation.h"
-#include "runtime/steps/native_runner.h"
-#include "runtime/steps/text_diff.h"
-#include "tests/support/test_nodes.h"
+#include "tests/support/native_steps.h"
 
 namespace radl {
 namespace {
 
 using test::contains;
-using test::TestNodes;
-
-struct StepsFixture {
-  explicit StepsFixture(local::Isolation isolation) : nodes(isolation), handle(nodes.handle("worker[0]")) {
-    step.id = "worker[0]/tools";
-    step.recipe = "tools";
-    step.nodes = {"worker[0]"};
-    step.digest = "1";
-    context.context = &nodes.context;
-    context.log_path = nodes.folder.path("step.log");
-    context.emit = [this](const StepEvent& event) { events.push_back(event); };
-  }
-  void add(const std::string& type, const std::string& name, Json properties) {
-    step.resources.push_back({type, name, std::move(properties), {}});
-  }
-  // Runs the step and gives what was changed, or fails the test.
-  std::vector<Change> run() {
-    auto outcome = runner->run(context, step, {handle});
-    if (!outcome) {
-      ADD_FAILURE() << outcome.status().text();
-      return {};
-    }
-    product = outcome->product;
-    return outcome->changes;
-  }
-  std::vector<Change> observe() {
-    auto changes = runner->observe(context, step, {handle});
-    if (!changes) {
-      ADD_FAILURE() << changes.status().text();
-      return {};
-    }
-    return *changes;
-  }
-  Status error() {
-    auto outcome = runner->run(context, step, {handle});
-    return outcome ? Status() : outcome.status();
-  }
-  std::string home(const std::string& below) {
-    return handle.attributes.at("home").get<std::string>() + "/" + below;
-  }
-  std::string shell(const std::string& command) {
-    auto result = (*handle.connect())->exec(command);
-    return result ? result->out : result.status().text();
-  }
-
-  TestNodes nodes;
-  NodeHandle handle;
-  ir::Step step;
-  StepContext context;
-  std::vector<StepEvent> events;
-  Json product;
-  std::unique_ptr<StepRunner> runner = make_native_runner();
-};
+using test::StepsFixture;
 
 struct NativeTest : testing::Test, StepsFixture {
   NativeTest() : StepsFixture(local::Isolation::Off) {}
@@ -271,32 +217,6 @@ TEST_F(IsolatedStepsTest, SystemFilesUsersAndServices) {
   EXPECT_EQ(changes[1].what, "restart");
   steps->step.resources = {{"service", "no-such-service", {{"state", "running"}}, {}}};
   EXPECT_TRUE(contains(steps->error().message(), "no /etc/init.d/no-such-service"));
-}
-
-TEST(UnifiedDiff, LooksLikeDiffU) {
-  EXPECT_EQ(unified_diff("same\n", "same\n"), "");
-  EXPECT_EQ(unified_diff("", "new\n"), "@@ -0,0 +1 @@\n+new\n");
-  EXPECT_EQ(unified_diff("a\nb", "a\nc"),
-            "@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n");
-  test::TemporaryFolder folder;
-  // Against diff itself, on texts with scattered changes.
-  for (unsigned seed = 1; seed <= 40; ++seed) {
-    std::string before, after;
-    unsigned state = seed;
-    for (int line = 0; line < 60; ++line) {
-      state = state * 1103515245 + 12345;
-      std::string text = "line " + std::to_string(line) + "\n";
-      if ((state >> 16) % 10 != 0) before += text;
-      if ((state >> 18) % 9 != 0) after += text;
-      if ((state >> 20) % 13 == 0) after += "added\n";
-    }
-    ASSERT_TRUE(write_file_atomic(folder.path("a"), before).ok() &&
-                write_file_atomic(folder.path("b"), after).ok());
-    ASSERT_TRUE(write_file_atomic(folder.path("d"), "--- a\n+++ b\n" + unified_diff(before, after)).ok());
-    if (before == after) continue;
-    std::string patch = "cd " + folder.path() + " && cp a c && patch -s c d && cmp c b";
-    EXPECT_EQ(std::system(patch.c_str()), 0) << seed;
-  }
 }
 
 }  // namespace

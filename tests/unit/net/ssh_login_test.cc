@@ -10,7 +10,6 @@
 #include <thread>
 
 #include "runtime/base/process.h"
-#include "runtime/net/quote.h"
 #include "runtime/net/ssh/keys.h"
 #include "runtime/net/ssh/openssh.h"
 #include "runtime/providers/local/isolation.h"

@@ -1,4 +1,4 @@
-#include "runtime/providers/local/quote.h"
+#include "runtime/providers/local/price_quote.h"
 
 #include <fmt/format.h>
 

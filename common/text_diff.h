@@ -1,4 +1,4 @@
-// Line-wise differences of two texts: for `fmt --diff`, for formatting edits in editors.
+// Line-wise differences of two texts: what plans and `fmt --diff` show, and formatting edits in editors.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,11 @@ std::vector<std::string_view> split_lines(std::string_view text);
 std::vector<LineChange> diff_lines(const std::vector<std::string_view>& before,
                                    const std::vector<std::string_view>& after);
 
-// Unified format as of `diff -u`, "" when equal. `patch` reads it.
+// The hunks of `diff -u` with `context` unchanged lines around each change; "" when equal.
+std::string diff_hunks(std::string_view before, std::string_view after, size_t context = 3);
+
+// The same below a header that names both sides. `patch` reads it.
 std::string unified_diff(std::string_view before, std::string_view after, std::string_view before_name,
-                         std::string_view after_name, size_t context = 3);
+                         std::string_view after_name);
 
 }  // namespace radl

@@ -1,17 +1,8 @@
-#include "runtime/net/quote.h"
+#include "runtime/net/node_path.h"
+
+#include "common/shell_quote.h"
 
 namespace radl {
-
-std::string shell_quote(std::string_view text) {
-  std::string out = "'";
-  for (char c : text) {
-    if (c == '\'')
-      out += "'\\''";
-    else
-      out += c;
-  }
-  return out + "'";
-}
 
 std::string sftp_path(std::string_view path) {
   if (path == "~") return ".";

@@ -1,4 +1,4 @@
-#include "compiler/tools/textdiff/textdiff.h"
+#include "common/text_diff.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -143,12 +143,10 @@ std::vector<LineChange> diff_lines(const std::vector<std::string_view>& before,
   return Differ(std::move(a), std::move(b)).run();
 }
 
-std::string unified_diff(std::string_view before, std::string_view after, std::string_view before_name,
-                         std::string_view after_name, size_t context) {
+std::string diff_hunks(std::string_view before, std::string_view after, size_t context) {
   auto a = split_lines(before), b = split_lines(after);
   auto changes = diff_lines(a, b);
-  if (changes.empty()) return "";
-  std::string out = "--- " + std::string(before_name) + "\n+++ " + std::string(after_name) + "\n";
+  std::string out;
   for (size_t first = 0; first < changes.size();) {
     size_t last = first;  // changes near each other share a hunk
     while (last + 1 < changes.size() && changes[last + 1].old_begin - changes[last].old_end <= 2 * context)
@@ -169,6 +167,13 @@ std::string unified_diff(std::string_view before, std::string_view after, std::s
     first = last + 1;
   }
   return out;
+}
+
+std::string unified_diff(std::string_view before, std::string_view after, std::string_view before_name,
+                         std::string_view after_name) {
+  std::string hunks = diff_hunks(before, after);
+  if (hunks.empty()) return hunks;
+  return "--- " + std::string(before_name) + "\n+++ " + std::string(after_name) + "\n" + hunks;
 }
 
 }  // namespace radl

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <random>
 
-#include "compiler/tools/textdiff/textdiff.h"
+#include "common/files.h"
+#include "common/text_diff.h"
+#include "tests/support/temporary_folder.h"
 
 namespace radl {
 namespace {
@@ -73,6 +75,32 @@ TEST(TextDiff, UnifiedFormat) {
             "@@ -10,3 +10,4 @@\n 10\n 11\n 12\n+end\n\\ No newline at end of file\n");
   EXPECT_EQ(unified_diff("same\n", "same\n", "a", "b"), "");
   EXPECT_EQ(unified_diff("", "x\n", "a", "b"), "--- a\n+++ b\n@@ -0,0 +1 @@\n+x\n");
+}
+
+TEST(TextDiff, HunksArePatches) {
+  EXPECT_EQ(diff_hunks("same\n", "same\n"), "");
+  EXPECT_EQ(diff_hunks("", "new\n"), "@@ -0,0 +1 @@\n+new\n");
+  EXPECT_EQ(diff_hunks("a\nb", "a\nc"),
+            "@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n");
+  test::TemporaryFolder folder;
+  // Against diff itself, on texts with scattered changes.
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    std::string before, after;
+    unsigned state = seed;
+    for (int line = 0; line < 60; ++line) {
+      state = state * 1103515245 + 12345;
+      std::string text = "line " + std::to_string(line) + "\n";
+      if ((state >> 16) % 10 != 0) before += text;
+      if ((state >> 18) % 9 != 0) after += text;
+      if ((state >> 20) % 13 == 0) after += "added\n";
+    }
+    ASSERT_TRUE(write_file_atomic(folder.path() + "/a", before).ok() &&
+                write_file_atomic(folder.path() + "/b", after).ok());
+    ASSERT_TRUE(write_file_atomic(folder.path() + "/d", "--- a\n+++ b\n" + diff_hunks(before, after)).ok());
+    if (before == after) continue;
+    std::string patch = "cd " + folder.path() + " && cp a c && patch -s c d && cmp c b";
+    EXPECT_EQ(std::system(patch.c_str()), 0) << seed;
+  }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Text as one word of a POSIX shell.
+// Paths on a node.
 #pragma once
 
 #include <string>
@@ -6,10 +6,7 @@
 
 namespace radl {
 
-// 'it'\''s'
-std::string shell_quote(std::string_view text);
-
-// A path on a node for the shell: `~/x` becomes "$HOME"/'x', and a relative one is below "$HOME" too.
+// For the shell, as one word: `~/x` becomes "$HOME"/'x', and a relative one is below "$HOME" too.
 std::string shell_path(std::string_view path);
 
 // The same path for SFTP, whose relative paths are below the login user's home: `~/x` becomes `x`.
