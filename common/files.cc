@@ -8,7 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "common/digest.h"
+#include "common/new_file.h"
 
 namespace radl {
 namespace {
@@ -19,17 +19,6 @@ struct Descriptor {
     if (fd >= 0) ::close(fd);
   }
 };
-
-Status write_all(int fd, std::string_view content, const std::string& path) {
-  while (!content.empty()) {
-    ssize_t n = ::write(fd, content.data(), content.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return errno_status(errno, path);
-    content.remove_prefix(static_cast<size_t>(n));
-  }
-  if (::fsync(fd) != 0) return errno_status(errno, path);
-  return {};
-}
 
 }  // namespace
 
@@ -92,26 +81,11 @@ Result<std::string> read_file(const std::string& path, size_t limit) {
 }
 
 Status write_file_atomic(const std::string& path, std::string_view content, unsigned mode) {
-  std::string temporary = path + ".tmp-" + to_hex(random_bytes(4));
-  {
-    Descriptor file{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)};
-    if (file.fd < 0) return errno_status(errno, path);
-    Status written =
-        ::fchmod(file.fd, mode) == 0 ? write_all(file.fd, content, path) : errno_status(errno, path);
-    if (!written.ok()) {
-      ::unlink(temporary.c_str());
-      return written;
-    }
-  }
-  if (::rename(temporary.c_str(), path.c_str()) != 0) {
-    Status failed = errno_status(errno, path);
-    ::unlink(temporary.c_str());
-    return failed;
-  }
-  std::string folder = std::filesystem::path(path).parent_path().string();
-  Descriptor directory{::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (directory.fd >= 0) ::fsync(directory.fd);
-  return {};
+  NewFile file;
+  if (Status s = file.create(path, mode); !s.ok()) return s;
+  if (Status s = file.set_mode(mode); !s.ok()) return s;
+  if (Status s = file.write(content); !s.ok()) return s;
+  return file.commit();
 }
 
 Status make_directories(const std::string& path, unsigned mode) {

@@ -29,13 +29,8 @@ class Part {
   }
 
   Status open() {
-    fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (fd_ < 0) return errno_status(errno, path_);
-    if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
-      return Status(Code::Conflict, what_.path + ": another process is downloading it");
-    }
     struct stat info {};
-    ::fstat(fd_, &info);
+    if (Status s = open_locked(info); !s.ok()) return s;
     auto note = read_file(note_, 1 << 16);
     if (note.ok()) {
       auto json = nlohmann::json::parse(*note, nullptr, false);
@@ -45,6 +40,21 @@ class Part {
     if (validator_.empty() && what_.sha256.empty()) return restart();
     size_ = uint64_t(info.st_size);
     return {};
+  }
+  // The part, ours alone. One that its owner finished between our open and our lock is the finished file by
+  // then, and must not be written to: what has the part's name now is another.
+  Status open_locked(struct stat& info) {
+    for (;;) {
+      fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+      if (fd_ < 0) return errno_status(errno, path_);
+      if (::flock(fd_, LOCK_EX | LOCK_NB) != 0)
+        return Status(Code::Conflict, what_.path + ": another process is downloading it");
+      if (::fstat(fd_, &info) != 0) return errno_status(errno, path_);
+      struct stat named {};
+      bool there = ::stat(path_.c_str(), &named) == 0;
+      if (there && named.st_dev == info.st_dev && named.st_ino == info.st_ino) return {};
+      ::close(fd_);
+    }
   }
   Status restart() {
     size_ = 0;
@@ -159,6 +169,13 @@ Status download(Http& http, const Download& what) {
   if (Status made = make_directories(fs::path(what.path).parent_path().string()); !made.ok()) return made;
   Part part(what);
   if (Status opened = part.open(); !opened.ok()) return opened;
+  if (!what.sha256.empty() && part.size() == 0) {  // another may have finished it before we had the lock
+    auto there = sha256_file(what.path);
+    if (there.ok() && *there == what.sha256) {
+      part.discard();
+      return {};
+    }
+  }
   double delay = what.retries.first_seconds;
   for (int tries = 1;; ++tries) {
     const uint64_t before = part.size();

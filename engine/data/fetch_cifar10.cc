@@ -9,6 +9,7 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/new_file.h"
 #include "common/transfer/download.h"
 #include "engine/data/archive.h"
 #include "engine/data/fetch_npm.h"
@@ -42,7 +43,7 @@ class Verified {
   }
   void save() {
     if (fresh_ != noted_)
-      (void)write_file_atomic(path_, fresh_);  // only a shortcut: the next call hashes again
+      (void)write_user_file(path_, fresh_);  // only a shortcut: the next call hashes again
   }
 
  private:
@@ -77,7 +78,7 @@ Status unpack(const std::string& archive, const std::string& folder, const std::
     if (!bytes.ok()) return bytes.status();
     if (sha256_hex(*bytes) != wanted->second)
       return {Code::Corrupt, archive + ": " + name + " has a wrong checksum"};
-    if (Status s = write_file_atomic(folder + "/" + wanted->first, *bytes); !s.ok()) return s;
+    if (Status s = write_user_file(folder + "/" + wanted->first, *bytes); !s.ok()) return s;
     missing.erase(wanted);
     return {};
   });
@@ -127,7 +128,7 @@ Status from_subset(const std::string& folder, const FetchOptions& o, const Cifar
     if (!bytes.ok()) return bytes.status();
     if (sha256_hex(*bytes) != f.sha256)
       return {Code::Corrupt, o.subset + "/" + f.name + ": has a wrong checksum"};
-    if (Status s = write_file_atomic(folder + "/" + f.name, *bytes); !s.ok()) return s;
+    if (Status s = write_user_file(folder + "/" + f.name, *bytes); !s.ok()) return s;
   }
   // What an interrupted attempt left of the whole dataset must not be read together with the subset.
   for (const auto& f : release.files) {

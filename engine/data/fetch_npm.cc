@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/digest.h"
-#include "common/files.h"
+#include "common/new_file.h"
 #include "engine/data/archive.h"
 #include "engine/data/command.h"
 #include "engine/data/picture.h"
@@ -127,7 +127,7 @@ Status convert_npm(const std::string& tarball, const Cifar10Release& release, co
     strip->second.clear();
     if (sha256_hex(*records) != file.sha256)
       return {Code::Corrupt, tarball + ": " + file.name + " made from it has a wrong checksum"};
-    if (Status s = write_file_atomic(folder + "/" + file.name, *records); !s.ok()) return s;
+    if (Status s = write_user_file(folder + "/" + file.name, *records); !s.ok()) return s;
   }
   return {};
 }

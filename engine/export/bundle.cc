@@ -6,6 +6,7 @@
 #include <set>
 
 #include "common/files.h"
+#include "common/new_file.h"
 #include "engine/export/pytorch_order.h"
 
 namespace radl::engine::exporter {
@@ -103,7 +104,7 @@ Status write_bundle(const std::string& folder, const Bundle& b, Network& network
   const std::string weights = folder + "/model.safetensors";
   if (Status s = write_safetensors(weights, pytorch_weights(network).views, {{"format", "pt"}}); !s.ok())
     return s;
-  if (Status s = write_file_atomic(folder + "/model.txt", network.description()); !s.ok()) return s;
+  if (Status s = write_user_file(folder + "/model.txt", network.description()); !s.ok()) return s;
   const Json json = {
       {"model", b.name},
       {"description", "model.txt"},
@@ -112,8 +113,8 @@ Status write_bundle(const std::string& folder, const Bundle& b, Network& network
       {"normalization", {{"mean", b.mean}, {"deviation", b.deviation}}},
       {"classes", b.classes},
       {"class_names", b.class_names}};
-  return write_file_atomic(folder + "/model.json",
-                           json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  return write_user_file(folder + "/model.json",
+                         json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 Result<std::unique_ptr<Network>> load_network(const Bundle& bundle, const BuildOptions& options) {

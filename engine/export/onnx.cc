@@ -3,7 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "common/files.h"
+#include "common/new_file.h"
 #include "common/version.h"
 #include "engine/export/onnx_builder.h"
 
@@ -352,7 +352,7 @@ Result<std::string> encode_onnx(const Graph& graph, std::span<const float> param
 Status write_onnx(const std::string& path, const Graph& graph, std::span<const float> parameters,
                   std::span<const float> statistics, const OnnxOptions& options) {
   auto bytes = encode_onnx(graph, parameters, statistics, options);
-  return bytes.ok() ? write_file_atomic(path, *bytes) : bytes.status();
+  return bytes.ok() ? write_user_file(path, *bytes) : bytes.status();
 }
 
 }  // namespace radl::engine::exporter

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "common/files.h"
+#include "common/new_file.h"
 
 namespace radl::engine::exporter {
 namespace {
@@ -173,7 +174,7 @@ Result<std::string> encode_safetensors(std::span<const TensorView> tensors,
 Status write_safetensors(const std::string& path, std::span<const TensorView> tensors,
                          const std::map<std::string, std::string>& metadata) {
   auto bytes = encode_safetensors(tensors, metadata);
-  return bytes.ok() ? write_file_atomic(path, *bytes) : bytes.status();
+  return bytes.ok() ? write_user_file(path, *bytes) : bytes.status();
 }
 
 const StoredTensor* SafetensorsFile::find(std::string_view name) const {

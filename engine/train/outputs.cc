@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/files.h"
+#include "common/new_file.h"
 #include "engine/export/bundle.h"
 #include "engine/export/onnx.h"
 
@@ -60,7 +61,7 @@ Status write_model(const Job& job, Setup& setup, const RunSummary& summary, cons
   if (Status made = make_directories(folder); !made.ok()) return made;
   if (Status w = exporter::write_bundle(folder, bundle_of(job, setup), *setup.network); !w.ok()) return w;
   if (Status w = write_onnx(folder + "/model.onnx", setup); !w.ok()) return w;
-  return write_file_atomic(folder + "/metrics.json", metrics_json(summary, evaluation).dump(2) + "\n");
+  return write_user_file(folder + "/metrics.json", metrics_json(summary, evaluation).dump(2) + "\n");
 }
 
 std::string report_json(const Job& job, const Setup& setup, const ReportParts& parts) {

@@ -12,6 +12,7 @@
 
 #include "common/clock.h"
 #include "common/files.h"
+#include "common/new_file.h"
 #include "engine/export/events.h"
 #include "engine/kernels/cpu.h"
 #include "engine/train/evaluate.h"
@@ -360,7 +361,7 @@ class JobOverseer : public Overseer {
     notes_["evaluation_seconds"] = evaluation_seconds_;
     std::string folder = std::filesystem::path(summary.report).parent_path();
     if (Status made = make_directories(folder); !made.ok()) return made;
-    return write_file_atomic(summary.report, report_json(job_, setup_, {summary, e, history_, notes_}));
+    return write_user_file(summary.report, report_json(job_, setup_, {summary, e, history_, notes_}));
   }
 
   const Job& job_;

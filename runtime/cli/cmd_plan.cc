@@ -1,7 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "common/files.h"
+#include "common/new_file.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/plan/plan_file.h"
@@ -101,7 +101,7 @@ int run_plan(const Session& session, const Options& options) {
   if (!plan.ok()) return report(session, plan.status());
   show(session, options, *plan);
   if (!options.html.empty()) {
-    if (Status written = write_file_atomic(options.html, render_html(*plan)); !written.ok())
+    if (Status written = write_user_file(options.html, render_html(*plan)); !written.ok())
       return report(session, written);
   }
   if (!options.out.empty()) {

@@ -13,25 +13,29 @@ namespace radl {
 
 namespace fs = std::filesystem;
 
-Result<std::vector<ManifestEntry>> local_manifest(const std::string& folder) {
+Result<std::vector<ManifestEntry>> local_manifest(const std::string& folder, Links links) {
   std::vector<ManifestEntry> entries;
   std::error_code error;
+  // An error while going on ends the loop as the last entry does: it is looked at behind the loop.
   auto at = fs::recursive_directory_iterator(folder, error);
-  if (error) return errno_status(error.value(), folder);
-  for (; at != fs::recursive_directory_iterator(); at.increment(error)) {
-    if (error) return errno_status(error.value(), folder);
+  for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
     std::string path = at->path().string(), relative = at->path().lexically_relative(folder).string();
-    if (at->is_symlink()) {
-      entries.push_back({"link", sha256_hex(fs::read_symlink(at->path(), error).string()), relative});
+    std::error_code no_target;
+    if (at->is_symlink() && (links == Links::Keep || !fs::is_regular_file(path, no_target))) {
+      if (links == Links::Follow) continue;
+      std::string target = fs::read_symlink(path, error).string();
+      if (error) break;
+      entries.push_back({"link", sha256_hex(target), relative, target});
     } else if (at->is_regular_file()) {
       auto digest = local_digest(path);  // reads a file again only when it has changed
       if (!digest) return digest.status();
-      entries.push_back({fmt::format("{:04o}", static_cast<unsigned>(at->status().permissions()) & 07777),
-                         *digest, relative});
+      auto mode = static_cast<unsigned>(at->status().permissions()) & 07777;
+      entries.push_back({fmt::format("{:04o}", mode), *digest, relative, ""});
     } else if (!at->is_directory()) {
       return invalid(path + ": neither a file, a folder nor a link");
     }
   }
+  if (error) return errno_status(error.value(), folder);
   std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
   return entries;
 }

@@ -9,6 +9,7 @@
 #include "common/digest.h"
 #include "common/shell_quote.h"
 #include "runtime/base/redact.h"
+#include "runtime/net/node_path.h"
 #include "runtime/steps/native/resource.h"
 #include "runtime/steps/native/stage.h"
 #include "runtime/steps/step_log.h"
@@ -21,6 +22,16 @@ using native::Item;
 using native::Kind;
 using native::Seen;
 using native::Work;
+
+// Says who we are on the node. A login without a home folder is refused: its files would be the machine's.
+constexpr const char* kLookAtLogin = R"sh(
+case $HOME in /*) ;; *) echo "the login has no home folder, HOME is '$HOME'" >&2; exit 1;; esac
+u=$(id -u) || exit 1
+n=$(id -un) || n=$u
+s=-
+if [ "$u" != 0 ] && command -v sudo >/dev/null && sudo -n true 2>/dev/null </dev/null; then s=sudo; fi
+printf 'facts\t%s\t%s\t%s\t%s\n' "$u" "$n" "$HOME" "$s"
+)sh";
 
 // One run of one step on one node.
 class NativeRun {
@@ -115,6 +126,9 @@ class NativeRun {
     auto remote = node_.connect();
     if (!remote) return std::move(remote).status().at(node_.address);
     remote_ = *remote;
+    for (size_t i = 0; i < items_.size() && !facts_.looking_only; ++i) {
+      if (Status s = kinds_[i]->prepare(items_[i], facts_); !s.ok()) return named(i, s);
+    }
     return {};
   }
 
@@ -133,22 +147,28 @@ class NativeRun {
   Status look(size_t first) {
     bool needs_root = false;
     for (size_t i = first; i < items_.size(); ++i) needs_root |= kinds_[i]->changes_machine();
-    std::string body = native::kLookPrelude;
+    std::string mark = "radl-" + to_hex(random_bytes(8)), body = fmt::format("echo 'begin {}'\n", mark);
+    if (facts_.home.empty()) body += kLookAtLogin;
+    body += native::kLookPrelude;
     for (size_t i = first; i < items_.size(); ++i) {
       auto text = kinds_[i]->look(items_[i]);
       if (!text) return named(i, text.status());
-      body += fmt::format("I={}\n{}", i, *text);
+      // A subshell that is not part of a list, where errexit would be ignored.
+      body += fmt::format(
+          "I={}\n( set -e\n{}) </dev/null\nr=$?\n[ $r = 0 ] || {{ say failed $r; exit 1; }}\n", i, *text);
     }
-    std::string who =
-        "u=$(id -u)\nprintf 'facts\\t%s\\t%s\\t%s\\t' \"$u\" \"$(id -un)\" \"$HOME\"\n"
-        "if [ \"$u\" != 0 ] && command -v sudo >/dev/null && sudo -n true 2>/dev/null; then echo sudo; else "
-        "echo -; fi\n";
+    body += fmt::format("echo 'end {}'\n", mark);
     ExecOptions options;
     options.cancelled = context_.context->cancelled;
-    options.stdin_bytes = facts_.home.empty() ? who + body : body;
+    options.stdin_bytes = std::move(body);
+    std::string out;  // all of it: what exec() returns is its end only
+    options.on_output = [&](std::string_view piece, bool is_stderr) {
+      if (!is_stderr) out += piece;
+    };
     auto result = as_root_if_possible("looking", options);
     if (!result) return result.status();
-    if (Status s = read_look(*result, first); !s.ok()) return s;
+    result->out = std::move(out);
+    if (Status s = read_look(*result, first, mark); !s.ok()) return s;
     if (facts_.can_sudo && !looked_as_root_) {
       looked_as_root_ = true;
       return look(first);
@@ -156,11 +176,15 @@ class NativeRun {
     return {};
   }
 
-  Status read_look(const ExecResult& result, size_t first) {
+  // The lines between the two marks. Without both the answer is not whole, and no data.
+  Status read_look(const ExecResult& result, size_t first, const std::string& mark) {
     seen_.resize(items_.size());
     for (size_t i = first; i < items_.size(); ++i) seen_[i].clear();
+    bool begun = false, ended = false;
     std::istringstream lines(result.out);
-    for (std::string line; std::getline(lines, line);) {
+    for (std::string line; std::getline(lines, line) && !ended;) {
+      begun |= line == "begin " + mark;
+      ended |= line == "end " + mark;
       std::vector<std::string> parts;
       std::istringstream in(line);
       for (std::string part; std::getline(in, part, '\t');) parts.push_back(part);
@@ -171,14 +195,21 @@ class NativeRun {
         facts_.can_sudo = parts[4] == "sudo";
         continue;
       }
-      size_t index = parts.empty() ? items_.size() : std::strtoul(parts[0].c_str(), nullptr, 10);
-      if (index < items_.size() && parts.size() >= 2)
-        seen_[index][parts[1]] = parts.size() > 2 ? parts[2] : "";
+      size_t index = parts.size() < 2 ? items_.size() : std::strtoul(parts[0].c_str(), nullptr, 10);
+      if (index < items_.size()) seen_[index][parts[1]] = parts.size() > 2 ? parts[2] : "";
+    }
+    for (size_t i = first; i < items_.size(); ++i) {
+      if (seen_[i].count("failed") == 0) continue;
+      return named(
+          i, {Code::Invalid, fmt::format("{}: cannot be looked at: exit status {}\n{}", items_[i].label(),
+                                         seen_[i]["failed"], log_.last_lines(result.err, 5))});
     }
     if (facts_.home.empty())
       return {Code::Invalid, fmt::format("{}: the node's shell does not run our script: {}", node_.address,
                                          log_.last_lines(result.err, 3))};
-    return {};
+    if (begun && ended) return {};
+    return {Code::Retry, fmt::format("{}: step '{}': the node's answer is not whole: {}", node_.address,
+                                     step_.recipe, log_.last_lines(result.err, 3))};
   }
 
   Result<Work> plan(size_t i) {
@@ -211,7 +242,7 @@ class NativeRun {
 
   // Runs the scripts of items first, first+1, ... in one round trip. Each begins with a line that says so.
   std::optional<Status> execute(size_t first, std::vector<Work>& batch) {
-    std::string script = "umask 022\n", mark = "radl-" + to_hex(random_bytes(8));
+    std::string staged_files, script = native::kChangePrelude, mark = "radl-" + to_hex(random_bytes(8));
     ExecOptions options;
     options.deadline = std::chrono::milliseconds(0);
     size_t last = first;
@@ -223,6 +254,7 @@ class NativeRun {
       }
       for (const auto& staged : batch[k].staged) {
         if (Status s = native::stage(*remote_, staged); !s.ok()) return fail(first + k, s);
+        staged_files += " " + shell_path(staged.remote_path);
       }
       // Not `( ... ) || ...`: a shell ignores errexit in a list's first part. And what runs must not read the
       // rest of this script as its input.
@@ -232,6 +264,10 @@ class NativeRun {
       last = first + k;
     }
     script += fmt::format("echo '{} done'\n", mark);
+    // What was sent goes away with the shell that was to use it.
+    if (!staged_files.empty())
+      script.insert(0, fmt::format("trap {} EXIT\ntrap 'exit 143' HUP INT TERM\n",
+                                   shell_quote("rm -f" + staged_files)));
     options.stdin_bytes = std::move(script);
     options.cancelled = context_.context->cancelled;
     options.on_output = [&](std::string_view piece, bool) { log_.output(piece, mark); };

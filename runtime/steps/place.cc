@@ -14,6 +14,7 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/new_file.h"
 #include "runtime/base/local_digest.h"
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/remote.h"
@@ -24,35 +25,41 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Reflink where the file system can, else an in-kernel copy. The target must not exist.
+// All that is left of `in`, through memory.
+Status copy_rest(int in, const std::string& from, NewFile& out) {
+  std::string piece(size_t{1} << 20, '\0');
+  for (;;) {
+    ssize_t n = ::read(in, piece.data(), piece.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno_status(errno, from);
+    if (n == 0) return {};
+    if (Status s = out.write({piece.data(), static_cast<size_t>(n)}); !s.ok()) return s;
+  }
+}
+
+// Within the kernel as far as it can: what it cannot (file systems of two kinds) is left to copy_rest().
+Status copy_content(int in, const std::string& from, NewFile& out, const std::string& to) {
+  if (::ioctl(out.descriptor(), FICLONE, in) == 0) return {};
+  for (;;) {
+    ssize_t n = ::copy_file_range(in, nullptr, out.descriptor(), nullptr, size_t{1} << 28, 0);
+    if (n == 0) break;  // the end; of some files (in /proc) it says so at once
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && (errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)) break;
+    if (n < 0) return errno_status(errno, to);
+  }
+  return copy_rest(in, from, out);
+}
+
+// The file `to` is there whole, or not at all.
 Status copy_file(const std::string& from, const std::string& to, unsigned mode) {
   int in = ::open(from.c_str(), O_RDONLY | O_CLOEXEC);
   if (in < 0) return errno_status(errno, from);
-  int out = ::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (out < 0) {
-    Status failed = errno_status(errno, to);
-    ::close(in);
-    return failed;
-  }
-  Status done;
-  if (::ioctl(out, FICLONE, in) != 0) {
-    for (;;) {
-      ssize_t n = ::copy_file_range(in, nullptr, out, nullptr, size_t{1} << 28, 0);
-      if (n == 0) break;
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) {  // another file system
-        std::error_code error;
-        fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
-        if (error) done = errno_status(error.value(), to);
-        break;
-      }
-    }
-  }
-  if (done.ok() && ::fchmod(out, mode) != 0) done = errno_status(errno, to);
+  NewFile out;
+  Status done = out.create(to, 0600);
+  if (done.ok()) done = copy_content(in, from, out, to);
+  if (done.ok()) done = out.set_mode(mode);
   ::close(in);
-  ::close(out);
-  if (!done.ok()) ::unlink(to.c_str());
-  return done;
+  return done.ok() ? out.commit() : done;
 }
 
 // The infrastructure's own copy of a content, whole and read-only. Its path.
@@ -66,16 +73,14 @@ Result<std::string> cached_copy(const Context& context, const std::string& local
   if (there && *there == sha256) return path;
   if (Status s = make_directories(folder, 0700); !s.ok()) return s;
   ::unlink(path.c_str());  // damaged, or changed by a node
-  std::string temporary = path + ".tmp-" + to_hex(random_bytes(4));
-  if (Status s = copy_file(local_path, temporary, mode & 0555); !s.ok()) return s;
+  if (Status s = copy_file(local_path, path, mode & 0555); !s.ok()) return s;
   auto digest = local_digest(local_path);  // read again only if it was changed meanwhile
-  if (!digest || *digest != sha256) {
-    ::unlink(temporary.c_str());
-    return digest ? Status(Code::Conflict, local_path + ": changed while it was copied") : digest.status();
+  if (digest && *digest == sha256) {
+    remember_digest(path, sha256);
+    return path;
   }
-  if (::rename(temporary.c_str(), path.c_str()) != 0) return errno_status(errno, path);
-  remember_digest(path, sha256);
-  return path;
+  ::unlink(path.c_str());
+  return digest ? Status(Code::Conflict, local_path + ": changed while it was copied") : digest.status();
 }
 
 std::string below_home(const NodeHandle& node, const std::string& remote_path) {
@@ -104,11 +109,11 @@ Result<bool> place_directly(const Context& context, const std::string& local_pat
   if (!copy) return copy.status();
   if (Status s = make_directories(parent_path(path), 0755); !s.ok()) return s;
   std::string temporary = path + ".tmp-" + to_hex(random_bytes(4));
-  if (::link(copy->c_str(), temporary.c_str()) == 0) {
-    remember_digest(*copy, sha256);  // the link count alone has changed
-  } else {
-    if (Status s = copy_file(*copy, temporary, mode & 0555); !s.ok()) return s;
+  if (::link(copy->c_str(), temporary.c_str()) != 0) {
+    if (Status s = copy_file(*copy, path, mode & 0555); !s.ok()) return s;
+    return true;
   }
+  remember_digest(*copy, sha256);  // the link count alone has changed
   if (::rename(temporary.c_str(), path.c_str()) != 0) {
     Status failed = errno_status(errno, path);
     ::unlink(temporary.c_str());
@@ -130,19 +135,19 @@ Result<bool> place_file(const NodeHandle& node, const Context& context, const st
   auto there = (*remote)->stat(remote_path);
   if (!there && there.status().code() != Code::NotFound) return there.status();
   if (there && there->sha256 == *digest && there->mode == mode) return false;
-  std::string cache = "~/.radl/cache/" + *digest;
+  // One for each mode: all links of a file share it.
+  std::string cache = fmt::format("~/.radl/cache/{}-{:o}", *digest, mode);
   auto made = (*remote)->exec(
       fmt::format("mkdir -p {} {}", shell_path("~/.radl/cache"), shell_path(parent_path(remote_path))));
   if (!made) return made.status();
   if (made->exit_status != 0) return ssh::command_failure(*made, remote_path);
   auto sent = (*remote)->put_file(local_path, cache, mode);
   if (!sent) return sent.status();
-  // A link where the modes agree; a name of its own first, so that the old content stays until the new is
-  // whole.
-  auto linked =
-      (*remote)->exec(fmt::format("c={}; p={}; ln -f \"$c\" \"$p.radl-$$\" 2>/dev/null || cp -p \"$c\" "
-                                  "\"$p.radl-$$\" || exit 1; mv -fT \"$p.radl-$$\" \"$p\"",
-                                  shell_path(cache), shell_path(remote_path)));
+  // A name of its own first, so that the old content stays until the new is whole.
+  auto linked = (*remote)->exec(fmt::format(
+      "c={}; p={}; t=$p.radl-$$; trap 'rm -f \"$t\"' EXIT; ln -f \"$c\" \"$t\" 2>/dev/null || cp -p \"$c\" "
+      "\"$t\" || exit 1; mv -fT \"$t\" \"$p\"",
+      shell_path(cache), shell_path(remote_path)));
   if (!linked) return linked.status();
   if (linked->exit_status != 0) return ssh::command_failure(*linked, remote_path);
   return *sent;
@@ -150,17 +155,13 @@ Result<bool> place_file(const NodeHandle& node, const Context& context, const st
 
 Result<bool> place_folder(const NodeHandle& node, const Context& context, const std::string& local_folder,
                           const std::string& remote_folder) {
-  std::error_code error;
-  if (!fs::is_directory(local_folder, error)) return not_found(local_folder + ": no such folder");
+  auto entries = local_manifest(local_folder, Links::Follow);  // a data set's files may live elsewhere
+  if (!entries) return entries.status();
   bool sent = false;
-  for (auto at = fs::recursive_directory_iterator(local_folder, error);
-       at != fs::recursive_directory_iterator(); at.increment(error)) {
-    if (error) return errno_status(error.value(), local_folder);
-    if (!at->is_regular_file()) continue;  // links are followed: a data set's files may live elsewhere
-    unsigned mode = static_cast<unsigned>(at->status().permissions()) & 0777;
+  for (const auto& entry : *entries) {
+    auto mode = static_cast<unsigned>(std::strtoul(entry.mode.c_str(), nullptr, 8)) & 0555;
     auto placed =
-        place_file(node, context, at->path().string(),
-                   remote_folder + "/" + at->path().lexically_relative(local_folder).string(), mode & 0555);
+        place_file(node, context, local_folder + "/" + entry.path, remote_folder + "/" + entry.path, mode);
     if (!placed) return placed.status();
     sent |= *placed;
   }

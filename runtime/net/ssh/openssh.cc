@@ -9,6 +9,7 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/new_file.h"
 #include "common/shell_quote.h"
 #include "runtime/base/local_digest.h"
 #include "runtime/base/process.h"
@@ -289,24 +290,17 @@ Status OpensshRemote::get_file(const std::string& remote_path, const std::string
   std::string line = "exec";
   for (const auto& word : command({"-T"}, "exec cat " + shell_path(remote_path)))
     line += " " + shell_quote(word);
-  std::string temporary = local_path + ".tmp-" + to_hex(random_bytes(4));
-  auto done = run_process(
-      {.argv = {"sh", "-c", line + " > " + shell_quote(temporary)}, .deadline = std::chrono::hours(6)});
-  Status failed = !done ? done.status()
-                  : done->exit_status != 0
-                      ? command_failure({done->exit_status, done->out, done->err}, remote_path)
-                      : Status();
-  if (failed.ok()) {
-    auto digest = sha256_file(temporary);
-    if (!digest)
-      failed = digest.status();
-    else if (!there->sha256.empty() && *digest != there->sha256)
-      failed = {Code::Corrupt, remote_path + ": was changed while it was fetched"};
-  }
-  if (failed.ok() && ::rename(temporary.c_str(), local_path.c_str()) != 0)
-    failed = errno_status(errno, local_path);
-  if (!failed.ok()) ::unlink(temporary.c_str());
-  return failed;
+  NewFile local;
+  if (Status s = local.create(local_path); !s.ok()) return s;
+  auto done = run_process({.argv = {"sh", "-c", line + " > " + shell_quote(local.content_path())},
+                           .deadline = std::chrono::hours(6)});
+  if (!done) return done.status();
+  if (done->exit_status != 0) return command_failure({done->exit_status, done->out, done->err}, remote_path);
+  auto digest = sha256_file(local.content_path());
+  if (!digest) return digest.status();
+  if (!there->sha256.empty() && *digest != there->sha256)
+    return {Code::Corrupt, remote_path + ": was changed while it was fetched"};
+  return local.commit();
 }
 
 }  // namespace

@@ -1,13 +1,9 @@
 #include "runtime/net/ssh/sftp.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <cerrno>
 
 #include "common/digest.h"
-#include "common/files.h"
+#include "common/new_file.h"
 
 namespace radl::ssh {
 namespace {
@@ -69,41 +65,6 @@ class Handle {
   LIBSSH2_SFTP_HANDLE* raw_ = nullptr;
 };
 
-class LocalFile {
- public:
-  explicit LocalFile(std::string path) : path_(std::move(path)) {}
-  ~LocalFile() {
-    if (fd_ >= 0) ::close(fd_);
-    if (!kept_) ::unlink(path_.c_str());
-  }
-  Status create() {
-    fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    return fd_ < 0 ? errno_status(errno, path_) : Status();
-  }
-  Status write(const char* bytes, size_t size) {
-    while (size > 0) {
-      ssize_t n = ::write(fd_, bytes, size);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) return errno_status(errno, path_);
-      bytes += n;
-      size -= static_cast<size_t>(n);
-    }
-    return {};
-  }
-  Status move_to(const std::string& path) {
-    if (::fsync(fd_) != 0) return errno_status(errno, path_);
-    ::fchmod(fd_, 0644);
-    if (::rename(path_.c_str(), path.c_str()) != 0) return errno_status(errno, path);
-    kept_ = true;
-    return {};
-  }
-
- private:
-  std::string path_;
-  int fd_ = -1;
-  bool kept_ = false;
-};
-
 }  // namespace
 
 Result<LIBSSH2_SFTP*> Session::sftp(const Patience& patience) {
@@ -162,9 +123,8 @@ Status sftp_read(Session& session, const std::string& path, const std::string& l
   if (!sftp) return sftp.status();
   Handle file(session, *sftp);
   if (Status s = file.open(path, LIBSSH2_FXF_READ, 0, patience); !s.ok()) return s;
-  const std::string temporary = local_path + ".tmp-" + to_hex(random_bytes(4));
-  LocalFile local(temporary);
-  if (Status s = local.create(); !s.ok()) return s;
+  NewFile local;
+  if (Status s = local.create(local_path); !s.ok()) return s;
   std::string piece(kPiece, '\0');
   for (;;) {
     auto code = session.drive(patience, [&] {
@@ -173,13 +133,13 @@ Status sftp_read(Session& session, const std::string& path, const std::string& l
     if (!code) return code.status();
     if (*code < 0) return file.sftp_failure(*code, path);
     if (*code == 0) break;
-    if (Status s = local.write(piece.data(), static_cast<size_t>(*code)); !s.ok()) return s;
+    if (Status s = local.write({piece.data(), static_cast<size_t>(*code)}); !s.ok()) return s;
   }
-  auto digest = sha256_file(temporary);
+  auto digest = sha256_file(local.content_path());
   if (!digest) return digest.status();
   if (!sha256.empty() && *digest != sha256)
     return {Code::Corrupt, path + ": was changed while it was fetched"};
-  return local.move_to(local_path);
+  return local.commit();
 }
 
 }  // namespace radl::ssh

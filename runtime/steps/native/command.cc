@@ -8,15 +8,13 @@
 namespace radl::native {
 namespace {
 
-std::string get(const Seen& seen, const char* name) {
-  auto found = seen.find(name);
-  return found == seen.end() ? "" : found->second;
+std::string folder_of(const Item& item) {
+  return item.has("directory") ? shell_path(item.text("directory")) : "\"$HOME\"";
 }
 
 // `cd` and variables of a command, as shell text.
 std::string surroundings(const Item& item) {
-  std::string text =
-      item.has("directory") ? fmt::format("cd {}\n", shell_path(item.text("directory"))) : "cd \"$HOME\"\n";
+  std::string text = fmt::format("cd {}\n", folder_of(item));
   if (!item.has("environment")) return text;
   for (const auto& [name, value] : item.resource->properties["environment"].items()) {
     text += fmt::format("{}={}\nexport {}\n", name,
@@ -40,12 +38,11 @@ class CommandKind : public Kind {
   Result<std::string> look(const Item& item) const override {
     if (Status s = good_variable_names(item); !s.ok()) return s;
     if (item.has("creates")) {
-      return fmt::format("( {} [ -e {} ] ) && say done yes\n", surroundings(item),
-                         path_below(item, item.text("creates")));
+      return where_there(item, fmt::format("[ -e {} ]", path_below(item.text("creates"))));
     }
     if (item.has("unless")) {
-      return fmt::format("( {} /bin/sh -c {} ) >/dev/null 2>&1 </dev/null && say done yes\n",
-                         surroundings(item), shell_quote(item.text("unless")));
+      return where_there(item,
+                         fmt::format("/bin/sh -c {} >/dev/null 2>&1", shell_quote(item.text("unless"))));
     }
     return std::string();
   }
@@ -53,7 +50,7 @@ class CommandKind : public Kind {
   Result<Work> plan(const Item& item, const Seen& seen, const Facts&) const override {
     Work work;
     bool observable = item.has("creates") || item.has("unless");
-    if (observable ? get(seen, "done") == "yes" : !item.step_is_new) return work;
+    if (observable ? said(seen, "done") == "yes" : !item.step_is_new) return work;
     work.changes.push_back(
         change(item, "run", nullptr, item.has("creates") ? "creates " + item.text("creates") : "done"));
     work.deadline = std::chrono::milliseconds(static_cast<long long>(item.number("timeout", 600) * 1000));
@@ -62,14 +59,20 @@ class CommandKind : public Kind {
     if (item.has("creates")) {
       work.script += fmt::format(
           "[ -e {} ] || {{ echo 'the command ended with 0 but did not create '{} >&2; exit 1; }}\n",
-          path_below(item, item.text("creates")), shell_quote(item.text("creates")));
+          path_below(item.text("creates")), shell_quote(item.text("creates")));
     }
     return work;
   }
 
  private:
+  // Says that the command is done when the check says so in the command's folder. Where that folder is not
+  // there yet, nothing is done.
+  static std::string where_there(const Item& item, const std::string& check) {
+    return fmt::format("if [ -d {} ]; then\n{}if {}; then say done yes; fi\nfi\n", folder_of(item),
+                       surroundings(item), check);
+  }
   // Relative to the folder in which the command runs, which is the present one by then.
-  static std::string path_below(const Item&, const std::string& path) {
+  static std::string path_below(const std::string& path) {
     return path.starts_with('/') || path.starts_with('~') ? shell_path(path) : shell_quote("./" + path);
   }
 };
@@ -77,19 +80,19 @@ class CommandKind : public Kind {
 class WaitForKind : public Kind {
  public:
   Result<std::string> look(const Item& item) const override {
-    return fmt::format("{} && say done yes\n", check(item));
+    return fmt::format("if {}; then say done yes; fi\n", check(item));
   }
 
   Result<Work> plan(const Item& item, const Seen& seen, const Facts&) const override {
     Work work;
-    if (get(seen, "done") == "yes") return work;
+    if (said(seen, "done") == "yes") return work;
     double timeout = item.number("timeout", 60), every = item.number("every", 1);
     work.counts = false;
     work.changes.push_back(change(item, "wait", "not ready", "ready"));
     work.deadline = std::chrono::milliseconds(static_cast<long long>((timeout + 30) * 1000));
     work.script = fmt::format(
-        "b=$(date +%s)\nuntil {}; do\n  if [ $(($(date +%s) - b)) -ge {:.0f} ]; then echo 'not ready within "
-        "{:g} s' >&2; exit 1; fi\n  sleep {:g}\ndone\n",
+        "b=$(date +%s)\nuntil {}; do\n  n=$(date +%s)\n"
+        "  [ $((n - b)) -lt {:.0f} ] || fail 'not ready within {:g} s'\n  sleep {:g}\ndone\n",
         check(item), std::max(timeout, 1.0), timeout, every);
     return work;
   }
@@ -98,7 +101,7 @@ class WaitForKind : public Kind {
   static std::string check(const Item& item) {
     if (item.has("path")) return fmt::format("[ -e {} ]", shell_path(item.text("path")));
     if (item.has("command"))
-      return fmt::format("( cd \"$HOME\"; /bin/sh -c {} ) >/dev/null 2>&1 </dev/null",
+      return fmt::format("( cd \"$HOME\" && /bin/sh -c {} ) >/dev/null 2>&1 </dev/null",
                          shell_quote(item.text("command")));
     if (item.has("url")) {
       std::string url = shell_quote(item.text("url"));

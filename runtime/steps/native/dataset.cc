@@ -3,11 +3,9 @@
 
 #include <filesystem>
 
-#include "common/digest.h"
 #include "runtime/net/node_path.h"
 #include "runtime/steps/dataset.h"
-#include "runtime/steps/manifest.h"
-#include "runtime/steps/native/resource.h"
+#include "runtime/steps/native/tree.h"
 #include "runtime/steps/place.h"
 
 namespace radl::native {
@@ -23,37 +21,38 @@ class DatasetKind : public Kind {
  public:
   std::vector<std::string> writes(const Item& item) const override { return {folder_of(item)}; }
 
-  // The folder is right when every file of this machine's copy is there with the same digest.
+  Status prepare(const Item& item, const Facts& facts) const override {
+    return fetch_dataset(source_of(item), *facts.context, facts.context->log).status();
+  }
+
+  // The folder is right when every file of this machine's copy is there with the same digest. Without a copy
+  // here, that it is there is all that can be told.
   Result<std::string> look(const Item& item) const override {
-    return fmt::format(
-        "if [ -d {0} ]; then say kind directory; say tree \"$(cd {0} && find -L . -type f -exec sha256sum "
-        "{{}} + | sort -k 2 | base64 | tr -d '\\n')\"; "
-        "else say kind absent; fi\n",
-        shell_path(folder_of(item)));
+    std::string text = fmt::format("say_path {}\n", shell_path(folder_of(item)));
+    std::string cache = dataset_cache(source_of(item));
+    std::error_code error;
+    if (!std::filesystem::is_directory(cache, error)) return text;
+    auto entries = local_manifest(cache, Links::Follow);
+    if (!entries) return entries.status();
+    return text + look_tree(*entries, {.modes = false}, shell_path(folder_of(item)));
   }
 
   Result<Work> plan(const Item& item, const Seen& seen, const Facts& facts) const override {
     Work work;
-    std::string cache = dataset_cache(source_of(item));
+    std::string cache = dataset_cache(source_of(item)), kind = said(seen, "kind");
+    if (kind == "hidden") return hidden(item, facts);
     std::error_code error;
-    if (!facts.looking_only) {
-      auto fetched = fetch_dataset(source_of(item), *facts.context, facts.context->log);
-      if (!fetched) return fetched.status();
-    } else if (!std::filesystem::is_directory(cache, error)) {
-      if (seen.at("kind") == "absent") work.changes.push_back(change(item, "content", nullptr, "present"));
+    if (!std::filesystem::is_directory(cache, error)) {
+      if (kind == "absent") work.changes.push_back(change(item, "content", nullptr, "present"));
       return work;
     }
-    auto there = seen.find("tree");
-    auto decoded = base64_decode(there == seen.end() ? "" : there->second);
-    std::string tree = "\n" + (decoded ? *decoded : "");
-    auto entries = local_manifest(cache);
+    auto entries = local_manifest(cache, Links::Follow);
     if (!entries) return entries.status();
-    size_t missing = 0;
-    for (const auto& entry : *entries)
-      missing += tree.find(fmt::format("\n{}  ./{}\n", entry.sha256, entry.path)) == std::string::npos;
-    if (missing == 0) return work;
-    work.changes.push_back(change(item, "content", seen.at("kind") == "absent" ? Json() : Json("other"),
-                                  fmt::format("{} files", missing)));
+    auto differing = tree_differences(*entries, {.modes = false}, item, seen);
+    if (!differing) return differing.status();
+    if (differing->empty()) return work;
+    work.changes.push_back(change(item, "content", kind == "absent" ? Json() : Json("other"),
+                                  fmt::format("{} files", differing->size())));
     work.script = ":\n";
     work.before = [cache, folder = folder_of(item), node = facts.node, context = facts.context] {
       return place_folder(*node, *context, cache, folder).status();

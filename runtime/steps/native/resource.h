@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/status.h"
@@ -72,9 +73,11 @@ class Kind {
   // True when it changes the machine as a whole (packages, services, users, mounts) and so needs root and a
   // node that is not confined.
   virtual bool changes_machine() const { return false; }
+  // Done before the first look of a run that is to change something.
+  virtual Status prepare(const Item&, const Facts&) const { return {}; }
   // True when its script may be sent together with its neighbours': it writes nothing but its own path.
   virtual bool batches() const { return false; }
-  // Shell text that calls `say NAME VALUE`. `wanted` may hold a digest that makes it leave out equal content.
+  // Shell text that calls `say NAME VALUE`. That it fails means that it could not look.
   virtual Result<std::string> look(const Item& item) const = 0;
   virtual Result<Work> plan(const Item& item, const Seen& seen, const Facts& facts) const = 0;
 };
@@ -83,12 +86,28 @@ class Kind {
 const Kind* find_kind(const std::string& type);
 
 // --- used by several kinds ---
-// Shell functions that every look may use: say, say_path.
+// Shell functions for looks and for changes. Both run with errexit in force.
 extern const char* const kLookPrelude;
+extern const char* const kChangePrelude;
+// What a look has said, "" where it has said nothing.
+std::string said(const Seen& seen, const std::string& name);
+// Invalid unless the resource's name is made of letters, digits and `also`, and does not begin with '-'.
+Status plain_name(const Item& item, std::string_view also);
+// A list's items; a string is a list of one.
+std::vector<std::string> list_of(const Item& item, const char* property);
+// The error of a path that the login may not look at.
+Status hidden(const Item& item, const Facts& facts);
+// "sha256:" and the first digits.
+std::string short_digest(const std::string& sha256);
 Change change(const Item& item, std::string what, Json before, Json after, std::string diff = "");
-// Mode, owner and group: changes, and shell text that sets them on "$1"-like shell word `path`.
+// Mode, owner and group: changes, and shell text that sets them on the shell word `path`. `keeps`: that is a
+// new file, which is to have the owner and group of the one there where none are wanted.
 void plan_access(const Item& item, const Seen& seen, const std::string& wanted_mode, const std::string& path,
-                 Work& work);
+                 Work& work, bool keeps = false);
+// Makes the folder that holds the path, unless it is there.
+std::string make_parent(const std::string& path);
+// Puts "$t" in the place of the path at one blow.
+std::string replace_file(const std::string& path);
 // The local file's or folder's digest, checked against `PROPERTY_sha256`: Conflict when it has changed since
 // the plan.
 Result<std::string> local_source(const Item& item, const char* property);

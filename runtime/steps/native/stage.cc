@@ -1,38 +1,72 @@
 #include "runtime/steps/native/stage.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 
-#include "common/digest.h"
+#include "common/files.h"
 #include "runtime/base/process.h"
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/remote.h"
 
 namespace radl::native {
 
+namespace {
+
+// A file of this machine without a name: it is gone when it is closed, however this process ends. Other
+// programs of the same user reach it by path().
+class NamelessFile {
+ public:
+  NamelessFile() = default;
+  NamelessFile(const NamelessFile&) = delete;
+  NamelessFile& operator=(const NamelessFile&) = delete;
+  ~NamelessFile() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Status make() {
+    std::error_code error;
+    std::string name = (std::filesystem::temp_directory_path(error) / "radl-XXXXXX").string();
+    if (error) return errno_status(error.value(), "folder for temporary files");
+    fd_ = ::mkostemp(name.data(), O_CLOEXEC);
+    if (fd_ < 0) return errno_status(errno, name);
+    ::unlink(name.c_str());
+    return {};
+  }
+  std::string path() const { return fmt::format("/proc/{}/fd/{}", ::getpid(), fd_); }
+
+ private:
+  int fd_ = -1;
+};
+
+Status stage_archive(Remote& remote, const Staged& staged) {
+  NamelessFile archive;
+  if (Status s = archive.make(); !s.ok()) return s;
+  auto packed = run_process({.argv = {"tar", "-C", staged.local_path, "--null", "--no-recursion", "--owner=0",
+                                      "--group=0", "-T", "-", "-cf", archive.path()},
+                             .stdin_bytes = staged.content,
+                             .deadline = std::chrono::hours(1)});
+  if (!packed) return packed.status();
+  if (packed->exit_status != 0)
+    return {Code::Invalid, fmt::format("{}: tar: {}", staged.local_path, packed->err)};
+  return remote.put_file(archive.path(), staged.remote_path, 0600).status();
+}
+
+}  // namespace
+
 Status stage(Remote& remote, const Staged& staged) {
-  auto made = remote.exec("umask 077; mkdir -p " + shell_path(parent_path(staged.remote_path)));
+  std::string folder = shell_path(parent_path(staged.remote_path));
+  auto made = remote.exec(fmt::format("umask 077; mkdir -p {0} && chmod 0700 {0}", folder));
   if (!made) return made.status();
   if (made->exit_status != 0) return ssh::command_failure(*made, staged.remote_path);
   if (staged.local_path.empty()) return remote.put_bytes(staged.content, staged.remote_path, 0600).status();
   std::error_code error;
   if (!std::filesystem::is_directory(staged.local_path, error))
     return remote.put_file(staged.local_path, staged.remote_path, 0600).status();
-  std::string archive =
-      (std::filesystem::temp_directory_path(error) / ("radl-" + to_hex(random_bytes(8)) + ".tar")).string();
-  auto packed = run_process({.argv = {"tar", "-C", staged.local_path, "--null", "--no-recursion", "--owner=0",
-                                      "--group=0", "-T", "-", "-cf", archive},
-                             .stdin_bytes = staged.content,
-                             .deadline = std::chrono::hours(1)});
-  Status done = packed ? Status() : packed.status();
-  if (packed && packed->exit_status != 0)
-    done = {Code::Invalid, fmt::format("{}: tar: {}", staged.local_path, packed->err)};
-  if (done.ok()) done = remote.put_file(archive, staged.remote_path, 0600).status();
-  ::unlink(archive.c_str());
-  return done;
+  return stage_archive(remote, staged);
 }
 
 }  // namespace radl::native

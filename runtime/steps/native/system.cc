@@ -1,4 +1,4 @@
-// package, service, user, mount: what changes the machine as a whole.
+// package, service.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,35 +12,6 @@
 namespace radl::native {
 namespace {
 
-std::string get(const Seen& seen, const char* name) {
-  auto found = seen.find(name);
-  return found == seen.end() ? "" : found->second;
-}
-
-Status plain_name(const Item& item, std::string_view also) {
-  const std::string& name = item.resource->name;
-  bool good = !name.empty() && name[0] != '-';
-  for (char c : name)
-    good &= std::isalnum(static_cast<unsigned char>(c)) || also.find(c) != std::string_view::npos;
-  return good ? Status() : invalid(item.label() + ": not a name that can stand here");
-}
-
-std::vector<std::string> words(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<std::string> all;
-  for (std::string word; in >> word;) all.push_back(word);
-  return all;
-}
-
-std::vector<std::string> list_of(const Item& item, const char* property) {
-  std::vector<std::string> all;
-  if (!item.has(property)) return all;
-  const Json& value = item.resource->properties[property];
-  if (value.is_string()) return {value.get<std::string>()};
-  for (const auto& one : value) all.push_back(one.get<std::string>());
-  return all;
-}
-
 class PackageKind : public Kind {
  public:
   bool changes_machine() const override { return true; }
@@ -48,28 +19,43 @@ class PackageKind : public Kind {
   Result<std::string> look(const Item& item) const override {
     if (Status s = plain_name(item, "+-._:@/~"); !s.ok()) return s;
     std::string name = shell_quote(item.resource->name);
-    std::string text = fmt::format(
-        "if command -v dpkg-query >/dev/null; then say manager apt; s=$(dpkg-query -W "
-        "-f='${{db:Status-Abbrev}} ${{Version}}' {0} 2>/dev/null) && "
-        "case $s in ii*|hi*) say version \"${{s#* }}\";; esac\n"
-        "elif command -v rpm >/dev/null; then say manager dnf; s=$(rpm -q --qf '%{{VERSION}}-%{{RELEASE}}' "
-        "{0} 2>/dev/null) && say version \"$s\"\n"
-        "elif command -v apk >/dev/null; then say manager apk; s=$(apk info -e -v {0} 2>/dev/null) && say "
-        "version \"$s\"\nfi\n",
-        name);
+    // Each manager has one exit status for "not installed"; any other is its own failure.
+    std::string text = fmt::format(R"sh(n={}
+installed() {{
+  r=0
+  s=$("$@") || r=$?
+  [ $r -le 1 ] || fail "$1: exit status $r"
+  return $r
+}}
+if command -v dpkg-query >/dev/null; then
+  say manager apt
+  if installed dpkg-query -W -f='${{db:Status-Abbrev}} ${{Version}}' "$n"; then
+    case $s in ii*|hi*) say version "${{s#* }}";; esac
+  fi
+elif command -v rpm >/dev/null; then
+  say manager dnf
+  if installed rpm -q --qf '%{{VERSION}}-%{{RELEASE}}' "$n"; then say version "$s"; fi
+elif command -v apk >/dev/null; then
+  say manager apk
+  if installed apk info -e -v "$n"; then say version "$s"; fi
+fi
+)sh",
+                                   name);
     if (item.text("state", "present") == "latest") {
-      text += fmt::format(
-          "command -v apt-cache >/dev/null && say candidate \"$(LC_ALL=C apt-cache policy {} | sed -n 's/^  "
-          "Candidate: //p')\"\n",
-          name);
+      text += R"sh(if command -v apt-cache >/dev/null; then
+  c=$(LC_ALL=C apt-cache policy "$n")
+  c=$(printf '%s\n' "$c" | sed -n 's/^  Candidate: //p')
+  say candidate "$c"
+fi
+)sh";
     }
     return text;
   }
 
   Result<Work> plan(const Item& item, const Seen& seen, const Facts&) const override {
     Work work;
-    std::string state = item.text("state", "present"), now = get(seen, "version"),
-                manager = get(seen, "manager"), version = item.text("version");
+    std::string state = item.text("state", "present"), now = said(seen, "version"),
+                manager = said(seen, "manager"), version = item.text("version");
     while (now.starts_with(' ')) now.erase(0, 1);
     if (manager.empty())
       return Status(Code::Unsupported,
@@ -82,7 +68,7 @@ class PackageKind : public Kind {
     } else if (!version.empty() ? now != version : now.empty()) {
       work.changes.push_back(change(item, "version", before, version.empty() ? "present" : version));
     } else if (state == "latest") {
-      std::string candidate = get(seen, "candidate");
+      std::string candidate = said(seen, "candidate");
       if (candidate.empty() || candidate == now || candidate == "(none)") return work;
       work.changes.push_back(change(item, "version", before, candidate));
     } else {
@@ -103,13 +89,13 @@ class PackageKind : public Kind {
       // The lists of a fresh machine are empty or old: bring them only when the package cannot be had
       // without.
       return prefix + fmt::format(
-                          "{0} install --allow-downgrades {1} || {{ {0} update && {0} install "
-                          "--allow-downgrades {1}; }}\n",
+                          "if ! {0} install --allow-downgrades {1}; then\n{0} update\n{0} install "
+                          "--allow-downgrades {1}\nfi\n",
                           apt, what);
     }
     if (manager == "dnf") {
-      std::string verb = state == "absent" ? "remove" : state == "latest" ? "upgrade" : "install";
-      return fmt::format("$(command -v dnf || command -v yum) -y {} {}\n", verb,
+      std::string verb = state == "absent" ? "remove" : "install";
+      return fmt::format("d=$(command -v dnf || command -v yum)\n\"$d\" -y {} {}\n", verb,
                          shell_quote(version.empty() ? name : name + "-" + version));
     }
     std::string verb = state == "absent" ? "del" : state == "latest" ? "add -u" : "add";
@@ -123,26 +109,41 @@ class ServiceKind : public Kind {
 
   Result<std::string> look(const Item& item) const override {
     if (Status s = plain_name(item, "+-._:@\\"); !s.ok()) return s;
-    return fmt::format(
-        "n={}\nif [ -d /run/systemd/system ]; then say manager systemd; systemctl cat \"$n\" >/dev/null 2>&1 "
-        "&& say there yes; "
-        "say active \"$(systemctl is-active \"$n\" 2>/dev/null)\"; say enabled \"$(systemctl is-enabled "
-        "\"$n\" 2>/dev/null)\"\n"
-        "elif [ -x \"/etc/init.d/$n\" ]; then say manager init; say there yes; "
-        "if \"/etc/init.d/$n\" status >/dev/null 2>&1 </dev/null; then say active active; else say active "
-        "inactive; fi; "
-        "if ls /etc/rc[2-5].d/S??\"$n\" >/dev/null 2>&1; then say enabled enabled; else say enabled "
-        "disabled; fi\nelse say manager none; fi\n",
-        shell_quote(item.resource->name));
+    return fmt::format(R"sh(n={}
+if [ -d /run/systemd/system ]; then
+  say manager systemd
+  s=$(systemctl show -p LoadState -p ActiveState -p UnitFileState -- "$n")
+  e=
+  for x in $s; do
+    case $x in
+    LoadState=not-found) ;;
+    LoadState=*) say there yes;;
+    ActiveState=*) say active "${{x#*=}}";;
+    UnitFileState=generated) e=$(systemctl is-enabled "$n" 2>/dev/null) || :;;
+    UnitFileState=*) e=${{x#*=}};;
+    esac
+  done
+  say enabled "$e"
+elif [ -x "/etc/init.d/$n" ]; then
+  say manager init
+  say there yes
+  if "/etc/init.d/$n" status >/dev/null 2>&1; then say active active; else say active inactive; fi
+  set -- /etc/rc[2-5].d/S??"$n"
+  if [ -e "$1" ] || [ -L "$1" ]; then say enabled enabled; else say enabled disabled; fi
+else
+  say manager none
+fi
+)sh",
+                       shell_quote(item.resource->name));
   }
 
   Result<Work> plan(const Item& item, const Seen& seen, const Facts&) const override {
     Work work;
-    std::string manager = get(seen, "manager"), name = shell_quote(item.resource->name);
-    bool runs = get(seen, "active") == "active" || get(seen, "active") == "activating";
-    bool enabled = get(seen, "enabled").starts_with("enabled");
+    std::string manager = said(seen, "manager"), name = shell_quote(item.resource->name);
+    bool runs = said(seen, "active") == "active" || said(seen, "active") == "activating";
+    bool enabled = said(seen, "enabled").starts_with("enabled");
     bool wants_running = item.text("state", "running") == "running";
-    if (get(seen, "there") != "yes") {
+    if (said(seen, "there") != "yes") {
       if (!wants_running && !item.flag("enabled", false)) return work;  // what is not there does not run
       if (manager == "none") {
         return Status(Code::Unsupported,
@@ -176,152 +177,9 @@ class ServiceKind : public Kind {
   }
 };
 
-class UserKind : public Kind {
- public:
-  bool changes_machine() const override { return true; }
-
-  Result<std::string> look(const Item& item) const override {
-    if (Status s = plain_name(item, "-._"); !s.ok()) return s;
-    return fmt::format(
-        "n={}\ne=$(getent passwd \"$n\") && {{ say entry \"$e\"; say group \"$(id -gn \"$n\")\"; say groups "
-        "\"$(id -Gn \"$n\")\"; "
-        "h=$(printf %s \"$e\" | cut -d: -f6); [ -f \"$h/.ssh/authorized_keys\" ] && say keys \"$(base64 < "
-        "\"$h/.ssh/authorized_keys\" | tr -d '\\n')\"; }}\n",
-        shell_quote(item.resource->name));
-  }
-
-  Result<Work> plan(const Item& item, const Seen& seen, const Facts&) const override;
-
- private:
-  static void plan_keys(const Item& item, const Seen& seen, Work& work);
-};
-
-Result<Work> UserKind::plan(const Item& item, const Seen& seen, const Facts&) const {
-  Work work;
-  std::string name = shell_quote(item.resource->name), entry = get(seen, "entry");
-  bool there = !entry.empty();
-  if (item.text("state", "present") == "absent") {
-    if (!there) return work;
-    work.changes.push_back(change(item, "state", "present", "absent"));
-    work.script = fmt::format("userdel {}\n", name);
-    return work;
-  }
-  std::vector<std::string> fields;
-  std::istringstream parts(entry);
-  for (std::string field; std::getline(parts, field, ':');) fields.push_back(field);
-  fields.resize(7);
-  if (!there) {
-    work.changes.push_back(change(item, "state", "absent", "present"));
-    work.script = "useradd -m";
-    if (item.flag("system", false)) work.script += " -r";
-  }
-  std::string modify;
-  auto option = [&](const char* property, const char* flag, const std::string& now,
-                    const std::string& wanted) {
-    if (wanted.empty() || (there && now == wanted)) return;
-    if (there) work.changes.push_back(change(item, property, now, wanted));
-    (there ? modify : work.script) += fmt::format(" {} {}", flag, shell_quote(wanted));
-  };
-  option("uid", "-u", fields[2], item.has("uid") ? fmt::format("{:.0f}", item.number("uid", 0)) : "");
-  option("group", "-g", get(seen, "group"), item.text("group"));
-  option("home", "-d", fields[5], item.text("home"));
-  option("shell", "-s", fields[6], item.text("shell"));
-  auto have = words(get(seen, "groups"));
-  std::string missing;
-  for (const auto& group : list_of(item, "groups")) {
-    if (std::find(have.begin(), have.end(), group) == have.end())
-      missing += (missing.empty() ? "" : ",") + group;
-  }
-  if (!missing.empty()) {
-    if (there) work.changes.push_back(change(item, "groups", get(seen, "groups"), "+ " + missing));
-    (there ? modify : work.script) += fmt::format(" {} {}", there ? "-a -G" : "-G", shell_quote(missing));
-  }
-  if (!there)
-    work.script += " " + name + "\n";
-  else if (!modify.empty())
-    work.script += "usermod" + modify + " " + name + "\n";
-  plan_keys(item, seen, work);
-  return work;
-}
-
-void UserKind::plan_keys(const Item& item, const Seen& seen, Work& work) {
-  auto decoded = get(seen, "keys");
-  std::vector<std::string> missing;
-  std::string text;
-  if (auto raw = base64_decode(decoded)) text = "\n" + *raw + "\n";
-  for (const auto& key : list_of(item, "authorized_keys")) {
-    if (text.find("\n" + key + "\n") == std::string::npos) missing.push_back(key);
-  }
-  if (missing.empty()) return;
-  work.changes.push_back(change(item, "authorized_keys", nullptr, fmt::format("+ {} lines", missing.size())));
-  std::string name = shell_quote(item.resource->name);
-  work.script += fmt::format(
-      "h=$(getent passwd {0} | cut -d: -f6)\nmkdir -p \"$h/.ssh\"\nchmod 0700 \"$h/.ssh\"\n", name);
-  for (const auto& key : missing)
-    work.script += fmt::format("printf '%s\\n' {} >> \"$h/.ssh/authorized_keys\"\n", shell_quote(key));
-  work.script += fmt::format("chmod 0600 \"$h/.ssh/authorized_keys\"\nchown -R {0}: \"$h/.ssh\"\n", name);
-}
-
-class MountKind : public Kind {
- public:
-  bool changes_machine() const override { return true; }
-
-  Result<std::string> look(const Item& item) const override {
-    std::string path = shell_path(item.resource->name);
-    return fmt::format(
-        "m={0}; [ -d \"$m\" ] && say folder yes\nwhile read -r d p t o r; do if [ \"$p\" = \"$m\" ]; then "
-        "say "
-        "device \"$d\"; say fstype \"$t\"; fi; done < /proc/mounts\n"
-        "[ -f /etc/fstab ] && while read -r d p t o r; do case $d in \\#*) continue;; esac; [ \"$p\" = "
-        "\"$m\" ] && say fstab \"$d $t $o\"; done < /etc/fstab\n"
-        "case {1} in UUID=*|LABEL=*) say resolved \"$(blkid -o device -t {1} 2>/dev/null)\";; esac\n",
-        path, shell_quote(item.text("device")));
-  }
-
-  Result<Work> plan(const Item& item, const Seen& seen, const Facts&) const override {
-    Work work;
-    std::string device = item.text("device"), path = shell_path(item.resource->name),
-                type = item.text("fstype", "auto"), options;
-    for (const auto& one : list_of(item, "options")) options += (options.empty() ? "" : ",") + one;
-    if (options.empty()) options = "defaults";
-    std::string mounted = get(seen, "device"), line = get(seen, "fstab"),
-                wanted_line = fmt::format("{} {} {}", device, type, options);
-    std::string drop = fmt::format("{{ awk -v m={} '$1 ~ /^#/ || $2 != m' /etc/fstab", path);
-    if (item.text("state", "mounted") == "unmounted") {
-      if (!mounted.empty())
-        work.changes.push_back(change(item, "state", "mounted", "unmounted")),
-            work.script += fmt::format("umount {}\n", path);
-      if (!line.empty()) {
-        work.changes.push_back(change(item, "fstab", line, nullptr));
-        work.script +=
-            drop + "; } > /etc/fstab.radl && cat /etc/fstab.radl > /etc/fstab && rm /etc/fstab.radl\n";
-      }
-      return work;
-    }
-    if (line != wanted_line) {
-      work.changes.push_back(change(item, "fstab", line.empty() ? Json() : Json(line), wanted_line));
-      work.script += "touch /etc/fstab\n" + drop +
-                     fmt::format(
-                         "; printf '%s %s %s %s 0 0\\n' {} {} {} {}; }} > /etc/fstab.radl && cat "
-                         "/etc/fstab.radl > /etc/fstab && rm /etc/fstab.radl\n",
-                         shell_quote(device), path, shell_quote(type), shell_quote(options));
-    }
-    bool right = mounted == device || (!mounted.empty() && mounted == get(seen, "resolved"));
-    if (!right) {
-      if (!mounted.empty()) return invalid(fmt::format("{}: '{}' is mounted there", item.label(), mounted));
-      work.changes.push_back(change(item, "state", "unmounted", "mounted"));
-      work.script += fmt::format("mkdir -p {0}\nmount -t {1} -o {2} {3} {0}\n", path, shell_quote(type),
-                                 shell_quote(options), shell_quote(device));
-    }
-    return work;
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Kind> make_package_kind() { return std::make_unique<PackageKind>(); }
 std::unique_ptr<Kind> make_service_kind() { return std::make_unique<ServiceKind>(); }
-std::unique_ptr<Kind> make_user_kind() { return std::make_unique<UserKind>(); }
-std::unique_ptr<Kind> make_mount_kind() { return std::make_unique<MountKind>(); }
 
 }  // namespace radl::native

@@ -28,19 +28,34 @@ Result<ExecResult> Member::exec(const std::string& command) {
   return result;
 }
 
+namespace {
+
+// What a process has left as its exit status; -1 when that is none: its disk may have been full.
+int exit_status(const std::string& text) {
+  if (text.empty() || text.size() > 3 || text.find_first_not_of("0123456789") != std::string::npos) return -1;
+  return std::atoi(text.c_str());
+}
+
+}  // namespace
+
 Result<Member::Look> Member::look() {
   // A process id may have been given to another program since: ours has our folder's name in its command
   // line.
-  auto result =
-      exec(fmt::format("echo \"home $HOME\"; cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | awk '/:/ {{ "
-                       "print \"port \" $2 }}'; cd {} 2>/dev/null || exit 0; "
-                       "[ -f run.json ] && echo \"run $(cat run.json)\"; for p in *.pid; do t=${{p%.pid}}; [ "
-                       "-f \"$p\" ] || continue; "
-                       "if [ -f \"$t.exit\" ]; then echo \"ended $t $(cat \"$t.exit\")\"; "
-                       "elif tr '\\0' ' ' < /proc/$(cat \"$p\")/cmdline 2>/dev/null | grep -q "
-                       "'job-'\"$t\"'.json'; then echo \"running $t 0\"; else echo \"ended $t -1\"; fi; done",
-                       shell_path(folder())));
+  auto result = exec(fmt::format(
+      "echo \"home $HOME\"; cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | awk '/:/ {{ p = $2; "
+      "sub(/.*:/, \"\", p); if (!(p in seen)) print \"port :\" p; seen[p] }}'; "
+      "[ -d {0} ] || {{ echo whole; exit 0; }}; cd {0} || exit 1; "
+      "[ ! -f run.json ] || {{ r=$(cat run.json) || exit 1; echo \"run $r\"; }}; for p in *.pid; do "
+      "t=${{p%.pid}}; [ "
+      "-f \"$p\" ] || continue; "
+      "if [ -f \"$t.exit\" ]; then echo \"ended $t $(cat \"$t.exit\")\"; "
+      "elif tr '\\0' ' ' < /proc/$(cat \"$p\")/cmdline 2>/dev/null | grep -q "
+      "'job-'\"$t\"'.json'; then echo \"running $t 0\"; else echo \"ended $t -1\"; fi; done; echo whole",
+      shell_path(folder())));
   if (!result) return result.status();
+  if (result->exit_status != 0 || !result->out.ends_with("whole\n") || !result->out.starts_with("home /"))
+    return Status(Code::Retry,
+                  fmt::format("{}: the training's folder cannot be looked at: {}", address(), result->err));
   Look look;
   std::string ports;
   std::istringstream lines(result->out);
@@ -56,7 +71,7 @@ Result<Member::Look> Member::look() {
     else if (kind == "running" || kind == "ended") {
       TaskState state{kind == "running" ? TaskState::Phase::Running : TaskState::Phase::Ended, -1};
       size_t at = rest.rfind(' ');
-      if (kind == "ended") state.exit = std::atoi(rest.c_str() + at + 1);
+      if (kind == "ended") state.exit = exit_status(rest.substr(at + 1));
       look.tasks.emplace_back(rest.substr(0, at), state);
     }
   }
@@ -66,10 +81,10 @@ Result<Member::Look> Member::look() {
 
 Status Member::clear(bool fresh) {
   auto result =
-      exec(fmt::format("cd {0} 2>/dev/null || {{ mkdir -p {0} && chmod 0700 {0}; exit; }}\n"
+      exec(fmt::format("[ -d {0} ] || {{ mkdir -p {0} && chmod 0700 {0}; exit; }}\ncd {0} || exit 1\n"
                        "for p in *.pid; do [ -f \"$p\" ] && [ ! -f \"${{p%.pid}}.exit\" ] && kill -KILL "
                        "-\"$(cat \"$p\")\" 2>/dev/null; done\n"
-                       "rm -f *.pid *.exit *.log run.json job-*.json job.key progress-*.jsonl\n{1}exit 0\n",
+                       "rm -f *.pid *.exit *.log run.json job-*.json job.key progress-*.jsonl || exit 1\n{1}",
                        shell_path(folder()), fresh ? "rm -rf checkpoint events model\n" : ""));
   if (!result) return result.status();
   return result->exit_status == 0 ? Status()
@@ -102,11 +117,11 @@ Status Member::start(const Engine& engine, const std::vector<Task>& tasks) {
   for (const auto& task : tasks) {
     // The shell around it outlives a signal to the group, so that the exit status is always written.
     std::string inner = fmt::format(
-        "trap : TERM INT HUP; echo $$ > {0}.pid; {1} job-{0}.json >> {0}.log 2>&1 & c=$!; "
-        "wait $c; r=$?; while kill -0 $c 2>/dev/null; do wait $c; r=$?; done; echo $r > {0}.exit.tmp; mv "
+        "trap : TERM INT HUP; echo $$ > {0}.pid || exit 1; {1} job-{0}.json >> {0}.log 2>&1 & c=$!; "
+        "wait $c; r=$?; while kill -0 $c 2>/dev/null; do wait $c; r=$?; done; echo $r > {0}.exit.tmp && mv "
         "{0}.exit.tmp {0}.exit",
         task.file(), engine.command);
-    script += fmt::format("rm -f {0}.pid {0}.exit\n", task.file());
+    script += fmt::format("rm -f {0}.pid {0}.exit || exit 1\n", task.file());
     script += fmt::format("setsid /bin/sh -c {} </dev/null >/dev/null 2>&1 &\n", shell_quote(inner));
   }
   script += "for t in";
@@ -171,7 +186,7 @@ Status Member::follow(const std::vector<Task>& tasks, const Follower& follower) 
         size_t at = line.rfind(' ');
         std::string name = line.substr(7, at - 7);
         if (ended[name] || std::find(again.begin(), again.end(), name) != again.end()) return;
-        if (follower.on_end(name, std::atoi(line.c_str() + at + 1)))
+        if (follower.on_end(name, exit_status(line.substr(at + 1))))
           again.push_back(name);
         else
           ended[name] = true;
@@ -221,14 +236,34 @@ Result<std::string> Member::log_tail(const std::string& file, int lines) {
   return result->out;
 }
 
+Result<std::string> Member::list(const std::string& below) {
+  auto remote = node_.connect();
+  if (!remote) return std::move(remote).status().at(address());
+  std::string all;  // of any length; what exec() returns is the end only
+  ExecOptions options;
+  options.deadline = std::chrono::hours(1);
+  options.on_output = [&](std::string_view piece, bool is_stderr) {
+    if (!is_stderr) all += piece;
+  };
+  auto result =
+      (*remote)->exec(fmt::format("[ -d {0} ] || {{ echo whole; exit 0; }}; cd {0} && find . -type f -exec "
+                                  "sha256sum {{}} + && echo whole",
+                                  shell_path(folder() + "/" + below)),
+                      options);
+  if (!result) return std::move(result).status().at(address());
+  if (result->exit_status != 0 || !all.ends_with("whole\n"))
+    return std::move(ssh::command_failure(*result, folder() + "/" + below)).at(address());
+  return all.substr(0, all.size() - 6);
+}
+
 Result<size_t> Member::fetch(const std::string& below, const std::string& local_folder) {
-  auto listed = exec(fmt::format("cd {}/{} 2>/dev/null && find . -type f -exec sha256sum {{}} +",
-                                 shell_path(folder()), below));
+  auto listed = list(below);
   if (!listed) return listed.status();
   size_t count = 0;
-  std::istringstream lines(listed->out);
+  std::istringstream lines(*listed);
   for (std::string line; std::getline(lines, line); ++count) {
-    if (line.size() < 69) continue;
+    if (line.size() < 69 || line.compare(64, 4, "  ./") != 0)
+      return Status(Code::Corrupt, fmt::format("{}: cannot read the list of its files: {}", address(), line));
     std::string name = line.substr(68), local = local_folder + "/" + name;  // DIGEST, two blanks, "./"
     if (("/" + name + "/").find("/../") != std::string::npos)
       return Status(Code::Corrupt, address() + ": lists a file outside of its folder");

@@ -65,6 +65,8 @@ class Member {
 
  private:
   Result<ExecResult> exec(const std::string& command);
+  // Lines "DIGEST  ./PATH" of the files in a folder of the job.
+  Result<std::string> list(const std::string& below);
 
   const NodeHandle& node_;
   const Context& context_;

@@ -4,6 +4,7 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/new_file.h"
 
 namespace radl::training {
 namespace {
@@ -17,8 +18,8 @@ Status write_report(const std::string& result, const Json& product, const RunFac
   Json apply = {{"phases", facts.phases}};
   if (facts.first_step) apply["first_step_seconds"] = *facts.first_step;
   report["apply"] = apply;
-  return write_file_atomic(result + "/report.json",
-                           report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  return write_user_file(result + "/report.json",
+                         report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace

@@ -1,0 +1,295 @@
+// Every program of every script fails once, before or after it has done its work: whatever the resource, the
+// step has failed or the node is as wanted, the next plan shows what is left to do, the next run does it, and
+// nothing beside the target was touched.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "tests/support/faulty_remote.h"
+#include "tests/support/native_steps.h"
+
+namespace radl {
+namespace {
+
+using test::FaultyRemote;
+using test::When;
+
+struct Case {
+  ir::Resource resource;
+  std::string before;   // shell text that brings the node to where the step begins
+  std::string state;    // shell text that prints all that the resource is about
+  std::string wanted;   // what that prints once the step is done
+  std::string targets;  // what find calls the paths that the step may touch
+};
+
+// One case on one machine.
+class Injection {
+ public:
+  Injection(Remote& remote, const Context& context, Case one) : faulty_(remote), case_(std::move(one)) {
+    step_.id = "worker[0]/tools";
+    step_.recipe = "tools";
+    step_.digest = "1";
+    step_.resources = {case_.resource};
+    node_.address = "worker[0]";
+    node_.attributes = Json::object();
+    node_.connect = [this]() -> Result<Remote*> { return &faulty_; };
+    context_.context = &context;
+  }
+  FaultyRemote& faulty() { return faulty_; }
+
+  void all() {
+    for (When when : {When::Before, When::After}) {
+      int k = 1;
+      while (run_with(k, when) && !testing::Test::HasFailure()) ++k;
+      EXPECT_GT(k, 1) << "no fault was met";
+    }
+    for (int k = 1; look_with(k) && !testing::Test::HasFailure();) ++k;
+  }
+
+ private:
+  // False when there is no k-th program.
+  bool run_with(int k, When when) {
+    faulty_.shell(case_.before);
+    std::string beside = others();
+    faulty_.arm(k, when);
+    auto outcome = runner_->run(context_, step_, {node_});
+    auto calls = faulty_.disarm();
+    bool met = calls.size() >= static_cast<size_t>(k);
+    std::string what = case_.resource.type + ": fault " + std::to_string(k) + " of " +
+                       std::to_string(calls.size()) + (met ? ", " + calls[static_cast<size_t>(k) - 1] : "") +
+                       (when == When::Before ? "" : " after its work") +
+                       (outcome ? ": ok" : ": " + outcome.status().text());
+    SCOPED_TRACE(what);
+    std::string state = faulty_.shell(case_.state);
+    if (outcome) {
+      EXPECT_EQ(state, case_.wanted) << "counts as done";
+      EXPECT_FALSE(outcome->changes.empty());
+    } else {
+      EXPECT_TRUE(met);
+    }
+    auto left = runner_->observe(context_, step_, {node_});
+    EXPECT_TRUE(left.ok()) << left.status().text();
+    if (left && state != case_.wanted) {
+      EXPECT_FALSE(left->empty()) << "the next plan must show it; now: " << state;
+    }
+    bool cleaning = met && calls[static_cast<size_t>(k) - 1] == "rm";
+    if (!cleaning) {
+      EXPECT_EQ(others(), beside) << "something else was touched";
+    }
+    auto again = runner_->run(context_, step_, {node_});
+    EXPECT_TRUE(again.ok()) << again.status().text();
+    EXPECT_EQ(faulty_.shell(case_.state), case_.wanted);
+    return met;
+  }
+
+  bool look_with(int k) {
+    faulty_.shell(case_.before);
+    auto expected = runner_->observe(context_, step_, {node_});
+    faulty_.arm(k, When::Before);
+    auto seen = runner_->observe(context_, step_, {node_});
+    auto calls = faulty_.disarm();
+    bool met = calls.size() >= static_cast<size_t>(k);
+    SCOPED_TRACE(case_.resource.type + ": looking, fault " + std::to_string(k) +
+                 (met ? ", " + calls[static_cast<size_t>(k) - 1] : ""));
+    EXPECT_TRUE(expected.ok()) << expected.status().text();
+    if (seen && expected) {
+      EXPECT_EQ(text(*seen), text(*expected)) << "a failed look is no answer";
+    }
+    return met;
+  }
+
+  static std::string text(const std::vector<Change>& changes) {
+    std::string all;
+    for (const auto& one : changes) all += one.what + one.before.dump() + one.after.dump() + one.diff + "\n";
+    return all;
+  }
+
+  // Everything that may not change, with content and access.
+  std::string others() {
+    return faulty_.shell(
+        "find ~/* /etc/fstab* /srv/* /home/* /.ssh \\( -path ~/.faults -o " + case_.targets +
+        " \\) -prune -o -printf '%p %m %u %y %l\\n' -type f -exec sha256sum {} + 2>/dev/null; ls "
+        "~/.radl/stage 2>/dev/null");
+  }
+
+  FaultyRemote faulty_;
+  Case case_;
+  ir::Step step_;
+  NodeHandle node_;
+  StepContext context_;
+  std::unique_ptr<StepRunner> runner_ = make_native_runner();
+};
+
+struct NativeInjectionTest : testing::Test {
+  void SetUp() override {
+    std::filesystem::create_directories(home);
+    std::filesystem::create_directories(folder.path("tree/sub"));
+    ASSERT_TRUE(write_file_atomic(folder.path("tree/one"), "1").ok());
+    ASSERT_TRUE(write_file_atomic(folder.path("tree/sub/two words"), "2", 0755).ok());
+    ASSERT_TRUE(write_file_atomic(folder.path("tree/sub/odd\nname\\"), "3").ok());
+    std::filesystem::create_symlink("one", folder.path("tree/link"));
+    ASSERT_TRUE(write_file_atomic(folder.path("large"), std::string(700000, 'x')).ok());
+    context.secrets = &secrets;
+  }
+  void check(Case one) {
+    test::ProcessRemote machine(home);
+    Injection(machine, context, std::move(one)).all();
+  }
+  test::TemporaryFolder folder;
+  std::string home = folder.path("home");
+  ir::Secrets secrets;
+  Context context;
+};
+
+TEST_F(NativeInjectionTest, File) {
+  check({{"file", "~/deep/motd", {{"content", "new\n"}, {"mode", "0640"}}, {}},
+         "rm -rf ~/deep; echo kept > ~/kept",
+         "cat ~/deep/motd; stat -c %a ~/deep/motd",
+         "new\n640\n",
+         "-path ~/deep"});
+  check(
+      {{"file", "~/motd", {{"content", "new\n"}, {"mode", "0640"}, {"owner", std::to_string(getuid())}}, {}},
+       "rm -rf ~/motd; echo old > ~/motd",
+       "cat ~/motd; stat -c %a ~/motd",
+       "new\n640\n",
+       "-path ~/motd"});
+}
+
+TEST_F(NativeInjectionTest, LargeFile) {
+  check({{"file", "~/large", {{"source", folder.path("large")}}, {}},
+         "echo old > ~/large",
+         "wc -c < ~/large",
+         "700000\n",
+         "-path ~/large"});
+}
+
+TEST_F(NativeInjectionTest, Directory) {
+  check({{"directory", "~/a/b", {{"mode", "0750"}}, {}},
+         "rm -rf ~/a",
+         "stat -c %a ~/a/b",
+         "750\n",
+         "-path ~/a"});
+  check({{"directory", "~/a", {{"state", "absent"}}, {}},
+         "mkdir -p ~/a/b; touch ~/a/b/c",
+         "ls -d ~/a 2>/dev/null",
+         "",
+         "-path ~/a"});
+}
+
+TEST_F(NativeInjectionTest, UploadOfAFile) {
+  check({{"upload", "~/to/large", {{"source", folder.path("large")}, {"mode", "0600"}}, {}},
+         "rm -rf ~/to",
+         "wc -c < ~/to/large; stat -c %a ~/to/large",
+         "700000\n600\n",
+         "-path ~/to"});
+}
+
+TEST_F(NativeInjectionTest, UploadOfAFolder) {
+  std::string state =
+      "cd ~/tree && cat one sub/* link && echo && readlink link && stat -c %a one sub/odd* sub/two*";
+  std::string wanted = "1321\none\n644\n644\n755\n",
+              targets = "-path ~/tree/one -o -path ~/tree/sub -o -path ~/tree/link";
+  ir::Resource upload{"upload", "~/tree", {{"source", folder.path("tree")}}, {}};
+  check({upload, "rm -rf ~/tree", state, wanted, "-path ~/tree"});
+  check(
+      {upload,
+       "rm -rf ~/tree; mkdir -p ~/tree/sub; echo other > ~/tree/one; printf 2 > ~/tree/sub/'two words'; echo "
+       "mine > ~/tree/mine; ln -s nowhere ~/tree/link",
+       state, wanted, targets});
+}
+
+TEST_F(NativeInjectionTest, Download) {
+  check({{"download",
+          "~/got",
+          {{"url", "file://" + folder.path("large")}, {"sha256", sha256_hex(std::string(700000, 'x'))}},
+          {}},
+         "rm -f ~/got*; echo old > ~/got",
+         "wc -c < ~/got",
+         "700000\n",
+         "-path ~/got -o -path ~/'got.radl-*.part'"});
+}
+
+TEST_F(NativeInjectionTest, Command) {
+  check({{"command", "mkdir made", {{"creates", "made"}, {"directory", "~/in"}}, {}},
+         "rm -rf ~/in; mkdir ~/in",
+         "ls ~/in",
+         "made\n",
+         "-path ~/in"});
+}
+
+TEST_F(NativeInjectionTest, Package) {
+  test::ProcessRemote machine(home);
+  Injection one(machine, context,
+                {{"package", "thing", {{"state", "latest"}}, {}},
+                 "echo 1 > ~/version; rm -f ~/lists",
+                 "cat ~/version",
+                 "2\n",
+                 "-path ~/version -o -path ~/lists"});
+  one.faulty().fake("dpkg-query", "read -r v < ~/version; echo \"ii  $v\"");
+  one.faulty().fake("apt-cache", "printf 'thing:\\n  Installed: 1\\n  Candidate: 2\\n'");
+  one.faulty().fake(
+      "apt-get",
+      "case \"$*\" in *update*) touch ~/lists;; *install*) [ -e ~/lists ] || exit 100; echo 2 > "
+      "~/version;; esac");
+  one.all();
+}
+
+// What needs a machine of its own.
+struct IsolatedInjectionTest : testing::Test {
+  void SetUp() override {
+    test::skip_without_isolation(false);
+    if (IsSkipped()) return;
+    fixture = std::make_unique<test::StepsFixture>(local::Isolation::Required);
+  }
+  Remote& remote() { return **fixture->handle.connect(); }
+  void check(Case one) { Injection(remote(), fixture->nodes.context, std::move(one)).all(); }
+  std::unique_ptr<test::StepsFixture> fixture;
+};
+
+TEST_F(IsolatedInjectionTest, NewUser) {
+  check({{"user",
+          "radltest",
+          {{"shell", "/bin/sh"}, {"groups", {"games"}}, {"authorized_keys", {"ssh-ed25519 AAAA test"}}},
+          {}},
+         "userdel -r radltest 2>/dev/null",
+         "id -nG radltest; cat ~radltest/.ssh/authorized_keys; stat -c '%U %a' ~radltest/.ssh "
+         "~radltest/.ssh/authorized_keys",
+         "radltest games\nssh-ed25519 AAAA test\nradltest 700\nradltest 600\n",
+         "-path /home/radltest"});
+}
+
+TEST_F(IsolatedInjectionTest, KeysOfAUser) {
+  check({{"user", "radltest", {{"home", "/home/other"}, {"authorized_keys", {"two", "three"}}}, {}},
+         "userdel radltest 2>/dev/null; rm -rf /home/other; mkdir -p /home/other/.ssh; printf one > "
+         "/home/other/.ssh/authorized_keys; useradd -d /home/other -s /bin/sh radltest",
+         "cat ~radltest/.ssh/authorized_keys",
+         "one\ntwo\nthree\n",
+         "-path /home/other/.ssh"});
+}
+
+TEST_F(IsolatedInjectionTest, Mount) {
+  check({{"mount", "/srv/my data", {{"device", "a b"}, {"fstype", "tmpfs"}, {"options", {"size=64k"}}}, {}},
+         "umount '/srv/my data' 2>/dev/null; rm -rf '/srv/my data'; printf '# mine\\nnone /other tmpfs "
+         "defaults 0 0\\n' > /etc/fstab; chmod 0640 /etc/fstab",
+         "stat -c %a /etc/fstab; cat /etc/fstab; grep -c my /proc/mounts",
+         "640\n# mine\nnone /other tmpfs defaults 0 0\na\\040b /srv/my\\040data tmpfs size=64k 0 0\n1\n",
+         "-path /etc/fstab -o -path '/srv/my data'"});
+}
+
+TEST_F(IsolatedInjectionTest, ServiceOfSystemd) {
+  Injection one(remote(), fixture->nodes.context,
+                {{"service", "thing", {{"enabled", true}}, {}},
+                 "mkdir -p /run/systemd/system; rm -f ~/active ~/enabled",
+                 "cd ~; ls active enabled",
+                 "active\nenabled\n",
+                 "-path ~/active -o -path ~/enabled"});
+  one.faulty().fake("systemctl",
+                    "case $1 in show) echo LoadState=loaded; a=inactive; [ -e ~/active ] && a=active; echo "
+                    "ActiveState=$a; e=disabled; [ -e ~/enabled ] && e=enabled; echo UnitFileState=$e;; "
+                    "start) touch ~/active;; enable) touch ~/enabled;; esac; exit 0");
+  one.all();
+}
+
+}  // namespace
+}  // namespace radl
