@@ -12,7 +12,7 @@
 
 #include "engine/cluster/message.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 
 static_assert(std::endian::native == std::endian::little,
               "the wire is little-endian, and so must be the machine");
@@ -139,4 +139,4 @@ class Reader {
   bool ok_ = true;
 };
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

@@ -8,7 +8,7 @@
 #include "engine/cluster/expect.h"
 #include "engine/cluster/session.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 namespace {
 
 using Sessions = std::vector<std::unique_ptr<Session>>;
@@ -299,4 +299,4 @@ Result<std::unique_ptr<ChiefClient>> ChiefClient::connect(const ClientOptions& o
   return std::unique_ptr<ChiefClient>(std::move(chief));
 }
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

@@ -10,7 +10,7 @@
 #include "engine/cluster/link.h"
 #include "engine/cluster/message.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 
 // Makes the link to server `shard`.
 using Connector = std::function<Result<std::unique_ptr<Link>>(uint32_t shard)>;
@@ -76,4 +76,4 @@ class ChiefClient {
   virtual void stop(const Status& outcome) = 0;
 };
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 
 Status ended_by(const Message& message, const std::string& name) {
   uint8_t code = 0;
@@ -32,4 +32,4 @@ Status expect(Session& session, MessageType type, Message& message, const std::a
                                      type_name(message.type), type_name(type))};
 }
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

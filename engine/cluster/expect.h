@@ -3,7 +3,7 @@
 
 #include "engine/cluster/session.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 
 // What a Refuse or Stop from `name` says.
 Status ended_by(const Message& message, const std::string& name);
@@ -11,4 +11,4 @@ Status ended_by(const Message& message, const std::string& name);
 // The next message, which must be of this type; a Stop or Refuse in its place is what it says.
 Status expect(Session& session, MessageType type, Message& message, const std::atomic<bool>* cancelled);
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

@@ -6,7 +6,7 @@
 
 #include "engine/cluster/shard.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 
 std::vector<std::pair<uint64_t, uint64_t>> split_layout(const std::vector<ParameterInfo>& layout,
                                                         size_t shards) {
@@ -64,4 +64,4 @@ Result<OptimizerConfig> read_optimizer(const std::string& json) {
   }
 }
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

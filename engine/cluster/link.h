@@ -3,7 +3,7 @@
 // Two kinds behind one interface: TCP with the handshake and encryption of secure.h, and memory for members
 // that live in one process (and for tests). send() may be called from several threads, receive() from one;
 // close() from any thread ends both at once. No call waits longer than its timeout without a byte of
-// progress.
+// progress; a handshake has one limit for all of it.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 #include "engine/cluster/message.h"
 #include "engine/cluster/secure.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::milliseconds;
@@ -39,10 +39,10 @@ class Link {
 class Listener {
  public:
   virtual ~Listener() = default;
-  // The next who connects, before it has proved anything: call the function (in a thread of its own) for the
-  // handshake. Timeout when nobody came, Cancelled after close().
-  using Handshake = std::function<Result<std::unique_ptr<Link>>()>;
-  virtual Result<Handshake> accept(Milliseconds timeout) = 0;
+  // The next who has proved to know the key. Those who have not yet go on side by side within this call,
+  // which waits for none of them. Timeout when nobody came that far, Cancelled after close().
+  virtual Result<std::unique_ptr<Link>> accept(Milliseconds timeout) = 0;
+  // Ends accept(), which hangs up on everybody still without a link.
   virtual void close() = 0;
   virtual std::string address() const = 0;  // with the real port when 0 was asked for
 };
@@ -50,9 +50,19 @@ class Listener {
 // Two ends of a link within this process.
 std::pair<std::unique_ptr<Link>, std::unique_ptr<Link>> make_memory_links(Identity a, Identity b);
 
+// How those are treated who have not proved to know the key.
+struct ListenOptions {
+  Milliseconds handshake{5000};    // for the whole of it
+  size_t most_pending = 128;       // handshakes at a time; one more, and the oldest gives way
+  Milliseconds tell_every{10000};  // between two calls of `refused`
+  // From accept(): so many were refused since the last call, and what was wrong with the last of them.
+  std::function<void(uint64_t count, const std::string& last)> refused;
+};
+
 // Listens at "host:port". Conflict when the address is in use (the message names it), Invalid when it is not
 // one of this machine's.
-Result<std::unique_ptr<Listener>> listen_tcp(const std::string& address, std::string key, Identity self);
+Result<std::unique_ptr<Listener>> listen_tcp(const std::string& address, std::string key, Identity self,
+                                             ListenOptions options = {});
 
 // Connects and shakes hands, again and again until somebody listens there or `patience` is over. Auth at once
 // when the other side does not know the key; Cancelled when *cancelled becomes true.
@@ -60,4 +70,4 @@ Result<std::unique_ptr<Link>> connect_tcp(const std::string& address, std::strin
                                           Milliseconds patience,
                                           const std::atomic<bool>* cancelled = nullptr);
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

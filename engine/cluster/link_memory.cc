@@ -4,7 +4,7 @@
 
 #include "engine/cluster/link.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 namespace {
 
 // One direction. Holds a few messages, so that a sender feels a slow receiver as it would over a network.
@@ -80,4 +80,4 @@ std::pair<std::unique_ptr<Link>, std::unique_ptr<Link>> make_memory_links(Identi
   return {std::make_unique<MemoryLink>(up, down, b), std::make_unique<MemoryLink>(down, up, a)};
 }
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

@@ -1,22 +1,14 @@
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <mutex>
 #include <thread>
 #include <vector>
 
-#include "common/files.h"
-#include "engine/cluster/link.h"
-#include "engine/cluster/socket.h"
+#include "engine/cluster/link_tcp.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 namespace {
-
-constexpr Milliseconds kHandshakeTimeout{5000};
 
 class TcpLink : public Link {
  public:
@@ -116,81 +108,29 @@ class TcpLink : public Link {
   std::atomic<size_t> limit_ = kSmallMessage;
 };
 
-Result<std::unique_ptr<Link>> greet_client(std::unique_ptr<Socket> socket, const std::string& key,
-                                           Identity self) {
-  std::string from = "a client at " + peer_address(socket->fd());
-  ServerHandshake handshake(key, self);
-  char hello[kHelloSize], proof[kProofSize];
-  if (Status got = socket->read(hello, sizeof hello, kHandshakeTimeout); !got.ok())
-    return std::move(got).at(from);
-  Result<std::string> answer = handshake.answer({hello, sizeof hello});
-  if (!answer) return std::move(answer).status().at(from);
-  if (Status sent = socket->write(*answer, kHandshakeTimeout); !sent.ok()) return std::move(sent).at(from);
-  if (Status got = socket->read(proof, sizeof proof, kHandshakeTimeout); !got.ok())
-    return std::move(got).at(from);
-  Result<SessionCiphers> ciphers = handshake.verify({proof, sizeof proof});
-  if (!ciphers) return std::move(ciphers).status().at(from);
-  return std::unique_ptr<Link>(std::make_unique<TcpLink>(std::move(socket), std::move(*ciphers)));
-}
-
 Result<std::unique_ptr<Link>> greet_server(std::unique_ptr<Socket> socket, const std::string& key,
-                                           Identity self) {
+                                           Identity self, Clock::time_point end) {
+  const Patience patience = Patience::until(std::min(end, Clock::now() + ListenOptions().handshake));
   ClientHandshake handshake(key, self);
   char answer[kServerHelloSize];
-  if (Status sent = socket->write(handshake.hello(), kHandshakeTimeout); !sent.ok()) return sent;
-  if (Status got = socket->read(answer, sizeof answer, kHandshakeTimeout); !got.ok()) return got;
+  if (Status sent = socket->write(handshake.hello(), patience); !sent.ok()) return sent;
+  if (Status got = socket->read(answer, sizeof answer, patience); !got.ok()) return got;
   std::string proof;
   Result<SessionCiphers> ciphers = handshake.finish({answer, sizeof answer}, proof);
   if (!ciphers) return std::move(ciphers).status();
-  if (Status sent = socket->write(proof, kHandshakeTimeout); !sent.ok()) return sent;
-  return std::unique_ptr<Link>(std::make_unique<TcpLink>(std::move(socket), std::move(*ciphers)));
+  if (Status sent = socket->write(proof, patience); !sent.ok()) return sent;
+  // Without the server's word the link may have ended there already: it had too many strangers to wait for.
+  char admitted[kAdmittedSize], plain[1];
+  if (Status got = socket->read(admitted, sizeof admitted, patience, true); !got.ok()) return got;
+  if (Status opened = ciphers->receive->open({admitted + 4, sizeof admitted - 4}, plain); !opened.ok())
+    return opened;
+  return make_tcp_link(std::move(socket), std::move(*ciphers));
 }
-
-class TcpListener : public Listener {
- public:
-  TcpListener(int fd, std::string key, Identity self)
-      : socket_(fd), key_(std::move(key)), self_(self), address_(own_address(fd)) {}
-
-  Result<Handshake> accept(Milliseconds timeout) override {
-    Clock::time_point end = Clock::now() + timeout;
-    for (;;) {
-      if (closed_) return Status(Code::Cancelled, "no longer listening");
-      int fd = ::accept4(socket_.fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-      if (fd >= 0) {
-        tune(fd);
-        auto held = std::make_shared<std::unique_ptr<Socket>>(std::make_unique<Socket>(fd));
-        return Handshake(
-            [held, key = key_, self = self_] { return greet_client(std::move(*held), key, self); });
-      }
-      if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-        return errno_status(errno, "accept at " + address_);
-      }
-      if (Clock::now() >= end) return Status(Code::Timeout, "nobody connected");
-      pollfd p{socket_.fd(), POLLIN, 0};
-      auto left = std::chrono::duration_cast<Milliseconds>(end - Clock::now()).count();
-      ::poll(&p, 1, static_cast<int>(std::clamp<long>(left, 0, 200)));
-    }
-  }
-
-  void close() override { closed_ = true; }
-  std::string address() const override { return address_; }
-
- private:
-  Socket socket_;
-  std::string key_;
-  Identity self_;
-  std::string address_;
-  std::atomic<bool> closed_ = false;
-};
 
 }  // namespace
 
-Result<std::unique_ptr<Listener>> listen_tcp(const std::string& address, std::string key, Identity self) {
-  Result<Endpoint> endpoint = split_address(address);
-  if (!endpoint) return std::move(endpoint).status();
-  Result<int> fd = listen_at(*endpoint);
-  if (!fd) return std::move(fd).status();
-  return std::unique_ptr<Listener>(std::make_unique<TcpListener>(*fd, std::move(key), self));
+std::unique_ptr<Link> make_tcp_link(std::unique_ptr<Socket> socket, SessionCiphers ciphers) {
+  return std::make_unique<TcpLink>(std::move(socket), std::move(ciphers));
 }
 
 Result<std::unique_ptr<Link>> connect_tcp(const std::string& address, std::string key, Identity self,
@@ -203,7 +143,7 @@ Result<std::unique_ptr<Link>> connect_tcp(const std::string& address, std::strin
     Result<int> fd = connect_once(*endpoint, std::min<Milliseconds>(patience, Milliseconds(3000)));
     Status failed = fd.status();
     if (fd.ok()) {
-      Result<std::unique_ptr<Link>> link = greet_server(std::make_unique<Socket>(*fd), key, self);
+      Result<std::unique_ptr<Link>> link = greet_server(std::make_unique<Socket>(*fd), key, self, end);
       if (link.ok()) return link;
       failed = link.status();
       // Lost in the handshake: the other side is starting or ending; or refuses us, which a second look does
@@ -223,4 +163,4 @@ Result<std::unique_ptr<Link>> connect_tcp(const std::string& address, std::strin
   }
 }
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

@@ -6,7 +6,7 @@
 
 #include "engine/cluster/archive.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 
 template <>
 inline constexpr size_t kLeastBytes<Segment> = 17;
@@ -241,4 +241,4 @@ Status decode(const Message& m, Stop& out) {
   return read_message(m, m.type == MessageType::Leave ? MessageType::Leave : MessageType::Stop, out);
 }
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

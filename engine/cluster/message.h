@@ -12,9 +12,9 @@
 
 #include "common/status.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 
-inline constexpr uint16_t kWireVersion = 2;
+inline constexpr uint16_t kWireVersion = 3;
 inline constexpr size_t kHeaderSize = 16;
 // A message before Welcome is never larger than this.
 inline constexpr size_t kSmallMessage = 64 << 10;
@@ -243,4 +243,4 @@ void write_header(MessageType type, uint64_t length, char out[kHeaderSize]);
 // Corrupt when version, type or length is out of bounds.
 Status read_header(const char header[kHeaderSize], size_t limit, MessageType& type, uint64_t& length);
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

@@ -4,7 +4,7 @@
 
 #include "engine/cluster/message.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 namespace {
 
 uint16_t to_bf16(float value) {
@@ -78,4 +78,4 @@ void unpack_numbers(Numbers encoding, const char* from, std::span<float> to) {
   }
 }
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

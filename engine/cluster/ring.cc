@@ -6,7 +6,7 @@
 
 #include "engine/cluster/expect.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 namespace {
 
 constexpr Milliseconds kGoodbye{2000};
@@ -166,4 +166,4 @@ std::unique_ptr<Ring> Ring::make(const RingOptions& options, std::unique_ptr<Ses
   return std::make_unique<LinkedRing>(options, std::move(previous), std::move(next));
 }
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

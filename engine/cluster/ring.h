@@ -18,7 +18,7 @@
 #include "engine/cluster/message.h"
 #include "engine/cluster/session.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 
 struct RingOptions {
   uint32_t rank = 0, size = 1;
@@ -58,12 +58,13 @@ struct RingMember {
   std::vector<std::string> addresses;  // of all workers, "host:port"
   std::string key, job_digest;
   Milliseconds start_timeout{120000};
-  // A stranger, or a member of another job, knocked: for progress lines.
-  std::function<void(const std::string& peer, const std::string& why)> refused;
+  // So many strangers, or members of other jobs, were refused since the last call, and what was wrong with
+  // the last of them: for progress lines. From several threads, one at a time.
+  std::function<void(uint64_t count, const std::string& last)> refused;
 };
 
 // Listens at this rank's address, connects to the next and waits for the one before. Conflict: the address is
 // in use; Invalid: a neighbour has another job; Timeout: it did not appear.
 Result<std::unique_ptr<Ring>> connect_ring(const RingOptions& options, const RingMember& member);
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

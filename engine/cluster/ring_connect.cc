@@ -2,13 +2,15 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <mutex>
 #include <thread>
+#include <vector>
 
 #include "common/digest.h"
 #include "engine/cluster/expect.h"
 #include "engine/cluster/ring.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 namespace {
 
 // A session on which both ends have said Hello and found that they belong together. Its heartbeats begin at
@@ -57,11 +59,8 @@ std::string stranger(const Hello& hello, const Identity& peer, const RingOptions
   return "";
 }
 
-SessionResult welcome(const Listener::Handshake& handshake, const RingOptions& options,
-                      const RingMember& member) {
-  Result<std::unique_ptr<Link>> link = handshake();
-  if (!link) return std::move(link).status();
-  std::unique_ptr<Session> session = ring_session(options, std::move(*link));
+SessionResult welcome(std::unique_ptr<Link> link, const RingOptions& options, const RingMember& member) {
+  std::unique_ptr<Session> session = ring_session(options, std::move(link));
   Message message;
   Hello hello;
   Status got = session->receive(message, kAnswer);
@@ -77,34 +76,72 @@ SessionResult welcome(const Listener::Handshake& handshake, const RingOptions& o
   return session;
 }
 
-SessionResult accept_previous(Listener& listener, const RingOptions& options, const RingMember& member,
-                              const std::atomic<bool>& given_up) {
-  const Clock::time_point end = Clock::now() + member.start_timeout;
-  while (Clock::now() < end) {
-    if (given_up || (options.cancelled != nullptr && *options.cancelled))
-      return Status(Code::Cancelled, "interrupted");
-    Result<Listener::Handshake> knock = listener.accept(Milliseconds(100));
-    if (knock.status().code() == Code::Timeout) continue;
-    if (!knock) return std::move(knock).status();
-    SessionResult session = welcome(*knock, options, member);
-    if (session.ok()) return session;
-    if (member.refused) member.refused("", session.status().message());
+// Waits for the member before. Each who knows the key says Hello beside the others: one that does not, or is
+// another's neighbour, holds up nobody.
+class Door {
+ public:
+  Door(Listener& listener, const RingOptions& options, const RingMember& member,
+       const std::atomic<bool>& given_up)
+      : listener_(listener), options_(options), member_(member), given_up_(given_up) {}
+  ~Door() {
+    for (std::thread& t : greetings_) t.join();
   }
-  return Status(Code::Timeout, fmt::format("worker/{} did not appear within {:.0f} s",
-                                           (options.rank + options.size - 1) % options.size,
-                                           static_cast<double>(member.start_timeout.count()) / 1000));
-}
+
+  SessionResult wait() {
+    const Clock::time_point end = Clock::now() + member_.start_timeout;
+    while (Clock::now() < end) {
+      if (std::unique_ptr<Session> previous = take()) return previous;
+      if (given_up_ || (options_.cancelled != nullptr && *options_.cancelled))
+        return Status(Code::Cancelled, "interrupted");
+      Result<std::unique_ptr<Link>> link = listener_.accept(Milliseconds(50));
+      if (link.ok()) {
+        greetings_.emplace_back([this, held = std::move(*link)]() mutable { greet(std::move(held)); });
+      } else if (link.status().code() != Code::Timeout) {
+        return std::move(link).status();
+      }
+    }
+    return Status(Code::Timeout, fmt::format("worker/{} did not appear within {:.0f} s",
+                                             (options_.rank + options_.size - 1) % options_.size,
+                                             static_cast<double>(member_.start_timeout.count()) / 1000));
+  }
+
+ private:
+  std::unique_ptr<Session> take() {
+    std::lock_guard lock(mutex_);
+    return std::move(previous_);
+  }
+
+  void greet(std::unique_ptr<Link> link) {
+    SessionResult session = welcome(std::move(link), options_, member_);
+    std::lock_guard lock(mutex_);
+    if (session.ok()) {
+      previous_ = std::move(*session);  // the latest, should it have been restarted meanwhile
+    } else if (member_.refused) {
+      member_.refused(1, session.status().message());
+    }
+  }
+
+  Listener& listener_;
+  const RingOptions& options_;
+  const RingMember& member_;
+  const std::atomic<bool>& given_up_;
+  std::mutex mutex_;
+  std::unique_ptr<Session> previous_;
+  std::vector<std::thread> greetings_;
+};
 
 }  // namespace
 
 Result<std::unique_ptr<Ring>> connect_ring(const RingOptions& options, const RingMember& member) {
   if (options.size < 2) return Ring::make(options, nullptr, nullptr);
-  Result<std::unique_ptr<Listener>> listener =
-      listen_tcp(member.addresses[options.rank], member.key, {Role::Worker, options.rank});
+  ListenOptions strangers;
+  strangers.refused = member.refused;
+  Result<std::unique_ptr<Listener>> listener = listen_tcp(member.addresses[options.rank], member.key,
+                                                          {Role::Worker, options.rank}, std::move(strangers));
   if (!listener) return std::move(listener).status();
   std::atomic<bool> given_up = false;
   SessionResult previous = Status(Code::Lost, "");
-  std::thread acceptor([&] { previous = accept_previous(**listener, options, member, given_up); });
+  std::thread acceptor([&] { previous = Door(**listener, options, member, given_up).wait(); });
   SessionResult next = connect_next(options, member);
   if (!next) given_up = true;
   acceptor.join();
@@ -113,4 +150,4 @@ Result<std::unique_ptr<Ring>> connect_ring(const RingOptions& options, const Rin
   return Ring::make(options, std::move(*previous), std::move(*next));
 }
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

@@ -15,10 +15,10 @@
 #include "common/digest.h"
 #include "common/files.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 namespace {
 
-constexpr std::string_view kMagic = "RADLw\x02\r\n";  // 8 bytes; the 6th is the wire version
+constexpr std::string_view kMagic = "RADLw\x03\r\n";  // 8 bytes; the 6th is the wire version
 static_assert(kMagic[5] == kWireVersion);
 constexpr size_t kNonceAt = 16, kPublicAt = 48, kPublicSize = 32;
 
@@ -287,4 +287,4 @@ Result<std::string> read_job_key(const std::string& path) {
   return key;
 }
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

@@ -15,7 +15,7 @@
 #include "common/status.h"
 #include "engine/cluster/message.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 
 inline constexpr size_t kHelloSize = 80;  // magic, role, index, nonce, X25519 public key
 inline constexpr size_t kProofSize = 32;  // HMAC-SHA-256
@@ -88,4 +88,4 @@ class ServerHandshake {
 // The job's key from its file: 64 hex digits. Auth when others may read the file, Invalid when it is no key.
 Result<std::string> read_job_key(const std::string& path);
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

@@ -8,13 +8,32 @@
 
 #include "engine/cluster/session.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 namespace {
 
-constexpr size_t kMostGreetings = 64;  // unauthenticated connections at a time
 constexpr size_t kChiefLimit = size_t{64}
                                << 30;  // it has proved to know the key; memory grows with what arrives
 constexpr Milliseconds kFarewell{2000};
+
+// Told by a session's reader thread while the serving thread may wait in the shard.
+struct Lost {
+  using Call = std::function<void(const Status&, double silent)>;
+  std::mutex mutex;
+  Call then;
+  Status status;
+  double silent = 0;
+  void tell(const Status& s, double seconds) {
+    std::lock_guard lock(mutex);
+    status = s;
+    silent = seconds;
+    if (then) then(s, seconds);
+  }
+  void set(Call call) {
+    std::lock_guard lock(mutex);
+    then = std::move(call);
+    if (then && !status.ok()) then(status, silent);
+  }
+};
 
 class Server : public ParameterServer {
  public:
@@ -29,8 +48,12 @@ class Server : public ParameterServer {
 
   Status listen() {
     if (options_.address.empty()) return {};
+    ListenOptions strangers;
+    strangers.refused = [this](uint64_t count, const std::string& last) {
+      event({.kind = "peer_refused", .text = last, .count = count});
+    };
     Result<std::unique_ptr<Listener>> listener =
-        listen_tcp(options_.address, options_.key, {Role::Server, options_.index});
+        listen_tcp(options_.address, options_.key, {Role::Server, options_.index}, std::move(strangers));
     if (!listener) return std::move(listener).status();
     listener_ = std::move(*listener);
     acceptor_ = std::thread([this] { accept(); });
@@ -39,8 +62,7 @@ class Server : public ParameterServer {
 
   std::unique_ptr<Link> local_link(Identity peer) override {
     auto [near, far] = make_memory_links({Role::Server, options_.index}, peer);
-    serve_in_thread([held = std::make_shared<std::unique_ptr<Link>>(
-                         std::move(near))]() -> Result<std::unique_ptr<Link>> { return std::move(*held); });
+    serve_in_thread(std::move(near));
     return std::move(far);
   }
 
@@ -78,14 +100,21 @@ class Server : public ParameterServer {
     if (shard) shard->stop(outcome.ok() ? Status(Code::Cancelled, "the job is finished") : outcome);
     std::unique_lock lock(mutex_);  // workers hang up when they have read it; those that do not are cut off
     changed_.wait_for(lock, kFarewell, [&] { return workers_.empty(); });
-    for (auto& [worker, session] : workers_) session->close();
-    if (chief_) chief_->close();
+    std::vector<std::shared_ptr<Session>> rest;  // also who has not said Hello yet
+    for (Served& served : served_) {
+      if (std::shared_ptr<Session> session = served.session.lock(); session && session != chief_)
+        rest.push_back(std::move(session));
+    }
+    if (chief_) rest.push_back(chief_);
+    lock.unlock();
+    for (auto& session : rest) session->close();
   }
 
  private:
-  using Maker = std::function<Result<std::unique_ptr<Link>>()>;
+  // A member, from its first message to its last.
   struct Served {
     std::thread thread;
+    std::weak_ptr<Session> session;
     std::atomic<bool> ended = false;
   };
 
@@ -95,32 +124,29 @@ class Server : public ParameterServer {
 
   void accept() {
     for (;;) {
-      Result<Listener::Handshake> handshake = listener_->accept(Milliseconds(500));
+      Result<std::unique_ptr<Link>> link = listener_->accept(Milliseconds(500));
       reap(false);
-      if (handshake.status().code() == Code::Cancelled) return;
-      if (handshake.status().code() == Code::Timeout) continue;
-      if (!handshake.ok()) {  // out of descriptors: the ones that are here go on
+      if (link.status().code() == Code::Cancelled) return;
+      if (link.ok()) {
+        serve_in_thread(std::move(*link));
+      } else if (link.status().code() != Code::Timeout) {  // out of descriptors: those that are here go on
         std::this_thread::sleep_for(Milliseconds(100));
-        continue;
       }
-      if (greetings_ >= kMostGreetings) continue;  // dropped: its socket closes
-      serve_in_thread(std::move(*handshake));
     }
   }
 
-  void serve_in_thread(Maker make_link) {
+  void serve_in_thread(std::unique_ptr<Link> link) {
+    auto lost = std::make_shared<Lost>();
+    auto session =
+        std::make_shared<Session>(std::move(link), options_.peer_timeout,
+                                  [lost](const Status& s, double silent) { lost->tell(s, silent); });
     std::lock_guard lock(mutex_);
     if (over_) return;
     Served& served = served_.emplace_back();
-    ++greetings_;
-    served.thread = std::thread([this, &served, make_link = std::move(make_link)] {
-      Result<std::unique_ptr<Link>> link = make_link();
-      --greetings_;
-      if (link.ok()) {
-        greet(std::move(*link));
-      } else {
-        event({"peer_refused", "", link.status().message()});
-      }
+    served.session = session;
+    served.thread = std::thread([this, &served, session = std::move(session), lost]() mutable {
+      greet(session, lost);
+      session.reset();
       served.ended = true;
     });
   }
@@ -139,12 +165,8 @@ class Server : public ParameterServer {
   }
 
   // Reads Hello and goes on by role.
-  void greet(std::unique_ptr<Link> link) {
-    Identity peer = link->peer();
-    std::shared_ptr<Lost> lost = std::make_shared<Lost>();
-    auto session =
-        std::make_shared<Session>(std::move(link), options_.peer_timeout,
-                                  [lost](const Status& s, double silent) { lost->tell(s, silent); });
+  void greet(const std::shared_ptr<Session>& session, const std::shared_ptr<Lost>& lost) {
+    Identity peer = session->peer();
     Message message;
     Hello hello;
     Status got = session->receive(message, options_.peer_timeout);
@@ -165,31 +187,11 @@ class Server : public ParameterServer {
   }
 
   void refuse(Session& session, const Status& why) {
-    event({"peer_refused", session.name(), why.message()});
+    event({.kind = "peer_refused", .peer = session.name(), .text = why.message()});
     (void)session.send(encode(Refuse{static_cast<uint8_t>(why.code()), why.message()}));
     Message rest;
     (void)session.receive(rest, Milliseconds(500));  // lets it read before the link closes
   }
-
-  // Told by a session's reader thread while the serving thread may wait in the shard.
-  struct Lost {
-    using Call = std::function<void(const Status&, double silent)>;
-    std::mutex mutex;
-    Call then;
-    Status status;
-    double silent = 0;
-    void tell(const Status& s, double seconds) {
-      std::lock_guard lock(mutex);
-      status = s;
-      silent = seconds;
-      if (then) then(s, seconds);
-    }
-    void set(Call call) {
-      std::lock_guard lock(mutex);
-      then = std::move(call);
-      if (then && !status.ok()) then(status, silent);
-    }
-  };
 
   void serve_chief(const std::shared_ptr<Session>& session, const std::shared_ptr<Lost>& lost) {
     {
@@ -360,7 +362,6 @@ class Server : public ParameterServer {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::list<Served> served_;
-  std::atomic<size_t> greetings_ = 0;
   std::map<uint32_t, std::shared_ptr<Session>> workers_;
   std::shared_ptr<Session> chief_;
   std::shared_ptr<Shard> shard_;
@@ -377,4 +378,4 @@ Result<std::unique_ptr<ParameterServer>> ParameterServer::start(
   return std::unique_ptr<ParameterServer>(std::move(server));
 }
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

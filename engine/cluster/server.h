@@ -11,7 +11,7 @@
 #include "engine/cluster/link.h"
 #include "engine/cluster/shard.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 
 struct ServerOptions {
   uint32_t index = 0;      // which ps
@@ -27,6 +27,7 @@ struct ServerOptions {
 struct ServerEvent {
   std::string kind, peer, text;
   double seconds = 0;  // peer_lost: how long it had been silent
+  uint64_t count = 1;  // peer_refused: so many since the last of these; text tells of the last of them
 };
 
 class ParameterServer {
@@ -46,4 +47,4 @@ class ParameterServer {
   virtual void stop(const Status& outcome) = 0;
 };
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 namespace {
 
 int64_t now_ms() { return std::chrono::duration_cast<Milliseconds>(Clock::now().time_since_epoch()).count(); }
@@ -133,4 +133,4 @@ void Session::close() {
   end(Status(Code::Cancelled, "the link was closed here"));
 }
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

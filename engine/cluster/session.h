@@ -15,7 +15,7 @@
 
 #include "engine/cluster/link.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 
 class Session {
  public:
@@ -59,4 +59,4 @@ class Session {
   std::thread reader_, beater_;
 };
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 namespace {
 
 constexpr Milliseconds kSlice{100};
@@ -363,4 +363,4 @@ bool Shard::finished() {
   return tickets_.finished();
 }
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

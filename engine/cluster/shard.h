@@ -28,7 +28,7 @@
 #include "engine/cluster/tickets.h"
 #include "engine/optim/optimizer.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 
 enum class Mode { Async, Sync, Stale };
 
@@ -125,4 +125,4 @@ AverageConfig average_config(const AverageState& state);
 std::string write_optimizer(const OptimizerConfig& config);
 Result<OptimizerConfig> read_optimizer(const std::string& json);
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

@@ -1,5 +1,4 @@
 #include "engine/cluster/socket.h"
-#include "common/files.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -17,8 +16,10 @@
 
 #include "common/files.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 namespace {
+
+constexpr int kBacklog = 1024;  // connections that wait to be accepted; a burst of strangers is one, too
 
 using Addresses = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
 
@@ -45,12 +46,15 @@ std::string text_of(const sockaddr_storage& address, socklen_t size) {
 
 int poll_one(int fd, short events, Milliseconds timeout) {
   pollfd p{fd, events, 0};
-  Clock::time_point end = Clock::now() + timeout;
+  const Patience patience = Patience::until(Clock::now() + timeout);
   for (;;) {
-    auto left = std::chrono::duration_cast<Milliseconds>(end - Clock::now()).count();
-    int n = ::poll(&p, 1, static_cast<int>(std::max<long>(0, left)));
+    int n = ::poll(&p, 1, static_cast<int>(patience.now().count()));
     if (n >= 0 || errno != EINTR) return n;
   }
+}
+
+Status broken(int error) {
+  return {Code::Lost, fmt::format("the connection broke: {}", std::strerror(error))};
 }
 
 }  // namespace
@@ -62,54 +66,65 @@ void Socket::shut() {
   ::shutdown(fd_, SHUT_RDWR);
 }
 
-Status Socket::wait(short events, Milliseconds timeout) {
-  int n = poll_one(fd_, events, timeout);
+Status Socket::wait(short events, Patience patience) {
+  const Milliseconds most = patience.now();
+  int n = poll_one(fd_, events, most);
   if (shut_) return {Code::Lost, "the link is closed"};
   if (n == 0)
-    return {Code::Timeout, fmt::format("nothing for {:.1f} s", static_cast<double>(timeout.count()) / 1000)};
+    return {Code::Timeout, fmt::format("nothing for {:.1f} s", static_cast<double>(most.count()) / 1000)};
   if (n < 0) return errno_status(errno, "poll");
   return {};
 }
 
-Status Socket::write(std::string_view bytes, Milliseconds timeout) {
-  while (!bytes.empty()) {
-    if (shut_) return {Code::Lost, "the link is closed"};
+Result<size_t> Socket::write_some(std::string_view bytes) {
+  for (;;) {
+    if (shut_) return Status(Code::Lost, "the link is closed");
     ssize_t n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (n > 0) {
-      bytes.remove_prefix(static_cast<size_t>(n));
-    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      Status ready = wait(POLLOUT, timeout);
-      if (ready.code() == Code::Timeout) {
-        return {Code::Lost, fmt::format("takes no data any more, for {:.1f} s",
-                                        static_cast<double>(timeout.count()) / 1000)};
-      }
-      if (!ready.ok()) return ready;
-    } else if (errno != EINTR) {
-      return {Code::Lost, fmt::format("the connection broke: {}", std::strerror(errno))};
-    }
+    if (n >= 0) return static_cast<size_t>(n);
+    if (errno == EAGAIN || errno == EWOULDBLOCK) return size_t{0};
+    if (errno != EINTR) return broken(errno);
+  }
+}
+
+Result<size_t> Socket::read_some(char* out, size_t size) {
+  for (;;) {
+    if (shut_) return Status(Code::Lost, "the link is closed");
+    ssize_t n = ::recv(fd_, out, size, 0);
+    if (n > 0) return static_cast<size_t>(n);
+    if (n == 0) return Status(Code::Lost, "the connection was closed");
+    if (errno == EAGAIN || errno == EWOULDBLOCK) return size_t{0};
+    if (errno != EINTR) return broken(errno);
+  }
+}
+
+Status Socket::write(std::string_view bytes, Patience patience) {
+  while (!bytes.empty()) {
+    Result<size_t> n = write_some(bytes);
+    if (!n) return std::move(n).status();
+    bytes.remove_prefix(*n);
+    if (*n > 0) continue;
+    Status ready = wait(POLLOUT, patience);
+    if (ready.code() == Code::Timeout) return {Code::Lost, "takes no data any more: " + ready.message()};
+    if (!ready.ok()) return ready;
   }
   return {};
 }
 
-Status Socket::read(char* out, size_t size, Milliseconds timeout, bool started) {
+Status Socket::read(char* out, size_t size, Patience patience, bool started) {
   while (size > 0) {
-    if (shut_) return {Code::Lost, "the link is closed"};
-    ssize_t n = ::recv(fd_, out, size, 0);
-    if (n > 0) {
-      out += n;
-      size -= static_cast<size_t>(n);
-      started = true;
-    } else if (n == 0) {
-      return {Code::Lost,
-              started ? "the connection ended in the middle of a message" : "the connection was closed"};
-    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      Status ready = wait(POLLIN, timeout);
-      if (ready.code() == Code::Timeout && started)
-        return {Code::Lost, "the connection stands still in a message: " + ready.message()};
-      if (!ready.ok()) return ready;
-    } else if (errno != EINTR) {
-      return {Code::Lost, fmt::format("the connection broke: {}", std::strerror(errno))};
+    Result<size_t> n = read_some(out, size);
+    if (!n) {
+      if (!started || shut_) return std::move(n).status();
+      return {Code::Lost, "in the middle of a message: " + n.status().message()};
     }
+    out += *n;
+    size -= *n;
+    started |= *n > 0;
+    if (*n > 0) continue;
+    Status ready = wait(POLLIN, patience);
+    if (ready.code() == Code::Timeout && started)
+      return {Code::Lost, "the connection stands still in a message: " + ready.message()};
+    if (!ready.ok()) return ready;
   }
   return {};
 }
@@ -163,7 +178,7 @@ Result<int> listen_at(const Endpoint& endpoint) {
   if (fd < 0) return errno_status(errno, "socket");
   int on = 1;
   ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (::bind(fd, a->ai_addr, a->ai_addrlen) == 0 && ::listen(fd, 128) == 0) return fd;
+  if (::bind(fd, a->ai_addr, a->ai_addrlen) == 0 && ::listen(fd, kBacklog) == 0) return fd;
   int error = errno;
   ::close(fd);
   std::string where = fmt::format("{}:{}", endpoint.host, endpoint.port);
@@ -191,4 +206,4 @@ std::string peer_address(int fd) {
   return text_of(address, size);
 }
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 
 Tickets::Tickets(const TicketState& state)
     : total_(state.total),
@@ -48,4 +48,4 @@ TicketState Tickets::state() const {
   return out;
 }
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

@@ -12,7 +12,7 @@
 
 #include "engine/cluster/message.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 
 class Tickets {
  public:
@@ -36,4 +36,4 @@ class Tickets {
   std::map<uint32_t, std::set<uint64_t>> held_;
 };
 
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

@@ -12,12 +12,12 @@
 namespace radl::engine {
 namespace {
 
-constexpr dist::Milliseconds kLook{100};  // between two looks at the servers
+constexpr cluster::Milliseconds kLook{100};  // between two looks at the servers
 
 class ClusterRun {
  public:
   ClusterRun(const Job& job, const RunHooks& hooks, Setup& setup, Overseer& overseer,
-             dist::ChiefClient& client)
+             cluster::ChiefClient& client)
       : job_(job),
         hooks_(hooks),
         setup_(setup),
@@ -28,7 +28,7 @@ class ClusterRun {
   Status start() {
     Result<std::optional<Checkpoint>> found = overseer_.resume();
     if (!found) return std::move(found).status();
-    dist::Snapshot start;
+    cluster::Snapshot start;
     if (*found) {
       start = from_checkpoint(std::move(**found));
     } else {
@@ -42,18 +42,18 @@ class ClusterRun {
     start.average.decay = average.decay;
     start.average.from = average.from;
     from_ = start.tickets.next - start.tickets.again.size();
-    std::vector<dist::Segment> segments;
+    std::vector<cluster::Segment> segments;
     for (const ParameterInfo& p : network_.parameter_layout())
       segments.push_back({p.offset, p.size, p.decays});
-    return client_.init(start, dist::split_layout(network_.parameter_layout(), job_.cluster.ps.size()),
-                        segments, dist::write_optimizer(optimizer_config(job_)));
+    return client_.init(start, cluster::split_layout(network_.parameter_layout(), job_.cluster.ps.size()),
+                        segments, cluster::write_optimizer(optimizer_config(job_)));
   }
 
   Result<RunSummary> watch() {
     overseer_.begin(from_);
     for (;;) {
       if (hooks_.cancelled != nullptr && *hooks_.cancelled) return interrupted();
-      Result<dist::Report> report = client_.report();
+      Result<cluster::Report> report = client_.report();
       if (!report) return std::move(report).status();
       if (Status bad = look(*report); !bad.ok()) return bad;
       if (report->tickets_done == report->tickets) return finish(*report);
@@ -65,9 +65,9 @@ class ClusterRun {
 
  private:
   // Members and sums of a report.
-  Status look(const dist::Report& report) {
+  Status look(const cluster::Report& report) {
     bool anybody = false;
-    for (const dist::MemberReport& m : report.members) {
+    for (const cluster::MemberReport& m : report.members) {
       anybody |= m.state == 0;
       std::string name = fmt::format("worker/{}", m.index);
       auto known = states_.find(m.index);
@@ -94,10 +94,10 @@ class ClusterRun {
 
   Status check_workers(bool anybody) {
     if (anybody) {
-      alone_since_ = dist::Clock::now();
+      alone_since_ = cluster::Clock::now();
       return {};
     }
-    double alone = std::chrono::duration<double>(dist::Clock::now() - alone_since_).count();
+    double alone = std::chrono::duration<double>(cluster::Clock::now() - alone_since_).count();
     if (alone < job_.start_timeout_seconds) return {};
     if (!job_.directories.checkpoint.empty()) (void)save_now();
     return {Code::Timeout, fmt::format("no worker for {:.0f} s", alone)};
@@ -119,7 +119,7 @@ class ClusterRun {
   }
 
   Status save_now() {
-    Result<dist::Snapshot> snapshot = client_.snapshot();
+    Result<cluster::Snapshot> snapshot = client_.snapshot();
     if (!snapshot) return std::move(snapshot).status();
     Checkpoint c;
     c.next = snapshot->tickets.next;
@@ -135,8 +135,8 @@ class ClusterRun {
     return overseer_.save(std::move(c));
   }
 
-  static dist::Snapshot from_checkpoint(Checkpoint c) {
-    dist::Snapshot out;
+  static cluster::Snapshot from_checkpoint(Checkpoint c) {
+    cluster::Snapshot out;
     out.version = c.version;
     out.weights = std::move(c.weights);
     out.statistics = std::move(c.statistics);
@@ -156,7 +156,7 @@ class ClusterRun {
     return {Code::Cancelled, "interrupted; the same job resumes from the last checkpoint"};
   }
 
-  Result<RunSummary> finish(const dist::Report& report) {
+  Result<RunSummary> finish(const cluster::Report& report) {
     // More epochs go on from the last step, whichever step was saved last by the schedule.
     if (!job_.directories.checkpoint.empty()) {
       if (Status saved = save_now(); !saved.ok()) return saved;
@@ -169,25 +169,25 @@ class ClusterRun {
   const RunHooks& hooks_;
   Setup& setup_;
   Overseer& overseer_;
-  dist::ChiefClient& client_;
+  cluster::ChiefClient& client_;
   Network& network_;
   std::map<uint32_t, uint8_t> states_;
-  dist::Clock::time_point alone_since_ = dist::Clock::now();
+  cluster::Clock::time_point alone_since_ = cluster::Clock::now();
   uint64_t from_ = 0;
 };
 
 }  // namespace
 
 Result<RunSummary> oversee_cluster(const Job& job, const RunHooks& hooks, Progress& progress,
-                                   const dist::Connector& connector) {
+                                   const cluster::Connector& connector) {
   ::setpriority(PRIO_PROCESS, 0,
                 5);  // this thread and those it starts: evaluation must not slow the training
   Result<std::unique_ptr<Setup>> setup = Setup::make(job, false);
   if (!setup) return std::move(setup).status();
   Result<std::unique_ptr<Overseer>> overseer = Overseer::make(job, **setup, progress, hooks);
   if (!overseer) return std::move(overseer).status();
-  Result<std::unique_ptr<dist::ChiefClient>> client =
-      dist::ChiefClient::connect(client_options(job, **setup, hooks), connector);
+  Result<std::unique_ptr<cluster::ChiefClient>> client =
+      cluster::ChiefClient::connect(client_options(job, **setup, hooks), connector);
   if (!client) return std::move(client).status();
   ClusterRun run(job, hooks, **setup, **overseer, **client);
   Status started = run.start();
@@ -198,9 +198,9 @@ Result<RunSummary> oversee_cluster(const Job& job, const RunHooks& hooks, Progre
 }
 
 Result<RunSummary> run_chief(const Job& job, const RunHooks& hooks, Progress& progress) {
-  Result<std::string> key = dist::read_job_key(job.secrets);
+  Result<std::string> key = cluster::read_job_key(job.secrets);
   if (!key) return std::move(key).status().at("secrets");
-  return oversee_cluster(job, hooks, progress, tcp_connector(job, hooks, dist::Role::Chief, *key));
+  return oversee_cluster(job, hooks, progress, tcp_connector(job, hooks, cluster::Role::Chief, *key));
 }
 
 }  // namespace radl::engine

@@ -5,20 +5,20 @@
 namespace radl::engine {
 namespace {
 
-dist::Milliseconds milliseconds(double seconds) {
-  return dist::Milliseconds(static_cast<int64_t>(seconds * 1000));
+cluster::Milliseconds milliseconds(double seconds) {
+  return cluster::Milliseconds(static_cast<int64_t>(seconds * 1000));
 }
 
-dist::Mode mode_of(SyncMode mode) {
-  return mode == SyncMode::Sync    ? dist::Mode::Sync
-         : mode == SyncMode::Stale ? dist::Mode::Stale
-                                   : dist::Mode::Async;
+cluster::Mode mode_of(SyncMode mode) {
+  return mode == SyncMode::Sync    ? cluster::Mode::Sync
+         : mode == SyncMode::Stale ? cluster::Mode::Stale
+                                   : cluster::Mode::Async;
 }
 
 }  // namespace
 
-dist::ClientOptions client_options(const Job& job, const Setup& setup, const RunHooks& hooks) {
-  dist::ClientOptions out;
+cluster::ClientOptions client_options(const Job& job, const Setup& setup, const RunHooks& hooks) {
+  cluster::ClientOptions out;
   out.index = static_cast<uint32_t>(job.task.type == "worker" ? job.task.index : 0);
   out.shards = static_cast<uint32_t>(job.cluster.ps.size());
   out.job_digest = job_digest(job);
@@ -26,13 +26,13 @@ dist::ClientOptions client_options(const Job& job, const Setup& setup, const Run
   out.statistics = setup.network->statistics().size();
   out.peer_timeout = milliseconds(job.peer_timeout_seconds);
   out.start_timeout = milliseconds(job.start_timeout_seconds);
-  out.gradients = static_cast<dist::Numbers>(job.sync.gradients);
+  out.gradients = static_cast<cluster::Numbers>(job.sync.gradients);
   out.cancelled = hooks.cancelled;
   return out;
 }
 
-dist::ServerOptions server_options(const Job& job, const std::string& key) {
-  dist::ServerOptions out;
+cluster::ServerOptions server_options(const Job& job, const std::string& key) {
+  cluster::ServerOptions out;
   out.index = static_cast<uint32_t>(job.task.index);
   out.address = job.cluster.ps[static_cast<size_t>(job.task.index)];
   out.key = key;
@@ -41,20 +41,21 @@ dist::ServerOptions server_options(const Job& job, const std::string& key) {
   out.shard.staleness = job.sync.staleness;
   out.shard.expected_workers = job.cluster.worker.size();
   out.shard.gather = milliseconds(job.peer_timeout_seconds);
-  out.shard.weights = static_cast<dist::Numbers>(job.sync.weights);
+  out.shard.weights = static_cast<cluster::Numbers>(job.sync.weights);
   out.peer_timeout = milliseconds(job.peer_timeout_seconds);
   out.start_timeout = milliseconds(job.start_timeout_seconds);
   return out;
 }
 
-dist::Connector tcp_connector(const Job& job, const RunHooks& hooks, dist::Role role, const std::string& key,
-                              std::function<std::unique_ptr<dist::Link>()> local) {
-  dist::Identity self{role, static_cast<uint32_t>(role == dist::Role::Worker ? job.task.index : 0)};
+cluster::Connector tcp_connector(const Job& job, const RunHooks& hooks, cluster::Role role,
+                                 const std::string& key,
+                                 std::function<std::unique_ptr<cluster::Link>()> local) {
+  cluster::Identity self{role, static_cast<uint32_t>(role == cluster::Role::Worker ? job.task.index : 0)};
   return [servers = job.cluster.ps, patience = milliseconds(job.start_timeout_seconds),
           cancelled = hooks.cancelled, key, self,
-          local = std::move(local)](uint32_t shard) -> Result<std::unique_ptr<dist::Link>> {
+          local = std::move(local)](uint32_t shard) -> Result<std::unique_ptr<cluster::Link>> {
     if (shard == 0 && local) return local();
-    return dist::connect_tcp(servers[shard], key, self, patience, cancelled);
+    return cluster::connect_tcp(servers[shard], key, self, patience, cancelled);
   };
 }
 

@@ -10,15 +10,16 @@
 
 namespace radl::engine {
 
-dist::ClientOptions client_options(const Job& job, const Setup& setup, const RunHooks& hooks);
-dist::ServerOptions server_options(const Job& job, const std::string& key);
+cluster::ClientOptions client_options(const Job& job, const Setup& setup, const RunHooks& hooks);
+cluster::ServerOptions server_options(const Job& job, const std::string& key);
 // Links to the servers by TCP; `local` (may be null) makes the one to server 0 instead.
-dist::Connector tcp_connector(const Job& job, const RunHooks& hooks, dist::Role role, const std::string& key,
-                              std::function<std::unique_ptr<dist::Link>()> local = {});
+cluster::Connector tcp_connector(const Job& job, const RunHooks& hooks, cluster::Role role,
+                                 const std::string& key,
+                                 std::function<std::unique_ptr<cluster::Link>()> local = {});
 
 // The chief's work over links that it makes with `connector`: gives the servers their weights, watches,
 // evaluates, writes checkpoints, and ends the job.
 Result<RunSummary> oversee_cluster(const Job& job, const RunHooks& hooks, Progress& progress,
-                                   const dist::Connector& connector);
+                                   const cluster::Connector& connector);
 
 }  // namespace radl::engine

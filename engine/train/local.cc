@@ -30,7 +30,7 @@ class LocalRun {
     Result<std::optional<Checkpoint>> found = overseer_.resume();
     if (!found) return std::move(found).status();
     if (!*found) return whiten_from_data(setup_, job_);
-    tickets_ = dist::Tickets({setup_.length.total, (*found)->next, (*found)->again});
+    tickets_ = cluster::Tickets({setup_.length.total, (*found)->next, (*found)->again});
     return restore(**found, trainee());
   }
 
@@ -91,7 +91,7 @@ class LocalRun {
   Network& network_;
   BatchStep step_;
   WeightAverage average_;
-  dist::Tickets tickets_;
+  cluster::Tickets tickets_;
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<data::Loader> batches_;
   TrainSums sums_;

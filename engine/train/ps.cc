@@ -10,13 +10,13 @@
 namespace radl::engine {
 namespace {
 
-void tell(Progress& progress, const dist::ServerEvent& event) {
+void tell(Progress& progress, const cluster::ServerEvent& event) {
   if (event.kind != "peer_refused") return;  // who comes and goes is the chief's to tell
-  progress.emit("peer_refused", {{"peer", event.peer}, {"message", event.text}});
+  progress.emit("peer_refused", {{"peer", event.peer}, {"count", event.count}, {"message", event.text}});
 }
 
 Result<RunSummary> serve(const Job& job, const RunHooks& hooks, Progress& progress,
-                         dist::ParameterServer& server) {
+                         cluster::ParameterServer& server) {
   auto begin = SteadyClock::now();
   progress.emit("started", {{"time", wall_seconds()}, {"address", server.address()}});
   Status outcome = server.wait(hooks.cancelled);
@@ -30,9 +30,9 @@ Result<RunSummary> serve(const Job& job, const RunHooks& hooks, Progress& progre
 }
 
 Result<RunSummary> serve_and_oversee(const Job& job, const RunHooks& hooks, Progress& progress,
-                                     const std::string& key, dist::ParameterServer& server) {
-  std::unique_ptr<dist::Link> link = server.local_link({dist::Role::Chief, 0});
-  auto connector = tcp_connector(job, hooks, dist::Role::Chief, key, [&link] { return std::move(link); });
+                                     const std::string& key, cluster::ParameterServer& server) {
+  std::unique_ptr<cluster::Link> link = server.local_link({cluster::Role::Chief, 0});
+  auto connector = tcp_connector(job, hooks, cluster::Role::Chief, key, [&link] { return std::move(link); });
   std::optional<Result<RunSummary>> out;
   std::thread chief([&] {
     out = oversee_cluster(job, hooks, progress, connector);
@@ -46,10 +46,10 @@ Result<RunSummary> serve_and_oversee(const Job& job, const RunHooks& hooks, Prog
 }  // namespace
 
 Result<RunSummary> run_server(const Job& job, const RunHooks& hooks, Progress& progress) {
-  Result<std::string> key = dist::read_job_key(job.secrets);
+  Result<std::string> key = cluster::read_job_key(job.secrets);
   if (!key) return std::move(key).status().at("secrets");
-  Result<std::unique_ptr<dist::ParameterServer>> server = dist::ParameterServer::start(
-      server_options(job, *key), [&](const dist::ServerEvent& e) { tell(progress, e); });
+  Result<std::unique_ptr<cluster::ParameterServer>> server = cluster::ParameterServer::start(
+      server_options(job, *key), [&](const cluster::ServerEvent& e) { tell(progress, e); });
   if (!server) return std::move(server).status();
   bool chief_here = job.cluster.chief.empty() && job.task.index == 0;
   return chief_here ? serve_and_oversee(job, hooks, progress, *key, **server)

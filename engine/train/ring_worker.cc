@@ -21,7 +21,7 @@ namespace {
 class RingRun {
  public:
   // `overseer`: of the chief, null elsewhere.
-  RingRun(const Job& job, const RunHooks& hooks, Setup& setup, Progress& progress, dist::Ring& ring,
+  RingRun(const Job& job, const RunHooks& hooks, Setup& setup, Progress& progress, cluster::Ring& ring,
           Overseer* overseer)
       : job_(job),
         hooks_(hooks),
@@ -41,7 +41,7 @@ class RingRun {
     if (!supplies) return std::move(supplies).status();
     optimizer_ = std::move(supplies->optimizer);
     batches_ = std::move(supplies->batches);
-    dist::Init state;
+    cluster::Init state;
     if (overseer_ != nullptr) {
       Result<Checkpoint> begin = chief_state();
       if (!begin) return std::move(begin).status();
@@ -97,7 +97,7 @@ class RingRun {
     before_.assign(network_.statistics().begin(), network_.statistics().end());
     change_.assign(before_.size(), 0.0f);
     numbers_.assign(parameters, 0.0f);
-    dist::RingNote note;
+    cluster::RingNote note;
     float weight = 0;
     if (rank_ < count && wanted(note)) {
       if (Status computed = compute(first + rank_, first + size_ + rank_, note, weight); !computed.ok())
@@ -124,7 +124,7 @@ class RingRun {
     before_.assign(network_.statistics().begin(), network_.statistics().end());
     start_.assign(network_.parameters().begin(), network_.parameters().end());
     start_.insert(start_.end(), optimizer_->state().begin(), optimizer_->state().end());
-    dist::RingNote note;
+    cluster::RingNote note;
     for (uint64_t ticket = first + rank_; wanted(note) && ticket < first + count; ticket += size_) {
       float weight = 0;
       if (Status computed = compute(ticket, ticket + size_, note, weight); !computed.ok())
@@ -159,14 +159,14 @@ class RingRun {
   }
 
   // False when this process was interrupted: everybody is told by the note.
-  bool wanted(dist::RingNote& note) const {
+  bool wanted(cluster::RingNote& note) const {
     if (hooks_.cancelled == nullptr || !*hooks_.cancelled) return true;
     note.code = static_cast<uint8_t>(Code::Cancelled);
     return false;
   }
 
   // One batch: gradients stay in step_, `weight` is the batch's share of a full one.
-  Status compute(uint64_t ticket, uint64_t then, dist::RingNote& note, float& weight) {
+  Status compute(uint64_t ticket, uint64_t then, cluster::RingNote& note, float& weight) {
     Result<Batch> batch = batches_->get(ticket);
     if (!batch) return std::move(batch).status();
     if (then < setup_.length.total) batches_->hint(then);
@@ -181,19 +181,19 @@ class RingRun {
   }
 
   // Adds everybody's numbers. When it fails the weights are as they were before the step.
-  Status exchange(const dist::RingNote& own, uint64_t done) {
-    auto begin = dist::Clock::now();
-    Result<std::vector<dist::RingNote>> notes = ring_.sum(numbers_, change_, own);
-    exchange_seconds_ += std::chrono::duration<double>(dist::Clock::now() - begin).count();
+  Status exchange(const cluster::RingNote& own, uint64_t done) {
+    auto begin = cluster::Clock::now();
+    Result<std::vector<cluster::RingNote>> notes = ring_.sum(numbers_, change_, own);
+    exchange_seconds_ += std::chrono::duration<double>(cluster::Clock::now() - begin).count();
     Status status = notes.status();
     if (status.ok()) status = add_up(*notes, done);
     if (!status.ok()) undo();
     return status;
   }
 
-  Status add_up(const std::vector<dist::RingNote>& notes, uint64_t done) {
+  Status add_up(const std::vector<cluster::RingNote>& notes, uint64_t done) {
     double pictures = 0, steps = 0, loss = 0;
-    for (const dist::RingNote& note : notes) {
+    for (const cluster::RingNote& note : notes) {
       if (note.code != 0)
         return {static_cast<Code>(note.code), fmt::format("worker/{} was interrupted", note.rank)};
       pictures += note.pictures;
@@ -258,7 +258,7 @@ class RingRun {
   const Job& job_;
   const RunHooks& hooks_;
   Setup& setup_;
-  dist::Ring& ring_;
+  cluster::Ring& ring_;
   Overseer* overseer_;
   Network& network_;
   BatchStep step_;
@@ -274,25 +274,25 @@ class RingRun {
   uint64_t done_ = 0, steps_before_ = 0;
 };
 
-Result<std::unique_ptr<dist::Ring>> make_ring(const Job& job, const Setup& setup, const RunHooks& hooks,
-                                              Progress& progress, const std::string& key) {
-  dist::ClientOptions common = client_options(job, setup, hooks);
-  dist::RingOptions options{common.index,        static_cast<uint32_t>(job.cluster.worker.size()),
-                            common.parameters,   common.statistics,
-                            common.peer_timeout, common.gradients,
-                            hooks.cancelled};
-  dist::RingMember member{job.cluster.worker, key, common.job_digest, common.start_timeout, {}};
-  member.refused = [&](const std::string& peer, const std::string& why) {
-    progress.emit("peer_refused", {{"peer", peer}, {"message", why}});
+Result<std::unique_ptr<cluster::Ring>> make_ring(const Job& job, const Setup& setup, const RunHooks& hooks,
+                                                 Progress& progress, const std::string& key) {
+  cluster::ClientOptions common = client_options(job, setup, hooks);
+  cluster::RingOptions options{common.index,        static_cast<uint32_t>(job.cluster.worker.size()),
+                               common.parameters,   common.statistics,
+                               common.peer_timeout, common.gradients,
+                               hooks.cancelled};
+  cluster::RingMember member{job.cluster.worker, key, common.job_digest, common.start_timeout, {}};
+  member.refused = [&](uint64_t count, const std::string& last) {
+    progress.emit("peer_refused", {{"peer", ""}, {"count", count}, {"message", last}});
   };
-  return dist::connect_ring(options, member);
+  return cluster::connect_ring(options, member);
 }
 
 }  // namespace
 
 Result<RunSummary> run_ring_worker(const Job& job, const RunHooks& hooks, Progress& progress) {
-  auto begin = dist::Clock::now();
-  Result<std::string> key = dist::read_job_key(job.secrets);
+  auto begin = cluster::Clock::now();
+  Result<std::string> key = cluster::read_job_key(job.secrets);
   if (!key) return std::move(key).status().at("secrets");
   Result<std::unique_ptr<Setup>> setup = Setup::make(job, true);
   if (!setup) return std::move(setup).status();
@@ -303,7 +303,7 @@ Result<RunSummary> run_ring_worker(const Job& job, const RunHooks& hooks, Progre
     if (!made) return std::move(made).status();
     overseer = std::move(*made);
   }
-  Result<std::unique_ptr<dist::Ring>> ring = make_ring(job, **setup, hooks, progress, *key);
+  Result<std::unique_ptr<cluster::Ring>> ring = make_ring(job, **setup, hooks, progress, *key);
   if (!ring) return std::move(ring).status();
   RingRun run(job, hooks, **setup, progress, **ring, overseer.get());
   Status status = run.prepare();
@@ -321,7 +321,7 @@ Result<RunSummary> run_ring_worker(const Job& job, const RunHooks& hooks, Progre
   RunSummary out;
   out.task = job.task.name();
   out.steps = run.steps();
-  out.seconds = std::chrono::duration<double>(dist::Clock::now() - begin).count();
+  out.seconds = std::chrono::duration<double>(cluster::Clock::now() - begin).count();
   progress.emit("finished", {{"step", out.steps}, {"seconds", out.seconds}});
   return out;
 }

@@ -18,7 +18,7 @@ Result<Supplies> make_supplies(const Setup& setup, const Job& job) {
   return out;
 }
 
-Checkpoint capture(const Trainee& from, const dist::TicketState& tickets) {
+Checkpoint capture(const Trainee& from, const cluster::TicketState& tickets) {
   const auto begin = SteadyClock::now();
   Checkpoint c;
   c.next = tickets.next;
@@ -58,8 +58,8 @@ Status restore(const Checkpoint& from, const Trainee& to) {
   return {};
 }
 
-dist::Init to_init(Checkpoint from) {
-  dist::Init out;
+cluster::Init to_init(Checkpoint from) {
+  cluster::Init out;
   out.parameters = out.count = from.weights.size();
   out.version = from.version;
   out.tickets.next = from.next;
@@ -72,7 +72,7 @@ dist::Init to_init(Checkpoint from) {
   return out;
 }
 
-Checkpoint from_init(dist::Init from) {
+Checkpoint from_init(cluster::Init from) {
   Checkpoint out;
   out.version = from.version;
   out.next = from.tickets.next;

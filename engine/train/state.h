@@ -23,12 +23,12 @@ struct Trainee {
 };
 
 // `tickets`: what is done of the run.
-Checkpoint capture(const Trainee& from, const dist::TicketState& tickets);
+Checkpoint capture(const Trainee& from, const cluster::TicketState& tickets);
 // Corrupt when sizes do not fit.
 Status restore(const Checkpoint& from, const Trainee& to);
 
 // The same as what a ring's members hand around, and back.
-dist::Init to_init(Checkpoint from);
-Checkpoint from_init(dist::Init from);
+cluster::Init to_init(Checkpoint from);
+Checkpoint from_init(cluster::Init from);
 
 }  // namespace radl::engine

@@ -14,8 +14,8 @@ namespace radl::engine {
 namespace {
 
 // One assignment computed: gradients stay in the network, the change of its statistics in `change`.
-Result<dist::StepOutcome> compute(Setup& setup, data::Loader& batches, BatchStep& step, uint64_t ticket,
-                                  std::vector<float>& change, WorkerLines& lines) {
+Result<cluster::StepOutcome> compute(Setup& setup, data::Loader& batches, BatchStep& step, uint64_t ticket,
+                                     std::vector<float>& change, WorkerLines& lines) {
   Result<Batch> batch = batches.get(ticket);
   if (!batch) return std::move(batch).status();
   Network& network = *setup.network;
@@ -25,7 +25,7 @@ Result<dist::StepOutcome> compute(Setup& setup, data::Loader& batches, BatchStep
   StepResult result = step.run(*batch, ticket);
   for (size_t i = 0; i < statistics.size(); ++i) change[i] = statistics[i] - change[i];
   lines.add(ticket, result, batch->size);
-  dist::StepOutcome out;
+  cluster::StepOutcome out;
   out.rate = setup.rate(ticket);
   out.loss = result.loss;
   out.correct = static_cast<uint32_t>(result.correct);
@@ -35,7 +35,7 @@ Result<dist::StepOutcome> compute(Setup& setup, data::Loader& batches, BatchStep
   return out;
 }
 
-Result<uint64_t> work(const Job& job, const RunHooks& hooks, Setup& setup, dist::WorkerClient& client,
+Result<uint64_t> work(const Job& job, const RunHooks& hooks, Setup& setup, cluster::WorkerClient& client,
                       Progress& progress) {
   Result<std::unique_ptr<data::Loader>> batches = make_loader(setup, job);
   if (!batches) return std::move(batches).status();
@@ -43,11 +43,11 @@ Result<uint64_t> work(const Job& job, const RunHooks& hooks, Setup& setup, dist:
   WorkerLines lines(job, setup, progress);
   std::vector<float> change;
   Network& network = *setup.network;
-  Result<dist::Assignment> next = client.begin(network.parameters(), network.statistics());
+  Result<cluster::Assignment> next = client.begin(network.parameters(), network.statistics());
   while (next.ok() && !next->finished) {
     if (hooks.cancelled != nullptr && *hooks.cancelled)
       return Status(Code::Cancelled, "interrupted; the other workers go on");
-    Result<dist::StepOutcome> step = compute(setup, **batches, batch_step, next->ticket, change, lines);
+    Result<cluster::StepOutcome> step = compute(setup, **batches, batch_step, next->ticket, change, lines);
     if (!step) return std::move(step).status();
     next = client.push(*step, network.parameters(), network.statistics());
   }
@@ -59,12 +59,12 @@ Result<uint64_t> work(const Job& job, const RunHooks& hooks, Setup& setup, dist:
 
 Result<RunSummary> run_worker(const Job& job, const RunHooks& hooks, Progress& progress) {
   auto begin = SteadyClock::now();
-  Result<std::string> key = dist::read_job_key(job.secrets);
+  Result<std::string> key = cluster::read_job_key(job.secrets);
   if (!key) return std::move(key).status().at("secrets");
   Result<std::unique_ptr<Setup>> setup = Setup::make(job, true);
   if (!setup) return std::move(setup).status();
-  Result<std::unique_ptr<dist::WorkerClient>> client = dist::WorkerClient::connect(
-      client_options(job, **setup, hooks), tcp_connector(job, hooks, dist::Role::Worker, *key));
+  Result<std::unique_ptr<cluster::WorkerClient>> client = cluster::WorkerClient::connect(
+      client_options(job, **setup, hooks), tcp_connector(job, hooks, cluster::Role::Worker, *key));
   if (!client) return std::move(client).status();
   if (!cpu().warning.empty()) progress.emit("warning", {{"message", cpu().warning}});
   progress.emit("started", {{"time", wall_seconds()}, {"steps", (*setup)->length.total}});

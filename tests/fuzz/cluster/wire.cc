@@ -5,7 +5,7 @@
 #include "engine/cluster/message.h"
 #include "engine/cluster/secure.h"
 
-using namespace radl::engine::dist;
+using namespace radl::engine::cluster;
 
 namespace {
 

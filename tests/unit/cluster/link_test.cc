@@ -13,7 +13,7 @@
 #include "engine/cluster/session.h"
 #include "engine/cluster/socket.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 namespace {
 
 using namespace std::chrono_literals;
@@ -26,7 +26,7 @@ struct Ends {
 Ends tcp_ends() {
   Result<std::unique_ptr<Listener>> listener = listen_tcp("127.0.0.1:0", kKey, {Role::Server, 0});
   EXPECT_TRUE(listener.ok()) << listener.status().text();
-  auto accepted = std::async(std::launch::async, [&] { return (*(*listener)->accept(5000ms))(); });
+  auto accepted = std::async(std::launch::async, [&] { return (*listener)->accept(5000ms); });
   Result<std::unique_ptr<Link>> worker = connect_tcp((*listener)->address(), kKey, {Role::Worker, 7}, 5000ms);
   Result<std::unique_ptr<Link>> server = accepted.get();
   EXPECT_TRUE(worker.ok() && server.ok());
@@ -199,7 +199,7 @@ TEST(TcpLink, WaitsForAServerThatComesLate) {
   auto late = std::async(std::launch::async, [&] {
     std::this_thread::sleep_for(200ms);
     Result<std::unique_ptr<Listener>> listener = listen_tcp(address, kKey, {Role::Server, 0});
-    return listener.ok() && (*(*listener)->accept(5000ms))().ok();
+    return listener.ok() && (*listener)->accept(5000ms).ok();
   });
   EXPECT_TRUE(connect_tcp(address, kKey, {Role::Worker, 0}, 5000ms).ok());
   EXPECT_TRUE(late.get());
@@ -215,10 +215,13 @@ TEST(TcpLink, GivesUpWhenNobodyComes) {
 }
 
 TEST(TcpLink, AWrongKeyIsRefusedAtOnceOnBothSides) {
-  Result<std::unique_ptr<Listener>> listener = listen_tcp("127.0.0.1:0", kKey, {Role::Server, 0});
-  auto accepted = std::async(std::launch::async, [&] { return (*(*listener)->accept(5000ms))().status(); });
+  std::unique_ptr<Listener> listener;
+  ListenOptions options;
+  options.refused = [&](uint64_t, const std::string&) { listener->close(); };
+  listener = std::move(*listen_tcp("127.0.0.1:0", kKey, {Role::Server, 0}, options));
+  auto accepted = std::async(std::launch::async, [&] { return listener->accept(30000ms).status(); });
   auto begin = Clock::now();
-  Status s = connect_tcp((*listener)->address(), std::string(32, 'w'), {Role::Worker, 0}, 30000ms).status();
+  Status s = connect_tcp(listener->address(), std::string(32, 'w'), {Role::Worker, 0}, 30000ms).status();
   EXPECT_EQ(s.code(), Code::Auth) << s.text();
   EXPECT_LT(Clock::now() - begin, 5s);
   EXPECT_FALSE(accepted.get().ok());
@@ -226,9 +229,16 @@ TEST(TcpLink, AWrongKeyIsRefusedAtOnceOnBothSides) {
 
 // Bytes of whoever finds the port: no handshake, no parser.
 TEST(TcpLink, AStrangerGetsNothingButAnEnd) {
-  Result<std::unique_ptr<Listener>> listener = listen_tcp("127.0.0.1:0", kKey, {Role::Server, 0});
-  auto accepted = std::async(std::launch::async, [&] { return (*(*listener)->accept(5000ms))().status(); });
-  Result<int> fd = connect_once(*split_address((*listener)->address()), 1000ms);
+  std::unique_ptr<Listener> listener;
+  std::string why;
+  ListenOptions options;
+  options.refused = [&](uint64_t, const std::string& last) {
+    why = last;
+    listener->close();
+  };
+  listener = std::move(*listen_tcp("127.0.0.1:0", kKey, {Role::Server, 0}, options));
+  auto accepted = std::async(std::launch::async, [&] { return listener->accept(30000ms).status(); });
+  Result<int> fd = connect_once(*split_address(listener->address()), 1000ms);
   ASSERT_TRUE(fd.ok());
   Socket socket(*fd);
   ASSERT_TRUE(socket
@@ -236,7 +246,8 @@ TEST(TcpLink, AStrangerGetsNothingButAnEnd) {
                              std::string(64, ' '),
                          1000ms)
                   .ok());
-  EXPECT_EQ(accepted.get().code(), Code::Corrupt);
+  EXPECT_EQ(accepted.get().code(), Code::Cancelled);
+  EXPECT_NE(why.find("does not speak the protocol of a training job"), std::string::npos) << why;
   char byte;
   EXPECT_EQ(socket.read(&byte, 1, 5000ms).code(), Code::Lost);
 }
@@ -244,7 +255,7 @@ TEST(TcpLink, AStrangerGetsNothingButAnEnd) {
 // A member that was let in and then sends rubbish instead of records.
 TEST(TcpLink, RubbishAfterTheHandshakeEndsTheLink) {
   Result<std::unique_ptr<Listener>> listener = listen_tcp("127.0.0.1:0", kKey, {Role::Server, 0});
-  auto accepted = std::async(std::launch::async, [&] { return (*(*listener)->accept(5000ms))(); });
+  auto accepted = std::async(std::launch::async, [&] { return (*listener)->accept(5000ms); });
   Result<int> fd = connect_once(*split_address((*listener)->address()), 1000ms);
   ASSERT_TRUE(fd.ok());
   Socket socket(*fd);
@@ -263,4 +274,4 @@ TEST(TcpLink, RubbishAfterTheHandshakeEndsTheLink) {
 }
 
 }  // namespace
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

@@ -11,7 +11,7 @@
 #include "tests/support/wait_until.h"
 #include "tests/unit/cluster/toy_cluster.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 namespace {
 
 using namespace std::chrono_literals;
@@ -157,4 +157,4 @@ TEST_P(ProcessTest, AFrozenServerEndsTheWorkersWithinThePeerTimeout) {
 INSTANTIATE_TEST_SUITE_P(Modes, ProcessTest, testing::Values(Mode::Async, Mode::Sync, Mode::Stale));
 
 }  // namespace
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <thread>
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 namespace {
 
 const std::string kKey(32, 'k');
@@ -231,4 +231,4 @@ TEST_F(TcpRing, WhoDoesNotKnowTheKeyIsRefused) {
 }
 
 }  // namespace
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

@@ -12,7 +12,7 @@
 
 #include "common/files.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 namespace {
 
 const std::string kKey(32, 'k');
@@ -187,4 +187,4 @@ TEST(JobKey, MustBePrivateAndWhole) {
 }
 
 }  // namespace
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

@@ -7,7 +7,7 @@
 
 #include "tests/unit/cluster/toy_cluster.h"
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 namespace {
 
 using namespace std::chrono_literals;
@@ -301,4 +301,4 @@ TEST(Job, HalfPrecisionOnTheWireTrainsAsWell) {
 }
 
 }  // namespace
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

@@ -7,7 +7,7 @@
 #include <future>
 #include <thread>
 
-namespace radl::engine::dist {
+namespace radl::engine::cluster {
 namespace {
 
 using namespace std::chrono_literals;
@@ -285,4 +285,4 @@ TEST(Layout, ShardsAreWholeParametersThatCoverTheModel) {
 }
 
 }  // namespace
-}  // namespace radl::engine::dist
+}  // namespace radl::engine::cluster

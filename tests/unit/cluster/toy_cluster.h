@@ -13,7 +13,7 @@
 #include "engine/cluster/client.h"
 #include "engine/cluster/server.h"
 
-namespace radl::engine::dist::toy {
+namespace radl::engine::cluster::toy {
 
 inline constexpr size_t kSize = 3000;
 inline const std::string kKey(32, 'k');
@@ -107,4 +107,4 @@ inline double distance_from_goal(const std::vector<float>& weights) {
   return most;
 }
 
-}  // namespace radl::engine::dist::toy
+}  // namespace radl::engine::cluster::toy

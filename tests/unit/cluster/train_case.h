@@ -74,7 +74,7 @@ class TrainTest : public testing::Test {
 class ClusterTest : public TrainTest {
  protected:
   std::string free_address() {
-    auto listener = dist::listen_tcp("127.0.0.1:0", std::string(32, 'k'), {});
+    auto listener = cluster::listen_tcp("127.0.0.1:0", std::string(32, 'k'), {});
     return (*listener)->address();
   }
   Job member(Job j, const std::string& type, int index) {

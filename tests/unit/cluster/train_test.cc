@@ -194,7 +194,7 @@ TEST_F(ClusterTest, ADivergingClusterStopsEverywhere) {
 }
 
 TEST_F(ClusterTest, APortInUseIsNamed) {
-  auto taken = dist::listen_tcp("127.0.0.1:0", std::string(32, 'k'), {});
+  auto taken = cluster::listen_tcp("127.0.0.1:0", std::string(32, 'k'), {});
   Job j = cluster_job("a", SyncMode::Async, 1, 1);
   j.cluster.ps = {(*taken)->address()};
   Status s = run_job(member(j, "ps", 0), {}).status();
