@@ -1,12 +1,13 @@
 #include "engine/kernels/parallel.h"
 
 #include <immintrin.h>
-#include <sched.h>
 
 #include <atomic>
 #include <cstdint>
 #include <deque>
 #include <thread>
+
+#include "common/processors.h"
 
 namespace radl::engine {
 
@@ -85,10 +86,6 @@ void run_on_threads(int threads, void (*task)(void* context, int t), void* conte
   pool.run(threads, task, context);
 }
 
-int usable_cores() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return std::max(1, CPU_COUNT(&set));
-}
+int usable_cores() { return radl::usable_cores(); }
 
 }  // namespace radl::engine

@@ -73,10 +73,4 @@ void MemoryPlan::bind(std::byte* arena) {
   for (Tensor& t : tensors_) t.data = t.first >= 0 ? arena + t.offset : nullptr;
 }
 
-size_t MemoryPlan::unshared_bytes() const {
-  size_t total = 0;
-  for (const Tensor& t : tensors_) total += t.first >= 0 ? t.bytes : 0;
-  return total;
-}
-
 }  // namespace radl::engine

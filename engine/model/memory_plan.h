@@ -28,8 +28,6 @@ class MemoryPlan : public Planner {
   // Places all tensors; returns the arena's size in bytes.
   size_t place();
   void bind(std::byte* arena);
-  // What the arena would be if no memory were shared.
-  size_t unshared_bytes() const;
 
  private:
   int batch_, time_ = 0;

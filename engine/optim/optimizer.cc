@@ -118,11 +118,4 @@ double norm2(std::span<const float> values) {
   return std::sqrt(sum);
 }
 
-double clip_to_norm(std::span<float> values, double limit) {
-  const double norm = norm2(values);
-  if (norm > limit)
-    for (float& x : values) x = static_cast<float>(x * (limit / norm));
-  return norm;
-}
-
 }  // namespace radl::engine

@@ -53,8 +53,6 @@ class Optimizer {
 
 // 2-norm, summed in fp64 in a fixed order.
 double norm2(std::span<const float> values);
-// Scales the values so that their norm is at most `limit`; returns the norm before.
-double clip_to_norm(std::span<float> values, double limit);
 
 struct AverageConfig {
   enum class Kind : uint8_t { None, Ema, Mean };

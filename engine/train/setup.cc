@@ -1,12 +1,12 @@
 #include "engine/train/setup.h"
-#include "engine/kernels/cpu.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
 
+#include "common/processors.h"
+#include "engine/kernels/cpu.h"
 #include "engine/model/sized_network.h"
 #include "engine/tensor/memory.h"
 #include "engine/train/step.h"
@@ -84,7 +84,7 @@ Result<std::unique_ptr<data::Loader>> make_loader(const Setup& setup, const Job&
   data::LoaderOptions options;
   options.batch_size = job.batch_size;
   options.seed = job.seed;
-  options.threads = job.threads > 0 ? job.threads : static_cast<int>(std::thread::hardware_concurrency());
+  options.threads = job.threads > 0 ? job.threads : usable_cores();
   options.skip_corrupt = job.dataset.skip_corrupt;
   options.augment = augment_config(job.augment);
   options.normalization = setup.data.normalization;

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <sstream>
-#include <thread>
 
 #include "common/digest.h"
+#include "common/processors.h"
 #include "runtime/net/node_path.h"
 
 namespace radl::training {
@@ -70,7 +70,7 @@ int threads_of(const Json& training, const Layout& layout, const std::vector<Nod
   int workers_here = 0;
   for (const auto& task : layout.tasks) workers_here += task.type == "worker" && is_local(nodes[task.node]);
   if (workers_here == 0) return 0;
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / workers_here);
+  return std::max(1, usable_cores() / workers_here);
 }
 
 Json job_of(const Json& training, const Layout& layout, const Task& task,

@@ -264,8 +264,9 @@ TEST(Optimizer, ThreadsDoNotChangeTheBits) {
 TEST(Optimizer, ClipsTheNorm) {
   Problem p(6), q(6);
   std::vector<float> small = q.g;
-  clip_to_norm(small, 1.0);
-  EXPECT_NEAR(norm2(small), 1.0, 1e-5);
+  const double norm = norm2(small);
+  ASSERT_GT(norm, 1);
+  for (float& x : small) x = static_cast<float>(x / norm);
   auto clipped = Optimizer::make({.name = "sgd", .clip_norm = 1}, kLayout),
        plain = Optimizer::make({.name = "sgd"}, kLayout);
   (*clipped)->step(p.w, p.g, 0.1f), (*plain)->step(q.w, small, 0.1f);
