@@ -110,7 +110,8 @@ class Reader {
   std::string_view packed(Numbers encoding) {
     uint64_t count;
     (*this)(count);
-    return take(count, bytes_of(encoding, 1));
+    if (count > rest_.size()) fail();  // each takes two bytes at least
+    return take(ok_ ? bytes_of(encoding, count) : 0, 1);
   }
   bool ok() const { return ok_; }
   bool at_end() const { return rest_.empty(); }

@@ -77,9 +77,10 @@ class Worker : public WorkerClient {
       p.loss = step.loss;
       p.correct = step.correct;
       p.pictures = step.pictures;
+      p.updates = step.updates;
       p.encoding = options_.gradients;
       encode(p, step.gradients.subspan(parts_[s].first, parts_[s].count),
-             s == 0 ? step.statistics_change : std::span<const float>(), message_);
+             s == 0 ? step.statistics : std::span<const float>(), message_);
       if (Status sent = sessions_[s]->send(message_); !sent.ok())
         return reason(*sessions_[s], std::move(sent));
     }
@@ -146,8 +147,8 @@ class Chief : public ChiefClient {
     return {};
   }
 
-  Status init(const Snapshot& start, const std::vector<std::pair<uint64_t, uint64_t>>& borders,
-              const std::vector<Segment>& segments, const std::string& optimizer) override {
+  Status init(const Snapshot& start, const Borders& borders, const std::vector<Segment>& segments,
+              const std::string& optimizer) override {
     borders_ = borders;
     for (uint32_t s = 0; s < sessions_.size(); ++s) {
       auto [first, end] = borders[s];
@@ -158,10 +159,7 @@ class Chief : public ChiefClient {
                 .parameters = options_.parameters};
       init.optimizer = optimizer;
       init.version = start.version;
-      for (const Segment& segment : segments) {
-        if (segment.offset >= first && segment.offset < end)
-          init.segments.push_back({segment.offset - first, segment.size, segment.decays});
-      }
+      init.segments = segments_within(segments, first, end);
       auto part = [&, first = first, end = end](const std::vector<float>& v) {
         return std::vector<float>(v.begin() + static_cast<long>(first), v.begin() + static_cast<long>(end));
       };
@@ -172,6 +170,7 @@ class Chief : public ChiefClient {
       if (start.average.count > 0) init.average.values = part(start.average.values);
       if (s == 0) {
         init.statistics = start.statistics;
+        init.keep = start.keep;
         init.tickets = start.tickets;
       }
       if (Status sent = sessions_[s]->send(encode(init)); !sent.ok()) return sent;
@@ -275,7 +274,7 @@ class Chief : public ChiefClient {
 
   ClientOptions options_;
   Sessions sessions_;
-  std::vector<std::pair<uint64_t, uint64_t>> borders_;
+  Borders borders_;
   Message message_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "engine/cluster/link.h"
 #include "engine/cluster/message.h"
+#include "engine/cluster/shard.h"
 
 namespace radl::engine::cluster {
 
@@ -31,8 +32,9 @@ struct StepOutcome {
   float rate = 0;
   double loss = 0;
   uint32_t correct = 0, pictures = 0;
-  std::span<const float> gradients;          // all of the model's
-  std::span<const float> statistics_change;  // after minus before
+  std::span<const float> gradients;   // all of the model's
+  std::span<const float> statistics;  // what the batch adds to them, as in Push
+  uint32_t updates = 1;               // of the statistics
 };
 
 class WorkerClient {
@@ -55,7 +57,8 @@ class WorkerClient {
 struct Snapshot {
   uint64_t version = 0;
   std::vector<float> weights, statistics;
-  OptimizerState state;  // vectors of the whole model
+  std::vector<float> keep;  // as in Init; to servers only
+  OptimizerState state;     // vectors of the whole model
   TicketState tickets;
   AverageState average;  // of the whole model
 };
@@ -67,8 +70,8 @@ class ChiefClient {
   virtual ~ChiefClient() = default;
 
   // Gives each server its part. `borders` from split_layout, `segments` of the whole layout.
-  virtual Status init(const Snapshot& start, const std::vector<std::pair<uint64_t, uint64_t>>& borders,
-                      const std::vector<Segment>& segments, const std::string& optimizer) = 0;
+  virtual Status init(const Snapshot& start, const Borders& borders, const std::vector<Segment>& segments,
+                      const std::string& optimizer) = 0;
   virtual Result<Report> report() = 0;
   virtual Result<Snapshot> snapshot() = 0;
   // `averaged`: the mean of weights where the job asks for one and it has begun.

@@ -48,7 +48,7 @@ void fields(A& a, M& m) {
 template <class A, Is<Init> M>
 void fields(A& a, M& m) {
   a(m.shard), a(m.shards), a(m.first), a(m.count), a(m.parameters), a(m.version), a(m.optimizer);
-  a(m.segments), a(m.weights), a(m.statistics), a(m.state), a(m.tickets), a(m.average);
+  a(m.segments), a(m.weights), a(m.statistics), a(m.keep), a(m.state), a(m.tickets), a(m.average);
 }
 template <class A, Is<Fetch> M>
 void fields(A& a, M& m) {
@@ -56,12 +56,12 @@ void fields(A& a, M& m) {
 }
 template <class A, Is<Assignment> M>
 void fields(A& a, M& m) {
-  a(m.finished), a(m.ticket), a(m.round), a(m.participants);
+  a(m.finished), a(m.ticket), a(m.round), a(m.then), a(m.participants);
 }
 template <class A, Is<Push> M>
 void fields(A& a, M& m) {
   a(m.version), a(m.ticket), a(m.round), a(m.participants);
-  a(m.rate), a(m.loss), a(m.correct), a(m.pictures), a(m.encoding);
+  a(m.rate), a(m.loss), a(m.correct), a(m.pictures), a(m.updates), a(m.encoding);
 }
 template <class A, Is<Update> M>
 void fields(A& a, M& m) {

@@ -44,11 +44,14 @@ struct Message {
   std::string payload;
 };
 
-// How numbers travel (the values are those of radl::engine::Encoding).
+// How numbers travel (the values are those of radl::engine::Encoding). fp16 numbers share a power of two,
+// chosen from the largest of them, so that none overflows and no more than need be vanish; packing what was
+// unpacked gives the same bytes. A number that is not finite stays so: all_finite() at the receiver finds it.
 enum class Numbers : uint8_t { Fp32 = 0, Bf16 = 1, Fp16 = 2 };
 size_t bytes_of(Numbers encoding, size_t count);
 void pack_numbers(Numbers encoding, std::span<const float> from, char* to);
 void unpack_numbers(Numbers encoding, const char* from, std::span<float> to);
+bool all_finite(std::span<const float> values);
 
 // First message of whoever connects.
 struct Hello {
@@ -106,6 +109,7 @@ struct Init {
   std::vector<Segment> segments;
   std::vector<float> weights;
   std::vector<float> statistics;  // shard 0; empty elsewhere
+  std::vector<float> keep;        // of each statistic, what an update of it leaves: 1 - momentum
   OptimizerState state;
   TicketState tickets;  // shard 0
   AverageState average;
@@ -129,18 +133,20 @@ struct Fetch {
 struct Assignment {
   bool finished = false;  // no more work
   uint64_t ticket = 0, round = 0;
-  std::vector<uint32_t> participants;
+  uint64_t then = 0;  // the batch that this worker will probably be given next; `ticket` when nobody knows
+  std::vector<uint64_t> participants;  // their incarnations: a restarted worker is not its former self
 };
 
-// A worker's step. Gradients are of the mean loss over `pictures`; statistics are changes, not values (shard
-// 0).
+// A worker's step. Gradients are of the mean loss over `pictures`. Statistics (shard 0) are what its batch
+// adds to a running mean: after it a statistic is keep^updates times what it was, plus this (docs/wire.md).
 struct Push {
   uint64_t version = 0;  // of the weights that they were computed with
   uint64_t ticket = 0, round = 0;
-  std::vector<uint32_t> participants;
+  std::vector<uint64_t> participants;
   float rate = 0;  // learning rate for this ticket
   double loss = 0;
   uint32_t correct = 0, pictures = 0;
+  uint32_t updates = 1;  // of the statistics; more than one when the batch was computed in pieces
   Numbers encoding = Numbers::Fp32;
   std::string_view gradients;   // packed; points into the message
   std::string_view statistics;  // packed fp32

@@ -1,5 +1,9 @@
 // How floats travel: fp32 as they are, bf16 and fp16 rounded to nearest even (IEEE 754-2019, section 4.3.1).
+// fp16 reaches from 6e-8 to 65504 only; before its numbers stands the exponent of two (int16) by which all of
+// them were multiplied.
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "engine/cluster/message.h"
@@ -37,6 +41,24 @@ float from_fp16(uint16_t half) {
   return std::bit_cast<float>(sign | ((rest << 13) + 0x38000000));
 }
 
+constexpr uint32_t kInfinity = 0x7f800000;
+constexpr int kLargestExponent =
+    14;                            // of the largest number when it has been multiplied: below 65504 with room
+constexpr int kMostScaling = 100;  // beyond it a factor, or what it leaves, would not be a normal float
+
+// The exponent for these numbers. From the largest as fp16 will round it, so that numbers which have been
+// through fp16 give the same one again.
+int scaling_of(std::span<const float> values) {
+  uint32_t most = 0;
+  for (float v : values) {
+    const uint32_t magnitude = std::bit_cast<uint32_t>(v) & 0x7fffffff;
+    most = std::max(most, magnitude < kInfinity ? magnitude : 0);
+  }
+  most += 0xfff + (most >> 13 & 1);
+  const int exponent = static_cast<int>(most >> 23) - 127;
+  return std::min(kLargestExponent - exponent, kMostScaling);
+}
+
 template <class Convert>
 void pack(std::span<const float> from, char* to, Convert convert) {
   for (size_t i = 0; i < from.size(); ++i) {
@@ -56,15 +78,26 @@ void unpack(const char* from, std::span<float> to, Convert convert) {
 
 }  // namespace
 
-size_t bytes_of(Numbers encoding, size_t count) { return count * (encoding == Numbers::Fp32 ? 4 : 2); }
+size_t bytes_of(Numbers encoding, size_t count) {
+  if (count == 0) return 0;
+  return encoding == Numbers::Fp32 ? 4 * count : encoding == Numbers::Bf16 ? 2 * count : 2 * count + 2;
+}
+
+bool all_finite(std::span<const float> values) {
+  uint32_t wrong = 0;
+  for (float v : values) wrong |= (std::bit_cast<uint32_t>(v) & kInfinity) == kInfinity;
+  return wrong == 0;
+}
 
 void pack_numbers(Numbers encoding, std::span<const float> from, char* to) {
   if (encoding == Numbers::Fp32) {
     if (!from.empty()) std::memcpy(to, from.data(), from.size_bytes());
   } else if (encoding == Numbers::Bf16) {
     pack(from, to, to_bf16);
-  } else {
-    pack(from, to, to_fp16);
+  } else if (!from.empty()) {
+    const int16_t scaling = static_cast<int16_t>(scaling_of(from));
+    std::memcpy(to, &scaling, 2);
+    pack(from, to + 2, [factor = std::ldexp(1.0f, scaling)](float v) { return to_fp16(v * factor); });
   }
 }
 
@@ -73,8 +106,10 @@ void unpack_numbers(Numbers encoding, const char* from, std::span<float> to) {
     if (!to.empty()) std::memcpy(to.data(), from, to.size_bytes());
   } else if (encoding == Numbers::Bf16) {
     unpack(from, to, from_bf16);
-  } else {
-    unpack(from, to, from_fp16);
+  } else if (!to.empty()) {
+    int16_t scaling;
+    std::memcpy(&scaling, from, 2);
+    unpack(from + 2, to, [factor = std::ldexp(1.0f, -scaling)](uint16_t h) { return from_fp16(h) * factor; });
   }
 }
 

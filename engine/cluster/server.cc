@@ -297,7 +297,7 @@ class Server : public ParameterServer {
       workers_[hello.index] = session;
     }
     if (former) former->close();  // this worker was restarted
-    uint64_t pass = (*shard)->join(hello.index);
+    uint64_t pass = (*shard)->join(hello.index, hello.incarnation);
     session->set_limit(welcome.count * 4 + welcome.statistics * 4 + kSmallMessage);
     event({"peer_joined", fmt::format("worker/{}", hello.index), session->name()});
     lost->set([shard = *shard, index = hello.index, pass](const Status& status, double silent) {

@@ -10,6 +10,11 @@ namespace {
 
 constexpr Milliseconds kSlice{100};
 
+// What so many updates leave of a running mean.
+float kept(float keep, uint32_t updates) {
+  return updates == 1 ? keep : static_cast<float>(std::pow(keep, updates));
+}
+
 }  // namespace
 
 AverageConfig average_config(const AverageState& state) {
@@ -20,6 +25,12 @@ Result<std::unique_ptr<Shard>> Shard::make(const Init& init, const ShardOptions&
   if (init.weights.size() != init.count || init.first + init.count > init.parameters ||
       init.shard >= init.shards) {
     return Status(Code::Corrupt, "the chief's description of this shard contradicts itself");
+  }
+  const auto within = [](float keep) { return keep >= 0 && keep <= 1; };
+  if (init.keep.size() != init.statistics.size() ||
+      !std::all_of(init.keep.begin(), init.keep.end(), within) || !all_finite(init.weights) ||
+      !all_finite(init.statistics)) {
+    return Status(Code::Corrupt, "the chief's weights or statistics cannot be trained");
   }
   if (init.average.kind > static_cast<uint8_t>(AverageConfig::Kind::Mean) ||
       init.average.values.size() != (init.average.count > 0 ? init.count : 0)) {
@@ -65,6 +76,7 @@ Shard::Shard(const Init& init, const ShardOptions& options)
       welcome_{init.shard, init.shards, init.first, init.count, init.parameters, init.statistics.size()},
       weights_(init.weights),
       statistics_(init.statistics),
+      keep_(init.keep),
       average_config_{init.average.kind, init.average.decay, init.average.from, 0, {}},
       average_(average_config(init.average)),
       tickets_(init.tickets),
@@ -72,7 +84,7 @@ Shard::Shard(const Init& init, const ShardOptions& options)
   average_.restore(init.average.values, init.average.count);
 }
 
-uint64_t Shard::join(uint32_t worker) {
+uint64_t Shard::join(uint32_t worker, uint64_t incarnation) {
   std::lock_guard lock(mutex_);
   tickets_.give_back(worker);
   uint64_t clock = slowest();
@@ -80,6 +92,7 @@ uint64_t Shard::join(uint32_t worker) {
   uint64_t steps = member.report.steps;
   member = Member();
   member.pass = next_pass_++;
+  member.incarnation = incarnation;
   member.present = true;
   member.clock = clock;
   member.report.index = worker;
@@ -126,7 +139,28 @@ Status Shard::check_push(const Push& push) const {
   return {};
 }
 
-void Shard::account(Member& member, uint32_t worker, const Push& push) {
+Shard::Part Shard::unpack(const Push& push) {
+  Part out;
+  if (!spare_.empty()) {
+    out = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  out.gradients.resize(weights_.size());
+  unpack_numbers(push.encoding, push.gradients.data(), out.gradients);
+  out.statistics.resize(push.statistics.empty() ? 0 : statistics_.size());
+  unpack_numbers(Numbers::Fp32, push.statistics.data(), out.statistics);
+  out.ticket = push.ticket;
+  out.updates = push.updates;
+  return out;
+}
+
+// Nothing more is applied; the chief ends the run.
+void Shard::fail(const std::string& what, uint64_t ticket) {
+  if (sums_.failure.empty()) sums_.failure = fmt::format("{} at batch {}", what, ticket);
+  changed_.notify_all();
+}
+
+void Shard::account(Member& member, const Push& push) {
   ++member.report.steps;
   ++member.clock;
   if (welcome_.shard != 0) return;
@@ -135,7 +169,6 @@ void Shard::account(Member& member, uint32_t worker, const Push& push) {
   sums_.correct += push.correct;
   sums_.pictures += push.pictures;
   sums_.staleness_sum += version_ - push.version;
-  if (options_.mode != Mode::Sync) tickets_.finish(worker, push.ticket);
 }
 
 Status Shard::push(uint32_t worker, uint64_t pass, const Push& push) {
@@ -143,45 +176,41 @@ Status Shard::push(uint32_t worker, uint64_t pass, const Push& push) {
   if (Status gone = check(worker, pass); !gone.ok()) return gone;
   if (Status wrong = check_push(push); !wrong.ok()) return wrong;
   if (!std::isfinite(push.loss) || !std::isfinite(push.rate)) {
-    if (sums_.failure.empty())
-      sums_.failure = fmt::format("the loss became {} at batch {}", std::fabs(push.loss), push.ticket);
-    changed_.notify_all();
-    return {};  // not applied; the chief ends the run
+    fail(fmt::format("the loss became {}", std::fabs(push.loss)), push.ticket);
+    return {};
+  }
+  Part part = unpack(push);
+  if (!all_finite(part.gradients) || !all_finite(part.statistics)) {
+    fail("a gradient became infinite or no number", push.ticket);
+    return {};
   }
   if (!sums_.failure.empty()) return {};
-  account(members_[worker], worker, push);
-  if (options_.mode == Mode::Sync) return push_round(lock, worker, pass, push);
-  apply_now(push);
+  if (welcome_.shard == 0 && !tickets_.hand_in(worker, push.ticket))
+    return {Code::Corrupt, fmt::format("a gradient for batch {}, which it was not given", push.ticket)};
+  account(members_[worker], push);
+  if (options_.mode == Mode::Sync) return push_round(lock, worker, pass, push, std::move(part));
+  apply_now(part, push.rate);
+  spare_.push_back(std::move(part));
   changed_.notify_all();
   return {};
 }
 
-void Shard::apply_now(const Push& push) {
-  scratch_.resize(weights_.size());
-  unpack_numbers(push.encoding, push.gradients.data(), scratch_);
-  optimizer_->step(weights_, scratch_, push.rate);
-  average_.update(weights_, push.ticket);
+void Shard::apply_now(const Part& part, float rate) {
+  optimizer_->step(weights_, part.gradients, rate);
+  average_.update(weights_, part.ticket);
   ++version_;
-  if (push.statistics.empty()) return;
-  scratch_.resize(std::max(scratch_.size(), statistics_.size()));
-  std::span<float> change(scratch_.data(), statistics_.size());
-  unpack_numbers(Numbers::Fp32, push.statistics.data(), change);
-  for (size_t i = 0; i < statistics_.size(); ++i) statistics_[i] += change[i];
+  tickets_.complete(part.ticket);
+  // A running mean of the batches' own statistics: whatever was read, and however long ago, is not in `part`.
+  for (size_t i = 0; i < part.statistics.size(); ++i)
+    statistics_[i] = kept(keep_[i], part.updates) * statistics_[i] + part.statistics[i];
 }
 
-Status Shard::push_round(Lock& lock, uint32_t worker, uint64_t pass, const Push& push) {
+Status Shard::push_round(Lock& lock, uint32_t worker, uint64_t pass, const Push& push, Part part) {
   if (push.round <= rounds_applied_) return {};  // it was decided without this late one
   Round& round = rounds_[push.round];
   round.participants = push.participants;
-  std::vector<float>& gradients = round.gradients[worker];
-  gradients.resize(weights_.size());
-  unpack_numbers(push.encoding, push.gradients.data(), gradients);
-  if (!push.statistics.empty()) {
-    std::vector<float>& statistics = round.statistics[worker];
-    statistics.resize(statistics_.size());
-    unpack_numbers(Numbers::Fp32, push.statistics.data(), statistics);
-  }
-  round.tickets[worker] = push.ticket;
+  part.incarnation = members_[worker].incarnation;
+  round.parts[worker] = std::move(part);
   round.rate_sum += push.rate;
   close_rounds();
   changed_.notify_all();
@@ -192,16 +221,24 @@ Status Shard::push_round(Lock& lock, uint32_t worker, uint64_t pass, const Push&
   }
 }
 
-// Applies every round that waits for nobody who is still here.
+// Whether somebody who takes part and is still here has not pushed.
+bool Shard::awaits(const Round& round) const {
+  for (const auto& [worker, member] : members_) {
+    if (!member.present || std::find(round.participants.begin(), round.participants.end(),
+                                     member.incarnation) == round.participants.end())
+      continue;
+    auto part = round.parts.find(worker);
+    if (part == round.parts.end() || part->second.incarnation != member.incarnation) return true;
+  }
+  return false;
+}
+
 void Shard::close_rounds() {
   while (!rounds_.empty()) {
     auto first = rounds_.begin();
-    for (uint32_t p : first->second.participants) {
-      auto member = members_.find(p);
-      bool here = member != members_.end() && member->second.present;
-      if (here && !first->second.gradients.contains(p)) return;
-    }
+    if (awaits(first->second)) return;
     apply_round(first->second);
+    for (auto& [worker, part] : first->second.parts) spare_.push_back(std::move(part));
     rounds_applied_ = first->first;
     rounds_.erase(first);
     changed_.notify_all();
@@ -210,21 +247,24 @@ void Shard::close_rounds() {
 
 void Shard::apply_round(const Round& round) {
   scratch_.assign(weights_.size(), 0.0f);
-  for (const auto& [worker, gradients] : round.gradients) {
-    for (size_t i = 0; i < gradients.size(); ++i) scratch_[i] += gradients[i];
-  }
-  const size_t n = round.gradients.size();
-  optimizer_->step(weights_, scratch_, static_cast<float>(round.rate_sum / static_cast<double>(n)),
-                   1.0f / static_cast<float>(n));
   uint64_t newest = 0;
-  for (const auto& [worker, ticket] : round.tickets) newest = std::max(newest, ticket);
+  for (const auto& [worker, part] : round.parts) {
+    for (size_t i = 0; i < part.gradients.size(); ++i) scratch_[i] += part.gradients[i];
+    newest = std::max(newest, part.ticket);
+  }
+  const float share = 1.0f / static_cast<float>(round.parts.size());
+  optimizer_->step(weights_, scratch_,
+                   static_cast<float>(round.rate_sum / static_cast<double>(round.parts.size())), share);
   average_.update(weights_, newest);
   ++version_;
-  for (const auto& [worker, ticket] : round.tickets) tickets_.finish(worker, ticket);
-  for (size_t i = 0; i < statistics_.size() && !round.statistics.empty(); ++i) {
-    float sum = 0;
-    for (const auto& [worker, change] : round.statistics) sum += change[i];
-    statistics_[i] += sum / static_cast<float>(round.statistics.size());
+  for (const auto& [worker, part] : round.parts) tickets_.complete(part.ticket);
+  for (size_t i = 0; i < statistics_.size(); ++i) {
+    float sum = 0;  // the mean of what each would have made of it
+    for (const auto& [worker, part] : round.parts) {
+      sum += part.statistics.empty() ? statistics_[i]
+                                     : kept(keep_[i], part.updates) * statistics_[i] + part.statistics[i];
+    }
+    statistics_[i] = sum * share;
   }
 }
 
@@ -254,18 +294,24 @@ bool Shard::may_form() const {
 void Shard::form_round() {
   if (options_.mode != Mode::Sync || !may_form()) return;
   Assignment assignment{.round = next_round_};
-  std::vector<std::pair<Member*, uint64_t>> given;
+  struct Given {
+    uint32_t worker;
+    Member* member;
+    uint64_t ticket;
+  };
+  std::vector<Given> given;
   for (auto& [worker, member] : members_) {
     if (!member.present || !member.waiting) continue;
     std::optional<uint64_t> ticket = tickets_.take(worker);
     if (!ticket) break;
-    given.emplace_back(&member, *ticket);
-    assignment.participants.push_back(worker);
+    given.push_back({worker, &member, *ticket});
+    assignment.participants.push_back(member.incarnation);
   }
   if (given.empty()) return;
   ++next_round_;
-  for (auto& [member, ticket] : given) {
+  for (auto& [worker, member, ticket] : given) {
     assignment.ticket = ticket;
+    assignment.then = tickets_.reserve(worker).value_or(ticket);
     member->assignment = assignment;
     member->waiting = false;
     member->assigned = true;
@@ -292,8 +338,10 @@ bool Shard::try_next(uint32_t worker, Member& member, Assignment& out) {
   if (options_.mode == Mode::Stale && member.clock > slowest() + static_cast<uint64_t>(options_.staleness))
     return false;
   std::optional<uint64_t> ticket = tickets_.take(worker);
-  if (ticket) out.ticket = *ticket;
-  return ticket.has_value();
+  if (!ticket) return false;
+  out.ticket = *ticket;
+  out.then = tickets_.reserve(worker).value_or(*ticket);
+  return true;
 }
 
 Result<Assignment> Shard::next(uint32_t worker, uint64_t pass) {

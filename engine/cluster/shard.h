@@ -47,7 +47,8 @@ class Shard {
 
   // A worker is here; what it held before (an earlier incarnation) is taken back. Returns its pass, which
   // dies with leave() or with the next join() of the same number: calls with a dead pass give Lost.
-  uint64_t join(uint32_t worker);
+  // `incarnation`: random, the same at all servers; rounds name their participants by it.
+  uint64_t join(uint32_t worker, uint64_t incarnation);
   // state: 1 left on purpose, 2 lost.
   void leave(uint32_t worker, uint64_t pass, uint8_t state, double silent, const std::string& text);
 
@@ -70,16 +71,21 @@ class Shard {
 
  private:
   struct Member {
-    uint64_t pass = 0;
+    uint64_t pass = 0, incarnation = 0;
     bool present = false, waiting = false, asked = false, assigned = false;
     uint64_t clock = 0;     // steps in step with the others (stale)
     Assignment assignment;  // when assigned
     MemberReport report;
   };
+  // A worker's part of a round.
+  struct Part {
+    std::vector<float> gradients, statistics;
+    uint64_t incarnation = 0, ticket = 0;  // which is done when the round is applied, not before
+    uint32_t updates = 0;
+  };
   struct Round {
-    std::vector<uint32_t> participants;
-    std::map<uint32_t, std::vector<float>> gradients, statistics;
-    std::map<uint32_t, uint64_t> tickets;  // done when the round is applied, not before
+    std::vector<uint64_t> participants;
+    std::map<uint32_t, Part> parts;  // by worker: the order in which they are summed
     double rate_sum = 0;
   };
   using Lock = std::unique_lock<std::mutex>;
@@ -87,9 +93,12 @@ class Shard {
   Shard(const Init& init, const ShardOptions& options);
   Status check(uint32_t worker, uint64_t pass) const;
   Status check_push(const Push& push) const;
-  void account(Member& member, uint32_t worker, const Push& push);
-  void apply_now(const Push& push);
-  Status push_round(Lock& lock, uint32_t worker, uint64_t pass, const Push& push);
+  Part unpack(const Push& push);
+  void fail(const std::string& what, uint64_t ticket);
+  void account(Member& member, const Push& push);
+  void apply_now(const Part& part, float rate);
+  Status push_round(Lock& lock, uint32_t worker, uint64_t pass, const Push& push, Part part);
+  bool awaits(const Round& round) const;
   void close_rounds();
   void apply_round(const Round& round);
   void form_round();
@@ -101,23 +110,29 @@ class Shard {
   Welcome welcome_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<float> weights_, statistics_, scratch_;
+  std::vector<float> weights_, statistics_, keep_, scratch_;
   std::unique_ptr<Optimizer> optimizer_;
   AverageState average_config_;
   WeightAverage average_;
   Tickets tickets_;
   std::map<uint32_t, Member> members_;
   std::map<uint64_t, Round> rounds_;
+  std::vector<Part> spare_;  // whose buffers are used again
   uint64_t version_ = 0, next_pass_ = 1, next_round_ = 1, rounds_applied_ = 0;
   std::optional<Clock::time_point> gather_until_;
   Report sums_;
   Status stopped_;
 };
 
-// The shards' parts of a flat layout: contiguous, on parameter boundaries, about equal. Returns [first, end)
-// each.
-std::vector<std::pair<uint64_t, uint64_t>> split_layout(const std::vector<ParameterInfo>& layout,
-                                                        size_t shards);
+// The shards' parts of a flat layout, [first, end) each: contiguous, equal to some numbers, none empty. With
+// `whole`, for an optimizer that takes a tensor as a whole, on the borders of tensors and as equal as these
+// allow. Invalid when there are more shards than numbers, or tensors.
+using Borders = std::vector<std::pair<uint64_t, uint64_t>>;
+Result<Borders> split_layout(const std::vector<ParameterInfo>& layout, size_t shards, bool whole = false);
+// Whether the optimizer of this name takes tensors as a whole.
+bool needs_whole_tensors(const std::string& optimizer);
+// What of the whole layout's segments lies within [first, end), counted from `first`.
+std::vector<Segment> segments_within(const std::vector<Segment>& segments, uint64_t first, uint64_t end);
 
 AverageConfig average_config(const AverageState& state);
 

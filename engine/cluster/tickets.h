@@ -18,22 +18,38 @@ class Tickets {
  public:
   explicit Tickets(const TicketState& state);
 
-  // The lowest ticket that nobody has, or nothing when all are given out.
+  // The ticket that is reserved for this worker, or a lower one that was given back; without either the
+  // lowest that nobody has, and what is reserved for others when nothing else is left. Nothing when all are
+  // given out.
   std::optional<uint64_t> take(uint32_t worker);
-  // False when this worker does not hold it (it was given to somebody else since).
+  // A ticket that this worker will probably take next, so that it can prepare for it; nothing when none is
+  // left.
+  std::optional<uint64_t> reserve(uint32_t worker);
+  // The worker has done its part of it: it stays out of others' hands even when the worker is lost, and is
+  // done with complete(). False when this worker does not hold it.
+  bool hand_in(uint32_t worker, uint64_t ticket);
+  void complete(uint64_t ticket);
+  // Both at once.
   bool finish(uint32_t worker, uint64_t ticket);
-  // Takes back what this worker holds.
+  // Takes back what this worker holds and has not handed in.
   void give_back(uint32_t worker);
 
   uint64_t total() const { return total_; }
   uint64_t done() const { return done_; }
   bool finished() const { return done_ == total_; }
-  TicketState state() const;  // what is held counts as not done
+  TicketState state() const;  // what is held or handed in counts as not done
 
  private:
+  bool is_reserved(uint64_t ticket) const;
+  std::optional<uint64_t> reserved_for(uint32_t worker) const;  // unless another took it
+  std::optional<uint64_t> lowest_free(bool unreserved) const;
+  std::optional<uint64_t> never_given();  // the next one, which is in free_ then
+
   uint64_t total_, next_, done_;
-  std::set<uint64_t> again_;
+  std::set<uint64_t> free_;                // below next_
+  std::map<uint32_t, uint64_t> reserved_;  // by worker: one of free_, or one that was taken since
   std::map<uint32_t, std::set<uint64_t>> held_;
+  std::set<uint64_t> handed_in_;
 };
 
 }  // namespace radl::engine::cluster

@@ -8,6 +8,7 @@
 
 #include "engine/train/cluster.h"
 #include "engine/train/overseer.h"
+#include "engine/train/statistics.h"
 
 namespace radl::engine {
 namespace {
@@ -45,8 +46,12 @@ class ClusterRun {
     std::vector<cluster::Segment> segments;
     for (const ParameterInfo& p : network_.parameter_layout())
       segments.push_back({p.offset, p.size, p.decays});
-    return client_.init(start, cluster::split_layout(network_.parameter_layout(), job_.cluster.ps.size()),
-                        segments, cluster::write_optimizer(optimizer_config(job_)));
+    start.keep = statistics_keep(network_);
+    Result<cluster::Borders> borders =
+        cluster::split_layout(network_.parameter_layout(), job_.cluster.ps.size(),
+                              cluster::needs_whole_tensors(job_.optimizer.name));
+    if (!borders) return std::move(borders).status();
+    return client_.init(start, *borders, segments, cluster::write_optimizer(optimizer_config(job_)));
   }
 
   Result<RunSummary> watch() {

@@ -187,6 +187,9 @@ class RingRun {
     exchange_seconds_ += std::chrono::duration<double>(cluster::Clock::now() - begin).count();
     Status status = notes.status();
     if (status.ok()) status = add_up(*notes, done);
+    if (status.ok() &&
+        !(cluster::all_finite(numbers_) && cluster::all_finite(change_)))  // so with all members
+      status = invalid("training diverged: a sum of gradients became infinite or no number");
     if (!status.ok()) undo();
     return status;
   }

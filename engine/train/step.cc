@@ -8,12 +8,14 @@ int piece_size(const Job& job) { return (job.batch_size + job.accumulate - 1) / 
 
 StepResult BatchStep::run(const Batch& batch, uint64_t ticket) {
   sum_.clear();
+  pieces_ = 1;
   if (batch.size <= piece_) {
     network_.set_step(ticket);
     return network_.forward_backward(batch);
   }
   const size_t pixels = batch.images.size() / static_cast<size_t>(batch.size);
   const uint64_t pieces = static_cast<uint64_t>((batch.size + piece_ - 1) / piece_);
+  pieces_ = static_cast<uint32_t>(pieces);
   sum_.assign(network_.gradients().size(), 0.0f);
   StepResult total{};
   double loss = 0;

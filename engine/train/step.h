@@ -18,10 +18,13 @@ class BatchStep {
   StepResult run(const Batch& batch, uint64_t ticket);
   // Of the mean loss over the batch; valid until the next run().
   std::span<float> gradients();
+  // How often the last run() updated the network's statistics.
+  uint32_t pieces() const { return pieces_; }
 
  private:
   Network& network_;
   int piece_;
+  uint32_t pieces_ = 1;
   std::vector<float> sum_;  // empty when a batch is one piece
 };
 

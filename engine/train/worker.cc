@@ -7,23 +7,25 @@
 #include "common/clock.h"
 #include "engine/kernels/cpu.h"
 #include "engine/train/cluster.h"
+#include "engine/train/statistics.h"
 #include "engine/train/step.h"
 #include "engine/train/worker_lines.h"
 
 namespace radl::engine {
 namespace {
 
-// One assignment computed: gradients stay in the network, the change of its statistics in `change`.
-Result<cluster::StepOutcome> compute(Setup& setup, data::Loader& batches, BatchStep& step, uint64_t ticket,
-                                     std::vector<float>& change, WorkerLines& lines) {
+// One assignment computed: gradients stay in the network, what the batch adds to its statistics in `added`.
+Result<cluster::StepOutcome> compute(Setup& setup, data::Loader& batches, BatchStep& step,
+                                     const cluster::Assignment& given, StatisticsProbe& probe,
+                                     std::vector<float>& added, WorkerLines& lines) {
+  const uint64_t ticket = given.ticket;
   Result<Batch> batch = batches.get(ticket);
   if (!batch) return std::move(batch).status();
-  Network& network = *setup.network;
-  std::span<float> statistics = network.statistics();
-  change.assign(statistics.begin(), statistics.end());
-  network.parameters_changed();
+  if (given.then != ticket) batches.hint(given.then);  // made while this one is computed and exchanged
+  probe.begin();
+  setup.network->parameters_changed();
   StepResult result = step.run(*batch, ticket);
-  for (size_t i = 0; i < statistics.size(); ++i) change[i] = statistics[i] - change[i];
+  probe.read(added);
   lines.add(ticket, result, batch->size);
   cluster::StepOutcome out;
   out.rate = setup.rate(ticket);
@@ -31,7 +33,8 @@ Result<cluster::StepOutcome> compute(Setup& setup, data::Loader& batches, BatchS
   out.correct = static_cast<uint32_t>(result.correct);
   out.pictures = static_cast<uint32_t>(batch->size);
   out.gradients = step.gradients();
-  out.statistics_change = change;
+  out.statistics = added;
+  out.updates = step.pieces();
   return out;
 }
 
@@ -41,13 +44,14 @@ Result<uint64_t> work(const Job& job, const RunHooks& hooks, Setup& setup, clust
   if (!batches) return std::move(batches).status();
   BatchStep batch_step(*setup.network, job);
   WorkerLines lines(job, setup, progress);
-  std::vector<float> change;
+  StatisticsProbe probe(*setup.network);
+  std::vector<float> added;
   Network& network = *setup.network;
   Result<cluster::Assignment> next = client.begin(network.parameters(), network.statistics());
   while (next.ok() && !next->finished) {
     if (hooks.cancelled != nullptr && *hooks.cancelled)
       return Status(Code::Cancelled, "interrupted; the other workers go on");
-    Result<cluster::StepOutcome> step = compute(setup, **batches, batch_step, next->ticket, change, lines);
+    Result<cluster::StepOutcome> step = compute(setup, **batches, batch_step, *next, probe, added, lines);
     if (!step) return std::move(step).status();
     next = client.push(*step, network.parameters(), network.statistics());
   }

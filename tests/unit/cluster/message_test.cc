@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -23,6 +26,7 @@ Init sample_init() {
   m.segments = {{0, 2, true}, {2, 1, false}};
   m.weights = {1.0f, -2.0f, 0.5f};
   m.statistics = {0.25f};
+  m.keep = {0.9f};
   m.state = {7, {{0.1f, 0.2f, 0.3f}}};
   m.tickets = {100, 10, {3, 4}};
   m.average = {1, 0.5f, 6, 4, {1.5f, 2.5f, 3.5f}};
@@ -38,7 +42,8 @@ Push sample_push() {
          .rate = 0.125f,
          .loss = 2.5,
          .correct = 17,
-         .pictures = 64};
+         .pictures = 64,
+         .updates = 2};
   m.encoding = Numbers::Bf16;
   return m;
 }
@@ -46,7 +51,8 @@ Push sample_push() {
 Update sample_update() {
   Update m;
   m.version = 13;
-  m.assignment = {.finished = false, .ticket = 36, .round = 6, .participants = {0, 1, 2}};
+  m.assignment = {
+      .finished = false, .ticket = 36, .round = 6, .then = 38, .participants = {7, 0xffffffffff, 9}};
   return m;
 }
 
@@ -184,7 +190,7 @@ TEST(Message, RoundTrips) {
   std::vector<float> gradients(3);
   unpack_numbers(push.encoding, push.gradients.data(), gradients);
   EXPECT_EQ(gradients, (std::vector<float>{1.0f, -0.5f, 3.0f}));
-  EXPECT_EQ(push.participants, (std::vector<uint32_t>{0, 2}));
+  EXPECT_EQ(push.participants, (std::vector<uint64_t>{0, 2}));
   EXPECT_EQ(push.loss, 2.5);
   EXPECT_EQ(init.average.values, want.average.values);
   EXPECT_EQ(init.average.count, 4u);
@@ -242,12 +248,13 @@ TEST(Message, HeadersAreBounded) {
 }
 
 TEST(Numbers, RoundToNearestEven) {
-  auto through = [](Numbers encoding, float value) {
-    char bytes[4];
-    float out;
-    pack_numbers(encoding, std::span(&value, 1), bytes);
-    unpack_numbers(encoding, bytes, std::span(&out, 1));
-    return out;
+  auto through = [](Numbers encoding, float value, float beside = 1.0f) {
+    char bytes[8];
+    std::array<float, 2> in = {value, beside}, out;
+    EXPECT_LE(bytes_of(encoding, 2), sizeof bytes);
+    pack_numbers(encoding, in, bytes);
+    unpack_numbers(encoding, bytes, out);
+    return out[0];
   };
   const float inf = std::numeric_limits<float>::infinity();
   for (Numbers e : {Numbers::Fp32, Numbers::Bf16, Numbers::Fp16}) {
@@ -259,28 +266,76 @@ TEST(Numbers, RoundToNearestEven) {
   }
   EXPECT_EQ(through(Numbers::Bf16, 1.00390625f), 1.0f);       // halfway: to even
   EXPECT_EQ(through(Numbers::Bf16, 1.01171875f), 1.015625f);  // halfway: to even, upwards
-  EXPECT_EQ(through(Numbers::Fp16, 65504.0f), 65504.0f);      // its largest
-  EXPECT_EQ(through(Numbers::Fp16, 65520.0f), inf);
-  EXPECT_EQ(through(Numbers::Fp16, 65519.0f), 65504.0f);
-  EXPECT_EQ(through(Numbers::Fp16, 0x1p-24f), 0x1p-24f);  // its smallest
-  EXPECT_EQ(through(Numbers::Fp16, 0x1p-25f), 0.0f);      // halfway to nothing: to even
-  EXPECT_EQ(through(Numbers::Fp16, -0x1.8p-24f), -0x1p-23f);
-  EXPECT_EQ(through(Numbers::Fp16, 0x1.ff8p-15f), 0x1.ff8p-15f);
   EXPECT_EQ(through(Numbers::Fp16, 1.0f + 0x1p-11f), 1.0f);
   EXPECT_EQ(through(Numbers::Fp16, 1.0f + 0x1.8p-10f), 1.0f + 0x1p-9f);
+  EXPECT_EQ(through(Numbers::Fp16, 0x1p-38f), 0x1p-38f);  // the smallest beside 1
+  EXPECT_EQ(through(Numbers::Fp16, 0x1p-39f), 0.0f);      // halfway to nothing: to even
+  EXPECT_EQ(through(Numbers::Fp16, -0x1.8p-38f), -0x1p-37f);
+  EXPECT_EQ(through(Numbers::Fp16, 0x1.ff8p-28f), 0x1.ff8p-28f);
 }
 
-// All 65536 fp16 values survive the way there and back.
+// What fp16 alone would make infinite, or nothing: gradients of 1e5 and of 1e-9.
+TEST(Numbers, HalfPrecisionKeepsGradientsOfAnySize) {
+  for (float size : {1e-30f, 1e-20f, 1e-9f, 1e-3f, 1.0f, 70000.0f, 1e9f, 3e38f}) {
+    std::vector<float> in(1000), out(1000), again(1000);
+    for (size_t i = 0; i < in.size(); ++i) in[i] = size * (static_cast<float>(i * 37 % 1000) / 500 - 1);
+    std::string bytes(bytes_of(Numbers::Fp16, in.size()), '\0'), second = bytes;
+    pack_numbers(Numbers::Fp16, in, bytes.data());
+    unpack_numbers(Numbers::Fp16, bytes.data(), out);
+    EXPECT_TRUE(all_finite(out)) << size;
+    for (size_t i = 0; i < in.size(); ++i)
+      ASSERT_NEAR(out[i], in[i], std::fabs(in[i]) * 0x1p-11f + size * 1e-9f) << "of " << size;
+    pack_numbers(Numbers::Fp16, out, second.data());
+    EXPECT_EQ(bytes, second) << "members of a ring pass on what they unpacked";
+  }
+}
+
+// The largest is rounded up to a power of two: packing it again must not take another factor.
+TEST(Numbers, PackingAgainGivesTheSameBytes) {
+  std::vector<float> in = {1.99999f, 0x1.004p-24f, 3e-7f}, out(3);
+  std::string bytes(bytes_of(Numbers::Fp16, 3), '\0'), second = bytes;
+  pack_numbers(Numbers::Fp16, in, bytes.data());
+  unpack_numbers(Numbers::Fp16, bytes.data(), out);
+  EXPECT_EQ(out[0], 2.0f);
+  pack_numbers(Numbers::Fp16, out, second.data());
+  EXPECT_EQ(bytes, second);
+}
+
+TEST(Numbers, WhatIsNotFiniteIsFound) {
+  std::vector<float> values(100, 1.0f);
+  EXPECT_TRUE(all_finite(values));
+  for (float wrong :
+       {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(), std::nanf("")}) {
+    for (Numbers e : {Numbers::Fp32, Numbers::Bf16, Numbers::Fp16}) {
+      std::vector<float> in = values, out = values;
+      in[77] = wrong;
+      std::string bytes(bytes_of(e, in.size()), '\0');
+      pack_numbers(e, in, bytes.data());
+      unpack_numbers(e, bytes.data(), out);
+      EXPECT_FALSE(all_finite(out));
+      EXPECT_EQ(out[76], 1.0f);
+    }
+  }
+}
+
+// Every finite value of 16 bits survives the way there and back.
 TEST(Numbers, EveryHalfIsExact) {
   for (uint32_t h = 0; h < 65536; ++h) {
     uint16_t in = static_cast<uint16_t>(h), out;
-    float value;
-    for (Numbers e : {Numbers::Bf16, Numbers::Fp16}) {
-      unpack_numbers(e, reinterpret_cast<char*>(&in), std::span(&value, 1));
-      if (std::isnan(value)) continue;
-      pack_numbers(e, std::span(&value, 1), reinterpret_cast<char*>(&out));
-      ASSERT_EQ(in, out) << "encoding " << static_cast<int>(e);
+    float value = std::bit_cast<float>(h << 16);
+    if (!std::isnan(value)) {
+      pack_numbers(Numbers::Bf16, std::span(&value, 1), reinterpret_cast<char*>(&out));
+      ASSERT_EQ(in, out);
     }
+    std::string bytes(4, '\0'), again = bytes;  // no factor
+    std::memcpy(bytes.data() + 2, &in, 2);
+    unpack_numbers(Numbers::Fp16, bytes.data(), std::span(&value, 1));
+    if (!std::isfinite(value)) continue;
+    float same;
+    pack_numbers(Numbers::Fp16, std::span(&value, 1), again.data());
+    unpack_numbers(Numbers::Fp16, again.data(), std::span(&same, 1));
+    ASSERT_EQ(value, same);
+    ASSERT_EQ(std::signbit(value), std::signbit(same));
   }
 }
 

@@ -30,7 +30,7 @@ class Job {
         ChiefClient::connect(client_options(0, shards_()), connect({Role::Chief, 0}));
     EXPECT_TRUE(made.ok()) << made.status().text();
     chief = std::move(*made);
-    Status begun = chief->init(start(total), split_layout(layout(), shards), segments(), optimizer());
+    Status begun = chief->init(start(total), *split_layout(layout(), shards), segments(), optimizer());
     EXPECT_TRUE(begun.ok()) << begun.text();
   }
 
@@ -272,7 +272,7 @@ TEST(Job, WorkersThatComeBeforeTheChiefWait) {
       << "longer than the peer timeout: heartbeats keep it";
   auto chief = std::move(
       *ChiefClient::connect(client_options(0, 1), connector({server->address()}, {Role::Chief, 0})));
-  ASSERT_TRUE(chief->init(start(20), split_layout(layout(), 1), segments(), optimizer()).ok());
+  ASSERT_TRUE(chief->init(start(20), *split_layout(layout(), 1), segments(), optimizer()).ok());
   Status done = early.get();
   EXPECT_TRUE(done.ok()) << done.text();
 }
@@ -291,7 +291,7 @@ TEST(Job, HalfPrecisionOnTheWireTrainsAsWell) {
     auto server = std::move(*ParameterServer::start(so, {}));
     auto chief = std::move(
         *ChiefClient::connect(client_options(0, 1), connector({server->address()}, {Role::Chief, 0})));
-    ASSERT_TRUE(chief->init(start(300), split_layout(layout(), 1), segments(), optimizer()).ok());
+    ASSERT_TRUE(chief->init(start(300), *split_layout(layout(), 1), segments(), optimizer()).ok());
     ClientOptions co = client_options(0, 1);
     co.gradients = encoding;
     auto client = std::move(*WorkerClient::connect(co, connector({server->address()}, {Role::Worker, 0})));

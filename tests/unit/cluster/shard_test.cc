@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <future>
+#include <limits>
+#include <set>
 #include <thread>
 
 namespace radl::engine::cluster {
@@ -19,6 +23,7 @@ Init init_of(uint64_t total, std::vector<float> weights = {1, 1, 1, 1}) {
   init.segments = {{0, weights.size(), true}};
   init.weights = std::move(weights);
   init.statistics = {10};
+  init.keep = {1};
   init.tickets.total = total;
   return init;
 }
@@ -34,7 +39,7 @@ std::unique_ptr<Shard> make(Mode mode, size_t workers = 1, int staleness = 0, ui
   return std::move(*shard);
 }
 
-// A push of the gradient (g, g, g, g), with a change of the statistics of g too.
+// A push of the gradient (g, g, g, g), which adds g to the statistics too.
 Status push(Shard& shard, uint32_t worker, uint64_t pass, const Assignment& a, float g, double loss = 1) {
   Push p{.ticket = a.ticket,
          .round = a.round,
@@ -43,9 +48,9 @@ Status push(Shard& shard, uint32_t worker, uint64_t pass, const Assignment& a, f
          .loss = loss,
          .correct = 1,
          .pictures = 2};
-  std::vector<float> gradient(4, g), change = {g};
+  std::vector<float> gradient(4, g), added = {g};
   p.gradients = {reinterpret_cast<char*>(gradient.data()), 16};
-  p.statistics = {reinterpret_cast<char*>(change.data()), 4};
+  p.statistics = {reinterpret_cast<char*>(added.data()), 4};
   return shard.push(worker, pass, p);
 }
 
@@ -62,7 +67,7 @@ TEST(Tickets, EachIsDoneOnceWhoeverIsLost) {
   EXPECT_EQ(t.take(0), 4u);
   EXPECT_FALSE(t.take(0).has_value());
   EXPECT_FALSE(t.finished());
-  EXPECT_EQ(t.state().again, (std::vector<uint64_t>{1, 2, 3, 4}));
+  EXPECT_EQ(t.state(), (TicketState{.total = 5, .next = 1, .again = {}})) << "1 to 4 are not done";
   for (uint64_t n : {1, 3}) EXPECT_TRUE(t.finish(2, n));
   for (uint64_t n : {2, 4}) EXPECT_TRUE(t.finish(0, n));
   EXPECT_TRUE(t.finished());
@@ -78,10 +83,11 @@ TEST(Tickets, ResumeWhereTheyWere) {
 
 TEST(Shard, AsyncAppliesEveryGradientAndEveryChange) {
   auto shard = make(Mode::Async);
-  uint64_t a = shard->join(0), b = shard->join(1);
+  uint64_t a = shard->join(0, 10), b = shard->join(1, 11);
   Assignment first = *shard->next(0, a), second = *shard->next(1, b);
   EXPECT_EQ(first.ticket, 0u);
-  EXPECT_EQ(second.ticket, 1u);
+  EXPECT_EQ(first.then, 1u) << "reserved for it";
+  EXPECT_EQ(second.ticket, 2u);
   ASSERT_TRUE(push(*shard, 1, b, second, 0.5f).ok());
   ASSERT_TRUE(push(*shard, 0, a, first, 0.25f).ok());
   SnapshotPart s = shard->snapshot();
@@ -95,12 +101,12 @@ TEST(Shard, AsyncAppliesEveryGradientAndEveryChange) {
 
 TEST(Shard, SyncAppliesTheMeanOnceAllAreThere) {
   auto shard = make(Mode::Sync, 2);
-  uint64_t a = shard->join(0), b = shard->join(1);
+  uint64_t a = shard->join(0, 10), b = shard->join(1, 11);
   auto early = std::async(std::launch::async, [&] { return *shard->next(0, a); });
   EXPECT_EQ(early.wait_for(50ms), std::future_status::timeout)
       << "the first round waits for the second worker";
   Assignment second = *shard->next(1, b), first = early.get();
-  EXPECT_EQ(first.participants, (std::vector<uint32_t>{0, 1}));
+  EXPECT_EQ(first.participants, (std::vector<uint64_t>{10, 11}));
   EXPECT_EQ(first.ticket, 0u);
   EXPECT_EQ(second.ticket, 1u);
   auto waiting = std::async(std::launch::async, [&] { return push(*shard, 0, a, first, 1.0f); });
@@ -117,7 +123,7 @@ TEST(Shard, SyncAppliesTheMeanOnceAllAreThere) {
 
 TEST(Shard, ALostParticipantIsLeftOutAndItsBatchGivenAgain) {
   auto shard = make(Mode::Sync, 2);
-  uint64_t a = shard->join(0), b = shard->join(1);
+  uint64_t a = shard->join(0, 10), b = shard->join(1, 11);
   auto early = std::async(std::launch::async, [&] { return *shard->next(0, a); });
   Assignment lost = *shard->next(1, b), first = early.get();
   auto waiting = std::async(std::launch::async, [&] { return push(*shard, 0, a, first, 1.0f); });
@@ -127,28 +133,28 @@ TEST(Shard, ALostParticipantIsLeftOutAndItsBatchGivenAgain) {
   EXPECT_EQ(shard->snapshot().weights, std::vector<float>(4, 0.0f)) << "the mean of one";
   Assignment again = *shard->next(0, a);
   EXPECT_EQ(again.ticket, lost.ticket);
-  EXPECT_EQ(again.participants, std::vector<uint32_t>{0});
+  EXPECT_EQ(again.participants, std::vector<uint64_t>{10});
   EXPECT_EQ(shard->report().members.at(1).state, 2);
   EXPECT_EQ(shard->report().members.at(1).seconds_silent, 9.5);
 }
 
 TEST(Shard, AWorkerThatComesLateJoinsTheNextRound) {
   auto shard = make(Mode::Sync, 1);
-  uint64_t a = shard->join(0);
+  uint64_t a = shard->join(0, 10);
   Assignment first = *shard->next(0, a);
-  EXPECT_EQ(first.participants, std::vector<uint32_t>{0});
-  uint64_t b = shard->join(1);
+  EXPECT_EQ(first.participants, std::vector<uint64_t>{10});
+  uint64_t b = shard->join(1, 11);
   auto late = std::async(std::launch::async, [&] { return *shard->next(1, b); });
   EXPECT_EQ(late.wait_for(50ms), std::future_status::timeout);
   ASSERT_TRUE(push(*shard, 0, a, first, 0).ok());
   Assignment second = *shard->next(0, a);
-  EXPECT_EQ(second.participants, (std::vector<uint32_t>{0, 1}));
+  EXPECT_EQ(second.participants, (std::vector<uint64_t>{10, 11}));
   EXPECT_EQ(late.get().round, second.round);
 }
 
 TEST(Shard, StaleHoldsBackWhoeverIsTooFarAhead) {
   auto shard = make(Mode::Stale, 2, 1);
-  uint64_t fast = shard->join(0), slow = shard->join(1);
+  uint64_t fast = shard->join(0, 10), slow = shard->join(1, 11);
   Assignment held = *shard->next(1, slow);
   for (int i = 0; i < 2; ++i) {
     Assignment a = *shard->next(0, fast);
@@ -162,7 +168,7 @@ TEST(Shard, StaleHoldsBackWhoeverIsTooFarAhead) {
 
 TEST(Shard, StaleForgetsALostWorker) {
   auto shard = make(Mode::Stale, 2, 0);
-  uint64_t fast = shard->join(0), slow = shard->join(1);
+  uint64_t fast = shard->join(0, 10), slow = shard->join(1, 11);
   ASSERT_TRUE(shard->next(1, slow).ok());
   ASSERT_TRUE(push(*shard, 0, fast, *shard->next(0, fast), 0).ok());
   auto ahead = std::async(std::launch::async, [&] { return shard->next(0, fast).ok(); });
@@ -173,9 +179,9 @@ TEST(Shard, StaleForgetsALostWorker) {
 
 TEST(Shard, ARestartedWorkerReplacesItsFormerSelf) {
   auto shard = make(Mode::Async);
-  uint64_t old_pass = shard->join(0);
+  uint64_t old_pass = shard->join(0, 10);
   Assignment a = *shard->next(0, old_pass);
-  uint64_t pass = shard->join(0);
+  uint64_t pass = shard->join(0, 20);
   EXPECT_EQ(push(*shard, 0, old_pass, a, 1).code(), Code::Lost);
   EXPECT_EQ(shard->next(0, pass)->ticket, a.ticket) << "its batch is given again";
   shard->leave(0, old_pass, 2, 0, "late news");
@@ -184,7 +190,7 @@ TEST(Shard, ARestartedWorkerReplacesItsFormerSelf) {
 
 TEST(Shard, ALossThatIsNoNumberChangesNothingAndIsReported) {
   auto shard = make(Mode::Async);
-  uint64_t pass = shard->join(0);
+  uint64_t pass = shard->join(0, 10);
   ASSERT_TRUE(push(*shard, 0, pass, *shard->next(0, pass), 0.5f, std::nan("")).ok());
   EXPECT_EQ(shard->snapshot().weights, std::vector<float>(4, 1.0f));
   EXPECT_EQ(shard->report().failure, "the loss became nan at batch 0");
@@ -195,7 +201,7 @@ TEST(Shard, ALossThatIsNoNumberChangesNothingAndIsReported) {
 
 TEST(Shard, TheLastBatchEndsTheRunForEverybody) {
   auto shard = make(Mode::Async, 2, 0, 1);
-  uint64_t a = shard->join(0), b = shard->join(1);
+  uint64_t a = shard->join(0, 10), b = shard->join(1, 11);
   Assignment only = *shard->next(0, a);
   auto other = std::async(std::launch::async, [&] { return shard->next(1, b)->finished; });
   EXPECT_EQ(other.wait_for(50ms), std::future_status::timeout) << "it may be needed if worker 0 is lost";
@@ -206,7 +212,7 @@ TEST(Shard, TheLastBatchEndsTheRunForEverybody) {
 
 TEST(Shard, GradientsOfAnotherSizeAreRefused) {
   auto shard = make(Mode::Async);
-  uint64_t pass = shard->join(0);
+  uint64_t pass = shard->join(0, 10);
   Push p;
   p.gradients = "12345678";
   EXPECT_EQ(shard->push(0, pass, p).code(), Code::Corrupt);
@@ -236,7 +242,7 @@ TEST(Shard, ASnapshotContinuesBitIdentically) {
   Init init = init_of(20);
   init.optimizer = write_optimizer(config);
   auto run = [](Shard& shard, int steps) {
-    uint64_t pass = shard.join(0);
+    uint64_t pass = shard.join(0, 10);
     for (int i = 0; i < steps; ++i) {
       Assignment a = *shard.next(0, pass);
       ASSERT_TRUE(push(shard, 0, pass, a, 0.01f * static_cast<float>(a.ticket + 1)).ok());
@@ -258,30 +264,238 @@ TEST(Shard, ASnapshotContinuesBitIdentically) {
   EXPECT_EQ(whole->snapshot().version, rest->snapshot().version);
 }
 
-TEST(Layout, ShardsAreWholeParametersThatCoverTheModel) {
-  std::vector<ParameterInfo> layout;
-  size_t at = 0;
-  for (size_t size : {10, 1000, 5, 5, 2000, 7, 900}) {
-    layout.push_back({.name = "p", .shape = {static_cast<int>(size)}, .offset = at, .size = size});
-    at += size;
-  }
-  for (size_t shards = 1; shards <= 9; ++shards) {
-    auto borders = split_layout(layout, shards);
-    ASSERT_EQ(borders.size(), shards);
-    uint64_t end = 0;
-    for (auto [first, last] : borders) {
-      EXPECT_EQ(first, end);
-      EXPECT_GE(last, first);
-      bool on_border = last == at;
-      for (const ParameterInfo& p : layout) on_border |= p.offset == last;
-      EXPECT_TRUE(on_border) << shards << " shards, " << last;
-      end = last;
+// Each gradient is of weights that all others have changed since, and so are the statistics that its worker
+// read.
+TEST(Shard, StatisticsStayAMeanOfTheBatchesWithAnyNumberOfWorkers) {
+  for (float momentum : {0.1f, 0.4f, 1.0f}) {
+    for (uint32_t workers : {1, 2, 8, 24, 64}) {
+      Init init = init_of(100000);
+      init.statistics = {0};
+      init.keep = {1 - momentum};
+      auto shard = std::move(*Shard::make(init, {}));
+      std::vector<uint64_t> pass;
+      std::vector<Assignment> held;
+      for (uint32_t w = 0; w < workers; ++w) {
+        pass.push_back(shard->join(w, 1 + w));
+        held.push_back(*shard->next(w, pass[w]));
+      }
+      for (uint32_t i = 0; i < 400; ++i) {  // in turn: a step is workers - 1 updates old
+        const uint32_t w = i % workers;
+        ASSERT_TRUE(push(*shard, w, pass[w], held[w], momentum * (3 + (i % 2 ? 0.5f : -0.5f))).ok());
+        held[w] = *shard->next(w, pass[w]);
+        const float value = shard->snapshot().statistics[0];
+        ASSERT_GE(value, 0) << momentum << ", " << workers << " workers, step " << i;
+        ASSERT_LE(value, 3.5f) << momentum << ", " << workers << " workers, step " << i;
+      }
+      EXPECT_NEAR(shard->snapshot().statistics[0], 3, 0.5f * momentum + 0.01f) << workers;
     }
-    EXPECT_EQ(end, at);
   }
-  auto two = split_layout(layout, 2);
-  EXPECT_GT(two[0].second, at / 5);
-  EXPECT_LT(two[0].second, at * 4 / 5);
+}
+
+TEST(Shard, ABatchInPiecesUpdatesTheStatisticsOncePerPiece) {
+  Init init = init_of(10);
+  init.statistics = {8};
+  init.keep = {0.5f};
+  auto shard = std::move(*Shard::make(init, {}));
+  uint64_t pass = shard->join(0, 1);
+  Assignment a = *shard->next(0, pass);
+  std::vector<float> gradient(4, 0.0f), added = {3};
+  Push p{.ticket = a.ticket, .rate = 1, .loss = 1, .pictures = 2, .updates = 3};
+  p.gradients = {reinterpret_cast<char*>(gradient.data()), 16};
+  p.statistics = {reinterpret_cast<char*>(added.data()), 4};
+  ASSERT_TRUE(shard->push(0, pass, p).ok());
+  EXPECT_EQ(shard->snapshot().statistics[0], 8 * 0.125f + 3);
+}
+
+// It pushed, and was lost while the round still waited for another: its gradient counts, once.
+TEST(Shard, AWorkerLostAfterItsPushIsCountedOnce) {
+  auto shard = make(Mode::Sync, 2, 0, 4);
+  uint64_t a = shard->join(0, 10), b = shard->join(1, 11);
+  auto early = std::async(std::launch::async, [&] { return *shard->next(0, a); });
+  Assignment other = *shard->next(1, b), first = early.get();
+  auto pushed = std::async(std::launch::async, [&] { return push(*shard, 0, a, first, 1.0f); });
+  while (shard->report().steps == 0) std::this_thread::yield();
+  shard->leave(0, a, 2, 1, "lost");
+  EXPECT_EQ(pushed.get().code(), Code::Lost);
+  ASSERT_TRUE(push(*shard, 1, b, other, 0.5f).ok());
+  EXPECT_EQ(shard->snapshot().weights, std::vector<float>(4, 0.25f)) << "the mean of both";
+  EXPECT_EQ(shard->report().tickets_done, 2u);
+  std::set<uint64_t> rest;
+  for (int i = 0; i < 2; ++i) {
+    Assignment next = *shard->next(1, b);
+    rest.insert(next.ticket);
+    ASSERT_TRUE(push(*shard, 1, b, next, 0).ok());
+  }
+  EXPECT_EQ(rest, (std::set<uint64_t>{2, 3})) << "neither batch is given again";
+  EXPECT_TRUE(shard->finished());
+  EXPECT_EQ(shard->report().pictures, 8u);
+}
+
+// The former self took part in the round; the new one will not push for it.
+TEST(Shard, ARoundDoesNotWaitForARestartedWorker) {
+  auto shard = make(Mode::Sync, 2);
+  uint64_t a = shard->join(0, 10), b = shard->join(1, 11);
+  auto early = std::async(std::launch::async, [&] { return *shard->next(0, a); });
+  Assignment other = *shard->next(1, b), first = early.get();
+  uint64_t again = shard->join(0, 20);
+  auto next = std::async(std::launch::async, [&] { return shard->next(0, again).status(); });
+  auto pushed = std::async(std::launch::async, [&] { return push(*shard, 1, b, other, 0.5f); });
+  ASSERT_EQ(pushed.wait_for(20s), std::future_status::ready);
+  EXPECT_TRUE(pushed.get().ok());
+  shard->stop(invalid("the test is over"));
+  EXPECT_EQ(next.get().message(), "the test is over");
+}
+
+TEST(Shard, ABatchThatItWasNotGivenIsNotApplied) {
+  auto shard = make(Mode::Async);
+  uint64_t pass = shard->join(0, 10);
+  Assignment a = *shard->next(0, pass);
+  ASSERT_TRUE(push(*shard, 0, pass, a, 0.5f).ok());
+  EXPECT_EQ(push(*shard, 0, pass, a, 0.5f).code(), Code::Corrupt) << "the same once more";
+  EXPECT_EQ(shard->snapshot().version, 1u);
+}
+
+TEST(Shard, AGradientThatIsNotFiniteChangesNothingAndIsReported) {
+  for (float wrong : {std::numeric_limits<float>::infinity(), std::nanf("")}) {
+    auto shard = make(Mode::Async);
+    uint64_t pass = shard->join(0, 10);
+    ASSERT_TRUE(push(*shard, 0, pass, *shard->next(0, pass), wrong).ok());
+    EXPECT_EQ(shard->snapshot().weights, std::vector<float>(4, 1.0f));
+    EXPECT_EQ(shard->report().failure, "a gradient became infinite or no number at batch 0");
+  }
+}
+
+// What a worker is told of its next batch holds as long as nobody is in need of it.
+TEST(Tickets, AReservationHoldsUntilNothingElseIsLeft) {
+  Tickets t({.total = 5, .next = 0, .again = {}});
+  EXPECT_EQ(t.take(0), 0u);
+  EXPECT_EQ(t.reserve(0), 1u);
+  EXPECT_EQ(t.take(1), 2u);
+  EXPECT_EQ(t.reserve(1), 3u);
+  EXPECT_TRUE(t.finish(1, 2));
+  EXPECT_EQ(t.take(1), 3u);
+  EXPECT_EQ(t.reserve(1), 4u);
+  EXPECT_TRUE(t.finish(1, 3));
+  EXPECT_EQ(t.take(1), 4u);
+  EXPECT_FALSE(t.reserve(1)) << "1 is another's";
+  EXPECT_TRUE(t.finish(1, 4));
+  EXPECT_EQ(t.take(1), 1u) << "nothing else is left";
+  EXPECT_FALSE(t.take(0));
+  EXPECT_EQ(t.state(), (TicketState{.total = 5, .next = 5, .again = {0, 1}}));
+}
+
+struct Model {
+  std::vector<ParameterInfo> layout;
+  size_t total = 0;
+};
+
+Model model_of(const std::vector<size_t>& sizes) {
+  Model out;
+  for (size_t size : sizes) {
+    out.layout.push_back({.name = "p",
+                          .shape = {static_cast<int>(size)},
+                          .offset = out.total,
+                          .size = size,
+                          .decays = size > 9});
+    out.total += size;
+  }
+  return out;
+}
+
+const std::vector<std::vector<size_t>> kModels = {
+    {590000, 500}, {500, 590000}, {10, 1000, 5, 5, 2000, 7, 900}, {1, 1, 1}, {3}, {64, 64, 64, 1000000, 10}};
+
+TEST(Layout, EveryServerGetsAnEqualPart) {
+  for (const auto& sizes : kModels) {
+    Model m = model_of(sizes);
+    for (size_t shards : {1, 2, 3, 7, 64}) {
+      Result<Borders> borders = split_layout(m.layout, shards);
+      if (shards > m.total) {
+        EXPECT_EQ(borders.status().code(), Code::Invalid);
+        EXPECT_NE(borders.status().message().find(fmt::format("at most {} are of use", m.total)),
+                  std::string::npos)
+            << borders.status().message();
+        continue;
+      }
+      ASSERT_TRUE(borders.ok()) << borders.status().text();
+      ASSERT_EQ(borders->size(), shards);
+      uint64_t end = 0, least = m.total, most = 0;
+      for (auto [first, last] : *borders) {
+        EXPECT_EQ(first, end);
+        least = std::min(least, last - first);
+        most = std::max(most, last - first);
+        end = last;
+      }
+      EXPECT_EQ(end, m.total);
+      EXPECT_GE(least, 1u);
+      EXPECT_LE(most - least, 2 * 64u) << shards << " servers";
+    }
+  }
+}
+
+TEST(Layout, WholeTensorsAreSplitAsEquallyAsTheyAllow) {
+  for (const auto& sizes : kModels) {
+    Model m = model_of(sizes);
+    for (size_t shards = 1; shards <= sizes.size() + 1; ++shards) {
+      Result<Borders> borders = split_layout(m.layout, shards, true);
+      if (shards > sizes.size()) {
+        EXPECT_EQ(borders.status().code(), Code::Invalid);
+        continue;
+      }
+      ASSERT_TRUE(borders.ok());
+      ASSERT_EQ(borders->size(), shards);
+      uint64_t end = 0, most = 0;
+      for (auto [first, last] : *borders) {
+        EXPECT_EQ(first, end);
+        EXPECT_GT(last, first);
+        most = std::max(most, last - first);
+        bool on_border = last == m.total;
+        for (const ParameterInfo& p : m.layout) on_border |= p.offset == last;
+        EXPECT_TRUE(on_border) << shards << " shards, " << last;
+        end = last;
+      }
+      EXPECT_EQ(end, m.total);
+      uint64_t largest = *std::max_element(sizes.begin(), sizes.end());
+      EXPECT_LE(most, std::max<uint64_t>(largest, m.total / shards + largest)) << shards;
+      if (shards == sizes.size()) {
+        EXPECT_EQ(most, largest);
+      }
+    }
+  }
+}
+
+// Also where a border cuts a tensor: each part knows what of it decays.
+TEST(Layout, ServersWithPartsOfTensorsTrainAsOneDoes) {
+  Model m = model_of({590, 7, 30, 3});
+  OptimizerConfig config;
+  config.momentum = 0.9f;
+  config.weight_decay = 0.1f;
+  config.bias_rate = 2;
+  std::vector<Segment> segments;
+  for (const ParameterInfo& p : m.layout) segments.push_back({p.offset, p.size, p.decays});
+  auto train = [&](size_t shards) {
+    std::vector<float> out;
+    for (auto [first, end] : *split_layout(m.layout, shards)) {
+      Init init{.count = end - first, .parameters = end - first, .optimizer = write_optimizer(config)};
+      init.segments = segments_within(segments, first, end);
+      init.tickets.total = 3;
+      for (uint64_t i = first; i < end; ++i) init.weights.push_back(static_cast<float>(i % 5));
+      auto shard = std::move(*Shard::make(init, {}));
+      uint64_t pass = shard->join(0, 1);
+      for (int step = 0; step < 3; ++step) {
+        std::vector<float> gradient;
+        for (uint64_t i = first; i < end; ++i) gradient.push_back(static_cast<float>(i % 3) - 1);
+        Push p{.ticket = shard->next(0, pass)->ticket, .rate = 0.1f, .loss = 1};
+        p.gradients = {reinterpret_cast<char*>(gradient.data()), gradient.size() * 4};
+        EXPECT_TRUE(shard->push(0, pass, p).ok());
+      }
+      std::vector<float> weights = shard->snapshot().weights;
+      out.insert(out.end(), weights.begin(), weights.end());
+    }
+    return out;
+  };
+  const std::vector<float> alone = train(1);
+  for (size_t shards : {2, 3, 5, 100}) EXPECT_EQ(alone, train(shards)) << shards;
 }
 
 }  // namespace

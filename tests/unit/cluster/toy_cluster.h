@@ -67,6 +67,7 @@ inline Snapshot start(uint64_t total) {
   Snapshot s;
   s.weights.assign(kSize, 0.0f);
   s.statistics = {0, 0};
+  s.keep = {1, 1};  // sums, not means
   s.tickets.total = total;
   return s;
 }
@@ -92,10 +93,10 @@ inline Status work(WorkerClient& client, const std::function<bool(uint64_t ticke
   while (a.ok() && !a->finished) {
     if (each && !each(a->ticket)) return {Code::Cancelled, "ended by the test"};
     gradient(a->ticket, weights, g);
-    std::vector<float> change = {0.5f, -0.25f};
+    std::vector<float> added = {0.5f, -0.25f};
     a = client.push(
-        {.rate = 0.05f, .loss = 1, .correct = 1, .pictures = 2, .gradients = g, .statistics_change = change},
-        weights, statistics);
+        {.rate = 0.05f, .loss = 1, .correct = 1, .pictures = 2, .gradients = g, .statistics = added}, weights,
+        statistics);
   }
   client.leave(a.status());
   return a.status();

@@ -1,0 +1,34 @@
+#include "engine/train/statistics.h"
+
+#include <algorithm>
+
+#include "engine/model/graph.h"
+
+namespace radl::engine {
+
+std::vector<float> statistics_keep(const Network& network) {
+  const Graph& graph = network.graph();
+  std::vector<float> out(graph.statistics_count, 1.0f);
+  for (const Layer& layer : graph.layers) {
+    for (int at : {layer.running_mean, layer.running_var}) {
+      if (at < 0) continue;
+      const ParameterInfo& p = graph.statistics[static_cast<size_t>(at)];
+      std::fill_n(out.begin() + static_cast<long>(p.offset), p.size, 1 - layer.momentum);
+    }
+  }
+  return out;
+}
+
+void StatisticsProbe::begin() {
+  std::span<float> statistics = network_.statistics();
+  for (size_t i = 0; i < statistics.size(); ++i)
+    if (keep_[i] < 1) statistics[i] = 0;
+}
+
+void StatisticsProbe::read(std::vector<float>& added) const {
+  std::span<const float> statistics = network_.statistics();
+  added.resize(statistics.size());
+  for (size_t i = 0; i < added.size(); ++i) added[i] = keep_[i] < 1 ? statistics[i] : 0;
+}
+
+}  // namespace radl::engine
