@@ -10,7 +10,7 @@
 
 #include "common/files.h"
 #include "runtime/base/process.h"
-#include "runtime/net/remote.h"
+#include "runtime/net/ssh/remote.h"
 
 namespace radl::test {
 
@@ -43,7 +43,11 @@ class ProcessRemote : public Remote {
     auto content = read_file(path(remote));
     return content ? write_file_atomic(local, *content) : content.status();
   }
-  Result<RemoteFile> stat(const std::string&) override { return internal_error("not needed here"); }
+  Result<RemoteFile> stat(const std::string& remote) override {
+    auto result = exec(ssh::stat_command(remote), {});
+    if (!result) return result.status();
+    return ssh::parse_stat(remote, *result);
+  }
 
  private:
   std::string path(const std::string& remote) const {
@@ -52,7 +56,7 @@ class ProcessRemote : public Remote {
   std::string home_;
 };
 
-// Wraps a machine. Only the scripts of steps ("/bin/sh -s") meet the faults.
+// Wraps a machine. What goes through exec() meets the faults; files that are put and fetched do not.
 class FaultyRemote : public Remote {
  public:
   explicit FaultyRemote(Remote& remote) : remote_(remote) {
@@ -111,9 +115,9 @@ echo made)sh");
   }
 
   Result<ExecResult> exec(const std::string& command, const ExecOptions& options) override {
-    if (command != "/bin/sh -s") return remote_.exec(command, options);
     std::string path = "\"$HOME\"/.faults/fakes:\"$PATH\"";
-    return remote_.exec("PATH=" + (armed_ ? "\"$HOME\"/.faults/bin:" + path : path) + " " + command, options);
+    if (armed_) path = "\"$HOME\"/.faults/bin:" + path;
+    return remote_.exec("PATH=" + path + "; export PATH; " + command, options);
   }
   Result<bool> put_file(const std::string& local, const std::string& remote, unsigned mode) override {
     return remote_.put_file(local, remote, mode);
@@ -124,7 +128,11 @@ echo made)sh");
   Status get_file(const std::string& remote, const std::string& local) override {
     return remote_.get_file(remote, local);
   }
-  Result<RemoteFile> stat(const std::string& remote) override { return remote_.stat(remote); }
+  Result<RemoteFile> stat(const std::string& remote) override {
+    auto result = exec(ssh::stat_command(remote), {});
+    if (!result) return result.status();
+    return ssh::parse_stat(remote, *result);
+  }
 
  private:
   Remote& remote_;

@@ -40,18 +40,40 @@ int exit_status(const std::string& text) {
 
 Result<Member::Look> Member::look() {
   // A process id may have been given to another program since: ours has our folder's name in its command
-  // line.
-  auto result = exec(fmt::format(
-      "echo \"home $HOME\"; cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | awk '/:/ {{ p = $2; "
-      "sub(/.*:/, \"\", p); if (!(p in seen)) print \"port :\" p; seen[p] }}'; "
-      "[ -d {0} ] || {{ echo whole; exit 0; }}; cd {0} || exit 1; "
-      "[ ! -f run.json ] || {{ r=$(cat run.json) || exit 1; echo \"run $r\"; }}; for p in *.pid; do "
-      "t=${{p%.pid}}; [ "
-      "-f \"$p\" ] || continue; "
-      "if [ -f \"$t.exit\" ]; then echo \"ended $t $(cat \"$t.exit\")\"; "
-      "elif tr '\\0' ' ' < /proc/$(cat \"$p\")/cmdline 2>/dev/null | grep -q "
-      "'job-'\"$t\"'.json'; then echo \"running $t 0\"; else echo \"ended $t -1\"; fi; done; echo whole",
-      shell_path(folder())));
+  // line. "whole" comes last: without it the answer is none.
+  auto result = exec(fmt::format(R"sh(set -e
+echo "home $HOME"
+for f in /proc/net/tcp /proc/net/tcp6; do
+  if [ -r $f ]; then
+    awk '/:/ {{ p = $2; sub(/.*:/, "", p); if (!(p in seen)) print "port :" p; seen[p] }}' $f
+  fi
+done
+if [ ! -d {0} ]; then echo whole; exit; fi
+cd {0}
+if [ -f run.json ]; then
+  r=$(cat run.json)
+  echo "run $r"
+fi
+for p in *.pid; do
+  if [ ! -f "$p" ]; then continue; fi
+  t=${{p%.pid}}
+  if [ -f "$t.exit" ]; then
+    e=$(cat "$t.exit")
+    echo "ended $t $e"
+    continue
+  fi
+  n=$(cat "$p")
+  c=
+  if [ -n "$n" ] && [ -e "/proc/$n/cmdline" ]; then
+    c=$(tr '\0' ' ' < "/proc/$n/cmdline") || [ ! -e "/proc/$n/cmdline" ]
+  fi
+  case $c in
+  *"job-$t.json"*) echo "running $t 0";;
+  *) echo "ended $t -1";;
+  esac
+done
+echo whole)sh",
+                                 shell_path(folder())));
   if (!result) return result.status();
   if (result->exit_status != 0 || !result->out.ends_with("whole\n") || !result->out.starts_with("home /"))
     return Status(Code::Retry,
@@ -80,12 +102,22 @@ Result<Member::Look> Member::look() {
 }
 
 Status Member::clear(bool fresh) {
-  auto result =
-      exec(fmt::format("[ -d {0} ] || {{ mkdir -p {0} && chmod 0700 {0}; exit; }}\ncd {0} || exit 1\n"
-                       "for p in *.pid; do [ -f \"$p\" ] && [ ! -f \"${{p%.pid}}.exit\" ] && kill -KILL "
-                       "-\"$(cat \"$p\")\" 2>/dev/null; done\n"
-                       "rm -f *.pid *.exit *.log run.json job-*.json job.key progress-*.jsonl || exit 1\n{1}",
-                       shell_path(folder()), fresh ? "rm -rf checkpoint events model\n" : ""));
+  auto result = exec(fmt::format(R"sh(set -e
+if [ ! -d {0} ]; then
+  mkdir -p {0}
+  chmod 0700 {0}
+  exit
+fi
+cd {0}
+for p in *.pid; do
+  if [ -f "$p" ] && [ ! -f "${{p%.pid}}.exit" ]; then
+    n=$(cat "$p")
+    [ -z "$n" ] || kill -KILL "-$n" 2>/dev/null || :
+  fi
+done
+rm -f *.pid *.exit *.log run.json job-*.json job.key progress-*.jsonl
+{1})sh",
+                                 shell_path(folder()), fresh ? "rm -rf checkpoint events model\n" : ""));
   if (!result) return result.status();
   return result->exit_status == 0 ? Status()
                                   : std::move(ssh::command_failure(*result, folder())).at(address());

@@ -1,11 +1,15 @@
 // A crash-safe write leaves the old content or the new one, with the mode asked for.
 #include "common/files.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
+
+#include "common/new_file.h"
 
 namespace radl {
 namespace {
@@ -25,7 +29,7 @@ TEST_F(Files, WritesAndReadsBackWithMode) {
   ASSERT_TRUE(write_file_atomic(path, "one", 0600).ok());
   ASSERT_TRUE(write_file_atomic(path, "two", 0600).ok());
   EXPECT_EQ(*read_file(path), "two");
-  struct stat info{};
+  struct stat info {};
   ASSERT_EQ(::stat(path.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600u);
   // No temporary file stays behind.
@@ -40,6 +44,38 @@ TEST_F(Files, AFailedWriteLeavesTheOldContent) {
   EXPECT_NE(status.message().find(path), std::string::npos);
   EXPECT_TRUE(std::filesystem::is_directory(path));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
+}
+
+TEST_F(Files, AUsersFileHasWhatTheUmaskLeaves) {
+  auto mode_of = [&](const std::string& name) {
+    struct stat info {};
+    return ::stat((folder_ + "/" + name).c_str(), &info) == 0 ? info.st_mode & 0777 : 0;
+  };
+  mode_t before = ::umask(077);
+  EXPECT_TRUE(write_user_file(folder_ + "/mine", "x").ok());
+  EXPECT_TRUE(write_file_atomic(folder_ + "/exact", "x", 0644).ok());
+  ::umask(022);
+  EXPECT_TRUE(write_user_file(folder_ + "/shared", "x").ok());
+  ::umask(before);
+  EXPECT_EQ(mode_of("mine"), 0600u);
+  EXPECT_EQ(mode_of("exact"), 0644u);
+  EXPECT_EQ(mode_of("shared"), 0644u);
+}
+
+TEST_F(Files, AKilledWriterLeavesNothing) {
+  int unnamed = ::open(folder_.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+  if (unnamed < 0) GTEST_SKIP() << "this file system has no files without a name";
+  ::close(unnamed);
+  int child = ::fork();
+  if (child == 0) {
+    NewFile file;
+    bool written = file.create(folder_ + "/result").ok() && file.write("half").ok();
+    ::kill(::getpid(), written ? SIGKILL : SIGTERM);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_EQ(WTERMSIG(status), SIGKILL);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 
 TEST_F(Files, ReadingSaysWhatIsWrong) {

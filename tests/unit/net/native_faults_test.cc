@@ -2,6 +2,15 @@
 // the change again, and nothing else was touched.
 #include <gtest/gtest.h>
 
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "runtime/steps/place.h"
+#include "tests/support/faulty_remote.h"
 #include "tests/support/native_steps.h"
 
 namespace radl {
@@ -47,6 +56,104 @@ TEST_F(NativeFaultTest, AnOwnerThatDoesNotExistIsAFailure) {
     }
   }
   EXPECT_EQ(*read_file(home("there")), "kept");
+}
+
+TEST_F(NativeFaultTest, OfManyFilesTheOneThatDiffersIsFoundAndSent) {
+  std::string source = nodes.folder.path("many");
+  for (int folder = 0; folder < 90; ++folder) {
+    std::string below = source + "/a-folder-with-a-long-name-" + std::to_string(folder);
+    std::filesystem::create_directories(below);
+    for (int i = 0; i < 100; ++i) std::ofstream(below + "/a-file-with-a-long-name-" + std::to_string(i)) << i;
+  }
+  add("upload", "~/many", {{"source", source}});
+  EXPECT_EQ(run().size(), 9000u);
+  EXPECT_TRUE(run().empty());
+  std::string changed = "a-folder-with-a-long-name-7/a-file-with-a-long-name-7";
+  std::ofstream(source + "/" + changed) << "changed";
+  auto changes = run();
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].what, changed);
+  EXPECT_EQ(*read_file(home("many/" + changed)), "changed");
+  EXPECT_TRUE(run().empty());
+}
+
+// Gives only the beginning, or only the end, of what a look says.
+class CuttingRemote : public test::ProcessRemote {
+ public:
+  using test::ProcessRemote::ProcessRemote;
+  Result<ExecResult> exec(const std::string& command, const ExecOptions& options) override {
+    ExecOptions inner = options;
+    std::string all;
+    inner.on_output = [&](std::string_view piece, bool is_stderr) {
+      if (!is_stderr) all += piece;
+    };
+    auto result = test::ProcessRemote::exec(command, inner);
+    size_t part = std::min(keep, all.size());
+    all = from_end ? all.substr(all.size() - part) : all.substr(0, part);
+    if (options.on_output && !all.empty()) options.on_output(all, false);
+    if (result) result->out = all;
+    return result;
+  }
+  size_t keep = std::string::npos;
+  bool from_end = false;
+};
+
+TEST_F(NativeFaultTest, AnAnswerThatIsCutIsNoData) {
+  CuttingRemote remote(home(""));
+  handle.connect = [&]() -> Result<Remote*> { return &remote; };
+  add("file", "~/one", {{"content", "x"}});
+  add("file", "~/two", {{"content", "x"}});
+  run();
+  ASSERT_TRUE(observe().empty());
+  for (bool from_end : {false, true}) {
+    remote.from_end = from_end;
+    for (remote.keep = 0; remote.keep < 400; remote.keep += 7) {
+      auto seen = runner->observe(context, step, {handle});
+      EXPECT_TRUE(!seen.ok() || seen->empty()) << remote.keep << ": a file that is right is changed";
+      if (remote.keep < 100) {
+        EXPECT_FALSE(seen.ok()) << remote.keep;
+      }
+    }
+  }
+}
+
+TEST_F(NativeFaultTest, TheOwnerStaysWhereNoneIsWanted) {
+  if (getuid() != 0) GTEST_SKIP() << "only root can give files away";
+  ASSERT_TRUE(write_file_atomic(home("there"), "old").ok());
+  ASSERT_EQ(chown(home("there").c_str(), 1, 2), 0);
+  add("file", "~/there", {{"content", "new"}, {"mode", "4755"}});
+  EXPECT_EQ(run().size(), 2u);
+  EXPECT_EQ(shell("stat -c '%u %g %a' there"), "1 2 4755\n");
+  EXPECT_TRUE(observe().empty());
+}
+
+// In a process of its own, which mounts a small file system that nobody else sees.
+TEST_F(NativeFaultTest, AFullDiskOfALocalNodeIsToldAsSuch) {
+  std::string source = nodes.folder.path("large"), small = home("small");
+  ASSERT_TRUE(write_file_atomic(source, std::string(96000, 'x')).ok());
+  std::filesystem::create_directories(small);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  int child = fork();
+  if (child == 0) {
+    std::string text = "cannot mount";
+    if (unshare(CLONE_NEWNS) == 0 && mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+        mount("none", small.c_str(), "tmpfs", 0, "size=16k") == 0) {
+      auto placed = place_file(handle, nodes.context, source, "small/large", 0644);
+      text = placed.status().text();
+      if (!std::filesystem::is_empty(small)) text += "; something is left";
+    }
+    (void)!write(ends[1], text.data(), text.size());
+    _exit(0);
+  }
+  close(ends[1]);
+  std::string text(4096, '\0');
+  ssize_t n = read(ends[0], text.data(), text.size());
+  close(ends[0]);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  text.resize(n > 0 ? static_cast<size_t>(n) : 0);
+  if (text == "cannot mount") GTEST_SKIP() << text;
+  EXPECT_EQ(text, small + "/large: No space left on device");
 }
 
 // What needs a machine of its own.

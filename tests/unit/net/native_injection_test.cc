@@ -64,7 +64,7 @@ class Injection {
     std::string state = faulty_.shell(case_.state);
     if (outcome) {
       EXPECT_EQ(state, case_.wanted) << "counts as done";
-      EXPECT_FALSE(outcome->changes.empty());
+      EXPECT_NE(outcome->changes.empty(), case_.resource.type != "wait_for") << "waiting is no change";
     } else {
       EXPECT_TRUE(met);
     }
@@ -86,6 +86,7 @@ class Injection {
   bool look_with(int k) {
     faulty_.shell(case_.before);
     auto expected = runner_->observe(context_, step_, {node_});
+    faulty_.shell(case_.before);  // what a user's own check has left
     faulty_.arm(k, When::Before);
     auto seen = runner_->observe(context_, step_, {node_});
     auto calls = faulty_.disarm();
@@ -218,6 +219,34 @@ TEST_F(NativeInjectionTest, Command) {
          "-path ~/in"});
 }
 
+TEST_F(NativeInjectionTest, WaitFor) {
+  check(
+      {{"wait_for", "the file", {{"command", "[ -e ready ] || { touch ready; false; }"}, {"every", 0.1}}, {}},
+       "rm -f ~/ready",
+       "ls ~/ready >/dev/null 2>&1 && echo ready",
+       "ready\n",
+       "-path ~/ready"});
+}
+
+// The engine that would fetch the data is one of our own.
+TEST_F(NativeInjectionTest, Dataset) {
+  std::string engine = folder.path("engine");
+  ASSERT_TRUE(write_file_atomic(engine,
+                                "#!/bin/sh\nmkdir -p \"$4/sub\" && echo one > \"$4/one\" && echo two > "
+                                "\"$4/sub/two\" && ln -sf one \"$4/linked\"\n",
+                                0755)
+                  .ok());
+  setenv("RADL_TRAIN", engine.c_str(), 1);
+  setenv("XDG_CACHE_HOME", folder.path("cache").c_str(), 1);
+  check({{"dataset", "cifar10", {{"directory", "~/data"}}, {}},
+         "chmod -R u+w ~/data ~/.radl 2>/dev/null; rm -rf ~/data; mkdir -p ~/data; echo other > ~/data/one",
+         "cd ~/data && cat one sub/two linked",
+         "one\ntwo\none\n",
+         "-path ~/data/one -o -path ~/data/sub -o -path ~/data/linked"});
+  unsetenv("RADL_TRAIN");
+  unsetenv("XDG_CACHE_HOME");
+}
+
 TEST_F(NativeInjectionTest, Package) {
   test::ProcessRemote machine(home);
   Injection one(machine, context,
@@ -275,6 +304,19 @@ TEST_F(IsolatedInjectionTest, Mount) {
          "stat -c %a /etc/fstab; cat /etc/fstab; grep -c my /proc/mounts",
          "640\n# mine\nnone /other tmpfs defaults 0 0\na\\040b /srv/my\\040data tmpfs size=64k 0 0\n1\n",
          "-path /etc/fstab -o -path '/srv/my data'"});
+}
+
+TEST_F(IsolatedInjectionTest, ServiceOfInit) {
+  check(
+      {{"service", "thing", {{"enabled", true}}, {}},
+       "rm -f ~/active ~/enabled /etc/rc?.d/???thing; printf '#!/bin/sh\n### BEGIN INIT INFO\n# Provides: "
+       "thing\n# Required-Start:\n# Required-Stop:\n# Default-Start: 2 3 4 5\n# Default-Stop: 0 1 6\n### END "
+       "INIT INFO\ncase $1 in start) echo > ~/active;; status) test -e ~/active;; esac\n' > "
+       "/etc/init.d/thing; "
+       "chmod +x /etc/init.d/thing",
+       "cd ~; ls active; ls /etc/rc2.d | grep thing",
+       "active\nS01thing\n",
+       "-path ~/active"});
 }
 
 TEST_F(IsolatedInjectionTest, ServiceOfSystemd) {

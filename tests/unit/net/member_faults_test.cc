@@ -1,0 +1,108 @@
+// A training's folder on a node where commands fail: what is not known for sure is an error, and never an
+// answer that starts or ends something.
+#include <gtest/gtest.h>
+
+#include "runtime/steps/training/member.h"
+#include "tests/support/faulty_remote.h"
+#include "tests/support/test_nodes.h"
+
+namespace radl::training {
+namespace {
+
+using test::FaultyRemote;
+using test::When;
+
+struct MemberFaultTest : testing::Test {
+  MemberFaultTest() : machine(made_home()), remote(machine) {
+    node.address = "worker[0]";
+    node.attributes = Json::object();
+    node.connect = [this]() -> Result<Remote*> { return &remote; };
+    // A process that looks like a running task, one that has ended, and one whose disk was full at its end.
+    std::string made = remote.shell(R"sh(set -e
+mkdir -p ~/.radl/jobs/t/model
+cd ~/.radl/jobs/t
+echo RUN > run.json
+setsid sh -c 'sleep 600; : job-worker-0.json' </dev/null >/dev/null 2>&1 &
+echo $! > worker-0.pid
+echo 999999999 > worker-1.pid
+echo 3 > worker-1.exit
+echo 999999999 > worker-2.pid
+: > worker-2.exit
+echo weights > model/weights
+echo more > model/more
+echo made)sh");
+    EXPECT_EQ(made, "made\n");
+  }
+  ~MemberFaultTest() override {
+    remote.shell("read -r p < ~/.radl/jobs/t/worker-0.pid && kill -KILL -$p $p 2>/dev/null");
+  }
+  std::string made_home() {
+    std::filesystem::create_directories(folder.path("home"));
+    return folder.path("home");
+  }
+  // Calls with each program failing in turn; `check` gets the result of each.
+  template <class Call, class Check>
+  void each_fault(Call call, Check check) {
+    for (int k = 1;; ++k) {
+      remote.arm(k, When::Before);
+      auto result = call();
+      auto calls = remote.disarm();
+      SCOPED_TRACE(std::to_string(k) + " of " + std::to_string(calls.size()));
+      if (calls.size() < static_cast<size_t>(k)) {
+        EXPECT_TRUE(result.ok()) << result.status().text();
+        EXPECT_GT(k, 1) << "no fault was met";
+        return;
+      }
+      check(result);
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+
+  test::TemporaryFolder folder;
+  test::ProcessRemote machine;
+  FaultyRemote remote;
+  NodeHandle node;
+  Context context;
+  Member member{node, context, "t"};
+};
+
+TEST_F(MemberFaultTest, AnExitStatusThatIsNotThereIsNoSuccess) {
+  auto look = member.look();
+  ASSERT_TRUE(look.ok()) << look.status().text();
+  EXPECT_EQ(look->run, "RUN");
+  EXPECT_EQ(look->of("worker-0").phase, TaskState::Phase::Running);
+  EXPECT_EQ(look->of("worker-1").exit, 3);
+  EXPECT_EQ(look->of("worker-2").phase, TaskState::Phase::Ended);
+  EXPECT_EQ(look->of("worker-2").exit, -1) << "an empty file says nothing";
+}
+
+TEST_F(MemberFaultTest, ALookThatFailsIsAnError) {
+  each_fault([&] { return member.look(); },
+             [&](const Result<Member::Look>& look) { EXPECT_FALSE(look.ok()); });
+}
+
+TEST_F(MemberFaultTest, AResultIsFetchedWholeOrNotAtAll) {
+  each_fault([&] { return member.fetch("model", folder.path("result")); },
+             [&](const Result<size_t>& fetched) { EXPECT_FALSE(fetched.ok() && *fetched != 2); });
+  EXPECT_EQ(*read_file(folder.path("result/weights")), "weights\n");
+  EXPECT_EQ(*read_file(folder.path("result/more")), "more\n");
+  auto none = member.fetch("events", folder.path("events"));
+  ASSERT_TRUE(none.ok()) << none.status().text();
+  EXPECT_EQ(*none, 0u);
+}
+
+TEST_F(MemberFaultTest, AFolderThatCannotBeClearedIsAnError) {
+  each_fault(
+      [&]() -> Result<bool> {
+        if (Status s = member.clear(true); !s.ok()) return s;
+        return true;
+      },
+      [&](const Result<bool>& cleared) {
+        if (cleared.ok()) {
+          EXPECT_EQ(remote.shell("ls -A ~/.radl/jobs/t"), "");
+        }
+      });
+}
+
+}  // namespace
+}  // namespace radl::training
