@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -24,6 +25,63 @@ namespace fs = std::filesystem;
 constexpr std::string_view kMagic = "RADL checkpoint 1\n";
 constexpr size_t kDigestSize = 64;  // hex
 constexpr size_t kLargestHeader = 64 << 20;
+
+constexpr const char* kRunFile = "run";
+
+// A checkpoint's file, by what its name says.
+struct Stored {
+  uint64_t run = 1, step = 0;
+  std::string path;
+};
+
+std::string file_name(uint64_t run, uint64_t step) {
+  std::string name = fmt::format("step-{:08}.ckpt", step);
+  return run == 1 ? name : fmt::format("run-{:04}-{}", run, name);
+}
+
+// Takes prefix and a number off the front.
+std::optional<uint64_t> take_number(std::string_view& name, std::string_view prefix) {
+  if (!name.starts_with(prefix)) return std::nullopt;
+  name.remove_prefix(prefix.size());
+  uint64_t number = 0;
+  auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  name.remove_prefix(static_cast<size_t>(end - name.data()));
+  return number;
+}
+
+// Oldest first.
+std::vector<Stored> stored_in(const std::string& directory) {
+  std::vector<Stored> out;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
+    const std::string name = entry.path().filename();
+    std::string_view rest = name;
+    std::optional<uint64_t> run = take_number(rest, "run-");
+    if (run && !rest.starts_with("-")) continue;
+    if (run) rest.remove_prefix(1);
+    std::optional<uint64_t> step = take_number(rest, "step-");
+    if (step && rest == ".ckpt") out.push_back({run.value_or(1), *step, entry.path()});
+  }
+  std::sort(out.begin(), out.end(), [](const Stored& a, const Stored& b) {
+    return std::pair(a.run, a.step) < std::pair(b.run, b.step);
+  });
+  return out;
+}
+
+// The number of the run that checkpoints are of now.
+Result<uint64_t> last_run(const std::string& directory) {
+  uint64_t run = 1;
+  for (const Stored& stored : stored_in(directory)) run = std::max(run, stored.run);
+  const std::string path = directory + "/" + kRunFile;
+  Result<std::string> text = read_file(path, 64);
+  if (text.status().code() == Code::NotFound) return run;
+  if (!text) return std::move(text).status();
+  std::string_view rest = *text;
+  std::optional<uint64_t> begun = take_number(rest, "");
+  if (!begun || rest != "\n") return Status(Code::Corrupt, path + ": does not hold the number of a run");
+  return std::max(run, *begun);
+}
 
 std::string_view bytes_of(const std::vector<float>& v) {
   return {reinterpret_cast<const char*>(v.data()), v.size() * 4};
@@ -178,22 +236,40 @@ Status Disk::remove(const std::string& path) {
 
 std::vector<std::string> list_checkpoints(const std::string& directory) {
   std::vector<std::string> out;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
-    std::string name = entry.path().filename();
-    if (name.starts_with("step-") && name.ends_with(".ckpt")) out.push_back(entry.path());
-  }
-  std::sort(out.begin(), out.end(), [](const std::string& a, const std::string& b) {
-    return a.size() != b.size() ? a.size() < b.size() : a < b;
-  });
+  for (const Stored& stored : stored_in(directory)) out.push_back(stored.path);
   return out;
+}
+
+Result<size_t> begin_anew(const std::string& directory) {
+  Result<uint64_t> run = last_run(directory);
+  if (!run) return std::move(run).status();
+  std::vector<Stored> all = stored_in(directory);
+  const auto superseded =
+      std::count_if(all.begin(), all.end(), [&](const Stored& stored) { return stored.run == *run; });
+  if (superseded == 0) return size_t{0};
+  if (Status s = write_file_atomic(directory + "/" + kRunFile, fmt::format("{}\n", *run + 1)); !s.ok())
+    return s;
+  return static_cast<size_t>(superseded);
+}
+
+std::string make_room(const std::string& directory, Disk& disk, size_t& removed) {
+  std::vector<std::string> all = list_checkpoints(directory);
+  removed = 0;
+  auto kept = std::find_if(all.rbegin(), all.rend(),
+                           [](const std::string& path) { return load_checkpoint(path).ok(); });
+  if (kept == all.rend()) return "";
+  for (const std::string& path : all) {
+    if (path != *kept && disk.remove(path).ok()) ++removed;
+  }
+  return *kept;
 }
 
 Result<std::string> save_checkpoint(const std::string& directory, const Checkpoint& c, int keep, Disk& disk) {
   if (Status bad = check_finite(c); !bad.ok()) return bad;
   if (Status made = disk.make_directory(directory); !made.ok()) return made;
-  std::string path = fmt::format("{}/step-{:08}.ckpt", directory, c.step);
-  std::string temporary = path + ".part";
+  Result<uint64_t> run = last_run(directory);
+  if (!run) return std::move(run).status();
+  std::string path = directory + "/" + file_name(*run, c.step), temporary = path + ".part";
   Status status = write_file(c, temporary, disk);
   if (status.ok()) status = disk.rename(temporary, path);
   if (status.ok()) status = disk.sync_directory(directory);
@@ -237,9 +313,11 @@ Result<Checkpoint> load_checkpoint(const std::string& path) {
 
 Result<std::optional<Checkpoint>> load_latest(const std::string& directory,
                                               const std::function<void(const Status&)>& skipped) {
-  std::vector<std::string> all = list_checkpoints(directory);
-  for (auto it = all.rbegin(); it != all.rend(); ++it) {
-    Result<Checkpoint> c = load_checkpoint(*it);
+  Result<uint64_t> run = last_run(directory);
+  if (!run) return std::move(run).status();
+  std::vector<Stored> all = stored_in(directory);
+  for (auto it = all.rbegin(); it != all.rend() && it->run == *run; ++it) {
+    Result<Checkpoint> c = load_checkpoint(it->path);
     if (c.ok()) return std::optional<Checkpoint>(std::move(*c));
     if (c.status().code() != Code::Corrupt && c.status().code() != Code::NotFound)
       return std::move(c).status();

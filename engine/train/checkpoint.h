@@ -3,6 +3,9 @@
 // A file "step-00000390.ckpt" holds a line of magic, a JSON header, the numbers and a SHA-256 over all of it.
 // It is written under another name, synced and renamed: a kill at any write leaves the checkpoints that were
 // there, and a file under its final name is whole. Older ones than the last `keep` are removed afterwards.
+//
+// A run that begins anew where checkpoints are is run 2, and so on: a file "run" says so before its first
+// step, and its files are named "run-0002-step-00000390.ckpt". Only those of the last run are gone on from.
 #pragma once
 
 #include <cstdint>
@@ -50,15 +53,23 @@ class Disk {
 Result<std::string> save_checkpoint(const std::string& directory, const Checkpoint& checkpoint, int keep,
                                     Disk& disk);
 
+// The next run begins anew: the checkpoints in the directory are no longer gone on from. Returns how many
+// they are; with none it writes nothing.
+Result<size_t> begin_anew(const std::string& directory);
+
+// For a full disk: removes all checkpoints but the newest whole one, and returns its path; "" when there is
+// none, and then nothing is removed. `removed`: how many were.
+std::string make_room(const std::string& directory, Disk& disk, size_t& removed);
+
 // Corrupt says what does not fit.
 Result<Checkpoint> load_checkpoint(const std::string& path);
 
-// The newest checkpoint that is whole; nothing when there is none. Damaged ones are passed over and told to
-// `skipped`.
+// The last run's newest checkpoint that is whole; nothing when there is none. Damaged ones are passed over
+// and told to `skipped`.
 Result<std::optional<Checkpoint>> load_latest(const std::string& directory,
                                               const std::function<void(const Status&)>& skipped = {});
 
-// Their files, oldest first.
+// Their files, those of all runs, oldest first.
 std::vector<std::string> list_checkpoints(const std::string& directory);
 
 }  // namespace radl::engine

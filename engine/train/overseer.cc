@@ -15,6 +15,7 @@
 #include "common/new_file.h"
 #include "engine/export/events.h"
 #include "engine/kernels/cpu.h"
+#include "engine/train/checkpoint_keeper.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/guard.h"
 #include "engine/train/mistakes.h"
@@ -44,6 +45,7 @@ class JobOverseer : public Overseer {
         setup_(setup),
         progress_(progress),
         hooks_(hooks),
+        keeper_(job.directories.checkpoint, job.checkpoint.keep, progress),
         guard_(setup.network->classes(), std::max<uint64_t>(20, setup.length.batches_per_epoch / 4)) {}
 
   ~JobOverseer() override {
@@ -60,8 +62,11 @@ class JobOverseer : public Overseer {
   }
 
   Result<std::optional<Checkpoint>> resume() override {
-    if (job_.directories.checkpoint.empty() || job_.resume == Resume::Never)
-      return std::optional<Checkpoint>();
+    if (job_.directories.checkpoint.empty()) return std::optional<Checkpoint>();
+    if (job_.resume == Resume::Never) {
+      Status anew = keeper_.begin_anew();
+      return anew.ok() ? Result<std::optional<Checkpoint>>(std::nullopt) : std::move(anew);
+    }
     Result<std::optional<Checkpoint>> found = load_latest(job_.directories.checkpoint, [&](const Status& s) {
       progress_.emit("warning", {{"message", s.text()}});
     });
@@ -136,7 +141,8 @@ class JobOverseer : public Overseer {
     last_saved_ = checkpoint.step;
     last_save_ = SteadyClock::now();
     const double captured = checkpoint.capture_seconds;
-    if (Status before = settle(); !before.ok()) return before;
+    // A full disk does not end the training: the last checkpoint is still there, and the next may fit.
+    if (Status before = settle(); !before.ok() && before.code() != Code::Quota) return before;
     checkpoint.settings = resume_settings(job_);
     checkpoint.model = setup_.network->description();
     History history = history_;
@@ -152,9 +158,7 @@ class JobOverseer : public Overseer {
     writing_ = true;
     writer_ = std::thread([this, stall, checkpoint = std::move(checkpoint)] {
       auto begin = SteadyClock::now();
-      Disk disk;
-      Result<std::string> path =
-          save_checkpoint(job_.directories.checkpoint, checkpoint, job_.checkpoint.keep, disk);
+      Result<std::string> path = keeper_.write(checkpoint);
       saving_ = path.status();
       checkpoint_writing_ += seconds_since(begin);
       last_cost_ = stall + thread_processor_seconds();
@@ -192,14 +196,15 @@ class JobOverseer : public Overseer {
       std::copy(average.begin(), average.end(), setup_.network->parameters().begin());
       setup_.network->parameters_changed();
     }
-    if (Status saved = settle(); !saved.ok()) return saved;
+    Status saved = settle();
+    if (!saved.ok() && saved.code() != Code::Quota) return saved;
     summary.checkpoint_stall_seconds = checkpoint_stall_;
     summary.checkpoint_writing_seconds = checkpoint_writing_;
-    if (Status written = write_outputs(summary, *result); !written.ok()) return written;
-    if (events_) {
-      if (Status flushed = events_->flush(); !flushed.ok()) return flushed;
-    }
-    if (Status lines = progress_.status(); !lines.ok()) return lines;
+    if (Status written = hand_over(summary, *result); !written.ok()) return lost(std::move(written), saved);
+    Status rest = write_report(summary, *result);
+    if (rest.ok() && events_) rest = events_->flush();
+    if (rest.ok()) rest = progress_.status();
+    if (!rest.ok()) return beside_model(std::move(rest));
     OrderedJson fields = {{"test_loss", summary.test_loss}, {"test_accuracy", summary.test_accuracy}};
     if (summary.test_accuracy_tta > 0) fields["test_accuracy_tta"] = summary.test_accuracy_tta;
     fields.update(OrderedJson{{"step", done},
@@ -212,6 +217,26 @@ class JobOverseer : public Overseer {
   }
 
  private:
+  Status hand_over(const RunSummary& summary, const Evaluation& e) {
+    if (job_.directories.model.empty()) return {};
+    Status written = write_model(job_, setup_, summary, e);
+    if (written.code() == Code::Quota && keeper_.make_room()) written = write_model(job_, setup_, summary, e);
+    return written;
+  }
+
+  // The model could not be written; `saved`: whether the last checkpoint could.
+  Status lost(Status why, const Status& saved) const {
+    std::string hint = keeper_.kept();
+    if (saved.ok() && !job_.directories.checkpoint.empty())
+      hint += " and holds the trained weights: make room, and the same job writes the model";
+    return std::move(why).at("directories.model").with_hint(std::move(hint));
+  }
+
+  Status beside_model(Status why) const {
+    if (job_.directories.model.empty()) return why;
+    return std::move(why).with_hint("the trained model is in " + job_.directories.model);
+  }
+
   Status check_fits(const Checkpoint& c) const {
     if (c.model != setup_.network->description() || c.weights.size() != setup_.network->parameters().size() ||
         c.statistics.size() != setup_.network->statistics().size()) {
@@ -352,22 +377,19 @@ class JobOverseer : public Overseer {
     return s;
   }
 
-  Status write_outputs(const RunSummary& summary, const Evaluation& e) {
-    if (!job_.directories.model.empty()) {
-      if (Status written = write_model(job_, setup_, summary, e); !written.ok())
-        return std::move(written).at("directories.model");
-    }
+  Status write_report(const RunSummary& summary, const Evaluation& e) {
     if (summary.report.empty()) return {};
     notes_["evaluation_seconds"] = evaluation_seconds_;
     std::string folder = std::filesystem::path(summary.report).parent_path();
     if (Status made = make_directories(folder); !made.ok()) return made;
-    return write_user_file(summary.report, report_json(job_, setup_, {summary, e, history_, notes_}));
+    return write_file_atomic(summary.report, report_json(job_, setup_, {summary, e, history_, notes_}));
   }
 
   const Job& job_;
   Setup& setup_;
   Progress& progress_;
   RunHooks hooks_;
+  CheckpointKeeper keeper_;
   DivergenceGuard guard_;
   std::unique_ptr<exporter::EventWriter> events_;
   History history_;

@@ -152,6 +152,45 @@ TEST_F(CheckpointTest, AKillAtAnyWriteLeavesThePreviousOne) {
   FAIL() << "more operations than expected";
 }
 
+// An earlier run was further on than the one that began anew.
+TEST_F(CheckpointTest, ARunThatBeganAnewIsGoneOnFrom) {
+  Disk disk;
+  EXPECT_EQ(*begin_anew(folder_), 0u) << "nothing is there";
+  for (uint64_t step : {100, 200}) ASSERT_TRUE(save_checkpoint(folder_, sample(step), 2, disk).ok());
+  EXPECT_EQ(*begin_anew(folder_), 2u);
+  EXPECT_FALSE((*load_latest(folder_)).has_value()) << "killed before its first checkpoint, it begins again";
+  EXPECT_EQ(*begin_anew(folder_), 0u) << "they are of an earlier run already";
+  EXPECT_EQ(*save_checkpoint(folder_, sample(10), 2, disk), folder_ + "/run-0002-step-00000010.ckpt");
+  EXPECT_EQ((*load_latest(folder_))->step, 10u);
+  ASSERT_TRUE(save_checkpoint(folder_, sample(20), 2, disk).ok());
+  EXPECT_EQ(list_checkpoints(folder_), (std::vector<std::string>{folder_ + "/run-0002-step-00000010.ckpt",
+                                                                 folder_ + "/run-0002-step-00000020.ckpt"}));
+  EXPECT_EQ(*begin_anew(folder_), 2u);
+  EXPECT_FALSE((*load_latest(folder_)).has_value());
+  ASSERT_TRUE(save_checkpoint(folder_, sample(5), 2, disk).ok());
+  EXPECT_EQ((*load_latest(folder_))->step, 5u);
+}
+
+TEST_F(CheckpointTest, ARunThatCannotBeToldIsAnError) {
+  Disk disk;
+  ASSERT_TRUE(save_checkpoint(folder_, sample(10), 2, disk).ok());
+  ASSERT_TRUE(write_file_atomic(folder_ + "/run", "two").ok());
+  EXPECT_EQ(load_latest(folder_).status().code(), Code::Corrupt);
+  EXPECT_EQ(save_checkpoint(folder_, sample(20), 2, disk).status().code(), Code::Corrupt);
+}
+
+TEST_F(CheckpointTest, RoomIsMadeWithoutTheLastWholeOne) {
+  Disk disk;
+  size_t removed = 7;
+  EXPECT_EQ(make_room(folder_, disk, removed), "");
+  EXPECT_EQ(removed, 0u);
+  for (uint64_t step : {10, 20, 30}) ASSERT_TRUE(save_checkpoint(folder_, sample(step), 9, disk).ok());
+  ASSERT_TRUE(write_file_atomic(folder_ + "/step-00000030.ckpt", "torn").ok());
+  EXPECT_EQ(make_room(folder_, disk, removed), folder_ + "/step-00000020.ckpt");
+  EXPECT_EQ(removed, 2u);
+  EXPECT_EQ((*load_latest(folder_))->step, 20u);
+}
+
 TEST_F(CheckpointTest, EveryDamagedByteIsNoticed) {
   Disk disk;
   std::string path = *save_checkpoint(folder_, sample(10), 2, disk), whole = *read_file(path);
