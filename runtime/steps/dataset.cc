@@ -1,6 +1,7 @@
 #include "runtime/steps/dataset.h"
 
 #include <fmt/format.h>
+#include <pwd.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -14,10 +15,22 @@ namespace radl {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// Also where HOME is not set (cron, containers): never a folder that others share.
+std::string home_folder() {
+  if (const char* home = std::getenv("HOME"); home && *home == '/') return home;
+  std::string buffer(size_t{1} << 14, '\0');
+  passwd entry{}, *found = nullptr;
+  if (getpwuid_r(geteuid(), &entry, buffer.data(), buffer.size(), &found) == 0 && found) return entry.pw_dir;
+  return "/nonexistent";
+}
+
+}  // namespace
+
 std::string dataset_cache(const DatasetSource& source) {
   const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  std::string folder = cache && *cache ? cache : std::string(home && *home ? home : "/tmp") + "/.cache";
+  std::string folder = cache && *cache ? std::string(cache) : home_folder() + "/.cache";
   // A part must not pass for the whole.
   return folder + "/radl/" + source.name + (source.source == "subset" ? "-subset" : "");
 }

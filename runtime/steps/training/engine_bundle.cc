@@ -31,8 +31,13 @@ Result<Bundle> find_bundle() {
   if (!program) return program.status();
   Bundle bundle;
   bundle.program = *program;
-  auto listed = run_process({.argv = {"ldd", *program}, .deadline = std::chrono::seconds(20)});
+  auto listed = run_process(
+      {.argv = {"ldd", *program}, .environment = {{"LC_ALL", "C"}}, .deadline = std::chrono::seconds(20)});
   if (!listed) return listed.status();
+  // It fails for a program without libraries too.
+  if (listed->exit_status != 0 && (listed->out + listed->err).find("not a dynamic") == std::string::npos)
+    return Status(Code::Unsupported, fmt::format("the libraries of {} cannot be told: ldd: {}{}", *program,
+                                                 listed->out, listed->err));
   std::istringstream lines(listed->out);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);

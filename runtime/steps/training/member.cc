@@ -124,9 +124,12 @@ rm -f *.pid *.exit *.log run.json job-*.json job.key progress-*.jsonl
 }
 
 Result<bool> Member::lacks_data(const std::string& directory) {
-  auto result = exec(fmt::format("[ -d {0} ] && [ -n \"$(ls -A {0})\" ] && echo there || echo lacks",
-                                 shell_path(directory)));
+  auto result =
+      exec(fmt::format("[ -d {0} ] || {{ echo lacks; exit; }}; l=$(ls -A {0}) || exit 1; "
+                       "if [ -n \"$l\" ]; then echo there; else echo lacks; fi",
+                       shell_path(directory)));
   if (!result) return result.status();
+  if (result->exit_status != 0) return std::move(ssh::command_failure(*result, directory)).at(address());
   return result->out == "lacks\n";
 }
 
@@ -188,15 +191,32 @@ std::string follow_command(const std::string& folder, const std::vector<Task>& t
       names += " " + task.file();
   }
   // tail sleeps in the kernel until something is written; the loop looks once a second whether all are alive.
-  return fmt::format(
-      "cd {0} || exit 1; touch{1}; tail -q -n +1 -F{1} 2>/dev/null & t=$!; trap 'kill $t 2>/dev/null' EXIT; "
-      "left=\"{2}\"; "
-      "while [ -n \"$left\" ]; do now=$left; left=; for n in $now; do if [ -f $n.exit ]; then sleep 0.2; "
-      "echo; echo \"@ended $n $(cat $n.exit)\"; "
-      "elif kill -0 $(cat $n.pid) 2>/dev/null; then left=\"$left $n\"; elif [ -f $n.exit ]; then "
-      "left=\"$left $n\"; else echo; echo \"@ended $n -1\"; fi; done; "
-      "[ -z \"$left\" ] || sleep 0.5; done; sleep 0.2; kill $t 2>/dev/null",
-      shell_path(folder), files, names);
+  // An exit file or a process id that cannot be read ends the command, not the task.
+  return fmt::format(R"sh(cd {0} && touch{1} || exit 1
+tail -q -n +1 -F{1} 2>/dev/null & t=$!
+trap 'kill $t 2>/dev/null' EXIT
+left="{2}"
+while [ -n "$left" ]; do
+  now=$left left=
+  for n in $now; do
+    if [ ! -f $n.exit ]; then
+      p=$(cat $n.pid) || exit 1
+      if kill -0 $p 2>/dev/null; then left="$left $n"; continue; fi
+    fi
+    if [ -f $n.exit ]; then
+      sleep 0.2
+      e=$(cat $n.exit) || exit 1
+    else
+      e=-1
+    fi
+    echo
+    echo "@ended $n $e"
+  done
+  [ -z "$left" ] || sleep 0.5
+done
+sleep 0.2
+kill $t 2>/dev/null)sh",
+                     shell_path(folder), files, names);
 }
 
 }  // namespace

@@ -81,6 +81,35 @@ TEST_F(MemberFaultTest, ALookThatFailsIsAnError) {
              [&](const Result<Member::Look>& look) { EXPECT_FALSE(look.ok()); });
 }
 
+TEST_F(MemberFaultTest, DataThatIsThereIsNotBroughtAgain) {
+  EXPECT_TRUE(*member.lacks_data("~/none"));
+  each_fault([&] { return member.lacks_data("~/.radl/jobs/t"); },
+             [&](const Result<bool>& lacks) { EXPECT_FALSE(lacks.ok() && *lacks); });
+}
+
+// Which of the tasks end, as follow() tells it.
+TEST_F(MemberFaultTest, ATaskThatRunsIsNotTakenForOneThatEnded) {
+  std::vector<Task> tasks(3);
+  for (int i = 0; i < 3; ++i) tasks[static_cast<size_t>(i)] = {"worker", i, 0, 0};
+  // Every program fails from the first on, again and again, as long as the fault is armed.
+  for (int k = 1; k <= 4; ++k) {
+    std::vector<std::string> ended;
+    Member::Follower follower;
+    follower.on_line = [](const std::string&) {};
+    follower.on_end = [&](const std::string& file, int exit) {
+      ended.push_back(file + " " + std::to_string(exit));
+      return false;
+    };
+    follower.restart = [](const std::vector<std::string>&) { return Status(); };
+    follower.stop = [&] { return ended.size() >= 2; };
+    remote.arm(k, When::Before);
+    Status followed = member.follow(tasks, follower);
+    remote.disarm();
+    EXPECT_TRUE(followed.ok()) << followed.text();
+    EXPECT_EQ(ended, (std::vector<std::string>{"worker-1 3", "worker-2 -1"})) << k;
+  }
+}
+
 TEST_F(MemberFaultTest, AResultIsFetchedWholeOrNotAtAll) {
   each_fault([&] { return member.fetch("model", folder.path("result")); },
              [&](const Result<size_t>& fetched) { EXPECT_FALSE(fetched.ok() && *fetched != 2); });

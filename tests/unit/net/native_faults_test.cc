@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -115,6 +116,29 @@ TEST_F(NativeFaultTest, AnAnswerThatIsCutIsNoData) {
       }
     }
   }
+}
+
+// Notes what an archive looks like on this machine while it is sent.
+class WatchingRemote : public test::ProcessRemote {
+ public:
+  using test::ProcessRemote::ProcessRemote;
+  Result<bool> put_file(const std::string& local, const std::string& remote, unsigned mode) override {
+    if (::stat(local.c_str(), &sent) != 0) ADD_FAILURE() << local;
+    return test::ProcessRemote::put_file(local, remote, mode);
+  }
+  struct stat sent {};
+};
+
+TEST_F(NativeFaultTest, AnArchiveHasNoNameThatAKilledRunCouldLeave) {
+  std::filesystem::create_directories(nodes.folder.path("tree"));
+  ASSERT_TRUE(write_file_atomic(nodes.folder.path("tree/secret"), "1", 0600).ok());
+  WatchingRemote remote(home(""));
+  handle.connect = [&]() -> Result<Remote*> { return &remote; };
+  add("upload", "~/tree", {{"source", nodes.folder.path("tree")}});
+  EXPECT_EQ(run().size(), 1u);
+  EXPECT_EQ(remote.sent.st_nlink, 0u);
+  EXPECT_EQ(remote.sent.st_mode & 0777, 0600u);
+  EXPECT_TRUE(std::filesystem::is_empty(home(".radl/stage"))) << "nor on the node";
 }
 
 TEST_F(NativeFaultTest, TheOwnerStaysWhereNoneIsWanted) {
