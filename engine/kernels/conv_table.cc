@@ -82,15 +82,20 @@ constexpr int kMostAmxChannels = 512;
 int tile_meant(const ConvRequest& r, const std::string& kernels) {
   if (kernels == "eigen" || kernels == "onednn" || kernels == "direct") return 0;
   if (!winograd_conv_refusal(r).empty()) return 0;
-  if (kernels == "winograd2" || kernels == "accurate") return r.type == Type::Bf16 ? 2 : 0;
-  return kernels == "winograd4" ? 4 : winograd_tile(r.geometry, r.type);
+  const bool fp32_products =
+      r.type == Type::F32 || (winograd_products() == WinogradProducts::Avx512Fp32 && kernels != "winograd2");
+  if (kernels == "winograd2") return r.type == Type::Bf16 ? 2 : 0;
+  // Tiles of 4x4 by fp32 products are nearer to bf16's own rounding than tiles of 2x2 by bf16's.
+  if (kernels == "accurate")
+    return r.type == Type::F32 ? 0 : fp32_products ? winograd_tile(r.geometry, Type::F32) : 2;
+  return kernels == "winograd4" ? 4 : winograd_tile(r.geometry, fp32_products ? Type::F32 : Type::Bf16);
 }
 
 // docs/engine.md has the measurements behind these rules.
 ChosenConv choose(const ConvRequest& r, int tile) {
   const ConvGeometry& g = r.geometry;
   const std::string no_own = own_conv_refusal(r);
-  const bool amx = r.type == Type::Bf16 && winograd_products() != WinogradProducts::Avx512;
+  const bool amx = r.type == Type::Bf16 && by_tile_registers(winograd_products());
   if (tile > 0 && !(amx && std::max(g.c, g.oc) > kMostAmxChannels))
     return chosen(make_winograd_conv(r, tile),
                   fmt::format("3x3: {} times fewer products", tile == 4 ? "up to 4" : "2.25"));
@@ -110,7 +115,7 @@ ChosenConv choose(const ConvRequest& r, int tile) {
 }  // namespace
 
 bool conv_pools(const ConvRequest& r, const std::string& kernels) {
-  const bool amx = r.type == Type::Bf16 && winograd_products() != WinogradProducts::Avx512;
+  const bool amx = r.type == Type::Bf16 && by_tile_registers(winograd_products());
   return !amx && tile_meant(r, kernels) == 4 && std::min(r.geometry.oh, r.geometry.ow) >= 2;
 }
 

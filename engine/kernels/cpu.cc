@@ -40,6 +40,7 @@ CpuFeatures detect() {
   f.avx512 = f.avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
              __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
   f.avx512_bf16 = f.avx512 && __builtin_cpu_supports("avx512bf16");
+  f.slow_bf16_dots = f.avx512_bf16 && __builtin_cpu_is("intel");
   unsigned a = 0, b = 0, c = 0, d = 0;
   // CPUID leaf 7: EDX bit 22 is AMX-BF16, bit 24 AMX-TILE.
   if (f.avx512_bf16 && __get_cpuid_count(7, 0, &a, &b, &c, &d))

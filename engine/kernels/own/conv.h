@@ -13,9 +13,11 @@ std::unique_ptr<ConvKernel> make_own_conv(const ConvRequest& request);
 std::string winograd_conv_refusal(const ConvRequest& request);
 std::unique_ptr<ConvKernel> make_winograd_conv(const ConvRequest& request, int tile);
 
-// What multiplies in the Winograd kernels that are made: AMX where this processor has it, otherwise AVX-512.
-enum class WinogradProducts { Avx512, Amx, AmxEmulated };
+// What multiplies in the Winograd kernels that are made for bf16: AMX where this processor has it, otherwise
+// AVX-512's bf16 dot products or, where those are slow, its fp32 products (tiles of 4x4).
+enum class WinogradProducts { Avx512, Avx512Fp32, Amx, AmxEmulated };
 WinogradProducts winograd_products();
+bool by_tile_registers(WinogradProducts products);
 
 // For tests: kernels made while one of these lives take this, whatever the processor has. make_conv() then
 // follows the rules of a processor with AMX.
@@ -29,8 +31,8 @@ class ScopedWinogradProducts {
  private:
   int before_;
 };
-// The tile that needs fewer products for these pictures; 0: neither of those that there are for the type is
+// The tile that needs fewer products of this type for these pictures; 0: neither of those that there are is
 // worth its transforms (fp32, which has tiles of 4x4 only).
-int winograd_tile(const ConvGeometry& geometry, Type type);
+int winograd_tile(const ConvGeometry& geometry, Type products);
 
 }  // namespace radl::engine

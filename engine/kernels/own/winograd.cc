@@ -38,11 +38,11 @@ class WinogradPass {
         rows_(tiling_, kernels.value_bytes),
         in_blocks_(own::round_up(tiling_.in_blocks(), kernels.block_multiple)),
         weights_(static_cast<size_t>(kernels.places) * in_blocks_ * tiling_.out_blocks() * 256 *
-                 kernels.value_bytes),
+                 kernels.work_bytes),
         sums_(r.threads, static_cast<size_t>(tiling_.out_blocks()) * 16) {
-    const size_t tile_bytes = static_cast<size_t>(kernels.places) * 16 * kernels.value_bytes * in_blocks_;
-    const size_t least = std::max(8, kernels.tile_multiple),
-                 most = own::round_up(own::kMostTiles, kernels.tile_multiple);
+    const size_t tile_bytes = static_cast<size_t>(kernels.places) * 16 * kernels.work_bytes * in_blocks_;
+    const size_t least = std::max(kernels.least_tiles, kernels.tile_multiple),
+                 most = own::round_up(std::max(own::kMostTiles, kernels.least_tiles), kernels.tile_multiple);
     const int fitting =
         static_cast<int>(std::clamp(kernels.cache_mib * kStripBytes / tile_bytes, least, most));
     strip_ = std::max(1, fitting / tiling_.segment);
@@ -50,7 +50,7 @@ class WinogradPass {
     outputs_.resize(static_cast<size_t>(r.threads) * strip_tiles());
   }
 
-  size_t scratch_bytes() const { return value_bytes() + padded_tiles() * kernels_.partial * sizeof(float); }
+  size_t scratch_bytes() const { return work_bytes() + padded_tiles() * kernels_.partial * sizeof(float); }
   size_t memory_bytes() const { return weights_.size(); }
 
   void pack(const own::FilterView& view, const float* filters) {
@@ -85,8 +85,8 @@ class WinogradPass {
   size_t padded_tiles() const {
     return own::round_up(static_cast<int>(strip_tiles()), kernels_.tile_multiple);
   }
-  size_t value_bytes() const {
-    return static_cast<size_t>(kernels_.places) * padded_tiles() * in_blocks_ * 16 * kernels_.value_bytes;
+  size_t work_bytes() const {
+    return static_cast<size_t>(kernels_.places) * padded_tiles() * in_blocks_ * 16 * kernels_.work_bytes;
   }
 
   struct Strip {
@@ -95,7 +95,7 @@ class WinogradPass {
   void run_strip(const Strip& strip, int thread, const void* x, void* y, uint8_t* index,
                  own::ProductShape shape, bool sums) {
     std::byte* values = r_.workspace->of(thread);
-    float* partial = reinterpret_cast<float*>(values + value_bytes());
+    float* partial = reinterpret_cast<float*>(values + work_bytes());
     TileOutput* out = outputs_.data() + thread * strip_tiles();
     const own::TileOrder order(tiling_, static_cast<int>(strip.count), tiling_.segment);
     shape.tiles = order.shapes();
@@ -213,7 +213,13 @@ std::atomic<int> products_for_tests{-1};
 WinogradProducts winograd_products() {
   const int wanted = products_for_tests;
   if (wanted >= 0) return static_cast<WinogradProducts>(wanted);
-  return cpu().amx_bf16 ? WinogradProducts::Amx : WinogradProducts::Avx512;
+  return cpu().amx_bf16         ? WinogradProducts::Amx
+         : cpu().slow_bf16_dots ? WinogradProducts::Avx512Fp32
+                                : WinogradProducts::Avx512;
+}
+
+bool by_tile_registers(WinogradProducts products) {
+  return products == WinogradProducts::Amx || products == WinogradProducts::AmxEmulated;
 }
 
 ScopedWinogradProducts::ScopedWinogradProducts(WinogradProducts products)
@@ -225,7 +231,9 @@ std::unique_ptr<ConvKernel> make_winograd_conv(const ConvRequest& request, int t
     return std::make_unique<WinogradConv>(request,
                                           cpu().avx512 ? own::winograd4_avx512() : own::winograd4_avx2());
   const WinogradProducts products = winograd_products();
-  if (products == WinogradProducts::Avx512)
+  if (products == WinogradProducts::Avx512Fp32 && tile == 4)
+    return std::make_unique<WinogradConv>(request, own::winograd4_mixed());
+  if (!by_tile_registers(products))
     return std::make_unique<WinogradConv>(request, tile == 2 ? own::winograd2_bf16() : own::winograd4_bf16());
   const bool emulated = products == WinogradProducts::AmxEmulated;
   return std::make_unique<WinogradConv>(

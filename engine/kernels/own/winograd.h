@@ -99,7 +99,8 @@ struct PairProduct {
 struct WinogradKernels {
   const char* name;
   const char* isa;
-  int value_bytes;  // 2: bf16, 4: fp32
+  int value_bytes;  // of pictures. 2: bf16, 4: fp32
+  int work_bytes;   // of transformed values and weights
   int tile;         // outputs of a tile in each direction
   bool trims;       // takes low and narrow tiles, and pools
   int places;       // (tile + 2)^2
@@ -107,8 +108,9 @@ struct WinogradKernels {
   float rounding;   // the error to expect, in parts of the largest value
   // What scratch memory and weights are rounded up to: tiles of a strip, blocks of inputs, pairs at a place.
   int tile_multiple = 1, block_multiple = 1, pair_multiple = 1;
-  int group = 1;      // blocks of inputs and of outputs that multiply_pairs() takes at a time
-  int cache_mib = 1;  // of second-level cache that the smallest processor with this instruction set has
+  int least_tiles = 8;  // of a strip, whatever the caches hold
+  int group = 1;        // blocks of inputs and of outputs that multiply_pairs() takes at a time
+  int cache_mib = 1;    // of second-level cache that the smallest processor with this instruction set has
   // Before and after any product(), and any multiply_pairs(), of a thread; null: nothing to do.
   void (*open)() = nullptr;
   void (*close)() = nullptr;
@@ -154,6 +156,7 @@ class ProductScope {
 
 const WinogradKernels& winograd2_bf16();
 const WinogradKernels& winograd4_bf16();
+const WinogradKernels& winograd4_mixed();   // bf16 pictures, fp32 products
 const WinogradKernels& winograd4_avx512();  // fp32
 const WinogradKernels& winograd4_avx2();    // fp32
 // By the processor's tile registers, or by their emulation (amx_emulation.h).

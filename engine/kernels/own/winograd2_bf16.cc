@@ -11,6 +11,7 @@ namespace {
 #include "engine/kernels/own/vector_avx512.inc"
 // On top of those:
 #include "engine/kernels/own/winograd_bf16.inc"
+#include "engine/kernels/own/winograd_work_bf16.inc"
 // On top of those:
 #include "engine/kernels/own/winograd_common.inc"
 // On top of those:
@@ -154,6 +155,7 @@ void product(const ProductShape& s, const void* all_values, const void* all_weig
 constexpr WinogradKernels kKernels{.name = "F(2x2)",
                                    .isa = "avx512_bf16",
                                    .value_bytes = 2,
+                                   .work_bytes = 2,
                                    .tile = kTile,
                                    .trims = false,
                                    .places = kSide * kSide,

@@ -13,6 +13,7 @@ namespace {
 #include "engine/kernels/own/vector_avx512.inc"
 // On top of those:
 #include "engine/kernels/own/winograd_bf16.inc"
+#include "engine/kernels/own/winograd_work_bf16.inc"
 // On top of those:
 #include "engine/kernels/own/winograd_common.inc"
 // On top of those:

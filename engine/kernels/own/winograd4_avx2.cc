@@ -12,6 +12,7 @@ namespace {
 #include "engine/kernels/own/vector_avx2.inc"
 // On top of those:
 #include "engine/kernels/own/winograd_f32.inc"
+#include "engine/kernels/own/winograd_work_f32.inc"
 // On top of those:
 #include "engine/kernels/own/winograd_common.inc"
 // On top of those:

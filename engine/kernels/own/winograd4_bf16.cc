@@ -11,6 +11,7 @@ namespace {
 #include "engine/kernels/own/vector_avx512.inc"
 // On top of those:
 #include "engine/kernels/own/winograd_bf16.inc"
+#include "engine/kernels/own/winograd_work_bf16.inc"
 // On top of those:
 #include "engine/kernels/own/winograd_common.inc"
 // On top of those:
@@ -60,6 +61,7 @@ void column_of_tiles(int tiles, const uint16_t* values, size_t block_stride, int
 constexpr WinogradKernels kKernels{.name = "F(4x4)",
                                    .isa = "avx512_bf16",
                                    .value_bytes = 2,
+                                   .work_bytes = 2,
                                    .tile = kTile,
                                    .trims = true,
                                    .places = kSide * kSide,

@@ -26,7 +26,7 @@ WinogradGradient::WinogradGradient(const ConvRequest& r, const WinogradKernels& 
   pairs_in_slot_ = std::max(1, tiling_.segment * units_in_slot_ / 2);
   const size_t all = slots(r.geometry.n) * pairs_in_slot_;
   const size_t pair_bytes =
-      kernels.places * 32 * kernels.value_bytes * (tiling_.in_blocks() + tiling_.out_blocks());
+      kernels.places * 32 * kernels.work_bytes * (tiling_.in_blocks() + tiling_.out_blocks());
   const size_t bytes = apart_ ? kernels_.cache_mib * kApartPairs : kTogetherPairs;
   plan_strips(std::clamp<size_t>(bytes / pair_bytes, apart_ ? 8 : 64, all));
 }
@@ -106,7 +106,7 @@ size_t WinogradGradient::arrangements() const {
 void WinogradGradient::arrange(size_t begin, size_t end, int pairs, const Pairs& p) const {
   const size_t inputs = static_cast<size_t>(tiling_.in_blocks()) * kernels_.places;
   const auto at = [&](size_t i) {
-    return (i / kernels_.places * layout_.block + i % kernels_.places * layout_.place) * kernels_.value_bytes;
+    return (i / kernels_.places * layout_.block + i % kernels_.places * layout_.place) * kernels_.work_bytes;
   };
   for (size_t i = begin; i < end; ++i) {
     if (i < inputs)
@@ -123,8 +123,8 @@ void WinogradGradient::multiply(const Group& g, int place, const TileShapes& pai
   kernels_.multiply_pairs({.pairs = pairs.end_at(row, place / side) - begin,
                            .in_blocks = g.ins,
                            .out_blocks = g.outs,
-                           .inputs = from.inputs + (g.in * layout_.block + at) * kernels_.value_bytes,
-                           .gradients = from.gradients + (g.out * layout_.block + at) * kernels_.value_bytes,
+                           .inputs = from.inputs + (g.in * layout_.block + at) * kernels_.work_bytes,
+                           .gradients = from.gradients + (g.out * layout_.block + at) * kernels_.work_bytes,
                            .block = layout_.block,
                            .add = add,
                            .sums = sums.at + place * sums.place,

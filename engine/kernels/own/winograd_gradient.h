@@ -31,7 +31,7 @@ class WinogradGradient {
   std::pair<size_t, size_t> units_of(size_t slot) const;
   size_t blocks() const { return static_cast<size_t>(tiling_.in_blocks()) * tiling_.out_blocks(); }
   size_t block_sums() const { return static_cast<size_t>(kernels_.places) * 256; }
-  size_t pair_bytes(int blocks) const { return blocks * layout_.block * kernels_.value_bytes; }
+  size_t pair_bytes(int blocks) const { return blocks * layout_.block * kernels_.work_bytes; }
   // The blocks of channels that are multiplied at a time.
   struct Group {
     int in, out;    // the first ones

@@ -178,8 +178,10 @@ void check_pooling() {
 
 TEST(PooledConv, EqualsAConvolutionAndAMaximum) {
   if (!cpu().avx512_bf16) GTEST_SKIP() << "pooling convolutions in bf16 need avx512_bf16";
-  const ScopedWinogradProducts products(WinogradProducts::Avx512);
-  check_pooling<bf16>();
+  for (const auto kind : {WinogradProducts::Avx512, WinogradProducts::Avx512Fp32}) {
+    const ScopedWinogradProducts products(kind);
+    check_pooling<bf16>();
+  }
 }
 
 TEST(PooledConv, EqualsAConvolutionAndAMaximumInFp32) {

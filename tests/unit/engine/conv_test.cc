@@ -197,18 +197,24 @@ void check(const Case& test, Type type, const std::string& kernels, int threads)
   }
 }
 
-// "emulated_amx_winograd4" is winograd4 with emulated tile registers.
+// "emulated_amx_winograd4" is winograd4 with emulated tile registers, "dots_" by bf16 dot products of
+// AVX-512.
 class ConvKernels : public testing::TestWithParam<const char*> {
  protected:
   std::string kernels_ = GetParam();
   std::optional<ScopedWinogradProducts> products_;
 
   void SetUp() override {
-    constexpr std::string_view kEmulated = "emulated_amx_";
-    if (!kernels_.starts_with(kEmulated)) return;
-    if (!cpu().avx512_bf16) GTEST_SKIP() << "the transforms need avx512_bf16";
-    kernels_ = kernels_.substr(kEmulated.size());
-    products_.emplace(WinogradProducts::AmxEmulated);
+    constexpr std::pair<std::string_view, WinogradProducts> kForced[] = {
+        {"emulated_amx_", WinogradProducts::AmxEmulated},
+        {"dots_", WinogradProducts::Avx512},
+        {"fp32_products_", WinogradProducts::Avx512Fp32}};
+    for (const auto& [prefix, products] : kForced) {
+      if (!kernels_.starts_with(prefix)) continue;
+      if (!cpu().avx512_bf16) GTEST_SKIP() << "the transforms need avx512_bf16";
+      kernels_ = kernels_.substr(prefix.size());
+      products_.emplace(products);
+    }
   }
 };
 
@@ -224,7 +230,8 @@ TEST_P(ConvKernels, MatchPlainLoopsInBf16) {
 INSTANTIATE_TEST_SUITE_P(All, ConvKernels,
                          testing::Values("eigen", "onednn", "direct", "winograd2", "winograd4", "auto",
                                          "emulated_amx_winograd2", "emulated_amx_winograd4",
-                                         "emulated_amx_auto"),
+                                         "emulated_amx_auto", "dots_winograd2", "dots_winograd4",
+                                         "fp32_products_winograd4", "fp32_products_accurate"),
                          [](const auto& info) { return std::string(info.param); });
 
 // The gradient of the weights in three rounds, each by a kernel of its own.
