@@ -91,12 +91,34 @@ int tile_meant(const ConvRequest& r, const std::string& kernels) {
   return kernels == "winograd4" ? 4 : winograd_tile(r.geometry, fp32_products ? Type::F32 : Type::Bf16);
 }
 
+template <int kTile>
+std::unique_ptr<ConvKernel> make_winograd(const ConvRequest& r) {
+  return make_winograd_conv(r, kTile);
+}
+
+// With tile registers products are so fast that few channels' transforms cost more than they save, and each
+// pass has its own limit.
+std::unique_ptr<ConvKernel> make_amx_passes(const ConvRequest& r, int tile) {
+  const ConvGeometry& g = r.geometry;
+  const int least = std::min(g.c, g.oc), most = std::max(g.c, g.oc), positions = g.oh * g.ow;
+  const Maker winograd = tile == 4 ? make_winograd<4> : make_winograd<2>;
+  const Maker forward = positions >= 49 ? make_onednn_conv : winograd;
+  const Maker data = least <= 32 || (least <= 64 && positions >= 144) ? make_onednn_conv : winograd;
+  const Maker weights = most > 32 && most <= 64 && positions >= 144 ? make_winograd<2> : winograd;
+  return PassesConv::make(r, forward, data, weights);
+}
+
 // docs/engine.md has the measurements behind these rules.
 ChosenConv choose(const ConvRequest& r, int tile) {
   const ConvGeometry& g = r.geometry;
   const std::string no_own = own_conv_refusal(r);
   const bool amx = r.type == Type::Bf16 && by_tile_registers(winograd_products());
-  if (tile > 0 && !(amx && std::max(g.c, g.oc) > kMostAmxChannels))
+  const bool few = std::max(g.c, g.oc) <= kMostAmxChannels;
+  if (amx && tile > 0 && few)
+    if (auto kernel = make_amx_passes(r, tile))
+      return chosen(std::move(kernel),
+                    "3x3: the fastest of Winograd and oneDNN by tile registers, each pass");
+  if (tile > 0 && (!amx || few))
     return chosen(make_winograd_conv(r, tile),
                   fmt::format("3x3: {} times fewer products", tile == 4 ? "up to 4" : "2.25"));
   if (amx)

@@ -292,17 +292,34 @@ std::string chosen_name(const ConvGeometry& g, const std::string& kernels) {
   return made ? made->kernel->name() : made.status().text();
 }
 
-TEST(TileProducts, AreChosenForThe3x3OfUsualWidths) {
+TEST(TileProducts, AreChosenWhereTheyAreFaster) {
   if (!cpu().avx512_bf16) GTEST_SKIP() << "the transforms need avx512_bf16";
   const ScopedWinogradProducts products(WinogradProducts::AmxEmulated);
-  const std::string four = "own winograd F(4x4) amx_bf16 (emulated)";
-  EXPECT_EQ(chosen_name(geometry(1, 16, 16, 16, 16, 3, 1, 1), "auto"), four);
+  const std::string four = "own winograd F(4x4) amx_bf16 (emulated)",
+                    two = "own winograd F(2x2) amx_bf16 (emulated)";
+  const std::string narrow = chosen_name(geometry(1, 16, 16, 32, 32, 3, 1, 1), "auto");
+  EXPECT_TRUE(narrow.starts_with("onednn") && narrow.ends_with(", weights " + four)) << narrow;
+  EXPECT_EQ(narrow.find(", data own"), std::string::npos) << narrow;
+  const std::string wide = chosen_name(geometry(1, 16, 16, 128, 128, 3, 1, 1), "auto");
+  EXPECT_TRUE(wide.starts_with("onednn") && wide.ends_with(", data " + four + ", weights " + four)) << wide;
+  EXPECT_TRUE(chosen_name(geometry(1, 15, 15, 64, 64, 3, 1, 1), "auto").ends_with("weights " + two));
+  EXPECT_TRUE(chosen_name(geometry(1, 16, 16, 128, 128, 3, 1, 1), "accurate").ends_with("weights " + two));
   EXPECT_EQ(chosen_name(geometry(1, 4, 4, 512, 512, 3, 1, 1), "auto"), four);
-  EXPECT_EQ(chosen_name(geometry(1, 16, 16, 64, 64, 3, 1, 1), "accurate"),
-            "own winograd F(2x2) amx_bf16 (emulated)");
   EXPECT_TRUE(chosen_name(geometry(1, 4, 4, 512, 528, 3, 1, 1), "auto").starts_with("onednn"));
   EXPECT_TRUE(chosen_name(geometry(1, 16, 16, 64, 64, 1, 1, 0), "auto").starts_with("onednn"));
   EXPECT_TRUE(chosen_name(geometry(1, 16, 16, 64, 64, 3, 2, 1), "auto").starts_with("onednn"));
+}
+
+TEST(ConvKernels, Fp32TakesWinogradForTheUsual3x3) {
+  if (!cpu().avx2) GTEST_SKIP() << "winograd kernels in fp32 need avx2";
+  const auto name = [](const ConvGeometry& g, const char* kernels) {
+    return make_conv({g, Type::F32, 1, true, true, std::make_shared<Workspace>(1)}, kernels)->kernel->name();
+  };
+  const std::string four = cpu().avx512 ? "own winograd F(4x4) avx512 fp32" : "own winograd F(4x4) avx2 fp32";
+  EXPECT_EQ(name(geometry(1, 3, 3, 256, 256, 3, 1, 1), "auto"), four);
+  EXPECT_EQ(name(geometry(1, 32, 32, 16, 16, 3, 1, 1), "own"), four);
+  EXPECT_TRUE(name(geometry(1, 32, 32, 16, 16, 3, 1, 1), "accurate").starts_with("onednn"));
+  EXPECT_FALSE(name(geometry(1, 2, 2, 64, 64, 3, 1, 1), "auto").starts_with("own winograd"));
 }
 
 TEST(ConvKernels, OddBlocksOfChannelsInFp32) {
