@@ -33,7 +33,7 @@ struct RunSummary {
   double seconds = 0;                         // this run, from the call to the end
   double train_seconds = 0;      // of which training, without start-up, final evaluation and export
   double images_per_second = 0;  // training pictures per training second, of this run
-  double data_wait_seconds = 0;  // of train_seconds, in which the network waited for pictures; local only
+  double data_wait_seconds = 0;  // in which the network waited for pictures; local and workers of servers
   double checkpoint_stall_seconds = 0;    // of this run, in which training stood still for a checkpoint
   double checkpoint_writing_seconds = 0;  // that writing them took beside the training
   uint64_t skipped = 0;                   // corrupt pictures left out, each time they came up

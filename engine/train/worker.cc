@@ -39,7 +39,7 @@ Result<cluster::StepOutcome> compute(Setup& setup, data::Loader& batches, BatchS
 }
 
 Result<uint64_t> work(const Job& job, const RunHooks& hooks, Setup& setup, cluster::WorkerClient& client,
-                      Progress& progress) {
+                      Progress& progress, double& data_wait_seconds) {
   Result<std::unique_ptr<data::Loader>> batches = make_loader(setup, job);
   if (!batches) return std::move(batches).status();
   BatchStep batch_step(*setup.network, job);
@@ -56,6 +56,7 @@ Result<uint64_t> work(const Job& job, const RunHooks& hooks, Setup& setup, clust
     next = client.push(*step, network.parameters(), network.statistics());
   }
   if (!next.ok()) return std::move(next).status();
+  data_wait_seconds = (*batches)->wait_seconds();
   return lines.steps();
 }
 
@@ -72,14 +73,15 @@ Result<RunSummary> run_worker(const Job& job, const RunHooks& hooks, Progress& p
   if (!client) return std::move(client).status();
   if (!cpu().warning.empty()) progress.emit("warning", {{"message", cpu().warning}});
   progress.emit("started", {{"time", wall_seconds()}, {"steps", (*setup)->length.total}});
-  Result<uint64_t> steps = work(job, hooks, **setup, **client, progress);
+  RunSummary out;
+  Result<uint64_t> steps = work(job, hooks, **setup, **client, progress, out.data_wait_seconds);
   (*client)->leave(steps.status());
   if (!steps) return std::move(steps).status();
-  RunSummary out;
   out.task = job.task.name();
   out.steps = *steps;
   out.seconds = seconds_since(begin);
-  progress.emit("finished", {{"step", *steps}, {"seconds", out.seconds}});
+  progress.emit("finished",
+                {{"step", *steps}, {"seconds", out.seconds}, {"data_wait_seconds", out.data_wait_seconds}});
   return out;
 }
 

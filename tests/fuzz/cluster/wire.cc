@@ -1,6 +1,8 @@
 // Any bytes as the header and payload of a message, as the handshake of a stranger, and as a record.
 #include <cstdint>
 #include <cstring>
+#include <string>
+#include <vector>
 
 #include "engine/cluster/message.h"
 #include "engine/cluster/secure.h"
@@ -8,6 +10,17 @@
 using namespace radl::engine::cluster;
 
 namespace {
+
+// The numbers of a message that was taken, as its receiver unpacks them.
+void unpack(Numbers encoding, std::string_view packed) {
+  const size_t bytes = encoding == Numbers::Fp16 && !packed.empty() ? packed.size() - 2 : packed.size();
+  std::vector<float> values(bytes / (encoding == Numbers::Fp32 ? 4 : 2));
+  if (bytes_of(encoding, values.size()) != packed.size()) __builtin_trap();
+  unpack_numbers(encoding, packed.data(), values);
+  if (!all_finite(values)) return;
+  std::string again(packed.size(), '\0');
+  pack_numbers(encoding, values, again.data());
+}
 
 void decode_all(const Message& m) {
   Hello hello;
@@ -20,13 +33,15 @@ void decode_all(const Message& m) {
   SnapshotPart snapshot;
   Report report;
   Stop stop;
+  Block block;
   (void)decode(m, hello);
   (void)decode(m, welcome);
   (void)decode(m, refuse);
   (void)decode(m, init);
   (void)decode(m, fetch);
-  (void)decode(m, push);
-  (void)decode(m, update);
+  if (decode(m, push).ok()) unpack(push.encoding, push.gradients);
+  if (decode(m, update).ok()) unpack(update.encoding, update.weights);
+  if (decode(m, block).ok()) unpack(block.encoding, block.numbers);
   (void)decode(m, snapshot);
   (void)decode(m, report);
   (void)decode(m, stop);

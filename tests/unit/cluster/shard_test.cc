@@ -365,6 +365,33 @@ TEST(Shard, AGradientThatIsNotFiniteChangesNothingAndIsReported) {
   }
 }
 
+// A worker prepares what it is told of while it computes: with the same workers it is what it gets.
+TEST(Shard, TheNextBatchIsNamedAhead) {
+  for (Mode mode : {Mode::Async, Mode::Sync, Mode::Stale}) {
+    auto shard = make(mode, 3, 1, 30);
+    std::vector<std::future<int>> workers;
+    for (uint32_t w = 0; w < 3; ++w) {
+      const uint64_t pass = shard->join(w, 1 + w);
+      workers.push_back(std::async(std::launch::async, [&shard, w, pass] {
+        int wrong = 0;
+        Assignment a = *shard->next(w, pass);
+        while (!a.finished) {
+          EXPECT_TRUE(push(*shard, w, pass, a, 0).ok());
+          Assignment next = *shard->next(w, pass);
+          wrong += !next.finished && a.then != a.ticket && next.ticket != a.then;
+          a = next;
+        }
+        return wrong;
+      }));
+    }
+    int wrong = 0;
+    for (auto& w : workers) wrong += w.get();
+    // At the end a fast one may take what was meant for another.
+    EXPECT_LE(wrong, mode == Mode::Sync ? 0 : 3);
+    EXPECT_TRUE(shard->finished());
+  }
+}
+
 // What a worker is told of its next batch holds as long as nobody is in need of it.
 TEST(Tickets, AReservationHoldsUntilNothingElseIsLeft) {
   Tickets t({.total = 5, .next = 0, .again = {}});
