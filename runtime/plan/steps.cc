@@ -52,7 +52,7 @@ class StepPlanner {
     if (record->status == StepStatus::Failed) return "it failed last time";
     if (record->status == StepStatus::Interrupted) return "it was interrupted last time";
     if (std::string why = node_reason(step, *record); !why.empty()) return why;
-    if (record->digest != digest) return content_reason(step, *record);
+    if (!same_content(step, digest, *record)) return content_reason(step, *record);
     if (std::string why = input_reason(step, *record); !why.empty()) return why;
     if (std::string why = below_reason(step, *record); !why.empty()) return why;
     auto missing = draft_.input.options.missing_products.find(step.id);
@@ -77,15 +77,27 @@ class StepPlanner {
     return "";
   }
 
+  bool same_content(const ir::Step& step, const std::string& digest, const StepRecord& record) const {
+    if (!record.digest.empty()) return record.digest == digest;
+    if (!record.definition || *record.definition != step_definition(step)) return false;
+    std::vector<std::string> names = ir::secrets_in(step);
+    return std::all_of(names.begin(), names.end(),
+                       [&](const std::string& name) { return same_secret(name); });
+  }
+
+  bool same_secret(const std::string& name) const {
+    auto now = draft_.input.secrets.find(name);
+    auto before = snapshot_.secrets.find(name);
+    return now != draft_.input.secrets.end() && before != snapshot_.secrets.end() &&
+           now->second == before->second;
+  }
+
   std::string content_reason(const ir::Step& step, const StepRecord& record) const {
     if (step.kind == ir::StepKind::Training) return training_reason(step, record);
     if (!record.definition) return "its recipe changed";
     for (const std::string& name : ir::secrets_in(step)) {
-      auto now = draft_.input.secrets.find(name);
-      auto before = snapshot_.secrets.find(name);
-      bool same = now != draft_.input.secrets.end() && before != snapshot_.secrets.end() &&
-                  now->second == before->second;
-      if (!same && *record.definition == step_definition(step)) return "the secret " + name + " changed";
+      if (!same_secret(name) && *record.definition == step_definition(step))
+        return "the secret " + name + " changed";
     }
     if (*record.definition == step_definition(step)) return "a file that it uses changed";
     return "its recipe changed";
@@ -179,7 +191,7 @@ class StepPlanner {
   std::vector<FieldChange> changes(const ir::Step& step, const StepRecord* record,
                                    const std::string& digest) const {
     std::vector<FieldChange> all;
-    if (record && record->definition && record->digest != digest) {
+    if (record && record->definition && !same_content(step, digest, *record)) {
       all = definition_changes(*record->definition, step_definition(step));
     }
     return all;

@@ -17,6 +17,11 @@ Result<Intent::Kind> intent_kind_from(const std::string& name) {
   return Status(Code::Corrupt, "state: journal: unknown kind '" + name + "'");
 }
 
+std::string resource_text(const Intent& intent) {
+  if (intent.kind == Intent::Kind::Run) return "{}";
+  return resource_to_row_json(intent.resource).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 Result<Intent> read_intent(const Statement& row) {
   Intent intent;
   intent.id = row.integer(0);
@@ -71,14 +76,17 @@ Status SqliteStore::insert_intent(Intent& intent) {
   Result<Statement> row = db_.prepare(
       "INSERT INTO journal (kind, address, token, resource, opened_at, opened_by) VALUES (?, ?, ?, ?, ?, ?)");
   if (!row.ok()) return row.status();
-  std::string resource =
-      intent.kind == Intent::Kind::Run
-          ? "{}"
-          : resource_to_row_json(intent.resource).dump(-1, ' ', false, Json::error_handler_t::replace);
-  row->bind(1, intent_kind_name(intent.kind)).bind(2, intent.address).bind(3, intent.token).bind(4, resource);
+  row->bind(1, intent_kind_name(intent.kind)).bind(2, intent.address).bind(3, intent.token);
+  row->bind(4, resource_text(intent));
   if (Status run = row->bind(5, intent.opened_at).bind(6, lock_id_).run(); !run.ok()) return run;
   intent.id = db_.last_row_id();
   return {};
+}
+
+Status SqliteStore::rewrite_intent(const Intent& intent) {
+  Result<Statement> row = db_.prepare("UPDATE journal SET address = ?, resource = ? WHERE id = ?");
+  if (!row.ok()) return row.status();
+  return row->bind(1, intent.address).bind(2, resource_text(intent)).bind(3, intent.id).run();
 }
 
 Result<Intent> SqliteStore::begin(Intent intent) {

@@ -4,6 +4,8 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include "runtime/base/process.h"
+
 namespace radl {
 
 std::string LockInfo::text() const {

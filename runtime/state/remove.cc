@@ -8,6 +8,7 @@
 #include "runtime/state/folder_turn.h"
 #include "runtime/state/schema.h"
 #include "runtime/state/sqlite_store.h"
+#include "runtime/state/trace.h"
 
 namespace radl {
 
@@ -15,9 +16,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// In the order of their removal. The first one makes it a state; SQLite takes no notice of the others
-// without it.
-constexpr std::array kFiles{"state.db", "state.db-wal", "state.db-shm", "state.db-journal", "lock"};
+// In the order of their removal. Without the first, the second is as good as before; without that, SQLite
+// takes no notice of the others.
+constexpr std::array kFiles{kIdFile, "state.db", "state.db-wal", "state.db-shm", "state.db-journal", "lock"};
 constexpr std::array kFolders{"work", "logs"};
 
 Status remove_files(const std::string& folder) {
@@ -50,6 +51,7 @@ bool only_remains(const std::string& folder) {
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     std::string name = at->path().filename();
+    if (name == kIdFile) return false;
     bool file = std::find(kFiles.begin(), kFiles.end(), name) != kFiles.end();
     bool empty_folder = std::find(kFolders.begin(), kFolders.end(), name) != kFolders.end() &&
                         fs::is_empty(at->path(), error);
@@ -80,7 +82,11 @@ Status remove_state(const std::string& directory, const std::string& name, World
   }
   if (Status gone = remove_files(folder); !gone.ok()) return gone;
   store->reset();
-  if (Status gone = world.files.remove_tree(folder); !gone.ok()) return gone;
+  // Only when it is empty: who waited for the lock may have begun a new state in it, and what else is in it
+  // is somebody's.
+  std::error_code left;
+  fs::remove(folder, left);
+  if (left && left != std::errc::directory_not_empty) return errno_status(left.value(), folder);
   remove_if_empty(directory);
   return {};
 }

@@ -157,8 +157,7 @@ Result<Json> stored_json(const std::string& text, const char* where) {
 }
 
 Result<ResourceKind> resource_kind_from(const std::string& name) {
-  for (ResourceKind kind :
-       {ResourceKind::Key, ResourceKind::Network, ResourceKind::Node, ResourceKind::Volume}) {
+  for (ResourceKind kind : {ResourceKind::Key, ResourceKind::Network, ResourceKind::Node}) {
     if (name == resource_kind_name(kind)) return kind;
   }
   return Status(Code::Corrupt, "state: unknown kind of resource '" + name + "'");

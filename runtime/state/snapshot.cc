@@ -89,6 +89,10 @@ Json to_json(const Snapshot& snapshot) {
           {"outputs", std::move(outputs)}};
 }
 
+std::string infrastructure_tag(const std::string& name, const std::string& lineage) {
+  return name + "-" + lineage.substr(0, 8);
+}
+
 std::string secret_fingerprint(const Snapshot& snapshot, const std::string& secret) {
   return to_hex(hmac_sha256("radl secret " + snapshot.salt, secret)).substr(0, 32);
 }

@@ -49,7 +49,8 @@ struct StepRecord {
   std::vector<std::string> nodes;              // addresses
   std::map<std::string, std::string> made_on;  // address -> resource id that it ran on
   StepStatus status = StepStatus::Done;
-  std::string digest;    // of the step itself: recipe, inputs, files, secrets' fingerprints
+  std::string digest;    // of the step itself: recipe, inputs, files, secrets' fingerprints; empty after a
+                         // `state mv` of what it names: then the definition tells what changed
   std::string revision;  // over the digest and the revisions of the steps before it on its node
   std::shared_ptr<const Json> definition;     // the step as it was, secrets by reference: shows what changed
   std::map<std::string, std::string> inputs;  // value or step that it used -> fingerprint or revision then
@@ -84,6 +85,9 @@ struct Snapshot {
 
 // {"state":1, name, lineage, serial, resources:[..], steps:[..], outputs:[..]}: `radlc show --json`.
 Json to_json(const Snapshot& snapshot);
+
+// What providers tag an infrastructure's things with: unique also among states of the same name.
+std::string infrastructure_tag(const std::string& name, const std::string& lineage);
 
 // HMAC over a secret, salted by the state: tells that it changed, and no more.
 std::string secret_fingerprint(const Snapshot& snapshot, const std::string& secret);

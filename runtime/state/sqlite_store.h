@@ -49,6 +49,9 @@ class SqliteStore : public Store {
   // One transaction: checks that the lock is still ours, does the work, and makes the serial grow.
   Status write(const std::function<Status()>& work);
   Status insert_intent(Intent& intent);
+  Status rewrite_intent(const Intent& intent);  // its names
+  Status delete_step(const std::string& id);
+  Status rename_secret(const std::string& from, const std::string& to);
   Status close_intent(const Intent& intent, const char* outcome);
   Status remove_with_steps(const std::string& address, bool keep_steps);
   Status write_outputs(const std::vector<OutputRecord>& outputs);

@@ -14,6 +14,7 @@
 #include "runtime/state/rows.h"
 #include "runtime/state/schema.h"
 #include "runtime/state/sqlite_store.h"
+#include "runtime/state/trace.h"
 
 namespace radl {
 
@@ -34,17 +35,38 @@ unsigned long long inode_of(const std::string& path) {
 }
 
 // SQLite makes its log files with the mode of the database, so that is made here, private from its first
-// byte.
+// byte. One that is there is never opened beside SQLite: closing it again would drop all locks of this
+// process on it, also those of another connection.
 Status make_private_file(const std::string& path) {
-  int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0) return errno_status(errno, path);
+  int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0) return errno == EEXIST ? Status() : errno_status(errno, path);
   ::close(fd);
   return {};
 }
 
-bool is_there(const std::string& path) {
-  std::error_code error;
-  return fs::exists(path, error) && fs::file_size(path, error) > 0;
+// Bytes of the database; 0 where there is none. An error where that cannot be told: that is not "none".
+Result<unsigned long long> size_of(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) == 0) return static_cast<unsigned long long>(info.st_size);
+  if (errno == ENOENT || errno == ENOTDIR) return 0ULL;
+  int error = errno;
+  return Status(error == EACCES ? Code::Auth : errno_status(error, path).code(),
+                errno_status(error, path).message())
+      .with_hint("look at the owner and mode of the state's folder");
+}
+
+// Fails where the state was lost: there is no database, or an empty one, in a folder that shows that there
+// was one. True: there is something to open.
+Result<bool> has_database(const std::string& folder, const std::string& path) {
+  Result<unsigned long long> size = size_of(path);
+  if (!size.ok()) return size.status();
+  if (*size > 0) return true;
+  std::string found = trace_of_state(folder);
+  if (found.empty()) return false;
+  // Another process may have made it since.
+  size = size_of(path);
+  if (!size.ok()) return size.status();
+  return *size > 0 ? Result<bool>(true) : Result<bool>(lost_state(folder, found));
 }
 
 Status initialise(Database& db, const std::string& name, World& world) {
@@ -65,11 +87,13 @@ Status initialise(Database& db, const std::string& name, World& world) {
   return transaction.commit();
 }
 
-Status bring_up_to_date(Database& db, const std::string& name, OpenMode mode, World& world) {
+Status bring_up_to_date(Database& db, const std::string& folder, const std::string& name, OpenMode mode,
+                        World& world) {
   Result<int> version = state_version(db);
   if (!version.ok()) return version.status();
   if (*version == kStateVersion) return {};
   if (*version == 0) {
+    if (std::string found = trace_of_state(folder); !found.empty()) return lost_state(folder, found);
     return mode == OpenMode::Create ? initialise(db, name, world)
                                     : not_found("there is no state of '" + name + "' yet");
   }
@@ -79,6 +103,18 @@ Status bring_up_to_date(Database& db, const std::string& name, OpenMode mode, Wo
   return migrate(db, *version, kStateVersion, migrations());
 }
 
+Status leave_id(Database& db, const std::string& folder) {
+  Result<std::string> name = read_meta(db, "name"), lineage = read_meta(db, "lineage");
+  if (!name.ok()) return name.status();
+  if (!lineage.ok()) return lineage.status();
+  return write_id(folder, infrastructure_tag(*name, *lineage));
+}
+
+Status no_state(const std::string& directory, const std::string& name) {
+  return Status(Code::NotFound, "there is no state of '" + name + "' in " + directory)
+      .with_hint("`radlc apply` makes it; --state names another place");
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Store>> Store::open(const std::string& directory, const std::string& name,
@@ -86,9 +122,10 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& directory, const s
   if (Status fine = check_name(name); !fine.ok()) return fine;
   std::string folder = directory + "/" + name;
   std::string path = folder + "/state.db";
-  if (mode != OpenMode::Create && !is_there(path)) {
-    return Status(Code::NotFound, "there is no state of '" + name + "' in " + directory)
-        .with_hint("`radlc apply` makes it; --state names another place");
+  if (mode != OpenMode::Create) {
+    Result<bool> there = has_database(folder, path);
+    if (!there.ok()) return there.status();
+    if (!*there) return no_state(directory, name);
   }
   bool writable = mode != OpenMode::Read;
   if (writable) {
@@ -100,6 +137,7 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& directory, const s
   // is one at a time: a lock on the folder, gone with this call (or this process).
   FolderTurn turn(writable ? folder : "");
   if (writable) {
+    if (Result<bool> there = has_database(folder, path); !there.ok()) return there.status();
     for (const std::string& made : {folder + "/work", folder + "/logs"}) {
       if (Status status = make_directories(made, 0700); !status.ok()) return status;
     }
@@ -110,7 +148,11 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& directory, const s
   if (writable && db->read_only()) {
     return Status(Code::Auth, path + " is read-only").with_hint("look at its owner and mode");
   }
-  if (Status ready = bring_up_to_date(*db, name, mode, world); !ready.ok()) return std::move(ready).at(path);
+  if (Status ready = bring_up_to_date(*db, folder, name, mode, world); !ready.ok())
+    return std::move(ready).at(path);
+  if (writable) {
+    if (Status left = leave_id(*db, folder); !left.ok()) return left;
+  }
   return std::unique_ptr<Store>(std::make_unique<SqliteStore>(std::move(*db), folder, world, writable));
 }
 
@@ -244,7 +286,15 @@ Status SqliteStore::put_resource(const ResourceRecord& record) {
 }
 
 Status SqliteStore::remove_resource(const std::string& address) {
-  return write([&] { return remove_with_steps(address, false); });
+  return write([&]() -> Status {
+    // Else the next run would go on with what was begun on it: destroy it, or put its record back.
+    Result<Statement> row = db_.prepare(
+        "UPDATE journal SET closed_at = ?, outcome = 'forgotten' "
+        "WHERE closed_at IS NULL AND address = ? AND kind IN ('update', 'destroy')");
+    if (!row.ok()) return row.status();
+    if (Status run = row->bind(1, world_.clock.wall_seconds()).bind(2, address).run(); !run.ok()) return run;
+    return remove_with_steps(address, false);
+  });
 }
 
 Status SqliteStore::remove_with_steps(const std::string& address, bool keep_steps) {
@@ -260,11 +310,7 @@ Status SqliteStore::remove_with_steps(const std::string& address, bool keep_step
 }
 
 Status SqliteStore::forget_step(const std::string& id) {
-  return write([&]() -> Status {
-    Result<Statement> row = db_.prepare("DELETE FROM steps WHERE id = ?");
-    if (!row.ok()) return row.status();
-    return row->bind(1, id).run();
-  });
+  return write([&] { return delete_step(id); });
 }
 
 Status SqliteStore::write_outputs(const std::vector<OutputRecord>& outputs) {

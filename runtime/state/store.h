@@ -3,6 +3,7 @@
 //   DIRECTORY/            .radl beside the source file, or --state; mode 0700
 //     NAME/               one infrastructure
 //       state.db          snapshot, journal, history, lock
+//       id                shows that there is a state: NAME-LINEAGE, as providers tag what is made
 //       lock              held by the process that owns the lock
 //       work/             the provider's own files (Context::work_directory)
 //       logs/             full logs of steps
@@ -65,7 +66,8 @@ enum class OpenMode {
 
 class Store {
  public:
-  // Invalid: written by a newer radlc; Corrupt: not a state of radlc, or damaged; Auth: no permission.
+  // Invalid: written by a newer radlc; Corrupt: not a state of radlc, or damaged, or lost (the folder shows
+  // that there was one); Auth: no permission. None of these is ever started over.
   static Result<std::unique_ptr<Store>> open(const std::string& directory, const std::string& name,
                                              OpenMode mode, World& world);
   virtual ~Store() = default;
@@ -96,11 +98,13 @@ class Store {
   virtual Status finish_destroy(const Intent& intent, bool keep_steps) = 0;
   virtual Status finish_run(const Intent& intent, const StepRecord& record) = 0;
   virtual Status put_resource(const ResourceRecord& record) = 0;
-  virtual Status remove_resource(
-      const std::string& address) = 0;  // and the records of steps that are only on it
+  // Forgets it, the records of steps that are only on it, and what an interrupted run had begun on it.
+  virtual Status remove_resource(const std::string& address) = 0;
   virtual Status forget_step(const std::string& id) = 0;
-  virtual Status move(const std::string& from,
-                      const std::string& to) = 0;  // a resource, or a system "a" -> "b"
+  // Renames a resource, or a system "a" -> "b", wherever the state names it: also in what its steps depend on
+  // and in what an interrupted run had begun. Exists, NotFound; Invalid for a name that such a thing cannot
+  // have.
+  virtual Status move(const std::string& from, const std::string& to) = 0;
   // The end of a run: outputs, secrets' fingerprints, sources, and a line of history.
   virtual Status close_run(const std::vector<OutputRecord>& outputs,
                            const std::map<std::string, std::string>& secrets,
@@ -112,7 +116,7 @@ class Store {
   virtual std::string path() const = 0;  // of state.db
 };
 
-// The names of the infrastructures that have a state in `directory`, sorted.
+// The names of the infrastructures that have a state in `directory`, or had one and lost it, sorted.
 Result<std::vector<std::string>> list_states(const std::string& directory);
 // ".radl" in the folder of the source file.
 std::string default_state_directory(const std::string& source_path);

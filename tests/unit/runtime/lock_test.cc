@@ -6,6 +6,7 @@
 
 #include <thread>
 
+#include "runtime/base/process.h"
 #include "runtime/state/database.h"
 #include "runtime/state/lock.h"
 #include "runtime/state/store.h"

@@ -229,6 +229,140 @@ TEST_F(StoreTest, ACrashBeforeTheTablesWereMadeIsNoState) {
   EXPECT_TRUE(open(OpenMode::Create).ok());
 }
 
+class LostState : public StoreTest {
+ protected:
+  LostState() {
+    std::unique_ptr<Store> store = locked();
+    EXPECT_TRUE(store->put_resource(node("worker[1]")).ok());
+    tag = infrastructure_tag("demo", store->snapshot()->lineage);
+  }
+  void remove_database() {
+    for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(database() + end);
+  }
+  void expect_refused() {
+    for (OpenMode mode : {OpenMode::Read, OpenMode::Write, OpenMode::Create}) {
+      Status status = open(mode).status();
+      EXPECT_EQ(status.code(), Code::Corrupt) << static_cast<int>(mode) << ": " << status.text();
+      EXPECT_NE(status.hint().find("backup"), std::string::npos) << status.text();
+    }
+    ASSERT_TRUE(sweep_unmade_states(directory()).ok());
+    EXPECT_EQ(*list_states(directory()), std::vector<std::string>{"demo"})
+        << "destroy finds it and says so too";
+  }
+  std::string tag;
+};
+
+TEST_F(LostState, AMissingDatabaseIsNotStartedOver) {
+  remove_database();
+  expect_refused();
+  EXPECT_FALSE(std::filesystem::exists(database()));
+  EXPECT_NE(open().status().message().find(tag), std::string::npos) << "what the providers know it as";
+}
+
+TEST_F(LostState, AnEmptyDatabaseIsNotStartedOver) {
+  remove_database();
+  ASSERT_TRUE(write_file_atomic(database(), "").ok());
+  expect_refused();
+}
+
+TEST_F(LostState, ADatabaseWithoutTablesIsNotStartedOver) {
+  remove_database();
+  sql("PRAGMA journal_mode=WAL; CREATE TABLE x (a); DROP TABLE x;");
+  ASSERT_GT(std::filesystem::file_size(database()), 0u);
+  expect_refused();
+}
+
+TEST_F(LostState, FilesOfNodesShowItAsWellAsTheIdDoes) {
+  ASSERT_TRUE(make_directories(directory() + "/demo/work/nodes").ok());
+  std::filesystem::remove(directory() + "/demo/id");
+  remove_database();
+  expect_refused();
+  std::filesystem::remove(directory() + "/demo/lock");
+  EXPECT_EQ(open().status().code(), Code::Corrupt);
+}
+
+TEST_F(LostState, TheDatabaseFromABackupIsAsGoodAsBefore) {
+  std::string whole = *read_file(database());
+  remove_database();
+  EXPECT_FALSE(open().ok());
+  ASSERT_TRUE(write_file_atomic(database(), whole, 0600).ok());
+  EXPECT_EQ((*open())->snapshot()->resources.count("worker[1]"), 1u);
+}
+
+// As a kill between the tables and the id, or between the id's removal and the state's, leaves it.
+TEST_F(LostState, AMissingIdIsWrittenAgain) {
+  std::filesystem::remove(directory() + "/demo/id");
+  ASSERT_TRUE(open(OpenMode::Read).ok());
+  ASSERT_TRUE(open(OpenMode::Write).ok());
+  EXPECT_EQ(*read_file(directory() + "/demo/id"), tag + "\n");
+  remove_database();
+  expect_refused();
+}
+
+TEST_F(LostState, AFolderThatMayNotBeReadIsNotTakenForNone) {
+  if (::getuid() != 0) GTEST_SKIP() << "needs to become somebody else";
+  ::chmod(folder.path().c_str(), 0755);
+  ::chmod(directory().c_str(), 0755);
+  pid_t child = ::fork();
+  if (child == 0) {
+    if (::setuid(65534) != 0) ::_exit(9);
+    ::_exit(open(OpenMode::Read).status().code() == Code::Auth ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+// Another process that opens the database and closes it again when told to; as the last one that has it open
+// it would remove the log. Begun before this process opens it: SQLite's own record of locks must not be
+// inherited.
+class OtherProcess {
+ public:
+  explicit OtherProcess(const std::string& path) {
+    EXPECT_EQ(::pipe(pipe_), 0);
+    child_ = ::fork();
+    if (child_ != 0) return;
+    char go = 0;
+    if (::read(pipe_[0], &go, 1) != 1) ::_exit(9);
+    sqlite3* db = nullptr;
+    bool fine = sqlite3_open(path.c_str(), &db) == SQLITE_OK;
+    auto count = [](void* rows, int, char** row, char**) {
+      return *static_cast<int*>(rows) = std::atoi(row[0]), 0;
+    };
+    int rows = 0;
+    fine = fine && sqlite3_exec(db, "SELECT count(*) FROM resources", count, &rows, nullptr) == SQLITE_OK;
+    sqlite3_close(db);
+    ::_exit(fine ? rows : 8);
+  }
+  // How many resources it saw.
+  int run() {
+    EXPECT_EQ(::write(pipe_[1], "g", 1), 1);
+    int status = 0;
+    ::waitpid(child_, &status, 0);
+    return WEXITSTATUS(status);
+  }
+  ~OtherProcess() {
+    ::close(pipe_[0]);
+    ::close(pipe_[1]);
+  }
+
+ private:
+  int pipe_[2] = {-1, -1};
+  pid_t child_ = -1;
+};
+
+// POSIX locks of a process on a file are gone when it closes any of its descriptors of that file.
+TEST_F(StoreTest, ASecondOpeningInOneProcessKeepsTheFirstOnesLocks) {
+  OtherProcess one(database()), two(database());
+  std::unique_ptr<Store> first = locked();
+  ASSERT_TRUE(first->put_resource(node("worker[0]")).ok());
+  ASSERT_TRUE(open().ok());
+  EXPECT_EQ(one.run(), 1);
+  EXPECT_TRUE(std::filesystem::exists(database() + "-wal")) << "another process took itself for the last one";
+  ASSERT_TRUE(first->put_resource(node("worker[1]")).ok());
+  EXPECT_EQ(two.run(), 2);
+}
+
 TEST_F(StoreTest, NamesThatLeaveTheFolderAreRefused) {
   for (const char* name : {"", ".", "..", "a/b", "../x"}) {
     EXPECT_EQ(open(OpenMode::Create, name).status().code(), Code::Invalid) << name;

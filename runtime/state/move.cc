@@ -1,0 +1,200 @@
+// `radlc state mv`: a resource, or a system, under a new name wherever the state names it.
+#include <algorithm>
+
+#include "runtime/state/rows.h"
+#include "runtime/state/sqlite_store.h"
+
+namespace radl {
+
+namespace {
+
+// What `state mv FROM TO` makes of the names in a state.
+class Renaming {
+ public:
+  Renaming(const std::string& from, const std::string& to) : from_(from), to_(to) {}
+
+  // "worker" -> "trainer" renames worker[0], worker[1], ...; "worker[0]" -> "old[3]" that one only.
+  std::string address(const std::string& address) const {
+    if (address == from_) return to_;
+    bool of_system = from_.find('[') == std::string::npos && address.size() > from_.size() &&
+                     address.compare(0, from_.size(), from_) == 0 && address[from_.size()] == '[';
+    return of_system ? to_ + address.substr(from_.size()) : address;
+  }
+
+  // "worker[0]/tools"; also the name of a secret that such a step makes, which begins with it.
+  std::string step(const std::string& id) const {
+    size_t slash = id.find('/');
+    bool of_node = slash != std::string::npos && slash > 0 && id[slash - 1] == ']';
+    return of_node ? address(id.substr(0, slash)) + id.substr(slash) : id;
+  }
+
+  // What a step depends on: the id of a step, or a value, "worker[0].private_ip".
+  std::string input(const std::string& name) const {
+    if (name.find('/') != std::string::npos) return step(name);
+    size_t dot = name.rfind('.');
+    return dot == std::string::npos ? name : address(name.substr(0, dot)) + name.substr(dot);
+  }
+
+  Json value(const Json& value) const {
+    if (ir::is_unknown(value)) return ir::unknown(input(value.at("$unknown").get<std::string>()));
+    if (ir::is_secret(value)) return ir::secret(step(value.at("$secret").get<std::string>()));
+    if (!value.is_structured()) return value;
+    Json renamed = value;
+    for (auto at = renamed.begin(); at != renamed.end(); ++at) *at = this->value(*at);
+    return renamed;
+  }
+
+  // Names of nodes stand as plain text in a training's cluster alone.
+  Json definition(const Json& before) const {
+    Json renamed = value(before);
+    auto training = renamed.find("training");
+    if (training == renamed.end() || !training->is_object() || !training->contains("cluster")) return renamed;
+    for (Json& role : (*training)["cluster"]) {
+      for (Json& node : role) {
+        if (node.is_string()) node = address(node.get<std::string>());
+      }
+    }
+    return renamed;
+  }
+
+  // True when anything in it is called otherwise now.
+  bool apply(ResourceRecord& record) const {
+    std::string before = record.address;
+    record.address = address(before);
+    bool changed = record.address != before;
+    if (changed && record.kind == ResourceKind::Node) set_place(record);
+    for (std::string& need : record.needs) {
+      std::string now = address(need);
+      changed |= now != need;
+      need = std::move(now);
+    }
+    return changed;
+  }
+
+  bool apply(StepRecord& record) const {
+    StepRecord now = record;
+    now.id = step(record.id);
+    for (std::string& node : now.nodes) node = address(node);
+    now.made_on.clear();
+    for (const auto& [node, made] : record.made_on) now.made_on[address(node)] = made;
+    now.inputs.clear();
+    for (const auto& [name, was] : record.inputs) now.inputs[input(name)] = was;
+    if (record.definition) {
+      Json renamed = definition(*record.definition);
+      // Its digest was over the old names and is no use any more: the definition tells whether it changed.
+      if (renamed != *record.definition) now.digest.clear();
+      now.definition = std::make_shared<const Json>(std::move(renamed));
+    }
+    bool changed = now.id != record.id || now.nodes != record.nodes || now.inputs != record.inputs ||
+                   now.digest != record.digest;
+    record = std::move(now);
+    return changed;
+  }
+
+  // Invalid: the new name is none for such a thing.
+  Status check(const ResourceRecord& moved) const {
+    bool fits = moved.kind == ResourceKind::Network ? moved.address.starts_with("network.")
+                : moved.kind == ResourceKind::Key   ? moved.address.starts_with("key.")
+                                                    : is_node_address(moved.address);
+    if (fits) return {};
+    return Status(Code::Invalid,
+                  "'" + moved.address + "' is no address of a " + std::string(resource_kind_name(moved.kind)))
+        .with_hint(
+            "nodes are moved one by one ('worker[0]' to 'trainer[0]') or with their whole system ('worker' "
+            "to "
+            "'trainer')");
+  }
+
+ private:
+  static bool is_node_address(const std::string& address) {
+    size_t open = address.find('[');
+    if (open == 0 || open == std::string::npos || address.back() != ']') return false;
+    std::string digits = address.substr(open + 1, address.size() - open - 2);
+    return !digits.empty() && digits.size() < 10 &&
+           digits.find_first_not_of("0123456789") == std::string::npos;
+  }
+
+  // Splits "worker[3]".
+  static void set_place(ResourceRecord& record) {
+    size_t open = record.address.find('[');
+    record.system = record.address.substr(0, open);
+    record.ordinal = open == std::string::npos ? 0 : std::atoi(record.address.c_str() + open + 1);
+  }
+
+  std::string from_, to_;
+};
+
+}  // namespace
+
+Status SqliteStore::move(const std::string& from, const std::string& to) {
+  Result<Snapshot> before = snapshot();
+  if (!before.ok()) return before.status();
+  Renaming renaming(from, to);
+  std::vector<std::pair<std::string, ResourceRecord>> resources;
+  bool found = false;
+  for (const auto& [address, record] : before->resources) {
+    ResourceRecord moved = record;
+    if (!renaming.apply(moved)) continue;
+    if (moved.address != address) {
+      found = true;
+      if (Status fits = renaming.check(moved); !fits.ok()) return fits;
+      if (before->resources.count(moved.address))
+        return {Code::Exists, "the state has a '" + moved.address + "' already"};
+    }
+    resources.emplace_back(address, std::move(moved));
+  }
+  std::vector<std::pair<std::string, StepRecord>> steps;
+  for (const auto& [id, record] : before->steps) {
+    StepRecord moved = record;
+    if (renaming.apply(moved)) steps.emplace_back(id, std::move(moved));
+  }
+  // What an interrupted run had begun is found under the new name too.
+  Result<std::vector<Intent>> intents = open_intents();
+  if (!intents.ok()) return intents.status();
+  std::erase_if(*intents, [&](Intent& intent) {
+    bool renamed = renaming.apply(intent.resource);
+    found |= renamed && intent.kind == Intent::Kind::Create;
+    std::string now =
+        intent.kind == Intent::Kind::Run ? renaming.step(intent.address) : renaming.address(intent.address);
+    renamed |= now != intent.address;
+    intent.address = std::move(now);
+    return !renamed;
+  });
+  if (!found) return not_found("the state has no '" + from + "'");
+  return write([&]() -> Status {
+    for (const auto& [address, record] : resources) {
+      if (Status gone = remove_with_steps(address, true); !gone.ok()) return gone;
+    }
+    for (const auto& [address, record] : resources) {
+      if (Status put = write_resource(db_, record); !put.ok()) return put;
+    }
+    for (const auto& [id, record] : steps) {
+      if (Status gone = delete_step(id); !gone.ok()) return gone;
+    }
+    for (const auto& [id, record] : steps) {
+      if (Status put = write_step(db_, record); !put.ok()) return put;
+    }
+    for (const auto& [name, fingerprint] : before->secrets) {
+      if (Status put = rename_secret(name, renaming.step(name)); !put.ok()) return put;
+    }
+    for (const Intent& intent : *intents) {
+      if (Status put = rewrite_intent(intent); !put.ok()) return put;
+    }
+    return {};
+  });
+}
+
+Status SqliteStore::delete_step(const std::string& id) {
+  Result<Statement> row = db_.prepare("DELETE FROM steps WHERE id = ?");
+  if (!row.ok()) return row.status();
+  return row->bind(1, id).run();
+}
+
+Status SqliteStore::rename_secret(const std::string& from, const std::string& to) {
+  if (from == to) return {};
+  Result<Statement> row = db_.prepare("UPDATE OR REPLACE secrets SET name = ? WHERE name = ?");
+  if (!row.ok()) return row.status();
+  return row->bind(1, to).bind(2, from).run();
+}
+
+}  // namespace radl
