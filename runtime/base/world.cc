@@ -44,11 +44,6 @@ class RealFiles : public Files {
   }
 };
 
-class RealProcesses : public Processes {
- public:
-  Result<ProcessResult> run(const ProcessRequest& request) override { return run_process(request); }
-};
-
 class RealRandom : public Random {
  public:
   std::string bytes(size_t count) override { return random_bytes(count); }
@@ -59,9 +54,8 @@ class RealRandom : public Random {
 World& real_world() {
   static RealClock clock;
   static RealFiles files;
-  static RealProcesses processes;
   static RealRandom random;
-  static World world{clock, files, processes, random};
+  static World world{clock, files, random};
   return world;
 }
 

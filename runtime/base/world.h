@@ -8,7 +8,6 @@
 #include <string>
 
 #include "common/status.h"
-#include "runtime/base/process.h"
 
 namespace radl {
 
@@ -31,12 +30,6 @@ class Files {
   virtual Status remove_tree(const std::string& path) = 0;  // ok when it is not there
 };
 
-class Processes {
- public:
-  virtual ~Processes() = default;
-  virtual Result<ProcessResult> run(const ProcessRequest& request) = 0;
-};
-
 class Random {
  public:
   virtual ~Random() = default;
@@ -46,7 +39,6 @@ class Random {
 struct World {
   Clock& clock;
   Files& files;
-  Processes& processes;
   Random& random;
 };
 

@@ -3,7 +3,7 @@
 
 #include "common/new_file.h"
 #include "compiler/tools/graph/graph.h"
-#include "runtime/base/world.h"
+#include "runtime/base/process.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/project.h"
 

@@ -12,50 +12,42 @@
 namespace radl::cli {
 namespace {
 
-class RealMachinery : public Machinery {
- public:
-  RealMachinery(const Session&, const RunOptions& options)
-      : options_(options), local_(local::make_provider()) {
-    providers_.by_name["local"] = local_.get();
-    providers_.fallback = options.provider;
-  }
-
-  const ProviderSet& providers() const override { return providers_; }
-
-  Run run() override {
-    Run run;
-    run.world = &real_world();
-    run.providers = &providers_;
-    run.runners = {{ir::StepKind::Native, native_.get()},
-                   {ir::StepKind::Ansible, ansible_.get()},
-                   {ir::StepKind::CloudInit, cloud_init_.get()},
-                   {ir::StepKind::Training, training_.get()}};
-    run.connect = connect;
-    run.options.parallelism = options_.parallelism;
-    return run;
-  }
-
- private:
-  // One login; the executor repeats it while the node boots.
-  static Result<std::unique_ptr<Remote>> connect(const ir::Node&, const Json& attributes,
-                                                 const Context& context) {
-    auto target = ssh::target_of(attributes);
-    if (!target.ok()) return std::move(target).status();
-    std::unique_ptr<Remote> remote = ssh::make_remote(*target, context.log);
-    ssh::Patience patience{context.deadline, context.cancelled};
-    if (Status reached = ssh::wait_until_reachable(*remote, patience, context.log); !reached.ok())
-      return reached;
-    return remote;
-  }
-
-  RunOptions options_;
-  std::unique_ptr<Provider> local_;
-  std::unique_ptr<StepRunner> native_ = make_native_runner(), ansible_ = make_ansible_runner(),
-                              cloud_init_ = make_cloud_init_runner(), training_ = make_training_runner();
-  ProviderSet providers_;
-};
+// One login; the executor repeats it while the node boots.
+Result<std::unique_ptr<Remote>> connect(const ir::Node&, const Json& attributes, const Context& context) {
+  auto target = ssh::target_of(attributes);
+  if (!target.ok()) return std::move(target).status();
+  std::unique_ptr<Remote> remote = ssh::make_remote(*target, context.log);
+  ssh::Patience patience{context.deadline, context.cancelled};
+  if (Status reached = ssh::wait_until_reachable(*remote, patience, context.log); !reached.ok())
+    return reached;
+  return remote;
+}
 
 }  // namespace
+
+Machinery::Machinery(const RunOptions& options)
+    : options_(options),
+      local_(local::make_provider()),
+      native_(make_native_runner()),
+      ansible_(make_ansible_runner()),
+      cloud_init_(make_cloud_init_runner()),
+      training_(make_training_runner()) {
+  providers_.by_name["local"] = local_.get();
+  providers_.fallback = options.provider;
+}
+
+Run Machinery::run() {
+  Run run;
+  run.world = &real_world();
+  run.providers = &providers_;
+  run.runners = {{ir::StepKind::Native, native_.get()},
+                 {ir::StepKind::Ansible, ansible_.get()},
+                 {ir::StepKind::CloudInit, cloud_init_.get()},
+                 {ir::StepKind::Training, training_.get()}};
+  run.connect = connect;
+  run.options.parallelism = options_.parallelism;
+  return run;
+}
 
 void add_run_options(CLI::App& command, RunOptions& options) {
   command.add_option("--provider", options.provider, "where nodes go that name no cloud")
@@ -74,8 +66,8 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->check(CLI::NonNegativeNumber);
 }
 
-Result<std::unique_ptr<Machinery>> make_machinery(const Session& session, const RunOptions& options) {
-  auto machinery = std::make_unique<RealMachinery>(session, options);
+Result<std::unique_ptr<Machinery>> make_machinery(const RunOptions& options) {
+  auto machinery = std::make_unique<Machinery>(options);
   const auto& known = machinery->providers().by_name;
   if (!known.count(options.provider)) {
     std::vector<std::string> names;
@@ -88,7 +80,7 @@ Result<std::unique_ptr<Machinery>> make_machinery(const Session& session, const 
     return Status(Code::Invalid, "there is no provider " + options.provider + "; there are: " + list)
         .with_hint(near.empty() ? "" : "did you mean " + near + "?");
   }
-  return std::unique_ptr<Machinery>(std::move(machinery));
+  return machinery;
 }
 
 }  // namespace radl::cli

@@ -24,14 +24,20 @@ void add_run_options(CLI::App& command, RunOptions& options);
 
 class Machinery {
  public:
-  virtual ~Machinery() = default;
-  virtual const ProviderSet& providers() const = 0;
+  explicit Machinery(const RunOptions& options);
+  const ProviderSet& providers() const { return providers_; }
   // A Run with providers, runners, connector, world and options set; the caller adds store, program, secrets
   // and sinks.
-  virtual Run run() = 0;
+  Run run();
+
+ private:
+  RunOptions options_;
+  std::unique_ptr<Provider> local_;
+  std::unique_ptr<StepRunner> native_, ansible_, cloud_init_, training_;
+  ProviderSet providers_;
 };
 
 // Invalid for an unknown provider (with the nearest name).
-Result<std::unique_ptr<Machinery>> make_machinery(const Session& session, const RunOptions& options);
+Result<std::unique_ptr<Machinery>> make_machinery(const RunOptions& options);
 
 }  // namespace radl::cli

@@ -4,7 +4,8 @@
 #include <condition_variable>
 #include <mutex>
 #include <set>
-#include <thread>
+
+#include "common/guarded.h"
 
 namespace radl {
 
@@ -15,34 +16,50 @@ class Scheduler {
   explicit Scheduler(const Schedule& schedule)
       : schedule_(schedule), queue_(schedule.dag, schedule.tolerant), seen_(schedule.dag.size()) {}
 
-  std::vector<Dag::Id> run() {
+  Scheduled run() {
     size_t wanted = std::min<size_t>(std::max(schedule_.parallelism, 1), schedule_.dag.size());
     {
       std::lock_guard guard(mutex_);
       pass_barriers();
     }
-    std::vector<std::thread> threads;
-    for (size_t i = 0; i < wanted; ++i) threads.emplace_back([this] { work(); });
-    for (std::thread& thread : threads) thread.join();
-    std::vector<Dag::Id> never;
-    for (Dag::Id id = 0; id < seen_.size(); ++id) {
-      if (!seen_[id]) never.push_back(id);
+    {
+      Threads threads;
+      for (size_t i = 1; i < wanted; ++i) {
+        if (!threads.start([this] { work(); }).ok()) break;
+      }
+      work();
     }
-    return never;
+    Scheduled result;
+    result.status = std::move(broken_);
+    for (Dag::Id id = 0; id < seen_.size(); ++id) {
+      if (!seen_[id]) result.never.push_back(id);
+    }
+    return result;
   }
 
  private:
   void work() {
     std::unique_lock lock(mutex_);
+    // What throws here is the scheduling itself: then nothing more is started.
+    Status worked = guarded([&]() -> Status { return work(lock); });
+    if (!lock.owns_lock()) lock.lock();
+    if (!worked.ok() && broken_.ok()) broken_ = std::move(worked);
+    changed_.notify_all();
+  }
+
+  Status work(std::unique_lock<std::mutex>& lock) {
     while (true) {
-      if (queue_.done()) break;
-      bool stopping = schedule_.stop();
-      if (stopping && queue_.running() == 0) break;
+      if (queue_.done()) return {};
+      bool stopping = !broken_.ok() || schedule_.stop();
+      if (stopping && running_ == 0) return {};
       Dag::Id id = 0;
       if (!stopping && take_next(id)) {
+        ++running_;
         lock.unlock();
-        bool ok = schedule_.run(id);
+        bool ok = false;
+        (void)guarded([&]() -> Status { return ok = schedule_.run(id), Status(); });
         lock.lock();
+        --running_;
         finish(id, ok);
         changed_.notify_all();
         continue;
@@ -50,7 +67,6 @@ class Scheduler {
       // Woken by whoever ends; now and then by itself, because a signal handler cannot wake it.
       changed_.wait_for(lock, std::chrono::milliseconds(100));
     }
-    changed_.notify_all();
   }
 
   bool take_next(Dag::Id& id) {
@@ -85,7 +101,7 @@ class Scheduler {
     for (bool again = true; again;) {
       again = false;
       for (Dag::Id id : queue_.ready()) {
-        if (!schedule_.tolerant[id]) continue;
+        if (!schedule_.barrier[id]) continue;
         queue_.take(id);
         queue_.finished(id);
         seen_[id] = true;
@@ -96,6 +112,8 @@ class Scheduler {
   }
 
   const Schedule& schedule_;
+  Status broken_;
+  size_t running_ = 0;
   ReadyQueue queue_;
   std::vector<bool> seen_;
   std::set<std::string> held_;
@@ -105,7 +123,7 @@ class Scheduler {
 
 }  // namespace
 
-std::vector<Dag::Id> run_schedule(const Schedule& schedule) {
+Scheduled run_schedule(const Schedule& schedule) {
   if (schedule.dag.size() == 0) return {};
   return Scheduler(schedule).run();
 }

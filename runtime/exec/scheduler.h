@@ -6,13 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "common/status.h"
 #include "runtime/graph/dag.h"
 
 namespace radl {
 
 struct Schedule {
   const Dag& dag;
-  std::vector<bool> tolerant;  // see ReadyQueue; these are over as soon as they are free
+  std::vector<bool> tolerant;  // see ReadyQueue
+  std::vector<bool> barrier;   // over as soon as they are free; `run` is not called for them
   int parallelism = 1;
   std::function<std::vector<std::string>(Dag::Id)> exclusive;  // names that only one running vertex may hold
   std::function<bool(Dag::Id)> run;                            // on some thread; false: it failed
@@ -20,8 +22,12 @@ struct Schedule {
   std::function<bool()> stop;                           // true: nothing more is started
 };
 
-// Returns when nothing runs and nothing more can be started; the vertices that were never started because of
-// `stop`.
-std::vector<Dag::Id> run_schedule(const Schedule& schedule);
+struct Scheduled {
+  std::vector<Dag::Id> never;  // not started: because of `stop`, or of `status`
+  Status status;               // Quota: there was not even the memory to go on; what ran was waited for
+};
+// Returns when nothing runs and nothing more can be started. What `run` throws is taken for its failure; it
+// had better catch it itself, to tell which. Fewer threads than asked for are used where no more can be had.
+Scheduled run_schedule(const Schedule& schedule);
 
 }  // namespace radl

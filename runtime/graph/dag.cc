@@ -34,19 +34,6 @@ std::vector<Dag::Id> Dag::find_cycle() const {
   return std::move(cycles.front());
 }
 
-std::set<Dag::Id> Dag::dependents(Id node) const {
-  std::set<Id> found;
-  std::vector<Id> open{node};
-  while (!open.empty()) {
-    Id at = open.back();
-    open.pop_back();
-    for (Id next : after_[at]) {
-      if (found.insert(next).second) open.push_back(next);
-    }
-  }
-  return found;
-}
-
 double Dag::longest_path(const std::function<double(Id)>& cost, std::vector<double>* starts) const {
   std::vector<double> start(size(), 0);
   double longest = 0;

@@ -26,8 +26,6 @@ class Dag {
   std::vector<Id> topological_order() const;
   // One cycle as a list of nodes, each waiting for the one before it; empty when there is none.
   std::vector<Id> find_cycle() const;
-  // Everything that waits for `node`, directly or not.
-  std::set<Id> dependents(Id node) const;
   // The longest path's weight: cost(node) each; and when each node starts on it, if `starts` is given.
   double longest_path(const std::function<double(Id)>& cost, std::vector<double>* starts = nullptr) const;
 
@@ -42,7 +40,7 @@ class Dag {
 // What may start now. Pure: knows neither threads nor what a node stands for.
 class ReadyQueue {
  public:
-  // A tolerant node (a barrier) waits for the end of what comes before it; any other for its success.
+  // A tolerant node waits for the end of what comes before it; any other for its success.
   explicit ReadyQueue(const Dag& dag, std::vector<bool> tolerant = {});
   // The free nodes, smallest id first; they stay until taken.
   const std::set<Dag::Id>& ready() const { return ready_; }
@@ -52,7 +50,6 @@ class ReadyQueue {
   // up.
   std::vector<Dag::Id> failed(Dag::Id node);
   bool done() const { return open_ == 0; }  // every node is finished or given up
-  size_t running() const { return running_; }
 
  private:
   enum class Mark : char { Waiting, Ready, Running, Done, GivenUp };
@@ -62,7 +59,7 @@ class ReadyQueue {
   std::vector<size_t> missing_;
   std::vector<Mark> marks_;
   std::set<Dag::Id> ready_;
-  size_t open_, running_ = 0;
+  size_t open_;
 };
 
 }  // namespace radl

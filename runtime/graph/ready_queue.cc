@@ -25,7 +25,6 @@ void ReadyQueue::take(Dag::Id node) {
   assert(marks_[node] == Mark::Ready);
   ready_.erase(node);
   marks_[node] = Mark::Running;
-  ++running_;
 }
 
 // One that is over, well or not: whoever waited for it and for nothing else is free.
@@ -41,13 +40,11 @@ void ReadyQueue::ended(Dag::Id node) {
 
 void ReadyQueue::finished(Dag::Id node) {
   assert(marks_[node] == Mark::Running);
-  --running_;
   marks_[node] = Mark::Done;
   ended(node);
 }
 
 std::vector<Dag::Id> ReadyQueue::failed(Dag::Id node) {
-  if (marks_[node] == Mark::Running) --running_;
   ready_.erase(node);
   marks_[node] = Mark::GivenUp;
   std::vector<Dag::Id> given_up, over{node};

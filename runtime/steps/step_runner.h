@@ -28,7 +28,7 @@ struct NodeHandle {
 
 struct StepEvent {
   std::string step, node;
-  std::string kind;  // "task", "output", "progress", "metric"
+  std::string kind;  // "task", "output", "metric"
   Json data;
 };
 

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <thread>
 
 #include "common/digest.h"
 #include "runtime/steps/dataset.h"
@@ -255,33 +254,41 @@ class TrainingRun {
   // Until the chief has ended, or the training cannot go on.
   Status follow() {
     std::atomic<bool> over{false};
-    std::vector<std::thread> followers;
+    Threads followers;
     for (size_t i = 0; i < nodes_.size(); ++i) {
       if (tasks_of(i).empty()) continue;
-      followers.emplace_back([&, i] {
-        Status lost = members_[i]->follow(
-            tasks_of(i),
-            {.on_line = [&, i](const std::string& line) { on_line(i, line); },
-             .on_end = [&, i](const std::string& file, int exit) { return on_end(i, file, exit); },
-             .restart = [&, i](const auto& files) { return start_again(i, files); },
-             .stop = [&] { return over.load(); }});
-        if (lost.ok()) return;
-        std::lock_guard lock(state_);
-        for (const auto& task : tasks_of(i)) ends_.try_emplace(task.file(), -1);
-        lost_ = std::move(lost);
-        news_.notify_all();
-      });
+      Status started = followers.start([&, i] { follow(i, over); });
+      if (!started.ok()) given_up(i, std::move(started));
     }
-    Status result = wait_for_end();
+    Status result = guarded([&] { return wait_for_end(); });
     restarts_->end();
     if (!result.ok()) stop_all(result.code() == Code::Cancelled ? "TERM" : "KILL");
     // When the chief has ended well the others do so by themselves.
     if (result.ok() || result.code() == Code::Cancelled)
       wait_for_all(result.ok() ? kAfterChief : kAfterCancel);
     over = true;
-    for (auto& follower : followers) follower.join();
+    followers.join();
     stop_all("KILL");
     return result;
+  }
+
+  void follow(size_t i, const std::atomic<bool>& over) {
+    Status lost = guarded([&] {
+      return members_[i]->follow(
+          tasks_of(i), {.on_line = [&, i](const std::string& line) { on_line(i, line); },
+                        .on_end = [&, i](const std::string& file, int exit) { return on_end(i, file, exit); },
+                        .restart = [&, i](const auto& files) { return start_again(i, files); },
+                        .stop = [&] { return over.load(); }});
+    });
+    if (!lost.ok()) given_up(i, std::move(lost));
+  }
+
+  // A node that is not followed any more: its tasks count as ended.
+  void given_up(size_t i, Status why) {
+    std::lock_guard lock(state_);
+    for (const auto& task : tasks_of(i)) ends_.try_emplace(task.file(), -1);
+    lost_ = std::move(why);
+    news_.notify_all();
   }
 
   Status wait_for_end() {

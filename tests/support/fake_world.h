@@ -39,7 +39,7 @@ class CountingRandom : public Random {
 struct FakeWorld {
   FakeClock clock;
   CountingRandom random;
-  World world{clock, real_world().files, real_world().processes, random};
+  World world{clock, real_world().files, random};
 };
 
 }  // namespace radl::test

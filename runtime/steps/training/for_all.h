@@ -2,19 +2,22 @@
 #pragma once
 
 #include <functional>
-#include <thread>
 #include <vector>
 
-#include "common/status.h"
+#include "common/guarded.h"
 
 namespace radl::training {
 
-// Calls once for each index, all at the same time; the first failure.
+// Calls once for each index, all at the same time; the first failure. What throws has failed.
 inline Status for_all(size_t count, const std::function<Status(size_t)>& call) {
   std::vector<Status> results(count);
-  std::vector<std::thread> threads;
-  for (size_t i = 0; i < count; ++i) threads.emplace_back([&, i] { results[i] = call(i); });
-  for (auto& thread : threads) thread.join();
+  {
+    Threads threads;
+    for (size_t i = 0; i < count; ++i) {
+      Status started = threads.start([&, i] { results[i] = guarded([&] { return call(i); }); });
+      if (!started.ok()) results[i] = std::move(started);
+    }
+  }
   for (auto& result : results) {
     if (!result.ok()) return std::move(result);
   }

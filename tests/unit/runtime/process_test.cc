@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "runtime/base/world.h"
+#include "runtime/base/process.h"
 #include "tests/support/wait_until.h"
 
 namespace radl {
