@@ -78,7 +78,7 @@ Status prepare(Apply& apply) {
   auto project = load_project(apply.session, apply.options.project);
   if (!project.ok()) return std::move(project).status();
   apply.project = std::move(*project);
-  auto machinery = make_machinery(apply.session, apply.options.run);
+  auto machinery = make_machinery(apply.options.run);
   if (!machinery.ok()) return std::move(machinery).status();
   apply.machinery = std::move(*machinery);
   auto store = open_locked(apply.project->state_directory, apply.project->compiled.program.name,
@@ -157,14 +157,16 @@ int run_apply(const Session& session, Options& options) {
     std::fputs(render_text(*plan, look).c_str(), stdout);
     std::fflush(stdout);
   }
-  if (!plan->changes_anything()) return kDone;
+  int unseen = report_unseen(session, *plan);
+  if (!plan->changes_anything()) return unseen;
   auto go = approved(apply);
   if (!go.ok()) return report(session, go.status());
   if (!*go) {
     std::fputs("Nothing was done.\n", stdout);
     return kUserError;
   }
-  return execute(apply, *plan);
+  int done = execute(apply, *plan);
+  return done == kDone ? unseen : done;
 }
 
 }  // namespace

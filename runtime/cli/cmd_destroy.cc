@@ -65,7 +65,7 @@ int run_destroy(const Session& session, const Options& options) {
     }
     return report(session, place.status());
   }
-  auto machinery = make_machinery(session, options.run);
+  auto machinery = make_machinery(options.run);
   if (!machinery.ok()) return report(session, machinery.status());
   auto store =
       open_locked(place->directory, place->name, OpenMode::Write, "destroy", options.run.lock_timeout);

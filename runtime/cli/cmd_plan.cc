@@ -21,7 +21,7 @@ struct Options {
 constexpr int kPlanHasChanges = 2;  // --detailed-exitcode
 
 // A look at the world through providers and runners: needs the state, changes nothing.
-Result<std::optional<Observed>> observe(const Session& session, const Options& options, Project& project) {
+Result<std::optional<Observed>> observe(const Options& options, Project& project) {
   if (!options.request.refresh) return std::optional<Observed>();
   auto store =
       Store::open(project.state_directory, project.compiled.program.name, OpenMode::Read, real_world());
@@ -31,7 +31,7 @@ Result<std::optional<Observed>> observe(const Session& session, const Options& o
   }
   auto snapshot = (*store)->snapshot();
   if (!snapshot.ok()) return std::move(snapshot).status();
-  auto machinery = make_machinery(session, options.run);
+  auto machinery = make_machinery(options.run);
   if (!machinery.ok()) return std::move(machinery).status();
   Cancellation cancellation;
   Run run = (*machinery)->run();
@@ -83,10 +83,10 @@ Result<Plan> make(const Session& session, const Options& options, std::unique_pt
   project = std::move(*loaded);
   auto snapshot = read_snapshot(project->state_directory, project->compiled.program.name);
   if (!snapshot.ok()) return std::move(snapshot).status();
-  auto machinery = make_machinery(session, options.run);
+  auto machinery = make_machinery(options.run);
   if (!machinery.ok()) return std::move(machinery).status();
   if (Status numbered = use_numbers_of(*project, *snapshot); !numbered.ok()) return numbered;
-  auto observed = observe(session, options, *project);
+  auto observed = observe(options, *project);
   if (!observed.ok()) return std::move(observed).status();
   if (snapshot->open_intents > 0) {
     std::fprintf(stderr, "note: an earlier run was interrupted; apply first looks up what it left\n");
@@ -95,7 +95,8 @@ Result<Plan> make(const Session& session, const Options& options, std::unique_pt
                   *observed ? &**observed : nullptr);
 }
 
-int run_plan(const Session& session, const Options& options) {
+// The exit code; `changes` tells whether the plan has any.
+int run_plan(const Session& session, const Options& options, bool& changes) {
   std::unique_ptr<Project> project;
   auto plan = make(session, options, project);
   if (!plan.ok()) return report(session, plan.status());
@@ -110,7 +111,8 @@ int run_plan(const Session& session, const Options& options) {
     if (Status saved = save(options, *project, *plan); !saved.ok()) return report(session, saved);
     if (!options.json) std::printf("\nSaved. To do exactly this: radlc apply %s\n", options.out.c_str());
   }
-  return options.detailed && plan->changes_anything() ? kPlanHasChanges : static_cast<int>(kDone);
+  changes = plan->changes_anything();
+  return report_unseen(session, *plan);
 }
 
 }  // namespace
@@ -137,9 +139,10 @@ std::function<int()> add(CLI::App& app, Session& session) {
   command->add_flag("--full", options->full, "every field, and why each action waits for others");
   command->add_flag("--brief", options->brief, "the summary line alone");
   return [options, &session] {
-    int code = run_plan(session, *options);
-    return options->detailed && code != kDone && code != kPlanHasChanges ? static_cast<int>(kUserError)
-                                                                         : code;
+    bool changes = false;
+    int code = run_plan(session, *options, changes);
+    if (!options->detailed) return code;
+    return code != kDone ? static_cast<int>(kUserError) : changes ? kPlanHasChanges : static_cast<int>(kDone);
   };
 }
 

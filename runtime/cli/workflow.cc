@@ -69,6 +69,16 @@ Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const Provider
   return make_plan(input);
 }
 
+int report_unseen(const Session& session, const Plan& plan) {
+  if (plan.unseen.empty()) return kDone;
+  Style style(session.terminal.color);
+  for (const auto& [what, why] : plan.unseen) {
+    std::fprintf(stderr, "%s%serror:%s %s could not be looked at: %s\n", style.bold().data(),
+                 style.red().data(), style.off().data(), what.c_str(), why.c_str());
+  }
+  return kWorldError;
+}
+
 void Sinks::close() {
   if (auto* display = dynamic_cast<Display*>(screen.get())) display->close();
 }

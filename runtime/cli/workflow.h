@@ -33,6 +33,10 @@ struct PlanRequest {
 Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const ProviderSet& providers,
                       const PlanRequest& request, const Observed* observed);
 
+// The plan's exit code: kWorldError, with the reasons on standard error, where a refresh could not look at
+// something.
+int report_unseen(const Session& session, const Plan& plan);
+
 // The events' sinks that the options ask for, kept alive together.
 struct Sinks {
   std::unique_ptr<EventSink> log;

@@ -24,8 +24,6 @@ std::string_view event_kind_name(EventKind kind) {
       return "task";
     case EventKind::Output:
       return "output";
-    case EventKind::Progress:
-      return "progress";
     case EventKind::Metric:
       return "metric";
     case EventKind::Log:

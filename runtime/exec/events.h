@@ -20,7 +20,6 @@ enum class EventKind {
   NodePhase,       // id; data: {phase: creating|waiting|reachable|destroying}
   Task,            // id (step), node; data from the runner: {name, state, ...}
   Output,          // id (step), node; message: a line of a step's output
-  Progress,        // id (step), node; data from the runner: {fraction, ...}
   Metric,          // id (training), node; data: as the engine wrote it (docs/job.md)
   Log,             // id may be empty; message: a line of a provider
   ActionRetry,     // id; message: the error; data: {attempt, wait_seconds, code}

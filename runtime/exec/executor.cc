@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 #include <set>
 
+#include "common/guarded.h"
 #include "runtime/exec/actions.h"
 #include "runtime/exec/retry.h"
 #include "runtime/exec/scheduler.h"
@@ -44,10 +46,12 @@ class PlanRun {
     Result<PlanGraph> graph = plan_graph(plan_);
     if (!graph.ok()) return graph.status();
     std::vector<bool> done(graph->vertices.size());
-    run_once(*graph, done);
+    Status broken = run_once(*graph, done);
     int rounds = session_.options().on_error == OnError::Retry ? session_.options().rounds : 0;
-    for (int round = 0; round < rounds && worth_another_round(); ++round) run_once(*graph, done);
-    return first_failure();
+    for (int round = 0; round < rounds && broken.ok() && worth_another_round(); ++round)
+      broken = run_once(*graph, done);
+    Status failed = first_failure();
+    return failed.ok() ? broken : failed;
   }
 
  private:
@@ -55,8 +59,8 @@ class PlanRun {
     return count_state(report_.actions, ActionOutcome::State::Failed) > 0 && !session_.stop_starting();
   }
 
-  // The vertices that are not done yet, as a graph of their own.
-  void run_once(const PlanGraph& graph, std::vector<bool>& done) {
+  // The vertices that are not done yet, as a graph of their own. What failed in them stands in the report.
+  Status run_once(const PlanGraph& graph, std::vector<bool>& done) {
     std::vector<Dag::Id> back;  // of the part -> of the whole
     std::vector<Dag::Id> place(graph.vertices.size(), SIZE_MAX);
     Dag part;
@@ -66,6 +70,7 @@ class PlanRun {
       place[id] = part.add();
       back.push_back(id);
       schedule.tolerant.push_back(graph.tolerant[id]);
+      schedule.barrier.push_back(graph.barrier[id]);
     }
     for (Dag::Id id : back) {
       for (Dag::Id before : graph.dag.before(id)) {
@@ -77,17 +82,23 @@ class PlanRun {
     schedule.exclusive = [&](Dag::Id id) { return exclusive(graph.vertices[back[id]]); };
     std::vector<char> well(back.size());  // char: each thread writes its own
     schedule.run = [&](Dag::Id id) {
-      bool ok = run_vertex(graph.vertices[back[id]]);
+      bool ok = false;
+      const PlanVertex& vertex = graph.vertices[back[id]];
+      Status told = guarded([&]() -> Status { return ok = run_vertex(vertex), Status(); });
+      if (!told.ok()) note_failure(vertex.index, std::move(told));
       well[id] = ok;
       return ok;
     };
     schedule.skipped = [&](Dag::Id id, Dag::Id cause) {
       skip(graph, back[id], name_of(graph, back[cause]) + " failed");
     };
-    for (Dag::Id id : run_schedule(schedule)) skip(graph, back[id], "stopped before it began");
+    Scheduled over = run_schedule(schedule);
+    std::string why = over.status.ok() ? "stopped before it began" : over.status.message();
+    for (Dag::Id id : over.never) skip(graph, back[id], why);
     for (size_t i = 0; i < back.size(); ++i) {
       if (well[i]) done[back[i]] = true;
     }
+    return over.status;
   }
 
   // Steps share their node's connection and its package manager's lock: one at a time on a node.
@@ -122,11 +133,12 @@ class PlanRun {
       emit(EventKind::ActionStarted, action, "", {{"attempt", 1}});
     }
     StepDone done;
-    if (removes) {
-      done.status = remove_resource(session_, action.id, action.verb == Verb::Replace);
-    } else {
+    // What it had begun stands in the journal: an exception leaves it to the next run as a kill would.
+    done.status = guarded([&]() -> Status {
+      if (removes) return remove_resource(session_, action.id, action.verb == Verb::Replace);
       done = make(action);
-    }
+      return done.status;
+    });
     if (done.status.ok() && !last_phase) return true;
     conclude(vertex.index, done);
     return done.status.ok();
@@ -148,8 +160,11 @@ class PlanRun {
     }
   }
 
+  // While one phase of an action ends on its thread, another thread may give up its other phase: that gives
+  // way to a failure.
   void conclude(size_t index, const StepDone& done) {
     const Action& action = plan_.actions[index];
+    std::lock_guard guard(outcomes_);
     ActionOutcome& outcome = report_.actions[index];
     outcome.seconds = std::chrono::duration<double>(session_.world().clock.now() - begun_[index]).count();
     outcome.changes = done.changes;
@@ -166,9 +181,17 @@ class PlanRun {
     }
   }
 
+  // When not even the telling worked.
+  void note_failure(size_t index, Status why) {
+    std::lock_guard guard(outcomes_);
+    report_.actions[index].state = ActionOutcome::State::Failed;
+    report_.actions[index].status = std::move(why);
+  }
+
   void skip(const PlanGraph& graph, Dag::Id id, const std::string& why) {
     const PlanVertex& vertex = graph.vertices[id];
     if (vertex.phase == PlanVertex::Phase::Barrier) return;
+    std::lock_guard guard(outcomes_);
     ActionOutcome& outcome = report_.actions[vertex.index];
     if (outcome.state == ActionOutcome::State::Failed) return;  // its first phase did, and said so
     outcome.state = ActionOutcome::State::Skipped;
@@ -187,6 +210,7 @@ class PlanRun {
   Session& session_;
   const Plan& plan_;
   RunReport& report_;
+  std::mutex outcomes_;  // of report_.actions
   std::vector<std::chrono::steady_clock::time_point> begun_;
   std::chrono::steady_clock::time_point deadline_;
 };
@@ -281,7 +305,13 @@ class Sweep {
 
   void run(const std::set<std::string>& providers) {
     for (const std::string& name : providers) {
-      if (Provider* provider = session_.run.providers->find(name)) sweep(*provider);
+      Provider* provider = session_.run.providers->find(name);
+      if (!provider) {
+        leftover(name, "there is no provider of that name in this run: it could not be asked what is left");
+        continue;
+      }
+      Status swept = guarded([&]() -> Status { return sweep(*provider), Status(); });
+      if (!swept.ok()) leftover(name, swept.message());
     }
   }
 
@@ -292,10 +322,7 @@ class Sweep {
     if (!left.ok())
       return leftover(provider.name(), "it could not be asked what is left: " + left.status().message());
     auto rank = [](const Made& made) {
-      return made.kind == ResourceKind::Node      ? 0
-             : made.kind == ResourceKind::Volume  ? 1
-             : made.kind == ResourceKind::Network ? 2
-                                                  : 3;
+      return made.kind == ResourceKind::Node ? 0 : made.kind == ResourceKind::Network ? 1 : 2;
     };
     std::stable_sort(left->begin(), left->end(),
                      [&](const Made& a, const Made& b) { return rank(a) < rank(b); });
@@ -353,9 +380,11 @@ RunReport destroy(const Run& run, const Plan& plan) {
     return report;
   }
   if (report.status = check_state_unmoved(plan, *snapshot); !report.status.ok()) return report;
+  // All that this run knows, not only those with something on record: what a provider has that no state knows
+  // of is just what is looked for.
   std::set<std::string> providers;
   for (const auto& [address, record] : snapshot->resources) providers.insert(record.provider);
-  if (providers.empty()) providers.insert(run.providers->fallback);
+  for (const auto& [name, provider] : run.providers->by_name) providers.insert(name);
   std::vector<std::string> paths = snapshot->source_paths;
   Session session(run, std::move(*snapshot));
   auto begun = run.world->clock.now();

@@ -85,8 +85,9 @@ struct Recovery {
 };
 
 // Looks up every open intent of an earlier run by its token: a finished thing is adopted, a half-made one
-// removed, a destroy repeated, a step marked as interrupted. Fails as a whole when a provider cannot be
-// asked; nothing is lost.
+// removed, a destroy repeated, a step marked as interrupted. Where nothing is found it looks on until the
+// provider has settled (Provider::settles_after). Fails as a whole when a provider cannot be asked; nothing
+// is lost.
 Result<Recovery> recover(const Run& run);
 
 RunReport apply(const Run& run, const Plan& plan);
@@ -96,8 +97,8 @@ RunReport destroy(const Run& run, const Plan& plan);
 // Looks at the world: the nodes through their providers, the steps through their runners. Changes nothing.
 Result<Observed> refresh(const Run& run, const Snapshot& snapshot);
 
-// Takes attributes that a refresh found changed into the state. What is gone stays recorded: the plan makes it
-// again. Needs the lock.
+// Takes attributes that a refresh found changed into the state. What is gone stays recorded: the plan makes
+// it again. Needs the lock.
 Status accept_observed(const Run& run, const Snapshot& snapshot, const Observed& observed);
 
 // Steps whose product names a file on this machine that is not there any more: for

@@ -79,12 +79,6 @@ void Progress::emit(const Event& event) {
       item->state = State::Running;
       item->phase = text(event.data, "name");
       break;
-    case EventKind::Progress:
-      item->state = State::Running;
-      if (event.data.is_object() && event.data.contains("fraction"))
-        item->fraction = number(event.data, "fraction", 0);
-      if (std::string name = text(event.data, "name"); !name.empty()) item->phase = name;
-      break;
     case EventKind::Output:
     case EventKind::Log:
       item->message = event.message;

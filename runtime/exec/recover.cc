@@ -1,7 +1,10 @@
 // Picks up after a run that was killed: each open intent is looked up and brought to an end.
+#include <algorithm>
+
 #include "runtime/exec/actions.h"
 #include "runtime/exec/executor.h"
 #include "runtime/exec/retry.h"
+#include "runtime/exec/settle.h"
 
 namespace radl {
 
@@ -51,9 +54,9 @@ class Recoverer {
     Result<Provider*> provider = provider_of(intent);
     if (!provider.ok()) return provider.status();
     std::optional<Made> found;
+    auto settled_at = settles_at(intent, **provider);
     Status asked = ask(intent, [&]() -> Status {
-      Result<std::optional<Made>> answer =
-          (*provider)->find(context(intent), intent.resource.kind, intent.token);
+      Result<std::optional<Made>> answer = find_settled(session_, **provider, intent, settled_at);
       if (!answer.ok()) return answer.status();
       found = std::move(*answer);
       return {};
@@ -62,7 +65,7 @@ class Recoverer {
     if (!found) return close(intent, nullptr, "never made", recovery.closed);
     if (found->complete) {
       // It may have been whole and then have gone: the machine was restarted, or somebody took it away.
-      Result<Made> now = (*provider)->read(context(intent), intent.resource.kind, found->id);
+      Result<Made> now = read_settled(intent, **provider, found->id, settled_at);
       if (now.ok()) return adopt(intent, std::move(*now));
       if (now.status().code() != Code::NotFound) return now.status();
     }
@@ -70,6 +73,31 @@ class Recoverer {
         ask(intent, [&] { return (*provider)->destroy(context(intent), intent.resource.kind, found->id); });
     if (!gone.ok()) return gone;
     return close(intent, nullptr, "removed", recovery.removed);
+  }
+
+  // When the intent was asked for last is not known: by its end at the latest, that is before now, and before
+  // the time by which all attempts of a run are over.
+  std::chrono::steady_clock::time_point settles_at(const Intent& intent, const Provider& provider) {
+    using Seconds = std::chrono::duration<double>;
+    const ApplyOptions& options = session_.options();
+    Seconds settle = provider.settles_after();
+    Seconds attempts = (options.create_deadline + options.longest_wait + settle) * options.attempts;
+    Seconds since(session_.world().clock.wall_seconds() - intent.opened_at - attempts.count());
+    Seconds left = std::max(settle - std::max(since, Seconds(0)), Seconds(0));
+    return session_.in(std::chrono::ceil<std::chrono::milliseconds>(left));
+  }
+
+  // What find() shows may not be known to read() yet.
+  Result<Made> read_settled(const Intent& intent, Provider& provider, const std::string& id,
+                            std::chrono::steady_clock::time_point settled_at) {
+    while (true) {
+      auto asked_at = session_.world().clock.now();
+      Result<Made> now = provider.read(context(intent), intent.resource.kind, id);
+      if (now.ok() || now.status().code() != Code::NotFound || asked_at >= settled_at) return now;
+      if (!sleep_unless(session_.world().clock, std::chrono::seconds(1),
+                        [&] { return session_.stop_starting(); }))
+        return Status(Code::Cancelled, "stopped while looking for " + intent.address);
+    }
   }
 
   Status adopt(const Intent& intent, Made made) {
@@ -86,6 +114,9 @@ class Recoverer {
     Result<Provider*> provider = provider_of(intent);
     if (!provider.ok()) return provider.status();
     ResourceRecord record = intent.resource;
+    // Recorded no more, or as another thing: what was to be changed is not ours to put back.
+    std::optional<ResourceRecord> recorded = session_.resource(record.address);
+    if (!recorded || recorded->id != record.id) return close(intent, nullptr, "forgotten", recovery.closed);
     Status read = ask(intent, [&]() -> Status {
       Result<Made> now = (*provider)->read(context(intent), record.kind, record.id);
       if (now.ok()) record.attributes = now->attributes;

@@ -1,12 +1,12 @@
 // Looks at the world and changes nothing in it.
 #include <algorithm>
-#include <atomic>
 #include <set>
-#include <thread>
 
+#include "common/guarded.h"
 #include "runtime/exec/actions.h"
 #include "runtime/exec/executor.h"
 #include "runtime/exec/retry.h"
+#include "runtime/plan/step_facts.h"
 #include "runtime/plan/values.h"
 
 namespace radl {
@@ -17,19 +17,6 @@ constexpr std::chrono::milliseconds kLookDeadline = std::chrono::minutes(2);
 // One attempt: a machine that refuses now is told of, not waited for.
 constexpr std::chrono::milliseconds kNoPatience{0};
 
-// Calls `work` for 0 .. count-1 on up to `parallelism` threads.
-void for_each_parallel(size_t count, int parallelism, const std::function<void(size_t)>& work) {
-  std::atomic<size_t> next{0};
-  auto loop = [&] {
-    for (size_t i = next++; i < count; i = next++) work(i);
-  };
-  std::vector<std::thread> threads;
-  size_t wanted = std::min<size_t>(static_cast<size_t>(std::max(parallelism, 1)), count);
-  for (size_t i = 1; i < wanted; ++i) threads.emplace_back(loop);
-  loop();
-  for (std::thread& thread : threads) thread.join();
-}
-
 class Refresher {
  public:
   Refresher(Session& session, const Snapshot& snapshot) : session_(session), snapshot_(snapshot) {}
@@ -37,8 +24,11 @@ class Refresher {
   Result<Observed> look() {
     std::vector<const ResourceRecord*> resources;
     for (const auto& [address, record] : snapshot_.resources) resources.push_back(&record);
-    for_each_parallel(resources.size(), session_.options().parallelism,
-                      [&](size_t i) { look_at(*resources[i]); });
+    auto width = static_cast<size_t>(std::max(session_.options().parallelism, 1));
+    (void)for_each_parallel(resources.size(), width, [&](size_t i) {
+      return noted(resources[i]->address,
+                   guarded([&]() -> Status { return look_at(*resources[i]), Status(); }));
+    });
     // Steps of one node share its connection, so they are looked at one after another.
     std::map<std::string, std::vector<const ir::Step*>> steps;
     if (session_.run.program) {
@@ -48,9 +38,13 @@ class Refresher {
     }
     std::vector<const std::pair<const std::string, std::vector<const ir::Step*>>*> lists;
     for (const auto& entry : steps) lists.push_back(&entry);
-    for_each_parallel(lists.size(), session_.options().parallelism, [&](size_t i) {
-      if (!answers(lists[i]->first)) return;
-      for (const ir::Step* step : lists[i]->second) look_at(*step);
+    (void)for_each_parallel(lists.size(), width, [&](size_t i) {
+      const auto& [node, of_node] = *lists[i];
+      return noted(node, guarded([&]() -> Status {
+                     if (!answers(node)) return {};
+                     for (const ir::Step* step : of_node) look_at(*step);
+                     return {};
+                   }));
     });
     if (session_.stop_starting())
       return Status(Code::Cancelled, "stopped while looking at the infrastructure");
@@ -68,11 +62,22 @@ class Refresher {
                        [&](const std::string& node) { return running_.count(node) != 0; });
   }
 
+  // Something was thrown while it was looked at.
+  Status noted(const std::string& what, Status status) {
+    if (!status.ok()) unknown(what, session_.events.mask(status.message()));
+    return status;
+  }
+
   // The connection is kept for the node's steps.
   bool answers(const std::string& node) {
     if (!session_.run.connect || session_.stop_starting()) return true;
     Result<Remote*> remote = session_.connect(node, kNoPatience);
     if (remote.ok()) return true;
+    if (remote.status().code() == Code::Auth) {
+      // Somebody is there, but not whom we know, or not who knows us: nothing is concluded from that.
+      unknown(node, session_.events.mask(remote.status().text()));
+      return false;
+    }
     std::lock_guard guard(mutex_);
     observed_.resources.push_back({node, "unreachable", {}, session_.events.mask(remote.status().message())});
     return false;
@@ -92,11 +97,18 @@ class Refresher {
         if (!is_stopped(now->attributes)) running_.insert(record.address);
       }
       add_changes(record, now->attributes);
+    } else if (now.status().code() == Code::NotFound && !is_settled(record, *provider)) {
+      observed_.unknown[record.address] = "it was made a moment ago and does not show yet";
     } else if (now.status().code() == Code::NotFound) {
       observed_.resources.push_back({record.address, "gone", {}, now.status().message()});
     } else {
       observed_.unknown[record.address] = session_.events.mask(now.status().message());
     }
+  }
+
+  bool is_settled(const ResourceRecord& record, const Provider& provider) const {
+    std::chrono::duration<double> age(session_.world().clock.wall_seconds() - record.created_at);
+    return age >= provider.settles_after();
   }
 
   void add_changes(const ResourceRecord& record, const Json& now) {
@@ -121,7 +133,13 @@ class Refresher {
     shared.previous_product = snapshot_.steps.at(step.id).product;
     std::vector<NodeHandle> nodes;
     for (const std::string& address : step.nodes) nodes.push_back(session_.handle(address));
-    Result<ir::Step> whole = resolved_step(session_, step);
+    // Where the file asks for something else now, what was applied is looked at: the change asked for is not
+    // drift.
+    const StepRecord& record = snapshot_.steps.at(step.id);
+    std::optional<ir::Step> applied;
+    if (record.digest != step_digest(step, session_.fingerprints()))
+      applied = applied_step(record, snapshot_, session_.fingerprints());
+    Result<ir::Step> whole = resolved_step(session_, applied ? *applied : step);
     if (!whole.ok()) return unknown(step.id, whole.status().message());
     Result<std::vector<Change>> changes = runner->second->observe(shared, *whole, nodes);
     if (!changes.ok()) {

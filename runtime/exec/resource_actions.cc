@@ -2,6 +2,7 @@
 
 #include "runtime/exec/actions.h"
 #include "runtime/exec/retry.h"
+#include "runtime/exec/settle.h"
 
 namespace radl {
 
@@ -43,10 +44,11 @@ ResourceRecord wanted_record(Session& session, const Action& action) {
 
 // After a failed create: is there something all the same? A whole thing is taken, a part is removed.
 // nullopt: nothing is left of it.
-Result<std::optional<Made>> look_for(Session& session, Provider& provider, const Intent& intent) {
-  Context context = session.context(intent.address, session.in(kDestroyDeadline));
-  Result<std::optional<Made>> found = provider.find(context, intent.resource.kind, intent.token);
+Result<std::optional<Made>> look_for(Session& session, Provider& provider, const Intent& intent, Code error) {
+  auto settled_at = session.in(is_refusal(error) ? std::chrono::milliseconds(0) : provider.settles_after());
+  Result<std::optional<Made>> found = find_settled(session, provider, intent, settled_at);
   if (!found.ok() || !found->has_value() || (*found)->complete) return found;
+  Context context = session.context(intent.address, session.in(kDestroyDeadline));
   if (Status gone = provider.destroy(context, intent.resource.kind, (*found)->id); !gone.ok()) return gone;
   return std::optional<Made>();
 }
@@ -71,15 +73,16 @@ CreateResult create(Session& session, Provider& provider, const Action& action, 
       return Status();
     }
     // The answer may have been lost, or a part been made: look before anything is asked for again.
-    Result<std::optional<Made>> found = look_for(session, provider, intent);
+    Result<std::optional<Made>> found = look_for(session, provider, intent, made.status().code());
     result.nothing_left = found.ok() && !found->has_value();
     if (found.ok() && found->has_value()) {
       result.made = std::move(**found);
       return Status();
     }
     if (!found.ok()) {
-      return Status(Code::Internal, made.status().message() +
-                                        "; and what is left of it is not known: " + found.status().message());
+      Code code = found.status().code() == Code::Cancelled ? Code::Cancelled : Code::Internal;
+      return Status(code, made.status().message() +
+                              "; and what is left of it is not known: " + found.status().message());
     }
     return Status(made.status());
   });
@@ -100,6 +103,20 @@ Status wait_until_reachable(Session& session, ResourceRecord record) {
   session.put(record);
   if (remote.ok()) phase(session, record, "reachable");
   return remote.ok() ? Status() : remote.status();
+}
+
+Status record_made(Session& session, const Intent& intent, Made made) {
+  ResourceRecord record = intent.resource;
+  record.id = std::move(made.id);
+  record.attributes = std::move(made.attributes);
+  record.created_at = session.world().clock.wall_seconds();
+  if (Status recorded = session.store().finish(intent, &record); !recorded.ok()) {
+    return std::move(recorded).at(intent.address +
+                                  " was made, and the journal knows of it, but it could not be recorded");
+  }
+  (void)session.take_unresolved(intent.address);
+  session.put(record);
+  return wait_until_reachable(session, std::move(record));
 }
 
 }  // namespace
@@ -126,6 +143,14 @@ Status make_resource(Session& session, const Action& action) {
   if (session.resource(action.id)) {
     if (Status gone = remove_resource(session, action.id, true); !gone.ok()) return gone;
   }
+  // Of an earlier round of this run: what it asked for may be there.
+  if (std::optional<Intent> left = session.take_unresolved(action.id)) {
+    Result<std::optional<Made>> found = look_for(session, **provider, *left, Code::Lost);
+    session.put_unresolved(*left);
+    if (!found.ok()) return found.status();
+    if (found->has_value()) return record_made(session, *left, std::move(**found));
+    if (Status closed = session.store().finish(*left, nullptr); !closed.ok()) return closed;
+  }
   Intent intent;
   intent.kind = Intent::Kind::Create;
   intent.address = action.id;
@@ -135,24 +160,14 @@ Status make_resource(Session& session, const Action& action) {
   phase(session, intent.resource, "creating");
   Result<Intent> begun = session.store().begin(std::move(intent));
   if (!begun.ok()) return begun.status();
-
+  session.put_unresolved(*begun);
   CreateResult result = create(session, **provider, action, *begun);
-  if (!result.status.ok()) {
-    // An intent that stays open is looked up by the next run.
-    if (!result.nothing_left) return result.status;
-    Status closed = session.store().finish(*begun, nullptr);
-    return closed.ok() ? result.status : closed;
-  }
-  ResourceRecord record = begun->resource;
-  record.id = result.made.id;
-  record.attributes = std::move(result.made.attributes);
-  record.created_at = session.world().clock.wall_seconds();
-  if (Status recorded = session.store().finish(*begun, &record); !recorded.ok()) {
-    return std::move(recorded).at(action.id +
-                                  " was made, and the journal knows of it, but it could not be recorded");
-  }
-  session.put(record);
-  return wait_until_reachable(session, std::move(record));
+  if (result.status.ok()) return record_made(session, *begun, std::move(result.made));
+  // It stays open: whoever makes this address next, in this run or the next one, looks it up first.
+  if (!result.nothing_left) return result.status;
+  (void)session.take_unresolved(action.id);
+  Status closed = session.store().finish(*begun, nullptr);
+  return closed.ok() ? result.status : closed;
 }
 
 Status update_resource(Session& session, const Action& action) {

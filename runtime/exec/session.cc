@@ -28,8 +28,7 @@ Context Session::context(const std::string& id, std::chrono::steady_clock::time_
   Context context;
   {
     std::lock_guard guard(mutex_);
-    // Unique also among states of the same name: providers tag what they make with it.
-    context.infrastructure = snapshot_.name + "-" + snapshot_.lineage.substr(0, 8);
+    context.infrastructure = infrastructure_tag(snapshot_.name, snapshot_.lineage);
   }
   context.work_directory = store().work_directory();
   context.deadline = deadline;
@@ -93,6 +92,20 @@ void Session::remove_resource(const std::string& address, bool keep_steps) {
 void Session::forget(const std::string& step) {
   std::lock_guard guard(mutex_);
   snapshot_.steps.erase(step);
+}
+
+void Session::put_unresolved(const Intent& intent) {
+  std::lock_guard guard(mutex_);
+  unresolved_[intent.address] = intent;
+}
+
+std::optional<Intent> Session::take_unresolved(const std::string& address) {
+  std::lock_guard guard(mutex_);
+  auto found = unresolved_.find(address);
+  if (found == unresolved_.end()) return std::nullopt;
+  Intent intent = std::move(found->second);
+  unresolved_.erase(found);
+  return intent;
 }
 
 const ir::Node* Session::node(const std::string& address) const {

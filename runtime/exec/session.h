@@ -56,6 +56,10 @@ class Session {
   void remove_resource(const std::string& address, bool keep_steps);
   void forget(const std::string& step);
 
+  // Creates of this run whose outcome is not known: their intents are open.
+  void put_unresolved(const Intent& intent);
+  std::optional<Intent> take_unresolved(const std::string& address);
+
   const std::map<std::string, std::string>& fingerprints() const { return fingerprints_; }  // of the secrets
   const ir::Node* node(const std::string& address) const;
   const ir::Step* step_of_program(const std::string& id) const;
@@ -80,6 +84,7 @@ class Session {
   std::map<std::string, const ir::Node*> nodes_;
   std::map<std::string, const ir::Step*> steps_;
   std::map<std::string, std::shared_ptr<Connection>> connections_;
+  std::map<std::string, Intent> unresolved_;
 };
 
 }  // namespace radl

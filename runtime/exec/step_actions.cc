@@ -53,9 +53,8 @@ std::string log_name(const std::string& id) {
 
 EventKind kind_of(const std::string& name) {
   if (name == "task") return EventKind::Task;
-  if (name == "output") return EventKind::Output;
   if (name == "metric") return EventKind::Metric;
-  return EventKind::Progress;
+  return EventKind::Output;
 }
 
 StepContext step_context(Session& session, const ir::Step& step, const Context& context) {

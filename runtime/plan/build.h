@@ -41,6 +41,7 @@ void plan_edges(Draft& draft);
 Status plan_order(Draft& draft);
 void plan_outputs(Draft& draft);
 void plan_drift(Draft& draft);
+void plan_costs(Draft& draft);
 void plan_totals(Draft& draft);
 
 // The removal of a recorded resource.

@@ -19,6 +19,7 @@ class Builder {
   Result<DesiredResources> build() {
     for (const ir::Node& node : program_.nodes) quote(node);
     if (!problems_.empty()) return invalid(problems_);
+    note_divided_networks();
     for (const std::string& name : order_) add_shared(name);
     for (Desired& node : nodes_) add_node(std::move(node));
     return std::move(result_);
@@ -79,12 +80,25 @@ class Builder {
     if (noted_.insert(note).second) result_.notes.push_back(note);
   }
 
-  // The first provider has the plain names; with several, each has networks of its own.
+  // Each provider has networks of its own. The plain names are of the one for nodes that name no cloud,
+  // whatever stands in the file and in which order: another node must not make a network change hands.
   std::string network_address(const std::string& provider, const ir::Network& network) const {
-    bool first =
-        std::none_of(order_.begin(), std::find(order_.begin(), order_.end(), provider),
-                     [&](const std::string& other) { return networks_.at(other).count(network.name); });
-    return first ? network.address : network.address + "@" + provider;
+    return provider == providers_.fallback ? network.address : network.address + "@" + provider;
+  }
+
+  void note_divided_networks() {
+    for (const ir::Network& network : program_.networks) {
+      std::vector<std::string> names;
+      for (const std::string& provider : order_) {
+        if (networks_[provider].count(network.name)) names.push_back(provider);
+      }
+      if (names.size() < 2 || network.reference) continue;
+      std::sort(names.begin(), names.end());
+      std::string list;
+      for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+      add_note("network '" + network.name + "' is in several clouds (" + list +
+               "): each gets one of its own, and nodes of different clouds do not meet in it");
+    }
   }
 
   void add_shared(const std::string& provider) {

@@ -29,7 +29,9 @@ namespace {
 // Steps wait for steps; where one in between does not run, for what that one would have waited for.
 class StepEdges {
  public:
-  explicit StepEdges(Draft& draft) : draft_(draft) {}
+  explicit StepEdges(Draft& draft) : draft_(draft) {
+    for (const ir::Step& step : draft.input.program.steps) steps_[step.id] = &step;
+  }
 
   void run() {
     add_all_nodes();
@@ -42,8 +44,11 @@ class StepEdges {
       auto action = draft_.step_actions.find(step.id);
       if (step.kind == ir::StepKind::Barrier) {
         if (before.empty()) continue;
-        draft_.plan.barriers.push_back({step.id, {before.begin(), before.end()}});
+        // A step number is not over before the ones below it, also where its own steps have been given up.
+        if (!step.needs_success) add_earlier_barriers(step, before);
+        draft_.plan.barriers.push_back({step.id, {before.begin(), before.end()}, step.needs_success});
         ends_[step.id] = {step.id};
+        barriers_.insert(step.id);
       } else if (action != draft_.step_actions.end()) {
         connect(step, draft_.plan.actions[action->second], before);
         ends_[step.id] = {step.id};
@@ -59,8 +64,18 @@ class StepEdges {
   void add_all_nodes() {
     std::set<std::string> made;
     for (const ir::Node& node : draft_.input.program.nodes) add_if_made(node.address, made);
-    if (made.size() > 1) draft_.plan.barriers.push_back({kAllNodes, {made.begin(), made.end()}});
+    if (made.size() > 1) draft_.plan.barriers.push_back({kAllNodes, {made.begin(), made.end()}, false});
     has_all_nodes_ = made.size() > 1;
+  }
+
+  void add_earlier_barriers(const ir::Step& barrier, std::set<std::string>& before) const {
+    for (const ir::Edge& edge : barrier.after) {
+      auto member = steps_.find(edge.to);
+      if (member == steps_.end()) continue;
+      for (const ir::Edge& earlier : member->second->after) {
+        if (barriers_.count(earlier.to)) before.insert(earlier.to);
+      }
+    }
   }
 
   void connect(const ir::Step& step, Action& action, const std::set<std::string>& before) {
@@ -107,6 +122,8 @@ class StepEdges {
 
   Draft& draft_;
   bool has_all_nodes_ = false;
+  std::map<std::string, const ir::Step*> steps_;
+  std::set<std::string> barriers_;  // so far, in the plan
   std::map<std::string, std::set<std::string>>
       ends_;  // step -> actions and barriers whose end is the step's end
 };

@@ -13,7 +13,9 @@ class GraphBuilder {
   Result<PlanGraph> build() {
     for (size_t i = 0; i < plan_.actions.size(); ++i) add_action(i);
     for (size_t i = 0; i < plan_.barriers.size(); ++i) {
-      make_[plan_.barriers[i].id] = vertex(PlanVertex::Phase::Barrier, i);
+      size_t id = make_[plan_.barriers[i].id] = vertex(PlanVertex::Phase::Barrier, i);
+      graph_.barrier[id] = true;
+      graph_.tolerant[id] = !plan_.barriers[i].needs_success;
     }
     for (const Action& action : plan_.actions) connect(action);
     for (const Barrier& barrier : plan_.barriers) {
@@ -28,7 +30,8 @@ class GraphBuilder {
  private:
   size_t vertex(PlanVertex::Phase phase, size_t index) {
     graph_.vertices.push_back({phase, index});
-    graph_.tolerant.push_back(phase == PlanVertex::Phase::Barrier);
+    graph_.barrier.push_back(false);
+    graph_.tolerant.push_back(false);
     return graph_.dag.add();
   }
 

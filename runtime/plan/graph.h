@@ -17,7 +17,8 @@ struct PlanVertex {
 struct PlanGraph {
   std::vector<PlanVertex> vertices;
   Dag dag;
-  std::vector<bool> tolerant;  // for ReadyQueue: barriers
+  std::vector<bool> barrier;   // no work: over as soon as it is free
+  std::vector<bool> tolerant;  // for ReadyQueue: barriers that do not ask for success
 };
 
 // Invalid: an unknown id, or a cycle (named).

@@ -174,21 +174,47 @@ void plan_drift(Draft& draft) {
                                " runs but does not answer, which is left as it is; `--replace " +
                                drift.address + "` makes it anew");
   }
-  for (const auto& [what, why] : observed->unknown) {
+  for (const auto& [what, why] : observed->unknown) draft.plan.unseen[what] = why;
+  for (const Drift& drift : observed->resources) {
+    if (drift.what == "unreachable") draft.plan.unseen[drift.address] = drift.detail;
+  }
+  // What is made anew, or goes, need not be seen.
+  std::erase_if(draft.plan.unseen, [&](const auto& entry) {
+    const Action* action = draft.plan.find(entry.first);
+    return action && action->verb != Verb::Update;
+  });
+  for (const auto& [what, why] : draft.plan.unseen) {
+    if (!observed->unknown.count(what)) continue;  // told above
     draft.plan.notes.push_back(what + " could not be looked at: " + why);
+  }
+}
+
+void plan_costs(Draft& draft) {
+  std::map<std::pair<std::string, int>, NodeCost> costs;  // by system and ordinal
+  for (const auto& [address, record] : draft.input.snapshot.resources) {
+    if (record.kind != ResourceKind::Node) continue;
+    costs[{record.system, record.ordinal}] = {address, record.provider, record.price_per_hour, 0};
+  }
+  for (const Desired& desired : draft.desired.resources) {
+    if (!desired.node) continue;
+    NodeCost& cost = costs[{desired.node->system, desired.node->ordinal}];
+    cost.address = desired.address;
+    cost.machine = desired.provider;
+    const std::string& type = desired.quote.instance_type;
+    if (!type.empty() && type != desired.provider) cost.machine += " " + type;
+    cost.after = desired.quote.price_per_hour;
+    draft.plan.totals.currency = desired.quote.currency;
+  }
+  for (auto& [place, cost] : costs) {
+    draft.plan.totals.price_per_hour_before += cost.before;
+    draft.plan.totals.price_per_hour += cost.after;
+    draft.plan.costs.push_back(std::move(cost));
   }
 }
 
 void plan_totals(Draft& draft) {
   PlanTotals& totals = draft.plan.totals;
   for (const Action& action : draft.plan.actions) add_totals(totals, action);
-  for (const auto& [address, record] : draft.input.snapshot.resources) {
-    totals.price_per_hour_before += record.price_per_hour;
-  }
-  for (const Desired& desired : draft.desired.resources) {
-    totals.price_per_hour += desired.quote.price_per_hour;
-    if (desired.node) totals.currency = desired.quote.currency;
-  }
   add_seconds(draft.plan);
 }
 
@@ -205,6 +231,7 @@ Result<Plan> make_plan(const PlanInput& input) {
   if (Status ordered = plan_order(draft); !ordered.ok()) return ordered;
   plan_outputs(draft);
   plan_drift(draft);
+  plan_costs(draft);
   plan_totals(draft);
   draft.plan.notes.insert(draft.plan.notes.end(), draft.desired.notes.begin(), draft.desired.notes.end());
   return std::move(draft.plan);
@@ -219,8 +246,10 @@ Plan make_destroy_plan(const Snapshot& snapshot) {
   plan.serial = snapshot.serial;
   for (const ResourceRecord* record : in_removal_order(snapshot, {})) {
     plan.actions.push_back(removal(*record, "destroy"));
+    if (record->kind != ResourceKind::Node) continue;
+    plan.costs.push_back({record->address, record->provider, record->price_per_hour, 0});
     plan.totals.price_per_hour_before += record->price_per_hour;
-    if (record->kind == ResourceKind::Node) plan.totals.currency = record->currency;
+    plan.totals.currency = record->currency;
   }
   for (const OutputRecord& output : snapshot.outputs) {
     plan.outputs.push_back({output.name, Verb::Delete, output.value, nullptr, output.sensitive});

@@ -10,7 +10,8 @@
 
 namespace radl {
 
-// A difference between the state and the world that nobody planned.
+// A difference between what was applied last and the world, that nobody planned. What the file asks for now
+// plays no part in it.
 struct Drift {
   std::string address;  // of a resource or a step
   std::string what;     // "gone", "stopped", "unreachable" (it runs, but no login works), "changed"
@@ -22,7 +23,7 @@ struct Observed {
   std::vector<Drift> resources;                      // by address
   std::map<std::string, nlohmann::json> attributes;  // of nodes that answered: as they are now
   std::map<std::string, std::vector<Change>>
-      steps;                                   // step id -> what running it would change; empty: as wanted
+      steps;  // step id -> what differs from what it applied last; empty: nothing does
   std::map<std::string, std::string> unknown;  // step or node -> why it could not be looked at
 };
 

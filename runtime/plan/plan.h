@@ -55,10 +55,12 @@ struct Action {
   bool resume = false;            // Run of a training: from its last checkpoint
 };
 
-// No action, only a meeting point: over when all that it waits for has ended, in success or in failure.
+// No action, only a meeting point: over when all that it waits for has ended, in success or in failure. With
+// `needs_success` (`after NAME`) only success will do: a failure gives up what waits for it.
 struct Barrier {
   std::string id;  // may stand in `needs` of actions and other barriers
   std::vector<std::string> needs;
+  bool needs_success = false;
 };
 
 struct OutputChange {
@@ -68,9 +70,16 @@ struct OutputChange {
   bool sensitive = false;
 };
 
+// What one node costs an hour, before and after; 0: it is not there.
+struct NodeCost {
+  std::string address;
+  std::string machine;  // "ec2 t3.medium"; "local"
+  double before = 0, after = 0;
+};
+
 struct PlanTotals {
   int create = 0, update = 0, replace = 0, remove = 0, run = 0, forget = 0;
-  double price_per_hour_before = 0, price_per_hour = 0;  // of the nodes, before and after
+  double price_per_hour_before = 0, price_per_hour = 0;  // the sums of Plan::costs
   std::string currency = "USD";
   double seconds = 0;            // the longest path through the actions
   bool seconds_complete = true;  // false: some action's time is not known and not in `seconds`
@@ -91,6 +100,9 @@ struct Plan {
   std::vector<Barrier> barriers;
   std::vector<OutputChange> outputs;
   std::vector<Drift> drift;  // changes made behind radlc's back, apart from those asked for
+  // Of a refresh: what could not be looked at, and why. Not of what is made anew anyway.
+  std::map<std::string, std::string> unseen;
+  std::vector<NodeCost> costs;  // of every node, before or after, by system and ordinal
   std::vector<std::string> notes;
   PlanTotals totals;
 

@@ -66,6 +66,13 @@ Json to_json(const OutputChange& output) {
           {"sensitive", output.sensitive}};
 }
 
+Json to_json(const NodeCost& cost) {
+  return {{"address", cost.address},
+          {"machine", cost.machine},
+          {"price_per_hour_before", cost.before},
+          {"price_per_hour", cost.after}};
+}
+
 Json to_json(const PlanTotals& totals) {
   return {{"create", totals.create},
           {"update", totals.update},
@@ -98,8 +105,7 @@ Verb verb_from(const std::string& name) {
 }
 
 ResourceKind kind_from(const std::string& name) {
-  for (ResourceKind kind :
-       {ResourceKind::Key, ResourceKind::Network, ResourceKind::Node, ResourceKind::Volume}) {
+  for (ResourceKind kind : {ResourceKind::Key, ResourceKind::Network, ResourceKind::Node}) {
     if (name == resource_kind_name(kind)) return kind;
   }
   throw std::out_of_range("unknown kind of resource '" + name + "'");
@@ -172,13 +178,19 @@ Plan read_plan(const Json& json) {
   plan.catalog = of.at("catalog");
   for (const Json& action : json.at("actions")) plan.actions.push_back(read_action(action));
   for (const Json& barrier : json.at("barriers")) {
-    plan.barriers.push_back({barrier.at("id"), barrier.at("needs").get<std::vector<std::string>>()});
+    plan.barriers.push_back({barrier.at("id"), barrier.at("needs").get<std::vector<std::string>>(),
+                             barrier.at("needs_success").get<bool>()});
   }
   for (const Json& output : json.at("outputs")) {
     plan.outputs.push_back({output.at("name"), verb_from(output.at("verb")), output.at("before"),
                             output.at("after"), output.at("sensitive").get<bool>()});
   }
   for (const Json& drift : json.at("drift")) plan.drift.push_back(read_drift(drift));
+  plan.unseen = json.at("unseen").get<std::map<std::string, std::string>>();
+  for (const Json& cost : json.at("costs")) {
+    plan.costs.push_back({cost.at("address"), cost.at("machine"), cost.at("price_per_hour_before"),
+                          cost.at("price_per_hour")});
+  }
   plan.notes = json.at("notes").get<std::vector<std::string>>();
   plan.totals = read_totals(json.at("totals"));
   return plan;
@@ -191,7 +203,8 @@ Json to_json(const Plan& plan) {
   for (const ir::Source& source : plan.sources)
     sources.push_back({{"path", source.path}, {"sha256", source.sha256}});
   for (const Barrier& barrier : plan.barriers)
-    barriers.push_back({{"id", barrier.id}, {"needs", barrier.needs}});
+    barriers.push_back(
+        {{"id", barrier.id}, {"needs", barrier.needs}, {"needs_success", barrier.needs_success}});
   return {{"plan", plan.version},
           {"infrastructure", plan.infrastructure},
           {"destroys", plan.destroys},
@@ -206,6 +219,8 @@ Json to_json(const Plan& plan) {
           {"barriers", std::move(barriers)},
           {"outputs", list_of(plan.outputs)},
           {"drift", list_of(plan.drift)},
+          {"unseen", plan.unseen},
+          {"costs", list_of(plan.costs)},
           {"notes", plan.notes},
           {"totals", to_json(plan.totals)}};
 }

@@ -89,10 +89,7 @@ std::vector<const ResourceRecord*> in_removal_order(const Snapshot& snapshot,
     if (!except.count(address)) records.push_back(&record);
   }
   auto rank = [](const ResourceRecord* r) {
-    int kind = r->kind == ResourceKind::Node      ? 0
-               : r->kind == ResourceKind::Volume  ? 1
-               : r->kind == ResourceKind::Network ? 2
-                                                  : 3;
+    int kind = r->kind == ResourceKind::Node ? 0 : r->kind == ResourceKind::Network ? 1 : 2;
     return std::make_tuple(kind, r->system, r->ordinal, r->address);
   };
   std::sort(records.begin(), records.end(), [&](auto* a, auto* b) { return rank(a) < rank(b); });

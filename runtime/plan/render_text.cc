@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "common/text_diff.h"
+#include "runtime/plan/ordinals.h"
 #include "runtime/plan/render.h"
 
 namespace radl {
@@ -38,35 +39,9 @@ struct Group {
   std::vector<int> ordinals;   // empty: no ordinal in its id
 };
 
-// "worker[3]/tools" -> "worker", 3, "/tools".
-bool split_ordinal(const std::string& id, std::string& prefix, int& ordinal, std::string& suffix) {
-  size_t open = id.find('['), close = id.find(']');
-  if (open == std::string::npos || close == std::string::npos || close < open + 2) return false;
-  std::string digits = id.substr(open + 1, close - open - 1);
-  if (digits.size() > 9 || digits.find_first_not_of("0123456789") != std::string::npos) return false;
-  prefix = id.substr(0, open);
-  ordinal = std::stoi(digits);
-  suffix = id.substr(close + 1);
-  return true;
-}
-
 std::string replace_all(std::string text, const std::string& from, const std::string& to) {
   for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
     text.replace(at, from.size(), to);
-  }
-  return text;
-}
-
-// "0", "0..3", "0,2,5..7"
-std::string ranges(std::vector<int> ordinals) {
-  std::sort(ordinals.begin(), ordinals.end());
-  std::string text;
-  for (size_t i = 0; i < ordinals.size();) {
-    size_t end = i;
-    while (end + 1 < ordinals.size() && ordinals[end + 1] == ordinals[end] + 1) ++end;
-    if (!text.empty()) text += ",";
-    text += end == i ? std::to_string(ordinals[i]) : fmt::format("{}..{}", ordinals[i], ordinals[end]);
-    i = end + 1;
   }
   return text;
 }
@@ -228,8 +203,8 @@ class Text {
   void drift_change(const Change& change) {
     std::string name = change.resource + (change.what.empty() ? "" : " " + change.what);
     if (change.diff.empty()) {
-      out_ += fmt::format("        {}  is {}, wanted {}\n", name, render_value(change.before, change.what),
-                          render_value(change.after, change.what));
+      out_ += fmt::format("        {}  is {}, was applied as {}\n", name,
+                          render_value(change.before, change.what), render_value(change.after, change.what));
       return;
     }
     out_ += "        " + name + "\n";
@@ -282,6 +257,11 @@ std::string price_text(const PlanTotals& totals) {
 
 std::string summary_line(const Plan& plan) {
   if (!plan.changes_anything()) {
+    if (!plan.unseen.empty()) {
+      return fmt::format("No changes in what could be looked at; {} could not.",
+                         plan.unseen.size() == 1 ? plan.unseen.begin()->first
+                                                 : fmt::format("{} things", plan.unseen.size()));
+    }
     return plan.destroys ? "Nothing to destroy." : "No changes. The infrastructure is as the file says.";
   }
   const PlanTotals& totals = plan.totals;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/digest.h"
+#include "runtime/plan/values.h"
 
 namespace radl {
 
@@ -65,6 +66,25 @@ std::string native_summary(const ir::Step& step) {
   return text.empty() ? "nothing" : text;
 }
 
+bool same_values(const Json& properties, const StepRecord& record, const Snapshot& snapshot) {
+  for (const std::string& name : ir::unknowns_in(properties)) {
+    std::optional<Json> now = known_value(snapshot, name);
+    auto before = record.inputs.find(name);
+    if (!now || before == record.inputs.end() || before->second != value_fingerprint(*now)) return false;
+  }
+  return true;
+}
+
+bool same_secrets(const Json& properties, const Snapshot& snapshot,
+                  const std::map<std::string, std::string>& secrets) {
+  for (const std::string& name : ir::secrets_in(properties)) {
+    auto now = secrets.find(name), before = snapshot.secrets.find(name);
+    if (now == secrets.end() || before == snapshot.secrets.end() || now->second != before->second)
+      return false;
+  }
+  return true;
+}
+
 std::string training_summary(const ir::Step& step) {
   const Json& training = step.training;
   auto text_at = [&](const char* pointer) -> std::string {
@@ -86,6 +106,29 @@ std::string training_summary(const ir::Step& step) {
 }
 
 }  // namespace
+
+std::optional<ir::Step> applied_step(const StepRecord& record, const Snapshot& snapshot,
+                                     const std::map<std::string, std::string>& secrets) {
+  if (!record.definition || !record.definition->is_object()) return std::nullopt;
+  ir::Step step;
+  step.id = record.id;
+  step.recipe = record.recipe;
+  step.nodes = record.nodes;
+  for (ir::StepKind kind :
+       {ir::StepKind::Native, ir::StepKind::Ansible, ir::StepKind::CloudInit, ir::StepKind::Training}) {
+    if (record.kind == ir::step_kind_name(kind)) step.kind = kind;
+  }
+  // A runner compares it with its product's: "has run to its end with the same content".
+  step.digest = record.product.is_object() ? record.product.value("digest", "") : "";
+  step.body = record.definition->value("body", "");
+  step.training = record.definition->value("training", Json::object());
+  for (const Json& resource : record.definition->value("resources", Json::array())) {
+    const Json properties = resource.value("properties", Json::object());
+    if (same_values(properties, record, snapshot) && same_secrets(properties, snapshot, secrets))
+      step.resources.push_back({resource.value("type", ""), resource.value("name", ""), properties, {}});
+  }
+  return step;
+}
 
 std::string step_summary(const ir::Step& step) {
   switch (step.kind) {

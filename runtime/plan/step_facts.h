@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,11 @@ std::vector<std::string> steps_below(const ir::Step& step,
 std::string step_revision(const std::string& digest, const std::map<std::string, std::string>& below);
 // The step without positions, group and edges: what a person would call its content. Secrets by reference.
 Json step_definition(const ir::Step& step);
+// The step as it was applied last, to be observed on its node: what is found then is drift, and not what the
+// file asks for now. Resources that hold a value or secret that is another one now are left out, as the old
+// one is not known. nullopt: the record does not tell.
+std::optional<ir::Step> applied_step(const StepRecord& record, const Snapshot& snapshot,
+                                     const std::map<std::string, std::string>& secrets);
 // "package 'htop', file '/etc/motd'"; "resnet20 on cifar10, async, 1 server and 2 workers".
 std::string step_summary(const ir::Step& step);
 

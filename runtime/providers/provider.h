@@ -32,8 +32,8 @@ struct Context {
   std::map<std::string, Json> made;
 };
 
-enum class ResourceKind { Key, Network, Node, Volume };
-// "key", "network", "node", "volume": in the state, in plans and in events.
+enum class ResourceKind { Key, Network, Node };
+// "key", "network", "node": in the state, in plans and in events.
 constexpr std::string_view resource_kind_name(ResourceKind kind) {
   switch (kind) {
     case ResourceKind::Key:
@@ -42,8 +42,6 @@ constexpr std::string_view resource_kind_name(ResourceKind kind) {
       return "network";
     case ResourceKind::Node:
       return "node";
-    case ResourceKind::Volume:
-      return "volume";
   }
   return "unknown";
 }
@@ -81,11 +79,18 @@ class Provider {
   // Pure: no network, same answer for the same input. Invalid names the feature that cannot be had.
   virtual Result<Quote> quote(const ir::Node& node, const ir::Program& program) const = 0;
 
+  // Invalid, NotFound, Exists, Conflict, Auth, Quota and Unsupported are refusals: nothing was made, or
+  // find() shows it now. After any other error it is looked for.
   virtual Result<Made> create(const Context& context, ResourceKind kind, const std::string& address,
                               const Json& spec, const std::string& token) = 0;
-  // What create(token) made, or nullopt when nothing of it exists.
+  // What create(token) made, or nullopt when nothing of it can be seen. Proof that there is nothing only when
+  // asked `settles_after()` after create() or later.
   virtual Result<std::optional<Made>> find(const Context& context, ResourceKind kind,
                                            const std::string& token) = 0;
+  // How long after a request find(), read() and list() may still not show what came of it; 0 where they
+  // always do. An intent whose answer was lost stays open that long, and nothing of its address is made
+  // meanwhile.
+  virtual std::chrono::milliseconds settles_after() const = 0;
   // The present attributes; NotFound when it is gone.
   virtual Result<Made> read(const Context& context, ResourceKind kind, const std::string& id) = 0;
   // Changes in place what can be; Unsupported makes the plan a replacement.

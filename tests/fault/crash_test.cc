@@ -46,8 +46,12 @@ class Crash : public testing::Test {
     return internal_error("no such command");
   }
 
-  // Runs the command in a process of its own; true when it was killed, false when it came to its end.
   static bool killed(Bench& bench, Command command, Where where) {
+    return killed(bench, where, [&] { return run(bench, command); });
+  }
+
+  // Runs `work` in a process of its own; true when it was killed, false when it came to its end.
+  static bool killed(Bench& bench, Where where, const std::function<Status()>& work) {
     pid_t child = ::fork();
     if (child == 0) {
       FaultVfs vfs;
@@ -58,7 +62,7 @@ class Crash : public testing::Test {
       };
       bench.provider.point = point;
       bench.runner.point = point;
-      Status status = run(bench, command);
+      Status status = work();
       ::_exit(status.ok() ? 0 : 1);
     }
     int status = 0;
@@ -88,10 +92,13 @@ class Crash : public testing::Test {
   }
 
   // Kills `first` at each point in turn, starting each time from what `before` leaves; then runs `then`.
-  static long long at_every_point(std::vector<Command> before, Command first, Command then, bool at_writes) {
+  static long long at_every_point(
+      std::vector<Command> before, Command first, Command then, bool at_writes,
+      const std::function<void(Bench&)>& prepare = [](Bench&) {}) {
     for (long long n = 1;; ++n) {
       SCOPED_TRACE("killed at point " + std::to_string(n));
       Bench bench;
+      prepare(bench);
       for (Command command : before) EXPECT_TRUE(run(bench, command).ok());
       Where where;
       (at_writes ? where.write : where.place) = n;
@@ -129,6 +136,92 @@ TEST_F(Crash, ShrinkingThenApply) {
 }
 TEST_F(Crash, DestroyThenDestroy) { at_all_points({Command::ApplyTwo}, Command::Destroy, Command::Destroy); }
 TEST_F(Crash, DestroyThenApply) { at_all_points({Command::ApplyOne}, Command::Destroy, Command::ApplyOne); }
+
+// A provider that shows only 20 s later what it made: what is not found at first is there all the same.
+void shows_late(Bench& bench) {
+  bench.provider.clock = &bench.fake.clock;
+  bench.provider.appears_after = std::chrono::seconds(20);
+  bench.provider.settle = std::chrono::seconds(60);
+}
+
+TEST_F(Crash, FoundNothingThenPresentThenApply) {
+  EXPECT_GT(at_every_point({}, Command::ApplyOne, Command::ApplyOne, false, shows_late), 5);
+  EXPECT_GT(at_every_point({}, Command::ApplyOne, Command::ApplyOne, true, shows_late), 20);
+}
+TEST_F(Crash, FoundNothingThenPresentThenDestroy) {
+  EXPECT_GT(at_every_point({}, Command::ApplyOne, Command::Destroy, false, shows_late), 5);
+}
+
+// A run is killed, and then its database is lost: either nothing was made yet, or the next run refuses.
+TEST_F(Crash, AStateThatIsLostAfterwardsIsNotStartedOver) {
+  for (bool emptied : {false, true}) {
+    for (long long n = 1;; ++n) {
+      SCOPED_TRACE(n);
+      Bench bench;
+      bool was_killed = killed(bench, Command::ApplyOne, {n, 0});
+      std::string database = bench.folder.path() + "/.radl/demo/state.db";
+      if (std::filesystem::exists(database)) {
+        for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(database + end);
+        if (emptied) {
+          ASSERT_TRUE(write_file_atomic(database, "").ok());
+        }
+      }
+      size_t made = bench.provider.count();
+      Result<std::unique_ptr<Store>> store =
+          Store::open(bench.folder.path() + "/.radl", "demo", OpenMode::Create, bench.fake.world);
+      EXPECT_TRUE(store.ok() || store.status().code() == Code::Corrupt) << store.status().text();
+      EXPECT_TRUE(made == 0 || !store.ok()) << "it would be made a second time";
+      if (testing::Test::HasFailure()) return;
+      if (!was_killed) break;
+    }
+  }
+}
+
+// An update is killed, the user renames the system, and the next run goes on under the new name: with the
+// same machines.
+TEST_F(Crash, AnOpenUpdateAndAMove) {
+  auto cluster = [](const std::string& worker, double memory) {
+    return ProgramBuilder()
+        .deploy({"server"})
+        .deploy({worker, 2, memory})
+        .default_host_names()
+        .file(worker, "tools", "/etc/motd", "hello")
+        .build();
+  };
+  auto machines = [](const Bench& bench) {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(bench.folder.path() + "/cloud"))
+      names.insert(entry.path().filename());
+    return names;
+  };
+  long long kills = 0;
+  for (bool at_writes : {false, true}) {
+    for (long long n = 1;; ++n) {
+      SCOPED_TRACE(n);
+      Bench bench;
+      bench.provider.in_place = {"memory.size"};
+      ASSERT_TRUE(bench.apply(cluster("worker", 1e9)).status.ok());
+      std::set<std::string> before = machines(bench);
+      Where where;
+      (at_writes ? where.write : where.place) = n;
+      bool was_killed = killed(bench, where, [&] { return bench.apply(cluster("worker", 2e9)).status; });
+      kills += was_killed;
+      {
+        std::unique_ptr<Store> store = bench.store();
+        ASSERT_TRUE(store->lock("state mv", std::chrono::milliseconds(0)).ok());
+        ASSERT_TRUE(store->move("worker", "trainer").ok());
+      }
+      EXPECT_TRUE(bench.apply(cluster("trainer", 2e9)).status.ok());
+      EXPECT_EQ(machines(bench), before);
+      EXPECT_EQ(bench.snapshot().open_intents, 0u);
+      EXPECT_EQ(bench.snapshot().resources.count("trainer[1]"), 1u);
+      EXPECT_EQ(bench.snapshot().resources.size(), before.size());
+      if (testing::Test::HasFailure()) return;
+      if (!was_killed) break;
+    }
+  }
+  EXPECT_GT(kills, 20);
+}
 
 // The run that picks up may be killed as well: again and again, each time a little later.
 TEST_F(Crash, KilledAgainAndAgain) {

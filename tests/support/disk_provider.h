@@ -11,8 +11,10 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "common/files.h"
+#include "runtime/base/world.h"
 #include "runtime/providers/provider.h"
 
 namespace radl::test {
@@ -39,6 +41,10 @@ class DiskProvider : public Provider {
   }
   std::atomic<int> creates{0}, destroys{0};
   double price = 0;
+  // An eventually consistent one: what is made shows only `appears_after` later by `clock`, and it says that
+  // everything shows after `settle`.
+  Clock* clock = nullptr;
+  std::chrono::milliseconds appears_after{0}, settle{0};
   std::set<std::string> in_place;  // spec fields that update() can change
 
   size_t count(const std::string& kind = "") const {
@@ -88,6 +94,7 @@ class DiskProvider : public Provider {
     std::filesystem::create_directory(path);
     write(path / "kind", std::string(resource_kind_name(kind)));
     write(path / "address", address);
+    if (clock) write(path / "made_at", std::to_string(now_ms()));
     point("create 2 " + address);
     Json attributes = {{"host", "127.0.0.1"},
                        {"private_ip", "10.0.0." + std::to_string(creates.load())},
@@ -106,14 +113,14 @@ class DiskProvider : public Provider {
     if (Status fault = take_fault("find", "", false); !fault.ok()) return fault;
     std::filesystem::path path =
         std::filesystem::path(folder_) / (context.infrastructure + "-" + token.substr(0, 12));
-    if (!std::filesystem::exists(path)) return std::optional<Made>();
+    if (!is_seen(path)) return std::optional<Made>();
     return std::optional<Made>(made(path));
   }
 
   Result<Made> read(const Context&, ResourceKind, const std::string& id) override {
     if (Status fault = take_fault("read", "", false); !fault.ok()) return fault;
     std::filesystem::path path = std::filesystem::path(folder_) / id;
-    if (!std::filesystem::exists(path)) return Status(Code::NotFound, id + " is gone");
+    if (!is_seen(path)) return Status(Code::NotFound, id + " is gone");
     return made(path);
   }
 
@@ -123,7 +130,9 @@ class DiskProvider : public Provider {
     Made now = made(path);
     now.attributes["spec"] = spec;
     if (now.attributes.contains("state")) now.attributes["state"] = "running";
+    point("update 1 " + text(path / "address"));
     write(path / "attributes", now.attributes.dump());
+    point("update 2 " + text(path / "address"));
     return now;
   }
 
@@ -135,11 +144,14 @@ class DiskProvider : public Provider {
     point("destroy 1 " + address);
     // What identifies it goes last, so that a part of it is still found.
     std::filesystem::remove(path / "attributes");
+    std::filesystem::remove(path / "made_at");
     point("destroy 2 " + address);
     std::filesystem::remove_all(path);
     point("destroy 3 " + address);
     return take_fault("destroy", address, true);
   }
+
+  std::chrono::milliseconds settles_after() const override { return settle; }
 
   bool updates_in_place(ResourceKind, const std::string& field) const override {
     return in_place.count(field) != 0;
@@ -150,6 +162,7 @@ class DiskProvider : public Provider {
     std::vector<Made> all;
     for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
       std::string name = entry.path().filename();
+      if (!is_seen(entry.path())) continue;
       if (name.compare(0, context.infrastructure.size() + 1, context.infrastructure + "-") == 0) {
         all.push_back(made(entry.path()));
       }
@@ -158,6 +171,14 @@ class DiskProvider : public Provider {
   }
 
  private:
+  long long now_ms() const {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(clock->now().time_since_epoch()).count();
+  }
+  bool is_seen(const std::filesystem::path& path) const {
+    if (!std::filesystem::exists(path)) return false;
+    std::string made_at = clock ? text(path / "made_at") : "";
+    return made_at.empty() || now_ms() >= std::stoll(made_at) + appears_after.count();
+  }
   static std::string text(const std::filesystem::path& path) {
     Result<std::string> read = read_file(path.string());
     return read.ok() ? *read : "";

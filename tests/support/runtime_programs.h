@@ -73,16 +73,25 @@ class ProgramBuilder {
     return *this;
   }
 
-  // "Step 1 is over everywhere": waits for all steps so far; later ones wait for it.
-  ProgramBuilder& barrier(const std::string& id) {
+  // "Step 1 is over everywhere": waits for all steps so far, or for those of one recipe; later ones wait for
+  // it.
+  ProgramBuilder& barrier(const std::string& id, const std::string& recipe = {}) {
     ir::Step step;
     step.id = id;
     step.kind = ir::StepKind::Barrier;
     for (const ir::Step& before : program_.steps) {
-      if (before.kind != ir::StepKind::Barrier) step.after.push_back({before.id, ""});
+      if (before.kind == ir::StepKind::Barrier || (!recipe.empty() && before.recipe != recipe)) continue;
+      step.after.push_back({before.id, ""});
     }
     program_.steps.push_back(step);
     barrier_ = id;
+    return *this;
+  }
+
+  // `after RECIPE`: later steps need the success of all of that recipe's steps.
+  ProgramBuilder& after(const std::string& recipe) {
+    barrier("after/" + recipe, recipe);
+    program_.steps.back().needs_success = true;
     return *this;
   }
 
@@ -114,6 +123,13 @@ class ProgramBuilder {
                      {"identity", sha256_hex("identity " + model)}};
     step.digest = sha256_hex(step.training.dump());
     program_.steps.push_back(step);
+    return *this;
+  }
+
+  // Host names without the system's, as RADL gives where the file says none: a system may be renamed.
+  ProgramBuilder& default_host_names() {
+    for (ir::Node& node : program_.nodes)
+      node.interfaces[0].host_name = "vnode-" + std::to_string(node.number);
     return *this;
   }
 

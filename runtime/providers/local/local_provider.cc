@@ -62,6 +62,7 @@ class LocalProvider : public Provider {
                       const Json& spec) override;
   Status destroy(const Context& context, ResourceKind kind, const std::string& id) override;
   bool updates_in_place(ResourceKind kind, const std::string& spec_field) const override;
+  std::chrono::milliseconds settles_after() const override { return {}; }  // it asks this machine's own disk
   Result<std::vector<Made>> list(const Context& context) override;
 
  private:
@@ -253,8 +254,6 @@ Status LocalProvider::start(const Context& context, const NodeDirectory& node, R
 
 Result<Made> LocalProvider::create(const Context& context, ResourceKind kind, const std::string& address,
                                    const Json& spec, const std::string& token) {
-  if (kind == ResourceKind::Volume)
-    return Status(Code::Unsupported, "provider local has no volumes: a node's disk is this machine's");
   if (kind == ResourceKind::Network) {
     std::lock_guard lock(mutex_);
     remove_unfinished(context);
@@ -334,7 +333,6 @@ Result<Made> LocalProvider::update(const Context& context, ResourceKind kind, co
 }
 
 Status LocalProvider::destroy(const Context& context, ResourceKind kind, const std::string& id) {
-  if (kind == ResourceKind::Volume) return {};
   if (kind == ResourceKind::Network) return leave_network(context);
   std::error_code ignored;
   if (kind == ResourceKind::Key) {

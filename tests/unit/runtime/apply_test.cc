@@ -1,6 +1,8 @@
 // apply does exactly the plan, in parallel, and what fails does not stop the rest.
 #include <gtest/gtest.h>
 
+#include <new>
+#include <stdexcept>
 #include <thread>
 
 #include "tests/support/runtime_bench.h"
@@ -94,6 +96,66 @@ TEST_F(ApplyTest, AFailedNodeDoesNotHoldABarrier) {
   RunReport report = bench.apply(program);
   EXPECT_EQ(outcome(report, "worker[0]/two").state, State::Skipped);
   EXPECT_EQ(outcome(report, "worker[1]/two").state, State::Done);
+}
+
+TEST_F(ApplyTest, WhatComesAfterAFailureDoesNotRunAndNamesItThroughAnyNumberOfBarriers) {
+  auto program = ProgramBuilder()
+                     .deploy({"worker", 2})
+                     .deploy({"server"})
+                     .deploy({"client"})
+                     .deploy({"other"})
+                     .file("other", "own", "/a", "1")
+                     .file("worker", "one", "/a", "1")
+                     .after("one")
+                     .file("server", "two", "/b", "1")
+                     .after("two")
+                     .file("client", "three", "/c", "1")
+                     .build();
+  bench.runner.errors["worker[0]/one"] = {Status(Code::Invalid, "boom")};
+  RunReport report = bench.apply(program);
+  EXPECT_EQ(report.status.message(), "boom");
+  EXPECT_EQ(outcome(report, "worker[1]/one").state, State::Done);
+  EXPECT_EQ(outcome(report, "server[0]/two").state, State::Skipped);
+  EXPECT_EQ(outcome(report, "server[0]/two").detail, "worker[0]/one failed");
+  EXPECT_EQ(outcome(report, "client[0]/three").state, State::Skipped);
+  EXPECT_EQ(outcome(report, "client[0]/three").detail, "worker[0]/one failed");
+  EXPECT_EQ(outcome(report, "other[0]/own").state, State::Done);
+  EXPECT_EQ(bench.runner.ids(), (std::set<std::string>{"worker[1]/one", "worker[0]/one", "other[0]/own"}));
+  RunReport again = bench.apply(program);
+  EXPECT_TRUE(again.status.ok()) << again.status.text();
+  EXPECT_EQ(outcome(again, "client[0]/three").state, State::Done);
+}
+
+// A machine that could not be made: nothing ran on it, and what comes after its steps waits for the next run
+// too.
+TEST_F(ApplyTest, WhatComesAfterAStepOfANodeThatCouldNotBeMadeDoesNotRun) {
+  auto program = ProgramBuilder()
+                     .deploy({"worker", 2})
+                     .deploy({"server"})
+                     .file("worker", "one", "/a", "1")
+                     .after("one")
+                     .file("server", "two", "/b", "1")
+                     .build();
+  bench.provider.fail_next({"create", "worker[1]", Status(Code::Quota, "no more machines")});
+  RunReport report = bench.apply(program);
+  EXPECT_EQ(outcome(report, "worker[0]/one").state, State::Done);
+  EXPECT_EQ(outcome(report, "server[0]/two").state, State::Skipped);
+  EXPECT_EQ(outcome(report, "server[0]/two").detail, "worker[1] failed");
+}
+
+TEST_F(ApplyTest, WhatComesAfterAFailureRunsWhenItWasTriedAgainWithSuccess) {
+  bench.options.on_error = OnError::Retry;
+  auto program = ProgramBuilder()
+                     .deploy({"worker"})
+                     .deploy({"server"})
+                     .file("worker", "one", "/a", "1")
+                     .after("one")
+                     .file("server", "two", "/b", "1")
+                     .build();
+  bench.runner.errors["worker[0]/one"] = {Status(Code::Invalid, "boom")};
+  RunReport report = bench.apply(program);
+  EXPECT_TRUE(report.status.ok()) << report.status.text();
+  EXPECT_EQ(outcome(report, "server[0]/two").state, State::Done);
 }
 
 TEST_F(ApplyTest, OnErrorRetryTriesWhatFailedAgain) {
@@ -241,6 +303,164 @@ TEST_F(ApplyTest, AKindThatThisBuildCannotRunIsSaid) {
   program.steps[0].body = "x";
   RunReport report = bench.apply(program);
   EXPECT_EQ(outcome(report, "server[0]/tools").status.code(), Code::Unsupported);
+}
+
+// ---- a provider that shows what it made only after a while
+
+class SlowProviderTest : public ApplyTest {
+ protected:
+  SlowProviderTest() {
+    bench.provider.clock = &bench.fake.clock;
+    bench.provider.appears_after = std::chrono::seconds(20);
+    bench.provider.settle = std::chrono::seconds(30);
+  }
+  void lose_answers(const std::string& address, bool made) {
+    bench.provider.fail_next({"create", address, Status(Code::Lost, "no answer"), made});
+  }
+  void expect_whole(int workers) {
+    std::map<std::string, int> once{{"key.local", 1}, {"network.lan", 1}, {"server[0]", 1}};
+    for (int i = 0; i < workers; ++i) once["worker[" + std::to_string(i) + "]"] = 1;
+    EXPECT_EQ(bench.provider.count_by_address(), once);
+    EXPECT_EQ(bench.snapshot().open_intents, 0u);
+    EXPECT_EQ(bench.snapshot().resources.size(), once.size());
+  }
+};
+
+TEST_F(SlowProviderTest, AnEmptyLookThatComesTooSoonProvesNothing) {
+  lose_answers("worker[0]", true);
+  RunReport report = bench.apply(cluster(2));
+  EXPECT_TRUE(report.status.ok()) << report.status.text();
+  EXPECT_EQ(bench.provider.creates, 5) << "it was not asked for again";
+  expect_whole(2);
+}
+
+TEST_F(SlowProviderTest, WhatWasNeverMadeIsAskedForAgainWhenThatIsCertain) {
+  lose_answers("worker[0]", false);
+  EXPECT_TRUE(bench.apply(cluster(1)).status.ok());
+  EXPECT_GE(bench.fake.clock.passed(), 30000);
+  expect_whole(1);
+}
+
+TEST_F(SlowProviderTest, ARefusalIsCertainAtOnce) {
+  bench.provider.fail_next({"create", "worker[0]", Status(Code::Quota, "no more machines")});
+  EXPECT_EQ(bench.apply(cluster(1)).status.code(), Code::Quota);
+  EXPECT_EQ(bench.fake.clock.passed(), 0);
+  EXPECT_EQ(bench.snapshot().open_intents, 0u);
+}
+
+TEST_F(SlowProviderTest, StoppedBeforeItIsCertainTheIntentStaysOpenAndTheNextRunLooksOn) {
+  lose_answers("worker[0]", true);
+  struct StopWhileLooking : EventSink {
+    Cancellation* cancellation = nullptr;
+    void emit(const Event& event) override {
+      if (event.message.find("not known yet") != std::string::npos) cancellation->request();
+    }
+  } stop;
+  stop.cancellation = &bench.cancellation;
+  bench.sinks = {&stop};
+  EXPECT_EQ(bench.apply(cluster(1)).status.code(), Code::Cancelled);
+  EXPECT_EQ(bench.snapshot().open_intents, 1u);
+  EXPECT_EQ(bench.snapshot().resources.count("worker[0]"), 0u);
+  bench.sinks.clear();
+  bench.cancellation.~Cancellation();
+  new (&bench.cancellation) Cancellation();
+  EXPECT_TRUE(bench.apply(cluster(1)).status.ok());
+  expect_whole(1);
+}
+
+// The look itself fails: the intent stays open, and the next run finds first nothing and then the machine.
+TEST_F(SlowProviderTest, FoundNothingThenPresent) {
+  lose_answers("worker[0]", true);
+  bench.provider.fail_next({"find", "", Status(Code::Timeout, "no answer")});
+  EXPECT_FALSE(bench.apply(cluster(1)).status.ok());
+  EXPECT_EQ(bench.snapshot().open_intents, 1u);
+  EXPECT_TRUE(bench.apply(cluster(1)).status.ok());
+  expect_whole(1);
+  EXPECT_TRUE(bench.destroy().status.ok());
+  EXPECT_EQ(bench.provider.count(), 0u);
+}
+
+TEST_F(SlowProviderTest, FoundNothingThenPresentIsDestroyedToo) {
+  lose_answers("worker[0]", true);
+  bench.provider.fail_next({"find", "", Status(Code::Timeout, "no answer")});
+  EXPECT_FALSE(bench.apply(cluster(1)).status.ok());
+  EXPECT_TRUE(bench.destroy().status.ok());
+  EXPECT_EQ(bench.provider.count(), 0u);
+  EXPECT_EQ(bench.snapshot().open_intents, 0u);
+}
+
+// An old intent needs no more waiting: whoever asked is long gone.
+TEST_F(SlowProviderTest, AnOldIntentIsCertainAtTheFirstLook) {
+  lose_answers("worker[0]", false);
+  bench.provider.fail_next({"find", "", Status(Code::Timeout, "no answer")});
+  EXPECT_FALSE(bench.apply(cluster(1)).status.ok());
+  bench.fake.clock.sleep(std::chrono::hours(2));
+  long long before = bench.fake.clock.passed();
+  EXPECT_TRUE(bench.apply(cluster(1)).status.ok());
+  EXPECT_EQ(bench.fake.clock.passed(), before);
+  expect_whole(1);
+}
+
+// In the same run: what was not certain in one round is looked up in the next one before anything is asked
+// for.
+TEST_F(SlowProviderTest, AnotherRoundDoesNotMakeItTwice) {
+  bench.options.on_error = OnError::Retry;
+  lose_answers("worker[0]", true);
+  bench.provider.fail_next({"find", "", Status(Code::Timeout, "no answer")});
+  EXPECT_TRUE(bench.apply(cluster(1)).status.ok());
+  expect_whole(1);
+}
+
+TEST_F(SlowProviderTest, ARefreshDoesNotTakeForGoneWhatIsJustMade) {
+  bench.provider.appears_after = std::chrono::seconds(0);
+  ASSERT_TRUE(bench.apply(cluster(1)).status.ok());
+  bench.provider.appears_after = std::chrono::seconds(20);
+  Result<Observed> observed = bench.look(cluster(1));
+  EXPECT_TRUE(observed->resources.empty());
+  EXPECT_EQ(observed->unknown.size(), 4u);
+  EXPECT_FALSE(bench.plan(cluster(1), &*observed).changes_anything());
+}
+
+// ---- what throws
+
+TEST_F(ApplyTest, AnExceptionIsTheFailureOfItsActionAndNoOthers) {
+  bench.runner.during = [](const StepContext&, const ir::Step& step) {
+    if (step.id == "worker[0]/tools") throw std::bad_alloc();
+    if (step.id == "worker[1]/tools") throw std::runtime_error("odd");
+  };
+  RunReport report = bench.apply(cluster(3));
+  EXPECT_EQ(outcome(report, "worker[0]/tools").state, State::Failed);
+  EXPECT_EQ(outcome(report, "worker[0]/tools").status.code(), Code::Quota);
+  EXPECT_EQ(outcome(report, "worker[0]/tools").status.message(), "out of memory");
+  EXPECT_EQ(outcome(report, "worker[1]/tools").status.message(), "odd");
+  EXPECT_EQ(outcome(report, "worker[2]/tools").state, State::Done);
+  EXPECT_EQ(outcome(report, "training/cifar").state, State::Skipped);
+  bench.runner.during = [](const StepContext&, const ir::Step&) {};
+  EXPECT_TRUE(bench.apply(cluster(3)).status.ok());
+}
+
+TEST_F(ApplyTest, AnExceptionWhileANodeIsMadeLeavesItToTheNextRun) {
+  std::atomic<bool> throws{true};
+  bench.provider.point = [&](const std::string& where) {
+    if (where == "create 2 worker[0]" && throws.exchange(false)) throw std::bad_alloc();
+  };
+  RunReport report = bench.apply(cluster(1));
+  EXPECT_EQ(outcome(report, "worker[0]").status.code(), Code::Quota);
+  EXPECT_EQ(bench.snapshot().open_intents, 1u);
+  EXPECT_TRUE(bench.apply(cluster(1)).status.ok());
+  EXPECT_EQ(bench.provider.count("node"), 2u);
+}
+
+TEST_F(ApplyTest, AnExceptionWhileLookingIsToldOfWhatWasLookedAt) {
+  ASSERT_TRUE(bench.apply(cluster(1)).status.ok());
+  bench.connector = [](const ir::Node& node, const Json&, const Context&) -> Result<std::unique_ptr<Remote>> {
+    if (node.address == "worker[0]") throw std::bad_alloc();
+    return std::unique_ptr<Remote>(std::make_unique<NoRemote>());
+  };
+  Result<Observed> observed = bench.look(cluster(1));
+  ASSERT_TRUE(observed.ok());
+  EXPECT_EQ(observed->unknown.at("worker[0]"), "out of memory");
+  EXPECT_EQ(observed->steps.count("server[0]/tools"), 1u);
 }
 
 }  // namespace

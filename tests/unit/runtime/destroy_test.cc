@@ -60,6 +60,25 @@ TEST_F(DestroyTest, FindsWhatNobodyKnowsOf) {
   EXPECT_EQ(bench.provider.count(), 1u) << "and leaves others' machines alone";
 }
 
+// Nothing on record is of it any more, and yet it may have something of ours.
+TEST_F(DestroyTest, AsksEveryProviderThatItKnows) {
+  DiskProvider other(bench.folder.path() + "/other", "other");
+  bench.providers.by_name["other"] = &other;
+  Context context;
+  context.infrastructure = infrastructure_tag("demo", bench.snapshot().lineage);
+  ASSERT_TRUE(other.create(context, ResourceKind::Node, "stray", {}, "0123456789abcdef").ok());
+  ASSERT_TRUE(bench.destroy().status.ok());
+  EXPECT_EQ(other.count(), 0u);
+}
+
+TEST_F(DestroyTest, AProviderThatCannotBeAskedIsNamed) {
+  bench.provider.fail_next({"list", "", Status(Code::Auth, "bad key")});
+  RunReport report = bench.destroy();
+  EXPECT_FALSE(report.status.ok());
+  ASSERT_EQ(report.leftovers.size(), 1u);
+  EXPECT_NE(report.leftovers[0].find("bad key"), std::string::npos);
+}
+
 TEST_F(DestroyTest, AMachineThatIsGoneAlreadyIsNoError) {
   std::filesystem::remove_all(bench.folder.path() + "/cloud/" +
                               bench.snapshot().resources.at("worker[0]").id);

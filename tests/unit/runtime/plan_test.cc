@@ -279,6 +279,68 @@ TEST_F(PlanTest, BarriersKeepTheNumberOfEdgesLinear) {
   EXPECT_EQ(plan.barriers.at(0).needs, Marks{"worker[50]/one"});
 }
 
+// Another node in front must not make a network change hands.
+TEST_F(PlanTest, EachCloudHasNetworksOfItsOwnWhateverStandsFirst) {
+  DiskProvider other(bench.folder.path() + "/other", "other");
+  bench.providers.by_name["other"] = &other;
+  auto two_clouds = [](bool other_first) {
+    ProgramBuilder builder;
+    if (other_first) builder.deploy({"far"}).deploy({"near"});
+    if (!other_first) builder.deploy({"near"}).deploy({"far"});
+    ir::Program program = builder.build();
+    for (ir::Node& node : program.nodes) {
+      if (node.system == "far") node.cloud = "other";
+    }
+    return program;
+  };
+  Plan plan = bench.plan(two_clouds(false));
+  EXPECT_EQ(action(plan, "network.lan").provider, "local");
+  EXPECT_EQ(action(plan, "network.lan@other").provider, "other");
+  ASSERT_EQ(plan.notes.size(), 1u);
+  EXPECT_NE(plan.notes[0].find("network 'lan' is in several clouds (local, other)"), std::string::npos);
+  EXPECT_EQ(action(bench.plan(two_clouds(true)), "network.lan").provider, "local");
+  applied(two_clouds(false));
+  Plan again = bench.plan(two_clouds(true));
+  EXPECT_TRUE(again.actions.empty()) << render_text(again);
+  ir::Program only_far = two_clouds(true);
+  std::erase_if(only_far.nodes, [](const ir::Node& node) { return node.system == "near"; });
+  EXPECT_EQ(bench.plan(only_far).find("network.lan@other"), nullptr) << "it stays as it is";
+}
+
+// Where all of step 2 is given up, step 3 must not begin while step 1 still runs elsewhere.
+TEST_F(PlanTest, AStepNumberIsNotOverBeforeTheOnesBelowIt) {
+  auto program = ProgramBuilder()
+                     .deploy({"worker"})
+                     .deploy({"server"})
+                     .deploy({"client"})
+                     .file("worker", "one", "/a", "1")
+                     .file("server", "one", "/a", "1")
+                     .barrier("step/1", "one")
+                     .file("worker", "two", "/b", "1")
+                     .barrier("step/2", "two")
+                     .file("client", "three", "/c", "1")
+                     .build();
+  Plan plan = bench.plan(program);
+  ASSERT_EQ(plan.barriers.size(), 2u);
+  EXPECT_EQ(plan.barriers[1].needs, (Marks{"step/1", "worker[0]/two"}));
+}
+
+TEST_F(PlanTest, ABarrierThatAsksForSuccessSaysSoInTheSavedPlan) {
+  auto program = ProgramBuilder()
+                     .deploy({"worker", 2})
+                     .deploy({"server"})
+                     .file("worker", "one", "/a", "1")
+                     .after("one")
+                     .file("server", "two", "/b", "1")
+                     .build();
+  Plan plan = bench.plan(program);
+  ASSERT_EQ(plan.barriers.size(), 1u);
+  EXPECT_TRUE(plan.barriers[0].needs_success);
+  Result<Plan> read = plan_from_json(to_json(plan));
+  ASSERT_TRUE(read.ok()) << read.status().text();
+  EXPECT_TRUE(read->barriers[0].needs_success);
+}
+
 TEST_F(PlanTest, ANetworkThatMustBeMadeAnewTakesItsNodesAlongInTheRightOrder) {
   applied(cluster(1).build());
   ir::Program changed = cluster(1).build();

@@ -99,6 +99,94 @@ TEST_F(RefreshTest, ANodeThatRunsAndDoesNotAnswerIsTriedOnceAndTold) {
   Plan plan = bench.plan(program, &*observed);
   EXPECT_FALSE(plan.changes_anything());
   EXPECT_NE(plan.notes.at(0).find("--replace worker[1]"), std::string::npos);
+  EXPECT_EQ(plan.unseen.count("worker[1]"), 1u);
+}
+
+// A runner that compares the file's content with what is on the node.
+class ComparingRunner : public FakeRunner {
+ public:
+  std::map<std::string, Json> on_node;  // step -> content
+  Result<std::vector<Change>> observe(const StepContext&, const ir::Step& step,
+                                      const std::vector<NodeHandle>&) override {
+    std::vector<Change> changes;
+    for (const ir::Resource& resource : step.resources) {
+      const Json& wanted = resource.properties["content"];
+      if (wanted != on_node[step.id]) changes.push_back({"file", "content", on_node[step.id], wanted, ""});
+    }
+    return changes;
+  }
+};
+
+class DriftTest : public RefreshTest {
+ protected:
+  Result<Observed> look_with(StepRunner& with, const ir::Program& now) {
+    std::unique_ptr<Store> store = bench.store();
+    radl::Run run = bench.run(*store, &now);
+    run.runners[ir::StepKind::Native] = &with;
+    return refresh(run, *store->snapshot());
+  }
+  ComparingRunner comparing;
+};
+
+TEST_F(DriftTest, AChangeOfTheFileIsNoChangeFromOutside) {
+  comparing.on_node = {{"worker[0]/tools", "1"}, {"worker[1]/tools", "edited"}};
+  auto changed = ProgramBuilder().deploy({"worker", 2}).file("worker", "tools", "/a", "2").build();
+  Result<Observed> observed = look_with(comparing, changed);
+  ASSERT_TRUE(observed.ok());
+  EXPECT_TRUE(observed->steps.at("worker[0]/tools").empty()) << "what was applied is there";
+  Plan plan = bench.plan(changed, &*observed);
+  ASSERT_EQ(plan.drift.size(), 1u);
+  EXPECT_EQ(plan.drift[0].address, "worker[1]/tools");
+  EXPECT_EQ(plan.drift[0].changes.at(0).before, "edited");
+  EXPECT_EQ(plan.drift[0].changes.at(0).after, "1") << "what was applied, not what is asked for";
+  EXPECT_EQ(marks(plan), (std::vector<std::string>{"> worker[0]/tools", "> worker[1]/tools"}));
+  EXPECT_EQ(plan.find("worker[0]/tools")->why, "its recipe changed");
+}
+
+TEST_F(DriftTest, AnotherSecretOrValueIsNoChangeFromOutside) {
+  bench.secrets = {{"input.pw", "old"}};
+  auto with_secret =
+      ProgramBuilder().deploy({"worker"}).file("worker", "tools", "/a", ir::secret("input.pw")).build();
+  ASSERT_TRUE(bench.apply(with_secret).status.ok());
+  comparing.on_node = {{"worker[0]/tools", "old"}};
+  EXPECT_TRUE(look_with(comparing, with_secret)->steps.at("worker[0]/tools").empty());
+  bench.secrets = {{"input.pw", "new"}};
+  Result<Observed> observed = look_with(comparing, with_secret);
+  EXPECT_TRUE(observed->steps.at("worker[0]/tools").empty()) << "the old one is not known any more";
+  EXPECT_EQ(bench.plan(with_secret, &*observed).find("worker[0]/tools")->why, "the secret input.pw changed");
+}
+
+TEST_F(DriftTest, WhatWasAddedToTheFileIsNotLookedFor) {
+  comparing.on_node = {{"worker[0]/tools", "1"}, {"worker[1]/tools", "1"}};
+  ir::Program more = program;
+  for (ir::Step& step : more.steps) {
+    step.resources.push_back(step.resources[0]);
+    step.resources.back().name = "/b";
+    step.resources.back().properties["content"] = "2";
+    step.digest = "more";
+  }
+  Result<Observed> observed = look_with(comparing, more);
+  EXPECT_TRUE(bench.plan(more, &*observed).drift.empty());
+}
+
+TEST_F(RefreshTest, AHostKeyThatDoesNotMatchIsNotSeenAndNotConcludedFrom) {
+  Connector connected = bench.connector;
+  bench.connector = [&](const ir::Node& node, const Json& attributes,
+                        const Context& context) -> Result<std::unique_ptr<Remote>> {
+    if (node.address == "worker[1]") return Status(Code::Auth, "the host key does not match");
+    return connected(node, attributes, context);
+  };
+  Result<Observed> observed = bench.look(program);
+  ASSERT_TRUE(observed.ok());
+  Plan plan = bench.plan(program, &*observed);
+  EXPECT_FALSE(plan.changes_anything());
+  EXPECT_EQ(plan.unseen, (std::map<std::string, std::string>{{"worker[1]", "the host key does not match"}}));
+  EXPECT_EQ(summary_line(plan), "No changes in what could be looked at; worker[1] could not.");
+  Result<Plan> read = plan_from_json(to_json(plan));
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->unseen, plan.unseen);
+  bench.plan_options.replace = {"worker[1]"};
+  EXPECT_TRUE(bench.plan(program, &*observed).unseen.empty()) << "what is made anew need not be seen";
 }
 
 TEST_F(RefreshTest, WhatCannotBeLookedAtIsSaidAndNothingIsConcluded) {
