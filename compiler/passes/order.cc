@@ -3,7 +3,8 @@
 // Items are ordered first, as vertices of a small graph: RADL's step numbers within an instance (through a
 // barrier each), `after`, and values that a training gives. Among what may come next, the program's items go
 // before those of the modules that it uses, lower step numbers first, trainings last. Then the steps of each
-// machine are chained in that order.
+// machine are chained in that order. Circles are told beside other errors too, as far as these leave items to
+// look at.
 #include <fmt/format.h>
 
 #include <set>
@@ -18,7 +19,8 @@ namespace {
 
 class Orderer {
  public:
-  explicit Orderer(Build& build) : build_(build), last_on_(build.program.nodes.size(), kNone) {}
+  explicit Orderer(Build& build)
+      : build_(build), clean_(!build.diagnostics.has_errors()), last_on_(build.program.nodes.size(), kNone) {}
 
   void run() {
     add_vertices();
@@ -32,7 +34,7 @@ class Orderer {
     std::vector<size_t> sorted =
         topological_order(waits, [this](size_t a, size_t b) { return vertices_[a].key < vertices_[b].key; });
     if (sorted.size() != vertices_.size()) return report_cycles(std::move(waits));
-    emit(sorted);
+    if (clean_) emit(sorted);
   }
 
  private:
@@ -131,6 +133,8 @@ class Orderer {
       auto members = target(*item.instance, name.text);
       if (!members ||
           (members->empty() && !build_.configuration_off && !runs_nowhere(*item.instance, name.text))) {
+        // Beside other errors it may only follow from one of them.
+        if (!clean_) return;
         build_.diagnostics.report(
             DiagCode::AfterUnknown, name.span,
             members ? fmt::format("'{}' is given to no system: nothing can come after it", name.text)
@@ -367,6 +371,7 @@ class Orderer {
   }
 
   Build& build_;
+  bool clean_;  // nothing is wrong so far; else only circles are looked for
   std::vector<Vertex> vertices_;
   std::map<std::pair<const Instance*, const ast::Configure*>, std::vector<size_t>> by_recipe_;
   struct ByOrder {

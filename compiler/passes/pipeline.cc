@@ -17,7 +17,7 @@ const std::vector<Pass>& pipeline() {
       {"steps", "one step for each recipe and machine; trainings", steps, false, dump_steps},
       {"outputs", "values of outputs", outputs, false, dump_program},
       {"unused", "warnings about what nothing uses", unused},
-      {"order", "steps in order, each edge with its reason", order, true, dump_order},
+      {"order", "steps in order, each edge with its reason", order, false, dump_order},
       {"finish", "name, sources, digest; the IR verified", finish, true, dump_program},
   };
   return passes;
