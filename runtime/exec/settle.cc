@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLookDeadline = std::chrono::minutes(5);
+constexpr milliseconds kFindDeadline = std::chrono::minutes(5);
 constexpr milliseconds kFirstWait{500}, kLongestWait{10000};  // between looks, doubled
 
 void tell_waiting(Session& session, const Intent& intent, milliseconds left) {
@@ -43,7 +43,7 @@ Result<std::optional<Made>> find_settled(Session& session, Provider& provider, c
   milliseconds wait = kFirstWait;
   for (bool told = false;; told = true) {
     auto asked_at = session.world().clock.now();
-    Context context = session.context(intent.address, session.in(kLookDeadline));
+    Context context = session.context(intent.address, session.in(kFindDeadline));
     Result<std::optional<Made>> found = provider.find(context, intent.resource.kind, intent.token);
     if (!found.ok() || found->has_value() || asked_at >= settled_at) return found;
     auto left = std::chrono::ceil<milliseconds>(settled_at - asked_at);

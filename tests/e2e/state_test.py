@@ -17,7 +17,7 @@ configure greet (
   file '~/made/greeting.txt' ( content = input.text )
   command 'echo once >> $HOME/ran' ()
 )
-configure call ( command 'echo ${SYSTEM[0].private_ip} > $HOME/called' () )
+configure call ( file '~/called' ( content = '${SYSTEM[0].private_ip}' ) )
 deploy SYSTEM 2
 deploy client 1
 contextualize (

@@ -11,6 +11,7 @@
 #include <random>
 
 #include "common/guarded.h"
+#include "runtime/steps/training/for_all.h"
 
 namespace radl {
 namespace {
@@ -104,6 +105,17 @@ TEST(Scheduler, WhenItCannotGoOnItSaysSo) {
   EXPECT_EQ(over.status.code(), Code::Quota);
   EXPECT_EQ(ran, 1);
   EXPECT_EQ(over.never.size(), 2u);
+}
+
+TEST(ForAll, WhatThrowsHasFailedAndTheOthersAreWaitedFor) {
+  std::atomic<int> ran{0};
+  Status status = training::for_all(4, [&](size_t i) -> Status {
+    if (i == 2) throw std::bad_alloc();
+    ++ran;
+    return {};
+  });
+  EXPECT_EQ(status.code(), Code::Quota);
+  EXPECT_EQ(ran, 3);
 }
 
 // In a process of its own that may have no other thread.
