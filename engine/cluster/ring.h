@@ -59,7 +59,7 @@ struct RingMember {
   std::string key, job_digest;
   Milliseconds start_timeout{120000};
   // So many strangers, or members of other jobs, were refused since the last call, and what was wrong with
-  // the last of them: for progress lines. From several threads, one at a time.
+  // the last of them: for progress lines. From several threads, perhaps at once.
   std::function<void(uint64_t count, const std::string& last)> refused;
 };
 
