@@ -1,19 +1,18 @@
 #include "common/transfer/download.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "common/digest.h"
 #include "common/files.h"
 #include "common/transfer/answers.h"
+#include "common/transfer/part_file.h"
+#include "common/transfer/retry.h"
 
 namespace radl::transfer {
 namespace {
@@ -29,32 +28,26 @@ class Part {
   }
 
   Status open() {
+    auto opened = open_part(path_);
+    if (!opened.ok()) return opened.status();
+    fd_ = *opened;
     struct stat info {};
-    if (Status s = open_locked(info); !s.ok()) return s;
+    if (::fstat(fd_, &info) != 0) return errno_status(errno, path_);
     auto note = read_file(note_, 1 << 16);
     if (note.ok()) {
       auto json = nlohmann::json::parse(*note, nullptr, false);
-      if (json.is_object() && json.value("url", "") == identity()) validator_ = json.value("validator", "");
+      const bool ours =
+          json.is_object() && json.value("url", "") == identity() && json.value("sha256", "") == what_.sha256;
+      if (ours) {
+        validator_ = json.value("validator", "");
+        // Without a validator nobody can tell that the rest belongs to the beginning, except the checksum.
+        if (!validator_.empty() || !what_.sha256.empty()) {
+          size_ = uint64_t(info.st_size);
+          return {};
+        }
+      }
     }
-    // Without a validator nobody can tell that the rest belongs to the beginning, except the checksum.
-    if (validator_.empty() && what_.sha256.empty()) return restart();
-    size_ = uint64_t(info.st_size);
-    return {};
-  }
-  // The part, ours alone. One that its owner finished between our open and our lock is the finished file by
-  // then, and must not be written to: what has the part's name now is another.
-  Status open_locked(struct stat& info) {
-    for (;;) {
-      fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-      if (fd_ < 0) return errno_status(errno, path_);
-      if (::flock(fd_, LOCK_EX | LOCK_NB) != 0)
-        return Status(Code::Conflict, what_.path + ": another process is downloading it");
-      if (::fstat(fd_, &info) != 0) return errno_status(errno, path_);
-      struct stat named {};
-      bool there = ::stat(path_.c_str(), &named) == 0;
-      if (there && named.st_dev == info.st_dev && named.st_ino == info.st_ino) return {};
-      ::close(fd_);
-    }
+    return restart();
   }
   Status restart() {
     size_ = 0;
@@ -62,7 +55,9 @@ class Part {
   }
   Status remember(std::string validator) {
     validator_ = std::move(validator);
-    return write_file_atomic(note_, nlohmann::json{{"url", identity()}, {"validator", validator_}}.dump());
+    return write_file_atomic(
+        note_,
+        nlohmann::json{{"url", identity()}, {"sha256", what_.sha256}, {"validator", validator_}}.dump());
   }
   Status append(std::string_view piece) {
     if (size_ + piece.size() > what_.largest) {
@@ -116,9 +111,7 @@ Status attempt(Http& http, const Download& what, Part& part) {
   r.connect_seconds = what.connect_seconds;
   r.stall_seconds = what.stall_seconds;
   r.cancelled = what.cancelled;
-  if (what.signing) {
-    for (auto& header : what.signing()) r.headers.push_back(std::move(header));
-  }
+  r.signing = what.signing;
   const uint64_t begin = part.size();
   if (begin > 0) {
     r.headers.emplace_back("Range", "bytes=" + std::to_string(begin) + "-");
@@ -176,23 +169,18 @@ Status download(Http& http, const Download& what) {
       return {};
     }
   }
-  double delay = what.retries.first_seconds;
-  for (int tries = 1;; ++tries) {
+  Backoff backoff(what.retries, what.cancelled);
+  for (;;) {
     const uint64_t before = part.size();
     Status status = attempt(http, what, part);
     if (status.ok()) return part.finish();
-    if (part.size() > before)
-      tries = 1, delay = what.retries.first_seconds;  // it moves: as long as that is so, go on
-    const bool again = status.code() == Code::Retry || status.code() == Code::Timeout;
-    if (!again || tries >= what.retries.attempts) {
+    if (part.size() > before) backoff.reset();  // it moves: as long as that is so, go on
+    const bool passing = status.code() == Code::Retry || status.code() == Code::Timeout;
+    if (!passing || !backoff.again()) {
       if (part.size() == 0) part.discard();
       return status;
     }
-    for (double slept = 0; slept < delay; slept += 0.05) {
-      if (what.cancelled && what.cancelled->load()) return Status(Code::Cancelled, "interrupted");
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-    delay = std::min(delay * 2, what.retries.largest_seconds);
+    if (Status waited = backoff.wait(); !waited.ok()) return waited.code() == Code::Timeout ? status : waited;
   }
 }
 

@@ -9,11 +9,12 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <mutex>
-#include <random>
-#include <thread>
+#include <optional>
 
 #include "common/files.h"
+#include "common/transfer/retry.h"
 
 namespace radl::transfer {
 namespace {
@@ -153,7 +154,7 @@ Status transport_failure(CURLcode code, const Request& r, const char* text) {
     case CURLE_COULDNT_CONNECT:
       return {Code::Retry, what + "cannot connect"};
     case CURLE_OPERATION_TIMEDOUT:
-      return {repeatable(r.method) ? Code::Timeout : Code::Lost, what + "timed out"};
+      return {repeatable(r.method) || r.idempotent ? Code::Timeout : Code::Lost, what + "timed out"};
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CERTPROBLEM:
     case CURLE_SSL_CACERT_BADFILE:
@@ -169,11 +170,7 @@ Status transport_failure(CURLcode code, const Request& r, const char* text) {
     default:
       break;
   }
-  return {repeatable(r.method) ? Code::Retry : Code::Lost, what + curl_easy_strerror(code)};
-}
-
-bool worth_repeating(int status) {
-  return status == 408 || status == 429 || status == 500 || status == 502 || status == 503 || status == 504;
+  return {repeatable(r.method) || r.idempotent ? Code::Retry : Code::Lost, what + curl_easy_strerror(code)};
 }
 
 }  // namespace
@@ -271,7 +268,11 @@ Result<Response> Http::send(const Request& r) {
   set_common(easy.get(), r, x, error);
   if (Status body = set_body(easy.get(), r, x); !body.ok()) return body;
   curl_slist* list = nullptr;
-  for (const auto& [name, value] : r.headers) {
+  Headers headers_now = r.headers;
+  if (r.signing) {
+    for (auto& header : r.signing()) headers_now.push_back(std::move(header));
+  }
+  for (const auto& [name, value] : headers_now) {
     if ((name + value).find_first_of("\r\n") != std::string::npos) {
       curl_slist_free_all(list);
       return invalid("header " + name + " holds a line break");
@@ -293,6 +294,19 @@ Result<Response> Http::send(const Request& r) {
   return std::move(x.response);
 }
 
+namespace {
+
+// Whether the request may be sent once more after this. One that may have changed something is only repeated
+// when repeating changes nothing, or when it cannot have been acted on: it was not delivered (Retry; what is
+// unknown is Lost), or turned away for their number (429).
+bool may_repeat(const Request& r, const Result<Response>& answer) {
+  if (!answer.ok()) return answer.status().code() == Code::Retry || answer.status().code() == Code::Timeout;
+  if (!passing_status(answer->status)) return false;
+  return r.idempotent || repeatable(r.method) || answer->status == 429;
+}
+
+}  // namespace
+
 Result<Response> Http::send(const Request& request, const Retries& retries) {
   Request r = request;
   bool sunk = false;
@@ -302,28 +316,15 @@ Result<Response> Http::send(const Request& request, const Retries& retries) {
       return request.sink(piece);
     };
   }
-  static thread_local std::mt19937 jitter{std::random_device{}()};
-  double delay = retries.first_seconds;
-  for (int attempt = 1;; ++attempt) {
+  Backoff backoff(retries, request.cancelled);
+  for (;;) {
     auto answer = send(r);
-    double wait = delay * std::uniform_real_distribution<double>(0.5, 1.0)(jitter);
-    if (answer.ok()) {
-      if (!worth_repeating(answer->status) || attempt >= retries.attempts || sunk) return answer;
-      if (auto after = answer->header("retry-after"); !after.empty()) {
-        wait = std::max(wait, std::min(std::atof(std::string(after).c_str()), retries.largest_seconds));
-      }
-    } else {
-      const Code code = answer.status().code();
-      if ((code != Code::Retry && code != Code::Timeout) || attempt >= retries.attempts || sunk)
-        return answer;
-    }
-    const auto until = Clock::now() + std::chrono::milliseconds(int64_t(wait * 1000));
-    while (Clock::now() < until) {
-      if (r.cancelled && r.cancelled->load()) return Status(Code::Cancelled, "interrupted");
-      std::this_thread::sleep_for(
-          std::min<Clock::duration>(until - Clock::now(), std::chrono::milliseconds(50)));
-    }
-    delay = std::min(delay * 2, retries.largest_seconds);
+    if (sunk || !may_repeat(r, answer) || !backoff.again()) return answer;
+    std::optional<double> after;
+    if (answer.ok()) after = parse_retry_after(answer->header("retry-after"), std::time(nullptr));
+    if (after && *after > retries.longest_retry_after) return answer;  // it will not be back in time
+    if (Status waited = backoff.wait(after); !waited.ok())
+      return waited.code() == Code::Timeout ? answer : Result<Response>(waited);
   }
 }
 

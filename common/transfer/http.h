@@ -26,6 +26,10 @@ struct Request {
   std::string method = "GET";
   std::string url;
   Headers headers;
+  std::function<Headers()> signing;  // more headers, asked for at each attempt: signatures run out
+  // A POST or PATCH that may be sent more than once without doing more: it carries a token by which the
+  // server knows it again, or only asks. GET, HEAD, PUT, DELETE and OPTIONS always may.
+  bool idempotent = false;
   std::string body;         // sent as it is
   std::string upload_file;  // instead of body: this file, from upload_offset, upload_length bytes
   uint64_t upload_offset = 0, upload_length = 0;
@@ -53,8 +57,10 @@ struct Response {
 
 struct Retries {
   int attempts = 4;             // in all
-  double first_seconds = 0.25;  // doubled each time, with jitter
-  double largest_seconds = 8;   // also the most that a Retry-After is obeyed
+  double first_seconds = 0.25;  // doubled each time; a random part of it is waited (retry.h)
+  double largest_seconds = 8;
+  double longest_retry_after = 60;  // a server that asks for more is not waited for
+  double deadline_seconds = 0;      // no attempt begins later than this after the first one; 0: none
 };
 
 // Thread-safe; keeps connections open and uses them again.
@@ -70,8 +76,9 @@ class Http {
   // went out and its answer is unknown; Timeout; Auth: certificate; Cancelled.
   Result<Response> send(const Request& request);
 
-  // Repeats on Retry, Timeout and the statuses 408, 429, 500, 502, 503, 504, with backoff. A Lost is not
-  // repeated, and nothing is once the sink has been given bytes.
+  // Repeats on Retry, Timeout and the statuses 408, 429, 500, 502, 503, 504, with backoff; a POST or PATCH
+  // that is not `idempotent` only where the server cannot have acted on it: not reached, or 429. A Lost is
+  // not repeated, and nothing is once the sink has been given bytes.
   Result<Response> send(const Request& request, const Retries& retries);
 
  private:

@@ -4,22 +4,11 @@
 #include <ctime>
 #include <filesystem>
 #include <iterator>
-#include <thread>
 
 #include "common/digest.h"
 #include "common/transfer/answers.h"
 
 namespace radl::transfer {
-namespace {
-
-constexpr int kAttempts = 4;
-
-bool passing(const Result<Response>& r) {
-  if (!r.ok()) return r.status().code() == Code::Retry || r.status().code() == Code::Timeout;
-  return r->status == 429 || r->status == 408 || r->status >= 500;
-}
-
-}  // namespace
 
 Result<S3::Place> S3::place(const std::string& bucket, const std::string& key) const {
   if (bucket.empty() ||
@@ -57,21 +46,16 @@ Result<Response> S3::call(const std::string& method, const std::string& bucket, 
   r.follow_redirects = false;  // the signature names the host
   ToSign to_sign{method, where->host, where->path,
                  query,  headers,     body.upload_file.empty() ? sha256_hex(body.body) : "UNSIGNED-PAYLOAD"};
-  Result<Response> answer = internal_error("S3: not sent");
-  for (int attempt = 1;; ++attempt) {
-    r.headers = headers;
-    // libcurl's own would be that of a form, which some servers then take the body for.
-    if (method == "PUT" || method == "POST")
-      r.headers.emplace_back("Content-Type",
-                             method == "PUT" ? "application/octet-stream" : "application/xml");
-    if (!options_.credentials.access_key.empty()) {
-      for (auto& h : sign_v4(to_sign, options_.credentials, {options_.region, "s3", std::time(nullptr)}))
-        r.headers.push_back(std::move(h));
-    }
-    answer = http_.send(r);
-    if (!repeat || attempt >= kAttempts || !passing(answer)) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(100 << attempt));
+  r.headers = headers;
+  // libcurl's own would be that of a form, which some servers then take the body for.
+  if (method == "PUT" || method == "POST")
+    r.headers.emplace_back("Content-Type", method == "PUT" ? "application/octet-stream" : "application/xml");
+  if (!options_.credentials.access_key.empty()) {
+    r.signing = [this, &to_sign] {
+      return sign_v4(to_sign, options_.credentials, {options_.region, "s3", std::time(nullptr)});
+    };
   }
+  auto answer = repeat ? http_.send(r, Retries{}) : http_.send(r);
   if (!answer.ok()) return answer;
   if (answer->status == 301 || answer->status == 307) {
     return Status(Code::Invalid, "s3://" + bucket + ": lies in another region" +

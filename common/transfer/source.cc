@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "common/dataset_files.h"
 #include "common/files.h"
 #include "common/transfer/s3.h"
 #include "common/transfer/webhdfs.h"
@@ -44,13 +46,6 @@ Result<HdfsPlace> hdfs_place(const std::string& uri) {
   return HdfsPlace{(secure ? "https://" : "http://") + host + ":" +
                        (url->port.empty() ? (secure ? "9871" : "9870") : url->port),
                    url->user, *path};
-}
-
-// A name from a server becomes a path here: it must stay below the folder.
-bool stays_below(const std::string& name) {
-  const fs::path path(name);
-  return !name.empty() && !path.is_absolute() &&
-         std::none_of(path.begin(), path.end(), [](const fs::path& p) { return p == ".."; });
 }
 
 Status list_hdfs(WebHdfs& hdfs, const std::string& path, const std::string& prefix, int depth,
@@ -187,22 +182,52 @@ class Notes {
   std::map<std::string, std::string> versions_;
 };
 
+// What an HTTP server tells about a file; nothing when it says that there is none.
+Result<std::optional<SourceFile>> describe_http(Http& http, const std::string& url, const std::string& name) {
+  auto head = http.send({.method = "HEAD", .url = url}, Retries{});
+  if (!head.ok()) return head.status();
+  if (head->status == 404 || head->status == 410) return std::optional<SourceFile>();
+  if (head->status == 401 || head->status == 403) return http_status(*head, printable_url(url));
+  SourceFile file{name, 0, std::string(head->header("etag"))};
+  if (file.version.empty()) file.version = head->header("last-modified");
+  file.size = std::strtoull(std::string(head->header("content-length")).c_str(), nullptr, 10);
+  if (!head->ok()) file.version.clear();  // a server without HEAD: fetched each time
+  return std::optional<SourceFile>(std::move(file));
+}
+
 // The named files that an HTTP server has.
 Result<std::vector<SourceFile>> find_files(Http& http, const std::string& base,
                                            const std::vector<std::string>& names) {
   std::vector<SourceFile> files;
   for (const auto& name : names) {
-    auto head = http.send({.method = "HEAD", .url = base + percent_encode(name, true)}, Retries{});
-    if (!head.ok()) return head.status();
-    if (head->status == 404 || head->status == 410) continue;
-    if (head->status == 401 || head->status == 403) return http_status(*head, printable_url(base + name));
-    SourceFile file{name, 0, std::string(head->header("etag"))};
-    if (file.version.empty()) file.version = head->header("last-modified");
-    file.size = std::strtoull(std::string(head->header("content-length")).c_str(), nullptr, 10);
-    if (!head->ok()) file.version.clear();  // a server without HEAD: fetched each time
-    files.push_back(std::move(file));
+    auto file = describe_http(http, base + percent_encode(name, true), name);
+    if (!file.ok()) return file.status();
+    if (*file) files.push_back(std::move(**file));
   }
   return files;
+}
+
+Result<SourceFile> describe(Http& http, const std::string& uri, const std::string& name) {
+  const std::string scheme = scheme_of(uri);
+  if (scheme == "http" || scheme == "https") {
+    auto file = describe_http(http, uri, name);
+    if (!file.ok()) return file.status();
+    if (!*file) return not_found(printable_url(uri) + ": is not there");
+    return std::move(**file);
+  }
+  if (scheme == "s3") {
+    auto options = s3_options_from_environment();
+    if (!options.ok()) return options.status();
+    const S3Place place = s3_place(uri);
+    auto object = S3(http, *options).head(place.bucket, place.key);
+    if (!object.ok()) return object.status();
+    return SourceFile{name, object->size, object->etag};
+  }
+  auto place = hdfs_place(uri);
+  if (!place.ok()) return place.status();
+  auto entry = WebHdfs(http, place->base, place->user).status(place->path);
+  if (!entry.ok()) return entry.status();
+  return SourceFile{name, entry->size, std::to_string(entry->modified)};
 }
 
 }  // namespace
@@ -231,6 +256,17 @@ Status fetch_folder(Http& http, const std::string& uri, const std::string& folde
     if (!s.ok()) return s;
   }
   return {};
+}
+
+Status fetch_one(Http& http, const std::string& uri, const std::string& folder, const std::string& name,
+                 const std::atomic<bool>* cancelled) {
+  if (!stays_below(name)) return invalid(printable_url(uri) + ": names no file");
+  auto file = describe(http, uri, name);
+  if (!file.ok()) return file.status();
+  Notes notes(folder);
+  if (notes.current(*file)) return {};
+  Status s = fetch_file(http, uri, {.path = folder + "/" + name, .cancelled = cancelled});
+  return s.ok() ? notes.brought(*file) : s;
 }
 
 }  // namespace radl::transfer

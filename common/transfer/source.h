@@ -26,5 +26,8 @@ Status fetch_file(Http& http, const std::string& uri, Download what);
 // fetched again, and what is gone at the source is removed. NotFound when none is there.
 Status fetch_folder(Http& http, const std::string& uri, const std::string& folder,
                     const std::vector<std::string>& names, const std::atomic<bool>* cancelled = nullptr);
+// One file to FOLDER/NAME, with the same note of its version.
+Status fetch_one(Http& http, const std::string& uri, const std::string& folder, const std::string& name,
+                 const std::atomic<bool>* cancelled = nullptr);
 
 }  // namespace radl::transfer

@@ -10,6 +10,8 @@
 #include "common/digest.h"
 #include "common/files.h"
 #include "common/transfer/answers.h"
+#include "common/transfer/part_file.h"
+#include "common/transfer/retry.h"
 #include "common/transfer/sigv4.h"
 
 namespace radl::transfer {
@@ -59,14 +61,16 @@ Status WebHdfs::get_file(const std::string& path, const Download& what) {
   const std::string part = what.path + ".part", note = part + ".json";
   const std::string identity =
       nlohmann::json{{"url", base_ + path}, {"size", info->size}, {"modified", info->modified}}.dump();
+  auto opened = open_part(part);
+  if (!opened.ok()) return opened.status();
+  const int fd = *opened;
   auto noted = read_file(note, 1 << 16);
-  if (!noted.ok() || *noted != identity) ::unlink(part.c_str());
-  if (Status s = write_file_atomic(note, identity); !s.ok()) return s;
-  const int fd = ::open(part.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (fd < 0) return errno_status(errno, part);
+  Status result = write_file_atomic(note, identity);
+  if (result.ok() && (!noted.ok() || *noted != identity) && ::ftruncate(fd, 0) != 0)
+    result = errno_status(errno, part);
   uint64_t have = uint64_t(::lseek(fd, 0, SEEK_END));
-  Status result;
-  for (int idle = 0; have < info->size && result.ok();) {
+  Backoff backoff(what.retries, what.cancelled);
+  while (have < info->size && result.ok()) {
     Request r{.url = url(path, "OPEN", {{"offset", std::to_string(have)}})};
     r.cancelled = what.cancelled;
     const uint64_t before = have;
@@ -84,10 +88,13 @@ Status WebHdfs::get_file(const std::string& path, const Download& what) {
     };
     auto answer = http_.send(r);
     Status s = !answer.ok() ? answer.status() : answer->ok() ? Status() : hdfs_error(*answer, "hdfs " + path);
-    idle = have > before ? 0 : idle + 1;
-    const bool again = s.ok() || s.code() == Code::Retry || s.code() == Code::Timeout;
-    if (!again || idle >= what.retries.attempts)
+    if (have >= info->size) break;
+    if (have > before) backoff.reset();
+    const bool passing = s.ok() || s.code() == Code::Retry || s.code() == Code::Timeout;
+    if (!passing || !backoff.again())
       result = s.ok() ? Status(Code::Retry, "hdfs " + path + ": ends early") : s;
+    else
+      result = backoff.wait();
   }
   if (result.ok() && ::fsync(fd) != 0) result = errno_status(errno, part);
   ::close(fd);

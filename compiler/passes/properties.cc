@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <sstream>
 
+#include "common/dataset_digest.h"
+#include "common/dataset_files.h"
 #include "common/digest.h"
 #include "common/text.h"
 #include "compiler/expr/units.h"
+#include "compiler/passes/datasets.h"
 
 namespace radl::passes {
 
@@ -107,6 +111,10 @@ class Setter {
         return size_stages(value);
       case PropertyType::Dataset:
         return dataset(value);
+      case PropertyType::DatasetPath:
+        return dataset_path(value);
+      case PropertyType::ImageSize:
+        return image_size(value);
     }
   }
 
@@ -313,26 +321,86 @@ class Setter {
     into_[key()] = std::move(stages);
   }
 
-  void dataset(const Value& value) {
-    ir::Json made = ir::Json::object();
-    if (value.kind() == ValueKind::Text) {
-      if (const std::string* name = known_text(value, "a name")) made["name"] = *name;
-    } else if (value.kind() == ValueKind::Map) {
-      static const std::vector<std::string> keys = {"name", "directory", "train", "test", "source", "mirror"};
-      for (const auto& [name, inner] : value.entries()) {
-        if (inner.kind() == ValueKind::Null) continue;
-        bool count = name == "train" || name == "test";
-        bool fits = count ? inner.kind() == ValueKind::Integer && inner.as_integer() >= 0
-                          : inner.kind() == ValueKind::Text;
-        if (std::find(keys.begin(), keys.end(), name) == keys.end() || !fits || inner.sensitive())
-          return wrong("a data set", value);
-        if (count && inner.as_integer() > 0) made[name] = inner.as_integer();
-        if (!count && !inner.as_text().empty()) made[name] = inner.as_text();
+  void refuse(const Status& why) {
+    auto& diagnostic = context_.diagnostics.report(
+        why.code() == Code::Invalid ? DiagCode::PropertyValue : DiagCode::LocalFile, at_, why.message());
+    if (!why.hint().empty()) diagnostic.with_help(why.hint());
+  }
+
+  // `name`: as written; a place becomes a location, and the engine finds out the format.
+  void set_dataset(const Value& name, ir::Json& made) {
+    const std::string text = name.as_text(), folder = context_.folder_of(name.file());
+    if (Status known = check_dataset_name(text, made.contains("directory"), folder); !known.ok())
+      return refuse(known);
+    if (!made.contains("directory")) made["directory"] = dataset_directory(text);
+    made["name"] = text;
+    if (!names_a_place(text)) return;
+    made["shown"] = text;
+    made["name"] = "auto";
+    if (Status set = set_dataset_location(context_.files, text, folder, "path", made); !set.ok()) refuse(set);
+  }
+
+  void dataset_path(const Value& value) {
+    const std::string* place = known_text(value, "a folder, archive, CSV file or URI");
+    if (place == nullptr) return;
+    Status set = set_dataset_location(context_.files, *place, context_.folder_of(value.file()), key(), into_);
+    if (!set.ok()) refuse(set);
+  }
+
+  // 64, '48x64' or '48x64x1': height, width, channels.
+  void image_size(const Value& value) {
+    const std::string_view what = "the side in pixels, or 'HEIGHTxWIDTH' or 'HEIGHTxWIDTHxCHANNELS'";
+    ir::Json sizes = ir::Json::array();
+    if (value.kind() == ValueKind::Integer && value.unit().empty()) {
+      if (!shown(value)) return;
+      sizes = {value.as_integer(), value.as_integer()};
+    } else {
+      const std::string* text = known_text(value, what);
+      if (text == nullptr) return;
+      std::istringstream in(*text);
+      for (std::string part; std::getline(in, part, 'x');) {
+        if (part.empty() || part.size() > 5 || part.find_first_not_of("0123456789") != part.npos)
+          return wrong(what, value);
+        sizes.push_back(std::stoll(part));
       }
     }
-    if (!made.contains("name"))
-      return wrong("the name of a data set, or the output of std/data/dataset", value);
-    if (!made.contains("directory")) made["directory"] = "data/" + made["name"].get<std::string>();
+    if (sizes.size() == 1) sizes.push_back(sizes[0]);
+    if (sizes.size() == 2) sizes.push_back(3);
+    const bool fits = sizes.size() == 3 && sizes[0] >= 1 && sizes[1] >= 1 && sizes[0] <= 4096 &&
+                      sizes[1] <= 4096 && (sizes[2] == 1 || sizes[2] == 3);
+    if (!fits) return wrong(what, value);
+    into_[key()] = std::move(sizes);
+  }
+
+  void dataset(const Value& value) {
+    ir::Json made = ir::Json::object();
+    const Value* named = nullptr;
+    if (value.kind() == ValueKind::Text) {
+      if (known_text(value, "a name") == nullptr) return;
+      named = &value;
+    } else if (value.kind() == ValueKind::Map) {
+      static const std::vector<std::string> keys = {"name",   "directory", "train",        "test",
+                                                    "source", "mirror",    "skip_corrupt", "corrupt_limit"};
+      for (const auto& [name, inner] : value.entries()) {
+        if (inner.kind() == ValueKind::Null) continue;
+        bool count = name == "train" || name == "test" || name == "corrupt_limit";
+        bool flag = name == "skip_corrupt";
+        bool fits = count  ? inner.kind() == ValueKind::Integer && inner.as_integer() >= 0
+                    : flag ? inner.kind() == ValueKind::Boolean
+                           : inner.kind() == ValueKind::Text;
+        if (std::find(keys.begin(), keys.end(), name) == keys.end() || !fits || inner.sensitive())
+          return wrong("a data set", value);
+        if (count && (inner.as_integer() > 0 || name == "corrupt_limit")) made[name] = inner.as_integer();
+        if (flag) made[name] = inner.as_boolean();
+        if (name == "name")
+          named = &inner;
+        else if (!count && !flag && !inner.as_text().empty())
+          made[name] = inner.as_text();
+      }
+    }
+    if (named == nullptr || named->as_text().empty())
+      return wrong("the name or path of a data set, or the output of std/data/dataset", value);
+    set_dataset(*named, made);
     into_[key()] = std::move(made);
   }
 
@@ -347,6 +415,19 @@ class Setter {
 Result<std::string> LocalFiles::digest(const std::string& path) {
   auto found = known_.find(path);
   if (found == known_.end()) found = known_.emplace(path, path_digest(path)).first;
+  return found->second;
+}
+
+Result<std::string> LocalFiles::dataset_digest(const std::string& path) {
+  auto digest = [&]() -> Result<std::string> {
+    auto files = list_dataset(path);
+    if (!files.ok()) return files.status();
+    auto digests = file_digests(*files);
+    if (!digests.ok()) return digests.status();
+    return content_digest(*files, *digests);
+  };
+  auto found = datasets_.find(path);
+  if (found == datasets_.end()) found = datasets_.emplace(path, digest()).first;
   return found->second;
 }
 

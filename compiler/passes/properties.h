@@ -17,9 +17,11 @@ class LocalFiles {
  public:
   // Of a file's bytes, or of a folder as docs/ir.md says ("Local files").
   Result<std::string> digest(const std::string& path);
+  // Of a data set's files (common/dataset_digest.h).
+  Result<std::string> dataset_digest(const std::string& path);
 
  private:
-  std::map<std::string, Result<std::string>> known_;
+  std::map<std::string, Result<std::string>> known_, datasets_;
 };
 
 struct PropertyContext {

@@ -4,8 +4,10 @@
 
 #include <filesystem>
 
+#include "common/dataset_files.h"
 #include "common/digest.h"
 #include "common/text.h"
+#include "compiler/passes/datasets.h"
 
 namespace radl::passes {
 
@@ -90,7 +92,7 @@ std::optional<ir::Resource> Recipes::resource(const ast::Resource& written, cons
   auto name = resource_name(written, *type, instance, self, used_self);
   ir::Resource made;
   made.type = std::string(type->name);
-  made.name = name.value_or("");
+  made.name = name ? name->as_text() : "";
   made.origin = build_.origin(written.type.span);
   PropertyContext context{build_.diagnostics,
                           files_,
@@ -118,18 +120,36 @@ std::optional<ir::Resource> Recipes::resource(const ast::Resource& written, cons
   }
   nulls_.clear();
   if (!complete(written, *type, present, made.properties) || !fine) return std::nullopt;
+  if (made.type == "dataset" && !place_dataset(*name, written.name->span, made)) return std::nullopt;
   return made;
 }
 
-std::optional<std::string> Recipes::resource_name(const ast::Resource& written, const ir::ResourceType& type,
-                                                  const Instance& instance, const Self* self,
-                                                  bool& used_self) {
+bool Recipes::place_dataset(const Value& name, Span at, ir::Resource& made) {
+  const std::string folder = build_.folder_of(name.file());
+  ir::Json& properties = made.properties;
+  Status placed;
+  if (!properties.contains("path")) {
+    placed = check_dataset_name(made.name, false, folder);
+    if (placed.ok() && names_a_place(made.name))
+      placed = set_dataset_location(files_, made.name, folder, "path", properties);
+  }
+  if (properties.contains("path") && !properties.contains("directory"))
+    properties["directory"] = dataset_directory(made.name);
+  if (placed.ok()) return true;
+  auto& diagnostic = build_.diagnostics.report(
+      placed.code() == Code::Invalid ? DiagCode::ResourceName : DiagCode::LocalFile, at, placed.message());
+  if (!placed.hint().empty()) diagnostic.with_help(placed.hint());
+  return false;
+}
+
+std::optional<Value> Recipes::resource_name(const ast::Resource& written, const ir::ResourceType& type,
+                                            const Instance& instance, const Self* self, bool& used_self) {
   if (written.name == nullptr) return std::nullopt;
   Value value = build_.scopes->evaluate(*written.name, instance, self, &used_self);
   if (value.is_error()) return std::nullopt;
   auto wrong = [&](std::string message) {
     build_.diagnostics.report(DiagCode::ResourceName, written.name->span, std::move(message));
-    return std::nullopt;
+    return std::optional<Value>();
   };
   if (value.kind() != ValueKind::Text)
     return wrong(fmt::format("the name of a {} is a text that is known before apply, not {}", type.name,
@@ -140,7 +160,7 @@ std::optional<std::string> Recipes::resource_name(const ast::Resource& written, 
   if (type.name_is_path && !name.starts_with('/') && !name.starts_with("~/")) {
     return wrong(fmt::format("'{}' is no path: the name of a {} begins with / or ~/", name, type.name));
   }
-  return name;
+  return value;
 }
 
 bool Recipes::property(const ast::Feature& feature, const ir::ResourceType& type,
@@ -258,6 +278,8 @@ std::optional<ir::Step> Recipes::training(const ast::Configure& configure, const
   }
   ir::Json depends = step.training;
   depends.erase("identity");
+  depends["data"].erase("shown");
+  if (depends["data"].contains("path_sha256")) depends["data"].erase("path");
   // Relative to the program: moving the whole project changes nothing.
   std::filesystem::path result(depends["result"].get<std::string>());
   depends["result"] = result.lexically_relative(absolute_path(folder, ".")).generic_string();

@@ -31,8 +31,10 @@ class Recipes {
  private:
   std::optional<ir::Resource> resource(const ast::Resource& written, const Instance& instance,
                                        const std::string& place, const Self* self, bool& used_self);
-  std::optional<std::string> resource_name(const ast::Resource& written, const ir::ResourceType& type,
+  std::optional<expr::Value> resource_name(const ast::Resource& written, const ir::ResourceType& type,
                                            const Instance& instance, const Self* self, bool& used_self);
+  // `path` of a `dataset` whose name is a place, and its directory on the nodes. False after a report.
+  bool place_dataset(const expr::Value& name, Span at, ir::Resource& made);
   bool property(const ast::Feature& feature, const ir::ResourceType& type, const PropertyContext& context,
                 const Instance& instance, const Self* self, bool& used_self, ir::Json& into);
   // Defaults, and what must or must not be there; `present`: properties with a value.

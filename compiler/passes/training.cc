@@ -19,11 +19,20 @@ void put(ir::Json& job, std::string_view path, const ir::Json& value) {
 // The data set with what the training says about it itself.
 ir::Json dataset_of(const ir::Json& given) {
   ir::Json dataset = given["dataset"];
-  for (const char* key : {"train", "test", "source", "mirror"}) {
+  for (const char* key : {"train", "test", "source", "mirror", "skip_corrupt", "corrupt_limit"}) {
     if (given.contains(key)) dataset[key] = given[key];
   }
   if (dataset.contains("mirror") && !dataset.contains("source")) dataset["source"] = "mirror";
   return dataset;
+}
+
+// What the runner brings to nodes that lack it.
+ir::Json data_of(const ir::Json& dataset) {
+  ir::Json data = {{"source", dataset.value("source", "auto")}, {"mirror", dataset.value("mirror", "")}};
+  for (const char* key : {"path", "path_sha256", "shown", "skip_corrupt", "corrupt_limit"}) {
+    if (dataset.contains(key)) data[key] = dataset[key];
+  }
+  return data;
 }
 
 ir::Json job_of(const ir::Resource& resource, const ir::Json& dataset) {
@@ -33,15 +42,18 @@ ir::Json job_of(const ir::Resource& resource, const ir::Json& dataset) {
     auto found = resource.properties.find(std::string(property.name));
     if (!property.job_key.empty() && found != resource.properties.end()) put(job, property.job_key, *found);
   }
-  for (const char* key : {"name", "directory", "train", "test"}) {
+  for (const char* key : {"name", "directory", "train", "test", "skip_corrupt"}) {
     if (dataset.contains(key)) job["dataset"][key] = dataset[key];
   }
   return job;
 }
 
 // What makes an old checkpoint useless when it changes: all but what docs/job.md lets a resumption change.
-std::string identity_of(const ir::Json& job) {
+std::string identity_of(const ir::Json& job, const ir::Json& dataset) {
   ir::Json part = job;
+  // The content; of a place that is not looked at here its address.
+  if (dataset.contains("path"))
+    part["dataset"]["content"] = dataset.value("path_sha256", dataset.value("path", ""));
   for (const char* key :
        {"job", "epochs", "threads", "kernels", "checkpoint", "evaluate", "peer_timeout_seconds"})
     part.erase(key);
@@ -93,10 +105,10 @@ std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource
   ir::Json training = {
       {"name", resource.name},
       {"cluster", {{"chief", first}, {"ps", servers}, {"worker", workers}}},
-      {"data", {{"source", dataset.value("source", "auto")}, {"mirror", dataset.value("mirror", "")}}},
+      {"data", data_of(dataset)},
       {"result", given.contains("result") ? given["result"].get<std::string>()
                                           : absolute_path(folder, resource.name + "-run")},
-      {"identity", identity_of(job)},
+      {"identity", identity_of(job, dataset)},
   };
   training["job"] = std::move(job);
   return training;

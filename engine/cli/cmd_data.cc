@@ -8,17 +8,16 @@
 #include <nlohmann/json.hpp>
 
 #include "common/files.h"
+#include "engine/cli/cmd_data.h"
 #include "engine/cli/command.h"
 #include "engine/data/fetch_cifar10.h"
 #include "engine/data/open.h"
 #include "engine/data/readers.h"
 
 namespace radl::engine::cli::data_command {
-namespace {
 
 namespace fs = std::filesystem;
 
-// Where the subset may lie: named, installed, or in the source tree that the program was built from.
 std::string find_subset(const std::string& named) {
   std::vector<fs::path> places;
   if (!named.empty()) return named;
@@ -33,6 +32,8 @@ std::string find_subset(const std::string& named) {
   }
   return "";
 }
+
+namespace {
 
 struct Cifar10Flags {
   data::FetchOptions options;
@@ -186,6 +187,8 @@ std::function<int()> add(CLI::App& app, Context& context) {
   add_open_flags(pack, *p);
   pack->add_option("-o,--output", p->output, "folder for train.radlpack and test.radlpack")->required();
   pack->final_callback([=] { *chosen = [=] { return with_shape(*p, [&] { return run_pack(*p); }); }; });
+  add_look(data, chosen, context);
+  add_stage(data, chosen, context);
   return [chosen] { return *chosen ? (*chosen)() : kUserError; };
 }
 

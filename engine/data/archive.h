@@ -1,4 +1,4 @@
-// Reads the members of a tar archive (gzip or not) through libarchive; nothing is written to disk by it.
+// Archives (tar, plain or compressed by gzip, bzip2, xz or zstd; zip) and compressed text through libarchive.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,18 @@ namespace radl::engine::data {
 using MemberReader = std::function<Result<std::string>(size_t limit)>;
 using MemberVisitor = std::function<Status(const std::string& name, const MemberReader& content)>;
 
-// Corrupt, with the archive's name, when it is cut off or no archive.
+// Corrupt, with the archive's name, when it is cut off or no archive. Nothing is written to disk.
 Status visit_archive(const std::string& path, const MemberVisitor& visit);
+
+// Writes the regular files to a folder that does not exist yet, which then appears whole or not at all. Names
+// that begin with a dot, and __MACOSX, are left out. Corrupt: a name leads out of the folder. Quota: a file
+// of more than 1 GiB, more than 5 million files, or all together more than 100 times the archive's size and 1
+// GiB.
+Status unpack_archive(const std::string& path, const std::string& folder);
+
+// Each line, without its end, of a text that may be compressed by gzip; memory for one line only. Quota: a
+// line of more than `longest` bytes.
+Status visit_lines(const std::string& path, size_t longest,
+                   const std::function<Status(std::string_view line)>& visit);
 
 }  // namespace radl::engine::data

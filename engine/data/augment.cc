@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "engine/data/random.h"
 
@@ -71,72 +70,6 @@ void adjust_colour(const Augment& a, int channels, KeyedRandom& random, std::vec
 bool Augment::any() const {
   return flip != Flip::None || translate > 0 || cutout > 0 || crop_area < 1 || brightness > 0 ||
          contrast > 0 || saturation > 0;
-}
-
-Result<Augment> parse_augment(const nlohmann::json& json) {
-  Augment a;
-  if (!json.is_object()) return invalid("augment: an object is needed");
-  for (const auto& [key, value] : json.items()) {
-    auto number = [&, &k = key, &v = value](auto& field, double low, double high) -> Status {
-      using Field = std::remove_reference_t<decltype(field)>;
-      if (!v.is_number() || (std::is_integral_v<Field> && !v.is_number_integer())) {
-        return invalid("augment." + k + ": a number is needed");
-      }
-      double d = v.template get<double>();
-      if (!(d >= low && d <= high)) {
-        return invalid("augment." + k + ": " + v.dump() + " is not in " + nlohmann::json(low).dump() +
-                       " .. " + nlohmann::json(high).dump());
-      }
-      field = Field(d);
-      return {};
-    };
-    Status status;
-    if (key == "flip") {
-      if (value == true || value == "random")
-        a.flip = Augment::Flip::Random;
-      else if (value == false || value == "none")
-        a.flip = Augment::Flip::None;
-      else if (value == "alternate")
-        a.flip = Augment::Flip::Alternate;
-      else
-        status =
-            invalid("augment.flip: true, false, \"random\" or \"alternate\" is needed, not " + value.dump());
-    } else if (key == "padding") {
-      if (value == "reflect")
-        a.padding = Augment::Padding::Reflect;
-      else if (value == "zero")
-        a.padding = Augment::Padding::Zero;
-      else
-        status = invalid("augment.padding: \"reflect\" or \"zero\" is needed, not " + value.dump());
-    } else if (key == "translate")
-      status = number(a.translate, 0, 4096);
-    else if (key == "cutout")
-      status = number(a.cutout, 0, 4096);
-    else if (key == "crop_area")
-      status = number(a.crop_area, 0.01, 1);
-    else if (key == "brightness")
-      status = number(a.brightness, 0, 1);
-    else if (key == "contrast")
-      status = number(a.contrast, 0, 1);
-    else if (key == "saturation")
-      status = number(a.saturation, 0, 1);
-    else
-      status = invalid("augment: unknown key \"" + key + "\"");
-    if (!status.ok()) return status;
-  }
-  return a;
-}
-
-nlohmann::json augment_json(const Augment& a) {
-  const char* flips[] = {"none", "random", "alternate"};
-  return {{"flip", flips[int(a.flip)]},
-          {"translate", a.translate},
-          {"padding", a.padding == Augment::Padding::Zero ? "zero" : "reflect"},
-          {"cutout", a.cutout},
-          {"crop_area", a.crop_area},
-          {"brightness", a.brightness},
-          {"contrast", a.contrast},
-          {"saturation", a.saturation}};
 }
 
 Status Transform::check(InputShape stored, InputShape output, const Augment& a, const Normalization& n) {

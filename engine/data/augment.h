@@ -6,8 +6,6 @@
 #include <span>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "common/status.h"
 #include "engine/data/dataset.h"
 
@@ -31,12 +29,6 @@ struct Augment {
 
   bool any() const;
 };
-
-// The `augment` object of a job file (docs/job.md): "flip" is true, false, "random" or "alternate";
-// "translate", "cutout", "padding" ("reflect", "zero"), "crop_area", "brightness", "contrast", "saturation".
-// Unknown keys are an error that names the key.
-Result<Augment> parse_augment(const nlohmann::json& json);
-nlohmann::json augment_json(const Augment& augment);
 
 // Turns stored pictures into network input. Thread-safe after construction when every thread has its own
 // Scratch. Output smaller than stored: cut from a random place (training) or the centre; larger is an error

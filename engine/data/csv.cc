@@ -2,37 +2,25 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <map>
+#include <set>
 
+#include "common/csv_line.h"
+#include "common/dataset_files.h"
+#include "engine/data/archive.h"
+#include "engine/data/image_files.h"
 #include "engine/data/readers.h"
 
 namespace radl::engine::data {
 namespace {
 
-constexpr size_t kLargest = size_t{8} << 30;
+constexpr size_t kLargest = size_t{4} << 30;       // bytes of pixels in memory
+constexpr size_t kLongestLine = size_t{16} << 20;  // bytes
 constexpr int kMostClasses = 100000;
 
-std::string_view trim(std::string_view s) {
-  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\r')) s.remove_suffix(1);
-  if (s.size() >= 2 && s.front() == '"' && s.back() == '"') s = s.substr(1, s.size() - 2);
-  return s;
-}
-
 bool parse_number(std::string_view field, int& out) {
-  field = trim(field);
   const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), out);
   return error == std::errc() && end == field.data() + field.size();
-}
-
-// The fields of one line; numbers hold no commas, so quotes matter only around them.
-void split(std::string_view line, std::vector<std::string_view>& fields) {
-  fields.clear();
-  for (;;) {
-    const size_t comma = line.find(',');
-    fields.push_back(line.substr(0, comma));
-    if (comma == std::string_view::npos) return;
-    line.remove_prefix(comma + 1);
-  }
 }
 
 Result<InputShape> shape_of(size_t pixels, const ReaderOptions& options, const std::string& name) {
@@ -51,44 +39,45 @@ Result<InputShape> shape_of(size_t pixels, const ReaderOptions& options, const s
       .with_hint("give the shape");
 }
 
+// Labels are classes; numbers stand in their order, other texts in the alphabet's.
+std::vector<std::string> sorted_classes(const std::vector<std::string>& labels) {
+  std::set<std::string> distinct(labels.begin(), labels.end());
+  std::vector<std::string> names(distinct.begin(), distinct.end());
+  int ignored = 0;
+  if (std::all_of(names.begin(), names.end(), [&](const auto& n) { return parse_number(n, ignored); })) {
+    std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
+      int x = 0, y = 0;
+      parse_number(a, x);
+      parse_number(b, y);
+      return x != y ? x < y : a < b;
+    });
+  }
+  return names;
+}
+
 class Parser {
  public:
   Parser(const std::string& name, const ReaderOptions& options) : name_(name), options_(options) {}
 
   Status line(std::string_view text) {
     ++number_;
-    if (trim(text).empty()) return {};
-    split(text, fields_);
+    if (text.find_first_not_of(" \t\r") == std::string_view::npos) return {};
+    line_.split(text);
+    const auto& fields = line_.fields();
     if (width_ == 0) {
-      width_ = fields_.size();
+      width_ = fields.size();
       int ignored;
-      if (!parse_number(fields_[0], ignored)) return header();
+      if (!parse_number(fields[0], ignored)) return header();
     }
-    if (fields_.size() != width_) {
-      return corrupt("has " + std::to_string(fields_.size()) + " fields, the first line has " +
+    if (fields.size() != width_) {
+      return corrupt("has " + std::to_string(fields.size()) + " fields, the first line has " +
                      std::to_string(width_));
     }
-    const size_t before = pixels_.size();
-    int label = 0;
-    for (size_t f = 0; f < width_; ++f) {
-      int v = 0;
-      const bool is_label = f == label_column_;
-      if (!parse_number(fields_[f], v) || v < 0 || v > (is_label ? kMostClasses : 255)) {
-        pixels_.resize(before);
-        return corrupt("field " + std::to_string(f + 1) + ": \"" +
-                       std::string(trim(fields_[f]).substr(0, 20)) + "\" is not a " +
-                       (is_label ? "label" : "number 0..255"));
-      }
-      if (is_label)
-        label = v;
-      else
-        pixels_.push_back(uint8_t(v));
-    }
-    labels_.push_back(label);
-    return {};
+    return columns_.file >= 0 ? file_line() : pixel_line();
   }
 
   Result<DatasetPtr> finish() {
+    if (columns_.file >= 0) return finish_files();
     if (labels_.empty()) return Status(Code::Corrupt, name_ + ": holds no picture");
     auto shape = shape_of(width_ - 1, options_, name_);
     if (!shape.ok()) return shape.status();
@@ -100,11 +89,58 @@ class Parser {
 
  private:
   Status header() {
-    for (size_t f = 0; f < fields_.size(); ++f) {
-      if (trim(fields_[f]) == "label") label_column_ = f;
-    }
+    columns_ = csv_columns(line_.fields());
+    if (columns_.label >= 0) label_column_ = size_t(columns_.label);
+    if (columns_.file >= 0 && columns_.label < 0)
+      return invalid(name_ + ": its header has a column for files and none named label");
     return {};
   }
+
+  Status file_line() {
+    const std::string file(line_.fields()[size_t(columns_.file)]);
+    const std::string label(line_.fields()[label_column_]);
+    if (!stays_below(file)) return corrupt("\"" + file + "\" is not a file below the CSV's folder");
+    if (!is_image_name(file)) return corrupt("\"" + file + "\" is neither a .jpg, .jpeg nor a .png");
+    if (label.empty()) return corrupt("has no label");
+    images_.files.push_back({file, 0});
+    texts_.push_back(label);
+    return {};
+  }
+
+  Status pixel_line() {
+    const size_t before = pixels_.size();
+    if (before + width_ > kLargest)
+      return {Code::Quota, name_ + ": holds more than " + std::to_string(kLargest >> 30) + " GiB of pixels"};
+    int label = 0;
+    for (size_t f = 0; f < width_; ++f) {
+      int v = 0;
+      const bool is_label = f == label_column_;
+      const std::string_view field = line_.fields()[f];
+      if (!parse_number(field, v) || v < 0 || v > (is_label ? kMostClasses : 255)) {
+        pixels_.resize(before);
+        return corrupt("field " + std::to_string(f + 1) + ": \"" + std::string(field.substr(0, 20)) +
+                       "\" is not a " + (is_label ? "label" : "number 0..255"));
+      }
+      if (is_label)
+        label = v;
+      else
+        pixels_.push_back(uint8_t(v));
+    }
+    labels_.push_back(label);
+    return {};
+  }
+
+  Result<DatasetPtr> finish_files() {
+    if (images_.files.empty()) return Status(Code::Corrupt, name_ + ": names no image");
+    const std::filesystem::path folder = std::filesystem::path(name_).parent_path();
+    images_.root = folder.empty() ? "." : folder.string();
+    images_.classes = sorted_classes(texts_);
+    std::map<std::string, int32_t> numbers;
+    for (const auto& name : images_.classes) numbers.emplace(name, int32_t(numbers.size()));
+    for (size_t i = 0; i < texts_.size(); ++i) images_.files[i].label = numbers[texts_[i]];
+    return make_image_dataset(std::move(images_), options_.shape);
+  }
+
   Status corrupt(const std::string& what) {
     std::string problem = name_ + ":" + std::to_string(number_) + ": " + what;
     if (!options_.skip_corrupt) return {Code::Corrupt, std::move(problem)};
@@ -114,9 +150,12 @@ class Parser {
 
   const std::string& name_;
   const ReaderOptions& options_;
-  std::vector<std::string_view> fields_;
+  CsvLine line_;
+  CsvColumns columns_;
   std::vector<uint8_t> pixels_;
   std::vector<int32_t> labels_;
+  ImageFiles images_;               // of a CSV that names files
+  std::vector<std::string> texts_;  // their labels
   ReadReport report_;
   size_t number_ = 0, width_ = 0, label_column_ = 0;
 };
@@ -134,17 +173,32 @@ Result<DatasetPtr> parse_csv(std::string_view text, const std::string& name, con
   return parser.finish();
 }
 
-Result<DatasetPtr> read_csv(const std::string& path, bool training, const ReaderOptions& options) {
-  std::error_code ignored;
-  std::string file = path;
-  if (std::filesystem::is_directory(path, ignored)) {
-    file += training ? "/train.csv" : "/test.csv";
-    if (!std::filesystem::exists(file, ignored) && std::filesystem::exists(file + ".gz", ignored))
-      file += ".gz";
+std::string csv_file(const std::string& place, bool training) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_directory(place, error)) return training ? place : "";
+  const std::string part = place + (training ? "/train.csv" : "/test.csv");
+  for (const char* end : {"", ".gz"})
+    if (fs::exists(part + end, error)) return part + end;
+  // A single one, whatever its name, is the training part.
+  std::string only;
+  for (fs::directory_iterator it(place, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name.starts_with('.') || !is_csv_name(name)) continue;
+    if (!only.empty()) return "";
+    only = it->path().string();
   }
-  auto text = read_maybe_gzip(file, kLargest);
-  if (!text.ok()) return text.status();
-  return parse_csv(*text, file, options);
+  return training ? only : "";
+}
+
+Result<DatasetPtr> read_csv(const std::string& place, bool training, const ReaderOptions& options) {
+  const std::string file = csv_file(place, training);
+  if (file.empty())
+    return Status(Code::NotFound, place + ": has no " + (training ? "train.csv" : "test.csv"));
+  Parser parser(file, options);
+  Status read = visit_lines(file, kLongestLine, [&](std::string_view line) { return parser.line(line); });
+  if (!read.ok()) return read;
+  return parser.finish();
 }
 
 }  // namespace radl::engine::data

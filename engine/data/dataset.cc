@@ -12,26 +12,6 @@ namespace {
 
 constexpr size_t kProblemsKept = 20;
 
-class Slice : public Dataset {
- public:
-  Slice(DatasetPtr base, size_t first, size_t count) : base_(std::move(base)), first_(first), count_(count) {}
-  size_t size() const override { return count_; }
-  InputShape shape() const override { return base_->shape(); }
-  int classes() const override { return base_->classes(); }
-  const std::vector<std::string>& class_names() const override { return base_->class_names(); }
-  int32_t label(size_t index) const override { return base_->label(first_ + index); }
-  Status read(size_t index, std::span<uint8_t> out) const override {
-    return base_->read(first_ + index, out);
-  }
-  const uint8_t* pixels(size_t index) const override { return base_->pixels(first_ + index); }
-  std::string origin(size_t index) const override { return base_->origin(first_ + index); }
-  const ReadReport& report() const override { return base_->report(); }
-
- private:
-  DatasetPtr base_;
-  size_t first_, count_;
-};
-
 class Relabelled : public Dataset {
  public:
   Relabelled(DatasetPtr base, int classes, std::vector<std::string> names, std::vector<int32_t> map)
@@ -92,14 +72,6 @@ Status MemoryDataset::read(size_t index, std::span<uint8_t> out) const {
 
 std::string MemoryDataset::origin(size_t index) const {
   return (source_.empty() ? std::string() : source_ + " ") + "picture " + std::to_string(index);
-}
-
-DatasetPtr slice(DatasetPtr base, size_t first, size_t count) {
-  size_t all = base->size();
-  first = std::min(first, all);
-  count = std::min(count, all - first);
-  if (first == 0 && count == all) return base;
-  return std::make_shared<Slice>(std::move(base), first, count);
 }
 
 DatasetPtr relabel(DatasetPtr base, int classes, std::vector<std::string> names, std::vector<int32_t> map) {

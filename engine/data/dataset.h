@@ -79,9 +79,6 @@ class MemoryDataset : public Dataset {
   std::string source_;
 };
 
-// `count` pictures from `first` on, without a copy; it keeps `base` alive.
-DatasetPtr slice(DatasetPtr base, size_t first, size_t count);
-
 // The same pictures, label l become map[l]: a test part whose classes are those of its training part.
 DatasetPtr relabel(DatasetPtr base, int classes, std::vector<std::string> names, std::vector<int32_t> map);
 

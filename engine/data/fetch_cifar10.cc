@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 
+#include "common/dataset_digest.h"
 #include "common/digest.h"
 #include "common/files.h"
 #include "common/new_file.h"
@@ -141,7 +141,7 @@ Status from_subset(const std::string& folder, const FetchOptions& o, const Cifar
 
 Fetched describe(const std::string& folder, const std::string& source, bool cached,
                  const std::vector<KnownFile>& files) {
-  Fetched f{folder, source, cached};
+  Fetched f{folder, source, cached, 0, 0, files};
   for (const auto& file : files) {
     std::error_code e;
     const int records = int(fs::file_size(folder + "/" + file.name, e) / kRecord);
@@ -204,10 +204,8 @@ const Cifar10Release& cifar10_release() {
 }
 
 Result<std::string> default_cache() {
-  const char* xdg = std::getenv("XDG_CACHE_HOME");
-  if (xdg && xdg[0] == '/') return std::string(xdg) + "/radl";
-  const char* home = std::getenv("HOME");
-  if (home && home[0] == '/') return std::string(home) + "/.cache/radl";
+  std::string folder = user_cache();
+  if (!folder.empty()) return folder;
   return invalid("neither XDG_CACHE_HOME nor HOME is set").with_hint("name a folder with --directory");
 }
 
@@ -230,6 +228,11 @@ Result<Fetched> fetch_cifar10(const FetchOptions& o, const Cifar10Release& relea
     return Status(Code::Invalid, folder + ": holds the whole dataset")
         .with_hint("name another folder for the subset with --directory");
   }
+  // Of the sources only the subset is content to find a subset; the whole may be had by now.
+  const bool subset_will_do = o.mirror.empty() && (o.source == "subset" || o.offline);
+  if (subset_will_do && all_there(folder, release.subset_files))
+    return describe(folder, "subset", true, release.subset_files);
+  if (o.offline) return not_found(folder + ": CIFAR-10 is not there");
 
   std::string reasons;
   for (const auto& a : attempts(o, release)) {

@@ -39,6 +39,7 @@ struct FetchOptions {
   std::string subset;                                // folder of the subset, "": not to be had
   std::function<void(const std::string& line)> say;  // what it does and why, one line each
   std::function<void(uint64_t done, uint64_t total)> progress;
+  bool offline = false;  // only what is there already, else NotFound
   const std::atomic<bool>* cancelled = nullptr;
 };
 
@@ -47,6 +48,7 @@ struct Fetched {
   std::string source;     // official, mirror, npm, subset
   bool cached = false;    // all was there already
   int train = 0, test = 0;
+  std::vector<KnownFile> files;  // what it consists of: the folder may hold more, of another process too
 };
 
 // Two processes that fetch to one folder take turns; the second finds all there. Invalid: an unknown source;

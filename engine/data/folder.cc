@@ -1,9 +1,10 @@
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
+#include <map>
+#include <optional>
 
-#include "common/files.h"
-#include "engine/data/picture.h"
+#include "common/dataset_files.h"
+#include "engine/data/image_files.h"
 #include "engine/data/readers.h"
 
 namespace radl::engine::data {
@@ -11,98 +12,93 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kLargestPicture = size_t{64} << 20;
+constexpr const char* kTraining[] = {"train", "training"};
+constexpr const char* kTest[] = {"test", "val", "valid", "validation"};
 
-class FolderDataset : public Dataset {
- public:
-  FolderDataset(InputShape shape, std::vector<std::string> names, std::vector<std::string> paths,
-                std::vector<int32_t> labels)
-      : shape_(shape), names_(std::move(names)), paths_(std::move(paths)), labels_(std::move(labels)) {}
-  size_t size() const override { return labels_.size(); }
-  InputShape shape() const override { return shape_; }
-  int classes() const override { return int(names_.size()); }
-  const std::vector<std::string>& class_names() const override { return names_; }
-  int32_t label(size_t index) const override { return labels_[index]; }
-  std::string origin(size_t index) const override { return paths_[index]; }
-  Status read(size_t index, std::span<uint8_t> out) const override {
-    auto bytes = read_file(paths_[index], kLargestPicture);
-    // A file that cannot be read is as good as a corrupt one to whoever may skip it.
-    if (!bytes.ok()) return {Code::Corrupt, bytes.status().message()};
-    auto picture = decode_picture(*bytes, {.channels = shape_.channels});
-    if (!picture.ok()) return Status(Code::Corrupt, paths_[index] + ": " + picture.status().message());
-    const Picture fitted = fit_picture(*picture, shape_.height, shape_.width);
-    std::copy(fitted.pixels.begin(), fitted.pixels.end(), out.begin());
-    return {};
-  }
-
- private:
-  InputShape shape_;
-  std::vector<std::string> names_, paths_;
-  std::vector<int32_t> labels_;
-};
-
-bool is_picture(const fs::path& path) {
-  std::string end = path.extension().string();
-  std::transform(end.begin(), end.end(), end.begin(), [](unsigned char c) { return char(std::tolower(c)); });
-  return end == ".jpg" || end == ".jpeg" || end == ".png";
-}
-
-// Sorted names of the sub-folders (or pictures) in a folder.
-Result<std::vector<std::string>> names_in(const fs::path& folder, bool folders) {
-  std::vector<std::string> names;
-  std::error_code error;
-  fs::directory_iterator entries(folder, error);
-  if (error) return errno_status(error.value(), folder.string());
-  for (fs::directory_iterator end; entries != end; entries.increment(error)) {
-    const std::string name = entries->path().filename().string();
-    std::error_code ignored;
-    if (name[0] == '.') continue;
-    if (folders ? entries->is_directory(ignored) : entries->is_regular_file(ignored) && is_picture(name))
-      names.push_back(name);
-  }
-  if (error) return errno_status(error.value(), folder.string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-Result<fs::path> part_folder(const std::string& directory, bool training) {
+template <size_t n>
+std::optional<std::string> first_of(const fs::path& directory, const char* const (&names)[n]) {
   std::error_code ignored;
-  const std::vector<const char*> names = training ? std::vector<const char*>{"train", "training"}
-                                                  : std::vector<const char*>{"test", "val", "validation"};
-  for (const char* name : names) {
-    if (fs::is_directory(fs::path(directory) / name, ignored)) return fs::path(directory) / name;
+  for (const char* name : names)
+    if (fs::is_directory(directory / name, ignored)) return (directory / name).string();
+  return std::nullopt;
+}
+
+// Archives and downloads often hold everything in one more folder.
+fs::path without_wrapping(fs::path directory) {
+  for (int depth = 0; depth < 4; ++depth) {
+    if (first_of(directory, kTraining) || first_of(directory, kTest)) return directory;
+    std::optional<fs::path> only;
+    std::error_code error;
+    for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+      const std::string name = it->path().filename().string();
+      std::error_code ignored;
+      if (name.starts_with('.') || name == "__MACOSX") continue;
+      if (!it->is_directory(ignored)) {
+        if (is_image_name(name)) return directory;
+        continue;
+      }
+      if (only) return directory;
+      only = it->path();
+    }
+    if (!only) return directory;
+    // A folder of nothing but images is a class, not a wrapping.
+    bool inner = false;
+    for (fs::directory_iterator it(*only, error), end; !error && it != end; it.increment(error)) {
+      std::error_code ignored;
+      inner |= it->is_directory(ignored);
+    }
+    if (!inner) return directory;
+    directory = *only;
   }
-  if (training) return fs::path(directory);
-  return Status(Code::NotFound, directory + ": has no folder test, val or validation")
-      .with_hint("hold a part of the training pictures out with dataset.validation");
+  return directory;
 }
 
 }  // namespace
 
-Result<DatasetPtr> read_folder(const std::string& directory, bool training, const ReaderOptions& options) {
-  auto folder = part_folder(directory, training);
-  if (!folder.ok()) return folder.status();
-  auto classes = names_in(*folder, true);
-  if (!classes.ok()) return classes.status();
-  if (classes->size() < (training ? 2 : 1))
-    return Status(Code::Invalid, folder->string() + ": needs at least two folders of pictures, one a class");
-  std::vector<std::string> paths;
-  std::vector<int32_t> labels;
-  for (size_t c = 0; c < classes->size(); ++c) {
-    auto pictures = names_in(*folder / (*classes)[c], false);
-    if (!pictures.ok()) return pictures.status();
-    for (const auto& name : *pictures) {
-      paths.push_back((*folder / (*classes)[c] / name).string());
-      labels.push_back(int32_t(c));
-    }
+FolderParts folder_parts(const std::string& given) {
+  const fs::path directory = without_wrapping(given);
+  const auto training = first_of(directory, kTraining), test = first_of(directory, kTest);
+  return {training.value_or(directory.string()), test.value_or(""), !training && test.has_value()};
+}
+
+Result<ImageFiles> list_folder(const std::string& directory, bool training) {
+  const FolderParts parts = folder_parts(directory);
+  if (!training && parts.test.empty())
+    return Status(Code::NotFound, directory + ": has no folder test, val or validation")
+        .with_hint("hold a part of the training images out with dataset.validation");
+  if (training && parts.test_alone)
+    return Status(Code::Invalid, directory + ": has a folder " + fs::path(parts.test).filename().string() +
+                                     " and no folder train");
+  ImageFiles images{training ? parts.training : parts.test, {}, {}};
+  auto files = files_below(images.root);
+  if (!files.ok()) return files.status();
+  std::map<std::string, int32_t> classes;  // sorted
+  for (const DatasetFile& file : *files) {
+    const size_t slash = file.name.find('/');
+    if (slash != std::string::npos && is_image_name(file.name)) classes[file.name.substr(0, slash)] = 0;
   }
-  if (paths.empty())
-    return Status(Code::NotFound, folder->string() + ": its folders hold no .jpg, .jpeg or .png");
-  const InputShape shape = options.shape.height > 0 ? options.shape : InputShape{};
-  if (shape.channels != 1 && shape.channels != 3)
-    return invalid("pictures have 1 or 3 channels, not " + std::to_string(shape.channels));
-  return DatasetPtr(
-      std::make_shared<FolderDataset>(shape, std::move(*classes), std::move(paths), std::move(labels)));
+  for (auto& [name, label] : classes) {
+    label = int32_t(images.classes.size());
+    images.classes.push_back(name);
+  }
+  for (const DatasetFile& file : *files) {
+    const size_t slash = file.name.find('/');
+    if (slash != std::string::npos && is_image_name(file.name))
+      images.files.push_back({file.name, classes[file.name.substr(0, slash)]});
+  }
+  if (images.files.empty())
+    return Status(Code::NotFound, images.root + ": its folders hold no .jpg, .jpeg or .png")
+        .with_hint("the images of each class lie in a folder of its own, named like the class");
+  if (training && images.classes.size() < 2)
+    return Status(Code::Invalid, images.root + ": has images of one class, '" + images.classes[0] +
+                                     "'; a training needs at least two folders, one a class");
+  return images;
+}
+
+Result<DatasetPtr> read_folder(const std::string& directory, bool training, const ReaderOptions& options) {
+  auto images = list_folder(directory, training);
+  if (!images.ok()) return images.status();
+  return make_image_dataset(std::move(*images), options.shape);
 }
 
 }  // namespace radl::engine::data

@@ -6,7 +6,7 @@
 namespace radl::engine::data {
 namespace {
 
-constexpr size_t kLargest = size_t{8} << 30;
+constexpr size_t kLargest = size_t{4} << 30;
 
 struct IdxHeader {
   std::vector<uint64_t> dims;

@@ -6,23 +6,25 @@
 #include <filesystem>
 #include <numeric>
 
-#include "common/digest.h"
-#include "common/files.h"
-#include "common/transfer/source.h"
+#include "common/dataset_files.h"
 #include "engine/data/cifar.h"
-#include "engine/data/fetch_cifar10.h"
-#include "engine/data/folder_lock.h"
+#include "engine/data/place.h"
 #include "engine/data/readers.h"
+#include "engine/data/split.h"
 
 namespace radl::engine::data {
 namespace {
 
 namespace fs = std::filesystem;
 
-Result<std::string> recognise(const std::string& directory) {
+// Which images are held out is the same for every training of a dataset.
+constexpr uint64_t kSplitSeed = 1;
+constexpr size_t kHeldOut = 5;  // one of so many, where there is no test part
+
+Result<std::string> recognise(const std::string& place) {
   auto has = [&](const char* name) {
     std::error_code ignored;
-    return fs::exists(fs::path(directory) / name, ignored);
+    return fs::exists(fs::path(place) / name, ignored);
   };
   if (has("data_batch_1.bin") || has("cifar-10-batches-bin")) return std::string("cifar10");
   if (has("train.bin") || has("cifar-100-binary")) return std::string("cifar100");
@@ -30,48 +32,23 @@ Result<std::string> recognise(const std::string& directory) {
        {"train-images-idx3-ubyte", "train-images.idx3-ubyte", "train-images-idx3-ubyte.gz"}) {
     if (has(name)) return std::string("idx");
   }
-  if (has("train.radlpack") || directory.ends_with(".radlpack")) return std::string("packed");
-  if (has("train.csv") || has("train.csv.gz") || directory.ends_with(".csv")) return std::string("csv");
-  std::error_code ignored;
-  for (fs::directory_iterator it(directory, ignored), end; !ignored && it != end; it.increment(ignored)) {
-    if (it->is_directory(ignored)) return std::string("folder");
+  if (has("train.radlpack") || place.ends_with(".radlpack")) return std::string("packed");
+  if (has("train.csv") || has("train.csv.gz")) return std::string("csv");
+  std::error_code error;
+  if (!fs::is_directory(place, error)) {
+    if (error) return Status(Code::NotFound, "dataset.directory: " + place + " is not there");
+    if (is_csv_name(place)) return std::string("csv");
+  } else if (list_folder(place, true).ok()) {
+    return std::string("folder");
+  } else if (!csv_file(place, true).empty()) {
+    return std::string("csv");
   }
-  return Status(Code::NotFound, "dataset.directory: " + directory + " holds none of the known formats")
+  for (fs::directory_iterator it(place, error), end; !error && it != end; it.increment(error)) {
+    std::error_code ignored;
+    if (it->is_directory(ignored)) return std::string("folder");  // whose reader says what is wrong with it
+  }
+  return Status(Code::NotFound, "dataset.directory: " + place + " holds none of the known formats")
       .with_hint("name one: cifar10, cifar100, idx, folder, csv, packed");
-}
-
-// The files that a format may consist of, for places that cannot be listed.
-std::vector<std::string> file_names(const std::string& format) {
-  std::vector<std::string> all;
-  auto add = [&](const char* name, std::initializer_list<const char*> names) {
-    if (format == name || format == "auto" || format.empty())
-      all.insert(all.end(), names.begin(), names.end());
-  };
-  add("cifar10", {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin",
-                  "data_batch_5.bin", "test_batch.bin"});
-  add("cifar100", {"train.bin", "test.bin"});
-  add("idx", {"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz",
-              "t10k-labels-idx1-ubyte.gz"});
-  add("csv", {"train.csv", "test.csv"});
-  add("packed", {"train.radlpack", "test.radlpack"});
-  return all;
-}
-
-// A dataset from elsewhere lies in the user's cache, under a name made of its URI.
-Result<std::string> bring(const std::string& uri, const std::string& format) {
-  auto cache = default_cache();
-  if (!cache.ok()) return cache.status();
-  const std::string folder = *cache + "/remote/" + sha256_hex(uri).substr(0, 16);
-  if (Status made = make_directories(folder); !made.ok()) return made;
-  FolderLock lock;
-  if (Status locked = lock.take(folder); !locked.ok()) return locked;
-  transfer::Http http;
-  const bool listed = !uri.starts_with("http://") && !uri.starts_with("https://");
-  if (Status s =
-          transfer::fetch_folder(http, uri, folder, listed ? std::vector<std::string>{} : file_names(format));
-      !s.ok())
-    return s;
-  return folder;
 }
 
 Result<DatasetPtr> read_part(const std::string& name, const OpenOptions& o, bool training) {
@@ -106,16 +83,56 @@ Result<DatasetPtr> match_classes(const DatasetPtr& train, const DatasetPtr& test
   return relabel(test, train->classes(), names, std::move(map));
 }
 
+// Whether the format's test part is there. Formats that always have one say themselves that it is missing.
+bool has_test_part(const std::string& format, const std::string& place) {
+  if (format == "folder") return !folder_parts(place).test.empty();
+  return format != "csv" || !csv_file(place, false).empty();
+}
+
+// Gives `count` records of the training part, of each class its share, to the test part.
+Status hold_out(Parts& parts, size_t count, const std::string& option) {
+  const size_t all = parts.train->size();
+  if (count >= all)
+    return invalid(option + ": " + std::to_string(count) + " of " + std::to_string(all) +
+                   " training images leaves none to train with");
+  Split split = stratified_split(parts.train, count, kSplitSeed, true);
+  if (split.taken->size() < count)
+    return invalid(option + ": " + std::to_string(count) + " of " + std::to_string(all) +
+                   " training images leaves some classes without any; at most " +
+                   std::to_string(split.taken->size()) + " can be held out");
+  parts.test = std::move(split.taken);
+  parts.train = std::move(split.rest);
+  return {};
+}
+
+Status hold_out_a_share(Parts& parts) {
+  const size_t all = parts.train->size();
+  const size_t count =
+      std::max<size_t>(stratified_split(parts.train, all / kHeldOut, kSplitSeed, true).taken->size(), 1);
+  if (Status held = hold_out(parts, count, "test part"); !held.ok())
+    return std::move(held).with_hint("there is no test part, so that one image of five is held out");
+  parts.note = fmt::format(
+      "there is no test part: {} of {} images are held out for it, of each class its share", count, all);
+  return {};
+}
+
+// At most `count`, of each class its share.
+DatasetPtr limited(const DatasetPtr& part, size_t count) {
+  return count == 0 || count >= part->size() ? part : stratified_split(part, count, kSplitSeed, false).taken;
+}
+
+bool same_shape(const InputShape& a, const InputShape& b) {
+  return a.height == b.height && a.width == b.width && a.channels == b.channels;
+}
+
 }  // namespace
 
 Result<Parts> open_dataset(const OpenOptions& given) {
   if (given.directory.empty()) return invalid("dataset.directory is missing");
   OpenOptions o = given;
-  if (transfer::is_remote(o.directory)) {
-    auto local = bring(o.directory, o.name);
-    if (!local.ok()) return local.status();
-    o.directory = *local;
-  }
+  auto place = local_place(o.directory, {.format = o.name});
+  if (!place.ok()) return place.status();
+  o.directory = *place;
   Parts parts;
   parts.name = o.name;
   if (o.name == "auto" || o.name.empty()) {
@@ -132,30 +149,24 @@ Result<Parts> open_dataset(const OpenOptions& given) {
         parts.train->size());
   }
   if (o.validation > 0) {
-    const size_t all = parts.train->size();
-    if (o.validation >= all) {
-      return invalid("dataset.validation: " + std::to_string(o.validation) + " of " + std::to_string(all) +
-                     " training pictures leaves none to train with");
-    }
-    parts.test = slice(parts.train, all - o.validation, o.validation);
-    parts.train = slice(parts.train, 0, all - o.validation);
+    if (Status held = hold_out(parts, o.validation, "dataset.validation"); !held.ok()) return held;
+  } else if (!has_test_part(parts.name, o.directory)) {
+    if (Status held = hold_out_a_share(parts); !held.ok()) return held;
   } else {
+    o.shape = parts.train->shape();
     auto test = read_part(parts.name, o, false);
     if (!test.ok()) return test.status();
     auto matched = match_classes(parts.train, *test, o.directory);
     if (!matched.ok()) return matched.status();
     parts.test = *matched;
   }
-  if (o.train > 0) parts.train = slice(parts.train, 0, o.train);
-  if (o.test > 0) parts.test = slice(parts.test, 0, o.test);
-  if (parts.train->shape().height != parts.test->shape().height ||
-      parts.train->shape().width != parts.test->shape().width ||
-      parts.train->shape().channels != parts.test->shape().channels) {
-    return invalid(o.directory + ": training and test part differ in picture size");
-  }
+  parts.train = limited(parts.train, o.train);
+  parts.test = limited(parts.test, o.test);
+  if (!same_shape(parts.train->shape(), parts.test->shape()))
+    return invalid(o.directory + ": training and test part differ in the size of their images");
   if (parts.name == "cifar10") {
     parts.normalization = cifar10_normalization();
-  } else {
+  } else if (o.measure) {
     // Pictures that must be decoded first are looked at by sample.
     auto measured = measure_normalization(*parts.train, parts.train->pixels(0) ? 50000 : 2000);
     if (!measured.ok()) return measured.status();

@@ -36,11 +36,62 @@ std::vector<Tap> make_taps(int in, float start, float length, int out) {
 
 }  // namespace
 
+namespace {
+
+constexpr std::string_view kPng = "\x89PNG", kJpeg = "\xff\xd8\xff";
+
+Status neither(std::string_view bytes) {
+  return {Code::Corrupt, bytes.empty() ? "an empty file" : "neither a PNG nor a JPEG"};
+}
+
+}  // namespace
+
 Result<Picture> decode_picture(std::string_view bytes, const DecodeLimits& limits) {
-  if (bytes.starts_with("\x89PNG")) return decode_png(bytes, limits);
-  if (bytes.starts_with("\xff\xd8\xff")) return decode_jpeg(bytes, limits);
-  if (bytes.empty()) return Status(Code::Corrupt, "an empty file");
-  return Status(Code::Corrupt, "neither a PNG nor a JPEG");
+  if (bytes.starts_with(kPng)) return decode_png(bytes, limits);
+  if (bytes.starts_with(kJpeg)) return decode_jpeg(bytes, limits);
+  return neither(bytes);
+}
+
+Result<PictureInfo> inspect_picture(std::string_view bytes) {
+  if (bytes.starts_with(kPng)) return inspect_png(bytes);
+  if (bytes.starts_with(kJpeg)) return inspect_jpeg(bytes);
+  return neither(bytes);
+}
+
+int decode_denominator(int height, int width, const DecodeLimits& limits) {
+  if (limits.enough_height < 1 || limits.enough_width < 1) return 1;
+  int denominator = 8;
+  while (denominator > 1 &&
+         (height / denominator < limits.enough_height || width / denominator < limits.enough_width))
+    denominator /= 2;
+  return denominator;
+}
+
+size_t decoded_bytes(const PictureInfo& info, const DecodeLimits& limits) {
+  const int d = info.jpeg ? decode_denominator(info.height, info.width, limits) : 1;
+  const size_t pixels = size_t(info.height / d + 1) * size_t(info.width / d + 1);
+  return 4 * pixels;  // CMYK is the widest
+}
+
+Picture orient(Picture p, int orientation) {
+  if (orientation < 2 || orientation > 8) return p;
+  const bool swaps = orientation >= 5;
+  const bool last_row_first = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
+  const bool last_column_first = orientation == 2 || orientation == 3 || orientation >= 7;
+  Picture out{swaps ? p.width : p.height, swaps ? p.height : p.width, p.channels, {}};
+  out.pixels.resize(p.pixels.size());
+  const size_t channels = size_t(p.channels);
+  uint8_t* to = out.pixels.data();
+  for (int y = 0; y < out.height; ++y) {
+    for (int x = 0; x < out.width; ++x, to += channels) {
+      int row = swaps ? x : y, column = swaps ? y : x;
+      if (last_row_first) row = p.height - 1 - row;
+      if (last_column_first) column = p.width - 1 - column;
+      const uint8_t* from = p.pixels.data() + (size_t(row) * size_t(p.width) + size_t(column)) * channels;
+      std::copy_n(from, channels, to);
+    }
+  }
+  return out;
 }
 
 Picture fit_picture(const Picture& p, int height, int width) {

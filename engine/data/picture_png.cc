@@ -1,5 +1,6 @@
 #include <png.h>
 
+#include <cstdio>
 #include <cstring>
 
 #include "engine/data/picture.h"
@@ -49,7 +50,11 @@ bool read_header(PngRead& r) {
   png_read_info(r.png, r.info);
   r.width = png_get_image_width(r.png, r.info);
   r.height = png_get_image_height(r.png, r.info);
-  if (uint64_t(r.width) * r.height > r.largest) png_error(r.png, "more pixels than allowed");
+  if (uint64_t(r.width) * r.height > r.largest) {
+    std::snprintf(r.error, sizeof r.error, "%u x %u: more pixels than the %llu allowed", r.width, r.height,
+                  static_cast<unsigned long long>(r.largest));
+    return false;
+  }
   png_set_expand(r.png);
   png_set_scale_16(r.png);
   png_color_16 black{};
@@ -100,7 +105,24 @@ bool write_rows(PngWrite& w, int height, int width, int channels, const uint8_t*
   return true;
 }
 
+uint32_t big_endian(const char* at) {
+  uint32_t v = 0;
+  for (int i = 0; i < 4; ++i) v = v << 8 | uint8_t(at[i]);
+  return v;
+}
+
 }  // namespace
+
+// Signature (8 bytes), then the IHDR chunk: length, name, width, height, bit depth, colour type.
+Result<PictureInfo> inspect_png(std::string_view bytes) {
+  if (bytes.size() < 26 || bytes.substr(12, 4) != "IHDR") return Status(Code::Corrupt, "PNG: cut off");
+  const uint32_t width = big_endian(bytes.data() + 16), height = big_endian(bytes.data() + 20);
+  const int type = uint8_t(bytes[25]);
+  if (width == 0 || height == 0 || width > INT32_MAX || height > INT32_MAX)
+    return Status(Code::Corrupt, "PNG: has no size");
+  return PictureInfo{int(height), int(width),
+                     type == PNG_COLOR_TYPE_GRAY || type == PNG_COLOR_TYPE_GRAY_ALPHA, false};
+}
 
 Result<Picture> decode_png(std::string_view bytes, const DecodeLimits& limits) {
   PngRead r;

@@ -8,6 +8,7 @@
 
 #include "runtime/catalog/catalog.h"
 #include "runtime/cli/display.h"
+#include "runtime/steps/dataset_look.h"
 
 namespace radl::cli {
 
@@ -66,7 +67,15 @@ Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const Provider
   auto catalog = built_in_catalog();
   if (!catalog.ok()) return std::move(catalog).status();
   input.options.catalog_date = catalog->as_of;
-  return make_plan(input);
+  auto plan = make_plan(input);
+  if (!plan.ok()) return plan;
+  std::set<std::string> steps;
+  for (const Action& action : plan->actions)
+    if (action.verb == Verb::Run) steps.insert(action.id);
+  auto looked = look_at_datasets(project.compiled.program, steps);
+  if (!looked.ok()) return std::move(looked).status();
+  plan->notes.insert(plan->notes.end(), looked->begin(), looked->end());
+  return plan;
 }
 
 int report_unseen(const Session& session, const Plan& plan) {

@@ -98,7 +98,9 @@ std::string training_summary(const ir::Step& step) {
     return training.contains(at) && training.at(at).is_array() ? training.at(at).size() : 0;
   };
   std::string text = text_at("/job/model");
-  if (std::string name = text_at("/job/dataset/name"); !name.empty()) text += " on " + name;
+  std::string dataset = text_at("/data/shown");
+  if (dataset.empty()) dataset = text_at("/job/dataset/name");
+  if (!dataset.empty()) text += " on " + dataset;
   if (std::string mode = text_at("/job/sync/mode"); !mode.empty()) text += ", " + mode;
   if (size_t servers = count_at("ps")) text += ", " + counted(servers, "server");
   if (size_t workers = count_at("worker")) text += ", " + counted(workers, "worker");

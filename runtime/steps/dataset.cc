@@ -1,13 +1,14 @@
 #include "runtime/steps/dataset.h"
 
 #include <fmt/format.h>
-#include <pwd.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
 
+#include "common/dataset_digest.h"
+#include "common/files.h"
 #include "runtime/base/process.h"
 #include "runtime/net/detached.h"
 
@@ -15,24 +16,16 @@ namespace radl {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-// Also where HOME is not set (cron, containers): never a folder that others share.
-std::string home_folder() {
-  if (const char* home = std::getenv("HOME"); home && *home == '/') return home;
-  std::string buffer(size_t{1} << 14, '\0');
-  passwd entry{}, *found = nullptr;
-  if (getpwuid_r(geteuid(), &entry, buffer.data(), buffer.size(), &found) == 0 && found) return entry.pw_dir;
-  return "/nonexistent";
-}
-
-}  // namespace
-
-std::string dataset_cache(const DatasetSource& source) {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  std::string folder = cache && *cache ? std::string(cache) : home_folder() + "/.cache";
-  // A part must not pass for the whole.
-  return folder + "/radl/" + source.name + (source.source == "subset" ? "-subset" : "");
+DatasetSource dataset_source(const std::string& name, const Json& data) {
+  DatasetSource source;
+  source.name = name;
+  source.source = data.value("source", "auto");
+  source.mirror = data.value("mirror", "");
+  source.path = data.value("path", "");
+  source.path_sha256 = data.value("path_sha256", "");
+  source.skip_corrupt = data.value("skip_corrupt", false);
+  if (data.contains("corrupt_limit")) source.corrupt_limit = data["corrupt_limit"].get<long long>();
+  return source;
 }
 
 Result<std::string> find_engine() {
@@ -54,34 +47,95 @@ Result<std::string> find_engine() {
       .with_hint("build it, or name it with RADL_TRAIN");
 }
 
-Result<std::string> fetch_dataset(const DatasetSource& source, const Context& context,
-                                  const std::function<void(const std::string&)>& say) {
+namespace {
+
+// A part must not pass for the whole.
+std::string cache_folder(const DatasetSource& source) {
+  const std::string cache = user_cache();
+  return (cache.empty() ? "/nonexistent" : cache) + "/" + source.name +
+         (source.source == "subset" ? "-subset" : "");
+}
+
+std::vector<std::string> stage_command(const std::string& engine, const DatasetSource& source, bool offline) {
+  std::vector<std::string> argv = {engine, "data", "stage", source.own() ? source.path : source.name,
+                                   "--json"};
+  auto add = [&](std::initializer_list<std::string> more) { argv.insert(argv.end(), more); };
+  if (!source.own()) {
+    add({"--directory", cache_folder(source)});
+    if (source.source == "mirror")
+      add({"--mirror", source.mirror});
+    else
+      add({"--source", source.source});
+  }
+  if (source.skip_corrupt) add({"--skip-corrupt"});
+  if (source.corrupt_limit) add({"--corrupt-limit", std::to_string(*source.corrupt_limit)});
+  if (offline) add({"--offline"});
+  return argv;
+}
+
+Status check_unchanged(const DatasetSource& source) {
+  if (source.path_sha256.empty()) return {};
+  auto files = list_dataset(source.path);
+  if (!files) return files.status();
+  auto digests = file_digests(*files);
+  if (!digests) return digests.status();
+  if (content_digest(*files, *digests) == source.path_sha256) return {};
+  return Status(Code::Conflict, source.path + ": is not what it was when the plan was made")
+      .with_hint("plan again");
+}
+
+Result<LocalDataset> read_staged(const std::string& answer) {
+  Json json = Json::parse(answer, nullptr, false);
+  if (!json.is_object() || !json.contains("directory") || !json.contains("list"))
+    return internal_error("radl-train data stage answered: " + answer.substr(0, 200));
+  LocalDataset data;
+  data.folder = json.value("directory", "");
+  data.digest = json.value("digest", "");
+  data.left_out = json.value("left_out", std::vector<std::string>());
+  auto list = read_file(json.value("list", ""));
+  if (!list) return list.status();
+  data.list = std::move(*list);
+  return data;
+}
+
+}  // namespace
+
+Result<std::optional<LocalDataset>> local_dataset(const DatasetSource& source, bool offline,
+                                                  const Context& context,
+                                                  const std::function<void(const std::string&)>& say) {
   static std::mutex one_at_a_time;  // several nodes may want the same data
   std::lock_guard lock(one_at_a_time);
+  const std::string where = fmt::format("data set '{}'", source.name);
   auto engine = find_engine();
   if (!engine) return engine.status();
-  std::string folder = dataset_cache(source);
+  if (Status same = check_unchanged(source); !same.ok()) return std::move(same).at(where);
   ProcessRequest request;
-  request.argv = {*engine, "data", source.name, "--directory", folder};
-  if (source.source == "mirror")
-    request.argv.insert(request.argv.end(), {"--mirror", source.mirror});
-  else
-    request.argv.insert(request.argv.end(), {"--source", source.source});
-  request.deadline = std::chrono::hours(2);
+  request.argv = stage_command(*engine, source, offline);
+  request.deadline = std::chrono::hours(6);
   request.cancelled = context.cancelled;
   std::string held;
-  request.on_output = [&](std::string_view piece, bool) {
+  request.on_output = [&](std::string_view piece, bool is_stderr) {
+    if (!is_stderr) return;
     held += piece;
     for (size_t end; (end = held.find('\n')) != std::string::npos; held.erase(0, end + 1))
       say(held.substr(0, end));
   };
   auto ran = run_process(request);
-  if (!ran) return std::move(ran).status().at(fmt::format("data set '{}'", source.name));
-  if (ran->exit_status == 0) return folder;
-  std::string why = ran->err;
-  while (why.ends_with('\n')) why.pop_back();
-  return Status(ran->exit_status == 130 ? Code::Cancelled : Code::Invalid,
-                fmt::format("data set '{}': {}", source.name, why));
+  if (!ran) return std::move(ran).status().at(where);
+  if (ran->exit_status != 0) {
+    std::string why = ran->err;
+    while (why.ends_with('\n')) why.pop_back();
+    const Code code = ran->exit_status == 130 ? Code::Cancelled
+                      : ran->exit_status == 2 ? Code::Retry
+                                              : Code::Invalid;
+    return Status(code, fmt::format("{}: {}", where, why));
+  }
+  if (ran->out.starts_with("{\"here\":false")) return std::optional<LocalDataset>();
+  auto data = read_staged(ran->out);
+  if (!data) return std::move(data).status().at(where);
+  for (const std::string& name : data->left_out)
+    say(fmt::format("{}: {} is corrupt and left out", where, name));
+  return std::optional<LocalDataset>(std::move(*data));
 }
 
 }  // namespace radl

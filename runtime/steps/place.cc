@@ -153,19 +153,4 @@ Result<bool> place_file(const NodeHandle& node, const Context& context, const st
   return *sent;
 }
 
-Result<bool> place_folder(const NodeHandle& node, const Context& context, const std::string& local_folder,
-                          const std::string& remote_folder) {
-  auto entries = local_manifest(local_folder, Links::Follow);  // a data set's files may live elsewhere
-  if (!entries) return entries.status();
-  bool sent = false;
-  for (const auto& entry : *entries) {
-    auto mode = static_cast<unsigned>(std::strtoul(entry.mode.c_str(), nullptr, 8)) & 0555;
-    auto placed =
-        place_file(node, context, local_folder + "/" + entry.path, remote_folder + "/" + entry.path, mode);
-    if (!placed) return placed.status();
-    sent |= *placed;
-  }
-  return sent;
-}
-
 }  // namespace radl

@@ -17,8 +17,4 @@ namespace radl {
 Result<bool> place_file(const NodeHandle& node, const Context& context, const std::string& local_path,
                         const std::string& remote_path, unsigned mode);
 
-// Every file and link below the folder; what else is there already stays. True when something was sent.
-Result<bool> place_folder(const NodeHandle& node, const Context& context, const std::string& local_folder,
-                          const std::string& remote_folder);
-
 }  // namespace radl

@@ -10,7 +10,6 @@
 
 #include "common/digest.h"
 #include "runtime/steps/dataset.h"
-#include "runtime/steps/place.h"
 #include "runtime/steps/step_log.h"
 #include "runtime/steps/training/for_all.h"
 #include "runtime/steps/training/member.h"
@@ -126,19 +125,29 @@ class TrainingRun {
     return done;
   }
 
+  // Of one's own data the content decides; of a known data set it is enough that something is there.
   Status bring_data(size_t i, const std::string& directory) {
-    auto lacks = members_[i]->lacks_data(directory);
-    if (!lacks) return lacks.status();
-    if (!*lacks) return {};
     const Json& data = training_.value("data", Json::object());
-    DatasetSource source{training_.at("job").at("dataset").value("name", ""), data.value("source", "auto"),
-                         data.value("mirror", "")};
+    const Json& dataset = training_.at("job").at("dataset");
+    const DatasetSource source = dataset_source(data.value("shown", dataset.value("name", "")), data);
+    if (!source.own()) {
+      auto lacks = members_[i]->lacks_data(directory);
+      if (!lacks) return lacks.status();
+      if (!*lacks) return {};
+    }
     auto begin = SteadyClock::now();
-    auto folder = fetch_dataset(source, *context_.context, [&](const std::string& line) { log_.line(line); });
-    if (!folder) return folder.status();
-    auto placed = place_folder(nodes_[i], *context_.context, *folder, directory);
+    {
+      std::lock_guard lock(data_);
+      if (!dataset_) {
+        auto found = local_dataset(source, false, *context_.context,
+                                   [&](const std::string& line) { log_.line(line); });
+        if (!found) return found.status();
+        dataset_ = std::move(*found);
+      }
+    }
+    auto placed = place_dataset(nodes_[i], *context_.context, *dataset_, directory, source.own());
     if (!placed) return std::move(placed).status().at(nodes_[i].address);
-    tell(nodes_[i].address, fmt::format("data set {}", source.name), "ok", seconds_since(begin));
+    if (*placed) tell(nodes_[i].address, fmt::format("data set {}", source.name), "ok", seconds_since(begin));
     return {};
   }
 
@@ -378,7 +387,8 @@ class TrainingRun {
   std::unique_ptr<Restarts> restarts_;
   RunFacts facts_;
 
-  std::mutex emit_, state_;
+  std::mutex emit_, state_, data_;
+  std::optional<LocalDataset> dataset_;
   std::condition_variable news_;
   std::map<std::string, int> ends_;  // by Task::file()
   std::map<std::string, std::string> failures_;

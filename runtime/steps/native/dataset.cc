@@ -1,18 +1,16 @@
 // dataset: a data set for training, on the node.
 #include <fmt/format.h>
 
-#include <filesystem>
+#include <algorithm>
 
-#include "runtime/net/node_path.h"
 #include "runtime/steps/dataset.h"
-#include "runtime/steps/native/tree.h"
-#include "runtime/steps/place.h"
+#include "runtime/steps/native/resource.h"
 
 namespace radl::native {
 namespace {
 
 DatasetSource source_of(const Item& item) {
-  return {item.resource->name, item.text("source", "auto"), item.text("mirror")};
+  return dataset_source(item.resource->name, item.resource->properties);
 }
 
 std::string folder_of(const Item& item) { return item.text("directory", "data/" + item.resource->name); }
@@ -21,41 +19,33 @@ class DatasetKind : public Kind {
  public:
   std::vector<std::string> writes(const Item& item) const override { return {folder_of(item)}; }
 
-  Status prepare(const Item& item, const Facts& facts) const override {
-    return fetch_dataset(source_of(item), *facts.context, facts.context->log).status();
-  }
+  Result<std::string> look(const Item& item) const override { return look_at_dataset(folder_of(item)); }
 
-  // The folder is right when every file of this machine's copy is there with the same digest. Without a copy
-  // here, that it is there is all that can be told.
-  Result<std::string> look(const Item& item) const override {
-    std::string text = fmt::format("say_path {}\n", shell_path(folder_of(item)));
-    std::string cache = dataset_cache(source_of(item));
-    std::error_code error;
-    if (!std::filesystem::is_directory(cache, error)) return text;
-    auto entries = local_manifest(cache, Links::Follow);
-    if (!entries) return entries.status();
-    return text + look_tree(*entries, {.modes = false}, shell_path(folder_of(item)));
-  }
-
+  // The folder is right when all that was brought is there as it was brought, and that is what this machine
+  // has.
   Result<Work> plan(const Item& item, const Seen& seen, const Facts& facts) const override {
     Work work;
-    std::string cache = dataset_cache(source_of(item)), kind = said(seen, "kind");
+    const DatasetSource source = source_of(item);
+    std::function<void(const std::string&)> say = [](const std::string&) {};
+    if (!facts.looking_only) say = facts.context->log;
+    auto data = local_dataset(source, facts.looking_only, *facts.context, say);
+    if (!data) return data.status();
+    const std::string kind = said(seen, "kind");
     if (kind == "hidden") return hidden(item, facts);
-    std::error_code error;
-    if (!std::filesystem::is_directory(cache, error)) {
-      if (kind == "absent") work.changes.push_back(change(item, "content", nullptr, "present"));
+    const bool absent = kind == "absent";
+    if (!*data) {  // nothing to compare with until it is fetched
+      if (absent) work.changes.push_back(change(item, "content", nullptr, "present"));
       return work;
     }
-    auto entries = local_manifest(cache, Links::Follow);
-    if (!entries) return entries.status();
-    auto differing = tree_differences(*entries, {.modes = false}, item, seen);
-    if (!differing) return differing.status();
-    if (differing->empty()) return work;
-    work.changes.push_back(change(item, "content", kind == "absent" ? Json() : Json("other"),
-                                  fmt::format("{} files", differing->size())));
+    const auto files = std::count((*data)->list.begin(), (*data)->list.end(), '\n');
+    const bool strange = source.own() && said(seen, "files") != std::to_string(files);
+    if (said(seen, "list") == (*data)->digest && !strange) return work;
+    work.changes.push_back(
+        change(item, "content", absent ? Json() : Json("other"), fmt::format("{} files", files)));
     work.script = ":\n";
-    work.before = [cache, folder = folder_of(item), node = facts.node, context = facts.context] {
-      return place_folder(*node, *context, cache, folder).status();
+    work.before = [data = std::move(**data), folder = folder_of(item), alone = source.own(),
+                   node = facts.node, context = facts.context] {
+      return place_dataset(*node, *context, data, folder, alone).status();
     };
     return work;
   }

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 
 namespace radl::engine::data {
@@ -165,21 +164,6 @@ TEST(Augment, ColourChangesStayInTheirRange) {
     changed |= blue != 200;
   }
   EXPECT_TRUE(changed);
-}
-
-TEST(AugmentJson, ReadsWhatItWritesAndNamesWrongKeys) {
-  auto a = parse_augment(
-      {{"flip", "alternate"}, {"translate", 4}, {"cutout", 12}, {"crop_area", 0.5}, {"padding", "zero"}});
-  ASSERT_TRUE(a.ok());
-  auto again = parse_augment(augment_json(*a));
-  ASSERT_TRUE(again.ok());
-  EXPECT_EQ(augment_json(*a), augment_json(*again));
-  EXPECT_EQ(again->flip, Augment::Flip::Alternate);
-  EXPECT_NE(parse_augment({{"flop", true}}).status().message().find("\"flop\""), std::string::npos);
-  EXPECT_NE(parse_augment({{"translate", -1}}).status().message().find("translate"), std::string::npos);
-  EXPECT_FALSE(parse_augment({{"translate", 1.5}}).ok());
-  EXPECT_FALSE(parse_augment({{"flip", 3}}).ok());
-  EXPECT_FALSE(parse_augment(nlohmann::json::array()).ok());
 }
 
 TEST(Transform, RefusesWhatDoesNotFit) {

@@ -2,12 +2,17 @@
 #include "common/transfer/http.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <filesystem>
 
 #include "common/digest.h"
 #include "common/files.h"
 #include "common/transfer/download.h"
+#include "common/transfer/part_file.h"
+#include "common/transfer/retry.h"
 #include "tests/unit/data/scripted_server.h"
 
 namespace radl::transfer {
@@ -79,6 +84,86 @@ TEST(Http, RepeatsPassingFaultsAndObeysTheLimit) {
   ASSERT_TRUE(failed.ok());
   EXPECT_EQ(failed->status, 500);
   EXPECT_EQ(always.requests().size(), 4u);
+}
+
+TEST(Http, APostThatMayHaveActedIsNotRepeatedUnlessThatDoesNothing) {
+  ScriptedServer server([](const std::string& r) {
+    return r.rfind("POST /busy ", 0) == 0 ? http_answer(429, "", "later") : http_answer(503, "", "half done");
+  });
+  Http http;
+  auto once = http.send({.method = "POST", .url = server.url("/create"), .body = "x"}, kQuick);
+  ASSERT_TRUE(once.ok()) << once.status().text();
+  EXPECT_EQ(once->status, 503);
+  EXPECT_EQ(server.requests().size(), 1u);
+  auto with_token =
+      http.send({.method = "POST", .url = server.url("/token"), .idempotent = true, .body = "x"}, kQuick);
+  ASSERT_TRUE(with_token.ok());
+  EXPECT_EQ(server.requests().size(), 1u + kQuick.attempts);
+  auto turned_away = http.send({.method = "POST", .url = server.url("/busy"), .body = "x"}, kQuick);
+  ASSERT_TRUE(turned_away.ok());
+  EXPECT_EQ(server.requests().size(), 1u + 2 * kQuick.attempts);
+}
+
+TEST(Http, AServerThatIsAwayForLongIsNotWaitedFor) {
+  ScriptedServer server([](const std::string&) { return http_answer(503, "Retry-After: 3600\r\n", ""); });
+  Http http;
+  auto r = http.send({.url = server.url("/")}, kQuick);
+  ASSERT_TRUE(r.ok());
+  EXPECT_EQ(r->status, 503);
+  EXPECT_EQ(server.requests().size(), 1u);
+}
+
+TEST(Retry, WaitsARandomPartOfALimitThatDoubles) {
+  double low = 1e9, high = 0;
+  for (int i = 0; i < 2000; ++i) {
+    Backoff b({.attempts = 4, .first_seconds = 1, .largest_seconds = 3}, nullptr);
+    const double first = b.next_wait(), second = b.next_wait(), third = b.next_wait();
+    EXPECT_LE(first, 1);
+    EXPECT_LE(second, 2);
+    EXPECT_LE(third, 3);
+    low = std::min(low, first), high = std::max(high, first);
+  }
+  EXPECT_LT(low, 0.05);  // full jitter: from 0
+  EXPECT_GT(high, 0.95);
+  Backoff asked({.first_seconds = 0.1}, nullptr);
+  EXPECT_EQ(asked.next_wait(7.0), 7.0);
+}
+
+TEST(Retry, EndsByAttemptsCancellationAndDeadline) {
+  Backoff b({.attempts = 3}, nullptr);
+  EXPECT_TRUE(b.again());
+  EXPECT_TRUE(b.again());
+  EXPECT_FALSE(b.again());
+  std::atomic<bool> cancelled{true};
+  EXPECT_EQ(Backoff({.first_seconds = 100, .largest_seconds = 100}, &cancelled).wait().code(),
+            Code::Cancelled);
+  EXPECT_EQ(Backoff({.deadline_seconds = 5}, nullptr).wait(10.0).code(), Code::Timeout);
+}
+
+TEST(Retry, AfterIsANumberOrADate) {
+  EXPECT_EQ(parse_retry_after("120", 0), 120.0);
+  EXPECT_EQ(parse_retry_after("Fri, 31 Dec 1999 23:59:59 GMT", 946684799 - 30), 30.0);
+  EXPECT_EQ(parse_retry_after("Fri, 31 Dec 1999 23:59:59 GMT", 946684799 + 30), 0.0);
+  EXPECT_FALSE(parse_retry_after("soon", 0).has_value());
+  EXPECT_FALSE(parse_retry_after("", 0).has_value());
+}
+
+TEST(PartFile, AFileThatAnotherProcessFinishedMeanwhileIsLeftAlone) {
+  const std::string folder = testing::TempDir() + "part-" + to_hex(random_bytes(6)),
+                    part = folder + "/x.part";
+  ASSERT_TRUE(make_directories(folder).ok());
+  ASSERT_TRUE(write_file_atomic(part, "whole").ok());
+  int calls = 0;
+  auto fd = open_part(part, [&] {
+    if (++calls == 1) {
+      ASSERT_EQ(::rename(part.c_str(), (folder + "/x").c_str()), 0);
+    }
+  });
+  ASSERT_TRUE(fd.ok()) << fd.status().text();
+  ASSERT_EQ(::ftruncate(*fd, 0), 0);
+  EXPECT_EQ(*read_file(folder + "/x"), "whole");
+  EXPECT_EQ(open_part(part).status().code(), Code::Conflict);  // held
+  ::close(*fd);
 }
 
 TEST(Http, ABrokenPostIsLostAndNotRepeated) {

@@ -90,10 +90,82 @@ TEST(Jpeg, EveryCutIsCorrupt) {
 }
 
 TEST(Jpeg, WhatItCannotReadIsNamed) {
-  EXPECT_NE(decode_picture(seed("cmyk.jpg")).status().message().find("CMYK"), std::string::npos);
   EXPECT_NE(decode_picture(seed("base.jpg"), {.largest = 71}).status().message().find("pixels"),
             std::string::npos);
   EXPECT_NE(decode_picture("GIF89a").status().message().find("neither"), std::string::npos);
+}
+
+// The seed's inks, 9 x 8: as light in each channel ink * key / 255, as Adobe's programs store them.
+TEST(Jpeg, InksBecomeLight) {
+  auto colour = decode_picture(seed("cmyk.jpg")), grey = decode_picture(seed("cmyk.jpg"), {.channels = 1});
+  ASSERT_TRUE(colour.ok()) << colour.status().text();
+  ASSERT_TRUE(grey.ok()) << grey.status().text();
+  EXPECT_EQ(std::tuple(colour->height, colour->width, colour->channels),
+            std::tuple(grey->height, grey->width, 3));
+  for (size_t i = 0; i < grey->pixels.size(); ++i) {
+    const uint8_t* p = &colour->pixels[3 * i];
+    EXPECT_NEAR(grey->pixels[i], 0.299 * p[0] + 0.587 * p[1] + 0.114 * p[2], 1);
+  }
+}
+
+// The seed with an EXIF block of one entry, the orientation, behind its first two bytes.
+std::string turned(const std::string& jpeg, int orientation, bool big) {
+  std::string tiff = big ? std::string("MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\0\0\0\0\0\0\0", 26)
+                         : std::string("II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\0\0\0\0\0\0\0\0", 26);
+  tiff[big ? 19 : 18] = char(orientation);
+  const std::string block = std::string("Exif\0\0", 6) + tiff;
+  return jpeg.substr(0, 2) + "\xff\xe1" + std::string({char(0), char(block.size() + 2)}) + block +
+         jpeg.substr(2);
+}
+
+TEST(Jpeg, IsTurnedAsItsExifBlockSays) {
+  const std::string plain = seed("base.jpg");
+  auto upright = decode_picture(plain);
+  ASSERT_TRUE(upright.ok());
+  const int h = upright->height, w = upright->width;
+  auto pixel = [](const Picture& p, int y, int x) {
+    return p.pixels[(size_t(y) * size_t(p.width) + size_t(x)) * 3];
+  };
+  // Where the stored pixel (1, 2) is shown (EXIF 2.3, "Orientation").
+  const std::pair<int, int> shown[] = {{1, 2}, {1, w - 1 - 2}, {h - 1 - 1, w - 1 - 2}, {h - 1 - 1, 2},
+                                       {2, 1}, {2, h - 1 - 1}, {w - 1 - 2, h - 1 - 1}, {w - 1 - 2, 1}};
+  for (int orientation = 1; orientation <= 8; ++orientation) {
+    for (bool big : {false, true}) {
+      const std::string file = turned(plain, orientation, big);
+      auto p = decode_picture(file);
+      ASSERT_TRUE(p.ok()) << p.status().text();
+      EXPECT_EQ(p->height, orientation < 5 ? h : w) << orientation;
+      auto [y, x] = shown[orientation - 1];
+      EXPECT_EQ(pixel(*p, y, x), pixel(*upright, 1, 2)) << orientation << big;
+      auto info = inspect_picture(file);
+      ASSERT_TRUE(info.ok());
+      EXPECT_EQ(info->height, p->height);
+      EXPECT_EQ(info->width, p->width);
+    }
+  }
+  EXPECT_EQ(decode_picture(turned(plain, 99, false))->pixels, upright->pixels);
+}
+
+TEST(Limits, OfPixelsHoldBeforeAnythingIsDecoded) {
+  // A PNG that claims 8000 x 9000 pixels and holds a few bytes.
+  std::string png = *encode_png(16, 16, 3, noise(768));
+  const std::string size = {0, 0, 31, 64, 0, 0, 35, 40};
+  png.replace(16, 8, size);
+  auto info = inspect_picture(png);
+  ASSERT_TRUE(info.ok());
+  EXPECT_EQ(info->width, 8000);
+  EXPECT_EQ(info->height, 9000);
+  EXPECT_FALSE(decode_picture(png).ok());
+  EXPECT_EQ(decode_denominator(8000, 9000, {.enough_height = 224, .enough_width = 224}), 8);
+  EXPECT_EQ(decode_denominator(500, 900, {.enough_height = 224, .enough_width = 224}), 2);
+  EXPECT_EQ(decode_denominator(300, 900, {.enough_height = 224, .enough_width = 224}), 1);
+  EXPECT_EQ(decode_denominator(300, 900, {}), 1);
+  EXPECT_LT(decoded_bytes({8000, 8000, false, true}, {.enough_height = 224, .enough_width = 224}),
+            size_t{5} << 20);
+  // No JPEG becomes smaller than what is enough.
+  auto small = decode_picture(seed("base.jpg"), {.enough_height = 4, .enough_width = 4});
+  ASSERT_TRUE(small.ok());
+  EXPECT_EQ(std::tuple(small->height, small->width), std::tuple(4, 5));
 }
 
 TEST(Png, PalettesAlphaAndSixteenBitsAreRead) {
