@@ -199,7 +199,7 @@ TEST_F(Crash, AnOpenUpdateAndAMove) {
     for (long long n = 1;; ++n) {
       SCOPED_TRACE(n);
       Bench bench;
-      bench.provider.in_place = {"memory.size"};
+      bench.provider.in_place = {"memory"};
       ASSERT_TRUE(bench.apply(cluster("worker", 1e9)).status.ok());
       std::set<std::string> before = machines(bench);
       Where where;

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "runtime/base/process.h"
+#include "runtime/base/world.h"
 #include "tests/support/wait_until.h"
 
 namespace radl {
