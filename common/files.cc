@@ -34,10 +34,12 @@ Status errno_status(int error, std::string_view what) {
       break;
     case EACCES:
     case EPERM:
+    case EROFS:
       code = Code::Auth;
       break;
     case ENOSPC:
     case EDQUOT:
+    case EFBIG:
     case ENOMEM:
     case EMFILE:
     case ENFILE:

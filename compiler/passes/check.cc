@@ -10,6 +10,7 @@ void check(Build& build) {
   sema::resolve_inheritance(build.document, build.diagnostics);
   sema::CheckOptions options;
   options.lenient = build.options.lenient;
+  options.host_names = true;
   bool broken = build.diagnostics.has_errors();
   for (const ast::Tree* tree : build.flat) broken = broken || tree->syntax_errors;
   options.unused = !broken && !build.options.inputs_may_be_missing;

@@ -51,8 +51,10 @@ class Template {
     node.number = number;
     node.cloud = cloud;
     node.address = fmt::format("{}[{}]", node.system, ordinal);
-    for (ir::Interface& interface : node.interfaces)
+    for (ir::Interface& interface : node.interfaces) {
       interface.host_name = numbered(interface.host_name, number);
+      interface.domain = numbered(interface.domain, number);
+    }
     return node;
   }
 

@@ -9,8 +9,9 @@
 namespace radl::sema {
 
 struct CheckOptions {
-  bool lenient = false;  // also takes i686, blanks in outports, fractions of memory
-  bool unused = true;    // warn about what is never deployed, configured or connected
+  bool lenient = false;     // also takes i686, blanks in outports, fractions of memory
+  bool host_names = false;  // a dns_name is a host name (RFC 1123); the reference takes any text
+  bool unused = true;       // warn about what is never deployed, configured or connected
 };
 
 void check_document(const Document& document, Diagnostics& diagnostics, const CheckOptions& options = {});

@@ -1,6 +1,7 @@
 // One feature against its row of the table.
 #include <algorithm>
 
+#include "common/host_name.h"
 #include "common/text.h"
 #include "compiler/sema/check.h"
 #include "compiler/sema/outports.h"
@@ -82,16 +83,20 @@ bool unknown_name(const At& at, DiagCode code, const ast::String& value, std::st
   return false;
 }
 
+// The place of [begin, end) of a text's content. Offsets hold when nothing was decoded.
+Span part_of(const ast::String& value, size_t begin, size_t end) {
+  Span span = value.span;
+  if (value.span.size() != value.text.size() + 2) return span;
+  span.begin = value.span.begin + 1 + static_cast<uint32_t>(begin);
+  span.end = value.span.begin + 1 + static_cast<uint32_t>(std::max(end, begin + 1));
+  return span;
+}
+
 bool outports(const At& at, const ast::String& value, bool lenient) {
   auto fault = outports_fault(value.text, lenient);
   if (!fault) return true;
-  Span span = value.span;
-  // Offsets hold when nothing was decoded.
-  if (value.span.size() == value.text.size() + 2) {
-    span.begin = value.span.begin + 1 + static_cast<uint32_t>(fault->begin);
-    span.end = value.span.begin + 1 + static_cast<uint32_t>(std::max(fault->end, fault->begin + 1));
-  }
-  Diagnostic& d = at.diagnostics.report(DiagCode::BadOutports, span, fault->message);
+  Diagnostic& d =
+      at.diagnostics.report(DiagCode::BadOutports, part_of(value, fault->begin, fault->end), fault->message);
   if (fault->message.find("both sides") != std::string::npos) {
     std::string_view item = std::string_view(value.text).substr(fault->begin, fault->end - fault->begin);
     size_t dash = item.rfind('-'), slash = item.rfind('/');
@@ -109,6 +114,22 @@ bool outports(const At& at, const ast::String& value, bool lenient) {
       if (c != ' ') tight += c;
     d.fix("remove the blanks", value.span, "'" + tight + "'");
   }
+  return false;
+}
+
+bool host_name(const At& at, const ast::String& value) {
+  // An input that is filled in later, and EC3's empty name, which means none.
+  if (value.text.empty() || value.text.find("@input.") != value.text.npos) return true;
+  auto fault = host_name_fault(value.text, true);
+  if (!fault) return true;
+  Diagnostic& d = at.diagnostics.report(DiagCode::WrongValue, part_of(value, fault->begin, fault->end),
+                                        quoted(at.feature.name.text) + " is a host name: " + fault->message);
+  std::string better(value.text);
+  std::replace(better.begin(), better.end(), '_', '-');
+  if (!host_name_fault(better, true))
+    d.fix("write '" + better + "'", value.span, "'" + better + "'");
+  else
+    d.with_help("it has letters, digits and `-`, in parts joined by dots: 'node-#N#', 'front.example.org'");
   return false;
 }
 
@@ -134,6 +155,8 @@ bool check_text(const At& at, const ast::String& value, const Document& document
                      quoted(at.feature.name.text) + " is digits and dots, such as '22.04'");
     case FeatureType::Outports:
       return outports(at, value, options.lenient);
+    case FeatureType::HostName:
+      return !options.host_names || host_name(at, value);
     case FeatureType::NetworkName:
       return document.networks.find(text) || may_be_defined(document, "network", text) ||
              unknown_name(at, DiagCode::UnknownNetwork, value, "network", document.networks.names());

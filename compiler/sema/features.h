@@ -20,6 +20,7 @@ enum class FeatureType : uint8_t {
   Choice,
   Version,
   Outports,
+  HostName,
   NetworkName,
   AnsibleName,
   Password,

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "common/files.h"
-#include "common/new_file.h"
+#include "common/output_file.h"
 #include "engine/cli/command.h"
 #include "engine/serve/predictor.h"
 
@@ -143,7 +143,7 @@ int run(const Flags& f, const Context& context) {
   if (skipped > 0) fmt::print(stderr, "{} of {} pictures left out\n", skipped, files->size());
   if (f.output.empty()) {
     fmt::print("{}", writer.text());
-  } else if (Status s = write_user_file(f.output, writer.text()); !s.ok()) {
+  } else if (Status s = write_output_file(f.output, writer.text()); !s.ok()) {
     return fail(s);
   }
   return kDone;

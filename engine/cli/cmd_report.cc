@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "common/files.h"
-#include "common/new_file.h"
+#include "common/output_file.h"
 #include "engine/cli/command.h"
 #include "engine/export/report_html.h"
 
@@ -29,7 +29,7 @@ int run(const std::string& place, std::string output) {
   auto page = exporter::report_html(*text, path);
   if (!page.ok()) return fail(page.status());
   if (output.empty()) output = (std::filesystem::path(path).parent_path() / "report.html").string();
-  if (Status s = write_user_file(output, *page); !s.ok()) return fail(s);
+  if (Status s = write_output_file(output, *page); !s.ok()) return fail(s);
   fmt::print("{}\n", output);
   return kDone;
 }

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "common/human.h"
 #include "engine/export/svg_chart.h"
 
 namespace radl::engine::exporter {
@@ -33,7 +33,6 @@ pre{background:rgba(128,128,128,.12);padding:1em;overflow-x:auto;font-size:13px}
 
 std::string cell(const Json& v) {
   if (v.is_string()) return html_escape(v.get<std::string>());
-  if (v.is_number_float()) return fmt::format("{:.6g}", v.get<double>());
   return html_escape(v.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
@@ -41,11 +40,9 @@ std::string table(const Json& object) {
   if (!object.is_object() || object.empty()) return "";
   std::string out = "<table>\n";
   for (const auto& [key, value] : object.items()) {
-    std::string name = key;
-    std::replace(name.begin(), name.end(), '_', ' ');
-    const bool share = key.find("accuracy") != std::string::npos && value.is_number();
-    out += "<tr><th>" + html_escape(name) + "</th><td>" +
-           (share ? fmt::format("{:.2f}%", 100 * value.get<double>()) : cell(value)) + "</td></tr>\n";
+    if (value.is_null() || (key == "resumed_from" && value == 0) || value == "") continue;
+    out += "<tr><th>" + html_escape(human_label(key)) + "</th><td>" +
+           (value.is_number() ? human_number(key, value.get<double>()) : cell(value)) + "</td></tr>\n";
   }
   return out + "</table>\n";
 }
@@ -106,6 +103,15 @@ std::string confusion(const Json& matrix, const Json& names) {
   return out + "</table></div>\n";
 }
 
+// Its counts are named by what they count.
+Json data_shown(const Json& data) {
+  Json out = Json::object();
+  if (!data.is_object()) return out;
+  for (const auto& [key, value] : data.items())
+    out[key == "train" ? "training images" : key == "test" ? "test images" : key] = value;
+  return out;
+}
+
 std::string section(const char* title, const std::string& body) {
   return body.empty() ? "" : fmt::format("<h2>{}</h2>\n{}", title, body);
 }
@@ -115,9 +121,10 @@ std::string peers(const Json& list) {
   std::string out = "<table><tr><th>after</th><th>event</th><th>peer</th><th></th></tr>\n";
   for (const auto& p : list) {
     if (!p.is_object()) continue;
-    out += "<tr><td>" + cell(p.value("seconds", Json(0))) + " s</td><td>" + cell(p.value("event", Json(""))) +
-           "</td><td>" + cell(p.value("peer", Json(""))) + "</td><td>" + cell(p.value("message", Json(""))) +
-           "</td></tr>\n";
+    const Json after = p.value("seconds", Json(0));
+    out += "<tr><td>" + (after.is_number() ? duration_text(after.get<double>()) : cell(after)) + "</td><td>" +
+           cell(p.value("event", Json(""))) + "</td><td>" + cell(p.value("peer", Json(""))) + "</td><td>" +
+           cell(p.value("message", Json(""))) + "</td></tr>\n";
   }
   return out + "</table>\n";
 }
@@ -141,7 +148,7 @@ Result<std::string> report_html(std::string_view text, const std::string& name) 
   out += charts(part("curve"));
   out += confusion(part("confusion"), part("class_names"));
   out += section("Model", table(part("model")));
-  out += section("Data", table(part("data")));
+  out += section("Data", table(data_shown(part("data"))));
   out += section("Members", peers(part("peers")));
   out += section("Notes", table(part("notes")));
   if (part("job").is_object()) {

@@ -203,6 +203,11 @@ class ModelTest(EngineCase):
         self.assertEqual(len(re.findall("<svg", html)), 3)
         for text in ("<h2>Confusion</h2>", "airplane", "Test accuracy".lower(), "&quot;model&quot;: &quot;lenet&quot;"):
             self.assertIn(text, html)
+        tables = html.partition("<h2>Job</h2>")[0]
+        self.assertEqual(re.findall(r"<th>[^<]*_[^<]*</th>", tables), [], "names of fields are no labels")
+        self.assertIn("<th>waiting for data</th>", tables)
+        for value in re.findall(r"</th><td>([^<]*)</td>", tables):
+            self.assertNotRegex(value, r"\d\.\d{5}", "more digits than mean something")
         self.assertFalse(re.search(r"<script|(src|href)\s*=|url\(|@import", html), "it needs something from outside")
         (self.folder / "report.json").write_text("[]")
         self.refused("report", self.folder / "report.json", says="is not a run's report")

@@ -83,50 +83,63 @@ std::vector<std::string> other_mounts() {
   return found;
 }
 
-// Everything above / is copied on write into view/upper; nothing of the real machine changes.
+// Everything above / is copied on write into view/upper; nothing of the real machine changes. What comes from
+// outside stands in {variables}, each quoted where it is set (boot_variables), and is only used as "$NAME".
 constexpr const char* kBoot = R"(#!/bin/sh
 # Builds the node's view of the file system and becomes its server. Runs in namespaces of its own.
 set -e
 umask 022
-D={directory}
-W={work}
-R=$D/view/root
+{variables}R="$D/view/root"
 mount --make-rprivate /
-mount -t overlay overlay -o lowerdir=/,upperdir=$D/view/upper,workdir=$D/view/work $R
-{other}{disks}mount -t proc proc $R/proc
-{sys}mount --rbind /dev $R/dev
-mount -t tmpfs -o mode=755 tmpfs $R/run
-mkdir -p $R/run/sshd $R/run/lock
-mount --bind $D/view/tmp $R/tmp
+mount -t overlay overlay -o "lowerdir=/,upperdir=$D/view/upper,workdir=$D/view/work" "$R"
+{other}{disks}mount -t proc proc "$R/proc"
+{sys}mount --rbind /dev "$R/dev"
+mount -t tmpfs -o mode=755 tmpfs "$R/run"
+mkdir -p "$R/run/sshd" "$R/run/lock"
+mount --bind "$D/view/tmp" "$R/tmp"
 # Of the infrastructure's folder only this node's own is to be seen.
-mkdir -p $R$W
-mount -t tmpfs -o mode=755 tmpfs $R$W
-mkdir -p $R$D
-mount --bind $D $R$D
-mount -t tmpfs -o mode=700 tmpfs $R$D/view
-echo {hostname} > /proc/sys/kernel/hostname
-if [ ! -e $D/view/made ]; then
-  echo {hostname} > $R/etc/hostname
-  awk -F: -v OFS=: -v home=$D/home '$3 == 0 {{ $6 = home }} {{ print }}' /etc/passwd > $R/etc/passwd
+mkdir -p "$R$W"
+mount -t tmpfs -o mode=755 tmpfs "$R$W"
+mkdir -p "$R$D"
+mount --bind "$D" "$R$D"
+mount -t tmpfs -o mode=700 tmpfs "$R$D/view"
+printf '%s\n' "$NAME" > /proc/sys/kernel/hostname
+if [ ! -e "$D/view/made" ]; then
+  printf '%s\n' "$NAME" > "$R/etc/hostname"
+  awk -F: -v OFS=: -v home="$D/home" '$3 == 0 {{ $6 = home }} {{ print }}' /etc/passwd > "$R/etc/passwd"
   if [ -e /etc/resolv.conf ]; then
-    {resolver} /etc/resolv.conf > $R$D/view/resolv.conf || true
-    rm -f $R/etc/resolv.conf
-    cat $R$D/view/resolv.conf > $R/etc/resolv.conf
+    {resolver} /etc/resolv.conf > "$R$D/view/resolv.conf" || true
+    rm -f "$R/etc/resolv.conf"
+    cat "$R$D/view/resolv.conf" > "$R/etc/resolv.conf"
   fi
-  {{ grep -v '{hostname}$' /etc/hosts || true; echo {hosts}; }} > $R$D/view/hosts
-  cat $R$D/view/hosts > $R/etc/hosts
-  : > $D/view/made
+  {{ awk -v name="$NAME" '$NF != name' /etc/hosts || true; printf '%s\n' "$HOSTS"; }} > "$R$D/view/hosts"
+  cat "$R$D/view/hosts" > "$R/etc/hosts"
+  : > "$D/view/made"
 fi
-cd $R
+cd "$R"
 mkdir -p .radl-old
 pivot_root . .radl-old
-exec chroot . /bin/sh -c 'cd / && umount -l /.radl-old && rmdir /.radl-old && exec "$@"' sh {sshd} -D -e -f $D/etc/sshd_config
+exec chroot . /bin/sh -c 'cd / && umount -l /.radl-old && rmdir /.radl-old && exec "$@"' sh "$SSHD" -D -e -f "$D/etc/sshd_config"
 )";
 
 // What /sys shows of the network is that of the mounter.
 constexpr const char* kOwnSys =
-    "mount -t sysfs sysfs $R/sys\n"
-    "if [ -d /sys/fs/cgroup ]; then mount --rbind /sys/fs/cgroup $R/sys/fs/cgroup; fi\n";
+    "mount -t sysfs sysfs \"$R/sys\"\n"
+    "if [ -d /sys/fs/cgroup ]; then mount --rbind /sys/fs/cgroup \"$R/sys/fs/cgroup\"; fi\n";
+
+// The one place where anything enters the script.
+std::string boot_variables(const NodeDirectory& node, const Record& record) {
+  const std::string name = record.hostname.substr(0, record.hostname.find('.'));
+  const std::string full = name == record.hostname ? "" : record.hostname + " ";
+  std::string text;
+  for (const auto& [variable, value] : {std::pair<const char*, std::string>{"D", node.path()},
+                                        {"W", node.work()},
+                                        {"NAME", name},
+                                        {"HOSTS", record.host + " " + full + name},
+                                        {"SSHD", find_program("sshd")}})
+    text += fmt::format("{}={}\n", variable, shell_quote(value));
+  return text;
+}
 
 // The program that turns this machine's resolv.conf into the node's: its nameservers may be on its loopback.
 std::string resolver_filter(const Record& record) {
@@ -141,8 +154,9 @@ std::string disk_mounts(const Record& record) {
   auto disks = record.spec.find("disks");
   if (disks == record.spec.end() || !disks->is_array()) return text;
   for (const auto& disk : *disks) {
-    text += fmt::format("mkdir -p $D/view/disk{0} $R{1}\nmount --bind $D/view/disk{0} $R{1}\n",
-                        disk.value("index", 0), shell_quote(disk.value("mount_path", "")));
+    text +=
+        fmt::format("mkdir -p \"$D\"/view/disk{0} \"$R\"{1}\nmount --bind \"$D\"/view/disk{0} \"$R\"{1}\n",
+                    disk.value("index", 0), shell_quote(disk.value("mount_path", "")));
   }
   return text;
 }
@@ -166,19 +180,15 @@ Status write_boot_script(const NodeDirectory& node, const Record& record) {
   fs::permissions(node.path("view/tmp"), fs::perms::all | fs::perms::sticky_bit, error);
   std::string other;
   for (const auto& point : other_mounts()) {
-    std::string to = "$R" + shell_quote(point);
+    std::string to = "\"$R\"" + shell_quote(point);
     other += fmt::format("mount --bind {} {} && mount -o remount,bind,ro {} || true\n", shell_quote(point),
                          to, to);
   }
-  std::string short_name = record.hostname.substr(0, record.hostname.find('.'));
-  std::string script = fmt::format(
-      kBoot, fmt::arg("directory", shell_quote(node.path())), fmt::arg("work", shell_quote(node.work())),
-      fmt::arg("other", other), fmt::arg("hostname", short_name),
-      fmt::arg("hosts",
-               record.host + " " + (short_name == record.hostname ? "" : record.hostname + " ") + short_name),
-      fmt::arg("disks", disk_mounts(record)),
-      fmt::arg("sys", record.network.empty() ? "mount --rbind /sys $R/sys\n" : kOwnSys),
-      fmt::arg("resolver", resolver_filter(record)), fmt::arg("sshd", find_program("sshd")));
+  std::string script =
+      fmt::format(kBoot, fmt::arg("variables", boot_variables(node, record)), fmt::arg("other", other),
+                  fmt::arg("disks", disk_mounts(record)),
+                  fmt::arg("sys", record.network.empty() ? "mount --rbind /sys \"$R/sys\"\n" : kOwnSys),
+                  fmt::arg("resolver", resolver_filter(record)));
   return write_file_atomic(node.path("etc/boot"), script, 0700);
 }
 

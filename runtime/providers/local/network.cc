@@ -175,15 +175,15 @@ link set eth0 up
 E
 ip -n $n link set {port} master br0 up
 {egress}exec 9<&-
-exec unshare --mount --uts --ipc --pid --fork --kill-child /bin/sh $D/etc/boot
+exec unshare --mount --uts --ipc --pid --fork --kill-child /bin/sh "$D/etc/boot"
 )";
 
 constexpr const char* kEgress = R"sh(nsenter --net=/proc/self/fd/9 slirp4netns --configure --mtu=65520 \
-  --disable-host-loopback --netns-type=path /proc/$$/ns/net tap0 > $D/run/egress.log 2>&1 &
+  --disable-host-loopback --netns-type=path /proc/$$/ns/net tap0 > "$D/run/egress.log" 2>&1 &
 i=0
 until [ -n "$(ip route show default)" ]; do
   i=$((i + 1))
-  [ $i -lt 500 ] || {{ echo "slirp4netns does not start: $(tail -n 1 $D/run/egress.log)" >&2; exit 1; }}
+  [ $i -lt 500 ] || {{ echo "slirp4netns does not start: $(tail -n 1 "$D/run/egress.log")" >&2; exit 1; }}
   sleep 0.01
 done
 )sh";

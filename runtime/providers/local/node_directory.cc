@@ -25,14 +25,21 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-std::string quoted(const std::string& text) {  // for sshd_config, where % may stand for something
+// A word of sshd_config.
+std::string config_word(const std::string& text) {
   std::string out = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\') out += '\\';
-    if (c == '%') out += '%';
     out += c;
   }
   return out + "\"";
+}
+
+// The same where the server replaces %h and the like.
+std::string config_word_with_tokens(const std::string& text) {
+  std::string doubled;
+  for (char c : text) doubled.append(c == '%' ? 2 : 1, c);
+  return config_word(doubled);
 }
 
 std::string sftp_server() {
@@ -63,9 +70,10 @@ std::string server_configuration(const NodeDirectory& node, const Record& record
       "AllowAgentForwarding no\nGatewayPorts no\nUseDNS no\nPrintMotd no\nPrintLastLog no\n"
       "MaxStartups 200\nMaxSessions 200\nLoginGraceTime 30\nClientAliveInterval 30\n"
       "SetEnv {} {} {}\n",
-      record.host, record.port, quoted(node.path("etc/ssh_host_ed25519_key")),
-      quoted(node.path("etc/authorized_keys")), record.user, quoted("HOME=" + node.path("home")),
-      quoted("RADL_NODE=" + record.address), quoted("RADL_NODE_DIRECTORY=" + node.path()));
+      record.host, record.port, config_word(node.path("etc/ssh_host_ed25519_key")),
+      config_word_with_tokens(node.path("etc/authorized_keys")), record.user,
+      config_word("HOME=" + node.path("home")), config_word("RADL_NODE=" + record.address),
+      config_word("RADL_NODE_DIRECTORY=" + node.path()));
   if (record.isolated) return text + "Subsystem sftp internal-sftp\n";
   return text + fmt::format("Subsystem sftp {}\nForceCommand /bin/sh {}\n", sftp_server(),
                             shell_quote(node.path("etc/login")));
@@ -81,6 +89,10 @@ std::string login_name() {
 bool NodeDirectory::exists() const { return access(path("node.json").c_str(), F_OK) == 0; }
 
 Status NodeDirectory::make() const {
+  // A line end would begin a further line of sshd_config.
+  if (std::any_of(work_.begin(), work_.end(), [](unsigned char c) { return c < 32 || c == 127; }))
+    return Status(Code::Invalid, "the state's folder has a control character in its name")
+        .with_hint("name another folder with --state");
   for (const char* below : {"etc", "home", "run"}) {
     if (Status s = make_directories(path(below), 0700); !s.ok()) return s;
   }

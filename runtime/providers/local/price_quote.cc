@@ -6,6 +6,8 @@
 #include <cctype>
 #include <string_view>
 
+#include "common/host_name.h"
+
 namespace radl::local {
 namespace {
 
@@ -43,6 +45,10 @@ std::string without_use(const ir::Node& node) {
   return names;
 }
 
+std::string not_a_host_name(size_t interface, const std::string& name, const HostNameFault& fault) {
+  return fmt::format("net_interface.{}.dns_name: '{}' is no host name: {}", interface, name, fault.message);
+}
+
 }  // namespace
 
 Result<Quote> quote_node(const ir::Node& node) {
@@ -68,6 +74,8 @@ Result<Quote> quote_node(const ir::Node& node) {
   std::string domain = node.interfaces.empty() || node.interfaces[0].domain.empty()
                            ? "localdomain"
                            : node.interfaces[0].domain;
+  if (auto fault = host_name_fault(host + "." + domain))
+    return cannot(not_a_host_name(0, host + "." + domain, *fault));
   quote.spec = {{"hostname", host + "." + domain}, {"number", node.number}};
   if (auto cpus = number_wanted(node, "cpu.count")) quote.spec["cpu_count"] = *cpus;
   if (auto memory = number_wanted(node, "memory.size")) quote.spec["memory_bytes"] = *memory;
@@ -89,8 +97,10 @@ Result<Quote> quote_node(const ir::Node& node) {
   for (size_t i = 1; i < node.interfaces.size(); ++i) {
     const auto& interface = node.interfaces[i];
     if (interface.host_name.empty()) continue;
-    quote.spec["names"].push_back(interface.host_name + "." +
-                                  (interface.domain.empty() ? "localdomain" : interface.domain));
+    std::string name =
+        interface.host_name + "." + (interface.domain.empty() ? "localdomain" : interface.domain);
+    if (auto fault = host_name_fault(name)) return cannot(not_a_host_name(i, name, *fault));
+    quote.spec["names"].push_back(std::move(name));
   }
   for (const auto& interface : node.interfaces) {
     if (!interface.fixed_ip.empty())

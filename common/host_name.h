@@ -1,0 +1,20 @@
+// Names of hosts as RFC 1123 (2.1) and RFC 952 allow them: labels of letters, digits and '-' joined by dots.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace radl {
+
+// What is wrong with a name: byte range in it and a sentence.
+struct HostNameFault {
+  size_t begin = 0, end = 0;
+  std::string message;
+};
+
+// nullopt when `name` is a host name. In a `pattern` "#N#" stands for a number (RADL's numbers of nodes).
+std::optional<HostNameFault> host_name_fault(std::string_view name, bool pattern = false);
+
+}  // namespace radl
