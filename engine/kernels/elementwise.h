@@ -23,7 +23,8 @@ struct PointwiseArgs {
   const float* shift = nullptr;
 };
 
-// d = dz * act'(pre-activation);  dx = a * d + b * x + e per channel (null a: dx = d);  dr = d.
+// d = dz * act'(pre-activation);  dx = a * d + b * x + e per channel (null: a is 1, b and e, both or neither,
+// are 0);  dr = d.
 struct PointwiseGradient {
   const float *a = nullptr, *b = nullptr, *e = nullptr;
   void* dx = nullptr;  // null: not wanted

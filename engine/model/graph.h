@@ -43,6 +43,14 @@ enum class Kind {
   Attention,  // heads, causal: multi-head self-attention over the h*w positions
 };
 
+// The row of an embedding that a value names: one outside the vocabulary takes its nearest end, NaN the
+// first.
+template <class T>
+int vocabulary_index(T value, int vocabulary) {
+  if (!(value > 0)) return 0;
+  return value < T(vocabulary) ? static_cast<int>(value) : vocabulary - 1;
+}
+
 enum class Init { He, HeOut, Torch, Dirac, Zero, One, Normal002 };
 
 struct Layer {

@@ -49,7 +49,7 @@ template <class T>
 void ReferenceNetwork<T>::normalise(const Layer& l, const std::vector<T>& x, std::vector<T>& y, bool training,
                                     std::span<T> statistics) {
   const NormGroups groups = groups_of(l, n_);
-  const bool running = l.kind == Kind::BatchNorm && !training;
+  const bool running = l.kind == Kind::BatchNorm && (!training || l.frozen);
   std::vector<T>& saved = saved_[&l - graph_.layers.data()];
   saved.assign(2 * groups.count(), T(0));
   for (int g = 0; g < groups.count(); ++g) {
@@ -63,7 +63,7 @@ void ReferenceNetwork<T>::normalise(const Layer& l, const std::vector<T>& x, std
       mean /= count;
       groups.visit(g, [&](size_t i, int) { variance += (x[i] - mean) * (x[i] - mean); });
       variance /= count;
-      if (l.kind == Kind::BatchNorm && training) {
+      if (l.kind == Kind::BatchNorm) {
         const T m = l.momentum, unbiased = count > 1 ? variance * count / (count - 1) : variance;
         T& old_mean = statistics[graph_.statistics[l.running_mean].offset + g];
         T& old_variance = statistics[graph_.statistics[l.running_var].offset + g];
@@ -98,6 +98,8 @@ void ReferenceNetwork<T>::normalise_backward(int index, std::span<T> gradients) 
       if (dgamma) dgamma[c] += dy[i] * normal;
       if (dbeta) dbeta[c] += dy[i];
     });
+    // A frozen batch normalisation's statistics are constants: they do not depend on x.
+    if (l.kind == Kind::BatchNorm && l.frozen) sum = sum_x = 0;
     groups.visit(g, [&](size_t i, int c) {
       const T normal = (x[i] - mean) * inverse, d = dy[i] * (l.weight < 0 ? T(1) : p(l.weight)[c]);
       dx[i] += inverse * (d - sum / count - normal * sum_x / count);
@@ -125,14 +127,13 @@ void for_each_window(const Layer& l, const Shape& in, int n, const std::vector<T
       for (int ox = 0; ox < l.out.w; ++ox)
         for (int c = 0; c < in.c; ++c) {
           const Window w = window_at(l, in, oy, ox);
-          size_t best = 0;
-          T most = -std::numeric_limits<T>::infinity();
           const auto at = [&](int y, int xx) {
             return ((static_cast<size_t>(b) * in.h + y) * in.w + xx) * in.c + c;
           };
+          size_t best = at(w.y0, w.x0);
           for (int y = w.y0; y < w.y1; ++y)
             for (int xx = w.x0; xx < w.x1; ++xx)
-              if (x[at(y, xx)] > most) most = x[at(y, xx)], best = at(y, xx);
+              if (x[at(y, xx)] > x[best] || std::isnan(x[at(y, xx)])) best = at(y, xx);
           f(((static_cast<size_t>(b) * l.out.h + oy) * l.out.w + ox) * in.c + c, best, w, at);
         }
 }

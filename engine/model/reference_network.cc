@@ -8,6 +8,7 @@
 #include "engine/kernels/ref/conv.h"
 #include "engine/kernels/ref/loss.h"
 #include "engine/model/geometry.h"
+#include "engine/tensor/buffer.h"
 
 namespace radl::engine {
 
@@ -24,6 +25,7 @@ StepResult ReferenceNetwork<T>::forward(std::span<const T> images, std::span<con
   for (size_t i = 1; i < graph_.layers.size(); ++i) {
     values_[i].assign(n * graph_.layers[i].out.size(), T(0));
     forward_layer(static_cast<int>(i), training, statistics);
+    if (i + 1 < graph_.layers.size()) round(values_[i]);
   }
   if (labels.empty()) return {};
   return ref::softmax_cross_entropy<T>(values_.back().data(), labels.data(), n, graph_.classes, smoothing_,
@@ -36,7 +38,16 @@ void ReferenceNetwork<T>::backward(std::span<const int32_t> labels, std::span<T>
   for (size_t i = 0; i < graph_.layers.size(); ++i) gradients_[i].assign(values_[i].size(), T(0));
   ref::softmax_cross_entropy<T>(values_.back().data(), labels.data(), n_, graph_.classes, smoothing_,
                                 gradients_.back().data());
-  for (size_t i = graph_.layers.size() - 1; i > 0; --i) backward_layer(static_cast<int>(i), gradients);
+  for (size_t i = graph_.layers.size() - 1; i > 0; --i) {
+    if (i + 1 < graph_.layers.size()) round(gradients_[i]);
+    backward_layer(static_cast<int>(i), gradients);
+  }
+}
+
+template <class T>
+void ReferenceNetwork<T>::round(std::vector<T>& values) const {
+  if (!rounds_) return;
+  for (T& v : values) v = to_float(to_bf16(static_cast<float>(v)));
 }
 
 template <class T>
@@ -109,7 +120,7 @@ void ReferenceNetwork<T>::forward_layer(int index, bool training, std::span<T> s
       break;
     case Kind::Embedding:
       for (size_t i = 0; i < size; ++i) {
-        const int row = std::clamp(static_cast<int>(x[i / l.out.c]), 0, l.vocabulary - 1);
+        const int row = vocabulary_index(x[i / l.out.c], l.vocabulary);
         y[i] = p(l.weight)[static_cast<size_t>(row) * l.out.c + i % l.out.c];
       }
       break;
@@ -183,7 +194,7 @@ void ReferenceNetwork<T>::backward_layer(int index, std::span<T> gradients) {
       break;
     case Kind::Embedding:
       for (size_t i = 0; i < size; ++i) {
-        const int row = std::clamp(static_cast<int>(x[i / l.out.c]), 0, l.vocabulary - 1);
+        const int row = vocabulary_index(x[i / l.out.c], l.vocabulary);
         grad(gradients, l.weight)[static_cast<size_t>(row) * l.out.c + i % l.out.c] += dy[i];
       }
       break;

@@ -13,7 +13,7 @@ T activate(Act act, T x, T slope) {
     case Act::None:
       return x;
     case Act::Relu:
-      return x > 0 ? x : T(0);
+      return x < 0 ? T(0) : x;  // a NaN stays one
     case Act::LeakyRelu:
       return x > 0 ? x : slope * x;
     case Act::Gelu:
@@ -38,7 +38,7 @@ T activation_gradient(Act act, T x, T slope) {
     case Act::None:
       return 1;
     case Act::Relu:
-      return x > 0 ? 1 : 0;
+      return x <= 0 ? 0 : 1;
     case Act::LeakyRelu:
       return x > 0 ? T(1) : slope;
     case Act::Gelu:
