@@ -136,7 +136,7 @@ class GroupNormOp : public NormOp {
     for (int g = 0; g < spec_.groups; ++g) {
       double sum = 0, square = 0;
       for (size_t c = g * each(); c < (g + 1) * each(); ++c) sum += w.sum[c], square += w.square[c];
-      const double mean = sum / count, variance = std::max(0.0, square / count - mean * mean);
+      const double mean = sum / count, variance = variance_of(mean, square / count);
       float* saved = &saved_[(picture * spec_.groups + g) * 2];
       saved[0] = static_cast<float>(mean), saved[1] = static_cast<float>(1 / std::sqrt(variance + spec_.eps));
     }

@@ -88,7 +88,6 @@ class Op {
   virtual double backward_flop() const { return 2 * flop(); }
 
   std::string name;  // of its layers: "layer1.0.bn1+relu"
-  int layer = 0;     // index of its first layer in the graph
 };
 
 }  // namespace radl::engine

@@ -31,17 +31,24 @@ bool conv_op_pools(const ConvSpec& spec, const Tensor& in, const OpSettings& set
 Result<std::unique_ptr<ConvOp>> make_conv_op(const ConvSpec& spec, Tensor* in, Tensor* out,
                                              const OpSettings& settings);
 
-// z = act(batch_norm(x) + residual), each part optional.
+// z = act(x + residual); no residual: null.
 struct PointwiseSpec {
   Act act = Act::None;
   float slope = 0;
-  bool norm = false;
-  float eps = 0, momentum = 0;
-  int64_t gamma = -1, beta = -1, running_mean = -1, running_var = -1;
-  bool frozen = false;
 };
 std::unique_ptr<Op> make_pointwise_op(const PointwiseSpec& spec, Tensor* x, Tensor* residual, Tensor* z,
-                                      ConvOp* producer, const OpSettings& settings);
+                                      const OpSettings& settings);
+
+// z = act(batch_norm(x) + residual).
+struct BatchNormSpec {
+  PointwiseSpec pointwise;
+  float eps = 0, momentum = 0;
+  int64_t gamma = -1, beta = -1, running_mean = -1, running_var = -1;
+  bool frozen = false;  // uses the running statistics in training too and changes neither them nor itself
+};
+// `producer`: the convolution that writes x, if one does.
+std::unique_ptr<Op> make_batch_norm_op(const BatchNormSpec& spec, Tensor* x, Tensor* residual, Tensor* z,
+                                       ConvOp* producer, const OpSettings& settings);
 
 std::unique_ptr<Op> make_pool_op(const Layer& layer, Tensor* in, Tensor* out, const OpSettings& settings);
 std::unique_ptr<Op> make_global_pool_op(bool maximum, Tensor* in, Tensor* out, const OpSettings& settings);
@@ -51,6 +58,12 @@ std::unique_ptr<Op> make_dropout_op(float rate, int layer, Tensor* in, Tensor* o
 // Adds more than two inputs.
 std::unique_ptr<Op> make_sum_op(std::vector<Tensor*> in, Tensor* out, const OpSettings& settings);
 std::unique_ptr<Op> make_concat_op(std::vector<Tensor*> in, Tensor* out, const OpSettings& settings);
+
+// The variance from the mean and the mean of squares. A rounding error below 0 is 0; a NaN stays one.
+inline double variance_of(double mean, double mean_square) {
+  const double variance = mean_square - mean * mean;
+  return variance < 0 ? 0 : variance;
+}
 
 struct NormSpec {
   float eps = 0;

@@ -31,8 +31,7 @@ class InputOp : public Op {
 // bf16 <-> fp32 around the last layers.
 class ConvertOp : public Op {
  public:
-  ConvertOp(Tensor* in, Tensor* out, const OpSettings& s)
-      : in_(in), out_(out), batch_(s.batch), training_(s.training) {
+  ConvertOp(Tensor* in, Tensor* out, const OpSettings& s) : in_(in), out_(out), batch_(s.batch) {
     out_->wants_gradient = in->wants_gradient;
   }
   void plan_forward(Planner& p) override { p.use(in_), p.use(out_); }
@@ -64,7 +63,6 @@ class ConvertOp : public Op {
   Tensor *in_, *out_;
   GradientUse to_in_;
   size_t batch_;
-  bool training_;
   Buffer added_;
 };
 

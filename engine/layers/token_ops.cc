@@ -27,10 +27,9 @@ class EmbeddingOp : public Op {
   }
   void plan_forward(Planner& p) override { p.use(out_); }
   void plan_backward(Planner& p) override { p.use(out_->gradient); }
-  // An index outside the vocabulary takes its nearest end.
   void forward(const StepContext& s) override {
     for (size_t i = 0; i < out_->rows(s.n); ++i) {
-      indices_[i] = std::clamp(static_cast<int>(s.images[i]), 0, vocabulary_ - 1);
+      indices_[i] = vocabulary_index(s.images[i], vocabulary_);
       kernels_.from_float(s.parameters + weight_ + static_cast<size_t>(indices_[i]) * out_->shape.c,
                           out_->row(i), out_->shape.c);
     }

@@ -21,9 +21,11 @@ class Compiler {
         tensors_(graph.layers.size()),
         producers_(graph.layers.size()),
         consumers_(graph.layers.size()),
+        last_reader_(graph.layers.size()),
         done_(graph.layers.size()) {
-    for (const Layer& l : graph.layers)
-      for (int i : l.inputs) ++consumers_[i];
+    for (size_t i = 0; i < graph.layers.size(); ++i)
+      for (const int input : graph.layers[i].inputs)
+        ++consumers_[input], last_reader_[input] = static_cast<int>(i);
     mark_fp32();
   }
 
@@ -58,7 +60,6 @@ class Compiler {
   Type type_of(int layer) const { return fp32_[layer] ? Type::F32 : type_; }
 
   void add(std::unique_ptr<Op> op, int layer) {
-    op->layer = layer;
     if (op->name.empty()) op->name = graph_.layers[layer].name;
     plan_.set_time(static_cast<int>(out_.ops.size()));
     op->plan_forward(plan_);
@@ -201,20 +202,13 @@ class Compiler {
     PointwiseSpec spec;
     Tensor* residual = nullptr;
     int last = i, x = graph_.layers[i].inputs[0];
-    ConvOp* producer = nullptr;
+    const bool norm = graph_.layers[i].kind == Kind::BatchNorm;
     std::string name = graph_.layers[i].name;
     const Type type = type_of(i);
-    if (graph_.layers[i].kind == Kind::BatchNorm) {
-      const Layer& l = graph_.layers[i];
-      spec.norm = true, spec.frozen = l.frozen, spec.eps = l.eps, spec.momentum = l.momentum;
-      spec.gamma = offset(l.weight), spec.beta = offset(l.bias_param);
-      spec.running_mean = statistic(l.running_mean), spec.running_var = statistic(l.running_var);
-      producer = producers_[x];
-    }
     Tensor* in = value(x, type);
     if (graph_.layers[i].kind == Kind::Add) residual = value(graph_.layers[i].inputs[1], type);
     if (const int next = only_consumer(last, Kind::Add);
-        spec.norm && next > 0 && graph_.layers[next].inputs.size() == 2) {
+        norm && next > 0 && graph_.layers[next].inputs.size() == 2) {
       const Layer& join = graph_.layers[next];
       const int other = join.inputs[0] == last ? join.inputs[1] : join.inputs[0];
       if (other < i && tensors_[other] && tensors_[other]->type == type)
@@ -228,18 +222,28 @@ class Compiler {
     }
     Tensor* out = tensors_[last] = plan_.make(graph_.layers[last].out, type);
     for (int j = i; j <= last; ++j) done_[j] = done_[j] || fused_between(i, j, last);
-    auto op = make_pointwise_op(spec, in, residual, out, producer, settings_);
+    auto op = norm ? make_batch_norm_op(batch_norm(graph_.layers[i], spec), in, residual, out, producers_[x],
+                                        settings_)
+                   : make_pointwise_op(spec, in, residual, out, settings_);
     op->name = name;
     add(std::move(op), i);
   }
 
+  BatchNormSpec batch_norm(const Layer& l, const PointwiseSpec& pointwise) const {
+    return {pointwise,
+            l.eps,
+            l.momentum,
+            offset(l.weight),
+            offset(l.bias_param),
+            statistic(l.running_mean),
+            statistic(l.running_var),
+            l.frozen};
+  }
+
   // The layer that alone reads `layer`, when it is of the kind; 0 otherwise.
   int only_consumer(int layer, Kind kind) const {
-    if (consumers_[layer] != 1) return 0;
-    for (size_t i = layer + 1; i < graph_.layers.size(); ++i)
-      for (int input : graph_.layers[i].inputs)
-        if (input == layer) return graph_.layers[i].kind == kind ? static_cast<int>(i) : 0;
-    return 0;
+    const int reader = last_reader_[layer];
+    return consumers_[layer] == 1 && graph_.layers[reader].kind == kind ? reader : 0;
   }
 
   // Whether j lies on the chain from i to last.
@@ -262,7 +266,7 @@ class Compiler {
   MemoryPlan& plan_;
   std::vector<Tensor*> tensors_;
   std::vector<ConvOp*> producers_;
-  std::vector<int> consumers_;
+  std::vector<int> consumers_, last_reader_;
   std::vector<bool> done_, fp32_;
   Compiled out_;
 };

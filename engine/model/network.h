@@ -35,7 +35,8 @@ struct ParameterInfo {
   std::vector<int> shape;  // convolution: [out, in/groups, kh, kw]; linear: [out, in] (PyTorch's order)
   size_t offset = 0;       // in floats, into the flat buffer
   size_t size = 0;
-  bool decays = true;  // false for bias and normalisation: no weight decay
+  bool decays = true;   // false for bias and normalisation: no weight decay
+  bool frozen = false;  // keeps its first value: optimizers leave it alone
 };
 
 // Images as fp32 NHWC, already normalised; labels as class numbers.

@@ -56,7 +56,7 @@ std::vector<Run> runs_within(const OptimizerConfig& config, const std::vector<Pa
   const ParameterInfo* head = head_of(layout);
   for (const ParameterInfo& p : layout) {
     const size_t from = std::max(begin, p.offset), to = std::min(end, p.offset + p.size);
-    if (from >= to) continue;
+    if (from >= to || p.frozen) continue;
     Run run{from - begin, to - begin, p.decays};
     run.decay = p.decays ? config.weight_decay : config.bias_decay;
     run.rate = &p == head ? config.head_rate : p.decays ? 1 : config.bias_rate;

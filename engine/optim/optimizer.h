@@ -28,7 +28,7 @@ struct OptimizerConfig {
   float rest_momentum = 0.9f;  // muon: of the parameters that are no matrices, and of the last one's
   float bias_rate = 1;         // factors on the learning rate: of biases and normalisation,
   float head_rate = 1;         // of the last layer's weights
-  float bias_decay = 0;        // weight decay where !ParameterInfo::decays
+  float bias_decay = 0;        // weight decay where !ParameterInfo::decays; frozen ones have none
   float clip_norm = 0;         // > 0: scales the gradient of this span so that its 2-norm is at most this
   int threads = 1;
 };

@@ -2,6 +2,7 @@
 // with the reference (network_test.cc) is thereby checked too.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -29,6 +30,10 @@ const Case kCases[] = {
     {"conv_groups", "conv 6\nconv 6 groups=3\nconv 6 groups=6\n" HEAD},
     {"conv_dilated", "conv 4 dilation=2\nconv 4 kernel=3x1 dilation=2x1\n" HEAD},
     {"batchnorm", "conv 4\nbatchnorm\ntanh\nconv 4\nbatchnorm scale=no\n" HEAD},
+    {"batchnorm_frozen", "conv 4\nbatchnorm frozen=yes\ntanh\nconv 4\nbatchnorm\n" HEAD},
+    {"all_frozen",
+     "conv 4 frozen=yes\nlayernorm frozen=yes\nconv 4\ngroupnorm groups=2 frozen=yes\nconv 4\n"
+     "batchnorm frozen=yes scale=no\n" HEAD},
     {"layernorm", "conv 6\nlayernorm\n" HEAD},
     {"groupnorm", "conv 6\ngroupnorm groups=2\n" HEAD},
     {"relu", "conv 4\nrelu\n" HEAD},
@@ -53,6 +58,18 @@ const Case kCases[] = {
 
 class Gradient : public testing::TestWithParam<Case> {};
 
+// Other than the first ones, which are 0 and 1.
+void disturb(std::vector<float>& statistics, std::mt19937& random) {
+  std::uniform_real_distribution<float> uniform(0.3f, 2.0f);
+  for (float& s : statistics) s = uniform(random);
+}
+
+bool frozen(const Graph& graph, size_t parameter) {
+  return std::ranges::any_of(graph.parameters, [&](const ParameterInfo& p) {
+    return p.frozen && parameter >= p.offset && parameter < p.offset + p.size;
+  });
+}
+
 // Along random directions, in the parameters and in the input: (L(x + hv) - L(x - hv)) / 2h = gradient . v
 TEST_P(Gradient, IsWhatNumbersSay) {
   const Case& c = GetParam();
@@ -65,6 +82,7 @@ TEST_P(Gradient, IsWhatNumbersSay) {
   std::normal_distribution<double> normal;
   std::vector<double> weights(first.begin(), first.end()), images(kBatch * c.input.size());
   for (double& w : weights) w += 0.1 * normal(random);  // zero biases would hide errors
+  disturb(statistics, random);
   const bool indices = c.input.c == 1;
   for (double& x : images) x = indices ? static_cast<double>(random() % 5) : normal(random);
   const std::vector<int32_t> labels{2, 0, 3};
@@ -85,6 +103,10 @@ TEST_P(Gradient, IsWhatNumbersSay) {
     double along = 0;
     for (size_t i = 0; i < weights.size(); ++i) {
       const double v = normal(random);
+      if (frozen(*graph, i)) {
+        ASSERT_EQ(gradients[i], 0) << i;
+        continue;
+      }
       up[i] += kStep * v, down[i] -= kStep * v, along += gradients[i] * v;
     }
     for (size_t i = 0; i < images.size() && !indices; ++i) {
@@ -107,6 +129,7 @@ TEST_P(Gradient, HoldsForSingleParameters) {
   std::normal_distribution<double> normal;
   std::vector<double> weights(first.begin(), first.end()), images(2 * c.input.size());
   for (double& x : images) x = c.input.c == 1 ? static_cast<double>(random() % 5) : normal(random);
+  disturb(statistics, random);
   const std::vector<int32_t> labels{1, 3};
   ReferenceNetwork<double> network(*graph, 5, 0);
   const auto loss = [&] {
@@ -117,7 +140,7 @@ TEST_P(Gradient, HoldsForSingleParameters) {
   std::vector<double> gradients(weights.size());
   network.backward(labels, gradients);
   for (const ParameterInfo& p : graph->parameters)
-    for (int pick = 0; pick < 3; ++pick) {
+    for (int pick = 0; pick < 3 && !p.frozen; ++pick) {
       const size_t i = p.offset + random() % p.size;
       const double before = weights[i];
       weights[i] = before + 1e-6;

@@ -273,6 +273,21 @@ TEST(Optimizer, ClipsTheNorm) {
   for (size_t i = 0; i < kSize; ++i) ASSERT_NEAR(p.w[i], q.w[i], 1e-6);
 }
 
+// Weights that do not train keep their values, whatever decays and whatever their gradient is.
+TEST(Optimizer, LeavesFrozenWeightsAlone) {
+  const std::vector<ParameterInfo> layout{{"a.weight", {8, 4}, 0, 32, false, true},
+                                          {"b.weight", {8, 4}, 32, 32, true, false},
+                                          {"c.weight", {8, 4}, 64, 32, true, false}};
+  for (const char* name : {"sgd", "nesterov", "adamw", "lars", "muon"}) {
+    const auto optimizer = Optimizer::make({.name = name, .weight_decay = 0.1f, .bias_decay = 0.2f}, layout);
+    ASSERT_TRUE(optimizer.ok()) << optimizer.status().text();
+    std::vector<float> w(96, 1.0f), g(96, 0.5f);
+    (*optimizer)->step(w, g, 0.1f);
+    EXPECT_EQ(std::vector<float>(w.begin(), w.begin() + 32), std::vector<float>(32, 1.0f)) << name;
+    for (size_t i = 32; i < 96; ++i) EXPECT_NE(w[i], 1.0f) << name << " " << i;
+  }
+}
+
 TEST(Optimizer, RefusesNonsense) {
   EXPECT_EQ(Optimizer::make({.name = "adam2"}, kLayout).status().code(), Code::Invalid);
   EXPECT_EQ(Optimizer::make({.momentum = 1.5f}, kLayout).status().code(), Code::Invalid);
