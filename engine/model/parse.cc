@@ -1,13 +1,10 @@
-// The model text: lines into words, repeat blocks unrolled, names resolved. What a layer's words mean is in
-// parse_layers.cc.
+// The graph of a model's lines: names resolved, parameters laid out. The lines come from parse_lines.cc; what
+// a layer's words mean is in parse_layers.cc.
 #include "engine/model/parse.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <numeric>
-#include <sstream>
 
 #include "common/text.h"
 
@@ -15,12 +12,8 @@ namespace radl::engine {
 
 namespace {
 
-constexpr int kMaxLines = 100000;  // after unrolling
-
-struct RawLine {
-  int number;
-  std::vector<std::string> words;
-};
+constexpr size_t kMostLayers = 20000, kMostInputs = 1024;
+constexpr size_t kMostParameters = size_t{1} << 33, kMostValues = size_t{1} << 28;
 
 Status at_line(int line, const Status& status) {
   Status out(status.code(), fmt::format("line {}: {}", line, status.message()));
@@ -28,121 +21,6 @@ Status at_line(int line, const Status& status) {
 }
 
 Status at_line(int line, std::string message) { return at_line(line, invalid(std::move(message))); }
-
-std::vector<RawLine> split_lines(std::string_view text) {
-  std::vector<RawLine> lines;
-  int number = 0;
-  std::istringstream in{std::string(text)};
-  for (std::string line; std::getline(in, line);) {
-    ++number;
-    line = line.substr(0, line.find('#'));
-    std::istringstream words_in(line);
-    RawLine raw{number, {}};
-    for (std::string word; words_in >> word;) raw.words.push_back(word);
-    if (!raw.words.empty()) lines.push_back(std::move(raw));
-  }
-  return lines;
-}
-
-bool whole_number(std::string_view text, int& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
-bool valid_name(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
-    return std::isalnum(c) || c == '_' || c == '.' || c == '-';
-  });
-}
-
-std::string substitute(std::string word, const std::string& variable, int value) {
-  const std::string key = "$" + variable;
-  for (size_t at = word.find(key); at != std::string::npos; at = word.find(key, at))
-    word.replace(at, key.size(), std::to_string(value));
-  return word;
-}
-
-// The index of the `end` that closes the repeat at `begin`, or lines.size().
-size_t matching_end(const std::vector<RawLine>& lines, size_t begin) {
-  int depth = 0;
-  for (size_t i = begin; i < lines.size(); ++i) {
-    if (lines[i].words[0] == "repeat") ++depth;
-    if (lines[i].words[0] == "end" && --depth == 0) return i;
-  }
-  return lines.size();
-}
-
-struct Range {
-  std::string variable;
-  int first = 0, last = 0;
-};
-
-// repeat VARIABLE FIRST..LAST
-Result<Range> repeat_range(const RawLine& line) {
-  const std::string wrong = "repeat is written: repeat VARIABLE FIRST..LAST";
-  if (line.words.size() != 3) return at_line(line.number, wrong);
-  const std::string& span = line.words[2];
-  const size_t dots = span.find("..");
-  Range range{line.words[1]};
-  if (dots == std::string::npos || !whole_number(span.substr(0, dots), range.first) ||
-      !whole_number(span.substr(dots + 2), range.last))
-    return at_line(line.number, wrong);
-  return range;
-}
-
-Status unroll(std::vector<RawLine> lines, std::vector<RawLine>& out) {
-  for (size_t i = 0; i < lines.size(); ++i) {
-    if (out.size() > kMaxLines) return at_line(lines[i].number, "more than 100000 lines after repeats");
-    if (lines[i].words[0] == "end") return at_line(lines[i].number, "end without repeat");
-    if (lines[i].words[0] != "repeat") {
-      out.push_back(lines[i]);
-      continue;
-    }
-    Result<Range> range = repeat_range(lines[i]);
-    if (!range) return range.status();
-    const size_t end = matching_end(lines, i);
-    if (end == lines.size()) return at_line(lines[i].number, "repeat without end");
-    for (int64_t value = range->first; value <= range->last; ++value) {
-      std::vector<RawLine> body(lines.begin() + i + 1, lines.begin() + end);
-      for (RawLine& line : body)
-        for (std::string& word : line.words)
-          word = substitute(std::move(word), range->variable, static_cast<int>(value));
-      if (Status s = unroll(std::move(body), out); !s.ok()) return s;
-      if (out.size() > kMaxLines) return at_line(lines[i].number, "more than 100000 lines after repeats");
-    }
-    i = end;
-  }
-  return ok_status();
-}
-
-Result<ModelLine> to_model_line(const RawLine& raw) {
-  ModelLine line;
-  line.number = raw.number;
-  size_t i = 0;
-  if (raw.words[0].back() == ':') {
-    line.name = raw.words[0].substr(0, raw.words[0].size() - 1);
-    if (!valid_name(line.name))
-      return at_line(raw.number, fmt::format("a name has letters, digits and . _ -, not \"{}\"", line.name));
-    i = 1;
-  }
-  if (i == raw.words.size()) return at_line(raw.number, fmt::format("\"{}\" names no layer", line.name));
-  line.kind = raw.words[i++];
-  for (; i < raw.words.size(); ++i) {
-    const std::string& word = raw.words[i];
-    if (word == "from") {
-      line.from.assign(raw.words.begin() + i + 1, raw.words.end());
-      if (line.from.empty()) return at_line(raw.number, "from needs the name of a layer");
-      break;
-    }
-    const size_t equals = word.find('=');
-    if (equals == std::string::npos) {
-      line.args.push_back(word);
-    } else if (!line.options.emplace(word.substr(0, equals), word.substr(equals + 1)).second) {
-      return at_line(raw.number, fmt::format("{} is given twice", word.substr(0, equals)));
-    }
-  }
-  return line;
-}
 
 }  // namespace
 
@@ -203,6 +81,8 @@ Status GraphBuilder::resolve_inputs(const ModelLine& line, Layer& layer) {
       return near.empty() ? status : std::move(status).with_hint(fmt::format("did you mean {}?", near));
     }
   }
+  if (layer.inputs.size() > kMostInputs)
+    return invalid(fmt::format("{} takes at most {} inputs", line.kind, kMostInputs));
   if (!joins && layer.inputs.size() != 1) return invalid(fmt::format("{} takes one input", line.kind));
   if (joins && layer.inputs.size() < 2)
     return invalid(fmt::format("{} needs at least two inputs", line.kind));
@@ -210,6 +90,8 @@ Status GraphBuilder::resolve_inputs(const ModelLine& line, Layer& layer) {
 }
 
 Status GraphBuilder::add_layer(const ModelLine& line) {
+  if (graph_.layers.size() > kMostLayers)
+    return invalid(fmt::format("the model has more than {} layers", kMostLayers));
   Layer layer;
   layer.line = line.number;
   layer.name = line.name.empty() ? fmt::format("{}{}", line.kind, graph_.layers.size()) : line.name;
@@ -219,16 +101,19 @@ Status GraphBuilder::add_layer(const ModelLine& line) {
   for (int i : layer.inputs) shapes.push_back(graph_.layers[i].out);
   if (Status s = read_layer(line, shapes, graph_.classes, layer); !s.ok()) return s;
   add_parameters(layer, shapes[0]);
-  if (graph_.parameter_count > (size_t{1} << 33))
+  if (graph_.parameter_count > kMostParameters)
     return invalid("the model has more than 8 billion parameters");
   names_[layer.name] = static_cast<int>(graph_.layers.size());
   graph_.layers.push_back(std::move(layer));
   return ok_status();
 }
 
-int GraphBuilder::parameter(const std::string& name, std::vector<int> shape, bool decays) {
-  ParameterInfo info{name, std::move(shape), graph_.parameter_count, 1, decays};
-  for (int n : info.shape) info.size *= static_cast<size_t>(n);
+int GraphBuilder::parameter(const std::string& name, std::vector<int> shape, bool decays, bool frozen) {
+  ParameterInfo info{name, std::move(shape), graph_.parameter_count, 1, decays && !frozen, frozen};
+  for (const int n : info.shape) {
+    const auto factor = static_cast<size_t>(n);
+    info.size = info.size > kMostParameters / factor ? kMostParameters + 1 : info.size * factor;
+  }
   graph_.parameter_count += info.size;
   graph_.parameters.push_back(std::move(info));
   return static_cast<int>(graph_.parameters.size()) - 1;
@@ -246,9 +131,9 @@ void GraphBuilder::add_parameters(Layer& layer, const Shape& in) {
   switch (layer.kind) {
     case Kind::Conv:
       layer.weight =
-          parameter(n + ".weight", {layer.filters, in.c / layer.groups, layer.kernel_h, layer.kernel_w},
-                    !layer.frozen);  // frozen ones keep their values: no decay either
-      if (layer.bias) layer.bias_param = parameter(n + ".bias", {layer.filters}, false);
+          parameter(n + ".weight", {layer.filters, in.c / layer.groups, layer.kernel_h, layer.kernel_w}, true,
+                    layer.frozen);
+      if (layer.bias) layer.bias_param = parameter(n + ".bias", {layer.filters}, false, layer.bias_frozen);
       break;
     case Kind::Linear:
       layer.weight = parameter(n + ".weight",
@@ -258,8 +143,8 @@ void GraphBuilder::add_parameters(Layer& layer, const Shape& in) {
     case Kind::BatchNorm:
     case Kind::LayerNorm:
     case Kind::GroupNorm:
-      if (layer.has_scale) layer.weight = parameter(n + ".weight", {in.c}, false);
-      if (layer.has_shift) layer.bias_param = parameter(n + ".bias", {in.c}, false);
+      if (layer.has_scale) layer.weight = parameter(n + ".weight", {in.c}, false, layer.frozen);
+      if (layer.has_shift) layer.bias_param = parameter(n + ".bias", {in.c}, false, layer.frozen);
       if (layer.kind == Kind::BatchNorm) {
         layer.running_mean = statistic(n + ".running_mean", in.c);
         layer.running_var = statistic(n + ".running_var", in.c);
@@ -304,20 +189,18 @@ Result<Graph> parse_model(std::string_view model, Shape input, int classes) {
   if (input.h < 1 || input.w < 1 || input.c < 1 || classes < 2)
     return invalid(fmt::format("a model needs pictures and at least 2 classes, not {}x{}x{} and {}", input.h,
                                input.w, input.c, classes));
-  std::string text(model);
-  if (text.find('\n') == std::string::npos && text.find(':') == std::string::npos) {
-    Result<std::string> known = zoo_text(text);
-    if (!known) return known.status();
-    text = *known;
+  if (static_cast<double>(input.h) * input.w * input.c > kMostValues)
+    return invalid(fmt::format("a model's input has at most {} values, not {}x{}x{}", kMostValues, input.h,
+                               input.w, input.c));
+  std::string known;
+  if (model.size() <= kLongestName && model.find_first_of("\n:") == model.npos) {
+    Result<std::string> text = zoo_text(model);
+    if (!text) return text.status();
+    known = std::move(*text), model = known;
   }
-  std::vector<RawLine> lines;
-  if (Status s = unroll(split_lines(text), lines); !s.ok()) return s;
   GraphBuilder builder(input, classes);
-  for (const RawLine& raw : lines) {
-    Result<ModelLine> line = to_model_line(raw);
-    if (!line) return line.status();
-    if (Status s = builder.add_line(*line); !s.ok()) return s;
-  }
+  if (Status s = for_each_line(model, [&](const ModelLine& line) { return builder.add_line(line); }); !s.ok())
+    return s;
   return builder.finish();
 }
 

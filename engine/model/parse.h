@@ -1,8 +1,8 @@
 // Inner interface of the model parser: one line of text as words, and the graph being built.
 #pragma once
 
+#include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +21,14 @@ struct ModelLine {
   std::vector<std::string> from;
 };
 
+constexpr size_t kLongestName = 256;
+// A name of a layer, a saved place or the model.
+bool valid_name(std::string_view name);
+
+// Calls f for every line of the text in order, with repeats unrolled. Errors name the line; memory and time
+// are bounded by the text's size and 20000 lines, whatever the text says.
+Status for_each_line(std::string_view text, const std::function<Status(const ModelLine&)>& f);
+
 class GraphBuilder {
  public:
   GraphBuilder(Shape input, int classes);
@@ -32,7 +40,7 @@ class GraphBuilder {
   friend class LayerReader;
   Status add_layer(const ModelLine& line);
   Status resolve_inputs(const ModelLine& line, Layer& layer);
-  int parameter(const std::string& name, std::vector<int> shape, bool decays);
+  int parameter(const std::string& name, std::vector<int> shape, bool decays, bool frozen = false);
   int statistic(const std::string& name, int channels);
   void add_parameters(Layer& layer, const Shape& in);
 

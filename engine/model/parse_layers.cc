@@ -1,6 +1,7 @@
 // What the words of a layer line mean: attributes, defaults, output shape, one function a family.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <functional>
@@ -55,7 +56,7 @@ class Options {
     int value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || value < low || value > high) {
-      fail(fmt::format("{} is a whole number from {} to {}, not \"{}\"", key, low, high, text));
+      fail(fmt::format("{} is an integer from {} to {}, not \"{}\"", key, low, high, text));
       return low;
     }
     return value;
@@ -114,16 +115,22 @@ void read_filters(Context& c, const char* what) {
     c.layer.filters = c.options.to_integer(what, c.line.args[0], 1, 1 << 24);
 }
 
+constexpr int kLargestWindow = 1 << 16;  // with dilation
+
 // pad=same (default), valid, N or HxW; then the output size.
 void window_shape(Context& c, bool same_by_default) {
   Layer& l = c.layer;
   const Shape& in = c.in();
   const std::string* pad = c.options.find("pad");
-  const int span_h = (l.kernel_h - 1) * l.dilation_h + 1, span_w = (l.kernel_w - 1) * l.dilation_w + 1;
+  const int64_t span_h = int64_t{l.kernel_h - 1} * l.dilation_h + 1,
+                span_w = int64_t{l.kernel_w - 1} * l.dilation_w + 1;
+  if (span_h > kLargestWindow || span_w > kLargestWindow)
+    return c.options.fail(fmt::format("a window has at most {} positions each way", kLargestWindow));
   if (pad ? *pad == "same" : same_by_default) {
     // As PyTorch's models do for odd kernels: (k-1)/2 before; an even kernel gets the extra one after.
-    l.pad_top = (span_h - 1) / 2, l.pad_left = (span_w - 1) / 2;
-    l.pad_bottom = span_h - 1 - l.pad_top, l.pad_right = span_w - 1 - l.pad_left;
+    l.pad_top = static_cast<int>((span_h - 1) / 2), l.pad_left = static_cast<int>((span_w - 1) / 2);
+    l.pad_bottom = static_cast<int>(span_h) - 1 - l.pad_top,
+    l.pad_right = static_cast<int>(span_w) - 1 - l.pad_left;
   } else if (pad && *pad != "valid") {
     c.options.pair("pad", l.pad_top, l.pad_left, 0);
     l.pad_bottom = l.pad_top, l.pad_right = l.pad_left;
@@ -158,9 +165,9 @@ void read_conv(Context& c) {
   if (c.in().c % l.groups || l.filters % l.groups)
     return c.options.fail(fmt::format("{} groups divide neither evenly {} inputs and {} filters", l.groups,
                                       c.in().c, l.filters));
-  if (l.whiten && (l.groups != 1 || l.filters != 2 * c.in().c * l.kernel_h * l.kernel_w))
-    return c.options.fail(fmt::format("a whitening convolution of this size has {} filters",
-                                      2 * c.in().c * l.kernel_h * l.kernel_w));
+  const int64_t whitening = int64_t{2} * c.in().c * l.kernel_h * l.kernel_w;  // below 2^62
+  if (l.whiten && (l.groups != 1 || l.filters != whitening))
+    return c.options.fail(fmt::format("a whitening convolution of this size has {} filters", whitening));
   window_shape(c, true);
   l.out.c = l.filters;
 }
@@ -250,15 +257,20 @@ void read_add(Context& c) {
       c.options.fail(fmt::format("add needs equal shapes, not {} and {}", text_of(c.in()), text_of(s)));
 }
 
+constexpr int64_t kMostChannels = 1 << 28;
+
 void read_concat(Context& c) {
   c.layer.kind = Kind::Concat;
-  c.layer.out = {c.in().h, c.in().w, 0};
+  int64_t channels = 0;
   for (const Shape& s : c.inputs) {
     if (s.h != c.in().h || s.w != c.in().w)
       c.options.fail(
           fmt::format("concat needs equal heights and widths, not {} and {}", text_of(c.in()), text_of(s)));
-    c.layer.out.c += s.c;
+    channels += s.c;
   }
+  if (channels > kMostChannels)
+    c.options.fail(fmt::format("concat gives at most {} channels", kMostChannels));
+  c.layer.out = {c.in().h, c.in().w, static_cast<int>(std::min<int64_t>(channels, kMostChannels))};
 }
 
 void read_flatten(Context& c) {

@@ -21,6 +21,10 @@ class ReferenceNetwork {
   // After forward() with training: gradients += d mean loss / d parameters.
   void backward(std::span<const int32_t> labels, std::span<T> gradients);
 
+  // From now on the layers' outputs (but the last one's) and the gradients of outputs are rounded to bf16, as
+  // a network of that precision stores them: what rounding alone changes.
+  void round_to_bf16() { rounds_ = true; }
+
   const std::vector<T>& logits() const { return values_.back(); }
   // After backward(): d mean loss / d input.
   const std::vector<T>& input_gradient() const { return gradients_[0]; }
@@ -37,6 +41,7 @@ class ReferenceNetwork {
   void pool_backward(int index);
   void attention(int index);
   void attention_backward(int index, std::span<T> gradients);
+  void round(std::vector<T>& values) const;
   bool drops(int index, size_t element) const;
   const T* p(int parameter) const {
     return parameter < 0 ? nullptr : parameters_.data() + graph_.parameters[parameter].offset;
@@ -48,6 +53,7 @@ class ReferenceNetwork {
   const Graph& graph_;
   uint64_t seed_, step_ = 0;
   float smoothing_;
+  bool rounds_ = false;
   int n_ = 0;
   std::span<const T> parameters_;
   std::vector<std::vector<T>> values_, gradients_;  // one per layer: outputs and their gradients

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <chrono>
 
@@ -58,8 +59,8 @@ TEST(ModelText, ErrorsNameLineAndReason) {
       {"relu\nconvv 3\n", "line 2: unknown layer \"convv\"", "did you mean conv?"},
       {"x: conv 16 kernal=3\n", "line 1: conv has no option \"kernal\"", "did you mean kernel?"},
       {"conv\n", "line 1: conv needs the number of filters: \"conv 64\"", ""},
-      {"conv 0\n", "line 1: filters is a whole number from 1 to 16777216, not \"0\"", ""},
-      {"conv 16 kernel=3 kernel=5\n", "line 1: kernel is given twice", ""},
+      {"conv 0\n", "line 1: filters is an integer from 1 to 16777216, not \"0\"", ""},
+      {"conv 16 kernel=3 kernel=5\n", "line 1: kernel is given more than once", ""},
       {"conv 16 kernel=99 pad=valid\n", "line 1: a window of 99x99 does not fit into 32x32 with padding 0x0",
        ""},
       {"conv 16 groups=2\n", "line 1: 2 groups divide neither evenly 3 inputs and 16 filters", ""},
@@ -67,7 +68,7 @@ TEST(ModelText, ErrorsNameLineAndReason) {
       {"conv 3\nend\n", "line 2: end without repeat", ""},
       {"repeat i 0-2\nend\n", "line 1: repeat is written: repeat VARIABLE FIRST..LAST", ""},
       {"repeat i 0..99999999\nrepeat j 0..99999999\nrelu\nend\nend\n",
-       "line 2: more than 100000 lines after repeats", ""},
+       "line 2: more than 20000 lines after repeats", ""},
       {"a: conv 8\na: conv 8\n", "line 2: two layers are called \"a\"", ""},
       {"stem: conv 8\nadd stm\n", "line 2: no layer before this one is called \"stm\"", "did you mean stem?"},
       {"conv 8\nsave a\nmaxpool\nadd a\n", "line 4: add needs equal shapes, not 16x16x8 and 32x32x8", ""},
@@ -83,6 +84,18 @@ TEST(ModelText, ErrorsNameLineAndReason) {
       {"relu 5\n", "line 1: relu takes no \"5\"; options are written KEY=VALUE", ""},
       {"flatten\nlinear 16777216\nlinear 16777216\n", "line 2: the model has more than 8 billion parameters",
        ""},
+      // 2^80 weights.
+      {"conv 16777216 kernel=1 stride=32\nconv 16777216 kernel=65536 stride=65536\n",
+       "line 2: the model has more than 8 billion parameters", ""},
+      {"conv 8 kernel=65536 dilation=65536\n", "line 1: a window has at most 65536 positions each way", ""},
+      {"maxpool kernel=2 pad=65536\n", "line 1: padding must be smaller than the window", ""},
+      {"conv 7 kernel=65536 whiten=yes\n",
+       "line 1: a whitening convolution of this size has 25769803776 filters", ""},
+      {"conv 0x10\n", "line 1: filters is an integer from 1 to 16777216, not \"0x10\"", ""},
+      {"conv 8 stride=-1\n", "line 1: stride is an integer from 1 to 65536, not \"-1\"", ""},
+      {"conv 99999999999999999999\n",
+       "line 1: filters is an integer from 1 to 16777216, not \"99999999999999999999\"", ""},
+      {"repeat i 1..2147483647\nrepeat j 2..1\nend\nend\n", "line 1: the repeats take too many steps", ""},
   };
   for (const Bad& bad : kBad) {
     const Status status = error_of(bad.text);
@@ -90,6 +103,51 @@ TEST(ModelText, ErrorsNameLineAndReason) {
     EXPECT_EQ(status.message(), bad.says);
     EXPECT_EQ(status.hint(), bad.hint) << bad.text;
   }
+}
+
+std::string times(std::string_view text, int count) {
+  std::string out;
+  for (int i = 0; i < count; ++i) out += text;
+  return out;
+}
+
+// Bytes: the most that this process has had in memory.
+size_t largest_memory() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<size_t>(usage.ru_maxrss) << 10;
+}
+
+// From a stranger's file: refused with a reason, in memory of the text's order.
+TEST(ModelText, HostileTextsTakeLittle) {
+  const size_t before = largest_memory();
+  const auto refused = [](const std::string& text, const std::string& says) {
+    const Status status = error_of(text);
+    EXPECT_EQ(status.code(), Code::Invalid);
+    EXPECT_NE(status.message().find(says), std::string::npos) << status.message().substr(0, 200);
+  };
+  refused(times("repeat i 1..2\n", 5000) + "relu\n" + times("end\n", 5000),
+          "line 33: repeats lie in each other");
+  refused(times("repeat i 1..2\n", 32) + times("end\n", 32), "too many steps");
+  refused(times("repeat i 1..2\n", 5000), "line 33: repeats lie in each other");
+  refused("repeat i 1..2000000000\nend\n", "too many steps");
+  refused("repeat i 1..20000\n" + times("$i", 2000) + ": relu\nend\n", "at most 256");
+  refused(times("$i", 1 << 20) + "\n", "a word of more than 4096 characters");
+  refused(std::string(size_t{17} << 20, 'x'), "bytes, at most");
+  refused("a: conv 8\nconcat" + times(" a", 1 << 20) + "\n", "line 2: concat takes at most 1024 inputs");
+  refused("add" + times(" nobody", 1 << 19) + "\n", "no layer before this one");
+  refused("repeat i 1..30000\nrelu\nend\n", "more than 20000 lines");
+  refused(times("repeat i 1..28\n", 2) + "save s\nconcat" + times(" s", 900) + "\nend\nend\n", "at most");
+  EXPECT_LT(largest_memory() - before, size_t{400} << 20);
+  for (const Shape& shape : {Shape{0, 1, 1}, Shape{-1, 4, 4}, Shape{1 << 30, 1 << 30, 1 << 30}})
+    EXPECT_EQ(error_of("linear classes\n", shape).code(), Code::Invalid);
+}
+
+// The deepest that is taken builds in time that a user waits for.
+TEST(ModelText, DeepModelsBuild) {
+  const auto network = Network::build("repeat i 1..6000\nsave s\nrelu\nadd s\nend\nlinear classes\n",
+                                      {1, 1, 4}, 10, {.batch_size = 1, .threads = 1});
+  ASSERT_TRUE(network.ok()) << network.status().text();
 }
 
 TEST(Build, RefusesWhatCannotRun) {
