@@ -36,8 +36,9 @@ int show_weights(const std::string& path, bool json) {
   for (const auto& t : file->tensors) {
     double sum = 0, squares = 0;
     for (float v : t.values) sum += v, squares += double(v) * v, odd += !std::isfinite(v);
-    const double n = std::max<double>(1, double(t.values.size())), mean = sum / n;
-    const double deviation = std::sqrt(std::max(0.0, squares / n - mean * mean));
+    const double n = std::max<double>(1, double(t.values.size())), mean = sum / n,
+                 variance = squares / n - mean * mean;
+    const double deviation = variance < 0 ? 0 : std::sqrt(variance);  // a NaN stays one
     total += t.values.size();
     if (json)
       out["tensors"].push_back(

@@ -1,7 +1,9 @@
 #include "engine/export/bundle.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -29,6 +31,20 @@ std::string shape_text(const std::vector<int64_t>& shape) {
   std::string out = "[";
   for (size_t i = 0; i < shape.size(); ++i) out += (i ? ", " : "") + std::to_string(shape[i]);
   return out + "]";
+}
+
+// A weight that is no number predicts nothing. `values` are the layout's.
+Status check_finite(const std::vector<ParameterInfo>& layout, std::span<const float> values,
+                    const std::string& what) {
+  for (const ParameterInfo& p : layout)
+    for (const float v : values.subspan(p.offset, p.size))
+      if (!std::isfinite(v)) return invalid(what + ": " + p.name + " holds a number that is not finite");
+  return {};
+}
+
+Status check_finite(Network& network, const std::string& what) {
+  if (Status s = check_finite(network.parameter_layout(), network.parameters(), what); !s.ok()) return s;
+  return check_finite(network.statistics_layout(), network.statistics(), what);
 }
 
 // Calls copy(PyTorch's position, ours) for every value of the tensor.
@@ -100,6 +116,8 @@ Weights pytorch_weights(Network& network) {
 
 Status write_bundle(const std::string& folder, const Bundle& b, Network& network) {
   if (Status s = check(b, folder); !s.ok()) return s;
+  if (Status s = check_finite(network, folder); !s.ok())
+    return std::move(s).with_hint("training diverged; no model is written of it: try a lower schedule.peak");
   if (Status s = make_directories(folder); !s.ok()) return s;
   const std::string weights = folder + "/model.safetensors";
   if (Status s = write_safetensors(weights, pytorch_weights(network).views, {{"format", "pt"}}); !s.ok())
@@ -132,10 +150,13 @@ Status assign_weights(Network& network, const SafetensorsFile& file, const std::
                        std::all_of(file.tensors.begin(), file.tensors.end(),
                                    [](const StoredTensor& t) { return t.name.starts_with("module."); });
   const std::string prefix = wrapped ? "module." : "";
+  std::map<std::string_view, const StoredTensor*> stored;
+  for (const StoredTensor& t : file.tensors) stored.emplace(t.name, &t);
   std::set<std::string> used;
   auto assign = [&](const std::vector<ParameterInfo>& layout, std::span<float> to) -> Status {
     for (const auto& p : layout) {
-      const StoredTensor* t = file.find(prefix + p.name);
+      const auto found = stored.find(prefix + p.name);
+      const StoredTensor* t = found == stored.end() ? nullptr : found->second;
       if (!t) return {Code::Invalid, name + ": holds no \"" + p.name + "\", which the model needs"};
       const std::vector<int64_t> shape(p.shape.begin(), p.shape.end());
       if (t->shape != shape) {
@@ -162,7 +183,7 @@ Status assign_weights(Network& network, const SafetensorsFile& file, const std::
     reorder(r, [&](size_t from, size_t to) { values[to] = theirs[from]; });
   }
   network.parameters_changed();
-  return {};
+  return check_finite(network, name);
 }
 
 std::string class_label(const Bundle& b, int index) {

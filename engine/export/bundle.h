@@ -24,14 +24,15 @@ struct Bundle {
 
 // `path`: the folder, its model.json, or a run's folder with `model` in it. Corrupt names file and key.
 Result<Bundle> read_bundle(const std::string& path);
+// Invalid, and nothing is written, when a weight or a statistic is not finite.
 Status write_bundle(const std::string& folder, const Bundle& bundle, Network& network);
 
 // Builds the network and loads its weights.
 Result<std::unique_ptr<Network>> load_network(const Bundle& bundle, const BuildOptions& options);
 
 // Every parameter and statistic of the network must be in the file with its shape, and nothing else but
-// PyTorch's num_batches_tracked; Invalid names the first that is missing, odd, or of another shape. A
-// "module." before all names is taken off.
+// PyTorch's num_batches_tracked; Invalid names the first that is missing, odd, of another shape or not
+// finite. A "module." before all names is taken off.
 Status assign_weights(Network& network, const SafetensorsFile& file, const std::string& name);
 // The network's parameters and statistics under PyTorch's names and in its order (pytorch_order.h). The views
 // point into the network and, where the order differs, into `storage`.

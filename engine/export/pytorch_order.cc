@@ -52,9 +52,19 @@ class Walk {
         for (int p : {l.weight, l.bias_param}) reorder(p, false, 1, 1, in(l));
         for (int s : {l.running_mean, l.running_var}) reorder(s, true, 1, 1, in(l));
         return in(l);
+      case Kind::Position:
+        reorder(l.weight, false, size_t(shape.h) * size_t(shape.w), 1, in(l));
+        return in(l);
+      case Kind::Attention:
+        reorder(l.weight, false, 3 * size_t(shape.c), 1, in(l));
+        return {};
       case Kind::Activation:
       case Kind::Dropout:
       case Kind::Scale:
+      case Kind::MaxPool:
+      case Kind::AvgPool:
+      case Kind::GlobalAvgPool:
+      case Kind::GlobalMaxPool:  // each channel by itself
         return in(l);
       case Kind::Add:
         return std::all_of(l.inputs.begin(), l.inputs.end(),

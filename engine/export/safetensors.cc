@@ -5,10 +5,10 @@
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "common/files.h"
 #include "common/new_file.h"
+#include "engine/export/safetensors_header.h"
 
 namespace radl::engine::exporter {
 namespace {
@@ -74,73 +74,22 @@ const Type* find_type(const std::string& name) {
   return nullptr;
 }
 
-struct Entry {
-  std::string name;
-  const Type* type = nullptr;
-  std::vector<int64_t> shape;
-  uint64_t begin = 0, end = 0;
-};
-
-Result<Entry> parse_entry(const std::string& name, const Json& value, uint64_t available) {
-  Entry e{name};
+// The entry's type; Corrupt when its bytes are not where and what they must be.
+Result<const Type*> check_entry(const SafetensorsEntry& e, uint64_t available) {
   auto bad = [&](const std::string& what) {
-    return Status(Code::Corrupt, "tensor \"" + name + "\": " + what);
+    return Status(Code::Corrupt, "tensor \"" + e.name + "\": " + what);
   };
-  if (!value.is_object() || !value.contains("dtype") || !value.contains("shape") ||
-      !value.contains("data_offsets") || !value["dtype"].is_string() || !value["shape"].is_array() ||
-      !value["data_offsets"].is_array() || value["data_offsets"].size() != 2) {
-    return bad("needs dtype, shape and two data_offsets");
-  }
-  const std::string type = value["dtype"].get<std::string>();
-  e.type = find_type(type);
-  if (!e.type) return bad("type " + type + " cannot be read; F32, F64, F16, BF16 and whole numbers can");
-  uint64_t count = 1;
-  for (const auto& d : value["shape"]) {
-    if (!d.is_number_unsigned())
-      return bad(std::string("shape holds a ") + d.type_name() + " that is no size");
-    const uint64_t n = d.get<uint64_t>();
-    if (n > (uint64_t{1} << 40) || (n != 0 && count > (uint64_t{1} << 40) / n))
-      return bad("shape is too large");
-    count *= n;
-    e.shape.push_back(int64_t(n));
-  }
-  for (const auto& o : value["data_offsets"]) {
-    if (!o.is_number_unsigned())
-      return bad(std::string("an offset is a ") + o.type_name() + " that is no position");
-  }
-  e.begin = value["data_offsets"][0].get<uint64_t>();
-  e.end = value["data_offsets"][1].get<uint64_t>();
+  const Type* type = find_type(e.type);
+  if (!type) return bad("type " + e.type + " cannot be read; F32, F64, F16, BF16 and integers can");
   if (e.begin > e.end || e.end > available) {
     return bad("offsets " + std::to_string(e.begin) + ".." + std::to_string(e.end) + " are not within the " +
                std::to_string(available) + " bytes of data");
   }
-  if (e.end - e.begin != count * e.type->bytes) {
+  if (e.end - e.begin != e.count * type->bytes) {
     return bad("has " + std::to_string(e.end - e.begin) + " bytes, its shape and type need " +
-               std::to_string(count * e.type->bytes));
+               std::to_string(e.count * type->bytes));
   }
-  return e;
-}
-
-// nlohmann::json keeps the last of two equal keys: refuse them while parsing.
-Result<Json> parse_header(std::string_view text) {
-  std::vector<std::set<std::string>> keys;
-  std::string twice;
-  auto callback = [&](int, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (event == Json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second)
-      twice = parsed.get<std::string>();
-    return true;
-  };
-  Json header;
-  try {
-    header = Json::parse(text.begin(), text.end(), callback);
-  } catch (const Json::exception& e) {
-    return Status(Code::Corrupt, std::string("the header is not JSON: ") + e.what());
-  }
-  if (!twice.empty()) return Status(Code::Corrupt, "\"" + twice + "\" is there twice");
-  if (!header.is_object()) return Status(Code::Corrupt, "the header is not an object");
-  return header;
+  return type;
 }
 
 }  // namespace
@@ -188,34 +137,23 @@ Result<SafetensorsFile> parse_safetensors(std::string_view bytes, const std::str
   const uint64_t length = load<uint64_t>(bytes.data());
   if (length > kLargestHeader || length > bytes.size() - 8)
     return bad("its header claims " + std::to_string(length) + " bytes");
-  auto header = parse_header(bytes.substr(8, length));
+  auto header = read_safetensors_header(bytes.substr(8, length));
   if (!header.ok()) return Status(header.status()).at(name);
   const std::string_view data = bytes.substr(8 + length);
   SafetensorsFile file;
-  std::vector<Entry> entries;
-  for (const auto& [key, value] : header->items()) {
-    if (key == "__metadata__") {
-      if (!value.is_object()) return bad("__metadata__ is not an object");
-      for (const auto& [k, v] : value.items()) {
-        if (!v.is_string()) return bad("__metadata__ holds something that is no text");
-        file.metadata[k] = v.get<std::string>();
-      }
-      continue;
-    }
-    auto entry = parse_entry(key, value, data.size());
-    if (!entry.ok()) return Status(entry.status()).at(name);
-    entries.push_back(std::move(*entry));
-  }
-  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
-  });
+  file.metadata = std::move(header->metadata);
+  auto& entries = header->entries;
+  std::ranges::stable_sort(entries, {}, [](const SafetensorsEntry& e) { return std::pair(e.begin, e.end); });
+  file.tensors.reserve(entries.size());
   uint64_t expected = 0;
-  for (const Entry& e : entries) {
+  for (SafetensorsEntry& e : entries) {
+    auto type = check_entry(e, data.size());
+    if (!type.ok()) return Status(type.status()).at(name);
     if (e.begin != expected) return bad("tensor \"" + e.name + "\" overlaps another one or leaves a hole");
     expected = e.end;
-    StoredTensor t{e.name, e.shape, {}};
-    t.values.resize((e.end - e.begin) / e.type->bytes);
-    e.type->convert(data.data() + e.begin, t.values);
+    StoredTensor t{std::move(e.name), std::move(e.shape), {}};
+    t.values.resize(e.count);
+    (*type)->convert(data.data() + e.begin, t.values);
     file.tensors.push_back(std::move(t));
   }
   if (expected != data.size())

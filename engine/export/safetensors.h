@@ -28,7 +28,7 @@ Result<std::string> encode_safetensors(std::span<const TensorView> tensors,
 struct StoredTensor {
   std::string name;
   std::vector<int64_t> shape;
-  std::vector<float> values;  // F64, F16, BF16 and whole numbers are rounded to the nearest
+  std::vector<float> values;  // F64, F16, BF16 and integers are rounded to the nearest
 };
 
 struct SafetensorsFile {
@@ -37,9 +37,9 @@ struct SafetensorsFile {
   const StoredTensor* find(std::string_view name) const;
 };
 
-// Refuses, as Corrupt with what is wrong: a header beyond 100 MB or the file, offsets out of bounds,
-// overlapping or leaving holes, a size that differs from shape x type, duplicate names, a type that it does
-// not know.
+// Refuses, as Corrupt with what is wrong: a header beyond 100 MB or the file, what safetensors_header.h
+// refuses, offsets out of bounds, overlapping or leaving holes, a size that differs from shape x type, a type
+// that it does not know.
 Result<SafetensorsFile> parse_safetensors(std::string_view bytes, const std::string& name);
 Result<SafetensorsFile> read_safetensors(const std::string& path);
 

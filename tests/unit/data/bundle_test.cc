@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <numeric>
 
@@ -53,9 +54,47 @@ TEST(Bundle, OrderFollowsFeaturesThroughNormsAndJoins) {
   EXPECT_EQ(last.from, (std::vector<int>{0, 1, 2, 4, 3, 5}));
 }
 
+TEST(Bundle, OrderPassesPoolsPositionsAndAttention) {
+  auto network = network_of(
+      "flatten\nmaxpool kernel=1\nglobalavgpool\np: position\nt: attention\nfc: linear classes from p\n"
+      "h: linear classes from t\nadd fc\n",
+      {1, 2, 2}, 2);
+  std::vector<std::string> touched;
+  for (const Reorder& r : pytorch_order(network->graph())) {
+    touched.push_back(network->parameter_layout()[size_t(r.index)].name);
+    EXPECT_EQ(r.from, (std::vector<int>{0, 2, 1, 3})) << touched.back();
+  }
+  EXPECT_EQ(touched, (std::vector<std::string>{"p.weight", "t.in_proj_weight", "fc.weight"}));
+}
+
 TEST(Bundle, NothingIsReorderedWithoutFlattenedMaps) {
   auto network = network_of("conv 4\nglobalavgpool\nfc: linear classes\n", {4, 4, 3}, 2);
   EXPECT_TRUE(pytorch_order(network->graph()).empty());
+}
+
+// No result is made of a model that diverged, and none is loaded.
+TEST(Bundle, WeightsThatAreNotFiniteAreRefused) {
+  const std::string folder = std::filesystem::temp_directory_path() / "radl-bundle-not-finite";
+  std::filesystem::remove_all(folder);
+  Bundle b{"", "tiny", "", {3, 2, 3}, 2, {0.5f, 0.5f, 0.5f}, {0.25f, 0.25f, 0.25f}, {"a", "b"}};
+  for (const float wrong : {NAN, INFINITY}) {
+    for (const bool statistic : {false, true}) {
+      auto network = network_of("conv 4\nn: batchnorm\nf: flatten\nfc: linear classes\n", {3, 2, 3}, 2);
+      (statistic ? network->statistics() : network->parameters()).back() = wrong;
+      const Status written = write_bundle(folder, b, *network);
+      EXPECT_EQ(written.code(), Code::Invalid);
+      EXPECT_EQ(written.message(), folder + (statistic ? ": n.running_var" : ": fc.bias") +
+                                       " holds a number that is not finite");
+      EXPECT_NE(written.hint().find("diverged"), std::string::npos);
+      EXPECT_FALSE(std::filesystem::exists(folder));
+      const auto weights = encode_safetensors(pytorch_weights(*network).views, {});
+      ASSERT_TRUE(weights.ok());
+      const auto file = parse_safetensors(*weights, "w");
+      ASSERT_TRUE(file.ok());
+      const Status loaded = assign_weights(*network, *file, "w.safetensors");
+      EXPECT_NE(loaded.message().find("not finite"), std::string::npos) << loaded.text();
+    }
+  }
 }
 
 TEST(Bundle, IsReadBack) {
