@@ -13,10 +13,11 @@ inline double seconds_since(SteadyClock::time_point begin) {
   return std::chrono::duration<double>(SteadyClock::now() - begin).count();
 }
 
-// Of the calling thread so far.
-inline double thread_processor_seconds() {
+// What the calling thread (CLOCK_THREAD_CPUTIME_ID) or the process (CLOCK_PROCESS_CPUTIME_ID) has computed so
+// far.
+inline double processor_seconds(clockid_t clock) {
   struct timespec t {};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  ::clock_gettime(clock, &t);
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 

@@ -4,11 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "common/clock.h"
 #include "engine/cli/bench_profile.h"
 #include "engine/cli/command.h"
 #include "engine/data/random.h"
@@ -22,8 +22,6 @@
 
 namespace radl::engine::cli::bench_command {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int kWarmUp = 2;       // steps that are not counted
 constexpr size_t kLosses = 3;    // losses that are told
@@ -46,13 +44,6 @@ struct Timing {
     return sorted[sorted.size() / 2];
   }
 };
-
-// Of all threads so far; unlike time on the wall it hardly depends on what else the machine does.
-double processor_seconds() {
-  struct timespec t {};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
 
 // The weights as they are now and the batch, so that another program can do the same steps.
 Status dump(const std::string& path, Network& network, const Batch& batch) {
@@ -104,28 +95,28 @@ int run(Flags& f, const Context& context) {
   Timing timing;
   std::vector<double> losses;  // of the first steps
   double update_seconds = 0, processor = 0;
-  const auto begin = Clock::now();
+  const auto begin = SteadyClock::now();
   for (int step = 0; !context.cancelled->load(); ++step) {
     if (f.profile && step == kWarmUp) (*network)->set_profiling(true), update_seconds = 0;
-    if (step == kWarmUp) processor = processor_seconds();
-    const auto at = Clock::now();
+    // Unlike time on the wall it hardly depends on what else the machine does.
+    if (step == kWarmUp) processor = processor_seconds(CLOCK_PROCESS_CPUTIME_ID);
+    const auto at = SteadyClock::now();
     if (f.forward) {
       (*network)->evaluate(batch, {});
     } else {
       const StepResult result = (*network)->forward_backward(batch);
       if (losses.size() < kLosses) losses.push_back(result.loss);
-      const auto updating = Clock::now();
+      const auto updating = SteadyClock::now();
       (*optimizer)->step((*network)->parameters(), (*network)->gradients(), kRate);
       (*network)->parameters_changed();
-      update_seconds += std::chrono::duration<double>(Clock::now() - updating).count();
+      update_seconds += seconds_since(updating);
     }
-    const auto now = Clock::now();
-    if (step >= kWarmUp) timing.steps.push_back(std::chrono::duration<double>(now - at).count());
-    const double spent = std::chrono::duration<double>(now - begin).count();
+    if (step >= kWarmUp) timing.steps.push_back(seconds_since(at));
+    const double spent = seconds_since(begin);
     if (f.steps > 0 ? step + 1 >= f.steps + kWarmUp : spent >= f.seconds && timing.steps.size() >= 3) break;
   }
   if (timing.steps.empty()) return kInterrupted;
-  processor = processor_seconds() - processor;
+  processor = processor_seconds(CLOCK_PROCESS_CPUTIME_ID) - processor;
   struct rusage usage {};
   ::getrusage(RUSAGE_SELF, &usage);
   const double median = timing.median(),

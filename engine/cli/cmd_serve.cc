@@ -1,5 +1,6 @@
 // radl-train serve: predictions over HTTP until it is interrupted.
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -16,15 +17,22 @@ struct Flags {
   serve::ServerOptions server;
   BuildOptions build{.batch_size = 32, .training = false};
   double wait_ms = 2;
+  size_t memory_mib = server.memory >> 20;
   bool flip = false;
 };
 
+// Large buffers come from the kernel and go back to it at once, whichever thread had them: otherwise each of
+// many connections' threads keeps its largest for the next.
+void return_freed_memory() { ::mallopt(M_MMAP_THRESHOLD, 256 << 10); }
+
 int run(Flags& f, const Context& context) {
+  return_freed_memory();
   auto bundle = exporter::read_bundle(f.model);
   if (!bundle.ok()) return fail(bundle.status());
   auto predictor = serve::Predictor::create(*bundle, f.build, f.flip);
   if (!predictor.ok()) return fail(predictor.status());
   f.server.batch_wait_seconds = f.wait_ms / 1000;
+  f.server.memory = f.memory_mib << 20;
   auto server = serve::Server::start(std::move(*predictor), f.server);
   if (!server.ok()) return fail(server.status());
   const bool six = f.server.address.find(':') != std::string::npos;
@@ -50,6 +58,12 @@ std::function<int()> add(CLI::App& app, Context& context) {
       ->capture_default_str();
   c->add_option("--batch-wait", f->wait_ms, "milliseconds that a batch waits to fill up")
       ->check(CLI::Range(0.0, 10000.0))
+      ->capture_default_str();
+  c->add_option("--connections", f->server.connections.most, "most clients at a time")
+      ->check(CLI::Range(16, 4096))
+      ->capture_default_str();
+  c->add_option("--memory", f->memory_mib, "MiB for all requests together; more is answered with 503")
+      ->check(CLI::Range(64, 1 << 20))
       ->capture_default_str();
   c->add_option("--threads", f->build.threads, "0: all cores")->capture_default_str();
   c->add_option("--kernels", f->build.kernels, "auto, accurate, ref, eigen, onednn")->capture_default_str();

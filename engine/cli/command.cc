@@ -3,17 +3,9 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <chrono>
 #include <cstdio>
 
 namespace radl::engine::cli {
-namespace {
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-}  // namespace
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
@@ -66,8 +58,8 @@ void Meter::clear() {
 }
 
 void Meter::line(const std::string& text) {
-  if (!terminal_ || now() - last_ < 0.1) return;
-  last_ = now();
+  if (!terminal_ || seconds_since(last_) < 0.1) return;
+  last_ = SteadyClock::now();
   fmt::print(stderr, "\r\033[K{}", text);
   std::fflush(stderr);
   drawn_ = true;

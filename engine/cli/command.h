@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/clock.h"
 #include "common/status.h"
 
 namespace CLI {
@@ -80,7 +81,7 @@ class Meter {
 
  private:
   bool terminal_, drawn_ = false;
-  double last_ = 0;
+  SteadyClock::time_point last_{};
 };
 
 std::string human_bytes(uint64_t bytes);

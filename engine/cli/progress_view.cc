@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 namespace radl::engine::cli {
@@ -48,12 +47,10 @@ void ProgressView::line(std::string_view json) {
   try {
     const std::string kind = e.value("event", "");
     if (kind == "step") {
-      const double now =
-          std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
       if (terminal_) {
         meter_.line(step_text(e));
-      } else if (now - last_plain_ >= kPlainSeconds) {
-        last_plain_ = now;
+      } else if (seconds_since(last_plain_) >= kPlainSeconds) {
+        last_plain_ = SteadyClock::now();
         meter_.say(step_text(e));
       }
     } else if (const std::string text = event_text(kind, e); !text.empty()) {

@@ -17,7 +17,7 @@ class ProgressView {
  private:
   Meter meter_;
   bool terminal_;
-  double last_plain_ = 0;
+  SteadyClock::time_point last_plain_{};
 };
 
 }  // namespace radl::engine::cli

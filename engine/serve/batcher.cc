@@ -1,10 +1,8 @@
 #include "engine/serve/batcher.h"
 
-#include <chrono>
+#include "common/clock.h"
 
 namespace radl::engine::serve {
-
-using Clock = std::chrono::steady_clock;
 
 Batcher::Batcher(std::unique_ptr<Predictor> predictor, double wait_seconds, size_t queue)
     : predictor_(std::move(predictor)),
@@ -48,7 +46,7 @@ void Batcher::run() {
   for (;;) {
     arrived_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
     if (queue_.empty()) return;
-    const auto until = Clock::now() + std::chrono::microseconds(int64_t(wait_seconds_ * 1e6));
+    const auto until = SteadyClock::now() + std::chrono::microseconds(int64_t(wait_seconds_ * 1e6));
     arrived_.wait_until(lock, until, [&] { return stopping_ || queue_.size() >= most; });
     std::vector<std::vector<uint8_t>> pictures;
     std::vector<std::promise<Prediction>> promises;
@@ -58,9 +56,9 @@ void Batcher::run() {
       queue_.pop_front();
     }
     lock.unlock();
-    const auto begin = Clock::now();
+    const auto begin = SteadyClock::now();
     auto predictions = predictor_->predict(pictures);
-    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    const double seconds = seconds_since(begin);
     for (size_t i = 0; i < promises.size(); ++i) promises[i].set_value(std::move(predictions[i]));
     lock.lock();
     counts_.pictures += pictures.size();

@@ -161,7 +161,7 @@ class JobOverseer : public Overseer {
       Result<std::string> path = keeper_.write(checkpoint);
       saving_ = path.status();
       checkpoint_writing_ += seconds_since(begin);
-      last_cost_ = stall + thread_processor_seconds();
+      last_cost_ = stall + processor_seconds(CLOCK_THREAD_CPUTIME_ID);
       writing_ = false;
       if (path.ok())
         progress_.emit("checkpoint",
