@@ -102,8 +102,10 @@ Picture fit_picture(const Picture& p, int height, int width) {
   const auto rows = make_taps(p.height, (float(p.height) - part_height) / 2, part_height, height);
   const auto columns = make_taps(p.width, (float(p.width) - part_width) / 2, part_width, width);
   const size_t channels = size_t(p.channels);
-  std::vector<float> narrow(size_t(p.height) * size_t(width) * channels);
-  for (int y = 0; y < p.height; ++y) {
+  // Only the rows of that part: of a picture of millions of short rows a few are.
+  const int top = rows.front().first, bottom = rows.back().first + int(rows.back().weights.size());
+  std::vector<float> narrow(size_t(bottom - top) * size_t(width) * channels);
+  for (int y = top; y < bottom; ++y) {
     for (int x = 0; x < width; ++x) {
       const Tap& tap = columns[size_t(x)];
       for (size_t c = 0; c < channels; ++c) {
@@ -111,7 +113,7 @@ Picture fit_picture(const Picture& p, int height, int width) {
             p.pixels.data() + (size_t(y) * size_t(p.width) + size_t(tap.first)) * channels + c;
         float sum = 0;
         for (size_t i = 0; i < tap.weights.size(); ++i) sum += tap.weights[i] * float(in[i * channels]);
-        narrow[(size_t(y) * size_t(width) + size_t(x)) * channels + c] = sum;
+        narrow[(size_t(y - top) * size_t(width) + size_t(x)) * channels + c] = sum;
       }
     }
   }
@@ -122,7 +124,7 @@ Picture fit_picture(const Picture& p, int height, int width) {
     for (size_t k = 0; k < row; ++k) {
       float sum = 0;
       for (size_t i = 0; i < tap.weights.size(); ++i)
-        sum += tap.weights[i] * narrow[(size_t(tap.first) + i) * row + k];
+        sum += tap.weights[i] * narrow[(size_t(tap.first - top) + i) * row + k];
       out.pixels[size_t(y) * row + k] = uint8_t(std::clamp(sum + 0.5f, 0.0f, 255.0f));
     }
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,9 @@ struct DecodeLimits {
   // When both are set, a JPEG that is at least twice as large may be decoded at half, a quarter or an eighth
   // of its sides, none of them below these: much less time and memory.
   int enough_height = 0, enough_width = 0;
+  // Asked, when the header is read, with the pixels and with the bytes that decoding is about to take; what
+  // it refuses is the result. Empty: nothing is asked.
+  std::function<Status(uint64_t pixels, uint64_t bytes)> admit;
 };
 
 // What the header says, after the turn that EXIF asks for.

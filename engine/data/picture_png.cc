@@ -136,6 +136,10 @@ Result<Picture> decode_png(std::string_view bytes, const DecodeLimits& limits) {
   if (!read_header(r)) return Status(Code::Corrupt, std::string("PNG: ") + r.error);
   Picture p{int(r.height), int(r.width), r.channels, {}};
   const size_t row = size_t(r.width) * size_t(r.channels);
+  if (limits.admit) {
+    const Status s = limits.admit(uint64_t(r.width) * r.height, (row + sizeof(png_bytep)) * r.height);
+    if (!s.ok()) return s;
+  }
   p.pixels.resize(row * r.height);
   std::vector<png_bytep> rows(r.height);
   for (size_t y = 0; y < r.height; ++y) rows[y] = p.pixels.data() + y * row;

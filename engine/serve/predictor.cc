@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/data/picture.h"
-
 namespace radl::engine::serve {
 
 Predictor::Predictor(exporter::Bundle bundle, std::unique_ptr<Network> network, int batch_size, bool flip)
@@ -34,9 +32,10 @@ Result<std::unique_ptr<Predictor>> Predictor::create(const exporter::Bundle& bun
   return std::unique_ptr<Predictor>(new Predictor(bundle, std::move(*network), o.batch_size, flip));
 }
 
-Result<std::vector<uint8_t>> Predictor::decode(std::string_view bytes) const {
+Result<std::vector<uint8_t>> Predictor::decode(std::string_view bytes, data::DecodeLimits limits) const {
   const InputShape& in = bundle_.input;
-  auto picture = data::decode_picture(bytes, {.channels = in.channels});
+  limits.channels = in.channels;
+  auto picture = data::decode_picture(bytes, limits);
   if (!picture.ok()) return picture.status();
   return data::fit_picture(*picture, in.height, in.width).pixels;
 }

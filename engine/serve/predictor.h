@@ -9,6 +9,7 @@
 
 #include "common/status.h"
 #include "engine/data/augment.h"
+#include "engine/data/picture.h"
 #include "engine/export/bundle.h"
 #include "engine/model/network.h"
 
@@ -26,8 +27,9 @@ class Predictor {
   static Result<std::unique_ptr<Predictor>> create(const exporter::Bundle& bundle,
                                                    const BuildOptions& options, bool flip = false);
 
-  // PNG or JPEG bytes to what the network takes (scaled, centre cut). Corrupt says what is wrong.
-  Result<std::vector<uint8_t>> decode(std::string_view bytes) const;
+  // PNG or JPEG bytes to what the network takes (scaled, centre cut). Corrupt says what is wrong. The limits'
+  // channels are those of the network.
+  Result<std::vector<uint8_t>> decode(std::string_view bytes, data::DecodeLimits limits = {}) const;
   // Pictures as decode() gives them, at most batch_size() of them.
   std::vector<Prediction> predict(std::span<const std::vector<uint8_t>> pictures);
 

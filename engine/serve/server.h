@@ -8,6 +8,9 @@
 // Requests that arrive together are run as one batch. Errors are {"error": "..."} with a fitting status: 400
 // what was sent is wrong (with the picture's number), 404, 405, 413 too large, 503 too much to do (with
 // Retry-After).
+//
+// All requests share one budget of memory, and no client holds a connection for longer than its phase may
+// take (connections.h): /health and /metrics are answered whatever others send or do not send.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +18,7 @@
 #include <string>
 
 #include "common/status.h"
+#include "engine/serve/connections.h"
 #include "engine/serve/predictor.h"
 
 namespace radl::engine::serve {
@@ -24,8 +28,13 @@ struct ServerOptions {
   uint16_t port = 8080;               // 0: any free one
   double batch_wait_seconds = 0.002;  // how long the first picture of a batch waits for others
   size_t largest_body = size_t{32} << 20;
-  size_t queue = 1024;  // pictures that may wait; more are 503
-  unsigned connections = 256;
+  size_t queue = 1024;           // pictures that may wait; more are 503
+  ConnectionLimits connections;  // for all clients together
+  // For all requests together, in bytes; what finds no room is 503. Half is for bodies and answers, half for
+  // decoding, which waits its turn.
+  size_t memory = size_t{768} << 20;
+  double decode_wait_seconds = 10;                // before it is 503
+  uint64_t request_pixels = uint64_t{256} << 20;  // of a request's pictures together; more are 413
 };
 
 class Server {

@@ -1,47 +1,18 @@
 """radl-train serve: predictions over HTTP, batching, what clients send wrong, health, and the format of the metrics."""
 import base64
 import concurrent.futures
-import http.client
 import json
 import re
-import signal
 import socket
-import subprocess
 
-from engine_case import RADL_TRAIN, PICTURES, EngineCase, test_picture
+from engine_case import PICTURES, test_picture
+from serve_case import ServeCase
 
 # Prometheus' text format (0.0.4): comments, and samples with labels and a number.
 SAMPLE = re.compile(r'^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{((?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\["\\n])*",?)*)\})? (-?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|\+Inf|NaN))$')
 
 
-class ServeTest(EngineCase):
-    def setUp(self):
-        super().setUp()
-        self.server = self.port = None
-
-    def tearDown(self):
-        if self.server:
-            self.server.send_signal(signal.SIGTERM)
-            self.assertEqual(self.server.wait(30), 0)
-            self.server.stdout.close()
-            self.server.stderr.close()
-
-    def start(self, *options):
-        self.server = subprocess.Popen([str(RADL_TRAIN), "serve", str(self.model()), "--port", "0", *options], text=True,
-                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        line = self.server.stdout.readline()
-        self.assertIn("http://127.0.0.1:", line)
-        self.port = int(re.search(r":(\d+) ", line)[1])
-
-    def ask(self, method, path, body=None, headers={}):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        try:
-            connection.request(method, path, body, headers)
-            answer = connection.getresponse()
-            return answer.status, answer.read(), answer.headers
-        finally:
-            connection.close()
-
+class ServeTest(ServeCase):
     def metrics(self):
         status, body, headers = self.ask("GET", "/metrics")
         self.assertEqual(status, 200)
