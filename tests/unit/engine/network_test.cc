@@ -12,6 +12,7 @@
 #include "engine/model/graph.h"
 #include "engine/model/initialise.h"
 #include "engine/model/reference_network.h"
+#include "engine/tensor/buffer.h"
 
 namespace radl::engine {
 namespace {
@@ -65,6 +66,10 @@ std::vector<Case> cases() {
       "embedding 12 vocabulary=11\nposition\nattention heads=2\nlinear 20 per_token=yes\ngelu\n" + head,
       {1, 9, 1});
   add("frozen", "conv 16 frozen=yes\ngelu\nconv 16\nbatchnorm frozen=yes\nrelu\n" + head);
+  add("frozen_batchnorm", "batchnorm frozen=yes\n" + conv + "batchnorm frozen=yes\nleakyrelu\n" + conv +
+                              "batchnorm frozen=yes scale=no\n" + head);
+  add("frozen_residual", conv + "save s\nconv 18\nbatchnorm frozen=yes\nadd s\nrelu\nsave t\n" + conv +
+                             "batchnorm frozen=yes\nadd t\ngelu\n" + head);
   for (const char* zoo : {"logistic", "lenet", "resnet20", "fastcifar-s", "vit-tiny"})
     add(std::string("zoo_") + zoo, zoo, {16, 16, 3}, 4);
   return all;
@@ -109,6 +114,7 @@ class Planned : public testing::TestWithParam<Case> {
     if (!built.ok() && built.status().code() == Code::Unsupported) return;
     ASSERT_TRUE(built.ok()) << built.status().text();
     Network& network = **built;
+    disturb(network);
     const Data data = make_data(c);
     const Batch batch{data.images, data.labels, c.batch};
     const Graph& graph = network.graph();
@@ -117,13 +123,29 @@ class Planned : public testing::TestWithParam<Case> {
     const std::vector<double> weights(network.parameters().begin(), network.parameters().end());
     std::vector<double> statistics(network.statistics().begin(), network.statistics().end()),
         gradients(weights.size());
+    const std::vector<double> first_statistics = statistics;
     const StepResult want = reference.forward(images, data.labels, c.batch, true, 0, weights, statistics);
     reference.backward(data.labels, gradients);
     const StepResult got = network.forward_backward(batch);
+    if (precision == Precision::Bf16) {
+      ReferenceNetwork<double> rounded(graph, 3, 0.1f);
+      rounded.round_to_bf16();
+      std::vector<double> w2 = weights, s2 = first_statistics, g2(weights.size());
+      for (double& w : w2) w = to_float(to_bf16(static_cast<float>(w)));
+      const StepResult r = rounded.forward(images, data.labels, c.batch, true, 0, w2, s2);
+      rounded.backward(data.labels, g2);
+      std::vector<float> gf(g2.begin(), g2.end()), sf(s2.begin(), s2.end()),
+          lf(rounded.logits().begin(), rounded.logits().end());
+      std::printf("NOISE %-22s loss %.2e vs %.2e grad %.2e vs %.2e stat %.2e vs %.2e\n", c.name.c_str(),
+                  std::abs(got.loss / want.loss - 1), std::abs(r.loss / want.loss - 1),
+                  relative(gradients, network.gradients()), relative(gradients, gf),
+                  relative(statistics, network.statistics()), relative(statistics, sf));
+    }
     EXPECT_NEAR(got.loss, want.loss, tolerance * std::abs(want.loss));
     EXPECT_LT(relative(gradients, network.gradients()), tolerance)
         << worst(graph, gradients, network.gradients());
     EXPECT_LT(relative(statistics, network.statistics()), tolerance);
+    expect_frozen_alone(graph, network, first_statistics);
     // Evaluation uses the running statistics that the step just changed.
     std::vector<float> logits(c.batch * c.classes);
     const StepResult evaluated = network.evaluate(batch, logits);
@@ -131,6 +153,37 @@ class Planned : public testing::TestWithParam<Case> {
         reference.forward(images, data.labels, c.batch, false, 0, weights, statistics);
     EXPECT_NEAR(evaluated.loss, expected.loss, tolerance * std::abs(expected.loss));
     EXPECT_LT(relative(reference.logits(), logits), tolerance);
+  }
+
+  // The first values are 0 and 1, which hide mistakes.
+  static void disturb(Network& network) {
+    std::mt19937 random(8);
+    std::uniform_real_distribution<float> uniform(0.5f, 1.5f);
+    for (const Layer& l : network.graph().layers) {
+      if (l.kind != Kind::BatchNorm) continue;
+      const auto change = [&](const ParameterInfo& p, std::span<float> values) {
+        for (float& v : values.subspan(p.offset, p.size)) v = uniform(random);
+      };
+      const Graph& g = network.graph();
+      for (const int i : {l.weight, l.bias_param})
+        if (i >= 0) change(g.parameters[i], network.parameters());
+      for (const int i : {l.running_mean, l.running_var}) change(g.statistics[i], network.statistics());
+    }
+    network.parameters_changed();
+  }
+
+  // As PyTorch's BatchNorm2d.eval() with requires_grad=False.
+  static void expect_frozen_alone(const Graph& graph, Network& network, std::span<const double> statistics) {
+    for (const Layer& l : graph.layers) {
+      if (l.kind != Kind::BatchNorm || !l.frozen) continue;
+      for (const int i : {l.running_mean, l.running_var})
+        for (size_t k = graph.statistics[i].offset; k < graph.statistics[i].offset + graph.statistics[i].size;
+             ++k)
+          EXPECT_EQ(network.statistics()[k], static_cast<float>(statistics[k])) << graph.statistics[i].name;
+    }
+    for (const ParameterInfo& p : graph.parameters)
+      for (size_t k = p.offset; p.frozen && k < p.offset + p.size; ++k)
+        EXPECT_EQ(network.gradients()[k], 0) << p.name;
   }
 
   static std::string worst(const Graph& graph, std::span<const double> want, std::span<const float> got) {
