@@ -9,6 +9,7 @@
 #include "common/files.h"
 #include "common/new_file.h"
 #include "engine/export/safetensors_header.h"
+#include "engine/tensor/buffer.h"
 
 namespace radl::engine::exporter {
 namespace {
@@ -162,7 +163,8 @@ Result<SafetensorsFile> parse_safetensors(std::string_view bytes, const std::str
 }
 
 Result<SafetensorsFile> read_safetensors(const std::string& path) {
-  auto bytes = read_file(path, kLargestFile);
+  // The bytes and the numbers made of them lie in memory together.
+  auto bytes = read_file(path, std::min(kLargestFile, available_memory() / 2));
   if (!bytes.ok()) return bytes.status();
   return parse_safetensors(*bytes, path);
 }

@@ -20,16 +20,17 @@ int source(const Graph& graph, int layer) {
   return layer;
 }
 
-size_t values(const Graph& graph, int layer, int batch) {
-  return static_cast<size_t>(batch) * graph.layers[layer].out.size();
+// In double: what a text asks for may be more than an integer holds.
+double values(const Graph& graph, int layer, int batch) {
+  return static_cast<double>(batch) * static_cast<double>(graph.layers[layer].out.size());
 }
 
 }  // namespace
 
 size_t least_memory(const Graph& graph, const BuildOptions& options) {
-  const size_t element = options.precision == Precision::Bf16 ? 2 : 4;
+  const double element = options.precision == Precision::Bf16 ? 2 : 4;
   std::vector<bool> kept(graph.layers.size());
-  size_t together = 0, most = 0;
+  double together = 0, most = 0;
   for (const Layer& l : graph.layers) {
     if (!reads_again(l)) continue;
     const int in = source(graph, l.inputs[0]);
@@ -37,8 +38,10 @@ size_t least_memory(const Graph& graph, const BuildOptions& options) {
     if (!kept[in]) together += values(graph, in, options.batch_size);
     kept[in] = true;
   }
-  const size_t copies = options.training ? 2 : 1;  // and their gradients
-  return (options.training ? together : most) * element + copies * graph.parameter_count * sizeof(float);
+  const double copies = options.training ? 2 : 1;  // and their gradients
+  const double bytes = (options.training ? together : most) * element +
+                       copies * static_cast<double>(graph.parameter_count) * sizeof(float);
+  return static_cast<size_t>(std::min(bytes, 9e18));
 }
 
 Status check_least_memory(const Graph& graph, const BuildOptions& options) {

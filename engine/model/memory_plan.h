@@ -8,8 +8,8 @@
 
 namespace radl::engine {
 
-// Time runs over the forward operations 0 .. F-1 and, in training, back over F .. 2F-1; a tensor lives from
-// its first use to its last.
+// Time runs over the forward operations 0 .. F-1 to the loss at F and, in training, back over F+1 .. 2F; a
+// tensor lives from its first use to its last.
 class MemoryPlan : public Planner {
  public:
   explicit MemoryPlan(int batch) : batch_(batch) {}

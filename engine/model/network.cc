@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "engine/kernels/parallel.h"
 #include "engine/model/graph.h"
@@ -89,6 +90,18 @@ Status check_options(const BuildOptions& options) {
   return ok_status();
 }
 
+// A layer that works on each position takes them all as the rows of one product, and counts them in an int.
+Status check_positions(const Graph& graph, int batch) {
+  for (const Layer& l : graph.layers) {
+    const double positions = static_cast<double>(batch) * l.out.h * l.out.w;
+    if ((l.per_token || l.kind == Kind::Attention) && positions > std::numeric_limits<int>::max())
+      return invalid(fmt::format("{}: a batch of {} has {:.0f} positions, at most {} are taken together",
+                                 l.name, batch, positions, std::numeric_limits<int>::max()))
+          .with_hint("take a smaller batch");
+  }
+  return ok_status();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Network>> Network::build(const std::string& model, InputShape input, int classes,
@@ -97,6 +110,7 @@ Result<std::unique_ptr<Network>> Network::build(const std::string& model, InputS
   Result<Graph> graph = parse_model(model, {input.height, input.width, input.channels}, classes);
   if (!graph) return graph.status();
   if (Status s = check_least_memory(*graph, options); !s.ok()) return s;
+  if (Status s = check_positions(*graph, options.batch_size); !s.ok()) return s;
   if (options.kernels == "ref")
     return std::unique_ptr<Network>(std::make_unique<PlainNetwork>(std::move(*graph), options));
   BuildOptions filled = options;

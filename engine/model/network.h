@@ -26,7 +26,7 @@ struct BuildOptions {
   Precision precision = Precision::Fp32;
   uint64_t seed = 1;             // initial weights, dropout
   bool training = true;          // false: no gradients are allocated
-  std::string kernels = "auto";  // ref, eigen, onednn, own, auto (docs/engine.md)
+  std::string kernels = "auto";  // auto, accurate, ref, eigen, onednn, own, direct (docs/engine.md)
   float label_smoothing = 0;
 };
 
@@ -94,7 +94,7 @@ class Network {
   // Sets a first convolution that the model marks `whiten=yes` from the patches of these pictures (they must
   // be many more than its inputs); does nothing for models without one. Before the first step, on one worker.
   virtual Status whiten(const Batch& batch) = 0;
-  // One line per layer: kernel chosen and why.
+  // The processor, then a line for each layer that has a choice of kernels: which one, and why.
   virtual std::string kernel_listing() const = 0;
   // From now on each operation's time is taken (a few nanoseconds a call); see profile().
   virtual void set_profiling(bool on) = 0;

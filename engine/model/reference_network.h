@@ -57,7 +57,7 @@ class ReferenceNetwork {
   int n_ = 0;
   std::span<const T> parameters_;
   std::vector<std::vector<T>> values_, gradients_;  // one per layer: outputs and their gradients
-  std::vector<std::vector<T>> saved_;               // per layer: mean and 1/deviation, attention weights
+  std::vector<std::vector<T>> saved_;  // per layer: mean and 1/deviation; attention's inner values
 };
 
 extern template class ReferenceNetwork<float>;

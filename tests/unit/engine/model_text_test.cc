@@ -162,6 +162,19 @@ TEST(Build, RefusesWhatCannotRun) {
   EXPECT_NE(memory.message().find("MiB"), std::string::npos) << memory.message();
 }
 
+// What is more than 2^64 bytes, or more rows than an int counts, is told too.
+TEST(Build, SizesDoNotOverflow) {
+  const auto refused = [](const std::string& text, InputShape input, int batch) {
+    return Network::build(text, input, 10, {.batch_size = batch}).status().code();
+  };
+  // 19000 * 2^48 values of 4 bytes.
+  const std::string deep = "repeat i 1..19000\nconv 1 kernel=1\nend\nglobalavgpool\nlinear classes\n";
+  EXPECT_EQ(refused(deep, {1 << 14, 1 << 14, 1}, 1 << 20), Code::Quota);
+  EXPECT_EQ(
+      refused("linear 1 per_token=yes\nglobalavgpool\nlinear classes\n", {1 << 14, 1 << 14, 1}, 1 << 20),
+      Code::Quota);
+}
+
 TEST(Build, TellsTooLittleMemoryBeforeItTakesAny) {
   const auto build = [](const char* model, int side, BuildOptions options) {
     const auto begin = std::chrono::steady_clock::now();

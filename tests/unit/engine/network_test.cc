@@ -91,68 +91,95 @@ Data make_data(const Case& c) {
   return data;
 }
 
-double relative(std::span<const double> want, std::span<const float> got) {
+double relative(std::span<const double> want, std::span<const double> got) {
   double error = 0, norm = 0;
   for (size_t i = 0; i < want.size(); ++i) error += std::pow(want[i] - got[i], 2), norm += want[i] * want[i];
   return std::sqrt(error / std::max(norm, 1e-20));
 }
 
+// How far a step and the evaluation after it are from the reference in fp64, in parts of what they should be.
+struct Errors {
+  double loss = 0, gradient = 0, statistics = 0, evaluated = 0, logits = 0;
+};
+
 class Planned : public testing::TestWithParam<Case> {
  protected:
-  // Deep networks with rectifiers amplify rounding: a unit that switches on changes everything before it.
-  double bf16_tolerance() const { return GetParam().name.starts_with("zoo_") ? 0.5 : 8e-2; }
-
-  void check(const std::string& kernels, int threads, Precision precision, double tolerance) {
+  // `inner`: what kernels may add to what rounding all stored values alone changes, which in bf16 is
+  // measured: some models amplify it, where a rectifier's or a maximum's input lies near the edge.
+  void check(const std::string& kernels, int threads, Precision precision, double inner) {
     const Case& c = GetParam();
     BuildOptions options{.batch_size = c.batch + 1,
                          .threads = threads,
                          .precision = precision,
-                         .seed = 3,
+                         .seed = kSeed,
                          .kernels = kernels,
-                         .label_smoothing = 0.1f};
+                         .label_smoothing = kSmoothing};
     auto built = Network::build(c.model, {c.input.h, c.input.w, c.input.c}, c.classes, options);
-    if (!built.ok() && built.status().code() == Code::Unsupported) return;
+    if (!built.ok() && kernels == "onednn" && !cpu().avx512) GTEST_SKIP() << built.status().text();
     ASSERT_TRUE(built.ok()) << built.status().text();
     Network& network = **built;
     disturb(network);
     const Data data = make_data(c);
     const Batch batch{data.images, data.labels, c.batch};
-    const Graph& graph = network.graph();
-    ReferenceNetwork<double> reference(graph, 3, 0.1f);
-    const std::vector<double> images(data.images.begin(), data.images.end());
-    const std::vector<double> weights(network.parameters().begin(), network.parameters().end());
-    std::vector<double> statistics(network.statistics().begin(), network.statistics().end()),
-        gradients(weights.size());
-    const std::vector<double> first_statistics = statistics;
-    const StepResult want = reference.forward(images, data.labels, c.batch, true, 0, weights, statistics);
-    reference.backward(data.labels, gradients);
-    const StepResult got = network.forward_backward(batch);
-    if (precision == Precision::Bf16) {
-      ReferenceNetwork<double> rounded(graph, 3, 0.1f);
-      rounded.round_to_bf16();
-      std::vector<double> w2 = weights, s2 = first_statistics, g2(weights.size());
-      for (double& w : w2) w = to_float(to_bf16(static_cast<float>(w)));
-      const StepResult r = rounded.forward(images, data.labels, c.batch, true, 0, w2, s2);
-      rounded.backward(data.labels, g2);
-      std::vector<float> gf(g2.begin(), g2.end()), sf(s2.begin(), s2.end()),
-          lf(rounded.logits().begin(), rounded.logits().end());
-      std::printf("NOISE %-22s loss %.2e vs %.2e grad %.2e vs %.2e stat %.2e vs %.2e\n", c.name.c_str(),
-                  std::abs(got.loss / want.loss - 1), std::abs(r.loss / want.loss - 1),
-                  relative(gradients, network.gradients()), relative(gradients, gf),
-                  relative(statistics, network.statistics()), relative(statistics, sf));
-    }
-    EXPECT_NEAR(got.loss, want.loss, tolerance * std::abs(want.loss));
-    EXPECT_LT(relative(gradients, network.gradients()), tolerance)
-        << worst(graph, gradients, network.gradients());
-    EXPECT_LT(relative(statistics, network.statistics()), tolerance);
-    expect_frozen_alone(graph, network, first_statistics);
+    const std::vector<float> weights(network.parameters().begin(), network.parameters().end()),
+        statistics(network.statistics().begin(), network.statistics().end());
+    const Run want = reference(network.graph(), data, weights, statistics, false);
+    Run got;
+    got.loss = network.forward_backward(batch).loss;
+    got.gradients.assign(network.gradients().begin(), network.gradients().end());
+    got.statistics.assign(network.statistics().begin(), network.statistics().end());
+    expect_frozen_alone(network.graph(), network, statistics);
     // Evaluation uses the running statistics that the step just changed.
     std::vector<float> logits(c.batch * c.classes);
-    const StepResult evaluated = network.evaluate(batch, logits);
-    const StepResult expected =
-        reference.forward(images, data.labels, c.batch, false, 0, weights, statistics);
-    EXPECT_NEAR(evaluated.loss, expected.loss, tolerance * std::abs(expected.loss));
-    EXPECT_LT(relative(reference.logits(), logits), tolerance);
+    got.evaluated = network.evaluate(batch, logits).loss;
+    got.logits.assign(logits.begin(), logits.end());
+    Errors allowed{};
+    if (precision == Precision::Bf16)
+      allowed = errors(want, reference(network.graph(), data, weights, statistics, true));
+    const Errors e = errors(want, got);
+    EXPECT_LT(e.loss, 3 * allowed.loss + inner);
+    EXPECT_LT(e.gradient, 2 * allowed.gradient + inner)
+        << worst(network.graph(), want.gradients, got.gradients);
+    EXPECT_LE(e.statistics, 2 * allowed.statistics + inner);
+    EXPECT_LT(e.evaluated, 3 * allowed.evaluated + inner);
+    EXPECT_LT(e.logits, 2 * allowed.logits + inner);
+  }
+
+ private:
+  static constexpr uint64_t kSeed = 3;
+  static constexpr float kSmoothing = 0.1f;
+
+  struct Run {
+    double loss = 0, evaluated = 0;
+    std::vector<double> gradients, statistics, logits;
+  };
+
+  // The same by plain loops in fp64; `rounded`: with what is stored between layers, and the weights, in bf16.
+  static Run reference(const Graph& graph, const Data& data, std::span<const float> weights,
+                       std::span<const float> statistics, bool rounded) {
+    const Case& c = GetParam();
+    ReferenceNetwork<double> network(graph, kSeed, kSmoothing);
+    std::vector<double> w(weights.begin(), weights.end());
+    if (rounded) {
+      network.round_to_bf16();
+      for (double& v : w) v = to_float(to_bf16(static_cast<float>(v)));
+    }
+    const std::vector<double> images(data.images.begin(), data.images.end());
+    Run run;
+    run.statistics.assign(statistics.begin(), statistics.end());
+    run.gradients.resize(w.size());
+    run.loss = network.forward(images, data.labels, c.batch, true, 0, w, run.statistics).loss;
+    network.backward(data.labels, run.gradients);
+    std::vector<double> running = run.statistics;
+    run.evaluated = network.forward(images, data.labels, c.batch, false, 0, w, running).loss;
+    run.logits = network.logits();
+    return run;
+  }
+
+  static Errors errors(const Run& want, const Run& got) {
+    return {std::abs(got.loss / want.loss - 1), relative(want.gradients, got.gradients),
+            relative(want.statistics, got.statistics), std::abs(got.evaluated / want.evaluated - 1),
+            relative(want.logits, got.logits)};
   }
 
   // The first values are 0 and 1, which hide mistakes.
@@ -173,20 +200,20 @@ class Planned : public testing::TestWithParam<Case> {
   }
 
   // As PyTorch's BatchNorm2d.eval() with requires_grad=False.
-  static void expect_frozen_alone(const Graph& graph, Network& network, std::span<const double> statistics) {
+  static void expect_frozen_alone(const Graph& graph, Network& network, std::span<const float> statistics) {
     for (const Layer& l : graph.layers) {
       if (l.kind != Kind::BatchNorm || !l.frozen) continue;
       for (const int i : {l.running_mean, l.running_var})
         for (size_t k = graph.statistics[i].offset; k < graph.statistics[i].offset + graph.statistics[i].size;
              ++k)
-          EXPECT_EQ(network.statistics()[k], static_cast<float>(statistics[k])) << graph.statistics[i].name;
+          EXPECT_EQ(network.statistics()[k], statistics[k]) << graph.statistics[i].name;
     }
     for (const ParameterInfo& p : graph.parameters)
       for (size_t k = p.offset; p.frozen && k < p.offset + p.size; ++k)
         EXPECT_EQ(network.gradients()[k], 0) << p.name;
   }
 
-  static std::string worst(const Graph& graph, std::span<const double> want, std::span<const float> got) {
+  static std::string worst(const Graph& graph, std::span<const double> want, std::span<const double> got) {
     std::string text;
     for (const ParameterInfo& p : graph.parameters)
       text += p.name + " " +
@@ -195,18 +222,25 @@ class Planned : public testing::TestWithParam<Case> {
   }
 };
 
-TEST_P(Planned, MatchesTheReferenceInFp32) { check("auto", 1, Precision::Fp32, 5e-5); }
-TEST_P(Planned, MatchesTheReferenceOnTwoThreads) { check("auto", 2, Precision::Fp32, 5e-5); }
-TEST_P(Planned, MatchesTheReferenceWithEigen) { check("eigen", 2, Precision::Fp32, 5e-5); }
-TEST_P(Planned, MatchesTheReferenceWithOnednn) { check("onednn", 2, Precision::Fp32, 5e-5); }
-// bf16 keeps 8 bits of each activation.
-TEST_P(Planned, StaysNearTheReferenceInBf16) { check("auto", 2, Precision::Bf16, bf16_tolerance()); }
+// fp32 sums of a few thousand products in another order; Winograd's tiles lose another digit.
+constexpr double kFp32 = 5e-5;
+// Sums are fp32 in bf16 too; but Winograd's transforms are rounded before they are multiplied, which is up to
+// 1% of a result for each of the convolutions behind one another.
+constexpr double kBf16 = 3e-3, kBf16Winograd = 2e-2;
+
+TEST_P(Planned, MatchesTheReferenceInFp32) { check("auto", 1, Precision::Fp32, kFp32); }
+TEST_P(Planned, MatchesTheReferenceOnTwoThreads) { check("auto", 2, Precision::Fp32, kFp32); }
+TEST_P(Planned, MatchesTheReferenceWithEigen) { check("eigen", 2, Precision::Fp32, kFp32); }
+TEST_P(Planned, MatchesTheReferenceWithOnednn) { check("onednn", 2, Precision::Fp32, kFp32); }
+TEST_P(Planned, StaysNearTheReferenceInBf16) { check("auto", 2, Precision::Bf16, kBf16Winograd); }
+TEST_P(Planned, StaysNearTheReferenceInBf16WithEigen) { check("eigen", 2, Precision::Bf16, kBf16); }
+TEST_P(Planned, StaysNearTheReferenceInBf16WithOnednn) { check("onednn", 2, Precision::Bf16, kBf16); }
 
 // The same with the products of processors with AMX.
 TEST_P(Planned, StaysNearTheReferenceWithEmulatedTiles) {
   if (!cpu().avx512_bf16) GTEST_SKIP() << "the transforms need avx512_bf16";
   const ScopedWinogradProducts products(WinogradProducts::AmxEmulated);
-  check("auto", 2, Precision::Bf16, bf16_tolerance());
+  check("auto", 2, Precision::Bf16, kBf16Winograd);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Planned, testing::ValuesIn(cases()), [](const auto& info) {
