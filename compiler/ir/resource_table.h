@@ -43,6 +43,8 @@ inline constexpr Property kCommand[] = {
     {"directory", RemotePath, false, "", "", 0, 0, "Where it is run; without it the login user's home."},
     {"environment", Map, false, "", "", 0, 0, "Variables added to its environment."},
     {"timeout", Duration, false, "600", "", 0, 86400 * 7, "It is ended, and has failed, after this time."},
+    {"retries", Integer, false, "0", "", 0, 100,
+     "How often it is run again after it failed, was ended by `timeout`, or its connection was lost."},
 };
 
 inline constexpr Property kService[] = {

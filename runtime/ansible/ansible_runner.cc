@@ -11,14 +11,15 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/lines.h"
 #include "runtime/ansible/callback_plugin.h"
 #include "runtime/ansible/galaxy.h"
 #include "runtime/ansible/inventory.h"
 #include "runtime/ansible/playbook.h"
 #include "runtime/ansible/private_folder.h"
 #include "runtime/base/process.h"
-#include "runtime/net/detached.h"
 #include "runtime/net/node_path.h"
+#include "runtime/steps/node_lease.h"
 #include "runtime/steps/step_log.h"
 
 namespace radl {
@@ -28,6 +29,7 @@ namespace fs = std::filesystem;
 using namespace recipes;
 
 // The facts of all machines, for recipes that name some; cached between steps.
+constexpr size_t kLongestEvent = size_t{16} << 20;  // of Ansible: it holds a task's whole output
 constexpr const char* kGatherFacts =
     "- hosts: all\n  gather_facts: true\n  ignore_unreachable: true\n  tasks: []\n";
 
@@ -105,10 +107,17 @@ class AnsibleRun {
   Status look() {
     auto remote = node_.connect();
     if (!remote) return remote.status();
-    auto result = (*remote)->exec(
+    if (!check_) {
+      if (Status s = take_node_lease(context_, lease_, node_.address, **remote, log_); !s.ok()) return s;
+    }
+    ExecOptions options;
+    options.stop = context_.context->stop();
+    auto result = exec_for_data(
+        **remote,
         "id -u; if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then echo sudo; else echo -; fi; "
         "for p in /usr/bin/python3 /usr/local/bin/python3 /usr/libexec/platform-python \"$(command -v "
-        "python3)\"; do [ -x \"$p\" ] && { echo \"$p\"; exit; }; done; echo -");
+        "python3)\"; do [ -x \"$p\" ] && { echo \"$p\"; exit; }; done; echo -",
+        options);
     if (!result) return result.status();
     std::istringstream lines(result->out);
     std::string uid, sudo;
@@ -176,7 +185,8 @@ class AnsibleRun {
     for (const auto& [path, content] : files) {
       if (Status s = write_file_atomic(path, content, 0600); !s.ok()) return s;
     }
-    return {};
+    // What a recipe runs on a node is entered there, so that the next run finds it.
+    return write_file_atomic(own("ssh"), ssh_under_lease(lease_), 0700);
   }
 
   std::string shell_plugin() const {
@@ -202,6 +212,7 @@ class AnsibleRun {
          .environment = {{"LC_ALL", "C.UTF-8"}, {"PAGER", "cat"}}});
     if (!ran) return ran.status();
     if (ran->exit_status != 0) return Status(Code::Auth, "vault.password does not open the encrypted recipe");
+    if (ran->out_cut) return invalid("the encrypted recipe is too large");
     return ran->out;
   }
 
@@ -219,7 +230,9 @@ class AnsibleRun {
         "True\nremote_tmp = ~/.ansible/tmp\n"
         "[inventory]\nenable_plugins = yaml\n"
         "[ssh_connection]\npipelining = True\ncontrol_path_dir = {0}/sockets\ncontrol_path = {3}/%%C\n"
-        "ssh_args = -F none -o ControlMaster=auto -o ControlPersist=60s -o StrictHostKeyChecking=yes -o "
+        "ssh_executable = {0}/ssh\n"
+        "ssh_args = -F none -o ControlMaster=auto -o ControlPersist=60s -o ServerAliveInterval=15 -o "
+        "ServerAliveCountMax=3 -o StrictHostKeyChecking=yes -o "
         "UserKnownHostsFile={0}/known_hosts "
         "-o GlobalKnownHostsFile=/dev/null -o IdentitiesOnly=yes -o IdentityAgent=none\n",
         private_.path(), shared(),
@@ -245,17 +258,30 @@ class AnsibleRun {
                            {"ANSIBLE_STDOUT_CALLBACK", std::nullopt},
                            {"ANSIBLE_VAULT_PASSWORD_FILE", std::nullopt},
                            {"PYTHONDONTWRITEBYTECODE", "1"}};
-    request.deadline = std::chrono::milliseconds(
-        static_cast<long long>(std::max(1.0, context_.program->max_time_seconds) * 1000));
-    request.cancelled = context_.context->cancelled;
-    std::string held;
+    const Stop stop = context_.context->stop().within(std::chrono::milliseconds(
+        static_cast<long long>(std::max(1.0, context_.program->max_time_seconds) * 1000)));
+    request.deadline = stop.left();
+    request.cancelled = [&stop] { return stop.asked(); };
+    request.with_descendants = true;
+    Lines lines(kLongestEvent);
     request.on_output = [&](std::string_view piece, bool is_stderr) {
       if (is_stderr) return log_.output(piece);
-      held += piece;
-      for (size_t end; (end = held.find('\n')) != std::string::npos; held.erase(0, end + 1))
-        take(held.substr(0, end));
+      lines.add(piece, [&](std::string_view line, bool) { take(std::string(line)); });
     };
-    return run_process(request);
+    auto ran = run_process(request);
+    if (!ran && !check_) end_remote_task();
+    // What took all its time will take it again.
+    if (!ran && ran.status().code() == Code::Timeout) return invalid(ran.status().message());
+    return ran;
+  }
+
+  // ansible-playbook was stopped; what it has begun on the node goes on until somebody ends it.
+  void end_remote_task() {
+    auto remote = node_.connect();
+    if (!remote) return;
+    Status ended = take_lease(**remote, lease_, Stop().within(std::chrono::seconds(30)),
+                              [&](const std::string& line) { log_.line(line); });
+    if (!ended.ok()) log_.line(ended.text());
   }
 
   void take(const std::string& line) {
@@ -314,6 +340,7 @@ class AnsibleRun {
   const ir::Step& step_;
   const NodeHandle& node_;
   bool check_;
+  const Lease lease_ = lease_of(context_, step_);
   StepLog log_;
   PrivateFolder private_;
   ShortPath sockets_;

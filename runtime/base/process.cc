@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "common/files.h"
+#include "runtime/base/guard.h"
 
 extern char** environ;
 
@@ -60,19 +61,6 @@ struct Prepared {
   std::vector<char*> environment;
 };
 
-std::string find_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : "";
-  const char* path = std::getenv("PATH");
-  std::string folders = path ? path : "/usr/local/bin:/usr/bin:/bin";
-  for (size_t begin = 0; begin <= folders.size();) {
-    size_t end = std::min(folders.find(':', begin), folders.size());
-    std::string candidate = folders.substr(begin, end - begin) + "/" + name;
-    if (end > begin && ::access(candidate.c_str(), X_OK) == 0) return candidate;
-    begin = end + 1;
-  }
-  return "";
-}
-
 Result<Prepared> prepare(const ProcessRequest& request) {
   if (request.argv.empty()) return invalid("no program to run");
   Prepared prepared;
@@ -95,8 +83,9 @@ Result<Prepared> prepare(const ProcessRequest& request) {
 
 struct Pipes {
   Pipe in, out, err, failure;  // `failure` carries errno of a failed exec
+  Pipe lifeline;               // closed when we end: see become_guarded
   Status make() {
-    for (Pipe* pipe : {&in, &out, &err, &failure}) {
+    for (Pipe* pipe : {&in, &out, &err, &failure, &lifeline}) {
       if (Status made = pipe->make(); !made.ok()) return made;
     }
     return {};
@@ -106,8 +95,13 @@ struct Pipes {
 [[noreturn]] void child(const Prepared& prepared, const ProcessRequest& request, Pipes& pipes, pid_t parent) {
   ::setpgid(0, 0);
   // When we are killed the program must not go on by itself, beside the one that the next run starts.
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != parent) ::_exit(127);
+  if (request.with_descendants) {
+    pipes.lifeline.write.reset();  // or its other end would never see it closed
+    become_guarded(pipes.lifeline.read.get());
+  } else {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != parent) ::_exit(127);
+  }
   ::dup2(pipes.in.read.get(), STDIN_FILENO);
   ::dup2(pipes.out.write.get(), STDOUT_FILENO);
   ::dup2(pipes.err.write.get(), STDERR_FILENO);
@@ -123,10 +117,16 @@ struct Pipes {
   ::_exit(127);
 }
 
+void trim(std::string& kept, size_t limit, bool& cut) {
+  if (kept.size() <= limit) return;
+  kept.erase(0, kept.size() - limit);
+  cut = true;
+}
+
 // Appends, keeping the last `limit` bytes (and a little more, so that trimming is rare).
-void keep(std::string& kept, std::string_view piece, size_t limit) {
+void keep(std::string& kept, std::string_view piece, size_t limit, bool& cut) {
   kept.append(piece);
-  if (kept.size() > limit + limit / 4) kept.erase(0, kept.size() - limit);
+  if (kept.size() > limit + limit / 4) trim(kept, limit, cut);
 }
 
 class Talk {
@@ -149,10 +149,8 @@ class Talk {
       if (reap(false)) break;
     }
     drain();
-    if (result_.out.size() > request_.keep_bytes)
-      result_.out.erase(0, result_.out.size() - request_.keep_bytes);
-    if (result_.err.size() > request_.keep_bytes)
-      result_.err.erase(0, result_.err.size() - request_.keep_bytes);
+    trim(result_.out, request_.keep_bytes, result_.out_cut);
+    trim(result_.err, request_.keep_bytes, result_.err_cut);
     return std::move(result_);
   }
 
@@ -180,7 +178,7 @@ class Talk {
     ssize_t count = ::read(fd.get(), buffer, sizeof buffer);
     if (count > 0) {
       std::string_view piece(buffer, static_cast<size_t>(count));
-      keep(kept, piece, request_.keep_bytes);
+      keep(kept, piece, request_.keep_bytes, is_stderr ? result_.err_cut : result_.out_cut);
       if (request_.on_output) request_.on_output(piece, is_stderr);
       return true;
     }
@@ -224,6 +222,11 @@ class Talk {
   }
 
   void end_group() {
+    pipes_.lifeline.write.reset();
+    if (request_.with_descendants) {  // its guard sees to it, and ends when all is over
+      reap(true);
+      return;
+    }
     ::kill(-pid_, SIGTERM);
     auto patience = Clock::now() + std::chrono::seconds(2);
     bool ended = false;
@@ -281,6 +284,7 @@ Result<ProcessResult> run_process(const ProcessRequest& request) {
   pipes.out.write.reset();
   pipes.err.write.reset();
   pipes.failure.write.reset();
+  pipes.lifeline.read.reset();
   int error = 0;
   ssize_t told;
   do told = ::read(pipes.failure.read.get(), &error, sizeof error);
@@ -292,6 +296,66 @@ Result<ProcessResult> run_process(const ProcessRequest& request) {
     return errno_status(error, "running " + request.argv[0]);
   }
   return Talk(request, pipes, pid).run();
+}
+
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : "";
+  const char* path = std::getenv("PATH");
+  std::string all =
+      std::string(path ? path : "") + ":/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+  for (size_t begin = 0; begin <= all.size();) {
+    size_t end = std::min(all.find(':', begin), all.size());
+    std::string candidate = all.substr(begin, end - begin) + "/" + name;
+    if (candidate.size() > name.size() + 1 && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+    begin = end + 1;
+  }
+  return "";
+}
+
+Result<std::unique_ptr<KeptProcess>> KeptProcess::start(const std::vector<std::string>& argv) {
+  ProcessRequest request;
+  request.argv = argv;
+  Result<Prepared> prepared = prepare(request);
+  if (!prepared.ok()) return prepared.status();
+  Pipe lifeline, failure;
+  for (Pipe* pipe : {&lifeline, &failure}) {
+    if (Status made = pipe->make(); !made.ok()) return made;
+  }
+  Fd null;
+  null.reset(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!null.open()) return errno_status(errno, "/dev/null");
+  pid_t pid = ::fork();
+  if (pid < 0) return errno_status(errno, "starting " + argv[0]);
+  if (pid == 0) {
+    ::setpgid(0, 0);
+    lifeline.write.reset();
+    become_guarded(lifeline.read.get());
+    for (int fd : {0, 1, 2}) ::dup2(null.get(), fd);
+    sigset_t none;
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::execve(prepared->path.c_str(), prepared->argv.data(), prepared->environment.data());
+    int error = errno;
+    [[maybe_unused]] ssize_t told = ::write(failure.write.get(), &error, sizeof error);
+    ::_exit(127);
+  }
+  failure.write.reset();
+  std::unique_ptr<KeptProcess> kept(new KeptProcess(pid, ::fcntl(lifeline.write.get(), F_DUPFD_CLOEXEC, 3)));
+  int error = 0;
+  if (::read(failure.read.get(), &error, sizeof error) == sizeof error)
+    return errno_status(error, "running " + argv[0]);
+  return kept;
+}
+
+bool KeptProcess::runs() {
+  if (pid_ > 0 && ::waitpid(pid_, nullptr, WNOHANG) != 0) pid_ = -1;
+  return pid_ > 0;
+}
+
+KeptProcess::~KeptProcess() {
+  if (lifeline_ >= 0) ::close(lifeline_);
+  while (pid_ > 0 && ::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
 }
 
 }  // namespace radl

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,17 +24,39 @@ struct ProcessRequest {
   std::function<bool()> cancelled;  // polled at least every 200 ms
   std::function<void(std::string_view piece, bool is_stderr)> on_output;
   size_t keep_bytes = size_t{1} << 20;  // the last so many of each stream are kept in the result
+  // What descends from it ends with it too when this process ends, or it is stopped: also what has made a
+  // session of its own, as ssh's master connections do. What it leaves behind when it ends by itself stays.
+  bool with_descendants = false;
 };
 
 struct ProcessResult {
   int exit_status = 0;  // 128+n when signal n ended it
   std::string out, err;
+  bool out_cut = false, err_cut = false;  // there was more before it
 };
 
 // The program ends with this process, even a killed one. It and all that it started in its process group are
 // ended (TERM, after 2 s KILL) when the deadline passes (Timeout) or it is cancelled (Cancelled). NotFound:
 // there is no such program. Whatever exit status: ok.
 Result<ProcessResult> run_process(const ProcessRequest& request);
+
+// A program that runs, its streams closed, until this object goes or this process ends, even by kill -9; then
+// it ends with all that descends from it.
+class KeptProcess {
+ public:
+  static Result<std::unique_ptr<KeptProcess>> start(const std::vector<std::string>& argv);
+  ~KeptProcess();
+  KeptProcess(const KeptProcess&) = delete;
+  KeptProcess& operator=(const KeptProcess&) = delete;
+  bool runs();
+
+ private:
+  KeptProcess(int pid, int lifeline) : pid_(pid), lifeline_(lifeline) {}
+  int pid_, lifeline_;
+};
+
+// Full path of a program, looked for in PATH and then in the sbin folders; empty when it is not there.
+std::string find_program(const std::string& name);
 
 // When process `pid` started, in clock ticks since boot: with the pid it names one process for good. 0: not
 // alive.

@@ -17,8 +17,8 @@ Result<std::unique_ptr<Remote>> connect(const ir::Node&, const Json& attributes,
   auto target = ssh::target_of(attributes);
   if (!target.ok()) return std::move(target).status();
   std::unique_ptr<Remote> remote = ssh::make_remote(*target, context.log);
-  ssh::Patience patience{context.deadline, context.cancelled};
-  if (Status reached = ssh::wait_until_reachable(*remote, patience, context.log); !reached.ok())
+  ssh::Refusal refusal = context.booting ? ssh::Refusal::MayPass : ssh::Refusal::Final;
+  if (Status reached = ssh::wait_until_reachable(*remote, context.stop(), context.log, refusal); !reached.ok())
     return reached;
   return remote;
 }

@@ -32,6 +32,7 @@ Context Session::context(const std::string& id, std::chrono::steady_clock::time_
   }
   context.work_directory = store().work_directory();
   context.deadline = deadline;
+  context.run = run_id_;
   context.cancelled = [this, is_training] { return is_training ? stop_starting() : stop_now(); };
   context.log = [this, id](const std::string& line) {
     Event event;
@@ -169,9 +170,11 @@ Result<std::unique_ptr<Remote>> Session::connect_patiently(const std::string& ad
   if (!wanted || !record) return Status(Code::NotFound, address + " is not there");
   if (!run.connect) return Status(Code::Unsupported, "this run has no way to connect to " + address);
   auto end = in(patience);
+  Context contact = context(address, end);
+  contact.booting = !record->reachable;
   std::chrono::milliseconds wait(50);
   while (true) {
-    Result<std::unique_ptr<Remote>> made = run.connect(*wanted, record->attributes, context(address, end));
+    Result<std::unique_ptr<Remote>> made = run.connect(*wanted, record->attributes, contact);
     if (made.ok()) return made;
     Code code = made.status().code();
     bool again = may_work_later(code) || code == Code::NotFound;

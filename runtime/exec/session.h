@@ -78,6 +78,7 @@ class Session {
   Result<std::unique_ptr<Remote>> connect_patiently(const std::string& address,
                                                     std::chrono::milliseconds patience);
 
+  const std::string run_id_ = random_token(run.world->random);
   mutable std::mutex mutex_;
   Snapshot snapshot_;
   std::map<std::string, std::string> fingerprints_;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "common/files.h"
+#include "runtime/base/guard.h"
 
 namespace radl {
 namespace {
@@ -60,19 +60,6 @@ Image make_image(const std::vector<std::string>& argv, const DetachOptions& opti
   return image;
 }
 
-// Closes all descriptors but the standard ones and these two; only async-signal-safe calls.
-void close_all_but(int one, int other) {
-  unsigned low = static_cast<unsigned>(std::min(one, other)),
-           high = static_cast<unsigned>(std::max(one, other));
-  auto close_between = [](unsigned first, unsigned last) {
-    if (first > last || syscall(SYS_close_range, first, last, 0) == 0) return;
-    for (unsigned fd = first; fd <= std::min(last, 65536U); ++fd) close(static_cast<int>(fd));
-  };
-  close_between(3, low - 1);
-  close_between(low + 1, high - 1);
-  close_between(high + 1, ~0U);
-}
-
 // In the child: waits for the word to start; false when whoever was to give it is gone.
 bool may_start(int go) {
   char word = 0;
@@ -93,7 +80,7 @@ bool may_start(int go) {
   dup2(out, 2);
   // Also the other ends of pipes, ours and those of children that are started meanwhile: only so does a wait
   // end when we die.
-  close_all_but(report, go);
+  close_descriptors_but(report, go);
   if (!may_start(go)) _exit(127);
   if (image.directory.empty() || chdir(image.directory.c_str()) == 0) {
     execve(image.file.c_str(), image.argv.data(), image.env.data());
@@ -109,20 +96,6 @@ void wait_for_end(int pid) {
 }
 
 }  // namespace
-
-std::string find_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
-  const char* path = std::getenv("PATH");
-  std::string all =
-      std::string(path ? path : "") + ":/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-  for (size_t begin = 0; begin <= all.size();) {
-    size_t end = std::min(all.find(':', begin), all.size());
-    std::string candidate = all.substr(begin, end - begin) + "/" + name;
-    if (candidate.size() > name.size() + 1 && access(candidate.c_str(), X_OK) == 0) return candidate;
-    begin = end + 1;
-  }
-  return "";
-}
 
 Result<int> start_detached(const std::vector<std::string>& argv, const DetachOptions& options) {
   Image image = make_image(argv, options);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/status.h"
+#include "runtime/base/process.h"
 
 namespace radl {
 
@@ -24,8 +25,5 @@ struct DetachOptions {
 // Starts argv[0] (a path, or a name in PATH or the sbin folders) in a session of its own; nobody waits for
 // it. Its process id; NotFound when there is no such program.
 Result<int> start_detached(const std::vector<std::string>& argv, const DetachOptions& options);
-
-// Full path of a program, looked for in PATH and then in the sbin folders; empty when it is not there.
-std::string find_program(const std::string& name);
 
 }  // namespace radl

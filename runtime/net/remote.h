@@ -11,21 +11,23 @@
 #include <string_view>
 
 #include "common/status.h"
+#include "common/stop.h"
 
 namespace radl {
 
 struct ExecOptions {
   std::string stdin_bytes;
-  std::chrono::milliseconds deadline{std::chrono::minutes(10)};
-  // Called with each piece as it arrives; `is_stderr` tells the stream. The whole is in ExecResult as well,
-  // its last 1 MiB of each stream.
+  std::chrono::milliseconds deadline{std::chrono::minutes(10)};  // from the call on
+  Stop stop;                                                     // besides the deadline
+  // Called with each piece as it arrives; `is_stderr` tells the stream.
   std::function<void(std::string_view piece, bool is_stderr)> on_output;
-  std::function<bool()> cancelled;  // polled; true ends the command with Cancelled
+  size_t keep_bytes = size_t{1} << 20;  // the last so many of each stream are in the result
 };
 
 struct ExecResult {
   int exit_status = 0;  // 128+n when a signal ended it
   std::string out, err;
+  bool out_cut = false, err_cut = false;  // there was more before it: no data, only a tail to show
 };
 
 struct RemoteFile {
@@ -39,16 +41,24 @@ struct RemoteFile {
 class Remote {
  public:
   virtual ~Remote() = default;
-  // A command that ran is a success whatever its exit status.
+  // A command that ran is a success whatever its exit status. Timeout and Cancelled: it has been ended, with
+  // everything that it started in its session or below it. Lost: the connection went away in the midst; it
+  // may be running still. Every other error: it has not begun.
   virtual Result<ExecResult> exec(const std::string& shell_command, const ExecOptions& options = {}) = 0;
   // Sends a local file unless one with equal content is there; true: bytes were sent. Atomic (temporary +
   // rename).
-  virtual Result<bool> put_file(const std::string& local_path, const std::string& remote_path,
-                                unsigned mode) = 0;
-  virtual Result<bool> put_bytes(std::string_view content, const std::string& remote_path, unsigned mode) = 0;
-  virtual Status get_file(const std::string& remote_path, const std::string& local_path) = 0;
+  virtual Result<bool> put_file(const std::string& local_path, const std::string& remote_path, unsigned mode,
+                                const Stop& stop = {}) = 0;
+  virtual Result<bool> put_bytes(std::string_view content, const std::string& remote_path, unsigned mode,
+                                 const Stop& stop = {}) = 0;
+  virtual Status get_file(const std::string& remote_path, const std::string& local_path,
+                          const Stop& stop = {}) = 0;
   // NotFound where there is none.
-  virtual Result<RemoteFile> stat(const std::string& remote_path) = 0;
+  virtual Result<RemoteFile> stat(const std::string& remote_path, const Stop& stop = {}) = 0;
 };
+
+// exec() for a command whose output is data: Invalid when it is more than `keep_bytes`.
+Result<ExecResult> exec_for_data(Remote& remote, const std::string& shell_command,
+                                 const ExecOptions& options = {});
 
 }  // namespace radl

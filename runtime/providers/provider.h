@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/status.h"
+#include "common/stop.h"
 #include "compiler/ir/ir.h"
 
 namespace radl {
@@ -26,6 +27,9 @@ struct Context {
   std::string work_directory;  // private to this infrastructure (mode 0700), kept beside the state
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   std::function<bool()> cancelled = [] { return false; };
+  Stop stop() const { return Stop::when(cancelled).until(deadline); }
+  std::string run;       // of this run of radlc, unique; empty where nothing is changed
+  bool booting = false;  // connecting: the machine has not been reached before
   std::function<void(const std::string& line)> log = [](const std::string&) {};
   const ir::Secrets* secrets = nullptr;
   // create() and update() of a node: the attributes of what it needs (its key, its networks), by address.

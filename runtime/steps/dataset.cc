@@ -9,8 +9,8 @@
 
 #include "common/dataset_digest.h"
 #include "common/files.h"
+#include "common/lines.h"
 #include "runtime/base/process.h"
-#include "runtime/net/detached.h"
 
 namespace radl {
 
@@ -111,14 +111,12 @@ Result<std::optional<LocalDataset>> local_dataset(const DatasetSource& source, b
   if (Status same = check_unchanged(source); !same.ok()) return std::move(same).at(where);
   ProcessRequest request;
   request.argv = stage_command(*engine, source, offline);
-  request.deadline = std::chrono::hours(6);
-  request.cancelled = context.cancelled;
-  std::string held;
+  const Stop stop = context.stop().within(std::chrono::hours(6));
+  request.deadline = stop.left();
+  request.cancelled = [&stop] { return stop.asked(); };
+  Lines lines(64 * 1024);
   request.on_output = [&](std::string_view piece, bool is_stderr) {
-    if (!is_stderr) return;
-    held += piece;
-    for (size_t end; (end = held.find('\n')) != std::string::npos; held.erase(0, end + 1))
-      say(held.substr(0, end));
+    if (is_stderr) lines.add(piece, [&](std::string_view line, bool) { say(std::string(line)); });
   };
   auto ran = run_process(request);
   if (!ran) return std::move(ran).status().at(where);

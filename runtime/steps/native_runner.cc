@@ -12,6 +12,7 @@
 #include "runtime/net/node_path.h"
 #include "runtime/steps/native/resource.h"
 #include "runtime/steps/native/stage.h"
+#include "runtime/steps/node_lease.h"
 #include "runtime/steps/step_log.h"
 
 namespace radl {
@@ -22,6 +23,8 @@ using native::Item;
 using native::Kind;
 using native::Seen;
 using native::Work;
+
+constexpr std::chrono::seconds kBeforeRetry{1};
 
 // Says who we are on the node. A login without a home folder is refused: its files would be the machine's.
 constexpr const char* kLookAtLogin = R"sh(
@@ -37,7 +40,11 @@ printf 'facts\t%s\t%s\t%s\t%s\n' "$u" "$n" "$HOME" "$s"
 class NativeRun {
  public:
   NativeRun(const StepContext& context, const ir::Step& step, const NodeHandle& node, bool looking_only)
-      : context_(context), step_(step), node_(node), log_(context, step, node.address) {
+      : context_(context),
+        step_(step),
+        node_(node),
+        lease_(lease_of(context, step)),
+        log_(context, step, node.address) {
     facts_.address = node.address;
     facts_.node = &node;
     facts_.context = context.context;
@@ -71,17 +78,18 @@ class NativeRun {
 
   Result<StepOutcome> run() {
     if (Status s = prepare(); !s.ok()) return s;
+    if (Status s = take_node_lease(context_, lease_, node_.address, *remote_, log_); !s.ok()) return s;
     StepOutcome outcome;
     bool stale = true;
     for (size_t i = 0; i < items_.size();) {
-      if (context_.context->cancelled()) return Status(Code::Cancelled, "cancelled");
+      if (Status s = stop_.check(); !s.ok()) return named(i, s);
       if (stale) {
         if (Status s = look(i); !s.ok()) return s;
         stale = false;
       }
       auto work = plan(i);
       if (!work) return fail(i, work.status());
-      if (work->changes.empty()) {
+      if (work->changes.empty() || ran_before(i, *work)) {
         tell(i, "ok", 0);
         ++i;
         continue;
@@ -94,7 +102,8 @@ class NativeRun {
         batch.push_back(std::move(*next));
         ++end;
       }
-      if (auto failed = execute(i, batch)) return *failed;
+      if (auto failed = execute_as_often(i, batch)) return *failed;
+      if (batch[0].once && context_.ran) context_.ran->insert(name_of(i));
       for (auto& done : batch) {
         if (!done.counts) continue;
         for (auto& change : done.changes) {
@@ -159,13 +168,13 @@ class NativeRun {
     }
     body += fmt::format("echo 'end {}'\n", mark);
     ExecOptions options;
-    options.cancelled = context_.context->cancelled;
+    options.stop = stop_;
     options.stdin_bytes = std::move(body);
     std::string out;  // all of it: what exec() returns is its end only
     options.on_output = [&](std::string_view piece, bool is_stderr) {
       if (!is_stderr) out += piece;
     };
-    auto result = as_root_if_possible("looking", options);
+    auto result = as_root_if_possible("looking", options, false);
     if (!result) return result.status();
     result->out = std::move(out);
     if (Status s = read_look(*result, first, mark); !s.ok()) return s;
@@ -229,15 +238,40 @@ class NativeRun {
     return work;
   }
 
-  Result<ExecResult> as_root_if_possible(const char* what, const ExecOptions& options) {
+  Result<ExecResult> as_root_if_possible(const char* what, const ExecOptions& options, bool acts) {
     std::string command = "/bin/sh -s";
     bool sudo = facts_.can_sudo && !facts_.is_root;
     if (sudo) command = fmt::format("sudo -n env HOME={} /bin/sh -s", shell_quote(facts_.home));
-    auto result = remote_->exec(command, options);
-    if (!result)
-      return std::move(result).status().at(
-          fmt::format("{}: step '{}': {}", node_.address, step_.recipe, what));
-    return result;
+    auto result = remote_->exec(acts ? under_lease(lease_, command) : command, options);
+    if (result) return result;
+    Status why = std::move(result).status();
+    // What took all its time will take it again.
+    if (why.code() == Code::Timeout && stop_.check().ok()) why = invalid(why.message());
+    return std::move(why).at(fmt::format("{}: step '{}': {}", node_.address, step_.recipe, what));
+  }
+
+  std::string name_of(size_t i) const { return fmt::format("{} {}", i, items_[i].label()); }
+  bool ran_before(size_t i, const Work& work) const {
+    return work.once && context_.ran && context_.ran->count(name_of(i)) != 0;
+  }
+
+  // Again as often as the user wants it; else what may have run and cannot be looked at is not repeated, here
+  // or by whoever repeats the step.
+  std::optional<Status> execute_as_often(size_t first, std::vector<Work>& batch) {
+    for (int left = batch[0].retries;; --left) {
+      auto failed = execute(first, batch);
+      if (!failed || !stop_.check().ok()) return failed;
+      bool lost = failed->code() == Code::Lost;
+      if (left == 0 || (!lost && failed->code() != Code::Invalid)) {
+        if (!lost || !batch[0].once) return failed;
+        return invalid(failed->message() +
+                       "; it may have run, and may be running still: it is not run again by itself")
+            .with_hint("look at the node and apply again, or write `creates`, `unless` or `retries`");
+      }
+      log_.line(fmt::format("{}: is run again ({} left)", items_[first].label(), left));
+      if (!stop_.sleep(kBeforeRetry)) return failed;
+      if (Status s = take_node_lease(context_, lease_, node_.address, *remote_, log_); !s.ok()) return s;
+    }
   }
 
   // Runs the scripts of items first, first+1, ... in one round trip. Each begins with a line that says so.
@@ -253,7 +287,7 @@ class NativeRun {
         if (Status s = batch[k].before(); !s.ok()) return fail(first + k, s);
       }
       for (const auto& staged : batch[k].staged) {
-        if (Status s = native::stage(*remote_, staged); !s.ok()) return fail(first + k, s);
+        if (Status s = native::stage(*remote_, staged, stop_); !s.ok()) return fail(first + k, s);
         staged_files += " " + shell_path(staged.remote_path);
       }
       // Not `( ... ) || ...`: a shell ignores errexit in a list's first part. And what runs must not read the
@@ -269,10 +303,10 @@ class NativeRun {
       script.insert(0, fmt::format("trap {} EXIT\ntrap 'exit 143' HUP INT TERM\n",
                                    shell_quote("rm -f" + staged_files)));
     options.stdin_bytes = std::move(script);
-    options.cancelled = context_.context->cancelled;
+    options.stop = stop_;
     options.on_output = [&](std::string_view piece, bool) { log_.output(piece, mark); };
     auto begin = SteadyClock::now();
-    auto result = as_root_if_possible(items_[last].label().c_str(), options);
+    auto result = as_root_if_possible(items_[last].label().c_str(), options, true);
     double seconds = seconds_since(begin);
     log_.end_output();
     if (!result) return fail(first, result.status());
@@ -329,6 +363,8 @@ class NativeRun {
   const StepContext& context_;
   const ir::Step& step_;
   const NodeHandle& node_;
+  const Lease lease_;
+  const Stop stop_ = context_.context->stop();
   StepLog log_;
   Facts facts_;
   std::vector<Item> items_;

@@ -132,22 +132,26 @@ Result<bool> place_file(const NodeHandle& node, const Context& context, const st
   if (within_reach(node, direct)) return place_directly(context, local_path, *digest, direct, mode);
   auto remote = node.connect();
   if (!remote) return remote.status();
-  auto there = (*remote)->stat(remote_path);
+  ExecOptions options;
+  options.stop = context.stop();
+  auto there = (*remote)->stat(remote_path, options.stop);
   if (!there && there.status().code() != Code::NotFound) return there.status();
   if (there && there->sha256 == *digest && there->mode == mode) return false;
   // One for each mode: all links of a file share it.
   std::string cache = fmt::format("~/.radl/cache/{}-{:o}", *digest, mode);
   auto made = (*remote)->exec(
-      fmt::format("mkdir -p {} {}", shell_path("~/.radl/cache"), shell_path(parent_path(remote_path))));
+      fmt::format("mkdir -p {} {}", shell_path("~/.radl/cache"), shell_path(parent_path(remote_path))),
+      options);
   if (!made) return made.status();
   if (made->exit_status != 0) return ssh::command_failure(*made, remote_path);
-  auto sent = (*remote)->put_file(local_path, cache, mode);
+  auto sent = (*remote)->put_file(local_path, cache, mode, options.stop);
   if (!sent) return sent.status();
   // A name of its own first, so that the old content stays until the new is whole.
-  auto linked = (*remote)->exec(fmt::format(
-      "c={}; p={}; t=$p.radl-$$; trap 'rm -f \"$t\"' EXIT; ln -f \"$c\" \"$t\" 2>/dev/null || cp -p \"$c\" "
-      "\"$t\" || exit 1; mv -fT \"$t\" \"$p\"",
-      shell_path(cache), shell_path(remote_path)));
+  auto linked = (*remote)->exec(fmt::format("c={}; p={}; t=$p.radl-$$; trap 'rm -f \"$t\"' EXIT; ln -f "
+                                            "\"$c\" \"$t\" 2>/dev/null || cp -p \"$c\" "
+                                            "\"$t\" || exit 1; mv -fT \"$t\" \"$p\"",
+                                            shell_path(cache), shell_path(remote_path)),
+                                options);
   if (!linked) return linked.status();
   if (linked->exit_status != 0) return ssh::command_failure(*linked, remote_path);
   return *sent;

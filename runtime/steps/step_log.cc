@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace radl {
 
 StepLog::StepLog(const StepContext& context, const ir::Step& step, std::string node)
@@ -10,12 +12,15 @@ StepLog::StepLog(const StepContext& context, const ir::Step& step, std::string n
   if (context.context && context.context->secrets) redactor_ = Redactor(*context.context->secrets);
 }
 
+StepLog::~StepLog() {
+  if (file_ >= 0) ::close(file_);
+}
+
 void StepLog::write(const std::string& text) {
   if (context_.log_path.empty()) return;
-  int fd = ::open(context_.log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (fd < 0) return;  // a log that cannot be written must not fail the step
-  (void)!::write(fd, text.data(), text.size());
-  ::close(fd);
+  if (file_ < 0) file_ = ::open(context_.log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (file_ >= 0)
+    (void)!::write(file_, text.data(), text.size());  // a log that cannot be written fails no step
 }
 
 void StepLog::line(const std::string& text) {
@@ -23,25 +28,25 @@ void StepLog::line(const std::string& text) {
   write(node_ + ": " + redactor_.mask(text) + "\n");
 }
 
-void StepLog::emit_line(std::string_view line, std::string_view hidden) {
+void StepLog::emit_line(std::string_view line, bool cut, std::string_view hidden) {
   if (!hidden.empty() && line.find(hidden) != std::string_view::npos) return;
   std::string clean = redactor_.mask(line);
+  if (cut || clean.size() > kShown) {
+    clean.resize(std::min(clean.size(), kShown));
+    clean += " ... (the line is longer)";
+  }
   write(node_ + "  " + clean + "\n");
   context_.emit({step_, node_, "output", {{"line", clean}}});
 }
 
 void StepLog::output(std::string_view piece, std::string_view hidden) {
   std::lock_guard lock(mutex_);
-  held_ += piece;
-  for (size_t end; (end = held_.find('\n')) != std::string::npos; held_.erase(0, end + 1)) {
-    emit_line(std::string_view(held_).substr(0, end), hidden);
-  }
+  lines_.add(piece, [&](std::string_view line, bool cut) { emit_line(line, cut, hidden); });
 }
 
 void StepLog::end_output() {
   std::lock_guard lock(mutex_);
-  if (!held_.empty()) emit_line(held_, {});
-  held_.clear();
+  lines_.end([&](std::string_view line, bool cut) { emit_line(line, cut, {}); });
 }
 
 std::string StepLog::last_lines(std::string_view text, int count) const {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/lines.h"
 #include "runtime/base/redact.h"
 #include "runtime/steps/step_runner.h"
 
@@ -13,10 +14,13 @@ namespace radl {
 class StepLog {
  public:
   StepLog(const StepContext& context, const ir::Step& step, std::string node);
+  ~StepLog();
+  StepLog(const StepLog&) = delete;
+  StepLog& operator=(const StepLog&) = delete;
   // One line of ours.
   void line(const std::string& text);
   // A piece of a command's output; whole lines become "output" events. Lines that contain `hidden` are left
-  // out.
+  // out, and of a line longer than 64 KiB what is beyond.
   void output(std::string_view piece, std::string_view hidden = {});
   void end_output();
   std::string mask(const std::string& text) const { return redactor_.mask(text); }
@@ -26,12 +30,15 @@ class StepLog {
 
  private:
   void write(const std::string& text);
-  void emit_line(std::string_view line, std::string_view hidden);
+  void emit_line(std::string_view line, bool cut, std::string_view hidden);
 
   const StepContext& context_;
   std::string step_, node_;
   Redactor redactor_;
-  std::string held_;
+  // More than is shown of a line, so that a secret across the end of that is known as one.
+  static constexpr size_t kShown = 64 * 1024, kHeld = kShown + 4096;
+  Lines lines_{kHeld};
+  int file_ = -1;
   std::mutex mutex_;
 };
 

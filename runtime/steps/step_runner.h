@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,9 @@ struct StepContext {
   std::string log_path;                             // the step's full log on this machine
   Json previous_product;                            // of an earlier run, null if none
   std::chrono::steady_clock::time_point run_begun;  // the apply that this step is part of
+  // What ran in an earlier attempt of this run and must not be repeated: resources as native runners name
+  // them.
+  std::set<std::string>* ran = nullptr;
   bool resume = false;  // Training: go on from the last checkpoint if there is one; false: start anew
 };
 

@@ -13,10 +13,16 @@ namespace radl::test {
 class NoRemote : public Remote {
  public:
   Result<ExecResult> exec(const std::string&, const ExecOptions&) override { return ExecResult(); }
-  Result<bool> put_file(const std::string&, const std::string&, unsigned) override { return true; }
-  Result<bool> put_bytes(std::string_view, const std::string&, unsigned) override { return true; }
-  Status get_file(const std::string&, const std::string&) override { return {}; }
-  Result<RemoteFile> stat(const std::string& path) override { return Status(Code::NotFound, path); }
+  Result<bool> put_file(const std::string&, const std::string&, unsigned, const Stop&) override {
+    return true;
+  }
+  Result<bool> put_bytes(std::string_view, const std::string&, unsigned, const Stop&) override {
+    return true;
+  }
+  Status get_file(const std::string&, const std::string&, const Stop&) override { return {}; }
+  Result<RemoteFile> stat(const std::string& path, const Stop&) override {
+    return Status(Code::NotFound, path);
+  }
 };
 
 class FakeRunner : public StepRunner {

@@ -3,32 +3,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <tuple>
+#include <vector>
 
 #include "common/shell_quote.h"
+#include "runtime/net/lease.h"
+#include "runtime/net/ssh/output.h"
 #include "runtime/net/ssh/session.h"
 
 namespace radl::ssh {
 namespace {
-
-constexpr size_t kKeep = size_t{1} << 20;
-// The wrapper tells its process id in the first line of standard error, so that the command can be ended.
-constexpr std::string_view kPidMark = "radl-pid ";
-
-class TailBuffer {
- public:
-  void add(std::string_view piece) {
-    text_.append(piece);
-    if (text_.size() > 2 * kKeep) text_.erase(0, text_.size() - kKeep);
-  }
-  std::string take() {
-    if (text_.size() > kKeep) text_.erase(0, text_.size() - kKeep);
-    return std::move(text_);
-  }
-
- private:
-  std::string text_;
-};
 
 int signal_number(std::string_view name) {
   static constexpr std::array<std::pair<std::string_view, int>, 12> kSignals{{{"HUP", 1},
@@ -55,28 +39,30 @@ int signal_number(std::string_view name) {
 class Channel {
  public:
   Channel(Session& session, const ExecOptions& options)
-      : session_(session), options_(options), buffer_(1 << 16, '\0') {
-    patience_.deadline = std::chrono::steady_clock::now() + options.deadline;
-    patience_.cancelled = options.cancelled;
-  }
+      : session_(session),
+        options_(options),
+        stop_(options.stop.within(options.deadline)),
+        buffer_(1 << 16, '\0'),
+        out_(options.keep_bytes),
+        err_(options.keep_bytes) {}
   ~Channel() {
     if (!channel_) return;
-    Patience short_one{std::chrono::steady_clock::now() + std::chrono::seconds(2), {}};
-    (void)session_.drive(short_one, [&] { return libssh2_channel_free(channel_); });
+    (void)session_.drive(Stop().within(std::chrono::seconds(2)),
+                         [&] { return libssh2_channel_free(channel_); });
   }
 
   Status open() {
-    auto code = session_.drive(patience_, [&] {
+    auto code = session_.drive(stop_, [&] {
       channel_ = libssh2_channel_open_ex(session_.session_, "session", 7, 2 * 1024 * 1024, 32768, nullptr, 0);
       return channel_ ? 0 : libssh2_session_last_errno(session_.session_);
     });
     return settle(code, "cannot open a channel");
   }
 
+  // From here on it may run.
   Status start(const std::string& command) {
-    std::string wrapped =
-        "exec /bin/sh -c " + shell_quote(fmt::format("echo \"{}$$\" >&2; {}", kPidMark, command));
-    auto code = session_.drive(patience_, [&] {
+    std::string wrapped = "exec /bin/sh -c " + shell_quote(announced(command));
+    auto code = session_.drive(stop_, [&] {
       return libssh2_channel_process_startup(channel_, "exec", 4, wrapped.data(),
                                              static_cast<unsigned>(wrapped.size()));
     });
@@ -86,44 +72,47 @@ class Channel {
   Result<ExecResult> finish() {
     Status moved = pump();
     if (!moved.ok()) {
-      if (moved.code() == Code::Timeout || moved.code() == Code::Cancelled) session_.end_remote_group(pid_);
-      if (moved.code() == Code::Timeout) {
-        return Status(Code::Timeout, fmt::format("the command was not done within {} s and was ended",
-                                                 options_.deadline.count() / 1000.0));
-      }
-      return moved;
+      bool stopped = moved.code() == Code::Timeout || moved.code() == Code::Cancelled;
+      return stopped ? end(moved) : moved;
     }
-    auto closed = session_.drive(patience_, [&] { return libssh2_channel_close(channel_); });
+    auto closed = session_.drive(stop_, [&] { return libssh2_channel_close(channel_); });
     if (!closed) return closed.status();
-    ExecResult result{exit_status(), out_.take(), err_.take()};
+    err_.add(errors_.rest());
+    ExecResult result;
+    result.exit_status = exit_status();
+    std::tie(result.out, result.out_cut) = out_.take();
+    std::tie(result.err, result.err_cut) = err_.take();
     return result;
   }
 
  private:
   static constexpr int kNothing = 0;
 
-  Status settle(const Result<int>& code, std::string_view what) {
-    if (!code) return code.status();
-    return *code == 0 ? Status() : session_.failure(*code, what);
+  Status settle(const Result<Session::Outcome>& outcome, std::string_view what) {
+    if (!outcome) return outcome.status();
+    return outcome->ok() ? Status() : session_.failure(*outcome, what);
   }
 
-  // Passes on a piece of output, taking the wrapper's line off standard error.
+  // Called with the lock.
+  Status failed(ssize_t code, std::string_view what) {
+    return session_.failure(session_.outcome_of(static_cast<int>(code)), what);
+  }
+
+  Status end(const Status& why) {
+    session_.end_remote_tree(errors_.pid(), errors_.start());
+    if (why.code() != Code::Timeout) return why;
+    bool own =
+        options_.deadline < std::chrono::hours(24 * 365) && stop_.deadline() < options_.stop.deadline();
+    return {Code::Timeout, own ? fmt::format("the command was not done within {:g} s and was ended",
+                                             static_cast<double>(options_.deadline.count()) / 1000.0)
+                               : "the time allowed is over and the command was ended"};
+  }
+
   void give(std::string_view piece, bool is_stderr) {
-    if (is_stderr && !pid_seen_) {
-      first_line_.append(piece);
-      size_t end = first_line_.find('\n');
-      if (end == std::string::npos) return;
-      pid_seen_ = true;
-      std::string held = std::move(first_line_);
-      if (held.starts_with(kPidMark)) {
-        pid_ = held.substr(kPidMark.size(), end - kPidMark.size());
-        held.erase(0, end + 1);
-      }
-      if (!held.empty()) give(held, true);
-      return;
-    }
-    (is_stderr ? err_ : out_).add(piece);
-    if (options_.on_output) pieces_.emplace_back(piece, is_stderr);
+    std::string own = is_stderr ? errors_.take(piece) : std::string(piece);
+    if (own.empty()) return;
+    (is_stderr ? err_ : out_).add(own);
+    if (options_.on_output) pieces_.emplace_back(std::move(own), is_stderr);
   }
 
   // Callbacks run without the session's lock.
@@ -140,7 +129,7 @@ class Channel {
       if (n != LIBSSH2_ERROR_EAGAIN ||
           !(libssh2_session_block_directions(session_.session_) & LIBSSH2_SESSION_BLOCK_OUTBOUND))
         return n;
-      if (!session_.wait_outbound().ok() || !patience_.check().ok()) return n;
+      if (!session_.wait_outbound().ok() || !stop_.check().ok()) return n;
     }
   }
 
@@ -151,7 +140,7 @@ class Channel {
                                        buffer_.size());
       });
       if (n == LIBSSH2_ERROR_EAGAIN || n == 0) return {};
-      if (n < 0) return session_.failure(static_cast<int>(n), "reading the command's output");
+      if (n < 0) return failed(n, "reading the command's output");
       give({buffer_.data(), static_cast<size_t>(n)}, is_stderr);
       moved = true;
     }
@@ -168,7 +157,7 @@ class Channel {
       if (n == LIBSSH2_ERROR_CHANNEL_CLOSED || n == LIBSSH2_ERROR_CHANNEL_EOF_SENT)
         written_ = input.size();  // it does not want more
       else if (n < 0 && n != LIBSSH2_ERROR_EAGAIN)
-        return session_.failure(static_cast<int>(n), "writing the command's input");
+        return failed(n, "writing the command's input");
       else if (n > 0)
         written_ += static_cast<size_t>(n), moved = true;
     }
@@ -197,7 +186,7 @@ class Channel {
         lock.lock();
       }
       if (over) return {};
-      if (Status s = patience_.check(); !s.ok()) return s;
+      if (Status s = stop_.check(); !s.ok()) return s;
       if (!moved) {
         if (Status s = session_.wait_inbound(lock, std::chrono::milliseconds(100)); !s.ok()) return s;
       }
@@ -219,12 +208,13 @@ class Channel {
 
   Session& session_;
   const ExecOptions& options_;
-  Patience patience_;
+  Stop stop_;
   LIBSSH2_CHANNEL* channel_ = nullptr;
-  std::string buffer_, first_line_, pid_;
-  bool pid_seen_ = false, eof_sent_ = false;
+  std::string buffer_;
+  bool eof_sent_ = false;
   size_t written_ = 0;
-  TailBuffer out_, err_;
+  Framing errors_;
+  Tail out_, err_;
   std::vector<std::pair<std::string, bool>> pieces_;
 };
 
@@ -233,21 +223,18 @@ Result<ExecResult> Session::exec(const std::string& command, const ExecOptions& 
   {
     // libssh2 1.10 takes the first answer to a request that arrives, of whichever channel: one at a time.
     std::lock_guard turn(open_turn_);
-    if (Status s = channel.open(); !s.ok()) return s;
+    if (Status s = channel.open(); !s.ok())
+      return s.code() == Code::Lost ? Status(Code::Retry, s.message()) : s;
     if (Status s = channel.start(command); !s.ok()) return s;
   }
   return channel.finish();
 }
 
-void Session::end_remote_group(const std::string& pid) {
-  if (pid.empty() || pid.find_first_not_of("0123456789") != std::string::npos || lost_) return;
-  ExecOptions quick;
-  quick.deadline = std::chrono::seconds(5);
-  (void)exec(fmt::format("kill -TERM -{0} 2>/dev/null; for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 -{0} "
-                         "2>/dev/null || exit 0; sleep 0.1; done; "
-                         "kill -KILL -{0}",
-                         pid),
-             quick);
+void Session::end_remote_tree(const std::string& pid, const std::string& start) {
+  if (pid.empty() || lost_) return;
+  ExecOptions patient;
+  patient.deadline = std::chrono::seconds(20);
+  (void)exec(end_process_tree(pid, start), patient);
 }
 
 }  // namespace radl::ssh

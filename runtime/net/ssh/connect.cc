@@ -15,12 +15,17 @@
 #include "common/digest.h"
 #include "common/files.h"
 #include "runtime/net/ssh/keys.h"
+#include "runtime/net/ssh/negotiation.h"
 #include "runtime/net/ssh/session.h"
 
 namespace radl::ssh {
 namespace {
 
 constexpr std::chrono::seconds kConnectTime{10};
+constexpr const char* kCiphers = "aes128-ctr,aes256-ctr";
+constexpr const char* kMacs = "hmac-sha2-256,hmac-sha2-512";
+constexpr const char* kOtherMachine =
+    "somebody else answers at this address, or the machine was made anew; nothing was sent to it";
 
 struct Addresses {
   addrinfo* list = nullptr;
@@ -41,12 +46,12 @@ void tune(int fd) {
 }
 
 // 0, or what errno would say.
-int connect_to(int fd, const addrinfo& address, const Patience& patience, Status& stopped) {
+int connect_to(int fd, const addrinfo& address, const Stop& stop, Status& stopped) {
   if (connect(fd, address.ai_addr, address.ai_addrlen) == 0) return 0;
   if (errno != EINPROGRESS) return errno;
-  auto until = std::min(patience.deadline, std::chrono::steady_clock::now() + kConnectTime);
+  auto until = std::min(stop.deadline(), std::chrono::steady_clock::now() + kConnectTime);
   while (std::chrono::steady_clock::now() < until) {
-    stopped = patience.check();
+    stopped = stop.check();
     if (!stopped.ok()) return ECANCELED;
     pollfd wait{fd, POLLOUT, 0};
     if (poll(&wait, 1, 50) <= 0) continue;
@@ -68,7 +73,7 @@ std::string joined(const char* methods) { return methods && *methods ? methods :
 
 }  // namespace
 
-Status Session::connect_socket(const Patience& patience) {
+Status Session::connect_socket(const Stop& stop) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   Addresses found;
@@ -79,7 +84,7 @@ Status Session::connect_socket(const Patience& patience) {
     int fd = socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) return errno_status(errno, "socket");
     Status stopped;
-    error = connect_to(fd, *one, patience, stopped);
+    error = connect_to(fd, *one, stop, stopped);
     if (error == 0) {
       tune(fd);
       socket_ = fd;
@@ -91,41 +96,45 @@ Status Session::connect_socket(const Patience& patience) {
   return {Code::Retry, fmt::format("the port does not answer: {}", std::strerror(error))};
 }
 
-Status Session::handshake(const Patience& patience) {
-  session_ = libssh2_session_init();
+Status Session::handshake(const Stop& stop) {
+  session_ = libssh2_session_init_ex(nullptr, nullptr, nullptr, this);
   if (!session_) return {Code::Quota, "no memory for an SSH session"};
   libssh2_session_set_blocking(session_, 0);
   libssh2_session_callback_set(session_, LIBSSH2_CALLBACK_SEND, reinterpret_cast<void*>(&quiet_send));
+  libssh2_session_callback_set(session_, LIBSSH2_CALLBACK_RECV, reinterpret_cast<void*>(&Session::receive));
   // The server proves itself with the kind of key that we know of it, and no other.
   std::string type = key_type(target_.host_key);
   if (type.empty()) return invalid("the node's host key is not known: there is nothing to compare with");
   if (libssh2_session_method_pref(session_, LIBSSH2_METHOD_HOSTKEY, type.c_str()) != 0) {
     return {Code::Unsupported, fmt::format("host keys of type {} need the system's OpenSSH client", type)};
   }
-  libssh2_session_method_pref(session_, LIBSSH2_METHOD_CRYPT_CS, "aes128-ctr,aes256-ctr");
-  libssh2_session_method_pref(session_, LIBSSH2_METHOD_CRYPT_SC, "aes128-ctr,aes256-ctr");
-  libssh2_session_method_pref(session_, LIBSSH2_METHOD_MAC_CS, "hmac-sha2-256,hmac-sha2-512");
-  libssh2_session_method_pref(session_, LIBSSH2_METHOD_MAC_SC, "hmac-sha2-256,hmac-sha2-512");
-  Patience limited = patience;
-  limited.deadline = std::min(patience.deadline, std::chrono::steady_clock::now() + 2 * kConnectTime);
-  auto code = drive(limited, [&] { return libssh2_session_handshake(session_, socket_); });
-  if (!code) {
-    if (code.status().code() == Code::Timeout && patience.check().ok()) {
+  libssh2_session_method_pref(session_, LIBSSH2_METHOD_CRYPT_CS, kCiphers);
+  libssh2_session_method_pref(session_, LIBSSH2_METHOD_CRYPT_SC, kCiphers);
+  libssh2_session_method_pref(session_, LIBSSH2_METHOD_MAC_CS, kMacs);
+  libssh2_session_method_pref(session_, LIBSSH2_METHOD_MAC_SC, kMacs);
+  auto outcome =
+      drive(stop.within(2 * kConnectTime), [&] { return libssh2_session_handshake(session_, socket_); });
+  greeting_ = false;
+  if (!outcome) {
+    Code code = outcome.status().code();
+    if (code == Code::Timeout && stop.check().ok())
       return {Code::Retry, "the port answers, but not with SSH"};
+    return code == Code::Lost ? Status(Code::Retry, outcome.status().message()) : outcome.status();
+  }
+  return outcome->ok() ? Status() : handshake_failure(*outcome, type);
+}
+
+// libssh2 has one code for all that the two sides cannot agree on; the server's offer tells what it is.
+Status Session::handshake_failure(const Outcome& outcome, const std::string& host_key_type) {
+  if (outcome.code == LIBSSH2_ERROR_KEX_FAILURE || outcome.code == LIBSSH2_ERROR_METHOD_NONE ||
+      outcome.code == LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE) {
+    if (auto offer = parse_offer(first_bytes_)) {
+      Disagreement why = disagreement(*offer, session_, host_key_type, kCiphers, kMacs);
+      if (why.host_key) return Status(Code::Auth, "HOST KEY MISMATCH: " + why.text).with_hint(kOtherMachine);
+      if (!why.text.empty()) return {Code::Unsupported, why.text};
     }
-    return code.status();
   }
-  if (*code == 0) return {};
-  if (*code == LIBSSH2_ERROR_KEX_FAILURE || *code == LIBSSH2_ERROR_METHOD_NONE ||
-      *code == LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE) {
-    // The server has no key of the pinned type: it is not the machine that we know.
-    return {
-        Code::Auth,
-        fmt::format("no common method with the server; it may hold no {} host key, which is the one pinned",
-                    type)};
-  }
-  Status why = failure(*code, "SSH handshake");
-  return {Code::Retry, why.message()};
+  return {Code::Retry, failure(outcome, "SSH handshake").message()};
 }
 
 Status Session::check_host_key() {
@@ -139,16 +148,15 @@ Status Session::check_host_key() {
   return Status(Code::Auth,
                 fmt::format("HOST KEY MISMATCH: the server shows {} {}, pinned is {} {}", blob_type(shown),
                             fingerprint(shown), blob_type(*pinned), fingerprint(*pinned)))
-      .with_hint(
-          "somebody else answers at this address, or the machine was made anew; nothing was sent to it");
+      .with_hint(kOtherMachine);
 }
 
-Status Session::authenticate(const Patience& patience) {
+Status Session::authenticate(const Stop& stop) {
   Status refused;
   std::string tried;
-  auto attempt = [&](bool wanted, const char* name, Status (Session::*method)(const Patience&)) {
+  auto attempt = [&](bool wanted, const char* name, Status (Session::*method)(const Stop&)) {
     if (!wanted || libssh2_userauth_authenticated(session_)) return true;
-    Status done = (this->*method)(patience);
+    Status done = (this->*method)(stop);
     if (done.ok()) return true;
     tried += fmt::format("{}{}", tried.empty() ? "" : "; ", done.message());
     refused = std::move(done);
@@ -164,30 +172,30 @@ Status Session::authenticate(const Patience& patience) {
       .with_hint("the host key was right: it is the machine, but it does not accept these credentials");
 }
 
-Status Session::try_key(const Patience& patience) {
+Status Session::try_key(const Stop& stop) {
   auto key = read_file(target_.key_file, 1 << 16);
   if (!key) return {Code::Auth, fmt::format("cannot read the key file: {}", key.status().message())};
   auto line = public_line_of(*key);
   std::string who =
       line ? fmt::format("{} {}", key_type(*line), fingerprint(*key_blob(*line))) : target_.key_file;
-  auto code = drive(patience, [&] {
+  auto code = drive(stop, [&] {
     return libssh2_userauth_publickey_frommemory(session_, target_.user.data(), target_.user.size(), nullptr,
                                                  0, key->data(), key->size(), nullptr);
   });
   std::fill(key->begin(), key->end(), '\0');
   if (!code) return code.status();
-  if (*code == 0) return {};
-  if (*code == LIBSSH2_ERROR_AUTHENTICATION_FAILED || *code == LIBSSH2_ERROR_PUBLICKEY_UNVERIFIED) {
+  if (code->ok()) return {};
+  if (code->code == LIBSSH2_ERROR_AUTHENTICATION_FAILED || code->code == LIBSSH2_ERROR_PUBLICKEY_UNVERIFIED) {
     return {Code::Auth, fmt::format("the key {} is not accepted for user '{}'", who, target_.user)};
   }
-  if (*code == LIBSSH2_ERROR_FILE)
+  if (code->code == LIBSSH2_ERROR_FILE)
     return {Code::Auth,
             fmt::format("the key file {} cannot be used (encrypted or damaged)", target_.key_file)};
   Status why = failure(*code, "public key login");
   return why.code() == Code::Lost ? Status(Code::Retry, why.message()) : why;
 }
 
-Status Session::try_agent(const Patience& patience) {
+Status Session::try_agent(const Stop& stop) {
   std::unique_ptr<LIBSSH2_AGENT, decltype(&libssh2_agent_free)> agent(libssh2_agent_init(session_),
                                                                       &libssh2_agent_free);
   if (!agent || libssh2_agent_connect(agent.get()) != 0)
@@ -197,11 +205,11 @@ Status Session::try_agent(const Patience& patience) {
     libssh2_agent_publickey *identity = nullptr, *before = nullptr;
     while (libssh2_agent_get_identity(agent.get(), &identity, before) == 0) {
       before = identity;
-      auto code = drive(patience,
-                        [&] { return libssh2_agent_userauth(agent.get(), target_.user.c_str(), identity); });
+      auto code =
+          drive(stop, [&] { return libssh2_agent_userauth(agent.get(), target_.user.c_str(), identity); });
       if (!code)
         refused = code.status();
-      else if (*code == 0)
+      else if (code->ok())
         refused = {};
       else
         refused = {Code::Auth, fmt::format("no key of the agent is accepted for user '{}'", target_.user)};
@@ -212,17 +220,17 @@ Status Session::try_agent(const Patience& patience) {
   return refused;
 }
 
-Status Session::try_password(const Patience& patience) {
-  auto code = drive(patience, [&] {
+Status Session::try_password(const Stop& stop) {
+  auto code = drive(stop, [&] {
     return libssh2_userauth_password_ex(session_, target_.user.data(),
                                         static_cast<unsigned>(target_.user.size()), target_.password.data(),
                                         static_cast<unsigned>(target_.password.size()), nullptr);
   });
   if (!code) return code.status();
-  if (*code == 0) return {};
-  if (*code == LIBSSH2_ERROR_AUTHENTICATION_FAILED) {
+  if (code->ok()) return {};
+  if (code->code == LIBSSH2_ERROR_AUTHENTICATION_FAILED) {
     char* methods = nullptr;
-    (void)drive(patience, [&] {
+    (void)drive(stop, [&] {
       methods =
           libssh2_userauth_list(session_, target_.user.data(), static_cast<unsigned>(target_.user.size()));
       return methods ? 0 : libssh2_session_last_errno(session_);

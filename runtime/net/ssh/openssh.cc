@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <tuple>
 
 #include "common/digest.h"
 #include "common/files.h"
@@ -13,15 +15,17 @@
 #include "common/shell_quote.h"
 #include "runtime/base/local_digest.h"
 #include "runtime/base/process.h"
-#include "runtime/net/detached.h"
+#include "runtime/net/lease.h"
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/keys.h"
+#include "runtime/net/ssh/output.h"
 #include "runtime/net/ssh/remote.h"
 
 namespace radl::ssh {
 namespace {
 
 constexpr std::chrono::seconds kConnect{30};
+constexpr std::chrono::hours kTransfer{6};
 
 // ssh's own failures end with 255 and a line on standard error; a command may end with 255 too, without one.
 Status client_failure(const std::string& err, const std::string& who) {
@@ -48,23 +52,25 @@ class OpensshRemote : public Remote {
  public:
   explicit OpensshRemote(Target target) : target_(std::move(target)) {}
   ~OpensshRemote() override {
-    if (!directory_.empty()) {
-      (void)run_process({.argv = command({"-O", "exit"}, ""), .deadline = std::chrono::seconds(5)});
-      std::error_code ignored;
-      std::filesystem::remove_all(directory_, ignored);
-    }
+    master_.reset();
+    std::error_code ignored;
+    if (!directory_.empty()) std::filesystem::remove_all(directory_, ignored);
   }
 
   Result<ExecResult> exec(const std::string& shell_command, const ExecOptions& options) override;
-  Result<bool> put_file(const std::string& local_path, const std::string& remote_path,
-                        unsigned mode) override;
-  Result<bool> put_bytes(std::string_view content, const std::string& remote_path, unsigned mode) override;
-  Status get_file(const std::string& remote_path, const std::string& local_path) override;
-  Result<RemoteFile> stat(const std::string& remote_path) override;
+  Result<bool> put_file(const std::string& local_path, const std::string& remote_path, unsigned mode,
+                        const Stop& stop) override;
+  Result<bool> put_bytes(std::string_view content, const std::string& remote_path, unsigned mode,
+                         const Stop& stop) override;
+  Status get_file(const std::string& remote_path, const std::string& local_path, const Stop& stop) override;
+  Result<RemoteFile> stat(const std::string& remote_path, const Stop& stop) override;
 
  private:
   // Makes the private folder with known_hosts, and the master connection, unless they are there.
-  Status prepare(const ExecOptions& options);
+  Status prepare(const Stop& stop);
+  Status make_folder();
+  Status connect(const Stop& stop);
+  Status lost(const std::string& said);
   std::vector<std::string> command(const std::vector<std::string>& options,
                                    const std::string& remote_command) const;
   std::string through_jump() const;
@@ -75,6 +81,7 @@ class OpensshRemote : public Remote {
   Target target_;
   std::mutex mutex_;
   std::string directory_;
+  std::unique_ptr<KeptProcess> master_;
 };
 
 // What ProxyJump would run, if it handed down our key and known hosts too.
@@ -127,8 +134,8 @@ std::vector<std::string> OpensshRemote::command(const std::vector<std::string>& 
   add("StrictHostKeyChecking=yes");
   add("ControlPath=" + directory_ + "/m");
   add("ConnectTimeout=10");
-  add("ServerAliveInterval=15");
-  add("ServerAliveCountMax=2");
+  add(fmt::format("ServerAliveInterval={}", std::max<long>(1, target_.answer_within.count() / 3)));
+  add("ServerAliveCountMax=3");
   if (!target_.host_key.empty()) {
     add("UserKnownHostsFile=\"" + directory_ + "/known_hosts\"");
     add("GlobalKnownHostsFile=/dev/null");
@@ -152,89 +159,124 @@ std::vector<std::string> OpensshRemote::command(const std::vector<std::string>& 
   return argv;
 }
 
-Status OpensshRemote::prepare(const ExecOptions& options) {
+Status OpensshRemote::make_folder() {
+  if (!directory_.empty()) return {};
+  // A socket's path has room for about 100 bytes, so the folder is a short one of its own.
+  std::string base = target_.control_directory.size() > 0 && target_.control_directory.size() < 60
+                         ? target_.control_directory
+                         : "/tmp";
+  std::string name = fmt::format("{}/radl-{}", base, to_hex(random_bytes(8)));
+  if (mkdir(name.c_str(), 0700) != 0) return errno_status(errno, name);
+  directory_ = name;
+  if (target_.host_key.empty()) return {};
+  std::string line = fmt::format("{} {}\n", known_hosts_name(), target_.host_key);
+  return write_file_atomic(directory_ + "/known_hosts", line, 0600);
+}
+
+Status OpensshRemote::prepare(const Stop& stop) {
   std::lock_guard lock(mutex_);
-  if (directory_.empty()) {
-    // A socket's path has room for about 100 bytes, so the folder is a short one of its own.
-    std::string base = target_.control_directory.size() > 0 && target_.control_directory.size() < 60
-                           ? target_.control_directory
-                           : "/tmp";
-    std::string name = fmt::format("{}/radl-{}", base, to_hex(random_bytes(8)));
-    if (mkdir(name.c_str(), 0700) != 0) return errno_status(errno, name);
-    directory_ = name;
-    if (!target_.host_key.empty()) {
-      std::string line = fmt::format("{} {}\n", known_hosts_name(), target_.host_key);
-      if (Status s = write_file_atomic(directory_ + "/known_hosts", line, 0600); !s.ok()) return s;
-    }
-  }
-  auto there = run_process({.argv = command({"-O", "check"}, ""), .deadline = std::chrono::seconds(5)});
-  if (there && there->exit_status == 0) return {};
-  // -f: goes to the background once logged in. Its output goes to a file, as it would keep our pipes open.
-  std::string log = directory_ + "/log";
-  auto argv = command({"-M", "-N", "-f", "-E", log, "-o", "ControlPersist=yes"}, "");
-  std::string line = "exec";
-  for (const auto& word : argv) line += " " + shell_quote(word);
+  if (Status s = make_folder(); !s.ok()) return s;
+  if (master_ && master_->runs()) return {};
+  return connect(stop);
+}
+
+// The master ends with us, even when we are killed. It takes a while to log in: its socket is there then.
+Status OpensshRemote::connect(const Stop& stop) {
+  const std::string log = directory_ + "/log", socket = directory_ + "/m";
   ::unlink(log.c_str());
-  auto made = run_process({.argv = {"sh", "-c", line + " </dev/null >/dev/null 2>&1"},
-                           .deadline = kConnect,
-                           .cancelled = options.cancelled});
+  ::unlink(socket.c_str());
+  auto made = KeptProcess::start(command({"-M", "-N", "-E", log, "-o", "ControlPersist=no"}, ""));
   if (!made) return made.status();
-  if (made->exit_status == 0) return {};
-  auto text = read_file(log, 1 << 20);
-  std::string err = text ? *text : "";
-  Status why = client_failure(err, target_.name());
-  if (!why.ok()) return why;
-  while (err.ends_with('\n')) err.pop_back();
-  return {Code::Retry, fmt::format("{}: ssh: {}", target_.name(), err.substr(err.rfind('\n') + 1))};
+  Stop limited = stop.within(kConnect);
+  std::chrono::milliseconds pause{2};
+  while (::access(socket.c_str(), F_OK) != 0) {
+    if (!(*made)->runs()) {
+      auto text = read_file(log, 1 << 20);
+      std::string err = text ? *text : "";
+      Status why = client_failure(err, target_.name());
+      if (!why.ok()) return why;
+      while (err.ends_with('\n')) err.pop_back();
+      return {Code::Retry, fmt::format("{}: ssh: {}", target_.name(), err.substr(err.rfind('\n') + 1))};
+    }
+    if (!limited.sleep(pause)) {
+      Status why = stop.check();
+      return why.ok() ? Status(Code::Retry,
+                               fmt::format("{}: no login within {} s", target_.name(), kConnect.count()))
+                      : why;
+    }
+    pause = std::min(pause * 2, std::chrono::milliseconds(50));
+  }
+  master_ = std::move(*made);
+  return {};
+}
+
+Status OpensshRemote::lost(const std::string& said) {
+  auto log = read_file(directory_ + "/log", 1 << 20);
+  for (const std::string& text : {log ? *log : "", said}) {
+    if (text.find("not responding") == std::string::npos) continue;
+    return {Code::Lost, fmt::format("{} has not answered for {} s: the server hangs, or the network is cut",
+                                    target_.name(), target_.answer_within.count())};
+  }
+  return {Code::Lost, fmt::format("the connection to {} was lost", target_.name())};
 }
 
 Result<ExecResult> OpensshRemote::exec(const std::string& shell_command, const ExecOptions& options) {
-  if (Status s = prepare(options); !s.ok()) return s;
-  std::string mark = "radl-end-" + to_hex(random_bytes(8));
+  Stop stop = options.stop.within(options.deadline);
+  if (Status s = prepare(stop); !s.ok()) {
+    bool own = s.code() == Code::Timeout && options.stop.check().ok();
+    return own ? Status(Code::Retry, s.message()) : s;
+  }
   // The command's own status comes in a last line, so that ssh's 255 is never taken for it.
-  std::string wrapped = fmt::format("/bin/sh -c {}; echo \"{}$?\" >&2", shell_quote(shell_command), mark);
-  std::string held;
-  bool whole = false;
+  Framing errors("radl-end-" + to_hex(random_bytes(8)) + " ");
+  std::string wrapped = announced(
+      fmt::format("/bin/sh -c {}; echo \"{}$?\" >&2", shell_quote(shell_command), errors.end_mark()));
+  Tail out(options.keep_bytes), err(options.keep_bytes);
   ProcessRequest request{.argv = command({"-T"}, "exec /bin/sh -c " + shell_quote(wrapped)),
                          .stdin_bytes = options.stdin_bytes,
-                         .deadline = options.deadline,
-                         .cancelled = options.cancelled};
-  if (options.on_output) {
-    request.on_output = [&](std::string_view piece, bool is_stderr) {
-      if (!is_stderr) return options.on_output(piece, false);
-      held.append(piece);
-      size_t keep = std::min(held.size(), mark.size() + 8);  // the mark may arrive in pieces
-      if (held.find(mark) != std::string::npos) whole = true;
-      if (whole || held.size() == keep) return;
-      options.on_output(std::string_view(held).substr(0, held.size() - keep), true);
-      held.erase(0, held.size() - keep);
-    };
-  }
+                         .deadline = stop.left(),
+                         .cancelled = [&stop] { return stop.asked(); }};
+  request.on_output = [&](std::string_view piece, bool is_stderr) {
+    std::string own = is_stderr ? errors.take(piece) : std::string(piece);
+    if (own.empty()) return;
+    (is_stderr ? err : out).add(own);
+    if (options.on_output) options.on_output(own, is_stderr);
+  };
+  request.keep_bytes = 64 * 1024;
   auto ran = run_process(request);
-  if (!ran) return ran.status();
-  size_t at = ran->err.rfind(mark);
-  if (at == std::string::npos) {
-    Status why = client_failure(ran->err, target_.name());
-    if (!why.ok() && ran->out.empty()) return why;
-    return Status(Code::Lost, fmt::format("the connection to {} was lost", target_.name()));
+  if (!ran) {
+    bool stopped = ran.status().code() == Code::Timeout || ran.status().code() == Code::Cancelled;
+    if (stopped && !errors.pid().empty()) {
+      ExecOptions patient;
+      patient.deadline = std::chrono::seconds(20);
+      (void)exec(end_process_tree(errors.pid(), errors.start()), patient);
+    }
+    if (ran.status().code() == Code::Timeout)
+      return Status(Code::Timeout, "the command was not done in time and was ended");
+    return ran.status();
   }
-  ExecResult result{std::atoi(ran->err.c_str() + at + mark.size()), std::move(ran->out),
-                    ran->err.substr(0, at)};
-  size_t held_mark = held.find(mark);
-  if (options.on_output && held_mark != std::string::npos && held_mark > 0)
-    options.on_output(std::string_view(held).substr(0, held_mark), true);
+  if (!errors.ended()) {
+    Status why = client_failure(ran->err, target_.name());
+    return errors.pid().empty() && !why.ok() ? why : lost(ran->err);
+  }
+  ExecResult result;
+  result.exit_status = std::atoi(errors.after_end().c_str());
+  std::tie(result.out, result.out_cut) = out.take();
+  std::tie(result.err, result.err_cut) = err.take();
   return result;
 }
 
-Result<RemoteFile> OpensshRemote::stat(const std::string& remote_path) {
-  auto result = exec(stat_command(remote_path), {});
+Result<RemoteFile> OpensshRemote::stat(const std::string& remote_path, const Stop& stop) {
+  ExecOptions options;
+  options.stop = stop;
+  auto result = exec_for_data(*this, stat_command(remote_path), options);
   if (!result) return result.status();
   return parse_stat(remote_path, *result);
 }
 
-Result<bool> OpensshRemote::put_bytes(std::string_view content, const std::string& remote_path,
-                                      unsigned mode) {
+Result<bool> OpensshRemote::put_bytes(std::string_view content, const std::string& remote_path, unsigned mode,
+                                      const Stop& stop) {
   ExecOptions options;
+  options.stop = stop;
   options.stdin_bytes = content;
   auto done = exec(store_command(remote_path, sha256_hex(content), mode), options);
   if (!done) return done.status();
@@ -243,16 +285,19 @@ Result<bool> OpensshRemote::put_bytes(std::string_view content, const std::strin
 }
 
 Result<bool> OpensshRemote::put_file(const std::string& local_path, const std::string& remote_path,
-                                     unsigned mode) {
+                                     unsigned mode, const Stop& stop) {
+  ExecOptions plain;
+  plain.stop = stop;
+  plain.deadline = kTransfer;  // a digest of a large file takes its time
   auto digest = local_digest(local_path);
   if (!digest) return digest.status();
-  auto there = stat(remote_path);
+  auto there = stat(remote_path, stop);
   if (!there && there.status().code() != Code::NotFound) return there.status();
   if (there && there->sha256 == *digest && there->mode == mode) return false;
   auto source = FileSource::open(local_path);
   if (!source) return source.status();
   std::string part = part_path(remote_path, *digest);
-  auto size = exec(fmt::format("stat -c %s {} 2>/dev/null || echo 0", shell_path(part)), {});
+  auto size = exec(fmt::format("stat -c %s {} 2>/dev/null || echo 0", shell_path(part)), plain);
   if (!size) return size.status();
   unsigned long long offset = std::strtoull(size->out.c_str(), nullptr, 10);
   if (offset > (*source)->size()) offset = 0;
@@ -262,7 +307,7 @@ Result<bool> OpensshRemote::put_file(const std::string& local_path, const std::s
     auto n = (*source)->read_at(offset, piece.data(), piece.size());
     if (!n) return n.status();
     if (*n == 0 && !fresh) break;
-    ExecOptions options;
+    ExecOptions options = plain;
     options.stdin_bytes.assign(piece.data(), *n);
     auto sent = exec(fmt::format("umask 077; cat {} {}", fresh ? ">" : ">>", shell_path(part)), options);
     if (!sent) return sent.status();
@@ -270,18 +315,19 @@ Result<bool> OpensshRemote::put_file(const std::string& local_path, const std::s
     offset += *n;
     fresh = false;
   }
-  auto done = exec(commit_command(part, remote_path, *digest, mode), {});
+  auto done = exec(commit_command(part, remote_path, *digest, mode), plain);
   if (!done) return done.status();
   if (done->exit_status == 0) return true;
-  (void)exec("rm -f " + shell_path(part), {});
+  (void)exec("rm -f " + shell_path(part), plain);
   if (done->exit_status == 3)
     return Status(Code::Retry,
                   remote_path + ": the node has other bytes than were sent; the part is removed");
   return command_failure(*done, remote_path);
 }
 
-Status OpensshRemote::get_file(const std::string& remote_path, const std::string& local_path) {
-  auto there = stat(remote_path);
+Status OpensshRemote::get_file(const std::string& remote_path, const std::string& local_path,
+                               const Stop& stop) {
+  auto there = stat(remote_path, stop);
   if (!there) return there.status();
   if (there->kind != "file" && there->kind != "link")
     return invalid(remote_path + ": is no file on the node");
@@ -293,7 +339,8 @@ Status OpensshRemote::get_file(const std::string& remote_path, const std::string
   NewFile local;
   if (Status s = local.create(local_path); !s.ok()) return s;
   auto done = run_process({.argv = {"sh", "-c", line + " > " + shell_quote(local.content_path())},
-                           .deadline = std::chrono::hours(6)});
+                           .deadline = stop.within(kTransfer).left(),
+                           .cancelled = [&stop] { return stop.asked(); }});
   if (!done) return done.status();
   if (done->exit_status != 0) return command_failure({done->exit_status, done->out, done->err}, remote_path);
   auto digest = sha256_file(local.content_path());

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "common/digest.h"
 #include "runtime/base/local_digest.h"
@@ -17,11 +16,10 @@ namespace {
 
 constexpr std::chrono::seconds kConnect{30};
 constexpr std::chrono::hours kTransfer{6};
+constexpr std::chrono::milliseconds kLongestPause{1000}, kAfterRefusal{2000};
 constexpr size_t kSmall = 256 * 1024;  // smaller content goes through standard input: one round trip
 
-Patience until(std::chrono::milliseconds time, std::function<bool()> cancelled = {}) {
-  return {std::chrono::steady_clock::now() + time, std::move(cancelled)};
-}
+constexpr const char* kRefused = "LOGIN REFUSED";
 
 class MemorySource : public ByteSource {
  public:
@@ -40,36 +38,58 @@ class MemorySource : public ByteSource {
 
 }  // namespace
 
-Result<std::shared_ptr<Session>> SshRemote::session(const Patience& patience) {
+Result<std::shared_ptr<Session>> SshRemote::session(const Stop& stop) {
   std::lock_guard lock(mutex_);
+  if (other_) return std::shared_ptr<Session>();
   if (session_ && !session_->lost()) return session_;
   session_.reset();
-  auto made = Session::open(target_, patience);
-  if (!made) return made.status();
-  session_ = *made;
-  return made;
+  auto made = Session::open(target_, stop.within(kConnect));
+  if (made.ok()) {
+    session_ = *made;
+    return made;
+  }
+  Status why = std::move(made).status();
+  // No time for the connection is no word on the command.
+  if (why.code() == Code::Timeout && stop.check().ok()) return Status(Code::Retry, why.message());
+  if (why.code() != Code::Unsupported) return why;
+  if (target_.key_file.empty() && !target_.use_agent) {
+    return Status(Code::Unsupported, why.message())
+        .with_hint("the system's OpenSSH client could serve it, with a key instead of a password");
+  }
+  if (log_) log_(fmt::format("using the system's OpenSSH client: {}", why.message()));
+  other_ = make_openssh_remote(target_);
+  return std::shared_ptr<Session>();
+}
+
+Remote* SshRemote::other() {
+  std::lock_guard lock(mutex_);
+  return other_.get();
 }
 
 Result<ExecResult> SshRemote::exec(const std::string& shell_command, const ExecOptions& options) {
-  auto now =
-      session(until(std::min<std::chrono::milliseconds>(options.deadline, kConnect), options.cancelled));
+  auto now = session(options.stop.within(options.deadline));
   if (!now) return now.status();
-  return (*now)->exec(shell_command, options);
+  return *now ? (*now)->exec(shell_command, options) : other()->exec(shell_command, options);
 }
 
-Result<RemoteFile> SshRemote::stat(const std::string& remote_path) {
-  auto result = exec(stat_command(remote_path), {});
+Result<RemoteFile> SshRemote::stat(const std::string& remote_path, const Stop& stop) {
+  ExecOptions options;
+  options.stop = stop;
+  auto result = exec_for_data(*this, stat_command(remote_path), options);
   if (!result) return result.status();
   return parse_stat(remote_path, *result);
 }
 
 Result<bool> SshRemote::put(ByteSource& source, const std::string& sha256, const std::string& remote_path,
-                            unsigned mode) {
-  auto there = stat(remote_path);
+                            unsigned mode, const Stop& stop) {
+  ExecOptions options;
+  options.deadline = kTransfer;  // a digest of a large file takes its time
+  options.stop = stop;
+  auto there = stat(remote_path, stop);
   if (!there && there.status().code() != Code::NotFound) return there.status();
   if (there && there->kind == "file" && there->sha256 == sha256) {
     if (there->mode == mode) return false;
-    auto changed = exec(mode_command(remote_path, mode), {});
+    auto changed = exec(mode_command(remote_path, mode), options);
     if (!changed) return changed.status();
     if (changed->exit_status != 0) return command_failure(*changed, remote_path);
     return false;
@@ -79,15 +99,16 @@ Result<bool> SshRemote::put(ByteSource& source, const std::string& sha256, const
   Status last;
   bool resume = true;
   for (int attempt = 0; attempt < 4; ++attempt) {
-    auto now = session(until(kConnect));
+    auto now = session(stop);
     if (!now) return now.status();
-    auto sent = sftp_write(**now, source, sftp_path(part), resume, until(kTransfer));
+    if (!*now) return Status(Code::Retry, target_.name() + ": another client has to be used from now on");
+    auto sent = sftp_write(**now, source, sftp_path(part), resume, stop.within(kTransfer));
     if (!sent) {
       last = sent.status();
       if (last.code() != Code::Lost) return last;
       continue;  // a new connection goes on where the lost one stopped
     }
-    auto done = (*now)->exec(commit_command(part, remote_path, sha256, mode), {});
+    auto done = (*now)->exec(commit_command(part, remote_path, sha256, mode), options);
     if (!done) {
       last = done.status();
       if (last.code() != Code::Lost) return last;
@@ -101,22 +122,30 @@ Result<bool> SshRemote::put(ByteSource& source, const std::string& sha256, const
   return last;
 }
 
-Result<bool> SshRemote::put_file(const std::string& local_path, const std::string& remote_path,
-                                 unsigned mode) {
+Result<bool> SshRemote::put_file(const std::string& local_path, const std::string& remote_path, unsigned mode,
+                                 const Stop& stop) {
+  auto now = session(stop);
+  if (!now) return now.status();
+  if (!*now) return other()->put_file(local_path, remote_path, mode, stop);
   auto digest = local_digest(local_path);
   if (!digest) return digest.status();
   auto source = FileSource::open(local_path);
   if (!source) return source.status();
-  return put(**source, *digest, remote_path, mode);
+  return put(**source, *digest, remote_path, mode, stop);
 }
 
-Result<bool> SshRemote::put_bytes(std::string_view content, const std::string& remote_path, unsigned mode) {
+Result<bool> SshRemote::put_bytes(std::string_view content, const std::string& remote_path, unsigned mode,
+                                  const Stop& stop) {
+  auto now = session(stop);
+  if (!now) return now.status();
+  if (!*now) return other()->put_bytes(content, remote_path, mode, stop);
   std::string digest = sha256_hex(content);
   if (content.size() > kSmall) {
     MemorySource source(content);
-    return put(source, digest, remote_path, mode);
+    return put(source, digest, remote_path, mode, stop);
   }
   ExecOptions options;
+  options.stop = stop;
   options.stdin_bytes = content;
   auto done = exec(store_command(remote_path, digest, mode), options);
   if (!done) return done.status();
@@ -124,17 +153,18 @@ Result<bool> SshRemote::put_bytes(std::string_view content, const std::string& r
   return !done->out.starts_with("same");
 }
 
-Status SshRemote::get_file(const std::string& remote_path, const std::string& local_path) {
+Status SshRemote::get_file(const std::string& remote_path, const std::string& local_path, const Stop& stop) {
   for (int attempt = 0;; ++attempt) {
-    auto there = stat(remote_path);
+    auto now = session(stop);
+    if (!now) return now.status();
+    if (!*now) return other()->get_file(remote_path, local_path, stop);
+    auto there = stat(remote_path, stop);
     if (!there && there.status().code() == Code::Lost && attempt < 2) continue;
     if (!there) return there.status();
     if (there->kind != "file" && there->kind != "link")
       return invalid(remote_path + ": is no file on the node");
     if (auto own = local_digest(local_path); own && *own == there->sha256) return {};
-    auto now = session(until(kConnect));
-    if (!now) return now.status();
-    Status done = sftp_read(**now, sftp_path(remote_path), local_path, there->sha256, until(kTransfer));
+    Status done = sftp_read(**now, sftp_path(remote_path), local_path, there->sha256, stop.within(kTransfer));
     bool again = done.code() == Code::Lost || done.code() == Code::Corrupt;
     if (!again || attempt == 2) return done;
   }
@@ -165,18 +195,22 @@ Result<Target> target_of(const nlohmann::json& attributes) {
 std::unique_ptr<Remote> make_remote(const Target& target,
                                     const std::function<void(const std::string&)>& log) {
   std::string why = why_openssh(target);
-  if (why.empty()) return std::make_unique<SshRemote>(target);
+  if (why.empty()) return std::make_unique<SshRemote>(target, log);
   if (log) log(fmt::format("{}: using the system's OpenSSH client: {}", target.name(), why));
   return make_openssh_remote(target);
 }
 
-Status wait_until_reachable(Remote& remote, const Patience& patience,
-                            const std::function<void(const std::string&)>& log) {
+bool is_refused_login(const Status& status) {
+  return status.code() == Code::Auth && status.message().find(kRefused) != std::string::npos;
+}
+
+Status wait_until_reachable(Remote& remote, const Stop& stop,
+                            const std::function<void(const std::string&)>& log, Refusal refusal) {
   std::chrono::milliseconds pause{10};
   std::string told;
   for (;;) {
     ExecOptions options;
-    options.cancelled = patience.cancelled;
+    options.stop = stop;
     options.deadline = std::chrono::seconds(20);
     auto result = remote.exec(":", options);
     if (result && result->exit_status == 0) return {};
@@ -184,16 +218,21 @@ Status wait_until_reachable(Remote& remote, const Patience& patience,
       return {Code::Invalid,
               fmt::format("the login works, but the node cannot run a command: {}", result->err)};
     Status why = result.status();
-    if (why.code() != Code::Retry && why.code() != Code::Lost && why.code() != Code::Timeout) return why;
+    bool refused = refusal == Refusal::MayPass && is_refused_login(why);
+    bool passing = why.code() == Code::Retry || why.code() == Code::Lost || why.code() == Code::Timeout;
+    if (!passing && !refused) return why;
     if (log && why.message() != told) log(why.message());
     told = why.message();
-    if (Status s = patience.check(); !s.ok()) {
-      return s.code() == Code::Cancelled
-                 ? s
-                 : Status(Code::Timeout, fmt::format("no login within the time allowed; last: {}", told));
+    // Servers that count refused logins lock out who asks too often.
+    if (refused) pause = std::max(pause, kAfterRefusal);
+    if (stop.sleep(pause)) {
+      pause = std::min(pause * 2, refused ? 2 * kAfterRefusal : kLongestPause);
+      continue;
     }
-    std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, std::chrono::milliseconds(1000));
+    Status over = stop.check();
+    if (over.code() == Code::Cancelled) return over;
+    if (refused) return why;
+    return {Code::Timeout, fmt::format("no login within the time allowed; last: {}", told)};
   }
 }
 

@@ -1,7 +1,8 @@
 // The Remote over libssh2, and what it shares with the one over the system's OpenSSH client.
 #pragma once
 
-#include <map>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -12,23 +13,28 @@ namespace radl::ssh {
 
 class SshRemote : public Remote {
  public:
-  explicit SshRemote(Target target) : target_(std::move(target)) {}
+  SshRemote(Target target, std::function<void(const std::string&)> log)
+      : target_(std::move(target)), log_(std::move(log)) {}
   Result<ExecResult> exec(const std::string& shell_command, const ExecOptions& options) override;
-  Result<bool> put_file(const std::string& local_path, const std::string& remote_path,
-                        unsigned mode) override;
-  Result<bool> put_bytes(std::string_view content, const std::string& remote_path, unsigned mode) override;
-  Status get_file(const std::string& remote_path, const std::string& local_path) override;
-  Result<RemoteFile> stat(const std::string& remote_path) override;
+  Result<bool> put_file(const std::string& local_path, const std::string& remote_path, unsigned mode,
+                        const Stop& stop) override;
+  Result<bool> put_bytes(std::string_view content, const std::string& remote_path, unsigned mode,
+                         const Stop& stop) override;
+  Status get_file(const std::string& remote_path, const std::string& local_path, const Stop& stop) override;
+  Result<RemoteFile> stat(const std::string& remote_path, const Stop& stop) override;
 
  private:
-  // The present session, or a new one.
-  Result<std::shared_ptr<Session>> session(const Patience& patience);
+  // The present session, or a new one; nullptr when the system's client serves this target: see `other`.
+  Result<std::shared_ptr<Session>> session(const Stop& stop);
+  Remote* other();
   Result<bool> put(ByteSource& source, const std::string& sha256, const std::string& remote_path,
-                   unsigned mode);
+                   unsigned mode, const Stop& stop);
 
   Target target_;
+  std::function<void(const std::string&)> log_;
   std::mutex mutex_;
   std::shared_ptr<Session> session_;
+  std::unique_ptr<Remote> other_;  // once libssh2 and the server could not agree
 };
 
 // Shell texts that both transports run on the node.

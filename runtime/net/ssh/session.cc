@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -15,6 +16,8 @@ namespace radl::ssh {
 namespace {
 
 constexpr std::chrono::milliseconds kSlice{100};  // how long a cancellation may go unnoticed
+constexpr std::chrono::seconds kPause{5};         // between waits: more than that is a pause
+constexpr size_t kGreeting = 64 * 1024;
 
 // libssh2 counts its users itself, but the first call must be alone.
 void initialise_once() {
@@ -30,17 +33,17 @@ bool means_lost(int code) {
 
 }  // namespace
 
-Result<std::shared_ptr<Session>> Session::open(const Target& target, const Patience& patience) {
+Result<std::shared_ptr<Session>> Session::open(const Target& target, const Stop& stop) {
   initialise_once();
   std::shared_ptr<Session> session(new Session(target));
   session->wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (session->wake_ < 0) return errno_status(errno, "eventfd");
-  Status done = session->connect_socket(patience);
-  if (done.ok()) done = session->handshake(patience);
+  Status done = session->connect_socket(stop);
+  if (done.ok()) done = session->handshake(stop);
   if (done.ok()) done = session->check_host_key();
-  if (done.ok()) done = session->authenticate(patience);
+  if (done.ok()) done = session->authenticate(stop);
   if (!done.ok()) return std::move(done).at(target.name());
-  libssh2_keepalive_config(session->session_, 1, 10);
+  libssh2_keepalive_config(session->session_, 1, static_cast<unsigned>(session->ask_every().count()));
   return session;
 }
 
@@ -59,17 +62,34 @@ Session::~Session() {
   if (wake_ >= 0) close(wake_);
 }
 
-Status Session::failure(int code, std::string_view what) {
+// libssh2's recv, noting when the server was heard last.
+ssize_t Session::receive(int socket, void* bytes, size_t size, int flags, void** session) {
+  auto& self = *static_cast<Session*>(*session);
+  ssize_t n = recv(socket, bytes, size, flags);
+  if (n < 0) return -errno;
+  self.heard_ = std::chrono::steady_clock::now();
+  if (self.greeting_ && self.first_bytes_.size() < kGreeting)
+    self.first_bytes_.append(static_cast<const char*>(bytes), static_cast<size_t>(n));
+  return n;
+}
+
+Session::Outcome Session::outcome_of(int code) {
+  Outcome outcome{code, ""};
+  if (code >= 0) return outcome;
   char* text = nullptr;
   int length = 0;
   libssh2_session_last_error(session_, &text, &length, 0);
-  std::string detail(text ? text : "", text ? static_cast<size_t>(length) : 0);
-  if (means_lost(code) || libssh2_session_last_errno(session_) == LIBSSH2_ERROR_SOCKET_DISCONNECT) {
+  outcome.detail.assign(text ? text : "", text ? static_cast<size_t>(length) : 0);
+  if (means_lost(code) || libssh2_session_last_errno(session_) == LIBSSH2_ERROR_SOCKET_DISCONNECT)
     lost_ = true;
-    return {Code::Lost, fmt::format("{}: the connection to {} was lost", what, target_.name())};
-  }
+  return outcome;
+}
+
+Status Session::failure(const Outcome& outcome, std::string_view what) const {
+  if (lost_) return {Code::Lost, fmt::format("{}: the connection to {} was lost", what, target_.name())};
   return {Code::Retry,
-          fmt::format("{}: {}", what, detail.empty() ? fmt::format("SSH error {}", code) : detail)};
+          fmt::format("{}: {}", what,
+                      outcome.detail.empty() ? fmt::format("SSH error {}", outcome.code) : outcome.detail)};
 }
 
 void Session::progress() {
@@ -80,18 +100,38 @@ void Session::progress() {
   news_.notify_all();
 }
 
+std::chrono::seconds Session::ask_every() const {
+  return std::max(std::chrono::seconds(1), target_.answer_within / 3);
+}
+
 void Session::keep_alive() {
   auto now = std::chrono::steady_clock::now();
-  if (now < next_keepalive_) return;
-  int seconds = 10;
+  if (now < next_keepalive_ || now - heard_ < ask_every()) return;
+  int seconds = 0;
   if (libssh2_keepalive_send(session_, &seconds) == LIBSSH2_ERROR_SOCKET_SEND) lost_ = true;
   next_keepalive_ = now + std::chrono::seconds(std::max(seconds, 1));
+}
+
+Status Session::give_up(const std::string& why) {
+  if (!lost_) lost_why_ = why;
+  lost_ = true;
+  news_.notify_all();
+  return {Code::Lost,
+          lost_why_.empty() ? fmt::format("the connection to {} was lost", target_.name()) : lost_why_};
+}
+
+// Called after a wait in which nothing came. Keep-alives are answered by every server that works.
+bool Session::is_silent() {
+  auto now = std::chrono::steady_clock::now();
+  if (now - listened_ > kPause) listening_since_ = now;  // this process slept, or nobody waited
+  listened_ = now;
+  return now - std::max(heard_, listening_since_) > target_.answer_within;
 }
 
 // Called with the lock; another thread may use the session meanwhile. Returns after news, or after a while.
 Status Session::wait_inbound(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds at_most) {
   keep_alive();
-  if (lost_) return {Code::Lost, fmt::format("the connection to {} was lost", target_.name())};
+  if (lost_) return give_up("");
   if (polling_) {
     news_.wait_for(lock, at_most);
     return {};
@@ -107,30 +147,44 @@ Status Session::wait_inbound(std::unique_lock<std::mutex>& lock, std::chrono::mi
   if (fds[1].revents) (void)!read(wake_, &count, sizeof count);
   news_.notify_all();
   if (ready < 0 && error != EINTR) return errno_status(error, "poll");
+  if (ready == 0 && is_silent()) {
+    return give_up(fmt::format("{} has not answered for {} s: the server hangs, or the network is cut",
+                               target_.name(), target_.answer_within.count()));
+  }
   return {};
 }
 
 // Called with the lock and keeps it: the packet under way belongs to this thread's call.
 Status Session::wait_outbound() {
   pollfd fd{socket_, POLLOUT, 0};
-  if (poll(&fd, 1, static_cast<int>(kSlice.count())) < 0 && errno != EINTR)
-    return errno_status(errno, "poll");
+  int ready = poll(&fd, 1, static_cast<int>(kSlice.count()));
+  if (ready < 0 && errno != EINTR) return errno_status(errno, "poll");
+  auto now = std::chrono::steady_clock::now();
+  if (ready > 0) {
+    blocked_since_ = TimePoint::max();
+  } else {
+    blocked_since_ = std::min(blocked_since_, now);
+    if (now - blocked_since_ > target_.answer_within) {
+      return give_up(fmt::format("{} has taken no bytes for {} s: the server hangs, or the network is cut",
+                                 target_.name(), target_.answer_within.count()));
+    }
+  }
   return {};
 }
 
-Result<int> Session::drive(const Patience& patience, const std::function<int()>& call) {
+Result<Session::Outcome> Session::drive(const Stop& stop, const std::function<int()>& call) {
   std::unique_lock lock(mutex_);
   for (;;) {
     int code = call();
     if (code != LIBSSH2_ERROR_EAGAIN) {
-      if (means_lost(code)) lost_ = true;
+      Outcome outcome = outcome_of(code);
       progress();
-      return code;
+      return outcome;
     }
     bool sending = (libssh2_session_block_directions(session_) & LIBSSH2_SESSION_BLOCK_OUTBOUND) != 0;
     // A packet that is half out must be finished even when there is no time left, or the session is of no
     // use.
-    if (Status s = patience.check(); !s.ok()) {
+    if (Status s = stop.check(); !s.ok()) {
       if (sending) lost_ = true;
       return s;
     }

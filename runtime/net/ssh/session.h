@@ -22,42 +22,52 @@ namespace radl::ssh {
 class Session {
  public:
   // Connects, checks the host key, authenticates. Errors: see make_remote.
-  static Result<std::shared_ptr<Session>> open(const Target& target, const Patience& patience);
+  static Result<std::shared_ptr<Session>> open(const Target& target, const Stop& stop);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // The command runs under /bin/sh whatever the login shell. Its process group is ended on deadline or
-  // cancellation.
+  // The command runs under /bin/sh whatever the login shell.
   Result<ExecResult> exec(const std::string& command, const ExecOptions& options);
 
   bool lost() const { return lost_; }
 
   // --- for sftp.cc ---
+  // What a libssh2 call gave, and the session's word on it, taken before any other call could change it.
+  struct Outcome {
+    int code = 0;
+    std::string detail;
+    bool ok() const { return code >= 0; }
+  };
   // Calls until it gives something else than LIBSSH2_ERROR_EAGAIN.
-  Result<int> drive(const Patience& patience, const std::function<int()>& call);
-  // What the last failed libssh2 call meant. Only for the thread that made it, at once.
-  Status failure(int code, std::string_view what);
+  Result<Outcome> drive(const Stop& stop, const std::function<int()>& call);
+  Status failure(const Outcome& outcome, std::string_view what) const;
   LIBSSH2_SESSION* raw() { return session_; }
   // SFTP keeps state in the session while a request is under way: one transfer at a time.
   std::mutex& sftp_turn() { return sftp_turn_; }
-  Result<LIBSSH2_SFTP*> sftp(const Patience& patience);
+  Result<LIBSSH2_SFTP*> sftp(const Stop& stop);
 
  private:
   friend class Channel;
   explicit Session(Target target) : target_(std::move(target)) {}
-  Status connect_socket(const Patience& patience);
-  Status handshake(const Patience& patience);
+  static ssize_t receive(int socket, void* bytes, size_t size, int flags, void** session);
+  Status connect_socket(const Stop& stop);
+  Status handshake(const Stop& stop);
+  Status handshake_failure(const Outcome& outcome, const std::string& host_key_type);
   Status check_host_key();
-  Status authenticate(const Patience& patience);
-  Status try_key(const Patience& patience);
-  Status try_agent(const Patience& patience);
-  Status try_password(const Patience& patience);
+  Status authenticate(const Stop& stop);
+  Status try_key(const Stop& stop);
+  Status try_agent(const Stop& stop);
+  Status try_password(const Stop& stop);
+  Outcome outcome_of(int code);  // with the lock
   Status wait_inbound(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds at_most);
   Status wait_outbound();
+  Status give_up(const std::string& why);  // with the lock
+  bool is_silent();                        // with the lock
+  std::chrono::seconds ask_every() const;
   void keep_alive();
   void progress();
-  void end_remote_group(const std::string& pid);
+  void end_remote_tree(const std::string& pid, const std::string& start);
 
   Target target_;
   int socket_ = -1;
@@ -69,7 +79,14 @@ class Session {
   std::mutex sftp_turn_;
   std::condition_variable news_;
   bool polling_ = false;
-  std::chrono::steady_clock::time_point next_keepalive_{};
+  std::string first_bytes_;  // of the handshake, for what it fails of
+  bool greeting_ = true;     // they are kept
+  using TimePoint = std::chrono::steady_clock::time_point;
+  TimePoint next_keepalive_{}, heard_{};
+  // Since when somebody waits for the server without a pause; a time in which nobody did is no silence.
+  TimePoint listening_since_{}, listened_{};
+  TimePoint blocked_since_ = TimePoint::max();  // a packet cannot be sent
+  std::string lost_why_;
   std::atomic<bool> lost_{false};
 };
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/status.h"
+#include "common/stop.h"
 #include "runtime/net/remote.h"
 
 namespace radl::ssh {
@@ -24,6 +25,8 @@ struct Target {
   std::string ssh_config;         // an ssh_config file to honour: also through the system's client
   std::string known_hosts_file;   // of the jump host, and in place of host_key; empty: the user's own
   std::string control_directory;  // private folder for the system client's master sockets
+  // A server that is silent for this long, although it was asked for a sign of life, is given up (Lost).
+  std::chrono::seconds answer_within{45};
 
   std::string name() const { return user + "@" + host + ":" + std::to_string(port); }
 };
@@ -32,32 +35,29 @@ struct Target {
 // password, jump, ssh_config, known_hosts_file). Invalid names what is missing.
 Result<Target> target_of(const nlohmann::json& attributes);
 
-// When to give up.
-struct Patience {
-  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-  std::function<bool()> cancelled;
-
-  // Timeout or Cancelled, or ok while there is time.
-  Status check() const {
-    if (cancelled && cancelled()) return {Code::Cancelled, "cancelled"};
-    if (std::chrono::steady_clock::now() >= deadline) return {Code::Timeout, "deadline passed"};
-    return {};
-  }
-};
-
 // Why libssh2 cannot serve this target and the system's OpenSSH client must; empty when it can.
 std::string why_openssh(const Target& target);
 
 // A machine behind SSH; connects on first use, keeps one session for all threads, and connects again after a
-// lost one. `log` is told in one line when the system's OpenSSH client is used, and why. Errors: Auth for a
-// host key that is not the pinned one, or credentials that are refused; Retry for a port that does not
-// answer; Lost when the connection went away while a command ran.
+// lost one. `log` is told in one line when the system's OpenSSH client is used, and why: at once, or when the
+// server turns out to take only what libssh2 does not have. Errors: Auth for a host key that is not the
+// pinned one, or credentials that are refused; Retry for a port that does not answer; Lost when the
+// connection went away, or the server stopped answering, while a command ran.
 std::unique_ptr<Remote> make_remote(const Target& target,
                                     const std::function<void(const std::string&)>& log = {});
 
-// Tries until a login works. Goes on while the port does not answer; a host key mismatch or refused
-// credentials end it at once.
-Status wait_until_reachable(Remote& remote, const Patience& patience,
-                            const std::function<void(const std::string&)>& log = {});
+// True for credentials that a server refused which had shown the right host key.
+bool is_refused_login(const Status& status);
+
+enum class Refusal {
+  Final,
+  MayPass,  // the machine is still booting: sshd answers before the key is installed
+};
+
+// Tries until a login works. Goes on while the port does not answer; a host key mismatch ends it at once,
+// refused credentials too unless they may pass.
+Status wait_until_reachable(Remote& remote, const Stop& stop,
+                            const std::function<void(const std::string&)>& log = {},
+                            Refusal refusal = Refusal::Final);
 
 }  // namespace radl::ssh

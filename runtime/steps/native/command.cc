@@ -54,6 +54,8 @@ class CommandKind : public Kind {
     work.changes.push_back(
         change(item, "run", nullptr, item.has("creates") ? "creates " + item.text("creates") : "done"));
     work.deadline = std::chrono::milliseconds(static_cast<long long>(item.number("timeout", 600) * 1000));
+    work.once = !observable;
+    work.retries = static_cast<int>(item.number("retries", 0));
     work.script =
         surroundings(item) + fmt::format("/bin/sh -c {} </dev/null\n", shell_quote(item.resource->name));
     if (item.has("creates")) {

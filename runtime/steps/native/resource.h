@@ -50,6 +50,8 @@ struct Work {
   std::function<Status()> before;  // done on this machine before the script runs
   std::chrono::milliseconds deadline{std::chrono::minutes(10)};
   bool counts = true;  // false: it only waits, nothing is changed by it
+  bool once = false;   // nothing can tell whether it has been done: it is not repeated unasked
+  int retries = 0;     // how often the user wants it to be tried again
 };
 
 struct Item {

@@ -42,31 +42,35 @@ class NamelessFile {
   int fd_ = -1;
 };
 
-Status stage_archive(Remote& remote, const Staged& staged) {
+Status stage_archive(Remote& remote, const Staged& staged, const Stop& stop) {
   NamelessFile archive;
   if (Status s = archive.make(); !s.ok()) return s;
   auto packed = run_process({.argv = {"tar", "-C", staged.local_path, "--null", "--no-recursion", "--owner=0",
                                       "--group=0", "-T", "-", "-cf", archive.path()},
                              .stdin_bytes = staged.content,
-                             .deadline = std::chrono::hours(1)});
+                             .deadline = stop.within(std::chrono::hours(1)).left(),
+                             .cancelled = [&stop] { return stop.asked(); }});
   if (!packed) return packed.status();
   if (packed->exit_status != 0)
     return {Code::Invalid, fmt::format("{}: tar: {}", staged.local_path, packed->err)};
-  return remote.put_file(archive.path(), staged.remote_path, 0600).status();
+  return remote.put_file(archive.path(), staged.remote_path, 0600, stop).status();
 }
 
 }  // namespace
 
-Status stage(Remote& remote, const Staged& staged) {
+Status stage(Remote& remote, const Staged& staged, const Stop& stop) {
+  ExecOptions options;
+  options.stop = stop;
   std::string folder = shell_path(parent_path(staged.remote_path));
-  auto made = remote.exec(fmt::format("umask 077; mkdir -p {0} && chmod 0700 {0}", folder));
+  auto made = remote.exec(fmt::format("umask 077; mkdir -p {0} && chmod 0700 {0}", folder), options);
   if (!made) return made.status();
   if (made->exit_status != 0) return ssh::command_failure(*made, staged.remote_path);
-  if (staged.local_path.empty()) return remote.put_bytes(staged.content, staged.remote_path, 0600).status();
+  if (staged.local_path.empty())
+    return remote.put_bytes(staged.content, staged.remote_path, 0600, stop).status();
   std::error_code error;
   if (!std::filesystem::is_directory(staged.local_path, error))
-    return remote.put_file(staged.local_path, staged.remote_path, 0600).status();
-  return stage_archive(remote, staged);
+    return remote.put_file(staged.local_path, staged.remote_path, 0600, stop).status();
+  return stage_archive(remote, staged, stop);
 }
 
 }  // namespace radl::native

@@ -6,6 +6,6 @@
 namespace radl::native {
 
 // A file, given content, or (a folder with a list of names) an archive of these.
-Status stage(Remote& remote, const Staged& staged);
+Status stage(Remote& remote, const Staged& staged, const Stop& stop);
 
 }  // namespace radl::native

@@ -82,10 +82,12 @@ bool is_system_library(const std::string& path) {
          path.starts_with("/usr/lib64/");
 }
 
-Status check_architecture(Remote& remote) {
+Status check_architecture(Remote& remote, const Stop& stop) {
+  ExecOptions options;
+  options.stop = stop;
   utsname here{};
   uname(&here);
-  auto there = remote.exec("uname -sm");
+  auto there = exec_for_data(remote, "uname -sm", options);
   if (!there) return there.status();
   std::string wanted = fmt::format("{} {}\n", here.sysname, here.machine);
   if (there->out == wanted) return {};
@@ -105,7 +107,7 @@ Result<Engine> place_engine(const NodeHandle& node, const Context& context) {
   if (!local) {
     auto remote = node.connect();
     if (!remote) return remote.status();
-    if (Status s = check_architecture(**remote); !s.ok()) return s;
+    if (Status s = check_architecture(**remote, context.stop()); !s.ok()) return s;
   }
   auto place = [&](const std::string& from, const std::string& to, unsigned mode) -> Status {
     auto placed = place_file(node, context, from, engine.folder + "/" + to, mode);

@@ -11,6 +11,7 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/lines.h"
 #include "common/shell_quote.h"
 #include "runtime/base/local_digest.h"
 #include "runtime/net/node_path.h"
@@ -23,7 +24,8 @@ Result<ExecResult> Member::exec(const std::string& command) {
   if (!remote) return std::move(remote).status().at(address());
   ExecOptions options;
   options.deadline = std::chrono::minutes(2);
-  auto result = (*remote)->exec(command, options);
+  options.stop = Stop().until(context_.deadline);  // a training that is cancelled has still to be stopped
+  auto result = exec_for_data(**remote, command, options);
   if (!result) return std::move(result).status().at(address());
   return result;
 }
@@ -136,15 +138,17 @@ Result<bool> Member::lacks_data(const std::string& directory) {
 Status Member::write_job(const Task& task, const Json& job, const std::string& key) {
   auto remote = node_.connect();
   if (!remote) return remote.status();
-  auto secret = (*remote)->put_bytes(key, folder() + "/job.key", 0600);
+  auto secret = (*remote)->put_bytes(key, folder() + "/job.key", 0600, context_.stop());
   if (!secret) return secret.status();
-  return (*remote)->put_bytes(job.dump(1) + "\n", folder() + "/job-" + task.file() + ".json", 0600).status();
+  return (*remote)
+      ->put_bytes(job.dump(1) + "\n", folder() + "/job-" + task.file() + ".json", 0600, context_.stop())
+      .status();
 }
 
 Status Member::write_run(const std::string& run) {
   auto remote = node_.connect();
   if (!remote) return remote.status();
-  return (*remote)->put_bytes(run, folder() + "/run.json", 0600).status();
+  return (*remote)->put_bytes(run, folder() + "/run.json", 0600, context_.stop()).status();
 }
 
 Status Member::start(const Engine& engine, const std::vector<Task>& tasks) {
@@ -221,6 +225,8 @@ kill $t 2>/dev/null)sh",
 
 }  // namespace
 
+constexpr size_t kLongestLine = size_t{1} << 20;  // of progress; a longer one is none of ours
+
 Status Member::follow(const std::vector<Task>& tasks, const Follower& follower) {
   std::map<std::string, size_t> seen;  // lines of each task so far, over all connections
   std::map<std::string, bool> ended;
@@ -231,7 +237,7 @@ Status Member::follow(const std::vector<Task>& tasks, const Follower& follower) 
   };
   while (!follower.stop() && !all_ended()) {
     std::map<std::string, size_t> now;
-    std::string held;
+    Lines lines(kLongestLine);
     auto take = [&](const std::string& line) {
       if (line.empty()) return;
       if (line.starts_with("@ended ")) {
@@ -253,13 +259,13 @@ Status Member::follow(const std::vector<Task>& tasks, const Follower& follower) 
     };
     ExecOptions options;
     options.deadline = std::chrono::hours(24 * 30);
-    options.cancelled = [&] { return follower.stop() || !again.empty(); };
+    options.stop = Stop::when([&] { return follower.stop() || !again.empty(); });
     options.on_output = [&](std::string_view piece, bool is_stderr) {
       if (is_stderr) return;
       unreachable_since = std::chrono::steady_clock::time_point::max();
-      held += piece;
-      for (size_t end; (end = held.find('\n')) != std::string::npos; held.erase(0, end + 1))
-        take(held.substr(0, end));
+      lines.add(piece, [&](std::string_view line, bool cut) {
+        if (!cut) take(std::string(line));
+      });
     };
     auto remote = node_.connect();
     auto result = remote ? (*remote)->exec(follow_command(folder(), tasks, ended), options)
@@ -333,7 +339,7 @@ Result<size_t> Member::fetch(const std::string& below, const std::string& local_
 Status Member::fetch_file(const std::string& below, const std::string& local_path) {
   auto remote = node_.connect();
   if (!remote) return remote.status();
-  return (*remote)->get_file(folder() + "/" + below, local_path);
+  return (*remote)->get_file(folder() + "/" + below, local_path, context_.stop());
 }
 
 }  // namespace radl::training

@@ -129,6 +129,19 @@ TEST_F(AnsibleTest, CheckModeShowsAndChangesNothing) {
   EXPECT_FALSE(std::filesystem::exists(home("said")));
 }
 
+TEST_F(AnsibleTest, ACancelledRecipeLeavesNothingGoingOnTheNode) {
+  const std::string token = "radl-" + to_hex(random_bytes(8));
+  auto step = recipe("slow", "- tasks:\n  - shell: \"touch ~/begun; sleep 600; : " + token + "\"\n");
+  nodes->context.cancelled = [&] { return std::filesystem::exists(home("begun")); };
+  auto outcome = run(step);
+  EXPECT_EQ(outcome.status().code(), Code::Cancelled) << outcome.status().text();
+  nodes->context.cancelled = [] { return false; };
+  auto left = (*handles[1].connect())->exec("pgrep -af '[r]adl-" + token.substr(5) + "'");
+  ASSERT_TRUE(left.ok()) << left.status().text();
+  EXPECT_EQ(left->out, "");
+  EXPECT_TRUE(contains(*read_file(context.log_path), "which was still going on"));
+}
+
 TEST_F(AnsibleTest, VaultRecipesAreDecryptedAndSecretsStayOut) {
   std::string plain =
       "- tasks:\n  - name: use secret s3cretvalue\n    copy: { dest: ~/opened, content: s3cretvalue }\n";

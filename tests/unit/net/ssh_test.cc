@@ -127,9 +127,8 @@ TEST_F(SshTest, DeadlineEndsTheCommandOnTheNode) {
 TEST_F(SshTest, CancelEndsTheCommand) {
   ExecOptions options;
   auto begin = std::chrono::steady_clock::now();
-  options.cancelled = [&] {
-    return std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(200);
-  };
+  options.stop =
+      Stop::when([&] { return std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(200); });
   auto result = remote->exec("sleep 600", options);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.status().code(), Code::Cancelled);
@@ -140,9 +139,8 @@ TEST_F(SshTest, WrongHostKeyIsRefusedBeforeAnythingIsSent) {
   auto other = ssh::make_ed25519("other");
   target.host_key = other->public_line;
   for (auto& wrong : {ssh::make_remote(target), ssh::make_openssh_remote(target)}) {
-    ssh::Patience patience{std::chrono::steady_clock::now() + std::chrono::seconds(20), {}};
     auto begin = std::chrono::steady_clock::now();
-    Status status = ssh::wait_until_reachable(*wrong, patience);
+    Status status = ssh::wait_until_reachable(*wrong, Stop().within(std::chrono::seconds(20)));
     EXPECT_EQ(status.code(), Code::Auth);
     EXPECT_TRUE(contains(status.message(), "HOST KEY MISMATCH"));
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10))
@@ -154,8 +152,7 @@ TEST_F(SshTest, RefusedKeyIsAnErrorOfItsOwn) {
   target.key_file = nodes.folder.path("other_key");
   ASSERT_TRUE(ssh::ensure_key_file(target.key_file, "other").ok());
   for (auto& wrong : {ssh::make_remote(target), ssh::make_openssh_remote(target)}) {
-    ssh::Patience patience{std::chrono::steady_clock::now() + std::chrono::seconds(20), {}};
-    Status status = ssh::wait_until_reachable(*wrong, patience);
+    Status status = ssh::wait_until_reachable(*wrong, Stop().within(std::chrono::seconds(20)));
     EXPECT_EQ(status.code(), Code::Auth);
     EXPECT_TRUE(contains(status.message(), "LOGIN REFUSED"));
   }
@@ -170,8 +167,8 @@ TEST_F(SshTest, UnreachablePortIsTriedUntilTheDeadline) {
     EXPECT_TRUE(contains(once.status().message(), "does not answer"));
   }
   auto wrong = ssh::make_remote(target);
-  ssh::Patience patience{std::chrono::steady_clock::now() + std::chrono::milliseconds(300), {}};
-  EXPECT_EQ(ssh::wait_until_reachable(*wrong, patience).code(), Code::Timeout);
+  EXPECT_EQ(ssh::wait_until_reachable(*wrong, Stop().within(std::chrono::milliseconds(300))).code(),
+            Code::Timeout);
 }
 
 TEST_F(SshTest, ServerKilledInTheMiddleOfACommand) {

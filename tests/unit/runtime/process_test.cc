@@ -1,11 +1,16 @@
 // Programs are started with exactly the arguments given, and never outlive their deadline.
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <fstream>
 
+#include "common/files.h"
 #include "runtime/base/process.h"
 #include "runtime/base/world.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/wait_until.h"
 
 namespace radl {
@@ -44,6 +49,8 @@ TEST(Process, FeedsALargeInputThroughAndKeepsTheEndOfALargeOutput) {
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->out.size(), 1000u);
   EXPECT_EQ(result->out.substr(997), "end");
+  EXPECT_TRUE(result->out_cut);
+  EXPECT_FALSE(result->err_cut);
 }
 
 TEST(Process, ATargetThatDoesNotReadItsInputIsNoError) {
@@ -88,6 +95,66 @@ TEST(Process, IsEndedWhenCancelled) {
   request.cancelled = [&] { return cancel.load(); };
   request.on_output = [&](std::string_view, bool) { cancel = true; };
   EXPECT_EQ(run_process(request).status().code(), Code::Cancelled);
+}
+
+// One in its process group, one in a session of its own, one whose parent has ended; and what it writes to
+// `ids`.
+ProcessRequest family(const std::string& ids) {
+  ProcessRequest request =
+      shell("sleep 60 & echo $! >> " + ids + "; setsid sleep 60 & echo $! >> " + ids +
+            "; (setsid sh -c 'sleep 60 & echo $! >> " + ids + "'); echo over >> " + ids + "; sleep 60; :");
+  request.with_descendants = true;
+  return request;
+}
+
+bool are_gone(const std::string& ids) {
+  std::ifstream list(ids);
+  for (std::string id; list >> id;) {
+    if (id != "over" && process_start_time(std::stoi(id)) != 0) return false;
+  }
+  return true;
+}
+
+bool is_whole(const std::string& ids) {
+  auto text = read_file(ids);
+  return text && text->ends_with("over\n");
+}
+
+TEST(Process, AllThatDescendsFromItEndsWithItWhenItIsCancelled) {
+  test::TemporaryFolder folder;
+  const std::string ids = folder.path() + "/ids";
+  ProcessRequest request = family(ids);
+  request.cancelled = [&] { return is_whole(ids); };
+  EXPECT_EQ(run_process(request).status().code(), Code::Cancelled);
+  EXPECT_TRUE(are_gone(ids));
+}
+
+TEST(Process, AllThatDescendsFromItEndsWithUsEvenWhenWeAreKilled) {
+  test::TemporaryFolder folder;
+  const std::string ids = folder.path() + "/ids", kept_ids = folder.path() + "/kept";
+  pid_t us = ::fork();
+  if (us == 0) {
+    auto kept = KeptProcess::start(family(kept_ids).argv);
+    (void)run_process(family(ids));
+    ::_exit(0);
+  }
+  EXPECT_TRUE(test::wait_until([&] { return is_whole(ids) && is_whole(kept_ids); }));
+  ::kill(us, SIGKILL);
+  ::waitpid(us, nullptr, 0);
+  EXPECT_TRUE(test::wait_until([&] { return are_gone(ids) && are_gone(kept_ids); }));
+}
+
+TEST(Process, AGuardedProgramGivesItsOutputAndStatus) {
+  ProcessRequest request = shell("cat; echo err >&2; exit 7");
+  request.stdin_bytes = "in";
+  request.with_descendants = true;
+  Result<ProcessResult> result = run_process(request);
+  ASSERT_TRUE(result.ok()) << result.status().text();
+  EXPECT_EQ(result->exit_status, 7);
+  EXPECT_EQ(result->out, "in");
+  EXPECT_EQ(result->err, "err\n");
+  request.argv[2] = "kill -9 $$";
+  EXPECT_EQ(run_process(request)->exit_status, 137);
 }
 
 TEST(Process, ABackgroundChildThatKeepsThePipesDoesNotHoldUsUp) {

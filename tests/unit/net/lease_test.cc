@@ -1,0 +1,149 @@
+// Native steps that were cut short: what may have run is not repeated unasked, and never beside itself.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <thread>
+
+#include "runtime/net/lease.h"
+#include "runtime/steps/native_runner.h"
+#include "runtime/steps/step_log.h"
+#include "tests/support/test_nodes.h"
+#include "tests/support/wait_until.h"
+
+namespace radl {
+namespace {
+
+using test::contains;
+using test::TestNodes;
+
+struct LeaseTest : testing::Test {
+  LeaseTest() : handle(nodes.handle("worker[0]")) {
+    step.id = "worker[0]/tools";
+    step.recipe = "tools";
+    step.nodes = {"worker[0]"};
+    step.digest = "1";
+    nodes.context.run = "run-1";
+    nodes.context.log = [this](const std::string& line) { told += line + "\n"; };
+    context.context = &nodes.context;
+    context.log_path = nodes.folder.path("step.log");
+    context.ran = &ran;
+  }
+  Status run(const std::string& command, Json properties) {
+    step.resources = {{"command", command, std::move(properties), {}}};
+    return again();
+  }
+  Status again() {
+    auto outcome = make_native_runner()->run(context, step, {handle});
+    return outcome ? Status() : outcome.status();
+  }
+  std::string home(const std::string& below) {
+    return handle.attributes.at("home").get<std::string>() + "/" + below;
+  }
+  // How often the command has begun.
+  int times() {
+    auto text = read_file(home("times"));
+    return text ? static_cast<int>(std::count(text->begin(), text->end(), '\n')) : 0;
+  }
+
+  TestNodes nodes;
+  NodeHandle handle;
+  ir::Step step;
+  StepContext context;
+  std::set<std::string> ran;
+  std::string told;
+};
+
+TEST_F(LeaseTest, ACommandThatTimesOutRunsOnceAndIsNoPassingFault) {
+  Status failed = run("echo x >> times; sleep 600", {{"timeout", 1}});
+  EXPECT_EQ(failed.code(), Code::Invalid) << failed.text();
+  EXPECT_TRUE(contains(failed.message(), "was not done within 1 s and was ended"));
+  EXPECT_EQ(times(), 1);
+}
+
+TEST_F(LeaseTest, RetriesRepeatAFailedCommandAsOftenAsTheySay) {
+  EXPECT_EQ(run("echo x >> times; exit 3", {{"retries", 2}}).code(), Code::Invalid);
+  EXPECT_EQ(times(), 3);
+  EXPECT_TRUE(run("echo x >> times; [ $(wc -l < times) -ge 5 ]", {{"retries", 9}}).ok());
+  EXPECT_EQ(times(), 5);
+  EXPECT_TRUE(
+      run("echo x >> times; [ $(wc -l < times) -ge 7 ] || sleep 600", {{"timeout", 1}, {"retries", 1}}).ok());
+  EXPECT_EQ(times(), 7);
+}
+
+TEST_F(LeaseTest, ACommandWhoseConnectionIsLostIsNotRepeatedUnlessItCanBeLookedAt) {
+  const std::string cut =
+      "echo x >> times; [ $(wc -l < times) -gt 1 ] || kill -KILL $(cat /proc/$(ps -o sid= -p $$ | tr -d ' "
+      "')/stat "
+      "| cut -d' ' -f4); touch made";
+  Status failed = run(cut, Json::object());
+  EXPECT_EQ(failed.code(), Code::Invalid) << failed.text();
+  EXPECT_TRUE(contains(failed.message(), "it may have run"));
+  EXPECT_EQ(times(), 1);
+  std::filesystem::remove(home("times"));
+  std::filesystem::remove(home("made"));
+  EXPECT_EQ(run(cut, {{"creates", "~/made"}}).code(), Code::Lost) << "the executor tries again";
+  std::filesystem::remove(home("times"));
+  std::filesystem::remove(home("made"));
+  EXPECT_TRUE(run(cut, {{"retries", 1}}).ok());
+  EXPECT_EQ(times(), 2);
+}
+
+TEST_F(LeaseTest, WhatRanInAnEarlierAttemptIsNotRepeatedByTheNext) {
+  step.resources = {{"command", "echo x >> times", Json::object(), {}},
+                    {"command", "[ -e ready ]", Json::object(), {}}};
+  EXPECT_FALSE(again().ok());
+  EXPECT_TRUE(write_file_atomic(home("ready"), "").ok());
+  EXPECT_TRUE(again().ok());
+  EXPECT_EQ(times(), 1);
+  ran.clear();  // another run of radlc
+  EXPECT_TRUE(again().ok());
+  EXPECT_EQ(times(), 2);
+}
+
+TEST_F(LeaseTest, TheRunAfterOneThatWasKilledEndsWhatItLeft) {
+  std::thread killed([this] {
+    // A run of its own, whose connection is left behind as by kill -9: nobody ends what it runs.
+    auto target = ssh::target_of(handle.attributes);
+    auto own = ssh::make_remote(*target);
+    ExecOptions options;
+    (void)own->exec(
+        under_lease({nodes.context.infrastructure, "run-0", step.id, "before"},
+                    "echo $PPID > server; echo x >> times; touch begun; sleep 600; touch went-on"),
+        options);
+  });
+  ASSERT_TRUE(test::wait_until([&] { return std::filesystem::exists(home("begun")); }));
+  (void)(*handle.connect())->exec("kill -KILL $(cat server)");
+  killed.join();
+  EXPECT_TRUE(run("pgrep -f 'touch went-o[n]' && touch beside; echo x >> times", Json::object()).ok());
+  EXPECT_EQ(times(), 2);
+  EXPECT_FALSE(std::filesystem::exists(home("beside")));
+  EXPECT_TRUE(
+      contains(told, "worker[0]: ended worker[0]/tools, which was still going on there since before"));
+}
+
+TEST_F(LeaseTest, TheTimeOfTheRunBindsItsCommands) {
+  nodes.context.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  Status failed = run("echo x >> times; sleep 600", Json::object());
+  EXPECT_TRUE(contains(failed.message(), "the time allowed is over")) << failed.text();
+  EXPECT_EQ(times(), 1);
+}
+
+TEST_F(LeaseTest, ALineWithoutEndIsCutInTheLogAndSecretsInItStayOut) {
+  nodes.secrets["input.token"] = "s3cret-token-value";
+  {
+    StepLog log(context, step, "worker[0]");
+    std::string piece(65530, 'x');
+    log.output(piece);
+    log.output("s3cret-token-value");
+    for (int i = 0; i < 1000; ++i) log.output(piece);
+    log.output("\nnext\n");
+  }
+  auto text = read_file(context.log_path);
+  ASSERT_TRUE(text.ok());
+  EXPECT_LT(text->size(), 70000u);
+  EXPECT_TRUE(contains(*text, "... (the line is longer)\nworker[0]  next\n"));
+  EXPECT_EQ(text->find("s3c"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace radl

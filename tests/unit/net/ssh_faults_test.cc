@@ -1,0 +1,264 @@
+// Servers and commands that misbehave: hang, refuse for a while, speak only the newest, talk without end.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "common/lines.h"
+#include "runtime/net/lease.h"
+#include "runtime/net/ssh/keys.h"
+#include "runtime/net/ssh/openssh.h"
+#include "runtime/providers/local/node_directory.h"
+#include "runtime/providers/local/node_process.h"
+#include "tests/support/second_login.h"
+#include "tests/support/second_server.h"
+
+namespace radl {
+namespace {
+
+using test::contains;
+using test::SecondServer;
+using test::TestNodes;
+
+struct FaultTest : testing::Test {
+  TestNodes nodes;
+  Made made = nodes.make("worker[0]");
+  ssh::Target target = *ssh::target_of(made.attributes);
+
+  std::string home(const std::string& below) {
+    return made.attributes.at("home").get<std::string>() + "/" + below;
+  }
+};
+
+TEST_F(FaultTest, AServerThatHangsIsGivenUpWithAClearMessage) {
+  target.answer_within = std::chrono::seconds(3);
+  auto own = ssh::make_remote(target), openssh = ssh::make_openssh_remote(target);
+  for (Remote* remote : {own.get(), openssh.get()}) {
+    ASSERT_TRUE(remote->exec("true").ok());
+    std::filesystem::remove(home("begun"));
+    std::vector<int> stopped;
+    std::thread stopper([&] {
+      EXPECT_TRUE(test::wait_until([&] { return std::filesystem::exists(home("begun")); }));
+      // All but the listener: that one goes on, so that a new connection is served.
+      auto pids = local::processes_of({nodes.context.work_directory, made.id});
+      stopped.assign(pids.begin() + 1, pids.end());
+      for (int pid : stopped) kill(pid, SIGSTOP);
+    });
+    auto result = remote->exec("touch begun; sleep 300");
+    stopper.join();
+    for (int pid : stopped) kill(pid, SIGCONT);
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.status().code(), Code::Lost) << result.status().text();
+    EXPECT_TRUE(contains(result.status().message(), "has not answered for 3 s"));
+    EXPECT_TRUE(remote->exec("true").ok()) << "a new connection";
+  }
+}
+
+TEST_F(FaultTest, AQuietCommandOnAServerThatWorksIsNotGivenUp) {
+  target.answer_within = std::chrono::seconds(3);
+  for (auto& remote : {ssh::make_remote(target), ssh::make_openssh_remote(target)}) {
+    auto result = remote->exec("sleep 8; echo there");
+    ASSERT_TRUE(result.ok()) << result.status().text();
+    EXPECT_EQ(result->out, "there\n");
+  }
+}
+
+TEST_F(FaultTest, AServerWithModernCiphersOnlyIsServedByTheSystemsClient) {
+  SecondServer server(made, {"Ciphers chacha20-poly1305@openssh.com,aes256-gcm@openssh.com",
+                             "MACs hmac-sha2-256-etm@openssh.com"});
+  std::string told;
+  auto remote = ssh::make_remote(server.target, [&](const std::string& line) { told += line; });
+  auto result = remote->exec("echo served");
+  ASSERT_TRUE(result.ok()) << result.status().text();
+  EXPECT_EQ(result->out, "served\n");
+  EXPECT_TRUE(contains(told, "the server takes only the ciphers chacha20-poly1305@openssh.com"));
+  ASSERT_TRUE(remote->put_bytes("x", "file", 0600).ok());
+  EXPECT_EQ(remote->stat("file")->size, 1u);
+  // With a password alone the system's client is no help: the error says what is missing, and is none of a
+  // key.
+  server.target.key_file.clear();
+  server.target.password = "any";
+  auto refused = ssh::make_remote(server.target)->exec("true");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.status().code(), Code::Unsupported) << refused.status().text();
+  EXPECT_TRUE(contains(refused.status().message(), "ciphers chacha20"));
+}
+
+TEST_F(FaultTest, AServerWithoutTheKindOfKeyThatIsPinnedIsAnotherMachine) {
+  std::string key = nodes.folder.path("ecdsa");
+  ASSERT_EQ(std::system(("ssh-keygen -q -t ecdsa -N '' -f " + key).c_str()), 0);
+  SecondServer server(made, {"HostKeyAlgorithms ecdsa-sha2-nistp256", "HostKey " + key});
+  auto refused = ssh::make_remote(server.target)->exec("true");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.status().code(), Code::Auth);
+  EXPECT_TRUE(
+      contains(refused.status().message(), "HOST KEY MISMATCH: the server has no ssh-ed25519 host key"));
+}
+
+TEST_F(FaultTest, AKeyThatIsInstalledAfterTheServerIsUpIsWaitedForWhileTheMachineBoots) {
+  std::string keys = nodes.context.work_directory + "/nodes/" + made.id + "/etc/authorized_keys";
+  auto held = read_file(keys);
+  ASSERT_TRUE(held.ok());
+  ASSERT_TRUE(write_file_atomic(keys, "", 0600).ok());
+  auto remote = ssh::make_remote(target);
+  EXPECT_TRUE(
+      ssh::is_refused_login(ssh::wait_until_reachable(*remote, Stop().within(std::chrono::minutes(1)))))
+      << "final on a machine that has been reached before";
+  int told = 0;
+  Status reached = ssh::wait_until_reachable(
+      *remote, Stop().within(std::chrono::minutes(1)),
+      [&](const std::string& line) {
+        EXPECT_TRUE(contains(line, "LOGIN REFUSED"));
+        ++told;
+        EXPECT_TRUE(write_file_atomic(keys, *held, 0600).ok());
+      },
+      ssh::Refusal::MayPass);
+  EXPECT_TRUE(reached.ok()) << reached.text();
+  EXPECT_EQ(told, 1);
+  ASSERT_TRUE(write_file_atomic(keys, "", 0600).ok());
+  Status over = ssh::wait_until_reachable(*ssh::make_remote(target), Stop().within(std::chrono::seconds(1)),
+                                          {}, ssh::Refusal::MayPass);
+  EXPECT_TRUE(ssh::is_refused_login(over)) << over.text();
+}
+
+TEST_F(FaultTest, OutputThatIsCutIsMarkedAndIsNoData) {
+  for (auto& remote : {ssh::make_remote(target), ssh::make_openssh_remote(target)}) {
+    ExecOptions options;
+    options.keep_bytes = 1000;
+    auto whole = exec_for_data(*remote, "head -c 1000 /dev/zero", options);
+    ASSERT_TRUE(whole.ok()) << whole.status().text();
+    EXPECT_FALSE(whole->out_cut);
+    auto cut = remote->exec("head -c 1001 /dev/zero; head -c 5 /dev/zero >&2", options);
+    ASSERT_TRUE(cut.ok()) << cut.status().text();
+    EXPECT_TRUE(cut->out_cut);
+    EXPECT_FALSE(cut->err_cut);
+    EXPECT_EQ(cut->out.size(), 1000u);
+    auto refused = exec_for_data(*remote, "head -c 1001 /dev/zero", options);
+    EXPECT_EQ(refused.status().code(), Code::Invalid);
+  }
+}
+
+long resident_kib() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmRSS:")) return std::atol(line.c_str() + 6);
+  }
+  return 0;
+}
+
+TEST_F(FaultTest, AGigabyteWithoutANewlineTakesNoMemory) {
+  Lines lines(1 << 16);
+  size_t got = 0, whole = 0;
+  ExecOptions options;
+  options.on_output = [&](std::string_view piece, bool) {
+    got += piece.size();
+    lines.add(piece, [&](std::string_view line, bool cut) { whole += line.size() == (1 << 16) && cut; });
+  };
+  auto remote = ssh::make_remote(target);
+  ASSERT_TRUE(remote->exec("true").ok());
+  long before = resident_kib();
+  auto result = remote->exec("head -c 1000000000 /dev/zero; echo", options);
+  ASSERT_TRUE(result.ok()) << result.status().text();
+  EXPECT_EQ(got, 1000000001u);
+  EXPECT_EQ(whole, 1u);
+  EXPECT_LT(resident_kib() - before, 64 * 1024);
+}
+
+TEST_F(FaultTest, TheSystemsClientEndsTheCommandOnTheNodeToo) {
+  auto remote = ssh::make_openssh_remote(target);
+  ExecOptions options;
+  options.stop = Stop::when([&] { return std::filesystem::exists(home("pid")); });
+  auto result = remote->exec("(trap '' TERM; sleep 600) & setsid sleep 600 & echo $! > pid; wait", options);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.status().code(), Code::Cancelled);
+  auto left = remote->exec(
+      "pgrep -f 'sleep 60[0]' | while read p; do tr '\\0' '\\n' < /proc/$p/environ; done | grep "
+      "-c '^HOME='\"$HOME\"'$'");
+  ASSERT_TRUE(left.ok());
+  EXPECT_EQ(left->out, "0\n");
+}
+
+TEST_F(FaultTest, WhatAnEarlierRunHasLeftGoingIsEndedBeforeTheNextActs) {
+  auto lost = ssh::make_remote(target), next = ssh::make_remote(target);
+  Lease first{"infra", "run-1", "worker[0]/a b", "yesterday"}, second = first;
+  second.run = "run-2";
+  std::vector<std::string> told;
+  auto log = [&](const std::string& line) { told.push_back(line); };
+  ASSERT_TRUE(take_lease(*lost, first, {}, log).ok());
+  // Its server goes away; what it runs goes on, deaf to TERM.
+  std::thread cut([&] {
+    EXPECT_TRUE(test::wait_until([&] { return std::filesystem::exists(home("begun")); }));
+    (void)next->exec("kill -KILL $(cat begun)");
+  });
+  auto gone = lost->exec(under_lease(first,
+                                     "trap '' TERM; setsid sleep 601 & echo $! > child; echo $$ > wrapper; "
+                                     "echo $PPID > begun; sleep 602"));
+  cut.join();
+  ASSERT_EQ(gone.status().code(), Code::Lost) << gone.status().text();
+  auto alive = [&] {
+    auto look = next->exec("for f in child wrapper; do kill -0 $(cat $f) 2>/dev/null && echo $f; done; :");
+    return look ? look->out : look.status().text();
+  };
+  EXPECT_TRUE(contains(alive(), "wrapper"));
+  // Another step of the same run goes on; another infrastructure waits.
+  Lease beside = first, stranger = second;
+  beside.step = "worker[0]/other";
+  stranger.infrastructure = "other";
+  EXPECT_TRUE(take_lease(*next, beside, {}, log).ok());
+  EXPECT_TRUE(told.empty());
+  Status waited = take_lease(*next, stranger, Stop().within(std::chrono::seconds(2)), log);
+  EXPECT_EQ(waited.code(), Code::Timeout) << waited.text();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0], "waiting for worker[0]/a_b of infra, since yesterday");
+  EXPECT_TRUE(contains(alive(), "wrapper"));
+  Status taken = take_lease(*next, second, {}, log);
+  EXPECT_TRUE(taken.ok()) << taken.text();
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[1], "ended worker[0]/a_b, which was still going on there since yesterday");
+  EXPECT_EQ(alive(), "");
+  ASSERT_TRUE(take_lease(*next, second, {}, log).ok());
+  EXPECT_EQ(told.size(), 2u) << "nothing is left to end";
+  auto done = next->exec(under_lease(second, "ls .radl/lease | wc -l; exit 7"));
+  ASSERT_TRUE(done.ok());
+  EXPECT_EQ(done->exit_status, 7);
+  EXPECT_EQ(done->out, "1\n");
+  EXPECT_EQ(next->exec("ls .radl/lease | wc -l")->out, "0\n");
+}
+
+TEST_F(FaultTest, AnEntryOfAnotherBootOrProcessCountsForNothing) {
+  auto remote = ssh::make_remote(target);
+  Lease mine{"infra", "run", "step", "now"};
+  ASSERT_TRUE(take_lease(*remote, mine, {}, [](const auto&) {}).ok());
+  auto made_up = remote->exec(
+      "read -r b < /proc/sys/kernel/random/boot_id; setsid sleep 603 >/dev/null 2>&1 </dev/null & p=$!; echo "
+      "$p > other; "
+      "echo \"$b 1 infra old now step\" > .radl/lease/$p; echo \"other-boot 1 infra old now step\" > "
+      ".radl/lease/1");
+  ASSERT_TRUE(made_up.ok());
+  std::string told;
+  ASSERT_TRUE(take_lease(*remote, mine, {}, [&](const std::string& line) { told += line; }).ok());
+  EXPECT_EQ(told, "");
+  EXPECT_EQ(remote->exec("ls .radl/lease; kill $(cat other) && echo lived")->out, "lived\n");
+}
+
+struct SudoTest : testing::Test {
+  void SetUp() override { test::skip_without_isolation(); }
+};
+
+TEST_F(SudoTest, ACancelledCommandOfRootEnds) {
+  TestNodes nodes(local::Isolation::Required);
+  Made made = nodes.make("worker[0]");
+  auto root = ssh::make_remote(*ssh::target_of(made.attributes));
+  auto bob = ssh::make_remote(*ssh::target_of(test::second_login(made, {.sudo = true})));
+  ExecOptions options;
+  options.stop = Stop::when([&] { return root->exec("test -e /tmp/begun")->exit_status == 0; });
+  auto result = bob->exec("sudo -n /bin/sh -c 'touch /tmp/begun; sleep 604; :'", options);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.status().code(), Code::Cancelled);
+  EXPECT_EQ(root->exec("pgrep -f 'sleep 60[4]'")->out, "");
+}
+
+}  // namespace
+}  // namespace radl
