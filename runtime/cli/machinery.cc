@@ -18,7 +18,8 @@ Result<std::unique_ptr<Remote>> connect(const ir::Node&, const Json& attributes,
   if (!target.ok()) return std::move(target).status();
   std::unique_ptr<Remote> remote = ssh::make_remote(*target, context.log);
   ssh::Refusal refusal = context.booting ? ssh::Refusal::MayPass : ssh::Refusal::Final;
-  if (Status reached = ssh::wait_until_reachable(*remote, context.stop(), context.log, refusal); !reached.ok())
+  if (Status reached = ssh::wait_until_reachable(*remote, context.stop(), context.log, refusal);
+      !reached.ok())
     return reached;
   return remote;
 }

@@ -79,9 +79,9 @@ StepContext step_context(Session& session, const ir::Step& step, const Context& 
   return made;
 }
 
-// One attempt after another. A step may be repeated: native ones look before they act and do not repeat what cannot
-// be looked at, Ansible's tasks are meant to, and a training goes on from its last checkpoint. Each ends first what
-// the one before has left going on the node.
+// One attempt after another. A step may be repeated: native ones look before they act and do not repeat what
+// cannot be looked at, Ansible's tasks are meant to, and a training goes on from its last checkpoint. Each
+// ends first what the one before has left going on the node.
 Status attempt(Session& session, const ir::Step& step, StepRunner& runner, const Context& context,
                bool resume, const Json& previous, StepOutcome& outcome, const std::string& log_path) {
   StepContext shared = step_context(session, step, context);
@@ -100,7 +100,8 @@ Status attempt(Session& session, const ir::Step& step, StepRunner& runner, const
     }
     Status why = std::move(result).status();
     if (!may_work_later(why.code())) return why;
-    if (session.world().clock.now() >= context.deadline) return invalid(why.message());  // no time for another
+    if (session.world().clock.now() >= context.deadline)
+      return invalid(why.message());  // no time for another
     // A connection that failed is not to be trusted again.
     for (const std::string& address : step.nodes) session.drop_connection(address);
     return why;

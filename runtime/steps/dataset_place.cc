@@ -60,7 +60,8 @@ class Placing {
     }
     if (alone && !strange.empty()) return refuse(strange);
     if (missing.empty() && stale.empty() && noted_) return false;
-    if (Status s = remote_->put_bytes(data_.list, note_ + ".new", 0600, context_.stop()).status(); !s.ok()) return s;
+    if (Status s = remote_->put_bytes(data_.list, note_ + ".new", 0600, context_.stop()).status(); !s.ok())
+      return s;
     if (Status s = send(missing); !s.ok()) return s;
     if (Status s = remove(stale); !s.ok()) return s;
     if (Status s = remote_->put_bytes(data_.list, note_, 0600, context_.stop()).status(); !s.ok()) return s;
