@@ -110,7 +110,7 @@ class State(RadlCase):
         self.destroy()
 
     def test_a_run_that_gets_little_memory_ends_with_an_error_and_not_with_a_crash(self):
-        for megabytes in (50, 60, 70, 80, 100, 130, 160, 300):
+        for megabytes in (60, 80, 100, 130, 160, 300):
             limited = f"ulimit -v {megabytes * 1024}; exec \"$0\" \"$@\""
             done = subprocess.run(["bash", "-c", limited, str(RADLC), "apply", "--auto-approve", str(self.file)],
                                   cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True,
