@@ -231,11 +231,15 @@ TEST_F(NativeInjectionTest, WaitFor) {
 // The engine that would fetch the data is one of our own.
 TEST_F(NativeInjectionTest, Dataset) {
   std::string engine = folder.path("engine");
-  ASSERT_TRUE(write_file_atomic(engine,
-                                "#!/bin/sh\nmkdir -p \"$4/sub\" && echo one > \"$4/one\" && echo two > "
-                                "\"$4/sub/two\" && ln -sf one \"$4/linked\"\n",
-                                0755)
-                  .ok());
+  ASSERT_TRUE(
+      write_file_atomic(engine,
+                        "#!/bin/sh\nmkdir -p \"$6/sub\" && echo one > \"$6/one\" && echo two > "
+                        "\"$6/sub/two\" && ln -sf one \"$6/linked\" && cd \"$6\" && sha256sum ./linked "
+                        "./one ./sub/two > \"$6.list\" && d=$(sha256sum < \"$6.list\") && printf "
+                        "'{\"directory\":\"%s\",\"list\":\"%s.list\",\"digest\":\"%s\"}' \"$6\" \"$6\" "
+                        "\"${d%% *}\"\n",
+                        0755)
+          .ok());
   setenv("RADL_TRAIN", engine.c_str(), 1);
   setenv("XDG_CACHE_HOME", folder.path("cache").c_str(), 1);
   check({{"dataset", "cifar10", {{"directory", "~/data"}}, {}},
