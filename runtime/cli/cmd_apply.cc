@@ -3,6 +3,7 @@
 
 #include "common/files.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/workflow.h"
@@ -91,17 +92,15 @@ Status prepare(Apply& apply) {
 Result<Plan> decide(Apply& apply) {
   auto snapshot = apply.store->snapshot();
   if (!snapshot.ok()) return std::move(snapshot).status();
-  std::optional<Observed> observed;
-  if (apply.options.request.refresh) {
-    auto seen = refresh(apply.make_run(), *snapshot);
-    if (!seen.ok()) return std::move(seen).status();
-    observed = std::move(*seen);
-    if (Status kept = accept_observed(apply.make_run(), *snapshot, *observed); !kept.ok()) return kept;
-    snapshot = apply.store->snapshot();
-    if (!snapshot.ok()) return std::move(snapshot).status();
-  }
-  auto plan = plan_for(*apply.project, *snapshot, apply.machinery->providers(), apply.options.request,
-                       observed ? &*observed : nullptr);
+  // A node that has died would otherwise be waited for at each of its steps.
+  auto observed = apply.options.request.refresh ? refresh(apply.make_run(), *snapshot)
+                                                : glance(apply.make_run(), *snapshot);
+  if (!observed.ok()) return std::move(observed).status();
+  if (Status kept = accept_observed(apply.make_run(), *snapshot, *observed); !kept.ok()) return kept;
+  snapshot = apply.store->snapshot();
+  if (!snapshot.ok()) return std::move(snapshot).status();
+  auto plan =
+      plan_for(*apply.project, *snapshot, apply.machinery->providers(), apply.options.request, &*observed);
   if (!plan.ok() || !apply.saved) return plan;
   if (Status moved = check_state_unmoved(apply.saved->plan, *snapshot); !moved.ok()) return moved;
   if (apply.saved->plan.source_digest != plan->source_digest) {
@@ -116,17 +115,11 @@ Result<bool> approved(const Apply& apply) {
   if (apply.saved || apply.options.run.auto_approve) return true;
   if (!apply.session.terminal.can_ask) {
     return Status(Code::Invalid, "there is nobody to ask whether this may be done")
-        .with_hint("say --auto-approve, or save the plan with `radlc plan --out FILE` and apply that");
+        .with_hint("say --auto-approve, or save the plan with `radlc plan" +
+                   project_words(apply.options.project) +
+                   " --out PLAN` and apply it with `radlc apply PLAN`");
   }
   return confirm("\nDo this? Only 'yes' is taken as yes:");
-}
-
-std::string destroy_command(const Options& options) {
-  std::string command = "radlc destroy";
-  for (const std::string& file : options.project.files) command += " " + file;
-  if (!options.project.state.empty()) command += " --state " + options.project.state;
-  if (!options.project.name.empty()) command += " --name " + options.project.name;
-  return command;
 }
 
 int execute(Apply& apply, const Plan& plan) {
@@ -136,11 +129,14 @@ int execute(Apply& apply, const Plan& plan) {
   run.sinks = sinks->all;
   SignalGuard guard(apply.cancellation);
   RunReport done = radl::apply(run, plan);
-  sinks->close();
+  Status told = sinks->close();
   int code = report_run(apply.session, done, apply.options.run.json);
+  if (!told.ok()) code = std::max(code, report(apply.session, told));
   auto after = apply.store->snapshot();
   if (!apply.options.run.json && after.ok()) {
-    std::fputs(summary_table(apply.session, plan, done, *after, destroy_command(apply.options)).c_str(),
+    std::fputs(summary_table(apply.session, plan, done, *after,
+                             "radlc destroy" + project_words(apply.options.project))
+                   .c_str(),
                stdout);
   }
   return code;
@@ -154,7 +150,7 @@ int run_apply(const Session& session, Options& options) {
   if (!options.run.json) {
     PlanTextOptions look;
     look.color = session.terminal.color;
-    std::fputs(render_text(*plan, look).c_str(), stdout);
+    std::fputs(shown(render_text(*plan, look), look.color).c_str(), stdout);
     std::fflush(stdout);
   }
   int unseen = report_unseen(session, *plan);
@@ -176,9 +172,9 @@ std::function<int()> add(CLI::App& app, Session& session) {
   auto options = std::make_shared<Options>();
   add_project_options(*command, options->project);
   add_run_options(*command, options->run);
-  command->get_option("FILE")->description("RADL files, or one plan saved by `radlc plan --out`");
-  command->add_flag("--refresh", options->request.refresh,
-                    "look at the machines first and mend what drifted");
+  command->get_option("FILE")->description(
+      "RADL files, their folder, or one plan saved by `radlc plan --out`");
+  command->add_flag("--refresh", options->request.refresh, "look at the nodes first and repair what drifted");
   command->add_option("--replace", options->request.replace, "make this node anew, for example 'worker[0]'")
       ->type_name("ADDRESS");
   command

@@ -1,7 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "common/new_file.h"
+#include "common/output_file.h"
 #include "compiler/diag/render.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/project.h"
@@ -52,7 +52,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
       std::fputs(text.c_str(), stdout);
       return kDone;
     }
-    if (Status written = write_user_file(*out, text); !written.ok()) return report(session, written);
+    if (Status written = write_output_file(*out, text); !written.ok()) return report(session, written);
     return kDone;
   };
 }

@@ -6,6 +6,7 @@
 #include "compiler/tools/console/console.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/line_reader.h"
+#include "runtime/cli/shown.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/plan/values.h"
 
@@ -96,7 +97,7 @@ Result<ConsoleScope> make_scope(const Session& session, const Options& options) 
 
 bool answer(const Session& session, const std::string& line, const ConsoleScope& scope) {
   ConsoleAnswer made = evaluate_line(line, scope, session.terminal.color);
-  std::fputs(made.text.c_str(), made.ok ? stdout : stderr);
+  std::fputs(shown(made.text, session.terminal.color).c_str(), made.ok ? stdout : stderr);
   std::fflush(stdout);
   return made.ok;
 }

@@ -1,7 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "common/new_file.h"
+#include "common/output_file.h"
 #include "compiler/diag/render.h"
 #include "compiler/sema/document.h"
 #include "compiler/sema/radl_json.h"
@@ -83,7 +83,7 @@ int run(const Session& session, const Options& options) {
     std::fputs(text->c_str(), stdout);
     return kDone;
   }
-  Status written = write_user_file(options.out, *text);
+  Status written = write_output_file(options.out, *text);
   return written.ok() ? int(kDone) : report(session, written);
 }
 

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/workflow.h"
@@ -23,7 +24,7 @@ int execute(const Session& session, const Options& options, Run run, const State
   if (!options.run.json) {
     PlanTextOptions look;
     look.color = session.terminal.color;
-    std::fputs(render_text(plan, look).c_str(), stdout);
+    std::fputs(shown(render_text(plan, look), look.color).c_str(), stdout);
     std::fflush(stdout);
   }
   if (plan.changes_anything() && !options.run.auto_approve) {
@@ -43,14 +44,20 @@ int execute(const Session& session, const Options& options, Run run, const State
   run.cancellation = &cancellation;
   SignalGuard guard(cancellation);
   RunReport done = destroy(run, plan);
-  sinks->close();
+  Status told = sinks->close();
   int code = report_run(session, done, options.run.json);
+  int untold = told.ok() ? int(kDone) : report(session, told);
   if (code != kDone) return code;
-  store.reset();  // its lock is taken again by the removal
-  if (Status removed = remove_state(place.directory, place.name, real_world()); !removed.ok())
+  store.reset();  // its lock is taken again by the removal, unless a run that waited for it is faster
+  Status removed = remove_state(place.directory, place.name, real_world());
+  if (removed.code() == Code::Conflict) {
+    std::fprintf(stderr, "note: the state is kept for another run: %s\n", shown(removed.message()).c_str());
+    return untold;
+  }
+  if (!removed.ok() && removed.code() != Code::NotFound && removed.code() != Code::Lost)
     return report(session, removed);
   if (!options.run.json) std::printf("Destroyed: %s. Nothing is left.\n", place.name.c_str());
-  return kDone;
+  return untold;
 }
 
 int run_destroy(const Session& session, const Options& options) {
@@ -69,6 +76,10 @@ int run_destroy(const Session& session, const Options& options) {
   if (!machinery.ok()) return report(session, machinery.status());
   auto store =
       open_locked(place->directory, place->name, OpenMode::Write, "destroy", options.run.lock_timeout);
+  if (store.status().code() == Code::NotFound) {  // another destroy, which this one has waited for
+    if (!options.run.json) std::printf("Nothing to destroy: %s is gone already.\n", place->name.c_str());
+    return kDone;
+  }
   if (!store.ok()) return report(session, store.status());
   Cancellation cancellation;
   ir::Secrets no_secrets;
@@ -86,8 +97,6 @@ int run_destroy(const Session& session, const Options& options) {
 std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("destroy", "Remove everything that apply created, and verify it");
   auto options = std::make_shared<Options>();
-  command->add_option("FILE", options->project.files,
-                      "the RADL files that were applied (default: the state of this folder)");
   add_state_options(*command, options->project);
   add_run_options(*command, options->run);
   return [options, &session] { return run_destroy(session, *options); };

@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "common/new_file.h"
+#include "common/output_file.h"
 #include "compiler/diag/render.h"
 #include "compiler/ir/resource_schema.h"
 #include "compiler/syntax/parser.h"
@@ -18,7 +18,7 @@ int put(const Session& session, const std::string& page, const std::string& out)
     std::fputs(page.c_str(), stdout);
     return kDone;
   }
-  Status written = write_user_file(out, page);
+  Status written = write_output_file(out, page);
   return written.ok() ? int(kDone) : report(session, written);
 }
 

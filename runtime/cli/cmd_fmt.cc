@@ -1,16 +1,15 @@
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 
 #include "common/files.h"
+#include "common/output_file.h"
 #include "common/text_diff.h"
 #include "compiler/diag/render.h"
 #include "compiler/tools/check/check.h"
 #include "compiler/tools/fmt/format.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/shown.h"
 
 namespace radl::cli::fmt_command {
 namespace {
@@ -24,27 +23,14 @@ enum class Outcome { Same, Changed, Refused };
 
 void print_diff(const Session& session, const std::string& diff) {
   Style style(session.terminal.color);
-  for (std::string_view line : split_lines(diff)) {
+  // A patch is given on as it is; a terminal gets no control characters.
+  const std::string text = session.terminal.is_terminal ? shown(diff) : diff;
+  for (std::string_view line : split_lines(text)) {
     std::string_view look = line.starts_with("+") ? style.green() : line.starts_with("-") ? style.red() : "";
     std::string_view end = look.empty() ? "" : style.off();
     std::fprintf(stdout, "%.*s%.*s%.*s", int(look.size()), look.data(), int(line.size()), line.data(),
                  int(end.size()), end.data());
   }
-}
-
-// In one step, so that no run leaves half a file. Mode and owner stay, and a link goes on pointing to its
-// file.
-Status write_back(const std::string& path, const std::string& text) {
-  std::error_code error;
-  std::string target = std::filesystem::canonical(path, error).string();
-  struct stat info {};
-  if (error || ::stat(target.c_str(), &info) != 0) return errno_status(errno, path);
-  if (::access(target.c_str(), W_OK) != 0) return errno_status(errno, path);
-  Status written = write_file_atomic(target, text, info.st_mode & 07777);
-  bool other_owner = info.st_uid != ::geteuid() || info.st_gid != ::getegid();
-  if (written.ok() && other_owner && ::chown(target.c_str(), info.st_uid, info.st_gid) != 0)
-    return errno_status(errno, path + " was written, but belongs to you now");
-  return written;
 }
 
 Outcome format_one(const Session& session, const Options& options, const std::string& path) {
@@ -83,7 +69,7 @@ Outcome format_one(const Session& session, const Options& options, const std::st
     std::printf("%s\n", path.c_str());
   }
   if (writes) {
-    if (Status written = write_back(path, *formatted); !written.ok())
+    if (Status written = write_output_file(path, *formatted); !written.ok())
       return report(session, written), Outcome::Refused;
   }
   return Outcome::Changed;

@@ -1,7 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "common/new_file.h"
+#include "common/output_file.h"
 #include "compiler/tools/graph/graph.h"
 #include "runtime/base/process.h"
 #include "runtime/cli/all_commands.h"
@@ -53,7 +53,7 @@ int run(const Session& session, const Options& options) {
     std::fwrite(picture->data(), 1, picture->size(), stdout);
     return kDone;
   }
-  Status written = write_user_file(options.out, *picture);
+  Status written = write_output_file(options.out, *picture);
   return written.ok() ? int(kDone) : report(session, written);
 }
 

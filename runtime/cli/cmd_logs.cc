@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/cli/workflow.h"
 
@@ -17,6 +18,7 @@ namespace fs = std::filesystem;
 
 struct Options {
   ProjectOptions project;
+  std::vector<std::string> words;  // FILE..., NODE
   std::string node;
   bool follow = false;
   int lines = 0;
@@ -32,10 +34,12 @@ struct LogFile {
 std::vector<LogFile> log_files(const std::string& directory, const std::string& node) {
   std::vector<LogFile> files;
   std::error_code error;
+  std::string part = node;  // a step's id, "worker[0]/tools", has a dot in its log's name
+  std::replace(part.begin(), part.end(), '/', '.');
   for (const auto& entry : fs::recursive_directory_iterator(directory, error)) {
     if (!entry.is_regular_file(error)) continue;
     std::string label = fs::relative(entry.path(), directory, error).replace_extension().string();
-    if (!node.empty() && label.find(node) == std::string::npos) continue;
+    if (!part.empty() && label.find(part) == std::string::npos) continue;
     files.push_back({entry.path(), label, 0});
   }
   std::sort(files.begin(), files.end(), [](const LogFile& a, const LogFile& b) {
@@ -47,7 +51,7 @@ std::vector<LogFile> log_files(const std::string& directory, const std::string& 
 }
 
 // Prints what was added since the last call, each line behind its log's name. False: nothing new.
-bool print_new(LogFile& log, int last_lines) {
+bool print_new(LogFile& log, int last_lines, bool color) {
   std::ifstream in(log.path, std::ios::binary);
   if (!in) return false;
   in.seekg(log.shown);
@@ -61,11 +65,13 @@ bool print_new(LogFile& log, int last_lines) {
   size_t first = last_lines > 0 && lines.size() > static_cast<size_t>(last_lines)
                      ? lines.size() - static_cast<size_t>(last_lines)
                      : 0;
-  for (size_t i = first; i < lines.size(); ++i) std::printf("%s | %s\n", log.label.c_str(), lines[i].c_str());
+  for (size_t i = first; i < lines.size(); ++i)
+    std::printf("%s | %s\n", shown(log.label).c_str(), shown(lines[i], color).c_str());
   return !lines.empty();
 }
 
-void follow_logs(const std::string& directory, const std::string& node, std::vector<LogFile> known) {
+void follow_logs(const std::string& directory, const std::string& node, std::vector<LogFile> known,
+                 bool color) {
   Cancellation cancellation;
   SignalGuard guard(cancellation);
   while (!cancellation.stop_starting()) {
@@ -74,7 +80,7 @@ void follow_logs(const std::string& directory, const std::string& node, std::vec
           std::any_of(known.begin(), known.end(), [&](const LogFile& log) { return log.path == found.path; });
       if (!is_known) known.push_back(found);
     }
-    for (LogFile& log : known) print_new(log, 0);
+    for (LogFile& log : known) print_new(log, 0, color);
     std::fflush(stdout);
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
@@ -91,8 +97,9 @@ int run_logs(const Session& session, const Options& options) {
     return report(session, not_found("no logs" + (options.node.empty() ? "" : " of " + options.node) +
                                      " in " + directory));
   }
-  for (LogFile& log : files) print_new(log, options.lines);
-  if (options.follow) follow_logs(directory, options.node, std::move(files));
+  const bool color = session.terminal.color;
+  for (LogFile& log : files) print_new(log, options.lines, color);
+  if (options.follow) follow_logs(directory, options.node, std::move(files), color);
   return kDone;
 }
 
@@ -101,13 +108,18 @@ int run_logs(const Session& session, const Options& options) {
 std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("logs", "Print the full logs of steps and trainings");
   auto options = std::make_shared<Options>();
-  command->add_option("NODE", options->node, "only of this node, step or training, for example 'worker[0]'");
+  add_state_options(*command, options->project, &options->words);
+  command->add_option("NODE", "only of this node, step or training, for example 'worker[0]'");
   command->add_flag("-f,--follow", options->follow, "go on printing what is added; Ctrl-C ends it");
   command->add_option("-n,--lines", options->lines, "only the last so many lines of each log")
       ->check(CLI::PositiveNumber);
-  command->add_option("--file", options->project.files, "the RADL file that was applied")->type_name("FILE");
-  add_state_options(*command, options->project);
-  return [options, &session] { return run_logs(session, *options); };
+  return [options, &session] {
+    take_files(options->words, options->project);
+    if (options->words.size() > 1)
+      return report(session, invalid("one node at a time: " + options->words.back()));
+    if (!options->words.empty()) options->node = options->words.front();
+    return run_logs(session, *options);
+  };
 }
 
 }  // namespace radl::cli::logs_command

@@ -1,8 +1,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "common/new_file.h"
+#include "common/output_file.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/shown.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/plan/render.h"
@@ -66,7 +67,7 @@ void show(const Session& session, const Options& options, const Plan& plan) {
     look.color = session.terminal.color;
     look.full = options.full;
     look.brief = options.brief;
-    std::fputs(render_text(plan, look).c_str(), stdout);
+    std::fputs(shown(render_text(plan, look), look.color).c_str(), stdout);
   }
 }
 
@@ -102,14 +103,15 @@ int run_plan(const Session& session, const Options& options, bool& changes) {
   if (!plan.ok()) return report(session, plan.status());
   show(session, options, *plan);
   if (!options.html.empty()) {
-    if (Status written = write_user_file(options.html, render_html(*plan)); !written.ok())
+    if (Status written = write_output_file(options.html, render_html(*plan)); !written.ok())
       return report(session, written);
   }
   if (!options.out.empty()) {
     if (options.destroy)
       return report(session, invalid("-out works with a plan to apply, not with --destroy"));
     if (Status saved = save(options, *project, *plan); !saved.ok()) return report(session, saved);
-    if (!options.json) std::printf("\nSaved. To do exactly this: radlc apply %s\n", options.out.c_str());
+    if (!options.json)
+      std::printf("\nSaved. To do exactly this: radlc apply %s\n", shell_word(options.out).c_str());
   }
   changes = plan->changes_anything();
   return report_unseen(session, *plan);

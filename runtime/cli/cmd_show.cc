@@ -4,6 +4,7 @@
 
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/display.h"
+#include "runtime/cli/shown.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/plan/render.h"
 
@@ -31,11 +32,11 @@ void print_text(const Session& session, const Snapshot& state, const StatePlace&
   for (const auto& [id, step] : state.steps) {
     std::printf("  %-24s %-8s %-9s  %s\n", id.c_str(), step.kind.c_str(),
                 std::string(step_status_name(step.status)).c_str(), duration_text(step.seconds).c_str());
-    if (!step.error.empty()) std::printf("      %s\n", step.error.c_str());
+    if (!step.error.empty()) std::printf("      %s\n", shown(step.error).c_str());
   }
   for (const OutputRecord& output : state.outputs) {
     std::printf("  output %s = %s\n", output.name.c_str(),
-                output.sensitive ? "(sensitive)" : render_value(output.value).c_str());
+                output.sensitive ? "(sensitive)" : shown(render_value(output.value)).c_str());
   }
 }
 
@@ -70,7 +71,7 @@ int run_output(const Session& session, const ProjectOptions& options, const std:
         {"value", output.value}, {"sensitive", output.sensitive}, {"description", output.description}};
     if (!json) {
       std::printf("%s = %s\n", output.name.c_str(),
-                  output.sensitive ? "(sensitive)" : render_value(output.value).c_str());
+                  output.sensitive ? "(sensitive)" : shown(render_value(output.value)).c_str());
     }
   }
   if (!name.empty() && all.empty())
@@ -85,7 +86,6 @@ std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("show", "Show what the state knows: nodes, steps, outputs");
   auto options = std::make_shared<ProjectOptions>();
   auto json = std::make_shared<bool>(false);
-  command->add_option("FILE", options->files, "the RADL files that were applied");
   add_state_options(*command, *options);
   command->add_flag("--json", *json, "as JSON (docs/state.md)");
   return [=, &session] { return run_show(session, *options, *json); };
@@ -94,14 +94,17 @@ std::function<int()> add(CLI::App& app, Session& session) {
 std::function<int()> add_output(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("output", "Print the outputs of the last apply");
   auto options = std::make_shared<ProjectOptions>();
-  auto name = std::make_shared<std::string>();
+  auto words = std::make_shared<std::vector<std::string>>();
   auto json = std::make_shared<bool>(false), raw = std::make_shared<bool>(false);
-  command->add_option("NAME", *name, "only this output");
-  command->add_option("--file", options->files, "the RADL file that was applied")->type_name("FILE");
-  add_state_options(*command, *options);
+  add_state_options(*command, *options, words.get());
+  command->add_option("NAME", "only this output");
   command->add_flag("--json", *json, "as JSON");
   command->add_flag("--raw", *raw, "the bare value of NAME, for scripts");
-  return [=, &session] { return run_output(session, *options, *name, *json, *raw); };
+  return [=, &session] {
+    take_files(*words, *options);
+    if (words->size() > 1) return report(session, invalid("one output at a time: " + words->back()));
+    return run_output(session, *options, words->empty() ? "" : words->front(), *json, *raw);
+  };
 }
 
 }  // namespace radl::cli::show_command

@@ -14,8 +14,7 @@ namespace {
 
 struct Options {
   ProjectOptions project;
-  std::string node;
-  std::vector<std::string> command;
+  std::vector<std::string> words;  // FILE..., NODE, COMMAND...
 };
 
 // The node called so; "worker" means worker[0] where there is only one.
@@ -44,53 +43,60 @@ std::string private_key_path(const Snapshot& state, const ResourceRecord& node) 
   return node.attributes.value("private_key_path", "");
 }
 
+// A path as ssh's options take it. Those below the work folder are given from there, and ssh is started
+// there: a path may hold blanks, quotes and ${...}, which mean something to its parser.
+std::string path_for_ssh(const std::string& path, const std::string& work_directory) {
+  if (path.starts_with(work_directory + "/")) return path.substr(work_directory.size() + 1);
+  std::string doubled;
+  for (char c : path) doubled.append(c == '%' ? 2 : 1, c);
+  return doubled;
+}
+
 // The system's client with our key and the host key that was pinned when the node was made.
 Result<std::vector<std::string>> client_arguments(const Snapshot& state, const ResourceRecord& node,
-                                                  const std::string& known_hosts) {
+                                                  const std::string& work_directory) {
   const Json& a = node.attributes;
   std::string host = a.value("host", ""), host_key = a.value("host_key", "");
   int port = a.value("port", 22);
   if (host.empty() || host_key.empty()) return not_found(node.address + " has no address yet");
   std::string line =
       port == 22 ? fmt::format("{} {}\n", host, host_key) : fmt::format("[{}]:{} {}\n", host, port, host_key);
-  if (Status written = write_file_atomic(known_hosts, line, 0600); !written.ok()) return written;
-  std::vector<std::string> arguments = {"ssh",
-                                        "-p",
-                                        std::to_string(port),
-                                        "-o",
-                                        "UserKnownHostsFile=" + known_hosts,
-                                        "-o",
-                                        "GlobalKnownHostsFile=/dev/null",
-                                        "-o",
-                                        "StrictHostKeyChecking=yes",
-                                        "-o",
-                                        "IdentitiesOnly=yes",
-                                        "-o",
-                                        "LogLevel=ERROR"};
+  const std::string known_hosts = "known_hosts." + node.address;
+  if (Status written = write_file_atomic(work_directory + "/" + known_hosts, line, 0600); !written.ok())
+    return written;
+  std::vector<std::string> arguments = {"ssh", "-p", std::to_string(port)};
+  for (const std::string& option :
+       {"UserKnownHostsFile=" + known_hosts, std::string("GlobalKnownHostsFile=/dev/null"),
+        std::string("StrictHostKeyChecking=yes"), std::string("IdentitiesOnly=yes"),
+        std::string("LogLevel=ERROR")})
+    arguments.insert(arguments.end(), {"-o", option});
   std::string key = private_key_path(state, node);
-  if (!key.empty()) arguments.insert(arguments.end(), {"-i", key});
+  if (!key.empty()) arguments.insert(arguments.end(), {"-i", path_for_ssh(key, work_directory)});
   std::string user = a.value("user", "");
   arguments.push_back(user.empty() ? host : user + "@" + host);
   return arguments;
 }
 
-int run_ssh(const Session& session, const Options& options) {
+int run_ssh(const Session& session, Options& options) {
+  take_files(options.words, options.project);
+  if (options.words.empty()) return report(session, invalid("NODE is required, for example 'worker[0]'"));
   auto place = find_state(options.project);
   if (!place.ok()) return report(session, place.status());
   auto store = Store::open(place->directory, place->name, OpenMode::Read, real_world());
   if (!store.ok()) return report(session, store.status());
   auto state = (*store)->snapshot();
   if (!state.ok()) return report(session, state.status());
-  auto node = find_node(*state, options.node);
+  auto node = find_node(*state, options.words.front());
   if (!node.ok()) return report(session, node.status());
-  auto arguments =
-      client_arguments(*state, **node, (*store)->work_directory() + "/known_hosts." + (*node)->address);
+  const std::string work = (*store)->work_directory();
+  auto arguments = client_arguments(*state, **node, work);
   if (!arguments.ok()) return report(session, arguments.status());
-  if (options.command.size() == 1) {
-    arguments->push_back(options.command.front());  // a shell line, as ssh itself takes it
+  if (options.words.size() == 2) {
+    arguments->push_back(options.words[1]);  // a shell line, as ssh itself takes it
   } else {
-    for (const std::string& word : options.command) arguments->push_back(shell_quote(word));
+    for (size_t i = 1; i < options.words.size(); ++i) arguments->push_back(shell_quote(options.words[i]));
   }
+  if (::chdir(work.c_str()) != 0) return report(session, errno_status(errno, work));
   std::vector<char*> argv;
   for (std::string& argument : *arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
@@ -104,12 +110,9 @@ int run_ssh(const Session& session, const Options& options) {
 std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("ssh", "Log in to a node, or run a command there");
   auto options = std::make_shared<Options>();
-  command
-      ->add_option("NODE", options->node, "for example 'worker[0]', or the system's name if it has one node")
-      ->required();
-  command->add_option("COMMAND", options->command, "command to run there (default: a shell)");
-  command->add_option("--file", options->project.files, "the RADL file that was applied")->type_name("FILE");
-  add_state_options(*command, options->project);
+  add_state_options(*command, options->project, &options->words);
+  command->add_option("NODE", "for example 'worker[0]', or the system's name if it has one node");
+  command->add_option("COMMAND", "command to run there (default: a shell)");
   command->positionals_at_end(false)->prefix_command(false);
   return [options, &session] { return run_ssh(session, *options); };
 }

@@ -10,8 +10,16 @@ namespace {
 struct Options {
   ProjectOptions project;
   double lock_timeout = 0;
-  std::string first, second;
+  std::vector<std::string> words;  // FILE..., then what the command is about
 };
+
+// The words behind the files; fewer or more than wanted are Invalid.
+Result<std::vector<std::string>> words_of(Options& options, size_t least, size_t most, const char* what) {
+  take_files(options.words, options.project);
+  if (options.words.size() < least) return invalid(std::string(what) + " is required");
+  if (options.words.size() > most) return invalid("not understood: " + options.words.back());
+  return options.words;
+}
 
 // Opens the state under its lock, does `change`, and closes the run with a line of history.
 int with_state(const Session& session, const Options& options, const std::string& command,
@@ -26,7 +34,8 @@ int with_state(const Session& session, const Options& options, const std::string
   return kDone;
 }
 
-int list(const Session& session, const Options& options) {
+int list(const Session& session, Options& options) {
+  if (auto none = words_of(options, 0, 0, ""); !none.ok()) return report(session, none.status());
   auto place = find_state(options.project);
   if (!place.ok()) return report(session, place.status());
   auto snapshot = read_snapshot(place->directory, place->name);
@@ -36,15 +45,27 @@ int list(const Session& session, const Options& options) {
   return kDone;
 }
 
-int remove(const Session& session, const Options& options) {
+int remove(const Session& session, Options& options) {
+  auto words = words_of(options, 1, 1, "ADDRESS");
+  if (!words.ok()) return report(session, words.status());
+  const std::string& address = words->front();
   return with_state(session, options, "state rm", [&](Store& store, const Snapshot& snapshot) -> Status {
-    if (snapshot.steps.count(options.first)) return store.forget_step(options.first);
-    if (snapshot.resources.count(options.first)) return store.remove_resource(options.first);
-    return not_found("the state has no " + options.first).with_hint("radlc state list shows what it has");
+    if (snapshot.steps.count(address)) return store.forget_step(address);
+    if (snapshot.resources.count(address)) return store.remove_resource(address);
+    return not_found("the state has no " + address)
+        .with_hint("`radlc state list" + project_words(options.project) + "` shows what it has");
   });
 }
 
-int history(const Session& session, const Options& options) {
+int move(const Session& session, Options& options) {
+  auto words = words_of(options, 2, 2, "FROM and TO");
+  if (!words.ok()) return report(session, words.status());
+  return with_state(session, options, "state mv",
+                    [&](Store& store, const Snapshot&) { return store.move((*words)[0], (*words)[1]); });
+}
+
+int history(const Session& session, Options& options) {
+  if (auto none = words_of(options, 0, 0, ""); !none.ok()) return report(session, none.status());
   auto place = find_state(options.project);
   if (!place.ok()) return report(session, place.status());
   auto store = Store::open(place->directory, place->name, OpenMode::Read, real_world());
@@ -58,26 +79,27 @@ int history(const Session& session, const Options& options) {
   return kDone;
 }
 
-int unlock(const Session& session, const Options& options) {
+int unlock(const Session& session, Options& options) {
+  auto words = words_of(options, 0, 1, "ID");
+  if (!words.ok()) return report(session, words.status());
   auto place = find_state(options.project);
   if (!place.ok()) return report(session, place.status());
   auto store = Store::open(place->directory, place->name, OpenMode::Write, real_world());
   if (!store.ok()) return report(session, store.status());
-  if (options.first.empty()) {
+  if (words->empty()) {
     auto holder = (*store)->lock_holder();
     if (!holder.ok()) return report(session, holder.status());
     std::printf("%s\n", *holder ? ((*holder)->id + "  " + (*holder)->text()).c_str() : "not locked");
     return kDone;
   }
-  Status freed = (*store)->force_unlock(options.first);
+  Status freed = (*store)->force_unlock(words->front());
   return freed.ok() ? static_cast<int>(kDone) : report(session, freed);
 }
 
 CLI::App* add(CLI::App& parent, const char* name, const char* text, const std::shared_ptr<Options>& options,
               std::function<int()>& chosen, std::function<int()> action) {
   CLI::App* command = parent.add_subcommand(name, text);
-  command->add_option("--file", options->project.files, "the RADL file that was applied")->type_name("FILE");
-  add_state_options(*command, options->project);
+  add_state_options(*command, options->project, &options->words);
   command->callback([&chosen, action] { chosen = action; });
   return command;
 }
@@ -85,7 +107,7 @@ CLI::App* add(CLI::App& parent, const char* name, const char* text, const std::s
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("state", "Look into the state, or mend it by hand");
+  CLI::App* command = app.add_subcommand("state", "Look into the state, or repair it by hand");
   command->require_subcommand(1);
   auto options = std::make_shared<Options>();
   auto chosen = std::make_shared<std::function<int()>>();
@@ -93,21 +115,17 @@ std::function<int()> add(CLI::App& app, Session& session) {
       [=, &session] { return list(session, *options); });
   add(*command, "history", "The runs that changed it", options, *chosen,
       [=, &session] { return history(session, *options); });
-  add(*command, "rm", "Forget a resource or a step; nothing is destroyed", options, *chosen,
-      [=, &session] { return remove(session, *options); })
-      ->add_option("ADDRESS", options->first, "for example 'worker[0]' or 'worker[0]/tools'")
-      ->required();
-  CLI::App* move = add(*command, "mv", "Rename a node, or a system, without making it anew", options, *chosen,
-                       [=, &session] {
-                         return with_state(session, *options, "state mv", [&](Store& store, const Snapshot&) {
-                           return store.move(options->first, options->second);
-                         });
-                       });
-  move->add_option("FROM", options->first, "address or system now")->required();
-  move->add_option("TO", options->second, "address or system from now on")->required();
+  CLI::App* forget = add(*command, "rm", "Forget a resource or a step; nothing is destroyed", options,
+                         *chosen, [=, &session] { return remove(session, *options); });
+  forget->add_option("ADDRESS", "for example 'worker[0]' or 'worker[0]/tools'");
+  CLI::App* rename = add(*command, "mv", "Rename a node, or a system, without making it anew", options,
+                         *chosen, [=, &session] { return move(session, *options); });
+  rename->add_option("FROM", "address or system now");
+  rename->add_option("TO", "address or system from now on");
+  for (CLI::App* writes : {forget, rename}) add_lock_timeout(*writes, options->lock_timeout);
   add(*command, "unlock", "Show who holds the lock; with its id, free it", options, *chosen, [=, &session] {
     return unlock(session, *options);
-  })->add_option("ID", options->first, "the lock's id");
+  })->add_option("ID", "the lock's id");
   return [chosen] { return (*chosen)(); };
 }
 

@@ -6,6 +6,7 @@
 
 #include "compiler/tools/templates/templates.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/shown.h"
 
 namespace radl::cli::templates_command {
 namespace {
@@ -52,9 +53,10 @@ int run_list(const Session& session, const Options& options) {
   std::printf("%s%-*s  %-*s  %s%s\n", style.bold().data(), int(name), "name", int(kind), "kind", "what it is",
               style.off().data());
   for (const Template& each : list) {
-    std::string summary = each.readable ? each.summary : "(cannot be read: radlc check " + each.path + ")";
+    std::string summary =
+        each.readable ? each.summary : "(cannot be read: radlc check " + shell_word(each.path) + ")";
     std::printf("%-*s  %-*s  %s\n", int(name), each.name.c_str(), int(kind),
-                each.kind.empty() ? "-" : each.kind.c_str(), summary.c_str());
+                each.kind.empty() ? "-" : shown(each.kind).c_str(), shown(summary).c_str());
   }
   return kDone;
 }
@@ -63,8 +65,9 @@ int run_show(const Session& session, const Options& options) {
   for (const Template& each :
        list_templates(options.paths.empty() ? std::vector<std::string>{"."} : options.paths)) {
     if (each.name != options.name) continue;
-    std::printf("%s (%s)\n%s\n", each.name.c_str(), each.path.c_str(), each.summary.c_str());
-    if (!each.content.empty()) std::printf("\n%s\n", each.content.c_str());
+    std::printf("%s (%s)\n%s\n", shown(each.name).c_str(), shown(each.path).c_str(),
+                shown(each.summary).c_str());
+    if (!each.content.empty()) std::printf("\n%s\n", shown(each.content).c_str());
     return kDone;
   }
   return report(

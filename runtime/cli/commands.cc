@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/shown.h"
 
 namespace radl::cli {
 
@@ -38,9 +39,9 @@ int report(const Session& session, const Status& status) {
   // An empty message: the findings were shown already.
   if (!status.message().empty()) {
     std::fprintf(stderr, "%s%serror:%s %s\n", style.bold().data(), style.red().data(), style.off().data(),
-                 status.message().c_str());
+                 shown(status.message()).c_str());
   }
-  if (!status.hint().empty()) std::fprintf(stderr, "  %s\n", status.hint().c_str());
+  if (!status.hint().empty()) std::fprintf(stderr, "  %s\n", shown(status.hint()).c_str());
   switch (status.code()) {
     case Code::Ok:
       return kDone;

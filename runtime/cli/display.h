@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "common/human.h"
 #include "runtime/cli/command.h"
 #include "runtime/exec/events.h"
 #include "runtime/exec/progress.h"
@@ -21,10 +22,6 @@ std::unique_ptr<Display> live_display(const Plan& plan, const Terminal& terminal
 // A line when something starts, ends, fails or is tried again, and every few seconds for a training.
 std::unique_ptr<Display> plain_display(const Plan& plan, const Terminal& terminal);
 
-// "1:05", "12 s", "0.4 s".
-std::string duration_text(double seconds);
-// "12,345".
-std::string grouped(double number);
 // "[######------]", `width` cells between the brackets.
 std::string bar_text(double fraction, int width);
 // "epoch 3.2/10  2,310 images/s  loss 0.82  accuracy 71.3%  ETA 0:41".

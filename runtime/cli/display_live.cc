@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "runtime/cli/display.h"
+#include "runtime/cli/shown.h"
 
 namespace radl::cli {
 namespace {
@@ -26,10 +27,18 @@ std::string clipped(std::string text, int width) {
   return text;
 }
 
+// A line of the region that is redrawn is one line of the screen.
+std::string one_line(std::string text) {
+  for (char& c : text) {
+    if (c == '\n' || c == '\t') c = ' ';
+  }
+  return text;
+}
+
 class LiveDisplay : public Display {
  public:
   LiveDisplay(const Plan& plan, const Terminal& terminal)
-      : progress_(plan), width_(terminal.width), style_(terminal.color) {
+      : progress_(plan), width_(terminal.width), color_(terminal.color), style_(terminal.color) {
     for (const ItemProgress& item : progress_.items()) name_width_ = std::max(name_width_, item.id.size());
     name_width_ = std::min<size_t>(name_width_, 32);
     thread_ = std::thread([this] { loop(); });
@@ -80,15 +89,15 @@ class LiveDisplay : public Display {
     std::string out;
     if (drawn_ > 0) out += fmt::format("\x1b[{}A", drawn_);
     out += "\r\x1b[J";
-    for (const std::string& line : above_) out += line + "\n";
+    for (const std::string& line : above_) out += shown(line, color_) + "\n";
     above_.clear();
     for (const ItemProgress& item : progress_.items()) {
-      if (is_over(item) && reported_.insert(item.id).second) out += finished_line(item) + "\n";
+      if (is_over(item) && reported_.insert(item.id).second) out += shown(finished_line(item), color_) + "\n";
     }
     drawn_ = 0;
     if (!last) {
       std::vector<std::string> lines = live_lines();
-      for (const std::string& line : lines) out += clipped(line, width_ - 1) + "\n";
+      for (const std::string& line : lines) out += clipped(one_line(shown(line)), width_ - 1) + "\n";
       drawn_ = lines.size();
     }
     std::fwrite(out.data(), 1, out.size(), stdout);
@@ -150,6 +159,7 @@ class LiveDisplay : public Display {
   std::condition_variable wake_;
   Progress progress_;
   int width_;
+  bool color_;
   Style style_;
   size_t name_width_ = 8;
   std::vector<std::string> above_;

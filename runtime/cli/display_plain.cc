@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/cli/display.h"
+#include "runtime/cli/shown.h"
 
 namespace radl::cli {
 namespace {
@@ -14,14 +15,15 @@ constexpr double kMetricEverySeconds = 5;
 
 class PlainDisplay : public Display {
  public:
-  PlainDisplay(const Plan& plan, const Terminal& terminal) : progress_(plan), style_(terminal.color) {}
+  PlainDisplay(const Plan& plan, const Terminal& terminal)
+      : progress_(plan), color_(terminal.color), style_(terminal.color) {}
 
   void emit(const Event& event) override {
     std::lock_guard hold(mutex_);
     progress_.emit(event);
     std::string line = text_of(event);
     if (line.empty()) return;
-    std::fputs((line + "\n").c_str(), stdout);
+    std::fputs((shown(line, color_) + "\n").c_str(), stdout);
     std::fflush(stdout);
   }
 
@@ -95,6 +97,7 @@ class PlainDisplay : public Display {
 
   std::mutex mutex_;
   Progress progress_;
+  bool color_;
   Style style_;
   std::map<std::string, Last> last_;  // by training
 };

@@ -61,9 +61,12 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command
       .add_option("--log-json", options.log_json, "write every event as a line of JSON to this file as well")
       ->type_name("FILE");
-  command
-      .add_option("--lock-timeout", options.lock_timeout,
-                  "seconds to wait while somebody else holds the state's lock")
+  add_lock_timeout(command, options.lock_timeout);
+}
+
+void add_lock_timeout(CLI::App& command, double& seconds) {
+  command.add_option("--lock-timeout", seconds, "seconds to wait while somebody else holds the state's lock")
+      ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber);
 }
 

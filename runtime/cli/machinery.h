@@ -21,6 +21,7 @@ struct RunOptions {
 };
 
 void add_run_options(CLI::App& command, RunOptions& options);
+void add_lock_timeout(CLI::App& command, double& seconds);
 
 class Machinery {
  public:

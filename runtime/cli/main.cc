@@ -1,8 +1,13 @@
 // radlc: parses the command line, runs one command, turns its outcome into an exit code.
+#include <poll.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 
 #include "common/version.h"
@@ -88,12 +93,27 @@ int run(int argc, char** argv) {
   return chosen();
 }
 
+// A result that did not arrive is a failure. A reader that has had enough (a pager) is none.
+int after_output(int code) {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  const int error = errno;
+  pollfd reader{STDOUT_FILENO, POLLOUT, 0};
+  if (error == EPIPE || (::poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR) != 0)) return code;
+  std::fprintf(stderr, "error: standard output: %s\n",
+               error != 0 ? std::strerror(error) : "cannot be written");
+  return code == 0 ? static_cast<int>(radl::cli::kWorldError) : code;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  // One buffer for nearly every result: stdio keeps the cause of an error only until its next call.
+  static char buffer[size_t{1} << 20];
+  if (::isatty(STDOUT_FILENO) == 0) std::setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
   std::signal(SIGPIPE, SIG_IGN);  // a closed pager is no reason to leave a run half done
   try {
-    return run(argc, argv);
+    return after_output(run(argc, argv));
   } catch (const std::exception& error) {
     std::fprintf(stderr,
                  "radlc: internal error: %s\nThis is a fault of radlc; please report it with the command "

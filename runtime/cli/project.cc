@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "compiler/diag/render.h"
+#include "runtime/cli/shown.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/plan/numbers.h"
 
@@ -15,6 +16,8 @@ extern char** environ;
 
 namespace radl::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::string_view kInputPrefix = "RADL_INPUT_";
 
@@ -62,37 +65,110 @@ bool same_file(const std::string& a, const std::string& b) {
   return left == right;
 }
 
-// The infrastructures of `directory` that were applied from one of `files`.
-std::vector<std::string> applied_from(const std::string& directory, const std::vector<std::string>& names,
-                                      const std::vector<std::string>& files) {
-  std::vector<std::string> found;
+// Where a source lay when it was applied, and where it lies now: a project's folder may have been moved.
+bool was_applied_from(const std::string& recorded, const std::string& file) {
+  std::error_code error;
+  if (same_file(recorded, file)) return true;
+  return !fs::exists(recorded, error) && fs::path(recorded).filename() == fs::path(file).filename();
+}
+
+struct Applied {
+  std::vector<std::string> from;     // infrastructures that were applied from one of the files
+  std::vector<std::string> unknown;  // those that do not say: their first apply did not come to its end
+};
+
+Applied applied_from(const std::string& directory, const std::vector<std::string>& names,
+                     const std::vector<std::string>& files) {
+  Applied found;
   for (const std::string& name : names) {
     auto store = Store::open(directory, name, OpenMode::Read, real_world());
-    if (!store.ok()) continue;
-    auto snapshot = (*store)->snapshot();
-    if (!snapshot.ok()) continue;
-    bool matches =
-        std::any_of(snapshot->source_paths.begin(), snapshot->source_paths.end(), [&](const auto& path) {
-          return std::any_of(files.begin(), files.end(),
-                             [&](const auto& file) { return same_file(path, file); });
-        });
-    if (matches) found.push_back(name);
+    auto snapshot = store.ok() ? (*store)->snapshot() : Result<Snapshot>(store.status());
+    if (!snapshot.ok() || snapshot->source_paths.empty()) {
+      found.unknown.push_back(name);
+      continue;
+    }
+    const std::vector<std::string>& paths = snapshot->source_paths;
+    bool matches = std::any_of(paths.begin(), paths.end(), [&](const auto& path) {
+      return std::any_of(files.begin(), files.end(),
+                         [&](const auto& file) { return was_applied_from(path, file); });
+    });
+    if (matches) found.from.push_back(name);
   }
   return found;
 }
 
-}  // namespace
+std::vector<std::string> radl_files_in(const std::string& folder) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() != ".radl" || !entry.is_regular_file(error)) continue;
+    found.push_back(folder == "." ? entry.path().filename().string() : entry.path().string());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
 
-void add_state_options(CLI::App& command, ProjectOptions& options) {
+Result<std::string> only_file_in(const std::string& folder) {
+  std::string here = folder == "." ? "this folder" : folder;
+  std::vector<std::string> found = radl_files_in(folder);
+  if (found.size() == 1) return found.front();
+  if (!found.empty()) return invalid(here + " has several .radl files; name one: " + joined(found));
+  return not_found((folder == "." ? "no file was given, and " : "") + here + " has no .radl file");
+}
+
+// The files that a state is looked for by. A folder may have lost its file: the state beside it counts.
+std::vector<std::string> files_applied(const ProjectOptions& options) {
+  std::vector<std::string> files;
+  for (const std::string& path : options.files) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) {
+      files.push_back(path);
+    } else if (auto file = only_file_in(path); file.ok()) {
+      files.push_back(*file);
+    }
+  }
+  return files;
+}
+
+// The file, and where its state is: the same for every command.
+void add_file_options(CLI::App& command, ProjectOptions& options, std::vector<std::string>& positional,
+                      const std::string& what) {
+  command.add_option("FILE", positional, what);
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--file",
+          [&options](const std::vector<std::string>& files) {
+            options.files.insert(options.files.end(), files.begin(), files.end());
+          },
+          "the same as FILE; may be repeated")
+      ->type_name("FILE");
   command.add_option("--state", options.state, "folder of the state (default: .radl beside the file)")
       ->type_name("DIR");
   command.add_option("--name", options.name,
                      "name of the infrastructure (default: the description's, or the file's)");
 }
 
+}  // namespace
+
+void add_state_options(CLI::App& command, ProjectOptions& options, std::vector<std::string>* words) {
+  add_file_options(command, options, words != nullptr ? *words : options.files,
+                   "RADL files that were applied, or their folder (default: the only .radl here)");
+}
+
+void take_files(std::vector<std::string>& words, ProjectOptions& options) {
+  auto names_source = [](const std::string& word) {
+    std::error_code error;
+    if (word.ends_with(".radl") || word == "." || word == "..") return true;
+    return word.find('/') != std::string::npos && fs::is_directory(word, error);
+  };
+  auto rest = std::find_if_not(words.begin(), words.end(), names_source);
+  options.files.insert(options.files.end(), words.begin(), rest);
+  words.erase(words.begin(), rest);
+}
+
 void add_project_options(CLI::App& command, ProjectOptions& options) {
-  command.add_option("FILE", options.files,
-                     "RADL files, read as one document (default: the only .radl here)");
+  add_file_options(command, options, options.files,
+                   "RADL files, read as one document, or their folder (default: the only .radl here)");
   command.add_option("-i,--input", options.inputs, "value of an input, NAME=VALUE; may be repeated")
       ->type_name("NAME=VALUE");
   command.add_option("--input-file", options.input_files, "file of inputs, a NAME=VALUE a line, or JSON")
@@ -101,22 +177,20 @@ void add_project_options(CLI::App& command, ProjectOptions& options) {
       .add_option("--module-path", options.module_path,
                   "folder that modules are searched in; may be repeated")
       ->type_name("DIR");
-  add_state_options(command, options);
 }
 
 Result<std::vector<std::string>> source_files(const ProjectOptions& options) {
-  if (!options.files.empty()) return options.files;
-  std::vector<std::string> found;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(".", error)) {
-    if (entry.path().extension() == ".radl" && entry.is_regular_file(error)) {
-      found.push_back(entry.path().filename().string());
-    }
+  std::vector<std::string> files;
+  for (const std::string& path : options.files) {
+    std::error_code error;
+    auto file = fs::is_directory(path, error) ? only_file_in(path) : Result<std::string>(path);
+    if (!file.ok()) return std::move(file).status();
+    files.push_back(*file);
   }
-  std::sort(found.begin(), found.end());
-  if (found.size() == 1) return found;
-  if (found.empty()) return not_found("no file was given, and this folder has no .radl file");
-  return invalid("this folder has several .radl files; name one: " + joined(found));
+  if (!files.empty()) return files;
+  auto file = only_file_in(".");
+  if (!file.ok()) return std::move(file).status();
+  return std::vector<std::string>{*file};
 }
 
 Result<CompileOptions> compile_options(const Session& session, const ProjectOptions& options) {
@@ -148,6 +222,7 @@ Result<std::unique_ptr<Project>> load_project(const Session& session, const Proj
   if (!compile_with.ok()) return compile_with.status();
   auto project = std::make_unique<Project>();
   project->files = *files;
+  project->words = project_words(options);
   project->compile_with = std::move(*compile_with);
   remember_answers(*project);
   std::optional<Compiled> compiled =
@@ -186,7 +261,18 @@ Status use_numbers_of(Project& project, const Snapshot& snapshot) {
 
 std::string state_directory(const ProjectOptions& options) {
   if (!options.state.empty()) return absolute(options.state);
-  return absolute(options.files.empty() ? ".radl" : default_state_directory(options.files.front()));
+  std::error_code error;
+  if (options.files.empty()) return absolute(".radl");
+  const std::string& file = options.files.front();
+  return absolute(fs::is_directory(file, error) ? file + "/.radl" : default_state_directory(file));
+}
+
+std::string project_words(const ProjectOptions& options) {
+  std::string words;
+  for (const std::string& file : options.files) words += " " + shell_word(file);
+  if (!options.state.empty()) words += " --state " + shell_word(options.state);
+  if (!options.name.empty()) words += " --name " + shell_word(options.name);
+  return words;
 }
 
 Result<StatePlace> find_state(const ProjectOptions& options) {
@@ -201,9 +287,17 @@ Result<StatePlace> find_state(const ProjectOptions& options) {
   }
   if (names->empty())
     return Status(Code::NotFound, "nothing has been applied here: " + directory + " holds no state");
-  std::vector<std::string> candidates = *names;
-  if (candidates.size() > 1 && !options.files.empty())
-    candidates = applied_from(directory, *names, options.files);
+  std::vector<std::string> files = files_applied(options), candidates = *names;
+  if (files.empty() && candidates.size() > 1) files = radl_files_in(".");
+  if (!files.empty() && (candidates.size() > 1 || !options.files.empty())) {
+    Applied applied = applied_from(directory, *names, files);
+    candidates = applied.from.empty() ? applied.unknown : applied.from;
+    if (candidates.empty() && !options.files.empty()) {
+      return Status(Code::NotFound, "nothing has been applied from " + joined(files) + "; " + directory +
+                                        " holds: " + joined(*names))
+          .with_hint("name one with --name");
+    }
+  }
   if (candidates.size() == 1) return StatePlace{directory, candidates.front()};
   return Status(Code::Invalid, directory + " holds several infrastructures: " + joined(*names))
       .with_hint("name one with --name");

@@ -15,7 +15,7 @@
 namespace radl::cli {
 
 struct ProjectOptions {
-  std::vector<std::string> files;   // empty: the one .radl file of this folder
+  std::vector<std::string> files;   // or a folder: its one .radl file; empty: that of this folder
   std::vector<std::string> inputs;  // "name=value"
   std::vector<std::string> input_files;
   std::vector<std::string> module_path;
@@ -24,8 +24,12 @@ struct ProjectOptions {
 };
 
 void add_project_options(CLI::App& command, ProjectOptions& options);
-// Only --state and --name, for commands that need no source.
-void add_state_options(CLI::App& command, ProjectOptions& options);
+// FILE, --file, --state and --name, for commands that look for a state and need no source. A command with
+// further words (`ssh [FILE] NODE`) gives `words`, and takes them apart with take_files().
+void add_state_options(CLI::App& command, ProjectOptions& options, std::vector<std::string>* words = nullptr);
+// Moves the leading words that name RADL files or folders to options.files: a word that ends in .radl, `.`,
+// `..`, and a folder written with a slash.
+void take_files(std::vector<std::string>& words, ProjectOptions& options);
 
 struct Project {
   SourceMap sources;
@@ -34,6 +38,7 @@ struct Project {
   std::string state_directory;
   std::vector<std::string> files;
   CompileOptions compile_with;
+  std::string words;                           // project_words() of the options
   std::map<std::string, std::string> answers;  // to questions for inputs, so that none is asked twice
 };
 
@@ -47,18 +52,21 @@ Status use_numbers_of(Project& project, const Snapshot& snapshot);
 // The compiler's options that the flags and the environment (RADL_INPUT_name) give.
 Result<CompileOptions> compile_options(const Session& session, const ProjectOptions& options);
 
-// The folder of states that a command without compilation means.
+// The folder of states that a command without compilation means: --state, else .radl beside the file.
 std::string state_directory(const ProjectOptions& options);
+// " FILE --state DIR --name NAME", as far as they were given, for a command line that a user may copy.
+std::string project_words(const ProjectOptions& options);
 
 struct StatePlace {
   std::string directory;
   std::string name;
 };
-// Which infrastructure a command without compilation means: --name, else the only one, else the one that was
-// applied from the given file. NotFound and Invalid list what there is.
+// Which infrastructure a command without compilation means: --name, else the one that was applied from the
+// given file, else the only one, else the one applied from the only file of this folder. NotFound and Invalid
+// list what there is.
 Result<StatePlace> find_state(const ProjectOptions& options);
 
-// The files given, or the only *.radl of this folder.
+// The files given, with the only *.radl of a folder in its place, or the only *.radl of this folder.
 Result<std::vector<std::string>> source_files(const ProjectOptions& options);
 
 }  // namespace radl::cli

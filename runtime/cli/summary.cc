@@ -4,6 +4,7 @@
 #include <map>
 
 #include "runtime/cli/display.h"
+#include "runtime/cli/shown.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/plan/render.h"
 
@@ -54,7 +55,7 @@ void training_rows(const Snapshot& after, std::vector<Row>& rows) {
                         duration_text(product["first_step_seconds"].get<double>()) + " after the start");
     }
     if (product.contains("images_per_second") && product["images_per_second"].is_number()) {
-      rows.emplace_back("images/s", grouped(product["images_per_second"].get<double>()));
+      rows.emplace_back("throughput", grouped(product["images_per_second"].get<double>()) + " images/s");
     }
     for (const auto& [key, label] : {Row{"model_path", "model"}, Row{"events_path", "TensorBoard events"},
                                      Row{"report_path", "report"}}) {
@@ -62,6 +63,13 @@ void training_rows(const Snapshot& after, std::vector<Row>& rows) {
         rows.emplace_back(label, product[key].get<std::string>());
     }
   }
+}
+
+// For reading; `radlc output --json` has every digit.
+std::string output_text(const OutputRecord& output) {
+  if (output.sensitive) return "(sensitive)";
+  if (output.value.is_number()) return human_number(output.name, output.value.get<double>());
+  return render_value(output.value);
 }
 
 }  // namespace
@@ -73,14 +81,14 @@ std::string summary_table(const Session& session, const Plan& plan, const RunRep
   training_rows(after, rows);
   phase_rows(plan, report, rows);
   for (const OutputRecord& output : report.outputs) {
-    rows.emplace_back(output.name, output.sensitive ? "(sensitive)" : render_value(output.value));
+    rows.emplace_back(output.name, output_text(output));
   }
   rows.emplace_back("to remove it all", destroy_command);
   size_t width = 0;
   for (const Row& row : rows) width = std::max(width, row.first.size());
   Style style(session.terminal.color);
   std::string text = fmt::format("\n{}{}Done.{}\n", style.bold(), style.green(), style.off());
-  for (const Row& row : rows) text += fmt::format("  {:<{}}  {}\n", row.first, width, row.second);
+  for (const Row& row : rows) text += fmt::format("  {:<{}}  {}\n", row.first, width, shown(row.second));
   return text;
 }
 

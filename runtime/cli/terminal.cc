@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <iostream>
 
+#include "runtime/cli/shown.h"
+
 namespace radl::cli {
 namespace {
 
@@ -49,7 +51,7 @@ bool confirm(const std::string& question) {
 }
 
 std::string ask_line(const std::string& question, bool hidden) {
-  std::fprintf(stderr, "%s ", question.c_str());
+  std::fprintf(stderr, "%s ", shown(question).c_str());
   std::fflush(stderr);
   termios saved{};
   bool silenced = hidden && ::tcgetattr(STDIN_FILENO, &saved) == 0;

@@ -8,6 +8,7 @@
 
 #include "runtime/catalog/catalog.h"
 #include "runtime/cli/display.h"
+#include "runtime/cli/shown.h"
 #include "runtime/steps/dataset_look.h"
 
 namespace radl::cli {
@@ -20,6 +21,20 @@ Result<Snapshot> read_snapshot(const std::string& directory, const std::string& 
   empty.name = name;
   return empty;
 }
+
+namespace {
+
+// The hint names the state, so that it can be typed in any folder.
+Status held_elsewhere(Store& store, Status held, const std::string& directory, const std::string& name) {
+  auto holder = store.lock_holder();
+  if (!holder.ok() || !*holder) return held;
+  return std::move(held).with_hint(fmt::format(
+      "wait for it with --lock-timeout SECONDS, or, when it is gone for good, `radlc state unlock "
+      "{} --state {} --name {}`",
+      (*holder)->id, shell_word(directory), shell_word(name)));
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Store>> open_locked(const std::string& directory, const std::string& name,
                                            OpenMode mode, const std::string& command,
@@ -35,6 +50,7 @@ Result<std::unique_ptr<Store>> open_locked(const std::string& directory, const s
           std::fprintf(stderr, "waiting for the lock: %s\n", holder.text().c_str());
         });
     if (locked.ok()) return store;
+    if (locked.code() == Code::Conflict) return held_elsewhere(**store, std::move(locked), directory, name);
     // A destroy that it waited for has removed the state: there may be a new one.
     if (locked.code() != Code::Lost) return locked;
   }
@@ -63,6 +79,7 @@ Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const Provider
                   .observed = observed,
                   .options = {}};
   input.options.replace.insert(request.replace.begin(), request.replace.end());
+  input.options.project_words = project.words;
   input.options.missing_products = missing_products(snapshot, real_world());
   auto catalog = built_in_catalog();
   if (!catalog.ok()) return std::move(catalog).status();
@@ -83,13 +100,19 @@ int report_unseen(const Session& session, const Plan& plan) {
   Style style(session.terminal.color);
   for (const auto& [what, why] : plan.unseen) {
     std::fprintf(stderr, "%s%serror:%s %s could not be looked at: %s\n", style.bold().data(),
-                 style.red().data(), style.off().data(), what.c_str(), why.c_str());
+                 style.red().data(), style.off().data(), shown(what).c_str(), shown(why).c_str());
   }
   return kWorldError;
 }
 
-void Sinks::close() {
+Status Sinks::close() {
   if (auto* display = dynamic_cast<Display*>(screen.get())) display->close();
+  for (EventSink* sink : all) {
+    auto* lines = dynamic_cast<JsonLinesSink*>(sink);
+    if (lines != nullptr && !lines->status().ok())
+      return Status(lines->status()).at(sink == log.get() ? log_path : "standard output");
+  }
+  return {};
 }
 
 Result<Sinks> make_sinks(const Session& session, const RunOptions& options, const Plan& plan) {
@@ -98,6 +121,7 @@ Result<Sinks> make_sinks(const Session& session, const RunOptions& options, cons
     auto log = JsonLinesSink::open(options.log_json);
     if (!log.ok()) return std::move(log).status();
     sinks.log = std::move(*log);
+    sinks.log_path = options.log_json;
     sinks.all.push_back(sinks.log.get());
   }
   if (options.json) {
@@ -116,12 +140,13 @@ int report_run(const Session& session, const RunReport& report, bool json) {
   for (const ActionOutcome& outcome : report.actions) {
     if (outcome.state != ActionOutcome::State::Failed) continue;
     std::fprintf(stderr, "\n%s%serror:%s %s\n", style.bold().data(), style.red().data(), style.off().data(),
-                 outcome.status.message().c_str());
-    if (!outcome.status.hint().empty()) std::fprintf(stderr, "  %s\n", outcome.status.hint().c_str());
+                 shown(outcome.status.message(), session.terminal.color).c_str());
+    if (!outcome.status.hint().empty()) std::fprintf(stderr, "  %s\n", shown(outcome.status.hint()).c_str());
     if (!outcome.log.empty()) std::fprintf(stderr, "  full log: %s\n", outcome.log.c_str());
   }
   for (const std::string& leftover : report.leftovers) {
-    std::fprintf(stderr, "%snot removed:%s %s\n", style.red().data(), style.off().data(), leftover.c_str());
+    std::fprintf(stderr, "%snot removed:%s %s\n", style.red().data(), style.off().data(),
+                 shown(leftover).c_str());
   }
   if (report.failed() + report.skipped() > 0 && !json) {
     std::fprintf(stderr,

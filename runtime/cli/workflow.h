@@ -42,7 +42,8 @@ struct Sinks {
   std::unique_ptr<EventSink> log;
   std::unique_ptr<EventSink> screen;
   std::vector<EventSink*> all;
-  void close();  // gives the terminal back
+  std::string log_path;
+  Status close();  // gives the terminal back; what could not be written of events
 };
 Result<Sinks> make_sinks(const Session& session, const RunOptions& options, const Plan& plan);
 

@@ -90,7 +90,7 @@ void JsonLinesSink::emit(const Event& event) {
     ssize_t count = ::write(fd_, rest.data(), rest.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
-      if (status_.ok()) status_ = errno_status(errno, "writing the event log");
+      if (status_.ok()) status_ = errno_status(errno, "an event could not be written");
       return;
     }
     rest.remove_prefix(static_cast<size_t>(count));

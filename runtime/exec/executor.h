@@ -97,6 +97,9 @@ RunReport destroy(const Run& run, const Plan& plan);
 // Looks at the world: the nodes through their providers, the steps through their runners. Changes nothing.
 Result<Observed> refresh(const Run& run, const Snapshot& snapshot);
 
+// The part of a refresh that costs nothing: the nodes whose providers read at once. Nobody is connected to.
+Result<Observed> glance(const Run& run, const Snapshot& snapshot);
+
 // Takes attributes that a refresh found changed into the state. What is gone stays recorded: the plan makes
 // it again. Needs the lock.
 Status accept_observed(const Run& run, const Snapshot& snapshot, const Observed& observed);

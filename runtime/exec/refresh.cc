@@ -46,6 +46,19 @@ class Refresher {
                      return {};
                    }));
     });
+    return observed();
+  }
+
+  Result<Observed> glance() {
+    for (const auto& [address, record] : snapshot_.resources) {
+      Provider* provider = session_.run.providers->find(record.provider);
+      if (record.kind == ResourceKind::Node && provider && provider->reads_at_once()) look_at(record);
+    }
+    return observed();
+  }
+
+ private:
+  Result<Observed> observed() {
     if (session_.stop_starting())
       return Status(Code::Cancelled, "stopped while looking at the infrastructure");
     std::sort(observed_.resources.begin(), observed_.resources.end(),
@@ -53,7 +66,6 @@ class Refresher {
     return std::move(observed_);
   }
 
- private:
   bool is_to_be_observed(const ir::Step& step) const {
     auto record = snapshot_.steps.find(step.id);
     if (record == snapshot_.steps.end() || record->second.status != StepStatus::Done || step.nodes.empty())
@@ -176,6 +188,11 @@ class Refresher {
 Result<Observed> refresh(const Run& run, const Snapshot& snapshot) {
   Session session(run, snapshot);
   return Refresher(session, snapshot).look();
+}
+
+Result<Observed> glance(const Run& run, const Snapshot& snapshot) {
+  Session session(run, snapshot);
+  return Refresher(session, snapshot).glance();
 }
 
 Status accept_observed(const Run& run, const Snapshot& snapshot, const Observed& observed) {

@@ -114,6 +114,7 @@ struct PlanOptions {
   std::set<std::string> replace;  // addresses that must be made anew
   std::string catalog_date;
   std::map<std::string, std::string> missing_products;  // steps whose product is not where it was: id -> what
+  std::string project_words;  // " FILE --state DIR": what names this project in a command that a note gives
 };
 
 struct PlanInput {

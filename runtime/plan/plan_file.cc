@@ -4,6 +4,7 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/output_file.h"
 
 namespace radl {
 
@@ -81,7 +82,7 @@ Result<SavedPlan> decode_plan_file(std::string_view bytes) {
 }
 
 Status write_plan_file(const std::string& path, const SavedPlan& saved) {
-  return write_file_atomic(path, encode_plan_file(saved), 0600);
+  return write_output_file(path, encode_plan_file(saved), 0600);
 }
 
 Result<SavedPlan> read_plan_file(const std::string& path) {

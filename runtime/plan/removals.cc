@@ -61,8 +61,8 @@ void note_renames(Draft& draft, const std::map<std::string, std::vector<const Re
     for (const auto& [new_name, nodes] : fresh) {
       if (nodes.size() != records.size() || nodes[0]->provider != records[0]->provider) continue;
       draft.plan.notes.push_back("if '" + new_name + "' is '" + old_name +
-                                 "' under a new name: `radlc state mv " + old_name + " " + new_name +
-                                 "` keeps the machines");
+                                 "' under a new name: `radlc state mv" + draft.input.options.project_words +
+                                 " " + old_name + " " + new_name + "` keeps the machines");
     }
   }
 }

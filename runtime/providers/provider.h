@@ -97,6 +97,8 @@ class Provider {
   virtual std::chrono::milliseconds settles_after() const = 0;
   // The present attributes; NotFound when it is gone.
   virtual Result<Made> read(const Context& context, ResourceKind kind, const std::string& id) = 0;
+  // True where read() of a node asks nothing outside of this machine: apply looks at such nodes each time.
+  virtual bool reads_at_once() const { return false; }
   // Changes in place what can be; Unsupported makes the plan a replacement.
   virtual Result<Made> update(const Context& context, ResourceKind kind, const std::string& id,
                               const Json& spec) = 0;

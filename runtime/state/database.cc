@@ -3,27 +3,33 @@
 
 #include <sqlite3.h>
 
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 namespace radl {
 
 namespace {
 
+bool is_full(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
+
 Status sqlite_status(sqlite3* db, int code) {
   std::string what = db ? sqlite3_errmsg(db) : sqlite3_errstr(code);
   const char* name = db ? sqlite3_db_filename(db, "main") : nullptr;
   std::string where = name && *name ? std::string(name) : "state";
+  const int error = db ? sqlite3_system_errno(db) : 0;
+  const std::string cause = error != 0 ? std::strerror(error) : what;
   switch (code & 0xff) {
     case SQLITE_FULL:
       return Status(Code::Quota, where + ": no space left for the state; nothing was lost")
           .with_hint("free some space and run the same command again");
     case SQLITE_IOERR:
-      // A full disk under the shared-memory file comes as an I/O error.
-      if (code == SQLITE_IOERR_SHMSIZE || code == SQLITE_IOERR_WRITE) {
-        return Status(Code::Quota, where + ": the state cannot be written (" + what + "); nothing was lost")
+      // A full disk under the log or its shared-memory file comes as an I/O error.
+      if (is_full(error) || code == SQLITE_IOERR_SHMSIZE || code == SQLITE_IOERR_WRITE) {
+        return Status(Code::Quota, where + ": the state cannot be written (" + cause + "); nothing was lost")
             .with_hint("look for a full or failing disk");
       }
-      return {Code::Retry, where + ": " + what};
+      return {Code::Retry, where + ": " + cause};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {Code::Conflict, where + ": another process is writing it"};
@@ -32,7 +38,7 @@ Status sqlite_status(sqlite3* db, int code) {
     case SQLITE_AUTH:
       return {Code::Auth, where + ": the state may not be written"};
     case SQLITE_CANTOPEN:
-      return {Code::Auth, where + ": cannot be opened (" + what + ")"};
+      return {is_full(error) ? Code::Quota : Code::Auth, where + ": cannot be opened (" + cause + ")"};
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
       return Status(Code::Corrupt, where + ": not a state of radlc, or damaged (" + what + ")")

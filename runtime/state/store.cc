@@ -149,7 +149,7 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& directory, const s
     return Status(Code::Auth, path + " is read-only").with_hint("look at its owner and mode");
   }
   if (Status ready = bring_up_to_date(*db, folder, name, mode, world); !ready.ok())
-    return std::move(ready).at(path);
+    return ready.message().starts_with(path) ? std::move(ready) : std::move(ready).at(path);
   if (writable) {
     if (Status left = leave_id(*db, folder); !left.ok()) return left;
   }
@@ -205,8 +205,9 @@ Status SqliteStore::lock(const std::string& command, std::chrono::milliseconds t
     if (world_.clock.now() >= end) {
       std::string who = attempt.ok() ? "the state is locked: " + holder.text() : attempt.status().message();
       return Status(Code::Conflict, who)
-          .with_hint("wait for it with --lock-timeout, or, when it is gone for good, `radlc state unlock " +
-                     holder.id + "`");
+          .with_hint(
+              "wait for it with --lock-timeout SECONDS, or, when it is gone for good, `radlc state unlock " +
+              holder.id + "`");
     }
     if (!told && waiting && attempt.ok()) waiting(holder);
     told = true;

@@ -49,6 +49,7 @@ class LocalProvider : public Provider {
  public:
   explicit LocalProvider(Options options) : options_(options) {}
   std::string name() const override { return "local"; }
+  bool reads_at_once() const override { return true; }
   Result<Quote> quote(const ir::Node& node, const ir::Program&) const override {
     if (!options_.wrong.empty()) return invalid(options_.wrong);
     return quote_node(node);

@@ -18,6 +18,37 @@
 #include "runtime/net/ssh/remote.h"
 
 namespace radl::training {
+namespace {
+
+// Shell functions for the folder of a training. A process number may have been given to another program
+// since: ours is known by its start time and the boot, which TASK.pid holds as "PID START BOOT".
+//   start_of PID        when it was started, in ticks since the boot; nothing where it has ended
+//   leader TASK         the number of the shell around the task's engine, while it lives
+//   strays TASK         engines that have lost that shell: known by their folder and job file
+//   signal TASK NAME    sends it to the processes of the task, and to no other
+constexpr const char* kProcesses = R"sh(start_of() {
+  IFS= read -r line < "/proc/$1/stat" || return 1
+  set -- ${line##*) }
+  [ "$1" != Z ] && [ "$1" != X ] && echo "${20}"
+}
+leader() {
+  p= s= b= boot=
+  read -r p s b < "$1.pid" || return 1
+  read -r boot < /proc/sys/kernel/random/boot_id || return 1
+  [ -n "$b" ] && [ "$b" = "$boot" ] && [ "$s" = "$(start_of "$p")" ] && echo "$p"
+}
+strays() {
+  for d in /proc/[0-9]*; do
+    [ "$d/cwd" -ef . ] && tr '\0' '\n' < "$d/cmdline" | grep -qx "job-$1.json" && echo "${d#/proc/}"
+  done
+}
+signal() {
+  p=$(leader "$1") && kill "-$2" "-$p"
+  for p in $(strays "$1"); do kill "-$2" "$p"; done
+}
+)sh";
+
+}  // namespace
 
 Result<ExecResult> Member::exec(const std::string& command) {
   auto remote = node_.connect();
@@ -41,10 +72,9 @@ int exit_status(const std::string& text) {
 }  // namespace
 
 Result<Member::Look> Member::look() {
-  // A process id may have been given to another program since: ours has our folder's name in its command
-  // line. "whole" comes last: without it the answer is none.
+  // "whole" comes last: without it the answer is none.
   auto result = exec(fmt::format(R"sh(set -e
-echo "home $HOME"
+{1}echo "home $HOME"
 for f in /proc/net/tcp /proc/net/tcp6; do
   if [ -r $f ]; then
     awk '/:/ {{ p = $2; sub(/.*:/, "", p); if (!(p in seen)) print "port :" p; seen[p] }}' $f
@@ -62,20 +92,14 @@ for p in *.pid; do
   if [ -f "$t.exit" ]; then
     e=$(cat "$t.exit")
     echo "ended $t $e"
-    continue
+  elif leader "$t" > /dev/null 2>&1; then
+    echo "running $t 0"
+  else
+    echo "ended $t -1"
   fi
-  n=$(cat "$p")
-  c=
-  if [ -n "$n" ] && [ -e "/proc/$n/cmdline" ]; then
-    c=$(tr '\0' ' ' < "/proc/$n/cmdline") || [ ! -e "/proc/$n/cmdline" ]
-  fi
-  case $c in
-  *"job-$t.json"*) echo "running $t 0";;
-  *) echo "ended $t -1";;
-  esac
 done
 echo whole)sh",
-                                 shell_path(folder())));
+                                 shell_path(folder()), kProcesses));
   if (!result) return result.status();
   if (result->exit_status != 0 || !result->out.ends_with("whole\n") || !result->out.starts_with("home /"))
     return Status(Code::Retry,
@@ -104,22 +128,21 @@ echo whole)sh",
 }
 
 Status Member::clear(bool fresh) {
-  auto result = exec(fmt::format(R"sh(set -e
-if [ ! -d {0} ]; then
+  auto result =
+      exec(fmt::format(R"sh(set -e
+{2}if [ ! -d {0} ]; then
   mkdir -p {0}
   chmod 0700 {0}
   exit
 fi
 cd {0}
-for p in *.pid; do
-  if [ -f "$p" ] && [ ! -f "${{p%.pid}}.exit" ]; then
-    n=$(cat "$p")
-    [ -z "$n" ] || kill -KILL "-$n" 2>/dev/null || :
-  fi
+for p in *.pid job-*.json; do
+  t=${{p#job-}}
+  if [ -f "$p" ]; then signal "${{t%.*}}" KILL 2>/dev/null || :; fi
 done
-rm -f *.pid *.exit *.log run.json job-*.json job.key progress-*.jsonl
+rm -f *.pid *.pid.tmp *.exit *.exit.tmp *.log run.json job-*.json job.key progress-*.jsonl
 {1})sh",
-                                 shell_path(folder()), fresh ? "rm -rf checkpoint events model\n" : ""));
+                       shell_path(folder()), fresh ? "rm -rf checkpoint events model\n" : "", kProcesses));
   if (!result) return result.status();
   return result->exit_status == 0 ? Status()
                                   : std::move(ssh::command_failure(*result, folder())).at(address());
@@ -152,15 +175,19 @@ Status Member::write_run(const std::string& run) {
 }
 
 Status Member::start(const Engine& engine, const std::vector<Task>& tasks) {
-  std::string script = fmt::format("cd {} || exit 1\n", shell_path(folder()));
+  std::string script = fmt::format("cd {} || exit 1\n{}", shell_path(folder()), kProcesses);
   for (const auto& task : tasks) {
     // The shell around it outlives a signal to the group, so that the exit status is always written.
     std::string inner = fmt::format(
-        "trap : TERM INT HUP; echo $$ > {0}.pid || exit 1; {1} job-{0}.json >> {0}.log 2>&1 & c=$!; "
+        "trap : TERM INT HUP; IFS= read -r line < /proc/$$/stat; set -- ${{line##*) }}; "
+        "echo \"$$ ${{20}} $(cat /proc/sys/kernel/random/boot_id)\" > {0}.pid.tmp && mv {0}.pid.tmp {0}.pid "
+        "|| exit "
+        "1; {1} job-{0}.json >> {0}.log 2>&1 & c=$!; "
         "wait $c; r=$?; while kill -0 $c 2>/dev/null; do wait $c; r=$?; done; echo $r > {0}.exit.tmp && mv "
         "{0}.exit.tmp {0}.exit",
         task.file(), engine.command);
-    script += fmt::format("rm -f {0}.pid {0}.exit || exit 1\n", task.file());
+    // An engine that has lost its shell must not go on beside the new one.
+    script += fmt::format("signal {0} KILL 2>/dev/null; rm -f {0}.pid {0}.exit || exit 1\n", task.file());
     script += fmt::format("setsid /bin/sh -c {} </dev/null >/dev/null 2>&1 &\n", shell_quote(inner));
   }
   script += "for t in";
@@ -176,9 +203,9 @@ Status Member::start(const Engine& engine, const std::vector<Task>& tasks) {
 }
 
 Status Member::signal(const std::vector<std::string>& files, const char* name) {
-  std::string script = fmt::format("cd {} 2>/dev/null || exit 0\n", shell_path(folder()));
+  std::string script = fmt::format("cd {} 2>/dev/null || exit 0\n{}", shell_path(folder()), kProcesses);
   for (const auto& file : files)
-    script += fmt::format("[ -f {0}.exit ] || kill -{1} -\"$(cat {0}.pid)\" 2>/dev/null\n", file, name);
+    script += fmt::format("[ -f {0}.exit ] || signal {0} {1} 2>/dev/null\n", file, name);
   auto result = exec(script + "exit 0\n");
   return result ? Status() : result.status();
 }
@@ -195,18 +222,15 @@ std::string follow_command(const std::string& folder, const std::vector<Task>& t
       names += " " + task.file();
   }
   // tail sleeps in the kernel until something is written; the loop looks once a second whether all are alive.
-  // An exit file or a process id that cannot be read ends the command, not the task.
+  // An exit file that cannot be read ends the command, not the task.
   return fmt::format(R"sh(cd {0} && touch{1} || exit 1
-tail -q -n +1 -F{1} 2>/dev/null & t=$!
+{3}tail -q -n +1 -F{1} 2>/dev/null & t=$!
 trap 'kill $t 2>/dev/null' EXIT
 left="{2}"
 while [ -n "$left" ]; do
   now=$left left=
   for n in $now; do
-    if [ ! -f $n.exit ]; then
-      p=$(cat $n.pid) || exit 1
-      if kill -0 $p 2>/dev/null; then left="$left $n"; continue; fi
-    fi
+    if [ ! -f $n.exit ] && leader $n > /dev/null 2>&1; then left="$left $n"; continue; fi
     if [ -f $n.exit ]; then
       sleep 0.2
       e=$(cat $n.exit) || exit 1
@@ -220,7 +244,7 @@ while [ -n "$left" ]; do
 done
 sleep 0.2
 kill $t 2>/dev/null)sh",
-                     shell_path(folder), files, names);
+                     shell_path(folder), files, names, kProcesses);
 }
 
 }  // namespace

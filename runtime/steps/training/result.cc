@@ -1,6 +1,7 @@
 #include "runtime/steps/training/result.h"
 
 #include <filesystem>
+#include <vector>
 
 #include "common/digest.h"
 #include "common/files.h"
@@ -22,12 +23,28 @@ Status write_report(const std::string& result, const Json& product, const RunFac
                          report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
+// Parts of files that a run was fetching when it was killed: "NAME.tmp-" and eight hexadecimal digits.
+void remove_parts(const std::string& folder) {
+  std::error_code error;
+  std::vector<std::filesystem::path> parts;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    const size_t mark = name.rfind(".tmp-");
+    if (mark != std::string::npos && name.size() - mark == 13 &&
+        name.find_first_not_of("0123456789abcdef", mark + 5) == std::string::npos &&
+        entry.is_regular_file(error))
+      parts.push_back(entry.path());
+  }
+  for (const auto& part : parts) std::filesystem::remove(part, error);
+}
+
 }  // namespace
 
 Result<Json> bring_result(const Json& training, Member& chief, const RunFacts& facts) {
   std::string result = training.value("result", "");
   if (result.empty()) return invalid("no folder for the result");
   if (Status s = make_directories(result); !s.ok()) return s;
+  remove_parts(result);
   auto model = chief.fetch("model", result + "/model");
   if (!model) return std::move(model).status();
   if (*model == 0) return Status(Code::Corrupt, "the training ended, but left no model");

@@ -23,7 +23,11 @@ mkdir -p ~/.radl/jobs/t/model
 cd ~/.radl/jobs/t
 echo RUN > run.json
 setsid sh -c 'sleep 600; : job-worker-0.json' </dev/null >/dev/null 2>&1 &
-echo $! > worker-0.pid
+p=$!
+read -r line < /proc/$p/stat
+set -- ${line##*) }
+read -r boot < /proc/sys/kernel/random/boot_id
+echo "$p ${20} $boot" > worker-0.pid
 echo 999999999 > worker-1.pid
 echo 3 > worker-1.exit
 echo 999999999 > worker-2.pid
@@ -34,7 +38,7 @@ echo made)sh");
     EXPECT_EQ(made, "made\n");
   }
   ~MemberFaultTest() override {
-    remote.shell("read -r p < ~/.radl/jobs/t/worker-0.pid && kill -KILL -$p $p 2>/dev/null");
+    remote.shell("read -r p rest < ~/.radl/jobs/t/worker-0.pid && kill -KILL -$p $p 2>/dev/null");
   }
   std::string made_home() {
     std::filesystem::create_directories(folder.path("home"));

@@ -77,6 +77,19 @@ struct TrainingTest : testing::Test {
     }
     return n;
   }
+  // Those that work on a task's job; the shells around them apart.
+  size_t engines_of(const std::string& node, const std::string& task) {
+    size_t n = 0;
+    for (const auto& handle : handles) {
+      if (handle.address != node) continue;
+      local::NodeDirectory directory(nodes.context.work_directory, handle.attributes.at("vm_id"));
+      for (int pid : local::processes_of(directory)) {
+        auto line = read_file("/proc/" + std::to_string(pid) + "/cmdline");
+        n += line && line->find(std::string(1, '\0') + "job-" + task + ".json" + '\0') != std::string::npos;
+      }
+    }
+    return n;
+  }
   void wait_for_steps() {
     bool started = wait_until([&] {
       auto text = read_file(job_file("server[0]", "progress-ps-0.jsonl"));
@@ -138,6 +151,85 @@ TEST_F(TrainingTest, AKilledWorkerIsStartedAgain) {
   EXPECT_TRUE(contains(*read_file(context.log_path), "worker-1 ended with"));
   EXPECT_TRUE(contains(*read_file(context.log_path), "worker/1 started again"));
   EXPECT_EQ(*read_file(job_file("worker[1]", "starts")), "worker/1\nworker/1\n");
+}
+
+// The shell around an engine dies, the engine does not: it must not go on beside the one that is started.
+TEST_F(TrainingTest, AnEngineThatHasLostItsShellIsEnded) {
+  step.training["job"]["epochs"] = 25;
+  std::thread killer([&] {
+    wait_for_steps();
+    wait_until([&] { return bool(read_file(job_file("worker[1]", "starts"))); });
+    auto pid = read_file(job_file("worker[1]", "worker-1.pid"));
+    if (pid) kill(std::atoi(pid->c_str()), SIGKILL);
+    wait_until([&] { return contains(*read_file(context.log_path), "worker/1 started again"); });
+    EXPECT_TRUE(wait_until([&] { return engines_of("worker[1]", "worker-1") == 1; }));
+  });
+  auto outcome = run();
+  killer.join();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_EQ(*read_file(job_file("worker[1]", "starts")), "worker/1\nworker/1\n");
+  EXPECT_EQ(engines(), 0u);
+}
+
+// Another program, in a group of its own, that has been given the number which a training had.
+struct Bystander {
+  Bystander() : pid(fork()) {
+    if (pid == 0) {
+      setpgid(0, 0);
+      for (;;) pause();
+    }
+    setpgid(pid, pid);
+  }
+  ~Bystander() {
+    kill(pid, SIGKILL);
+    waitpid(pid, nullptr, 0);
+  }
+  bool alive() const { return waitpid(pid, nullptr, WNOHANG) == 0; }
+  pid_t pid;
+};
+
+TEST_F(TrainingTest, ANumberThatIsAnothersNowIsLeftAlone) {
+  Bystander other;
+  const std::string number = std::to_string(other.pid);
+  std::string boot = *read_file("/proc/sys/kernel/random/boot_id");
+  for (const std::string& record : {number + "\n", number + " 1 " + boot, number + " 1 another-boot\n"}) {
+    for (const char* node : {"worker[0]", "worker[1]"}) {
+      const std::string name = std::string("worker-") + node[7];
+      ASSERT_TRUE(make_directories(std::filesystem::path(job_file(node, "x")).parent_path()).ok());
+      ASSERT_TRUE(write_file_atomic(job_file(node, name + ".pid"), record).ok());
+      ASSERT_TRUE(write_file_atomic(job_file(node, "job-" + name + ".json"), "{}").ok());
+      // Of this very run, so that it is asked whether it can be joined, too.
+      ASSERT_TRUE(write_file_atomic(job_file(node, "run.json"), step.digest).ok());
+    }
+    auto outcome = run();
+    ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+    EXPECT_EQ(count("step"), 20u) << "nothing was there to be joined";
+    EXPECT_TRUE(other.alive()) << record;
+    events.clear();
+  }
+}
+
+TEST_F(TrainingTest, PartsOfFilesThatAKilledRunHasLeftGo) {
+  for (const char* part : {"model/model.safetensors.tmp-0123abcd", "report.json.tmp-89abcdef"}) {
+    std::string path = nodes.folder.path(std::string("result/") + part);
+    ASSERT_TRUE(make_directories(std::filesystem::path(path).parent_path()).ok());
+    ASSERT_TRUE(write_file_atomic(path, "part").ok());
+  }
+  ASSERT_TRUE(write_file_atomic(nodes.folder.path("result/mine.tmp-notes"), "mine").ok());
+  auto before = umask(077);
+  auto outcome = run();
+  umask(before);
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_EQ(*read_file(nodes.folder.path("result/mine.tmp-notes")), "mine");
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(nodes.folder.path("result"))) {
+    const std::string name = entry.path().filename();
+    EXPECT_TRUE(name == "mine.tmp-notes" || name.find(".tmp-") == std::string::npos) << name;
+    struct stat info {};
+    ASSERT_EQ(stat(entry.path().c_str(), &info), 0);
+    if (entry.is_regular_file() && name != "mine.tmp-notes") {
+      EXPECT_EQ(info.st_mode & 077, 0u) << name;
+    }
+  }
 }
 
 // A worker that dies again and again is given up, and with the last one the training ends.

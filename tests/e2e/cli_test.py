@@ -1,0 +1,338 @@
+"""What somebody types around a running project: where commands find it, hints that are followed, a node that has died."""
+import json
+import os
+import pathlib
+import re
+import shlex
+import signal
+import subprocess
+import unittest
+
+from radl_case import RADLC, RadlCase
+
+ONE = """radl 2
+network lan ()
+system web (net_interface.0.connection = 'lan')
+configure web (
+  command {command} ()
+)
+deploy web 1
+output told (value = 'blue')
+"""
+
+
+def quoted(text):
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+class CliCase(RadlCase):
+    def setUp(self):
+        super().setUp()
+        self.environment["RADL_LOCAL_ISOLATION"] = "off"
+
+    def project(self, name="a.radl", command="true"):
+        return self.write(name, ONE.format(command=quoted(command)))
+
+    def inside(self, folder, *arguments, code=0):
+        """radlc as typed in another folder."""
+        done = subprocess.run([RADLC, *map(str, arguments)], cwd=folder, env=self.environment, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=180)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        self.err = done.stderr
+        return done.stdout
+
+    def servers(self):
+        """The processes of the nodes' own SSH servers."""
+        return [json.loads(path.read_text())["pid"] for path in self.folder.rglob("process.json")]
+
+
+class Arguments(CliCase):
+    def test_one_rule_for_all_commands(self):
+        """FILE, its folder, or nothing; --file; --state and --name."""
+        file = self.project("place/a.radl")
+        folder, elsewhere = file.parent, self.folder / "elsewhere"
+        elsewhere.mkdir()
+        self.inside(elsewhere, "apply", "--auto-approve", folder)
+        commands = {
+            "plan": [], "show": [], "output": ["told"], "logs": ["web[0]"], "ssh": ["web", "echo hello"], "state list": [],
+            "state history": [], "state unlock": [], "console": ["-e", "1 + 1"], "compile": [], "graph": [],
+            "apply": ["--auto-approve"],
+        }
+        for command, rest in commands.items():
+            words = command.split()
+            with self.subTest(command=command):
+                seen = {self.inside(elsewhere, *words, file, *rest), self.inside(elsewhere, *words, folder, *rest),
+                        self.inside(elsewhere, *words, *rest, "--file", file), self.inside(folder, *words, *rest),
+                        self.inside(folder, *words, "a.radl", *rest), self.inside(folder, *words, ".", *rest),
+                        self.inside(elsewhere, *words, "--state", folder / ".radl", "--name", "a", file, *rest)}
+                if command not in ("compile", "graph"):  # these two show paths as they were given
+                    self.assertEqual(len(seen), 1, seen)
+                if command not in ("plan", "compile", "graph", "apply", "console"):  # without any source
+                    self.inside(elsewhere, *words, "--state", folder / ".radl", *rest)
+        self.assertEqual(self.inside(folder, "output", "told"), "told = 'blue'\n")
+        self.assertEqual(self.inside(elsewhere, "ssh", file, "web[0]", "echo", "a b"), "a b\n")
+        self.inside(elsewhere, "output", file, "nothing", code=1)
+        self.assertIn("no output nothing", self.err)
+        self.inside(elsewhere, "ssh", file, code=1)
+        self.assertIn("NODE is required", self.err)
+        self.inside(elsewhere, "destroy", "--auto-approve", folder)
+        self.assert_nothing_left("place/.radl")
+
+    def test_a_file_that_was_not_applied_destroys_nothing(self):
+        self.project("a.radl")
+        self.radlc("apply", "--auto-approve", "a.radl")
+        self.project("b.radl")
+        for arguments in (["show", "b.radl"], ["ssh", "b.radl", "web", "true"], ["output", "b.radl"]):
+            self.radlc(*arguments, code=1)
+            self.assertIn("nothing has been applied from b.radl", self.err)
+        self.radlc("destroy", "--auto-approve", "b.radl", code=0)
+        self.assertEqual(len(self.servers()), 1, "what was applied from another file was destroyed")
+        # A project that was moved is still its file's.
+        os.rename(self.folder / "b.radl", self.folder / "c.radl")
+        self.radlc("destroy", "--auto-approve", "a.radl")
+
+    def test_several_files_and_several_states_are_named(self):
+        self.project("a.radl")
+        self.project("b.radl")
+        self.radlc("plan", code=1)
+        self.assertIn("a.radl, b.radl", self.err)
+        self.radlc("apply", "--auto-approve", "a.radl")
+        self.radlc("apply", "--auto-approve", "b.radl")
+        self.radlc("show", code=1)
+        self.assertIn("a, b", self.err)
+        self.assertIn("--name", self.err)
+        self.assertIn("b  (", self.radlc("show", "b.radl"))
+        self.assertIn("b  (", self.radlc("show", "--name", "b"))
+        os.remove(self.folder / "a.radl")
+        self.assertIn("b  (", self.radlc("show"), "the only file of the folder says which")
+        self.radlc("destroy", "--auto-approve", "--name", "a")
+        self.radlc("destroy", "--auto-approve", "b.radl")
+
+    def test_ssh_from_a_folder_of_any_name(self):
+        file = self.project("with 'blank' ${HOME} 100%/a.radl")
+        self.radlc("apply", "--auto-approve", file)
+        self.assertEqual(self.radlc("ssh", file, "web", "echo here"), "here\n")
+        self.radlc("destroy", "--auto-approve", file)
+
+
+class Nodes(CliCase):
+    def test_a_node_that_has_died_is_started_again(self):
+        file = self.project(command="true")
+        self.radlc("apply", "--auto-approve", file)
+        for pid in self.servers():
+            os.kill(pid, signal.SIGKILL)
+        out = self.radlc("plan", "--refresh", file)
+        self.assertIn("stopped", out)
+        file.write_text(ONE.format(command="'echo again'"))  # a step that needs the node
+        out = self.radlc("apply", "--auto-approve", file)
+        self.assertIn("it is stopped", out)
+        self.assertEqual(self.radlc("ssh", file, "web", "echo up"), "up\n")
+        self.assertIn("No changes", self.radlc("apply", "--auto-approve", file))
+        self.radlc("destroy", "--auto-approve", file)
+
+    def test_a_plan_saved_before_a_node_died_is_refused(self):
+        file = self.project()
+        self.radlc("apply", "--auto-approve", file)
+        file.write_text(ONE.format(command="'echo again'"))
+        self.radlc("plan", file, "--out", "saved")
+        for pid in self.servers():
+            os.kill(pid, signal.SIGKILL)
+        self.radlc("apply", "saved", code=2)
+        self.assertIn("make the plan again", self.err)
+        self.radlc("plan", file, "--out", "saved")
+        self.radlc("apply", "saved")
+        self.radlc("destroy", "--auto-approve", file)
+
+    def holding(self, file):
+        """An apply that holds the lock until the file `release` is made in the node's home."""
+        log = self.folder / "log"
+        running = self.start("apply", "--auto-approve", "--log-json", log, file)
+        self.addCleanup(lambda: (running.poll() is None and os.killpg(running.pid, signal.SIGKILL), running.communicate()))
+        self.wait_until(lambda: any(each.get("event") == "action_started" and each.get("verb") == "run"
+                                    for each in self.events(log)))
+        return running
+
+    def waiting(self, *arguments):
+        """A command that has said that it waits."""
+        process = self.start(*arguments)
+        self.addCleanup(lambda: (process.poll() is None and process.kill(), process.communicate()))
+        self.assertIn("waiting for the lock", process.stderr.readline())
+        return process
+
+    def release(self):
+        (next(self.folder.rglob("home")) / "release").write_text("")
+
+    def test_a_lock_is_waited_for(self):
+        file = self.project(command="until [ -e release ]; do sleep 0.05; done")
+        running = self.holding(file)
+        destroys = [self.waiting("destroy", "--auto-approve", "--lock-timeout", "120", *rest) for rest in ([file], ["--name", "a"])]
+        self.release()
+        for process in destroys:  # one finds nothing left to do, which is what it was asked for
+            out, err = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 0, out + err)
+        self.assertEqual(running.wait(60), 0)
+        self.assert_nothing_left()
+
+    def test_a_lock_that_never_comes_free_is_given_up(self):
+        file = self.project(command="until [ -e release ]; do sleep 0.05; done")
+        self.holding(file)
+        self.waiting("destroy", "--auto-approve", "--lock-timeout", "1", file)
+        for arguments in (["destroy", "--auto-approve"], ["apply", "--auto-approve"], ["state", "rm", "web[0]"]):
+            self.radlc(*arguments, "--lock-timeout", "0.3", code=2)
+            self.assertIn("the state is locked: apply by", self.err)
+        self.release()
+        self.radlc("destroy", "--auto-approve", "--lock-timeout", "120", file)
+
+
+class TerminalText(CliCase):
+    ESCAPES = "\\033]0;owned\\007\\033[2J\\033[31mred\\033[0m\\033[6n\\001 bell\\007 end"
+
+    def assert_harmless(self, text, color=False):
+        bad = re.findall(r"[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f]|\x1b(?!\[[0-9;]*m)", text)
+        self.assertEqual(bad, [], repr(text))
+        if not color:
+            self.assertNotIn("\x1b", text)
+
+    def test_what_nodes_say_drives_no_terminal(self):
+        file = self.project(command=f"printf '{self.ESCAPES}\\n'; printf '{self.ESCAPES}\\n' >&2; exit 3")
+        for color in (False, True):
+            if color:
+                del self.environment["NO_COLOR"]
+                self.environment["CLICOLOR_FORCE"] = "1"
+                self.environment["TERM"] = "xterm"
+            out = self.radlc("apply", "--auto-approve", file, code=2)
+            self.assertIn("red", out + self.err)
+            for text in (out, self.err, self.radlc("logs", file), self.radlc("show", file)):
+                self.assert_harmless(text, color)
+            follow = self.start("logs", "-f", file)
+            lines = [follow.stdout.readline() for _ in range(3)]
+            follow.send_signal(signal.SIGINT)
+            follow.communicate(timeout=60)
+            self.assert_harmless("".join(lines), color)
+            self.assertIn("red", self.radlc("logs", file))
+        self.radlc("destroy", "--auto-approve", file)
+
+    def test_what_files_say_drives_no_terminal(self):
+        evil = "\x1b]0;owned\x07\x1b[2Jx"
+        file = self.write("a.radl", "radl 2\nnetwork lan ()\nsystem s (net_interface.0.connection = 'lan')\n"
+                          f"configure s (file '~/f' (content = '{evil}'))\ndeploy s 1\n"
+                          f"output told (value = '{evil}' and description = '{evil}')\n")
+        self.assert_harmless(self.radlc("plan", file))
+        self.assert_harmless(self.radlc("apply", "--auto-approve", file))
+        self.assert_harmless(self.radlc("output", file))
+        self.assert_harmless(self.radlc("show", file))
+        file.write_text(file.read_text().replace("2Jx", "2Jy"))
+        self.assert_harmless(self.radlc("plan", file))
+        self.assertEqual(self.radlc("output", "--raw", file, "told"), evil, "scripts get the value")
+        self.radlc("destroy", "--auto-approve", file)
+
+
+class Hints(CliCase):
+    """What a hint tells to type works as it is printed."""
+
+    def typed(self, text):
+        """The command lines in backticks, or behind `radlc` at a line's end, of what was printed."""
+        found = re.findall(r"`(radlc [^`]+)`", text)
+        return found + [line.strip().split(": ", 1)[-1] for line in text.splitlines()
+                        if re.search(r"(^|: )radlc [a-z]", line.strip()) and "`" not in line]
+
+    def type(self, line, code=0, folder=None):
+        words = shlex.split(line)
+        self.assertEqual(words[0], "radlc")
+        return self.inside(folder or self.folder, *words[1:], code=code)
+
+    def test_nobody_to_ask(self):
+        file = self.project("with blank/a.radl")
+        self.radlc("apply", file, code=1)
+        lines = self.typed(self.err)
+        self.assertEqual(len(lines), 2, self.err)
+        for line in lines:
+            self.type(line)
+        self.assertIn("No changes", self.radlc("plan", file))
+        self.radlc("destroy", file, code=1)
+        self.assertIn("--auto-approve", self.err)
+        self.radlc("destroy", file, "--auto-approve")
+
+    def test_the_summary_and_a_saved_plan_say_how_to_go_on(self):
+        file = self.project("with blank/it's.radl")
+        out = self.radlc("plan", file, "--out", self.folder / "saved plan")
+        self.type(re.search(r"radlc apply .*", out).group())
+        out = self.radlc("apply", "--auto-approve", file, "--replace", "web[0]")
+        self.type(re.search(r"radlc destroy .*", out).group() + " --auto-approve")
+        self.assert_nothing_left("with blank/.radl")
+
+    def test_a_lock_that_is_held(self):
+        file = self.project(command="until [ -e release ]; do sleep 0.05; done")
+        log = self.folder / "log"
+        running = self.start("apply", "--auto-approve", "--log-json", log, file)
+        try:
+            self.wait_until(lambda: any(each.get("event") == "action_started" and each.get("verb") == "run"
+                                        for each in self.events(log)))
+            elsewhere = self.folder / "elsewhere"
+            elsewhere.mkdir()
+            for arguments in (["destroy", "--auto-approve", file], ["state", "rm", file, "web[0]"]):
+                self.radlc(*arguments, code=2)
+                self.assertIn("--lock-timeout SECONDS", self.err)
+                lines = self.typed(self.err)
+                self.assertEqual(len(lines), 1, self.err)
+            self.radlc("state", "rm", file, "web[0]", "--lock-timeout", "0.2", code=2)
+            os.killpg(running.pid, signal.SIGSTOP)
+            self.type(lines[0], folder=elsewhere)
+            self.assertEqual(self.radlc("state", "unlock", file), "not locked\n")
+        finally:
+            os.killpg(running.pid, signal.SIGKILL)
+            running.communicate()
+        self.radlc("destroy", "--auto-approve", file)
+
+    def test_a_state_that_lacks_an_address(self):
+        file = self.project("with blank/a.radl")
+        self.radlc("apply", "--auto-approve", file)
+        self.radlc("state", "rm", file, "wep[0]", code=1)
+        lines = self.typed(self.err)
+        self.assertEqual(len(lines), 1, self.err)
+        self.assertIn("web[0]", self.type(lines[0]))
+        self.radlc("destroy", "--auto-approve", file)
+
+    def test_a_system_under_a_new_name(self):
+        file = self.project()
+        self.radlc("apply", "--auto-approve", file)
+        file.write_text(file.read_text().replace("system web", "system site").replace("deploy web", "deploy site")
+                        .replace("configure web", "configure site"))
+        lines = self.typed(self.radlc("plan", file))
+        self.assertEqual(len(lines), 1)
+        self.type(lines[0])
+        self.assertNotIn("destroy", self.radlc("plan", file))
+        self.radlc("destroy", "--auto-approve", file)
+
+    def test_every_hint_in_the_source_names_commands_and_flags_that_exist(self):
+        """Each `radlc ...` and --flag that stands in a string of the program, whatever leads there."""
+        source = pathlib.Path(os.environ["RADL_SOURCE"])
+        help_of = {"": self.radlc("--help", code=None)}
+        commands = set(re.findall(r"^  ([a-z]+) ", help_of[""], re.M))
+        self.assertGreater(len(commands), 15)
+        for command in commands:
+            help_of[command] = self.radlc(command, "--help")
+            for inner in re.findall(r"^  ([a-z]+) ", help_of[command].partition("Subcommands:")[2], re.M):
+                help_of[command] += self.radlc(command, inner, "--help")
+        flags = set(re.findall(r"--[a-z][a-z-]*", "".join(help_of.values())))
+        texts = []
+        for folder in ("runtime", "compiler", "common"):
+            for path in [*(source / folder).rglob("*.cc"), *(source / folder).rglob("*.def")]:
+                if path.name in ("completions.cc", "manual.cc"):
+                    continue
+                code = re.sub(r"^\s*//.*$", "", path.read_text(), flags=re.M)
+                code = re.sub(r"\"\s*\n?\s*\"", "", code)  # strings that are continued
+                for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', code) + re.findall(r'R"\((.*?)\)"', code, re.S):
+                    if "radlc " in text or re.search(r"(with|say|name|of|by) `?--[a-z]", text):
+                        texts.append((path.relative_to(source), text))
+        self.assertGreater(len(texts), 15)
+        for path, text in texts:
+            for name in re.findall(r"`radlc ([a-z]+)", text) + re.findall(r"(?:^|: )radlc ([a-z]+) (?=-|[a-z]+ (?:shows|list))", text):
+                self.assertIn(name, commands, f"{path}: {text}")
+            for flag in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text) if "radl" in text or "with --" in text else []:
+                if path.parts[:2] != ("runtime", "providers") and path.parts[:2] != ("runtime", "ansible"):
+                    self.assertIn(flag, flags, f"{path}: {text}")
+
+
+if __name__ == "__main__":
+    unittest.main()
