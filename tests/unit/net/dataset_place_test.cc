@@ -31,18 +31,24 @@ class HomeRemote : public Remote {
     if (!ran) return ran.status();
     return ExecResult{ran->exit_status, ran->out, ran->err};
   }
-  Result<bool> put_file(const std::string& local, const std::string& remote, unsigned) override {
+  Result<bool> put_file(const std::string& local, const std::string& remote, unsigned,
+                        const Stop& stop) override {
     auto bytes = read_file(local);
     if (!bytes) return bytes.status();
     ++archives;
-    return put_bytes(*bytes, remote, 0600);
+    return put_bytes(*bytes, remote, 0600, stop);
   }
-  Result<bool> put_bytes(std::string_view content, const std::string& remote, unsigned mode) override {
+  Result<bool> put_bytes(std::string_view content, const std::string& remote, unsigned mode,
+                         const Stop&) override {
     if (Status s = write_file_atomic(home_ + "/" + sftp_path(remote), content, mode); !s.ok()) return s;
     return true;
   }
-  Status get_file(const std::string&, const std::string&) override { return internal_error("not asked for"); }
-  Result<RemoteFile> stat(const std::string&) override { return internal_error("not asked for"); }
+  Status get_file(const std::string&, const std::string&, const Stop&) override {
+    return internal_error("not asked for");
+  }
+  Result<RemoteFile> stat(const std::string&, const Stop&) override {
+    return internal_error("not asked for");
+  }
   int commands = 0, archives = 0;
 
  private:

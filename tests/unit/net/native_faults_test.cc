@@ -122,9 +122,10 @@ TEST_F(NativeFaultTest, AnAnswerThatIsCutIsNoData) {
 class WatchingRemote : public test::ProcessRemote {
  public:
   using test::ProcessRemote::ProcessRemote;
-  Result<bool> put_file(const std::string& local, const std::string& remote, unsigned mode) override {
+  Result<bool> put_file(const std::string& local, const std::string& remote, unsigned mode,
+                        const Stop& stop) override {
     if (::stat(local.c_str(), &sent) != 0) ADD_FAILURE() << local;
-    return test::ProcessRemote::put_file(local, remote, mode);
+    return test::ProcessRemote::put_file(local, remote, mode, stop);
   }
   struct stat sent {};
 };
