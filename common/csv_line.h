@@ -11,7 +11,7 @@ namespace radl {
 
 class CsvLine {
  public:
-  // The fields stay valid until the next split and as long as `line` does. Blanks around a field are left
+  // The fields stay valid until the next split and as long as `line` does. Spaces around a field are left
   // out; a field in double quotes may hold commas, and "" for a quote.
   void split(std::string_view line) {
     fields_.clear();

@@ -1,4 +1,4 @@
-// A data set's content as one digest, found again quickly: files that have not changed are not read again.
+// A dataset's content as one digest, found again quickly: files that have not changed are not read again.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
-// The files that a data set of the user's own consists of: one rule for the plan's digest, for what is sent
+// The files that a dataset of the user's own consists of: one rule for the plan's digest, for what is sent
 // to nodes, and for what the engine reads.
 //
-// A data set is a folder (of folders of images, or of the files of a known format), a CSV file (with the
+// A dataset is a folder (of folders of images, or of the files of a known format), a CSV file (with the
 // images that its column `file` names), or an archive or packed file. Names that begin with a dot, and what
 // macOS puts into archives (__MACOSX), do not count. Symbolic links are followed.
 #pragma once
@@ -21,12 +21,12 @@ struct DatasetFile {
 };
 
 struct DatasetFiles {
-  std::string path;                // of the data set itself, a folder or file
+  std::string path;                // of the dataset itself, a folder or file
   std::string root;                // the folder, or the one that the file lies in
   std::vector<DatasetFile> files;  // sorted by name
 };
 
-// True for what names a place (a path or a URI) and not a data set that is known by its name: it holds a '/',
+// True for what names a place (a path or a URI) and not a dataset that is known by its name: it holds a '/',
 // or ends like an archive, CSV or packed file, or is "." or "..".
 bool names_a_place(std::string_view dataset);
 // "s3://bucket/x": lies elsewhere. file:// does not.
@@ -37,7 +37,7 @@ bool is_archive_name(std::string_view path);
 bool is_csv_name(std::string_view path);
 // .jpg, .jpeg, .png, in any case
 bool is_image_name(std::string_view path);
-// "pictures" of "/data/pictures.tar.gz": what the folder on the nodes is called. Letters, digits, '.', '_',
+// "images" of "/data/images.tar.gz": what the folder on the nodes is called. Letters, digits, '.', '_',
 // '-'.
 std::string place_stem(std::string_view place);
 // False for absolute names and such that lead out of their folder.

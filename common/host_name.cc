@@ -20,7 +20,7 @@ size_t end_of_character(std::string_view text, size_t at) {
 std::string named(std::string_view character) {
   unsigned char c = static_cast<unsigned char>(character[0]);
   if (c == '\n') return "a line end";
-  if (c == ' ') return "a blank";
+  if (c == ' ') return "a space";
   if (c < 32 || c == 127) return "a control character";
   return "`" + std::string(character) + "`";
 }

@@ -8,7 +8,7 @@
 
 namespace radl {
 
-// What is wrong with a name: byte range in it and a sentence.
+// What is wrong with a name: byte range in it and a message.
 struct HostNameFault {
   size_t begin = 0, end = 0;
   std::string message;

@@ -14,7 +14,7 @@ constexpr std::pair<std::string_view, std::string_view> kLabels[] = {
     {"test_accuracy", "test accuracy"},
     {"test_accuracy_tta", "test accuracy with test-time augmentation"},
     {"test_loss", "test loss"},
-    {"test_pictures", "test images"},
+    {"test_images", "test images"},
     {"train_accuracy", "training accuracy"},
     {"train_loss", "training loss"},
     {"train_seconds", "training time"},
@@ -24,7 +24,7 @@ constexpr std::pair<std::string_view, std::string_view> kLabels[] = {
     {"checkpoint_stall_seconds", "held up by checkpoints"},
     {"checkpoint_writing_seconds", "writing checkpoints"},
     {"first_step_seconds", "first training step after"},
-    {"skipped_pictures", "skipped images"},
+    {"skipped_images", "skipped images"},
     {"resumed_from", "resumed from step"},
 };
 

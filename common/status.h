@@ -20,7 +20,7 @@ enum class Code {
   Exists,       // what was to be made is already there
   Conflict,     // somebody else changed or holds it
   Auth,         // credentials refused, or a host key that does not match
-  Quota,        // a limit of the provider or of this machine (disk full, memory)
+  Quota,        // a limit of the provider or of this computer (disk full, memory)
   Retry,        // a passing fault: the same call may work later
   Timeout,      // a deadline passed
   Cancelled,    // the user asked to stop
@@ -40,7 +40,7 @@ class [[nodiscard]] Status {
   bool ok() const { return code_ == Code::Ok; }
   Code code() const { return code_; }
   const std::string& message() const { return message_; }
-  // What the user can do, one sentence; may be empty.
+  // What the user can do, one line; may be empty.
   const std::string& hint() const { return hint_; }
 
   Status&& with_hint(std::string hint) && {

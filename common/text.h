@@ -9,7 +9,7 @@
 
 namespace radl {
 
-std::string_view trim(std::string_view text);                                // ASCII blanks at both ends
+std::string_view trim(std::string_view text);                                // ASCII spaces at both ends
 std::vector<std::string_view> split(std::string_view text, char separator);  // "" gives one empty piece
 std::string join(std::span<const std::string> pieces, std::string_view separator);
 std::string to_lower(std::string_view text);  // ASCII only

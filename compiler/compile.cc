@@ -10,13 +10,14 @@ namespace radl {
 
 namespace {
 
-// Findings in a text in which inputs were filled in, told at the places of the text that the user wrote.
+// Findings in a string in which inputs were filled in, reported at the places of the text that the user
+// wrote.
 void hand_over(const Diagnostics& found, const passes::SpanMap& filled, Diagnostics& diagnostics) {
   for (const Diagnostic& each : found.all()) {
-    Diagnostic& told = diagnostics.report(each.code, filled.back(each.span), each.message);
-    told.label = each.label;
-    told.help = each.help;
-    for (const Note& note : each.notes) told.note(filled.back(note.span), note.message);
+    Diagnostic& reported = diagnostics.report(each.code, filled.back(each.span), each.message);
+    reported.label = each.label;
+    reported.help = each.help;
+    for (const Note& note : each.notes) reported.note(filled.back(note.span), note.message);
     for (const Fix& fix : each.fixes) {
       // A fix in text that came from an input has no place in the user's file.
       bool exact = std::all_of(fix.edits.begin(), fix.edits.end(), [&](const TextEdit& edit) {
@@ -25,7 +26,7 @@ void hand_over(const Diagnostics& found, const passes::SpanMap& filled, Diagnost
       if (!exact) continue;
       Fix moved = fix;
       for (TextEdit& edit : moved.edits) edit.span = filled.back(edit.span);
-      told.fixes.push_back(std::move(moved));
+      reported.fixes.push_back(std::move(moved));
     }
   }
 }

@@ -1,4 +1,4 @@
-/* The scanner: bytes to raw tokens. It knows four modes and nothing of sentences; compiler/syntax/token_stream
+/* The scanner: bytes to raw tokens. It knows four modes and nothing of blocks; compiler/syntax/token_stream
  * filters its output (junk, comments, repairs) and hands tokens to the parser.
  *
  *   INITIAL  outside parentheses, RADL 1: brackets, comma and operators are junk there
@@ -14,7 +14,7 @@
 #define YY_DECL void radl_scan_tokens(yyscan_t yyscanner)
 using radl::RawKind;
 
-// The token ends at `to`: goes on behind the blanks that follow it. flex keeps a NUL behind the token; before this, the
+// The token ends at `to`: goes on behind the spaces that follow it. flex keeps a NUL behind the token; before this, the
 // byte that belongs there must be back (PUT_BACK).
 #define PUT_BACK (*yy_cp = yyg->yy_hold_char)
 #define ENDS_AT(kind, to)                                        \
@@ -39,7 +39,7 @@ using radl::RawKind;
     radl::Scanned scanned = call;                                                             \
     ENDS_AT(scanned.kind, yy_bp + scanned.length);                                            \
   } while (0)
-// A text's inside has blanks of its own.
+// A string's inside has spaces of its own.
 #define TEXT_TOKEN(kind)                                     \
   do {                                                       \
     if (yyextra->put(kind, yy_bp, yy_cp)) return;            \

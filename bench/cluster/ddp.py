@@ -42,13 +42,13 @@ def main():
     dist.init_process_group("gloo")
     model = DistributedDataParallel(resnet(int(name.removeprefix("resnet"))).to(memory_format=torch.channels_last))
     optimizer = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9, nesterov=True, weight_decay=5e-4)
-    pictures = torch.randn(batch, 3, 32, 32).to(memory_format=torch.channels_last)
+    images = torch.randn(batch, 3, 32, 32).to(memory_format=torch.channels_last)
     labels = torch.randint(0, 10, (batch,))
 
     def step():
         optimizer.zero_grad(set_to_none=True)
         with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16"):
-            loss = nn.functional.cross_entropy(model(pictures), labels)
+            loss = nn.functional.cross_entropy(model(images), labels)
         loss.backward()
         optimizer.step()
 
@@ -59,7 +59,7 @@ def main():
         step()
     dist.barrier()
     seconds = time.perf_counter() - begin
-    print(json.dumps({"pictures_per_second": steps * batch * dist.get_world_size() / seconds}))
+    print(json.dumps({"images_per_second": steps * batch * dist.get_world_size() / seconds}))
     dist.destroy_process_group()
 
 

@@ -47,7 +47,7 @@ def wait(processes, folder, seconds):
 
 
 def engine_run(options, mode, workers):
-    """Pictures a second of all workers together, as the chief reports it."""
+    """Images a second of all workers together, as the chief reports it."""
     with tempfile.TemporaryDirectory(prefix="radl-bench-") as name:
         folder = pathlib.Path(name)
         (folder / "job.key").touch(mode=0o600)
@@ -79,7 +79,7 @@ def torch_run(options, workers):
                            f"rank-{rank}", MASTER_ADDR="127.0.0.1", MASTER_PORT=port, RANK=str(rank), WORLD_SIZE=str(workers),
                            OMP_NUM_THREADS=str(options.threads)) for rank in range(workers)]
         wait(processes, folder, options.limit)
-        return json.loads((folder / "rank-0.log").read_text().splitlines()[-1])["pictures_per_second"]
+        return json.loads((folder / "rank-0.log").read_text().splitlines()[-1])["images_per_second"]
 
 
 def main():
@@ -89,7 +89,7 @@ def main():
     parser.add_argument("--workers", default="1,2,3")
     parser.add_argument("--model", default="resnet20", choices=("resnet20", "resnet44"))
     parser.add_argument("--batch", type=int, default=128)
-    parser.add_argument("--epochs", type=float, default=4, help="over the 2,000 pictures of the subset")
+    parser.add_argument("--epochs", type=float, default=4, help="over the 2,000 images of the subset")
     parser.add_argument("--threads", type=int, default=1, help="of each worker")
     parser.add_argument("--precision", default="fp32", choices=("fp32", "bf16"))
     parser.add_argument("--repeat", type=int, default=3)
@@ -110,7 +110,7 @@ def main():
             alone.setdefault(name, rate / workers)
             print(json.dumps({"what": name, "workers": workers, "model": options.model, "batch": options.batch,
                               "precision": options.precision, "threads": options.threads, "cores": os.cpu_count(),
-                              "pictures_per_second": round(rate, 1), "lowest": round(min(values[name]), 1),
+                              "images_per_second": round(rate, 1), "lowest": round(min(values[name]), 1),
                               "highest": round(max(values[name]), 1),
                               "efficiency": round(rate / (workers * alone[name]), 3)}), flush=True)
 

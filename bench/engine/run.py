@@ -116,7 +116,7 @@ def bench(trainer, peer_program, python, model, batch, folder, all_modes, goal, 
     if result["precision"] == "fp32" and model in GOALS and peer_program == "torch_peer.py":
         goal = FP32_GOAL
     line = {"name": f"engine-{model}-batch{batch}{suffix}" + (f"-{isa}" if isa else ""), "isa": isa, "ours": batch / statistics.median(mine), "peer": None,
-            "unit": "pictures/s", "ratio": None, "goal": goal, "machine": machine(), "threads": THREADS,
+            "unit": "images/s", "ratio": None, "goal": goal, "machine": machine(), "threads": THREADS,
             "our_precision": result["precision"], "our_peak_mib": memory["ours"] // 1024, "losses": losses}
     done = {m: batch / statistics.median(s) for m, s in theirs.items() if s}
     if done:

@@ -74,8 +74,8 @@ size_t nodes_in(const ast::Features& list) {
 // Sentences, features and values.
 size_t nodes_in(const ast::Tree& tree) {
   size_t sum = 0;
-  for (const ast::Sentence* sentence : tree.sentences) {
-    auto* block = ast::as<ast::Block>(sentence);
+  for (const ast::Block* sentence : tree.blocks) {
+    auto* block = ast::as<ast::FeatureBlock>(sentence);
     auto* deploy = ast::as<ast::Deploy>(sentence);
     sum += 1 + (block ? nodes_in(block->body) : 0) + (deploy && deploy->count ? 1 : 0);
   }

@@ -3,7 +3,7 @@
 
     run.py RADL-TRAIN DATA [--torch PYTHON] [--goal 92|94] [--seeds 5] [--first-seed N] [--threads 2] [--held-out FILE ...]
 
-Two stages. `--held-out RECIPE ...` chooses: each recipe is trained without the last 5,000 training pictures and measured
+Two stages. `--held-out RECIPE ...` chooses: each recipe is trained without the last 5,000 training images and measured
 on those; the test part is not read. Without it, it is confirmed: the recipe of the goal (recipes/GOAL.json) and the peer
 run in turns with fresh seeds over the whole training part, and the test part is looked at once, at the end of each.
 One JSON line a run, then one with the means and the ratio; a table, with the rows of the paper, goes to standard error.
@@ -62,7 +62,7 @@ def ours(options, recipe, seed, held_out=0):
     return {"what": "radl", "recipe": pathlib.Path(recipe).stem, "seed": seed, "epochs": job["epochs"],
             "accuracy": metrics["test_accuracy"], "accuracy_tta": metrics.get("test_accuracy_tta"),
             "seconds": metrics["seconds"], "processor_seconds": processor,
-            "pictures_per_second": metrics["images_per_second"]}
+            "images_per_second": metrics["images_per_second"]}
 
 
 def peer(options, epochs, seed):

@@ -25,10 +25,10 @@ DECAY = 2e-6 * BATCH
 
 def read(folder, names):
     raw = np.concatenate([np.fromfile(os.path.join(folder, n), np.uint8).reshape(-1, 3073) for n in names])
-    pictures = torch.from_numpy(raw[:, 1:].reshape(-1, 3, 32, 32).astype(np.float32) / 255)
+    images = torch.from_numpy(raw[:, 1:].reshape(-1, 3, 32, 32).astype(np.float32) / 255)
     mean, deviation = (torch.tensor(v).view(1, 3, 1, 1) for v in (MEAN, DEVIATION))
-    pictures = ((pictures - mean) / deviation).to(torch.bfloat16).contiguous(memory_format=torch.channels_last)
-    return pictures, torch.from_numpy(raw[:, 0].astype(np.int64))
+    images = ((images - mean) / deviation).to(torch.bfloat16).contiguous(memory_format=torch.channels_last)
+    return images, torch.from_numpy(raw[:, 0].astype(np.int64))
 
 
 class Norm(nn.BatchNorm2d):
@@ -62,8 +62,8 @@ class Net(nn.Module):
         self.head = nn.Linear(256, 10, bias=False)
         self.head.weight.data /= self.head.weight.data.std()
 
-    def set_whitening(self, pictures):
-        patches = pictures.float().unfold(2, 2, 1).unfold(3, 2, 1).permute(0, 2, 3, 1, 4, 5).reshape(-1, 12)
+    def set_whitening(self, images):
+        patches = images.float().unfold(2, 2, 1).unfold(3, 2, 1).permute(0, 2, 3, 1, 4, 5).reshape(-1, 12)
         values, vectors = torch.linalg.eigh(patches.T @ patches / len(patches))
         scaled = vectors.T.reshape(-1, 3, 2, 2) / torch.sqrt(values.view(-1, 1, 1, 1) + 5e-4)
         self.whiten.weight.data[:] = torch.cat((scaled, -scaled))
@@ -91,11 +91,11 @@ def muon_step(parameter, momentum, rate):
     parameter.data.add_(update.view_as(parameter), alpha=-rate)
 
 
-def batches(pictures, labels, epochs):
-    """Every picture mirrored in every other epoch; shifted within a reflected border."""
-    n = len(pictures)
+def batches(images, labels, epochs):
+    """Every image mirrored in every other epoch; shifted within a reflected border."""
+    n = len(images)
     mirrored = torch.rand(n) < 0.5
-    padded = functional.pad(pictures, (SHIFT,) * 4, "reflect")
+    padded = functional.pad(images, (SHIFT,) * 4, "reflect")
     span = torch.arange(32)
     for epoch in range(math.ceil(epochs)):
         order = torch.randperm(n)
@@ -109,14 +109,14 @@ def batches(pictures, labels, epochs):
             yield x.contiguous(memory_format=torch.channels_last), labels[index]
 
 
-def evaluate(net, pictures, labels):
+def evaluate(net, images, labels):
     """Accuracies without and with test-time augmentation."""
     def mirrored(x):
         return 0.5 * net(x) + 0.5 * net(x.flip(3))
 
     plain = augmented = 0
     with torch.no_grad():
-        for x, y in zip(pictures.split(2000), labels.split(2000)):
+        for x, y in zip(images.split(2000), labels.split(2000)):
             out, padded = net(x), functional.pad(x, (1,) * 4, "reflect")
             both = 0.5 * out + 0.5 * net(x.flip(3))
             shifted = 0.5 * mirrored(padded[:, :, :32, :32]) + 0.5 * mirrored(padded[:, :, 2:, 2:])
@@ -130,10 +130,10 @@ def main():
     torch.set_num_threads(threads)
     torch.manual_seed(seed)
     begin, working = time.perf_counter(), time.process_time()
-    pictures, labels = read(folder, [f"data_batch_{i}.bin" for i in range(1, 6)])
-    test_pictures, test_labels = read(folder, ["test_batch.bin"])
+    images, labels = read(folder, [f"data_batch_{i}.bin" for i in range(1, 6)])
+    test_images, test_labels = read(folder, ["test_batch.bin"])
     net = Net()
-    net.set_whitening(pictures[:5000])
+    net.set_whitening(images[:5000])
     net = net.to(torch.bfloat16).to(memory_format=torch.channels_last)
     for layer in net.modules():
         if isinstance(layer, Norm):
@@ -146,10 +146,10 @@ def main():
                             dict(params=[net.head.weight], lr=HEAD_RATE, weight_decay=DECAY / HEAD_RATE)],
                            momentum=0.85, nesterov=True)
     first = [g["lr"] for g in rest.param_groups]
-    per_epoch = len(pictures) // BATCH
+    per_epoch = len(images) // BATCH
     steps, bias_steps = math.ceil(epochs * per_epoch), math.ceil(min(3, epochs) * per_epoch)
     train = time.perf_counter()
-    for step, (x, y) in enumerate(batches(pictures, labels, epochs)):
+    for step, (x, y) in enumerate(batches(images, labels, epochs)):
         if step == steps:
             break
         left = 1 - step / steps
@@ -166,10 +166,10 @@ def main():
             print(f"step {step} of {steps}: loss {loss.item() / BATCH:.3f}", file=sys.stderr, flush=True)
     net.eval()
     trained = time.perf_counter()
-    plain, augmented = evaluate(net, test_pictures, test_labels)
+    plain, augmented = evaluate(net, test_images, test_labels)
     print(json.dumps({"accuracy": plain, "accuracy_tta": augmented, "seconds": time.perf_counter() - begin,
                       "processor_seconds": time.process_time() - working,
-                      "pictures_per_second": steps * BATCH / (trained - train)}))
+                      "images_per_second": steps * BATCH / (trained - train)}))
 
 
 main()

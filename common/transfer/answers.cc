@@ -33,7 +33,7 @@ Result<HdfsEntry> entry_of(const nlohmann::json& json) {
   try {
     const auto& length = json.at("length");
     if (!length.is_number_unsigned() || !json.at("modificationTime").is_number_integer())
-      return corrupt("WebHDFS: an answer's length or time is no whole number");
+      return corrupt("WebHDFS: an answer's length or time is no integer");
     return HdfsEntry{json.at("pathSuffix").get<std::string>(),
                      json.at("type").get<std::string>() == "DIRECTORY", length.get<uint64_t>(),
                      json.at("modificationTime").get<int64_t>()};

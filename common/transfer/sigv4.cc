@@ -16,7 +16,7 @@ std::string stamp(std::time_t time, const char* format) {
   return text;
 }
 
-// Lower-case names; values trimmed, inner runs of blanks made one; values of one name joined by commas.
+// Lower-case names; values trimmed, inner runs of spaces made one; values of one name joined by commas.
 std::map<std::string, std::string> canonical_headers(const Headers& headers) {
   std::map<std::string, std::string> all;
   for (const auto& [name, value] : headers) {

@@ -12,10 +12,10 @@ void drop_repeated(std::vector<Diagnostic>& list, size_t& errors, size_t& warnin
     const Diagnostic& d = list[i];
     bool repeated = false;
     for (size_t j = kept; j > 0 && !repeated; --j) {
-      const Diagnostic& told = list[j - 1];
-      if (told.span.file != d.span.file || told.span.begin != d.span.begin || !d.span.known()) break;
-      repeated =
-          told.code == d.code && told.span == d.span && told.message == d.message && told.help == d.help;
+      const Diagnostic& reported = list[j - 1];
+      if (reported.span.file != d.span.file || reported.span.begin != d.span.begin || !d.span.known()) break;
+      repeated = reported.code == d.code && reported.span == d.span && reported.message == d.message &&
+                 reported.help == d.help;
     }
     if (repeated) {
       (d.severity == Severity::Error ? errors : warnings) -= 1;

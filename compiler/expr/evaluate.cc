@@ -79,25 +79,25 @@ class Evaluator {
   Value number_value(const ast::Number& number) {
     std::string unit(number.unit.text);
     if (number.big)
-      return report(DiagCode::NumberRange, number.span, "this whole number does not fit into 64 bits");
+      return report(DiagCode::NumberRange, number.span, "this integer does not fit into 64 bits");
     return number.is_float ? Value::real(number.real, unit) : Value::integer(number.integer, unit);
   }
 
   Value text_value(const ast::String& text) {
     if (text.parts.empty()) {
       if (!charge(context_, 0, text.text.size(), text.span)) return {};
-      return Value::text(std::string(text.text)).written_in(text.span.file);
+      return Value::string(std::string(text.text)).written_in(text.span.file);
     }
     Items parts;
     uint32_t first_file = 0;
     for (const ast::StringPart& part : text.parts) {
       if (part.value == nullptr) {
-        parts.push_back(Value::text(std::string(part.text)));
+        parts.push_back(Value::string(std::string(part.text)));
         continue;
       }
       Value value = run(*part.value);
       if (value.is_error()) return Value().taint(value);
-      if (&part == &text.parts[0]) first_file = value.kind() == Kind::Text ? value.file() : text.span.file;
+      if (&part == &text.parts[0]) first_file = value.kind() == Kind::String ? value.file() : text.span.file;
       if (value.kind() == Kind::Unknown || value.kind() == Kind::Joined) {
         parts.push_back(std::move(value));
         continue;
@@ -105,12 +105,12 @@ class Evaluator {
       auto shown = display(value);
       if (!shown) {
         return report(DiagCode::WrongOperand, part.value->span,
-                      fmt::format("{} cannot stand in a text", kind_name(value.kind())));
+                      fmt::format("{} cannot stand in a string", kind_name(value.kind())));
       }
-      parts.push_back(Value::text(std::move(*shown)).taint(value));
+      parts.push_back(Value::string(std::move(*shown)).taint(value));
     }
     size_t bytes = 0;
-    for (const Value& part : parts) bytes += part.kind() == Kind::Text ? part.as_text().size() : 0;
+    for (const Value& part : parts) bytes += part.kind() == Kind::String ? part.as_text().size() : 0;
     if (!charge(context_, parts.size(), bytes, text.span)) return {};
     // '${input.folder}/x' is a path of the place where the folder was written.
     uint32_t file = text.parts[0].value == nullptr ? text.span.file : first_file;
@@ -237,7 +237,7 @@ class Evaluator {
       diagnostic.with_help(fmt::format("did you mean '{}'?", near))
           .fix(fmt::format("write '{}'", near), name.span, near);
     } else if (name.text.find('-') != name.text.npos) {
-      diagnostic.with_help("a name may contain '-': to subtract, write blanks around it");
+      diagnostic.with_help("a name may contain '-': to subtract, write spaces around it");
     }
     return {};
   }
@@ -261,10 +261,10 @@ class Evaluator {
           auto count = context_.systems->count(value.as_text(), at);
           return count ? Value::integer(*count) : Value();
         }
-        if (name.text == "name") return Value::text(value.as_text());
+        if (name.text == "name") return Value::string(value.as_text());
         return report(
             DiagCode::UnknownMember, name.span,
-            fmt::format("a system has `count` and `name`; for one machine write {}[0].{}, for all {}[*].{}",
+            fmt::format("a system has `count` and `name`; for one node write {}[0].{}, for all {}[*].{}",
                         so_far, name.text, so_far, name.text));
       case Kind::Node:
         return node_member(value, name, at);
@@ -286,8 +286,8 @@ class Evaluator {
   Value node_member(const Value& value, const ast::Name& name, Span at) {
     auto attribute = context_.systems->attribute(value.as_text(), value.as_integer(), name.text, at);
     if (attribute) return *attribute;
-    auto& diagnostic = context_.diagnostics->report(
-        DiagCode::UnknownMember, name.span, fmt::format("a machine has no attribute '{}'", name.text));
+    auto& diagnostic = context_.diagnostics->report(DiagCode::UnknownMember, name.span,
+                                                    fmt::format("a node has no attribute '{}'", name.text));
     std::string near = nearest(name.text, Systems::attributes());
     diagnostic.with_help(near.empty() ? fmt::format("attributes: {}", fmt::join(Systems::attributes(), ", "))
                                       : fmt::format("did you mean '{}'?", near));
@@ -303,7 +303,7 @@ class Evaluator {
     Value index = run(*part.index);
     if (index.is_error() || !known(index, part.index->span)) return {};
     if (value.kind() == Kind::Map) {
-      if (index.kind() != Kind::Text) return wrong_operand("[ ]", index, part.index->span);
+      if (index.kind() != Kind::String) return wrong_operand("[ ]", index, part.index->span);
       auto found = value.entries().find(index.as_text());
       if (found != value.entries().end()) return found->second;
       return report(DiagCode::UnknownMember, part.index->span,
@@ -370,7 +370,7 @@ bool is_utf8(std::string_view text) {
 
 // Plans, state and IR are JSON: no text in them can hold other bytes.
 bool is_utf8(const Value& value) {
-  if (value.kind() == Kind::Text) return is_utf8(value.as_text());
+  if (value.kind() == Kind::String) return is_utf8(value.as_text());
   if (value.kind() == Kind::List || value.kind() == Kind::Joined)
     return std::all_of(value.items().begin(), value.items().end(), [](const Value& v) { return is_utf8(v); });
   if (value.kind() == Kind::Map)
@@ -385,8 +385,8 @@ Value evaluate(const ast::Expr& expression, const Context& context) {
   Value value = Evaluator(context).run(expression);
   if (is_utf8(value)) return value;
   if (!context.diagnostics->has(DiagCode::NotUtf8))
-    context.diagnostics->report(DiagCode::WrongOperand, expression.span, "this text is not UTF-8")
-        .with_help("other bytes can stand in it as base64: base64(file('picture.png'))");
+    context.diagnostics->report(DiagCode::WrongOperand, expression.span, "this string is not UTF-8")
+        .with_help("other bytes can stand in it as base64: base64(file('image.png'))");
   return {};
 }
 

@@ -17,7 +17,7 @@ namespace radl::expr {
 struct Budget {
   size_t operations =
       20'000'000;  // about one for each node of a tree that is visited and each element that is made
-  size_t bytes = size_t{256} << 20;  // of texts made
+  size_t bytes = size_t{256} << 20;  // of strings made
   bool spent = false;                // reported once
 };
 inline constexpr int kMaxDepth = 300;            // of an expression
@@ -36,7 +36,7 @@ class World {
 class Systems {
  public:
   virtual ~Systems() = default;
-  // Number of machines; nullopt (after a report) when it cannot be told, for example because it depends on
+  // Number of nodes; nullopt (after a report) when it cannot be determined, for example because it depends on
   // itself.
   virtual std::optional<int64_t> count(const std::string& system, Span at) = 0;
   // A member of a node: known ones (number, hostname) as values, others as unknown; nullopt: there is no such

@@ -26,27 +26,27 @@ bool CallFrame::charge(size_t elements, size_t bytes) const {
                                  fmt::format("a list may have {} elements", kMaxElements));
     return false;
   }
-  // Elements take memory as texts do.
+  // Elements take memory as strings do.
   return expr::charge(context_, elements, bytes + elements * sizeof(Value), span());
 }
 
 // ---- the world
 
 Value run_env(const CallFrame& call) {
-  if (call[0].kind() != Kind::Text) return call.expected(0, "a text");
+  if (call[0].kind() != Kind::String) return call.expected(0, "a string");
   if (call.context().world == nullptr) return call.fail("env() cannot be used here");
-  if (auto value = call.context().world->variable(call[0].as_text())) return Value::text(std::move(*value));
+  if (auto value = call.context().world->variable(call[0].as_text())) return Value::string(std::move(*value));
   if (call.size() == 2) return call[1];
   return call.fail(
       fmt::format("the environment has no variable '{}', and no other value is given", call[0].as_text()));
 }
 
 Value run_file(const CallFrame& call) {
-  if (call[0].kind() != Kind::Text) return call.expected(0, "a path (a text)");
+  if (call[0].kind() != Kind::String) return call.expected(0, "a path (a string)");
   if (call.context().world == nullptr) return call.fail("file() cannot be used here");
   auto content = call.context().world->file(call[0].as_text(), call.span());
   if (!content.ok()) return call.fail(content.status().text());
-  return call.charge(0, content->size()) ? Value::text(std::move(*content)) : Value();
+  return call.charge(0, content->size()) ? Value::string(std::move(*content)) : Value();
 }
 
 namespace {
@@ -55,24 +55,20 @@ constexpr size_t kAny = 1000;
 
 constexpr Function kFunctions[] = {
     {{"abs", "number", "The number without its sign.", "abs(-3) -> 3"}, 1, 1, false, run_abs},
-    {{"base64", "text", "The text's bytes in base64.", "base64('radl') -> 'cmFkbA=='"},
+    {{"base64", "string", "The string's bytes in base64.", "base64('radl') -> 'cmFkbA=='"},
      1,
      1,
      false,
      run_base64},
-    {{"bytes", "size", "A size as a whole number of bytes.", "bytes(2K) -> 2000"}, 1, 1, false, run_bytes},
-    {{"ceil", "number", "The least whole number that is not smaller.", "ceil(2.1) -> 3"},
-     1,
-     1,
-     false,
-     run_ceil},
-    {{"has", "whole, part", "Whether a text has a part, a list an element, a map a name.",
+    {{"bytes", "size", "A size as an integer number of bytes.", "bytes(2K) -> 2000"}, 1, 1, false, run_bytes},
+    {{"ceil", "number", "The least integer that is not smaller.", "ceil(2.1) -> 3"}, 1, 1, false, run_ceil},
+    {{"has", "whole, part", "Whether a string has a part, a list an element, a map a name.",
       "has(['a', 'b'], 'a') -> true"},
      2,
      2,
      false,
      run_has},
-    {{"count", "list, map or system", "How many elements, entries or machines.", "count([1, 2]) -> 2"},
+    {{"count", "list, map or system", "How many elements, entries or nodes.", "count([1, 2]) -> 2"},
      1,
      1,
      true,
@@ -82,7 +78,7 @@ constexpr Function kFunctions[] = {
      1,
      false,
      run_distinct},
-    {{"ends_with", "text, end", "Whether the text ends so.", "ends_with('a.yml', '.yml') -> true"},
+    {{"ends_with", "string, end", "Whether the string ends so.", "ends_with('a.yml', '.yml') -> true"},
      2,
      2,
      false,
@@ -104,7 +100,7 @@ constexpr Function kFunctions[] = {
      1,
      true,
      run_flatten},
-    {{"floor", "number", "The greatest whole number that is not larger.", "floor(2.9) -> 2"},
+    {{"floor", "number", "The greatest integer that is not larger.", "floor(2.9) -> 2"},
      1,
      1,
      false,
@@ -115,14 +111,19 @@ constexpr Function kFunctions[] = {
      kAny,
      true,
      run_format},
-    {{"join", "list, separator", "The elements put together as one text.", "join(['a', 'b'], '-') -> 'a-b'"},
+    {{"join", "list, separator", "The elements put together as one string.",
+      "join(['a', 'b'], '-') -> 'a-b'"},
      1,
      2,
      true,
      run_join},
-    {{"json", "value", "The value as a JSON text.", "json([1, 'a']) -> '[1,\"a\"]'"}, 1, 1, false, run_json},
+    {{"json", "value", "The value as a JSON string.", "json([1, 'a']) -> '[1,\"a\"]'"},
+     1,
+     1,
+     false,
+     run_json},
     {{"keys", "map", "The names of a map, sorted.", "keys(map('a', 1)) -> ['a']"}, 1, 1, true, run_keys},
-    {{"length", "text, list or map", "How many characters, elements or entries.", "length('radl') -> 4"},
+    {{"length", "string, list or map", "How many characters, elements or entries.", "length('radl') -> 4"},
      1,
      1,
      true,
@@ -133,7 +134,7 @@ constexpr Function kFunctions[] = {
      3,
      true,
      run_lookup},
-    {{"lower", "text", "A to Z as a to z.", "lower('RADL') -> 'radl'"}, 1, 1, false, run_lower},
+    {{"lower", "string", "A to Z as a to z.", "lower('RADL') -> 'radl'"}, 1, 1, false, run_lower},
     {{"map", "name, value, ...", "A map of names and values given in turn.",
       "lookup(map('a', 1), 'a', 0) -> 1"},
      0,
@@ -148,51 +149,56 @@ constexpr Function kFunctions[] = {
      true,
      run_merge},
     {{"min", "numbers or list", "The least.", "min([3, 2]) -> 2"}, 1, kAny, false, run_min},
-    {{"number", "text", "The number that the text is.", "number('2.5') -> 2.5"}, 1, 1, false, run_number},
-    {{"range", "from, to", "The whole numbers from `from` (or 0) up to, not with, `to`.",
-      "range(3) -> [0, 1, 2]"},
+    {{"number", "string", "The number that the string is.", "number('2.5') -> 2.5"}, 1, 1, false, run_number},
+    {{"range", "from, to", "The integers from `from` (or 0) up to, not with, `to`.", "range(3) -> [0, 1, 2]"},
      1,
      2,
      false,
      run_range},
-    {{"replace", "text, part, by", "Every occurrence of a part replaced.",
+    {{"replace", "string, part, by", "Every occurrence of a part replaced.",
       "replace('a.b', '.', '-') -> 'a-b'"},
      3,
      3,
      false,
      run_replace},
-    {{"round", "number", "The nearest whole number; halves go away from zero.", "round(2.5) -> 3"},
+    {{"round", "number", "The nearest integer; halves go away from zero.", "round(2.5) -> 3"},
      1,
      1,
      false,
      run_round},
-    {{"sha256", "text", "The digest of the text's bytes, in hexadecimal digits.", "length(sha256('')) -> 64"},
+    {{"sha256", "string", "The digest of the string's bytes, in hexadecimal digits.",
+      "length(sha256('')) -> 64"},
      1,
      1,
      false,
      run_sha256},
-    {{"sort", "list", "Texts by their bytes, numbers by value.", "sort([2, 1]) -> [1, 2]"},
+    {{"sort", "list", "Strings by their bytes, numbers by value.", "sort([2, 1]) -> [1, 2]"},
      1,
      1,
      false,
      run_sort},
-    {{"split", "text, separator", "The parts between separators.", "split('a,b', ',') -> ['a', 'b']"},
+    {{"split", "string, separator", "The parts between separators.", "split('a,b', ',') -> ['a', 'b']"},
      2,
      2,
      false,
      run_split},
-    {{"starts_with", "text, start", "Whether the text begins so.", "starts_with('ami-1', 'ami-') -> true"},
+    {{"starts_with", "string, start", "Whether the string begins so.",
+      "starts_with('ami-1', 'ami-') -> true"},
      2,
      2,
      false,
      run_starts_with},
-    {{"text", "value", "The value as it stands in a text.", "text(1.5) -> '1.5'"}, 1, 1, true, run_text},
-    {{"trim", "text", "Without blanks and line ends around it.", "trim(' a ') -> 'a'"},
+    {{"string", "value", "The value as it stands in a string.", "string(1.5) -> '1.5'"},
+     1,
+     1,
+     true,
+     run_text},
+    {{"trim", "string", "Without spaces and line ends around it.", "trim(' a ') -> 'a'"},
      1,
      1,
      false,
      run_trim},
-    {{"upper", "text", "a to z as A to Z.", "upper('radl') -> 'RADL'"}, 1, 1, false, run_upper},
+    {{"upper", "string", "a to z as A to Z.", "upper('radl') -> 'RADL'"}, 1, 1, false, run_upper},
 };
 
 }  // namespace
@@ -200,6 +206,7 @@ constexpr Function kFunctions[] = {
 std::span<const Function> function_table() { return kFunctions; }
 
 const Function* find_function(std::string_view name) {
+  if (name == "text") name = "string";  // the same under the name of the older type
   auto found = std::find_if(std::begin(kFunctions), std::end(kFunctions),
                             [&](const Function& f) { return f.info.name == name; });
   return found == std::end(kFunctions) ? nullptr : found;

@@ -7,7 +7,7 @@
 
 namespace radl::expr {
 
-// The elements as they stand in a text; nullopt (reported) when one has no text form.
+// The elements as they stand in a string; nullopt (reported) when one has no string form.
 bool append_text(const CallFrame& call, Items& parts, const Value& item) {
   if (item.kind() == Kind::Unknown || item.kind() == Kind::Joined) {
     parts.push_back(item);
@@ -15,11 +15,11 @@ bool append_text(const CallFrame& call, Items& parts, const Value& item) {
   }
   auto text = display(item);
   if (!text) {
-    call.fail(fmt::format("{} has no text form", kind_name(item.kind())));
+    call.fail(fmt::format("{} has no string form", kind_name(item.kind())));
     return false;
   }
   if (!call.charge(1, text->size())) return false;
-  parts.push_back(Value::text(std::move(*text)).taint(item));
+  parts.push_back(Value::string(std::move(*text)).taint(item));
   return true;
 }
 
@@ -34,7 +34,7 @@ Value run_count(const CallFrame& call) {
 
 Value run_range(const CallFrame& call) {
   for (size_t i = 0; i < call.size(); i++) {
-    if (call[i].kind() != Kind::Integer || !call[i].unit().empty()) return call.expected(i, "a whole number");
+    if (call[i].kind() != Kind::Integer || !call[i].unit().empty()) return call.expected(i, "an integer");
   }
   int64_t from = call.size() == 2 ? call[0].as_integer() : 0, to = call[call.size() - 1].as_integer();
   if (to <= from) return Value::list({});
@@ -47,7 +47,7 @@ Value run_range(const CallFrame& call) {
 
 Value run_join(const CallFrame& call) {
   if (call[0].kind() != Kind::List) return call.expected(0, "a list");
-  if (call.size() == 2 && call[1].kind() != Kind::Text) return call.expected(1, "a text");
+  if (call.size() == 2 && call[1].kind() != Kind::String) return call.expected(1, "a string");
   Items parts;
   for (const Value& item : call[0].items()) {
     if (!parts.empty() && call.size() == 2) parts.push_back(call[1]);
@@ -58,7 +58,7 @@ Value run_join(const CallFrame& call) {
 
 Value run_split(const CallFrame& call) {
   for (size_t i = 0; i < 2; i++) {
-    if (call[i].kind() != Kind::Text) return call.expected(i, "a text");
+    if (call[i].kind() != Kind::String) return call.expected(i, "a string");
   }
   const std::string& text = call[0].as_text();
   const std::string& separator = call[1].as_text();
@@ -66,7 +66,7 @@ Value run_split(const CallFrame& call) {
   Items items;
   for (size_t from = 0; from <= text.size();) {
     size_t to = std::min(text.find(separator, from), text.size());
-    items.push_back(Value::text(text.substr(from, to - from)));
+    items.push_back(Value::string(text.substr(from, to - from)));
     from = to + separator.size();
     if (to == text.size()) break;
   }
@@ -75,15 +75,15 @@ Value run_split(const CallFrame& call) {
 
 Value run_has(const CallFrame& call) {
   const Value& whole = call[0];
-  if (whole.kind() == Kind::Text) {
-    if (call[1].kind() != Kind::Text) return call.expected(1, "a text");
+  if (whole.kind() == Kind::String) {
+    if (call[1].kind() != Kind::String) return call.expected(1, "a string");
     return Value::boolean(whole.as_text().find(call[1].as_text()) != std::string::npos);
   }
   if (whole.kind() == Kind::Map) {
-    if (call[1].kind() != Kind::Text) return call.expected(1, "a text");
+    if (call[1].kind() != Kind::String) return call.expected(1, "a string");
     return Value::boolean(whole.entries().contains(call[1].as_text()));
   }
-  if (whole.kind() != Kind::List) return call.expected(0, "a text, a list or a map");
+  if (whole.kind() != Kind::List) return call.expected(0, "a string, a list or a map");
   if (!call.charge(whole.items().size(), 0)) return {};
   return Value::boolean(std::any_of(whole.items().begin(), whole.items().end(),
                                     [&](const Value& v) { return equal(v, call[1]); }));
@@ -92,7 +92,7 @@ Value run_has(const CallFrame& call) {
 Value run_keys(const CallFrame& call) {
   if (call[0].kind() != Kind::Map) return call.expected(0, "a map");
   Items items;
-  for (const auto& [key, value] : call[0].entries()) items.push_back(Value::text(key));
+  for (const auto& [key, value] : call[0].entries()) items.push_back(Value::string(key));
   return Value::list(std::move(items));
 }
 
@@ -100,9 +100,9 @@ Value run_map(const CallFrame& call) {
   if (call.size() % 2 != 0) return call.fail("map() takes names and values in turn");
   Entries entries;
   for (size_t i = 0; i < call.size(); i += 2) {
-    if (call[i].kind() != Kind::Text) return call.expected(i, "a name (a text)");
+    if (call[i].kind() != Kind::String) return call.expected(i, "a name (a string)");
     if (!entries.emplace(call[i].as_text(), call[i + 1]).second)
-      return call.fail(fmt::format("the name '{}' stands there twice", call[i].as_text()));
+      return call.fail(fmt::format("the name '{}' is a duplicate", call[i].as_text()));
   }
   return Value::map(std::move(entries));
 }
@@ -119,7 +119,7 @@ Value run_merge(const CallFrame& call) {
 
 Value run_lookup(const CallFrame& call) {
   if (call[0].kind() != Kind::Map) return call.expected(0, "a map");
-  if (call[1].kind() != Kind::Text) return call.expected(1, "a text");
+  if (call[1].kind() != Kind::String) return call.expected(1, "a string");
   auto found = call[0].entries().find(call[1].as_text());
   return found == call[0].entries().end() ? call[2] : found->second;
 }
@@ -128,10 +128,11 @@ Value run_sort(const CallFrame& call) {
   if (call[0].kind() != Kind::List) return call.expected(0, "a list");
   Items items = call[0].items();
   if (!call.charge(items.size() * 8, 0)) return {};
-  bool texts = std::all_of(items.begin(), items.end(), [](const Value& v) { return v.kind() == Kind::Text; });
+  bool texts =
+      std::all_of(items.begin(), items.end(), [](const Value& v) { return v.kind() == Kind::String; });
   bool numbers = std::all_of(items.begin(), items.end(),
                              [](const Value& v) { return v.is_number() && v.unit().empty(); });
-  if (!texts && !numbers) return call.expected(0, "a list of texts, or of numbers without unit");
+  if (!texts && !numbers) return call.expected(0, "a list of strings, or of numbers without unit");
   std::stable_sort(items.begin(), items.end(), [&](const Value& a, const Value& b) {
     return texts ? a.as_text() < b.as_text() : a.as_real() < b.as_real();
   });

@@ -1,4 +1,4 @@
-// Functions of texts, and from and to texts.
+// Functions of strings, and from and to strings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,21 +18,21 @@ int64_t characters(const std::string& text) {
 
 template <class Change>
 Value changed(const CallFrame& call, Change change) {
-  if (call[0].kind() != Kind::Text) return call.expected(0, "a text");
+  if (call[0].kind() != Kind::String) return call.expected(0, "a string");
   std::string text = call[0].as_text();
   if (!call.charge(0, text.size())) return {};
   change(text);
-  return Value::text(std::move(text));
+  return Value::string(std::move(text));
 }
 
 }  // namespace
 
 Value run_length(const CallFrame& call) {
-  if (call[0].kind() == Kind::Text) return Value::integer(characters(call[0].as_text()));
+  if (call[0].kind() == Kind::String) return Value::integer(characters(call[0].as_text()));
   return run_count(call);
 }
 
-// ASCII letters only: the result does not depend on the machine's language.
+// ASCII letters only: the result does not depend on the locale.
 Value run_upper(const CallFrame& call) {
   return changed(call, [](std::string& text) {
     for (char& c : text) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
@@ -47,18 +47,18 @@ Value run_lower(const CallFrame& call) {
 
 Value run_trim(const CallFrame& call) {
   return changed(call, [](std::string& text) {
-    const char* blanks = " \t\r\n";
-    size_t from = text.find_first_not_of(blanks);
-    text = from == text.npos ? std::string() : text.substr(from, text.find_last_not_of(blanks) - from + 1);
+    const char* spaces = " \t\r\n";
+    size_t from = text.find_first_not_of(spaces);
+    text = from == text.npos ? std::string() : text.substr(from, text.find_last_not_of(spaces) - from + 1);
   });
 }
 
 Value run_replace(const CallFrame& call) {
   for (size_t i = 0; i < 3; i++) {
-    if (call[i].kind() != Kind::Text) return call.expected(i, "a text");
+    if (call[i].kind() != Kind::String) return call.expected(i, "a string");
   }
   const std::string &text = call[0].as_text(), &from = call[1].as_text(), &to = call[2].as_text();
-  if (from.empty()) return call.fail("the text to replace is empty");
+  if (from.empty()) return call.fail("the string to replace is empty");
   size_t hits = 0;
   for (size_t at = text.find(from); at != text.npos; at = text.find(from, at + from.size())) hits++;
   if (!call.charge(hits, text.size() + hits * to.size())) return {};
@@ -68,26 +68,26 @@ Value run_replace(const CallFrame& call) {
     result.append(text, done, at - done).append(to);
     done = at + from.size();
   }
-  return Value::text(result.append(text, done));
+  return Value::string(result.append(text, done));
 }
 
 Value run_starts_with(const CallFrame& call) {
   for (size_t i = 0; i < 2; i++) {
-    if (call[i].kind() != Kind::Text) return call.expected(i, "a text");
+    if (call[i].kind() != Kind::String) return call.expected(i, "a string");
   }
   return Value::boolean(call[0].as_text().starts_with(call[1].as_text()));
 }
 
 Value run_ends_with(const CallFrame& call) {
   for (size_t i = 0; i < 2; i++) {
-    if (call[i].kind() != Kind::Text) return call.expected(i, "a text");
+    if (call[i].kind() != Kind::String) return call.expected(i, "a string");
   }
   return Value::boolean(call[0].as_text().ends_with(call[1].as_text()));
 }
 
 // `{}` in turn; `{{` and `}}` stand for braces.
 Value run_format(const CallFrame& call) {
-  if (call[0].kind() != Kind::Text) return call.expected(0, "a text");
+  if (call[0].kind() != Kind::String) return call.expected(0, "a string");
   const std::string& pattern = call[0].as_text();
   Items parts;
   std::string text;
@@ -100,7 +100,7 @@ Value run_format(const CallFrame& call) {
     } else if (pair == "{}") {
       if (next >= call.size())
         return call.fail(fmt::format("the pattern asks for more than {} values", call.size() - 1));
-      parts.push_back(Value::text(std::exchange(text, {})));
+      parts.push_back(Value::string(std::exchange(text, {})));
       if (!append_text(call, parts, call[next++])) return {};
       i++;
     } else if (pattern[i] == '{' || pattern[i] == '}') {
@@ -112,19 +112,19 @@ Value run_format(const CallFrame& call) {
   if (next != call.size())
     return call.fail(
         fmt::format("the pattern has place for {} values, {} are given", next - 1, call.size() - 1));
-  parts.push_back(Value::text(std::move(text)));
+  parts.push_back(Value::string(std::move(text)));
   return call.charge(parts.size(), pattern.size()) ? Value::joined(std::move(parts)) : Value();
 }
 
 Value run_text(const CallFrame& call) {
   if (call[0].kind() == Kind::Unknown || call[0].kind() == Kind::Joined) return Value::joined({call[0]});
   auto text = display(call[0]);
-  return text ? Value::text(std::move(*text)) : call.expected(0, "something with a text form");
+  return text ? Value::string(std::move(*text)) : call.expected(0, "something with a string form");
 }
 
 Value run_number(const CallFrame& call) {
   if (call[0].is_number()) return call[0];
-  if (call[0].kind() != Kind::Text) return call.expected(0, "a text or a number");
+  if (call[0].kind() != Kind::String) return call.expected(0, "a string or a number");
   const std::string& text = call[0].as_text();
   size_t used = 0;
   try {
@@ -137,7 +137,7 @@ Value run_number(const CallFrame& call) {
     }
   } catch (const std::exception&) {
   }
-  return call.fail(call[0].sensitive() ? "the text is not a number"
+  return call.fail(call[0].sensitive() ? "the string is not a number"
                                        : fmt::format("'{}' is not a number", text));
 }
 
@@ -163,12 +163,12 @@ Value run_json(const CallFrame& call) {
   ir::Json json = emitter.emit(call[0]);
   // A secret must not be lost in the text: emit() hid it, so write it from the plain form.
   if (call[0].sensitive()) {
-    if (call[0].kind() != Kind::Text)
+    if (call[0].kind() != Kind::String)
       return call.fail("json() of a list or map that holds a secret is not possible");
     json = call[0].as_text();
   }
   std::string text = json.dump(-1, ' ', false, ir::Json::error_handler_t::replace);
-  return call.charge(0, text.size()) ? Value::text(std::move(text)) : Value();
+  return call.charge(0, text.size()) ? Value::string(std::move(text)) : Value();
 }
 
 }  // namespace radl::expr

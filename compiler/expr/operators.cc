@@ -48,7 +48,7 @@ class Operators {
 
   Value order_value(const ast::Binary& binary, const Value& left, const Value& right) {
     int order;
-    if (left.kind() == Kind::Text && right.kind() == Kind::Text) {
+    if (left.kind() == Kind::String && right.kind() == Kind::String) {
       order = left.as_text().compare(right.as_text());
     } else if (left.is_number() && right.is_number()) {
       auto common = common_unit(left.unit(), right.unit());
@@ -173,7 +173,7 @@ class Operators {
                                      fmt::format("`{}` does not take {} and {}", op_text(binary.op),
                                                  kind_name(left.kind()), kind_name(right.kind())));
     if (binary.op == ast::BinaryOp::Add && (left.is_text() || right.is_text())) {
-      diagnostic.with_help("texts are put together inside quotes: '${a}${b}'");
+      diagnostic.with_help("strings are put together inside quotes: '${a}${b}'");
     }
     return {};
   }

@@ -16,17 +16,17 @@ std::string_view kind_name(Kind kind) {
     case Kind::Null:
       return "nothing";
     case Kind::Boolean:
-      return "yes or no";
+      return "a boolean";
     case Kind::Integer:
-      return "a whole number";
+      return "an integer";
     case Kind::Real:
       return "a number";
-    case Kind::Text:
-      return "a text";
+    case Kind::String:
+      return "a string";
     case Kind::Unknown:
       return "a value known only after apply";
     case Kind::Joined:
-      return "a text known only after apply";
+      return "a string known only after apply";
     case Kind::List:
       return "a list";
     case Kind::Map:
@@ -34,7 +34,7 @@ std::string_view kind_name(Kind kind) {
     case Kind::System:
       return "a system";
     case Kind::Node:
-      return "a machine";
+      return "a node";
     case Kind::Namespace:
       return "a group of names";
   }
@@ -63,8 +63,8 @@ Value Value::real(double value, std::string unit) {
   return made;
 }
 
-Value Value::text(std::string value) {
-  Value made(Kind::Text);
+Value Value::string(std::string value) {
+  Value made(Kind::String);
   made.text_ = std::move(value);
   return made;
 }
@@ -83,14 +83,14 @@ void add_part(Items& parts, const Value& part) {
     for (const Value& inner : part.items()) add_part(parts, inner);
     return;
   }
-  bool merge = !parts.empty() && parts.back().kind() == Kind::Text && part.kind() == Kind::Text &&
+  bool merge = !parts.empty() && parts.back().kind() == Kind::String && part.kind() == Kind::String &&
                parts.back().sensitive() == part.sensitive();
   if (!merge) {
     parts.push_back(part);
     return;
   }
   bool sensitive = part.sensitive();
-  parts.back() = Value::text(parts.back().as_text() + part.as_text());
+  parts.back() = Value::string(parts.back().as_text() + part.as_text());
   if (sensitive) parts.back().mark_sensitive();
 }
 
@@ -101,11 +101,11 @@ Value Value::joined(Items parts) {
   bool unknown = false;
   for (const Value& part : parts) add_part(merged, part);
   for (const Value& part : merged) unknown = unknown || part.kind() == Kind::Unknown;
-  if (merged.empty()) return text("");
-  if (merged.size() == 1 && merged[0].kind() == Kind::Text) return merged[0];
+  if (merged.empty()) return string("");
+  if (merged.size() == 1 && merged[0].kind() == Kind::String) return merged[0];
   if (!unknown) {
     // Known text, partly secret: all of it is.
-    Value whole = text("");
+    Value whole = string("");
     for (const Value& part : merged) whole.text_ += part.as_text();
     return whole.mark_sensitive();
   }
@@ -204,7 +204,7 @@ bool equal(const Value& a, const Value& b) {
   switch (a.kind()) {
     case Kind::Boolean:
       return a.as_boolean() == b.as_boolean();
-    case Kind::Text:
+    case Kind::String:
     case Kind::System:
       return a.as_text() == b.as_text();
     case Kind::Node:
@@ -239,7 +239,7 @@ ir::Json plain_json(const Value& value) {
       return value.unit().empty() ? ir::Json(value.as_integer()) : ir::Json(*display(value));
     case Kind::Real:
       return value.unit().empty() ? ir::Json(value.as_real()) : ir::Json(*display(value));
-    case Kind::Text:
+    case Kind::String:
       return value.as_text();
     case Kind::Node:
       return fmt::format("{}[{}]", value.as_text(), value.as_integer());
@@ -274,7 +274,7 @@ std::optional<std::string> display(const Value& value) {
       return fmt::format("{}{}", value.as_integer(), value.unit());
     case Kind::Real:
       return fmt::format("{}{}", value.as_real(), value.unit());
-    case Kind::Text:
+    case Kind::String:
       return value.as_text();
     case Kind::Node:
       return fmt::format("{}[{}]", value.as_text(), value.as_integer());

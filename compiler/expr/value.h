@@ -1,8 +1,8 @@
 // Values of radl 2 expressions. Cheap to copy: lists and maps are shared and never changed.
 //
-// A number keeps the unit that it was written with until something is computed with it. A text may have parts
-// that are known only after apply. A value that came from a sensitive input is marked, and so is all that is
-// made from it.
+// A number keeps the unit that it was written with until something is computed with it. A string may have
+// parts that are known only after apply. A value that came from a sensitive input is marked, and so is all
+// that is made from it.
 #pragma once
 
 #include <cstdint>
@@ -29,16 +29,16 @@ enum class Kind : uint8_t {
   Boolean,
   Integer,
   Real,
-  Text,
+  String,
   Unknown,  // an attribute that is known only after apply
-  Joined,   // text with unknown parts: Items of Text and Unknown
+  Joined,   // string with unknown parts: Items of String and Unknown
   List,
   Map,
   System,     // a system, by its full name
-  Node,       // one machine of a system
+  Node,       // one node of a system
   Namespace,  // input, module, an instance of a module
 };
-std::string_view kind_name(Kind kind);  // for messages: "a number", "a text"
+std::string_view kind_name(Kind kind);  // for messages: "a number", "a string"
 
 class Value {
  public:
@@ -47,9 +47,9 @@ class Value {
   static Value boolean(bool value);
   static Value integer(int64_t value, std::string unit = {});
   static Value real(double value, std::string unit = {});
-  static Value text(std::string value);
+  static Value string(std::string value);
   static Value unknown(std::string attribute);
-  static Value joined(Items parts);  // Text when every part is known
+  static Value joined(Items parts);  // String when every part is known
   static Value list(Items items);
   static Value map(Entries entries);
   static Value system(std::string name);
@@ -59,7 +59,7 @@ class Value {
   Kind kind() const { return kind_; }
   bool is_error() const { return kind_ == Kind::Error; }
   bool is_number() const { return kind_ == Kind::Integer || kind_ == Kind::Real; }
-  bool is_text() const { return kind_ == Kind::Text || kind_ == Kind::Joined; }
+  bool is_text() const { return kind_ == Kind::String || kind_ == Kind::Joined; }
   // Holds an unknown part, at any depth.
   bool has_unknown() const;
 
@@ -68,12 +68,13 @@ class Value {
   double as_real() const { return kind_ == Kind::Real ? real_ : static_cast<double>(integer_); }
   const std::string& as_text() const {
     return text_;
-  }  // Text; Unknown: the attribute; System, Node: the system
+  }  // String; Unknown: the attribute; System, Node: the system
   const std::string& unit() const { return unit_; }
   const Items& items() const;      // List, Joined
   const Entries& entries() const;  // Map
   const Namespace* space() const { return space_; }
-  // The file in which a text was written (0: given from outside): paths of this machine are relative to it.
+  // The file in which a string was written (0: given from outside): paths of this computer are relative to
+  // it.
   uint32_t file() const { return file_; }
   Value& written_in(uint32_t file) {
     file_ = file;
@@ -114,7 +115,8 @@ class Namespace {
 
 // Equal as the language's `==` sees it: 2 == 2.0, 1K == 1000; nothing equals a value of another kind.
 bool equal(const Value& a, const Value& b);
-// As it stands in a text: 2G, true, 1.5, a JSON text for lists and maps. nullopt for what has no text form.
+// As it stands in a string: 2G, true, 1.5, a JSON string for lists and maps. nullopt for what has no string
+// form.
 std::optional<std::string> display(const Value& value);
 
 // A value as JSON of the IR. Secrets go to `secrets` under their own name or, when made from one, under

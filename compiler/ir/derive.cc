@@ -6,19 +6,23 @@
 namespace radl::ir {
 namespace {
 
-std::string text_of(const Want& want) {
-  return want.equals && want.equals->is_string() ? want.equals->get<std::string>() : std::string();
+std::string text_of(const Requirement& requirement) {
+  return requirement.equals && requirement.equals->is_string() ? requirement.equals->get<std::string>()
+                                                               : std::string();
 }
 
-void take(Disk& disk, std::string_view feature, const Want& want) {
-  if (feature == "size") disk.size_bytes = want.equals ? want.max : want.min ? want.min : want.max;
-  if (feature == "device") disk.device = text_of(want);
-  if (feature == "mount_path") disk.mount_path = text_of(want);
-  if (feature == "fstype") disk.fstype = text_of(want);
-  if (feature == "type") disk.type = text_of(want);
-  if (feature != "image.url" || !want.equals) return;
-  if (want.equals->is_string()) disk.image_urls = {want.equals->get<std::string>()};
-  if (want.equals->is_array()) disk.image_urls = want.equals->get<std::vector<std::string>>();
+void take(Disk& disk, std::string_view feature, const Requirement& requirement) {
+  if (feature == "size")
+    disk.size_bytes = requirement.equals ? requirement.max
+                      : requirement.min  ? requirement.min
+                                         : requirement.max;
+  if (feature == "device") disk.device = text_of(requirement);
+  if (feature == "mount_path") disk.mount_path = text_of(requirement);
+  if (feature == "fstype") disk.fstype = text_of(requirement);
+  if (feature == "type") disk.type = text_of(requirement);
+  if (feature != "image.url" || !requirement.equals) return;
+  if (requirement.equals->is_string()) disk.image_urls = {requirement.equals->get<std::string>()};
+  if (requirement.equals->is_array()) disk.image_urls = requirement.equals->get<std::vector<std::string>>();
 }
 
 void take_applications(Node& node, const Json& groups) {
@@ -49,15 +53,15 @@ std::optional<IndexedFeature> indexed_feature(std::string_view name, std::string
 void derive_disks(Node& node) {
   node.applications.clear();
   std::map<int, Disk> disks;
-  for (const auto& [name, want] : node.wants) {
+  for (const auto& [name, requirement] : node.requirements) {
     auto at = indexed_feature(name, "disk.");
     if (!at) continue;
     Disk& disk = disks[at->index];
     disk.index = at->index;
-    take(disk, at->rest, want);
-    if (at->index == 0 && at->rest == "os.credentials.username") node.user = text_of(want);
-    if (at->rest == "applications" && want.equals && want.equals->is_array())
-      take_applications(node, *want.equals);
+    take(disk, at->rest, requirement);
+    if (at->index == 0 && at->rest == "os.credentials.username") node.user = text_of(requirement);
+    if (at->rest == "applications" && requirement.equals && requirement.equals->is_array())
+      take_applications(node, *requirement.equals);
   }
   node.disks.clear();
   for (auto& [index, disk] : disks) node.disks.push_back(std::move(disk));

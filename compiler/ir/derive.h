@@ -15,8 +15,8 @@ struct IndexedFeature {
 };
 std::optional<IndexedFeature> indexed_feature(std::string_view name, std::string_view prefix);
 
-// Sets Node::disks, applications and user by Node::wants. Called again when soft features were added to what
-// is wanted.
+// Sets Node::disks, applications and user by Node::requirements. Called again when soft features were added
+// to what is wanted.
 void derive_disks(Node& node);
 
 }  // namespace radl::ir

@@ -1,7 +1,7 @@
 // The intermediate representation: THE contract between the compiler and the runtime.
 //
 // In: a checked program (compiler/passes). Out: plan (runtime/plan), or JSON (docs/ir.md, `radlc compile
-// -o`). Everything is expanded: one Node for each machine, one Step for each thing done on a node, explicit
+// -o`). Everything is expanded: one Node for each node, one Step for each thing done on a node, explicit
 // edges. Property bags are JSON values. Two kinds of value stand for something that is not in the text:
 //   {"$unknown": "worker[0].ip"}    known only after apply; names the attribute it will be
 //   {"$secret": "NAME"}             held in Secrets, never serialised; NAME is stable between runs
@@ -23,7 +23,7 @@
 
 namespace radl::ir {
 
-inline constexpr int kVersion = 1;
+inline constexpr int kVersion = 2;
 
 using Json = nlohmann::json;
 
@@ -42,7 +42,7 @@ struct Source {
   std::string sha256;
 };
 
-// A port opened to the outside (radl outports). remote..remote_end on the public side, local on the machine.
+// A port opened to the outside (radl outports). remote..remote_end on the public side, local on the node.
 struct PortRule {
   std::string protocol = "tcp";  // tcp, udp, icmp
   std::string cidr = "0.0.0.0/0";
@@ -60,19 +60,19 @@ struct Network {
   Origin origin;
 };
 
-// What is asked of a machine. Numbers carry bounds in base units (bytes, count), texts an equal value.
+// What is asked of a node. Numbers carry bounds in base units (bytes, count), strings an equal value.
 // A number written with '=' sets min, max and equals.
-struct Want {
+struct Requirement {
   std::optional<double> min, max;
   bool min_strict = false, max_strict = false;
   std::optional<Json> equals;  // text, list, or number written with '='; groups of `contains` as a list
-  std::map<std::string, std::string> versions;  // ordered texts, operator -> text: {">=": "20.04"}
+  std::map<std::string, std::string> versions;  // ordered strings, operator -> text: {">=": "20.04"}
   std::string unit;                             // a unit that is no multiple of one: "ECU"; else empty
 };
 
 struct Soft {
   double weight = 0;
-  std::map<std::string, Want> wants;
+  std::map<std::string, Requirement> requirements;
 };
 
 struct Interface {
@@ -102,8 +102,8 @@ struct Node {
   int ordinal = 0;      // 0 .. count-1 within the system
   int number = 0;       // #N#: unique; a node that exists keeps its own (CompileOptions::node_numbers)
   std::string cloud;    // id of the credential that `deploy` names; empty: the default
-  std::map<std::string, Want> wants;  // every feature of the system, by name, also unknown ones
-  std::vector<Soft> softs;            // largest weight first
+  std::map<std::string, Requirement> requirements;  // every feature of the system, by name, also unknown ones
+  std::vector<Soft> softs;                          // largest weight first
   std::vector<Interface> interfaces;
   std::vector<Disk> disks;
   std::vector<Application> applications;
@@ -115,7 +115,7 @@ struct Node {
 };
 
 // A Barrier does nothing on no node: it stands for "RADL's step N is over" so that n nodes need 2n edges and
-// not n*n. It is over when all that it waits for has ended, in success or in failure (a failed machine does
+// not n*n. It is over when all that it waits for has ended, in success or in failure (a failed node does
 // not hold the others back); the other edges ask for success. It is no action: never shown as a change, never
 // kept in the state.
 enum class StepKind { Native, Ansible, CloudInit, Training, Barrier };
@@ -157,7 +157,7 @@ struct Output {
   Origin origin;
 };
 
-// An Ansible control host (the `ansible` sentence).
+// An Ansible control host (the `ansible` block).
 struct AnsibleHost {
   std::string name, host, user;
   std::map<std::string, Json> secrets;
@@ -205,7 +205,7 @@ std::vector<std::string> secrets_in(const Json& value);
 // Of everything that the step holds (resources, training).
 std::vector<std::string> unknowns_in(const Step& step);
 std::vector<std::string> secrets_in(const Step& step);
-// Replaces each unknown value and each secret, and joins texts that are then complete. `look_up` gets the
+// Replaces each unknown value and each secret, and joins strings that are then complete. `look_up` gets the
 // inner name and gives the value, or nullopt to leave it as it is.
 using LookUp = std::function<std::optional<Json>(const std::string& name)>;
 Json substitute(const Json& value, const LookUp& unknown_value, const LookUp& secret_value);

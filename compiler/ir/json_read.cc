@@ -1,6 +1,6 @@
-// JSON -> Program. Every complaint names the field: "nodes[3].wants.cpu.count.min: expected a number, got
-// text". Fields that this version does not know are refused: a reader that drops what it does not understand
-// would apply something else than what was written.
+// JSON -> Program. Every complaint names the field: "nodes[3].requirements.cpu.count.min: expected a number,
+// got text". Fields that this version does not know are refused: a reader that drops what it does not
+// understand would apply something else than what was written.
 #include <fmt/format.h>
 
 #include "compiler/ir/json_reader.h"
@@ -47,37 +47,37 @@ Network read_network(Reader reader) {
   return network;
 }
 
-Want read_want(Reader reader) {
-  Want want;
-  want.min = reader.optional_number("min");
-  want.max = reader.optional_number("max");
-  want.min_strict = reader.boolean("min_strict", false);
-  want.max_strict = reader.boolean("max_strict", false);
-  if (reader.has("equals")) want.equals = reader.any("equals");
+Requirement read_requirement(Reader reader) {
+  Requirement requirement;
+  requirement.min = reader.optional_number("min");
+  requirement.max = reader.optional_number("max");
+  requirement.min_strict = reader.boolean("min_strict", false);
+  requirement.max_strict = reader.boolean("max_strict", false);
+  if (reader.has("equals")) requirement.equals = reader.any("equals");
   for (const auto& [op, text] : reader.values("versions")) {
     if (!text.is_string())
-      reader.complain("versions", "expected texts");
+      reader.complain("versions", "expected strings");
     else
-      want.versions[op] = text.get<std::string>();
+      requirement.versions[op] = text.get<std::string>();
   }
-  want.unit = reader.text("unit");
+  requirement.unit = reader.text("unit");
   reader.finish();
-  return want;
+  return requirement;
 }
 
-std::map<std::string, Want> read_wants(Reader& reader) {
-  std::map<std::string, Want> wants;
-  Json held = reader.object("wants");
+std::map<std::string, Requirement> read_requirements(Reader& reader) {
+  std::map<std::string, Requirement> requirements;
+  Json held = reader.object("requirements");
   for (const auto& [name, value] : held.items()) {
-    wants.emplace(name, read_want(reader.inner(value, reader.at("wants") + "." + name)));
+    requirements.emplace(name, read_requirement(reader.inner(value, reader.at("requirements") + "." + name)));
   }
-  return wants;
+  return requirements;
 }
 
 Soft read_soft(Reader reader) {
   Soft soft;
   soft.weight = reader.number("weight", 0);
-  soft.wants = read_wants(reader);
+  soft.requirements = read_requirements(reader);
   reader.finish();
   return soft;
 }
@@ -123,7 +123,7 @@ Node read_node(Reader reader) {
   node.ordinal = reader.integer("ordinal", 0, true);
   node.number = reader.integer("number", 0, true);
   node.cloud = reader.text("cloud");
-  node.wants = read_wants(reader);
+  node.requirements = read_requirements(reader);
   node.softs = reader.list<Soft>("softs", read_soft);
   node.interfaces = reader.list<Interface>("interfaces", read_interface);
   node.disks = reader.list<Disk>("disks", read_disk);

@@ -26,7 +26,7 @@ class JsonReader {
   std::string text(const char* key, bool required = false) {
     const Json* value = get(key, required);
     if (value == nullptr) return {};
-    if (!value->is_string()) return complain(key, "expected a text"), std::string();
+    if (!value->is_string()) return complain(key, "expected a string"), std::string();
     return value->get<std::string>();
   }
 
@@ -84,7 +84,7 @@ class JsonReader {
   std::vector<std::string> texts(const char* key) {
     std::vector<std::string> result;
     each(key, [&](const Json& item, const std::string& path) {
-      if (!item.is_string()) return fail(path, "expected a text");
+      if (!item.is_string()) return fail(path, "expected a string");
       result.push_back(item.get<std::string>());
     });
     return result;

@@ -56,21 +56,21 @@ Json write_network(const Network& network) {
   return object;
 }
 
-Json write_want(const Want& want) {
+Json write_requirement(const Requirement& requirement) {
   Json object = Json::object();
-  if (want.min) object["min"] = *want.min;
-  if (want.max) object["max"] = *want.max;
-  if (want.min_strict) object["min_strict"] = true;
-  if (want.max_strict) object["max_strict"] = true;
-  if (want.equals) object["equals"] = *want.equals;
-  if (!want.versions.empty()) object["versions"] = want.versions;
-  put(object, "unit", want.unit);
+  if (requirement.min) object["min"] = *requirement.min;
+  if (requirement.max) object["max"] = *requirement.max;
+  if (requirement.min_strict) object["min_strict"] = true;
+  if (requirement.max_strict) object["max_strict"] = true;
+  if (requirement.equals) object["equals"] = *requirement.equals;
+  if (!requirement.versions.empty()) object["versions"] = requirement.versions;
+  put(object, "unit", requirement.unit);
   return object;
 }
 
-Json write_wants(const std::map<std::string, Want>& wants) {
+Json write_requirements(const std::map<std::string, Requirement>& requirements) {
   Json object = Json::object();
-  for (const auto& [name, want] : wants) object[name] = write_want(want);
+  for (const auto& [name, requirement] : requirements) object[name] = write_requirement(requirement);
   return object;
 }
 
@@ -104,9 +104,9 @@ Json write_node(const Node& node) {
   Json object = {
       {"address", node.address}, {"system", node.system}, {"ordinal", node.ordinal}, {"number", node.number}};
   put(object, "cloud", node.cloud);
-  if (!node.wants.empty()) object["wants"] = write_wants(node.wants);
+  if (!node.requirements.empty()) object["requirements"] = write_requirements(node.requirements);
   put_list(object, "softs", node.softs, [](const Soft& soft) {
-    return Json{{"weight", soft.weight}, {"wants", write_wants(soft.wants)}};
+    return Json{{"weight", soft.weight}, {"requirements", write_requirements(soft.requirements)}};
   });
   put_list(object, "interfaces", node.interfaces, write_interface);
   put_list(object, "disks", node.disks, write_disk);

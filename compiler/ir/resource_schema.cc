@@ -24,8 +24,8 @@ const Property* find_property(const ResourceType& type, std::string_view name) {
 
 std::string_view property_type_name(PropertyType type) {
   switch (type) {
-    case PropertyType::Text:
-      return "text";
+    case PropertyType::String:
+      return "string";
     case PropertyType::Integer:
       return "integer";
     case PropertyType::Number:
@@ -53,9 +53,9 @@ std::string_view property_type_name(PropertyType type) {
     case PropertyType::SizeStages:
       return "list of pairs";
     case PropertyType::Dataset:
-      return "data set";
+      return "dataset";
     case PropertyType::DatasetPath:
-      return "data set's place";
+      return "dataset's place";
     case PropertyType::ImageSize:
       return "image size";
   }
@@ -96,7 +96,7 @@ std::string resource_schema_markdown() {
       "# Native recipes: resource types\n\n"
       "Made from the table in compiler/ir/resource_table.h by `radlc doc --resources`; a test keeps the two "
       "equal.\n"
-      "A resource is written `type 'name' ( property = value and ... )` inside a `configure` sentence "
+      "A resource is written `type 'name' ( property = value and ... )` inside a `configure` block "
       "(docs/language.md).\n";
   for (const ResourceType& type : resource_types()) {
     page += fmt::format("\n## {}\n\n{}\nIts name: {}{}.\nTaken out of the recipe: {}\n\n{}", type.name,

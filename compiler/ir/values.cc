@@ -30,7 +30,7 @@ std::vector<std::string> collect_step(const Step& step, const char* mark) {
 
 std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
-// Joins neighbouring known texts; one known text alone is no join any more.
+// Joins neighbouring known strings; one known text alone is no join any more.
 Json join(const Json& parts) {
   Json joined = Json::array();
   for (const Json& part : parts) {

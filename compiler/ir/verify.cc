@@ -21,7 +21,7 @@ Status unique(const std::vector<T>& items, const char* kind, Key key, Names& nam
   for (const T& item : items) {
     const std::string& name = key(item);
     if (name.empty()) return wrong(kind, "a name is empty");
-    if (!names.insert(name).second) return wrong(fmt::format("{} '{}'", kind, name), "stands there twice");
+    if (!names.insert(name).second) return wrong(fmt::format("{} '{}'", kind, name), "is a duplicate");
   }
   return ok_status();
 }
@@ -35,9 +35,9 @@ Status verify_network(const Network& network) {
   return ok_status();
 }
 
-Status verify_wants(const std::string& where, const std::map<std::string, Want>& wants) {
-  for (const auto& [name, want] : wants) {
-    if (want.min && want.max && *want.min > *want.max)
+Status verify_requirements(const std::string& where, const std::map<std::string, Requirement>& requirements) {
+  for (const auto& [name, requirement] : requirements) {
+    if (requirement.min && requirement.max && *requirement.min > *requirement.max)
       return wrong(where, fmt::format("'{}' has no possible value", name));
   }
   return ok_status();
@@ -54,11 +54,11 @@ Status verify_node(const Node& node, const Names& networks) {
                                       interface.network));
     }
   }
-  if (Status status = verify_wants(where, node.wants); !status.ok()) return status;
+  if (Status status = verify_requirements(where, node.requirements); !status.ok()) return status;
   for (size_t i = 0; i < node.softs.size(); i++) {
     if (i > 0 && node.softs[i - 1].weight < node.softs[i].weight)
       return wrong(where, "softs are not ordered by weight");
-    if (Status status = verify_wants(where, node.softs[i].wants); !status.ok()) return status;
+    if (Status status = verify_requirements(where, node.softs[i].requirements); !status.ok()) return status;
   }
   for (const auto& [name, value] : node.secrets) {
     if (!is_secret(value)) return wrong(where, fmt::format("secret '{}' stands in the clear", name));

@@ -25,53 +25,53 @@ class Instantiation {
   void fill(Instance& instance) {
     instance.order = static_cast<int>(count_++);
     for (const ast::Tree* tree : instance.trees) {
-      for (const ast::Sentence* sentence : tree->sentences) declare(instance, *sentence);
+      for (const ast::Block* block : tree->blocks) declare(instance, *block);
     }
     for (const ast::Tree* tree : instance.trees) {
-      for (const ast::Sentence* sentence : tree->sentences) {
-        if (auto* use = ast::as<ast::Use>(sentence)) follow(instance, *use, *tree);
+      for (const ast::Block* block : tree->blocks) {
+        if (auto* use = ast::as<ast::Use>(block)) follow(instance, *use, *tree);
       }
     }
   }
 
  private:
   // Of several files that define one, the later holds, as in the document.
-  static void declare_configure(Instance& instance, const ast::Sentence& sentence) {
-    auto [at, fresh] = instance.configures.emplace(sentence.name.text, &sentence);
-    if (fresh || at->second->span.file == sentence.span.file) return;
-    if (static_cast<const ast::Configure&>(sentence).has_body) at->second = &sentence;
+  static void declare_configure(Instance& instance, const ast::Block& block) {
+    auto [at, fresh] = instance.configures.emplace(block.name.text, &block);
+    if (fresh || at->second->span.file == block.span.file) return;
+    if (static_cast<const ast::Configure&>(block).has_body) at->second = &block;
   }
 
-  void declare(Instance& instance, const ast::Sentence& sentence) {
-    switch (sentence.kind) {
+  void declare(Instance& instance, const ast::Block& block) {
+    switch (block.kind) {
       case ast::Kind::Input:
-        add(instance.inputs, sentence, "input");
+        add(instance.inputs, block, "input");
         break;
       case ast::Kind::Output:
-        add(instance.outputs, sentence, "output");
+        add(instance.outputs, block, "output");
         break;
       // Twice the same network, system or configure: the check of the document reports these.
       case ast::Kind::Network:
-        instance.networks.emplace(sentence.name.text, &sentence);
+        instance.networks.emplace(block.name.text, &block);
         break;
       case ast::Kind::System:
-        instance.systems.emplace(sentence.name.text, &sentence);
+        instance.systems.emplace(block.name.text, &block);
         break;
       case ast::Kind::Configure:
-        declare_configure(instance, sentence);
+        declare_configure(instance, block);
         break;
       case ast::Kind::Ansible:
-        if (instance.parent != nullptr) refuse(sentence, "`ansible`");
-        instance.ansible.emplace(sentence.name.text, &sentence);
+        if (instance.parent != nullptr) refuse(block, "`ansible`");
+        instance.ansible.emplace(block.name.text, &block);
         break;
       case ast::Kind::Description:
-        if (instance.parent != nullptr) refuse(sentence, "`description`");
+        if (instance.parent != nullptr) refuse(block, "`description`");
         break;
       case ast::Kind::Deploy:
-        instance.deploys.push_back(static_cast<const ast::Deploy*>(&sentence));
+        instance.deploys.push_back(static_cast<const ast::Deploy*>(&block));
         break;
       case ast::Kind::Contextualize:
-        declare_contextualize(instance, static_cast<const ast::Contextualize&>(sentence));
+        declare_contextualize(instance, static_cast<const ast::Contextualize&>(block));
         break;
       default:
         break;
@@ -85,24 +85,24 @@ class Instantiation {
       known->second = &configure;
   }
 
-  void declare_contextualize(Instance& instance, const ast::Contextualize& sentence) {
-    if (instance.parent != nullptr && (sentence.max_time != nullptr || !sentence.options.empty())) {
-      refuse(sentence, "`contextualize` with a time limit or options");
+  void declare_contextualize(Instance& instance, const ast::Contextualize& block) {
+    if (instance.parent != nullptr && (block.max_time != nullptr || !block.options.empty())) {
+      refuse(block, "`contextualize` with a time limit or options");
     }
-    instance.contextualize.push_back(&sentence);
+    instance.contextualize.push_back(&block);
   }
 
-  void refuse(const ast::Sentence& sentence, std::string_view what) {
-    diagnostics_.report(DiagCode::ModuleFile, sentence.keyword.span,
+  void refuse(const ast::Block& block, std::string_view what) {
+    diagnostics_.report(DiagCode::ModuleFile, block.keyword.span,
                         fmt::format("{} belongs to the program, not to a module", what));
   }
 
-  void add(Instance::ByName& names, const ast::Sentence& sentence, std::string_view what) {
-    auto [first, fresh] = names.emplace(sentence.name.text, &sentence);
+  void add(Instance::ByName& names, const ast::Block& block, std::string_view what) {
+    auto [first, fresh] = names.emplace(block.name.text, &block);
     if (fresh) return;
     diagnostics_
-        .report(DiagCode::NameClash, sentence.name.span,
-                fmt::format("the {} '{}' is declared twice", what, sentence.name.text))
+        .report(DiagCode::NameClash, block.name.span,
+                fmt::format("the {} '{}' is declared more than once", what, block.name.text))
         .note(first->second->name.span, "first declared here");
   }
 
@@ -131,7 +131,7 @@ class Instantiation {
   }
 
   bool clashes(const Instance& instance, const ast::Use& use) {
-    const ast::Sentence* first = nullptr;
+    const ast::Block* first = nullptr;
     if (const Instance* child = instance.child(use.name.text)) first = child->use;
     for (const auto* names : {&instance.systems, &instance.configures}) {
       if (auto found = names->find(use.name.text); found != names->end() && first == nullptr)

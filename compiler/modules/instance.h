@@ -21,13 +21,13 @@ struct Instance {
   std::vector<const ast::Tree*> trees;  // one for a module; the files of the command line for the program
   int order = 0;                        // place in a walk that visits an instance before those that it uses
 
-  using ByName = std::map<std::string_view, const ast::Sentence*>;
+  using ByName = std::map<std::string_view, const ast::Block*>;
   ByName inputs, outputs, networks, systems, ansible, configures;
   std::vector<const ast::Deploy*> deploys;
   std::vector<const ast::Contextualize*> contextualize;
   std::vector<std::unique_ptr<Instance>> children;
   std::set<std::string_view>
-      failed;  // names of `use` sentences that could not be followed: what names them stays silent
+      failed;  // names of `use` blocks that could not be followed: what names them stays silent
 
   const Instance* child(std::string_view name) const;
   // "worker" -> "cifar.worker"

@@ -103,7 +103,8 @@ std::vector<std::string> list_modules(const SearchPath& search) {
 
 const ast::Tree* ModuleLibrary::load(const ast::String& name, const SourceFile& importing) {
   if (!name.parts.empty()) {
-    diagnostics_.report(DiagCode::ModuleNotFound, name.span, "a module's name is a plain text, without ${ }");
+    diagnostics_.report(DiagCode::ModuleNotFound, name.span,
+                        "a module's name is a plain string, without ${ }");
     return nullptr;
   }
   auto path = find_module(name.text, importing.path(), search_);

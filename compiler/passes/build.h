@@ -1,4 +1,5 @@
-// What the passes hand on to each other. Each field says which pass makes it; nothing is changed once made.
+// What the passes hand on to each other. Each field says which pass makes it. Later passes add to `items`
+// (their steps), `program` and `secrets`, and `order` takes over `steps`; nothing else is changed once made.
 #pragma once
 
 #include <memory>
@@ -16,7 +17,7 @@
 
 namespace radl::passes {
 
-// Places in a text in which @input.NAME@ was replaced, back to the text as the user wrote it.
+// Places in a string in which @input.NAME@ was replaced, back to the text as the user wrote it.
 class SpanMap {
  public:
   struct Piece {
@@ -93,7 +94,7 @@ struct Build {
   ir::Secrets secrets;
 
   ir::Origin origin(Span span) const;
-  // Folder of a source file; of the program's first file for 0 and for texts that came from outside.
+  // Folder of a source file; of the program's first file for 0 and for strings that came from outside.
   std::string folder_of(uint32_t file) const;
   std::vector<std::string> node_addresses(const std::string& system) const;
 };

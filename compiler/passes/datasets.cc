@@ -50,7 +50,7 @@ Status check_dataset_name(const std::string& name, bool has_directory, const std
   if (names_a_place(name) || name == kBrought) return {};
   if (has_directory && std::find(kFormats.begin(), kFormats.end(), name) != kFormats.end()) return {};
   std::error_code error;
-  Status wrong = invalid(fmt::format("there is no data set of the name '{}'", name));
+  Status wrong = invalid(fmt::format("there is no dataset of the name '{}'", name));
   if (std::filesystem::exists(std::filesystem::path(folder) / name, error))
     return std::move(wrong).with_hint(fmt::format("write './{}' for the one beside this file", name));
   return std::move(wrong).with_hint(

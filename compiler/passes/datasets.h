@@ -1,4 +1,4 @@
-// What the text of a data set means: one that is known by its name, or a place (common/dataset_files.h).
+// What the text of a dataset means: one that is known by its name, or a place (common/dataset_files.h).
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ std::string dataset_location(const std::string& place, const std::string& folder
 Status set_dataset_location(LocalFiles& files, const std::string& place, const std::string& folder,
                             const std::string& key, ir::Json& into);
 
-// Where a data set lies on the nodes when the program does not say: of a place the name and six digits of its
+// Where a dataset lies on the nodes when the program does not say: of a place the name and six digits of its
 // SHA-256, so that two places of one name do not meet there.
 std::string dataset_directory(const std::string& dataset);
 

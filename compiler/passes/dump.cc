@@ -65,11 +65,11 @@ std::string configure_text(const Build& build, const ast::Configure& configure) 
   return text + " )";
 }
 
-std::string contextualize_text(const Build& build, const ast::Contextualize& sentence) {
+std::string contextualize_text(const Build& build, const ast::Contextualize& block) {
   std::string text = "contextualize (";
-  for (const ast::Option* option : sentence.options)
+  for (const ast::Option* option : block.options)
     text += fmt::format("\n  option {} = {}", option->name.text, value_text(build, *option->value));
-  for (const ast::Item* item : sentence.items) {
+  for (const ast::Item* item : block.items) {
     text += fmt::format("\n  system {} configure {}", item->system.text, item->configure.text);
     if (item->step != nullptr) text += fmt::format(" step {}", item->step->digits);
     if (item->tool) text += fmt::format(" with {}", item->tool.text);
@@ -78,30 +78,30 @@ std::string contextualize_text(const Build& build, const ast::Contextualize& sen
   return text + " )";
 }
 
-std::string sentence_text(const Build& build, const ast::Sentence& sentence) {
-  if (auto* configure = ast::as<ast::Configure>(&sentence)) return configure_text(build, *configure);
-  if (auto* contextualize = ast::as<ast::Contextualize>(&sentence))
+std::string block_text(const Build& build, const ast::Block& block) {
+  if (auto* configure = ast::as<ast::Configure>(&block)) return configure_text(build, *configure);
+  if (auto* contextualize = ast::as<ast::Contextualize>(&block))
     return contextualize_text(build, *contextualize);
-  if (auto* deploy = ast::as<ast::Deploy>(&sentence)) {
+  if (auto* deploy = ast::as<ast::Deploy>(&block)) {
     return fmt::format("deploy {} {} {}", deploy->name.text,
                        deploy->count == nullptr ? "" : value_text(build, *deploy->count), deploy->cloud.text);
   }
-  if (auto* use = ast::as<ast::Use>(&sentence)) {
+  if (auto* use = ast::as<ast::Use>(&block)) {
     return fmt::format("use {} as {} {}", use->module == nullptr ? "" : value_text(build, *use->module),
                        use->name.text, features_text(build, use->body.items, 2));
   }
-  if (auto* version = ast::as<ast::Version>(&sentence)) return fmt::format("radl {}", version->number);
-  if (auto* block = ast::as<ast::Block>(&sentence)) {
-    return fmt::format("{} {} {}", block->keyword.text, block->name.text,
-                       block->body.present ? features_text(build, block->body.items, 2) : "");
+  if (auto* version = ast::as<ast::Version>(&block)) return fmt::format("radl {}", version->number);
+  if (auto* feature_block = ast::as<ast::FeatureBlock>(&block)) {
+    return fmt::format("{} {} {}", feature_block->keyword.text, feature_block->name.text,
+                       feature_block->body.present ? features_text(build, feature_block->body.items, 2) : "");
   }
   return "(error)";
 }
 
 std::string tree_text(const Build& build, const ast::Tree& tree) {
   std::string text;
-  for (const ast::Sentence* sentence : tree.sentences) {
-    std::string line = sentence_text(build, *sentence);
+  for (const ast::Block* block : tree.blocks) {
+    std::string line = block_text(build, *block);
     while (!line.empty() && line.back() == ' ') line.pop_back();
     text += line + "\n";
   }

@@ -6,7 +6,7 @@
 
 #include "common/digest.h"
 #include "compiler/passes/build.h"
-#include "compiler/passes/wants.h"
+#include "compiler/passes/requirements.h"
 
 namespace radl::passes {
 
@@ -41,8 +41,8 @@ void finish(Build& build) {
   bool anything = std::any_of(program.steps.begin(), program.steps.end(), [](const ir::Step& step) {
     return step.kind != ir::StepKind::CloudInit && step.kind != ir::StepKind::Barrier;
   });
-  bool sentence = !build.root->contextualize.empty();
-  program.contextualize = anything || !sentence;
+  bool block = !build.root->contextualize.empty();
+  program.contextualize = anything || !block;
   Status status = ir::verify(program);
   assert(status.ok() && "the passes made an IR that does not hold");
 }

@@ -2,8 +2,8 @@
 // it read.
 //
 // Trees of RADL 1 files are taken as they are. In others the values of features become literals at the place
-// of their expressions, names of a module's sentences get its prefix, and `input.x` before a number of
-// machines or in an item becomes the systems that it stands for. Configures that train are left out:
+// of their expressions, names of a module's blocks get its prefix, and `input.x` before a number of
+// nodes or in an item becomes the systems that it stands for. Configures that train are left out:
 // passes/steps.cc reads them from their instance.
 #include <fmt/format.h>
 
@@ -48,14 +48,14 @@ class Folder {
   void fold(const ast::Tree& tree, const Instance& instance, ast::Tree& into) {
     tree_ = &into;
     into.syntax_errors = into.syntax_errors || tree.syntax_errors;
-    for (ast::Sentence* sentence : tree.sentences) add(*sentence, instance);
+    for (ast::Block* block : tree.blocks) add(*block, instance);
   }
 
-  void push(ast::Sentence* sentence) { tree_->sentences.push(arena(), sentence); }
+  void push(ast::Block* block) { tree_->blocks.push(arena(), block); }
   Arena& arena() { return tree_->arena; }
 
-  void add(ast::Sentence& sentence, const Instance& instance) {
-    switch (sentence.kind) {
+  void add(ast::Block& block, const Instance& instance) {
+    switch (block.kind) {
       case ast::Kind::Version:
       case ast::Kind::Input:
       case ast::Kind::Output:
@@ -65,15 +65,15 @@ class Folder {
       case ast::Kind::System:
       case ast::Kind::Ansible:
       case ast::Kind::Description:
-        return add_block(static_cast<const ast::Block&>(sentence), instance);
+        return add_block(static_cast<const ast::FeatureBlock&>(block), instance);
       case ast::Kind::Configure:
-        return add_configure(static_cast<const ast::Configure&>(sentence), instance);
+        return add_configure(static_cast<const ast::Configure&>(block), instance);
       case ast::Kind::Deploy:
-        return add_deploy(static_cast<const ast::Deploy&>(sentence), instance);
+        return add_deploy(static_cast<const ast::Deploy&>(block), instance);
       case ast::Kind::Contextualize:
-        return add_contextualize(static_cast<const ast::Contextualize&>(sentence), instance);
+        return add_contextualize(static_cast<const ast::Contextualize&>(block), instance);
       default:
-        return push(&sentence);
+        return push(&block);
     }
   }
 
@@ -82,14 +82,14 @@ class Folder {
     return name;
   }
 
-  void add_block(const ast::Block& block, const Instance& instance) {
-    auto* made = arena().make<ast::Block>(block);
-    made->name = full(block.name, instance);
-    place_ = std::string(block.kind == ast::Kind::System    ? ""
-                         : block.kind == ast::Kind::Ansible ? "ansible."
-                                                            : "network.") +
+  void add_block(const ast::FeatureBlock& feature_block, const Instance& instance) {
+    auto* made = arena().make<ast::FeatureBlock>(feature_block);
+    made->name = full(feature_block.name, instance);
+    place_ = std::string(feature_block.kind == ast::Kind::System    ? ""
+                         : feature_block.kind == ast::Kind::Ansible ? "ansible."
+                                                                    : "network.") +
              std::string(made->name.text);
-    made->body.items = fold_features(block.body.items, instance);
+    made->body.items = fold_features(feature_block.body.items, instance);
     push(made);
   }
 
@@ -157,7 +157,7 @@ class Folder {
 
   ast::Expr* fold_value(const ast::Expr& expression, const Instance& instance, std::string_view feature) {
     Value value = build_.scopes->evaluate(expression, instance);
-    // What machines are called, and what they are connected to, stands in plans.
+    // What nodes are called, and what they are connected to, stands in plans.
     if (value.sensitive() &&
         (feature.ends_with(".dns_name") || feature.ends_with(".connection") || feature == "instance_name")) {
       build_.diagnostics.report(DiagCode::SecretShown, expression.span,
@@ -201,7 +201,7 @@ class Folder {
       }
       case ValueKind::Boolean:
         return text(value.as_boolean() ? "yes" : "no", span);
-      case ValueKind::Text:
+      case ValueKind::String:
       case ValueKind::System:
         return text(value.as_text(), span);
       case ValueKind::List: {
@@ -248,15 +248,15 @@ class Folder {
     }
   }
 
-  void add_contextualize(const ast::Contextualize& sentence, const Instance& instance) {
-    auto* made = arena().make<ast::Contextualize>(sentence);
+  void add_contextualize(const ast::Contextualize& block, const Instance& instance) {
+    auto* made = arena().make<ast::Contextualize>(block);
     made->items = {};
     // Each instance numbers its own steps: another's numbers say nothing about its items.
     size_t numbered = 0;
-    for (const ast::Item* item : sentence.items) numbered += item->step != nullptr;
-    bool mixed = numbered != 0 && numbered != sentence.items.size();
-    if (!mixed) build_.diagnostics.allow(DiagCode::StepZeroMixed, sentence.span);
-    for (ast::Item* item : sentence.items) {
+    for (const ast::Item* item : block.items) numbered += item->step != nullptr;
+    bool mixed = numbered != 0 && numbered != block.items.size();
+    if (!mixed) build_.diagnostics.allow(DiagCode::StepZeroMixed, block.span);
+    for (ast::Item* item : block.items) {
       auto found = instance.configures.find(item->configure.text);
       auto* configure = found == instance.configures.end() ? nullptr : ast::as<ast::Configure>(found->second);
       if (configure != nullptr && !build_.scopes->training_name(*configure, instance).empty())
@@ -272,7 +272,7 @@ class Folder {
       }
     }
     made->options = {};
-    for (ast::Option* option : sentence.options) {
+    for (ast::Option* option : block.options) {
       auto* copy = arena().make<ast::Option>(*option);
       place_ = "option";
       if (option->value != nullptr && !is_literal(*option->value))

@@ -1,4 +1,4 @@
-// Values of inputs: from texts and JSON, and whether they fit what is declared.
+// Values of inputs: from strings and JSON, and whether they fit what is declared.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ std::optional<Value> plain_from_json(const ir::Json& json) {
     case ir::Json::value_t::number_float:
       return Value::real(json.get<double>());
     case ir::Json::value_t::string:
-      return Value::text(json.get<std::string>());
+      return Value::string(json.get<std::string>());
     case ir::Json::value_t::array: {
       expr::Items items;
       for (const ir::Json& item : json) {
@@ -90,7 +90,7 @@ std::optional<Value> list_from_text(std::string_view text) {
   expr::Items items;
   while (!text.empty()) {
     size_t comma = std::min(text.find(','), text.size());
-    items.push_back(Value::text(std::string(text.substr(0, comma))));
+    items.push_back(Value::string(std::string(text.substr(0, comma))));
     text.remove_prefix(std::min(comma + 1, text.size()));
   }
   return Value::list(std::move(items));
@@ -116,15 +116,15 @@ std::optional<Value> input_from_text(InputType type, std::string_view text) {
     case InputType::System:
     case InputType::Systems:
       return std::nullopt;
-    case InputType::Text:
+    case InputType::String:
     case InputType::Any:
-      return Value::text(std::string(text));
+      return Value::string(std::string(text));
   }
   return std::nullopt;
 }
 
 std::optional<Value> input_from_json(InputType type, const ir::Json& json) {
-  // A text in JSON may hold what needs a unit: "memory": "4G".
+  // A string in JSON may hold what needs a unit: "memory": "4G".
   if (json.is_string() && type != InputType::List) return input_from_text(type, json.get<std::string>());
   return plain_from_json(json);
 }
@@ -147,10 +147,10 @@ bool has_type(InputType type, Value& value) {
       return value.is_number() && expr::size_factor(value.unit()).has_value();
     case InputType::Duration:
       return value.is_number() && expr::duration_factor(value.unit()).has_value();
-    case InputType::Text:
+    case InputType::String:
       return value.is_text() || value.kind() == ValueKind::Unknown;
     case InputType::Boolean:
-      if (value.kind() == ValueKind::Text && (value.as_text() == "yes" || value.as_text() == "no")) {
+      if (value.kind() == ValueKind::String && (value.as_text() == "yes" || value.as_text() == "no")) {
         value = Value::boolean(value.as_text() == "yes").taint(value);
       }
       return value.kind() == ValueKind::Boolean;
@@ -204,7 +204,7 @@ Value fit_input(const InputDeclaration& declaration, std::string_view name, Valu
                                : declaration.type == InputType::Integer || declaration.type == InputType::Any
                                    ? "an "
                                    : "a ";
-    bool plain = declaration.type == InputType::Text && value.is_number() && value.unit().empty();
+    bool plain = declaration.type == InputType::String && value.is_number() && value.unit().empty();
     return wrong(fmt::format("input '{}' takes {}{}, not {}", name, article,
                              input_type_name(declaration.type), shown(value)),
                  plain ? "a number has `type = 'integer'` or `type = 'number'`" : "");
@@ -228,7 +228,7 @@ Value fit_input(const InputDeclaration& declaration, std::string_view name, Valu
     return wrong(
         fmt::format("input '{}' is one of {}; {} is not", name, fmt::join(choices, ", "), shown(value)));
   }
-  if (!declaration.pattern.empty() && value.kind() == ValueKind::Text) {
+  if (!declaration.pattern.empty() && value.kind() == ValueKind::String) {
     // The library's matcher is recursive: a bound on the text keeps it off the end of the stack.
     constexpr size_t kMost = 1024;
     if (value.as_text().size() > kMost)

@@ -1,4 +1,4 @@
-// What `input` sentences declare.
+// What `input` blocks declare.
 #include "compiler/passes/inputs.h"
 
 #include <fmt/format.h>
@@ -17,20 +17,20 @@ namespace {
 
 constexpr std::pair<InputType, std::string_view> kTypes[] = {
     {InputType::Any, "any"},           {InputType::Integer, "integer"}, {InputType::Number, "number"},
-    {InputType::Text, "text"},         {InputType::Boolean, "boolean"}, {InputType::Size, "size"},
+    {InputType::String, "string"},     {InputType::Boolean, "boolean"}, {InputType::Size, "size"},
     {InputType::Duration, "duration"}, {InputType::List, "list"},       {InputType::Map, "map"},
     {InputType::System, "system"},     {InputType::Systems, "systems"},
 };
 
 class Declaring {
  public:
-  Declaring(const ast::Block& sentence, Diagnostics& diagnostics,
+  Declaring(const ast::FeatureBlock& block, Diagnostics& diagnostics,
             const std::function<Value(const ast::Expr&)>& evaluate)
-      : sentence_(sentence), diagnostics_(diagnostics), evaluate_(evaluate) {}
+      : block_(block), diagnostics_(diagnostics), evaluate_(evaluate) {}
 
   InputDeclaration run() {
     std::map<std::string_view, const ast::Feature*> seen;
-    for (const ast::Feature* feature : sentence_.body.items) {
+    for (const ast::Feature* feature : block_.body.items) {
       if (feature->form == ast::FeatureKind::Error) continue;
       if (feature->form != ast::FeatureKind::Simple || feature->op != ast::Op::Eq) {
         wrong(feature->span, "an input takes features written with `=`");
@@ -38,7 +38,7 @@ class Declaring {
       }
       auto [first, fresh] = seen.emplace(feature->name.text, feature);
       if (!fresh) {
-        wrong(feature->name.span, fmt::format("'{}' stands twice", feature->name.text))
+        wrong(feature->name.span, fmt::format("duplicate '{}'", feature->name.text))
             .note(first->second->span, "first here");
         continue;
       }
@@ -59,7 +59,7 @@ class Declaring {
     if (!declaration_.sensitive || !text || text->text.empty() || !text->parts.empty()) return;
     diagnostics_
         .report(DiagCode::PlainSecret, text->span,
-                fmt::format("the default of the secret '{}' is written in plain text", sentence_.name.text))
+                fmt::format("the default of the secret '{}' is written in plain text", block_.name.text))
         .with_help("leave the default out: the value is asked for, or given by a file or the environment");
   }
 
@@ -90,8 +90,8 @@ class Declaring {
   }
 
   std::string text_of(const ast::Feature& feature, const Value& value) {
-    if (value.kind() == ValueKind::Text) return value.as_text();
-    wrong(feature.value->span, fmt::format("'{}' takes a text", feature.name.text));
+    if (value.kind() == ValueKind::String) return value.as_text();
+    wrong(feature.value->span, fmt::format("'{}' takes a string", feature.name.text));
     return {};
   }
 
@@ -137,13 +137,13 @@ class Declaring {
   void take_sensitive(const ast::Feature& feature, const Value& value) {
     if (value.kind() == ValueKind::Boolean)
       declaration_.sensitive = value.as_boolean();
-    else if (value.kind() == ValueKind::Text && (value.as_text() == "yes" || value.as_text() == "no"))
+    else if (value.kind() == ValueKind::String && (value.as_text() == "yes" || value.as_text() == "no"))
       declaration_.sensitive = value.as_text() == "yes";
     else
-      wrong(feature.value->span, "'sensitive' is yes or no");
+      wrong(feature.value->span, "'sensitive' is a boolean (yes or no)");
   }
 
-  const ast::Block& sentence_;
+  const ast::FeatureBlock& block_;
   Diagnostics& diagnostics_;
   const std::function<Value(const ast::Expr&)>& evaluate_;
   InputDeclaration declaration_;
@@ -159,16 +159,16 @@ std::string_view input_type_name(InputType type) {
 }
 
 std::optional<InputType> find_input_type(std::string_view name) {
-  if (name == "string") return InputType::Text;
+  if (name == "text") return InputType::String;
   for (const auto& [type, each] : kTypes) {
     if (each == name) return type;
   }
   return std::nullopt;
 }
 
-InputDeclaration declare_input(const ast::Block& sentence, Diagnostics& diagnostics,
+InputDeclaration declare_input(const ast::FeatureBlock& block, Diagnostics& diagnostics,
                                const std::function<Value(const ast::Expr&)>& evaluate) {
-  return Declaring(sentence, diagnostics, evaluate).run();
+  return Declaring(block, diagnostics, evaluate).run();
 }
 
 }  // namespace radl::passes

@@ -15,13 +15,13 @@
 
 namespace radl::passes {
 
-enum class InputType { Any, Integer, Number, Text, Boolean, Size, Duration, List, Map, System, Systems };
+enum class InputType { Any, Integer, Number, String, Boolean, Size, Duration, List, Map, System, Systems };
 std::string_view input_type_name(InputType type);
-std::optional<InputType> find_input_type(std::string_view name);  // "string" is an older word for "text"
+std::optional<InputType> find_input_type(std::string_view name);  // "text" is another word for "string"
 
-// What an `input` sentence says. Expressions are kept: a default may use other inputs.
+// What an `input` block says. Expressions are kept: a default may use other inputs.
 struct InputDeclaration {
-  InputType type = InputType::Text;
+  InputType type = InputType::String;
   std::string description;
   const ast::Expr* default_value = nullptr;
   std::optional<expr::Value> min, max;
@@ -30,12 +30,12 @@ struct InputDeclaration {
   bool sensitive = false;
 };
 
-// Reports what is wrong with the sentence. `evaluate` is for min, max, one_of: constants.
-InputDeclaration declare_input(const ast::Block& sentence, Diagnostics& diagnostics,
+// Reports what is wrong with the block. `evaluate` is for min, max, one_of: constants.
+InputDeclaration declare_input(const ast::FeatureBlock& block, Diagnostics& diagnostics,
                                const std::function<expr::Value(const ast::Expr&)>& evaluate);
 
-// A text of the command line, the environment or a terminal as a value of the type; nullopt when it is none.
-// Lists are JSON or texts joined by commas, maps JSON, yes/no/true/false a boolean, 4G a size, 90s a
+// A string of the command line, the environment or a terminal as a value of the type; nullopt when it is
+// none. Lists are JSON or strings joined by commas, maps JSON, yes/no/true/false a boolean, 4G a size, 90s a
 // duration.
 std::optional<expr::Value> input_from_text(InputType type, std::string_view text);
 std::optional<expr::Value> input_from_json(InputType type, const ir::Json& json);

@@ -1,6 +1,6 @@
 // Which recipe goes to which system, in which of RADL's steps.
 //
-// No `contextualize` sentence in an instance: every system that has a configure of its own name gets that, at
+// No `contextualize` block in an instance: every system that has a configure of its own name gets that, at
 // step 1. Otherwise exactly the items, of which a later one with the same system and configure takes the
 // place of the earlier one.
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "compiler/passes/build.h"
-#include "compiler/passes/wants.h"
+#include "compiler/passes/requirements.h"
 #include "compiler/sema/check.h"
 
 namespace radl::passes {
@@ -31,8 +31,8 @@ class Binder {
       if (instance.contextualize.empty()) {
         by_default(instance);
       } else {
-        for (const ast::Contextualize* sentence : instance.contextualize) {
-          for (const ast::Item* item : sentence->items) bind(instance, *item);
+        for (const ast::Contextualize* block : instance.contextualize) {
+          for (const ast::Item* item : block->items) bind(instance, *item);
         }
       }
     });
@@ -51,7 +51,7 @@ class Binder {
 
   void by_default(const Instance& instance) {
     // In the order of the configures: `systems` is sorted by name, and RADL knows no order here.
-    for (const auto& [name, sentence] : instance.systems) {
+    for (const auto& [name, block] : instance.systems) {
       const ast::Configure* configure = find(instance, name);
       if (configure == nullptr || !has_recipe(*configure)) continue;
       BoundItem item = make(instance, instance.full(name), *configure);
@@ -78,7 +78,7 @@ class Binder {
     if (!build_.scopes->training_name(*configure, instance).empty()) {
       build_.diagnostics
           .report(DiagCode::TrainingPlace, written.configure.span,
-                  fmt::format("'{}' trains: it names its machines itself and runs after their other steps",
+                  fmt::format("'{}' trains: it names its nodes itself and runs after their other steps",
                               configure->name.text))
           .with_help("take this item out; `after` of another item can name the training");
       return;
@@ -141,8 +141,8 @@ class Binder {
 
   // `contextualize ()` turns the program's own recipes off, not the modules and trainings that it uses.
   bool trains() const {
-    for (const auto& [name, sentence] : build_.root->configures) {
-      auto* configure = ast::as<ast::Configure>(sentence);
+    for (const auto& [name, block] : build_.root->configures) {
+      auto* configure = ast::as<ast::Configure>(block);
       if (configure == nullptr) continue;
       for (const ast::Resource* resource : configure->resources) {
         if (resource->type.text == "training") return true;

@@ -3,7 +3,7 @@
 
 #include "compiler/passes/build.h"
 #include "compiler/passes/outports.h"
-#include "compiler/passes/wants.h"
+#include "compiler/passes/requirements.h"
 
 namespace radl::passes {
 
@@ -21,16 +21,16 @@ void add_ports(ir::Network& network, const sema::FeatureSet& features) {
 
 void add_network(Build& build, const sema::Definition& definition) {
   ir::Network network;
-  network.name = std::string(definition.sentence->name.text);
+  network.name = std::string(definition.block->name.text);
   network.address = "network." + network.name;
   network.reference = definition.reference;
-  network.origin = build.origin(definition.sentence->name.span);
+  network.origin = build.origin(definition.block->name.span);
   network.is_public = definition.features.text("outbound") == "yes";
-  for (auto& [name, want] : wants_of(build, definition.features, network.address)) {
-    if (want.equals)
-      network.features[name] = *want.equals;
-    else if (want.min || want.max)
-      network.features[name] = want.min ? *want.min : *want.max;
+  for (auto& [name, requirement] : requirements_of(build, definition.features, network.address)) {
+    if (requirement.equals)
+      network.features[name] = *requirement.equals;
+    else if (requirement.min || requirement.max)
+      network.features[name] = requirement.min ? *requirement.min : *requirement.max;
   }
   add_ports(network, definition.features);
   build.program.networks.push_back(std::move(network));
@@ -38,14 +38,15 @@ void add_network(Build& build, const sema::Definition& definition) {
 
 void add_ansible_host(Build& build, const sema::Definition& definition) {
   ir::AnsibleHost host;
-  host.name = std::string(definition.sentence->name.text);
-  host.origin = build.origin(definition.sentence->name.span);
+  host.name = std::string(definition.block->name.text);
+  host.origin = build.origin(definition.block->name.span);
   host.host = std::string(definition.features.text("host"));
   host.user = std::string(definition.features.text("credentials.username"));
   constexpr std::string_view kCredentials = "credentials.";
-  for (const auto& [name, want] : wants_of(build, definition.features, "ansible." + host.name)) {
-    if (name.starts_with(kCredentials) && want.equals && ir::is_secret(*want.equals))
-      host.secrets[name.substr(kCredentials.size())] = *want.equals;
+  for (const auto& [name, requirement] :
+       requirements_of(build, definition.features, "ansible." + host.name)) {
+    if (name.starts_with(kCredentials) && requirement.equals && ir::is_secret(*requirement.equals))
+      host.secrets[name.substr(kCredentials.size())] = *requirement.equals;
   }
   build.program.ansible_hosts.push_back(std::move(host));
 }

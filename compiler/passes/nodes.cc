@@ -1,4 +1,4 @@
-// One node for each machine: systems expanded by their deploys, numbers given, names filled in.
+// One node for each deployed instance: systems expanded by their deploys, numbers given, names filled in.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,27 +6,28 @@
 
 #include "compiler/ir/derive.h"
 #include "compiler/passes/build.h"
-#include "compiler/passes/wants.h"
+#include "compiler/passes/requirements.h"
 
 namespace radl::passes {
 
 namespace {
 
-std::string text_of(const ir::Want& want) {
-  return want.equals && want.equals->is_string() ? want.equals->get<std::string>() : std::string();
+std::string text_of(const ir::Requirement& requirement) {
+  return requirement.equals && requirement.equals->is_string() ? requirement.equals->get<std::string>()
+                                                               : std::string();
 }
 
-// What all machines of a system have in common. Host names still hold #N#.
+// What all nodes of a system have in common. Host names still hold #N#.
 class Template {
  public:
   Template(Build& build, const sema::Definition& definition) : build_(build) {
-    node_.system = std::string(definition.sentence->name.text);
-    node_.origin = build.origin(definition.sentence->name.span);
-    node_.wants = wants_of(build, definition.features, node_.system);
+    node_.system = std::string(definition.block->name.text);
+    node_.origin = build.origin(definition.block->name.span);
+    node_.requirements = requirements_of(build, definition.features, node_.system);
     add_softs(definition.features);
-    for (const auto& [name, want] : node_.wants) {
-      if (auto at = ir::indexed_feature(name, "net_interface.")) interface(*at, want);
-      if (is_secret_feature(name) && want.equals) secret(name, *want.equals);
+    for (const auto& [name, requirement] : node_.requirements) {
+      if (auto at = ir::indexed_feature(name, "net_interface.")) interface(*at, requirement);
+      if (is_secret_feature(name) && requirement.equals) secret(name, *requirement.equals);
     }
     ir::derive_disks(node_);
     for (auto& [index, made] : interfaces_) {
@@ -37,7 +38,7 @@ class Template {
     }
   }
 
-  // The machine takes what the template holds: none is made after it.
+  // The node takes what the template holds: none is made after it.
   ir::Node make_last(int ordinal, int number, const std::string& cloud) {
     return finished(std::move(node_), ordinal, number, cloud);
   }
@@ -67,20 +68,20 @@ class Template {
   void add_softs(const sema::FeatureSet& features) {
     for (const sema::Soft& soft : features.softs) {
       double weight = soft.from->weight == nullptr ? 0 : soft.from->weight->real;
-      node_.softs.push_back({weight, wants_of(build_, *soft.features, node_.system)});
+      node_.softs.push_back({weight, requirements_of(build_, *soft.features, node_.system)});
     }
     std::stable_sort(node_.softs.begin(), node_.softs.end(),
                      [](const ir::Soft& a, const ir::Soft& b) { return a.weight > b.weight; });
   }
 
-  void interface(const ir::IndexedFeature& at, const ir::Want& want) {
+  void interface(const ir::IndexedFeature& at, const ir::Requirement& requirement) {
     ir::Interface& made = interfaces_[at.index];
     made.index = at.index;
     if (made.domain.empty()) made.domain = "localdomain";
-    if (at.rest == "connection") made.network = text_of(want);
-    if (at.rest == "ip") made.fixed_ip = text_of(want);
+    if (at.rest == "connection") made.network = text_of(requirement);
+    if (at.rest == "ip") made.fixed_ip = text_of(requirement);
     if (at.rest == "dns_name") {
-      std::string name = text_of(want);
+      std::string name = text_of(requirement);
       size_t dot = name.find('.');
       made.host_name = name.substr(0, dot);
       if (dot != name.npos && dot + 1 < name.size()) made.domain = name.substr(dot + 1);
@@ -98,7 +99,7 @@ class Template {
   std::map<int, ir::Interface> interfaces_;
 };
 
-// #N#: machines that exist keep theirs, new ones get the smallest that are free.
+// #N#: nodes that exist keep theirs, new ones get the smallest that are free.
 class Numbers {
  public:
   explicit Numbers(const std::map<std::string, int>& kept) : kept_(kept) {
@@ -120,7 +121,7 @@ class Numbers {
 std::set<std::string_view> left_out(const Build& build) {
   std::set<std::string_view> names;
   for (const sema::ConfigureDefinition& definition : build.document.configures.list) {
-    const ast::Configure* configure = definition.sentence;
+    const ast::Configure* configure = definition.block;
     if (configure != nullptr && configure->has_body && configure->recipe == nullptr &&
         configure->resources.empty())
       names.insert(configure->name.text);
@@ -128,7 +129,7 @@ std::set<std::string_view> left_out(const Build& build) {
   return names;
 }
 
-// Machines are asked for by recipes, by values and by the program. RADL 1 without a recipe has none of the
+// Nodes are asked for by recipes, by values and by the program. RADL 1 without a recipe has none of the
 // first two.
 bool nothing_asks(const Build& build) {
   return build.options.findings_only && build.folded.empty() && build.document.configures.list.empty() &&
@@ -152,7 +153,7 @@ void nodes(Build& build) {
     double wanted = count->real;
     if (wanted + machines > static_cast<double>(kMaxNodes)) {
       build.diagnostics.report(DiagCode::DeployCount, count->span,
-                               fmt::format("a program may have {} machines in all", kMaxNodes));
+                               fmt::format("a program may have {} nodes in all", kMaxNodes));
       return;
     }
     machines += static_cast<int>(wanted);
@@ -176,7 +177,7 @@ void nodes(Build& build) {
   build.scopes->set_node_facts(
       [&build](const std::string& name, int64_t ordinal) -> std::optional<Scopes::NodeFacts> {
         auto found = build.nodes_of.find(name);
-        // A recipe that runs on no machine is checked as if there were one.
+        // A recipe that runs on no node is checked as if there were one.
         if (found == build.nodes_of.end() || ordinal >= static_cast<int64_t>(found->second.size()))
           return Scopes::NodeFacts{0, "vnode-0", "localdomain"};
         const ir::Node& node = build.program.nodes[found->second[static_cast<size_t>(ordinal)]];

@@ -3,8 +3,8 @@
 // Items are ordered first, as vertices of a small graph: RADL's step numbers within an instance (through a
 // barrier each), `after`, and values that a training gives. Among what may come next, the program's items go
 // before those of the modules that it uses, lower step numbers first, trainings last. Then the steps of each
-// machine are chained in that order. Circles are told beside other errors too, as far as these leave items to
-// look at.
+// node are chained in that order. Circles are reported beside other errors too, as far as these leave items
+// to look at.
 #include <fmt/format.h>
 
 #include <set>
@@ -156,7 +156,7 @@ class Orderer {
     vertices_[v].before.emplace_back(known->second, fmt::format("after {}", name.text));
   }
 
-  // Bound, but to systems without machines: then there is nothing to wait for, and that is fine.
+  // Bound, but to systems without nodes: then there is nothing to wait for, and that is fine.
   bool runs_nowhere(const Instance& instance, std::string_view name) const {
     if (instance.child(name) != nullptr) return true;
     for (const BoundItem& item : build_.items) {
@@ -217,7 +217,7 @@ class Orderer {
 
   // One report for each; two instances of a module have the same cycle at the same places.
   void report_cycles(Waits waits) {
-    std::set<std::vector<std::pair<uint32_t, uint32_t>>> told;
+    std::set<std::vector<std::pair<uint32_t, uint32_t>>> reported;
     for (const std::vector<size_t>& way : separate_cycles(std::move(waits))) {
       std::string text;
       std::vector<Span> places;
@@ -232,7 +232,7 @@ class Orderer {
       Span span = places.empty() ? Span() : places.front();
       std::vector<std::pair<uint32_t, uint32_t>> key;
       for (const Span& place : places) key.emplace_back(place.file, place.begin);
-      if (span.known() && !told.insert(key).second) continue;
+      if (span.known() && !reported.insert(key).second) continue;
       Diagnostic& report = build_.diagnostics.report(
           DiagCode::StepCycle, span,
           way.size() == 1 ? "this step waits for itself" : "these steps wait for each other");
@@ -245,7 +245,7 @@ class Orderer {
 
   void emit(const std::vector<size_t>& sorted) {
     index_nodes();
-    // Applications come before everything else on their machine: passes/steps.cc has put them there.
+    // Applications come before everything else on their node: passes/steps.cc has put them there.
     for (size_t i = 0; i < build_.program.steps.size(); i++)
       last_on_[node_place_.at(build_.program.steps[i].nodes[0])] = i;
     for (const BoundItem& item : build_.items) {
@@ -268,7 +268,7 @@ class Orderer {
     drop_idle_barriers();
   }
 
-  // A barrier that nothing waits for: all that would have found what they need on their own machine.
+  // A barrier that nothing waits for: all that would have found what they need on their own node.
   void drop_idle_barriers() {
     std::set<std::string> waited_for;
     for (const ir::Step& step : build_.program.steps) {
@@ -320,7 +320,7 @@ class Orderer {
     }
   }
 
-  // `after NAME` where NAME has a step on the same machine means that step only.
+  // `after NAME` where NAME has a step on the same node means that step only.
   void wait_on_same_node(ir::Step& step, const Vertex& first, const std::string& why) {
     if (first.kind == Vertex::Barrier && first.needs_success && !first.whole) {
       bool found = false;
@@ -335,7 +335,7 @@ class Orderer {
     wait_for(step, first, why);
   }
 
-  // Steps of a vertex on one machine.
+  // Steps of a vertex on one node.
   const std::vector<size_t>& on_node(size_t vertex, const std::string& node) {
     static const std::vector<size_t> none;
     auto [index, fresh] = node_steps_.try_emplace(vertex);
@@ -363,7 +363,7 @@ class Orderer {
       size_t node = node_place_.at(address);
       if (last_on_[node] != kNone) {
         const std::string& id = build_.program.steps[last_on_[node]].id;
-        if (seen.insert(id).second) step.after.push_back({id, "its machines are ready"});
+        if (seen.insert(id).second) step.after.push_back({id, "its nodes are ready"});
       }
       last_on_[node] = build_.program.steps.size();
     }

@@ -17,7 +17,7 @@ struct Vertex {
   std::tuple<int, int, int, size_t> key;  // what comes first when nothing else decides
   std::string id;                         // of a barrier's step
   bool needs_success = false;
-  bool whole = false;  // `after MODULE` waits for all of it, also on other machines
+  bool whole = false;  // `after MODULE` waits for all of it, also on other nodes
   std::vector<std::pair<size_t, std::string>> before;  // vertices that come first, and why
   std::vector<size_t> steps;                           // places in Build::steps; of a barrier: its own
   int group = 0;

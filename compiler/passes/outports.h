@@ -8,8 +8,8 @@
 
 namespace radl::passes {
 
-// What can be read of it; blanks after commas are taken. What cannot, and ports that there are not, the check
-// has told.
+// What can be read of it; spaces after commas are accepted. What cannot, and ports that there are not, the
+// check has reported.
 std::vector<ir::PortRule> parse_outports(std::string_view text);
 
 }  // namespace radl::passes

@@ -18,17 +18,17 @@ class Outputs {
 
   void run() {
     visit(static_cast<const Instance&>(*build_.root), [&](const Instance& instance) {
-      for (const auto& [name, sentence] : instance.outputs) {
-        auto* block = ast::as<ast::Block>(sentence);
-        if (block != nullptr) check_features(*block);
+      for (const auto& [name, block] : instance.outputs) {
+        auto* feature_block = ast::as<ast::FeatureBlock>(block);
+        if (feature_block != nullptr) check_features(*feature_block);
       }
     });
     // In the order of the source.
     for (const ast::Tree* tree : build_.root->trees) {
-      for (const ast::Sentence* sentence : tree->sentences) {
-        auto* block = ast::as<ast::Block>(sentence);
-        if (block == nullptr || block->kind != ast::Kind::Output) continue;
-        if (build_.root->outputs.at(block->name.text) == block) add(*block);
+      for (const ast::Block* block : tree->blocks) {
+        auto* feature_block = ast::as<ast::FeatureBlock>(block);
+        if (feature_block == nullptr || feature_block->kind != ast::Kind::Output) continue;
+        if (build_.root->outputs.at(feature_block->name.text) == feature_block) add(*feature_block);
       }
     }
   }
@@ -38,11 +38,11 @@ class Outputs {
     build_.diagnostics.report(DiagCode::OutputDeclaration, at, std::move(message));
   }
 
-  void check_features(const ast::Block& block) {
+  void check_features(const ast::FeatureBlock& feature_block) {
     static const std::vector<std::string> names = {"value", "description", "sensitive"};
     std::map<std::string_view, Span> seen;
     bool broken = false;
-    for (const ast::Feature* feature : block.body.items) {
+    for (const ast::Feature* feature : feature_block.body.items) {
       if (feature->form == ast::FeatureKind::Error) broken = true;
       if (feature->form == ast::FeatureKind::Error) continue;
       if (feature->form != ast::FeatureKind::Simple || feature->op != ast::Op::Eq) {
@@ -57,33 +57,33 @@ class Outputs {
         diagnostic.with_help(near.empty() ? "features: value, description, sensitive"
                                           : fmt::format("did you mean '{}'?", near));
       } else if (!seen.emplace(feature->name.text, feature->span).second) {
-        wrong(feature->name.span, fmt::format("'{}' stands twice", feature->name.text));
+        wrong(feature->name.span, fmt::format("duplicate '{}'", feature->name.text));
       }
     }
     if (!seen.contains("value") && !broken)
-      wrong(block.name.span, fmt::format("output '{}' has no value", block.name.text));
+      wrong(feature_block.name.span, fmt::format("output '{}' has no value", feature_block.name.text));
   }
 
-  void add(const ast::Block& block) {
+  void add(const ast::FeatureBlock& feature_block) {
     ir::Output output;
-    output.name = std::string(block.name.text);
-    output.origin = build_.origin(block.name.span);
-    for (const ast::Feature* feature : block.body.items) {
+    output.name = std::string(feature_block.name.text);
+    output.origin = build_.origin(feature_block.name.span);
+    for (const ast::Feature* feature : feature_block.body.items) {
       if (feature->form != ast::FeatureKind::Simple || feature->name.text != "description") continue;
       expr::Value text = build_.scopes->evaluate(*feature->value, *build_.root);
-      if (text.kind() == ValueKind::Text)
+      if (text.kind() == ValueKind::String)
         output.description = text.as_text();
       else if (!text.is_error())
-        wrong(feature->value->span, "'description' takes a text");
+        wrong(feature->value->span, "'description' takes a string");
     }
-    output.sensitive = build_.scopes->output_sensitive(*build_.root, block.name.text);
-    expr::Value value = build_.scopes->output(*build_.root, block.name.text, block.name.span);
+    output.sensitive = build_.scopes->output_sensitive(*build_.root, feature_block.name.text);
+    expr::Value value = build_.scopes->output(*build_.root, feature_block.name.text, feature_block.name.span);
     if (value.kind() == ValueKind::Namespace)
-      return wrong(block.name.span, "an output takes a value, not a group of names");
+      return wrong(feature_block.name.span, "an output takes a value, not a group of names");
     if (value.sensitive() && !output.sensitive) {
       build_.diagnostics
-          .report(DiagCode::SecretShown, block.name.span,
-                  fmt::format("output '{}' would show a secret", block.name.text))
+          .report(DiagCode::SecretShown, feature_block.name.span,
+                  fmt::format("output '{}' would show a secret", feature_block.name.text))
           .with_help("add `sensitive = yes` to it");
       return;
     }

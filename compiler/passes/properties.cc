@@ -79,7 +79,7 @@ class Setter {
     if (value.is_error() || value.kind() == ValueKind::Null) return;
     if (value.kind() == ValueKind::Unknown && may_be_unknown()) return put(value);
     switch (property_.type) {
-      case PropertyType::Text:
+      case PropertyType::String:
       case PropertyType::RemotePath:
         return text(value);
       case PropertyType::Integer:
@@ -98,7 +98,7 @@ class Setter {
       case PropertyType::LocalPath:
         return local_path(value);
       case PropertyType::LocalOutput:
-        if (const std::string* path = known_text(value, "a path of this machine"))
+        if (const std::string* path = known_text(value, "a path of this computer"))
           into_[key()] = absolute_path(context_.folder_of(value.file()), *path);
         return;
       case PropertyType::List:
@@ -124,7 +124,7 @@ class Setter {
   void wrong(std::string_view what, const Value& value) {
     auto shown = value.sensitive() ? std::nullopt : expr::display(value);
     bool plain = value.is_number() || value.kind() == ValueKind::Boolean;
-    bool brief = shown && shown->size() < 60 && (plain || value.kind() == ValueKind::Text);
+    bool brief = shown && shown->size() < 60 && (plain || value.kind() == ValueKind::String);
     context_.diagnostics.report(DiagCode::PropertyValue, at_,
                                 fmt::format("'{}' takes {}, not {}", property_.name, what,
                                             !brief  ? std::string(expr::kind_name(value.kind()))
@@ -134,7 +134,7 @@ class Setter {
 
   bool may_be_unknown() const {
     switch (property_.type) {
-      case PropertyType::Text:
+      case PropertyType::String:
       case PropertyType::RemotePath:
       case PropertyType::Integer:
         return property_.one_of.empty();
@@ -151,7 +151,7 @@ class Setter {
   }
 
   const std::string* known_text(const Value& value, std::string_view what) {
-    if (value.kind() != ValueKind::Text) {
+    if (value.kind() != ValueKind::String) {
       wrong(what, value);
       return nullptr;
     }
@@ -167,14 +167,14 @@ class Setter {
   void text(const Value& value) {
     if (!property_.one_of.empty()) return choice(value);
     if (value.is_text()) return put(value);
-    // A number stands in a text as it was written: version = 3
-    if (value.is_number()) return put(Value::text(*expr::display(value)).taint(value));
-    wrong("a text", value);
+    // A number stands in a string as it was written: version = 3
+    if (value.is_number()) return put(Value::string(*expr::display(value)).taint(value));
+    wrong("a string", value);
   }
 
   void choice(const Value& value) {
     std::string shown(value.kind() == ValueKind::Boolean ? (value.as_boolean() ? "yes" : "no") : "");
-    const std::string* chosen = value.kind() == ValueKind::Boolean ? &shown : known_text(value, "a text");
+    const std::string* chosen = value.kind() == ValueKind::Boolean ? &shown : known_text(value, "a string");
     if (chosen == nullptr) return;
     std::vector<std::string> choices;
     for (std::string_view rest = property_.one_of; !rest.empty();) {
@@ -211,7 +211,7 @@ class Setter {
   void number(const Value& value) {
     bool whole = property_.type == PropertyType::Integer;
     bool fits = value.is_number() && value.unit().empty() && (!whole || value.kind() == ValueKind::Integer);
-    if (!fits) return wrong(whole ? "a whole number" : "a number", value);
+    if (!fits) return wrong(whole ? "an integer" : "a number", value);
     if (!shown(value) || !in_range(value.as_real())) return;
     into_[key()] = whole ? ir::Json(value.as_integer()) : ir::Json(value.as_real());
   }
@@ -225,25 +225,25 @@ class Setter {
   }
 
   void boolean(const Value& value) {
-    bool text = value.kind() == ValueKind::Text;
+    bool text = value.kind() == ValueKind::String;
     const std::string word = text ? value.as_text() : "";
     bool yes = text ? word == "yes" || word == "true" : value.as_boolean();
     bool known = value.kind() == ValueKind::Boolean || yes || word == "no" || word == "false";
-    if (!known) return wrong("yes or no", value);
+    if (!known) return wrong("a boolean (yes or no)", value);
     if (shown(value)) into_[key()] = yes;
   }
 
   void mode(const Value& value) {
-    const std::string* digits = known_text(value, "permissions as a text, such as '0644'");
+    const std::string* digits = known_text(value, "permissions as a string, such as '0644'");
     if (digits == nullptr) return;
     bool octal = (digits->size() == 3 || digits->size() == 4) &&
                  digits->find_first_not_of("01234567") == std::string::npos;
-    if (!octal) return wrong("permissions as a text of octal digits, such as '0644'", value);
+    if (!octal) return wrong("permissions as a string of octal digits, such as '0644'", value);
     into_[key()] = digits->size() == 3 ? "0" + *digits : *digits;
   }
 
   void local_path(const Value& value) {
-    const std::string* path = known_text(value, "a path of this machine");
+    const std::string* path = known_text(value, "a path of this computer");
     if (path == nullptr) return;
     std::string absolute = absolute_path(context_.folder_of(value.file()), *path);
     auto digest = context_.files.digest(absolute);
@@ -260,7 +260,7 @@ class Setter {
     if (value.kind() != ValueKind::List) return wrong("a list", value);
     for (const Value& item : value.items()) {
       if (!item.is_text() && !item.is_number() && item.kind() != ValueKind::Unknown)
-        return wrong("a list of texts", item);
+        return wrong("a list of strings", item);
     }
     put(value);
   }
@@ -272,10 +272,10 @@ class Setter {
       auto shown = expr::display(inner);
       bool fine = inner.is_text() || inner.kind() == ValueKind::Unknown || inner.is_number() ||
                   inner.kind() == ValueKind::Boolean;
-      if (!fine) return wrong("a group of texts", inner);
+      if (!fine) return wrong("a group of strings", inner);
       entries.emplace(name, inner.is_text() || inner.kind() == ValueKind::Unknown
                                 ? inner
-                                : Value::text(*shown).taint(inner));
+                                : Value::string(*shown).taint(inner));
     }
     put(Value::map(std::move(entries)));
   }
@@ -375,7 +375,7 @@ class Setter {
   void dataset(const Value& value) {
     ir::Json made = ir::Json::object();
     const Value* named = nullptr;
-    if (value.kind() == ValueKind::Text) {
+    if (value.kind() == ValueKind::String) {
       if (known_text(value, "a name") == nullptr) return;
       named = &value;
     } else if (value.kind() == ValueKind::Map) {
@@ -387,9 +387,9 @@ class Setter {
         bool flag = name == "skip_corrupt";
         bool fits = count  ? inner.kind() == ValueKind::Integer && inner.as_integer() >= 0
                     : flag ? inner.kind() == ValueKind::Boolean
-                           : inner.kind() == ValueKind::Text;
+                           : inner.kind() == ValueKind::String;
         if (std::find(keys.begin(), keys.end(), name) == keys.end() || !fits || inner.sensitive())
-          return wrong("a data set", value);
+          return wrong("a dataset", value);
         if (count && (inner.as_integer() > 0 || name == "corrupt_limit")) made[name] = inner.as_integer();
         if (flag) made[name] = inner.as_boolean();
         if (name == "name")
@@ -399,7 +399,7 @@ class Setter {
       }
     }
     if (named == nullptr || named->as_text().empty())
-      return wrong("the name or path of a data set, or the output of std/data/dataset", value);
+      return wrong("the name or path of a dataset, or the output of std/data/dataset", value);
     set_dataset(*named, made);
     into_[key()] = std::move(made);
   }

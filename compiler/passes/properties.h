@@ -12,12 +12,12 @@
 
 namespace radl::passes {
 
-// Digests of files and folders of this machine, each computed once.
+// Digests of files and folders of this computer, each computed once.
 class LocalFiles {
  public:
   // Of a file's bytes, or of a folder as docs/ir.md says ("Local files").
   Result<std::string> digest(const std::string& path);
-  // Of a data set's files (common/dataset_digest.h).
+  // Of a dataset's files (common/dataset_digest.h).
   Result<std::string> dataset_digest(const std::string& path);
 
  private:

@@ -14,8 +14,8 @@ namespace {
 constexpr std::string_view kMark = "@input.";
 constexpr size_t kMaxFilled = size_t{256} << 20;  // of text: a value may hold placeholders again
 
-// Whether the first sentence is `radl N`: then inputs are a part of the language, and texts are left alone.
-bool has_version_sentence(std::string_view text) {
+// Whether the first block is `radl N`: then inputs are a part of the language, and strings are left alone.
+bool has_version_block(std::string_view text) {
   size_t at = 0;
   while (at < text.size()) {
     if (text[at] == '#') {
@@ -124,9 +124,9 @@ std::vector<Include> includes_of(const ast::Tree& tree) {
   std::vector<Include> found;
   if (tree.dialect != ast::Dialect::Ec3) return found;
   std::string beside = std::filesystem::path(tree.source->path()).parent_path().string();
-  for (const ast::Sentence* sentence : tree.sentences) {
-    if (sentence->kind != ast::Kind::General || sentence->keyword.text != "include") continue;
-    for (const ast::Feature* feature : static_cast<const ast::Block*>(sentence)->body.items) {
+  for (const ast::Block* block : tree.blocks) {
+    if (block->kind != ast::Kind::General || block->keyword.text != "include") continue;
+    for (const ast::Feature* feature : static_cast<const ast::FeatureBlock*>(block)->body.items) {
       auto* text = ast::as<ast::String>(feature->value);
       if (text && feature->name.text == "template")
         found.push_back({std::string(text->text), text->span, beside});
@@ -182,7 +182,7 @@ void read(Build& build) {
     }
     build.files.push_back(*file);
     std::string_view text = (*file)->text();
-    bool versioned = has_version_sentence(text);
+    bool versioned = has_version_block(text);
     radl1 = radl1 || !versioned;
     std::vector<SpanMap::Piece> pieces;
     std::string made;

@@ -39,7 +39,7 @@ std::vector<std::string> split_bars(std::string_view text) {
 // Repeating these is no mistake: a command can be run twice.
 bool may_repeat(std::string_view type) { return type == "command" || type == "wait_for"; }
 
-// What a resource depends on: content, not where this machine keeps it.
+// What a resource depends on: content, not where this computer keeps it.
 ir::Json digest_part(const ir::Resource& resource) {
   ir::Json properties = resource.properties;
   for (auto at = properties.begin(); at != properties.end();) {
@@ -63,7 +63,7 @@ std::optional<Recipes::Made> Recipes::native(const ast::Configure& configure, co
     if (!fresh && !may_repeat(resource->type)) {
       build_.diagnostics
           .report(DiagCode::DuplicateResource, written->name->span,
-                  fmt::format("{} '{}' stands twice in this recipe", resource->type, resource->name))
+                  fmt::format("{} '{}' is a duplicate in this recipe", resource->type, resource->name))
           .note(first->second, "first here");
     }
     digest.push_back(digest_part(*resource));
@@ -108,7 +108,7 @@ std::optional<ir::Resource> Recipes::resource(const ast::Resource& written, cons
     if (!fresh) {
       build_.diagnostics
           .report(DiagCode::ExclusiveProperties, feature->name.span,
-                  fmt::format("'{}' is given twice", feature->name.text))
+                  fmt::format("'{}' is given more than once", feature->name.text))
           .note(first->second, "first here");
       continue;
     }
@@ -151,8 +151,8 @@ std::optional<Value> Recipes::resource_name(const ast::Resource& written, const 
     build_.diagnostics.report(DiagCode::ResourceName, written.name->span, std::move(message));
     return std::optional<Value>();
   };
-  if (value.kind() != ValueKind::Text)
-    return wrong(fmt::format("the name of a {} is a text that is known before apply, not {}", type.name,
+  if (value.kind() != ValueKind::String)
+    return wrong(fmt::format("the name of a {} is a string that is known before apply, not {}", type.name,
                              expr::kind_name(value.kind())));
   if (value.sensitive()) return wrong("the name of a resource is shown in plans: it cannot be a secret");
   const std::string& name = value.as_text();

@@ -18,7 +18,7 @@ class Recipes {
   struct Made {
     std::vector<ir::Resource> resources;
     std::string digest;      // SHA-256 over what was made, without the paths of local files
-    bool used_self = false;  // then it holds for this machine only
+    bool used_self = false;  // then it holds for this node only
   };
   // `place` begins the names of secrets. nullopt after a report.
   std::optional<Made> native(const ast::Configure& configure, const Instance& instance,

@@ -13,7 +13,7 @@ inline constexpr int kMaxLazyDepth =
 enum class SlotState { Fresh, Busy, Done };
 
 struct Scopes::Slot {
-  const ast::Block* sentence = nullptr;
+  const ast::FeatureBlock* block = nullptr;
   InputDeclaration declaration;
   const ast::Expr* given = nullptr;  // by `use`, to be evaluated in the parent
   SlotState state = SlotState::Fresh;
@@ -91,7 +91,7 @@ struct Scopes::Scope {
 
   static std::vector<std::string> keys(const Instance::ByName& names) {
     std::vector<std::string> result;
-    for (const auto& [name, sentence] : names) result.emplace_back(name);
+    for (const auto& [name, block] : names) result.emplace_back(name);
     return result;
   }
 

@@ -14,9 +14,9 @@ namespace radl::passes {
 std::vector<std::string> Scopes::Scope::Root::names() const {
   std::vector<std::string> result = {"input", "system", "module", "none"};
   if (self != nullptr) result.emplace_back("self");
-  for (const auto& [name, sentence] : scope->instance.systems) result.emplace_back(name);
+  for (const auto& [name, block] : scope->instance.systems) result.emplace_back(name);
   for (const auto& child : scope->instance.children) result.emplace_back(child->use->name.text);
-  for (const auto& [name, sentence] : scope->instance.configures) result.emplace_back(name);
+  for (const auto& [name, block] : scope->instance.configures) result.emplace_back(name);
   return result;
 }
 
@@ -25,14 +25,14 @@ std::optional<Value> Scopes::Scope::root(std::string_view name, Span at, const S
   if (name == "system") return Value::space(&systems);
   if (name == "module") {
     return Value::map(
-        {{"name", Value::text(instance.prefix.empty() ? "program" : instance.prefix)},
-         {"path", Value::text(instance.trees.empty() ? "" : instance.trees.front()->source->path())}});
+        {{"name", Value::string(instance.prefix.empty() ? "program" : instance.prefix)},
+         {"path", Value::string(instance.trees.empty() ? "" : instance.trees.front()->source->path())}});
   }
   if (name == "none") return Value::null();
   if (name == "self") {
     if (self == nullptr) {
       all.diagnostics_.report(DiagCode::UnknownName, at,
-                              "`self`, the machine that a recipe runs on, can only stand in recipes");
+                              "`self`, the node that a recipe runs on, can only stand in recipes");
       return Value();
     }
     if (used_self != nullptr) *used_self = true;
@@ -66,7 +66,7 @@ Scopes::Scopes(const Instance& program, const CompileOptions& options, SourceMap
       diagnostics_(diagnostics),
       given_(options, diagnostics) {
   visit(program, [&](const Instance& instance) {
-    for (const auto& [name, sentence] : instance.systems) known_systems_.insert(instance.full(name));
+    for (const auto& [name, block] : instance.systems) known_systems_.insert(instance.full(name));
   });
 }
 

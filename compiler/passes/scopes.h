@@ -45,7 +45,7 @@ class Scopes final : public expr::World, public expr::Systems {
   // "worker", or in a module "input.workers": full names of systems. Empty for a name that is no system: the
   // check of the document reports that; what is wrong with an input is reported here.
   std::vector<std::string> systems_named(const ast::Name& name, const Instance& instance);
-  // Machines that a deploy sentence makes of one system; nullopt after a report.
+  // Nodes that a deploy block makes of one system; nullopt after a report.
   std::optional<int64_t> deploy_count(const ast::Deploy& deploy, const Instance& instance);
 
   // The full name of the training in a `configure` that has one: "" otherwise.

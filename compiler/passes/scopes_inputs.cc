@@ -8,13 +8,13 @@ namespace radl::passes {
 
 void Scopes::declare(const Instance& instance) {
   Scope& here = scope(instance);
-  for (const auto& [name, sentence] : instance.inputs) {
-    auto* block = ast::as<ast::Block>(sentence);
-    if (block == nullptr) continue;
+  for (const auto& [name, block] : instance.inputs) {
+    auto* feature_block = ast::as<ast::FeatureBlock>(block);
+    if (feature_block == nullptr) continue;
     Slot& slot = here.slots[name];
-    slot.sentence = block;
-    slot.declaration =
-        declare_input(*block, diagnostics_, [&](const ast::Expr& e) { return evaluate(e, instance); });
+    slot.block = feature_block;
+    slot.declaration = declare_input(*feature_block, diagnostics_,
+                                     [&](const ast::Expr& e) { return evaluate(e, instance); });
   }
   if (instance.use != nullptr) check_given_to_module(instance);
 }
@@ -41,7 +41,7 @@ void Scopes::check_given_to_module(const Instance& instance) {
     if (found->second.given != nullptr) {
       diagnostics_
           .report(DiagCode::NameClash, feature->name.span,
-                  fmt::format("input '{}' is given twice", feature->name.text))
+                  fmt::format("input '{}' is given more than once", feature->name.text))
           .note(found->second.given->span, "first given here");
       continue;
     }
@@ -53,7 +53,7 @@ void Scopes::resolve_inputs() {
   visit(program_, [&](const Instance& instance) { declare(instance); });
   for (const auto& [name, source] : given_.explicit_names()) {
     if (program_.inputs.contains(name)) continue;
-    // RADL 1's @input.NAME@ is declared by its use: passes/substitute.cc has looked at these.
+    // RADL 1's @input.NAME@ is declared by its use: the pass `read` has looked at these.
     if (program_.trees.empty() || program_.trees.front()->dialect != ast::Dialect::Radl2) continue;
     auto& diagnostic = diagnostics_.report(DiagCode::UnknownInput, {},
                                            fmt::format("{}: the program has no input '{}'", source, name));
@@ -62,7 +62,7 @@ void Scopes::resolve_inputs() {
   }
   visit(program_, [&](const Instance& instance) {
     for (auto& [name, slot] : scope(instance).slots) {
-      if (slot.sentence != nullptr) resolve_slot(slot, instance, name, slot.sentence->name.span);
+      if (slot.block != nullptr) resolve_slot(slot, instance, name, slot.block->name.span);
     }
   });
 }
@@ -70,7 +70,7 @@ void Scopes::resolve_inputs() {
 Value Scopes::input(const Instance& instance, std::string_view name, Span at) {
   Slot& slot = scope(instance).slots[name];
   slot.used = true;
-  if (slot.sentence == nullptr) return {};  // asked for while inputs are being declared
+  if (slot.block == nullptr) return {};  // asked for while inputs are being declared
   return resolve_slot(slot, instance, name, at);
 }
 
@@ -89,7 +89,7 @@ Value Scopes::resolve_slot(Slot& slot, const Instance& instance, std::string_vie
 
 Value Scopes::program_value(Slot& slot, std::string_view name) {
   const InputDeclaration& declaration = slot.declaration;
-  Span at = slot.sentence->name.span;
+  Span at = slot.block->name.span;
   auto from_text = [&](const std::string& text, const std::string& source) {
     std::optional<Value> value;
     if (declaration.type == InputType::System || declaration.type == InputType::Systems) {
@@ -149,7 +149,7 @@ Value Scopes::module_value(Slot& slot, const Instance& instance, std::string_vie
     const ast::Expr& expression = *slot.declaration.default_value;
     return fit_input(slot.declaration, name, evaluate(expression, instance), expression.span, diagnostics_);
   }
-  // Given under a misspelt name, which was told.
+  // Given under a misspelt name, which was reported.
   for (const ast::Feature* feature : instance.use->body.items)
     if (diagnostics_.has(DiagCode::UnknownInput) && feature->name.text != name &&
         edit_distance(feature->name.text, name, 3) <= 1)
@@ -157,7 +157,7 @@ Value Scopes::module_value(Slot& slot, const Instance& instance, std::string_vie
   diagnostics_
       .report(DiagCode::InputMissing, instance.use->span,
               fmt::format("module '{}' needs a value for its input '{}'", instance.use->module->text, name))
-      .note(slot.sentence->name.span, "declared here, without a default");
+      .note(slot.block->name.span, "declared here, without a default");
   return {};
 }
 
@@ -176,8 +176,8 @@ std::map<std::string, ir::Json> Scopes::program_inputs(ir::Secrets& secrets) con
 void Scopes::report_unused_inputs() {
   visit(program_, [&](const Instance& instance) {
     for (const auto& [name, slot] : scope(instance).slots) {
-      if (slot.used || slot.sentence == nullptr) continue;
-      diagnostics_.report(DiagCode::UnusedInput, slot.sentence->name.span,
+      if (slot.used || slot.block == nullptr) continue;
+      diagnostics_.report(DiagCode::UnusedInput, slot.block->name.span,
                           fmt::format("input '{}' is never used", name));
     }
   });

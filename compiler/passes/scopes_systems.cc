@@ -1,4 +1,4 @@
-// Outputs, systems and the numbers of their machines.
+// Outputs, systems and the numbers of their nodes.
 #include <fmt/format.h>
 
 #include "common/text.h"
@@ -13,9 +13,9 @@ Value Scopes::output(const Instance& instance, std::string_view name, Span at) {
     return cycle(fmt::format("output '{}' of module '{}'", name, instance.prefix), at);
   if (state == SlotState::Done) return value;
   state = SlotState::Busy;
-  auto* block = ast::as<ast::Block>(instance.outputs.at(name));
+  auto* feature_block = ast::as<ast::FeatureBlock>(instance.outputs.at(name));
   Value made;
-  for (const ast::Feature* feature : block->body.items) {
+  for (const ast::Feature* feature : feature_block->body.items) {
     if (feature->form == ast::FeatureKind::Simple && feature->name.text == "value")
       made = evaluate(*feature->value, instance);
   }
@@ -26,12 +26,12 @@ Value Scopes::output(const Instance& instance, std::string_view name, Span at) {
 }
 
 bool Scopes::output_sensitive(const Instance& instance, std::string_view name) {
-  auto* block = ast::as<ast::Block>(instance.outputs.at(name));
-  for (const ast::Feature* feature : block->body.items) {
+  auto* feature_block = ast::as<ast::FeatureBlock>(instance.outputs.at(name));
+  for (const ast::Feature* feature : feature_block->body.items) {
     if (feature->form != ast::FeatureKind::Simple || feature->name.text != "sensitive") continue;
     Value value = evaluate(*feature->value, instance);
     return value.kind() == ValueKind::Boolean ? value.as_boolean()
-                                              : value.kind() == ValueKind::Text && value.as_text() == "yes";
+                                              : value.kind() == ValueKind::String && value.as_text() == "yes";
   }
   return false;
 }
@@ -82,21 +82,21 @@ std::optional<int64_t> Scopes::compute_deploy_count(const ast::Deploy& deploy, c
   };
   if (value.sensitive())
     return wrong(DiagCode::SecretShown,
-                 "the number of machines is shown in plans: it cannot come from a sensitive input");
+                 "the number of nodes is shown in plans: it cannot come from a sensitive input");
   if (value.is_error()) return std::nullopt;
   if (value.has_unknown())
-    return wrong(DiagCode::NotKnownYet, "the number of machines must be known before apply");
+    return wrong(DiagCode::NotKnownYet, "the number of nodes must be known before apply");
   // The reference takes `deploy s 1.5`; it can only mean the whole part.
   if (value.kind() == ValueKind::Real && value.unit().empty() && value.as_real() >= 0)
     value = Value::integer(static_cast<int64_t>(std::min(value.as_real(), 1e9)));
   if (value.kind() != ValueKind::Integer || !value.unit().empty())
-    return wrong(DiagCode::DeployCount, fmt::format("a number of machines is a whole number, not {}",
-                                                    expr::kind_name(value.kind())));
+    return wrong(DiagCode::DeployCount,
+                 fmt::format("a number of nodes is an integer, not {}", expr::kind_name(value.kind())));
   if (value.as_integer() < 0)
-    return wrong(DiagCode::DeployCount, fmt::format("{} machines cannot be deployed", value.as_integer()));
+    return wrong(DiagCode::DeployCount, fmt::format("{} nodes cannot be deployed", value.as_integer()));
   if (value.as_integer() > kMaxNodes)
     return wrong(DiagCode::DeployCount,
-                 fmt::format("a program may have {} machines, here are {}", kMaxNodes, value.as_integer()));
+                 fmt::format("a program may have {} nodes, here are {}", kMaxNodes, value.as_integer()));
   return value.as_integer();
 }
 
@@ -119,7 +119,7 @@ std::optional<int64_t> Scopes::count(const std::string& system, Span at) {
   if (found == counts_.end()) return 0;
   CountSlot& slot = *found->second;
   if (slot.state == SlotState::Busy) {
-    cycle(fmt::format("the number of machines of system '{}'", system), at);
+    cycle(fmt::format("the number of nodes of system '{}'", system), at);
     return std::nullopt;
   }
   if (slot.state == SlotState::Done) return slot.count;
@@ -140,17 +140,17 @@ std::optional<Value> Scopes::attribute(const std::string& system, int64_t ordina
                                        Span at) {
   std::string address = fmt::format("{}[{}]", system, ordinal);
   if (member == "ordinal") return Value::integer(ordinal);
-  if (member == "system") return Value::text(system);
-  if (member == "address") return Value::text(address);
+  if (member == "system") return Value::string(system);
+  if (member == "address") return Value::string(address);
   if (member == "number" || member == "hostname" || member == "fqdn") {
     auto facts = facts_ ? facts_(system, ordinal) : std::nullopt;
     if (!facts) {
       diagnostics_.report(DiagCode::ValueCycle, at,
-                          fmt::format("'{}' of a machine cannot decide which machines there are", member));
+                          fmt::format("'{}' of a node cannot decide which nodes there are", member));
       return Value();
     }
     if (member == "number") return Value::integer(facts->number);
-    return Value::text(member == "hostname" ? facts->host_name : facts->host_name + "." + facts->domain);
+    return Value::string(member == "hostname" ? facts->host_name : facts->host_name + "." + facts->domain);
   }
   for (std::string_view name : {"ip", "private_ip", "public_ip", "port", "user", "id"}) {
     if (member == name) return Value::unknown(fmt::format("{}.{}", address, member));
@@ -165,7 +165,7 @@ std::string Scopes::training_name(const ast::Configure& configure, const Instanc
     if (!fresh)
       return slot->second;  // empty while it is being worked out: a name that asks for itself is none
     Value name = evaluate(*resource->name, instance);
-    return slot->second = name.kind() == ValueKind::Text ? name.as_text() : std::string();
+    return slot->second = name.kind() == ValueKind::String ? name.as_text() : std::string();
   }
   return {};
 }

@@ -1,4 +1,4 @@
-// Items and trainings to steps: one for each recipe and machine, one for each training. Edges come later
+// Items and trainings to steps: one for each recipe and node, one for each training. Edges come later
 // (order.cc).
 #include <fmt/format.h>
 
@@ -24,8 +24,8 @@ class StepMaker {
   }
 
  private:
-  // What RADL 1 installs by name comes before everything else on a machine. Roles and collections are for the
-  // machine that runs Ansible: its runner brings them.
+  // What RADL 1 installs by name comes before everything else on a node. Roles and collections are for the
+  // node that runs Ansible: its runner brings them.
   void add_applications() {
     for (const ir::Node& node : build_.program.nodes) {
       ir::Step step;
@@ -77,7 +77,7 @@ class StepMaker {
       std::optional<Recipes::Made> own;
       if (!shared) {
         own = recipes_.native(*item.configure, *item.instance, item.recipe, &self);
-        if (!own) return;  // reported; the other machines would say the same
+        if (!own) return;  // reported; the other nodes would say the same
         if (own->used_self) own = recipes_.native(*item.configure, *item.instance, step.id, &self);
         if (!own) return;
         if (!own->used_self) shared = own;
@@ -129,11 +129,11 @@ class StepMaker {
   // Native recipes that no item names are looked at too, so that their mistakes are found.
   void check_unbound() {
     visit(static_cast<const Instance&>(*build_.root), [&](const Instance& instance) {
-      for (const auto& [name, sentence] : instance.configures) {
-        auto* configure = ast::as<ast::Configure>(sentence);
+      for (const auto& [name, block] : instance.configures) {
+        auto* configure = ast::as<ast::Configure>(block);
         if (configure == nullptr || configure->resources.empty() || looked_at_.contains(configure)) continue;
         if (is_training(*configure)) continue;
-        Self self{"machine", 0};
+        Self self{"node", 0};
         recipes_.native(*configure, instance, instance.full(name), &self);
       }
     });
@@ -150,8 +150,8 @@ class StepMaker {
     visit(static_cast<const Instance&>(*build_.root), [&](const Instance& instance) {
       // In the order of the source: `configures` is sorted by name.
       for (const ast::Tree* tree : instance.trees) {
-        for (const ast::Sentence* sentence : tree->sentences) {
-          auto* configure = ast::as<ast::Configure>(sentence);
+        for (const ast::Block* block : tree->blocks) {
+          auto* configure = ast::as<ast::Configure>(block);
           if (configure != nullptr && is_training(*configure)) add_training(*configure, instance);
         }
       }

@@ -16,7 +16,7 @@ void put(ir::Json& job, std::string_view path, const ir::Json& value) {
     job[std::string(path.substr(0, dot))][std::string(path.substr(dot + 1))] = value;
 }
 
-// The data set with what the training says about it itself.
+// The dataset with what the training says about it itself.
 ir::Json dataset_of(const ir::Json& given) {
   ir::Json dataset = given["dataset"];
   for (const char* key : {"train", "test", "source", "mirror", "skip_corrupt", "corrupt_limit"}) {

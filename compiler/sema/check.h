@@ -9,7 +9,7 @@
 namespace radl::sema {
 
 struct CheckOptions {
-  bool lenient = false;     // also takes i686, blanks in outports, fractions of memory
+  bool lenient = false;     // also takes i686, spaces in outports, fractions of memory
   bool host_names = false;  // a dns_name is a host name (RFC 1123); the reference takes any text
   bool unused = true;       // warn about what is never deployed, configured or connected
 };
@@ -25,8 +25,8 @@ void check_configures(const Document& document, Diagnostics& diagnostics);
 void check_contextualize(const Document& document, Diagnostics& diagnostics);
 void check_unused(const Document& document, Diagnostics& diagnostics);
 
-// Is this name that of a sentence (of this keyword) that could not be read: one with an unknown keyword,
-// without a name, or that a text or recipe without end swallowed? It was told of already; that nothing
+// Is this name that of a block (of this keyword) that could not be read: one with an unknown keyword,
+// without a name, or that a string or recipe without end swallowed? It was reported already; that nothing
 // defines the name would be a second message about the same mistake.
 bool may_be_defined(const Document& document, std::string_view keyword, std::string_view name);
 

@@ -101,13 +101,13 @@ void check_networks(const Document& document, Diagnostics& diagnostics, const Ch
 void check_ansibles(const Document& document, Diagnostics& diagnostics) {
   for (const Definition& host : document.ansibles.list) {
     check_set(Scope::Ansible, host.features, document, diagnostics, {});
-    if (!host.sentence->body.present) continue;  // the parser has said that they are missing
+    if (!host.block->body.present) continue;  // the parser has said that they are missing
     auto need = [&](std::string_view name, std::string_view or_else) {
       if (host.features.find(name) || (!or_else.empty() && host.features.find(or_else))) return;
       std::string wanted = "`" + std::string(name) + "`";
       if (!or_else.empty()) wanted += " or `" + std::string(or_else) + "`";
-      diagnostics.report(DiagCode::MissingFeature, host.sentence->name.span,
-                         "ansible host `" + std::string(host.sentence->name.text) + "` needs " + wanted);
+      diagnostics.report(DiagCode::MissingFeature, host.block->name.span,
+                         "ansible host `" + std::string(host.block->name.text) + "` needs " + wanted);
     };
     need("host", {});
     need("credentials.username", {});
@@ -117,7 +117,7 @@ void check_ansibles(const Document& document, Diagnostics& diagnostics) {
 
 namespace {
 
-// `system NAME (` or `system (` in a text of which a part could not be read; `keyword` is system here.
+// `system NAME (` or `system (` in a string of which a part could not be read; `keyword` is system here.
 bool defined_in(std::string_view text, std::string_view keyword, std::string_view name) {
   auto skip = [&](size_t at) { return std::min(text.find_first_not_of(" \t\n", at), text.size()); };
   for (size_t at = text.find(keyword); at != text.npos; at = text.find(keyword, at + 1)) {
@@ -139,7 +139,7 @@ bool may_be_defined(const Document& document, std::string_view keyword, std::str
     return true;
   if (document.dialect == ast::Dialect::Ec3) return document.partial;  // in another file of the cluster
   return std::any_of(document.generals.begin(), document.generals.end(),
-                     [&](const ast::Block* general) { return general->name.text == name; });
+                     [&](const ast::FeatureBlock* general) { return general->name.text == name; });
 }
 
 void check_deploys(const Document& document, Diagnostics& diagnostics) {
@@ -148,21 +148,21 @@ void check_deploys(const Document& document, Diagnostics& diagnostics) {
       unknown(document.systems, DiagCode::UnknownSystem, "system", deploy->name, diagnostics);
     auto* count = ast::as<ast::Number>(deploy->count);
     if (count && count->is_float)
-      diagnostics.report(DiagCode::FractionalCount, count->span, "a number of machines is a whole number");
+      diagnostics.report(DiagCode::FractionalCount, count->span, "a number of nodes is an integer");
   }
 }
 
 void check_configures(const Document& document, Diagnostics& diagnostics) {
   for (const ConfigureDefinition& configure : document.configures.list) {
-    const ast::Recipe* recipe = configure.sentence->recipe;
+    const ast::Recipe* recipe = configure.block->recipe;
     if (!recipe) continue;
     auto fault = yaml_fault(recipe->text);
     if (!fault) continue;
-    // The reference names the line of the sentence; the place in the recipe is the note.
+    // The reference names the line of the block; the place in the recipe is the note.
     uint32_t body = recipe->span.begin + 6;  // behind @begin
     uint32_t at = body + static_cast<uint32_t>(std::min(fault->offset, recipe->text.size()));
     if (at >= recipe->span.end) at = recipe->span.begin;
-    const ast::Name& name = configure.sentence->name;
+    const ast::Name& name = configure.block->name;
     Diagnostic& d =
         diagnostics.report(DiagCode::BadYaml, name.span,
                            "the recipe of `" + std::string(name.text) + "` is not YAML: " + fault->message);
@@ -175,9 +175,9 @@ void check_configures(const Document& document, Diagnostics& diagnostics) {
 void check_contextualize(const Document& document, Diagnostics& diagnostics) {
   if (document.max_time && document.max_time->is_float)
     diagnostics.report(DiagCode::WrongTime, document.max_time->span,
-                       "the time limit is a whole number of seconds");
-  for (const ast::Contextualize* sentence : document.contextualizes) {
-    for (const ast::Item* item : sentence->items) {
+                       "the time limit is an integer number of seconds");
+  for (const ast::Contextualize* block : document.contextualizes) {
+    for (const ast::Item* item : block->items) {
       if (!document.systems.find(item->system.text) && !may_be_defined(document, "system", item->system.text))
         unknown(document.systems, DiagCode::UnknownSystem, "system", item->system, diagnostics);
       if (!document.configures.find(item->configure.text) &&
@@ -186,8 +186,8 @@ void check_contextualize(const Document& document, Diagnostics& diagnostics) {
       if (item->tool && item->tool.text != "Ansible" && item->tool.text != "cloud_init")
         diagnostics.report(DiagCode::UnknownTool, item->tool.span, "`with` takes Ansible or cloud_init");
     }
-    if (sentence->items.empty() && !sentence->options.empty())
-      diagnostics.report(DiagCode::OnlyOptions, sentence->keyword.span,
+    if (block->items.empty() && !block->options.empty())
+      diagnostics.report(DiagCode::OnlyOptions, block->keyword.span,
                          "without items nothing is configured at all");
   }
   for (const auto& [old, made] : document.replaced_items)
@@ -246,17 +246,17 @@ void check_unused(const Document& document, Diagnostics& diagnostics) {
     for (const Merged& item : system.features.items)
       if (auto* network = ast::as<ast::String>(item.value); network && item.name().ends_with(".connection"))
         connected.insert(scratch, network->text, 0);
-    if (!deployed.contains(system.sentence->name.text) && !system.reference &&
+    if (!deployed.contains(system.block->name.text) && !system.reference &&
         document.dialect != ast::Dialect::Ec3)
-      warn(DiagCode::UnusedSystem, system.sentence->name, "system");
+      warn(DiagCode::UnusedSystem, system.block->name, "system");
   }
   for (const Definition& network : document.networks.list)
-    if (!network.reference && !document.partial && !connected.contains(network.sentence->name.text))
-      warn(DiagCode::UnusedNetwork, network.sentence->name, "network");
+    if (!network.reference && !document.partial && !connected.contains(network.block->name.text))
+      warn(DiagCode::UnusedNetwork, network.block->name, "network");
   for (const ConfigureDefinition& configure : document.configures.list) {
-    const ast::Name& name = configure.sentence->name;
+    const ast::Name& name = configure.block->name;
     bool by_name = !document.contextualized && document.systems.find(name.text);
-    bool empty = configure.sentence->recipe == nullptr && configure.sentence->resources.empty();
+    bool empty = configure.block->recipe == nullptr && configure.block->resources.empty();
     bool included = empty || document.systems.find(name.text);
     if (!configured.contains(name.text) && !by_name && !included)
       warn(DiagCode::UnusedConfigure, name, "configure");

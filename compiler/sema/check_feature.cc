@@ -63,7 +63,7 @@ bool wrong_choice(const At& at, const ast::String& value) {
                                 std::string(value.text.substr(0, value.text.find('\n'))) +
                                 (value.text.find('\n') == value.text.npos ? "'" : "...'"));
   if (value.text.find('\n') != value.text.npos)
-    d.with_help("this text runs over several lines: is its quote missing?");
+    d.with_help("this string runs over several lines: is its quote missing?");
   std::optional<std::string_view> near = nearest_name(value.text, at.spec.values);
   bool yes_or_no = at.spec.values.size() == 2 && at.spec.values[0] == "yes";
   if (!near && yes_or_no && equal_ignoring_case(value.text, "true")) near = "yes";
@@ -83,7 +83,7 @@ bool unknown_name(const At& at, DiagCode code, const ast::String& value, std::st
   return false;
 }
 
-// The place of [begin, end) of a text's content. Offsets hold when nothing was decoded.
+// The place of [begin, end) of a string's content. Offsets hold when nothing was decoded.
 Span part_of(const ast::String& value, size_t begin, size_t end) {
   Span span = value.span;
   if (value.span.size() != value.text.size() + 2) return span;
@@ -104,15 +104,15 @@ bool outports(const At& at, const ast::String& value, bool lenient) {
       std::string ports(item.substr(dash + 1, slash - dash - 1)), protocol(item.substr(slash));
       std::string from(item.substr(0, std::min(item.find('/'), dash)));
       std::string range = from == ports ? "" : "`; a range is `" + from + ":" + ports + protocol;
-      d.with_help("`-` maps a port to one of the machine, `" + from + protocol + "-" + ports + protocol +
-                  range + "`");
+      d.with_help("`-` maps a port to one of the node, `" + from + protocol + "-" + ports + protocol + range +
+                  "`");
     }
   }
   if (fault->message.find("blank") != std::string::npos) {
     std::string tight;
     for (char c : value.text)
       if (c != ' ') tight += c;
-    d.fix("remove the blanks", value.span, "'" + tight + "'");
+    d.fix("remove the spaces", value.span, "'" + tight + "'");
   }
   return false;
 }
@@ -211,12 +211,12 @@ bool check_number(const At& at, const ast::Number& number, const CheckOptions& o
     Diagnostic& d =
         at.diagnostics.report(DiagCode::WrongType, number.span,
                               quoted(at.feature.name.text) + " takes " + std::string(type_name(spec.type)));
-    if (spec.type != FeatureType::Applications) d.labelled("texts stand in quotes");
+    if (spec.type != FeatureType::Applications) d.labelled("strings stand in quotes");
     return false;
   }
   if (integer && number.is_float && !options.lenient) {
     at.diagnostics
-        .report(DiagCode::WrongType, number.span, quoted(at.feature.name.text) + " takes a whole number")
+        .report(DiagCode::WrongType, number.span, quoted(at.feature.name.text) + " takes an integer")
         .with_help("use a smaller unit: 1500M instead of 1.5G");
     return false;
   }
@@ -243,7 +243,7 @@ bool check_value(const At& at, const ast::Expr& value, const Document& document,
   }
   if (value.kind == ast::Kind::Random) return text_type || wrong_type(at, value.span);
   if (value.kind == ast::Kind::ListValue)
-    return type == FeatureType::TextOrList || type == FeatureType::List || wrong_type(at, value.span);
+    return type == FeatureType::StringOrList || type == FeatureType::List || wrong_type(at, value.span);
   return true;
 }
 

@@ -129,7 +129,7 @@ void warn_disks(const Definition& system, Diagnostics& diagnostics) {
 void check_systems(const Document& document, Diagnostics& diagnostics, const CheckOptions& options) {
   SystemCheck check(document, diagnostics, options);
   for (const Definition& system : document.systems.list) {
-    check.run(system.features, system.sentence->name.span);
+    check.run(system.features, system.block->name.span);
     warn_disks(system, diagnostics);
   }
 }

@@ -15,82 +15,82 @@ class Builder {
   void reserve(const std::vector<const ast::Tree*>& trees) {
     size_t systems = 0, deploys = 0;
     for (const ast::Tree* tree : trees)
-      for (const ast::Sentence* sentence : tree->sentences) {
-        systems += sentence->kind == ast::Kind::System;
-        deploys += sentence->kind == ast::Kind::Deploy;
+      for (const ast::Block* block : tree->blocks) {
+        systems += block->kind == ast::Kind::System;
+        deploys += block->kind == ast::Kind::Deploy;
       }
     document_.systems.list.reserve(systems);
     document_.deploys.reserve(deploys);
   }
 
   void add(const ast::Tree& tree) {
-    for (const ast::Sentence* sentence : tree.sentences) add(*sentence);
+    for (const ast::Block* block : tree.blocks) add(*block);
   }
 
  private:
-  void add(const ast::Sentence& sentence) {
-    switch (sentence.kind) {
+  void add(const ast::Block& block) {
+    switch (block.kind) {
       case ast::Kind::Network:
-        block(document_.networks, sentence);
+        block_of(document_.networks, block);
         break;
       case ast::Kind::System:
-        block(document_.systems, sentence);
+        block_of(document_.systems, block);
         break;
       case ast::Kind::Ansible:
-        block(document_.ansibles, sentence);
+        block_of(document_.ansibles, block);
         break;
       case ast::Kind::Description:
-        description(static_cast<const ast::Block&>(sentence));
+        description(static_cast<const ast::FeatureBlock&>(block));
         break;
       case ast::Kind::General:
-        document_.generals.push_back(static_cast<const ast::Block*>(&sentence));
+        document_.generals.push_back(static_cast<const ast::FeatureBlock*>(&block));
         break;
       case ast::Kind::Configure:
-        configure(static_cast<const ast::Configure&>(sentence));
+        configure(static_cast<const ast::Configure&>(block));
         break;
       case ast::Kind::Deploy:
-        document_.deploys.push_back(static_cast<const ast::Deploy*>(&sentence));
+        document_.deploys.push_back(static_cast<const ast::Deploy*>(&block));
         break;
       case ast::Kind::Contextualize:
-        contextualize(static_cast<const ast::Contextualize&>(sentence));
+        contextualize(static_cast<const ast::Contextualize&>(block));
         break;
       default:
         break;
     }
   }
 
-  void twice(const ast::Sentence& first, const ast::Sentence& again) {
+  void duplicate(const ast::Block& first, const ast::Block& again) {
     std::string what(again.keyword.text);
     diagnostics_
         .report(DiagCode::DuplicateDefinition, again.name.span,
-                what + " `" + std::string(again.name.text) + "` is defined twice")
+                what + " `" + std::string(again.name.text) + "` is defined more than once")
         .note(first.name.span, "first defined here");
   }
 
-  void block(Document::Named<Definition>& named, const ast::Sentence& sentence) {
-    const auto& made = static_cast<const ast::Block&>(sentence);
+  void block_of(Document::Named<Definition>& named, const ast::Block& block) {
+    const auto& made = static_cast<const ast::FeatureBlock&>(block);
     auto [at, fresh] =
         named.index.insert(document_.arena, made.name.text, static_cast<uint32_t>(named.list.size()));
     if (fresh) {
       named.list.emplace_back();
       Definition& definition = named.list.back();
-      definition.sentence = &made;
+      definition.block = &made;
       definition.reference = !made.body.present;
       merger_.add(definition.features, made.body);
       return;
     }
     Definition& there = named.list[at];
-    if (there.sentence->span.file == made.span.file) twice(*there.sentence, made);
-    if (made.body.present && there.reference) there.sentence = &made;
+    if (there.block->span.file == made.span.file) duplicate(*there.block, made);
+    if (made.body.present && there.reference) there.block = &made;
     there.reference = there.reference && !made.body.present;
-    if (there.sentence->span.file != made.span.file || there.sentence == &made)
+    if (there.block->span.file != made.span.file || there.block == &made)
       merger_.add(there.features, made.body);
   }
 
-  void description(const ast::Block& made) {
+  void description(const ast::FeatureBlock& made) {
     document_.descriptions.emplace_back();
     Definition& definition = document_.descriptions.back();
-    definition.sentence = &made;
+    definition.block = &made;
     definition.reference = !made.body.present;
     merger_.add(definition.features, made.body);
   }
@@ -103,10 +103,10 @@ class Builder {
       return;
     }
     ConfigureDefinition& there = document_.configures.list[at];
-    if (there.sentence->span.file == made.span.file)
-      twice(*there.sentence, made);
+    if (there.block->span.file == made.span.file)
+      duplicate(*there.block, made);
     else if (made.has_body)
-      there.sentence = &made;
+      there.block = &made;
   }
 
   void contextualize(const ast::Contextualize& made) {

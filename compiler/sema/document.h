@@ -1,4 +1,4 @@
-// A document: what the sentences of one or more files say together. Features of one name are combined as the
+// A document: what the blocks of one or more files say together. Features of one name are combined as the
 // reference combines them, each with the places that it was written at.
 #pragma once
 
@@ -26,7 +26,7 @@ struct Merged {
   enum class Kind : uint8_t { Number, Value, Groups, Set, Unknown } kind;
   const ast::Feature* first = nullptr;  // where it was written first
   Bound lower, upper;                   // Number
-  const ast::Expr* value = nullptr;     // Value: a text, list or random; Unknown: an error or an expression
+  const ast::Expr* value = nullptr;     // Value: a string, list or random; Unknown: an error or an expression
   List<FeatureSet> groups;              // Groups: united by name
   List<const ast::Expr*> set;           // Set: EC3's `contains` of values
 
@@ -51,13 +51,13 @@ struct FeatureSet {
 
 // A network, system, ansible host or description.
 struct Definition {
-  const ast::Block* sentence = nullptr;  // the first
+  const ast::FeatureBlock* block = nullptr;  // the first
   bool reference = false;
   FeatureSet features;
 };
 
 struct ConfigureDefinition {
-  const ast::Configure* sentence = nullptr;  // the one that holds
+  const ast::Configure* block = nullptr;  // the one that holds
 };
 
 struct Document {
@@ -71,7 +71,7 @@ struct Document {
     }
     std::vector<std::string_view> names() const {  // sorted
       std::vector<std::string_view> out;
-      for (const T& one : list) out.push_back(one.sentence->name.text);
+      for (const T& one : list) out.push_back(one.block->name.text);
       std::sort(out.begin(), out.end());
       return out;
     }
@@ -81,7 +81,7 @@ struct Document {
   Named<ConfigureDefinition> configures;
   std::vector<const ast::Deploy*> deploys;
   std::vector<Definition> descriptions;
-  std::vector<const ast::Block*> generals;  // EC3's other sentences
+  std::vector<const ast::FeatureBlock*> generals;  // EC3's other blocks
 
   bool contextualized = false;  // there was a `contextualize`
   std::vector<const ast::Contextualize*> contextualizes;
@@ -97,9 +97,9 @@ struct Document {
   std::vector<const SourceFile*> broken;
 };
 
-// Reports what the reference refuses while it parses: definitions twice, bounds that exclude each other, two
-// values for one name. In one file a name may be defined once; of several files later definitions are united
-// with earlier ones, as EC3 does: ranges intersect, or else the later value holds.
+// Reports what the reference refuses while it parses: duplicate definitions, bounds that exclude each other,
+// two values for one name. In one file a name may be defined once; of several files later definitions are
+// united with earlier ones, as EC3 does: ranges intersect, or else the later value holds.
 Document build_document(const std::vector<const ast::Tree*>& trees, Diagnostics& diagnostics);
 
 // EC3's `ec3_inherit_from = system wn`: the system has every feature of that one which it does not give

@@ -147,8 +147,8 @@ IndexedName split_index(std::string_view name) {
   return out;
 }
 
-Scope scope_of(ast::Kind sentence) {
-  switch (sentence) {
+Scope scope_of(ast::Kind block) {
+  switch (block) {
     case ast::Kind::Network:
       return Scope::Network;
     case ast::Kind::System:
@@ -195,15 +195,15 @@ std::string_view type_name(FeatureType type) {
     case FeatureType::Number:
       return "a number";
     case FeatureType::Integer:
-      return "a whole number";
+      return "an integer";
     case FeatureType::Applications:
       return "a group, `contains (...)`";
-    case FeatureType::TextOrList:
-      return "a text or a list of texts";
+    case FeatureType::StringOrList:
+      return "a string or a list of strings";
     case FeatureType::List:
-      return "a list of texts";
+      return "a list of strings";
     default:
-      return "a text";
+      return "a string";
   }
 }
 

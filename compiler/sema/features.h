@@ -16,7 +16,7 @@ enum class FeatureType : uint8_t {
   Any,
   Number,
   Integer,
-  Text,
+  String,
   Choice,
   Version,
   Outports,
@@ -25,7 +25,7 @@ enum class FeatureType : uint8_t {
   AnsibleName,
   Password,
   Applications,
-  TextOrList,
+  StringOrList,
   List,
 };
 enum class UnitClass : uint8_t { Any, None, Size, Performance };
@@ -64,7 +64,7 @@ const FeatureSpec* find_feature(Scope scope, std::string_view name,
 // The known name that `name` was probably meant to be, with its indices: "disk.0.size"; "" when none is near.
 std::string nearest_feature(Scope scope, std::string_view name);
 
-Scope scope_of(ast::Kind sentence);
+Scope scope_of(ast::Kind block);
 std::string_view type_name(FeatureType type);  // "a number", for messages and docs
 std::string_view scope_name(Scope scope);
 bool is_secret_name(std::string_view name);  // a password, private key or token

@@ -32,7 +32,7 @@ class Heirs {
     }
     if (!busy_.insert(&system).second) {
       diagnostics_.report(DiagCode::ValueCycle, reference->span,
-                          "system `" + std::string(system.sentence->name.text) + "` inherits from itself");
+                          "system `" + std::string(system.block->name.text) + "` inherits from itself");
       done_.insert(&system);
       return;
     }

@@ -12,7 +12,7 @@ namespace {
 
 using Kind = JsonValue::Kind;
 
-// A text in quotes; nullopt for the few that RADL cannot write: a backslash at the end, before a quote or
+// A string in quotes; nullopt for the few that RADL cannot write: a backslash at the end, before a quote or
 // before a newline, and what looks like 'random(3)'.
 std::optional<std::string> quoted(std::string_view text) {
   std::string out = "'";
@@ -114,15 +114,15 @@ class Reader {
   }
 
   void object(const JsonValue& one) {
-    const JsonValue* cls = need(one, "class", Kind::String, "is a text");
+    const JsonValue* cls = need(one, "class", Kind::String, "is a string");
     if (!cls) return;
     const JsonValue* id = one.find("id");
     where_ = cls->text + (id && id->kind == Kind::String ? " '" + id->text + "'" : " (" + where_ + ")");
     const std::string& name = cls->text;
     if (name == "deploy") return deploy(one);
     if (name == "contextualize") return contextualize(one);
-    bool block = name == "network" || name == "system" || name == "ansible" || name == "description";
-    if (!block && name != "configure") {
+    bool feature_block = name == "network" || name == "system" || name == "ansible" || name == "description";
+    if (!feature_block && name != "configure") {
       report(DiagCode::JsonClass, "there is no class '" + name + "' (" + where_ + ")");
       return;
     }
@@ -131,7 +131,7 @@ class Reader {
       description(one);
       return;
     }
-    id = need(one, "id", Kind::String, "is a text");
+    id = need(one, "id", Kind::String, "is a string");
     if (!id) return;
     if (name == "configure") return configure(one, id->text);
     std::string text = name + " " + id->text;
@@ -192,7 +192,7 @@ class Reader {
     if (value.kind == Kind::String) {
       auto text = quoted(value.text);
       if (!text)
-        type(field(name), "is a text that RADL cannot write (a backslash before a quote or at the end)");
+        type(field(name), "is a string that RADL cannot write (a backslash before a quote or at the end)");
       return text;
     }
     if (value.kind == Kind::Object && is_reference(value)) {
@@ -200,7 +200,7 @@ class Reader {
       if (cls && id && cls->kind == Kind::String && id->kind == Kind::String)
         return cls->text + " " + id->text;
     }
-    type(field(name), "is a number, a text or a list");
+    type(field(name), "is a number, a string or a list");
     return std::nullopt;
   }
 
@@ -217,7 +217,7 @@ class Reader {
     }
     std::string out;
     for (const JsonValue& item : value.items) {
-      if (item.kind != Kind::String) return type(field(name), "is a list of texts or of objects");
+      if (item.kind != Kind::String) return type(field(name), "is a list of strings or of objects");
       auto text = scalar(name, item);
       if (!text) return;
       out += (out.empty() ? "" : ", ") + *text;
@@ -250,7 +250,7 @@ class Reader {
       out_ += "configure " + id + " ()\n";
       return;
     }
-    if (recipe->kind != Kind::String) return type(field("recipes"), "is a text or null");
+    if (recipe->kind != Kind::String) return type(field("recipes"), "is a string or null");
     std::string text = recipe->text;
     if (!text.ends_with('\n')) text += '\n';
     if (text.find("\n@end") != std::string::npos || text.starts_with("@end"))
@@ -259,13 +259,13 @@ class Reader {
   }
 
   void deploy(const JsonValue& one) {
-    const JsonValue* system = need(one, "system", Kind::String, "is a text");
+    const JsonValue* system = need(one, "system", Kind::String, "is a string");
     const JsonValue* count = need(one, "vm_number", Kind::Number, "is a number");
     if (!system || !count) return;
     auto number = plain_number(count->text);
     if (!number) return type(field("vm_number"), "is a number from 0");
     const JsonValue* cloud = one.find("cloud");
-    if (cloud && cloud->kind != Kind::String) return type(field("cloud"), "is a text");
+    if (cloud && cloud->kind != Kind::String) return type(field("cloud"), "is a string");
     out_ += "deploy " + system->text + " " + *number + (cloud ? " " + cloud->text : "") + "\n";
   }
 
@@ -297,8 +297,8 @@ class Reader {
 
   void context_item(const JsonValue& item, std::vector<std::string>& lines) {
     if (item.kind != Kind::Object) return type(field("items"), "is a list of objects");
-    const JsonValue* system = need(item, "system", Kind::String, "is a text");
-    const JsonValue* configure = need(item, "configure", Kind::String, "is a text");
+    const JsonValue* system = need(item, "system", Kind::String, "is a string");
+    const JsonValue* configure = need(item, "configure", Kind::String, "is a string");
     if (!system || !configure) return;
     std::string line = "system " + system->text + " configure " + configure->text;
     if (const JsonValue* step = item.find("step")) {
@@ -307,7 +307,7 @@ class Reader {
       line += " step " + *number;
     }
     if (const JsonValue* tool = item.find("ctxt_tool")) {
-      if (tool->kind != Kind::String) return type(field("ctxt_tool"), "is a text");
+      if (tool->kind != Kind::String) return type(field("ctxt_tool"), "is a string");
       line += " with " + tool->text;
     }
     lines.push_back(line);

@@ -1,5 +1,5 @@
 // JSON that keeps numbers as they are written, and writes as Python's json.dumps does (sorted keys, two
-// blanks, ASCII). Only for RADL-JSON: everything else uses nlohmann::json.
+// spaces, ASCII). Only for RADL-JSON: everything else uses nlohmann::json.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ struct JsonValue {
   enum class Kind : uint8_t { Null, Boolean, Number, String, List, Object } kind = Kind::Null;
   std::string text;  // String: decoded; Number: as written; Boolean: "true" or "false"
   std::vector<JsonValue> items;
-  std::vector<JsonMember> members;  // in order; of one name twice the later one holds
+  std::vector<JsonMember> members;  // in order; of duplicate names the later one holds
 
   static JsonValue string(std::string_view text);
   static JsonValue number(std::string text);

@@ -95,7 +95,7 @@ class Writer {
   }
 
   JsonValue definition(std::string_view cls, const Definition& made) const {
-    JsonValue out = head(cls, made.sentence->name.text);
+    JsonValue out = head(cls, made.block->name.text);
     if (made.reference)
       out.set("reference", JsonValue::boolean(true));
     else
@@ -178,7 +178,7 @@ std::string to_radl_json(const Document& document, const JsonOptions& options) {
   for (const Definition& one : document.ansibles.list) put(writer.definition("ansible", one));
   for (const Definition& one : document.networks.list) put(writer.definition("network", one));
   for (const Definition& one : document.systems.list) put(writer.definition("system", one));
-  for (const ConfigureDefinition& one : document.configures.list) put(Writer::configure(*one.sentence));
+  for (const ConfigureDefinition& one : document.configures.list) put(Writer::configure(*one.block));
   for (const ast::Deploy* one : document.deploys) put(Writer::deploy(*one));
   if (document.contextualized) put(writer.contextualize(document));
   for (const Definition& one : document.descriptions) put(writer.definition("description", one));

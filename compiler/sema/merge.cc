@@ -23,7 +23,7 @@ bool same_value(const ast::Expr* a, const ast::Expr* b) {
            reference->target.text == other->target.text;
   }
   auto* list = ast::as<ast::ListValue>(a);
-  if (!list) return false;  // two random texts differ
+  if (!list) return false;  // two random strings differ
   const auto& other = static_cast<const ast::ListValue*>(b)->items;
   return std::equal(list->items.begin(), list->items.end(), other.begin(), other.end(), same_value);
 }
@@ -48,7 +48,8 @@ Merged::Kind kind_of(const ast::Feature& feature) {
 }
 
 std::string_view kind_word(Merged::Kind kind) {
-  static constexpr std::string_view words[] = {"a number", "a text", "a group", "a set of values", "a value"};
+  static constexpr std::string_view words[] = {"a number", "a string", "a group", "a set of values",
+                                               "a value"};
   return words[static_cast<size_t>(kind)];
 }
 
@@ -191,7 +192,7 @@ void Merger::unite(Merged& there, const ast::Feature& feature) {
   const Merged* name = group.find("name");
   bool list = name && name->kind == Merged::Kind::Value && name->value->kind == ast::Kind::ListValue;
   if (list || (name && name->kind == Merged::Kind::Groups)) {
-    diagnostics_.report(DiagCode::MixedKinds, name->first->span, "the `name` of a group is a text");
+    diagnostics_.report(DiagCode::MixedKinds, name->first->span, "the `name` of a group is a string");
     return;
   }
   std::string key = group_key(group);

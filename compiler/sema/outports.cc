@@ -79,7 +79,7 @@ std::string read_ports(std::string_view item, size_t from, OutportsItem& made) {
   std::string_view first = protocol(reader), second;
   if (first == "?") return "a protocol is tcp, udp or icmp";
   if (reader.take('-')) {
-    if (!reader.ports(local)) return "behind `-` stands the port on the machine";
+    if (!reader.ports(local)) return "behind `-` stands the port on the node";
     second = protocol(reader);
     if (second == "?") return "a protocol is tcp, udp or icmp";
     made.second_range = remote.first != remote.last || local.first != local.last;
@@ -102,7 +102,7 @@ std::string read_ports(std::string_view item, size_t from, OutportsItem& made) {
 
 std::string read_item(std::string_view item, OutportsItem& made) {
   if (item.empty()) return "an item is missing";
-  if (item.find_first_of(" \t") != std::string_view::npos) return "`outports` has no blanks";
+  if (item.find_first_of(" \t") != std::string_view::npos) return "`outports` has no spaces";
   if (item.ends_with('\n')) item.remove_suffix(1);
   std::string fault = read_ports(item, 0, made);
   size_t behind = 0;
@@ -121,7 +121,7 @@ void each_piece(std::string_view text, Each each) {
   }
 }
 
-std::string_view without_blanks(std::string_view item) {
+std::string_view without_spaces(std::string_view item) {
   while (item.starts_with(' ')) item.remove_prefix(1);
   while (item.ends_with(' ')) item.remove_suffix(1);
   return item;
@@ -134,7 +134,7 @@ std::optional<OutportsFault> outports_fault(std::string_view text, bool lenient)
   each_piece(text, [&](size_t begin, size_t end) {
     OutportsItem unused{begin, end, {}};
     std::string_view item = text.substr(begin, end - begin);
-    std::string fault = read_item(lenient ? without_blanks(item) : item, unused);
+    std::string fault = read_item(lenient ? without_spaces(item) : item, unused);
     if (!fault.empty()) found = OutportsFault{begin, end, std::move(fault)};
     return !found;
   });
@@ -144,7 +144,7 @@ std::optional<OutportsFault> outports_fault(std::string_view text, bool lenient)
 std::vector<OutportsItem> outports_items(std::string_view text) {
   std::vector<OutportsItem> items;
   each_piece(text, [&](size_t begin, size_t end) {
-    std::string_view item = without_blanks(text.substr(begin, end - begin));
+    std::string_view item = without_spaces(text.substr(begin, end - begin));
     OutportsItem made;
     made.begin = begin + static_cast<size_t>(item.empty() ? 0 : item.data() - (text.data() + begin));
     made.end = made.begin + item.size();

@@ -10,22 +10,22 @@
 
 namespace radl::sema {
 
-// What is wrong with the text: byte range in it and a sentence; nullopt when it is right. `lenient` takes
-// blanks around items.
+// What is wrong with the text: byte range in it and a block; nullopt when it is right. `lenient` takes
+// spaces around items.
 struct OutportsFault {
   size_t begin, end;
   std::string message;
 };
 std::optional<OutportsFault> outports_fault(std::string_view text, bool lenient);
 
-// One item of a text without fault. Numbers beyond all ports are kOutportsBeyond.
+// One item of a string without fault. Numbers beyond all ports are kOutportsBeyond.
 inline constexpr int kOutportsBeyond = 65536;
 struct OutportsItem {
   size_t begin, end;      // in the text
   std::string_view cidr;  // empty: from everywhere
   std::string_view protocol = "tcp";
   int remote = 0, remote_end = 0;  // outside; one port: both are the same
-  int local = 0, local_end = 0;    // on the machine; of a range: the same as outside
+  int local = 0, local_end = 0;    // on the node; of a range: the same as outside
   bool second_range = false;       // a range stands beside a `-`: ranges are not mapped
 
   // Whether there are such ports: up to 65535, the smaller one first.

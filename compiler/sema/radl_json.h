@@ -3,7 +3,7 @@
 // The JSON equals the reference implementation's, byte for byte, with two exceptions: the `id` of a
 // description is its name (the reference writes an object's address), and 'random(D)' stands as it is
 // written. EC3's values, which the reference has no form for: a set is a list, a reference {"class", "id",
-// "reference"}; its other sentences are left out.
+// "reference"}; its other blocks are left out.
 #pragma once
 
 #include <optional>

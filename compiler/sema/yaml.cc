@@ -1,7 +1,7 @@
 // Whether a recipe is the YAML that PyYAML's safe loader takes. libyaml is the same scanner and parser in C.
 // Checked here is what PyYAML's own scanner refuses beyond it (tabs between words, `?` in a word inside of
 // brackets) and what its loader does: one document, known tags and values that fit them, no collections as
-// keys, no alias without its anchor, no anchor twice, dates that exist.
+// keys, no alias without its anchor, no duplicate anchor, dates that exist.
 #include <yaml.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ bool digits(std::string_view text, std::string_view which = "0123456789") {
   return !text.empty() && text.find_first_not_of(which) == text.npos;
 }
 
-// A whole number as PyYAML writes it: sign, `_` anywhere, 0b, 0x, 0 for octal, 1:30.
+// An integer as PyYAML writes it: sign, `_` anywhere, 0b, 0x, 0 for octal, 1:30.
 bool whole_number(std::string_view given) {
   std::string text;
   for (char c : given)
@@ -136,7 +136,7 @@ class Loader {
           return "`" + std::string(value) + "` has no value: put it in quotes";
         // Inside brackets PyYAML ends a word at `?`, and then finds no comma.
         if (scalar.style == YAML_PLAIN_SCALAR_STYLE && flow() && value.find('?') != value.npos)
-          return "a text with `?` inside of brackets needs quotes";
+          return "a string with `?` inside of brackets needs quotes";
         std::string_view tag = text_of(scalar.tag);
         constexpr std::string_view kStandard = "tag:yaml.org,2002:";
         std::string fault = tag.starts_with(kStandard) ? misfit(tag.substr(kStandard.size()), value) : "";
@@ -181,7 +181,7 @@ class Loader {
     if (!known_tag(text_of(tag))) return "the tag `" + std::string(text_of(tag)) + "` is not known";
     if (anchor) {
       std::string name(text_of(anchor));
-      if (!anchors_.insert(name).second) return "the anchor `&" + name + "` stands twice";
+      if (!anchors_.insert(name).second) return "the anchor `&" + name + "` is a duplicate";
       if (collection) anchors_of_collections_.insert(name);
     }
     return node(collection, merge, collection);
@@ -211,7 +211,8 @@ class Loader {
   bool merges_ = false;  // the node that just began is its value
 };
 
-// Tabs that stand neither in quotes, in a block (`|`, `>`) nor in a comment: PyYAML takes no token for one.
+// Tabs that stand neither in quotes, in a feature_block (`|`, `>`) nor in a comment: PyYAML takes no token
+// for one.
 class Tabs {
  public:
   explicit Tabs(std::string_view text) : text_(text), any_(text.find('\t') != text.npos) {}
@@ -297,14 +298,14 @@ std::string in_words(std::string_view problem, std::string_view text, size_t at)
   bool first = trim(before).empty();
   char here = at < text.size() ? text[at] : '\0';
   if (problem.starts_with("mapping values"))
-    return before.find(": ") != before.npos ? "a text that holds `: ` needs quotes"
+    return before.find(": ") != before.npos ? "a string that holds `: ` needs quotes"
                                             : "no `:` is expected here: does the line before lack its own, "
                                               "or is this one indented too far?";
   if (here == '\t' || problem.starts_with("found a tab"))
-    return "YAML is indented with blanks, not with tabs";
+    return "YAML is indented with spaces, not with tabs";
   if (problem.starts_with("found character that cannot start")) {
     if (text.substr(at).starts_with("@end")) return "`@end` stands at the start of its line";
-    return "a text that begins with `" + std::string(1, here) + "` needs quotes";
+    return "a string that begins with `" + std::string(1, here) + "` needs quotes";
   }
   if (problem == "did not find expected key" && first && here == '-')
     return "`-` begins a list where the next key of a map is expected";
@@ -313,11 +314,11 @@ std::string in_words(std::string_view problem, std::string_view text, size_t at)
     return "the text in quotes ends before this";
   if (problem == "did not find expected '-' indicator")
     return "in a list, each element begins with `-`, all in one column";
-  if (problem.starts_with("block sequence entries"))
+  if (problem.starts_with("feature_block sequence entries"))
     return "no `-` is expected here: is the indentation right?";
   if (problem == "did not find expected ',' or ']'") return "`,` or `]` is missing before this";
   if (problem == "did not find expected ',' or '}'") return "`,` or `}` is missing before this";
-  if (problem == "found unexpected end of stream") return "this text in quotes is never closed";
+  if (problem == "found unexpected end of stream") return "this string in quotes is never closed";
   if (problem == "could not find expected ':'") return "`:` is missing behind this";
   if (problem == "found unknown escape character")
     return "in double quotes `\\` begins an escape, and this is none: use single quotes";
@@ -340,7 +341,8 @@ std::optional<YamlFault> yaml_fault(std::string_view text) {
       return YamlFault{at, in_words(problem, text, at)};
     }
     if (size_t tab = tabs.take(yaml.event); tab != text.npos)
-      return YamlFault{tab, "a tab stands where only blanks may: between words, or in a text without quotes"};
+      return YamlFault{tab,
+                       "a tab stands where only spaces may: between words, or in a string without quotes"};
     std::string fault = loader.take(yaml.event);
     if (!fault.empty()) return YamlFault{byte_of(text, yaml.event.start_mark), fault};
     if (yaml.event.type == YAML_STREAM_END_EVENT) return std::nullopt;

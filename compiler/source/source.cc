@@ -161,7 +161,9 @@ Result<const SourceFile*> SourceMap::load(const std::string& path) {
   return &add(path == "-" ? "<stdin>" : path, std::move(bytes));
 }
 
-void SourceMap::overlay(std::string path, std::string bytes) { overlays_[std::move(path)] = std::move(bytes); }
+void SourceMap::overlay(std::string path, std::string bytes) {
+  overlays_[std::move(path)] = std::move(bytes);
+}
 
 const SourceFile& SourceMap::add(std::string path, std::string bytes) {
   uint32_t id = static_cast<uint32_t>(files_.size()) + 1;

@@ -15,11 +15,11 @@ std::string_view op_text(BinaryOp op) {
 
 std::string_view kind_name(Kind kind) {
   static constexpr std::string_view names[] = {
-      "version",        "description", "network", "system",    "ansible", "general",
-      "input",          "output",      "use",     "configure", "deploy",  "contextualize",
-      "error sentence", "feature",     "recipe",  "resource",  "option",  "item",
-      "number",         "text",        "random",  "boolean",   "list",    "reference",
-      "reference",      "unary",       "binary",  "if",        "call",    "error value"};
+      "version",     "description", "network", "system",    "ansible", "general",
+      "input",       "output",      "use",     "configure", "deploy",  "contextualize",
+      "error block", "feature",     "recipe",  "resource",  "option",  "item",
+      "number",      "string",      "random",  "boolean",   "list",    "reference",
+      "reference",   "unary",       "binary",  "if",        "call",    "error value"};
   static_assert(std::size(names) == static_cast<size_t>(Kind::ErrorValue) + 1);
   return names[static_cast<size_t>(kind)];
 }

@@ -16,7 +16,7 @@
 namespace radl::ast {
 
 enum class Kind : uint8_t {
-  // sentences
+  // blocks
   Version,
   Description,
   Network,
@@ -24,13 +24,13 @@ enum class Kind : uint8_t {
   Ansible,
   General,
   Input,
-  Output,  // all but Version: Block
+  Output,  // all but Version: FeatureBlock
   Use,
   Configure,
   Deploy,
   Contextualize,
-  ErrorSentence,
-  // parts of sentences
+  ErrorBlock,
+  // parts of blocks
   Feature,
   Recipe,
   Resource,
@@ -169,25 +169,25 @@ struct Feature : Node {
   Features* group = nullptr;  // Contains, Soft
 };
 
-// ---- sentences
+// ---- blocks
 // ----------------------------------------------------------------------------------------------
 
-struct Sentence : Node {
+struct Block : Node {
   Name keyword;  // as written: "system", "include", ...
   Name name;     // the id; absent for contextualize and errors
 };
 
-struct Version : Sentence {  // `radl 2`, first in the file
+struct Version : Block {  // `radl 2`, first in the file
   int number = 0;
 };
 
 // KEYWORD NAME ( features ): Description, Network, System, Ansible, General (EC3: include, file, ...), Input,
 // Output. Without parentheses (body.present false) a network or system is a reference.
-struct Block : Sentence {
+struct FeatureBlock : Block {
   Features body;
 };
 
-struct Use : Sentence {  // use 'module' as NAME ( features ); name is the NAME
+struct Use : Block {  // use 'module' as NAME ( features ); name is the NAME
   String* module = nullptr;
   Features body;
 };
@@ -205,15 +205,15 @@ struct Resource : Node {
   Features body;
 };
 
-struct Configure : Sentence {
+struct Configure : Block {
   bool has_body = false;      // false: a reference
   Recipe* recipe = nullptr;   // null with has_body and no resources: "no recipe"
   List<Resource*> resources;  // radl 2
   Span body_span;             // with the parentheses
 };
 
-struct Deploy : Sentence {  // name is the system's
-  Expr* count = nullptr;    // RADL 1: Number
+struct Deploy : Block {   // name is the system's
+  Expr* count = nullptr;  // RADL 1: Number
   Name cloud;
 };
 
@@ -230,7 +230,7 @@ struct Item : Node {  // system S configure C [step N] [with T] [after X, Y]
   List<Name> after;  // radl 2
 };
 
-struct Contextualize : Sentence {
+struct Contextualize : Block {
   Number* max_time = nullptr;
   Span body_span;
   List<Option*> options;
@@ -253,7 +253,7 @@ struct Ec3Use {
   enum class What : uint8_t {
     ContainsValue,
     ReferenceValue,
-    GeneralSentence,
+    GeneralBlock,
     LateDescription,
     KeywordAsName
   } what;
@@ -264,7 +264,7 @@ struct Ec3Use {
 struct Tree {
   const SourceFile* source = nullptr;
   Dialect dialect = Dialect::Radl1;
-  List<Sentence*> sentences;
+  List<Block*> blocks;
   List<Trivia> trivia;
   List<Ec3Use> ec3_uses;
   bool ec3_mark = false;  // something that marks the file as EC3's (docs/decisions)
@@ -272,7 +272,7 @@ struct Tree {
   Arena arena;
 };
 
-// Checked downcast: as<ast::Block>(sentence) is null when the node is of another kind.
+// Checked downcast: as<ast::FeatureBlock>(block) is null when the node is of another kind.
 template <class T>
 struct Kinds;
 #define RADL_AST_KIND(type, first, last)                       \
@@ -281,12 +281,12 @@ struct Kinds;
     static constexpr Kind from = Kind::first, to = Kind::last; \
   };
 RADL_AST_KIND(Version, Version, Version)
-RADL_AST_KIND(Block, Description, Output)
+RADL_AST_KIND(FeatureBlock, Description, Output)
 RADL_AST_KIND(Use, Use, Use)
 RADL_AST_KIND(Configure, Configure, Configure)
 RADL_AST_KIND(Deploy, Deploy, Deploy)
 RADL_AST_KIND(Contextualize, Contextualize, Contextualize)
-RADL_AST_KIND(Sentence, Version, ErrorSentence)
+RADL_AST_KIND(Block, Version, ErrorBlock)
 RADL_AST_KIND(Feature, Feature, Feature)
 RADL_AST_KIND(Recipe, Recipe, Recipe)
 RADL_AST_KIND(Resource, Resource, Resource)

@@ -1,4 +1,4 @@
-// Sentences and their parts; values are in builder_values.cc.
+// Blocks and their parts; values are in builder_values.cc.
 #include "compiler/syntax/builder.h"
 
 #include "common/text.h"
@@ -6,10 +6,10 @@
 namespace radl {
 namespace {
 
-constexpr std::string_view kSentences[] = {"network",       "system",  "configure",  "deploy",
-                                           "contextualize", "ansible", "description"};
-constexpr std::string_view kSentences2[] = {"network", "system",      "configure", "deploy", "contextualize",
-                                            "ansible", "description", "input",     "output", "use"};
+constexpr std::string_view kBlocks[] = {"network",       "system",  "configure",  "deploy",
+                                        "contextualize", "ansible", "description"};
+constexpr std::string_view kBlocks2[] = {"network", "system",      "configure", "deploy", "contextualize",
+                                         "ansible", "description", "input",     "output", "use"};
 
 }  // namespace
 
@@ -33,9 +33,9 @@ void Builder::ec3_use(ast::Ec3Use::What what, Place place, ast::Name word) {
   tree_.ec3_uses.push(tree_.arena, {what, at(place), word});
 }
 
-void Builder::add(ast::Sentence* sentence) { tree_.sentences.push(tree_.arena, sentence); }
+void Builder::add(ast::Block* block) { tree_.blocks.push(tree_.arena, block); }
 
-// ---- sentences
+// ---- blocks
 // ----------------------------------------------------------------------------------------------
 
 void Builder::version(Place place, ast::Expr* number) {
@@ -45,16 +45,16 @@ void Builder::version(Place place, ast::Expr* number) {
   made->number =
       value->is_float || value->big || value->integer > 1000000 ? 0 : static_cast<int>(value->integer);
   if (made->number != 2)
-    syntax(DiagCode::VersionSentence, place,
+    syntax(DiagCode::VersionBlock, place,
            "there is no version " + std::string(value->digits) + " of the language",
            "write `radl 2`, or nothing for RADL 1");
-  else if (!tree_.sentences.empty())
-    syntax(DiagCode::VersionSentence, place, "`radl 2` stands in front of all other sentences");
+  else if (!tree_.blocks.empty())
+    syntax(DiagCode::VersionBlock, place, "`radl 2` stands in front of all other blocks");
   add(made);
 }
 
-void Builder::block(ast::Kind kind, Place place, Place keyword, Place name, ast::Features* body) {
-  auto* made = node<ast::Block>(kind, place);
+void Builder::feature_block(ast::Kind kind, Place place, Place keyword, Place name, ast::Features* body) {
+  auto* made = node<ast::FeatureBlock>(kind, place);
   made->keyword = word(keyword);
   made->name = word(name);
   if (body) made->body = *body;
@@ -63,7 +63,7 @@ void Builder::block(ast::Kind kind, Place place, Place keyword, Place name, ast:
            "only network, system and configure can be references");
   if (kind == ast::Kind::Description) {
     bool first = true;
-    for (const ast::Sentence* before : tree_.sentences) first = first && before->kind == ast::Kind::Version;
+    for (const ast::Block* before : tree_.blocks) first = first && before->kind == ast::Kind::Version;
     if (!first) ec3_use(ast::Ec3Use::What::LateDescription, cover(keyword, name), made->name);
     for (const ast::Feature* feature : made->body.items) {
       const auto* value = ast::as<ast::String>(feature->value);
@@ -76,7 +76,7 @@ void Builder::block(ast::Kind kind, Place place, Place keyword, Place name, ast:
 }
 
 void Builder::general(Place place, Place kind, Place name, ast::Features* body) {
-  auto* made = node<ast::Block>(ast::Kind::General, place);
+  auto* made = node<ast::FeatureBlock>(ast::Kind::General, place);
   made->keyword = word(kind);
   made->name = word(name);
   if (body) made->body = *body;
@@ -89,13 +89,13 @@ void Builder::general(Place place, Place kind, Place name, ast::Features* body) 
   if (!radl2()) {
     if (text == "include")
       for (const ast::Feature* feature : made->body.items) tree_.ec3_mark |= feature->name.text == "template";
-    ec3_use(ast::Ec3Use::What::GeneralSentence, kind, made->keyword);
+    ec3_use(ast::Ec3Use::What::GeneralBlock, kind, made->keyword);
     return;
   }
-  std::string message = "there is no sentence `" + std::string(text) + "`";
+  std::string message = "there is no block `" + std::string(text) + "`";
   tree_.syntax_errors = true;
-  Diagnostic& d = diagnostics_.report(DiagCode::UnknownSentence, at(kind), message);
-  if (auto near = nearest_name(text, kSentences2))
+  Diagnostic& d = diagnostics_.report(DiagCode::UnknownBlock, at(kind), message);
+  if (auto near = nearest_name(text, kBlocks2))
     d.fix("write `" + std::string(*near) + "`", at(kind), std::string(*near));
 }
 
@@ -106,7 +106,7 @@ void Builder::use(Place place, Place keyword, ast::Expr* module, Place name, ast
   made->module = module->kind == ast::Kind::String ? static_cast<ast::String*>(module) : nullptr;
   if (!made->module) {
     made->module = node<ast::String>(ast::Kind::String, module->span);
-    syntax(DiagCode::UnexpectedToken, module->span, "a module is named by a text");
+    syntax(DiagCode::UnexpectedToken, module->span, "a module is named by a string");
   }
   if (body) made->body = *body;
   add(made);
@@ -144,7 +144,7 @@ void Builder::contextualize(Place place, Place keyword, ast::Number* time, ast::
   add(made);
 }
 
-void Builder::error_sentence(Place place) { add(node<ast::Sentence>(ast::Kind::ErrorSentence, place)); }
+void Builder::error_block(Place place) { add(node<ast::Block>(ast::Kind::ErrorBlock, place)); }
 
 void Builder::ec3_word(Place place) { ec3_use(ast::Ec3Use::What::KeywordAsName, place, word(place)); }
 
@@ -235,12 +235,12 @@ ast::Contextualize* Builder::option(ast::Contextualize* made, Place place, Place
   option->name = word(name);
   option->op = op;
   option->value = value;
-  // RADL 1 takes a bare number or a text here: no unit, no list.
+  // RADL 1 takes a bare number or a string here: no unit, no list.
   const auto* number = ast::as<ast::Number>(value);
   bool plain =
       value->kind == ast::Kind::String || (number && !number->unit) || value->kind == ast::Kind::ErrorValue;
   if (!radl2() && !plain)
-    syntax(DiagCode::UnexpectedToken, value->span, "an option takes a number without unit, or a text");
+    syntax(DiagCode::UnexpectedToken, value->span, "an option takes a number without unit, or a string");
   if (!made->items.empty())
     syntax(DiagCode::OptionAfterItem, place, "an option stands before the first `system ... configure ...`");
   made->options.push(tree_.arena, option);

@@ -12,16 +12,16 @@ class Builder {
   Builder(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics)
       : source_(source), tree_(tree), diagnostics_(diagnostics) {}
 
-  // sentences: appended to the tree
+  // blocks: appended to the tree
   void version(Place place, ast::Expr* number);
-  void block(ast::Kind kind, Place place, Place keyword, Place name, ast::Features* body);
+  void feature_block(ast::Kind kind, Place place, Place keyword, Place name, ast::Features* body);
   void general(Place place, Place kind, Place name, ast::Features* body);
   void use(Place place, Place keyword, ast::Expr* module, Place name, ast::Features* body);
   void configure(Place place, Place keyword, Place name, ast::Recipe* recipe, List<ast::Resource*>* resources,
                  Place body);
   void deploy(Place place, Place keyword, Place name, ast::Expr* count, Place cloud);
   void contextualize(Place place, Place keyword, ast::Number* time, ast::Contextualize* made, Place body);
-  void error_sentence(Place place);
+  void error_block(Place place);
   void whole_expression(ast::Expr* value) { expression_ = value; }
   ast::Expr* expression() const { return expression_; }
 
@@ -59,7 +59,7 @@ class Builder {
   ast::StringPart* interpolation(Place place, ast::Expr* value);
   ast::Expr* finish_text(Place place, ast::String* text);
 
-  // parts of sentences; the first argument is null for the first part of a list
+  // parts of blocks; the first argument is null for the first part of a list
   List<ast::Resource*>* resource(List<ast::Resource*>* list, Place place, Place type, ast::Expr* name,
                                  ast::Features* body);
   ast::Contextualize* option(ast::Contextualize* made, Place place, Place name, ast::Op op, ast::Expr* value);
@@ -84,7 +84,7 @@ class Builder {
   // Reports what only radl 2 has; true when the file is radl 2.
   bool needs_radl2(Place place, std::string_view what);
   void ec3_use(ast::Ec3Use::What what, Place place, ast::Name word);
-  void add(ast::Sentence* sentence);
+  void add(ast::Block* block);
   bool too_long(Place place);
   void split_reference(ast::Reference* reference, ast::Name name);
 

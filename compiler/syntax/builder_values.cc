@@ -108,7 +108,7 @@ ast::Expr* Builder::list_value(Place place, List<ast::Expr*>* items) {
   }
   for (const ast::Expr* item : made->items)
     if (item->kind != ast::Kind::String && item->kind != ast::Kind::ErrorValue) {
-      syntax(DiagCode::UnexpectedToken, item->span, "a list holds texts in quotes");
+      syntax(DiagCode::UnexpectedToken, item->span, "a list holds strings in quotes");
       break;
     }
   return made;
@@ -140,7 +140,7 @@ ast::Expr* Builder::reference(Place place) {
   if (!radl2()) {
     std::string quoted = "'" + std::string(name.text) + "'";
     tree_.syntax_errors = true;
-    diagnostics_.report(DiagCode::UnquotedText, at(place), "a text needs quotes: " + quoted)
+    diagnostics_.report(DiagCode::UnquotedText, at(place), "a string needs quotes: " + quoted)
         .fix("write " + quoted, at(place), quoted);
     return error_value(place);
   }
@@ -180,7 +180,7 @@ ast::Expr* Builder::index(Place place, ast::Expr* base, ast::Expr* index, Place 
 
 ast::Expr* Builder::error_value(Place place) { return node<ast::Expr>(ast::Kind::ErrorValue, place); }
 
-// ---- texts with ${ }
+// ---- strings with ${ }
 // ----------------------------------------------------------------------------------------
 
 ast::String* Builder::text_parts() { return node<ast::String>(ast::Kind::String, Place(0, 0)); }

@@ -1,4 +1,4 @@
-// Tokens to the parser's symbols: numbers, texts and recipes become nodes here.
+// Tokens to the parser's symbols: numbers, strings and recipes become nodes here.
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -64,7 +64,7 @@ std::string_view TokenStream::decode(std::string_view text) {
   return tree_.arena.copy(out);
 }
 
-// Warns about @input.NAME@, which stays as it is inside texts and recipes.
+// Warns about @input.NAME@, which stays as it is inside strings and recipes.
 void TokenStream::unfilled_input(std::string_view text, uint32_t offset) {
   constexpr std::string_view kMark = "@input.";
   size_t at = text.find(kMark);

@@ -1,6 +1,6 @@
 // Mistakes that people make because other languages are written so: braces, commas, `//`, `AND`, an
-// apostrophe in a text. Each gets a message of its own, and reading goes on behind it. All of this runs only
-// once something is wrong.
+// apostrophe in a string. Each gets a message of its own, and reading goes on behind it. All of this runs
+// only once something is wrong.
 #include <algorithm>
 
 #include "common/text.h"
@@ -29,7 +29,7 @@ std::string_view operator_meant(std::string_view junk) {
 
 }  // namespace
 
-// What stands between two places, without blanks and comments.
+// What stands between two places, without spaces and comments.
 std::string_view TokenStream::skipped(uint32_t begin, uint32_t end) const {
   std::string_view between = trim(bytes_.substr(begin, end - begin));
   return between.find('#') == between.npos ? between : std::string_view();
@@ -44,7 +44,7 @@ std::string_view TokenStream::skipped(uint32_t begin, uint32_t end) const {
 bool TokenStream::missing_open(Token& token) {
   if (!levels_.empty() || entry_ == Entry::Expression) return false;
   bool shape = false;
-  switch (sentence_) {
+  switch (block_) {
     case RawKind::Network:
     case RawKind::System:
     case RawKind::Ansible:
@@ -52,16 +52,15 @@ bool TokenStream::missing_open(Token& token) {
     case RawKind::Input:
     case RawKind::Output: {
       size_t behind = bytes_.find_first_not_of(" \t", token.span.end);
-      shape = sentence_tokens_ == 2 && token.kind == RawKind::Name && behind != bytes_.npos &&
+      shape = block_tokens_ == 2 && token.kind == RawKind::Name && behind != bytes_.npos &&
               (bytes_[behind] == '=' || bytes_[behind] == '<' || bytes_[behind] == '>');
       break;
     }
     case RawKind::Configure:
-      shape = sentence_tokens_ == 2 && (token.kind == RawKind::Recipe || token.kind == RawKind::OpenRecipe);
+      shape = block_tokens_ == 2 && (token.kind == RawKind::Recipe || token.kind == RawKind::OpenRecipe);
       break;
     case RawKind::Contextualize:
-      shape = sentence_tokens_ <= 2 &&
-              (last_.kind == RawKind::Contextualize || last_.kind == RawKind::Number) &&
+      shape = block_tokens_ <= 2 && (last_.kind == RawKind::Contextualize || last_.kind == RawKind::Number) &&
               token.kind == RawKind::System && word_like(peek()) && peek(1).kind == RawKind::Configure;
       break;
     default:
@@ -74,7 +73,7 @@ bool TokenStream::missing_open(Token& token) {
   Span at = braces ? span(static_cast<uint32_t>(brace), static_cast<uint32_t>(brace) + 1)
                    : span(token.span.begin, token.span.begin);
   if (braces)
-    error(DiagCode::MissingOpen, at, "a sentence takes parentheses, not braces").fix("write `(`", at, "(");
+    error(DiagCode::MissingOpen, at, "a block takes parentheses, not braces").fix("write `(`", at, "(");
   else
     error(DiagCode::MissingOpen, span(last_.span.begin, last_.span.end), "`(` is missing behind this")
         .fix("insert `(`", span(last_.span.end, last_.span.end), " (");
@@ -135,7 +134,7 @@ bool TokenStream::missing_close_in_value() {
   return true;
 }
 
-// Where a recipe without `@end` was meant to end: at a line that is `)`, or before the next sentence.
+// Where a recipe without `@end` was meant to end: at a line that is `)`, or before the next block.
 uint32_t TokenStream::recipe_was_to_end(Span recipe) const {
   std::string_view text = bytes_.substr(0, recipe.end);
   size_t end = line_of(text, recipe.begin, ")", false);
@@ -160,7 +159,7 @@ void TokenStream::resume(uint32_t offset, bool join) {
   } else {
     skip_to_sync();
   }
-  if (levels_.empty()) sentence_tokens_ = 0;
+  if (levels_.empty()) block_tokens_ = 0;
   resumed_at_ = out_.empty() ? peek().span.begin : out_.front().span.begin;
   out_.push_front({RawKind::End, Made::Sync, span(offset, offset)});
 }
@@ -240,7 +239,7 @@ bool TokenStream::text_over_feature(const Token& found) {
       word != inner.npos && (behind.ends_with('=') || behind.ends_with('<') || behind.ends_with('>'));
   if (!runs_over || inner.find('\n') != inner.npos) return false;
   uint32_t end = text.begin + static_cast<uint32_t>(word);
-  error(DiagCode::UnclosedText, span(text.begin, end), "this text is never closed")
+  error(DiagCode::UnclosedText, span(text.begin, end), "this string is never closed")
       .note(span(text.end - 1, text.end), "without its quote it would run to here")
       .fix("insert `'`", span(end, end), "'");
   resume(end, false);
@@ -255,9 +254,9 @@ bool TokenStream::quote_mistake(const Token& found) {
   uint32_t line_end = static_cast<uint32_t>(std::min(bytes_.find('\n', at), bytes_.size()));
   if (before_last_.kind == RawKind::Name && found.kind == RawKind::Text) {
     Span word = before_last_.span;
-    const auto& told = diagnostics_.all();
-    if (told.empty() || told.back().code != DiagCode::UnquotedText || told.back().span != word)
-      error(DiagCode::UnquotedText, word, "this text has no quote in front")
+    const auto& reported = diagnostics_.all();
+    if (reported.empty() || reported.back().code != DiagCode::UnquotedText || reported.back().span != word)
+      error(DiagCode::UnquotedText, word, "this string has no quote in front")
           .fix("insert `'`", span(word.begin, word.begin), "'");
     resume(at + 1, false);
     return true;
@@ -270,12 +269,12 @@ bool TokenStream::quote_mistake(const Token& found) {
     if (close >= line_end) return false;
     Span whole = span(text.begin, static_cast<uint32_t>(close) + 2);
     std::string right(bytes_.substr(text.begin + 1, close - text.begin));
-    error(DiagCode::DoubleQuotes, whole, "a text has one quote at each end: " + right)
+    error(DiagCode::DoubleQuotes, whole, "a string has one quote at each end: " + right)
         .fix("write " + right, whole, right);
     resume(whole.end, false);
     return true;
   }
-  // The last quote of the line that can end a text.
+  // The last quote of the line that can end a string.
   size_t close = bytes_.npos;
   for (size_t quote = bytes_.find('\'', at); quote < line_end; quote = bytes_.find('\'', quote + 1)) {
     std::string_view rest = trim(bytes_.substr(quote + 1, line_end - quote - 1));
@@ -284,7 +283,7 @@ bool TokenStream::quote_mistake(const Token& found) {
   }
   if (close == bytes_.npos) return false;
   Span whole = span(text.begin, static_cast<uint32_t>(close) + 1);
-  error(DiagCode::UnclosedText, whole, "a quote inside of a text is written `\\'`")
+  error(DiagCode::UnclosedText, whole, "a quote inside of a string is written `\\'`")
       .fix("write `\\'`", span(at - 1, at), "\\'");
   resume(whole.end, false);
   return true;

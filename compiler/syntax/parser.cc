@@ -47,12 +47,12 @@ std::optional<Span> merge_conflict(const SourceFile& source) {
   return Span{source.id(), static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
 }
 
-// The word of the first `input`, `output` or `use` that begins a sentence: nothing of RADL 1 looks like
+// The word of the first `input`, `output` or `use` that begins a block: nothing of RADL 1 looks like
 // these.
 std::optional<Span> word_of_radl2(const ast::Tree& tree) {
-  for (const ast::Sentence* sentence : tree.sentences) {
-    if (sentence->kind != ast::Kind::General) continue;
-    const ast::Name& keyword = static_cast<const ast::Block*>(sentence)->keyword;
+  for (const ast::Block* block : tree.blocks) {
+    if (block->kind != ast::Kind::General) continue;
+    const ast::Name& keyword = static_cast<const ast::FeatureBlock*>(block)->keyword;
     if (keyword.text == "input" || keyword.text == "output") return keyword.span;
   }
   std::string_view text = tree.source->text();
@@ -70,7 +70,7 @@ std::unique_ptr<ast::Tree> read(const SourceFile& source, Diagnostics& diagnosti
   Diagnostics before = diagnostics;
   auto tree = read_as(source, version2, diagnostics);
   if (!tree->syntax_errors && tree->ec3_uses.empty()) return tree;
-  // One mistake explains all that was found: it is told alone, or with what is wrong apart from it.
+  // One mistake explains all that was found: it is reported alone, or with what is wrong apart from it.
   if (auto conflict = merge_conflict(source)) {
     diagnostics = before;
     tree = new_tree(source, version2);
@@ -104,14 +104,14 @@ void refuse(const ast::Ec3Use& use, Diagnostics& diagnostics) {
       return;
     case ast::Ec3Use::What::LateDescription:
       diagnostics.report(DiagCode::DescriptionPlace, use.span,
-                         "`description` stands once, before all other sentences");
+                         "`description` stands once, before all other blocks");
       return;
     case ast::Ec3Use::What::KeywordAsName:
       diagnostics.report(DiagCode::KeywordAsName, use.span,
                          "`" + word + "` is a reserved word and cannot be a name");
       return;
-    case ast::Ec3Use::What::GeneralSentence:
-      report_unknown_sentence(word, use.span, diagnostics);
+    case ast::Ec3Use::What::GeneralBlock:
+      report_unknown_block(word, use.span, diagnostics);
       return;
   }
 }
@@ -119,15 +119,15 @@ void refuse(const ast::Ec3Use& use, Diagnostics& diagnostics) {
 // A line of prose, or a comment of another language, is one mistake and not one for each word.
 std::vector<ast::Ec3Use> one_a_line(const ast::Tree& tree, Diagnostics& diagnostics) {
   std::vector<ast::Ec3Use> out;
-  int told = 0;
+  int reported = 0;
   for (const ast::Ec3Use& use : tree.ec3_uses) {
-    if (use.what != ast::Ec3Use::What::GeneralSentence) {
+    if (use.what != ast::Ec3Use::What::GeneralBlock) {
       out.push_back(use);
       continue;
     }
     int line = tree.source->position(use.span.begin).line;
-    if (line == told) continue;
-    told = line;
+    if (line == reported) continue;
+    reported = line;
     const ast::Trivia* mark = nullptr;
     for (const ast::Trivia& piece : tree.trivia)
       if (piece.kind == ast::TriviaKind::Junk && piece.span.begin < use.span.begin &&
@@ -152,14 +152,14 @@ void settle_dialect(ast::Tree& tree, bool ec3, Diagnostics& diagnostics) {
   if (!tree.ec3_uses.empty()) tree.syntax_errors = true;
 }
 
-// Only blanks is a document; only comments, or only a description, is not.
+// Only spaces is a document; only comments, or only a description, is not.
 void check_empty(const ast::Tree& tree, Diagnostics& diagnostics) {
   if (tree.dialect == ast::Dialect::Ec3 || tree.syntax_errors) return;
   bool any = false;
-  for (const ast::Sentence* sentence : tree.sentences)
-    any |= sentence->kind != ast::Kind::Description && sentence->kind != ast::Kind::Version;
-  if (any || (tree.sentences.empty() && tree.trivia.empty())) return;
-  diagnostics.report(DiagCode::EmptyDocument, tree.source->whole(), "the document has no sentence")
+  for (const ast::Block* block : tree.blocks)
+    any |= block->kind != ast::Kind::Description && block->kind != ast::Kind::Version;
+  if (any || (tree.blocks.empty() && tree.trivia.empty())) return;
+  diagnostics.report(DiagCode::EmptyDocument, tree.source->whole(), "the document has no block")
       .with_help(
           "a document needs at least one network, system, configure, deploy, contextualize or ansible");
 }

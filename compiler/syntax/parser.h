@@ -36,7 +36,7 @@ struct ParsedExpression {
 };
 ParsedExpression parse_expression(const SourceFile& source, Diagnostics& diagnostics);
 
-// The token stream, for semantic highlighting and the formatter. Trivia included, in order, gaps are blanks.
+// The token stream, for semantic highlighting and the formatter. Trivia included, in order, gaps are spaces.
 enum class TokenClass : uint8_t {
   Keyword,
   Name,

@@ -38,44 +38,44 @@ bool foreign_comment_mark(std::string_view junk) {
   return junk.starts_with("//") || junk.starts_with("/*") || junk == "--";
 }
 
-Diagnostic& report_unknown_sentence(std::string_view word, Span at, Diagnostics& diagnostics) {
-  static const std::vector<std::string_view> kSentences = {"network",       "system",  "configure",  "deploy",
-                                                           "contextualize", "ansible", "description"};
+Diagnostic& report_unknown_block(std::string_view word, Span at, Diagnostics& diagnostics) {
+  static const std::vector<std::string_view> kBlocks = {"network",       "system",  "configure",  "deploy",
+                                                        "contextualize", "ansible", "description"};
   Diagnostic& d =
-      diagnostics.report(DiagCode::UnknownSentence, at, "there is no sentence `" + std::string(word) + "`");
+      diagnostics.report(DiagCode::UnknownBlock, at, "there is no block `" + std::string(word) + "`");
   std::string lower = to_lower(word);
-  if (auto near = nearest_name(lower, kSentences)) {
+  if (auto near = nearest_name(lower, kBlocks)) {
     d.labelled("did you mean `" + std::string(*near) + "`?");
     d.fix("write `" + std::string(*near) + "`", at, std::string(*near));
   }
   return d;
 }
 
-// Terminal names of the grammar, put in the user's words: whole groups (a value, a comparison, a sentence)
+// Terminal names of the grammar, put in the user's words: whole groups (a value, a comparison, a block)
 // first.
 std::string TokenStream::expectation(const Names& expected) const {
   Names names = expected;
   std::vector<std::string> words;
   drop(names, {"SYNC", "feature", "START_DOCUMENT", "START_EXPRESSION", "member", "@input@", "text part"});
   if (has(names, "system") && has(names, "deploy")) {
-    words.push_back("a sentence such as `system`");
+    words.push_back("a block such as `system`");
     drop(names, {"system", "deploy", "network", "configure", "contextualize", "ansible", "description",
-                 "radl", "input", "output", "use", "sentence word", "end of file"});
+                 "radl", "input", "output", "use", "block word", "end of file"});
   }
-  if (has(names, "number") && has(names, "text")) {
+  if (has(names, "number") && has(names, "string")) {
     bool list = has(names, "[");
     if (version2_) {
       words.push_back("a value");
     } else {
-      words.insert(words.end(), {"a number", "a text in quotes"});
+      words.insert(words.end(), {"a number", "a string in quotes"});
       if (list) words.push_back("a list");
     }
-    drop(names, {"number", "text", "[", "'", "name", "-", "not", "if", "(", "system", "network", "configure",
-                 "ansible", "description"});
+    drop(names, {"number", "string", "[", "'", "name", "-", "not", "if", "(", "system", "network",
+                 "configure", "ansible", "description"});
   }
-  if (has(names, "text") && has(names, "'") && !has(names, "number")) {
-    words.push_back("a text in quotes");
-    drop(names, {"text", "'"});
+  if (has(names, "string") && has(names, "'") && !has(names, "number")) {
+    words.push_back("a string in quotes");
+    drop(names, {"string", "'"});
   }
   if (has(names, "=") && has(names, "<")) {
     words.insert(words.end(), {"`=`", "`<=`", "`>=`"});
@@ -87,17 +87,17 @@ std::string TokenStream::expectation(const Names& expected) const {
     drop(names, {"+", "-", "*", "/", "%", "==", "!=", "<", ">", "<=", ">="});
   }
   if (has(names, "name") && has(names, "network")) {
-    bool feature = inside() != Inside::Sentence;
+    bool feature = inside() != Inside::Block;
     words.push_back(feature ? "a feature" : "a name");
     drop(names, {"name", "network", "description", "ansible", "with", "input", "output", "use", "as", "after",
                  "step", "soft", "and", "contains", "option"});
   }
   if (!version2_)
-    drop(names, {"radl", "input", "output",       "use", "as", "after", "if", "then", "else", "or",
-                 "not",  "==",    "!=",           "+",   "-",  "*",     "/",  "%",    "'",    "' at the end",
-                 "${",   "}",     "sentence word"});
-  static constexpr std::array<std::string_view, 6> kPlain = {"name",   "number",      "text",
-                                                             "recipe", "end of file", "sentence word"};
+    drop(names, {"radl", "input", "output", "use",          "as", "after", "if",        "then",
+                 "else", "or",    "not",    "==",           "!=", "+",     "-",         "*",
+                 "/",    "%",     "'",      "' at the end", "${", "}",     "block word"});
+  static constexpr std::array<std::string_view, 6> kPlain = {"name",   "number",      "string",
+                                                             "recipe", "end of file", "block word"};
   for (std::string_view name : names) {
     if (words.size() >= 5) break;
     if (std::find(kPlain.begin(), kPlain.end(), name) == kPlain.end())
@@ -117,17 +117,17 @@ std::string TokenStream::hint(const Token& found) const {
     return "`#` begins a comment: the rest of that line was not read";
   if (found.kind == RawKind::Or || (found.kind == RawKind::And && version2_))
     return "put a condition with `and` or `or` in parentheses";
-  if (version2_ && levels_.empty() && sentence_ == RawKind::Deploy && found.kind >= RawKind::EqEq &&
+  if (version2_ && levels_.empty() && block_ == RawKind::Deploy && found.kind >= RawKind::EqEq &&
       found.kind <= RawKind::Percent)
     return "put a computed number in parentheses: `deploy name ( input.n * 2 )`";
-  if (before_last_.kind == RawKind::Ansible || sentence_ == RawKind::Ansible) return {};
+  if (before_last_.kind == RawKind::Ansible || block_ == RawKind::Ansible) return {};
   if (found.kind == RawKind::Recipe)
     return inside() == Inside::Resources ? "nothing but the recipe stands inside these parentheses"
                                          : "a recipe stands inside `configure NAME ( )`";
   return {};
 }
 
-// A text without its closing quote swallows the file up to the next quote; the word behind that betrays it.
+// A string without its closing quote swallows the file up to the next quote; the word behind that betrays it.
 bool TokenStream::runaway_text(Span at) {
   if (before_last_.kind != RawKind::Text || last_.kind != RawKind::Name || before_last_.span.end != at.begin)
     return false;
@@ -143,31 +143,31 @@ bool TokenStream::runaway_text(Span at) {
   trim();
   if (line.ends_with(")")) line.remove_suffix(1);
   Span shown = span(text.begin, text.begin + std::max<uint32_t>(1, static_cast<uint32_t>(line.size())));
-  error(DiagCode::UnclosedText, shown, "this text is never closed")
+  error(DiagCode::UnclosedText, shown, "this string is never closed")
       .note(span(text.end - 1, text.end), "without its quote it would run to here")
       .fix("insert `'`", span(shown.end, shown.end), "'");
   rewind(shown.end);
   return true;
 }
 
-// The sentence began with a word that begins none: that is the mistake, not what comes behind it.
-bool TokenStream::unknown_sentence() {
+// The block began with a word that begins none: that is the mistake, not what comes behind it.
+bool TokenStream::unknown_block() {
   static constexpr std::array<std::string_view, 3> kEc3 = {"include", "infrastructure", "file"};
-  if (!levels_.empty() || sentence_ != RawKind::Name || !general_.known()) return false;
+  if (!levels_.empty() || block_ != RawKind::Name || !general_.known()) return false;
   std::string_view word = source_.text(general_);
   if (std::find(kEc3.begin(), kEc3.end(), word) != kEc3.end()) return false;
   tree_.syntax_errors = true;
   ++errors_;
-  Diagnostic& d = report_unknown_sentence(word, general_, diagnostics_);
+  Diagnostic& d = report_unknown_block(word, general_, diagnostics_);
   if (d.fixes.empty() && word.find('.') != std::string_view::npos)
-    d.help = "features stand inside the parentheses of a sentence: is there a `)` too early?";
+    d.help = "features stand inside the parentheses of a block: is there a `)` too early?";
   general_ = {};
   return true;
 }
 
 bool TokenStream::is_sync(const Token& token) {
   switch (inside()) {
-    case Inside::Sentence:
+    case Inside::Block:
       switch (token.kind) {
         case RawKind::System:
         case RawKind::Network:
@@ -237,7 +237,7 @@ void TokenStream::syntax_error(Place place, const Names& expected) {
   if (found.kind == RawKind::Open || found.kind == RawKind::OpenInterpolation) levels_.pop_back();
   bool closed = found.kind == RawKind::Close || found.kind == RawKind::CloseInterpolation;
   if (closed) levels_.push_back(closed_);
-  if (levels_.empty() && sentence_tokens_ > 0) --sentence_tokens_;
+  if (levels_.empty() && block_tokens_ > 0) --block_tokens_;
 
   bool made_up = found.span.size() == 0 && found.kind != RawKind::End;
   bool again = resumed_at_ == at.begin;
@@ -252,10 +252,10 @@ void TokenStream::syntax_error(Place place, const Names& expected) {
     }
   }
   if (runaway_text(at)) {
-    again = true;  // the token was scanned from inside a text: forget it
+    again = true;  // the token was scanned from inside a string: forget it
   } else {
     if (!made_up && !again && out_.empty() && known_mistake(found, expected)) return;
-    if (!made_up && !again && !unknown_sentence()) {
+    if (!made_up && !again && !unknown_block()) {
       std::string word =
           found.kind == RawKind::End ? "end of the file" : "`" + std::string(source_.text(at)) + "`";
       if (found.kind == RawKind::Recipe) word = "recipe";
@@ -277,7 +277,7 @@ void TokenStream::syntax_error(Place place, const Names& expected) {
   }
   if (stopped_) return;
   if (out_.empty()) skip_to_sync();
-  if (levels_.empty()) sentence_tokens_ = 0;
+  if (levels_.empty()) block_tokens_ = 0;
   resumed_at_ = out_.empty() ? peek().span.begin : out_.front().span.begin;
   out_.push_front({RawKind::End, Made::Sync, span(at.begin, at.begin)});
 }

@@ -47,7 +47,7 @@ RawKind classify_text(std::string_view text) {
   return digits.size() == 1 ? RawKind::Random : RawKind::BadRandom;
 }
 
-// Quote, backslash and dollar: what a text must be looked at for.
+// Quote, backslash and dollar: what a string must be looked at for.
 constexpr std::array<bool, 256> kStops = [] {
   std::array<bool, 256> stops{};
   stops[static_cast<unsigned char>('\'')] = stops[static_cast<unsigned char>('\\')] = true;
@@ -84,7 +84,8 @@ Scanned scan_text(ScanState& state, std::string_view rest) {
     }
   }
   if (interpolated) return begin_text(state);
-  // Every quote up to here is an escaped one of this text, and scanning from it would end at the same place.
+  // Every quote up to here is an escaped one of this string, and scanning from it would end at the same
+  // place.
   state.dead_quotes = at >= rest.size() ? state.limit : rest.data() + at;
   return {RawKind::Junk, 1};
 }

@@ -145,7 +145,7 @@ class Scanner {
   // What next() gives next, as far as it is known already; a batch's last tokens are few.
   std::span<const RawToken> ahead() const { return {at_, state_.out}; }
   void skip(size_t count) { at_ += count; }
-  // Goes on from there, outside texts, in the mode in which the last token left it; or, when `depth` is not
+  // Goes on from there, outside strings, in the mode in which the last token left it; or, when `depth` is not
   // negative, with that many parentheses open.
   void seek(uint32_t offset, int depth = -1);
   // From behind the last token on, so many parentheses are open.

@@ -85,7 +85,7 @@ TokenStream::Token TokenStream::repaired() {
   }
 }
 
-// A sentence that no dialect has, shaped like the one whose keyword comes near: `deply front 1`.
+// A block that no dialect has, shaped like the one whose keyword comes near: `deply front 1`.
 bool TokenStream::misspelt_keyword(Token& token) {
   std::string word = to_lower(source_.text(token.span));
   RawKind first = peek().kind, second = peek(1).kind;
@@ -93,7 +93,7 @@ bool TokenStream::misspelt_keyword(Token& token) {
       second == RawKind::Open && peek(2).kind >= RawKind::Recipe && peek(2).kind <= RawKind::OpenRecipe;
   auto meant = [&](std::string_view keyword, RawKind kind, bool shape) {
     if (!shape || edit_distance(word, keyword, 3) > 2) return false;
-    report_unknown_sentence(source_.text(token.span), token.span, diagnostics_);
+    report_unknown_block(source_.text(token.span), token.span, diagnostics_);
     tree_.syntax_errors = true;
     token.kind = kind;
     return true;
@@ -172,12 +172,12 @@ bool TokenStream::dangling_and(const Token& token) {
   if (after.kind == RawKind::End || missing_close(after, 1)) return true;  // reported with the parenthesis
   if (after.kind != RawKind::Close && after.kind != RawKind::And) return false;
   error(DiagCode::TrailingAnd, token.span,
-        after.kind == RawKind::And ? "`and` stands twice" : "`and` with no feature behind it")
+        after.kind == RawKind::And ? "duplicate `and`" : "`and` with no feature behind it")
       .fix("remove it", token.span, "");
   return true;
 }
 
-// A sentence begins, or the file ends, inside parentheses. `token` stands `ahead` tokens in front of peek(0).
+// A block begins, or the file ends, inside parentheses. `token` stands `ahead` tokens in front of peek(0).
 bool TokenStream::missing_close(const Token& token, size_t ahead) {
   if (levels_.empty() || inside() == Inside::Interpolation) return false;
   if (token.kind == RawKind::End) return true;
@@ -217,7 +217,7 @@ void TokenStream::close_all(const Token& before) {
     return;
   }
   Diagnostic& d = error(DiagCode::UnclosedParenthesis, open, "this `(` is never closed");
-  if (before.kind != RawKind::End) d.note(before.span, "the next sentence begins here");
+  if (before.kind != RawKind::End) d.note(before.span, "the next block begins here");
   d.fix("insert `)`", span(last_.span.end, last_.span.end), "\n)");
   close_levels(0, at);
   scanner_.set_depth(0);
@@ -246,7 +246,7 @@ void TokenStream::reversed_operator(Token& token) {
 }
 
 // "text" in double quotes, or 'text whose quote is never closed, where a value is expected. A name there is
-// always an error, so the words between the quotes are taken for a text.
+// always an error, so the words between the quotes are taken for a string.
 bool TokenStream::quoted_text(const RawToken& quote, Token& made) {
   char mark = bytes_[quote.begin];
   if ((mark != '"' && mark != '\'') || !before_value(last_scanned_)) return false;
@@ -260,7 +260,7 @@ bool TokenStream::quoted_text(const RawToken& quote, Token& made) {
     std::string inner(bytes_.substr(end, close - end));
     std::string fixed = "'";
     for (char c : inner) fixed += c == '\'' ? std::string("\\'") : std::string(1, c);
-    error(DiagCode::DoubleQuotes, made.span, "texts take single quotes: " + fixed + "'")
+    error(DiagCode::DoubleQuotes, made.span, "strings take single quotes: " + fixed + "'")
         .fix("use single quotes", made.span, fixed + "'");
   } else {
     std::string_view rest = bytes_.substr(end, line_end - end);
@@ -272,7 +272,7 @@ bool TokenStream::quoted_text(const RawToken& quote, Token& made) {
     cut(" and");
     cut(")");
     made = {RawKind::Text, Made::Word, span(quote.begin, end + static_cast<uint32_t>(rest.size()))};
-    error(DiagCode::UnclosedText, made.span, "this text is never closed").labelled("no `'` ends it");
+    error(DiagCode::UnclosedText, made.span, "this string is never closed").labelled("no `'` ends it");
   }
   scanner_.seek(made.span.end);
   return true;
@@ -378,11 +378,11 @@ void TokenStream::unclosed_interpolation(size_t level) {
   while (!tree_.trivia.empty() && tree_.trivia.back().span.begin >= open.end) tree_.trivia.pop();
 }
 
-// The file ends in a text with ${ }: the text is taken to end with its line.
+// The file ends in a string with ${ }: the text is taken to end with its line.
 bool TokenStream::text_ends(const Token& token) {
   if (token.kind != RawKind::End || texts_.empty()) return false;
   Span open = texts_.back();
-  error(DiagCode::UnclosedText, open, "this text is never closed");
+  error(DiagCode::UnclosedText, open, "this string is never closed");
   uint32_t line_end = static_cast<uint32_t>(std::min(bytes_.find('\n', open.end), bytes_.size()));
   rewind(std::max(line_end, last_.span.begin));
   out_.push_back({RawKind::TextEnd, Made::No, span(line_end, line_end)});

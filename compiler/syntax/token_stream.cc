@@ -6,7 +6,7 @@
 namespace radl {
 namespace {
 
-// Skipped without a word: blanks of all kinds and control characters.
+// Skipped without a word: spaces of all kinds and control characters.
 bool invisible(uint32_t c) {
   return c <= 0x20 || c == 0x7F || c == 0xA0 || c == 0x85 || c == 0xFEFF || (c >= 0x2000 && c <= 0x200F) ||
          c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x3000;
@@ -147,11 +147,11 @@ bool TokenStream::word_like(const Token& token) const {
 
 TokenStream::Inside TokenStream::kind_of_parenthesis() const {
   switch (inside()) {
-    case Inside::Sentence:
+    case Inside::Block:
       if (entry_ == Entry::Expression) return Inside::Expression;
-      if (sentence_ == RawKind::Contextualize) return Inside::Items;
-      if (sentence_ == RawKind::Configure) return Inside::Resources;
-      return sentence_ == RawKind::Deploy ? Inside::Expression : Inside::Features;
+      if (block_ == RawKind::Contextualize) return Inside::Items;
+      if (block_ == RawKind::Configure) return Inside::Resources;
+      return block_ == RawKind::Deploy ? Inside::Expression : Inside::Features;
     case Inside::Resources:
       return Inside::Features;
     case Inside::Features:
@@ -166,7 +166,7 @@ TokenStream::Inside TokenStream::kind_of_parenthesis() const {
 void TokenStream::follow(Token& token) {
   switch (token.kind) {
     case RawKind::Open:
-      if (levels_.empty()) ++sentence_tokens_;
+      if (levels_.empty()) ++block_tokens_;
       [[fallthrough]];
     case RawKind::OpenInterpolation: {
       Inside inside = token.kind == RawKind::Open ? kind_of_parenthesis() : Inside::Interpolation;
@@ -183,7 +183,7 @@ void TokenStream::follow(Token& token) {
       if (levels_.empty()) return;
       closed_ = levels_.back();
       levels_.pop_back();
-      if (levels_.empty()) sentence_tokens_ = 0;
+      if (levels_.empty()) block_tokens_ = 0;
       plain_ = plain_ && inside() == Inside::Features;
       return;
     case RawKind::TextBegin:
@@ -197,15 +197,15 @@ void TokenStream::follow(Token& token) {
       plain_ = false;
       [[fallthrough]];
     default:
-      if (levels_.empty() && entry_ == Entry::Document) follow_sentence(token);
+      if (levels_.empty() && entry_ == Entry::Document) follow_block(token);
       if (token.kind == RawKind::Name && last_.kind == RawKind::CloseList &&
           token.span.begin == last_.span.end && bytes_[token.span.begin] == '.')
         token.made = Made::Member;
   }
 }
 
-// At depth 0: which sentence this token belongs to, and whether a name begins one of EC3's.
-void TokenStream::follow_sentence(Token& token) {
+// At depth 0: which block this token belongs to, and whether a name begins one of EC3's.
+void TokenStream::follow_block(Token& token) {
   bool begins = false;
   switch (token.kind) {
     case RawKind::System:
@@ -221,7 +221,7 @@ void TokenStream::follow_sentence(Token& token) {
     case RawKind::Network:
     case RawKind::Ansible:
     case RawKind::Description:
-      begins = sentence_tokens_ != 1 || sentence_ == RawKind::Contextualize || sentence_ == RawKind::Use;
+      begins = block_tokens_ != 1 || block_ == RawKind::Contextualize || block_ == RawKind::Use;
       break;
     case RawKind::Name:
       begins = starts_general(token);
@@ -233,30 +233,30 @@ void TokenStream::follow_sentence(Token& token) {
       break;
   }
   if (begins) {
-    sentence_ = token.kind;
-    sentence_tokens_ = 0;
+    block_ = token.kind;
+    block_tokens_ = 0;
   }
-  ++sentence_tokens_;
+  ++block_tokens_;
 }
 
 bool TokenStream::starts_general(const Token& token) {
   if (entry_ == Entry::Expression) return false;
-  if (sentence_tokens_ == 0) return true;
-  switch (sentence_) {
+  if (block_tokens_ == 0) return true;
+  switch (block_) {
     case RawKind::Contextualize:
       return false;
     case RawKind::Use:
-      return sentence_tokens_ >= 4;
+      return block_tokens_ >= 4;
     case RawKind::Deploy: {
       // `deploy s 1` NAME: the cloud, unless NAME is on a line of its own and something follows it that
       // cannot stand behind a cloud.
-      if (!version2_ && sentence_tokens_ >= 4) return true;
-      if (sentence_tokens_ < 3 || !at_line_start(token)) return false;
+      if (!version2_ && block_tokens_ >= 4) return true;
+      if (block_tokens_ < 3 || !at_line_start(token)) return false;
       RawKind after = peek().kind;
       return after == RawKind::Name || after == RawKind::Open || after == RawKind::Number;
     }
     default:
-      return sentence_tokens_ >= 2;
+      return block_tokens_ >= 2;
   }
 }
 

@@ -24,8 +24,8 @@ inline bool is_comparator(RawKind kind) { return kind >= RawKind::Eq && kind <= 
 // Words of a file inside a message.
 inline std::string in_ticks(std::string_view text) { return "`" + std::string(text) + "`"; }
 
-// "There is no sentence `sytem`", with the keyword that comes near, if one does.
-Diagnostic& report_unknown_sentence(std::string_view word, Span at, Diagnostics& diagnostics);
+// "There is no block `sytem`", with the keyword that comes near, if one does.
+Diagnostic& report_unknown_block(std::string_view word, Span at, Diagnostics& diagnostics);
 
 // `//`, `/*` and `--`, which begin comments elsewhere.
 bool foreign_comment_mark(std::string_view junk);
@@ -50,7 +50,7 @@ class TokenStream {
 
  private:
   // What stands inside a pair of parentheses, and so where reading can go on in it.
-  enum class Inside : uint8_t { Sentence, Features, Items, Resources, Expression, Interpolation };
+  enum class Inside : uint8_t { Block, Features, Items, Resources, Expression, Interpolation };
   // Made here, never by the scanner.
   enum class Made : uint8_t { No, Sync, Kind, Placeholder, Member, Word };
 
@@ -76,13 +76,13 @@ class TokenStream {
   void rewind(uint32_t offset);  // scan again from there
   void junk(RawToken raw);
   void follow(Token& token);
-  void follow_sentence(Token& token);
+  void follow_block(Token& token);
   bool starts_general(const Token& token);
   bool misspelt_keyword(Token& token);
   Inside kind_of_parenthesis() const;
   bool at_line_start(const Token& token) const;
   bool word_like(const Token& token) const;  // could be an id
-  Inside inside() const { return levels_.empty() ? Inside::Sentence : levels_.back().inside; }
+  Inside inside() const { return levels_.empty() ? Inside::Block : levels_.back().inside; }
   Span span(uint32_t begin, uint32_t end) const { return {source_.id(), begin, end}; }
   void stop();
 
@@ -126,7 +126,7 @@ class TokenStream {
   void name_with_digit(Token& token);
   bool unit_of_time(const Token& token);
   void word_for_count(Token& token);
-  bool ends_sentence_early(const Token& found) const;
+  bool ends_block_early(const Token& found) const;
   std::string missing_piece(const Token& found) const;
 
   // recovery.cc
@@ -135,7 +135,7 @@ class TokenStream {
   bool runaway_text(Span at);
   std::string expectation(const std::vector<std::string_view>& expected) const;
   std::string hint(const Token& found) const;
-  bool unknown_sentence();
+  bool unknown_block();
 
   // literals.cc
   int symbol(const Token& token, Value& value);
@@ -165,13 +165,13 @@ class TokenStream {
   std::deque<Token> out_;      // to be handed out before anything else
   std::vector<Level> levels_;  // open parentheses and ${
   bool plain_ = false;         // inside features, and no list or `if` was begun since their parenthesis
-  std::vector<Span> texts_;    // opening quotes of texts with ${ } that are not closed yet
+  std::vector<Span> texts_;    // opening quotes of strings with ${ } that are not closed yet
   Level closed_{};             // what the last token closed
   Token last_, before_last_;   // handed out
   RawKind last_scanned_ = RawKind::End;
-  RawKind sentence_ = RawKind::End;   // keyword of the sentence we are in; Name: a general one
-  Span general_;                      // the word that began the sentence, when it is a general one
-  int sentence_tokens_ = 0;           // of it, at depth 0, keyword included
+  RawKind block_ = RawKind::End;      // keyword of the block we are in; Name: a general one
+  Span general_;                      // the word that began the block, when it is a general one
+  int block_tokens_ = 0;              // of it, at depth 0, keyword included
   uint32_t resumed_at_ = UINT32_MAX;  // where reading went on after the last syntax error
   int errors_ = 0;
   int recoveries_ = 0;   // syntax errors, those without a message as well

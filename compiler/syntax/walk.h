@@ -41,25 +41,25 @@ void each_value(const ast::Features& features, Visit&& visit) {
   }
 }
 
-// The same for all values that a sentence holds, whatever kind it is.
+// The same for all values that a block holds, whatever kind it is.
 template <class Visit>
-void each_value(const ast::Sentence& sentence, Visit&& visit) {
+void each_value(const ast::Block& block, Visit&& visit) {
   auto one = [&visit](const ast::Expr* value) {
     if (value) visit(*value);
   };
-  if (auto* block = ast::as<ast::Block>(&sentence)) {
-    each_value(block->body, visit);
-  } else if (auto* use = ast::as<ast::Use>(&sentence)) {
+  if (auto* feature_block = ast::as<ast::FeatureBlock>(&block)) {
+    each_value(feature_block->body, visit);
+  } else if (auto* use = ast::as<ast::Use>(&block)) {
     one(use->module);
     each_value(use->body, visit);
-  } else if (auto* configure = ast::as<ast::Configure>(&sentence)) {
+  } else if (auto* configure = ast::as<ast::Configure>(&block)) {
     for (const ast::Resource* resource : configure->resources) {
       one(resource->name);
       each_value(resource->body, visit);
     }
-  } else if (auto* deploy = ast::as<ast::Deploy>(&sentence)) {
+  } else if (auto* deploy = ast::as<ast::Deploy>(&block)) {
     one(deploy->count);
-  } else if (auto* context = ast::as<ast::Contextualize>(&sentence)) {
+  } else if (auto* context = ast::as<ast::Contextualize>(&block)) {
     one(context->max_time);
     for (const ast::Option* option : context->options) one(option->value);
     for (const ast::Item* item : context->items) one(item->step);

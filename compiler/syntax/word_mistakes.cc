@@ -67,11 +67,12 @@ bool TokenStream::reserved_mistake(const Token& found) {
 
 // `network 2nd ( ... )`: digits and the word behind them are taken for one name.
 void TokenStream::name_with_digit(Token& token) {
-  if (!names_something(last_.kind) || inside() != Inside::Sentence) return;
+  if (!names_something(last_.kind) || inside() != Inside::Block) return;
   const Token& behind = peek();
   if (behind.kind != RawKind::Name || behind.span.begin != token.span.end) return;
   token = {RawKind::Name, Made::No, span(token.span.begin, take().span.end)};
-  if (last_.kind == RawKind::Deploy) return;  // there is no such system, or it was told where it is defined
+  if (last_.kind == RawKind::Deploy)
+    return;  // there is no such system, or it was reported where it is defined
   error(DiagCode::UnexpectedToken, token.span, "a name begins with a letter or `_`, not with a digit");
 }
 
@@ -81,12 +82,12 @@ bool TokenStream::unit_of_time(const Token& token) {
               peek().kind == RawKind::Open;
   if (!here) return false;
   error(DiagCode::UnexpectedToken, token.span, "the time limit has no unit")
-      .with_help("it is a whole number of seconds: `contextualize 600 ( ... )`");
+      .with_help("it is an integer number of seconds: `contextualize 600 ( ... )`");
   return true;
 }
 
-// `deploy front` and then the next sentence.
-bool TokenStream::ends_sentence_early(const Token& found) const {
+// `deploy front` and then the next block.
+bool TokenStream::ends_block_early(const Token& found) const {
   if (before_last_.kind != RawKind::Name || !is_keyword(found.kind) || !at_line_start(found)) return false;
   std::string_view before = bytes_.substr(0, before_last_.span.begin);
   size_t newline = before.rfind('\n');
@@ -95,10 +96,10 @@ bool TokenStream::ends_sentence_early(const Token& found) const {
 
 // `deploy front two`
 void TokenStream::word_for_count(Token& token) {
-  bool here = levels_.empty() && !version2_ && sentence_ == RawKind::Deploy && sentence_tokens_ == 2;
+  bool here = levels_.empty() && !version2_ && block_ == RawKind::Deploy && block_tokens_ == 2;
   if (!here || token.made == Made::Placeholder) return;
   error(DiagCode::UnexpectedToken, token.span,
-        "`deploy` needs a number of machines, not " + in_ticks(source_.text(token.span)));
+        "`deploy` needs a number of nodes, not " + in_ticks(source_.text(token.span)));
   token.made = Made::Placeholder;
 }
 
@@ -121,11 +122,11 @@ std::string TokenStream::missing_piece(const Token& found) const {
     case RawKind::Output:
       return levels_.empty() && found.kind == RawKind::Open ? in_ticks(word) + " needs a name" : "";
     default:
-      if (word == "." && at_line_start(found)) return "a sentence does not end with `.`";
-      if (ends_sentence_early(found))
-        return "`deploy` needs a number of machines: `deploy " + std::string(word) + " 1`";
-      if (levels_.empty() && sentence_ == RawKind::Deploy && sentence_tokens_ == 2)
-        return "`deploy` needs a number of machines: `deploy " + std::string(word) + " 1`";
+      if (word == "." && at_line_start(found)) return "a block does not end with `.`";
+      if (ends_block_early(found))
+        return "`deploy` needs a number of nodes: `deploy " + std::string(word) + " 1`";
+      if (levels_.empty() && block_ == RawKind::Deploy && block_tokens_ == 2)
+        return "`deploy` needs a number of nodes: `deploy " + std::string(word) + " 1`";
       return {};
   }
 }

@@ -1,4 +1,4 @@
-// radl-train bench: how fast this machine trains a model, on synthetic pictures.
+// radl-train bench: how fast this machine trains a model, on synthetic images.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -24,7 +24,7 @@ namespace radl::engine::cli::bench_command {
 namespace {
 
 constexpr int kWarmUp = 2;       // steps that are not counted
-constexpr size_t kLosses = 3;    // losses that are told
+constexpr size_t kLosses = 3;    // losses that are reported
 constexpr float kRate = 0.001f;  // of the updates, SGD with momentum 0.9
 
 struct Flags {
@@ -141,7 +141,7 @@ int run(Flags& f, const Context& context) {
                                 {"steps", timing.steps.size()},
                                 {"median_seconds", median},
                                 {"fastest_seconds", fastest},
-                                {"pictures_per_second", n / median},
+                                {"images_per_second", n / median},
                                 {"gflops", flop / median / 1e9},
                                 {"network_bytes", (*network)->memory_bytes()},
                                 {"peak_rss_kib", usage.ru_maxrss}};
@@ -151,7 +151,7 @@ int run(Flags& f, const Context& context) {
     fmt::print("{}\n", line.dump());
   } else {
     fmt::print(
-        "{} {} batch {} {}: {:.0f} pictures/s (median of {} steps, {:.1f} ms; fastest {:.1f} ms), {:.0f} "
+        "{} {} batch {} {}: {:.0f} images/s (median of {} steps, {:.1f} ms; fastest {:.1f} ms), {:.0f} "
         "GFLOP/s, {} peak\n",
         f.model, f.forward ? "forward" : "training", n, precision, n / median, timing.steps.size(),
         median * 1e3, fastest * 1e3, flop / median / 1e9, human_bytes(uint64_t(usage.ru_maxrss) * 1024));
@@ -165,13 +165,13 @@ int run(Flags& f, const Context& context) {
 
 std::function<int()> add(CLI::App& app, Context& context) {
   auto f = std::make_shared<Flags>();
-  auto* c = app.add_subcommand("bench", "how fast this machine trains a model, on synthetic pictures");
+  auto* c = app.add_subcommand("bench", "how fast this machine trains a model, on synthetic images");
   c->add_option("--model", f->model, "name in the zoo, or text of a model")->capture_default_str();
   c->add_option("--input", f->shape, "HEIGHTxWIDTHxCHANNELS")->capture_default_str();
   c->add_option("--classes", f->classes, "number of classes")
       ->check(CLI::Range(2, 1000000))
       ->capture_default_str();
-  c->add_option("--batch-size", f->build.batch_size, "pictures in a step")
+  c->add_option("--batch-size", f->build.batch_size, "images in a step")
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
   c->add_option("--precision", f->precision, "auto, fp32, bf16")

@@ -25,7 +25,7 @@ int run_export(const ExportFlags& f) {
   if (format.empty())
     format = f.output.ends_with(".onnx") ? "onnx" : f.output.ends_with(".safetensors") ? "safetensors" : "";
   if (format.empty())
-    return fail(invalid("the format cannot be told from \"" + f.output +
+    return fail(invalid("the format cannot be derived from \"" + f.output +
                         "\": name it with --format onnx or safetensors"));
   auto network = exporter::load_network(*bundle, {.batch_size = 1, .training = false});
   if (!network.ok()) return fail(network.status());

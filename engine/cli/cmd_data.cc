@@ -59,7 +59,7 @@ int run_cifar10(const Cifar10Flags& flags, const Context& context) {
                                               {"test", fetched->test}}
                            .dump());
   } else {
-    fmt::print("cifar10: {} + {} pictures in {} ({})\n", fetched->train, fetched->test, fetched->directory,
+    fmt::print("cifar10: {} + {} images in {} ({})\n", fetched->train, fetched->test, fetched->directory,
                fetched->cached ? "there already, checked" : "from " + fetched->source);
   }
   return kDone;
@@ -71,7 +71,7 @@ struct DataFlags {
   bool json = false, verify = false;
 };
 
-// Reads every picture; gives how many cannot be decoded, naming the first ones.
+// Reads every image; gives how many cannot be decoded, naming the first ones.
 size_t verify_part(const data::Dataset& d, const char* name, const Context& context) {
   std::vector<uint8_t> pixels(data::pixel_count(d.shape()));
   Meter meter(context.terminal);
@@ -92,7 +92,7 @@ int run_info(const DataFlags& flags, const Context& context) {
   for (auto& [name, part] : {std::pair("train", parts->train), std::pair("test", parts->test)}) {
     std::vector<size_t> counts(size_t(part->classes()));
     for (size_t i = 0; i < part->size(); ++i) ++counts[size_t(part->label(i))];
-    out[name] = {{"pictures", part->size()}, {"skipped", part->report().skipped}, {"per_class", counts}};
+    out[name] = {{"images", part->size()}, {"skipped", part->report().skipped}, {"per_class", counts}};
     for (const auto& problem : part->report().problems) fmt::print(stderr, "left out: {}\n", problem);
     if (flags.verify) {
       const size_t n = verify_part(*part, name, context);
@@ -108,13 +108,13 @@ int run_info(const DataFlags& flags, const Context& context) {
   if (flags.json) {
     fmt::print("{}\n", out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   } else {
-    fmt::print("{}: {} + {} pictures of {}x{}x{}, {} classes\n", parts->name, parts->train->size(),
+    fmt::print("{}: {} + {} images of {}x{}x{}, {} classes\n", parts->name, parts->train->size(),
                parts->test->size(), s.height, s.width, s.channels, parts->train->classes());
     fmt::print("mean {}  deviation {}\n", out["normalization"]["mean"].dump(),
                out["normalization"]["deviation"].dump());
     fmt::print("per class: train {}  test {}\n", out["train"]["per_class"].dump(),
                out["test"]["per_class"].dump());
-    if (flags.verify) fmt::print("{} pictures cannot be decoded\n", bad);
+    if (flags.verify) fmt::print("{} images cannot be decoded\n", bad);
   }
   return bad > 0 ? kUserError : kDone;
 }
@@ -127,7 +127,7 @@ int run_pack(const DataFlags& flags) {
     const std::string path = flags.output + "/" + name + ".radlpack";
     auto written = data::write_packed(path, *part, flags.open.skip_corrupt);
     if (!written.ok()) return fail(written.status());
-    fmt::print("{}: {} pictures{}\n", path, *written,
+    fmt::print("{}: {} images{}\n", path, *written,
                *written < part->size() ? fmt::format(", {} left out", part->size() - *written) : "");
   }
   return kDone;
@@ -177,7 +177,7 @@ std::function<int()> add(CLI::App& app, Context& context) {
   auto* info = data->add_subcommand("info", "what a dataset holds");
   add_open_flags(info, *i);
   info->add_flag("--json", i->json, "one line of JSON");
-  info->add_flag("--verify", i->verify, "decode every picture; exit status 1 when one is corrupt");
+  info->add_flag("--verify", i->verify, "decode every image; exit status 1 when one is corrupt");
   info->final_callback([=, &context] {
     *chosen = [=, &context] { return with_shape(*i, [&] { return run_info(*i, context); }); };
   });

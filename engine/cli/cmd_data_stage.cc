@@ -96,7 +96,7 @@ int run_stage(StageFlags& flags, const Context& context) {
   meter.clear();
   if (!staged.ok()) return fail(staged.status());
   if (!*staged) {
-    fmt::print("{}\n", flags.json ? "{\"here\":false}" : "not on this machine");
+    fmt::print("{}\n", flags.json ? "{\"here\":false}" : "not on this computer");
     return kDone;
   }
   const data::Staged& s = **staged;
@@ -145,7 +145,7 @@ void add_stage(CLI::App* data, const Chosen& chosen, Context& context) {
   stage->add_flag("--skip-corrupt", f->options.skip_corrupt,
                   "leave corrupt images out instead of refusing them");
   stage->add_option("--corrupt-limit", f->options.corrupt_limit, "leave at most so many out");
-  stage->add_flag("--offline", f->options.offline, "only what is on this machine already");
+  stage->add_flag("--offline", f->options.offline, "only what is on this computer already");
   stage->add_flag("--json", f->json, "one line of JSON");
   stage->final_callback([=, &context] { *chosen = [=, &context] { return run_stage(*f, context); }; });
 }

@@ -60,7 +60,7 @@ int run(Flags& f, const Context& context) {
   if (s.height != bundle->input.height || s.width != bundle->input.width ||
       s.channels != bundle->input.channels || dataset.classes() != bundle->classes) {
     return fail(invalid(
-        fmt::format("the dataset has pictures of {}x{}x{} in {} classes, the model takes {}x{}x{} in {}",
+        fmt::format("the dataset has images of {}x{}x{} in {} classes, the model takes {}x{}x{} in {}",
                     s.height, s.width, s.channels, dataset.classes(), bundle->input.height,
                     bundle->input.width, bundle->input.channels, bundle->classes)));
   }
@@ -73,7 +73,7 @@ int run(Flags& f, const Context& context) {
   const bool augmented = f.flip || f.translate > 0;
   if (f.json) {
     nlohmann::ordered_json out = {{"part", f.part},
-                                  {"pictures", e->pictures},
+                                  {"images", e->images},
                                   {"skipped", e->skipped},
                                   {"loss", e->loss},
                                   {"accuracy", e->accuracy}};
@@ -83,9 +83,9 @@ int run(Flags& f, const Context& context) {
     fmt::print("{}\n", out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     return kDone;
   }
-  fmt::print("{} pictures: accuracy {:.2f}%, loss {:.4f}\n", e->pictures, 100 * e->accuracy, e->loss);
+  fmt::print("{} images: accuracy {:.2f}%, loss {:.4f}\n", e->images, 100 * e->accuracy, e->loss);
   if (augmented) fmt::print("with test-time augmentation: accuracy {:.2f}%\n", 100 * e->accuracy_tta);
-  if (e->skipped > 0) fmt::print("{} corrupt pictures left out\n", e->skipped);
+  if (e->skipped > 0) fmt::print("{} corrupt images left out\n", e->skipped);
   if (f.confusion) print_confusion(*bundle, *e);
   print_mistakes(*bundle, dataset, *e);
   return kDone;
@@ -102,17 +102,17 @@ std::function<int()> add(CLI::App& app, Context& context) {
   c->add_option("--part", f->part, "test or train")
       ->check(CLI::IsMember({"test", "train"}))
       ->capture_default_str();
-  c->add_option("--batch-size", f->build.batch_size, "pictures at a time")
+  c->add_option("--batch-size", f->build.batch_size, "images at a time")
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
   c->add_option("--threads", f->build.threads, "0: all cores")->capture_default_str();
   c->add_option("--kernels", f->build.kernels, "auto, accurate, ref, eigen, onednn")->capture_default_str();
-  c->add_flag("--flip", f->flip, "also with mirrored pictures averaged in, reported apart");
-  c->add_option("--translate", f->translate, "also with pictures shifted by so many pixels averaged in")
+  c->add_flag("--flip", f->flip, "also with mirrored images averaged in, reported apart");
+  c->add_option("--translate", f->translate, "also with images shifted by so many pixels averaged in")
       ->check(CLI::Range(0, 1024));
   c->add_flag("--confusion", f->confusion, "the confusion matrix");
-  c->add_option("--mistakes", f->mistakes, "name so many wrong pictures, the surest first");
-  c->add_flag("--skip-corrupt", f->open.skip_corrupt, "leave corrupt pictures out and count them");
+  c->add_option("--mistakes", f->mistakes, "name so many wrong images, the surest first");
+  c->add_flag("--skip-corrupt", f->open.skip_corrupt, "leave corrupt images out and count them");
   c->add_flag("--json", f->json, "one line of JSON");
   return [f, &context] { return run(*f, context); };
 }

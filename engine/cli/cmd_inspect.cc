@@ -88,7 +88,7 @@ int show_graph(const Graph& g, bool json) {
                                               {"tensors", tensors_of(g)}}
                            .dump());
   } else {
-    fmt::print("{}: {} parameters, {:.1f} MFLOP forward a picture\n", g.name, g.parameter_count,
+    fmt::print("{}: {} parameters, {:.1f} MFLOP forward an image\n", g.name, g.parameter_count,
                g.forward_flop() / 1e6);
   }
   return kDone;

@@ -1,4 +1,4 @@
-// radl-train predict: classes for pictures, as text, JSON or CSV.
+// radl-train predict: classes for images, as text, JSON or CSV.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kLargestPicture = size_t{64} << 20;
+constexpr size_t kLargestImage = size_t{64} << 20;
 
 struct Flags {
   std::string model, format = "text", output;
@@ -27,7 +27,7 @@ struct Flags {
   bool flip = false, skip = false;
 };
 
-Result<std::vector<std::string>> pictures_in(const std::vector<std::string>& inputs) {
+Result<std::vector<std::string>> images_in(const std::vector<std::string>& inputs) {
   std::vector<std::string> all;
   for (const auto& input : inputs) {
     std::error_code e;
@@ -107,40 +107,40 @@ class Writer {
 int run(const Flags& f, const Context& context) {
   auto bundle = exporter::read_bundle(f.model);
   if (!bundle.ok()) return fail(bundle.status());
-  auto files = pictures_in(f.inputs);
+  auto files = images_in(f.inputs);
   if (!files.ok()) return fail(files.status());
   BuildOptions build = f.build;
   build.batch_size = int(std::min<size_t>(size_t(build.batch_size), files->size()));
   auto predictor = serve::Predictor::create(*bundle, build, f.flip);
   if (!predictor.ok()) return fail(predictor.status());
   Writer writer(f, *bundle);
-  std::vector<std::vector<uint8_t>> pictures;
+  std::vector<std::vector<uint8_t>> images;
   std::vector<std::string> names;
   size_t skipped = 0;
   auto flush = [&] {
-    auto predictions = (*predictor)->predict(pictures);
+    auto predictions = (*predictor)->predict(images);
     for (size_t i = 0; i < names.size(); ++i) writer.add(names[i], predictions[i]);
-    pictures.clear();
+    images.clear();
     names.clear();
   };
   for (const auto& file : *files) {
     if (context.cancelled->load()) return kInterrupted;
-    auto bytes = read_file(file, kLargestPicture);
-    auto picture = bytes.ok() ? (*predictor)->decode(*bytes) : Result<std::vector<uint8_t>>(bytes.status());
-    if (!picture.ok()) {
+    auto bytes = read_file(file, kLargestImage);
+    auto image = bytes.ok() ? (*predictor)->decode(*bytes) : Result<std::vector<uint8_t>>(bytes.status());
+    if (!image.ok()) {
       const Status s =
-          bytes.ok() ? Status(Code::Corrupt, file + ": " + picture.status().message()) : bytes.status();
+          bytes.ok() ? Status(Code::Corrupt, file + ": " + image.status().message()) : bytes.status();
       if (!f.skip) return fail(s);
       fmt::print(stderr, "left out: {}\n", s.message());
       ++skipped;
       continue;
     }
-    pictures.push_back(std::move(*picture));
+    images.push_back(std::move(*image));
     names.push_back(file);
-    if (int(pictures.size()) == (*predictor)->batch_size()) flush();
+    if (int(images.size()) == (*predictor)->batch_size()) flush();
   }
-  if (!pictures.empty()) flush();
-  if (skipped > 0) fmt::print(stderr, "{} of {} pictures left out\n", skipped, files->size());
+  if (!images.empty()) flush();
+  if (skipped > 0) fmt::print(stderr, "{} of {} images left out\n", skipped, files->size());
   if (f.output.empty()) {
     fmt::print("{}", writer.text());
   } else if (Status s = write_output_file(f.output, writer.text()); !s.ok()) {
@@ -153,23 +153,23 @@ int run(const Flags& f, const Context& context) {
 
 std::function<int()> add(CLI::App& app, Context& context) {
   auto f = std::make_shared<Flags>();
-  auto* c = app.add_subcommand("predict", "classes for pictures: files and folders of PNG and JPEG");
+  auto* c = app.add_subcommand("predict", "classes for images: files and folders of PNG and JPEG");
   c->add_option("model", f->model, "folder of the trained model")->required();
-  c->add_option("pictures", f->inputs, "files, and folders to search")->required();
+  c->add_option("images", f->inputs, "files, and folders to search")->required();
   c->add_option("--format", f->format, "text, json (a line each) or csv")
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str();
   c->add_option("--top", f->top, "how many classes to name")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  c->add_option("--batch-size", f->build.batch_size, "pictures at a time")
+  c->add_option("--batch-size", f->build.batch_size, "images at a time")
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
   c->add_option("--threads", f->build.threads, "0: all cores")->capture_default_str();
   c->add_option("--kernels", f->build.kernels, "auto, accurate, ref, eigen, onednn")->capture_default_str();
   c->add_option("-o,--output", f->output, "write here instead of to standard output");
-  c->add_flag("--flip", f->flip, "average with the mirrored picture");
-  c->add_flag("--skip-corrupt", f->skip, "leave pictures that cannot be read out instead of failing");
+  c->add_flag("--flip", f->flip, "average with the mirrored image");
+  c->add_flag("--skip-corrupt", f->skip, "leave images that cannot be read out instead of failing");
   return [f, &context] { return run(*f, context); };
 }
 

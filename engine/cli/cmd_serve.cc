@@ -53,7 +53,7 @@ std::function<int()> add(CLI::App& app, Context& context) {
   c->add_option("model", f->model, "folder of the trained model")->required();
   c->add_option("--address", f->server.address, "IP address to listen on")->capture_default_str();
   c->add_option("--port", f->server.port, "0: any free one, printed")->capture_default_str();
-  c->add_option("--batch-size", f->build.batch_size, "most pictures in one batch")
+  c->add_option("--batch-size", f->build.batch_size, "most images in one batch")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   c->add_option("--batch-wait", f->wait_ms, "milliseconds that a batch waits to fill up")
@@ -67,7 +67,7 @@ std::function<int()> add(CLI::App& app, Context& context) {
       ->capture_default_str();
   c->add_option("--threads", f->build.threads, "0: all cores")->capture_default_str();
   c->add_option("--kernels", f->build.kernels, "auto, accurate, ref, eigen, onednn")->capture_default_str();
-  c->add_flag("--flip", f->flip, "average with the mirrored picture");
+  c->add_flag("--flip", f->flip, "average with the mirrored image");
   return [f, &context] { return run(*f, context); };
 }
 

@@ -52,7 +52,7 @@ Result<Job> job_of(const Flags& f) {
 }
 
 void print_summary(const RunSummary& s) {
-  fmt::print("{}: {:g} epochs, {} steps in {}; {:.0f} pictures/s\n", s.task, s.epochs, s.steps,
+  fmt::print("{}: {:g} epochs, {} steps in {}; {:.0f} images/s\n", s.task, s.epochs, s.steps,
              human_seconds(s.seconds), s.images_per_second);
   if (s.train_seconds > 0 && s.data_wait_seconds > 0)
     fmt::print("waited for data {:.1f}% of the time\n", 100 * s.data_wait_seconds / s.train_seconds);
@@ -61,7 +61,7 @@ void print_summary(const RunSummary& s) {
         "stood still for checkpoints {:.2f}% of the time, wrote them beside the training for {:.1f}%\n",
         100 * s.checkpoint_stall_seconds / s.train_seconds,
         100 * s.checkpoint_writing_seconds / s.train_seconds);
-  if (s.skipped > 0) fmt::print("{} corrupt pictures left out\n", s.skipped);
+  if (s.skipped > 0) fmt::print("{} corrupt images left out\n", s.skipped);
   if (s.model.empty()) return;
   fmt::print("test accuracy {:.2f}%, test loss {:.4f}\n", 100 * s.test_accuracy, s.test_loss);
   if (s.test_accuracy_tta > 0)
@@ -107,7 +107,7 @@ std::function<int()> add(CLI::App& app, Context& context) {
   c->add_option("--data", f->data, "folder of the dataset");
   c->add_option("--dataset", f->dataset, "its format: cifar10, cifar100, idx, folder, csv, packed, auto");
   c->add_option("--epochs", f->epochs, "how often to go through the training part");
-  c->add_option("--batch-size", f->batch, "pictures in a step");
+  c->add_option("--batch-size", f->batch, "images in a step");
   c->add_option("--learning-rate", f->peak, "the schedule's peak");
   c->add_option("--precision", f->precision, "auto, fp32, bf16");
   c->add_option("--seed", f->seed, "the same seed, threads and machine type give the same bits");

@@ -19,7 +19,7 @@ std::string step_text(const nlohmann::json& e) {
   const double epochs = e.value("epochs", 0.0), epoch = e.value("epoch", 0.0);
   std::string text = fmt::format("{} epoch {:.2f} of {:g}  step {}", bar(epochs > 0 ? epoch / epochs : 0),
                                  epoch, epochs, e.value("step", uint64_t(0)));
-  text += fmt::format("  loss {:.3f}  accuracy {:.1f}%  {:.0f} pictures/s", e.value("loss", 0.0),
+  text += fmt::format("  loss {:.3f}  accuracy {:.1f}%  {:.0f} images/s", e.value("loss", 0.0),
                       100 * e.value("accuracy", 0.0), e.value("images_per_second", 0.0));
   if (e.contains("eta_seconds") && e["eta_seconds"].is_number())
     text += "  " + human_seconds(e["eta_seconds"].get<double>()) + " left";

@@ -76,7 +76,7 @@ class Worker : public WorkerClient {
       p.rate = step.rate;
       p.loss = step.loss;
       p.correct = step.correct;
-      p.pictures = step.pictures;
+      p.images = step.images;
       p.updates = step.updates;
       p.encoding = options_.gradients;
       encode(p, step.gradients.subspan(parts_[s].first, parts_[s].count),

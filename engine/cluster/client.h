@@ -31,7 +31,7 @@ struct ClientOptions {
 struct StepOutcome {
   float rate = 0;
   double loss = 0;
-  uint32_t correct = 0, pictures = 0;
+  uint32_t correct = 0, images = 0;
   std::span<const float> gradients;   // all of the model's
   std::span<const float> statistics;  // what the batch adds to them, as in Push
   uint32_t updates = 1;               // of the statistics

@@ -60,7 +60,7 @@ struct ListenOptions {
 };
 
 // Listens at "host:port". Conflict when the address is in use (the message names it), Invalid when it is not
-// one of this machine's.
+// one of this computer's.
 Result<std::unique_ptr<Listener>> listen_tcp(const std::string& address, std::string key, Identity self,
                                              ListenOptions options = {});
 

@@ -61,7 +61,7 @@ void fields(A& a, M& m) {
 template <class A, Is<Push> M>
 void fields(A& a, M& m) {
   a(m.version), a(m.ticket), a(m.round), a(m.participants);
-  a(m.rate), a(m.loss), a(m.correct), a(m.pictures), a(m.updates), a(m.encoding);
+  a(m.rate), a(m.loss), a(m.correct), a(m.images), a(m.updates), a(m.encoding);
 }
 template <class A, Is<Update> M>
 void fields(A& a, M& m) {
@@ -77,12 +77,12 @@ void fields(A& a, M& m) {
 }
 template <class A, Is<Report> M>
 void fields(A& a, M& m) {
-  a(m.version), a(m.tickets_done), a(m.tickets), a(m.pictures), a(m.correct);
+  a(m.version), a(m.tickets_done), a(m.tickets), a(m.images), a(m.correct);
   a(m.loss_sum), a(m.steps), a(m.staleness_sum), a(m.failure), a(m.members);
 }
 template <class A, Is<RingNote> M>
 void fields(A& a, M& m) {
-  a(m.rank), a(m.steps), a(m.correct), a(m.pictures), a(m.loss), a(m.code);
+  a(m.rank), a(m.steps), a(m.correct), a(m.images), a(m.loss), a(m.code);
 }
 template <class A, Is<Block> M>
 void fields(A& a, M& m) {

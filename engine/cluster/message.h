@@ -137,7 +137,7 @@ struct Assignment {
   std::vector<uint64_t> participants;  // their incarnations: a restarted worker is not its former self
 };
 
-// A worker's step. Gradients are of the mean loss over `pictures`. Statistics (shard 0) are what its batch
+// A worker's step. Gradients are of the mean loss over `images`. Statistics (shard 0) are what its batch
 // adds to a running mean: after it a statistic is keep^updates times what it was, plus this (docs/wire.md).
 struct Push {
   uint64_t version = 0;  // of the weights that they were computed with
@@ -145,7 +145,7 @@ struct Push {
   std::vector<uint64_t> participants;
   float rate = 0;  // learning rate for this ticket
   double loss = 0;
-  uint32_t correct = 0, pictures = 0;
+  uint32_t correct = 0, images = 0;
   uint32_t updates = 1;  // of the statistics; more than one when the batch was computed in pieces
   Numbers encoding = Numbers::Fp32;
   std::string_view gradients;   // packed; points into the message
@@ -181,7 +181,7 @@ struct MemberReport {
 
 // Answer to Fetch with kFetchReport: sums since the run (or its resumption) began.
 struct Report {
-  uint64_t version = 0, tickets_done = 0, tickets = 0, pictures = 0, correct = 0;
+  uint64_t version = 0, tickets_done = 0, tickets = 0, images = 0, correct = 0;
   double loss_sum = 0;  // over steps
   uint64_t steps = 0;
   uint64_t staleness_sum = 0;  // updates between a gradient's weights and its application
@@ -192,7 +192,7 @@ struct Report {
 // What one member of a ring did since the last exchange; each member gets everybody's.
 struct RingNote {
   uint32_t rank = 0;
-  uint32_t steps = 0, correct = 0, pictures = 0;
+  uint32_t steps = 0, correct = 0, images = 0;
   double loss = 0;   // sum of the steps' mean losses
   uint8_t code = 0;  // radl::Code: other than 0, it wants to end after this exchange
   friend bool operator==(const RingNote&, const RingNote&) = default;

@@ -1,4 +1,4 @@
-// A link that is watched: heartbeats go out, silence is noticed, and whoever waits on it is told.
+// A link that is watched: heartbeats go out, silence is noticed, and whoever waits on it is notified.
 //
 // A reader thread takes messages off the link and hands them over one by one; a peer that is alive but busy
 // (computing, or waiting in a barrier) is kept apart from one that is gone, since heartbeats come from a

@@ -167,7 +167,7 @@ void Shard::account(Member& member, const Push& push) {
   ++sums_.steps;
   sums_.loss_sum += push.loss;
   sums_.correct += push.correct;
-  sums_.pictures += push.pictures;
+  sums_.images += push.images;
   sums_.staleness_sum += version_ - push.version;
 }
 

@@ -1,7 +1,7 @@
 // The batches of a run, numbered from 0, each given to one worker at a time until it is done.
 //
 // Ticket t stands for batch t % batches_per_epoch of epoch t / batches_per_epoch, whoever computes it: every
-// picture is seen once an epoch by however many workers there are, faster ones take more, and a lost worker's
+// image is seen once an epoch by however many workers there are, faster ones take more, and a lost worker's
 // batches are given to others. Pure; the caller locks.
 #pragma once
 

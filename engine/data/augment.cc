@@ -46,21 +46,21 @@ void resample(const uint8_t* in, InputShape shape, float top, float left, float 
   }
 }
 
-void adjust_colour(const Augment& a, int channels, KeyedRandom& random, std::vector<uint8_t>& picture) {
+void adjust_colour(const Augment& a, int channels, KeyedRandom& random, std::vector<uint8_t>& image) {
   const float brightness = random.between(1 - a.brightness, 1 + a.brightness);
   const float contrast = random.between(1 - a.contrast, 1 + a.contrast);
   const float saturation = random.between(1 - a.saturation, 1 + a.saturation);
   uint64_t total = 0;
-  for (uint8_t v : picture) total += v;
-  const float mean = float(double(total) / double(picture.size())) * brightness;
-  for (size_t i = 0; i < picture.size(); i += size_t(channels)) {
+  for (uint8_t v : image) total += v;
+  const float mean = float(double(total) / double(image.size())) * brightness;
+  for (size_t i = 0; i < image.size(); i += size_t(channels)) {
     float grey = 0;
     if (channels == 3)
-      grey = (0.299f * picture[i] + 0.587f * picture[i + 1] + 0.114f * picture[i + 2]) * brightness;
+      grey = (0.299f * image[i] + 0.587f * image[i + 1] + 0.114f * image[i + 2]) * brightness;
     for (size_t c = 0; c < size_t(channels); ++c) {
-      float v = float(picture[i + c]) * brightness;
+      float v = float(image[i + c]) * brightness;
       if (channels == 3) v = grey + (v - grey) * saturation;
-      picture[i + c] = to_byte(mean + (v - mean) * contrast);
+      image[i + c] = to_byte(mean + (v - mean) * contrast);
     }
   }
 }
@@ -78,8 +78,7 @@ Status Transform::check(InputShape stored, InputShape output, const Augment& a, 
   };
   if (stored.channels != output.channels || output.height > stored.height || output.width > stored.width ||
       output.height < 1 || output.width < 1) {
-    return invalid("pictures of " + text(stored) + " cannot be cut to the network's input of " +
-                   text(output));
+    return invalid("images of " + text(stored) + " cannot be cut to the network's input of " + text(output));
   }
   if (n.mean.size() != size_t(stored.channels) || n.deviation.size() != size_t(stored.channels)) {
     return invalid("normalisation has " + std::to_string(n.mean.size()) + " means for " +
@@ -89,7 +88,7 @@ Status Transform::check(InputShape stored, InputShape output, const Augment& a, 
     if (!(d > 0)) return invalid("normalisation: a deviation must be above 0");
   }
   if (a.translate >= std::min(output.height, output.width)) {
-    return invalid("augment.translate: " + std::to_string(a.translate) + " pixels is the whole picture of " +
+    return invalid("augment.translate: " + std::to_string(a.translate) + " pixels is the whole image of " +
                    text(output));
   }
   return {};
@@ -107,18 +106,18 @@ Transform::Transform(InputShape stored, InputShape output, Augment augment, Norm
   for (float m : n.mean) mean_.push_back(to_byte(m * 255));
 }
 
-void Transform::normalise(const uint8_t* picture, std::span<float> out) const {
+void Transform::normalise(const uint8_t* image, std::span<float> out) const {
   const size_t row = scale_.size();
   const float *scale = scale_.data(), *bias = bias_.data();
   for (int y = 0; y < output_.height; ++y) {
-    const uint8_t* in = picture + size_t(y) * row;
+    const uint8_t* in = image + size_t(y) * row;
     float* to = out.data() + size_t(y) * row;
     for (size_t i = 0; i < row; ++i) to[i] = float(in[i]) * scale[i] + bias[i];
   }
 }
 
-// Cuts the output from a picture with its corner at (top, left), which may lie outside.
-void Transform::place(const uint8_t* picture, InputShape shape, int top, int left, bool mirror,
+// Cuts the output from an image with its corner at (top, left), which may lie outside.
+void Transform::place(const uint8_t* image, InputShape shape, int top, int left, bool mirror,
                       std::vector<uint8_t>& staged) const {
   const size_t channels = size_t(output_.channels);
   const size_t row = size_t(output_.width) * channels, from_row = size_t(shape.width) * channels;
@@ -130,7 +129,7 @@ void Transform::place(const uint8_t* picture, InputShape shape, int top, int lef
     uint8_t* to = staged.data() + size_t(y) * row;
     const bool row_outside = from_y < 0 || from_y >= shape.height;
     if (row_outside) from_y = reflect(from_y, shape.height);
-    const uint8_t* from = picture + size_t(from_y) * from_row;
+    const uint8_t* from = image + size_t(from_y) * from_row;
     if (inside && !mirror && !(row_outside && zero)) {
       std::memcpy(to, from + size_t(left) * channels, row);
       continue;
@@ -171,7 +170,7 @@ void Transform::train(const uint8_t* stored, uint64_t seed, uint64_t epoch, uint
   if (augment_.flip == Augment::Flip::Alternate)
     mirror = (KeyedRandom(seed, ~0ull, index).next() ^ epoch) & 1;
   InputShape shape = stored_;
-  const uint8_t* picture = stored;
+  const uint8_t* image = stored;
   if (augment_.crop_area < 1) {
     // Inception-style crop (Szegedy et al. 2014): area and aspect first, then the place.
     const float area = random.between(augment_.crop_area, 1) * float(shape.height) * float(shape.width);
@@ -182,12 +181,12 @@ void Transform::train(const uint8_t* stored, uint64_t seed, uint64_t epoch, uint
     const float left = random.between(0, float(shape.width) - width);
     resample(stored, shape, top, left, height, width, output_, scratch.resized);
     shape = output_;
-    picture = scratch.resized.data();
+    image = scratch.resized.data();
   }
   const int t = augment_.translate;
   const int top = int(random.below(uint32_t(shape.height - output_.height + 2 * t + 1))) - t;
   const int left = int(random.below(uint32_t(shape.width - output_.width + 2 * t + 1))) - t;
-  place(picture, shape, top, left, mirror, scratch.staged);
+  place(image, shape, top, left, mirror, scratch.staged);
   if (augment_.brightness > 0 || augment_.contrast > 0 || augment_.saturation > 0) {
     adjust_colour(augment_, output_.channels, random, scratch.staged);
   }

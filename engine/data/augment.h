@@ -1,4 +1,4 @@
-// Augmentation and normalisation: one stored picture in, one fp32 picture out.
+// Augmentation and normalisation: one stored image in, one fp32 image out.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@ struct Augment {
   enum class Flip {
     None,
     Random,     // left-right with probability 1/2
-    Alternate,  // half of the pictures (by seed and index) in even epochs, the other half in odd ones
+    Alternate,  // half of the images (by seed and index) in even epochs, the other half in odd ones
   };
   enum class Padding { Zero, Reflect };  // what a translation shows beyond the edge; Zero is the channel mean
   Flip flip = Flip::None;
   int translate = 0;  // pixels: shift by -n..n in both directions
   Padding padding = Padding::Reflect;
-  int cutout = 0;       // side of one square set to the channel mean, centre anywhere in the picture
+  int cutout = 0;       // side of one square set to the channel mean, centre anywhere in the image
   float crop_area = 1;  // below 1: random resized crop with this smallest share of the area (aspect 3/4..4/3)
   float brightness = 0;  // factor 1 +- b
-  float contrast = 0;    // factor 1 +- c about the picture's mean
+  float contrast = 0;    // factor 1 +- c about the image's mean
   float saturation = 0;  // factor 1 +- s about the pixel's grey (three channels only)
 
   bool any() const;
 };
 
-// Turns stored pictures into network input. Thread-safe after construction when every thread has its own
+// Turns stored images into network input. Thread-safe after construction when every thread has its own
 // Scratch. Output smaller than stored: cut from a random place (training) or the centre; larger is an error
 // at check().
 class Transform {
@@ -51,7 +51,7 @@ class Transform {
                 int shift_y = 0, int shift_x = 0) const;
 
  private:
-  void normalise(const uint8_t* picture, std::span<float> out) const;
+  void normalise(const uint8_t* image, std::span<float> out) const;
   void place(const uint8_t* from, InputShape shape, int top, int left, bool mirror,
              std::vector<uint8_t>& staged) const;
   void cut_out(int centre_y, int centre_x, std::span<float> out) const;

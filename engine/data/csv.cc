@@ -35,7 +35,7 @@ Result<InputShape> shape_of(size_t pixels, const ReaderOptions& options, const s
     if (side > 0 && size_t(side) * size_t(side) * size_t(channels) == pixels)
       return InputShape{side, side, channels};
   }
-  return invalid(name + ": " + std::to_string(pixels) + " pixels in a line make no square picture")
+  return invalid(name + ": " + std::to_string(pixels) + " pixels in a line make no square image")
       .with_hint("give the shape");
 }
 
@@ -78,7 +78,7 @@ class Parser {
 
   Result<DatasetPtr> finish() {
     if (columns_.file >= 0) return finish_files();
-    if (labels_.empty()) return Status(Code::Corrupt, name_ + ": holds no picture");
+    if (labels_.empty()) return Status(Code::Corrupt, name_ + ": holds no image");
     auto shape = shape_of(width_ - 1, options_, name_);
     if (!shape.ok()) return shape.status();
     const int classes = *std::max_element(labels_.begin(), labels_.end()) + 1;

@@ -43,7 +43,7 @@ void ReadReport::skip(std::string problem) {
 }
 
 const uint8_t* Dataset::pixels(size_t) const { return nullptr; }
-std::string Dataset::origin(size_t index) const { return "picture " + std::to_string(index); }
+std::string Dataset::origin(size_t index) const { return "image " + std::to_string(index); }
 const ReadReport& Dataset::report() const {
   static const ReadReport nothing;
   return nothing;
@@ -64,14 +64,14 @@ MemoryDataset::MemoryDataset(InputShape shape, int classes, std::vector<std::str
 }
 
 Status MemoryDataset::read(size_t index, std::span<uint8_t> out) const {
-  if (index >= size()) return invalid("picture " + std::to_string(index) + " of " + std::to_string(size()));
+  if (index >= size()) return invalid("image " + std::to_string(index) + " of " + std::to_string(size()));
   assert(out.size() == pixel_count(shape_));
   std::memcpy(out.data(), pixels(index), out.size());
   return {};
 }
 
 std::string MemoryDataset::origin(size_t index) const {
-  return (source_.empty() ? std::string() : source_ + " ") + "picture " + std::to_string(index);
+  return (source_.empty() ? std::string() : source_ + " ") + "image " + std::to_string(index);
 }
 
 DatasetPtr relabel(DatasetPtr base, int classes, std::vector<std::string> names, std::vector<int32_t> map) {
@@ -102,7 +102,7 @@ Result<Normalization> measure_normalization(const Dataset& dataset, size_t limit
       }
     }
   }
-  if (read == 0) return Status(Code::Corrupt, "none of the pictures can be decoded");
+  if (read == 0) return Status(Code::Corrupt, "none of the images can be decoded");
   Normalization result;
   const double n = double(read) * double(pixels / channels);
   for (size_t c = 0; c < channels; ++c) {

@@ -1,6 +1,6 @@
-// Pictures and labels, whatever they were stored as: what every reader gives and the Loader takes.
+// Images and labels, whatever they were stored as: what every reader gives and the Loader takes.
 //
-// A picture is uint8, height x width x channels (NHWC order, RGB), as stored; nothing is normalised here. A
+// An image is uint8, height x width x channels (NHWC order, RGB), as stored; nothing is normalised here. A
 // dataset is immutable once opened and may be read from several threads.
 #pragma once
 
@@ -43,11 +43,11 @@ class Dataset {
   // Class names in label order; empty when the format has none.
   virtual const std::vector<std::string>& class_names() const = 0;
   virtual int32_t label(size_t index) const = 0;
-  // Writes pixel_count(shape()) bytes. Corrupt (with file and record) when this picture cannot be decoded.
+  // Writes pixel_count(shape()) bytes. Corrupt (with file and record) when this image cannot be decoded.
   virtual Status read(size_t index, std::span<uint8_t> out) const = 0;
-  // The same bytes without a copy, or nullptr where pictures are decoded on demand.
+  // The same bytes without a copy, or nullptr where images are decoded on demand.
   virtual const uint8_t* pixels(size_t index) const;
-  // Where the picture came from, for people: "photos/cat/7.jpg", "data_batch_1.bin record 17".
+  // Where the image came from, for people: "photos/cat/7.jpg", "data_batch_1.bin record 17".
   virtual std::string origin(size_t index) const;
   virtual const ReadReport& report() const;
 };
@@ -79,10 +79,10 @@ class MemoryDataset : public Dataset {
   std::string source_;
 };
 
-// The same pictures, label l become map[l]: a test part whose classes are those of its training part.
+// The same images, label l become map[l]: a test part whose classes are those of its training part.
 DatasetPtr relabel(DatasetPtr base, int classes, std::vector<std::string> names, std::vector<int32_t> map);
 
-// Mean and deviation per channel over at most `limit` pictures, spread evenly over the dataset. Exact sums of
+// Mean and deviation per channel over at most `limit` images, spread evenly over the dataset. Exact sums of
 // integers: the same answer on every machine. A channel without variation gets deviation 1.
 Result<Normalization> measure_normalization(const Dataset& dataset, size_t limit = 50000);
 

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "common/dataset_files.h"
-#include "engine/data/picture.h"
+#include "engine/data/image.h"
 #include "engine/data/place.h"
 
 namespace radl::engine::data {
@@ -76,7 +76,7 @@ class Decoding {
     std::string head(kHeader, '\0');
     in.read(head.data(), long(head.size()));
     head.resize(size_t(std::max<std::streamsize>(in.gcount(), 0)));
-    auto info = inspect_picture(head);
+    auto info = inspect_image(head);
     if (!info.ok()) return;
     std::lock_guard lock(mutex_);
     if (out.most_height == 0) out.least_height = info->height, out.least_width = info->width;

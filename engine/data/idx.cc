@@ -57,30 +57,30 @@ std::string find_file(const std::string& directory, const std::string& part, con
 }  // namespace
 
 Result<DatasetPtr> parse_idx(std::string_view images, std::string_view labels, const std::string& name) {
-  auto pictures = parse_header(images, name + " (images)");
-  if (!pictures.ok()) return pictures.status();
+  auto parsed = parse_header(images, name + " (images)");
+  if (!parsed.ok()) return parsed.status();
   auto classes = parse_header(labels, name + " (labels)");
   if (!classes.ok()) return classes.status();
-  const auto& d = pictures->dims;
+  const auto& d = parsed->dims;
   if (d.size() < 3 || classes->dims.size() != 1)
-    return Status(Code::Corrupt, name + ": needs pictures of 3 or 4 dimensions and labels of 1");
+    return Status(Code::Corrupt, name + ": needs images of 3 or 4 dimensions and labels of 1");
   const uint64_t channels = d.size() == 4 ? d[3] : 1;
   if (d[1] == 0 || d[2] == 0 || d[1] > 65536 || d[2] > 65536 || (channels != 1 && channels != 3)) {
-    return Status(Code::Corrupt, name + ": pictures of " + std::to_string(d[1]) + " x " +
-                                     std::to_string(d[2]) + " x " + std::to_string(channels));
+    return Status(Code::Corrupt, name + ": images of " + std::to_string(d[1]) + " x " + std::to_string(d[2]) +
+                                     " x " + std::to_string(channels));
   }
   if (d[0] != classes->dims[0]) {
-    return Status(Code::Corrupt, name + ": " + std::to_string(d[0]) + " pictures but " +
+    return Status(Code::Corrupt, name + ": " + std::to_string(d[0]) + " images but " +
                                      std::to_string(classes->dims[0]) + " labels");
   }
-  if (d[0] == 0) return Status(Code::Corrupt, name + ": holds no picture");
+  if (d[0] == 0) return Status(Code::Corrupt, name + ": holds no image");
   std::vector<int32_t> list;
   int32_t largest = 0;
   for (char c : labels.substr(classes->bytes)) {
     list.push_back(uint8_t(c));
     largest = std::max(largest, list.back());
   }
-  std::vector<uint8_t> pixels(images.begin() + long(pictures->bytes), images.end());
+  std::vector<uint8_t> pixels(images.begin() + long(parsed->bytes), images.end());
   const InputShape shape{int(d[1]), int(d[2]), int(channels)};
   // MNIST and its kin have ten classes even where a part lacks one.
   return DatasetPtr(std::make_shared<MemoryDataset>(shape, std::max(largest + 1, 10),

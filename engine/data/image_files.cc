@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "common/files.h"
-#include "engine/data/picture.h"
+#include "engine/data/image.h"
 
 namespace radl::engine::data {
 namespace {
@@ -64,12 +64,12 @@ class ImageDataset : public Dataset {
     if (!bytes.ok()) return {Code::Corrupt, bytes.status().message()};
     const DecodeLimits limits{
         .channels = shape_.channels, .enough_height = shape_.height, .enough_width = shape_.width};
-    auto info = inspect_picture(*bytes);
+    auto info = inspect_image(*bytes);
     if (!info.ok()) return Status(Code::Corrupt, path + ": " + info.status().message());
     MemoryShare::Held held(memory_, decoded_bytes(*info, limits));
-    auto picture = decode_picture(*bytes, limits);
-    if (!picture.ok()) return Status(Code::Corrupt, path + ": " + picture.status().message());
-    const Picture fitted = fit_picture(*picture, shape_.height, shape_.width);
+    auto image = decode_image(*bytes, limits);
+    if (!image.ok()) return Status(Code::Corrupt, path + ": " + image.status().message());
+    const Image fitted = fit_image(*image, shape_.height, shape_.width);
     std::copy(fitted.pixels.begin(), fitted.pixels.end(), out.begin());
     return {};
   }
@@ -93,10 +93,10 @@ std::string file_head(const std::string& path) {
 InputShape derive_shape(const ImageFiles& images) {
   const size_t all = images.files.size(), looked = std::min(all, kLooked);
   std::vector<int> sides;
-  PictureInfo first;
+  ImageInfo first;
   bool same = true, grey = true;
   for (size_t k = 0; k < looked; ++k) {
-    auto info = inspect_picture(file_head(images.root + "/" + images.files[k * all / looked].name));
+    auto info = inspect_image(file_head(images.root + "/" + images.files[k * all / looked].name));
     if (!info.ok()) continue;
     if (sides.empty()) first = *info;
     same = same && info->height == first.height && info->width == first.width;

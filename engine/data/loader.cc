@@ -16,11 +16,11 @@
 namespace radl::engine::data {
 namespace {
 
-constexpr size_t kChunk = 16;  // pictures that a thread takes at a time
+constexpr size_t kChunk = 16;  // images that a thread takes at a time
 constexpr uint64_t kNoBatch = UINT64_MAX;
 constexpr int kMostThreads = 16;
 
-// A batch on its way: pictures are taken by whoever has time, `done` of them are prepared.
+// A batch on its way: images are taken by whoever has time, `done` of them are prepared.
 struct Slot {
   uint64_t number = kNoBatch;
   std::vector<float> images;
@@ -121,7 +121,7 @@ struct Loader::Impl {
     }
   }
 
-  // Takes some pictures of the slot and prepares them without the lock.
+  // Takes some images of the slot and prepares them without the lock.
   void work(std::unique_lock<std::mutex>& lock, Slot& slot) {
     const size_t first = slot.taken, last = std::min(size_, first + kChunk);
     slot.taken = last;
@@ -151,39 +151,39 @@ struct Loader::Impl {
   }
 
   Status prepare(Slot& slot, size_t i, uint32_t index, uint64_t epoch, Transform::Scratch& scratch) {
-    const uint8_t* picture = data_->pixels(index);
+    const uint8_t* image = data_->pixels(index);
     slot.good[i] = 1;
-    if (picture == nullptr) {
+    if (image == nullptr) {
       scratch.stored.resize(pixels_);
       if (Status read = data_->read(index, scratch.stored); !read.ok()) {
         slot.good[i] = 0;
         return options_.skip_corrupt && read.code() == Code::Corrupt ? Status() : read;
       }
-      picture = scratch.stored.data();
+      image = scratch.stored.data();
     }
     slot.labels[i] = data_->label(index);
     const Shrink* shrink = shrink_of(slot.number);
     if (shrink == nullptr) {
-      transform_.train(picture, options_.seed, epoch, index, scratch,
+      transform_.train(image, options_.seed, epoch, index, scratch,
                        std::span(slot.images).subspan(i * pixels_, pixels_));
       return {};
     }
     thread_local std::vector<float> whole;
     whole.resize(pixels_);
-    transform_.train(picture, options_.seed, epoch, index, scratch, whole);
+    transform_.train(image, options_.seed, epoch, index, scratch, whole);
     const size_t values = pixel_count(shrink->to());
     shrink->apply(whole, std::span(slot.images).subspan(i * values, values));
     return {};
   }
 
-  // What batch `number` is scaled down by, null for pictures of the whole size.
+  // What batch `number` is scaled down by, null for images of the whole size.
   const Shrink* shrink_of(uint64_t number) const {
     for (size_t i = 0; i < shrinks_.size(); ++i)
       if (number < options_.stages[i].before) return &shrinks_[i];
     return nullptr;
   }
 
-  // Closes the gaps that corrupt pictures left.
+  // Closes the gaps that corrupt images left.
   Result<Batch> finish(Slot& slot) {
     const Shrink* shrink = shrink_of(slot.number);
     const size_t values = shrink == nullptr ? pixels_ : pixel_count(shrink->to());
@@ -200,7 +200,7 @@ struct Loader::Impl {
     skipped_ += size_ - kept;
     if (kept < size_) slot.number = kNoBatch;  // it is no longer as it was prepared
     if (kept == 0)
-      return Status(Code::Corrupt, fmt::format("a batch of {} pictures: none can be decoded", size_));
+      return Status(Code::Corrupt, fmt::format("a batch of {} images: none can be decoded", size_));
     return Batch{std::span<const float>(slot.images.data(), kept * values),
                  std::span<const int32_t>(slot.labels.data(), kept), int(kept)};
   }
@@ -229,9 +229,9 @@ Loader::~Loader() = default;
 Result<std::unique_ptr<Loader>> Loader::create(DatasetPtr dataset, const LoaderOptions& options) {
   if (options.batch_size < 1) return invalid(fmt::format("a batch of {} makes no sense", options.batch_size));
   if (dataset->size() > UINT32_MAX)
-    return invalid("datasets of more than 4294967295 pictures are not supported");
+    return invalid("datasets of more than 4294967295 images are not supported");
   if (dataset->size() < size_t(options.batch_size))
-    return invalid(fmt::format("batch_size: {} is more than the {} training pictures", options.batch_size,
+    return invalid(fmt::format("batch_size: {} is more than the {} training images", options.batch_size,
                                dataset->size()));
   const InputShape shape = dataset->shape();
   if (Status fits = Transform::check(shape, shape, options.augment, options.normalization); !fits.ok())
@@ -239,7 +239,7 @@ Result<std::unique_ptr<Loader>> Loader::create(DatasetPtr dataset, const LoaderO
   for (const LoaderOptions::Stage& s : options.stages) {
     if (s.shape.height < 1 || s.shape.width < 1 || s.shape.height > shape.height ||
         s.shape.width > shape.width || s.shape.channels != shape.channels)
-      return invalid(fmt::format("pictures of {}x{}x{} cannot be scaled down to {}x{}x{}", shape.height,
+      return invalid(fmt::format("images of {}x{}x{} cannot be scaled down to {}x{}x{}", shape.height,
                                  shape.width, shape.channels, s.shape.height, s.shape.width,
                                  s.shape.channels));
   }

@@ -1,8 +1,8 @@
 // Training batches by number, prepared ahead of the training loop by threads of their own.
 //
-// Batch t is the (t mod n)-th of epoch t / n, n = size / batch_size rounded down (an epoch's last pictures
-// that do not fill a batch are left for the next epoch's other order). Which pictures it holds, their order
-// and their augmentation depend on seed, epoch and picture and on nothing else: the same bytes whoever asks,
+// Batch t is the (t mod n)-th of epoch t / n, n = size / batch_size rounded down (an epoch's last images
+// that do not fill a batch are left for the next epoch's other order). Which images it holds, their order
+// and their augmentation depend on seed, epoch and image and on nothing else: the same bytes whoever asks,
 // whenever, with however many threads. So any member of a cluster can be given any batch, and a resumed run
 // goes on where it was.
 #pragma once
@@ -21,7 +21,7 @@ struct LoaderOptions {
   int batch_size = 128;
   uint64_t seed = 1;
   int threads = 1;            // that prepare batches
-  bool skip_corrupt = false;  // leave pictures that cannot be decoded out (counted) instead of failing
+  bool skip_corrupt = false;  // leave images that cannot be decoded out (counted) instead of failing
   Augment augment;
   Normalization normalization;
   // Batches numbered below `before` (and not below an earlier stage's) are scaled down to `shape`.
@@ -40,12 +40,12 @@ class Loader {
 
   uint64_t batches_per_epoch() const;
   // Batch `number`; valid until the next call. The caller works along when it is not ready. Corrupt names the
-  // picture.
+  // image.
   Result<Batch> get(uint64_t number);
   // Begins to prepare a batch that will probably be asked for next.
   void hint(uint64_t number);
   double wait_seconds() const;  // that get() took
-  uint64_t skipped() const;     // corrupt pictures left out
+  uint64_t skipped() const;     // corrupt images left out
 
  private:
   struct Impl;

@@ -144,9 +144,9 @@ Result<Parts> open_dataset(const OpenOptions& given) {
   if (!train.ok()) return train.status();
   parts.train = *train;
   if (parts.name == "cifar10" && parts.train->size() < 50000 && parts.train->report().skipped == 0) {
-    parts.note = fmt::format(
-        "{} training pictures of CIFAR-10's 50000: a subset, good for trying out, not for accuracy",
-        parts.train->size());
+    parts.note =
+        fmt::format("{} training images of CIFAR-10's 50000: a subset, good for trying out, not for accuracy",
+                    parts.train->size());
   }
   if (o.validation > 0) {
     if (Status held = hold_out(parts, o.validation, "dataset.validation"); !held.ok()) return held;
@@ -167,7 +167,7 @@ Result<Parts> open_dataset(const OpenOptions& given) {
   if (parts.name == "cifar10") {
     parts.normalization = cifar10_normalization();
   } else if (o.measure) {
-    // Pictures that must be decoded first are looked at by sample.
+    // Images that must be decoded first are looked at by sample.
     auto measured = measure_normalization(*parts.train, parts.train->pixels(0) ? 50000 : 2000);
     if (!measured.ok()) return measured.status();
     parts.normalization = *measured;

@@ -123,7 +123,7 @@ Result<Header> parse_header(std::string_view text, uint64_t file_bytes, const st
   const bool sane = s.height > 0 && s.width > 0 && s.channels > 0 && s.height <= 65536 && s.width <= 65536 &&
                     s.channels <= 64 && h.classes > 0 &&
                     (h.names.empty() || h.names.size() == size_t(h.classes));
-  if (!sane) return bad("its header describes no pictures");
+  if (!sane) return bad("its header describes no images");
   const uint64_t each = pixel_count(s);
   if (h.records == 0 || h.records > file_bytes / (8 + each) || h.index_offset > file_bytes ||
       h.pixels_offset > file_bytes ||
@@ -205,7 +205,7 @@ Result<size_t> write_packed(const std::string& path, const Dataset& dataset, boo
     index.push_back(
         {dataset.label(i), crc32c({reinterpret_cast<const char*>(pixels.data()), pixels.size()})});
   }
-  if (index.empty()) return give_up(Status(Code::Corrupt, path + ": there is no picture to write"));
+  if (index.empty()) return give_up(Status(Code::Corrupt, path + ": there is no image to write"));
   const nlohmann::ordered_json json = {
       {"format", "radl-pack"},
       {"version", 1},

@@ -1,4 +1,4 @@
-// Where a dataset can be read: a path of this machine for whatever a user may name.
+// Where a dataset can be read: a path of this computer for whatever a user may name.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Random numbers that depend on nothing but their key: the same (seed, epoch, index) gives the same picture
+// Random numbers that depend on nothing but their key: the same (seed, epoch, index) gives the same image
 // on every machine, with every number of threads, and after a resume. SplitMix64 (Steele, Lea, Flood 2014).
 #pragma once
 

@@ -1,4 +1,4 @@
-// The other formats: IDX (MNIST), CSV, folders of pictures, and our packed records. All bounded, all errors
+// The other formats: IDX (MNIST), CSV, folders of images, and our packed records. All bounded, all errors
 // with file and record; what a reader leaves out on `skip_corrupt` is in Dataset::report().
 #pragma once
 
@@ -48,7 +48,7 @@ FolderParts folder_parts(const std::string& directory);
 
 // Packed records: docs/data.md has the format. Checked by CRC-32C, record by record, when they are read.
 Result<DatasetPtr> read_packed(const std::string& path, bool training, const ReaderOptions& options = {});
-// Atomic. Pictures that cannot be decoded are an error, or with skip_corrupt left out; gives how many were
+// Atomic. Images that cannot be decoded are an error, or with skip_corrupt left out; gives how many were
 // written.
 Result<size_t> write_packed(const std::string& path, const Dataset& dataset, bool skip_corrupt = false);
 

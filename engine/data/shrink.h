@@ -1,4 +1,4 @@
-// Scaling a float picture down by the mean of the area that each output pixel covers.
+// Scaling a float image down by the mean of the area that each output pixel covers.
 #pragma once
 
 #include <span>

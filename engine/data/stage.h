@@ -1,4 +1,4 @@
-// What has to lie on a node so that a dataset can be read there: a folder of this machine and a list of
+// What has to lie on a node so that a dataset can be read there: a folder of this computer and a list of
 // files.
 #pragma once
 
@@ -22,7 +22,7 @@ struct StageOptions {
   bool skip_corrupt = false;
   size_t corrupt_limit = SIZE_MAX;
   int threads = 1;
-  bool offline = false;  // only what is on this machine already
+  bool offline = false;  // only what is on this computer already
   std::function<void(const std::string& line)> say;
   const std::atomic<bool>* cancelled = nullptr;
 };

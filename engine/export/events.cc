@@ -176,9 +176,9 @@ Status EventWriter::histogram(std::string_view tag, int64_t step, std::span<cons
 
 Status EventWriter::image(std::string_view tag, int64_t step, int height, int width, int channels,
                           std::string_view encoded) {
-  Message picture, v;
-  picture.integer(1, height).integer(2, width).integer(3, channels).bytes(4, encoded);
-  v.bytes(1, tag).message(4, picture);
+  Message image, v;
+  image.integer(1, height).integer(2, width).integer(3, channels).bytes(4, encoded);
+  v.bytes(1, tag).message(4, image);
   return impl_->value(step, v);
 }
 

@@ -1,4 +1,4 @@
-// Event files that stock TensorBoard reads: scalars, histograms, text, pictures.
+// Event files that stock TensorBoard reads: scalars, histograms, text, images.
 //
 // Format: TFRecord framing (length, masked CRC-32C of it, bytes, masked CRC-32C of them) around protobuf
 // `Event` messages (tensorflow/core/util/event.proto, framework/summary.proto), encoded by hand: eight small

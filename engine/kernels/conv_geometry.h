@@ -1,4 +1,4 @@
-// The geometry of a two-dimensional convolution over NHWC pictures.
+// The geometry of a two-dimensional convolution over NHWC images.
 #pragma once
 
 namespace radl::engine {

@@ -49,12 +49,12 @@ struct ElementwiseKernels {
                          const float* mean, float* sum, float* sum_x, void* d);
   void (*pointwise_backward)(const PointwiseArgs& args, const PointwiseGradient& gradient, size_t rows,
                              const void* x, const void* r, const void* dz);
-  // One picture; `index` [oh*ow*c] receives the window position of the maximum (the first of equals).
+  // One image; `index` [oh*ow*c] receives the window position of the maximum (the first of equals).
   void (*max_pool)(const PoolArgs& args, const void* x, void* y, uint8_t* index);
   void (*max_pool_backward)(const PoolArgs& args, const void* dy, const uint8_t* index, void* dx, bool add);
   void (*average_pool)(const PoolArgs& args, const void* x, void* y);
   void (*average_pool_backward)(const PoolArgs& args, const void* dy, void* dx, bool add);
-  // One picture of `rows` positions.
+  // One image of `rows` positions.
   void (*global_max)(const void* x, size_t rows, int channels, void* y, int32_t* index);
   void (*global_mean)(const void* x, size_t rows, int channels, void* y);
   // dx (=|+=) dy / rows everywhere
@@ -75,7 +75,7 @@ struct ElementwiseKernels {
                               const float* saved, float* dgamma, float* dbeta, void* dx, bool add);
 };
 
-// The best of this machine's tables for the type; `best` false gives the baseline one (tests compare them).
+// The best of this computer's tables for the type; `best` false gives the baseline one (tests compare them).
 const ElementwiseKernels& elementwise(Type type, bool best = true);
 
 }  // namespace radl::engine

@@ -1,4 +1,5 @@
-// Splitting work over the threads of a step: static shares, so that the same thread count gives the same sums.
+// Splitting work over the threads of a step: static shares, so that the same thread count gives the same
+// sums.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +21,9 @@ inline Share share_of(size_t count, int t, int threads, size_t grain = 1) {
   return {std::min(begin, count), std::min(end, count)};
 }
 
-// Runs task(context, t) for t = 0 .. threads-1, t = 0 on the calling thread, the others on helpers that the calling
-// thread keeps for its life. Helpers spin a few microseconds for the next task and then sleep, so that a machine with
-// other work loses little. Allocates only when more helpers are wanted than before.
+// Runs task(context, t) for t = 0 .. threads-1, t = 0 on the calling thread, the others on helpers that the
+// calling thread keeps for its life. Helpers spin a few microseconds for the next task and then sleep, so
+// that a machine with other work loses little. Allocates only when more helpers are wanted than before.
 void run_on_threads(int threads, void (*task)(void* context, int t), void* context);
 
 // f(begin, end, thread) on each thread's share; threads without work are not called.

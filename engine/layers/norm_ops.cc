@@ -1,4 +1,4 @@
-// Layer normalisation (each position) and group normalisation (each picture's groups of channels).
+// Layer normalisation (each position) and group normalisation (each image's groups of channels).
 #include <algorithm>
 #include <cmath>
 
@@ -91,7 +91,7 @@ class LayerNormOp : public NormOp {
   std::vector<float> block_;
 };
 
-// Per picture, the per-channel kernels do the work: a group's mean and deviation become each channel's scale
+// Per image, the per-channel kernels do the work: a group's mean and deviation become each channel's scale
 // and shift.
 class GroupNormOp : public NormOp {
  public:
@@ -104,7 +104,7 @@ class GroupNormOp : public NormOp {
         Work w = work(thread);
         statistics(i, w);
         channel_scale(s, i, w);
-        kernels_.pointwise(arguments(w), in_->rows(1), in_->picture(i), nullptr, out_->picture(i));
+        kernels_.pointwise(arguments(w), in_->rows(1), in_->image(i), nullptr, out_->image(i));
       }
     });
   }
@@ -112,7 +112,7 @@ class GroupNormOp : public NormOp {
     if (!out_->wants_gradient) return;
     std::fill(partial_.begin(), partial_.end(), 0.0);
     parallel_for(threads_, s.n, 1, [&](size_t begin, size_t end, int thread) {
-      for (size_t i = begin; i < end; ++i) picture_backward(s, i, thread);
+      for (size_t i = begin; i < end; ++i) image_backward(s, i, thread);
     });
     finish(s);
   }
@@ -129,37 +129,37 @@ class GroupNormOp : public NormOp {
   size_t each() const { return in_->shape.c / spec_.groups; }
   PointwiseArgs arguments(const Work& w) const { return {Act::None, 0, in_->shape.c, w.scale, w.shift}; }
 
-  void statistics(size_t picture, Work& w) {
+  void statistics(size_t image, Work& w) {
     std::fill_n(w.sum, 2 * in_->shape.c, 0.0f);
-    kernels_.channel_sums(in_->picture(picture), in_->rows(1), in_->shape.c, w.sum, w.square);
+    kernels_.channel_sums(in_->image(image), in_->rows(1), in_->shape.c, w.sum, w.square);
     const double count = static_cast<double>(in_->rows(1)) * each();
     for (int g = 0; g < spec_.groups; ++g) {
       double sum = 0, square = 0;
       for (size_t c = g * each(); c < (g + 1) * each(); ++c) sum += w.sum[c], square += w.square[c];
       const double mean = sum / count, variance = variance_of(mean, square / count);
-      float* saved = &saved_[(picture * spec_.groups + g) * 2];
+      float* saved = &saved_[(image * spec_.groups + g) * 2];
       saved[0] = static_cast<float>(mean), saved[1] = static_cast<float>(1 / std::sqrt(variance + spec_.eps));
     }
   }
-  void channel_scale(const StepContext& s, size_t picture, Work& w) {
+  void channel_scale(const StepContext& s, size_t image, Work& w) {
     for (int c = 0; c < in_->shape.c; ++c) {
-      const float* saved = &saved_[(picture * spec_.groups + c / each()) * 2];
+      const float* saved = &saved_[(image * spec_.groups + c / each()) * 2];
       w.mean[c] = saved[0];
       w.scale[c] = (spec_.gamma < 0 ? 1.0f : s.parameters[spec_.gamma + c]) * saved[1];
       w.shift[c] = (spec_.beta < 0 ? 0.0f : s.parameters[spec_.beta + c]) - saved[0] * w.scale[c];
     }
   }
-  void picture_backward(const StepContext& s, size_t picture, int thread) {
+  void image_backward(const StepContext& s, size_t image, int thread) {
     Work w = work(thread);
     const size_t channels = in_->shape.c;
-    channel_scale(s, picture, w);
+    channel_scale(s, image, w);
     std::fill_n(w.sum, 2 * channels, 0.0f);
-    kernels_.pointwise_sums(arguments(w), in_->rows(1), in_->picture(picture), nullptr,
-                            out_->gradient->picture(picture), w.mean, w.sum, w.square, nullptr);
+    kernels_.pointwise_sums(arguments(w), in_->rows(1), in_->image(image), nullptr,
+                            out_->gradient->image(image), w.mean, w.sum, w.square, nullptr);
     const double count = static_cast<double>(in_->rows(1)) * each();
     double* partial = partial_.data() + thread * 2 * channels;
     for (int g = 0; g < spec_.groups; ++g) {
-      const double inverse = saved_[(picture * spec_.groups + g) * 2 + 1];
+      const double inverse = saved_[(image * spec_.groups + g) * 2 + 1];
       double sum = 0, sum_x = 0;
       for (size_t c = g * each(); c < (g + 1) * each(); ++c) {
         const double gain = spec_.gamma < 0 ? 1.0 : s.parameters[spec_.gamma + c];
@@ -174,9 +174,9 @@ class GroupNormOp : public NormOp {
       }
     }
     if (!to_in_.tensor) return;
-    PointwiseGradient gradient{w.a, w.b, w.e, to_in_.tensor->picture(picture), to_in_.add};
-    kernels_.pointwise_backward(arguments(w), gradient, in_->rows(1), in_->picture(picture), nullptr,
-                                out_->gradient->picture(picture));
+    PointwiseGradient gradient{w.a, w.b, w.e, to_in_.tensor->image(image), to_in_.add};
+    kernels_.pointwise_backward(arguments(w), gradient, in_->rows(1), in_->image(image), nullptr,
+                                out_->gradient->image(image));
   }
 
   std::vector<float> work_;

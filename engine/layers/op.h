@@ -28,8 +28,8 @@ struct Tensor {
 
   size_t elements(int n) const { return n * shape.size(); }
   size_t rows(int n) const { return static_cast<size_t>(n) * shape.h * shape.w; }
-  // The first byte of picture i.
-  std::byte* picture(size_t i) const { return data + i * shape.size() * size_of(type); }
+  // The first byte of image i.
+  std::byte* image(size_t i) const { return data + i * shape.size() * size_of(type); }
   std::byte* row(size_t i) const { return data + i * shape.c * size_of(type); }
 };
 

@@ -8,7 +8,7 @@
 
 namespace radl::engine {
 
-// Converts the batch's pictures to the tensor's type.
+// Converts the batch's images to the tensor's type.
 std::unique_ptr<Op> make_input_op(Tensor* out, const OpSettings& settings);
 // Changes the element type.
 std::unique_ptr<Op> make_convert_op(Tensor* in, Tensor* out, const OpSettings& settings);

@@ -1,4 +1,4 @@
-// Pooling over windows and over whole pictures.
+// Pooling over windows and over whole images.
 #include "engine/kernels/parallel.h"
 #include "engine/layers/ops.h"
 
@@ -29,9 +29,9 @@ class PoolOp : public Op {
     parallel_for(threads_, s.n, 1, [&](size_t begin, size_t end, int) {
       for (size_t i = begin; i < end; ++i)
         if (maximum_)
-          kernels_.max_pool(args_, in_->picture(i), out_->picture(i), index(i));
+          kernels_.max_pool(args_, in_->image(i), out_->image(i), index(i));
         else
-          kernels_.average_pool(args_, in_->picture(i), out_->picture(i));
+          kernels_.average_pool(args_, in_->image(i), out_->image(i));
     });
   }
   void backward(const StepContext& s) override {
@@ -39,17 +39,17 @@ class PoolOp : public Op {
     parallel_for(threads_, s.n, 1, [&](size_t begin, size_t end, int) {
       for (size_t i = begin; i < end; ++i)
         if (maximum_)
-          kernels_.max_pool_backward(args_, out_->gradient->picture(i), index(i), to_in_.tensor->picture(i),
+          kernels_.max_pool_backward(args_, out_->gradient->image(i), index(i), to_in_.tensor->image(i),
                                      to_in_.add);
         else
-          kernels_.average_pool_backward(args_, out_->gradient->picture(i), to_in_.tensor->picture(i),
+          kernels_.average_pool_backward(args_, out_->gradient->image(i), to_in_.tensor->image(i),
                                          to_in_.add);
     });
   }
   size_t memory_bytes() const override { return index_.size(); }
 
  private:
-  uint8_t* index(size_t picture) { return index_.as<uint8_t>() + picture * out_->shape.size(); }
+  uint8_t* index(size_t image) { return index_.as<uint8_t>() + image * out_->shape.size(); }
   bool maximum_;
   Tensor *in_, *out_;
   GradientUse to_in_;
@@ -77,9 +77,9 @@ class GlobalPoolOp : public Op {
     parallel_for(threads_, s.n, 1, [&](size_t begin, size_t end, int) {
       for (size_t i = begin; i < end; ++i)
         if (maximum_)
-          kernels_.global_max(in_->picture(i), in_->rows(1), c, out_->picture(i), &index_[i * c]);
+          kernels_.global_max(in_->image(i), in_->rows(1), c, out_->image(i), &index_[i * c]);
         else
-          kernels_.global_mean(in_->picture(i), in_->rows(1), c, out_->picture(i));
+          kernels_.global_mean(in_->image(i), in_->rows(1), c, out_->image(i));
     });
   }
   void backward(const StepContext& s) override {
@@ -89,20 +89,20 @@ class GlobalPoolOp : public Op {
         if (maximum_)
           in_->type == Type::Bf16 ? scatter<bf16>(i) : scatter<float>(i);
         else
-          kernels_.global_mean_backward(out_->gradient->picture(i), in_->rows(1), in_->shape.c,
-                                        to_in_.tensor->picture(i), to_in_.add);
+          kernels_.global_mean_backward(out_->gradient->image(i), in_->rows(1), in_->shape.c,
+                                        to_in_.tensor->image(i), to_in_.add);
     });
   }
 
  private:
   template <class T>
-  void scatter(size_t picture) {
+  void scatter(size_t image) {
     const size_t c = in_->shape.c;
-    T* dx = reinterpret_cast<T*>(to_in_.tensor->picture(picture));
-    const T* dy = reinterpret_cast<const T*>(out_->gradient->picture(picture));
+    T* dx = reinterpret_cast<T*>(to_in_.tensor->image(image));
+    const T* dy = reinterpret_cast<const T*>(out_->gradient->image(image));
     if (!to_in_.add) std::fill_n(dx, in_->shape.size(), T{});
     for (size_t i = 0; i < c; ++i) {
-      T& to = dx[index_[picture * c + i] * c + i];
+      T& to = dx[index_[image * c + i] * c + i];
       if constexpr (sizeof(T) == 2)
         to = to_bf16(to_float(to) + to_float(dy[i]));
       else

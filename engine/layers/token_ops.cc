@@ -69,18 +69,18 @@ class PositionOp : public Op {
     const size_t size = in_->shape.size();
     kernels_.from_float(s.parameters + weight_, typed_.data(), size);
     for (int i = 0; i < s.n; ++i) {
-      kernels_.scale(in_->picture(i), 1, out_->picture(i), size, false);
-      kernels_.scale(typed_.data(), 1, out_->picture(i), size, true);
+      kernels_.scale(in_->image(i), 1, out_->image(i), size, false);
+      kernels_.scale(typed_.data(), 1, out_->image(i), size, true);
     }
   }
   void backward(const StepContext& s) override {
     const size_t size = in_->shape.size();
     std::fill_n(s.gradients + weight_, size, 0.0f);
     for (int i = 0; i < s.n; ++i) {
-      kernels_.to_float(out_->gradient->picture(i), row_.data(), size);
+      kernels_.to_float(out_->gradient->image(i), row_.data(), size);
       for (size_t j = 0; j < size; ++j) s.gradients[weight_ + j] += row_[j];
       if (to_in_.tensor)
-        kernels_.scale(out_->gradient->picture(i), 1, to_in_.tensor->picture(i), size, to_in_.add);
+        kernels_.scale(out_->gradient->image(i), 1, to_in_.tensor->image(i), size, to_in_.add);
     }
   }
 
@@ -96,7 +96,7 @@ class PositionOp : public Op {
 using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Map = Eigen::Map<Matrix, 0, Eigen::OuterStride<>>;
 
-// Vaswani et al. 2017. The two projections are 1x1 convolutions; the core works per picture and head in fp32.
+// Vaswani et al. 2017. The two projections are 1x1 convolutions; the core works per image and head in fp32.
 class AttentionOp : public Op {
  public:
   AttentionOp(const AttentionSpec& spec, Tensor* in, Tensor* out, const OpSettings& s, ChosenConv in_proj,
@@ -184,20 +184,20 @@ class AttentionOp : public Op {
     return {context + head * head_, tokens_, head_, Eigen::OuterStride<>(width_)};
   }
   Map square(float* p) { return {p, tokens_, tokens_, Eigen::OuterStride<>(tokens_)}; }
-  Map probabilities(size_t picture, int head) {
-    return square(prob_.data() + (picture * spec_.heads + head) * tokens_ * tokens_);
+  Map probabilities(size_t image, int head) {
+    return square(prob_.data() + (image * spec_.heads + head) * tokens_ * tokens_);
   }
 
-  void core(size_t picture, int thread) {
+  void core(size_t image, int thread) {
     Scratch s = scratch(thread);
-    kernels_.to_float(qkv_->picture(picture), s.qkv, static_cast<size_t>(tokens_) * 3 * width_);
+    kernels_.to_float(qkv_->image(image), s.qkv, static_cast<size_t>(tokens_) * 3 * width_);
     for (int h = 0; h < spec_.heads; ++h) {
-      Map p = probabilities(picture, h);
+      Map p = probabilities(image, h);
       p.noalias() = part(s.qkv, 0, h).lazyProduct(part(s.qkv, 1, h).transpose());
       softmax_rows(p);
       of_head(s.context, h).noalias() = p.lazyProduct(part(s.qkv, 2, h));
     }
-    kernels_.from_float(s.context, context_->picture(picture), static_cast<size_t>(tokens_) * width_);
+    kernels_.from_float(s.context, context_->image(image), static_cast<size_t>(tokens_) * width_);
   }
   void softmax_rows(Map& p) {
     const float scale = 1 / std::sqrt(static_cast<float>(head_));
@@ -209,14 +209,13 @@ class AttentionOp : public Op {
       p.row(i).tail(tokens_ - last).setZero();
     }
   }
-  void core_backward(size_t picture, int thread) {
+  void core_backward(size_t image, int thread) {
     Scratch s = scratch(thread);
     const float scale = 1 / std::sqrt(static_cast<float>(head_));
-    kernels_.to_float(qkv_->picture(picture), s.qkv, static_cast<size_t>(tokens_) * 3 * width_);
-    kernels_.to_float(to_context_.tensor->picture(picture), s.dcontext,
-                      static_cast<size_t>(tokens_) * width_);
+    kernels_.to_float(qkv_->image(image), s.qkv, static_cast<size_t>(tokens_) * 3 * width_);
+    kernels_.to_float(to_context_.tensor->image(image), s.dcontext, static_cast<size_t>(tokens_) * width_);
     for (int h = 0; h < spec_.heads; ++h) {
-      const Map p = probabilities(picture, h), dcontext = of_head(s.dcontext, h);
+      const Map p = probabilities(image, h), dcontext = of_head(s.dcontext, h);
       Map dp = square(s.a);
       part(s.dqkv, 2, h).noalias() = p.transpose().lazyProduct(dcontext);
       dp.noalias() = dcontext.lazyProduct(part(s.qkv, 2, h).transpose());
@@ -227,7 +226,7 @@ class AttentionOp : public Op {
       part(s.dqkv, 0, h).noalias() = dp.lazyProduct(part(s.qkv, 1, h));
       part(s.dqkv, 1, h).noalias() = dp.transpose().lazyProduct(part(s.qkv, 0, h));
     }
-    kernels_.from_float(s.dqkv, to_qkv_.tensor->picture(picture), static_cast<size_t>(tokens_) * 3 * width_);
+    kernels_.from_float(s.dqkv, to_qkv_.tensor->image(image), static_cast<size_t>(tokens_) * 3 * width_);
   }
 
   AttentionSpec spec_;

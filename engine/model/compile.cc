@@ -185,7 +185,7 @@ class Compiler {
                : 0;
   }
 
-  // A flattened NHWC picture is the same bytes, and a linear layer takes either shape; other readers go by
+  // A flattened NHWC image is the same bytes, and a linear layer takes either shape; other readers go by
   // the tensor's shape and get a copy.
   void compile_flatten(int i) {
     const Layer& l = graph_.layers[i];

@@ -91,7 +91,7 @@ class Network {
   // The number of training steps done; it selects dropout's random numbers. A resumed run sets it.
   virtual uint64_t step() const = 0;
   virtual void set_step(uint64_t step) = 0;
-  // Sets a first convolution that the model marks `whiten=yes` from the patches of these pictures (they must
+  // Sets a first convolution that the model marks `whiten=yes` from the patches of these images (they must
   // be many more than its inputs); does nothing for models without one. Before the first step, on one worker.
   virtual Status whiten(const Batch& batch) = 0;
   // The processor, then a line for each layer that has a choice of kernels: which one, and why.

@@ -187,7 +187,7 @@ Result<Graph> GraphBuilder::finish() {
 
 Result<Graph> parse_model(std::string_view model, Shape input, int classes) {
   if (input.h < 1 || input.w < 1 || input.c < 1 || classes < 2)
-    return invalid(fmt::format("a model needs pictures and at least 2 classes, not {}x{}x{} and {}", input.h,
+    return invalid(fmt::format("a model needs images and at least 2 classes, not {}x{}x{} and {}", input.h,
                                input.w, input.c, classes));
   if (static_cast<double>(input.h) * input.w * input.c > kMostValues)
     return invalid(fmt::format("a model's input has at most {} values, not {}x{}x{}", kMostValues, input.h,

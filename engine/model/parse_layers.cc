@@ -49,7 +49,8 @@ class Options {
   void boolean(const std::string& key, bool& value) {
     const std::string* text = find(key);
     if (!text) return;
-    if (*text != "yes" && *text != "no") fail(fmt::format("{} is yes or no, not \"{}\"", key, *text));
+    if (*text != "yes" && *text != "no")
+      fail(fmt::format("{} is a boolean (yes or no), not \"{}\"", key, *text));
     value = *text == "yes";
   }
   int to_integer(const std::string& key, const std::string& text, int low, int high) {

@@ -12,7 +12,7 @@ namespace radl::engine {
 namespace {
 
 // Visits the elements of one normalisation group: all positions of a channel (batch), the channels of a
-// position (layer), or a group's channels over a picture's positions.
+// position (layer), or a group's channels over an image's positions.
 struct NormGroups {
   Kind kind;
   int n, positions, channels, groups;
@@ -29,10 +29,10 @@ struct NormGroups {
     } else if (kind == Kind::LayerNorm) {
       for (size_t i = 0; i < c; ++i) f(group * c + i, static_cast<int>(i));
     } else {
-      const size_t each = c / groups, picture = group / groups, first = group % groups * each;
+      const size_t each = c / groups, image = group / groups, first = group % groups * each;
       for (int position = 0; position < positions; ++position)
         for (size_t i = 0; i < each; ++i)
-          f((picture * positions + position) * c + first + i, static_cast<int>(first + i));
+          f((image * positions + position) * c + first + i, static_cast<int>(first + i));
     }
   }
 };
@@ -176,7 +176,7 @@ void ReferenceNetwork<T>::pool_backward(int index) {
                   });
 }
 
-// Vaswani et al. 2017. saved_: per picture q, k, v [t, 3d], then heads x [t, t] probabilities, then the
+// Vaswani et al. 2017. saved_: per image q, k, v [t, 3d], then heads x [t, t] probabilities, then the
 // context [t, d].
 template <class T>
 void ReferenceNetwork<T>::attention(int index) {

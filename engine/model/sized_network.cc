@@ -96,7 +96,7 @@ Result<std::unique_ptr<Network>> build_sized_network(const std::string& model, I
   if (!network || smaller.empty()) return network;
   std::vector<std::unique_ptr<Network>> others;
   for (const InputShape& s : smaller) {
-    const std::string size = fmt::format("pictures of {}x{}", s.height, s.width);
+    const std::string size = fmt::format("images of {}x{}", s.height, s.width);
     Result<std::unique_ptr<Network>> other = Network::build(model, s, classes, options);
     if (!other) return std::move(other).status().at(size);
     if (!same_layout(**network, **other))

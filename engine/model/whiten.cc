@@ -43,8 +43,7 @@ Status set_whitening(const Graph& graph, const Batch& batch, std::span<float> pa
   const int size = in.c * l->kernel_h * l->kernel_w;
   if (l->inputs[0] != 0) return invalid(fmt::format("{}: only the first layer can whiten", l->name));
   if (batch.size < size)
-    return invalid(
-        fmt::format("{}: whitening needs at least {} pictures, not {}", l->name, size, batch.size));
+    return invalid(fmt::format("{}: whitening needs at least {} images, not {}", l->name, size, batch.size));
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(patch_covariance(*l, in, batch));
   constexpr double kFloor = 5e-4;  // keeps the weakest directions from becoming amplified noise
   float* weights = parameters.data() + graph.parameters[l->weight].offset;

@@ -80,7 +80,7 @@ const char kResnetCifar[] =
   RADL_BASIC_BLOCKS("1", "64", "0", "1") RADL_BASIC_STAGE("2", "128", "1") RADL_BASIC_STAGE("3", "256", "1") \
   RADL_BASIC_STAGE("4", "512", "1") "globalavgpool\n" "fc: linear classes\n"
 
-// ResNet-18 with a 3x3 stem, as is usual for 32x32 pictures.
+// ResNet-18 with a 3x3 stem, as is usual for 32x32 images.
 const char kResnet18Cifar[] =
     "model resnet18\n"
     "conv1: conv 64 kernel=3 bias=no\n"
@@ -271,7 +271,7 @@ const char kInceptionResnetV1[] =
     "repeat_3.$b.conv2d: conv 1792 kernel=1\nscale factor=0.2\nadd skip\nrelu\nend\n"
     "globalavgpool\ndropout rate=0.2\nlogits: linear classes\n";
 
-// Dosovitskiy et al. 2020, small enough for 32x32 pictures: 4x4 patches, pre-norm blocks, mean over tokens.
+// Dosovitskiy et al. 2020, small enough for 32x32 images: 4x4 patches, pre-norm blocks, mean over tokens.
 const char kVitTiny[] = R"(model vit-tiny
 patch: conv 128 kernel=4 stride=4 pad=valid init=torch
 pos: position

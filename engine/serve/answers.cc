@@ -61,12 +61,11 @@ Answer predictions_answer(const exporter::Bundle& bundle, std::span<const Predic
   return {200, out + "]}\n"};
 }
 
-size_t predictions_bytes(const exporter::Bundle& bundle, size_t pictures) {
+size_t predictions_bytes(const exporter::Bundle& bundle, size_t images) {
   constexpr size_t kNumber = 16, kRest = 128, kEscaped = 6;  // "1.17549435e-38,", and the text around
   size_t label = 32;
   for (const std::string& name : bundle.class_names) label = std::max(label, kEscaped * name.size());
-  return kRest + kEscaped * bundle.name.size() +
-         pictures * (kRest + label + kNumber * size_t(bundle.classes));
+  return kRest + kEscaped * bundle.name.size() + images * (kRest + label + kNumber * size_t(bundle.classes));
 }
 
 }  // namespace radl::engine::serve

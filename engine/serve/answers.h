@@ -21,6 +21,6 @@ Answer error_answer(const Status& status);
 Answer health_answer(const exporter::Bundle& bundle);
 Answer predictions_answer(const exporter::Bundle& bundle, std::span<const Prediction> predictions);
 // At most so many bytes are predictions_answer's.
-size_t predictions_bytes(const exporter::Bundle& bundle, size_t pictures);
+size_t predictions_bytes(const exporter::Bundle& bundle, size_t images);
 
 }  // namespace radl::engine::serve

@@ -19,13 +19,13 @@ Batcher::~Batcher() {
   thread_.join();
 }
 
-std::vector<std::future<Prediction>> Batcher::submit(std::vector<std::vector<uint8_t>> pictures) {
+std::vector<std::future<Prediction>> Batcher::submit(std::vector<std::vector<uint8_t>> images) {
   std::vector<std::future<Prediction>> futures;
   {
     std::lock_guard lock(mutex_);
-    if (stopping_ || queue_.size() + pictures.size() > limit_) return futures;
-    for (auto& picture : pictures) {
-      queue_.push_back({std::move(picture), {}});
+    if (stopping_ || queue_.size() + images.size() > limit_) return futures;
+    for (auto& image : images) {
+      queue_.push_back({std::move(image), {}});
       futures.push_back(queue_.back().promise.get_future());
     }
   }
@@ -48,20 +48,20 @@ void Batcher::run() {
     if (queue_.empty()) return;
     const auto until = SteadyClock::now() + std::chrono::microseconds(int64_t(wait_seconds_ * 1e6));
     arrived_.wait_until(lock, until, [&] { return stopping_ || queue_.size() >= most; });
-    std::vector<std::vector<uint8_t>> pictures;
+    std::vector<std::vector<uint8_t>> images;
     std::vector<std::promise<Prediction>> promises;
-    while (!queue_.empty() && pictures.size() < most) {
-      pictures.push_back(std::move(queue_.front().picture));
+    while (!queue_.empty() && images.size() < most) {
+      images.push_back(std::move(queue_.front().image));
       promises.push_back(std::move(queue_.front().promise));
       queue_.pop_front();
     }
     lock.unlock();
     const auto begin = SteadyClock::now();
-    auto predictions = predictor_->predict(pictures);
+    auto predictions = predictor_->predict(images);
     const double seconds = seconds_since(begin);
     for (size_t i = 0; i < promises.size(); ++i) promises[i].set_value(std::move(predictions[i]));
     lock.lock();
-    counts_.pictures += pictures.size();
+    counts_.images += images.size();
     ++counts_.batches;
     counts_.compute_seconds += seconds;
   }

@@ -1,4 +1,4 @@
-// Gathers pictures of concurrent requests into batches for one predictor.
+// Gathers images of concurrent requests into batches for one predictor.
 #pragma once
 
 #include <condition_variable>
@@ -18,19 +18,19 @@ class Batcher {
   Batcher(std::unique_ptr<Predictor> predictor, double wait_seconds, size_t queue);
   ~Batcher();  // what was submitted is answered first
 
-  // One future a picture; empty when there is no room for all of them.
-  std::vector<std::future<Prediction>> submit(std::vector<std::vector<uint8_t>> pictures);
+  // One future an image; empty when there is no room for all of them.
+  std::vector<std::future<Prediction>> submit(std::vector<std::vector<uint8_t>> images);
   const Predictor& predictor() const { return *predictor_; }
 
   struct Counts {
-    uint64_t pictures = 0, batches = 0, waiting = 0;
+    uint64_t images = 0, batches = 0, waiting = 0;
     double compute_seconds = 0;
   };
   Counts counts() const;
 
  private:
   struct Item {
-    std::vector<uint8_t> picture;
+    std::vector<uint8_t> image;
     std::promise<Prediction> promise;
   };
   void run();

@@ -36,9 +36,9 @@ std::string Metrics::text(const Batcher::Counts& c) const {
       "{:.6f}\nradl_predict_seconds_count {}\n",
       total, seconds_, total);
   out += fmt::format(
-      "# HELP radl_pictures_total Pictures predicted.\n# TYPE radl_pictures_total "
-      "counter\nradl_pictures_total {}\n",
-      c.pictures);
+      "# HELP radl_images_total Images predicted.\n# TYPE radl_images_total "
+      "counter\nradl_images_total {}\n",
+      c.images);
   out += fmt::format(
       "# HELP radl_batches_total Batches run.\n# TYPE radl_batches_total counter\nradl_batches_total {}\n",
       c.batches);
@@ -47,8 +47,8 @@ std::string Metrics::text(const Batcher::Counts& c) const {
       "counter\nradl_compute_seconds_total {:.6f}\n",
       c.compute_seconds);
   out += fmt::format(
-      "# HELP radl_waiting_pictures Pictures waiting for a batch.\n# TYPE radl_waiting_pictures "
-      "gauge\nradl_waiting_pictures {}\n",
+      "# HELP radl_waiting_images Images waiting for a batch.\n# TYPE radl_waiting_images "
+      "gauge\nradl_waiting_images {}\n",
       c.waiting);
   return out;
 }

@@ -20,7 +20,7 @@ Result<std::unique_ptr<Predictor>> Predictor::create(const exporter::Bundle& bun
   BuildOptions o = options;
   o.training = false;
   if (bundle.input.channels != 1 && bundle.input.channels != 3) {
-    return Status(Code::Unsupported, bundle.folder + ": the model takes pictures of " +
+    return Status(Code::Unsupported, bundle.folder + ": the model takes images of " +
                                          std::to_string(bundle.input.channels) +
                                          " channels; PNG and JPEG have 1 or 3");
   }
@@ -35,19 +35,19 @@ Result<std::unique_ptr<Predictor>> Predictor::create(const exporter::Bundle& bun
 Result<std::vector<uint8_t>> Predictor::decode(std::string_view bytes, data::DecodeLimits limits) const {
   const InputShape& in = bundle_.input;
   limits.channels = in.channels;
-  auto picture = data::decode_picture(bytes, limits);
-  if (!picture.ok()) return picture.status();
-  return data::fit_picture(*picture, in.height, in.width).pixels;
+  auto image = data::decode_image(bytes, limits);
+  if (!image.ok()) return image.status();
+  return data::fit_image(*image, in.height, in.width).pixels;
 }
 
-std::vector<Prediction> Predictor::predict(std::span<const std::vector<uint8_t>> pictures) {
-  assert(int(pictures.size()) <= batch_size_);
+std::vector<Prediction> Predictor::predict(std::span<const std::vector<uint8_t>> images) {
+  assert(int(images.size()) <= batch_size_);
   const size_t pixels = data::pixel_count(bundle_.input), classes = size_t(bundle_.classes),
-               n = pictures.size();
+               n = images.size();
   auto run = [&](bool mirror, std::vector<float>& logits) {
     for (size_t i = 0; i < n; ++i) {
-      assert(pictures[i].size() == pixels);
-      transform_.evaluate(pictures[i].data(), scratch_, {images_.data() + i * pixels, pixels}, mirror);
+      assert(images[i].size() == pixels);
+      transform_.evaluate(images[i].data(), scratch_, {images_.data() + i * pixels, pixels}, mirror);
     }
     network_->evaluate({{images_.data(), n * pixels}, {}, int(n)}, {logits.data(), n * classes});
   };

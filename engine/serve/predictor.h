@@ -1,4 +1,4 @@
-// Predictions for pictures of any size and kind: what `predict` and `serve` stand on.
+// Predictions for images of any size and kind: what `predict` and `serve` stand on.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 #include "common/status.h"
 #include "engine/data/augment.h"
-#include "engine/data/picture.h"
+#include "engine/data/image.h"
 #include "engine/export/bundle.h"
 #include "engine/model/network.h"
 
@@ -23,15 +23,15 @@ struct Prediction {
 // One at a time: not thread-safe (it owns one network).
 class Predictor {
  public:
-  // `flip`: also the mirrored picture, logits averaged (test-time augmentation).
+  // `flip`: also the mirrored image, logits averaged (test-time augmentation).
   static Result<std::unique_ptr<Predictor>> create(const exporter::Bundle& bundle,
                                                    const BuildOptions& options, bool flip = false);
 
   // PNG or JPEG bytes to what the network takes (scaled, centre cut). Corrupt says what is wrong. The limits'
   // channels are those of the network.
   Result<std::vector<uint8_t>> decode(std::string_view bytes, data::DecodeLimits limits = {}) const;
-  // Pictures as decode() gives them, at most batch_size() of them.
-  std::vector<Prediction> predict(std::span<const std::vector<uint8_t>> pictures);
+  // Images as decode() gives them, at most batch_size() of them.
+  std::vector<Prediction> predict(std::span<const std::vector<uint8_t>> images);
 
   const exporter::Bundle& bundle() const { return bundle_; }
   int batch_size() const { return batch_size_; }

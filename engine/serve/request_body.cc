@@ -12,9 +12,9 @@ using Json = nlohmann::json;
 
 // Reads the texts of "image" and "images" as they go by. No tree is made of the rest: a stranger's 30 MB
 // would make one of a gigabyte.
-class PictureReader : public nlohmann::json_sax<Json> {
+class ImageReader : public nlohmann::json_sax<Json> {
  public:
-  explicit PictureReader(size_t most) : most_(most) {}
+  explicit ImageReader(size_t most) : most_(most) {}
 
   bool null() override { return other(); }
   bool boolean(bool) override { return other(); }
@@ -60,14 +60,14 @@ class PictureReader : public nlohmann::json_sax<Json> {
     if (!json_) return invalid("the body is not JSON");
     auto& list = image_.empty() ? images_ : image_;
     const size_t count = image_.empty() ? count_ : image_.size();
-    if (count == 0) return invalid("JSON needs \"image\" or \"images\": pictures as base64");
+    if (count == 0) return invalid("JSON needs \"image\" or \"images\": images as base64");
     if (count > most_)
-      return Status(Code::Quota, std::to_string(count) + " pictures in one request, at most " +
+      return Status(Code::Quota, std::to_string(count) + " images in one request, at most " +
                                      std::to_string(most_) + " are taken");
     std::vector<std::string> out;
-    for (auto& picture : list) {
-      if (!picture) return invalid("picture " + std::to_string(out.size()) + ": is no base64 text");
-      out.push_back(std::move(*picture));
+    for (auto& image : list) {
+      if (!image) return invalid("image " + std::to_string(out.size()) + ": is no base64 text");
+      out.push_back(std::move(*image));
     }
     return out;
   }
@@ -75,7 +75,7 @@ class PictureReader : public nlohmann::json_sax<Json> {
  private:
   enum class Field { Other, Image, Images };
 
-  // Whether what comes now is a picture's place: the value of "image", or an element of "images".
+  // Whether what comes now is an image's place: the value of "image", or an element of "images".
   bool taken() const {
     return (depth_ == 1 && field_ == Field::Image) || (depth_ == 2 && in_list_ && field_ == Field::Images);
   }
@@ -84,12 +84,12 @@ class PictureReader : public nlohmann::json_sax<Json> {
     if (taken()) add(std::nullopt);
     return true;
   }
-  void add(std::optional<std::string> picture) {
+  void add(std::optional<std::string> image) {
     if (field_ == Field::Image) {
       image_.clear();
-      image_.push_back(std::move(picture));
+      image_.push_back(std::move(image));
     } else if (++count_ <= most_) {
-      images_.push_back(std::move(picture));
+      images_.push_back(std::move(image));
     }
   }
 
@@ -102,11 +102,11 @@ class PictureReader : public nlohmann::json_sax<Json> {
 
 }  // namespace
 
-Result<std::vector<std::string>> pictures_in(std::string body, size_t most) {
+Result<std::vector<std::string>> images_in(std::string body, size_t most) {
   const size_t first = body.find_first_not_of(" \t\r\n");
   if (first == std::string::npos) return invalid("the body is empty: send a PNG, a JPEG, or JSON");
   if (body[first] != '{') return std::vector<std::string>{std::move(body)};
-  PictureReader reader(most);
+  ImageReader reader(most);
   Json::sax_parse(body, &reader);
   return std::move(reader).result();
 }

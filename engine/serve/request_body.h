@@ -1,4 +1,4 @@
-// The pictures in the body of a request.
+// The images in the body of a request.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace radl::engine::serve {
 
 // The files' bytes: the body itself, or, of a JSON object, what "image" or "images" hold as base64. Memory:
 // the body, and at most three quarters of it again. Invalid says what is wrong; Quota: more than `most`
-// pictures.
-Result<std::vector<std::string>> pictures_in(std::string body, size_t most);
+// images.
+Result<std::vector<std::string>> images_in(std::string body, size_t most);
 
 }  // namespace radl::engine::serve

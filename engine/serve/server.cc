@@ -120,7 +120,7 @@ void Server::Impl::receive(Request& r, std::string_view data) {
 Result<std::vector<std::vector<uint8_t>>> Server::Impl::decode(std::vector<std::string> files) {
   const auto until =
       SteadyClock::now() + std::chrono::microseconds(int64_t(options.decode_wait_seconds * 1e6));
-  std::vector<std::vector<uint8_t>> pictures;
+  std::vector<std::vector<uint8_t>> images;
   uint64_t all_pixels = 0;
   for (std::string& file : files) {
     std::optional<Budget::Charge> room;
@@ -134,33 +134,33 @@ Result<std::vector<std::vector<uint8_t>>> Server::Impl::decode(std::vector<std::
         return {Code::Quota, "needs " + std::to_string(needed >> 20) + " MiB to decode, at most " +
                                  std::to_string(decoding.capacity() >> 20) + " are taken"};
       room = decoding.take(needed, until);
-      return room ? Status() : Status(Code::Retry, "too many large pictures are being decoded; try again");
+      return room ? Status() : Status(Code::Retry, "too many large images are being decoded; try again");
     };
-    auto picture = batcher->predictor().decode(file, limits);
-    if (!picture.ok()) return Status(picture.status()).at("picture " + std::to_string(pictures.size()));
-    pictures.push_back(std::move(*picture));
+    auto image = batcher->predictor().decode(file, limits);
+    if (!image.ok()) return Status(image.status()).at("image " + std::to_string(images.size()));
+    images.push_back(std::move(*image));
     std::string().swap(file);
   }
-  return pictures;
+  return images;
 }
 
 Answer Server::Impl::predict(Request& r) {
   if (!r.bytes.grow(r.body.size())) return busy();  // what JSON holds, decoded
-  auto files = pictures_in(std::move(r.body), options.queue);
+  auto files = images_in(std::move(r.body), options.queue);
   if (!files.ok()) return error_answer(files.status());
   const size_t count = files->size();
   const uint64_t held =
       predictions_bytes(bundle(), count) +
       count * (data::pixel_count(bundle().input) + sizeof(float) * size_t(bundle().classes));
   if (held > bytes.capacity())
-    return error_answer(
-        413, std::to_string(count) + " pictures with all their probabilities are too many at once");
+    return error_answer(413,
+                        std::to_string(count) + " images with all their probabilities are too many at once");
   auto places = waiting.try_take(count);
-  if (!places || !r.bytes.grow(held)) return error_answer(503, "too many pictures are waiting; try again");
-  auto pictures = decode(std::move(*files));
-  if (!pictures.ok()) return error_answer(pictures.status());
-  auto futures = batcher->submit(std::move(*pictures));
-  if (futures.empty()) return error_answer(503, "too many pictures are waiting; try again");
+  if (!places || !r.bytes.grow(held)) return error_answer(503, "too many images are waiting; try again");
+  auto images = decode(std::move(*files));
+  if (!images.ok()) return error_answer(images.status());
+  auto futures = batcher->submit(std::move(*images));
+  if (futures.empty()) return error_answer(503, "too many images are waiting; try again");
   std::vector<Prediction> predictions;
   for (auto& future : futures) predictions.push_back(future.get());
   return predictions_answer(bundle(), predictions);
@@ -228,7 +228,7 @@ MHD_Result on_request(void* context, MHD_Connection* connection, const char* url
     } catch (const std::bad_alloc&) {
       request->refuse(busy());
     }
-    // A client that waits to be told is told at once; others read only when they have sent everything.
+    // A client that waits for permission gets it at once; others read only when they have sent everything.
     if (request->refused && header(MHD_HTTP_HEADER_EXPECT))
       return finish(server, connection, url, method, *request);
     return MHD_YES;

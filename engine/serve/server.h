@@ -6,7 +6,7 @@
 //   GET  /metrics   Prometheus text
 //
 // Requests that arrive together are run as one batch. Errors are {"error": "..."} with a fitting status: 400
-// what was sent is wrong (with the picture's number), 404, 405, 413 too large, 503 too much to do (with
+// what was sent is wrong (with the image's number), 404, 405, 413 too large, 503 too much to do (with
 // Retry-After).
 //
 // All requests share one budget of memory, and no client holds a connection for longer than its phase may
@@ -26,15 +26,15 @@ namespace radl::engine::serve {
 struct ServerOptions {
   std::string address = "127.0.0.1";
   uint16_t port = 8080;               // 0: any free one
-  double batch_wait_seconds = 0.002;  // how long the first picture of a batch waits for others
+  double batch_wait_seconds = 0.002;  // how long the first image of a batch waits for others
   size_t largest_body = size_t{32} << 20;
-  size_t queue = 1024;           // pictures that may wait; more are 503
+  size_t queue = 1024;           // images that may wait; more are 503
   ConnectionLimits connections;  // for all clients together
   // For all requests together, in bytes; what finds no room is 503. Half is for bodies and answers, half for
   // decoding, which waits its turn.
   size_t memory = size_t{768} << 20;
   double decode_wait_seconds = 10;                // before it is 503
-  uint64_t request_pixels = uint64_t{256} << 20;  // of a request's pictures together; more are 413
+  uint64_t request_pixels = uint64_t{256} << 20;  // of a request's images together; more are 413
 };
 
 class Server {

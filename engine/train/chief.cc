@@ -89,7 +89,7 @@ class ClusterRun {
       return invalid("training diverged: " + report.failure +
                      "; the last good checkpoint is kept; try a lower schedule.peak");
     }
-    TrainSums sums{report.steps, report.correct, report.pictures, report.loss_sum};
+    TrainSums sums{report.steps, report.correct, report.images, report.loss_sum};
     if (report.steps > 0)
       overseer_.note("mean_staleness",
                      static_cast<double>(report.staleness_sum) / static_cast<double>(report.steps));

@@ -46,8 +46,8 @@ class Evaluator {
       forward();
       count();
     }
-    if (out_.pictures == 0) return Status(Code::Corrupt, "there is no picture to evaluate on");
-    double n = static_cast<double>(out_.pictures);
+    if (out_.images == 0) return Status(Code::Corrupt, "there is no image to evaluate on");
+    double n = static_cast<double>(out_.images);
     out_.loss /= n;
     out_.accuracy = static_cast<double>(correct_) / n;
     out_.accuracy_tta = static_cast<double>(correct_tta_) / n;
@@ -56,13 +56,13 @@ class Evaluator {
   }
 
  private:
-  // A way to look at a picture, and its share of the sum.
+  // A way to look at an image, and its share of the sum.
   struct View {
     bool mirror = false;
     int shift = 0;
     float share = 1;
   };
-  // The first is the picture as it is; alone when nothing else is asked for.
+  // The first is the image as it is; alone when nothing else is asked for.
   static std::vector<View> views_of(const EvaluateOptions& options) {
     std::vector<View> out;
     for (bool mirror : {false, true}) {
@@ -80,18 +80,18 @@ class Evaluator {
     indices_.clear();
     one_.resize(pixels_);
     for (size_t i = first; i < first + count; ++i) {
-      const uint8_t* picture = dataset_.pixels(i);
-      if (picture == nullptr) {
+      const uint8_t* image = dataset_.pixels(i);
+      if (image == nullptr) {
         if (Status read = dataset_.read(i, one_); !read.ok()) {
           if (!options_.skip_corrupt || read.code() != Code::Corrupt) return read;
           ++out_.skipped;
           continue;
         }
-        picture = one_.data();
+        image = one_.data();
       }
       size_t at = labels_.size() * pixels_;
-      transform_.evaluate(picture, scratch_, std::span(images_).subspan(at, pixels_));
-      if (views_.size() > 1) std::copy_n(picture, pixels_, stored_.begin() + static_cast<long>(at));
+      transform_.evaluate(image, scratch_, std::span(images_).subspan(at, pixels_));
+      if (views_.size() > 1) std::copy_n(image, pixels_, stored_.begin() + static_cast<long>(at));
       labels_.push_back(dataset_.label(i));
       indices_.push_back(i);
     }
@@ -125,7 +125,7 @@ class Evaluator {
       if (best != labels_[i]) mistaken({indices_[i], labels_[i], best, static_cast<float>(probability)});
       correct_ += best == labels_[i];
       ++out_.confusion[static_cast<size_t>(labels_[i]) * classes_ + static_cast<size_t>(best)];
-      ++out_.pictures;
+      ++out_.images;
       if (views_.size() == 1) continue;
       row = std::span(mean_logits_).subspan(i * classes_, classes_);
       correct_tta_ += std::max_element(row.begin(), row.end()) - row.begin() == labels_[i];
@@ -157,7 +157,7 @@ class Evaluator {
   size_t pixels_, classes_;
   std::vector<View> views_;
   std::vector<float> images_, logits_, view_logits_, mean_logits_;
-  std::vector<uint8_t> one_, stored_;  // a picture; those of the batch
+  std::vector<uint8_t> one_, stored_;  // an image; those of the batch
   std::vector<int32_t> labels_;
   std::vector<size_t> indices_;
   uint64_t correct_ = 0, correct_tta_ = 0;

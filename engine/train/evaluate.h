@@ -11,7 +11,7 @@
 
 namespace radl::engine {
 
-// A picture that was taken for another class.
+// An image that was taken for another class.
 struct Mistake {
   size_t index = 0;  // in the dataset
   int32_t label = 0, predicted = 0;
@@ -21,15 +21,15 @@ struct Mistake {
 struct Evaluation {
   double loss = 0, accuracy = 0;
   double accuracy_tta = 0;  // with test-time augmentation; 0 if not asked for
-  uint64_t pictures = 0, skipped = 0;
+  uint64_t images = 0, skipped = 0;
   std::vector<uint32_t> confusion;  // classes x classes, row = label, column = prediction
   std::vector<Mistake> mistakes;    // the surest first
 };
 
 struct EvaluateOptions {
   int batch_size = 128;  // at most what the network was built for
-  // Test-time augmentation: `flip` averages the logits with those of the mirrored picture; with `translate`
-  // that is half of the sum, a quarter each are the picture shifted by so many pixels up and left, and down
+  // Test-time augmentation: `flip` averages the logits with those of the mirrored image; with `translate`
+  // that is half of the sum, a quarter each are the image shifted by so many pixels up and left, and down
   // and right, mirrored likewise; what is beyond the edge is reflected (Jordan 2024).
   bool flip = false;
   int translate = 0;

@@ -19,9 +19,9 @@ class DivergenceGuard {
   DivergenceGuard(int classes, uint64_t window)
       : chance_(1.0 / classes), window_(window < 20 ? 20 : window) {}
 
-  // Some more training steps: their summed loss, and right and seen pictures. Invalid when the run is to be
+  // Some more training steps: their summed loss, and right and seen images. Invalid when the run is to be
   // stopped.
-  Status add(uint64_t batch, uint64_t steps, double loss_sum, uint64_t correct, uint64_t pictures) {
+  Status add(uint64_t batch, uint64_t steps, double loss_sum, uint64_t correct, uint64_t images) {
     if (!std::isfinite(loss_sum)) {
       return {Code::Invalid,
               fmt::format("training diverged: the loss became {} at batch {}; try a lower schedule.peak",
@@ -29,10 +29,10 @@ class DivergenceGuard {
     }
     steps_ += steps;
     correct_ += correct;
-    pictures_ += pictures;
-    if (steps_ < window_ || pictures_ == 0) return {};
-    double accuracy = static_cast<double>(correct_) / static_cast<double>(pictures_);
-    steps_ = correct_ = pictures_ = 0;
+    images_ += images;
+    if (steps_ < window_ || images_ == 0) return {};
+    double accuracy = static_cast<double>(correct_) / static_cast<double>(images_);
+    steps_ = correct_ = images_ = 0;
     if (best_ >= 3 * chance_ && accuracy < 1.3 * chance_) {
       return {
           Code::Invalid,
@@ -47,7 +47,7 @@ class DivergenceGuard {
 
  private:
   double chance_;
-  uint64_t window_, steps_ = 0, correct_ = 0, pictures_ = 0;
+  uint64_t window_, steps_ = 0, correct_ = 0, images_ = 0;
   double best_ = 0;
 };
 

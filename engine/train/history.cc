@@ -16,7 +16,7 @@ std::string write_history(const History& history) {
   return Json{{"curve", curve},
               {"peers", peers},
               {"seconds", history.seconds},
-              {"pictures", history.pictures},
+              {"images", history.images},
               {"train_loss", history.train_loss},
               {"train_accuracy", history.train_accuracy},
               {"runs", history.runs}}
@@ -32,7 +32,7 @@ Result<History> read_history(const std::string& json) {
     }
     for (const Json& e : in.at("peers")) out.peers.push_back({e.at(0), e.at(1), e.at(2), e.at(3)});
     out.seconds = in.at("seconds");
-    out.pictures = in.at("pictures");
+    out.images = in.at("images");
     out.train_loss = in.at("train_loss");
     out.train_accuracy = in.at("train_accuracy");
     out.runs = in.at("runs");

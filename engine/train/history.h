@@ -27,7 +27,7 @@ struct History {
   std::vector<CurvePoint> curve;
   std::vector<PeerEvent> peers;
   double seconds = 0;  // training time of earlier runs
-  uint64_t pictures = 0;
+  uint64_t images = 0;
   double train_loss = 0, train_accuracy = 0;  // since the last evaluation before the checkpoint
   int runs = 1;                               // 1 + number of resumptions
 };

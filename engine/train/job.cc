@@ -248,7 +248,8 @@ void check_cluster(const Job& job, Problems& problems) {
     for (size_t i = 0; i < list->size(); ++i) {
       std::string path = fmt::format("cluster.{}[{}]", name, i);
       if (std::string wrong = address_problem((*list)[i]); !wrong.empty()) problems.add(path, wrong);
-      if (!seen.insert((*list)[i]).second) problems.add(path, fmt::format("{} is given twice", (*list)[i]));
+      if (!seen.insert((*list)[i]).second)
+        problems.add(path, fmt::format("{} is given more than once", (*list)[i]));
     }
   }
   if (c.chief.size() > 1) problems.add("cluster.chief", "there is one chief at most");
@@ -278,7 +279,7 @@ void check_all(const Job& job, Problems& problems) {
   if (job.model.empty()) problems.add("model", "must not be empty");
   if (job.accumulate > job.batch_size)
     problems.add("accumulate",
-                 fmt::format("is {}, more than the {} pictures of a batch", job.accumulate, job.batch_size));
+                 fmt::format("is {}, more than the {} images of a batch", job.accumulate, job.batch_size));
   if (job.dataset.directory.empty()) problems.add("dataset.directory", "is missing");
   if (job.schedule.name == "step" && job.schedule.milestones.empty()) {
     problems.add("schedule.milestones", "is missing: schedule \"step\" needs them");

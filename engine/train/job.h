@@ -19,11 +19,11 @@ inline constexpr int kJobVersion = 1;
 struct DatasetSpec {
   std::string name = "cifar10";
   std::string directory;
-  int64_t train = 0;       // use at most so many training pictures; 0: all there are
+  int64_t train = 0;       // use at most so many training images; 0: all there are
   int64_t test = 0;        // likewise for the test set
   int64_t validation = 0;  // held out from the end of the training set and evaluated instead of the test set
-  bool skip_corrupt = false;  // leave corrupt pictures out and count them instead of failing
-  std::vector<int> shape;     // [height, width, channels] to which pictures of a folder are scaled
+  bool skip_corrupt = false;  // leave corrupt images out and count them instead of failing
+  std::vector<int> shape;     // [height, width, channels] to which images of a folder are scaled
 };
 
 struct OptimizerSpec {
@@ -50,7 +50,7 @@ struct ScheduleSpec {
 };
 
 struct AugmentSpec {
-  std::string flip = "none";        // none, random, alternate (every picture mirrored every other epoch)
+  std::string flip = "none";        // none, random, alternate (every image mirrored every other epoch)
   int translate = 0;                // largest shift in pixels
   std::string padding = "reflect";  // what a shift shows beyond the edge: reflect, zero
   int cutout = 0;                   // side of the square set to the mean, in pixels
@@ -58,7 +58,7 @@ struct AugmentSpec {
   double brightness = 0, contrast = 0, saturation = 0;  // factors within 1 +- this
 };
 
-// Until that share of the run, pictures are scaled to that share of their sides.
+// Until that share of the run, images are scaled to that share of their sides.
 struct ResizeSpec {
   double scale = 1, until = 1;
 };
@@ -104,7 +104,7 @@ struct CheckpointSpec {
 
 struct EvaluateSpec {
   double every_epochs = 1;  // 0: only at the end
-  // Test-time augmentation of the final evaluation, reported apart: over mirrored pictures, and over those
+  // Test-time augmentation of the final evaluation, reported apart: over mirrored images, and over those
   // shifted by so many pixels along both diagonals.
   bool flip = false;
   int translate = 0;
@@ -119,7 +119,7 @@ enum class Resume { Auto, Never, Require };
 struct Job {
   std::string model = "resnet20";  // a zoo name or the text of a description
   DatasetSpec dataset;
-  int batch_size = 128;  // pictures in one step of one worker
+  int batch_size = 128;  // images in one step of one worker
   double epochs = 10;
   std::string precision = "auto";  // auto, fp32, bf16
   uint64_t seed = 1;
@@ -166,7 +166,7 @@ std::string job_digest(const Job& job);
 
 // What a checkpoint and the job that goes on from it must agree on, as JSON: the model, the data, how a step
 // is computed and how members combine theirs. Left out is what may change on the way: the number of epochs,
-// the test pictures, members, machines and outputs.
+// the test images, members, machines and outputs.
 std::string resume_settings(const Job& job);
 // "schedule.peak (0.1, now 0.2), seed (1, now 2)": where two resume_settings differ, "" if they do not.
 std::string differing_settings(const std::string& before, const std::string& now);

@@ -199,7 +199,7 @@ Status apply_tf_config(Job& job, std::string_view text) {
     const nlohmann::json& index = task["index"];
     std::string digits = index.is_string() ? index.get<std::string>() : index.dump();
     if (digits.empty() || digits.size() > 5 || digits.find_first_not_of("0123456789") != std::string::npos) {
-      return tf_error("task.index must be a whole number, at least 0");
+      return tf_error("task.index must be an integer, at least 0");
     }
     who.index = std::stoi(digits);
   }

@@ -50,7 +50,7 @@ Result<Json> parse_json_strict(std::string_view text, std::string_view file) {
   try {
     Json value = Json::parse(text.begin(), text.end(), watch);
     if (!twice.empty())
-      return invalid(fmt::format("{}: key \"{}\" is given twice in one object", file, twice));
+      return invalid(fmt::format("{}: key \"{}\" is given more than once in one object", file, twice));
     return value;
   } catch (const Json::parse_error& error) {
     return invalid(fmt::format("{}:{}: not JSON: {}", file, place(text, error.byte), error.what()));
@@ -153,7 +153,7 @@ void Fields::get(const char* key, int64_t& out, Range range) {
   if (!v) return;
   if (!value->is_number_integer()) {
     if (*v != std::floor(*v) || std::fabs(*v) > 9e15)
-      return problems_.add(path_of(key), "must be a whole number");
+      return problems_.add(path_of(key), "must be an integer");
     out = static_cast<int64_t>(*v);
     return;
   }
@@ -171,7 +171,7 @@ void Fields::get(const char* key, int& out, Range range) {
 void Fields::get(const char* key, uint64_t& out) {
   const Json* value = find(key);
   if (value == nullptr) return;
-  if (!value->is_number_unsigned()) return problems_.add(path_of(key), "must be a whole number, at least 0");
+  if (!value->is_number_unsigned()) return problems_.add(path_of(key), "must be an integer, at least 0");
   out = value->get<uint64_t>();
 }
 

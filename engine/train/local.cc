@@ -49,7 +49,7 @@ class LocalRun {
       }
     }
     overseer_.note("data_wait_seconds", batches_->wait_seconds());
-    overseer_.note("skipped_pictures", static_cast<double>(batches_->skipped()));
+    overseer_.note("skipped_images", static_cast<double>(batches_->skipped()));
     return overseer_.finish(tickets_.done(), average_.values());
   }
 
@@ -64,7 +64,7 @@ class LocalRun {
     sums_.steps += 1;
     sums_.loss += result.loss;
     sums_.correct += static_cast<uint64_t>(result.correct);
-    sums_.pictures += static_cast<uint64_t>(batch->size);
+    sums_.images += static_cast<uint64_t>(batch->size);
     if (Status bad = overseer_.step(tickets_.done() + 1, sums_); !bad.ok())
       return bad;  // before the weights are touched
     optimizer_->step(network_.parameters(), step_.gradients(), setup_.rate(ticket));

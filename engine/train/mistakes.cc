@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "engine/data/picture.h"
+#include "engine/data/image.h"
 
 namespace radl::engine {
 namespace {
@@ -31,7 +31,7 @@ Status write_mistakes(exporter::EventWriter& events, int64_t step, const data::D
   const InputShape shape = dataset.shape();
   const bool drawable = shape.channels == 1 || shape.channels == 3;
   std::vector<uint8_t> pixels(data::pixel_count(shape));
-  std::string table = "| picture | is | taken for | probability | from |\n|---|---|---|---|---|\n";
+  std::string table = "| image | is | taken for | probability | from |\n|---|---|---|---|---|\n";
   for (size_t k = 0; k < mistakes.size(); ++k) {
     const Mistake& m = mistakes[k];
     table +=

@@ -1,4 +1,4 @@
-// The pictures that a network is surest about and wrong: for people, in TensorBoard.
+// The images that a network is surest about and wrong: for people, in TensorBoard.
 #pragma once
 
 #include <span>
@@ -11,8 +11,8 @@ namespace radl::engine {
 
 inline constexpr size_t kMistakesShown = 16;
 
-// Pictures "misclassified/00" ... and a text "misclassified" that says of each what it is, what it was taken
-// for, how sure, and where it lies. Pictures that are neither grey nor RGB are listed only.
+// Images "misclassified/00" ... and a text "misclassified" that says of each what it is, what it was taken
+// for, how sure, and where it lies. Images that are neither grey nor RGB are listed only.
 Status write_mistakes(exporter::EventWriter& events, int64_t step, const data::Dataset& dataset,
                       std::span<const Mistake> mistakes);
 

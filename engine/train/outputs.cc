@@ -37,7 +37,7 @@ Status write_onnx(const std::string& path, const Setup& setup) {
 Json metrics_json(const RunSummary& s, const Evaluation& e) {
   Json out = {{"test_accuracy", s.test_accuracy},
               {"test_loss", s.test_loss},
-              {"test_pictures", e.pictures},
+              {"test_images", e.images},
               {"train_accuracy", s.train_accuracy},
               {"train_loss", s.train_loss}};
   if (s.test_accuracy_tta > 0) out["test_accuracy_tta"] = s.test_accuracy_tta;
@@ -49,7 +49,7 @@ Json metrics_json(const RunSummary& s, const Evaluation& e) {
                   {"data_wait_seconds", s.data_wait_seconds},
                   {"checkpoint_stall_seconds", s.checkpoint_stall_seconds},
                   {"checkpoint_writing_seconds", s.checkpoint_writing_seconds},
-                  {"skipped_pictures", s.skipped},
+                  {"skipped_images", s.skipped},
                   {"resumed_from", s.resumed_from}});
   return out;
 }

@@ -29,13 +29,13 @@ using OrderedJson = nlohmann::ordered_json;
 constexpr double kLineSeconds = 0.5;  // between two step lines
 
 TrainSums difference(const TrainSums& now, const TrainSums& before) {
-  return {now.steps - before.steps, now.correct - before.correct, now.pictures - before.pictures,
+  return {now.steps - before.steps, now.correct - before.correct, now.images - before.images,
           now.loss - before.loss};
 }
 
 double mean_loss(const TrainSums& s) { return s.steps == 0 ? 0 : s.loss / static_cast<double>(s.steps); }
 double accuracy(const TrainSums& s) {
-  return s.pictures == 0 ? 0 : static_cast<double>(s.correct) / static_cast<double>(s.pictures);
+  return s.images == 0 ? 0 : static_cast<double>(s.correct) / static_cast<double>(s.images);
 }
 
 class JobOverseer : public Overseer {
@@ -93,8 +93,8 @@ class JobOverseer : public Overseer {
     progress_.emit("started", {{"time", wall_seconds()},
                                {"step", from},
                                {"steps", setup_.length.total},
-                               {"pictures", setup_.data.train->size()},
-                               {"test_pictures", setup_.data.test->size()},
+                               {"images", setup_.data.train->size()},
+                               {"test_images", setup_.data.test->size()},
                                {"parameters", setup_.network->parameters().size()},
                                {"precision", setup_.precision == Precision::Bf16 ? "bf16" : "fp32"},
                                {"memory_bytes", setup_.network->memory_bytes()}});
@@ -104,7 +104,7 @@ class JobOverseer : public Overseer {
     TrainSums fresh = difference(sums, guarded_);
     guarded_ = sums_ = sums;
     if (fresh.steps > 0) {
-      if (Status bad = guard_.add(done, fresh.steps, fresh.loss, fresh.correct, fresh.pictures); !bad.ok())
+      if (Status bad = guard_.add(done, fresh.steps, fresh.loss, fresh.correct, fresh.images); !bad.ok())
         return bad;
     }
     bool first = sums.steps > 0 && line_sums_.steps == 0;
@@ -147,7 +147,7 @@ class JobOverseer : public Overseer {
     checkpoint.model = setup_.network->description();
     History history = history_;
     history.seconds += seconds_since(begin_);
-    history.pictures += sums_.pictures;
+    history.images += sums_.images;
     if (TrainSums window = difference(sums_, evaluated_sums_); window.steps > 0) {
       history.train_loss = mean_loss(window);
       history.train_accuracy = accuracy(window);
@@ -270,7 +270,7 @@ class JobOverseer : public Overseer {
   void write_line(uint64_t done) {
     TrainSums window = difference(sums_, line_sums_);
     double seconds = seconds_since(last_line_), elapsed = seconds_since(begin_);
-    double rate = seconds > 0 ? static_cast<double>(window.pictures) / seconds : 0;
+    double rate = seconds > 0 ? static_cast<double>(window.images) / seconds : 0;
     uint64_t here = done - from_;
     double eta =
         here > 0 ? elapsed * static_cast<double>(setup_.length.total - done) / static_cast<double>(here) : 0;
@@ -365,9 +365,9 @@ class JobOverseer : public Overseer {
     s.test_accuracy_tta = e.accuracy_tta;
     s.train_seconds = train_seconds;
     s.seconds = seconds_since(made_);
-    s.images_per_second = train_seconds > 0 ? static_cast<double>(sums_.pictures) / train_seconds : 0;
+    s.images_per_second = train_seconds > 0 ? static_cast<double>(sums_.images) / train_seconds : 0;
     if (auto at = notes_.find("data_wait_seconds"); at != notes_.end()) s.data_wait_seconds = at->second;
-    if (auto at = notes_.find("skipped_pictures"); at != notes_.end())
+    if (auto at = notes_.find("skipped_images"); at != notes_.end())
       s.skipped = static_cast<uint64_t>(at->second);
     s.resumed_from = from_;
     s.model = job_.directories.model;

@@ -19,7 +19,7 @@ namespace radl::engine {
 
 // Sums over training steps since this run began.
 struct TrainSums {
-  uint64_t steps = 0, correct = 0, pictures = 0;
+  uint64_t steps = 0, correct = 0, images = 0;
   double loss = 0;  // sum of the steps' mean losses
 };
 

@@ -69,7 +69,7 @@ class RingRun {
   Result<RunSummary> finish() {
     overseer_->note("data_wait_seconds", batches_->wait_seconds());
     overseer_->note("exchange_seconds", exchange_seconds_);
-    overseer_->note("skipped_pictures", static_cast<double>(batches_->skipped()));
+    overseer_->note("skipped_images", static_cast<double>(batches_->skipped()));
     return overseer_->finish(done_, average_.values());
   }
   uint64_t steps() const { return lines_.steps(); }
@@ -158,7 +158,7 @@ class RingRun {
     for (size_t i = 0; i < change_.size(); ++i) change_[i] = share * (statistics[i] - before_[i]);
   }
 
-  // False when this process was interrupted: everybody is told by the note.
+  // False when this process was interrupted: everybody learns it from the note.
   bool wanted(cluster::RingNote& note) const {
     if (hooks_.cancelled == nullptr || !*hooks_.cancelled) return true;
     note.code = static_cast<uint8_t>(Code::Cancelled);
@@ -174,7 +174,7 @@ class RingRun {
     note.steps += 1;
     note.loss += result.loss;
     note.correct += static_cast<uint32_t>(result.correct);
-    note.pictures += static_cast<uint32_t>(batch->size);
+    note.images += static_cast<uint32_t>(batch->size);
     weight = static_cast<float>(batch->size) / static_cast<float>(job_.batch_size);
     if (overseer_ == nullptr) lines_.add(ticket, result, batch->size);
     return {};
@@ -195,19 +195,19 @@ class RingRun {
   }
 
   Status add_up(const std::vector<cluster::RingNote>& notes, uint64_t done) {
-    double pictures = 0, steps = 0, loss = 0;
+    double images = 0, steps = 0, loss = 0;
     for (const cluster::RingNote& note : notes) {
       if (note.code != 0)
         return {static_cast<Code>(note.code), fmt::format("worker/{} was interrupted", note.rank)};
-      pictures += note.pictures;
+      images += note.images;
       steps += note.steps;
       loss += note.loss;
       sums_.steps += note.steps;
       sums_.correct += note.correct;
-      sums_.pictures += note.pictures;
+      sums_.images += note.images;
     }
     sums_.loss += loss;
-    total_weight_ = pictures / job_.batch_size;
+    total_weight_ = images / job_.batch_size;
     total_steps_ = steps;
     // Before the weights are touched. The chief's guard says it in the same words.
     if (overseer_ != nullptr) return told(overseer_->step(done, sums_));

@@ -32,11 +32,11 @@ struct RunSummary {
   double test_accuracy_tta = 0;               // with test-time augmentation, 0 if not asked for
   double seconds = 0;                         // this run, from the call to the end
   double train_seconds = 0;      // of which training, without start-up, final evaluation and export
-  double images_per_second = 0;  // training pictures per training second, of this run
-  double data_wait_seconds = 0;  // in which the network waited for pictures; local and workers of servers
+  double images_per_second = 0;  // training images per training second, of this run
+  double data_wait_seconds = 0;  // in which the network waited for images; local and workers of servers
   double checkpoint_stall_seconds = 0;    // of this run, in which training stood still for a checkpoint
   double checkpoint_writing_seconds = 0;  // that writing them took beside the training
-  uint64_t skipped = 0;                   // corrupt pictures left out, each time they came up
+  uint64_t skipped = 0;                   // corrupt images left out, each time they came up
   uint64_t resumed_from = 0;              // step of the checkpoint that this run continued, 0: fresh
   std::string model;                      // folder of the trained model, "" when this task writes none
   std::string report;                     // the report's file, likewise

@@ -15,7 +15,7 @@ namespace radl::engine {
 namespace {
 
 constexpr int kEvaluationBatch = 256;
-constexpr size_t kWhiteningPictures = 1000;
+constexpr size_t kWhiteningImages = 1000;
 
 ScheduleConfig schedule_config(const ScheduleSpec& spec) {
   ScheduleConfig out;
@@ -127,11 +127,10 @@ Result<std::unique_ptr<Setup>> Setup::make(const Job& job, bool training) {
   Result<data::Parts> parts = open_data(job);
   if (!parts) return std::move(parts).status().at("dataset");
   out->data = std::move(*parts);
-  size_t pictures = out->data.train->size();
-  out->length.batches_per_epoch = pictures / static_cast<size_t>(job.batch_size);
+  size_t images = out->data.train->size();
+  out->length.batches_per_epoch = images / static_cast<size_t>(job.batch_size);
   if (out->length.batches_per_epoch == 0) {
-    return invalid(
-        fmt::format("batch_size: {} is more than the {} training pictures", job.batch_size, pictures));
+    return invalid(fmt::format("batch_size: {} is more than the {} training images", job.batch_size, images));
   }
   double total = job.epochs * static_cast<double>(out->length.batches_per_epoch);
   out->length.total = static_cast<uint64_t>(std::max(1.0, std::round(total)));
@@ -159,7 +158,7 @@ Result<std::unique_ptr<Setup>> Setup::make(const Job& job, bool training) {
   // The loader holds the batch that is computed and the next one.
   const size_t batches = training ? 2 * sizeof(float) * static_cast<size_t>(job.batch_size) : 0;
   if (Status enough = check_memory(batches * data::pixel_count(shape),
-                                   fmt::format("two batches of {} pictures", job.batch_size));
+                                   fmt::format("two batches of {} images", job.batch_size));
       !enough.ok())
     return enough;
   return out;
@@ -167,7 +166,7 @@ Result<std::unique_ptr<Setup>> Setup::make(const Job& job, bool training) {
 
 Status whiten_from_data(Setup& setup, const Job& job) {
   const data::Dataset& train = *setup.data.train;
-  size_t count = std::min(kWhiteningPictures, train.size()), pixels = data::pixel_count(train.shape());
+  size_t count = std::min(kWhiteningImages, train.size()), pixels = data::pixel_count(train.shape());
   data::Transform transform(train.shape(), train.shape(), data::Augment(), setup.data.normalization);
   data::Transform::Scratch scratch;
   std::vector<float> images(count * pixels);

@@ -17,7 +17,7 @@ namespace radl::engine {
 // bf16 where the job says so, or says "auto" and the processor computes with it (AVX-512 BF16 or AMX).
 Precision resolve_precision(const std::string& name);
 
-// How many batches a run has. A batch never crosses the end of an epoch; an epoch's last pictures that do not
+// How many batches a run has. A batch never crosses the end of an epoch; an epoch's last images that do not
 // fill one are left for the next epoch's other order.
 struct RunLength {
   uint64_t batches_per_epoch = 0;
@@ -39,7 +39,7 @@ class Setup {
   data::Parts data;
   std::unique_ptr<Network> network;
   RunLength length;
-  int batch = 0;  // the most pictures that the network takes at once
+  int batch = 0;  // the most images that the network takes at once
   Precision precision = Precision::Fp32;
 
  private:
@@ -51,12 +51,12 @@ OptimizerConfig optimizer_config(const Job& job);
 AverageConfig average_config(const Job& job, const RunLength& length);
 // The training batches of the run, by number.
 Result<std::unique_ptr<data::Loader>> make_loader(const Setup& setup, const Job& job);
-// The sizes that pictures have before they have their own, by batch number.
+// The sizes that images have before they have their own, by batch number.
 std::vector<data::LoaderOptions::Stage> size_stages(const Job& job, const RunLength& length,
                                                     InputShape whole);
 data::Augment augment_config(const AugmentSpec& spec);
 
-// Sets a whitening first layer from the first pictures of the training part, as the model asks for it;
+// Sets a whitening first layer from the first images of the training part, as the model asks for it;
 // nothing else.
 Status whiten_from_data(Setup& setup, const Job& job);
 

@@ -31,7 +31,7 @@ Result<cluster::StepOutcome> compute(Setup& setup, data::Loader& batches, BatchS
   out.rate = setup.rate(ticket);
   out.loss = result.loss;
   out.correct = static_cast<uint32_t>(result.correct);
-  out.pictures = static_cast<uint32_t>(batch->size);
+  out.images = static_cast<uint32_t>(batch->size);
   out.gradients = step.gradients();
   out.statistics = added;
   out.updates = step.pieces();

@@ -13,7 +13,7 @@ class WorkerLines {
   WorkerLines(const Job& job, const Setup& setup, Progress& progress)
       : job_(job), setup_(setup), progress_(progress) {}
   // One more batch is computed. Writes a line for the first and then about once a second.
-  void add(uint64_t ticket, const StepResult& result, int pictures);
+  void add(uint64_t ticket, const StepResult& result, int images);
   uint64_t steps() const { return total_steps_; }
 
  private:
@@ -22,7 +22,7 @@ class WorkerLines {
   const Setup& setup_;
   Progress& progress_;
   Clock::time_point last_ = Clock::now();
-  uint64_t steps_ = 0, correct_ = 0, pictures_ = 0, total_steps_ = 0;
+  uint64_t steps_ = 0, correct_ = 0, images_ = 0, total_steps_ = 0;
   double loss_ = 0;
 };
 

@@ -45,7 +45,7 @@ class AnsibleRun {
 
   Result<StepOutcome> run() {
     if (find_program("ansible-playbook").empty()) {
-      return Status(Code::NotFound, where() + ": ansible-playbook is not on this machine")
+      return Status(Code::NotFound, where() + ": ansible-playbook is not installed on this computer")
           .with_hint("install ansible-core");
     }
     tell_options();
@@ -61,7 +61,7 @@ class AnsibleRun {
     if (!ran) return std::move(ran).status().at(where());
     log_.end_output();
     if (ran->exit_status == 0 && !failure_) {
-      outcome_.product = {{"digest", step_.digest}, {"tasks", tasks_}};
+      outcome_.output = {{"digest", step_.digest}, {"tasks", tasks_}};
       return std::move(outcome_);
     }
     return failed(*ran);
@@ -100,7 +100,7 @@ class AnsibleRun {
     }
     for (const auto& host : context_.program->ansible_hosts) {
       context_.context->log(
-          fmt::format("ansible '{}': recipes are run from this machine, not from {}", host.name, host.host));
+          fmt::format("ansible '{}': recipes are run from this computer, not from {}", host.name, host.host));
     }
   }
 
@@ -386,15 +386,14 @@ class CloudInitRunner : public StepRunner {
                           const std::vector<NodeHandle>& nodes) override {
     for (const auto& node : nodes) {
       if (node.attributes.value("user_data_applied", false)) continue;
-      return Status(
-                 Code::Unsupported,
-                 fmt::format(
-                     "{}: recipe '{}' is for cloud_init, and this provider gives its machines no user data",
-                     node.address, step.recipe))
+      return Status(Code::Unsupported,
+                    fmt::format(
+                        "{}: recipe '{}' is for cloud_init, and this provider gives its nodes no user data",
+                        node.address, step.recipe))
           .with_hint("write it as an Ansible or native recipe, or deploy to a cloud");
     }
     StepOutcome outcome;
-    outcome.product = {{"digest", step.digest}};
+    outcome.output = {{"digest", step.digest}};
     return outcome;
   }
 };

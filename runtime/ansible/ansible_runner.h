@@ -1,5 +1,5 @@
 // Runs Ansible recipes through the installed ansible-playbook, with host keys pinned, secrets in files of
-// mode 0600 and never in arguments, and each task told as an event.
+// mode 0600 and never in arguments, and each task reported as an event.
 #pragma once
 
 #include <memory>

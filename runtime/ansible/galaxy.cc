@@ -51,7 +51,7 @@ Status install(const Requirement& one, const std::string& folder, const Context&
   return Status(Code::NotFound, fmt::format("ansible-galaxy cannot install {} '{}': {}",
                                             one.collection ? "collection" : "role", one.source,
                                             last_lines(ran->err + ran->out)))
-      .with_hint("the Galaxy server or the address must be reachable from this machine");
+      .with_hint("the Galaxy server or the address must be reachable from this computer");
 }
 
 }  // namespace

@@ -58,16 +58,16 @@ Json number(double value) {
   return value;
 }
 
-void add_wants(const std::map<std::string, ir::Want>& wants, Json& into) {
-  for (const auto& [feature, want] : wants) {
+void add_requirements(const std::map<std::string, ir::Requirement>& requirements, Json& into) {
+  for (const auto& [feature, requirement] : requirements) {
     std::string key = feature;
     std::replace(key.begin(), key.end(), '.', '_');
-    if (want.equals)
-      into[key] = *want.equals;
-    else if (want.min)
-      into[key + "_min"] = number(*want.min);
-    else if (want.max)
-      into[key + "_max"] = number(*want.max);
+    if (requirement.equals)
+      into[key] = *requirement.equals;
+    else if (requirement.min)
+      into[key + "_min"] = number(*requirement.min);
+    else if (requirement.max)
+      into[key + "_max"] = number(*requirement.max);
   }
 }
 
@@ -94,11 +94,11 @@ Json radl_objects(const ir::Program& program) {
     }
     counts.emplace_back(node.system, 1);
     Json object{{"class", "system"}, {"id", node.system}};
-    std::map<std::string, ir::Want> open = node.wants;
+    std::map<std::string, ir::Requirement> open = node.requirements;
     std::erase_if(open, [](const auto& want) {
       return want.second.equals && !ir::secrets_in(*want.second.equals).empty();
     });
-    add_wants(open, object);
+    add_requirements(open, object);
     all.push_back(object);
   }
   for (const auto& [system, count] : counts)
@@ -168,7 +168,7 @@ Json host_variables(const InventoryInput& input, const NodeHandle& node) {
   if (node.address == input.address) {
     if (!input.access.python.empty()) v["ansible_python_interpreter"] = input.access.python;
     if (input.access.is_root && !input.access.has_sudo) v["ansible_become_method"] = "su";
-    // A folder of this machine cannot become anybody else.
+    // A folder of this computer cannot become anybody else.
     if (!input.access.is_root && !input.access.has_sudo) v["ansible_become"] = false;
   }
   return v;

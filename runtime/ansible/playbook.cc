@@ -63,7 +63,7 @@ Status edit_play(const std::string& text, const YAML::Node& play, const Header& 
       edits.push_back({begin, end + 1 - begin, "\"" + header.host + "\""});
     } else {
       return at_mark(entry.second.Mark(),
-                     "`hosts` must be a text or a list in brackets (it is replaced by the machine)");
+                     "`hosts` must be a string or a list in brackets (it is replaced by the node)");
     }
   }
   if (!has_hosts) lines.push_back("hosts: \"" + header.host + "\"");

@@ -1,4 +1,4 @@
-// Digests of this machine's files, without reading again what has not changed.
+// Digests of this computer's files, without reading again what has not changed.
 #pragma once
 
 #include <string>

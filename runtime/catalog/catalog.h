@@ -29,7 +29,8 @@ struct Catalog {
                                        double memory_bytes, double gpu) const;
 };
 
-// Invalid: a newer version, a missing field, a negative number, a type that is listed twice; names it.
+// Invalid: a newer version, a missing field, a negative number, a type that is listed more than once; names
+// it.
 Result<Catalog> parse_catalog(std::string_view json);
 // runtime/catalog/data/instances.json, as built into the program.
 Result<Catalog> built_in_catalog();

@@ -33,8 +33,7 @@ std::optional<std::string> to_json(const std::vector<const SourceFile*>& sources
   if (diagnostics.has_errors()) return std::nullopt;
   for (const auto& tree : trees) {
     if (tree->dialect != ast::Dialect::Radl2) continue;
-    diagnostics
-        .report(DiagCode::VersionSentence, tree->sentences[0]->span, "RADL-JSON has no form for `radl 2`")
+    diagnostics.report(DiagCode::VersionBlock, tree->blocks[0]->span, "RADL-JSON has no form for `radl 2`")
         .with_help("radlc compile writes what the file comes to, as JSON of its own");
     return std::nullopt;
   }

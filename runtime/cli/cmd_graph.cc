@@ -47,21 +47,21 @@ int run(const Session& session, const Options& options) {
     size_t dot = options.out.rfind('.');
     format = dot == std::string::npos ? "dot" : options.out.substr(dot + 1);
   }
-  auto picture = drawn(program_dot((*project)->compiled.program, graph), format);
-  if (!picture.ok()) return report(session, picture.status());
+  auto image = drawn(program_dot((*project)->compiled.program, graph), format);
+  if (!image.ok()) return report(session, image.status());
   if (options.out.empty()) {
-    std::fwrite(picture->data(), 1, picture->size(), stdout);
+    std::fwrite(image->data(), 1, image->size(), stdout);
     return kDone;
   }
-  Status written = write_output_file(options.out, *picture);
+  Status written = write_output_file(options.out, *image);
   return written.ok() ? int(kDone) : report(session, written);
 }
 
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand(
-      "graph", "Draw machines, networks and the order of steps (DOT, or SVG with graphviz)");
+  CLI::App* command =
+      app.add_subcommand("graph", "Draw nodes, networks and the order of steps (DOT, or SVG with graphviz)");
   auto options = std::make_shared<Options>();
   add_project_options(*command, options->project);
   command
@@ -69,8 +69,8 @@ std::function<int()> add(CLI::App& app, Session& session) {
                    "file to write; .svg, .png and .pdf need graphviz (default: DOT to standard output)")
       ->type_name("FILE");
   command->add_option("--format", options->format, "dot, svg, png, pdf (default: as the file's name says)");
-  command->add_flag("--each-node", options->graph.each_node, "a box for every machine");
-  auto* machines = command->add_flag("--machines", options->only_machines, "machines and networks only");
+  command->add_flag("--each-node", options->graph.each_node, "a box for every node");
+  auto* machines = command->add_flag("--machines", options->only_machines, "nodes and networks only");
   command->add_flag("--steps", options->only_steps, "steps only")->excludes(machines);
   return [=, &session] { return run(session, *options); };
 }

@@ -133,8 +133,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
   command->add_flag("--dot", options->dot, "the actions and their order for Graphviz");
   command->add_option("--html", options->html, "write a page for a review")->type_name("FILE");
   command->add_flag("--detailed-exitcode", options->detailed, "exit 0: no changes, 1: error, 2: changes");
-  command->add_flag("--refresh", options->request.refresh,
-                    "look at the machines as well and show what drifted");
+  command->add_flag("--refresh", options->request.refresh, "look at the nodes as well and show what drifted");
   command->add_option("--replace", options->request.replace, "make this node anew, for example 'worker[0]'")
       ->type_name("ADDRESS");
   command->add_flag("--destroy", options->destroy, "show what `radlc destroy` would remove");

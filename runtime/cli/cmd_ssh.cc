@@ -44,7 +44,7 @@ std::string private_key_path(const Snapshot& state, const ResourceRecord& node) 
 }
 
 // A path as ssh's options take it. Those below the work folder are given from there, and ssh is started
-// there: a path may hold blanks, quotes and ${...}, which mean something to its parser.
+// there: a path may hold spaces, quotes and ${...}, which mean something to its parser.
 std::string path_for_ssh(const std::string& path, const std::string& work_directory) {
   if (path.starts_with(work_directory + "/")) return path.substr(work_directory.size() + 1);
   std::string doubled;

@@ -151,7 +151,7 @@ void zsh_function(const CommandOutline& program, const CommandOutline& command, 
       std::string value = zsh_value(positional);
       out += " \\\n    '" + std::string(positional.repeats ? "*" : "") +
              (positional.required || positional.repeats ? "" : ":") + value + "'";
-      if (positional.repeats) break;  // takes every further word; what stands behind it is told by --help
+      if (positional.repeats) break;  // takes every further word; --help describes what follows
     }
     out += "\n}\n\n";
     return;

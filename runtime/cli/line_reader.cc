@@ -102,7 +102,8 @@ struct LineReader::Editor {
   }
 
   bool next(std::string& text) {
-    // By itself libedit does so after the prompt: an end of file typed in between would become a part of the line.
+    // By itself libedit does so after the prompt: an end of file typed in between would become a part of the
+    // line.
     library.el_set(line, EL_PREP_TERM, 1);
     int count = 0;
     const char* read = library.el_gets(line, &count);

@@ -38,7 +38,7 @@ int run(int argc, char** argv) {
   Session session;
   session.program_path = own_program_path(argv[0]);
 
-  CLI::App app{"radlc - from one .radl file to machines, configured, and a trained model", "radlc"};
+  CLI::App app{"radlc - from one .radl file to nodes, configured, and a trained model", "radlc"};
   app.require_subcommand(0, 1);
   app.footer(kFooter);
   app.fallthrough();

@@ -103,14 +103,14 @@ radlc destroy cluster.radl
 std::string manual_page(const CommandOutline& program, const std::string& version) {
   std::string out = ".\\\" Made by `radlc completions man`; do not edit.\n.TH RADLC 1 \"\" \"radlc " +
                     roff(version) + "\" \"User Commands\"\n";
-  out += ".SH NAME\nradlc \\- from one RADL file to machines, configured, and a trained model\n";
+  out += ".SH NAME\nradlc \\- from one RADL file to nodes, configured, and a trained model\n";
   out += ".SH SYNOPSIS\n.B radlc\n.I command\n.RI [ option \" ...] [\" file \" ...]\"\n";
   out +=
-      ".SH DESCRIPTION\n.B radlc\nreads a description of machines, networks, recipes and "
+      ".SH DESCRIPTION\n.B radlc\nreads a description of nodes, networks, recipes and "
       "trainings\n(see\n.BR radl (5)),\n"
       "shows what it would do\n.RB ( plan ),\ndoes it\n.RB ( apply ),\nand takes it down again\n.RB ( "
       "destroy ).\n"
-      "Whatever is made is written down before it is asked for: a command that was interrupted is given "
+      "Whatever is made is recorded before it is asked for: a command that was interrupted is given "
       "again.\n";
   out += ".SH OPTIONS\nThese may stand with every command.\n";
   for (const OptionOutline& option : program.options) out += option_entry(option);

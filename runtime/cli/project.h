@@ -38,8 +38,9 @@ struct Project {
   std::string state_directory;
   std::vector<std::string> files;
   CompileOptions compile_with;
-  std::string words;                           // project_words() of the options
-  std::map<std::string, std::string> answers;  // to questions for inputs, so that none is asked twice
+  std::string words;  // project_words() of the options
+  std::map<std::string, std::string>
+      answers;  // to questions for inputs, so that none is asked more than once
 };
 
 // Compiles; prints every finding on standard error. Invalid (with an empty message, as all is said) when one

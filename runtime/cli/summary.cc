@@ -41,26 +41,26 @@ void phase_rows(const Plan& plan, const RunReport& report, std::vector<Row>& row
 void training_rows(const Snapshot& after, std::vector<Row>& rows) {
   for (const auto& [id, step] : after.steps) {
     if (step.kind != "training" || step.status != StepStatus::Done) continue;
-    const Json& product = step.product;
-    if (product.contains("test_accuracy") && product["test_accuracy"].is_number()) {
-      const double accuracy = product["test_accuracy"], tta = product.value("test_accuracy_tta", accuracy);
+    const Json& output = step.output;
+    if (output.contains("test_accuracy") && output["test_accuracy"].is_number()) {
+      const double accuracy = output["test_accuracy"], tta = output.value("test_accuracy_tta", accuracy);
       rows.emplace_back("test accuracy", fmt::format("{:.2f}%", accuracy * 100));
       if (tta != accuracy)
         rows.emplace_back("with test-time augmentation", fmt::format("{:.2f}%", tta * 100));
     }
-    if (std::string note = product.value("dataset_note", ""); !note.empty())
-      rows.emplace_back("data set", note);
-    if (product.contains("first_step_seconds") && product["first_step_seconds"].is_number()) {
+    if (std::string note = output.value("dataset_note", ""); !note.empty())
+      rows.emplace_back("dataset", note);
+    if (output.contains("first_step_seconds") && output["first_step_seconds"].is_number()) {
       rows.emplace_back("first training step",
-                        duration_text(product["first_step_seconds"].get<double>()) + " after the start");
+                        duration_text(output["first_step_seconds"].get<double>()) + " after the start");
     }
-    if (product.contains("images_per_second") && product["images_per_second"].is_number()) {
-      rows.emplace_back("throughput", grouped(product["images_per_second"].get<double>()) + " images/s");
+    if (output.contains("images_per_second") && output["images_per_second"].is_number()) {
+      rows.emplace_back("throughput", grouped(output["images_per_second"].get<double>()) + " images/s");
     }
     for (const auto& [key, label] : {Row{"model_path", "model"}, Row{"events_path", "TensorBoard events"},
                                      Row{"report_path", "report"}}) {
-      if (product.contains(key) && product[key].is_string())
-        rows.emplace_back(label, product[key].get<std::string>());
+      if (output.contains(key) && output[key].is_string())
+        rows.emplace_back(label, output[key].get<std::string>());
     }
   }
 }

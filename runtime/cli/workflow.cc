@@ -80,7 +80,7 @@ Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const Provider
                   .options = {}};
   input.options.replace.insert(request.replace.begin(), request.replace.end());
   input.options.project_words = project.words;
-  input.options.missing_products = missing_products(snapshot, real_world());
+  input.options.missing_outputs = missing_outputs(snapshot, real_world());
   auto catalog = built_in_catalog();
   if (!catalog.ok()) return std::move(catalog).status();
   input.options.catalog_date = catalog->as_of;

@@ -1,6 +1,6 @@
 // Executes exactly a plan: a scheduler over the action graph.
 //
-// Every create, update, destroy and step is written down before it is asked for (Store::begin) and closed
+// Every create, update, destroy and step is recorded before it is asked for (Store::begin) and closed
 // after, so a run that is killed at any instruction is picked up by recover(). Order of calls, with the lock
 // held:
 //   recover -> snapshot -> make_plan -> apply           (or make_destroy_plan -> destroy)
@@ -104,9 +104,9 @@ Result<Observed> glance(const Run& run, const Snapshot& snapshot);
 // it again. Needs the lock.
 Status accept_observed(const Run& run, const Snapshot& snapshot, const Observed& observed);
 
-// Steps whose product names a file on this machine that is not there any more: for
-// PlanOptions::missing_products.
-std::map<std::string, std::string> missing_products(const Snapshot& snapshot, World& world);
+// Steps whose output names a file on this computer that is not there any more: for
+// PlanOptions::missing_outputs.
+std::map<std::string, std::string> missing_outputs(const Snapshot& snapshot, World& world);
 
 // The program's outputs with what the state knows; sensitive values included when secrets are given.
 std::vector<OutputRecord> resolve_outputs(const ir::Program& program, const Snapshot& snapshot,

@@ -1,4 +1,4 @@
-// What a run leaves behind for its user: outputs, and products on this machine.
+// What a run leaves behind for its user: outputs, and outputs on this computer.
 #include "runtime/exec/executor.h"
 #include "runtime/plan/values.h"
 
@@ -23,13 +23,13 @@ std::vector<OutputRecord> resolve_outputs(const ir::Program& program, const Snap
   return records;
 }
 
-std::map<std::string, std::string> missing_products(const Snapshot& snapshot, World& world) {
+std::map<std::string, std::string> missing_outputs(const Snapshot& snapshot, World& world) {
   std::map<std::string, std::string> missing;
   for (const auto& [id, record] : snapshot.steps) {
-    if (record.kind != "training" || record.status != StepStatus::Done || !record.product.is_object())
+    if (record.kind != "training" || record.status != StepStatus::Done || !record.output.is_object())
       continue;
-    auto path = record.product.find("model_path");
-    if (path == record.product.end() || !path->is_string()) continue;
+    auto path = record.output.find("model_path");
+    if (path == record.output.end() || !path->is_string()) continue;
     if (!world.files.exists(path->get<std::string>())) missing[id] = path->get<std::string>();
   }
   return missing;

@@ -29,15 +29,15 @@ struct ItemProgress {
 // The last of each figure that a training reported (docs/job.md).
 struct TrainingProgress {
   std::string id;
-  std::string dataset_note;  // said by the runner, e.g. that the small data set is used
+  std::string dataset_note;  // said by the runner, e.g. that the small dataset is used
   double epoch = 0, epochs = 0;
-  double images_per_second = 0;  // of all workers together
+  double images_per_second = 0;   // of all workers together
   double loss = 0, accuracy = 0;  // of the whole job, as its chief reports
   std::optional<double> test_accuracy;
   std::optional<double> eta_seconds;
   std::map<std::string, double> rate_of_task;  // "worker/0" -> images/s
   std::vector<std::string> lost_peers;
-  bool started = false;   // there are figures: the first steps are done
+  bool started = false;  // there are figures: the first steps are done
   bool finished = false;
 };
 

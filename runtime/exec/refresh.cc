@@ -14,7 +14,7 @@ namespace radl {
 namespace {
 
 constexpr std::chrono::milliseconds kLookDeadline = std::chrono::minutes(2);
-// One attempt: a machine that refuses now is told of, not waited for.
+// One attempt: a machine that refuses now is reported, not waited for.
 constexpr std::chrono::milliseconds kNoPatience{0};
 
 class Refresher {
@@ -142,7 +142,7 @@ class Refresher {
     shared.context = &context;
     shared.program = session_.run.program;
     shared.all_nodes = [this] { return session_.all_handles(); };
-    shared.previous_product = snapshot_.steps.at(step.id).product;
+    shared.previous_output = snapshot_.steps.at(step.id).output;
     std::vector<NodeHandle> nodes;
     for (const std::string& address : step.nodes) nodes.push_back(session_.handle(address));
     // Where the file asks for something else now, what was applied is looked at: the change asked for is not

@@ -38,7 +38,7 @@ StepRecord record_of(Session& session, const ir::Step& step) {
         record.inputs[name] = value_fingerprint(*value);
     }
     if (auto before = snapshot.steps.find(step.id); before != snapshot.steps.end()) {
-      record.product = before->second.product;
+      record.output = before->second.output;
     }
   });
   return record;
@@ -85,7 +85,7 @@ StepContext step_context(Session& session, const ir::Step& step, const Context& 
 Status attempt(Session& session, const ir::Step& step, StepRunner& runner, const Context& context,
                bool resume, const Json& previous, StepOutcome& outcome, const std::string& log_path) {
   StepContext shared = step_context(session, step, context);
-  shared.previous_product = previous;
+  shared.previous_output = previous;
   shared.log_path = log_path;
   std::set<std::string> ran;
   shared.ran = &ran;
@@ -156,7 +156,7 @@ StepDone run_step(Session& session, const Action& action, std::chrono::steady_cl
       session.context(step->id, training ? std::chrono::steady_clock::time_point::max() : deadline, training);
   StepOutcome outcome;
   done.status =
-      attempt(session, *whole, *runner->second, context, action.resume, record.product, outcome, done.log);
+      attempt(session, *whole, *runner->second, context, action.resume, record.output, outcome, done.log);
 
   record.seconds = std::chrono::duration<double>(session.world().clock.now() - begun).count();
   record.finished_at = session.world().clock.wall_seconds();
@@ -165,7 +165,7 @@ StepDone run_step(Session& session, const Action& action, std::chrono::steady_cl
                                                           : StepStatus::Failed;
   record.error = session.events.mask(done.status.message());
   if (done.status.ok()) {
-    record.product = std::move(outcome.product);
+    record.output = std::move(outcome.output);
     done.changes = outcome.changes.size();
   }
   if (Status closed = session.store().finish_run(*intent, record); !closed.ok()) {

@@ -100,7 +100,8 @@ void wait_for_end(int pid) {
 Result<int> start_detached(const std::vector<std::string>& argv, const DetachOptions& options) {
   Image image = make_image(argv, options);
   image.file = find_program(argv.at(0));
-  if (image.file.empty()) return not_found(fmt::format("program '{}' is not on this machine", argv[0]));
+  if (image.file.empty())
+    return not_found(fmt::format("program '{}' is not installed on this computer", argv[0]));
   int report_ends[2], told_ends[2], go_ends[2];
   if (pipe2(report_ends, O_CLOEXEC) != 0) return errno_status(errno, "cannot make a pipe");
   Fd report(report_ends[0]), report_write(report_ends[1]);

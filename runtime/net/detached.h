@@ -17,7 +17,7 @@ struct DetachOptions {
   std::string directory;                           // empty: as here
   std::string output_path;  // both streams are appended to it (made with mode 0600); empty: /dev/null
   // Told the process id before the program runs in it. The program never runs when this fails, or when we die
-  // before it has returned: so nothing runs that nobody has written down.
+  // before it has returned: so nothing runs that nobody has recorded.
   std::function<Status(int process)> before_start;
   bool adopt_orphans = false;  // what the program's descendants leave behind becomes its child, not init's
 };

@@ -158,7 +158,7 @@ class Builder {
     result_.resources.push_back(std::move(desired));
   }
 
-  // "local, 2 cpu, 4 GiB, in lan": the few wants that everybody looks for.
+  // "local, 2 cpu, 4 GiB, in lan": the few requirements that everybody looks for.
   static std::string node_summary(const Desired& desired) {
     const ir::Node& node = *desired.node;
     std::string text = desired.provider;
@@ -166,8 +166,8 @@ class Builder {
       text += " " + desired.quote.instance_type;
     }
     auto amount = [&](const char* feature) -> std::optional<double> {
-      auto want = node.wants.find(feature);
-      if (want == node.wants.end()) return std::nullopt;
+      auto want = node.requirements.find(feature);
+      if (want == node.requirements.end()) return std::nullopt;
       return want->second.min ? want->second.min : want->second.max;
     };
     if (auto count = amount("cpu.count")) text += ", " + render_value(*count) + " cpu";

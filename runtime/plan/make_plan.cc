@@ -69,7 +69,7 @@ Status check_replacements(const Draft& draft) {
   return unknown.empty() ? Status() : invalid(unknown);
 }
 
-// The value as it will be, as far as it can be told now.
+// The value as it will be, as far as it is known now.
 Json foreseen(const Draft& draft, const Json& value) {
   auto unknown_value = [&](const std::string& name) -> std::optional<Json> {
     std::string owner = split_unknown(name).owner;

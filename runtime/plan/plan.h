@@ -113,7 +113,7 @@ struct Plan {
 struct PlanOptions {
   std::set<std::string> replace;  // addresses that must be made anew
   std::string catalog_date;
-  std::map<std::string, std::string> missing_products;  // steps whose product is not where it was: id -> what
+  std::map<std::string, std::string> missing_outputs;  // steps whose output is not where it was: id -> what
   std::string project_words;  // " FILE --state DIR": what names this project in a command that a note gives
 };
 

@@ -62,7 +62,7 @@ void note_renames(Draft& draft, const std::map<std::string, std::vector<const Re
       if (nodes.size() != records.size() || nodes[0]->provider != records[0]->provider) continue;
       draft.plan.notes.push_back("if '" + new_name + "' is '" + old_name +
                                  "' under a new name: `radlc state mv" + draft.input.options.project_words +
-                                 " " + old_name + " " + new_name + "` keeps the machines");
+                                 " " + old_name + " " + new_name + "` keeps the nodes");
     }
   }
 }

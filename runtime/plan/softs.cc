@@ -83,8 +83,8 @@ void raise(std::optional<double>& end, bool& strict, const std::optional<double>
 
 }  // namespace
 
-Result<ir::Want> both(const ir::Want& a, const ir::Want& b) {
-  ir::Want made = a;
+Result<ir::Requirement> both(const ir::Requirement& a, const ir::Requirement& b) {
+  ir::Requirement made = a;
   bool numbers = a.min || a.max, others = b.min || b.max;
   if (numbers && others && a.unit != b.unit) return invalid("units differ");
   if ((numbers && b.equals && !others) || (others && a.equals && !numbers))
@@ -109,13 +109,13 @@ SoftOutcome resolve_softs(const ir::Node& node, const std::function<Status(const
     outcome.most += soft.weight;
     ir::Node wanted = outcome.node;
     std::string against;
-    for (const auto& [name, want] : soft.wants) {
-      auto there = wanted.wants.find(name);
-      if (there == wanted.wants.end()) {
-        wanted.wants[name] = want;
+    for (const auto& [name, want] : soft.requirements) {
+      auto there = wanted.requirements.find(name);
+      if (there == wanted.requirements.end()) {
+        wanted.requirements[name] = want;
         continue;
       }
-      Result<ir::Want> united = both(there->second, want);
+      Result<ir::Requirement> united = both(there->second, want);
       if (!united.ok()) {
         against = fmt::format("{} contradicts what is asked for: {}", name, united.status().message());
         break;

@@ -14,11 +14,11 @@
 
 namespace radl {
 
-// What two wants ask for together; Invalid when nothing meets both.
-Result<ir::Want> both(const ir::Want& a, const ir::Want& b);
+// What two requirements ask for together; Invalid when nothing meets both.
+Result<ir::Requirement> both(const ir::Requirement& a, const ir::Requirement& b);
 
 struct SoftOutcome {
-  ir::Node node;  // with the wants of every group that was taken
+  ir::Node node;  // with the requirements of every group that was taken
   double score = 0, most = 0;
   std::vector<std::string> dropped;  // "weight 5: gpu.count: ..." for each group that was not
 };

@@ -120,8 +120,8 @@ std::optional<ir::Step> applied_step(const StepRecord& record, const Snapshot& s
        {ir::StepKind::Native, ir::StepKind::Ansible, ir::StepKind::CloudInit, ir::StepKind::Training}) {
     if (record.kind == ir::step_kind_name(kind)) step.kind = kind;
   }
-  // A runner compares it with its product's: "has run to its end with the same content".
-  step.digest = record.product.is_object() ? record.product.value("digest", "") : "";
+  // A runner compares it with its output's: "has run to its end with the same content".
+  step.digest = record.output.is_object() ? record.output.value("digest", "") : "";
   step.body = record.definition->value("body", "");
   step.training = record.definition->value("training", Json::object());
   for (const Json& resource : record.definition->value("resources", Json::array())) {

@@ -55,9 +55,9 @@ class StepPlanner {
     if (!same_content(step, digest, *record)) return content_reason(step, *record);
     if (std::string why = input_reason(step, *record); !why.empty()) return why;
     if (std::string why = below_reason(step, *record); !why.empty()) return why;
-    auto missing = draft_.input.options.missing_products.find(step.id);
-    if (missing != draft_.input.options.missing_products.end())
-      return "its product is missing: " + missing->second;
+    auto missing = draft_.input.options.missing_outputs.find(step.id);
+    if (missing != draft_.input.options.missing_outputs.end())
+      return "its output is missing: " + missing->second;
     return observed_reason(step);
   }
 

@@ -36,10 +36,10 @@ std::optional<Json> known_value(const Snapshot& snapshot, const std::string& nam
   }
   auto step = snapshot.steps.find(parts.owner);
   if (step == snapshot.steps.end() || step->second.status != StepStatus::Done) return std::nullopt;
-  const Json& product = step->second.product;
-  if (!product.is_object()) return std::nullopt;
-  auto value = product.find(parts.attribute);
-  if (value == product.end() || value->is_null()) return std::nullopt;
+  const Json& output = step->second.output;
+  if (!output.is_object()) return std::nullopt;
+  auto value = output.find(parts.attribute);
+  if (value == output.end() || value->is_null()) return std::nullopt;
   return *value;
 }
 

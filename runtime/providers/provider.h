@@ -67,7 +67,7 @@ struct Quote {
 };
 
 // What was made. `attributes` of a Node holds at least: host, port, user, host_key (OpenSSH public key line),
-// private_ip, public_ip (may be null), and vm_id; and `state`, "running" or "stopped", where it can be told.
+// private_ip, public_ip (may be null), and vm_id; and `state`, "running" or "stopped", where it is known.
 struct Made {
   std::string id;
   Json attributes = Json::object();
@@ -97,7 +97,7 @@ class Provider {
   virtual std::chrono::milliseconds settles_after() const = 0;
   // The present attributes; NotFound when it is gone.
   virtual Result<Made> read(const Context& context, ResourceKind kind, const std::string& id) = 0;
-  // True where read() of a node asks nothing outside of this machine: apply looks at such nodes each time.
+  // True where read() of a node asks nothing outside of this computer: apply looks at such nodes each time.
   virtual bool reads_at_once() const { return false; }
   // Changes in place what can be; Unsupported makes the plan a replacement.
   virtual Result<Made> update(const Context& context, ResourceKind kind, const std::string& id,

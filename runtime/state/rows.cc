@@ -10,7 +10,7 @@ constexpr const char* kResourceColumns =
     "address, kind, provider, id, token, status, spec, attributes, system, ordinal, number, reachable, "
     "price_per_hour, currency, needs, created_at";
 constexpr const char* kStepColumns =
-    "id, recipe, kind, status, digest, nodes, made_on, definition, inputs, product, error, seconds, "
+    "id, recipe, kind, status, digest, nodes, made_on, definition, inputs, output, error, seconds, "
     "finished_at, wide, revision";
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -84,7 +84,7 @@ Result<StepRecord> read_step(const Statement& row, const Definitions& definition
   if (auto found = definitions.find(row.text(7)); found != definitions.end())
     record.definition = found->second;
   if (Status read = read_json(row, 8, "inputs", record.inputs); !read.ok()) return read;
-  if (Status read = read_json(row, 9, "product", record.product); !read.ok()) return read;
+  if (Status read = read_json(row, 9, "output", record.output); !read.ok()) return read;
   record.error = row.text(10);
   record.seconds = row.real(11);
   record.finished_at = row.real(12);
@@ -192,7 +192,7 @@ Status write_step(Database& db, const StepRecord& record) {
       .bind(3, record.kind)
       .bind(4, step_status_name(record.status));
   row->bind(5, record.digest).bind(6, dump(record.nodes)).bind(7, dump(record.made_on));
-  row->bind(8, sha256).bind(9, dump(record.inputs)).bind(10, dump(record.product));
+  row->bind(8, sha256).bind(9, dump(record.inputs)).bind(10, dump(record.output));
   row->bind(11, record.error).bind(12, record.seconds).bind(13, record.finished_at);
   row->bind(14, record.nodes.size() > 1).bind(15, record.revision);
   return row->run();

@@ -18,7 +18,7 @@ CREATE TABLE resources (
 CREATE TABLE steps (
   id TEXT PRIMARY KEY,
   recipe TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL, digest TEXT NOT NULL, revision TEXT NOT NULL,
-  nodes TEXT NOT NULL, wide INTEGER NOT NULL, made_on TEXT NOT NULL, definition TEXT NOT NULL, inputs TEXT NOT NULL, product TEXT NOT NULL,
+  nodes TEXT NOT NULL, wide INTEGER NOT NULL, made_on TEXT NOT NULL, definition TEXT NOT NULL, inputs TEXT NOT NULL, output TEXT NOT NULL,
   error TEXT NOT NULL, seconds REAL NOT NULL, finished_at REAL NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX steps_of_node ON steps (nodes);

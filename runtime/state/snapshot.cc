@@ -58,7 +58,7 @@ Json to_json(const StepRecord& record) {
                {"nodes", record.nodes},
                {"status", step_status_name(record.status)},
                {"digest", record.digest},
-               {"product", record.product},
+               {"output", record.output},
                {"seconds", record.seconds},
                {"finished_at", record.finished_at}};
   if (!record.error.empty()) json["error"] = record.error;

@@ -54,7 +54,7 @@ struct StepRecord {
   std::string revision;  // over the digest and the revisions of the steps before it on its node
   std::shared_ptr<const Json> definition;     // the step as it was, secrets by reference: shows what changed
   std::map<std::string, std::string> inputs;  // value or step that it used -> fingerprint or revision then
-  Json product = Json::object();
+  Json output = Json::object();
   std::string error;       // of a failure, redacted
   double seconds = 0;      // it took
   double finished_at = 0;  // wall seconds
@@ -69,7 +69,7 @@ struct OutputRecord {
 
 struct Snapshot {
   std::string name;           // of the infrastructure
-  std::string lineage;        // random, made with the state: two states of one name are told apart
+  std::string lineage;        // random, made with the state: two states of one name are distinguished
   std::string salt;           // random, of the fingerprints; never leaves the state
   long long serial = 0;       // grows with every write
   std::string source_digest;  // of the program applied last

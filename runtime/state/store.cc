@@ -44,7 +44,7 @@ Status make_private_file(const std::string& path) {
   return {};
 }
 
-// Bytes of the database; 0 where there is none. An error where that cannot be told: that is not "none".
+// Bytes of the database; 0 where there is none. An error where that cannot be determined: that is not "none".
 Result<unsigned long long> size_of(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) == 0) return static_cast<unsigned long long>(info.st_size);

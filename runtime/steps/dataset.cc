@@ -105,7 +105,7 @@ Result<std::optional<LocalDataset>> local_dataset(const DatasetSource& source, b
                                                   const std::function<void(const std::string&)>& say) {
   static std::mutex one_at_a_time;  // several nodes may want the same data
   std::lock_guard lock(one_at_a_time);
-  const std::string where = fmt::format("data set '{}'", source.name);
+  const std::string where = fmt::format("dataset '{}'", source.name);
   auto engine = find_engine();
   if (!engine) return engine.status();
   if (Status same = check_unchanged(source); !same.ok()) return std::move(same).at(where);

@@ -1,4 +1,4 @@
-// Data sets: fetched and checked once on this machine by the engine, then brought to nodes by content.
+// Datasets: fetched and checked once on this computer by the engine, then brought to nodes by content.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ struct DatasetSource {
 // From `data` of a training, or the properties of a `dataset` (docs/ir.md).
 DatasetSource dataset_source(const std::string& name, const Json& data);
 
-// What of this machine's folder has to lie on a node.
+// What of this computer's folder has to lie on a node.
 struct LocalDataset {
   std::string folder;
   std::string list;                   // "SHA256  ./NAME\n" of each file
@@ -32,7 +32,8 @@ struct LocalDataset {
 };
 
 // After `radl-train data stage` has fetched, unpacked and checked it; `say` gets its lines. With `offline`
-// nothing is fetched: nullopt when it is not on this machine. Conflict: it has changed since the plan.
+// nothing is fetched: nullopt when it is not installed on this computer. Conflict: it has changed since the
+// plan.
 Result<std::optional<LocalDataset>> local_dataset(const DatasetSource& source, bool offline,
                                                   const Context& context,
                                                   const std::function<void(const std::string&)>& say);

@@ -124,7 +124,7 @@ std::string corrupt_text(const Json& json) {
 std::string describe(const Own& own, const Json& json) {
   const Json& shape = json.at("shape");
   std::string text =
-      fmt::format("data set '{}': {} + {} images of {}", own.shown, json.at("train").get<size_t>(),
+      fmt::format("dataset '{}': {} + {} images of {}", own.shown, json.at("train").get<size_t>(),
                   json.at("test").get<size_t>(), classes_text(json));
   if (json.at("heights").at(1).get<int>() > 0)
     text += fmt::format(", {} high and {} wide", between(json["heights"]), between(json["widths"]));
@@ -147,14 +147,14 @@ Result<std::vector<std::string>> look_at_datasets(const ir::Program& program,
   for (const auto& [path, own] : own_datasets(program, steps)) {
     if (is_remote_place(path)) {
       notes.push_back(
-          fmt::format("data set '{}' lies elsewhere: it is looked at when apply brings it", own.shown));
+          fmt::format("dataset '{}' lies elsewhere: it is looked at when apply brings it", own.shown));
       continue;
     }
     auto found = look(own);
     if (!found && found.status().code() == Code::NotFound) {
-      notes.push_back(fmt::format("data set '{}' was not looked at: {}", own.shown, found.status().text()));
+      notes.push_back(fmt::format("dataset '{}' was not looked at: {}", own.shown, found.status().text()));
     } else if (!found) {
-      return Status(found.status()).at(fmt::format("data set '{}'", own.shown));
+      return Status(found.status()).at(fmt::format("dataset '{}'", own.shown));
     } else {
       notes.push_back(describe(own, *found));
     }

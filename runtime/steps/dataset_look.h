@@ -1,4 +1,4 @@
-// What a plan says about data sets of the user's own, before anything is made.
+// What a plan says about datasets of the user's own, before anything is made.
 #pragma once
 
 #include <set>
@@ -10,7 +10,7 @@
 
 namespace radl {
 
-// One line for each data set of one's own that the steps with these ids use: its images, classes, sizes and
+// One line for each dataset of one's own that the steps with these ids use: its images, classes, sizes and
 // corrupt images. Headers and a spread of images are looked at (about 64 MiB of files), and what was found is
 // kept for the content in the user's cache. Places elsewhere are not asked. Invalid: it cannot be trained on;
 // Corrupt images are no error here.

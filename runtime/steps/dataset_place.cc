@@ -1,4 +1,4 @@
-// Data sets on their way to a node.
+// Datasets on their way to a node.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -102,10 +102,10 @@ class Placing {
 
   Status refuse(const std::vector<std::string>& strange) const {
     std::vector<std::string> names(strange.begin(), strange.begin() + long(std::min(strange.size(), kNamed)));
-    return Status(Code::Conflict, fmt::format("{}: {} holds {} files that are not the data set's: {}{}",
+    return Status(Code::Conflict, fmt::format("{}: {} holds {} files that are not the dataset's: {}{}",
                                               node_.address, directory_, strange.size(),
                                               fmt::join(names, ", "), strange.size() > kNamed ? ", ..." : ""))
-        .with_hint("remove them, or give the data set another directory");
+        .with_hint("remove them, or give the dataset another directory");
   }
 
   Status send(const std::vector<std::string>& names) {

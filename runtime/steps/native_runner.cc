@@ -51,7 +51,7 @@ class NativeRun {
     facts_.looking_only = looking_only;
     facts_.confined_to = node.attributes.value("confined_to", "");
     bool same =
-        context.previous_product.is_object() && context.previous_product.value("digest", "") == step.digest;
+        context.previous_output.is_object() && context.previous_output.value("digest", "") == step.digest;
     for (const auto& resource : step.resources) {
       Item item;
       item.resource = &resource;
@@ -114,7 +114,7 @@ class NativeRun {
       i = end;
       stale = true;
     }
-    outcome.product = {{"digest", step_.digest}, {"resources", items_.size()}};
+    outcome.output = {{"digest", step_.digest}, {"resources", items_.size()}};
     return outcome;
   }
 
@@ -146,7 +146,7 @@ class NativeRun {
     if (inside && ("/" + path + "/").find("/../") == std::string::npos) return {};
     return Status(Code::Unsupported,
                   fmt::format(
-                      "{}: {}: the node is a folder of this machine, and '{}' would be the machine's own",
+                      "{}: {}: the node is a folder of this computer, and '{}' would be the computer's own",
                       node_.address, item.label(), path))
         .with_hint(
             "write '~/...', or run radlc as root, where a local node has a file system view of its own");
@@ -227,7 +227,7 @@ class NativeRun {
     if (!facts_.confined_to.empty()) {
       return Status(Code::Unsupported,
                     items_[i].label() +
-                        ": the node is a folder of this machine, which as a whole is not changed")
+                        ": the node is a folder of this computer, which as a whole is not changed")
           .with_hint("run radlc as root, where a local node has a file system view of its own");
     }
     if (!facts_.root()) {

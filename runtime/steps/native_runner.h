@@ -2,7 +2,7 @@
 // no more.
 //
 // With passwordless sudo everything runs as root, with HOME still the login user's; without it, what needs
-// root is an error that says so. On a node that shares this machine's file system (attribute `confined_to`),
+// root is an error that says so. On a node that shares this computer's file system (attribute `confined_to`),
 // a resource that would write outside of the node's folder, or change the machine, is refused before anything
 // runs.
 #pragma once

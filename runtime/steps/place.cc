@@ -88,7 +88,7 @@ std::string below_home(const NodeHandle& node, const std::string& remote_path) {
   return node.attributes.value("home", "") + "/" + sftp_path(remote_path);
 }
 
-// True when the node's folder lies on this machine and the path is within it, so that files can be put there
+// True when the node's folder lies on this computer and the path is within it, so that files can be put there
 // directly.
 bool within_reach(const NodeHandle& node, const std::string& path) {
   std::string folder = node.attributes.value("local_directory", "");

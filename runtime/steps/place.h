@@ -1,9 +1,9 @@
-// Brings files of this machine to nodes by content: what is there already is not sent again.
+// Brings files of this computer to nodes by content: what is there already is not sent again.
 //
 // Each content goes once to the node's `~/.radl/cache/SHA256` and from there by hard link to where it is
-// wanted. For a node whose folder is on this machine (attribute `local_directory`) nothing goes over SSH: the
-// infrastructure keeps one read-only copy below its work folder, and the node gets a hard link to it (never
-// to the user's own file).
+// wanted. For a node whose folder is on this computer (attribute `local_directory`) nothing goes over SSH:
+// the infrastructure keeps one read-only copy below its work folder, and the node gets a hard link to it
+// (never to the user's own file).
 #pragma once
 
 #include <string>

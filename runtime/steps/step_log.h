@@ -1,4 +1,4 @@
-// A step's full log on this machine, and its output events: secrets masked in both.
+// A step's full log on this computer, and its output events: secrets masked in both.
 #pragma once
 
 #include <mutex>

@@ -1,6 +1,6 @@
 // How the executor gets a step done: one runner for each ir::StepKind.
 //
-// In: a step of the IR with unknown values and secrets resolved, and the nodes it is for. Out: its product.
+// In: a step of the IR with unknown values and secrets resolved, and the nodes it is for. Out: its output.
 #pragma once
 
 #include <chrono>
@@ -39,8 +39,8 @@ struct StepContext {
   // Every node of the infrastructure that is there now, for inventories.
   std::function<std::vector<NodeHandle>()> all_nodes = [] { return std::vector<NodeHandle>(); };
   std::function<void(const StepEvent&)> emit = [](const StepEvent&) {};
-  std::string log_path;                             // the step's full log on this machine
-  Json previous_product;                            // of an earlier run, null if none
+  std::string log_path;                             // the step's full log on this computer
+  Json previous_output;                             // of an earlier run, null if none
   std::chrono::steady_clock::time_point run_begun;  // the apply that this step is part of
   // What ran in an earlier attempt of this run and must not be repeated: resources as native runners name
   // them.
@@ -49,9 +49,9 @@ struct StepContext {
 };
 
 struct StepOutcome {
-  std::vector<Change> changes;    // what was really changed; empty: everything was as wanted
-  Json product = Json::object();  // kept in the state: training's model path, digest, metrics; a native
-                                  // step's observations
+  std::vector<Change> changes;   // what was really changed; empty: everything was as wanted
+  Json output = Json::object();  // kept in the state: training's model path, digest, metrics; a native
+                                 // step's observations
 };
 
 class StepRunner {

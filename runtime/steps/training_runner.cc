@@ -125,7 +125,7 @@ class TrainingRun {
     return done;
   }
 
-  // Of one's own data the content decides; of a known data set it is enough that something is there.
+  // Of one's own data the content decides; of a known dataset it is enough that something is there.
   Status bring_data(size_t i, const std::string& directory) {
     const Json& data = training_.value("data", Json::object());
     const Json& dataset = training_.at("job").at("dataset");
@@ -147,7 +147,7 @@ class TrainingRun {
     }
     auto placed = place_dataset(nodes_[i], *context_.context, *dataset_, directory, source.own());
     if (!placed) return std::move(placed).status().at(nodes_[i].address);
-    if (*placed) tell(nodes_[i].address, fmt::format("data set {}", source.name), "ok", seconds_since(begin));
+    if (*placed) tell(nodes_[i].address, fmt::format("dataset {}", source.name), "ok", seconds_since(begin));
     return {};
   }
 
@@ -205,7 +205,7 @@ class TrainingRun {
         facts_.finished = json;
       if (event == "failed") failures_[task] = json.value("message", "");
       if (event == "dataset") facts_.dataset_note = json.value("note", "");
-      // Of a training that was joined the steps are told again: they say nothing about this apply.
+      // Of a training that was joined the steps are reported again: they say nothing about this apply.
       if (event == "step" && !facts_.first_step && !joined_)
         facts_.first_step = seconds_since(context_.run_begun);
     }
@@ -356,8 +356,8 @@ class TrainingRun {
 
   Result<StepOutcome> collect() {
     size_t chief = layout_.tasks[layout_.chief].node;
-    auto product = bring_result(training_, *members_[chief], facts_);
-    if (!product) return std::move(product).status().at(where());
+    auto output = bring_result(training_, *members_[chief], facts_);
+    if (!output) return std::move(output).status().at(where());
     // From now on it counts as brought back: a later run starts anew and does not join it. A node that was
     // lost has nothing to be joined.
     Status marked = for_all(nodes_.size(), [&](size_t i) -> Status {
@@ -368,8 +368,8 @@ class TrainingRun {
     });
     if (!marked.ok()) return marked;
     StepOutcome outcome;
-    outcome.product = std::move(*product);
-    outcome.changes.push_back({where(), "model", nullptr, outcome.product["model_sha256"], ""});
+    outcome.output = std::move(*output);
+    outcome.changes.push_back({where(), "model", nullptr, outcome.output["model_sha256"], ""});
     return outcome;
   }
 
@@ -397,7 +397,7 @@ class TrainingRun {
 
 class TrainingRunner : public StepRunner {
  public:
-  // Whether the product is what is wanted shows in the state and on this machine; the nodes have no part in
+  // Whether the output is what is wanted shows in the state and on this computer; the nodes have no part in
   // it.
   Result<std::vector<Change>> observe(const StepContext&, const ir::Step& step,
                                       const std::vector<NodeHandle>&) override {

@@ -2,7 +2,7 @@
 // they outlive us, follows them, and brings model, events and report back.
 //
 // A run that finds the same training under way (radlc was killed) joins it. Cancelling asks the processes for
-// a checkpoint. The product: see docs/ir.md, "Training steps".
+// a checkpoint. The output: see docs/ir.md, "Training steps".
 #pragma once
 
 #include <memory>

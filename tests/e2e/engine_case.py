@@ -1,4 +1,4 @@
-"""What the tests of radl-train's commands share: one small trained model, pictures, and running the program."""
+"""What the tests of radl-train's commands share: one small trained model, images, and running the program."""
 import os
 import pathlib
 import shutil
@@ -12,7 +12,7 @@ BUILD = pathlib.Path(os.environ["RADL_BUILD"])
 SOURCE = pathlib.Path(os.environ["RADL_SOURCE"])
 RADL_TRAIN = BUILD / "bin" / "radl-train"
 SUBSET = SOURCE / "examples/cifar10/subset"
-PICTURES = SOURCE / "tests/fuzz/data/seeds/pictures"  # small PNG and JPEG files of every kind
+IMAGES = SOURCE / "tests/fuzz/data/seeds/images"  # small PNG and JPEG files of every kind
 RECORD = 3073
 
 
@@ -26,8 +26,8 @@ def png(height, width, pixels):
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
-def test_picture(number):
-    """(label, PNG) of one of the subset's test pictures."""
+def test_image(number):
+    """(label, PNG) of one of the subset's test images."""
     raw = (SUBSET / "test_batch.bin").read_bytes()[RECORD * number:RECORD * (number + 1)]
     planes = raw[1:]
     return raw[0], png(32, 32, bytes(planes[c * 1024 + i] for i in range(1024) for c in range(3)))

@@ -7,7 +7,7 @@ import re
 import shutil
 import unittest
 
-from engine_case import PICTURES, RECORD, SUBSET, EngineCase, test_picture
+from engine_case import IMAGES, RECORD, SUBSET, EngineCase, test_image
 
 
 class TrainTest(EngineCase):
@@ -16,7 +16,7 @@ class TrainTest(EngineCase):
         for name in ("model/model.safetensors", "model/model.onnx", "model/model.txt", "model/model.json", "model/report.json"):
             self.assertTrue((run / name).stat().st_size > 0, name)
         lines = [json.loads(line) for line in (run / "progress.jsonl").read_text().splitlines()]
-        # Where the data set has something to say (the subset, for one), that comes first.
+        # Where the dataset has something to say (the subset, for one), that comes first.
         events = [line["event"] for line in lines if line["event"] != "dataset"]
         self.assertEqual([events[0], events[-1]], ["started", "finished"])
         metrics = json.loads((run / "model/metrics.json").read_text())
@@ -65,7 +65,7 @@ class TrainTest(EngineCase):
         job.write_text(json.dumps({"job": 1, "model": "logistic", "batch_size": 100, "epochs": 1,
                                    "dataset": {"directory": str(data), "skip_corrupt": True}}))
         out = self.run_program("train", job, "--json")
-        self.assertEqual(json.loads(out.splitlines()[0])["pictures"], 1998)
+        self.assertEqual(json.loads(out.splitlines()[0])["images"], 1998)
         shown = json.loads(self.run_program("data", "info", data, "--skip-corrupt", "--json"))
         self.assertEqual(shown["train"]["skipped"], 2)
         self.assertIn("record 7: label 77", self.err)
@@ -74,36 +74,36 @@ class TrainTest(EngineCase):
         self.refused("train", "--data", SUBSET, "--model", "mlp", "--learning-rate", "1000", "--epochs", "3", "--precision", "fp32", "-q",
                      says=["diverged", "batch"])
 
-    def test_corrupt_pictures_of_a_folder(self):
+    def test_corrupt_images_of_a_folder(self):
         data = self.folder / "photos"
         for part, count in (("train", 12), ("test", 6)):
             for k in range(count):
-                label, bytes_ = test_picture(k)
+                label, bytes_ = test_image(k)
                 place = data / part / ("even" if label % 2 == 0 else "odd") / f"{k}.png"
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(bytes_)
-        shutil.copy(PICTURES / "base.jpg", data / "train/odd/photo.JPEG")
+        shutil.copy(IMAGES / "base.jpg", data / "train/odd/photo.JPEG")
         shown = json.loads(self.run_program("data", "info", data, "--json", "--verify", "--shape", "16x16x3"))
-        self.assertEqual((shown["format"], shown["class_names"], shown["train"]["pictures"]), ("folder", ["even", "odd"], 13))
+        self.assertEqual((shown["format"], shown["class_names"], shown["train"]["images"]), ("folder", ["even", "odd"], 13))
         bad = data / "train/odd/broken.jpg"
-        bad.write_bytes((PICTURES / "base.jpg").read_bytes()[:300])
+        bad.write_bytes((IMAGES / "base.jpg").read_bytes()[:300])
         self.refused("data", "info", data, "--verify", says=["broken.jpg", "JPEG"])
         common = {"job": 1, "model": "logistic", "batch_size": 7, "epochs": 2, "augment": {"flip": True, "translate": 2, "brightness": 0.1}}
         for skip in (False, True):
             job = self.folder / "job.json"
             job.write_text(json.dumps(dict(common, dataset={"name": "folder", "directory": str(data), "shape": [16, 16, 3], "skip_corrupt": skip})))
             if skip:
-                self.assertIn("corrupt pictures left out", self.run_program("train", job))
+                self.assertIn("corrupt images left out", self.run_program("train", job))
             else:
                 self.refused("train", job, says="broken.jpg")
 
 
 class ModelTest(EngineCase):
-    def test_eval_counts_every_picture(self):
+    def test_eval_counts_every_image(self):
         run = self.model()
         shown = json.loads(self.run_program("eval", run, "--data", SUBSET, "--json", "--flip", "--mistakes", "5"))
         confusion = shown["confusion"]
-        self.assertEqual((shown["pictures"], sum(confusion)), (500, 500))
+        self.assertEqual((shown["images"], sum(confusion)), (500, 500))
         self.assertAlmostEqual(shown["accuracy"], sum(confusion[k * 11] for k in range(10)) / 500, places=6)
         self.assertGreater(shown["accuracy_tta"], 0.2)
         sure = [m["probability"] for m in shown["mistakes"]]
@@ -124,12 +124,12 @@ class ModelTest(EngineCase):
 
     def test_predict_files_and_folders(self):
         run = self.model()
-        place = self.folder / "pictures"
+        place = self.folder / "images"
         (place / "deeper").mkdir(parents=True)
         for k in range(3):
-            (place / f"{k}.png").write_bytes(test_picture(k)[1])
+            (place / f"{k}.png").write_bytes(test_image(k)[1])
         for name in ("base.jpg", "progressive.jpg", "grey.jpg", "palette.png", "wide.png"):
-            shutil.copy(PICTURES / name, place / "deeper" / name)
+            shutil.copy(IMAGES / name, place / "deeper" / name)
         rows = list(csv.DictReader(io.StringIO(self.run_program("predict", run, place, "--format", "csv"))))
         self.assertEqual(len(rows), 8)
         for row in rows:
@@ -146,15 +146,15 @@ class ModelTest(EngineCase):
         self.run_program("predict", run, place / "1.png", "-o", self.folder / "out.txt", "--flip")
         self.assertIn("1.png:", (self.folder / "out.txt").read_text())
 
-    def test_predict_says_which_picture_is_bad(self):
+    def test_predict_says_which_image_is_bad(self):
         run = self.model()
         good, bad = self.folder / "good.png", self.folder / "bad.png"
-        good.write_bytes(test_picture(0)[1])
+        good.write_bytes(test_image(0)[1])
         bad.write_bytes(good.read_bytes()[:90])
         self.refused("predict", run, good, bad, says=["bad.png", "PNG"])
-        out = self.run_program("predict", run, good, bad, PICTURES / "cmyk.jpg", "--skip-corrupt")
+        out = self.run_program("predict", run, good, bad, IMAGES / "cmyk.jpg", "--skip-corrupt")
         self.assertEqual(len(out.splitlines()), 1)
-        self.assertIn("2 of 3 pictures left out", self.err)
+        self.assertIn("2 of 3 images left out", self.err)
         (self.folder / "empty").mkdir()
         self.refused("predict", run, self.folder / "empty", says="holds no .png")
         self.refused("predict", run, self.folder / "none.png", says="none.png")
@@ -193,7 +193,7 @@ class ModelTest(EngineCase):
     def test_bench(self):
         shown = json.loads(self.run_program("bench", "--model", "lenet", "--batch-size", "8", "--steps", "2", "--json"))
         self.assertEqual((shown["batch_size"], shown["steps"]), (8, 2))
-        self.assertGreater(shown["pictures_per_second"], 0)
+        self.assertGreater(shown["images_per_second"], 0)
         self.refused("bench", "--model", "lenet", "--kernels", "magic", says="magic")
 
     def test_report_stands_alone(self):
@@ -238,7 +238,7 @@ class DataTest(EngineCase):
         data = self.folder / "photos"
         for place in ("train/cat/0", "train/dog/1", "train/fox/2", "test/fox/3"):
             (data / place).parent.mkdir(parents=True)
-            (data / f"{place}.png").write_bytes(test_picture(int(place[-1]))[1])
+            (data / f"{place}.png").write_bytes(test_image(int(place[-1]))[1])
         shown = json.loads(self.run_program("data", "info", data, "--json"))
         self.assertEqual(shown["test"]["per_class"], [0, 0, 1])
         (data / "test/fox").rename(data / "test/wolf")

@@ -7,7 +7,7 @@ import socket
 import struct
 import zlib
 
-from engine_case import test_picture
+from engine_case import test_image
 from serve_case import ServeCase
 
 MIB = 1 << 20
@@ -15,7 +15,7 @@ BODY = 32 << 20  # the largest that is taken
 
 
 def black_png(height, width):
-    """A few bytes for each row of an RGB picture."""
+    """A few bytes for each row of an RGB image."""
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
@@ -41,7 +41,7 @@ class ServeLoadTest(ServeCase):
         self.assertEqual(self.ask("GET", "/health")[0], 200)
 
     def predicts(self):
-        self.assertEqual(self.ask("POST", "/predict", test_picture(0)[1])[0], 200)
+        self.assertEqual(self.ask("POST", "/predict", test_image(0)[1])[0], 200)
 
     def start_measured(self, *options):
         self.start(*options)
@@ -49,10 +49,10 @@ class ServeLoadTest(ServeCase):
         self.before = self.largest_memory()
 
     def assert_within(self, mib):
-        """Half of the memory for what else a process takes: connections' threads, the compressed pictures, libraries."""
+        """Half of the memory for what else a process takes: connections' threads, the compressed images, libraries."""
         self.assertLess(self.largest_memory() - self.before, 1.5 * mib * MIB)
 
-    def test_small_files_of_large_pictures(self):
+    def test_small_files_of_large_images(self):
         self.start_measured("--memory", "512")
         large = black_png(8000, 8000)  # 192 MB of pixels
         self.assertLess(len(large), MIB)
@@ -78,7 +78,7 @@ class ServeLoadTest(ServeCase):
         self.assertEqual(self.ask("POST", "/predict", long)[0], 200)
         self.assert_within(512)
 
-    def test_a_picture_beyond_the_memory_is_refused(self):
+    def test_a_image_beyond_the_memory_is_refused(self):
         self.start("--memory", "256")
         status, body, _ = self.ask("POST", "/predict", black_png(8000, 8000))
         self.assertEqual((status, "MiB" in json.loads(body)["error"]), (413, True), body)
@@ -102,11 +102,11 @@ class ServeLoadTest(ServeCase):
                 client.sendall(part)
             self.healthy()
         self.assert_within(256)
-        status, body, headers = self.ask("POST", "/predict", test_picture(0)[1] + bytes(20 * MIB))
+        status, body, headers = self.ask("POST", "/predict", test_image(0)[1] + bytes(20 * MIB))
         self.assertEqual((status, headers["Retry-After"]), (503, "1"), body)
         for client in clients:
             client.close()
-        while self.ask("POST", "/predict", test_picture(0)[1])[0] == 503:  # until the server has seen that they are gone
+        while self.ask("POST", "/predict", test_image(0)[1])[0] == 503:  # until the server has seen that they are gone
             self.healthy()
         self.predicts()
 
@@ -131,9 +131,9 @@ class ServeLoadTest(ServeCase):
 
     def test_bodies_in_pieces_and_questions_before_bodies(self):
         self.start()
-        picture = test_picture(0)[1]
+        image = test_image(0)[1]
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        connection.request("POST", "/predict", iter([picture[:10], picture[10:500], picture[500:]]), encode_chunked=True,
+        connection.request("POST", "/predict", iter([image[:10], image[10:500], image[500:]]), encode_chunked=True,
                            headers={"Transfer-Encoding": "chunked"})
         self.assertEqual(connection.getresponse().status, 200)
         connection.close()

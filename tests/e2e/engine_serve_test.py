@@ -5,7 +5,7 @@ import json
 import re
 import socket
 
-from engine_case import PICTURES, test_picture
+from engine_case import IMAGES, test_image
 from serve_case import ServeCase
 
 # Prometheus' text format (0.0.4): comments, and samples with labels and a number.
@@ -39,50 +39,50 @@ class ServeTest(ServeCase):
 
     def test_predictions_are_those_of_predict(self):
         self.start()
-        pictures = [test_picture(k)[1] for k in range(4)] + [(PICTURES / "base.jpg").read_bytes()]
+        images = [test_image(k)[1] for k in range(4)] + [(IMAGES / "base.jpg").read_bytes()]
         files = []
-        for k, data in enumerate(pictures):
+        for k, data in enumerate(images):
             files.append(self.folder / f"{k}.png")
             files[-1].write_bytes(data)
         lines = [json.loads(x) for x in self.run_program("predict", self.model(), *files, "--format", "json").splitlines()]
-        status, body, headers = self.ask("POST", "/predict", json.dumps({"images": [base64.b64encode(p).decode() for p in pictures]}))
+        status, body, headers = self.ask("POST", "/predict", json.dumps({"images": [base64.b64encode(p).decode() for p in images]}))
         self.assertEqual((status, headers["Content-Type"]), (200, "application/json"))
         answers = json.loads(body)["predictions"]
         self.assertEqual([a["label"] for a in answers], [x["label"] for x in lines])
         for answer, line in zip(answers, lines):
             self.assertAlmostEqual(answer["probability"], line["probability"], places=5)
             self.assertAlmostEqual(sum(answer["probabilities"]), 1, places=5)
-        for k, data in enumerate(pictures):  # one as it is, one in JSON
+        for k, data in enumerate(images):  # one as it is, one in JSON
             status, body, _ = self.ask("POST", "/predict", data)
             self.assertEqual((status, json.loads(body)["predictions"][0]["label"]), (200, lines[k]["label"]))
-        status, body, _ = self.ask("POST", "/predict", json.dumps({"image": base64.b64encode(pictures[0]).decode()}))
+        status, body, _ = self.ask("POST", "/predict", json.dumps({"image": base64.b64encode(images[0]).decode()}))
         self.assertEqual(json.loads(body)["predictions"][0]["label"], lines[0]["label"])
 
     def test_concurrent_requests_share_batches(self):
         self.start("--batch-wait", "200", "--batch-size", "16")
-        picture = test_picture(0)[1]
+        image = test_image(0)[1]
         with concurrent.futures.ThreadPoolExecutor(16) as pool:
-            answers = list(pool.map(lambda _: self.ask("POST", "/predict", picture), range(32)))
+            answers = list(pool.map(lambda _: self.ask("POST", "/predict", image), range(32)))
         self.assertEqual({status for status, _, _ in answers}, {200})
         self.assertEqual(len({json.loads(body)["predictions"][0]["label"] for _, body, _ in answers}), 1)
         values = self.metrics()
-        self.assertEqual(values[("radl_pictures_total", "")], 32)
+        self.assertEqual(values[("radl_images_total", "")], 32)
         self.assertLess(values[("radl_batches_total", "")], 20)
         self.assertEqual(values[("radl_requests_total", 'path="/predict",status="200"')], 32)
 
     def test_bad_requests(self):
         self.start()
-        good = base64.b64encode(test_picture(0)[1]).decode()
+        good = base64.b64encode(test_image(0)[1]).decode()
         for body, status, says in (
                 (b"", 400, "empty"),
                 (b"hello", 400, "neither a PNG nor a JPEG"),
-                (test_picture(0)[1][:100], 400, "PNG"),
+                (test_image(0)[1][:100], 400, "PNG"),
                 (b"{", 400, "JSON"),
                 (b"{}", 400, "images"),
                 (b'{"images": []}', 400, "images"),
-                (b'{"images": [1]}', 400, "picture 0"),
-                (json.dumps({"images": [good, "***"]}), 400, "picture 1"),
-                (json.dumps({"images": [good, base64.b64encode(b"no").decode()]}), 400, "picture 1"),
+                (b'{"images": [1]}', 400, "image 0"),
+                (json.dumps({"images": [good, "***"]}), 400, "image 1"),
+                (json.dumps({"images": [good, base64.b64encode(b"no").decode()]}), 400, "image 1"),
                 (b'{"image": ' + b"[" * 2_000_000 + b"]" * 2_000_000 + b"}", 400, "base64"),
                 (json.dumps({"images": [""] * 2000}), 413, "at most 1024"),
                 (b"\x89PNG" + b"x" * (33 << 20), 413, "larger than"),

@@ -1,4 +1,4 @@
-"""What a description says is text, in every place where the language takes text: nothing of it is run on this machine, and
+"""What a description says is text, in every place where the language takes text: nothing of it is run on this computer, and
 nothing is written outside of the state's folder, as root, with nodes that are isolated and with nodes that are not."""
 import json
 import os

@@ -37,7 +37,7 @@ class OwnImages(RadlCase):
         return "\n".join(self.plan(self.file, *self.quick, *arguments)["notes"])
 
     def staged(self):
-        """The data set's folder on each node: its files by name."""
+        """The dataset's folder on each node: its files by name."""
         found = {}
         for folder in (self.folder / ".radl").rglob("data/*"):
             if folder.is_dir():

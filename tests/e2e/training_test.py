@@ -1,4 +1,4 @@
-"""A training through the whole spine, on the pictures that the repository carries."""
+"""A training through the whole spine, on the images that the repository carries."""
 import json
 import os
 import pathlib
@@ -119,7 +119,7 @@ class Training(RadlCase):
         self.assertEqual(self.training_pids(), [])
         self.destroy()
 
-    def test_without_its_product_the_training_runs_again(self):
+    def test_without_its_output_the_training_runs_again(self):
         self.apply()
         for path in (self.folder / "result").rglob("*.safetensors"):
             path.unlink()
@@ -147,7 +147,7 @@ class Training(RadlCase):
 
     def test_the_report_tells_of_the_subset_and_of_the_first_step(self):
         out = self.apply("--input", "epochs=1")
-        self.assertIn("2000 training pictures of CIFAR-10's 50000", out)
+        self.assertIn("2000 training images of CIFAR-10's 50000", out)
         self.assertIn("first training step", out)
         report = self.report()
         self.assertIn("subset", report["data"]["note"])

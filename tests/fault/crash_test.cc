@@ -257,7 +257,7 @@ TEST_F(Crash, AFullDiskAtEveryWrite) {
     }
     int ended = 0;
     ::waitpid(child, &ended, 0);
-    EXPECT_EQ(ended, 0) << "a full disk must be told as such";
+    EXPECT_EQ(ended, 0) << "a full disk must be reported as such";
     EXPECT_TRUE(run(bench, Command::ApplyTwo).ok());
     expect_whole(bench, 2);
   }

@@ -75,10 +75,10 @@ class DiskProvider : public Provider {
     quote.instance_type = name_;
     quote.price_per_hour = price;
     quote.seconds_to_ready = 2;
-    auto memory = node.wants.find("memory.size");
-    if (memory != node.wants.end() && *memory->second.min > 1e12)
+    auto memory = node.requirements.find("memory.size");
+    if (memory != node.requirements.end() && *memory->second.min > 1e12)
       return Status(Code::Invalid, "no machine has that much memory");
-    quote.spec = {{"memory.size", memory == node.wants.end() ? 0 : *memory->second.min},
+    quote.spec = {{"memory.size", memory == node.requirements.end() ? 0 : *memory->second.min},
                   {"host_name", node.interfaces.empty() ? "" : node.interfaces[0].host_name}};
     return quote;
   }

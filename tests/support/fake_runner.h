@@ -39,7 +39,7 @@ class FakeRunner : public StepRunner {
   std::function<void(const std::string& where)> point = [](const std::string&) {};
   std::function<void(const StepContext&, const ir::Step&)> during = [](const StepContext&, const ir::Step&) {
   };
-  std::function<Json(const ir::Step&)> product = [](const ir::Step&) { return Json::object(); };
+  std::function<Json(const ir::Step&)> output = [](const ir::Step&) { return Json::object(); };
   std::atomic<int> running{0}, most{0};
 
   Result<std::vector<Change>> observe(const StepContext&, const ir::Step& step,
@@ -65,7 +65,7 @@ class FakeRunner : public StepRunner {
     during(context, step);
     std::lock_guard guard(mutex_);
     Json properties = step.resources.empty() ? step.training : step.resources[0].properties;
-    ran.push_back({step.id, properties, context.resume, context.previous_product});
+    ran.push_back({step.id, properties, context.resume, context.previous_output});
     if (auto& waiting = errors[step.id]; !waiting.empty()) {
       Status error = waiting.front();
       waiting.erase(waiting.begin());
@@ -74,7 +74,7 @@ class FakeRunner : public StepRunner {
     drift.erase(step.id);
     point("run 2 " + step.id);
     StepOutcome outcome;
-    outcome.product = product(step);
+    outcome.output = output(step);
     outcome.changes.push_back({"it", "run", nullptr, nullptr, ""});
     return outcome;
   }

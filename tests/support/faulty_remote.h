@@ -103,7 +103,7 @@ echo made)sh");
     for (std::string line; std::getline(lines, line);) calls.push_back(line);
     return calls;
   }
-  // A program that stands in for the machine's own.
+  // A program that stands in for the computer's own.
   void fake(const std::string& name, const std::string& script) {
     shell("cat > ~/.faults/fakes/" + name + " <<'FAKE'\n#!/bin/sh\n" + script +
           "\nFAKE\nchmod +x ~/.faults/fakes/" + name);

@@ -33,7 +33,7 @@ struct StepsFixture {
       ADD_FAILURE() << outcome.status().text();
       return {};
     }
-    product = outcome->product;
+    output = outcome->output;
     return outcome->changes;
   }
   std::vector<Change> observe() {
@@ -61,7 +61,7 @@ struct StepsFixture {
   ir::Step step;
   StepContext context;
   std::vector<StepEvent> events;
-  Json product;
+  Json output;
   std::unique_ptr<StepRunner> runner = make_native_runner();
 };
 

@@ -1,4 +1,5 @@
-// Where the tests find the project's own files: in one library, so that no test's object depends on the folder it is built in.
+// Where the tests find the project's own files: in one library, so that no test's object depends on the
+// folder it is built in.
 #pragma once
 
 #include <string>

@@ -36,11 +36,11 @@ class ProgramBuilder {
       node.ordinal = i;
       node.address = machine.system + "[" + std::to_string(i) + "]";
       node.number = static_cast<int>(program_.nodes.size());
-      ir::Want cpu, memory;
+      ir::Requirement cpu, memory;
       cpu.min = 2;
       memory.min = machine.memory;
-      node.wants["cpu.count"] = cpu;
-      node.wants["memory.size"] = memory;
+      node.requirements["cpu.count"] = cpu;
+      node.requirements["memory.size"] = memory;
       ir::Interface interface;
       interface.network = machine.network;
       interface.host_name = machine.system + "-" + std::to_string(i);

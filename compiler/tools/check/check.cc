@@ -91,7 +91,7 @@ bool any_asks(const std::vector<std::string>& paths, SourceMap& sources) {
     if (path == "-") sources.overlay(path, std::string(text));
     if (asks) continue;
     Diagnostics unheard;
-    // Most files can be told without a tree, and a tree costs as much as all the rest of a check.
+    // Most files can be checked without a tree, and a tree costs as much as all the rest of a check.
     bool inputs = text.starts_with("input ") || text.find("\ninput ") != text.npos;
     asks = begins_with_version(text) || inputs
                ? text.find("input") != text.npos && asks_for_inputs(*parse(**source, unheard))
@@ -156,11 +156,11 @@ Result<std::vector<std::string>> expand_paths(const std::vector<std::string>& pa
 bool asks_for_inputs(const ast::Tree& tree) {
   if (tree.dialect != ast::Dialect::Radl2)
     return tree.source->text().find("@input.") != std::string_view::npos;
-  for (const ast::Sentence* sentence : tree.sentences) {
-    auto* block = ast::as<ast::Block>(sentence);
-    if (!block || block->kind != ast::Kind::Input) continue;
+  for (const ast::Block* block : tree.blocks) {
+    auto* feature_block = ast::as<ast::FeatureBlock>(block);
+    if (!feature_block || feature_block->kind != ast::Kind::Input) continue;
     bool has_default = false;
-    for (const ast::Feature* feature : block->body.items)
+    for (const ast::Feature* feature : feature_block->body.items)
       has_default = has_default || feature->name.text == "default";
     if (!has_default) return true;
   }
@@ -195,7 +195,7 @@ Result<CheckReport> check(const CheckRequest& request) {
   CompileOptions options = request.compile;
   options.findings_only = true;
   CheckReport report;
-  std::set<std::tuple<DiagCode, std::string, uint32_t, std::string>> told;
+  std::set<std::tuple<DiagCode, std::string, uint32_t, std::string>> reported;
   for (std::vector<std::string>& group : groups) {
     auto document = std::make_unique<CheckedDocument>();
     document->paths = group;
@@ -207,7 +207,7 @@ Result<CheckReport> check(const CheckRequest& request) {
     for (const Diagnostic& each : found.all()) {
       const SourceFile* file = document->sources.find(each.span.file);
       std::string path = file ? file->path() : "";
-      if (file && !told.emplace(each.code, path, each.span.begin, each.message).second) continue;
+      if (file && !reported.emplace(each.code, path, each.span.begin, each.message).second) continue;
       Diagnostics one;  // severities are decided already: keep them
       one.set_severity(each.code, each.severity);
       one.report(each.code, each.span, each.message) = each;

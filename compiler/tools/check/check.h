@@ -50,7 +50,7 @@ bool asks_for_inputs(const ast::Tree& tree);
 // The .radl files that paths name, in order; folders are replaced by their files.
 Result<std::vector<std::string>> expand_paths(const std::vector<std::string>& paths);
 
-// What several documents find in a module that they share is told once.
+// What several documents find in a module that they share is reported once.
 std::string render_text(const CheckReport& report, const RenderOptions& options);
 std::string render_json(const CheckReport& report);  // as render_json of one document, lists joined
 std::string render_sarif(const CheckReport& report, const std::string& version);  // SARIF 2.1.0

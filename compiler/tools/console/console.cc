@@ -15,7 +15,7 @@ using ir::Json;
 
 Value value_of(const Json& json) {
   if (json.is_object() && json.contains("$secret")) {
-    Value hidden = Value::text("");
+    Value hidden = Value::string("");
     return hidden.mark_sensitive(json["$secret"].is_string() ? json["$secret"].get<std::string>() : "");
   }
   if (json.is_object() && json.contains("$unknown")) {
@@ -30,7 +30,7 @@ Value value_of(const Json& json) {
   if (json.is_boolean()) return Value::boolean(json.get<bool>());
   if (json.is_number_integer()) return Value::integer(json.get<int64_t>());
   if (json.is_number()) return Value::real(json.get<double>());
-  if (json.is_string()) return Value::text(json.get<std::string>());
+  if (json.is_string()) return Value::string(json.get<std::string>());
   if (json.is_array()) {
     expr::Items items;
     for (const Json& item : json) items.push_back(value_of(item));
@@ -124,14 +124,14 @@ std::string shown(const Value& value) {
   switch (value.kind()) {
     case expr::Kind::Null:
       return "null";
-    case expr::Kind::Text:
+    case expr::Kind::String:
       return radl_text(value.as_text());
     case expr::Kind::Unknown:
       return "(known after apply: " + value.as_text() + ")";
     case expr::Kind::Joined: {
       std::string out;
       for (const Value& part : value.items()) {
-        out += part.kind() == expr::Kind::Text ? part.as_text() : "${" + part.as_text() + "}";
+        out += part.kind() == expr::Kind::String ? part.as_text() : "${" + part.as_text() + "}";
       }
       return radl_text(out) + " (known after apply)";
     }
@@ -173,8 +173,8 @@ std::string type_of(const Value& value) {
       return value.unit().empty() ? "integer" : "integer with a unit (" + value.unit() + ")";
     case expr::Kind::Real:
       return value.unit().empty() ? "number" : "number with a unit (" + value.unit() + ")";
-    case expr::Kind::Text:
-      return "text";
+    case expr::Kind::String:
+      return "string";
     case expr::Kind::Unknown:
       return "known after apply";
     case expr::Kind::Joined:
@@ -193,7 +193,7 @@ std::string type_of(const Value& value) {
     case expr::Kind::System:
       return "system";
     case expr::Kind::Node:
-      return "machine of system " + value.as_text();
+      return "node of system " + value.as_text();
     case expr::Kind::Namespace:
       return value.space()->what() + "s";
   }

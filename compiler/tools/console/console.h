@@ -1,4 +1,4 @@
-// `radlc console`: expressions of radl 2, evaluated against a program and what is known of its machines.
+// `radlc console`: expressions of radl 2, evaluated against a program and what is known of its nodes.
 #pragma once
 
 #include <map>
@@ -28,10 +28,10 @@ struct ConsoleAnswer {
 // One expression, or one of `:help`, `:names`, `:functions`, `:type EXPRESSION`. `color`: of diagnostics.
 ConsoleAnswer evaluate_line(std::string_view line, const ConsoleScope& scope, bool color = false);
 
-// What can be named: inputs, outputs, systems and their machines.
+// What can be named: inputs, outputs, systems and their nodes.
 std::vector<std::string> console_names(const ConsoleScope& scope);
 
-// What the last word of a line may become: names, attributes of a machine, functions with their `(`, commands
+// What the last word of a line may become: names, attributes of a node, functions with their `(`, commands
 // of the console. Each begins with the word; sorted.
 std::vector<std::string> console_completions(std::string_view line, const ConsoleScope& scope);
 // Where in the line that word begins.

@@ -39,7 +39,7 @@ std::string one_line(std::string_view text) {
   return out;
 }
 
-// The value as a reader wants it: texts without quotes, everything else as written.
+// The value as a reader wants it: strings without quotes, everything else as written.
 std::string value_text(const Tree& tree, const Features& list, std::string_view name) {
   const Feature* feature = find_feature(list, name);
   if (!feature) return "";
@@ -48,7 +48,7 @@ std::string value_text(const Tree& tree, const Features& list, std::string_view 
   return one_line(tree.source->text(feature->value->span));
 }
 
-// As written, for `code`: quotes tell a text from a number.
+// As written, for `code`: quotes tell a string from a number.
 std::string source_text(const Tree& tree, const Features& list, std::string_view name) {
   const Feature* feature = find_feature(list, name);
   return feature ? one_line(tree.source->text(feature->value->span)) : "";
@@ -90,9 +90,9 @@ std::string limits(const Tree& tree, const Features& body) {
   return out;
 }
 
-std::string describe(const Tree& tree, const Sentence& sentence, const Features& body) {
+std::string describe(const Tree& tree, const Block& block, const Features& body) {
   std::string text = value_text(tree, body, "description");
-  return text.empty() ? comment_above(tree, sentence.span.begin) : text;
+  return text.empty() ? comment_above(tree, block.span.begin) : text;
 }
 
 // The comment lines that end at `line`, without their `#`.
@@ -130,36 +130,35 @@ class Page {
   }
 
  private:
-  std::vector<const Block*> blocks(Kind kind) const {
-    std::vector<const Block*> found;
-    for (const Sentence* sentence : tree_.sentences) {
-      if (sentence->kind == kind && sentence->name) found.push_back(as<Block>(sentence));
+  std::vector<const FeatureBlock*> blocks(Kind kind) const {
+    std::vector<const FeatureBlock*> found;
+    for (const Block* block : tree_.blocks) {
+      if (block->kind == kind && block->name) found.push_back(as<FeatureBlock>(block));
     }
     return found;
   }
 
   void head() {
     std::string title = module_name_, text;
-    for (const Block* block : blocks(Kind::Description)) {
-      std::string name = value_text(tree_, block->body, "name");
+    for (const FeatureBlock* feature_block : blocks(Kind::Description)) {
+      std::string name = value_text(tree_, feature_block->body, "name");
       if (!name.empty()) title = name;
       for (const char* feature : {"short", "content"}) {
-        std::string more = value_text(tree_, block->body, feature);
+        std::string more = value_text(tree_, feature_block->body, feature);
         if (!more.empty()) text += more + "\n\n";
       }
     }
     out_ += "# " + title + "\n\n" + text;
-    // The comment at the head of the file, before its first sentence.
+    // The comment at the head of the file, before its first block.
     std::string comment = head_comment();
     if (!comment.empty()) out_ += comment + "\n\n";
   }
-  // The first block of comments, at the very top or below `radl 2`. One that stands right above another
-  // sentence belongs to that sentence, unless it is the file's first line.
+  // The first feature_block of comments, at the very top or below `radl 2`. One that stands right above
+  // another block belongs to that block, unless it is the file's first line.
   std::string head_comment() const {
-    size_t first = !tree_.sentences.empty() && tree_.sentences[0]->kind == Kind::Version ? 1 : 0;
-    uint32_t from = first == 1 ? tree_.sentences[0]->span.end : 0;
-    uint32_t to =
-        first < tree_.sentences.size() ? tree_.sentences[first]->span.begin : tree_.source->whole().end;
+    size_t first = !tree_.blocks.empty() && tree_.blocks[0]->kind == Kind::Version ? 1 : 0;
+    uint32_t from = first == 1 ? tree_.blocks[0]->span.end : 0;
+    uint32_t to = first < tree_.blocks.size() ? tree_.blocks[first]->span.begin : tree_.source->whole().end;
     if (!tree_.trivia.empty() && tree_.trivia[0].span.begin < from) from = 0;
     int line = 0;
     for (const Trivia& each : tree_.trivia) {
@@ -169,14 +168,14 @@ class Page {
       line = here;
     }
     if (line == 0) return "";
-    bool belongs = first < tree_.sentences.size() && tree_.source->line_of(to) == line + 1;
+    bool belongs = first < tree_.blocks.size() && tree_.source->line_of(to) == line + 1;
     if (belongs && from != 0) return "";
     return comment_lines(*tree_.source, line);
   }
 
   void usage() {
     std::string body;
-    for (const Block* input : blocks(Kind::Input)) {
+    for (const FeatureBlock* input : blocks(Kind::Input)) {
       if (find_feature(input->body, "default")) continue;
       body += (body.empty() ? "" : " and\n") + ("  " + std::string(input->name.text) + " = ...");
     }
@@ -187,7 +186,7 @@ class Page {
 
   void inputs() {
     std::vector<std::vector<std::string>> rows;
-    for (const Block* input : blocks(Kind::Input)) {
+    for (const FeatureBlock* input : blocks(Kind::Input)) {
       const Features& body = input->body;
       std::string preset = source_text(tree_, body, "default");
       std::string text = describe(tree_, *input, body);
@@ -208,7 +207,7 @@ class Page {
 
   void outputs() {
     std::vector<std::vector<std::string>> rows;
-    for (const Block* output : blocks(Kind::Output)) {
+    for (const FeatureBlock* output : blocks(Kind::Output)) {
       rows.push_back({code(output->name.text), code(source_text(tree_, output->body, "value")),
                       cell(describe(tree_, *output, output->body))});
     }
@@ -217,8 +216,8 @@ class Page {
 
   std::string deployed(std::string_view system) const {
     std::string out;
-    for (const Sentence* sentence : tree_.sentences) {
-      auto* deploy = as<Deploy>(sentence);
+    for (const Block* block : tree_.blocks) {
+      auto* deploy = as<Deploy>(block);
       if (!deploy || deploy->name.text != system || !deploy->count) continue;
       out += (out.empty() ? "" : " + ") + code(one_line(tree_.source->text(deploy->count->span)));
     }
@@ -227,23 +226,23 @@ class Page {
 
   void systems() {
     std::vector<std::vector<std::string>> rows;
-    for (const Block* system : blocks(Kind::System)) {
+    for (const FeatureBlock* system : blocks(Kind::System)) {
       std::string asks;
       for (const Feature* feature : system->body.items) {
-        bool told = feature->name.text == "cpu.count" || feature->name.text == "memory.size" ||
-                    feature->name.text == "gpu.count" || feature->name.text == "instance_type";
-        if (!told || feature->form != FeatureKind::Simple) continue;
+        bool reported = feature->name.text == "cpu.count" || feature->name.text == "memory.size" ||
+                        feature->name.text == "gpu.count" || feature->name.text == "instance_type";
+        if (!reported || feature->form != FeatureKind::Simple) continue;
         asks += (asks.empty() ? "" : ", ") + code(one_line(tree_.source->text(feature->span)));
       }
       rows.push_back({code(system->name.text), deployed(system->name.text), asks,
                       cell(comment_above(tree_, system->span.begin))});
     }
-    if (!rows.empty()) out_ += "## Systems\n\n" + table({"name", "machines", "asks for", "meaning"}, rows);
+    if (!rows.empty()) out_ += "## Systems\n\n" + table({"name", "nodes", "asks for", "meaning"}, rows);
   }
 
   void networks() {
     std::vector<std::vector<std::string>> rows;
-    for (const Block* network : blocks(Kind::Network)) {
+    for (const FeatureBlock* network : blocks(Kind::Network)) {
       bool is_public = value_text(tree_, network->body, "outbound") == "yes";
       rows.push_back({code(network->name.text), is_public ? "public" : "private",
                       code(value_text(tree_, network->body, "outports")),
@@ -254,8 +253,8 @@ class Page {
 
   void recipes() {
     std::vector<std::vector<std::string>> rows;
-    for (const Sentence* sentence : tree_.sentences) {
-      auto* configure = as<Configure>(sentence);
+    for (const Block* block : tree_.blocks) {
+      auto* configure = as<Configure>(block);
       if (!configure) continue;
       std::string kind = configure->recipe              ? tool(configure->name.text)
                          : configure->resources.empty() ? "none"
@@ -267,8 +266,8 @@ class Page {
   }
   // Who runs a recipe between @begin and @end: what the first item that names it says.
   std::string tool(std::string_view recipe) const {
-    for (const Sentence* sentence : tree_.sentences) {
-      auto* context = as<Contextualize>(sentence);
+    for (const Block* block : tree_.blocks) {
+      auto* context = as<Contextualize>(block);
       if (!context) continue;
       for (const Item* item : context->items)
         if (item->configure.text == recipe && item->tool) return std::string(item->tool.text);
@@ -279,8 +278,8 @@ class Page {
   std::string runs(std::string_view recipe) const {
     std::string out;
     bool contextualized = false;
-    for (const Sentence* sentence : tree_.sentences) {
-      auto* context = as<Contextualize>(sentence);
+    for (const Block* block : tree_.blocks) {
+      auto* context = as<Contextualize>(block);
       if (!context) continue;
       contextualized = true;
       for (const Item* item : context->items) {
@@ -289,15 +288,15 @@ class Page {
         if (item->step) out += " (step " + std::string(item->step->digits) + ")";
       }
     }
-    for (const Block* system : blocks(Kind::System))
+    for (const FeatureBlock* system : blocks(Kind::System))
       if (!contextualized && system->name.text == recipe) return code(recipe);
     return out;
   }
 
   void modules() {
     std::vector<std::vector<std::string>> rows;
-    for (const Sentence* sentence : tree_.sentences) {
-      auto* use = as<Use>(sentence);
+    for (const Block* block : tree_.blocks) {
+      auto* use = as<Use>(block);
       if (use && use->module) rows.push_back({code(use->name.text), code(use->module->text)});
     }
     if (!rows.empty()) out_ += "## Modules\n\n" + table({"as", "module"}, rows);

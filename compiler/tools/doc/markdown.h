@@ -6,7 +6,7 @@
 
 namespace radl {
 
-// A text inside a table's cell: one line, `|` escaped.
+// A string inside a table's cell: one line, `|` escaped.
 inline std::string cell(std::string_view text) {
   std::string out;
   for (char c : text) {

@@ -25,7 +25,7 @@ Result<std::string> format_text(const SourceFile& source, Diagnostics& diagnosti
   auto tree = parse(source, diagnostics);
   if (tree->syntax_errors) return invalid(source.path() + " has syntax errors and was left alone");
   std::string text = layout(*tree, options);
-  // Never write a text that says something else, or that the next run would change again.
+  // Never write a string that says something else, or that the next run would change again.
   Diagnostics unheard;
   SourceFile again(source.id(), source.path(), text);
   auto tree_again = parse(again, unheard);
@@ -42,11 +42,11 @@ bool is_word(char c) {
          c == '-' || (c & 0x80);
 }
 
-// @input.NAME@ outside of texts stands for a value that comes before parsing. To lay such a file out, each
+// @input.NAME@ outside of strings stands for a value that comes before parsing. To lay such a file out, each
 // becomes a number of the same width, and is put back afterwards.
 class StandIns {
  public:
-  // False when the file has none, or one that is glued to a word, whose meaning blanks would change.
+  // False when the file has none, or one that is glued to a word, whose meaning spaces would change.
   bool put(const SourceFile& source) {
     text_ = source.text();
     for (const Token& token : tokenize(source)) {

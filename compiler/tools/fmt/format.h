@@ -24,8 +24,8 @@ struct Options {
 std::string layout(const ast::Tree& tree, const Options& options = {});
 
 // Parses and lays out. Line ends as in most of the source's lines. Invalid when the source has syntax errors
-// (they are in `diagnostics`): such a text is left alone. Internal when the result would not say the same as
-// the source.
+// (they are in `diagnostics`): such a string is left alone. Internal when the result would not say the same
+// as the source.
 Result<std::string> format(const SourceFile& source, Diagnostics& diagnostics, const Options& options = {});
 
 // Do two trees say the same? Compares everything but places; numbers as written.

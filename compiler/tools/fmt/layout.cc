@@ -15,7 +15,7 @@ class Layout {
 
   std::string run() {
     measure();
-    plan_sentences();
+    plan_blocks();
     for (size_t i = 0; i < pieces_.size(); ++i) place(i);
     if (!out_.empty()) out_ += '\n';
     return std::move(out_);
@@ -38,7 +38,7 @@ class Layout {
     broken_.assign(pieces_.size() + 1, 0);
     for (size_t i = 0; i < pieces_.size(); ++i) {
       const Piece& piece = pieces_[i];
-      int blank = i > 0 && blank_between(pieces_[i - 1], piece) ? 1 : 0;
+      int blank = i > 0 && space_between(pieces_[i - 1], piece) ? 1 : 0;
       bool takes_lines = piece.comment() || piece.text.find('\n') != std::string_view::npos;
       flat_width_[i + 1] = flat_width_[i] + blank + display_width(piece.text);
       hard_[i + 1] = hard_[i] + (takes_lines ? 1 : 0);
@@ -59,11 +59,11 @@ class Layout {
     return pieces_[open].may_be_flat && broken_[close + 1] == broken_[open + 1] && fits(open, close, column);
   }
 
-  // A sentence over several lines stands between blank lines.
-  void plan_sentences() {
+  // A block over several lines stands between blank lines.
+  void plan_blocks() {
     std::vector<size_t> starts;
     for (size_t i = 0; i < pieces_.size(); ++i) {
-      if (pieces_[i].sentence) starts.push_back(i);
+      if (pieces_[i].block) starts.push_back(i);
     }
     blank_.assign(pieces_.size(), false);
     bool before_long = false;
@@ -85,11 +85,11 @@ class Layout {
     }
     return false;
   }
-  // A blank line somewhere between two sentences: where one was written, else before the second one's
+  // A blank line somewhere between two blocks: where one was written, else before the second one's
   // comments.
-  void separate(size_t sentence, size_t next) {
-    size_t last = sentence;
-    for (size_t i = sentence; i < next; ++i) {
+  void separate(size_t block, size_t next) {
+    size_t last = block;
+    for (size_t i = block; i < next; ++i) {
       if (!pieces_[i].comment()) last = i;
     }
     size_t first_line = next;
@@ -109,13 +109,13 @@ class Layout {
     Frame frame = frames_.empty() ? Frame{} : frames_.back();
     if (closes) frames_.pop_back();
 
-    bool own_line = frames_.empty() && !closes ? piece.sentence
+    bool own_line = frames_.empty() && !closes ? piece.block
                     : closes                   ? frame.expanded
                                                : frame.expanded && piece.entry;
     if (piece.comment()) {
       own_line = piece.newlines_before > 0;
     } else if (piece.junk() && frames_.empty() && !closes) {
-      own_line = piece.newlines_before > 0;  // between sentences it keeps its line
+      own_line = piece.newlines_before > 0;  // between blocks it keeps its line
     }
     if (i == 0) {
       // the first piece begins the text
@@ -127,7 +127,7 @@ class Layout {
       break_line(i, inner_indent() + 2 * options_.indent);  // goes on with what the comment interrupted
     } else {
       out_.append(static_cast<size_t>(pieces_[i - 1].pad), ' ');
-      if (blank_between(pieces_[i - 1], piece)) out_ += ' ';
+      if (space_between(pieces_[i - 1], piece)) out_ += ' ';
     }
     write(piece);
     if (piece.closes_at >= 0) {
@@ -138,7 +138,7 @@ class Layout {
 
   void break_line(size_t i, int indent) {
     bool opened = !frames_.empty() && pieces_[i - 1].closes_at >= 0;
-    bool closing = !pieces_[i].comment() && !pieces_[i].entry && !pieces_[i].sentence && !pieces_[i].junk();
+    bool closing = !pieces_[i].comment() && !pieces_[i].entry && !pieces_[i].block && !pieces_[i].junk();
     bool blank = blank_[i] || (pieces_[i].newlines_before > 1 && !opened && !closing);
     out_ += blank ? "\n\n" : "\n";
     line_begin_ = out_.size();
@@ -159,7 +159,7 @@ class Layout {
   }
   int column() const { return display_width(std::string_view(out_).substr(line_begin_)); }
 
-  static bool blank_between(const Piece& before, const Piece& piece) {
+  static bool space_between(const Piece& before, const Piece& piece) {
     if (piece.glued) return false;
     if (before.junk() || piece.junk()) return piece.gap_before;
     if (before.text == "(" || before.text == "[") return false;

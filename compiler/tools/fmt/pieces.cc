@@ -16,13 +16,13 @@ class Marker {
       : tree_(tree), pieces_(pieces), begins_(std::move(begins)) {}
 
   void run() {
-    for (const ast::Sentence* sentence : tree_.sentences) {
-      if (Piece* piece = starting_at(sentence->span.begin)) piece->sentence = true;
-      if (auto* block = ast::as<ast::Block>(sentence)) features(block->body);
-      if (auto* use = ast::as<ast::Use>(sentence)) features(use->body);
-      if (auto* configure = ast::as<ast::Configure>(sentence)) recipe(*configure);
-      if (auto* context = ast::as<ast::Contextualize>(sentence)) contextualize(*context);
-      each_value(*sentence, [this](const ast::Expr& expr) { value(expr); });
+    for (const ast::Block* block : tree_.blocks) {
+      if (Piece* piece = starting_at(block->span.begin)) piece->block = true;
+      if (auto* feature_block = ast::as<ast::FeatureBlock>(block)) features(feature_block->body);
+      if (auto* use = ast::as<ast::Use>(block)) features(use->body);
+      if (auto* configure = ast::as<ast::Configure>(block)) recipe(*configure);
+      if (auto* context = ast::as<ast::Contextualize>(block)) contextualize(*context);
+      each_value(*block, [this](const ast::Expr& expr) { value(expr); });
     }
   }
 
@@ -130,7 +130,7 @@ class Marker {
     } else if (auto* reference = ast::as<ast::Reference>(&expr)) {
       path(*reference);
     } else if (expr.kind == ast::Kind::String) {
-      return;  // a text with ${ } is one piece
+      return;  // a string with ${ } is one piece
     }
     each_part(expr, [this](const ast::Expr& part) { value(part); });
   }
@@ -155,7 +155,7 @@ class Marker {
   std::vector<uint32_t> begins_;
 };
 
-// Texts that hold ${ }, at any depth outside of each other.
+// Strings that hold ${ }, at any depth outside of each other.
 void add_whole_texts(const ast::Expr& value, std::vector<Span>& spans) {
   auto* text = ast::as<ast::String>(&value);
   if (text && !text->parts.empty()) {
@@ -165,13 +165,13 @@ void add_whole_texts(const ast::Expr& value, std::vector<Span>& spans) {
   }
 }
 
-// What is one piece although it has many tokens: recipes, and texts that hold ${ }. In order.
+// What is one piece although it has many tokens: recipes, and strings that hold ${ }. In order.
 std::vector<Span> whole_spans(const ast::Tree& tree) {
   std::vector<Span> spans;
-  for (const ast::Sentence* sentence : tree.sentences) {
-    auto* configure = ast::as<ast::Configure>(sentence);
+  for (const ast::Block* block : tree.blocks) {
+    auto* configure = ast::as<ast::Configure>(block);
     if (configure && configure->recipe) spans.push_back(configure->recipe->span);
-    each_value(*sentence, [&spans](const ast::Expr& value) { add_whole_texts(value, spans); });
+    each_value(*block, [&spans](const ast::Expr& value) { add_whole_texts(value, spans); });
   }
   std::sort(spans.begin(), spans.end(), [](Span a, Span b) { return a.begin < b.begin; });
   return spans;

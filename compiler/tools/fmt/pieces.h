@@ -15,13 +15,13 @@ struct Piece {
   int newlines_before = 0;  // in the source, between this piece and the one before
   bool gap_before = false;  // anything between them in the source
 
-  bool sentence = false;  // begins a sentence
+  bool block = false;  // begins a block
   bool entry =
       false;  // begins a feature, item, option, resource, list element or recipe of the group around it
   bool glued = false;       // no blank in front
   int closes_at = -1;       // of a group's opening bracket: the index of the closing one
   bool may_be_flat = true;  // of a group: false when its kind always takes several lines
-  int pad = 0;              // further blanks behind it, to align a column
+  int pad = 0;              // further spaces behind it, to align a column
 
   bool comment() const { return cls == TokenClass::Comment; }
   bool junk() const { return cls == TokenClass::Junk; }
@@ -30,7 +30,7 @@ struct Piece {
 // Pieces in the order in which they are to be written.
 std::vector<Piece> make_pieces(const ast::Tree& tree);
 
-// Columns that a text takes: code points.
+// Columns that a string takes: code points.
 int display_width(std::string_view text);
 
 }  // namespace radl::formatter

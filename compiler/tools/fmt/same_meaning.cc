@@ -109,10 +109,10 @@ bool same_contextualize(const Contextualize& a, const Contextualize& b) {
          same_list(a.items, b.items, same_item);
 }
 
-bool same_sentence(const Sentence* a, const Sentence* b) {
+bool same_block(const Block* a, const Block* b) {
   if (a->kind != b->kind || !same(a->keyword, b->keyword) || !same(a->name, b->name)) return false;
   if (auto* x = as<Version>(a)) return x->number == as<Version>(b)->number;
-  if (auto* x = as<Block>(a)) return same(x->body, as<Block>(b)->body);
+  if (auto* x = as<FeatureBlock>(a)) return same(x->body, as<FeatureBlock>(b)->body);
   if (auto* x = as<Use>(a)) return same(x->module, as<Use>(b)->module) && same(x->body, as<Use>(b)->body);
   if (auto* x = as<Configure>(a)) return same_configure(*x, *as<Configure>(b));
   if (auto* x = as<Deploy>(a))
@@ -125,7 +125,7 @@ bool same_sentence(const Sentence* a, const Sentence* b) {
 
 bool same_meaning(const Tree& left, const Tree& right) {
   if (left.dialect != right.dialect || left.syntax_errors != right.syntax_errors) return false;
-  return same_list(left.sentences, right.sentences, same_sentence);
+  return same_list(left.blocks, right.blocks, same_block);
 }
 
 }  // namespace radl::formatter

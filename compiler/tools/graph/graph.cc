@@ -19,7 +19,7 @@ std::string dot_text(std::string_view text) {
   return out + "\"";
 }
 
-std::string amount(const ir::Want& want) {
+std::string amount(const ir::Requirement& requirement) {
   auto number = [](double value) {
     if (value >= 1e9) return std::to_string(static_cast<long long>(value / 1e9 + 0.5)) + "G";
     if (value >= 1e6) return std::to_string(static_cast<long long>(value / 1e6 + 0.5)) + "M";
@@ -28,11 +28,13 @@ std::string amount(const ir::Want& want) {
     if (text.ends_with('.')) text.pop_back();
     return text;
   };
-  if (want.min && want.max && *want.min == *want.max) return number(*want.min);
-  if (want.min) return ">= " + number(*want.min);
-  if (want.max) return "<= " + number(*want.max);
-  if (want.equals && want.equals->is_string()) return want.equals->get<std::string>();
-  return want.equals && want.equals->is_number() ? number(want.equals->get<double>()) : "";
+  if (requirement.min && requirement.max && *requirement.min == *requirement.max)
+    return number(*requirement.min);
+  if (requirement.min) return ">= " + number(*requirement.min);
+  if (requirement.max) return "<= " + number(*requirement.max);
+  if (requirement.equals && requirement.equals->is_string()) return requirement.equals->get<std::string>();
+  return requirement.equals && requirement.equals->is_number() ? number(requirement.equals->get<double>())
+                                                               : "";
 }
 
 class Drawing {
@@ -91,8 +93,9 @@ class Drawing {
     if (!options_.each_node && count_[node.system] > 1)
       label += " \xC3\x97 " + std::to_string(count_[node.system]);
     for (const char* feature : {"cpu.count", "memory.size", "gpu.count", "instance_type"}) {
-      auto want = node.wants.find(feature);
-      if (want != node.wants.end()) label += "\n" + std::string(feature) + " " + amount(want->second);
+      auto requirement = node.requirements.find(feature);
+      if (requirement != node.requirements.end())
+        label += "\n" + std::string(feature) + " " + amount(requirement->second);
     }
     line(dot_text(machine_id(node)) +
          " [shape=box3d style=filled fillcolor=\"#e6f4e6\" label=" + dot_text(label) + "];");
@@ -102,7 +105,7 @@ class Drawing {
     }
   }
 
-  // A step's box: by itself, or one for all machines of a system.
+  // A step's box: by itself, or one for all nodes of a system.
   std::string step_id(const ir::Step& step) const {
     if (options_.each_node || step.kind == ir::StepKind::Training || step.nodes.empty())
       return "step:" + step.id;

@@ -10,7 +10,7 @@ namespace radl {
 struct GraphOptions {
   bool machines = true;    // systems and the networks that join them
   bool steps = true;       // what is done on them, and in which order
-  bool each_node = false;  // every machine and step by itself; otherwise one box for a system and "x 3"
+  bool each_node = false;  // every node and step by itself; otherwise one box for a system and "x 3"
 };
 
 // The same text for the same program.

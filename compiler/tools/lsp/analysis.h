@@ -1,4 +1,4 @@
-// One reading of one text: tree, findings of the parser, symbols. Immutable once made, so answers and other
+// One reading of one string: tree, findings of the parser, symbols. Immutable once made, so answers and other
 // threads can hold on to it.
 #pragma once
 

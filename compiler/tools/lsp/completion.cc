@@ -42,8 +42,8 @@ class Completer {
  private:
   void offer() {
     switch (cursor_.place) {
-      case Place::Sentence:
-        return sentences();
+      case Place::Block:
+        return blocks();
       case Place::FeatureName:
         return feature_names();
       case Place::Comparator:
@@ -60,7 +60,7 @@ class Completer {
         return words({"configure"});
       case Place::OptionName:
         return void(
-            add("ansible_version", kProperty, "text", "The version of Ansible that runs the recipes."));
+            add("ansible_version", kProperty, "string", "The version of Ansible that runs the recipes."));
       case Place::SystemName:
       case Place::DeploySystem:
         return names(Space::System, kClass);
@@ -69,9 +69,8 @@ class Completer {
       case Place::NetworkName:
         return names(Space::Network, kInterface);
       case Place::ToolName:
-        add("Ansible", kValue, "", "The recipe runs through Ansible once the machine is reachable.");
-        add("cloud_init", kValue, "",
-            "The recipe's text goes to the machine's user data when it is created.");
+        add("Ansible", kValue, "", "The recipe runs through Ansible once the node is reachable.");
+        add("cloud_init", kValue, "", "The recipe's text goes to the node's user data when it is created.");
         return;
       case Place::StepNumber:
         return steps();
@@ -118,10 +117,10 @@ class Completer {
     }
   }
 
-  void sentences() {
-    for (const SentenceWord& word : sentence_words()) {
+  void blocks() {
+    for (const BlockWord& word : block_words()) {
       if (word.radl2 && !cursor_.radl2) continue;
-      if (word.name == "radl" && (cursor_.radl2 || !query_.analysis->tree->sentences.empty())) continue;
+      if (word.name == "radl" && (cursor_.radl2 || !query_.analysis->tree->blocks.empty())) continue;
       add_snippet(word.name, kKeyword, word.doc, word.snippet);
     }
   }
@@ -137,11 +136,11 @@ class Completer {
         if (!again &&
             std::find(cursor_.features.begin(), cursor_.features.end(), name) != cursor_.features.end())
           continue;
-        std::string text = name + (word.group            ? " contains (name = '$1')"
-                                   : word.number         ? " >= $1"
-                                   : word.kind == "text" ? " = '$1'"
-                                                         : " = $1");
-        Json& item = add(name, kProperty, word.kind + (word.required ? ", obligatory" : ""), word.doc, text);
+        std::string text = name + (word.group              ? " contains (name = '$1')"
+                                   : word.number           ? " >= $1"
+                                   : word.kind == "string" ? " = '$1'"
+                                                           : " = $1");
+        Json& item = add(name, kProperty, word.kind + (word.required ? ", required" : ""), word.doc, text);
         item["insertTextFormat"] = 2;
         item["filterText"] = name;
         if (word.required) item["preselect"] = true;
@@ -176,17 +175,17 @@ class Completer {
       std::string name(definition.name);
       if (std::find(cursor_.features.begin(), cursor_.features.end(), name) != cursor_.features.end())
         continue;
-      Json& item = add(name, kProperty, text_of(*definition.sentence, "type"),
-                       text_of(*definition.sentence, "description"), name + " = $1");
+      Json& item = add(name, kProperty, text_of(*definition.block, "type"),
+                       text_of(*definition.block, "description"), name + " = $1");
       item["insertTextFormat"] = 2;
       item["filterText"] = name;
     }
   }
 
-  static std::string text_of(const ast::Sentence& sentence, std::string_view feature_name) {
-    auto* block = ast::as<ast::Block>(&sentence);
-    if (!block) return "";
-    for (const ast::Feature* feature : block->body.items) {
+  static std::string text_of(const ast::Block& block, std::string_view feature_name) {
+    auto* feature_block = ast::as<ast::FeatureBlock>(&block);
+    if (!feature_block) return "";
+    for (const ast::Feature* feature : feature_block->body.items) {
       auto* text = ast::as<ast::String>(feature->value);
       if (text && feature->name.text == feature_name) return std::string(text->text);
     }
@@ -213,7 +212,7 @@ class Completer {
     if (feature == "ansible_host") return quoted_names(Space::Ansible, kValue);
     if (cursor_.keyword == "input" && feature == "type") {
       for (const char* type :
-           {"text", "integer", "number", "boolean", "size", "duration", "list", "map", "system", "systems"})
+           {"string", "integer", "number", "boolean", "size", "duration", "list", "map", "system", "systems"})
         quoted(type, kValue, "");
       return;
     }
@@ -221,7 +220,7 @@ class Completer {
       for (const std::string& value : word->values) quoted(value, kValue, "");
       if (!word->units.empty() && !cursor_.word.empty() && cursor_.word[0] >= '0' && cursor_.word[0] <= '9')
         units(*word);
-      if (word->kind == "yes or no") {
+      if (word->kind == "boolean") {
         for (const char* value : {"yes", "no"})
           cursor_.radl2&& cursor_.owner.starts_with("resource ") ? void(add(value, kValue, "", ""))
                                                                  : quoted(value, kValue, "");
@@ -277,7 +276,7 @@ class Completer {
     for (const std::string& name : known_names(Space::Input)) add("input." + name, kVariable, "input", "");
     for (const std::string& name : known_names(Space::System)) {
       add("system." + name, kClass, "system", "");
-      add(name, kClass, "system", "One machine is `" + name + "[0]`, all are `" + name + "[*]`.");
+      add(name, kClass, "system", "One node is `" + name + "[0]`, all are `" + name + "[*]`.");
     }
     for (const std::string& name : known_names(Space::Module)) add(name, kModule, "module", "");
     for (const expr::FunctionInfo& function : expr::functions()) {
@@ -297,17 +296,16 @@ class Completer {
     } else if (head == "system") {
       for (const std::string& name : known_names(Space::System)) member(name, kClass, "system", "");
     } else if (const Definition* use = query_.analysis->symbols.find(Space::Module, head)) {
-      auto* sentence = ast::as<ast::Use>(use->sentence);
-      auto path =
-          sentence && sentence->module
-              ? query_.workspace.module_path(std::string(sentence->module->text), query_.analysis->path)
-              : std::nullopt;
+      auto* block = ast::as<ast::Use>(use->block);
+      auto path = block && block->module
+                      ? query_.workspace.module_path(std::string(block->module->text), query_.analysis->path)
+                      : std::nullopt;
       AnalysisPtr module = path ? query_.workspace.file(*path) : nullptr;
       if (!module) return;
       for (const Definition& definition : module->symbols.definitions) {
         if (definition.space == Space::Output)
           member(std::string(definition.name), kProperty, "output",
-                 text_of(*definition.sentence, "description"));
+                 text_of(*definition.block, "description"));
       }
     } else if (head.empty()) {  // behind worker[0]
       for (const std::string& name : expr::Systems::attributes()) member(name, kProperty, "", "");
@@ -329,8 +327,8 @@ class Completer {
 
   void steps() {
     int most = 0;
-    for (const ast::Sentence* sentence : query_.analysis->tree->sentences) {
-      auto* context = ast::as<ast::Contextualize>(sentence);
+    for (const ast::Block* block : query_.analysis->tree->blocks) {
+      auto* context = ast::as<ast::Contextualize>(block);
       if (!context) continue;
       for (const ast::Item* item : context->items) {
         if (item->step && !item->step->big && item->step->integer < 1000)
@@ -343,13 +341,13 @@ class Completer {
 
   void clouds() {
     std::set<std::string> ids;
-    for (const ast::Sentence* sentence : query_.analysis->tree->sentences) {
-      auto* deploy = ast::as<ast::Deploy>(sentence);
+    for (const ast::Block* block : query_.analysis->tree->blocks) {
+      auto* deploy = ast::as<ast::Deploy>(block);
       if (deploy && deploy->cloud) ids.emplace(deploy->cloud.text);
     }
     ids.erase(cursor_.word);
     for (const std::string& id : ids) add(id, kValue, "credential", "");
-    sentences();  // the credential may be left out
+    blocks();  // the credential may be left out
   }
 
   void module_paths() {
@@ -364,7 +362,7 @@ class Completer {
       std::string upper = system;
       std::transform(upper.begin(), upper.end(), upper.begin(),
                      [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
-      add("IM_" + upper + "_NUM_VMS", kVariable, "number of machines of " + system + " (a text)", "");
+      add("IM_" + upper + "_NUM_VMS", kVariable, "number of nodes of " + system + " (a string)", "");
     }
   }
 

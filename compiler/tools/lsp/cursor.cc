@@ -27,13 +27,13 @@ uint32_t word_start(std::string_view text, uint32_t at) {
   return at;
 }
 
-// An open text, comment or recipe reaches to the end; where one begins can only be told from the start. In
-// radl 2 a text may hold expressions, which may hold texts.
+// An open text, comment or recipe reaches to the end; where one begins can only be seen from the start. In
+// radl 2 a string may hold expressions, which may hold strings.
 Tail find_tail(std::string_view text) {
   const bool radl2 = begins_with_version(text);
   const auto size = static_cast<uint32_t>(text.size());
-  std::vector<uint32_t> texts;  // opening quotes of the texts that are open
-  bool expression = true;       // between tokens, not inside a text
+  std::vector<uint32_t> texts;  // opening quotes of the strings that are open
+  bool expression = true;       // between tokens, not inside a string
   uint32_t i = 0;
   while (i < size) {
     char c = text[i];

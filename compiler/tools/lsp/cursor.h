@@ -1,4 +1,4 @@
-// What could stand at a place of a text that is still being written.
+// What could stand at a place of a string that is still being written.
 //
 // Works on the tokens in front of the place, not on the tree: the text around a cursor seldom parses.
 #pragma once
@@ -13,7 +13,7 @@ namespace radl::lsp {
 
 enum class Place : uint8_t {
   None,          // a name that the user makes up, a comment: nothing to offer
-  Sentence,      // a sentence's keyword
+  Block,         // a block's keyword
   FeatureName,   // a feature of `owner`, or `soft`
   Comparator,    // behind a feature's name
   Value,         // of `feature`
@@ -38,8 +38,8 @@ enum class Place : uint8_t {
 
 struct Cursor {
   Place place = Place::None;
-  std::string keyword;  // of the sentence: "system"
-  std::string name;     // of the sentence; "" when not written yet
+  std::string keyword;  // of the block: "system"
+  std::string name;     // of the block; "" when not written yet
   std::string owner;    // whose features: "system", "network", ..., "disk.0.applications", "resource file",
                         // "use MODULE"
   std::string feature;  // Value, Comparator, BehindValue
@@ -48,7 +48,7 @@ struct Cursor {
   uint32_t word_begin = 0;            // its offset; the word's end in the whole text is `word_end`
   uint32_t word_end = 0;
   bool in_text = false;           // between quotes
-  bool in_interpolation = false;  // between ${ and } of a text
+  bool in_interpolation = false;  // between ${ and } of a string
   bool behind_number = false;     // BehindValue: a unit could follow
   bool radl2 = false;
   // Arguments of the innermost call around the cursor, for signature help.

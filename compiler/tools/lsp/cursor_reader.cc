@@ -8,12 +8,12 @@
 namespace radl::lsp {
 namespace {
 
-constexpr std::array<std::string_view, 11> kSentences = {
-    "network",     "system", "ansible", "configure", "deploy", "contextualize",
-    "description", "input",  "output",  "use",       "radl"};
+constexpr std::array<std::string_view, 11> kBlocks = {"network", "system",        "ansible",     "configure",
+                                                      "deploy",  "contextualize", "description", "input",
+                                                      "output",  "use",           "radl"};
 
-bool is_sentence_word(std::string_view word) {
-  return std::find(kSentences.begin(), kSentences.end(), word) != kSentences.end();
+bool is_block_word(std::string_view word) {
+  return std::find(kBlocks.begin(), kBlocks.end(), word) != kBlocks.end();
 }
 
 // Reads tokens up to the cursor and keeps what the next one could be.
@@ -44,7 +44,7 @@ class Reader {
   enum class FrameKind { Features, Body, Contextualize, Expression };
   enum class State {
     Outer,
-    Keyword,  // behind a sentence's keyword
+    Keyword,  // behind a block's keyword
     Named,    // behind its name
     Module,
     As,
@@ -79,9 +79,9 @@ class Reader {
     int argument = 0;
   };
 
-  // A sentence's keyword in the first column ends whatever was left open before it.
+  // A block's keyword in the first column ends whatever was left open before it.
   bool restarts(size_t i, std::string_view text) const {
-    if (frames_.empty() || !is_sentence_word(text)) return false;
+    if (frames_.empty() || !is_block_word(text)) return false;
     uint32_t begin = tokens_[i].span.begin;
     bool first_column = begin == 0 || source_.text()[begin - 1] == '\n';
     if (!first_column || i + 1 >= tokens_.size() || tokens_[i + 1].cls != TokenClass::Name) return false;
@@ -109,8 +109,8 @@ class Reader {
 
   void feed_outer(TokenClass cls, std::string_view text) {
     bool word = cls == TokenClass::Keyword || cls == TokenClass::Name;
-    if (word && is_sentence_word(text) && state_ != State::Keyword && state_ != State::Alias) {
-      begin_sentence(text);
+    if (word && is_block_word(text) && state_ != State::Keyword && state_ != State::Alias) {
+      begin_block(text);
     } else if (state_ == State::Keyword && keyword_ == "use" && cls == TokenClass::String) {
       module_ = text.size() >= 2 ? text.substr(1, text.size() - 2) : "";
       state_ = State::As;
@@ -127,10 +127,10 @@ class Reader {
     } else if (state_ == State::Cloud && word) {
       state_ = State::Outer;
     } else if (word && state_ == State::Outer) {
-      begin_sentence(text);  // EC3's `include NAME`
+      begin_block(text);  // EC3's `include NAME`
     }
   }
-  void begin_sentence(std::string_view text) {
+  void begin_block(std::string_view text) {
     keyword_ = text;
     name_.clear();
     module_.clear();
@@ -313,10 +313,10 @@ class Reader {
   void describe_outer(Cursor& cursor) const {
     switch (state_) {
       case State::Outer:
-        cursor.place = Place::Sentence;
+        cursor.place = Place::Block;
         break;
       case State::Named:
-        cursor.place = Place::Sentence;
+        cursor.place = Place::Block;
         break;
       case State::Keyword:
         cursor.place = keyword_ == "deploy"    ? Place::DeploySystem

@@ -77,7 +77,7 @@ Json finding_json(const Findings& findings, const Diagnostic& finding) {
     std::string uri = own ? analysis.uri : uri_of_path(file->path());
     related.push_back({{"location", {{"uri", uri}, {"range", range_json(place)}}}, {"message", text}});
   };
-  if (!here) relate(finding.span, finding.message);  // found in a module: told at the head of this file
+  if (!here) relate(finding.span, finding.message);  // found in a module; reported at the head of this file
   for (const Note& note : finding.notes) relate(note.span, note.message);
   if (!related.empty()) json["relatedInformation"] = std::move(related);
   if (info.name.starts_with("Unused") || info.name.starts_with("NeverUsed"))

@@ -28,7 +28,7 @@ class FrameDecoder {
 
   void feed(std::string_view bytes);
   Event next(std::string& out);
-  // Bytes held that no event has told of yet.
+  // Bytes held that no event has announced yet.
   size_t pending() const { return buffer_.size() - at_; }
 
  private:

@@ -1,4 +1,4 @@
-// What the thing under the cursor is; what a call's arguments are; what a text does not show by itself.
+// What the thing under the cursor is; what a call's arguments are; what a string does not show by itself.
 #include <fmt/format.h>
 
 #include "compiler/expr/evaluate.h"
@@ -20,7 +20,7 @@ std::string joined(const std::vector<std::string>& list) {
 
 std::string describe(const Word& word) {
   std::string out = fmt::format("**{}**: {}", word.name, word.kind);
-  if (word.required) out += ", obligatory";
+  if (word.required) out += ", required";
   out += "\n\n" + word.doc;
   if (word.compares) out += "\n\nOperators: `=`, `<`, `>`, `<=`, `>=`";
   if (!word.values.empty()) out += "\n\nValues: " + joined(word.values);
@@ -29,7 +29,7 @@ std::string describe(const Word& word) {
   return out;
 }
 
-// The sentence's text, shortened, and the comment above it.
+// The block's text, shortened, and the comment above it.
 std::string describe(const Analysis& in, const Definition& definition) {
   std::string text(in.source.text(definition.full_span));
   size_t lines = 0, end = 0;
@@ -48,12 +48,13 @@ class Hoverer {
     if (const Occurrence* item = in_.symbols.at(offset_); item && item->space != Space::Other) {
       if (Json found = symbol(*item); !found.is_null()) return found;
     }
-    for (const ast::Sentence* sentence : in_.tree->sentences) {
-      if (offset_ < sentence->span.begin || offset_ > sentence->span.end) continue;
-      if (touches(sentence->keyword.span)) return keyword(*sentence);
-      if (auto* block = ast::as<ast::Block>(sentence)) return features(block->body, sentence->keyword.text);
-      if (auto* use = ast::as<ast::Use>(sentence)) return features(use->body, "");
-      if (auto* configure = ast::as<ast::Configure>(sentence)) return recipe(*configure);
+    for (const ast::Block* block : in_.tree->blocks) {
+      if (offset_ < block->span.begin || offset_ > block->span.end) continue;
+      if (touches(block->keyword.span)) return keyword(*block);
+      if (auto* feature_block = ast::as<ast::FeatureBlock>(block))
+        return features(feature_block->body, block->keyword.text);
+      if (auto* use = ast::as<ast::Use>(block)) return features(use->body, "");
+      if (auto* configure = ast::as<ast::Configure>(block)) return recipe(*configure);
       return nullptr;
     }
     return nullptr;
@@ -71,9 +72,9 @@ class Hoverer {
     Space space = item.space;
     if (space == Space::ModuleInput || space == Space::ModuleOutput) {
       const Definition* use = in_.symbols.find(Space::Module, item.container);
-      auto* sentence = use ? ast::as<ast::Use>(use->sentence) : nullptr;
-      if (!sentence || !sentence->module) return nullptr;
-      auto path = query_.workspace.module_path(std::string(sentence->module->text), in_.path);
+      auto* block = use ? ast::as<ast::Use>(use->block) : nullptr;
+      if (!block || !block->module) return nullptr;
+      auto path = query_.workspace.module_path(std::string(block->module->text), in_.path);
       in = path ? query_.workspace.file(*path) : nullptr;
       space = space == Space::ModuleInput ? Space::Input : Space::Output;
     }
@@ -82,23 +83,23 @@ class Hoverer {
     return made(describe(*in, *definition) + machines(space, item.name), item.span);
   }
 
-  // How many machines of a system there will be, where the text says so.
+  // How many nodes of a system there will be, where the text says so.
   std::string machines(Space space, std::string_view name) const {
     if (space != Space::System) return "";
     std::string out;
-    for (const ast::Sentence* sentence : in_.tree->sentences) {
-      auto* deploy = ast::as<ast::Deploy>(sentence);
+    for (const ast::Block* block : in_.tree->blocks) {
+      auto* deploy = ast::as<ast::Deploy>(block);
       if (!deploy || deploy->name.text != name || !deploy->count) continue;
-      out += (out.empty() ? "\n\nMachines: " : " + ") +
+      out += (out.empty() ? "\n\nNodes: " : " + ") +
              ("`" + std::string(in_.source.text(deploy->count->span)) + "`");
     }
     return out.empty() ? "\n\nNot deployed in this file." : out;
   }
 
-  Json keyword(const ast::Sentence& sentence) const {
-    for (const SentenceWord& word : sentence_words()) {
-      if (word.name == sentence.keyword.text) {
-        return made(fmt::format("**{}**\n\n{}", word.name, word.doc), sentence.keyword.span);
+  Json keyword(const ast::Block& block) const {
+    for (const BlockWord& word : block_words()) {
+      if (word.name == block.keyword.text) {
+        return made(fmt::format("**{}**\n\n{}", word.name, word.doc), block.keyword.span);
       }
     }
     return nullptr;
@@ -206,7 +207,7 @@ Json signature_help(const Query& query, const Json& params) {
   return nullptr;
 }
 
-// Bytes behind sizes that count in powers of 1024 or carry a unit, which are often misread; machines behind
+// Bytes behind sizes that count in powers of 1024 or carry a unit, which are often misread; nodes behind
 // `deploy`.
 Json inlay_hints(const Query& query, const Json& params) {
   const Analysis& in = *query.analysis;
@@ -215,9 +216,9 @@ Json inlay_hints(const Query& query, const Json& params) {
            to = in.offset(range.end, query.workspace.encoding);
   Json hints = Json::array();
   int number = 0;
-  bool counted = true;  // the numbers of machines are known as long as every count is
-  for (const ast::Sentence* sentence : in.tree->sentences) {
-    auto* deploy = ast::as<ast::Deploy>(sentence);
+  bool counted = true;  // the numbers of nodes are known as long as every count is
+  for (const ast::Block* block : in.tree->blocks) {
+    auto* deploy = ast::as<ast::Deploy>(block);
     if (!deploy) continue;
     auto* count = ast::as<ast::Number>(deploy->count);
     counted = counted && count && !count->is_float && !count->big && count->integer < 100'000;
@@ -227,11 +228,10 @@ Json inlay_hints(const Query& query, const Json& params) {
     if (count->span.end < from || count->span.end > to || number == first) continue;
     std::string label =
         number - first == 1 ? fmt::format("#{}", first) : fmt::format("#{} to #{}", first, number - 1);
-    hints.push_back(
-        {{"position", query.range(count->span)["end"]},
-         {"label", label},
-         {"paddingLeft", true},
-         {"tooltip", "The numbers of these machines in the infrastructure: what `#N#` becomes."}});
+    hints.push_back({{"position", query.range(count->span)["end"]},
+                     {"label", label},
+                     {"paddingLeft", true},
+                     {"tooltip", "The numbers of these nodes in the infrastructure: what `#N#` becomes."}});
   }
   return hints;
 }

@@ -18,15 +18,15 @@ struct Place {
 // The module that `alias` stands for in a file.
 AnalysisPtr module_of(Workspace& workspace, const Analysis& in, std::string_view alias) {
   const Definition* use = in.symbols.find(Space::Module, alias);
-  auto* sentence = use ? ast::as<ast::Use>(use->sentence) : nullptr;
-  if (!sentence || !sentence->module) return nullptr;
-  auto path = workspace.module_path(std::string(sentence->module->text), in.path);
+  auto* block = use ? ast::as<ast::Use>(use->block) : nullptr;
+  if (!block || !block->module) return nullptr;
+  auto path = workspace.module_path(std::string(block->module->text), in.path);
   return path ? workspace.file(*path) : nullptr;
 }
 
 const ast::Use* module_text_at(const Analysis& in, uint32_t offset) {
   for (const Definition& definition : in.symbols.definitions) {
-    auto* use = ast::as<ast::Use>(definition.sentence);
+    auto* use = ast::as<ast::Use>(definition.block);
     if (use && use->module && use->module->span.begin <= offset && offset <= use->module->span.end)
       return use;
   }
@@ -51,7 +51,7 @@ std::vector<Place> definitions_of(const Query& query, const Occurrence& item) {
   return found;
 }
 
-// Uses of an input or output of `owner` in other files: `use` sentences that mean it.
+// Uses of an input or output of `owner` in other files: `use` blocks that mean it.
 void uses_elsewhere(const Query& query, const Analysis& owner, const Occurrence& item,
                     std::vector<Place>& found) {
   Space wanted = item.space == Space::Input ? Space::ModuleInput : Space::ModuleOutput;
@@ -111,11 +111,10 @@ bool tied_by_name(const Analysis& in, const Occurrence& item) {
   if (item.space != Space::System && item.space != Space::Configure) return false;
   if (!in.symbols.find(Space::System, item.name) || !in.symbols.find(Space::Configure, item.name))
     return false;
-  auto* configure = ast::as<ast::Configure>(in.symbols.find(Space::Configure, item.name)->sentence);
+  auto* configure = ast::as<ast::Configure>(in.symbols.find(Space::Configure, item.name)->block);
   if (configure && configure->has_body && !configure->recipe && configure->resources.empty()) return true;
-  return std::none_of(
-      in.tree->sentences.begin(), in.tree->sentences.end(),
-      [](const ast::Sentence* sentence) { return sentence->kind == ast::Kind::Contextualize; });
+  return std::none_of(in.tree->blocks.begin(), in.tree->blocks.end(),
+                      [](const ast::Block* block) { return block->kind == ast::Kind::Contextualize; });
 }
 
 const Occurrence* occurrence_at(const Query& query, const Json& params) {

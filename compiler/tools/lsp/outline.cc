@@ -9,8 +9,8 @@ namespace radl::lsp {
 namespace {
 
 // LSP's SymbolKind numbers.
-int symbol_kind(const ast::Sentence& sentence) {
-  switch (sentence.kind) {
+int symbol_kind(const ast::Block& block) {
+  switch (block.kind) {
     case ast::Kind::System:
       return 5;  // Class
     case ast::Kind::Network:
@@ -68,11 +68,12 @@ Json feature_symbols(const Query& query, const ast::Features& list, int depth = 
   return children;
 }
 
-Json children_of(const Query& query, const ast::Sentence& sentence) {
-  if (auto* block = ast::as<ast::Block>(&sentence)) return feature_symbols(query, block->body);
-  if (auto* use = ast::as<ast::Use>(&sentence)) return feature_symbols(query, use->body);
+Json children_of(const Query& query, const ast::Block& block) {
+  if (auto* feature_block = ast::as<ast::FeatureBlock>(&block))
+    return feature_symbols(query, feature_block->body);
+  if (auto* use = ast::as<ast::Use>(&block)) return feature_symbols(query, use->body);
   Json children = Json::array();
-  if (auto* configure = ast::as<ast::Configure>(&sentence)) {
+  if (auto* configure = ast::as<ast::Configure>(&block)) {
     for (const ast::Resource* resource : configure->resources) {
       std::string name = std::string(resource->type.text) + " ";
       if (resource->name) name += one_line(query.analysis->source.text(resource->name->span));
@@ -81,7 +82,7 @@ Json children_of(const Query& query, const ast::Sentence& sentence) {
       children.push_back(std::move(child));
     }
   }
-  if (auto* context = ast::as<ast::Contextualize>(&sentence)) {
+  if (auto* context = ast::as<ast::Contextualize>(&block)) {
     for (const ast::Item* item : context->items) {
       std::string name = std::string(item->system.text) + " " + std::string(item->configure.text);
       std::string detail = item->step ? "step " + std::string(item->step->digits) : "";
@@ -133,19 +134,19 @@ class Containers {
  public:
   Containers(const ast::Tree& tree, uint32_t offset) : offset_(offset) {
     add(tree.source->whole());
-    for (const ast::Sentence* sentence : tree.sentences) {
-      if (!add(sentence->span)) continue;
-      if (sentence->name) add(sentence->name.span);
-      if (auto* block = ast::as<ast::Block>(sentence)) features(block->body);
-      if (auto* use = ast::as<ast::Use>(sentence)) features(use->body);
-      if (auto* configure = ast::as<ast::Configure>(sentence)) {
+    for (const ast::Block* block : tree.blocks) {
+      if (!add(block->span)) continue;
+      if (block->name) add(block->name.span);
+      if (auto* feature_block = ast::as<ast::FeatureBlock>(block)) features(feature_block->body);
+      if (auto* use = ast::as<ast::Use>(block)) features(use->body);
+      if (auto* configure = ast::as<ast::Configure>(block)) {
         add(configure->body_span);
         if (configure->recipe) add(configure->recipe->span);
         for (const ast::Resource* resource : configure->resources) {
           if (add(resource->span)) features(resource->body);
         }
       }
-      if (auto* context = ast::as<ast::Contextualize>(sentence)) {
+      if (auto* context = ast::as<ast::Contextualize>(block)) {
         add(context->body_span);
         for (const ast::Item* item : context->items) add(item->span);
       }
@@ -189,13 +190,13 @@ bool matches(std::string_view name, std::string_view wanted) {
 
 Json document_symbols(const Query& query) {
   Json symbols = Json::array();
-  for (const ast::Sentence* sentence : query.analysis->tree->sentences) {
-    if (sentence->kind == ast::Kind::ErrorSentence || sentence->kind == ast::Kind::Version) continue;
-    std::string name(sentence->name ? sentence->name.text : sentence->keyword.text);
-    Span selection = sentence->name ? sentence->name.span : sentence->keyword.span;
-    Json entry = symbol(query, std::move(name), std::string(sentence->keyword.text), symbol_kind(*sentence),
-                        sentence->span, selection);
-    entry["children"] = children_of(query, *sentence);
+  for (const ast::Block* block : query.analysis->tree->blocks) {
+    if (block->kind == ast::Kind::ErrorBlock || block->kind == ast::Kind::Version) continue;
+    std::string name(block->name ? block->name.text : block->keyword.text);
+    Span selection = block->name ? block->name.span : block->keyword.span;
+    Json entry = symbol(query, std::move(name), std::string(block->keyword.text), symbol_kind(*block),
+                        block->span, selection);
+    entry["children"] = children_of(query, *block);
     symbols.push_back(std::move(entry));
   }
   return symbols;
@@ -203,12 +204,13 @@ Json document_symbols(const Query& query) {
 
 Json folding_ranges(const Query& query) {
   Json folds = Json::array();
-  for (const ast::Sentence* sentence : query.analysis->tree->sentences) {
-    if (sentence->kind == ast::Kind::ErrorSentence) continue;
-    fold(query, folds, sentence->span, nullptr, true);
-    if (auto* block = ast::as<ast::Block>(sentence)) fold_groups(query, folds, block->body);
-    if (auto* use = ast::as<ast::Use>(sentence)) fold_groups(query, folds, use->body);
-    auto* configure = ast::as<ast::Configure>(sentence);
+  for (const ast::Block* block : query.analysis->tree->blocks) {
+    if (block->kind == ast::Kind::ErrorBlock) continue;
+    fold(query, folds, block->span, nullptr, true);
+    if (auto* feature_block = ast::as<ast::FeatureBlock>(block))
+      fold_groups(query, folds, feature_block->body);
+    if (auto* use = ast::as<ast::Use>(block)) fold_groups(query, folds, use->body);
+    auto* configure = ast::as<ast::Configure>(block);
     if (!configure) continue;
     if (configure->recipe) fold(query, folds, configure->recipe->span, "region", true);
     for (const ast::Resource* resource : configure->resources)
@@ -236,7 +238,7 @@ Json selection_ranges(const Query& query, const Json& params) {
 Json document_links(const Query& query) {
   Json links = Json::array();
   for (const Definition& definition : query.analysis->symbols.definitions) {
-    auto* use = ast::as<ast::Use>(definition.sentence);
+    auto* use = ast::as<ast::Use>(definition.block);
     if (!use || !use->module) continue;
     auto path = query.workspace.module_path(std::string(use->module->text), query.analysis->path);
     if (!path) continue;
@@ -257,7 +259,7 @@ Json workspace_symbols(Workspace& workspace, const std::string& wanted,
       Json location = {{"uri", in->uri},
                        {"range", range_json(in->range(definition.name_span, workspace.encoding))}};
       found.push_back({{"name", definition.name},
-                       {"kind", symbol_kind(*definition.sentence)},
+                       {"kind", symbol_kind(*definition.block)},
                        {"containerName", space_name(definition.space)},
                        {"location", std::move(location)}});
     }

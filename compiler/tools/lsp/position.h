@@ -31,14 +31,14 @@ class LineIndex {
   explicit LineIndex(std::string_view text);
 
   size_t line_count() const { return starts_.size(); }
-  // Offset of the line's first byte; the text's length for a line behind the last.
+  // Offset of the line's first byte; the string's length for a line behind the last.
   size_t line_start(std::string_view text, uint32_t line) const;
   // Offset behind the line's last byte, its line ending not included.
   size_t line_end(std::string_view text, uint32_t line) const;
 
   // An offset inside a multi-byte character belongs to the character's start; behind the text, to its end.
   Position position(std::string_view text, size_t offset, Encoding encoding) const;
-  // A character behind the line's end is the line's end, a line behind the last the text's end.
+  // A character behind the line's end is the line's end, a line behind the last the string's end.
   size_t offset(std::string_view text, Position position, Encoding encoding) const;
 
  private:

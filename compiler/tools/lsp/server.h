@@ -13,7 +13,7 @@
 namespace radl::lsp {
 
 struct ServerOptions {
-  std::string version;                             // told to the client
+  std::string version;                             // sent to the client
   std::vector<std::string> module_path;            // as for the compiler
   std::map<std::string, std::string> environment;  // the process's: RADL_STDLIB, RADL_INPUT_name
   std::chrono::milliseconds diagnostics_delay{150};

@@ -48,26 +48,25 @@ class Indexer {
   explicit Indexer(const ast::Tree& tree) : tree_(tree) {}
 
   SymbolIndex run() {
-    for (const ast::Sentence* sentence : tree_.sentences) define(*sentence);
+    for (const ast::Block* block : tree_.blocks) define(*block);
     sort_names();
-    for (const ast::Sentence* sentence : tree_.sentences) visit(*sentence);
+    for (const ast::Block* block : tree_.blocks) visit(*block);
     auto by_place = [](const auto& a, const auto& b) { return a.span.begin < b.span.begin; };
     std::stable_sort(index_.occurrences.begin(), index_.occurrences.end(), by_place);
     return std::move(index_);
   }
 
  private:
-  void define(const ast::Sentence& sentence) {
+  void define(const ast::Block& block) {
     bool defines =
-        ast::as<ast::Block>(&sentence) || ast::as<ast::Use>(&sentence) || ast::as<ast::Configure>(&sentence);
-    if (!defines || !sentence.name) return;
-    Definition definition{space_of(sentence.kind), sentence.name.text, sentence.name.span,
-                          sentence.span,           &sentence,          false};
-    if (auto* block = ast::as<ast::Block>(&sentence)) {
-      bool may_refer = sentence.kind == ast::Kind::Network || sentence.kind == ast::Kind::System;
-      definition.reference = may_refer && !block->body.present;
+        ast::as<ast::FeatureBlock>(&block) || ast::as<ast::Use>(&block) || ast::as<ast::Configure>(&block);
+    if (!defines || !block.name) return;
+    Definition definition{space_of(block.kind), block.name.text, block.name.span, block.span, &block, false};
+    if (auto* feature_block = ast::as<ast::FeatureBlock>(&block)) {
+      bool may_refer = block.kind == ast::Kind::Network || block.kind == ast::Kind::System;
+      definition.reference = may_refer && !feature_block->body.present;
     }
-    if (auto* configure = ast::as<ast::Configure>(&sentence)) definition.reference = !configure->has_body;
+    if (auto* configure = ast::as<ast::Configure>(&block)) definition.reference = !configure->has_body;
     index_.definitions.push_back(definition);
     index_.occurrences.push_back({definition.space, definition.name, {}, definition.name_span, true, false});
   }
@@ -80,22 +79,22 @@ class Indexer {
     });
   }
 
-  void visit(const ast::Sentence& sentence) {
-    if (auto* block = ast::as<ast::Block>(&sentence)) features(block->body, {});
-    if (auto* use = ast::as<ast::Use>(&sentence)) features(use->body, use->name.text);
-    if (auto* configure = ast::as<ast::Configure>(&sentence)) {
+  void visit(const ast::Block& block) {
+    if (auto* feature_block = ast::as<ast::FeatureBlock>(&block)) features(feature_block->body, {});
+    if (auto* use = ast::as<ast::Use>(&block)) features(use->body, use->name.text);
+    if (auto* configure = ast::as<ast::Configure>(&block)) {
       if (configure->recipe) recipe(*configure->recipe);
       for (const ast::Resource* resource : configure->resources) features(resource->body, {});
     }
-    if (auto* deploy = ast::as<ast::Deploy>(&sentence)) use(Space::System, deploy->name);
-    if (auto* context = ast::as<ast::Contextualize>(&sentence)) {
+    if (auto* deploy = ast::as<ast::Deploy>(&block)) use(Space::System, deploy->name);
+    if (auto* context = ast::as<ast::Contextualize>(&block)) {
       for (const ast::Item* item : context->items) {
         use(Space::System, item->system);
         use(Space::Configure, item->configure);
         for (const ast::Name& name : item->after) use(Space::Configure, name);
       }
     }
-    each_value(sentence, [this](const ast::Expr& expr) { value(expr); });
+    each_value(block, [this](const ast::Expr& expr) { value(expr); });
   }
 
   // `alias`: the features are a module's inputs.
@@ -108,7 +107,7 @@ class Indexer {
     }
   }
 
-  // Features whose text is the name of another sentence.
+  // Features whose text is the name of another block.
   void named_by_text(std::string_view feature, const ast::String& text) {
     if (!text.parts.empty() || text.span.size() < 2) return;
     Span inside{text.span.file, text.span.begin + 1, text.span.end - 1};
@@ -212,7 +211,7 @@ std::string_view space_name(Space space) {
     case Space::ModuleOutput:
       return "module output";
     case Space::Other:
-      return "sentence";
+      return "block";
   }
   return "";
 }

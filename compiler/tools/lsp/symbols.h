@@ -23,7 +23,7 @@ enum class Space : uint8_t {
   Module,
   ModuleInput,   // a parameter given to a module: `container` is the alias
   ModuleOutput,  // alias.name: `container` is the alias
-  Other,         // EC3's general sentences, description
+  Other,         // EC3's general blocks, description
 };
 std::string_view space_name(Space space);  // "network", "input", ...
 
@@ -31,8 +31,8 @@ struct Definition {
   Space space{};
   std::string_view name;
   Span name_span;  // the name alone
-  Span full_span;  // the sentence
-  const ast::Sentence* sentence = nullptr;
+  Span full_span;  // the block
+  const ast::Block* block = nullptr;
   bool reference = false;  // `network n` without parentheses: stands for one that exists elsewhere
 };
 

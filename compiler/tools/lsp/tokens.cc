@@ -86,7 +86,7 @@ std::vector<Piece> pieces_of(const Analysis& analysis) {
         pieces.push_back({token.span, Comment});
         break;
       default:
-        break;  // texts with the names in them, parentheses and recipes: left to the grammar
+        break;  // strings with the names in them, parentheses and recipes: left to the grammar
     }
   }
   std::sort(pieces.begin(), pieces.end(),

@@ -30,19 +30,19 @@ std::string kind_of(const sema::FeatureSpec& spec) {
     case Number:
       return "number";
     case Integer:
-      return "whole number";
+      return "integer";
     case Choice:
-      return yes_no ? "yes or no" : "text";
+      return yes_no ? "boolean" : "string";
     case Applications:
       return "group";
     case List:
       return "list";
-    case TextOrList:
+    case StringOrList:
       return "text or list";
     case Any:
       return "any value";
     default:
-      return "text";
+      return "string";
   }
 }
 
@@ -65,10 +65,10 @@ std::string kind_of(ir::PropertyType type) { return std::string(ir::property_typ
 Word word_of(const ir::Property& property) {
   Word word;
   word.name = property.name;
-  word.kind = property.type == ir::PropertyType::Boolean ? "yes or no" : kind_of(property.type);
+  word.kind = property.type == ir::PropertyType::Boolean ? "boolean" : kind_of(property.type);
   if (property.type == ir::PropertyType::RemotePath || property.type == ir::PropertyType::LocalPath ||
       property.type == ir::PropertyType::LocalOutput || property.type == ir::PropertyType::Mode) {
-    word.kind = "text";
+    word.kind = "string";
   }
   word.doc = property.doc;
   word.values = split_bars(property.one_of);
@@ -94,28 +94,29 @@ Word plain(const char* name, const char* kind, const char* doc, bool required = 
   word.kind = kind;
   word.doc = doc;
   word.required = required;
-  if (word.kind == "yes or no") word.values = {"yes", "no"};
+  if (word.kind == "boolean") word.values = {"yes", "no"};
   return word;
 }
 
-// What `input` and `output` sentences have; compiler/passes/inputs.cc reads the same names.
-std::vector<Word> sentence_features(std::string_view owner) {
+// What `input` and `output` blocks have; compiler/passes/inputs.cc reads the same names.
+std::vector<Word> block_features(std::string_view owner) {
   if (owner == "input") {
     return {
-        plain("type", "text",
+        plain("type", "string",
               "What the value must be: text, integer, number, boolean, size, duration, list, map, system, "
               "systems."),
         plain("default", "any value", "The value when none is given. Without it, one must be given."),
-        plain("description", "text", "What it is for: shown when it is asked for, and in the documentation."),
+        plain("description", "string",
+              "What it is for: shown when it is asked for, and in the documentation."),
         plain("min", "number", "The least value."),
         plain("max", "number", "The largest value."),
         plain("one_of", "list", "The values that it may have."),
-        plain("pattern", "text", "A regular expression that the whole text must match."),
-        plain("sensitive", "yes or no", "Never written to plan, state or logs.")};
+        plain("pattern", "string", "A regular expression that the whole string must match."),
+        plain("sensitive", "boolean", "Never written to plan, state or logs.")};
   }
   if (owner == "output") {
-    return {plain("value", "any value", "The result.", true), plain("description", "text", "What it is."),
-            plain("sensitive", "yes or no", "Not shown unless asked for.")};
+    return {plain("value", "any value", "The result.", true), plain("description", "string", "What it is."),
+            plain("sensitive", "boolean", "Not shown unless asked for.")};
   }
   return {};
 }
@@ -150,7 +151,7 @@ std::vector<Word> features_of(std::string_view owner) {
     }
     return words;
   }
-  return sentence_features(owner);
+  return block_features(owner);
 }
 
 std::optional<Word> find_feature(std::string_view owner, std::string_view name) {

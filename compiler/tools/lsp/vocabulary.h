@@ -1,5 +1,5 @@
 // The language's words as an editor shows them. Read from the tables that the compiler itself checks with;
-// what no table holds (sentences, inputs' own features, recipe variables) is listed in vocabulary_words.cc.
+// what no table holds (blocks, inputs' own features, recipe variables) is listed in vocabulary_words.cc.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,14 @@ namespace radl::lsp {
 
 struct Word {
   std::string name;                 // "net_interface.N.connection"
-  std::string kind;                 // "text", "number", "size", ...: one or two words
+  std::string kind;                 // "string", "number", "size", ...: one or two words
   std::string doc;                  // Markdown
-  std::vector<std::string> values;  // what a text may be; empty: anything
+  std::vector<std::string> values;  // what a string may be; empty: anything
   std::vector<std::string> units;
   bool group = false;     // takes contains ( )
   bool compares = false;  // takes all comparators
   bool number = false;
-  std::string preset;     // default, as written; may be empty
+  std::string preset;  // default, as written; may be empty
   bool required = false;
 };
 
@@ -27,11 +27,11 @@ std::vector<Word> features_of(std::string_view owner);
 // `name` as written ("disk.2.size") in the owner; nullopt when no table knows it.
 std::optional<Word> find_feature(std::string_view owner, std::string_view name);
 
-struct SentenceWord {
+struct BlockWord {
   std::string_view name, snippet, doc;
   bool radl2 = false;
 };
-const std::vector<SentenceWord>& sentence_words();
+const std::vector<BlockWord>& block_words();
 
 // Variables that Ansible recipes are given.
 struct RecipeVariable {

@@ -3,12 +3,12 @@
 
 namespace radl::lsp {
 
-const std::vector<SentenceWord>& sentence_words() {
-  static const std::vector<SentenceWord> words = {
+const std::vector<BlockWord>& block_words() {
+  static const std::vector<BlockWord> words = {
       {"system",
        "system ${1:name} (\n  cpu.count >= ${2:1} and\n  memory.size >= ${3:2g} and\n"
        "  net_interface.0.connection = '${4:network}'\n)",
-       "A kind of machine: what it must have at least. `deploy` says how many there are."},
+       "A kind of node: what it must have at least. `deploy` says how many there are."},
       {"network", "network ${1:name} (outbound = '${2|yes,no|}')",
        "A network that interfaces of systems are connected to."},
       {"configure",
@@ -16,13 +16,13 @@ const std::vector<SentenceWord>& sentence_words() {
        "A recipe: Ansible between `@begin` and `@end`, or (in `radl 2`) resources such as `package` and "
        "`file`."},
       {"deploy", "deploy ${1:system} ${2:1}",
-       "How many machines of a system there shall be, and by which credential."},
+       "How many nodes of a system there shall be, and by which credential."},
       {"contextualize", "contextualize (\n  system ${1:system} configure ${2:recipe} step ${3:1}\n)",
        "Which recipe runs on which system, and in which order. `contextualize ()` turns configuration off."},
       {"ansible",
        "ansible ${1:name} (host = '${2:host}' and credentials.username = '${3:user}' and "
        "credentials.private_key = '$4')",
-       "A machine that exists and runs Ansible for the others."},
+       "A node that exists and runs Ansible for the others."},
       {"description", "description ${1:name} (name = '${2:title}')",
        "Names the infrastructure. Stands in front of everything else."},
       {"radl", "radl 2\n",
@@ -43,18 +43,18 @@ const std::vector<SentenceWord>& sentence_words() {
 
 const std::vector<RecipeVariable>& recipe_variables() {
   static const std::vector<RecipeVariable> variables = {
-      {"IM_NODE_HOSTNAME", "host name of this machine, without domain"},
-      {"IM_NODE_DOMAIN", "domain of this machine"},
-      {"IM_NODE_FQDN", "host name and domain of this machine"},
-      {"IM_NODE_NUM", "number of this machine in the infrastructure, the value of `#N#` (a text)"},
-      {"IM_NODE_VMID", "the provider's name of this machine"},
-      {"IM_NODE_CLOUD_TYPE", "type of the credential that made this machine"},
+      {"IM_NODE_HOSTNAME", "host name of this node, without domain"},
+      {"IM_NODE_DOMAIN", "domain of this node"},
+      {"IM_NODE_FQDN", "host name and domain of this node"},
+      {"IM_NODE_NUM", "number of this node in the infrastructure, the value of `#N#` (a string)"},
+      {"IM_NODE_VMID", "the provider's name of this node"},
+      {"IM_NODE_CLOUD_TYPE", "type of the credential that made this node"},
       {"IM_NODE_CLOUD_SERVER", "host of that credential, if known"},
-      {"IM_NODE_PUBLIC_IP", "public address of this machine, if it has one"},
-      {"IM_NODE_PRIVATE_IP", "private address of this machine; the public one if there is no private one"},
+      {"IM_NODE_PUBLIC_IP", "public address of this node, if it has one"},
+      {"IM_NODE_PRIVATE_IP", "private address of this node; the public one if there is no private one"},
       {"IM_NODE_NET_0_IP", "address of interface 0 (likewise 1, 2, ...)"},
       {"IM_NODE_NET_0_HOSTNAME", "host name of interface 0, if it has one (likewise _DOMAIN, _FQDN)"},
-      {"IM_NODE_TLS_CERTIFICATES", "certificates made for this machine's names"},
+      {"IM_NODE_TLS_CERTIFICATES", "certificates made for this node's names"},
       {"IM_MASTER_HOSTNAME", "host name of the master"},
       {"IM_MASTER_DOMAIN", "domain of the master"},
       {"IM_MASTER_FQDN", "host name and domain of the master"},

@@ -46,14 +46,14 @@ Template describe_template(const ast::Tree& tree, const std::string& path) {
   found.path = path;
   found.readable = !tree.syntax_errors;
   std::string id;
-  for (const ast::Sentence* sentence : tree.sentences) {
-    auto* block = ast::as<ast::Block>(sentence);
-    if (!block || sentence->kind != ast::Kind::Description) continue;
-    if (id.empty()) id = sentence->name.text;
-    take(block->body, "name", found.name);
-    take(block->body, "kind", found.kind);
-    take(block->body, "short", found.summary);
-    take(block->body, "content", found.content);
+  for (const ast::Block* block : tree.blocks) {
+    auto* feature_block = ast::as<ast::FeatureBlock>(block);
+    if (!feature_block || block->kind != ast::Kind::Description) continue;
+    if (id.empty()) id = block->name.text;
+    take(feature_block->body, "name", found.name);
+    take(feature_block->body, "kind", found.kind);
+    take(feature_block->body, "short", found.summary);
+    take(feature_block->body, "content", found.content);
   }
   if (found.name.empty()) found.name = id;
   if (found.name.empty()) found.name = fs::path(path).stem().string();

@@ -1,4 +1,4 @@
-// `radlc templates list`: what EC3's `description` sentences say about the files of a folder.
+// `radlc templates list`: what EC3's `description` blocks say about the files of a folder.
 #pragma once
 
 #include <string>

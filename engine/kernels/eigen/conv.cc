@@ -15,7 +15,7 @@ using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMa
 using Map = Eigen::Map<Matrix, 0, Eigen::OuterStride<>>;
 using ConstMap = Eigen::Map<const Matrix, 0, Eigen::OuterStride<>>;
 
-// One picture (or a block of rows of a 1x1 convolution) at a time: unfold into [positions, taps * c/groups]
+// One image (or a block of rows of a 1x1 convolution) at a time: unfold into [positions, taps * c/groups]
 // per group, then one GEMM per group. Weights are kept as [group][taps * c/groups, oc/groups].
 class EigenConv : public ConvKernel {
  public:
@@ -139,7 +139,7 @@ class EigenConv : public ConvKernel {
                  });
   }
 
-  // f(row of columns, offset in the picture or SIZE_MAX for padding, tap)
+  // f(row of columns, offset in the image or SIZE_MAX for padding, tap)
   template <class F>
   void for_taps(F&& f) const {
     size_t row = 0;

@@ -76,7 +76,7 @@ Described describe(const ConvGeometry& g, Type type, int n) {
   return d;
 }
 
-// The three convolutions for one number of pictures.
+// The three convolutions for one number of images.
 struct Primitives {
   dnnl::convolution_forward forward;
   dnnl::convolution_backward_data backward_data;
@@ -84,7 +84,7 @@ struct Primitives {
   size_t scratch_f = 0, scratch_d = 0, scratch_w = 0;
 };
 
-// A thread's pictures and scratch memory as the library wants to see them, for one number of pictures: only
+// A thread's images and scratch memory as the library wants to see them, for one number of images: only
 // the addresses change from call to call.
 struct Views {
   memory x, y, scratch_f, scratch_d, scratch_w;
@@ -115,7 +115,7 @@ dnnl_memory_t view_of(const memory& view, const void* data) {
 
 // The batch is cut over our own threads and each part runs in the library on one: OpenMP's helpers, which
 // spin for milliseconds after each call, would hold the cores that the next operation needs. A batch of fewer
-// pictures than threads is one part on all of them.
+// images than threads is one part on all of them.
 class OnednnConv : public ConvKernel {
  public:
   explicit OnednnConv(const ConvRequest& r)
@@ -211,7 +211,7 @@ class OnednnConv : public ConvKernel {
   }
   int parts_of(int n) const { return n >= r_.threads ? r_.threads : 1; }
 
-  // f(part, primitives, views, first picture) on each thread's part; gives the number of
+  // f(part, primitives, views, first image) on each thread's part; gives the number of
   // parts.
   template <class F>
   int for_parts(int n, F&& f) {

@@ -5,7 +5,7 @@
 
 namespace radl::engine {
 
-// Null when oneDNN has no optimised kernel for it on this machine.
+// Null when oneDNN has no optimised kernel for it on this computer.
 std::unique_ptr<ConvKernel> make_onednn_conv(const ConvRequest& request);
 
 }  // namespace radl::engine

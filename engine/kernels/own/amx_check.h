@@ -37,7 +37,7 @@ struct Product {
   size_t c_values() const { return size_t{1} * rows * columns; }
 };
 
-// `exact`: small whole numbers, whose sums are the same in every order. Otherwise numbers of all sizes around
+// `exact`: small integers, whose sums are the same in every order. Otherwise numbers of all sizes around
 // 1, whose sums in fp32 differ by at most one rounding a term from any other order's: each sum has 2 * pairs
 // * steps + 1 terms, and both sides round.
 inline Product random_product(int rows, int columns, int pairs, bool exact) {

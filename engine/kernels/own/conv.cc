@@ -80,7 +80,7 @@ class OwnConv : public ConvKernel {
     const int bands = weights_.chunk ? 1 : (g_.oh + weights_.band_rows - 1) / weights_.band_rows;
     const size_t items = weights_.chunk ? (positions + weights_.chunk - 1) / weights_.chunk
                          : bands > 1    ? static_cast<size_t>(n) * bands
-                                        : (n + weights_.pictures - 1) / weights_.pictures;
+                                        : (n + weights_.images - 1) / weights_.images;
     parallel_for(r_.threads, items, 1, [&](size_t begin, size_t end, int thread) {
       std::memset(weight_scratch(thread).x, 0, weights_.x_bytes);  // padding must be zero
       for (size_t i = begin; i < end; ++i) {
@@ -89,7 +89,7 @@ class OwnConv : public ConvKernel {
         else if (bands > 1)
           weight_band(i / bands, static_cast<int>(i % bands), x, dy, thread);
         else
-          weight_pictures(i, n, x, dy, thread);
+          weight_images(i, n, x, dy, thread);
       }
     });
     reduce_weights(dw);
@@ -162,12 +162,11 @@ class OwnConv : public ConvKernel {
     float* sums;
   };
 
-  void run_band(const PassPlan& p, size_t picture, int row, const Item& item) {
+  void run_band(const PassPlan& p, size_t image, int row, const Item& item) {
     const int rows = std::min(p.band_rows, p.rows - row);
     const own::PackShape& s = p.pack;
-    kernels_.pack(s, at(item.x, picture * s.h * s.w * s.c), row * p.band.sh, p.scratch_rows(rows),
-                  item.words);
-    const size_t first = (picture * p.rows + row) * p.band.ow * p.band.oc;
+    kernels_.pack(s, at(item.x, image * s.h * s.w * s.c), row * p.band.sh, p.scratch_rows(rows), item.words);
+    const size_t first = (image * p.rows + row) * p.band.ow * p.band.oc;
     kernels_.band(p.band, item.words, item.weights, item.bias, rows, at(item.y, first), item.add, item.sums);
   }
 
@@ -190,25 +189,25 @@ class OwnConv : public ConvKernel {
             reinterpret_cast<float*>(base)};
   }
 
-  void weight_pictures(size_t group, int n, const void* x, const void* dy, int thread) {
+  void weight_images(size_t group, int n, const void* x, const void* dy, int thread) {
     const WeightScratch w = weight_scratch(thread);
     own::WeightShape s = weights_.shape;
-    const size_t first = group * weights_.pictures;
-    const int count = static_cast<int>(std::min<size_t>(weights_.pictures, n - first));
-    s.rows = count * s.rows_per_picture;
+    const size_t first = group * weights_.images;
+    const int count = static_cast<int>(std::min<size_t>(weights_.images, n - first));
+    s.rows = count * s.rows_per_image;
     own::PackShape pack = weights_.pack;
-    pack.h = std::min(pack.h, s.picture_rows - pack.top);
+    pack.h = std::min(pack.h, s.image_rows - pack.top);
     for (int i = 0; i < count; ++i)
-      kernels_.pack_x(s, pack, at(x, (first + i) * g_.h * g_.w * g_.c), i * s.picture_rows, w.x);
+      kernels_.pack_x(s, pack, at(x, (first + i) * g_.h * g_.w * g_.c), i * s.image_rows, w.x);
     kernels_.pack_dy(g_.ow, g_.oc, s.blocks, s.units, at(dy, first * g_.oh * g_.ow * g_.oc), s.rows, w.dy);
     kernels_.weights(s, w.x, w.dy, w.partial);
   }
 
-  void weight_band(size_t picture, int band, const void* x, const void* dy, int thread) {
+  void weight_band(size_t image, int band, const void* x, const void* dy, int thread) {
     const WeightScratch w = weight_scratch(thread);
     own::WeightShape s = weights_.shape;
     const int row = band * weights_.band_rows, rows = std::min(weights_.band_rows, g_.oh - row);
-    s.rows = s.rows_per_picture = rows;
+    s.rows = s.rows_per_image = rows;
     const int from = row * g_.sh - g_.pt, wanted = (rows - 1) * g_.sh + (g_.kh - 1) * g_.dh + 1;
     const int first = std::max(from, 0), last = std::min(from + wanted, g_.h);
     if (first != from || last != from + wanted || rows != weights_.band_rows)
@@ -216,8 +215,8 @@ class OwnConv : public ConvKernel {
     own::PackShape pack = weights_.pack;
     pack.top = first - from;
     pack.h = last - first;
-    kernels_.pack_x(s, pack, at(x, (picture * g_.h + first) * g_.w * g_.c), 0, w.x);
-    kernels_.pack_dy(g_.ow, g_.oc, s.blocks, s.units, at(dy, (picture * g_.oh + row) * g_.ow * g_.oc), rows,
+    kernels_.pack_x(s, pack, at(x, (image * g_.h + first) * g_.w * g_.c), 0, w.x);
+    kernels_.pack_dy(g_.ow, g_.oc, s.blocks, s.units, at(dy, (image * g_.oh + row) * g_.ow * g_.oc), rows,
                      w.dy);
     kernels_.weights(s, w.x, w.dy, w.partial);
   }

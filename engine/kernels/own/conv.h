@@ -5,7 +5,7 @@
 
 namespace radl::engine {
 
-// Why the own kernels cannot or should not take it on this machine; empty when they do.
+// Why the own kernels cannot or should not take it on this computer; empty when they do.
 std::string own_conv_refusal(const ConvRequest& request);
 std::unique_ptr<ConvKernel> make_own_conv(const ConvRequest& request);
 
@@ -31,7 +31,7 @@ class ScopedWinogradProducts {
  private:
   int before_;
 };
-// The tile that needs fewer products of this type for these pictures; 0: neither of those that there are is
+// The tile that needs fewer products of this type for these images; 0: neither of those that there are is
 // worth its transforms (fp32, which has tiles of 4x4 only).
 int winograd_tile(const ConvGeometry& geometry, Type products);
 

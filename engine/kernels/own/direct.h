@@ -11,9 +11,9 @@
 
 namespace radl::engine::own {
 
-// Where rows of NHWC pictures go in scratch: [row][unit][column], a unit being neighbouring channels.
+// Where rows of NHWC images go in scratch: [row][unit][column], a unit being neighbouring channels.
 struct PackShape {
-  int h = 0, w = 0, c = 0;  // the source picture
+  int h = 0, w = 0, c = 0;  // the source image
   int units = 0;            // channel units per position, ceil(c / values per unit)
   int columns = 0;          // 32-bit words per (row, unit) in scratch
   int top = 0, left = 0;    // padding; may be 0
@@ -30,12 +30,12 @@ struct BandShape {
   int oc = 0, blocks = 0;  // blocks = ceil(oc / 16)
 };
 
-// Gradient of the weights over packed pictures. x: [channel][row][phase][column] single values; dy:
+// Gradient of the weights over packed images. x: [channel][row][phase][column] single values; dy:
 // [row][block] [unit of neighbouring positions][16 channels].
 struct WeightShape {
-  int rows = 0;                                // output rows in this pack (of one or several pictures)
-  int rows_per_picture = 0, picture_rows = 0;  // output rows, and x rows, of one picture
-  int units = 0;                               // position units per output row
+  int rows = 0;                            // output rows in this pack (of one or several images)
+  int rows_per_image = 0, image_rows = 0;  // output rows, and x rows, of one image
+  int units = 0;                           // position units per output row
   int kh = 1, kw = 1, dh = 1, dw = 1, sh = 1, sw = 1;
   int c = 0, c_padded = 0, blocks = 0;
   int phase_columns = 0;  // values per (channel, row, phase)
@@ -45,14 +45,14 @@ struct WeightShape {
 struct DirectKernels {
   int values_per_unit;
   int channel_multiple;  // c_padded is a multiple of this
-  // Packs scratch rows [first, first + count) of one picture (`x` at its first value); rows outside are
+  // Packs scratch rows [first, first + count) of one image (`x` at its first value); rows outside are
   // zeroed.
   void (*pack)(const PackShape& s, const void* x, int first, int count, uint32_t* scratch);
   // weights: [block][ky][kx][unit][16] units. y at the band's first output; sums: null or [2][blocks * 16],
   // added to.
   void (*band)(const BandShape& s, const uint32_t* scratch, const void* weights, const float* bias, int rows,
                void* y, bool add, float* sums);
-  // One picture's x for the weight gradient, at row `row` of each channel; zero padding columns must be
+  // One image's x for the weight gradient, at row `row` of each channel; zero padding columns must be
   // there.
   void (*pack_x)(const WeightShape& s, const PackShape& p, const void* x, int row, void* out);
   void (*pack_dy)(int ow, int oc, int blocks, int units, const void* dy, int rows, void* out);

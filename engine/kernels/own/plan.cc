@@ -84,14 +84,14 @@ WeightPlan plan_weights(const ConvGeometry& g, const DirectKernels& kernels) {
   while (p.band_rows > 4 &&
          x_bytes((p.band_rows - 1) * g.sh + span) + dy_bytes(p.band_rows) > 4 * kScratchBytes)
     p.band_rows = (p.band_rows + 1) / 2;
-  s.rows_per_picture = p.band_rows;
-  s.picture_rows = (p.band_rows - 1) * g.sh + span;
+  s.rows_per_image = p.band_rows;
+  s.image_rows = (p.band_rows - 1) * g.sh + span;
   if (p.band_rows == oh && !p.chunk) {
-    const size_t one = x_bytes(s.picture_rows) + dy_bytes(s.rows_per_picture);
-    p.pictures = static_cast<int>(std::clamp<size_t>(kScratchBytes / one, 1, std::min(16, g.n)));
+    const size_t one = x_bytes(s.image_rows) + dy_bytes(s.rows_per_image);
+    p.images = static_cast<int>(std::clamp<size_t>(kScratchBytes / one, 1, std::min(16, g.n)));
   }
-  s.rows = s.rows_per_picture * p.pictures;
-  s.x_rows = s.picture_rows * p.pictures;
+  s.rows = s.rows_per_image * p.images;
+  s.x_rows = s.image_rows * p.images;
   // Channels a multiple of 4 KiB apart would fall into the same cache sets.
   // Where the rows alone make it one (128 rows of fp32), more columns change nothing.
   const size_t per_column = static_cast<size_t>(s.x_rows) * s.sw * value_bytes;

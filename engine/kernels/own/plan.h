@@ -13,7 +13,7 @@ constexpr int round_up(int x, int multiple) { return (x + multiple - 1) / multip
 struct PassPlan {
   PackShape pack;
   BandShape band;
-  int rows = 0;       // output rows of a picture (1 for a chunk of positions)
+  int rows = 0;       // output rows of an image (1 for a chunk of positions)
   int band_rows = 0;  // output rows per band
   int chunk = 0;      // > 0: pointwise; positions per item
   size_t scratch_words = 0;
@@ -28,12 +28,12 @@ struct PassPlan {
 PassPlan plan_forward(const ConvGeometry& g, int per_unit);
 PassPlan plan_backward_data(const ConvGeometry& g, int per_unit);
 
-// The gradient of the weights, over groups of pictures or bands of one.
+// The gradient of the weights, over groups of images or bands of one.
 struct WeightPlan {
   WeightShape shape;  // for a full item
   PackShape pack;
-  int pictures = 1;   // per item, when whole pictures are taken
-  int band_rows = 0;  // output rows per item, when a picture is cut (then pictures == 1)
+  int images = 1;     // per item, when whole images are taken
+  int band_rows = 0;  // output rows per item, when an image is cut (then images == 1)
   int chunk = 0;      // > 0: pointwise
   size_t x_bytes = 0, dy_bytes = 0;
   size_t partial_floats = 0;

@@ -46,7 +46,7 @@ class WinogradPass {
     const int fitting =
         static_cast<int>(std::clamp(kernels.cache_mib * kStripBytes / tile_bytes, least, most));
     strip_ = std::max(1, fitting / tiling_.segment);
-    if (tiling_.trimmed()) strip_ = own::whole_pictures(strip_, tiling_.tile_rows);
+    if (tiling_.trimmed()) strip_ = own::whole_images(strip_, tiling_.tile_rows);
     outputs_.resize(static_cast<size_t>(r.threads) * strip_tiles());
   }
 
@@ -115,7 +115,7 @@ class WinogradPass {
     const Tiling& t = tiling_;
     const int part = pool_ ? 2 : 1, h = t.oh / part, w = t.ow / part, tile = t.tile / part;
     const int row = u.row / part, column = u.column / part;
-    size_t at = ((u.picture * h + row) * w + column) * t.oc;
+    size_t at = ((u.image * h + row) * w + column) * t.oc;
     for (int i = 0; i < t.segment; ++i, at += static_cast<size_t>(tile) * t.oc)
       out[t.narrow && i + 1 == t.segment ? to.narrow : to.first + i * to.step] = {
           y + at * kernels_.value_bytes, std::clamp(h - row, 0, tile),
@@ -183,7 +183,7 @@ class WinogradConv : public ConvKernel {
   WinogradPass forward_;
   std::optional<WinogradPass> data_;
   std::optional<own::WinogradGradient> gradient_;
-  size_t rows_ = 0;  // positions of y a picture
+  size_t rows_ = 0;  // positions of y an image
   Buffer index_;     // pooled: of the last forward pass
   ChannelSums bias_sums_;
   std::vector<double> dbias_;

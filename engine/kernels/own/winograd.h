@@ -13,7 +13,7 @@
 
 namespace radl::engine::own {
 
-// Neighbouring tiles of one tile row. Rows are given by address, one outside of the picture as a row of
+// Neighbouring tiles of one tile row. Rows are given by address, one outside of the image as a row of
 // zeros. Columns outside [0, w) are zero.
 struct TileRow {
   const void* row[6];
@@ -30,7 +30,7 @@ struct TileRow {
   bool narrow = false;  // the last tile is narrow
 };
 
-// Tiles of 4x4 at the lower and right edge of a picture of which only three rows ("low") or columns
+// Tiles of 4x4 at the lower and right edge of an image of which only three rows ("low") or columns
 // ("narrow") are inside do without the value at infinity, the last place in that direction, so that its
 // products are saved. The tiles of a strip are in the order of their shapes; a place that some of them lack
 // has its tiles in one piece.
@@ -99,7 +99,7 @@ struct PairProduct {
 struct WinogradKernels {
   const char* name;
   const char* isa;
-  int value_bytes;  // of pictures. 2: bf16, 4: fp32
+  int value_bytes;  // of images. 2: bf16, 4: fp32
   int work_bytes;   // of transformed values and weights
   int tile;         // outputs of a tile in each direction
   bool trims;       // takes low and narrow tiles, and pools
@@ -156,7 +156,7 @@ class ProductScope {
 
 const WinogradKernels& winograd2_bf16();
 const WinogradKernels& winograd4_bf16();
-const WinogradKernels& winograd4_mixed();   // bf16 pictures, fp32 products
+const WinogradKernels& winograd4_mixed();   // bf16 images, fp32 products
 const WinogradKernels& winograd4_avx512();  // fp32
 const WinogradKernels& winograd4_avx2();    // fp32
 // By the processor's tile registers, or by their emulation (amx_emulation.h).

@@ -1,4 +1,4 @@
-// Winograd F(4x4, 3x3) of bf16 pictures by fp32 products, for AVX-512: for processors whose bf16 dot products
+// Winograd F(4x4, 3x3) of bf16 images by fp32 products, for AVX-512: for processors whose bf16 dot products
 // are slower than twice as many fp32 ones.
 #include <immintrin.h>
 

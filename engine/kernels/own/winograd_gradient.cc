@@ -33,7 +33,7 @@ WinogradGradient::WinogradGradient(const ConvRequest& r, const WinogradKernels& 
 
 void WinogradGradient::plan_strips(size_t pairs) {
   strip_ = std::max<size_t>(1, pairs / pairs_in_slot_);
-  if (tiling_.trimmed()) strip_ = whole_pictures(static_cast<int>(strip_), tiling_.tile_rows);
+  if (tiling_.trimmed()) strip_ = whole_images(static_cast<int>(strip_), tiling_.tile_rows);
   single_strip_ = strip_ >= slots(r_.geometry.n);
   // A line more than they need, so that places do not fall into the same cache sets.
   layout_.place =
@@ -67,7 +67,7 @@ void WinogradGradient::run(int n, const void* x, const void* dy, float* dw, Wind
   apart_ ? run_apart(n, x, dy, dw) : run_together(n, x, dy, dw);
 }
 
-// Of trimmed tiles, a slot is the same row of tiles of two pictures; else units that follow each other.
+// Of trimmed tiles, a slot is the same row of tiles of two images; else units that follow each other.
 size_t WinogradGradient::slots(int n) const {
   const size_t units = tiling_.units(n);
   if (!tiling_.trimmed()) return (units + units_in_slot_ - 1) / units_in_slot_;

@@ -1,4 +1,4 @@
-// How the pictures of a Winograd convolution are cut into tiles.
+// How the images of a Winograd convolution are cut into tiles.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,9 @@ constexpr int kMostTiles = 48;  // in a unit
 // the smaller groups.
 constexpr int kMostTrimmed = 4;
 
-// A place among the tiles: a unit's picture and its first tile's first output.
+// A place among the tiles: a unit's image and its first tile's first output.
 struct TileUnit {
-  size_t picture;
+  size_t image;
   int row, column;
 };
 
@@ -68,15 +68,15 @@ struct Tiling {
   }
 };
 
-// Rows of tiles for a strip that wants about `rows`: pictures by fours, so that their tiles of each shape
+// Rows of tiles for a strip that wants about `rows`: images by fours, so that their tiles of each shape
 // divide well, or as few as it takes.
-inline int whole_pictures(int rows, int rows_of_picture) {
-  const int pictures = std::max(1, rows / rows_of_picture);
-  return (pictures < 4 ? pictures : pictures / 4 * 4) * rows_of_picture;
+inline int whole_images(int rows, int rows_of_image) {
+  const int images = std::max(1, rows / rows_of_image);
+  return (images < 4 ? images : images / 4 * 4) * rows_of_image;
 }
 
-// The order of a strip's tiles. It begins with a picture's first row where tiles are trimmed, and has whole
-// pictures; `rows` of tiles follow each other as in a picture.
+// The order of a strip's tiles. It begins with an image's first row where tiles are trimmed, and has whole
+// images; `rows` of tiles follow each other as in an image.
 class TileOrder {
  public:
   // `across`: tiles, or pairs of tiles, of a row.
@@ -112,12 +112,12 @@ class TileRows {
 
   TileRow inputs(const TileUnit& u, const void* x, WindowIndex index = nullptr) const {
     TileRow r = empty(t_.w, t_.c, u.column - t_.pl);
-    for (int i = 0; i < t_.tile + 2; ++i) set(r, i, x, index, u.picture, u.row - t_.pt + i, t_.h);
+    for (int i = 0; i < t_.tile + 2; ++i) set(r, i, x, index, u.image, u.row - t_.pt + i, t_.h);
     return finished(r, u, index);
   }
   TileRow outputs(const TileUnit& u, const void* y, WindowIndex index = nullptr) const {
     TileRow r = empty(t_.ow, t_.oc, u.column);
-    for (int i = 0; i < t_.tile; ++i) set(r, i, y, index, u.picture, u.row + i, t_.oh);
+    for (int i = 0; i < t_.tile; ++i) set(r, i, y, index, u.image, u.row + i, t_.oh);
     return finished(r, u, index);
   }
   // A unit of zeros.
@@ -147,15 +147,15 @@ class TileRows {
     r.w = r.w / 2 * 2;
     return r;
   }
-  void set(TileRow& r, int i, const void* pictures, WindowIndex index, size_t picture, int y, int h) const {
-    const auto* values = static_cast<const std::byte*>(pictures);
+  void set(TileRow& r, int i, const void* images, WindowIndex index, size_t image, int y, int h) const {
+    const auto* values = static_cast<const std::byte*>(images);
     if (!index) {
       const bool inside = y >= 0 && y < h;
-      r.row[i] = inside ? values + value_bytes_ * (picture * h + y) * r.w * r.channels : zero_;
+      r.row[i] = inside ? values + value_bytes_ * (image * h + y) * r.w * r.channels : zero_;
       return;
     }
     const bool inside = y >= 0 && y < h / 2 * 2;
-    const size_t at = (picture * (h / 2) + y / 2) * (r.w / 2) * r.channels;
+    const size_t at = (image * (h / 2) + y / 2) * (r.w / 2) * r.channels;
     r.row[i] = inside ? values + value_bytes_ * at : zero_;
     r.index[i] = inside ? index + at : reinterpret_cast<const uint8_t*>(zero_);
     r.lower[i] = inside && y % 2 ? 2 : 0;

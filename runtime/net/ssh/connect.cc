@@ -25,7 +25,7 @@ constexpr std::chrono::seconds kConnectTime{10};
 constexpr const char* kCiphers = "aes128-ctr,aes256-ctr";
 constexpr const char* kMacs = "hmac-sha2-256,hmac-sha2-512";
 constexpr const char* kOtherMachine =
-    "somebody else answers at this address, or the machine was made anew; nothing was sent to it";
+    "somebody else answers at this address, or the node was created again; nothing was sent to it";
 
 struct Addresses {
   addrinfo* list = nullptr;
@@ -169,7 +169,7 @@ Status Session::authenticate(const Stop& stop) {
   if (libssh2_userauth_authenticated(session_)) return {};
   if (tried.empty()) return {Code::Auth, "no key, agent or password to log in with"};
   return Status(Code::Auth, fmt::format("LOGIN REFUSED: {}", tried))
-      .with_hint("the host key was right: it is the machine, but it does not accept these credentials");
+      .with_hint("the host key was right: it is the node, but it does not accept these credentials");
 }
 
 Status Session::try_key(const Stop& stop) {

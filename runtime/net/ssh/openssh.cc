@@ -34,11 +34,11 @@ Status client_failure(const std::string& err, const std::string& who) {
       has("no matching host key type")) {
     return Status(Code::Auth, who + ": HOST KEY MISMATCH: the server does not show the pinned host key")
         .with_hint(
-            "somebody else answers at this address, or the machine was made anew; nothing was sent to it");
+            "somebody else answers at this address, or the node was created again; nothing was sent to it");
   }
   if (has("Permission denied (") || has("Too many authentication failures")) {
     return Status(Code::Auth, who + ": LOGIN REFUSED: the server does not accept these credentials")
-        .with_hint("the host key was right: it is the machine, but it does not accept these credentials");
+        .with_hint("the host key was right: it is the node, but it does not accept these credentials");
   }
   for (std::string_view passing :
        {"Connection refused", "Connection timed out", "No route to host", "Network is unreachable",

@@ -39,8 +39,8 @@ Result<Target> target_of(const nlohmann::json& attributes);
 std::string why_openssh(const Target& target);
 
 // A machine behind SSH; connects on first use, keeps one session for all threads, and connects again after a
-// lost one. `log` is told in one line when the system's OpenSSH client is used, and why: at once, or when the
-// server turns out to take only what libssh2 does not have. Errors: Auth for a host key that is not the
+// lost one. `log` is called with one line when the system's OpenSSH client is used, and why: at once, or when
+// the server turns out to take only what libssh2 does not have. Errors: Auth for a host key that is not the
 // pinned one, or credentials that are refused; Retry for a port that does not answer; Lost when the
 // connection went away, or the server stopped answering, while a command ran.
 std::unique_ptr<Remote> make_remote(const Target& target,

@@ -57,7 +57,7 @@ std::string try_overlay(const std::string& work_directory) {
   return why.empty() ? "the kernel refuses the namespaces" : why;
 }
 
-// Mount points of further real file systems, which an overlay of / does not show. mountinfo escapes blanks as
+// Mount points of further real file systems, which an overlay of / does not show. mountinfo escapes spaces as
 // \040.
 std::vector<std::string> other_mounts() {
   static const std::set<std::string> kVirtual{
@@ -141,7 +141,7 @@ std::string boot_variables(const NodeDirectory& node, const Record& record) {
   return text;
 }
 
-// The program that turns this machine's resolv.conf into the node's: its nameservers may be on its loopback.
+// The program that turns this computer's resolv.conf into the node's: its nameservers may be on its loopback.
 std::string resolver_filter(const Record& record) {
   if (record.network.empty()) return "cat";
   std::string server = record.egress ? fmt::format("print \"nameserver {}\"", kEgressNameserver) : "";

@@ -63,7 +63,7 @@ class LocalProvider : public Provider {
                       const Json& spec) override;
   Status destroy(const Context& context, ResourceKind kind, const std::string& id) override;
   bool updates_in_place(ResourceKind kind, const std::string& spec_field) const override;
-  std::chrono::milliseconds settles_after() const override { return {}; }  // it asks this machine's own disk
+  std::chrono::milliseconds settles_after() const override { return {}; }  // it asks this computer's own disk
   Result<std::vector<Made>> list(const Context& context) override;
 
  private:
@@ -97,7 +97,7 @@ Result<bool> LocalProvider::decide_isolation(const Context& context) {
   if (why.empty()) return true;
   if (options_.isolation == Isolation::Required)
     return Status(Code::Unsupported, "nodes cannot be isolated here: " + why);
-  say_once(context, fmt::format("local nodes share this machine's files, processes and network ({})", why));
+  say_once(context, fmt::format("local nodes share this computer's files, processes and network ({})", why));
   return false;
 }
 
@@ -113,7 +113,8 @@ Result<Network> LocalProvider::choose_network(const Context& context) {
   std::string why = *isolated ? why_no_network(egress) : "the nodes themselves are not isolated";
   if (why.empty()) return new_network(context.infrastructure, egress);
   if (must) return Status(Code::Unsupported, "nodes cannot have a network of their own here: " + why);
-  say_once(context, fmt::format("local nodes share this machine's network, by loopback addresses ({})", why));
+  say_once(context,
+           fmt::format("local nodes share this computer's network, by loopback addresses ({})", why));
   return Network();
 }
 

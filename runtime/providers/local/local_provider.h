@@ -1,4 +1,4 @@
-// Nodes on this machine: each a folder with an OpenSSH server of its own on a loopback address of its own.
+// Nodes on this computer: each a folder with an OpenSSH server of its own on a loopback address of its own.
 // docs/providers.md says what is isolated from what, with root and without.
 #pragma once
 
@@ -17,7 +17,7 @@ enum class Isolation {
 
 enum class NetworkChoice {
   Auto,    // a network of the infrastructure's own where nodes are isolated and it can be had, else shared
-  Shared,  // loopback addresses of this machine
+  Shared,  // loopback addresses of this computer
   Own,     // an error where it cannot be had
   Closed,  // as Own, without a way out of it
 };

@@ -124,11 +124,11 @@ Result<std::string> free_subnet(const std::string& infrastructure) {
     }
   }
   return Status(Code::Unsupported,
-                "this machine has routes to all private addresses: none is left for nodes");
+                "this computer has routes to all private addresses: none is left for nodes");
 }
 
 // The namespace's file may be there without the namespace: a run was killed in between. What is there already
-// is told by the first batches and passed over (-force); the second ones must go well.
+// is reported by the first batches and passed over (-force); the second ones must go well.
 constexpr const char* kRaise = R"(set -e
 n={name}
 ip -n $n link set lo up 2>/dev/null || {{
@@ -155,7 +155,7 @@ link set up0 master br0 up
 E
 )";
 
-// `$0 joined` runs in the new namespace. Descriptor 9 is this machine's own: the way out starts from there.
+// `$0 joined` runs in the new namespace. Descriptor 9 is this computer's own: the way out starts from there.
 constexpr const char* kJoin = R"(#!/bin/sh
 # Gives the node a network of its own, then its view of the file system (etc/boot).
 set -e

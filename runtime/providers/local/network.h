@@ -23,7 +23,7 @@ enum class Egress { Open, Closed };
 // Kept in <work>/network.json from before anything of it exists until all of it is gone. All nodes of an
 // infrastructure have the same kind of network, or they could not reach each other.
 struct Network {
-  std::string name;    // of the namespace and of this machine's link; empty: this machine's loopback
+  std::string name;    // of the namespace and of this computer's link; empty: this computer's loopback
   std::string subnet;  // "10.x.y.0", 22 bits
   Egress egress = Egress::Open;
 
@@ -49,7 +49,7 @@ Status remove_network(const std::string& work_directory, const std::string& infr
 Result<std::string> network_address(const Network& network, const std::vector<std::string>& taken);
 // etc/join: gives the process that runs it the node's network and becomes etc/boot in further namespaces.
 Status write_join_script(const NodeDirectory& node, const Record& record);
-// The nameserver that a node asks, where it is not this machine's.
+// The nameserver that a node asks, where it is not this computer's.
 constexpr const char* kEgressNameserver = "10.0.2.3";
 
 }  // namespace radl::local

@@ -141,7 +141,7 @@ Result<Record> NodeDirectory::load() const {
 
 Status NodeDirectory::write_configuration(Record& record, const std::string& public_key) const {
   if (!record.isolated && sftp_server().empty()) {
-    return Status(Code::Unsupported, "OpenSSH's sftp-server is not on this machine")
+    return Status(Code::Unsupported, "OpenSSH's sftp-server is not installed on this computer")
         .with_hint("install openssh-sftp-server");
   }
   auto host_key = ssh::ensure_key_file(path("etc/ssh_host_ed25519_key"), record.hostname);

@@ -141,7 +141,8 @@ Status start_once(const NodeDirectory& node, const Record& record, SteadyClock::
   options.adopt_orphans = true;
   std::vector<std::string> argv{find_program("sshd"), "-D", "-e", "-f", node.config()};
   if (argv[0].empty())
-    return Status(Code::Unsupported, "no OpenSSH server on this machine").with_hint("install openssh-server");
+    return Status(Code::Unsupported, "no OpenSSH server on this computer")
+        .with_hint("install openssh-server");
   if (!record.network.empty())
     argv = {"/bin/sh", node.path("etc/join")};
   else if (record.isolated)
@@ -217,7 +218,7 @@ int inner_process(const NodeDirectory& node) {
   ProcessTable table = read_processes();
   for (int child : table.children[started.pid]) {
     std::string inner = space(child, "pid"), view = space(child, "mnt");
-    // Its way out is a child too, but lives on this machine: that one's files must never be taken for the
+    // Its way out is a child too, but lives on this computer: that one's files must never be taken for the
     // node's.
     if (!inner.empty() && inner != outer && !view.empty() && view != here) return child;
   }

@@ -12,13 +12,14 @@ namespace radl::local {
 namespace {
 
 std::optional<double> number_wanted(const ir::Node& node, const std::string& feature) {
-  auto found = node.wants.find(feature);
-  return found == node.wants.end() ? std::nullopt : found->second.min;
+  auto found = node.requirements.find(feature);
+  return found == node.requirements.end() ? std::nullopt : found->second.min;
 }
 
 std::string text_wanted(const ir::Node& node, const std::string& feature) {
-  auto found = node.wants.find(feature);
-  if (found == node.wants.end() || !found->second.equals || !found->second.equals->is_string()) return "";
+  auto found = node.requirements.find(feature);
+  if (found == node.requirements.end() || !found->second.equals || !found->second.equals->is_string())
+    return "";
   std::string text = found->second.equals->get<std::string>();
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
   return text;
@@ -37,7 +38,7 @@ bool is_plain_path(const std::string& path) {
 std::string without_use(const ir::Node& node) {
   constexpr std::string_view kUsed[] = {"cpu.", "memory.", "net_interface.", "disk.", "gpu."};
   std::string names;
-  for (const auto& [feature, wanted] : node.wants) {
+  for (const auto& [feature, wanted] : node.requirements) {
     bool used = std::any_of(std::begin(kUsed), std::end(kUsed),
                             [&](std::string_view prefix) { return feature.starts_with(prefix); });
     if (!used || feature.starts_with("disk.0.image.")) names += (names.empty() ? "" : ", ") + feature;
@@ -57,7 +58,8 @@ Result<Quote> quote_node(const ir::Node& node) {
   };
   std::string os = text_wanted(node, "disk.0.os.name");
   if (!os.empty() && os != "linux")
-    return cannot(fmt::format("disk.0.os.name = '{}': provider local makes nodes of this Linux machine", os));
+    return cannot(
+        fmt::format("disk.0.os.name = '{}': provider local makes nodes of this Linux computer", os));
   if (number_wanted(node, "gpu.count").value_or(0) > 0)
     return cannot("gpu.count: provider local has no GPU to give");
   Quote quote;
@@ -79,7 +81,7 @@ Result<Quote> quote_node(const ir::Node& node) {
   quote.spec = {{"hostname", host + "." + domain}, {"number", node.number}};
   if (auto cpus = number_wanted(node, "cpu.count")) quote.spec["cpu_count"] = *cpus;
   if (auto memory = number_wanted(node, "memory.size")) quote.spec["memory_bytes"] = *memory;
-  if (!node.user.empty()) note(fmt::format("the login is this machine's user, not '{}'", node.user));
+  if (!node.user.empty()) note(fmt::format("the login is this computer's user, not '{}'", node.user));
   for (const auto& disk : node.disks) {
     if (disk.index == 0) continue;
     bool mounted = !disk.mount_path.empty() && !disk.device.empty() && !disk.fstype.empty();

@@ -1,4 +1,4 @@
-// dataset: a data set for training, on the node.
+// dataset: a dataset for training, on the node.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -27,7 +27,7 @@ struct Facts {
   std::string user;
   bool is_root = false;
   bool can_sudo = false;
-  bool looking_only = false;  // nothing is to be changed, on this machine neither
+  bool looking_only = false;  // nothing is to be changed, on this computer neither
   const NodeHandle* node = nullptr;
   const Context* context = nullptr;
   bool root() const { return is_root || can_sudo; }
@@ -36,7 +36,7 @@ struct Facts {
 // name -> value, as the look printed them.
 using Seen = std::map<std::string, std::string>;
 
-// A file or folder of this machine that has to be on the node before the script runs.
+// A file or folder of this computer that has to be on the node before the script runs.
 struct Staged {
   std::string local_path;  // empty: `content`
   std::string content;
@@ -47,7 +47,7 @@ struct Work {
   std::vector<Change> changes;  // empty: as wanted
   std::string script;           // makes it so; its output is shown
   std::vector<Staged> staged;
-  std::function<Status()> before;  // done on this machine before the script runs
+  std::function<Status()> before;  // done on this computer before the script runs
   std::chrono::milliseconds deadline{std::chrono::minutes(10)};
   bool counts = true;  // false: it only waits, nothing is changed by it
   bool once = false;   // nothing can tell whether it has been done: it is not repeated unasked
@@ -108,7 +108,7 @@ void plan_access(const Item& item, const Seen& seen, const std::string& wanted_m
                  Work& work, bool keeps = false);
 // Makes the folder that holds the path, unless it is there.
 std::string make_parent(const std::string& path);
-// Puts "$t" in the place of the path at one blow.
+// Puts "$t" in the place of the path atomically.
 std::string replace_file(const std::string& path);
 // The local file's or folder's digest, checked against `PROPERTY_sha256`: Conflict when it has changed since
 // the plan.

@@ -17,7 +17,7 @@ namespace radl::native {
 
 namespace {
 
-// A file of this machine without a name: it is gone when it is closed, however this process ends. Other
+// A file of this computer without a name: it is gone when it is closed, however this process ends. Other
 // programs of the same user reach it by path().
 class NamelessFile {
  public:

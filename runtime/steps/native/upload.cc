@@ -1,4 +1,4 @@
-// upload: a file or a folder of this machine.
+// upload: a file or a folder of this computer.
 #include <fmt/format.h>
 
 #include <filesystem>

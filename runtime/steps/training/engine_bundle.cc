@@ -36,7 +36,7 @@ Result<Bundle> find_bundle() {
   if (!listed) return listed.status();
   // It fails for a program without libraries too.
   if (listed->exit_status != 0 && (listed->out + listed->err).find("not a dynamic") == std::string::npos)
-    return Status(Code::Unsupported, fmt::format("the libraries of {} cannot be told: ldd: {}{}", *program,
+    return Status(Code::Unsupported, fmt::format("the libraries of {} cannot be listed: ldd: {}{}", *program,
                                                  listed->out, listed->err));
   std::istringstream lines(listed->out);
   for (std::string line; std::getline(lines, line);) {
@@ -44,7 +44,8 @@ Result<Bundle> find_bundle() {
     std::string name, arrow, path;
     words >> name >> arrow >> path;
     if (arrow == "=>" && path == "not")
-      return Status(Code::NotFound, fmt::format("{} needs {}, which is not on this machine", *program, name));
+      return Status(Code::NotFound,
+                    fmt::format("{} needs {}, which is not installed on this computer", *program, name));
     if (arrow == "=>" && path.starts_with('/'))
       bundle.libraries[name] = path;
     else if (name.starts_with('/'))
@@ -118,7 +119,7 @@ Result<Engine> place_engine(const NodeHandle& node, const Context& context) {
   if (Status s = place(bundle->program, "radl-train", 0555); !s.ok()) return s;
   bool own_libraries = false;
   for (const auto& [name, path] : bundle->libraries) {
-    // A local node has this machine's system libraries; any other gets all, and the loader that fits them.
+    // A local node has this computer's system libraries; any other gets all, and the loader that fits them.
     if (local && is_system_library(path)) continue;
     own_libraries = true;
     if (Status s = place(path, "lib/" + name, 0444); !s.ok()) return s;

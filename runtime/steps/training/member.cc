@@ -346,7 +346,7 @@ Result<size_t> Member::fetch(const std::string& below, const std::string& local_
   for (std::string line; std::getline(lines, line); ++count) {
     if (line.size() < 69 || line.compare(64, 4, "  ./") != 0)
       return Status(Code::Corrupt, fmt::format("{}: cannot read the list of its files: {}", address(), line));
-    std::string name = line.substr(68), local = local_folder + "/" + name;  // DIGEST, two blanks, "./"
+    std::string name = line.substr(68), local = local_folder + "/" + name;  // DIGEST, two spaces, "./"
     if (("/" + name + "/").find("/../") != std::string::npos)
       return Status(Code::Corrupt, address() + ": lists a file outside of its folder");
     auto there = local_digest(local);

@@ -40,7 +40,7 @@ class Member {
   Result<Look> look();
   // Ends what runs; with `fresh` removes checkpoints and all else that was written.
   Status clear(bool fresh);
-  // True if the data set has to be brought.
+  // True if the dataset has to be brought.
   Result<bool> lacks_data(const std::string& directory);
   Status write_job(const Task& task, const Json& job, const std::string& key);
   Status write_run(const std::string& run);

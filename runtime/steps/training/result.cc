@@ -11,11 +11,11 @@ namespace radl::training {
 namespace {
 
 // The engine's report, or a short one where there is none.
-Status write_report(const std::string& result, const Json& product, const RunFacts& facts) {
+Status write_report(const std::string& result, const Json& output, const RunFacts& facts) {
   Json report;
   if (auto text = read_file(result + "/model/report.json", size_t{64} << 20); text.ok())
     report = Json::parse(*text, nullptr, false);
-  if (!report.is_object()) report = {{"product", product}, {"finished", facts.finished}};
+  if (!report.is_object()) report = {{"output", output}, {"finished", facts.finished}};
   Json apply = {{"phases", facts.phases}};
   if (facts.first_step) apply["first_step_seconds"] = *facts.first_step;
   report["apply"] = apply;
@@ -56,7 +56,7 @@ Result<Json> bring_result(const Json& training, Member& chief, const RunFacts& f
   auto digest = sha256_file(weights);
   auto seconds = facts.phases.find("training");
   const double accuracy = facts.finished.value("test_accuracy", 0.0);
-  Json product = {
+  Json output = {
       {"model_path", weights},
       {"model_sha256", digest ? Json(*digest) : Json()},
       {"test_accuracy", accuracy},
@@ -66,10 +66,10 @@ Result<Json> bring_result(const Json& training, Member& chief, const RunFacts& f
       {"events_path", result + "/events"},
       {"report_path", result + "/report.json"},
       {"phases", facts.phases}};
-  if (!facts.dataset_note.empty()) product["dataset_note"] = facts.dataset_note;
-  if (facts.first_step) product["first_step_seconds"] = *facts.first_step;
-  if (Status s = write_report(result, product, facts); !s.ok()) return s;
-  return product;
+  if (!facts.dataset_note.empty()) output["dataset_note"] = facts.dataset_note;
+  if (facts.first_step) output["first_step_seconds"] = *facts.first_step;
+  if (Status s = write_report(result, output, facts); !s.ok()) return s;
+  return output;
 }
 
 }  // namespace radl::training

@@ -12,12 +12,12 @@ namespace radl::training {
 // What the runner saw of the run.
 struct RunFacts {
   Json finished = Json::object();        // the chief's last line
-  std::string dataset_note;              // that only a part of the data set was used, else empty
+  std::string dataset_note;              // that only a part of the dataset was used, else empty
   std::optional<double> first_step;      // seconds from the apply's begin to the first training step
   std::map<std::string, double> phases;  // wall seconds
 };
 
-// Brings model, events and report from the chief's node to training.result; the step's product (docs/ir.md).
+// Brings model, events and report from the chief's node to training.result; the step's output (docs/ir.md).
 // What the runner saw is added to the report under "apply".
 Result<Json> bring_result(const Json& training, Member& chief, const RunFacts& facts);
 

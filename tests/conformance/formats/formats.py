@@ -48,14 +48,14 @@ def random_weights(tensors, random, gain=1.0):
     return weights
 
 
-def make_pictures(folder, shape, count, random):
+def make_images(folder, shape, count, random):
     height, width, channels = shape
     folder.mkdir()
     coarse = random.integers(0, 256, (count, height // 4 + 1, width // 4 + 1, channels)).repeat(4, 1).repeat(4, 2)
-    pictures = coarse[:, :height, :width].astype(np.uint8)
-    for number, picture in enumerate(pictures):
-        Image.fromarray(picture if channels == 3 else picture[:, :, 0]).save(folder / f"{number:04}.png")
-    return pictures.transpose(0, 3, 1, 2).astype(np.float32)
+    images = coarse[:, :height, :width].astype(np.uint8)
+    for number, image in enumerate(images):
+        Image.fromarray(image if channels == 3 else image[:, :, 0]).save(folder / f"{number:04}.png")
+    return images.transpose(0, 3, 1, 2).astype(np.float32)
 
 
 def answers(model, folder, classes):
@@ -63,12 +63,12 @@ def answers(model, folder, classes):
     return np.array([[float(v) for v in line.split(",")[-classes:]] for line in lines])
 
 
-def check_onnx(file, ours, pictures):
+def check_onnx(file, ours, images):
     model = onnx.load(file)
     onnx.checker.check_model(model, full_check=True)
     session = onnxruntime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
-    logits, theirs = session.run(["logits", "probabilities"], {"images": pictures})
-    single = session.run(["probabilities"], {"images": pictures[:1]})[0]
+    logits, theirs = session.run(["logits", "probabilities"], {"images": images})
+    single = session.run(["probabilities"], {"images": images[:1]})[0]
     difference = float(np.abs(ours - theirs).max())
     assert difference < TOLERANCE, f"probabilities differ by {difference}"
     assert np.abs(single - theirs[:1]).max() < TOLERANCE, "another batch size gives another answer"
@@ -97,8 +97,8 @@ def check_model(name, shape, model, work):
     if shape[2] not in (1, 3):
         onnx.checker.check_model(onnx.load(folder / "m.onnx"), full_check=True)
         return f"{len(weights)} tensors there and back"
-    pictures = make_pictures(folder / "pictures", shape, 4 if name in LARGE else 16, random)
-    difference = check_onnx(folder / "m.onnx", answers(folder / "model", folder / "pictures", CLASSES), pictures)
+    images = make_images(folder / "images", shape, 4 if name in LARGE else 16, random)
+    difference = check_onnx(folder / "m.onnx", answers(folder / "model", folder / "images", CLASSES), images)
     return f"onnxruntime differs by at most {difference:.2g}; {len(weights)} tensors there and back"
 
 
@@ -107,8 +107,8 @@ def check_trained(work):
     run = work / "trained"
     radl("train", "--model", "fastcifar-s", "--data", SUBSET, "--epochs", "2", "--batch-size", "100", "--precision", "fp32", "-o", run, "-q")
     random = np.random.default_rng(2)
-    pictures = make_pictures(run / "pictures", (32, 32, 3), 16, random)
-    difference = check_onnx(run / "model/model.onnx", answers(run, run / "pictures", CLASSES), pictures)
+    images = make_images(run / "images", (32, 32, 3), 16, random)
+    difference = check_onnx(run / "model/model.onnx", answers(run, run / "images", CLASSES), images)
     weights = load_file(run / "model/model.safetensors")
     shown = json.loads(radl("inspect", run / "model/model.safetensors", "--json"))
     assert {t["name"]: t["shape"] for t in shown["tensors"]} == {k: list(v.shape) for k, v in weights.items()}
@@ -136,20 +136,20 @@ def check_events(run):
 
     job = json.loads(text("job").removeprefix("```json\n").removesuffix("```"))
     assert job["model"] == "fastcifar-s" and job["batch_size"] == 100, "text of the configuration"
-    # Every misclassified picture is one of the test part, of the class that the text gives it.
+    # Every misclassified image is one of the test part, of the class that the text gives it.
     raw = np.frombuffer((SUBSET / "test_batch.bin").read_bytes(), dtype=np.uint8).reshape(-1, 3073)
     rows = text("misclassified").splitlines()[2:]
     names = (run / "model/model.json").read_text()
-    pictures = sorted(t for t in tags["images"] if t.startswith("misclassified/"))
-    assert len(pictures) == len(rows) == 16, f"{len(pictures)} misclassified pictures, {len(rows)} lines"
-    for tag, row in zip(pictures, rows):
+    images = sorted(t for t in tags["images"] if t.startswith("misclassified/"))
+    assert len(images) == len(rows) == 16, f"{len(images)} misclassified images, {len(rows)} lines"
+    for tag, row in zip(images, rows):
         pixels = np.asarray(Image.open(io.BytesIO(events.Images(tag)[-1].encoded_image_string)))
         found = np.flatnonzero((raw[:, 1:] == pixels.transpose(2, 0, 1).reshape(-1)).all(1))
-        assert len(found), f"{tag} is no test picture"
+        assert len(found), f"{tag} is no test image"
         _, true, taken = [cell.strip() for cell in row.split("|")[1:4]]
         label = json.loads(names)["class_names"][raw[found[0], 0]]
         assert true == label != taken, f"{tag}: {row}"
-    return f"TensorBoard: {len(tags['scalars'])} scalars, a histogram, the job, {len(pictures)} misclassified pictures"
+    return f"TensorBoard: {len(tags['scalars'])} scalars, a histogram, the job, {len(images)} misclassified images"
 
 
 def main():

@@ -51,7 +51,7 @@ class World:
 
 
 def trains_from(world, uri):
-    """The subset there is the subset here, and a training takes its pictures."""
+    """The subset there is the subset here, and a training takes its images."""
     here, there = (json.loads(world.train("data", "info", place, "--json", "--verify")) for place in (SUBSET, uri))
     assert here == there, f"{here} is not {there}"
     job = world.work / "job.json"

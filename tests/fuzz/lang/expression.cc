@@ -14,7 +14,7 @@ class Names final : public expr::Namespace {
  public:
   std::optional<expr::Value> member(std::string_view name, Span) const override {
     using expr::Value;
-    if (name == "secret") return Value::text("abc").mark_sensitive("input.secret");
+    if (name == "secret") return Value::string("abc").mark_sensitive("input.secret");
     if (name == "later") return Value::unknown("worker[0].ip");
     if (name == "worker") return Value::system("worker");
     if (name == "size") return Value::integer(2, "G");

@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const SourceFile& file = sources.add("fuzz.radl", std::string(reinterpret_cast<const char*>(data), size));
   auto tree = parse(file, diagnostics);
   if (!tree) std::abort();
-  for (const ast::Sentence* sentence : tree->sentences)
+  for (const ast::Block* sentence : tree->blocks)
     if (sentence->span.end > file.text().size() || sentence->span.begin > sentence->span.end) std::abort();
   sema::Document document = sema::build_document({tree.get()}, diagnostics);
   sema::check_document(document, diagnostics);

@@ -1,4 +1,4 @@
-// Which files a data set of one's own consists of, and its digest.
+// Which files a dataset of one's own consists of, and its digest.
 #include "common/dataset_files.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(DatasetName, ANameIsNoPlaceAndAPlaceIsNoName) {
        {"./x", "../x", "/x", "a/b", "s3://b/p", "x.zip", "x.TAR.GZ", "l.csv", ".", "p.radlpack"})
     EXPECT_TRUE(names_a_place(place)) << place;
   for (const char* name : {"cifar10", "mnist", "my-images", ""}) EXPECT_FALSE(names_a_place(name)) << name;
-  EXPECT_EQ(place_stem("./pictures/"), "pictures");
+  EXPECT_EQ(place_stem("./images/"), "images");
   EXPECT_EQ(place_stem("/a/My Photos.tar.gz"), "My-Photos");
   EXPECT_EQ(place_stem("s3://bucket/some/prefix?x"), "prefix");
   EXPECT_EQ(place_stem(".."), "dataset");

@@ -22,7 +22,8 @@ TEST(Digest, PiecesGiveTheSameHashAsTheWhole) {
 
 TEST(Digest, HmacMatchesRfc4231) {
   std::string key(20, '\x0b');
-  EXPECT_EQ(to_hex(hmac_sha256(key, "Hi There")), "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+  EXPECT_EQ(to_hex(hmac_sha256(key, "Hi There")),
+            "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
 }
 
 TEST(Digest, Base64RoundTripsEveryLength) {

@@ -1,0 +1,115 @@
+// What servers answer, taken apart, and a folder brought from elsewhere: only what has changed is fetched.
+#include "common/transfer/source.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+
+#include "common/digest.h"
+#include "common/files.h"
+#include "common/transfer/answers.h"
+#include "tests/unit/common/transfer/scripted_server.h"
+
+namespace radl::transfer {
+namespace {
+
+using test::http_answer;
+using test::ScriptedServer;
+
+TEST(Answers, AnS3ListGivesKeysSizesAndTheNextPage) {
+  auto page = parse_s3_list(
+      "<a:ListBucketResult "
+      "xmlns:a='x'><a:IsTruncated>true</a:IsTruncated><a:Contents><a:Key>p/a&amp;b</a:Key>"
+      "<a:ETag>\"e1\"</a:ETag><a:Size>12</a:Size></a:Contents>"
+      "<a:NextContinuationToken>t</a:NextContinuationToken></a:ListBucketResult>",
+      "p/");
+  ASSERT_TRUE(page.ok()) << page.status().text();
+  ASSERT_EQ(page->objects.size(), 1u);
+  EXPECT_EQ(page->objects[0].key, "p/a&b");
+  EXPECT_EQ(page->objects[0].etag, "e1");
+  EXPECT_EQ(page->objects[0].size, 12u);
+  EXPECT_EQ(page->next, "t");
+}
+
+TEST(Answers, AnS3ListThatIsNoneIsCorrupt) {
+  for (const char* xml :
+       {"", "no", "<html/>",
+        "<ListBucketResult><Contents><Key>p/a</Key><Size>-1</Size></Contents></ListBucketResult>",
+        "<ListBucketResult><Contents><Key>q</Key><Size>1</Size></Contents></ListBucketResult>"}) {
+    EXPECT_EQ(parse_s3_list(xml, "p/").status().code(), Code::Corrupt) << xml;
+  }
+}
+
+TEST(Answers, HdfsListsAndErrors) {
+  auto list = parse_hdfs_list(
+      R"({"FileStatuses":{"FileStatus":[{"pathSuffix":"a","type":"FILE","length":7,"modificationTime":5}]}})");
+  ASSERT_TRUE(list.ok()) << list.status().text();
+  EXPECT_EQ((*list)[0].size, 7u);
+  EXPECT_FALSE((*list)[0].folder);
+  for (const char* json : {"", "[]", R"({"FileStatuses":[]})", R"({"FileStatuses":{"FileStatus":{}}})",
+                           R"({"FileStatuses":{"FileStatus":[{"pathSuffix":1}]}})",
+                           R"({"FileStatuses":{"FileStatus":[
+                             {"pathSuffix":"a","type":"FILE","length":-1,"modificationTime":5}]}})"}) {
+    EXPECT_EQ(parse_hdfs_list(json).status().code(), Code::Corrupt) << json;
+  }
+  Response r;
+  r.status = 404;
+  r.body = R"({"RemoteException":{"exception":"FileNotFoundException","message":"no /x\nat y"}})";
+  EXPECT_EQ(hdfs_error(r, "hdfs /x").code(), Code::NotFound);
+  EXPECT_EQ(hdfs_error(r, "hdfs /x").message(), "hdfs /x: FileNotFoundException: no /x");
+}
+
+TEST(Answers, NestingDoesNotMatter) {
+  const std::string deep = R"({"FileStatuses":)" + std::string(200000, '[') + std::string(200000, ']') + "}";
+  EXPECT_FALSE(parse_hdfs_list(deep).ok());
+}
+
+TEST(Answers, ContentRange) {
+  EXPECT_EQ(parse_content_range("bytes 100-199/200").first, 100u);
+  EXPECT_EQ(parse_content_range("bytes 100-199/200").total, 200u);
+  EXPECT_FALSE(parse_content_range("bytes */200").first);
+  EXPECT_FALSE(parse_content_range("bytes x-1/*").first);
+  EXPECT_FALSE(parse_content_range("bytes -/").total);
+}
+
+// A folder of files with versions, over HTTP.
+struct Site {
+  std::map<std::string, std::string> files;  // path -> content
+  int gets = 0;
+  std::string answer(const std::string& request) {
+    const bool head = request.starts_with("HEAD ");
+    gets += !head;
+    const size_t begin = request.find(' ') + 1;
+    const auto at = files.find(request.substr(begin, request.find(' ', begin) - begin));
+    if (at == files.end()) return http_answer(404, "", "");
+    const std::string whole = http_answer(200, "ETag: \"" + sha256_hex(at->second) + "\"\r\n", at->second);
+    return head ? whole.substr(0, whole.size() - at->second.size()) : whole;
+  }
+};
+
+TEST(FetchFolder, OnlyWhatHasChangedIsFetchedAndWhatIsGoneIsRemoved) {
+  const std::string folder = testing::TempDir() + "source-" + to_hex(random_bytes(6));
+  ASSERT_TRUE(make_directories(folder).ok());
+  Site site{{{"/d/a", "one"}, {"/d/b", "two"}}};
+  ScriptedServer server([&](const std::string& request) { return site.answer(request); });
+  Http http;
+  const auto fetch = [&] { return fetch_folder(http, server.url("/d"), folder, {"a", "b", "c"}); };
+  ASSERT_TRUE(fetch().ok());
+  EXPECT_EQ(*read_file(folder + "/a"), "one");
+  EXPECT_EQ(site.gets, 2);
+  ASSERT_TRUE(fetch().ok());
+  EXPECT_EQ(site.gets, 2);
+  site.files["/d/a"] = "ONE";  // as long as before
+  site.files.erase("/d/b");
+  ASSERT_TRUE(fetch().ok());
+  EXPECT_EQ(*read_file(folder + "/a"), "ONE");
+  EXPECT_EQ(site.gets, 3);
+  EXPECT_FALSE(std::filesystem::exists(folder + "/b"));
+  site.files.clear();
+  EXPECT_EQ(fetch().code(), Code::NotFound);
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace radl::transfer

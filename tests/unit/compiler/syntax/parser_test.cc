@@ -1,0 +1,270 @@
+// What the parser promises beyond the golden files: one message a mistake, whole trees, and bounded cost.
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "compiler/diag/render.h"
+#include "compiler/sema/check.h"
+#include "compiler/sema/radl_json.h"
+#include "compiler/syntax/parser.h"
+
+namespace radl {
+namespace {
+
+struct Parsed {
+  SourceMap sources;
+  Diagnostics diagnostics;
+  std::unique_ptr<ast::Tree> tree;
+
+  explicit Parsed(std::string text, DialectChoice dialect = DialectChoice::Auto) {
+    tree = parse(sources.add("case.radl", std::move(text)), diagnostics, {dialect});
+    diagnostics.sort();
+  }
+  std::vector<std::string> errors() const {
+    std::vector<std::string> out;
+    for (const Diagnostic& d : diagnostics.all())
+      if (d.severity == Severity::Error)
+        out.push_back(std::string(code_info(d.code).id) + ":" +
+                      std::to_string(sources.position(d.span).line));
+    return out;
+  }
+};
+
+using Errors = std::vector<std::string>;
+
+TEST(Recovery, ThreeMistakesGiveThreeMessages) {
+  Parsed p(
+      "system a (\n  cpu.count >= and\n  memory.size = 1G\n  price = 1\n)\n"
+      "network b ( outbound = \"yes\" )\nsystem c ( cpu.count = 2 )\ndeploy c 1\n");
+  EXPECT_EQ(p.errors(), (Errors{"E0101:2", "E0106:4", "E0108:6"})) << render_text(p.diagnostics, p.sources);
+  EXPECT_EQ(p.tree->blocks.size(), 4u);
+}
+
+TEST(Recovery, AMissingParenthesisSwallowsNothing) {
+  Parsed p(
+      "system a (\n  cpu.count = 2 and\n\nnetwork b ()\nconfigure c (\n@begin\n- x\n@end\nsystem d "
+      "()\ndeploy d 1\n");
+  EXPECT_EQ(p.errors(), (Errors{"E0102:1", "E0102:5"}));
+  ASSERT_EQ(p.tree->blocks.size(), 5u);
+  EXPECT_EQ(p.tree->blocks[3]->name.text, "d");
+}
+
+TEST(Recovery, AMissingQuoteIsFoundWhereItIs) {
+  Parsed p("system a (\n  x = 'one and\n  y = 'two' and\n  z = 'three'\n)\nsystem b ( q = 'four' )\n");
+  EXPECT_EQ(p.errors(), (Errors{"E0122:2"})) << render_text(p.diagnostics, p.sources);
+  ASSERT_EQ(p.tree->blocks.size(), 2u);
+  EXPECT_EQ(ast::as<ast::FeatureBlock>(p.tree->blocks[1])->body.items.size(), 1u);
+}
+
+TEST(Recovery, GoesOnInsideContextualizeAndGroups) {
+  Parsed p(
+      "system a ( disk.0.applications contains (name 'x') and cpu.count = 1 )\n"
+      "contextualize (\n  system a configure\n  system a configure b step one\n  system a configure "
+      "b\n)\nsystem c 5\ndeploy a 1\n");
+  EXPECT_EQ(p.errors(), (Errors{"E0101:1", "E0101:4", "E0101:4", "E0101:7"}))
+      << render_text(p.diagnostics, p.sources);
+}
+
+TEST(Recovery, StopsAfterTwentyErrors) {
+  std::string text;
+  for (int i = 0; i < 500; ++i) text += "system 5\n";
+  EXPECT_EQ(Parsed(text).errors().size(), Diagnostics::kMaxSyntaxErrorsPerFile);
+}
+
+TEST(Bounds, NestingIsRefusedNotSuffered) {
+  std::string deep = "system a ( ";
+  for (int i = 0; i < 100000; ++i) deep += "x contains ( ";
+  EXPECT_EQ(Parsed(deep).errors(), (Errors{"E0003:1"}));
+  std::string lists = "radl 2\nsystem a ( x = " + std::string(100000, '[') + " )\n";
+  EXPECT_FALSE(Parsed(lists).errors().empty());
+  std::string minus = "radl 2\nsystem a ( x = " + std::string(100000, '-') + "1 )\n";
+  EXPECT_EQ(Parsed(minus).errors().front(), "E0003:2");
+}
+
+TEST(Bounds, EscapedQuotesWithoutEndAreLinear) {
+  std::string text = "system a ( x = ";
+  for (int i = 0; i < 300000; ++i) text += "\\'";
+  Parsed p(text);  // quadratic scanning would take minutes
+  EXPECT_TRUE(p.diagnostics.has_errors());
+}
+
+TEST(Tree, KeepsSpansAndComments) {
+  std::string text = "# first\nsystem a ( # why\n  cpu.count >= 2 GB ) # last\n";
+  Parsed p(text);
+  ASSERT_EQ(p.tree->trivia.size(), 3u);
+  EXPECT_EQ(p.sources.text(p.tree->trivia[1].span), "# why");
+  auto* block = ast::as<ast::FeatureBlock>(p.tree->blocks[0]);
+  ASSERT_NE(block, nullptr);
+  const ast::Feature* feature = block->body.items[0];
+  EXPECT_EQ(p.sources.text(feature->span), "cpu.count >= 2 GB");
+  auto* number = ast::as<ast::Number>(feature->value);
+  ASSERT_NE(number, nullptr);
+  EXPECT_EQ(number->unit.text, "GB");
+  EXPECT_FALSE(number->is_float);
+}
+
+TEST(Tree, RecipesAreKeptByteForByte) {
+  Parsed p("configure c (@begin\n---\n  'it' # stays \"as\" it @end is\n@end)\n");
+  auto* configure = ast::as<ast::Configure>(p.tree->blocks[0]);
+  ASSERT_NE(configure, nullptr);
+  EXPECT_EQ(configure->recipe->text, "\n---\n  'it' # stays \"as\" it @end is\n");
+}
+
+TEST(Tree, ReadsWindowsLineEnds) {
+  Parsed p("\xEF\xBB\xBFsystem a (\r\n x = 1\r\n)\r\nconfigure c (@begin\r\na\r\n@end)\r\n");
+  EXPECT_TRUE(p.errors().empty());
+  EXPECT_EQ(p.diagnostics.warnings(), 0u);
+  EXPECT_EQ(ast::as<ast::Configure>(p.tree->blocks[1])->recipe->text, "\na\n");
+}
+
+TEST(Radl2, ExpressionsBindAsDocumented) {
+  SourceMap sources;
+  Diagnostics diagnostics;
+  auto parsed = parse_expression(sources.add("e", "1 + 2 * -x[0].ip >= 3 and not a or if b then 1 else 2"),
+                                 diagnostics);
+  EXPECT_FALSE(diagnostics.has_errors()) << render_text(diagnostics, sources);
+  auto* either = ast::as<ast::Binary>(parsed.value);
+  ASSERT_NE(either, nullptr);
+  EXPECT_EQ(either->op, ast::BinaryOp::Or);
+  EXPECT_EQ(ast::as<ast::Binary>(either->left)->op, ast::BinaryOp::And);
+  EXPECT_EQ(either->right->kind, ast::Kind::If);
+}
+
+TEST(Radl2, TextsHoldExpressionsAndTheirTexts) {
+  Parsed p("radl 2\noutput o ( value = 'a $${x} ${join(', ', w[*].ip)} \\' z' )\n");
+  EXPECT_TRUE(p.errors().empty()) << render_text(p.diagnostics, p.sources);
+  auto* text = ast::as<ast::String>(ast::as<ast::FeatureBlock>(p.tree->blocks[1])->body.items[0]->value);
+  ASSERT_NE(text, nullptr);
+  ASSERT_EQ(text->parts.size(), 3u);
+  EXPECT_EQ(text->parts[0].text, "a ${x} ");
+  EXPECT_EQ(text->parts[1].value->kind, ast::Kind::Call);
+  EXPECT_EQ(text->parts[2].text, " ' z");
+}
+
+TEST(Radl2, ItsWordsAreOrdinaryInRadl1) {
+  Parsed p(
+      "system input ( output = 1 and use = 'x' and if = 2 and note = 'a ${b}' )\ndeploy input 1 after\n");
+  EXPECT_TRUE(p.errors().empty()) << render_text(p.diagnostics, p.sources);
+}
+
+// ---- EC3
+// ------------------------------------------------------------------------------------------------------
+
+TEST(Ec3, IsRecognisedByItsMarks) {
+  for (const char* text :
+       {"network public (outports contains '8800/tcp')\n",
+        "system wn (ec3_max_instances = 5)\nnetwork n ()\ndescription late (name = 'x')\n",
+        "system a (ec3_inherit_from = system wn)\n",
+        "description network (kind = 'component' and short = 'NFS')\n",
+        "include other (template = 'nfs')\nsystem front ()\n",
+        "configure front (\n@begin\n- vars:\n    X:\n      ec3_xpath: /system/front/cpu.count\n@end\n)\n"
+        "infrastructure x (a = 1)\n"}) {
+    Parsed p(text);
+    EXPECT_EQ(p.tree->dialect, ast::Dialect::Ec3) << text;
+    EXPECT_TRUE(p.errors().empty()) << text << render_text(p.diagnostics, p.sources);
+  }
+}
+
+TEST(Ec3, PlainFilesAreHeldToTheReference) {
+  EXPECT_EQ(Parsed("network n ()\ndescription d (name = 'x')\n").errors(), (Errors{"E0112:2"}));
+  EXPECT_EQ(Parsed("infrastructure x (a = 1)\n").errors(), (Errors{"E0116:1"}));
+  EXPECT_EQ(Parsed("description network (name = 'x')\nnetwork n\n").errors(), (Errors{"E0115:1"}));
+  EXPECT_EQ(Parsed("network n (outports contains '22')\n", DialectChoice::Radl1).errors(),
+            (Errors{"E0119:1"}));
+  EXPECT_TRUE(Parsed("infrastructure x (a = 1)\n", DialectChoice::Ec3).errors().empty());
+}
+
+TEST(Ec3, ACloudBeforeASentenceIsTold) {
+  Parsed plain("deploy a 1\nec2\nnetwork n ()\n");
+  EXPECT_TRUE(plain.errors().empty());
+  EXPECT_EQ(ast::as<ast::Deploy>(plain.tree->blocks[0])->cloud.text, "ec2");
+  Parsed ec3("deploy a 1\ninclude x (template = 'y')\n");
+  EXPECT_TRUE(ec3.errors().empty());
+  EXPECT_FALSE(ast::as<ast::Deploy>(ec3.tree->blocks[0])->cloud);
+}
+
+TEST(Ec3, FilesAreUnited) {
+  SourceMap sources;
+  Diagnostics diagnostics;
+  const SourceFile& main =
+      sources.add("main.radl",
+                  "description m (kind = 'main')\nnetwork public (outports = '22')\n"
+                  "system front (cpu.count >= 1 and memory.size >= 1G and disk.0.os.name = 'linux' and\n"
+                  "  disk.0.applications contains (name = 'a'))\ndeploy front 1\n");
+  const SourceFile& component =
+      sources.add("nfs.radl",
+                  "description n (kind = 'component')\nnetwork public (outports contains '2049')\n"
+                  "system front (cpu.count >= 4 and memory.size <= 512M and disk.0.os.name = 'windows' and\n"
+                  "  disk.0.applications contains (name = 'b'))\nconfigure front ()\n");
+  auto trees = parse_all({&main, &component}, diagnostics);
+  sema::Document document = sema::build_document({trees[0].get(), trees[1].get()}, diagnostics);
+  EXPECT_FALSE(diagnostics.has_errors()) << render_text(diagnostics, sources);
+  const sema::Definition* front = document.systems.find("front");
+  ASSERT_NE(front, nullptr);
+  EXPECT_EQ(front->features.find("cpu.count")->lower.number->integer, 4);
+  EXPECT_EQ(front->features.find("memory.size")->lower.number, nullptr);  // ranges apart: the later file wins
+  EXPECT_EQ(front->features.text("disk.0.os.name"), "windows");
+  EXPECT_EQ(front->features.find("disk.0.applications")->groups.size(), 2u);
+  EXPECT_EQ(document.networks.find("public")->features.find("outports")->set.size(), 2u);
+}
+
+// ---- RADL-JSON
+// ------------------------------------------------------------------------------------------------
+
+std::string json_of(std::string text) {
+  Parsed p(std::move(text));
+  return sema::to_radl_json(sema::build_document({p.tree.get()}, p.diagnostics));
+}
+
+TEST(RadlJson, WritesNumbersAsPythonDoes) {
+  std::string json = json_of(
+      "system s (a = 1.5G and b = 3. and c = 0.00001 and d = 1234567890123456789.0 and e = "
+      "99999999999999999999K and\n"
+      "  f = 0.1K and g <= 4 and h >= 2 and h <= 2.0 and i >= 1K and i <= 1000)\n");
+  for (const char* line :
+       {"\"a\": 1500000000.0", "\"b\": 3.0", "\"c\": 1e-05", "\"d\": 1.2345678901234568e+18",
+        "\"e\": 99999999999999999999000", "\"f\": 100.0", "\"g_max\": 4", "\"h\": 2,", "\"i_min\": 1000"})
+    EXPECT_NE(json.find(line), std::string::npos) << line << "\n" << json;
+}
+
+TEST(RadlJson, EscapesToAscii) {
+  std::string json = json_of("system s (a = '\xC3\xA9\xF0\x9F\x98\x80\"\\n\t')\n");
+  EXPECT_NE(json.find("\"a\": \"\\u00e9\\ud83d\\ude00\\\"\\\\n\\t\""), std::string::npos) << json;
+}
+
+TEST(RadlJson, OfNothingIsAnEmptyList) { EXPECT_EQ(json_of(" \n\n"), "[]\n"); }
+
+TEST(RadlJson, WhatRadlCannotWriteIsNamed) {
+  SourceMap sources;
+  Diagnostics diagnostics;
+  auto text = sema::from_radl_json(
+      sources.add("x.json", R"([{"class": "system", "id": "s", "path": "C:\\"}])"), diagnostics);
+  EXPECT_FALSE(text);
+  ASSERT_EQ(diagnostics.errors(), 1u);
+  EXPECT_NE(diagnostics.all()[0].message.find("field `path` of system 's'"), std::string::npos);
+}
+
+// ---- the feature table
+// ------------------------------------------------------------------------------------------
+
+TEST(Features, AreFoundByIndexAndCorrected) {
+  ASSERT_NE(sema::find_feature(sema::Scope::System, "disk.12.os.name"), nullptr);
+  EXPECT_EQ(sema::find_feature(sema::Scope::System, "disk.12.os.name")->name, "disk.N.os.name");
+  EXPECT_NE(sema::find_feature(sema::Scope::System, "net_interface.1.dns.0.tls.certificate"), nullptr);
+  EXPECT_EQ(sema::find_feature(sema::Scope::Network, "cpu.count"), nullptr);
+  EXPECT_EQ(sema::nearest_feature(sema::Scope::System, "disk.3.sise"), "disk.3.size");
+  EXPECT_EQ(sema::nearest_feature(sema::Scope::System, "colour.of.the.box"), "");
+}
+
+TEST(Positions, CountCharactersAndUtf16Units) {
+  SourceMap sources;
+  const SourceFile& file = sources.add("p", "a\n\xC3\xA9\xF0\x9F\x98\x80x");
+  uint32_t x = file.offset(Position{2, 3});
+  EXPECT_EQ(file.text()[x], 'x');
+  EXPECT_EQ(file.utf16_position(x).character, 3);
+  EXPECT_EQ(file.offset(Utf16Position{1, 3}), x);
+  EXPECT_EQ(file.position(x).column, 3);
+}
+
+}  // namespace
+}  // namespace radl

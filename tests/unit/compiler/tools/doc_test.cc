@@ -1,0 +1,73 @@
+// The page about a module.
+#include "compiler/tools/doc/doc.h"
+
+#include <gtest/gtest.h>
+
+#include "compiler/syntax/parser.h"
+
+namespace radl {
+namespace {
+
+std::string page(const std::string& text) {
+  SourceFile source(1, "web.radl", text);
+  Diagnostics diagnostics;
+  auto tree = parse(source, diagnostics);
+  EXPECT_FALSE(diagnostics.has_errors());
+  return document_file(*tree, "std/web");
+}
+
+TEST(Doc, ModulesInputsAndOutputs) {
+  std::string text = page(R"(radl 2
+# Serves pages.
+# From several machines.
+
+input pages (type = 'integer' and default = 2 and min = 1 and max = 9 and description = 'page | count')
+# Where it listens.
+input port (type = 'integer')
+output address (value = worker[0].ip and description = 'of the first machine')
+)");
+  EXPECT_NE(text.find("# std/web\n"), std::string::npos);
+  EXPECT_NE(text.find("Serves pages.\nFrom several machines."), std::string::npos) << text;
+  EXPECT_NE(text.find("| `pages` | integer | `2` | at least `1`, at most `9` | page \\| count |"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("| `port` | integer | required | | Where it listens. |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| `address` | `worker[0].ip` | of the first machine |"), std::string::npos) << text;
+  EXPECT_NE(text.find("use 'std/web' as NAME (\n  port = ...\n)"), std::string::npos) << text;
+}
+
+TEST(Doc, Radl1Files) {
+  std::string text = page(R"(description d (name = 'Farm' and short = 'Renders frames.')
+network pub (outbound = 'yes' and outports = '22/tcp')
+# Does the work.
+system wn (cpu.count >= 2 and memory.size >= 1g)
+configure wn (
+@begin
+- tasks: []
+@end
+)
+deploy wn 3
+deploy wn 2 ec2
+contextualize (system wn configure wn step 1)
+)");
+  EXPECT_EQ(text.rfind("# Farm\n\nRenders frames.\n", 0), 0u) << text;
+  EXPECT_NE(text.find("| `wn` | `3` + `2` | `cpu.count >= 2`, `memory.size >= 1g` | Does the work. |"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("| `pub` | public | `22/tcp` |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| `wn` | Ansible | `wn` (step 1) |"), std::string::npos) << text;
+  EXPECT_EQ(text.find("## Inputs"), std::string::npos);
+  EXPECT_EQ(text.find("\n\n\n"), std::string::npos);
+}
+
+TEST(Doc, CommentsAbove) {
+  SourceFile source(1, "x", "# one\n\n# two\n#three\nsystem a ()\nsystem b ()\n");
+  Diagnostics diagnostics;
+  auto tree = parse(source, diagnostics);
+  EXPECT_EQ(comment_above(*tree, tree->blocks[0]->span.begin), "two\nthree");
+  EXPECT_EQ(comment_above(*tree, tree->blocks[1]->span.begin), "");
+  EXPECT_EQ(comment_above(*tree, 0), "");
+}
+
+}  // namespace
+}  // namespace radl

@@ -1,0 +1,289 @@
+// Each answer on small documents.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/tools/lsp/position.h"
+#include "tests/unit/compiler/tools/lsp_client.h"
+
+namespace radl::lsp {
+namespace {
+
+constexpr char kUri[] = "file:///nowhere/main.radl";
+const std::string kText = R"(# All that is here.
+# Second line.
+network pub (outbound = 'yes')
+system node (
+  cpu.count >= 1 and
+  memory.size >= 2g and
+  net_interface.0.connection = 'pub' and
+  disk.0.applications contains (
+    name = 'nfs'
+  )
+)
+configure setup (
+@begin
+- tasks: "{{ groups['node'] }} {{ IM_NODE_NUM }}"
+@end
+)
+deploy node 3
+contextualize (
+  system node configure setup step 1
+)
+)";
+
+class LspAnswers : public ::testing::Test {
+ protected:
+  void SetUp() override { client_.start(); }
+  void open(const std::string& text) {
+    text_ = text;
+    client_.open(kUri, text);
+  }
+  Json ask(const std::string& method, const std::string& mark, int plus = 0, int n = 0) {
+    return client_.result("textDocument/" + method, document_at(kUri, at(text_, mark, plus, n)));
+  }
+  // Labels that are offered where `|` stands.
+  std::set<std::string> offered(std::string text) {
+    size_t mark = text.find('|');
+    text.erase(mark, 1);
+    client_.open(kUri, text);
+    LineIndex lines(text);
+    Position place = lines.position(text, mark, Encoding::Utf16);
+    Json result = client_.result("textDocument/completion",
+                                 document_at(kUri, {{"line", place.line}, {"character", place.character}}));
+    std::set<std::string> labels;
+    for (const Json& item : result["items"]) labels.insert(item["label"].get<std::string>());
+    return labels;
+  }
+  // The text after the edits of one document.
+  static std::string apply(std::string text, Json edits) {
+    LineIndex lines(text);
+    auto offset = [&](const Json& p) {
+      return lines.offset(text, {p["line"].get<uint32_t>(), p["character"].get<uint32_t>()}, Encoding::Utf16);
+    };
+    std::vector<std::tuple<size_t, size_t, std::string>> list;
+    for (const Json& e : edits)
+      list.emplace_back(offset(e["range"]["start"]), offset(e["range"]["end"]), e["newText"]);
+    std::sort(list.rbegin(), list.rend());
+    for (auto& [begin, end, made] : list) text.replace(begin, end - begin, made);
+    return text;
+  }
+
+  TestClient client_;
+  std::string text_;
+};
+
+TEST_F(LspAnswers, CompletionOfFeatures) {
+  auto labels = offered("network pub ()\nsystem a (\n  cpu.count >= 1 and\n  |\n)\n");
+  for (const char* name : {"memory.size", "net_interface.0.connection", "disk.0.image.url", "soft", "price"})
+    EXPECT_TRUE(labels.count(name)) << name;
+  EXPECT_FALSE(labels.count("outbound"));
+  labels = offered("system a (disk.0.size = 1g and disk.0.device = 'a' and |");
+  EXPECT_TRUE(labels.count("disk.0.fstype") && labels.count("disk.1.fstype"));
+  EXPECT_FALSE(labels.count("disk.0.device")) << "a text that is given already";
+  labels = offered("network a (|)");
+  EXPECT_TRUE(labels.count("outports"));
+  EXPECT_FALSE(labels.count("cpu.count"));
+  labels = offered("system a (disk.0.applications contains (|");
+  EXPECT_TRUE(labels.count("preinstalled"));
+}
+
+TEST_F(LspAnswers, CompletionOfValuesAndNames) {
+  EXPECT_EQ(offered("network pub ()\nnetwork priv ()\nsystem a (net_interface.0.connection = '|')"),
+            (std::set<std::string>{"pub", "priv"}));
+  EXPECT_EQ(offered("network a (outbound = '|')"), (std::set<std::string>{"yes", "no"}));
+  EXPECT_TRUE(offered("system a ()\nsystem b ()\ndeploy |").count("b"));
+  EXPECT_TRUE(offered("system a ()\nconfigure c ()\ncontextualize (system a configure |)").count("c"));
+  EXPECT_TRUE(offered("contextualize (system a configure c step 4 system b configure d step |)").count("5"));
+  EXPECT_TRUE(offered("system a (memory.size >= 2|").count("2G"));
+  EXPECT_TRUE(offered("system a (cpu.count |").count(">="));
+  EXPECT_TRUE(offered("system a (cpu.count >= 1 |").count("and"));
+  EXPECT_TRUE(offered("|").count("network"));
+  EXPECT_FALSE(offered("|").count("input")) << "only in radl 2";
+  EXPECT_TRUE(offered("configure a (\n@begin\n- x: {{ IM_|").count("IM_NODE_NUM"));
+}
+
+TEST_F(LspAnswers, CompletionOfRadl2) {
+  EXPECT_TRUE(offered("radl 2\n|").count("input"));
+  EXPECT_TRUE(offered("radl 2\ninput n (type = 'integer')\nsystem a (cpu.count >= |)").count("input.n"));
+  EXPECT_TRUE(offered("radl 2\ninput n (type = 'integer')\nsystem a (cpu.count >= input.|)").count("n"));
+  EXPECT_TRUE(offered("radl 2\noutput o (value = jo|)").count("join"));
+  EXPECT_TRUE(offered("radl 2\nconfigure c (\n  |\n)").count("package"));
+  EXPECT_TRUE(offered("radl 2\nconfigure c (\n  file '/x' (|)\n)").count("content"));
+  EXPECT_TRUE(offered("radl 2\noutput o (value = 'http://${wor|}')\nsystem worker ()").count("worker"));
+  EXPECT_TRUE(offered("radl 2\ninput n (type = '|')").count("integer"));
+}
+
+TEST_F(LspAnswers, CompletionUsesTheLastGoodTree) {
+  client_.open(kUri, "network pub ()\nsystem a (net_interface.0.connection = 'pub')\n");
+  ASSERT_FALSE(client_.result("textDocument/documentSymbol", document(kUri)).empty());
+  std::string broken = "network pub (((\nsystem a (net_interface.0.connection = '')\n";
+  client_.change(kUri, 2, nullptr, broken);
+  Json result = client_.result("textDocument/completion", document_at(kUri, at(broken, "''", 1)));
+  bool found = false;
+  for (const Json& item : result["items"]) found = found || item["label"] == "pub";
+  EXPECT_TRUE(found) << result.dump();
+}
+
+TEST_F(LspAnswers, Hover) {
+  open(kText);
+  auto text = [&](const Json& hover) {
+    return hover.is_null() ? std::string() : hover["contents"]["value"].get<std::string>();
+  };
+  EXPECT_NE(text(ask("hover", "memory.size")).find("Units"), std::string::npos);
+  EXPECT_NE(text(ask("hover", "name = 'nfs'")).find("name"), std::string::npos);
+  EXPECT_NE(text(ask("hover", "'pub'", 2)).find("network pub (outbound = 'yes')"), std::string::npos);
+  EXPECT_NE(text(ask("hover", "deploy node", 8)).find("Nodes: `3`"), std::string::npos);
+  EXPECT_NE(text(ask("hover", "IM_NODE_NUM", 3)).find("#N#"), std::string::npos);
+  EXPECT_NE(text(ask("hover", "network pub")).find("**network**"), std::string::npos);
+  EXPECT_NE(text(ask("hover", "pub (")).find("Second line."), std::string::npos) << "the comment above";
+  EXPECT_TRUE(ask("hover", "@end").is_null());
+}
+
+TEST_F(LspAnswers, DefinitionAndReferences) {
+  open(kText);
+  Json found = ask("definition", "'pub'", 1);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0]["range"]["start"], at(text_, "pub"));
+  EXPECT_EQ(ask("definition", "configure setup step", 11)[0]["range"]["start"], at(text_, "setup"));
+  EXPECT_EQ(ask("references", "system node", 8).size(), 4u);  // definition, recipe, deploy, item
+  EXPECT_EQ(ask("documentHighlight", "system node", 8).size(), 4u);
+  Json params = document_at(kUri, at(text_, "pub"));
+  params["context"] = {{"includeDeclaration", false}};
+  EXPECT_EQ(client_.result("textDocument/references", params).size(), 1u);
+  EXPECT_TRUE(ask("definition", "memory.size").is_null());
+}
+
+TEST_F(LspAnswers, Rename) {
+  open(kText);
+  EXPECT_EQ(ask("prepareRename", "deploy node", 8)["placeholder"], "node");
+  Json params = document_at(kUri, at(text_, "deploy node", 8));
+  params["newName"] = "worker";
+  Json edit = client_.result("textDocument/rename", params);
+  std::string renamed = apply(text_, edit["changes"][kUri]);
+  EXPECT_EQ(renamed.find("node'"), std::string::npos);
+  EXPECT_NE(renamed.find("groups['worker']"), std::string::npos);
+  EXPECT_NE(renamed.find("deploy worker 3"), std::string::npos);
+  EXPECT_NE(renamed.find("IM_NODE_NUM"), std::string::npos);
+  for (const char* wrong : {"", "1a", "a b", "system", "a'b"}) {
+    params["newName"] = wrong;
+    EXPECT_TRUE(client_.request("textDocument/rename", params).contains("error")) << wrong;
+  }
+  open("system a ()\nsystem b ()\n");
+  params = document_at(kUri, at(text_, "a ("));
+  params["newName"] = "b";
+  EXPECT_TRUE(client_.request("textDocument/rename", params).contains("error")) << "the name is taken";
+}
+
+TEST_F(LspAnswers, RenameKeepsARecipeWithItsSystem) {
+  open("system wn ()\nconfigure wn (\n@begin\n- tasks: []\n@end\n)\ndeploy wn 1\n");
+  Json params = document_at(kUri, at(text_, "wn"));
+  params["newName"] = "worker";
+  std::string renamed = apply(text_, client_.result("textDocument/rename", params)["changes"][kUri]);
+  EXPECT_EQ(renamed, "system worker ()\nconfigure worker (\n@begin\n- tasks: []\n@end\n)\ndeploy worker 1\n");
+}
+
+TEST_F(LspAnswers, OutlineFoldsAndSelections) {
+  open(kText);
+  Json symbols = client_.result("textDocument/documentSymbol", document(kUri));
+  ASSERT_EQ(symbols.size(), 5u);
+  EXPECT_EQ(symbols[1]["name"], "node");
+  EXPECT_EQ(symbols[1]["detail"], "system");
+  EXPECT_EQ(symbols[1]["children"].size(), 4u);
+  EXPECT_EQ(symbols[1]["children"][3]["children"][0]["name"], "name");
+  Json folds = client_.result("textDocument/foldingRange", document(kUri));
+  std::set<std::pair<int, int>> lines;
+  for (const Json& fold : folds) lines.emplace(fold["startLine"], fold["endLine"]);
+  EXPECT_TRUE(lines.count({0, 1})) << "comments";
+  EXPECT_TRUE(lines.count({3, 9})) << "system, its ) stays visible";
+  EXPECT_TRUE(lines.count({7, 8})) << "group";
+  EXPECT_TRUE(lines.count({12, 13})) << "recipe";
+  Json params = document(kUri);
+  params["positions"] = Json::array({at(text_, "2g")});
+  Json chain = client_.result("textDocument/selectionRange", params)[0];
+  int depth = 0;
+  Json inner = chain;
+  for (; inner.contains("parent"); inner = Json(inner["parent"])) {
+    ++depth;
+    EXPECT_LE(inner["parent"]["range"]["start"]["line"], inner["range"]["start"]["line"]);
+  }
+  EXPECT_GE(depth, 3);
+}
+
+TEST_F(LspAnswers, Formatting) {
+  std::string text =
+      "network   pub(outbound='yes')\nsystem a (\ncpu.count>=1 and memory.size>=1g\n)\n\n\n\ndeploy a 1";
+  open(text);
+  std::string want =
+      "network pub (outbound = 'yes')\n\nsystem a (\n  cpu.count >= 1 and\n  memory.size >= 1g\n)\n\ndeploy "
+      "a 1\n";
+  EXPECT_EQ(apply(text, client_.result("textDocument/formatting", document(kUri))), want);
+  Json params = document(kUri);
+  params["range"] = {{"start", {{"line", 2}, {"character", 0}}}, {"end", {{"line", 3}, {"character", 0}}}};
+  std::string part = apply(text, client_.result("textDocument/rangeFormatting", params));
+  EXPECT_NE(part.find("  cpu.count >= 1 and\n"), std::string::npos);
+  EXPECT_NE(part.find("network   pub("), std::string::npos) << "outside the range";
+  open(want);
+  EXPECT_TRUE(client_.result("textDocument/formatting", document(kUri)).empty());
+  open("system a (");
+  EXPECT_TRUE(client_.request("textDocument/formatting", document(kUri)).contains("error"));
+}
+
+TEST_F(LspAnswers, FormattingOfCrlfTexts) {
+  std::string text = "network a ()\r\nsystem   b ()\r\n";
+  open(text);
+  Json edits = client_.result("textDocument/formatting", document(kUri));
+  ASSERT_EQ(edits.size(), 1u);
+  EXPECT_EQ(edits[0]["range"]["start"]["line"], 1);
+}
+
+TEST_F(LspAnswers, QuickFixes) {
+  std::string text =
+      "network pub (outbound = 'yes')\nsystem a (\n  memory.sise >= 1g and\n  net_interface.0.connection = "
+      "'pub'\n)\ndeploy a 1\n";
+  open(text);
+  Json params = document(kUri);
+  params["range"] = {{"start", at(text, "memory")}, {"end", at(text, "memory")}};
+  params["context"] = {{"diagnostics", Json::array()}};
+  Json actions = client_.result("textDocument/codeAction", params);
+  ASSERT_FALSE(actions.empty());
+  EXPECT_EQ(actions[0]["kind"], "quickfix");
+  std::string fixed = apply(text, actions[0]["edit"]["changes"][kUri]);
+  EXPECT_NE(fixed.find("memory.size >= 1g"), std::string::npos) << fixed;
+  params["range"] = {{"start", at(text, "deploy")}, {"end", at(text, "deploy")}};
+  EXPECT_TRUE(client_.result("textDocument/codeAction", params).empty());
+}
+
+TEST_F(LspAnswers, SemanticTokensFollowEachOther) {
+  open(kText);
+  Json data = client_.result("textDocument/semanticTokens/full", document(kUri))["data"];
+  ASSERT_EQ(data.size() % 5, 0u);
+  ASSERT_GT(data.size(), 50u);
+  for (size_t i = 0; i < data.size(); i += 5) {
+    for (size_t k = 0; k < 5; ++k) EXPECT_TRUE(data[i + k].is_number_unsigned());
+    EXPECT_GT(data[i + 2], 0);
+    EXPECT_LT(data[i + 3], 12);
+  }
+}
+
+TEST_F(LspAnswers, InlayHintsNumberTheMachines) {
+  open("system a ()\nsystem b ()\ndeploy a 1\ndeploy b 3\n");
+  Json params = document(kUri);
+  params["range"] = {{"start", {{"line", 0}, {"character", 0}}}, {"end", {{"line", 9}, {"character", 0}}}};
+  Json hints = client_.result("textDocument/inlayHint", params);
+  ASSERT_EQ(hints.size(), 2u);
+  EXPECT_EQ(hints[0]["label"], "#0");
+  EXPECT_EQ(hints[1]["label"], "#1 to #3");
+}
+
+TEST_F(LspAnswers, SignatureHelp) {
+  open("radl 2\noutput o (value = join(['a'], ','))\n");
+  Json help = ask("signatureHelp", "','", 0);
+  ASSERT_FALSE(help.is_null());
+  EXPECT_EQ(help["activeParameter"], 1);
+  EXPECT_NE(help["signatures"][0]["label"].get<std::string>().find("join("), std::string::npos);
+}
+
+}  // namespace
+}  // namespace radl::lsp

@@ -1,0 +1,234 @@
+// All-reduce: the sum is right and the same bits everywhere, and whoever is left learns that a member is
+// gone.
+#include "engine/cluster/ring.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <numeric>
+#include <thread>
+
+namespace radl::engine::cluster {
+namespace {
+
+const std::string kKey(32, 'k');
+
+RingOptions ring_options(uint32_t rank, uint32_t size, Numbers encoding = Numbers::Fp32) {
+  return {rank, size, 50001, 3, Milliseconds(2000), encoding, nullptr};
+}
+
+// Members linked within this process.
+std::vector<std::unique_ptr<Ring>> make_rings(uint32_t size, Numbers encoding = Numbers::Fp32) {
+  std::vector<std::unique_ptr<Link>> previous(size), next(size);
+  for (uint32_t i = 0; i < size && size > 1; ++i) {
+    uint32_t then = (i + 1) % size;
+    std::tie(next[i], previous[then]) = make_memory_links({Role::Worker, i}, {Role::Worker, then});
+  }
+  std::vector<std::unique_ptr<Ring>> out;
+  for (uint32_t i = 0; i < size; ++i) {
+    RingOptions o = ring_options(i, size, encoding);
+    out.push_back(size == 1 ? Ring::make(o, nullptr, nullptr)
+                            : Ring::make(o, ring_session(o, std::move(previous[i])),
+                                         ring_session(o, std::move(next[i]))));
+  }
+  return out;
+}
+
+// Member `rank`'s number `i`: sums of a few of them are exact in fp32.
+float value(uint32_t rank, size_t i) {
+  return static_cast<float>(static_cast<int>((i * 7 + rank * 13) % 64) - 32) / 8;
+}
+
+using Notes = std::vector<RingNote>;
+
+struct Outcome {
+  std::vector<float> numbers, statistics;
+  Result<Notes> notes = Status(Code::Internal, "");
+};
+
+Outcome add(Ring& ring, uint32_t rank, size_t numbers, size_t statistics) {
+  Outcome out;
+  for (size_t i = 0; i < numbers; ++i) out.numbers.push_back(value(rank, i));
+  for (size_t i = 0; i < statistics; ++i) out.statistics.push_back(value(rank, i + 5));
+  RingNote note{.steps = 1, .correct = rank, .images = 10 + rank, .loss = 0.5 * rank};
+  out.notes = ring.sum(out.numbers, out.statistics, note);
+  return out;
+}
+
+std::vector<Outcome> add_all(std::vector<std::unique_ptr<Ring>>& rings, size_t numbers, size_t statistics) {
+  std::vector<std::future<Outcome>> members;
+  for (uint32_t r = 0; r < rings.size(); ++r)
+    members.push_back(
+        std::async(std::launch::async, [&, r] { return add(*rings[r], r, numbers, statistics); }));
+  std::vector<Outcome> out;
+  for (auto& m : members) out.push_back(m.get());
+  return out;
+}
+
+TEST(Ring, AddsWhateverTheSizes) {
+  for (uint32_t n : {1u, 2u, 3u, 5u}) {
+    auto rings = make_rings(n);
+    for (auto [numbers, statistics] :
+         {std::pair{1000u, 7u}, {1u, 0u}, {0u, 3u}, {n, n}, {50001u, 2u}, {100000u, 2u}}) {
+      std::vector<Outcome> all = add_all(rings, numbers, statistics);
+      for (const Outcome& o : all) {
+        ASSERT_TRUE(o.notes.ok()) << o.notes.status().text();
+        for (size_t i = 0; i < numbers; ++i) {
+          float want = 0;
+          for (uint32_t r = 0; r < n; ++r) want += value(r, i);
+          ASSERT_EQ(o.numbers[i], want) << n << " members, number " << i;
+        }
+        for (size_t i = 0; i < statistics; ++i) {
+          float want = 0;
+          for (uint32_t r = 0; r < n; ++r) want += value(r, i + 5);
+          ASSERT_EQ(o.statistics[i], want);
+        }
+        ASSERT_EQ(o.notes->size(), n);
+        for (uint32_t r = 0; r < n; ++r) EXPECT_EQ((*o.notes)[r], (RingNote{r, 1, r, 10 + r, 0.5 * r, 0}));
+      }
+    }
+  }
+}
+
+// Not exact in 16 bits, but nobody may have other bits than the others.
+TEST(Ring, RoundedSumsAreTheSameBitsEverywhere) {
+  for (Numbers encoding : {Numbers::Bf16, Numbers::Fp16}) {
+    auto rings = make_rings(4, encoding);
+    std::vector<Outcome> all = add_all(rings, 999, 20);
+    for (const Outcome& o : all) {
+      EXPECT_EQ(o.numbers, all[0].numbers);
+      EXPECT_EQ(o.statistics, all[0].statistics);
+    }
+    for (size_t i = 0; i < 999; ++i) {
+      float want = value(0, i) + value(1, i) + value(2, i) + value(3, i);
+      EXPECT_NEAR(all[0].numbers[i], want, 0.2);
+    }
+  }
+}
+
+TEST(Ring, HandsTheStateAround) {
+  auto rings = make_rings(3);
+  std::vector<std::future<Init>> members;
+  for (uint32_t r = 0; r < 3; ++r) {
+    members.push_back(std::async(std::launch::async, [&, r] {
+      Init state;
+      if (r == 0) {
+        state.weights.assign(50001, 2.5f);
+        state.statistics = {4, 5, 6};
+        state.state = {9, {std::vector<float>(50001, 3.5f), std::vector<float>(50001, 4.5f)}};
+        state.tickets.next = 12;
+      }
+      EXPECT_TRUE(rings[r]->start(state).ok());
+      return state;
+    }));
+  }
+  for (auto& m : members) {
+    Init state = m.get();
+    EXPECT_EQ(state.weights, std::vector<float>(50001, 2.5f));
+    EXPECT_EQ(state.state.vectors.at(1), std::vector<float>(50001, 4.5f));
+    EXPECT_EQ(state.tickets.next, 12u);
+  }
+}
+
+TEST(Ring, TheStateOfAnotherModelIsRefusedByAll) {
+  auto rings = make_rings(2);
+  auto other = std::async(std::launch::async, [&] {
+    Init state;
+    return rings[1]->start(state).code();
+  });
+  Init state;
+  state.weights = {1, 2, 3};
+  state.statistics = {4};
+  EXPECT_TRUE(rings[0]->start(state).ok());
+  EXPECT_EQ(other.get(), Code::Corrupt);
+  EXPECT_FALSE(add(*rings[0], 0, 3, 1).notes.ok());
+}
+
+TEST(Ring, EverySurvivorLearnsOfALostMember) {
+  auto rings = make_rings(4);
+  ASSERT_TRUE(add_all(rings, 100, 2)[0].notes.ok());
+  rings[2].reset();  // as if it had been killed
+  auto begin = Clock::now();
+  std::vector<std::future<Status>> members;
+  for (uint32_t r : {0u, 1u, 3u})
+    members.push_back(
+        std::async(std::launch::async, [&, r] { return add(*rings[r], r, 100, 2).notes.status(); }));
+  for (auto& m : members) EXPECT_EQ(m.get().code(), Code::Lost);
+  EXPECT_LT(Clock::now() - begin, Milliseconds(8000));
+}
+
+TEST(Ring, AReasonToEndGoesAround) {
+  auto rings = make_rings(3);
+  std::vector<std::future<Status>> members;
+  for (uint32_t r : {0u, 2u})
+    members.push_back(
+        std::async(std::launch::async, [&, r] { return add(*rings[r], r, 100, 2).notes.status(); }));
+  rings[1]->stop(Status(Code::Invalid, "training diverged"));
+  for (auto& m : members) {
+    Status why = m.get();
+    EXPECT_EQ(why.code(), Code::Invalid);
+    EXPECT_NE(why.message().find("training diverged"), std::string::npos) << why.message();
+  }
+}
+
+// Over TCP, with the handshake.
+class TcpRing : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (int i = 0; i < 3; ++i) listeners_.push_back(*listen_tcp("127.0.0.1:0", kKey, {}));
+    for (auto& l : listeners_) member_.addresses.push_back(l->address());
+    listeners_.clear();
+    member_.key = kKey;
+    member_.job_digest = "job";
+    member_.start_timeout = Milliseconds(10000);
+  }
+  std::future<Result<std::unique_ptr<Ring>>> join(uint32_t rank, RingMember member) {
+    return std::async(std::launch::async, [=] { return connect_ring(ring_options(rank, 3), member); });
+  }
+  std::vector<std::unique_ptr<Listener>> listeners_;
+  RingMember member_;
+};
+
+TEST_F(TcpRing, ComesTogetherAlsoWhenOneIsLate) {
+  auto a = join(0, member_), b = join(1, member_);
+  std::this_thread::sleep_for(Milliseconds(2500));  // longer than the peer timeout
+  auto c = join(2, member_);
+  std::vector<std::unique_ptr<Ring>> rings;
+  for (auto* m : {&a, &b, &c}) {
+    auto ring = m->get();
+    ASSERT_TRUE(ring.ok()) << ring.status().text();
+    rings.push_back(std::move(*ring));
+  }
+  std::vector<Outcome> all = add_all(rings, 70000, 3);
+  for (const Outcome& o : all) {
+    ASSERT_TRUE(o.notes.ok()) << o.notes.status().text();
+    EXPECT_EQ(o.numbers, all[0].numbers);
+  }
+  std::vector<std::future<void>> goodbyes;
+  for (auto& ring : rings) goodbyes.push_back(std::async(std::launch::async, [&ring] { ring->leave(); }));
+}
+
+TEST_F(TcpRing, AMemberOfAnotherJobIsRefused) {
+  RingMember other = member_;
+  other.job_digest = "another";
+  member_.start_timeout = Milliseconds(1000);
+  auto a = join(0, other), b = join(1, member_), c = join(2, member_);
+  Status refused = a.get().status();
+  EXPECT_EQ(refused.code(), Code::Invalid) << refused.text();
+  EXPECT_NE(refused.message().find("belongs to another job"), std::string::npos) << refused.message();
+  EXPECT_FALSE(b.get().ok());
+  EXPECT_FALSE(c.get().ok());
+}
+
+TEST_F(TcpRing, WhoDoesNotKnowTheKeyIsRefused) {
+  RingMember other = member_;
+  other.key = std::string(32, 'x');
+  member_.start_timeout = Milliseconds(1000);
+  auto a = join(0, other), b = join(1, member_), c = join(2, member_);
+  EXPECT_EQ(a.get().status().code(), Code::Auth);
+  EXPECT_FALSE(b.get().ok());
+  EXPECT_FALSE(c.get().ok());
+}
+
+}  // namespace
+}  // namespace radl::engine::cluster

@@ -1,0 +1,129 @@
+// Mode "allreduce": as one worker with the joint batch, the same bits again, and no server.
+#include "tests/unit/engine/train/train_case.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace radl::engine {
+namespace {
+
+class RingTrainTest : public ClusterTest {
+ protected:
+  Job ring_job(const std::string& name, size_t workers) {
+    Job j = cluster_job(name, SyncMode::AllReduce, 0, 0);
+    for (size_t i = 0; i < workers; ++i) j.cluster.worker.push_back(free_address());
+    j.epochs = 3;
+    return j;
+  }
+  // Runs every worker; the chief's result. All must end alike.
+  Result<RunSummary> run_ring(const Job& j, RunHooks chief_hooks = {}) {
+    std::vector<std::future<Result<RunSummary>>> members;
+    for (int i = 0; i < static_cast<int>(j.cluster.worker.size()); ++i) {
+      Job own = member(j, "worker", i);
+      if (i == 0) own.progress = j.progress;
+      members.push_back(
+          std::async(std::launch::async, [=] { return run_job(own, i == 0 ? chief_hooks : RunHooks()); }));
+    }
+    std::vector<Result<RunSummary>> results;
+    for (auto& m : members) results.push_back(m.get());
+    for (auto& r : results) EXPECT_EQ(r.status().code(), results[0].status().code()) << r.status().text();
+    return results[0];
+  }
+  std::vector<float> numbers(const std::string& name) {
+    std::string bytes = *read_file(folder_ + "/" + name + "/model/model.safetensors");
+    uint64_t header = 0;
+    std::memcpy(&header, bytes.data(), 8);
+    std::vector<float> out((bytes.size() - 8 - header) / 4);
+    std::memcpy(out.data(), bytes.data() + 8 + header, out.size() * 4);
+    return out;
+  }
+};
+
+// 2 workers with 25 images each, and one process with 50: the same images in the same updates.
+TEST_F(RingTrainTest, IsAsOneWorkerWithTheJointBatch) {
+  Job j = ring_job("ring", 2);
+  j.batch_size = 25;
+  Result<RunSummary> ring = run_ring(j);
+  ASSERT_TRUE(ring.ok()) << ring.status().text();
+  Job alone = job("alone");
+  alone.epochs = 3;
+  Result<RunSummary> one = run_job(alone, {});
+  ASSERT_TRUE(one.ok());
+  std::vector<float> a = numbers("ring"), b = numbers("alone");
+  ASSERT_EQ(a.size(), b.size());
+  double difference = 0, size = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    difference += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
+    size += std::pow(static_cast<double>(b[i]), 2);
+  }
+  EXPECT_LT(std::sqrt(difference / size), 1e-5) << "relative 2-norm of the difference";
+  EXPECT_GT(size, 0);
+  EXPECT_NEAR(ring->test_loss, one->test_loss, 1e-4);
+  EXPECT_EQ(ring->steps, 240u);
+}
+
+TEST_F(RingTrainTest, GivesTheSameBitsAlsoAfterAResumption) {
+  Job first = ring_job("a", 3);
+  ASSERT_TRUE(run_ring(first).ok());
+  std::atomic<bool> stop = false;
+  RunHooks hooks;
+  hooks.cancelled = &stop;
+  hooks.progress = [&](std::string_view line) {
+    if (line.find("\"evaluated\"") != std::string_view::npos) stop = true;
+  };
+  EXPECT_EQ(run_ring(ring_job("b", 3), hooks).status().code(), Code::Cancelled);
+  Job rest = ring_job("b", 3);
+  rest.resume = Resume::Require;
+  Result<RunSummary> run = run_ring(rest);
+  ASSERT_TRUE(run.ok()) << run.status().text();
+  EXPECT_GT(run->resumed_from, 0u);
+  EXPECT_EQ(weights("a"), weights("b"));
+}
+
+TEST_F(RingTrainTest, LocalStepsLearnAndGoOnBitIdentically) {
+  auto with_steps = [&](const std::string& name) {
+    Job j = ring_job(name, 2);
+    j.sync.local_steps = 7;  // does not divide the run
+    j.sync.gradients = Encoding::Bf16;
+    j.average = {"ema", 0.9, 0};
+    return j;
+  };
+  Result<RunSummary> whole = run_ring(with_steps("a"));
+  ASSERT_TRUE(whole.ok()) << whole.status().text();
+  EXPECT_GT(whole->test_accuracy, 0.22);
+  EXPECT_EQ(whole->steps, 120u);
+  std::atomic<bool> stop = false;
+  RunHooks hooks;
+  hooks.cancelled = &stop;
+  hooks.progress = [&](std::string_view line) {
+    if (line.find("\"evaluated\"") != std::string_view::npos) stop = true;
+  };
+  EXPECT_EQ(run_ring(with_steps("b"), hooks).status().code(), Code::Cancelled);
+  ASSERT_TRUE(run_ring(with_steps("b")).ok());
+  EXPECT_EQ(weights("a"), weights("b"));
+}
+
+TEST_F(RingTrainTest, AnotherNumberOfWorkersGoesOn) {
+  Job j = ring_job("a", 2);
+  ASSERT_TRUE(run_ring(j).ok());
+  Job more = ring_job("a", 3);
+  more.epochs = 4;
+  more.resume = Resume::Require;
+  Result<RunSummary> run = run_ring(more);
+  ASSERT_TRUE(run.ok()) << run.status().text();
+  EXPECT_EQ(run->resumed_from, 120u);
+  EXPECT_EQ(run->steps, 160u);
+}
+
+TEST_F(RingTrainTest, ADivergingRingStopsEverywhere) {
+  Job j = ring_job("a", 2);
+  j.schedule.peak = 1000;
+  j.schedule.warmup = 0.9;
+  j.optimizer.weight_decay = 1;
+  Status s = run_ring(j).status();
+  EXPECT_EQ(s.code(), Code::Invalid);
+  EXPECT_NE(s.message().find("diverged"), std::string::npos) << s.message();
+}
+
+}  // namespace
+}  // namespace radl::engine

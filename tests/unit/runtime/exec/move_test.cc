@@ -1,0 +1,164 @@
+// `state mv`: what was done is not done again, and nothing is lost, also in the middle of an interrupted run.
+#include <gtest/gtest.h>
+
+#include "tests/support/runtime_bench.h"
+
+namespace radl::test {
+namespace {
+
+// Two recipes on each node, values of nodes, a training over all of them: everything that names a node.
+ir::Program cluster(const std::string& worker) {
+  return ProgramBuilder()
+      .deploy({"server"})
+      .deploy({worker, 2})
+      .default_host_names()
+      .file(worker, "base", "/a", "1")
+      .file(worker, "tools", "/b", ir::unknown("server[0].private_ip"))
+      .file("server", "hosts", "/c", ir::Json{{"$join", {ir::unknown(worker + "[1].private_ip"), " w"}}})
+      .train("server", worker)
+      .build();
+}
+
+class MoveTest : public testing::Test {
+ protected:
+  MoveTest() {
+    bench.runner.output = [](const ir::Step& step) {
+      return step.kind == ir::StepKind::Training ? Json{{"test_accuracy", 0.9}} : Json::object();
+    };
+    EXPECT_TRUE(bench.apply(cluster("worker")).status.ok());
+  }
+  Status move(const std::string& from, const std::string& to) {
+    std::unique_ptr<Store> store = bench.store();
+    EXPECT_TRUE(store->lock("state mv", std::chrono::milliseconds(0)).ok());
+    return store->move(from, to);
+  }
+  // As a run leaves it that was killed in the middle of `kind` on the node.
+  void leave_open(Intent::Kind kind, const std::string& address) {
+    std::unique_ptr<Store> store = bench.store();
+    EXPECT_TRUE(store->lock("apply", std::chrono::milliseconds(0)).ok());
+    Intent intent;
+    intent.kind = kind;
+    intent.address = address;
+    intent.resource = store->snapshot()->resources.at(address);
+    EXPECT_TRUE(store->begin(intent).ok());
+  }
+  Bench bench;
+};
+
+TEST_F(MoveTest, NothingRunsAgainUnderTheNewName) {
+  ASSERT_TRUE(move("worker", "trainer").ok());
+  Plan plan = bench.plan(cluster("trainer"));
+  EXPECT_FALSE(plan.changes_anything()) << render_text(plan);
+  EXPECT_EQ(bench.snapshot().resources.at("trainer[1]").system, "trainer");
+  EXPECT_TRUE(bench.apply(cluster("trainer")).status.ok());
+  EXPECT_EQ(bench.provider.count("node"), 3u);
+}
+
+TEST_F(MoveTest, AndBackAgain) {
+  ASSERT_TRUE(move("worker", "trainer").ok());
+  ASSERT_TRUE(move("trainer", "worker").ok());
+  EXPECT_FALSE(bench.plan(cluster("worker")).changes_anything());
+}
+
+TEST_F(MoveTest, WhatChangesAfterwardsIsNoticed) {
+  ASSERT_TRUE(move("worker", "trainer").ok());
+  ir::Program changed = cluster("trainer");
+  for (ir::Step& step : changed.steps) {
+    if (step.id != "server[0]/hosts") continue;
+    step.resources[0].properties["content"] = "other";
+    step.digest = "other";
+  }
+  EXPECT_EQ(bench.plan(changed).find("server[0]/hosts")->why, "its recipe changed");
+  ir::Program more = ProgramBuilder(changed.name)
+                         .deploy({"server"})
+                         .deploy({"trainer", 2})
+                         .train("server", "trainer", "lenet")
+                         .build();
+  EXPECT_NE(bench.plan(more).find("training/cifar"), nullptr);
+}
+
+TEST_F(MoveTest, OneNodeBecomesOneOfAnotherSystem) {
+  ASSERT_TRUE(move("worker[1]", "spare[0]").ok());
+  Snapshot state = bench.snapshot();
+  EXPECT_EQ(state.resources.count("worker[1]"), 0u);
+  EXPECT_EQ(state.resources.at("spare[0]").ordinal, 0);
+  EXPECT_EQ(state.steps.count("spare[0]/tools"), 1u);
+  EXPECT_EQ(state.steps.at("worker[0]/tools").digest.empty(), false) << "it does not name the one that moved";
+}
+
+TEST_F(MoveTest, ANetworkTakesWhatNeedsItAlong) {
+  ASSERT_TRUE(move("network.lan", "network.inner").ok());
+  for (const auto& [address, record] : bench.snapshot().resources) {
+    EXPECT_EQ(std::count(record.needs.begin(), record.needs.end(), "network.lan"), 0) << address;
+  }
+  EXPECT_TRUE(bench.destroy().status.ok());
+  EXPECT_EQ(bench.provider.count(), 0u);
+}
+
+TEST_F(MoveTest, NamesThatFitNoSuchThingAreRefused) {
+  EXPECT_EQ(move("worker[0]", "trainer").code(), Code::Invalid);
+  EXPECT_EQ(move("worker", "trainer[0]").code(), Code::Invalid);
+  EXPECT_EQ(move("network.lan", "lan").code(), Code::Invalid);
+  EXPECT_EQ(move("worker[0]", "server[0]").code(), Code::Exists);
+  EXPECT_FALSE(bench.plan(cluster("worker")).changes_anything());
+}
+
+// The audit's case: the update's record came back under the old name, and the plan removed the live machine.
+TEST_F(MoveTest, AnOpenUpdateMovesAlong) {
+  leave_open(Intent::Kind::Update, "worker[0]");
+  ASSERT_TRUE(move("worker", "trainer").ok());
+  int destroys = bench.provider.destroys;
+  EXPECT_TRUE(bench.apply(cluster("trainer")).status.ok());
+  EXPECT_EQ(bench.provider.destroys, destroys);
+  EXPECT_EQ(bench.snapshot().resources.count("worker[0]"), 0u);
+  EXPECT_EQ(bench.snapshot().open_intents, 0u);
+  EXPECT_FALSE(bench.plan(cluster("trainer")).changes_anything());
+}
+
+TEST_F(MoveTest, AnOpenDestroyMovesAlong) {
+  leave_open(Intent::Kind::Destroy, "worker[0]");
+  ASSERT_TRUE(move("worker", "trainer").ok());
+  EXPECT_TRUE(bench.apply(cluster("trainer")).status.ok());
+  EXPECT_EQ(bench.provider.count("node"), 3u);
+  EXPECT_EQ(bench.snapshot().resources.size(), 5u);
+  EXPECT_EQ(bench.snapshot().open_intents, 0u);
+}
+
+TEST_F(MoveTest, AnOpenCreateMovesAlong) {
+  bench.provider.fail_next({"create", "worker[2]", Status(Code::Lost, "no answer"), true});
+  bench.provider.fail_next({"find", "", Status(Code::Timeout, "no answer")});
+  ir::Program more = ProgramBuilder().deploy({"server"}).deploy({"worker", 3}).build();
+  EXPECT_FALSE(bench.apply(more).status.ok());
+  ASSERT_TRUE(move("worker", "trainer").ok());
+  ir::Program renamed = ProgramBuilder().deploy({"server"}).deploy({"trainer", 3}).build();
+  EXPECT_TRUE(bench.apply(renamed).status.ok());
+  EXPECT_EQ(bench.provider.count("node"), 4u);
+  EXPECT_EQ(bench.snapshot().resources.count("trainer[2]"), 1u);
+  EXPECT_EQ(bench.snapshot().resources.count("worker[2]"), 0u);
+}
+
+// "Forget a resource; nothing is destroyed": also when an interrupted run had begun to.
+TEST_F(MoveTest, WhatIsForgottenIsNotTouchedByTheNextRun) {
+  for (Intent::Kind kind : {Intent::Kind::Update, Intent::Kind::Destroy}) {
+    Bench other;
+    ASSERT_TRUE(other.apply(cluster("worker")).status.ok());
+    std::string id = other.snapshot().resources.at("worker[0]").id;
+    {
+      std::unique_ptr<Store> store = other.store();
+      ASSERT_TRUE(store->lock("apply", std::chrono::milliseconds(0)).ok());
+      Intent intent;
+      intent.kind = kind;
+      intent.address = "worker[0]";
+      intent.resource = store->snapshot()->resources.at("worker[0]");
+      ASSERT_TRUE(store->begin(intent).ok());
+      ASSERT_TRUE(store->remove_resource("worker[0]").ok());
+      EXPECT_TRUE(store->open_intents()->empty());
+    }
+    EXPECT_TRUE(other.apply(cluster("worker")).status.ok());
+    EXPECT_TRUE(std::filesystem::exists(other.folder.path() + "/cloud/" + id));
+    EXPECT_EQ(other.provider.count("node"), 4u);
+  }
+}
+
+}  // namespace
+}  // namespace radl::test

@@ -1,0 +1,170 @@
+// Soft features against a catalogue: the largest weights win, what contradicts or cannot be had is dropped
+// whole.
+#include <gtest/gtest.h>
+
+#include "runtime/catalog/catalog.h"
+#include "runtime/plan/softs.h"
+#include "tests/support/runtime_bench.h"
+
+namespace radl::test {
+namespace {
+
+constexpr double kGiB = 1073741824.0;
+
+// Gives what the catalogue has, at its price.
+class CatalogProvider : public DiskProvider {
+ public:
+  explicit CatalogProvider(const std::string& folder) : DiskProvider(folder), catalog_(*built_in_catalog()) {}
+
+  Result<Quote> quote(const ir::Node& node, const ir::Program&) const override {
+    auto least = [&](const char* feature) {
+      auto want = node.requirements.find(feature);
+      return want == node.requirements.end() ? 0.0 : want->second.min.value_or(0);
+    };
+    double cpu = least("cpu.count"), memory = least("memory.size"), gpu = least("gpu.count");
+    auto type = catalog_.cheapest("ec2", "us-east-1", cpu, memory, gpu);
+    if (!type) return invalid(node.address + ": no instance type is that large");
+    Quote quote;
+    quote.instance_type = type->name;
+    quote.price_per_hour = type->price_per_hour;
+    quote.currency = catalog_.currency;
+    quote.spec = {{"type", type->name}};
+    return quote;
+  }
+
+ private:
+  Catalog catalog_;
+};
+
+ir::Requirement at_least(double value) {
+  ir::Requirement want;
+  want.min = value;
+  return want;
+}
+
+ir::Requirement text(const std::string& value) {
+  ir::Requirement want;
+  want.equals = value;
+  return want;
+}
+
+struct Plans : testing::Test {
+  Plans() {
+    bench.providers.by_name["ec2"] = &provider;
+    bench.providers.fallback = "ec2";
+  }
+  ir::Program program(std::vector<ir::Soft> softs) {
+    ir::Program made = ProgramBuilder().deploy({"worker", 2}).build();
+    for (ir::Node& node : made.nodes) {
+      node.requirements["disk.0.os.name"] = text("linux");
+      node.softs = softs;
+    }
+    return made;
+  }
+  std::string type_of(const Plan& plan) { return plan.find("worker[0]")->spec.at("type"); }
+  Bench bench;
+  CatalogProvider provider{bench.folder.path() + "/ec2"};
+};
+
+TEST_F(Plans, WithoutSoftFeaturesTheCheapestTypeIsTaken) {
+  EXPECT_EQ(type_of(bench.plan(program({}))), "t3.medium");
+}
+
+TEST_F(Plans, AGroupThatTheCatalogueHasIsPartOfWhatIsAskedFor) {
+  Plan plan = bench.plan(program({{10, {{"gpu.count", at_least(1)}}}}));
+  EXPECT_EQ(type_of(plan), "g4dn.xlarge");
+  EXPECT_TRUE(plan.notes.empty());
+}
+
+TEST_F(Plans, TheLargerWeightWins) {
+  // 60 GiB are to be had, nine processors besides are not.
+  std::vector<ir::Soft> softs = {{20, {{"memory.size", at_least(60 * kGiB)}}},
+                                 {10, {{"cpu.count", at_least(9)}}}};
+  Plan plan = bench.plan(program(softs));
+  EXPECT_EQ(type_of(plan), "p3.2xlarge");
+  ASSERT_EQ(plan.notes.size(), 1u);  // one for the system, not one for each machine
+  EXPECT_EQ(plan.notes[0], "worker: soft features are not met, weight 10: no instance type is that large");
+}
+
+TEST_F(Plans, AGroupIsTakenOrDroppedWhole) {
+  std::vector<ir::Soft> softs = {{5, {{"memory.size", at_least(8 * kGiB)}, {"gpu.count", at_least(2)}}}};
+  EXPECT_EQ(type_of(bench.plan(program(softs))), "t3.medium");
+}
+
+TEST_F(Plans, WhatContradictsARequirementIsDropped) {
+  std::vector<ir::Soft> softs = {{5, {{"disk.0.os.name", text("windows")}, {"cpu.count", at_least(8)}}},
+                                 {1, {{"disk.0.os.name", text("Linux")}, {"cpu.count", at_least(4)}}}};
+  Plan plan = bench.plan(program(softs));
+  EXPECT_EQ(type_of(plan), "m5.xlarge");
+  ASSERT_EQ(plan.notes.size(), 1u);
+  EXPECT_NE(plan.notes[0].find("weight 5: disk.0.os.name contradicts what is asked for"), std::string::npos)
+      << plan.notes[0];
+}
+
+TEST(Softs, ScoreIsTheSumOfWhatWasTaken) {
+  ir::Node node;
+  node.softs = {{8, {{"a", at_least(1)}}}, {4, {{"b", at_least(1)}}}, {1.5, {{"c", at_least(1)}}}};
+  SoftOutcome outcome = resolve_softs(node, [](const ir::Node& wanted) {
+    return wanted.requirements.contains("b") ? invalid("no b") : ok_status();
+  });
+  EXPECT_EQ(outcome.score, 9.5);
+  EXPECT_EQ(outcome.most, 13.5);
+  EXPECT_EQ(outcome.dropped, (std::vector<std::string>{"weight 4: no b"}));
+  EXPECT_TRUE(outcome.node.requirements.contains("c"));
+  EXPECT_FALSE(outcome.node.requirements.contains("b"));
+}
+
+// What a group asks for reaches the provider: its disks are made, its applications are known.
+TEST(Softs, DisksAndApplicationsOfAGroupThatIsTaken) {
+  ir::Node node;
+  ir::Requirement programs;
+  programs.equals = ir::Json::array({{{"name", "git"}, {"version", "2"}}});
+  node.softs = {{2, {{"disk.1.size", at_least(10 * kGiB)}, {"disk.0.applications", programs}}},
+                {1, {{"disk.2.size", at_least(1)}}}};
+  SoftOutcome outcome = resolve_softs(node, [](const ir::Node& wanted) {
+    return wanted.disks.size() > 2 ? invalid("two disks at most") : ok_status();
+  });
+  ASSERT_EQ(outcome.node.disks.size(), 2u);
+  EXPECT_EQ(outcome.node.disks[1].index, 1);
+  EXPECT_EQ(outcome.node.disks[1].size_bytes, 10 * kGiB);
+  ASSERT_EQ(outcome.node.applications.size(), 1u);
+  EXPECT_EQ(outcome.node.applications[0].name, "git");
+  EXPECT_EQ(outcome.dropped, (std::vector<std::string>{"weight 1: two disks at most"}));
+}
+
+TEST(Softs, TwoWantsTogether) {
+  ir::Requirement four = at_least(4), most = at_least(2);
+  most.max = 8;
+  auto united = both(four, most);
+  ASSERT_TRUE(united.ok());
+  EXPECT_EQ(*united->min, 4);
+  EXPECT_EQ(*united->max, 8);
+  most.max = 4;
+  EXPECT_TRUE(both(four, most).ok());
+  most.max_strict = true;  // at least 4 and less than 4
+  EXPECT_FALSE(both(four, most).ok());
+  EXPECT_FALSE(both(four, text("4")).ok());
+
+  ir::Requirement images, image = text("one://a/2");
+  images.equals = ir::Json({"one://a/1", "one://a/2"});
+  EXPECT_EQ(*both(images, image)->equals, "one://a/2");
+  EXPECT_FALSE(both(images, text("one://a/3")).ok());
+
+  ir::Requirement slurm, gcc;
+  slurm.equals = ir::Json::array({{{"name", "slurm"}, {"version", "22"}}});
+  gcc.equals = ir::Json::array({{{"name", "gcc"}}, {{"name", "slurm"}, {"path", "/opt"}}});
+  EXPECT_EQ(*both(slurm, gcc)->equals,
+            ir::Json::array({{{"name", "slurm"}, {"version", "22"}, {"path", "/opt"}}, {{"name", "gcc"}}}));
+  gcc.equals->at(1)["version"] = "23";
+  EXPECT_FALSE(both(slurm, gcc).ok());
+
+  ir::Requirement newer, older;
+  newer.versions = {{">=", "20.04"}};
+  older.versions = {{"<", "24"}};
+  EXPECT_EQ(both(newer, older)->versions.size(), 2u);
+  older.versions = {{">=", "22.04"}};
+  EXPECT_FALSE(both(newer, older).ok());
+}
+
+}  // namespace
+}  // namespace radl::test

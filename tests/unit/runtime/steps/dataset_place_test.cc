@@ -1,0 +1,166 @@
+// A dataset on its way to a node that is a machine of its own: here a shell with another home.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "common/digest.h"
+#include "common/files.h"
+#include "runtime/base/process.h"
+#include "runtime/net/node_path.h"
+#include "runtime/steps/dataset.h"
+#include "runtime/steps/native/resource.h"
+
+namespace radl {
+namespace {
+
+namespace fs = std::filesystem;
+
+class HomeRemote : public Remote {
+ public:
+  explicit HomeRemote(std::string home) : home_(std::move(home)) {}
+  Result<ExecResult> exec(const std::string& command, const ExecOptions& options) override {
+    ++commands;
+    auto ran = run_process({.argv = {"/bin/sh", "-c", command},
+                            .stdin_bytes = options.stdin_bytes,
+                            .directory = home_,
+                            .environment = {{"HOME", home_}},
+                            .on_output = options.on_output,
+                            .keep_bytes = 64});
+    if (!ran) return ran.status();
+    return ExecResult{ran->exit_status, ran->out, ran->err};
+  }
+  Result<bool> put_file(const std::string& local, const std::string& remote, unsigned,
+                        const Stop& stop) override {
+    auto bytes = read_file(local);
+    if (!bytes) return bytes.status();
+    ++archives;
+    return put_bytes(*bytes, remote, 0600, stop);
+  }
+  Result<bool> put_bytes(std::string_view content, const std::string& remote, unsigned mode,
+                         const Stop&) override {
+    if (Status s = write_file_atomic(home_ + "/" + sftp_path(remote), content, mode); !s.ok()) return s;
+    return true;
+  }
+  Status get_file(const std::string&, const std::string&, const Stop&) override {
+    return internal_error("not asked for");
+  }
+  Result<RemoteFile> stat(const std::string&, const Stop&) override {
+    return internal_error("not asked for");
+  }
+  int commands = 0, archives = 0;
+
+ private:
+  std::string home_;
+};
+
+struct DatasetPlace : testing::Test {
+  std::string path = testing::TempDir() + "place-" + to_hex(random_bytes(6));
+  HomeRemote remote{path + "/home"};
+  NodeHandle node;
+  Context context;
+  LocalDataset data;
+
+  DatasetPlace() {
+    fs::create_directories(path + "/home");
+    node.address = "worker[0]";
+    node.attributes = Json::object();
+    node.connect = [this] { return Result<Remote*>(&remote); };
+    data.folder = path + "/data";
+  }
+  ~DatasetPlace() override { fs::remove_all(path); }
+
+  void put(const std::string& name, const std::string& bytes) {
+    fs::create_directories(fs::path(data.folder + "/" + name).parent_path());
+    ASSERT_TRUE(write_file_atomic(data.folder + "/" + name, bytes).ok());
+  }
+  // As `radl-train data stage` lists it.
+  void list(const std::set<std::string>& names) {
+    data.list.clear();
+    for (const auto& name : names) data.list += *sha256_file(data.folder + "/" + name) + "  ./" + name + "\n";
+    data.digest = sha256_hex(data.list);
+  }
+  std::set<std::string> there() const {
+    std::set<std::string> names;
+    for (const auto& entry : fs::recursive_directory_iterator(path + "/home/data/x"))
+      if (entry.is_regular_file())
+        names.insert(entry.path().lexically_relative(path + "/home/data/x").string());
+    return names;
+  }
+  Result<bool> place(bool alone = true) { return place_dataset(node, context, data, "data/x", alone); }
+  // What a look at the node says.
+  std::string look() {
+    std::string said;
+    ExecOptions options;
+    options.on_output = [&](std::string_view piece, bool is_stderr) {
+      if (!is_stderr) said += piece;
+    };
+    options.stdin_bytes =
+        std::string("set -e\n") + native::kLookPrelude + "I=0\n" + look_at_dataset("data/x");
+    auto ran = remote.exec("/bin/sh -s", options);
+    EXPECT_TRUE(ran && ran->exit_status == 0) << (ran ? ran->err : ran.status().text());
+    return said;
+  }
+};
+
+TEST_F(DatasetPlace, IsSentOnceAndThenOnlyWhatDiffers) {
+  EXPECT_NE(look().find("kind\tabsent"), std::string::npos);
+  put("a/1.png", "one");
+  put("a/it's 2.png", "two");
+  put("b/3.png", "three");
+  list({"a/1.png", "a/it's 2.png", "b/3.png"});
+  auto first = place();
+  ASSERT_TRUE(first) << first.status().text();
+  EXPECT_TRUE(*first);
+  EXPECT_EQ(there(), (std::set<std::string>{"a/1.png", "a/it's 2.png", "b/3.png"}));
+  EXPECT_EQ(remote.archives, 1);
+  EXPECT_NE(look().find("list\t" + data.digest), std::string::npos) << look();
+  EXPECT_NE(look().find("files\t3"), std::string::npos) << look();
+  auto again = place();
+  ASSERT_TRUE(again);
+  EXPECT_FALSE(*again);
+  EXPECT_EQ(remote.archives, 1);
+
+  put("a/1.png", "ONE");
+  list({"a/1.png", "a/it's 2.png"});  // b/3.png is no longer part of it
+  EXPECT_EQ(look().find("list\t" + data.digest), std::string::npos);
+  ASSERT_TRUE(place());
+  EXPECT_EQ(remote.archives, 2);
+  EXPECT_EQ(there(), (std::set<std::string>{"a/1.png", "a/it's 2.png"}));
+  EXPECT_FALSE(fs::exists(path + "/home/data/x/b"));
+  EXPECT_EQ(*read_file(path + "/home/data/x/a/1.png"), "ONE");
+}
+
+TEST_F(DatasetPlace, FilesThatNobodyBroughtStayAndAreAnErrorWhereTheyWouldBeRead) {
+  put("a/1.png", "one");
+  list({"a/1.png"});
+  ASSERT_TRUE(place());
+  ASSERT_TRUE(write_file_atomic(path + "/home/data/x/a/mine.png", "x").ok());
+  auto refused = place();
+  EXPECT_EQ(refused.status().code(), Code::Conflict);
+  EXPECT_NE(refused.status().message().find("a/mine.png"), std::string::npos);
+  EXPECT_TRUE(place(false));  // of a known dataset they are not read
+  EXPECT_TRUE(there().contains("a/mine.png"));
+}
+
+TEST_F(DatasetPlace, WhatADamagedOrKilledStagingLeftIsMadeWhole) {
+  put("a/1.png", "one");
+  put("a/2.png", "two");
+  list({"a/1.png", "a/2.png"});
+  ASSERT_TRUE(place());
+  ASSERT_TRUE(write_file_atomic(path + "/home/data/x/a/1.png", "damaged").ok());
+  EXPECT_EQ(look().find("list\t"), std::string::npos);
+  ASSERT_TRUE(*place());
+  EXPECT_EQ(*read_file(path + "/home/data/x/a/1.png"), "one");
+  // Killed between the files and the note: what was about to be brought is known as ours.
+  fs::rename(path + "/home/" + sftp_path(dataset_note("data/x")),
+             path + "/home/" + sftp_path(dataset_note("data/x")) + ".new");
+  fs::remove(data.folder + "/a/2.png");
+  list({"a/1.png"});
+  ASSERT_TRUE(place());
+  EXPECT_EQ(there(), (std::set<std::string>{"a/1.png"}));
+}
+
+}  // namespace
+}  // namespace radl

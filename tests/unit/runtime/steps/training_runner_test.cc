@@ -1,0 +1,390 @@
+// The training runner with a stand-in for the engine: placement, following, loss of processes, joining,
+// resuming.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "runtime/providers/local/node_directory.h"
+#include "runtime/providers/local/node_process.h"
+#include "runtime/steps/training/tasks.h"
+#include "runtime/steps/training_runner.h"
+#include "tests/support/paths.h"
+#include "tests/support/test_nodes.h"
+#include "tests/support/wait_until.h"
+
+namespace radl {
+namespace {
+
+using test::contains;
+using test::TestNodes;
+using test::wait_until;
+
+struct TrainingTest : testing::Test {
+  TrainingTest() {
+    setenv("RADL_TRAIN", (test::source_dir() + "/tests/support/fake_engine/radl-train").c_str(), 1);
+    setenv("XDG_CACHE_HOME", nodes.folder.path("cache").c_str(), 1);
+    for (const char* address : {"server[0]", "worker[0]", "worker[1]"})
+      handles.push_back(nodes.handle(address));
+    step.id = "training/t";
+    step.kind = ir::StepKind::Training;
+    step.digest = "digest-1";
+    for (const auto& handle : handles) step.nodes.push_back(handle.address);
+    step.training = {
+        {"name", "t"},
+        {"identity", std::string(64, 'a')},
+        {"result", nodes.folder.path("result")},
+        {"data", {{"source", "subset"}, {"mirror", ""}}},
+        {"cluster",
+         {{"chief", {"server[0]"}}, {"ps", {"server[0]"}}, {"worker", {"worker[0]", "worker[1]"}}}},
+        {"job",
+         {{"job", 1},
+          {"model", "ok"},
+          {"epochs", 2},
+          {"threads", 0},
+          {"dataset", {{"name", "tiny"}, {"directory", "data/tiny"}}}}}};
+    context.context = &nodes.context;
+    context.run_begun = std::chrono::steady_clock::now();
+    context.log_path = nodes.folder.path("step.log");
+    context.emit = [this](const StepEvent& event) { events.push_back(event); };
+  }
+  std::string job_file(const std::string& node, const std::string& below) {
+    for (const auto& handle : handles) {
+      if (handle.address == node)
+        return handle.attributes.at("home").get<std::string>() + "/.radl/jobs/t-aaaaaaaaaaaa/" + below;
+    }
+    return "";
+  }
+  Result<StepOutcome> run() { return make_training_runner()->run(context, step, handles); }
+  size_t count(const std::string& event) {
+    size_t n = 0;
+    for (const auto& each : events) n += each.kind == "metric" && each.data.value("event", "") == event;
+    return n;
+  }
+  // Processes of the training on a node, the node's server and our connection apart.
+  size_t engines() {
+    size_t n = 0;
+    for (const auto& handle : handles) {
+      local::NodeDirectory directory(nodes.context.work_directory, handle.attributes.at("vm_id"));
+      for (int pid : local::processes_of(directory)) {
+        auto line = read_file("/proc/" + std::to_string(pid) + "/cmdline");
+        n += line && line->find("radl-train") != std::string::npos;
+      }
+    }
+    return n;
+  }
+  // Those that work on a task's job; the shells around them apart.
+  size_t engines_of(const std::string& node, const std::string& task) {
+    size_t n = 0;
+    for (const auto& handle : handles) {
+      if (handle.address != node) continue;
+      local::NodeDirectory directory(nodes.context.work_directory, handle.attributes.at("vm_id"));
+      for (int pid : local::processes_of(directory)) {
+        auto line = read_file("/proc/" + std::to_string(pid) + "/cmdline");
+        n += line && line->find(std::string(1, '\0') + "job-" + task + ".json" + '\0') != std::string::npos;
+      }
+    }
+    return n;
+  }
+  void wait_for_steps() {
+    bool started = wait_until([&] {
+      auto text = read_file(job_file("server[0]", "progress-ps-0.jsonl"));
+      return text && text->find("\"step\"") != std::string::npos;
+    });
+    EXPECT_TRUE(started) << "the training does not start";
+  }
+
+  TestNodes nodes;
+  std::vector<NodeHandle> handles;
+  ir::Step step;
+  StepContext context;
+  std::vector<StepEvent> events;
+};
+
+TEST_F(TrainingTest, BringsTheModelBackWithItsNumbers) {
+  auto outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  const Json& output = outcome->output;
+  EXPECT_EQ(output.at("test_accuracy"), 0.75);
+  EXPECT_EQ(output.at("images_per_second"), 1234.0);
+  EXPECT_EQ(output.at("model_path"), nodes.folder.path("result/model/model.safetensors"));
+  EXPECT_EQ(*read_file(output.at("model_path")), "weights");
+  EXPECT_EQ(output.at("model_sha256"), sha256_hex("weights"));
+  EXPECT_TRUE(std::filesystem::exists(nodes.folder.path("result/events/a.tfevents")));
+  EXPECT_TRUE(std::filesystem::exists(output.at("report_path")));
+  EXPECT_EQ(count("step"), 20u);
+  EXPECT_EQ(count("started"), 3u);
+  EXPECT_EQ(engines(), 0u);
+  struct stat info {};
+  ASSERT_EQ(stat(job_file("worker[0]", "job.key").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+  Json job = Json::parse(*read_file(job_file("worker[1]", "job-worker-1.json")));
+  EXPECT_FALSE(job.at("cluster").contains("chief")) << "the chief is server 0";
+  EXPECT_EQ(job.at("cluster").at("worker").size(), 2u);
+  EXPECT_GE(job.at("threads"), 1);
+}
+
+TEST_F(TrainingTest, RunAgainItStartsAnew) {
+  ASSERT_TRUE(run().ok());
+  events.clear();
+  auto outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_EQ(count("step"), 20u);
+}
+
+TEST_F(TrainingTest, AKilledWorkerIsStartedAgain) {
+  step.training["job"]["epochs"] = 25;
+  std::thread killer([&] {
+    wait_for_steps();
+    // It has begun for good when it has said so.
+    wait_until([&] { return bool(read_file(job_file("worker[1]", "starts"))); });
+    auto pid = read_file(job_file("worker[1]", "worker-1.pid"));
+    if (pid) kill(-std::atoi(pid->c_str()), SIGKILL);
+  });
+  auto outcome = run();
+  killer.join();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_TRUE(contains(*read_file(context.log_path), "worker-1 ended with"));
+  EXPECT_TRUE(contains(*read_file(context.log_path), "worker/1 started again"));
+  EXPECT_EQ(*read_file(job_file("worker[1]", "starts")), "worker/1\nworker/1\n");
+}
+
+// The shell around an engine dies, the engine does not: it must not go on beside the one that is started.
+TEST_F(TrainingTest, AnEngineThatHasLostItsShellIsEnded) {
+  step.training["job"]["epochs"] = 25;
+  std::thread killer([&] {
+    wait_for_steps();
+    wait_until([&] { return bool(read_file(job_file("worker[1]", "starts"))); });
+    auto pid = read_file(job_file("worker[1]", "worker-1.pid"));
+    if (pid) kill(std::atoi(pid->c_str()), SIGKILL);
+    wait_until([&] { return contains(*read_file(context.log_path), "worker/1 started again"); });
+    EXPECT_TRUE(wait_until([&] { return engines_of("worker[1]", "worker-1") == 1; }));
+  });
+  auto outcome = run();
+  killer.join();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_EQ(*read_file(job_file("worker[1]", "starts")), "worker/1\nworker/1\n");
+  EXPECT_EQ(engines(), 0u);
+}
+
+// Another program, in a group of its own, that has been given the number which a training had.
+struct Bystander {
+  Bystander() : pid(fork()) {
+    if (pid == 0) {
+      setpgid(0, 0);
+      for (;;) pause();
+    }
+    setpgid(pid, pid);
+  }
+  ~Bystander() {
+    kill(pid, SIGKILL);
+    waitpid(pid, nullptr, 0);
+  }
+  bool alive() const { return waitpid(pid, nullptr, WNOHANG) == 0; }
+  pid_t pid;
+};
+
+TEST_F(TrainingTest, ANumberThatIsAnothersNowIsLeftAlone) {
+  Bystander other;
+  const std::string number = std::to_string(other.pid);
+  std::string boot = *read_file("/proc/sys/kernel/random/boot_id");
+  for (const std::string& record : {number + "\n", number + " 1 " + boot, number + " 1 another-boot\n"}) {
+    for (const char* node : {"worker[0]", "worker[1]"}) {
+      const std::string name = std::string("worker-") + node[7];
+      ASSERT_TRUE(make_directories(std::filesystem::path(job_file(node, "x")).parent_path()).ok());
+      ASSERT_TRUE(write_file_atomic(job_file(node, name + ".pid"), record).ok());
+      ASSERT_TRUE(write_file_atomic(job_file(node, "job-" + name + ".json"), "{}").ok());
+      // Of this very run, so that it is asked whether it can be joined, too.
+      ASSERT_TRUE(write_file_atomic(job_file(node, "run.json"), step.digest).ok());
+    }
+    auto outcome = run();
+    ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+    EXPECT_EQ(count("step"), 20u) << "nothing was there to be joined";
+    EXPECT_TRUE(other.alive()) << record;
+    events.clear();
+  }
+}
+
+TEST_F(TrainingTest, PartsOfFilesThatAKilledRunHasLeftGo) {
+  for (const char* part : {"model/model.safetensors.tmp-0123abcd", "report.json.tmp-89abcdef"}) {
+    std::string path = nodes.folder.path(std::string("result/") + part);
+    ASSERT_TRUE(make_directories(std::filesystem::path(path).parent_path()).ok());
+    ASSERT_TRUE(write_file_atomic(path, "part").ok());
+  }
+  ASSERT_TRUE(write_file_atomic(nodes.folder.path("result/mine.tmp-notes"), "mine").ok());
+  auto before = umask(077);
+  auto outcome = run();
+  umask(before);
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_EQ(*read_file(nodes.folder.path("result/mine.tmp-notes")), "mine");
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(nodes.folder.path("result"))) {
+    const std::string name = entry.path().filename();
+    EXPECT_TRUE(name == "mine.tmp-notes" || name.find(".tmp-") == std::string::npos) << name;
+    struct stat info {};
+    ASSERT_EQ(stat(entry.path().c_str(), &info), 0);
+    if (entry.is_regular_file() && name != "mine.tmp-notes") {
+      EXPECT_EQ(info.st_mode & 077, 0u) << name;
+    }
+  }
+}
+
+// A worker that dies again and again is given up, and with the last one the training ends.
+TEST_F(TrainingTest, WorkersKilledAgainAndAgainEndIt) {
+  step.training["job"]["epochs"] = 1000;
+  std::atomic<bool> over = false;
+  std::thread killer([&] {
+    wait_for_steps();
+    while (!over) {
+      for (const char* node : {"worker[0]", "worker[1]"}) {
+        auto pid = read_file(job_file(node, std::string("worker-") + node[7] + ".pid"));
+        if (pid && std::atoi(pid->c_str()) > 1) kill(-std::atoi(pid->c_str()), SIGKILL);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  });
+  auto begin = std::chrono::steady_clock::now();
+  auto outcome = run();
+  over = true;
+  killer.join();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.status().code(), Code::Retry);
+  EXPECT_TRUE(contains(outcome.status().message(), "was killed"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
+  EXPECT_EQ(engines(), 0u);
+}
+
+TEST_F(TrainingTest, AKilledServerEndsItAndTheNextAttemptGoesOn) {
+  step.training["job"]["epochs"] = 15;
+  std::thread killer([&] {
+    wait_for_steps();
+    auto pid = read_file(job_file("server[0]", "ps-0.pid"));
+    if (pid) kill(-std::atoi(pid->c_str()), SIGKILL);
+  });
+  auto outcome = run();
+  killer.join();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.status().code(), Code::Retry);
+  EXPECT_EQ(engines(), 0u);
+  events.clear();
+  context.resume = true;
+  outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_LT(count("step"), 150u) << "it begins where it was";
+}
+
+TEST_F(TrainingTest, AWrongJobIsReportedWithItsLastLines) {
+  step.training["job"]["model"] = "fails";
+  auto outcome = run();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.status().code(), Code::Invalid);
+  for (const char* part :
+       {"training 't'", "server[0]", "ps/0", "the loss became nan", "Traceback: something is wrong"}) {
+    EXPECT_TRUE(contains(outcome.status().message(), part));
+  }
+  EXPECT_EQ(engines(), 0u);
+}
+
+TEST_F(TrainingTest, CancelledItWritesACheckpointAndResumes) {
+  step.training["job"]["epochs"] = 30;
+  std::atomic<bool> stop{false};
+  nodes.context.cancelled = [&] { return stop.load(); };
+  std::thread user([&] {
+    wait_for_steps();
+    stop = true;
+  });
+  auto outcome = run();
+  user.join();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.status().code(), Code::Cancelled);
+  EXPECT_EQ(engines(), 0u);
+  stop = false;
+  context.resume = true;
+  events.clear();
+  outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_LT(count("step"), 300u) << "it went on from the checkpoint";
+}
+
+TEST_F(TrainingTest, ARunOfAKilledRadlcIsJoined) {
+  step.training["job"]["epochs"] = 20;
+  int child = fork();
+  if (child == 0) {
+    (void)run();
+    _exit(0);
+  }
+  wait_for_steps();
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_GE(engines(), 3u) << "the training goes on without us";
+  auto outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_EQ(*read_file(job_file("server[0]", "starts")), "ps/0\n") << "it was not started again";
+  EXPECT_EQ(count("step"), 200u) << "all its progress is reported";
+}
+
+TEST_F(TrainingTest, TheEngineItselfTrainsOnThreeNodes) {
+  const char* named = getenv("RADL_REAL_ENGINE");
+  std::string engine = named ? named : test::build_dir() + "/bin/radl-train";
+  setenv("RADL_TRAIN", engine.c_str(), 1);
+  setenv("RADL_CIFAR10_SUBSET", (test::source_dir() + "/examples/cifar10/subset").c_str(), 1);
+  step.training["job"] = {{"job", 1},
+                          {"model", "lenet"},
+                          {"epochs", 1},
+                          {"batch_size", 100},
+                          {"threads", 0},
+                          {"sync", {{"mode", "async"}}},
+                          {"dataset", {{"name", "cifar10"}, {"directory", "data/cifar10"}}}};
+  auto begin = std::chrono::steady_clock::now();
+  double first_step = 0;
+  context.emit = [&](const StepEvent& event) {
+    events.push_back(event);
+    if (first_step == 0 && event.kind == "metric" && event.data.value("event", "") == "step") {
+      first_step = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    }
+  };
+  auto outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  RecordProperty("seconds_to_first_step", std::to_string(first_step));
+  std::string shown = outcome->output.dump();
+  EXPECT_TRUE(std::filesystem::exists(nodes.folder.path("result/model/model.safetensors"))) << shown;
+  EXPECT_TRUE(std::filesystem::exists(nodes.folder.path("result/model/model.onnx"))) << shown;
+  EXPECT_GT(outcome->output.at("test_accuracy").get<double>(), 0.05) << shown;
+  EXPECT_GT(outcome->output.at("images_per_second").get<double>(), 0) << shown;
+  EXPECT_EQ(engines(), 0u);
+  std::cout << "first step after " << first_step << " s; " << shown << "\n";
+}
+
+TEST(TrainingLayout, PutsTheChiefIntoTheFirstServer) {
+  std::vector<NodeHandle> nodes(2);
+  nodes[0].address = "s[0]";
+  nodes[1].address = "w[0]";
+  for (auto& node : nodes) node.attributes = {{"private_ip", "10.0.0.1"}};
+  Json training{{"cluster", {{"chief", {"s[0]"}}, {"ps", {"s[0]"}}, {"worker", {"w[0]"}}}},
+                {"job", {{"dataset", Json::object()}}}};
+  auto layout = training::make_layout(training, nodes);
+  ASSERT_TRUE(layout.ok());
+  EXPECT_EQ(layout->tasks.size(), 2u);
+  EXPECT_EQ(layout->tasks[layout->chief].name(), "ps/0");
+  training["cluster"]["chief"] = {"w[0]"};
+  layout = training::make_layout(training, nodes);
+  ASSERT_TRUE(layout.ok());
+  EXPECT_EQ(layout->tasks[layout->chief].name(), "chief/0");
+  EXPECT_TRUE(layout->needs_data(1));
+  EXPECT_FALSE(layout->needs_data(0));
+  training["job"]["sync"]["mode"] = "allreduce";
+  training["cluster"] = {{"chief", {"w[0]"}}, {"ps", Json::array()}, {"worker", {"w[0]", "s[0]"}}};
+  layout = training::make_layout(training, nodes);
+  ASSERT_TRUE(layout.ok());
+  ASSERT_EQ(layout->tasks.size(), 2u) << "workers only";
+  EXPECT_EQ(layout->tasks[layout->chief].name(), "worker/0");
+  EXPECT_TRUE(layout->needs_data(0));
+  training["cluster"]["worker"] = {"x[0]"};
+  EXPECT_FALSE(training::make_layout(training, nodes).ok());
+}
+
+}  // namespace
+}  // namespace radl
