@@ -48,6 +48,11 @@ namespace {
 
 constexpr std::chrono::milliseconds kSlice{50};
 
+// What can be added to `now`. In milliseconds: a comparison in the clock's own unit would overflow.
+std::chrono::milliseconds longest_after(Stop::TimePoint now) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(Stop::TimePoint::max() - now);
+}
+
 std::chrono::milliseconds rest_of(Stop::TimePoint end) {
   auto now = std::chrono::steady_clock::now();
   if (end <= now) return std::chrono::milliseconds(0);
@@ -74,7 +79,7 @@ Stop Stop::until(TimePoint deadline) const {
 
 Stop Stop::within(std::chrono::milliseconds time) const {
   auto now = std::chrono::steady_clock::now();
-  return time < TimePoint::max() - now ? until(now + time) : *this;
+  return time < longest_after(now) ? until(now + time) : *this;
 }
 
 Stop Stop::or_when(const Stop& other) const {
@@ -104,7 +109,7 @@ bool Stop::sleep(std::chrono::milliseconds time) const {
   std::vector<pollfd> fds;
   bool polled = asked_ && asked_->sources(fds);
   TimePoint now = std::chrono::steady_clock::now();
-  TimePoint wake = time < TimePoint::max() - now ? now + time : TimePoint::max();
+  TimePoint wake = time < longest_after(now) ? now + time : TimePoint::max();
   for (;;) {
     if (!check().ok()) return false;
     std::chrono::milliseconds rest = rest_of(std::min(wake, deadline_));

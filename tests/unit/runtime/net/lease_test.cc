@@ -79,9 +79,13 @@ TEST_F(LeaseTest, ACommandWhoseConnectionIsLostIsNotRepeatedUnlessItCanBeLookedA
   EXPECT_EQ(failed.code(), Code::Invalid) << failed.text();
   EXPECT_TRUE(contains(failed.message(), "it may have run"));
   EXPECT_EQ(times(), 1);
+  // The command itself goes on without its connection, and must be over before its traces are removed.
+  auto it_is_over = [&] { return std::filesystem::exists(home("made")); };
+  ASSERT_TRUE(test::wait_until(it_is_over));
   std::filesystem::remove(home("times"));
   std::filesystem::remove(home("made"));
   EXPECT_EQ(run(cut, {{"creates", "~/made"}}).code(), Code::Lost) << "the executor tries again";
+  ASSERT_TRUE(test::wait_until(it_is_over));
   std::filesystem::remove(home("times"));
   std::filesystem::remove(home("made"));
   EXPECT_TRUE(run(cut, {{"retries", 1}}).ok());

@@ -137,14 +137,17 @@ TEST_F(LoginTest, ADownloadThatBreaksIsMadeWholeOrLeavesNothing) {
   std::atomic<bool> over{false};
   std::atomic<int> cuts{0};
   // Cut as soon as something of a few megabytes has come, and again each time: until the client gives up.
+  // What has come lies in a file without a name, which only this process's descriptors show.
   std::thread cutter([&] {
-    std::string last;
+    ino_t last = 0;
     for (; !over; usleep(500)) {
       std::error_code gone;
-      for (const auto& entry : std::filesystem::directory_iterator(nodes.folder.path(), gone)) {
-        std::string name = entry.path().filename().string();
-        if (!name.starts_with("back.tmp-") || name == last || entry.file_size(gone) < (8 << 20)) continue;
-        last = name;
+      for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", gone)) {
+        std::string path = std::filesystem::read_symlink(entry.path(), gone).string();
+        struct stat file {};
+        if (!path.starts_with(nodes.folder.path()) || ::stat(entry.path().c_str(), &file) != 0) continue;
+        if (file.st_nlink != 0 || file.st_ino == last || file.st_size < (8 << 20)) continue;
+        last = file.st_ino;
         ++cuts;
         cut_connections();
       }
