@@ -40,11 +40,11 @@ class HostileText(RadlCase):
                     if path.exists()}
 
     def features(self, kind):
-        """The names of a sentence's features that take a text, from the table that the compiler checks by."""
+        """The names of a block's features that take a string, from the table that the compiler checks by."""
         section = re.search(rf"^## {kind}\n(.*?)(?=^## |\Z)", self.radlc("doc", "--features"), re.S | re.M).group(1)
         names = []
         for name, takes in re.findall(r"^\| `([^`]+)` \| ([^|]+) \|", section, re.M):
-            if "text" in takes or "any" in takes:
+            if "string" in takes or "any" in takes:
                 names.append(name.replace(".N.", ".0.").replace(".I.", ".0.").replace(".*", ".x"))
         self.assertGreater(len(names), 8, kind)
         return [name for name in names if not name.endswith(".connection") and name != "ansible_host"]
@@ -121,7 +121,7 @@ class HostileText(RadlCase):
             self.assertIn("E0307", self.err, name)
             self.assertIn("^", self.err, name)
 
-    def test_names_of_sentences(self):
+    def test_names_of_blocks(self):
         for kind in ("network", "system", "configure", "deploy"):
             for name, text in self.texts.items():
                 file = self.write("project/a.radl", f"{kind} {text} ()\n")

@@ -210,7 +210,8 @@ Status wait_until_reachable(Remote& remote, const Stop& stop,
   std::string told;
   for (;;) {
     ExecOptions options;
-    options.stop = stop;
+    // An attempt has its own time, so that whoever allows none at all gets one whole attempt.
+    options.stop = Stop::when([&stop] { return stop.asked(); });
     options.deadline = std::chrono::seconds(20);
     auto result = remote.exec(":", options);
     if (result && result->exit_status == 0) return {};
