@@ -20,8 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kBlock = 1 << 16;
-constexpr size_t kLargestMember = size_t{1} << 30, kMostMembers = 5'000'000;
+constexpr size_t kReadBytes = 1 << 16;
+constexpr size_t kLargestUnpacked = size_t{1} << 30, kMostMembers = 5'000'000;
 constexpr uint64_t kAlwaysFine = uint64_t{1} << 30, kMostExpansion = 100;
 constexpr size_t kAlwaysFineText = size_t{64} << 20, kMostTextExpansion = 100;
 
@@ -82,7 +82,7 @@ Status visit_archive(const std::string& path, const MemberVisitor& visit) {
     if (!name) return broken(a.get(), path, "holds a file without a name");
     auto read = [&](size_t limit) -> Result<std::string> {
       std::string bytes;
-      char buffer[kBlock];
+      char buffer[kReadBytes];
       for (;;) {
         const la_ssize_t n = archive_read_data(a.get(), buffer, sizeof buffer);
         if (n < 0) return broken(a.get(), path, "is damaged");
@@ -110,7 +110,7 @@ Status unpack_archive(const std::string& path, const std::string& folder) {
     if (!stays_below(name))
       return {Code::Corrupt, path + ": \"" + name + "\" leads out of the archive's folder"};
     if (!counts(name)) return {};
-    auto data = content(size_t(std::min<uint64_t>(kLargestMember, most - bytes)));
+    auto data = content(size_t(std::min<uint64_t>(kLargestUnpacked, most - bytes)));
     if (!data.ok()) return data.status();
     bytes += data->size();
     if (++files > kMostMembers)
@@ -130,7 +130,7 @@ namespace {
 // The content of one file that may be compressed by gzip, piece by piece.
 Status visit_content(struct archive* a, const std::string& path,
                      const std::function<Status(std::string_view)>& visit) {
-  char buffer[kBlock];
+  char buffer[kReadBytes];
   for (;;) {
     const la_ssize_t n = archive_read_data(a, buffer, sizeof buffer);
     if (n == 0) return {};
@@ -158,7 +158,7 @@ Status visit_lines(const std::string& path, size_t longest,
   Archive a = raw_reader();
   if (!a) return no_memory(path);
   archive_entry* entry = nullptr;
-  if (archive_read_open_filename(a.get(), path.c_str(), kBlock) != ARCHIVE_OK ||
+  if (archive_read_open_filename(a.get(), path.c_str(), kReadBytes) != ARCHIVE_OK ||
       archive_read_next_header(a.get(), &entry) != ARCHIVE_OK)
     return broken(a.get(), path, "cannot be read");
   std::string held;

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kHeader = size_t{256} << 10;
+constexpr size_t kFirstBytes = size_t{256} << 10;
 
 // Both parts as one list.
 struct Both {
@@ -73,7 +73,7 @@ class Decoding {
 
   void measure(const std::string& path, Examination& out) {
     std::ifstream in(path, std::ios::binary);
-    std::string head(kHeader, '\0');
+    std::string head(kFirstBytes, '\0');
     in.read(head.data(), long(head.size()));
     head.resize(size_t(std::max<std::streamsize>(in.gcount(), 0)));
     auto info = inspect_image(head);

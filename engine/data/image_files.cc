@@ -11,8 +11,8 @@
 namespace radl::engine::data {
 namespace {
 
-constexpr size_t kLargestFile = size_t{64} << 20, kMemory = size_t{256} << 20;
-constexpr size_t kLooked = 256, kHeader = size_t{256} << 10;
+constexpr size_t kLargestImage = size_t{64} << 20, kMemory = size_t{256} << 20;
+constexpr size_t kLooked = 256, kImageHeader = size_t{256} << 10;
 constexpr int kSmallest = 8, kLargestSide = 224;
 
 // Keeps many threads from decoding large images at once.
@@ -59,7 +59,7 @@ class ImageDataset : public Dataset {
 
   Status read(size_t i, std::span<uint8_t> out) const override {
     const std::string path = origin(i);
-    auto bytes = read_file(path, kLargestFile);
+    auto bytes = read_file(path, kLargestImage);
     // A file that cannot be read is as good as a corrupt one to whoever may skip it.
     if (!bytes.ok()) return {Code::Corrupt, bytes.status().message()};
     const DecodeLimits limits{
@@ -82,7 +82,7 @@ class ImageDataset : public Dataset {
 
 std::string file_head(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  std::string head(kHeader, '\0');
+  std::string head(kImageHeader, '\0');
   in.read(head.data(), long(head.size()));
   head.resize(size_t(std::max<std::streamsize>(in.gcount(), 0)));
   return head;

@@ -17,9 +17,9 @@ namespace radl::engine::data {
 namespace {
 
 constexpr std::string_view kMagic = "RADLPACK1\n";
-constexpr uint64_t kBlock = 4096, kLargestHeader = 1 << 20;
+constexpr uint64_t kAlignment = 4096, kLargestHeader = 1 << 20;
 
-uint64_t align(uint64_t n) { return (n + kBlock - 1) / kBlock * kBlock; }
+uint64_t align(uint64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
 
 class File {
  public:

@@ -20,7 +20,7 @@ struct RawLine {
   std::vector<std::string_view> words;  // of the text
 };
 
-Status at_line(int line, std::string message) { return invalid(fmt::format("line {}: {}", line, message)); }
+Status wrong_at(int line, std::string message) { return invalid(fmt::format("line {}: {}", line, message)); }
 
 Result<std::vector<RawLine>> split_lines(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\v\f";
@@ -37,7 +37,7 @@ Result<std::vector<RawLine>> split_lines(std::string_view text) {
          at = line.find_first_not_of(kBlanks, at)) {
       const size_t stop = std::min(line.find_first_of(kBlanks, at), line.size());
       if (stop - at > kLongestWord)
-        return at_line(number, fmt::format("a word of more than {} characters", kLongestWord));
+        return wrong_at(number, fmt::format("a word of more than {} characters", kLongestWord));
       raw.words.push_back(line.substr(at, stop - at));
       at = stop;
     }
@@ -57,15 +57,15 @@ Result<std::vector<size_t>> match_ends(const std::vector<RawLine>& lines) {
   for (size_t i = 0; i < lines.size(); ++i) {
     if (lines[i].words[0] == "repeat") {
       if (open.size() == kDeepest)
-        return at_line(lines[i].number, fmt::format("repeats lie in each other at most {} deep", kDeepest));
+        return wrong_at(lines[i].number, fmt::format("repeats lie in each other at most {} deep", kDeepest));
       open.push_back(i);
     } else if (lines[i].words[0] == "end") {
-      if (open.empty()) return at_line(lines[i].number, "end without repeat");
+      if (open.empty()) return wrong_at(lines[i].number, "end without repeat");
       ends[open.back()] = i;
       open.pop_back();
     }
   }
-  if (!open.empty()) return at_line(lines[open.front()].number, "repeat without end");
+  if (!open.empty()) return wrong_at(lines[open.front()].number, "repeat without end");
   return ends;
 }
 
@@ -78,13 +78,13 @@ struct Loop {
 // repeat VARIABLE FIRST..LAST
 Result<Loop> read_repeat(int number, const std::vector<std::string>& words) {
   const std::string wrong = "repeat is written: repeat VARIABLE FIRST..LAST";
-  if (words.size() != 3) return at_line(number, wrong);
+  if (words.size() != 3) return wrong_at(number, wrong);
   const std::string_view span = words[2];
   const size_t dots = span.find("..");
   Loop loop{0, 0, "$" + words[1], 0, 0};
   if (dots == span.npos || !integer(span.substr(0, dots), loop.value) ||
       !integer(span.substr(dots + 2), loop.last))
-    return at_line(number, wrong);
+    return wrong_at(number, wrong);
   return loop;
 }
 
@@ -95,24 +95,24 @@ Result<ModelLine> to_model_line(int number, std::vector<std::string> words) {
   if (words[0].back() == ':') {
     line.name = words[0].substr(0, words[0].size() - 1);
     if (!valid_name(line.name))
-      return at_line(number, fmt::format("a name has letters, digits and . _ - (at most {}), not \"{}\"",
-                                         kLongestName, line.name));
+      return wrong_at(number, fmt::format("a name has letters, digits and . _ - (at most {}), not \"{}\"",
+                                          kLongestName, line.name));
     i = 1;
   }
-  if (i == words.size()) return at_line(number, fmt::format("\"{}\" names no layer", line.name));
+  if (i == words.size()) return wrong_at(number, fmt::format("\"{}\" names no layer", line.name));
   line.kind = words[i++];
   for (; i < words.size(); ++i) {
     std::string& word = words[i];
     if (word == "from") {
       line.from.assign(words.begin() + static_cast<ptrdiff_t>(i) + 1, words.end());
-      if (line.from.empty()) return at_line(number, "from needs the name of a layer");
+      if (line.from.empty()) return wrong_at(number, "from needs the name of a layer");
       break;
     }
     const size_t equals = word.find('=');
     if (equals == word.npos) {
       line.args.push_back(std::move(word));
     } else if (!line.options.emplace(word.substr(0, equals), word.substr(equals + 1)).second) {
-      return at_line(number, fmt::format("{} is given more than once", word.substr(0, equals)));
+      return wrong_at(number, fmt::format("{} is given more than once", word.substr(0, equals)));
     }
   }
   return line;
@@ -140,13 +140,13 @@ class Unroller {
           i = open(i, std::move(*loop));
         } else {
           if (++emitted > kMostLines)
-            return at_line(place, fmt::format("more than {} lines after repeats", kMostLines));
+            return wrong_at(place, fmt::format("more than {} lines after repeats", kMostLines));
           auto line = to_model_line(raw.number, std::move(*words));
           if (!line) return line.status();
           if (Status s = f(*line); !s.ok()) return s;
         }
       }
-      if (++steps > kMostSteps) return at_line(place, "the repeats take too many steps");
+      if (++steps > kMostSteps) return wrong_at(place, "the repeats take too many steps");
     }
     return ok_status();
   }
@@ -180,7 +180,7 @@ class Unroller {
           word.replace(at, loop.key.size(), value);
       }
       if (word.size() > kLongestWord)
-        return at_line(raw.number, fmt::format("a word of more than {} characters", kLongestWord));
+        return wrong_at(raw.number, fmt::format("a word of more than {} characters", kLongestWord));
     }
     return words;
   }

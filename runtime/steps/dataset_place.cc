@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uintmax_t kArchive = uintmax_t{512} << 20;  // bytes of files in one archive
-constexpr size_t kNamed = 3;
+constexpr size_t kNamedFiles = 3;
 
 // Name -> SHA-256, of lines "SHA256  ./NAME".
 std::map<std::string, std::string> parse_list(std::string_view text) {
@@ -101,10 +101,12 @@ class Placing {
   }
 
   Status refuse(const std::vector<std::string>& strange) const {
-    std::vector<std::string> names(strange.begin(), strange.begin() + long(std::min(strange.size(), kNamed)));
-    return Status(Code::Conflict, fmt::format("{}: {} holds {} files that are not the dataset's: {}{}",
-                                              node_.address, directory_, strange.size(),
-                                              fmt::join(names, ", "), strange.size() > kNamed ? ", ..." : ""))
+    std::vector<std::string> names(strange.begin(),
+                                   strange.begin() + long(std::min(strange.size(), kNamedFiles)));
+    return Status(Code::Conflict,
+                  fmt::format("{}: {} holds {} files that are not the dataset's: {}{}", node_.address,
+                              directory_, strange.size(), fmt::join(names, ", "),
+                              strange.size() > kNamedFiles ? ", ..." : ""))
         .with_hint("remove them, or give the dataset another directory");
   }
 
