@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <atomic>
 #include <cstdlib>
@@ -139,18 +140,21 @@ TEST_F(LoginTest, ADownloadThatBreaksIsMadeWholeOrLeavesNothing) {
   // Cut as soon as something of a few megabytes has come, and again each time: until the client gives up.
   // What has come lies in a file without a name, which only this process's descriptors show.
   std::thread cutter([&] {
-    ino_t last = 0;
+    bool cut_already = false;  // of the present attempt: the next one begins with nothing
     for (; !over; usleep(500)) {
       std::error_code gone;
+      off_t come = 0;
       for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", gone)) {
         std::string path = std::filesystem::read_symlink(entry.path(), gone).string();
         struct stat file {};
         if (!path.starts_with(nodes.folder.path()) || ::stat(entry.path().c_str(), &file) != 0) continue;
-        if (file.st_nlink != 0 || file.st_ino == last || file.st_size < (8 << 20)) continue;
-        last = file.st_ino;
-        ++cuts;
-        cut_connections();
+        if (file.st_nlink == 0) come = std::max(come, file.st_size);
       }
+      if (come < (8 << 20)) cut_already = false;
+      if (come < (8 << 20) || cut_already) continue;
+      cut_already = true;
+      ++cuts;
+      cut_connections();
     }
   });
   Status got = remote->get_file("large", local);
