@@ -7,7 +7,7 @@ JOBS    ?= $(shell nproc)
 CMAKE_FLAGS ?= -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=24
 
 UNTRUSTED_TESTS = parser_test ir_test cluster_message_test cluster_secure_test cluster_link_test data_readers_test \
-  data_image_test data_safetensors_test transfer_http_test runtime_state_test
+  data_image_test transfer_http_test
 empty :=
 space := $(empty) $(empty)
 
