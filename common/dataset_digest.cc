@@ -74,10 +74,6 @@ class Notes {
   std::unordered_map<std::string_view, Note> known_;
 };
 
-}  // namespace
-
-namespace {
-
 // Also where HOME is not set (cron, containers): never a folder that others share.
 std::string home_folder() {
   if (const char* home = std::getenv("HOME"); home && home[0] == '/') return home;

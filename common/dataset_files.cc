@@ -28,8 +28,6 @@ bool ends_like(std::string_view path, std::initializer_list<std::string_view> en
   return std::any_of(ends.begin(), ends.end(), [&](auto end) { return text.ends_with(end); });
 }
 
-bool counts(const std::string& name) { return !name.starts_with('.') && name != "__MACOSX"; }
-
 std::string folder_of(const fs::path& file) {
   return file.has_parent_path() ? file.parent_path().string() : ".";
 }
@@ -98,6 +96,13 @@ bool names_a_place(std::string_view dataset) {
          is_archive_name(dataset) || is_csv_name(dataset) || ends_like(dataset, {".radlpack"});
 }
 
+std::string path_of_place(std::string_view place) {
+  constexpr std::string_view kScheme = "file://";
+  return std::string(place.starts_with(kScheme) ? place.substr(kScheme.size()) : place);
+}
+
+bool counts_in_dataset(std::string_view name) { return !name.starts_with('.') && name != "__MACOSX"; }
+
 bool is_remote_place(std::string_view place) {
   return place.find("://") != std::string_view::npos && !place.starts_with("file://");
 }
@@ -128,7 +133,7 @@ Result<std::vector<DatasetFile>> files_below(const std::string& folder) {
   if (error) return errno_status(error.value(), folder);
   for (; at != fs::recursive_directory_iterator(); at.increment(error)) {
     if (error) return errno_status(error.value(), folder);
-    if (!counts(at->path().filename().string())) {
+    if (!counts_in_dataset(at->path().filename().string())) {
       at.disable_recursion_pending();
       continue;
     }
@@ -149,7 +154,7 @@ Result<std::vector<DatasetFile>> files_below(const std::string& folder) {
 }
 
 Result<DatasetFiles> list_dataset(const std::string& place) {
-  fs::path path(place.starts_with("file://") ? place.substr(7) : place);
+  fs::path path(path_of_place(place));
   if (!path.has_filename()) path = path.parent_path();
   std::error_code error;
   const fs::file_status status = fs::status(path, error);

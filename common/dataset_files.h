@@ -31,6 +31,10 @@ struct DatasetFiles {
 bool names_a_place(std::string_view dataset);
 // "s3://bucket/x": lies elsewhere. file:// does not.
 bool is_remote_place(std::string_view place);
+// The path that a place on this computer has: without "file://" in front.
+std::string path_of_place(std::string_view place);
+// Whether a file or folder of this name (without the folders above it) can belong to a dataset.
+bool counts_in_dataset(std::string_view name);
 // By the end of its name: .tar, .tar.gz, .tgz, .tar.bz2, .tar.xz, .tar.zst, .zip.
 bool is_archive_name(std::string_view path);
 // .csv, .csv.gz

@@ -90,6 +90,16 @@ Status write_file_atomic(const std::string& path, std::string_view content, unsi
   return file.commit();
 }
 
+Status write_all(int descriptor, std::string_view bytes, std::string_view what) {
+  while (!bytes.empty()) {
+    ssize_t n = ::write(descriptor, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno_status(errno, what);
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return {};
+}
+
 Status make_directories(const std::string& path, unsigned mode) {
   if (path.empty() || ::mkdir(path.c_str(), mode) == 0) return {};
   if (errno == EEXIST) {

@@ -15,6 +15,10 @@ Result<std::string> read_file(const std::string& path, size_t limit = size_t{1} 
 // old content or the new, never a part. `mode` is set before the first byte is written.
 Status write_file_atomic(const std::string& path, std::string_view content, unsigned mode = 0644);
 
+// Writes all of it, whatever interrupts. What errno says of `what` otherwise; then a part may have been
+// written.
+Status write_all(int descriptor, std::string_view bytes, std::string_view what);
+
 // mkdir -p; folders made here get `mode`.
 Status make_directories(const std::string& path, unsigned mode = 0755);
 

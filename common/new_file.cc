@@ -51,15 +51,7 @@ Status NewFile::create(const std::string& path, unsigned mode) {
   return failed;
 }
 
-Status NewFile::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    ssize_t n = ::write(fd_, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return errno_status(errno, path_);
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-  return {};
-}
+Status NewFile::write(std::string_view bytes) { return write_all(fd_, bytes, path_); }
 
 Status NewFile::set_mode(unsigned mode) {
   return ::fchmod(fd_, mode) == 0 ? Status() : errno_status(errno, path_);

@@ -24,15 +24,7 @@ Status renamed(Status status, const std::string& target, const std::string& path
 Status write_in_place(const std::string& path, std::string_view content, int flags) {
   int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | flags);
   if (fd < 0) return errno_status(errno, path);
-  Status done;
-  while (!content.empty() && done.ok()) {
-    ssize_t n = ::write(fd, content.data(), content.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0)
-      done = errno_status(errno, path);
-    else
-      content.remove_prefix(static_cast<size_t>(n));
-  }
+  Status done = write_all(fd, content, path);
   // Some file systems tell only now that there is no space. Pipes and devices have nothing to sync.
   if (done.ok() && ::fsync(fd) != 0 && errno != EINVAL && errno != EROFS && errno != ENOTSUP)
     done = errno_status(errno, path);

@@ -22,8 +22,6 @@ std::string scheme_of(const std::string& uri) {
   return at == std::string::npos ? "file" : uri.substr(0, at);
 }
 
-std::string local_path(const std::string& uri) { return uri.starts_with("file://") ? uri.substr(7) : uri; }
-
 struct S3Place {
   std::string bucket, key;
 };
@@ -84,7 +82,7 @@ Result<std::vector<SourceFile>> list_files(Http& http, const std::string& uri) {
   const std::string scheme = scheme_of(uri);
   Status status;
   if (scheme == "file") {
-    status = list_local(local_path(uri), all);
+    status = list_local(path_of_place(uri), all);
   } else if (scheme == "s3") {
     auto options = s3_options_from_environment();
     if (!options.ok()) return options.status();
@@ -131,7 +129,7 @@ Status fetch_file(Http& http, const std::string& uri, Download what) {
   if (scheme != "file")
     return Status(Code::Invalid, scheme + "://: is not known")
         .with_hint("a path, file, http, https, s3, webhdfs or swebhdfs");
-  auto bytes = read_file(local_path(uri));
+  auto bytes = read_file(path_of_place(uri));
   return bytes.ok() ? write_file_atomic(what.path, *bytes) : bytes.status();
 }
 

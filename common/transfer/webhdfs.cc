@@ -77,11 +77,7 @@ Status WebHdfs::get_file(const std::string& path, const Download& what) {
     r.sink = [&](std::string_view piece) -> Status {
       if (have + piece.size() > info->size)
         return {Code::Conflict, "hdfs " + path + ": grew while it was read"};
-      for (size_t done = 0; done < piece.size();) {
-        const ssize_t n = ::write(fd, piece.data() + done, piece.size() - done);
-        if (n < 0 && errno != EINTR) return errno_status(errno, part);
-        if (n > 0) done += size_t(n);
-      }
+      if (Status s = write_all(fd, piece, part); !s.ok()) return s;
       have += piece.size();
       if (what.progress) what.progress(have, info->size);
       return {};

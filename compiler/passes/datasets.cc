@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 8> kFormats = {"cifar10", "cifar100", "id
 
 std::string dataset_location(const std::string& place, const std::string& folder) {
   if (is_remote_place(place)) return place;
-  std::string path = place.starts_with("file://") ? place.substr(7) : place;
+  std::string path = path_of_place(place);
   if (path.starts_with("~/"))
     if (const char* home = std::getenv("HOME"); home && *home) path = home + path.substr(1);
   return absolute_path(folder, path);

@@ -41,13 +41,7 @@ Status no_memory(const std::string& path) { return {Code::Quota, path + ": no me
 Status write_plain(const std::string& path, std::string_view bytes) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd < 0) return errno_status(errno, path);
-  Status done;
-  while (done.ok() && !bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) done = errno_status(errno, path);
-    if (n > 0) bytes.remove_prefix(size_t(n));
-  }
+  Status done = write_all(fd, bytes, path);
   ::close(fd);
   return done;
 }
@@ -57,7 +51,7 @@ bool counts(const std::string& name) {
   const fs::path path(name);
   return std::none_of(path.begin(), path.end(), [](const fs::path& p) {
     const std::string part = p.string();
-    return part == "__MACOSX" || (part.starts_with('.') && part != "." && part != "..");
+    return part != "." && part != ".." && !counts_in_dataset(part);
   });
 }
 

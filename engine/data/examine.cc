@@ -2,20 +2,17 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <mutex>
 #include <thread>
 
 #include "common/dataset_files.h"
-#include "engine/data/image.h"
+#include "engine/data/image_files.h"
 #include "engine/data/place.h"
 
 namespace radl::engine::data {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr size_t kFirstBytes = size_t{256} << 10;
 
 // Both parts as one list.
 struct Both {
@@ -72,11 +69,7 @@ class Decoding {
   }
 
   void measure(const std::string& path, Examination& out) {
-    std::ifstream in(path, std::ios::binary);
-    std::string head(kFirstBytes, '\0');
-    in.read(head.data(), long(head.size()));
-    head.resize(size_t(std::max<std::streamsize>(in.gcount(), 0)));
-    auto info = inspect_image(head);
+    auto info = inspect_image_file(path);
     if (!info.ok()) return;
     std::lock_guard lock(mutex_);
     if (out.most_height == 0) out.least_height = info->height, out.least_width = info->width;

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "common/dataset_digest.h"
+#include "common/dataset_files.h"
 #include "common/digest.h"
 #include "common/files.h"
 #include "common/new_file.h"
@@ -108,9 +109,8 @@ Status from_mirror(const std::string& folder, const FetchOptions& o, const Cifar
   std::string place = o.mirror;
   if (!place.ends_with(".gz") && !place.ends_with(".tar"))
     place += (place.ends_with("/") ? "" : "/") + release.archive_name;
-  if (place.find("://") != std::string::npos && !place.starts_with("file://"))
-    return from_archive(place, folder, o, release);
-  if (place.starts_with("file://")) place.erase(0, 7);
+  if (is_remote_place(place)) return from_archive(place, folder, o, release);
+  place = path_of_place(place);
   auto sum = sha256_file(place);
   if (!sum.ok()) return sum.status();
   if (*sum != release.archive_sha256) {

@@ -32,7 +32,7 @@ fs::path without_wrapping(fs::path directory) {
     for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
       const std::string name = it->path().filename().string();
       std::error_code ignored;
-      if (name.starts_with('.') || name == "__MACOSX") continue;
+      if (!counts_in_dataset(name)) continue;
       if (!it->is_directory(ignored)) {
         if (is_image_name(name)) return directory;
         continue;

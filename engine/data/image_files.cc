@@ -12,7 +12,7 @@ namespace radl::engine::data {
 namespace {
 
 constexpr size_t kLargestImage = size_t{64} << 20, kMemory = size_t{256} << 20;
-constexpr size_t kLooked = 256, kImageHeader = size_t{256} << 10;
+constexpr size_t kLooked = 256, kBeginning = size_t{256} << 10;
 constexpr int kSmallest = 8, kLargestSide = 224;
 
 // Keeps many threads from decoding large images at once.
@@ -80,15 +80,15 @@ class ImageDataset : public Dataset {
   mutable MemoryShare memory_;
 };
 
-std::string file_head(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string head(kImageHeader, '\0');
-  in.read(head.data(), long(head.size()));
-  head.resize(size_t(std::max<std::streamsize>(in.gcount(), 0)));
-  return head;
-}
-
 }  // namespace
+
+Result<ImageInfo> inspect_image_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string beginning(kBeginning, '\0');
+  in.read(beginning.data(), long(beginning.size()));
+  beginning.resize(size_t(std::max<std::streamsize>(in.gcount(), 0)));
+  return inspect_image(beginning);
+}
 
 InputShape derive_shape(const ImageFiles& images) {
   const size_t all = images.files.size(), looked = std::min(all, kLooked);
@@ -96,7 +96,7 @@ InputShape derive_shape(const ImageFiles& images) {
   ImageInfo first;
   bool same = true, grey = true;
   for (size_t k = 0; k < looked; ++k) {
-    auto info = inspect_image(file_head(images.root + "/" + images.files[k * all / looked].name));
+    auto info = inspect_image_file(images.root + "/" + images.files[k * all / looked].name);
     if (!info.ok()) continue;
     if (sides.empty()) first = *info;
     same = same && info->height == first.height && info->width == first.width;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/data/dataset.h"
+#include "engine/data/image.h"
 
 namespace radl::engine::data {
 
@@ -18,6 +19,9 @@ struct ImageFiles {
   std::vector<std::string> classes;
   std::vector<ImageFile> files;
 };
+
+// inspect_image() of a file, of which no more than the beginning is read.
+Result<ImageInfo> inspect_image_file(const std::string& path);
 
 // The size and channels for these images when nobody names one, from the headers of at most 256 of them (the
 // same ones wherever the list is the same): their own size when all agree and it is at most 224 x 224, else a

@@ -86,7 +86,7 @@ Result<std::string> unpacked(const std::string& path, const PlaceOptions& o) {
 }  // namespace
 
 Result<std::string> local_place(const std::string& place, const PlaceOptions& options) {
-  std::string path = place.starts_with("file://") ? place.substr(7) : place;
+  std::string path = path_of_place(place);
   if (is_remote_place(path)) {
     auto brought = bring(path, options);
     if (!brought.ok()) return brought;

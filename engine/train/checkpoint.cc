@@ -202,13 +202,7 @@ Result<int> Disk::create(const std::string& path) {
 }
 
 Status Disk::write(int file, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    ssize_t n = ::write(file, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return errno_status(errno, path);
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-  return {};
+  return write_all(file, bytes, path);
 }
 
 Status Disk::sync(int file, const std::string& path) {

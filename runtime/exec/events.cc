@@ -85,16 +85,8 @@ JsonLinesSink::~JsonLinesSink() {
 
 void JsonLinesSink::emit(const Event& event) {
   std::string line = to_json(event).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  std::string_view rest = line;
-  while (!rest.empty()) {
-    ssize_t count = ::write(fd_, rest.data(), rest.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      if (status_.ok()) status_ = errno_status(errno, "an event could not be written");
-      return;
-    }
-    rest.remove_prefix(static_cast<size_t>(count));
-  }
+  Status written = write_all(fd_, line, "an event could not be written");
+  if (status_.ok()) status_ = std::move(written);
 }
 
 }  // namespace radl

@@ -47,15 +47,6 @@ std::string read_all(int fd) {
   return text;
 }
 
-bool write_all(int fd, const std::string& text) {
-  for (size_t at = 0; at < text.size();) {
-    ssize_t n = write(fd, text.data() + at, text.size() - at);
-    if (n < 0 && errno != EINTR) return false;
-    if (n > 0) at += static_cast<size_t>(n);
-  }
-  return true;
-}
-
 }  // namespace
 
 std::string host_lines(const std::vector<Record>& nodes) {
@@ -96,13 +87,13 @@ Status update_hosts_file(const std::string& root, const std::string& lines) {
   unlinkat(folder.get(), kTemporary, 0);
   Descriptor made(openat(folder.get(), kTemporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (made.get() < 0) return errno_status(errno, root + "/etc/hosts");
-  if (!write_all(made.get(), wanted) || fchmod(made.get(), 0644) != 0 ||
-      renameat(folder.get(), kTemporary, folder.get(), "hosts") != 0) {
-    Status failed = errno_status(errno, root + "/etc/hosts");
-    unlinkat(folder.get(), kTemporary, 0);
-    return failed;
-  }
-  return {};
+  const std::string path = root + "/etc/hosts";
+  Status done = write_all(made.get(), wanted, path);
+  if (done.ok() &&
+      (fchmod(made.get(), 0644) != 0 || renameat(folder.get(), kTemporary, folder.get(), "hosts") != 0))
+    done = errno_status(errno, path);
+  if (!done.ok()) unlinkat(folder.get(), kTemporary, 0);
+  return done;
 }
 
 }  // namespace radl::local

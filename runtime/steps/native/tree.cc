@@ -42,6 +42,15 @@ bool has_odd_name(const ManifestEntry& entry) {
   return entry.path.find_first_of("\\\r\n") != std::string::npos;
 }
 
+// One call looks at the files from `first` up to here; odd names go alone.
+size_t end_of_call(const std::vector<ManifestEntry>& entries, size_t first) {
+  size_t end = first + 1;
+  while (end < entries.size() && end - first < kTogether && !is_link(entries[end]) &&
+         !has_odd_name(entries[end]) && !has_odd_name(entries[first]))
+    ++end;
+  return end;
+}
+
 }  // namespace
 
 std::string look_tree(const std::vector<ManifestEntry>& entries, const TreeAccess& access,
@@ -56,13 +65,11 @@ std::string look_tree(const std::vector<ManifestEntry>& entries, const TreeAcces
       continue;
     }
     std::string wanted, names;
-    size_t first = i;
-    do {
+    const size_t first = i;
+    for (const size_t end = end_of_call(entries, first); i < end; ++i) {
       wanted += entries[i].sha256 + " " + expected_access(access, entries[i]) + "\n";
       names += " " + shell_quote("./" + entries[i].path);
-      ++i;
-    } while (i < entries.size() && i - first < kTogether && !is_link(entries[i]) &&
-             !has_odd_name(entries[i]) && !has_odd_name(entries[first]));
+    }
     text += fmt::format("look_tree {} {} {}{}\n", first, format, shell_quote(wanted), names);
   }
   return text + fmt::format("say tree {}\nfi\n", tree_name(entries, access));
@@ -78,13 +85,8 @@ Result<std::vector<TreeDifference>> tree_differences(const std::vector<ManifestE
   std::vector<TreeDifference> all;
   size_t same_until = 0;
   for (size_t i = 0; i < entries.size(); ++i) {
-    if (!is_link(entries[i]) && said(seen, "same" + std::to_string(i)) == "yes") {
-      // As many as look_tree() has put together.
-      same_until = i + 1;
-      while (same_until < entries.size() && same_until - i < kTogether && !is_link(entries[same_until]) &&
-             !has_odd_name(entries[same_until]) && !has_odd_name(entries[i]))
-        ++same_until;
-    }
+    if (!is_link(entries[i]) && said(seen, "same" + std::to_string(i)) == "yes")
+      same_until = end_of_call(entries, i);
     if (i < same_until) continue;
     std::string found = there ? said(seen, std::to_string(i)) : "";
     TreeDifference one;
