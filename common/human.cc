@@ -10,6 +10,15 @@
 namespace radl {
 namespace {
 
+constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
+
+// The largest unit of which there is one; `bytes` becomes the number of them.
+size_t unit_of(double& bytes) {
+  size_t unit = 0;
+  for (; std::fabs(bytes) >= 1024 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1024;
+  return unit;
+}
+
 constexpr std::pair<std::string_view, std::string_view> kLabels[] = {
     {"test_accuracy", "test accuracy"},
     {"test_accuracy_tta", "test accuracy with test-time augmentation"},
@@ -54,10 +63,18 @@ std::string grouped(double number) {
 }
 
 std::string bytes_text(double bytes) {
-  static constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  size_t unit = 0;
-  for (; std::fabs(bytes) >= 1024 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1024;
+  const size_t unit = unit_of(bytes);
   return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 1, kUnits[unit]);
+}
+
+std::string plain_number(double value) {
+  if (value == std::floor(value) && std::fabs(value) < 1e15) return fmt::format("{:.0f}", value);
+  return fmt::format("{:.6g}", value);
+}
+
+std::string size_text(double bytes) {
+  const size_t unit = unit_of(bytes);
+  return fmt::format("{} {}", plain_number(std::round(bytes * 100) / 100), kUnits[unit]);
 }
 
 std::string human_label(std::string_view key) {

@@ -12,6 +12,10 @@ std::string duration_text(double seconds);
 std::string grouped(double number);
 // "61.4 MiB".
 std::string bytes_text(double bytes);
+// Whole numbers without a point, others with six digits at most: "4", "0.125".
+std::string plain_number(double value);
+// A size as somebody asked for it: "4 GiB", "1.5 TiB".
+std::string size_text(double bytes);
 
 // "data_wait_seconds" -> "waiting for data"; a key that is not known loses its underscores and its unit.
 std::string human_label(std::string_view key);

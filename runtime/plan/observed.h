@@ -21,7 +21,9 @@ struct Drift {
 
 struct Observed {
   std::vector<Drift> resources;                      // by address
-  std::map<std::string, nlohmann::json> attributes;  // of nodes that answered: as they are now
+  std::map<std::string, nlohmann::json> attributes;  // of nodes that are there: as they are now
+  // Of every resource that is there: the part of its spec that its cloud can observe, as it is now.
+  std::map<std::string, nlohmann::json> specs;
   std::map<std::string, std::vector<Change>>
       steps;  // step id -> what differs from what it applied last; empty: nothing does
   std::map<std::string, std::string> unknown;  // step or node -> why it could not be looked at

@@ -1,4 +1,4 @@
-// plan = f(program, state, quotes[, observed]): pure, offline, the same bytes for the same input.
+// plan = f(program, state, clouds' designs[, observed]): pure, offline, the same bytes for the same input.
 //
 // Out: the actions in a total order that respects their edges, each with a reason. runtime/exec executes
 // exactly this. Rendered as text (render.h), JSON, DOT; kept in a file (plan_file.h).
@@ -13,8 +13,8 @@
 
 #include "common/status.h"
 #include "compiler/ir/ir.h"
+#include "runtime/clouds/cloud_set.h"
 #include "runtime/plan/observed.h"
-#include "runtime/plan/provider_set.h"
 #include "runtime/state/snapshot.h"
 
 namespace radl {
@@ -30,17 +30,18 @@ struct FieldChange {
   std::string field;
   Json before, after;
   bool forces_replacement = false;
+  bool forces_restart = false;
 };
 
 struct Action {
   std::string id;  // = address of the resource, or id of the step; unique in the plan
   Verb verb = Verb::Create;
   bool is_step = false;
-  ResourceKind kind = ResourceKind::Node;  // of a resource
-  std::string provider;                    // of a resource
-  std::string step_kind;                   // of a step: "native", ...
-  std::vector<std::string> nodes;          // a node's own address; a step's nodes
-  std::string summary;                     // what it is, in a few words: "local, 2 cpu, 4 GiB, in lan"
+  std::string type;                // of a resource: the cloud's own word
+  std::string cloud;               // of a resource: CloudId::text()
+  std::string step_kind;           // of a step: "native", ...
+  std::vector<std::string> nodes;  // a node's own address; a step's nodes
+  std::string summary;             // what it is, in a few words: "local, 2 cpu, 4 GiB, in lan"
   std::vector<FieldChange> changes;
   // Ids of actions and barriers that must be done before this one makes or runs anything.
   std::vector<std::string> needs;
@@ -49,8 +50,10 @@ struct Action {
   std::string why;
   std::vector<std::string> order;  // why it comes after others: "step 2 follows step 1 (worker[0]/base)"
   std::vector<std::string> uses;   // resources that must outlive it: its key and networks
-  Json spec;                       // Create, Update, Replace: what the provider is given
-  double price_per_hour = 0;
+  Json spec;                       // Create, Update, Replace: what the cloud is given, the chosen offer in it
+  std::vector<Offer> offers;  // Create, Replace: taken in this order, where the chosen one is not to be had
+  size_t chosen = 0;          // of offers
+  Money price_per_hour;       // of the chosen offer
   std::optional<double> seconds;  // predicted; absent: nobody knows
   bool resume = false;            // Run of a training: from its last checkpoint
 };
@@ -74,14 +77,13 @@ struct OutputChange {
 struct NodeCost {
   std::string address;
   std::string machine;  // "ec2 t3.medium"; "local"
-  double before = 0, after = 0;
+  Money before, after;
 };
 
 struct PlanTotals {
   int create = 0, update = 0, replace = 0, remove = 0, run = 0, forget = 0;
-  double price_per_hour_before = 0, price_per_hour = 0;  // the sums of Plan::costs
-  std::string currency = "USD";
-  double seconds = 0;            // the longest path through the actions
+  MoneySum price_per_hour_before, price_per_hour;  // the sums of Plan::costs, by currency
+  double seconds = 0;                              // the longest path through the actions
   bool seconds_complete = true;  // false: some action's time is not known and not in `seconds`
 };
 
@@ -94,7 +96,8 @@ struct Plan {
   std::vector<ir::Source> sources;
   std::string lineage;
   long long serial = 0;
-  std::string catalog;  // its date
+  std::string catalog;                    // its date
+  std::map<std::string, Survey> surveys;  // CloudId::text() -> what it was made with
 
   std::vector<Action> actions;
   std::vector<Barrier> barriers;
@@ -120,14 +123,16 @@ struct PlanOptions {
 struct PlanInput {
   const ir::Program& program;
   const Snapshot& snapshot;  // an empty one when there is no state yet
-  const ProviderSet& providers;
+  const CloudSet& clouds;
+  const Catalog& catalog;
   // Fingerprint of each secret of the program (fingerprints()).
   std::map<std::string, std::string> secrets;
-  const Observed* observed = nullptr;  // of a refresh
+  const Observed* observed = nullptr;     // of a refresh
+  std::map<std::string, Survey> surveys;  // CloudId::text() -> of a refresh
   PlanOptions options;
 };
 
-// Invalid: a node that its provider cannot make, an unknown cloud, a cycle: everything wrong in one message a
+// Invalid: a node that its cloud cannot make, an unknown cloud, a cycle: everything wrong in one message a
 // line.
 Result<Plan> make_plan(const PlanInput& input);
 // Everything in the state, in the reverse order of its making.

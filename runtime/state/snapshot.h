@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "runtime/providers/provider.h"
+#include "runtime/base/money.h"
 
 namespace radl {
+
+using Json = nlohmann::json;
 
 enum class ResourceStatus {
   Ready,
@@ -22,21 +24,22 @@ std::string_view resource_status_name(ResourceStatus status);
 
 struct ResourceRecord {
   std::string address;  // "worker[0]", "network.lan", "key.local"
-  ResourceKind kind = ResourceKind::Node;
-  std::string provider;
-  std::string id;     // the provider's
-  std::string token;  // it was made with
+  std::string type;     // the cloud's own word: "node", "security_group"
+  std::string cloud;    // CloudId::text() of where it is
+  std::string id;       // the cloud's
+  std::string token;    // it was made with
   ResourceStatus status = ResourceStatus::Ready;
   Json spec = Json::object();        // as given to create() or update() last
-  Json attributes = Json::object();  // as the provider answered last
-  std::string system;                // nodes: "worker"
+  Json attributes = Json::object();  // as the cloud showed them last
+  std::string system;                // nodes: "worker"; else empty
   int ordinal = 0;
   int number = -1;         // nodes: #N#
   bool reachable = false;  // nodes: a connection has been made since it was created
-  double price_per_hour = 0;
-  std::string currency = "USD";
+  Money price_per_hour;
   std::vector<std::string> needs;  // resources that must outlive it: its key and networks
   double created_at = 0;           // wall seconds
+
+  bool is_node() const { return !system.empty(); }
 };
 
 enum class StepStatus { Done, Failed, Interrupted };
@@ -86,7 +89,7 @@ struct Snapshot {
 // {"state":1, name, lineage, serial, resources:[..], steps:[..], outputs:[..]}: `radlc show --json`.
 Json to_json(const Snapshot& snapshot);
 
-// What providers tag an infrastructure's things with: unique also among states of the same name.
+// What clouds tag an infrastructure's things with: unique also among states of the same name.
 std::string infrastructure_tag(const std::string& name, const std::string& lineage);
 
 // HMAC over a secret, salted by the state: tells that it changed, and no more.

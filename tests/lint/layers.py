@@ -20,10 +20,10 @@ ALLOWED = [  # (folder, prefixes that its files may include)
     ("runtime/", ["common/", "compiler/ir/", "compiler/compile.h", "runtime/"]),
 ]
 NOT_ABOVE = [  # (folder, prefixes that it must not include although the rule above would let it)
-    ("runtime/plan/", ["runtime/exec/", "runtime/cli/", "runtime/net/", "runtime/steps/", "runtime/ansible/", "runtime/providers/local/"]),
-    ("runtime/state/", ["runtime/exec/", "runtime/plan/", "runtime/cli/", "runtime/providers/local/"]),
-    ("runtime/net/", ["runtime/exec/", "runtime/plan/", "runtime/state/", "runtime/providers/", "runtime/steps/", "runtime/cli/"]),
-    ("runtime/providers/", ["runtime/exec/", "runtime/plan/", "runtime/state/", "runtime/steps/", "runtime/cli/"]),
+    ("runtime/plan/", ["runtime/exec/", "runtime/cli/", "runtime/net/", "runtime/steps/", "runtime/ansible/", "runtime/clouds/local/", "runtime/clouds/hosts/", "runtime/clouds/simulated/"]),
+    ("runtime/state/", ["runtime/exec/", "runtime/plan/", "runtime/cli/", "runtime/clouds/local/", "runtime/clouds/hosts/", "runtime/clouds/simulated/"]),
+    ("runtime/net/", ["runtime/exec/", "runtime/plan/", "runtime/state/", "runtime/clouds/", "runtime/steps/", "runtime/cli/"]),
+    ("runtime/clouds/", ["runtime/exec/", "runtime/plan/", "runtime/state/", "runtime/steps/", "runtime/cli/"]),
     ("runtime/exec/", ["runtime/cli/"]),
     ("compiler/syntax/", ["compiler/modules/", "compiler/passes/", "compiler/tools/"]),
     ("compiler/passes/", ["compiler/tools/"]),

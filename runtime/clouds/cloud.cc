@@ -1,0 +1,40 @@
+#include "runtime/clouds/cloud.h"
+
+namespace radl {
+
+std::string CloudId::text() const {
+  if (account.empty() && region.empty()) return type;
+  return type + ":" + account + (region.empty() ? "" : "/" + region);
+}
+
+Result<CloudId> CloudId::parse(const std::string& text) {
+  CloudId id;
+  size_t colon = text.find(':');
+  id.type = text.substr(0, colon);
+  if (id.type.empty()) return Status(Code::Invalid, "'" + text + "' names no cloud");
+  if (colon == text.npos) return id;
+  std::string rest = text.substr(colon + 1);
+  size_t slash = rest.find('/');
+  id.account = rest.substr(0, slash);
+  if (slash != rest.npos) id.region = rest.substr(slash + 1);
+  if (id.text() != text) return Status(Code::Invalid, "'" + text + "' names no cloud");
+  return id;
+}
+
+std::string_view phase_name(Phase phase) {
+  switch (phase) {
+    case Phase::Pending:
+      return "pending";
+    case Phase::Ready:
+      return "ready";
+    case Phase::Stopped:
+      return "stopped";
+    case Phase::Broken:
+      return "broken";
+    case Phase::Leaving:
+      return "leaving";
+  }
+  return "unknown";
+}
+
+}  // namespace radl

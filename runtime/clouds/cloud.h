@@ -1,0 +1,194 @@
+// What a cloud must do. One implementation a folder: local, hosts, simulated, ec2, ...
+//
+// A cloud declares and is asked; it never waits. design() says which resources a program needs, without a
+// network. ask_create(), ask_update() and ask_destroy() hand in a request and return as soon as the cloud has
+// said whether it takes it; look() shows how all that is asked for stands, in as few calls as the cloud's API
+// allows. Who waits, repeats, recovers and compares is runtime/exec, in one way for every cloud.
+//
+// All calls may be made from several threads and honour `Context::stop()`.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+#include "compiler/ir/ir.h"
+#include "runtime/base/context.h"
+#include "runtime/base/money.h"
+#include "runtime/catalog/catalog.h"
+
+namespace radl {
+
+using Json = nlohmann::json;
+
+// Two accounts, or two regions of one account, are two clouds: what is recorded of one is never looked for in
+// the other.
+struct CloudId {
+  std::string type;     // "local", "ec2"
+  std::string account;  // empty where there is only one
+  std::string region;   // empty where there is only one
+
+  // "local", "ec2:123456789012/eu-west-1", "simulated:/eu": in the state, in plans and in addresses.
+  std::string text() const;
+  static Result<CloudId> parse(const std::string& text);
+  bool operator==(const CloudId&) const = default;
+};
+
+// ---- planning ----
+
+// What the cloud has on offer now: images, quotas, default network, zones, spot prices. The only thing of
+// planning that takes a network; a plan is made without one unless the user asks for it.
+struct Survey {
+  double taken_at = 0;  // wall seconds; 0: never taken
+  Json facts = Json::object();
+};
+
+// One way to have a resource, and what it costs.
+struct Offer {
+  std::string name;  // the instance type, as the cloud calls it
+  std::string zone;  // empty: the cloud chooses
+  Money price_per_hour;
+  Json spec = Json::object();  // laid over Wanted::spec where this offer is taken
+};
+
+struct Wanted {
+  std::string address;  // unique in the infrastructure: "worker[0]", "network.lan", "key.local"
+  std::string type;     // the cloud's own word: "instance", "security_group"
+  // What ask_create() is given; part of the plan, so no secrets.
+  Json spec = Json::object();
+  std::vector<std::string> references;  // addresses: made before it, removed after it
+  std::string summary;                  // what it is, in a few words: "local, 2 cpu, 4 GiB, in lan"
+  std::vector<Offer> offers;            // by preference; empty: it costs nothing
+  size_t chosen = 0;                    // of offers
+  double seconds = 0;                   // predicted, from asked for to Ready
+  std::string node;                     // the address of the ir::Node that it is; empty: no machine
+};
+
+struct Design {
+  std::vector<Wanted> resources;   // each after what it references
+  std::vector<std::string> notes;  // what the reviewer should know, each once
+};
+
+struct DesignInput {
+  const ir::Program& program;
+  std::vector<const ir::Node*> nodes;  // those of this cloud; soft features are decided already
+  const Survey& survey;
+  const Catalog& catalog;
+  // Of the cloud for nodes that name none: its networks are "network.lan", those of any other cloud
+  // "network.lan@CLOUD", so that another node in the file never makes a network change hands.
+  bool plain_names = true;
+};
+
+struct Impact {
+  enum class Kind { InPlace, Restart, Replace };
+  Kind kind = Kind::Replace;
+  std::string why;  // of Restart and Replace: "the host name is fixed when the node is made"
+};
+
+// ---- asking ----
+
+// What a resource that is referenced has become.
+struct Reference {
+  std::string type, id;
+  Json attributes = Json::object();
+};
+
+struct Order {
+  std::string address, type;
+  Json spec = Json::object();
+  std::map<std::string, Reference> references;  // by address
+  std::string token;                            // ask_create: idempotent for it; look() finds by it
+  std::string id;                               // ask_update, ask_destroy: the cloud's
+};
+
+struct Asked {
+  enum class Answer {
+    Accepted,  // it is being done; look() tells how far it is
+    Refused,   // nothing was done, and nothing will show up. Code::Retry: ask again later (throttled)
+    Unknown,   // the answer was lost: it may have been done; look() by the token tells
+  };
+  Answer answer = Answer::Unknown;
+  std::string id;  // of Accepted, if the cloud has said it already
+  // Why not. Code::Quota: no capacity or quota for this offer; another offer may do.
+  Status status;
+
+  static Asked accepted(std::string id = {}) { return {Answer::Accepted, std::move(id), {}}; }
+  static Asked refused(Status why) { return {Answer::Refused, {}, std::move(why)}; }
+  static Asked unknown(Status why) { return {Answer::Unknown, {}, std::move(why)}; }
+};
+
+// ---- looking ----
+
+enum class Phase {
+  Pending,  // being made or changed
+  Ready,
+  Stopped,  // a machine that is there and does not run
+  Broken,   // it is there and will not become ready; `detail` says why. To be destroyed
+  Leaving,  // being destroyed
+};
+std::string_view phase_name(Phase phase);  // "pending", ...
+
+// What is there. What is gone is not shown (a cloud that keeps terminated machines in its lists leaves them
+// out).
+struct Seen {
+  std::string address, type, id, token;  // address and token as far as the cloud keeps them (tags)
+  Phase phase = Phase::Pending;
+  // The part of the spec that can be observed, as it is now: compared with what was asked for, and what
+  // `radlc import` takes over.
+  Json spec = Json::object();
+  // Of a machine at least: host, port, user, host_key (OpenSSH public key line), private_ip, public_ip (may
+  // be null), vm_id, and state ("running" or "stopped").
+  Json attributes = Json::object();
+  std::string detail;
+};
+
+struct Query {
+  std::vector<std::string> tokens;
+  std::vector<std::string> ids;
+  bool everything = false;  // that carries the infrastructure's tag
+};
+
+// Between two looks while something is pending: `first` after asking, doubled up to `longest`.
+struct Pace {
+  std::chrono::milliseconds first{2000}, longest{15000};
+};
+
+class Cloud {
+ public:
+  virtual ~Cloud() = default;
+  virtual const CloudId& id() const = 0;
+
+  // --- planning; pure but for survey() ---
+  virtual Result<Survey> survey(const Context& context, const ir::Program& program) = 0;
+  // Ok when such a machine can be had: decides soft features. Invalid names the feature that stands against
+  // it.
+  virtual Status can_make(const ir::Node& node, const DesignInput& input) const = 0;
+  // Every resource that the nodes need: keys, networks, rules, addresses, volumes and the nodes themselves.
+  // Same answer for same input. Every node of the input passes can_make().
+  virtual Result<Design> design(const DesignInput& input) const = 0;
+  // By values: growing a disk may be done in place and shrinking it not. "state" of a machine ("stopped" ->
+  // "running"): whether ask_update() can start it.
+  virtual Impact impact(const std::string& type, const Json& before, const Json& after) const = 0;
+
+  // --- asking ---
+  virtual Asked ask_create(const Context& context, const Order& order) = 0;
+  virtual Asked ask_update(const Context& context, const Order& order) = 0;
+  // Accepted as well when it is gone already.
+  virtual Asked ask_destroy(const Context& context, const Order& order) = 0;
+
+  // --- looking ---
+  // Everything that the query names and that is there, in any order, each once; what is not there is left
+  // out. An error when it cannot be told.
+  virtual Result<std::vector<Seen>> look(const Context& context, const Query& query) = 0;
+  // How long after a request look() may still not show what came of it; 0 where it always does. An intent
+  // whose answer was lost stays open that long.
+  virtual std::chrono::milliseconds settles_after() const = 0;
+  virtual Pace pace() const { return {}; }
+  // True where look() asks nothing outside of this computer: apply looks each time.
+  virtual bool looks_at_once() const { return false; }
+};
+
+}  // namespace radl

@@ -1,0 +1,83 @@
+#include "runtime/clouds/naming.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "common/human.h"
+
+namespace radl {
+
+std::string key_address(const CloudId& cloud) { return "key." + cloud.text(); }
+
+std::string network_address(const CloudId& cloud, const DesignInput& input, const ir::Network& network) {
+  return input.plain_names ? network.address : network.address + "@" + cloud.text();
+}
+
+std::vector<const ir::Network*> networks_to_make(const DesignInput& input) {
+  std::set<std::string> used;
+  for (const ir::Node* node : input.nodes) {
+    for (const ir::Interface& interface : node->interfaces) used.insert(interface.network);
+  }
+  std::vector<const ir::Network*> networks;
+  for (const ir::Network& network : input.program.networks) {
+    if (!network.reference && used.count(network.name)) networks.push_back(&network);
+  }
+  return networks;
+}
+
+std::vector<const ir::Network*> networks_of(const DesignInput& input, const ir::Node& node) {
+  std::vector<const ir::Network*> networks;
+  for (const ir::Interface& interface : node.interfaces) {
+    auto network = std::find_if(input.program.networks.begin(), input.program.networks.end(),
+                                [&](const ir::Network& known) { return known.name == interface.network; });
+    if (network == input.program.networks.end() || network->reference) continue;
+    if (std::find(networks.begin(), networks.end(), &*network) == networks.end())
+      networks.push_back(&*network);
+  }
+  return networks;
+}
+
+Json network_spec(const ir::Network& network) {
+  Json ports = Json::array();
+  for (const ir::PortRule& rule : network.ports) {
+    ports.push_back({{"protocol", rule.protocol},
+                     {"cidr", rule.cidr},
+                     {"remote", rule.remote},
+                     {"remote_end", rule.remote_end},
+                     {"local", rule.local},
+                     {"local_end", rule.local_end}});
+  }
+  return {{"name", network.name},
+          {"public", network.is_public},
+          {"ports", ports},
+          {"features", network.features}};
+}
+
+std::string network_summary(const ir::Network& network) {
+  std::string text = network.is_public ? "public network" : "private network";
+  if (network.ports.empty()) return text;
+  return text + ", " + std::to_string(network.ports.size()) +
+         (network.ports.size() == 1 ? " port rule" : " port rules");
+}
+
+std::string node_summary(const ir::Node& node, const std::string& cloud, const std::string& offer) {
+  std::string text = cloud;
+  if (!offer.empty() && offer != cloud) text += " " + offer;
+  auto amount = [&](const char* feature) -> std::optional<double> {
+    auto wanted = node.requirements.find(feature);
+    if (wanted == node.requirements.end()) return std::nullopt;
+    return wanted->second.min ? wanted->second.min : wanted->second.max;
+  };
+  if (auto count = amount("cpu.count")) text += ", " + plain_number(*count) + " cpu";
+  if (auto size = amount("memory.size")) text += ", " + size_text(*size);
+  if (auto count = amount("gpu.count"); count && *count > 0) text += ", " + plain_number(*count) + " gpu";
+  std::set<std::string> seen;
+  for (const ir::Interface& interface : node.interfaces) {
+    if (seen.insert(interface.network).second)
+      text += (seen.size() == 1 ? ", in " : " and ") + interface.network;
+  }
+  return text;
+}
+
+}  // namespace radl

@@ -1,0 +1,28 @@
+// Addresses and summaries that all clouds share: one way to name a key, a network, a machine.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/clouds/cloud.h"
+
+namespace radl {
+
+// "key.local", "key.ec2:1234/eu-west-1".
+std::string key_address(const CloudId& cloud);
+// "network.lan", or "network.lan@CLOUD" (DesignInput::plain_names).
+std::string network_address(const CloudId& cloud, const DesignInput& input, const ir::Network& network);
+// The networks that a node of the input is in and that the program declares and has made (no references), in
+// the program's order.
+std::vector<const ir::Network*> networks_to_make(const DesignInput& input);
+// Those that this node is in, each once, in the order of its interfaces.
+std::vector<const ir::Network*> networks_of(const DesignInput& input, const ir::Node& node);
+// {"name","public","ports":[{protocol,cidr,remote,remote_end,local,local_end}],"features"}.
+Json network_spec(const ir::Network& network);
+// "public network, 2 port rules".
+std::string network_summary(const ir::Network& network);
+// "local, 2 cpu, 4 GiB, in lan": the few requirements that everybody looks for. `offer`: the instance type,
+// or empty.
+std::string node_summary(const ir::Node& node, const std::string& cloud, const std::string& offer);
+
+}  // namespace radl
