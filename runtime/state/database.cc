@@ -156,6 +156,23 @@ Database::~Database() {
 
 Database::Database(Database&& other) noexcept : db_(std::exchange(other.db_, nullptr)) {}
 
+Database& Database::operator=(Database&& other) noexcept {
+  std::swap(db_, other.db_);
+  return *this;
+}
+
+Result<Database> Database::copy_in_memory() {
+  Result<sqlite3*> handle = open_handle(":memory:", SQLITE_OPEN_READWRITE);
+  if (!handle.ok()) return handle.status();
+  Database copy(*handle);
+  sqlite3_backup* backup = sqlite3_backup_init(copy.db_, "main", db_, "main");
+  if (!backup) return sqlite_status(copy.db_, sqlite3_extended_errcode(copy.db_));
+  const int code = sqlite3_backup_step(backup, -1);
+  sqlite3_backup_finish(backup);
+  if (code != SQLITE_DONE) return sqlite_status(nullptr, code);
+  return copy;
+}
+
 Status Database::exec(const char* sql) {
   int code = sqlite3_exec(db_, sql, nullptr, nullptr, nullptr);
   return code == SQLITE_OK ? Status() : sqlite_status(db_, code);

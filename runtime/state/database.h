@@ -48,8 +48,10 @@ class Database {
   static Result<Database> open(const std::string& path, Access access);
   ~Database();
   Database(Database&& other) noexcept;
-  Database& operator=(Database&&) = delete;
+  Database& operator=(Database&& other) noexcept;
 
+  // All that is in it now, in memory only: changing the copy changes no file.
+  Result<Database> copy_in_memory();
   Status exec(const char* sql);  // one or more statements without parameters
   Result<Statement> prepare(std::string_view sql);
   Result<long long> integer(std::string_view sql);  // first column of the first row

@@ -1,6 +1,7 @@
 // `radlc state mv`: a resource, or a system, under a new name wherever the state names it.
 #include <algorithm>
 
+#include "compiler/ir/ir.h"
 #include "runtime/state/rows.h"
 #include "runtime/state/sqlite_store.h"
 
@@ -62,7 +63,7 @@ class Renaming {
     std::string before = record.address;
     record.address = address(before);
     bool changed = record.address != before;
-    if (changed && record.kind == ResourceKind::Node) set_place(record);
+    if (changed && record.is_node()) set_place(record);
     for (std::string& need : record.needs) {
       std::string now = address(need);
       changed |= now != need;
@@ -91,18 +92,18 @@ class Renaming {
     return changed;
   }
 
-  // Invalid: the new name is none for such a thing.
-  Status check(const ResourceRecord& moved) const {
-    bool fits = moved.kind == ResourceKind::Network ? moved.address.starts_with("network.")
-                : moved.kind == ResourceKind::Key   ? moved.address.starts_with("key.")
-                                                    : is_node_address(moved.address);
+  // Invalid: the new name is none for such a thing. Any but a node keeps the word before the point:
+  // "network.lan" stays a network.
+  Status check(const std::string& before, const ResourceRecord& moved) const {
+    const std::string kept = before.substr(0, before.find('.') + 1);
+    const bool fits = moved.is_node() ? is_node_address(moved.address)
+                                      : moved.address.starts_with(kept) && moved.address.size() > kept.size();
     if (fits) return {};
-    return Status(Code::Invalid,
-                  "'" + moved.address + "' is no address of a " + std::string(resource_kind_name(moved.kind)))
-        .with_hint(
-            "nodes are moved one by one ('worker[0]' to 'trainer[0]') or with their whole system ('worker' "
-            "to "
-            "'trainer')");
+    Status wrong(Code::Invalid, "'" + moved.address + "' is no address of a " + moved.type);
+    if (!moved.is_node()) return std::move(wrong).with_hint("it has to begin with '" + kept + "'");
+    return std::move(wrong).with_hint(
+        "nodes are moved one by one ('worker[0]' to 'trainer[0]') or with their whole system ('worker' to "
+        "'trainer')");
   }
 
  private:
@@ -137,7 +138,7 @@ Status SqliteStore::move(const std::string& from, const std::string& to) {
     if (!renaming.apply(moved)) continue;
     if (moved.address != address) {
       found = true;
-      if (Status fits = renaming.check(moved); !fits.ok()) return fits;
+      if (Status fits = renaming.check(address, moved); !fits.ok()) return fits;
       if (before->resources.count(moved.address))
         return {Code::Exists, "the state has a '" + moved.address + "' already"};
     }

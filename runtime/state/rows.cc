@@ -1,30 +1,28 @@
 #include "runtime/state/rows.h"
 
+#include <type_traits>
+
 #include "common/digest.h"
 
 namespace radl {
 
 namespace {
 
-constexpr const char* kResourceColumns =
-    "address, kind, provider, id, token, status, spec, attributes, system, ordinal, number, reachable, "
-    "price_per_hour, currency, needs, created_at";
-constexpr const char* kStepColumns =
-    "id, recipe, kind, status, digest, nodes, made_on, definition, inputs, output, error, seconds, "
-    "finished_at, wide, revision";
-
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-ResourceStatus resource_status_from(const std::string& name) {
-  if (name == "tainted") return ResourceStatus::Tainted;
-  if (name == "deleting") return ResourceStatus::Deleting;
-  return ResourceStatus::Ready;
+std::string_view name_of(ResourceStatus status) { return resource_status_name(status); }
+std::string_view name_of(StepStatus status) { return step_status_name(status); }
+
+void from_name(const std::string& name, ResourceStatus& status) {
+  status = name == "tainted"    ? ResourceStatus::Tainted
+           : name == "deleting" ? ResourceStatus::Deleting
+                                : ResourceStatus::Ready;
 }
 
-StepStatus step_status_from(const std::string& name) {
-  if (name == "done") return StepStatus::Done;
-  if (name == "failed") return StepStatus::Failed;
-  return StepStatus::Interrupted;
+void from_name(const std::string& name, StepStatus& status) {
+  status = name == "done"     ? StepStatus::Done
+           : name == "failed" ? StepStatus::Failed
+                              : StepStatus::Interrupted;
 }
 
 // Reads a JSON column into a value that nlohmann can convert to.
@@ -46,27 +44,152 @@ Status check_shape(const ResourceRecord& record) {
   return {Code::Corrupt, "state: the record of '" + record.address + "' is damaged"};
 }
 
+// ---- one description of each record: statements, reading, binding and the journal follow it ----
+
+template <class Record, class Visit>
+void resource_fields(Record& record, Visit& field) {
+  field("address", record.address);
+  field("type", record.type);
+  field("cloud", record.cloud);
+  field("id", record.id);
+  field("token", record.token);
+  field("status", record.status);
+  field("spec", record.spec);
+  field("attributes", record.attributes);
+  field("system", record.system);
+  field("ordinal", record.ordinal);
+  field("number", record.number);
+  field("reachable", record.reachable);
+  field("price_micros", record.price_per_hour.micros);
+  field("currency", record.price_per_hour.currency);
+  field("needs", record.needs);
+  field("created_at", record.created_at);
+}
+
+// What the table keeps of a step that is not in its record.
+struct DerivedOfStep {
+  std::string definition;  // its SHA-256: the text is in `definitions`
+  bool wide = false;       // on several nodes
+};
+
+template <class Record, class Derived, class Visit>
+void step_fields(Record& record, Derived& derived, Visit& field) {
+  field("id", record.id);
+  field("recipe", record.recipe);
+  field("kind", record.kind);
+  field("status", record.status);
+  field("digest", record.digest);
+  field("revision", record.revision);
+  field("nodes", record.nodes);
+  field("wide", derived.wide);
+  field("made_on", record.made_on);
+  field("definition", derived.definition);
+  field("inputs", record.inputs);
+  field("output", record.output);
+  field("error", record.error);
+  field("seconds", record.seconds);
+  field("finished_at", record.finished_at);
+}
+
+struct ColumnNames {
+  std::string names, marks;
+  template <class T>
+  void operator()(const char* name, const T&) {
+    names += (names.empty() ? "" : ", ") + std::string(name);
+    marks += marks.empty() ? "?" : ",?";
+  }
+};
+
+struct Binder {
+  Statement& row;
+  int position = 1;
+
+  template <class T>
+  void operator()(const char*, const T& value) {
+    const int at = position++;
+    if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, bool> || std::is_same_v<T, double>) {
+      row.bind(at, value);
+    } else if constexpr (std::is_integral_v<T>) {
+      row.bind(at, static_cast<long long>(value));
+    } else if constexpr (std::is_enum_v<T>) {
+      row.bind(at, name_of(value));
+    } else {
+      row.bind(at, dump(value));
+    }
+  }
+};
+
+struct ColumnReader {
+  const Statement& row;
+  int column = 0;
+  Status status = {};  // the first that is damaged
+
+  template <class T>
+  void operator()(const char* name, T& value) {
+    const int at = column++;
+    if (!status.ok()) return;
+    if constexpr (std::is_same_v<T, std::string>) {
+      value = row.text(at);
+    } else if constexpr (std::is_same_v<T, bool>) {
+      value = row.integer(at) != 0;
+    } else if constexpr (std::is_same_v<T, double>) {
+      value = row.real(at);
+    } else if constexpr (std::is_integral_v<T>) {
+      value = static_cast<T>(row.integer(at));
+    } else if constexpr (std::is_enum_v<T>) {
+      from_name(row.text(at), value);
+    } else {
+      status = read_json(row, at, name, value);
+    }
+  }
+};
+
+struct JsonWriter {
+  Json json = Json::object();
+  template <class T>
+  void operator()(const char* name, const T& value) {
+    if constexpr (std::is_enum_v<T>) {
+      json[name] = name_of(value);
+    } else {
+      json[name] = value;
+    }
+  }
+};
+
+// Throws Json::exception.
+struct JsonReader {
+  const Json& json;
+  template <class T>
+  void operator()(const char* name, T& value) {
+    if constexpr (std::is_enum_v<T>) {
+      from_name(json.at(name).get<std::string>(), value);
+    } else {
+      value = json.at(name).get<T>();
+    }
+  }
+};
+
+ColumnNames resource_columns() {
+  ResourceRecord record;
+  ColumnNames columns;
+  resource_fields(record, columns);
+  return columns;
+}
+
+ColumnNames step_columns() {
+  StepRecord record;
+  DerivedOfStep derived;
+  ColumnNames columns;
+  step_fields(record, derived, columns);
+  return columns;
+}
+
 Result<ResourceRecord> read_resource(const Statement& row) {
   ResourceRecord record;
-  record.address = row.text(0);
-  Result<ResourceKind> kind = resource_kind_from(row.text(1));
-  if (!kind.ok()) return kind.status();
-  record.kind = *kind;
-  record.provider = row.text(2);
-  record.id = row.text(3);
-  record.token = row.text(4);
-  record.status = resource_status_from(row.text(5));
-  if (Status read = read_json(row, 6, "spec", record.spec); !read.ok()) return read;
-  if (Status read = read_json(row, 7, "attributes", record.attributes); !read.ok()) return read;
+  ColumnReader reader{row};
+  resource_fields(record, reader);
+  if (!reader.status.ok()) return reader.status;
   if (Status shaped = check_shape(record); !shaped.ok()) return shaped;
-  record.system = row.text(8);
-  record.ordinal = static_cast<int>(row.integer(9));
-  record.number = static_cast<int>(row.integer(10));
-  record.reachable = row.integer(11) != 0;
-  record.price_per_hour = row.real(12);
-  record.currency = row.text(13);
-  if (Status read = read_json(row, 14, "needs", record.needs); !read.ok()) return read;
-  record.created_at = row.real(15);
   return record;
 }
 
@@ -74,21 +197,12 @@ using Definitions = std::map<std::string, std::shared_ptr<const Json>>;
 
 Result<StepRecord> read_step(const Statement& row, const Definitions& definitions) {
   StepRecord record;
-  record.id = row.text(0);
-  record.recipe = row.text(1);
-  record.kind = row.text(2);
-  record.status = step_status_from(row.text(3));
-  record.digest = row.text(4);
-  if (Status read = read_json(row, 5, "nodes", record.nodes); !read.ok()) return read;
-  if (Status read = read_json(row, 6, "made_on", record.made_on); !read.ok()) return read;
-  if (auto found = definitions.find(row.text(7)); found != definitions.end())
+  DerivedOfStep derived;
+  ColumnReader reader{row};
+  step_fields(record, derived, reader);
+  if (!reader.status.ok()) return reader.status;
+  if (auto found = definitions.find(derived.definition); found != definitions.end())
     record.definition = found->second;
-  if (Status read = read_json(row, 8, "inputs", record.inputs); !read.ok()) return read;
-  if (Status read = read_json(row, 9, "output", record.output); !read.ok()) return read;
-  record.error = row.text(10);
-  record.seconds = row.real(11);
-  record.finished_at = row.real(12);
-  record.revision = row.text(14);
   return record;
 }
 
@@ -138,7 +252,7 @@ Status read_steps(Database& db, Snapshot& snapshot) {
         return {};
       });
   if (!read.ok()) return read;
-  return for_rows(db, std::string("SELECT ") + kStepColumns + " FROM steps ORDER BY id",
+  return for_rows(db, "SELECT " + step_columns().names + " FROM steps ORDER BY id",
                   [&](const Statement& row) {
                     Result<StepRecord> record = read_step(row, definitions);
                     if (!record.ok()) return record.status();
@@ -156,24 +270,13 @@ Result<Json> stored_json(const std::string& text, const char* where) {
   return json;
 }
 
-Result<ResourceKind> resource_kind_from(const std::string& name) {
-  for (ResourceKind kind : {ResourceKind::Key, ResourceKind::Network, ResourceKind::Node}) {
-    if (name == resource_kind_name(kind)) return kind;
-  }
-  return Status(Code::Corrupt, "state: unknown kind of resource '" + name + "'");
-}
-
 Status write_resource(Database& db, const ResourceRecord& record) {
-  std::string sql = std::string("INSERT OR REPLACE INTO resources (") + kResourceColumns +
-                    ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
-  Result<Statement> row = db.prepare(sql);
+  const ColumnNames columns = resource_columns();
+  Result<Statement> row =
+      db.prepare("INSERT OR REPLACE INTO resources (" + columns.names + ") VALUES (" + columns.marks + ")");
   if (!row.ok()) return row.status();
-  row->bind(1, record.address).bind(2, resource_kind_name(record.kind)).bind(3, record.provider);
-  row->bind(4, record.id).bind(5, record.token).bind(6, resource_status_name(record.status));
-  row->bind(7, dump(record.spec)).bind(8, dump(record.attributes)).bind(9, record.system);
-  row->bind(10, record.ordinal).bind(11, record.number).bind(12, record.reachable);
-  row->bind(13, record.price_per_hour).bind(14, record.currency).bind(15, dump(record.needs));
-  row->bind(16, record.created_at);
+  Binder binder{*row};
+  resource_fields(record, binder);
   return row->run();
 }
 
@@ -183,18 +286,13 @@ Status write_step(Database& db, const StepRecord& record) {
   Result<Statement> kept = db.prepare("INSERT OR IGNORE INTO definitions (sha256, definition) VALUES (?, ?)");
   if (!kept.ok()) return kept.status();
   if (Status put = kept->bind(1, sha256).bind(2, definition).run(); !put.ok()) return put;
-  std::string sql = std::string("INSERT OR REPLACE INTO steps (") + kStepColumns +
-                    ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
-  Result<Statement> row = db.prepare(sql);
+  const ColumnNames columns = step_columns();
+  Result<Statement> row =
+      db.prepare("INSERT OR REPLACE INTO steps (" + columns.names + ") VALUES (" + columns.marks + ")");
   if (!row.ok()) return row.status();
-  row->bind(1, record.id)
-      .bind(2, record.recipe)
-      .bind(3, record.kind)
-      .bind(4, step_status_name(record.status));
-  row->bind(5, record.digest).bind(6, dump(record.nodes)).bind(7, dump(record.made_on));
-  row->bind(8, sha256).bind(9, dump(record.inputs)).bind(10, dump(record.output));
-  row->bind(11, record.error).bind(12, record.seconds).bind(13, record.finished_at);
-  row->bind(14, record.nodes.size() > 1).bind(15, record.revision);
+  const DerivedOfStep derived{sha256, record.nodes.size() > 1};
+  Binder binder{*row};
+  step_fields(record, derived, binder);
   return row->run();
 }
 
@@ -215,7 +313,7 @@ Result<std::string> read_meta(Database& db, const std::string& key) {
 Result<Snapshot> read_snapshot(Database& db) {
   Snapshot snapshot;
   if (Status read = read_meta_rows(db, snapshot); !read.ok()) return read;
-  std::string resources = std::string("SELECT ") + kResourceColumns + " FROM resources ORDER BY address";
+  std::string resources = "SELECT " + resource_columns().names + " FROM resources ORDER BY address";
   Status read = for_rows(db, resources, [&](const Statement& row) -> Status {
     Result<ResourceRecord> record = read_resource(row);
     if (!record.ok()) return record.status();
@@ -238,22 +336,9 @@ Result<Snapshot> read_snapshot(Database& db) {
 }
 
 Json resource_to_row_json(const ResourceRecord& record) {
-  return {{"address", record.address},
-          {"kind", resource_kind_name(record.kind)},
-          {"provider", record.provider},
-          {"id", record.id},
-          {"token", record.token},
-          {"status", resource_status_name(record.status)},
-          {"spec", record.spec},
-          {"attributes", record.attributes},
-          {"system", record.system},
-          {"ordinal", record.ordinal},
-          {"number", record.number},
-          {"reachable", record.reachable},
-          {"price_per_hour", record.price_per_hour},
-          {"currency", record.currency},
-          {"needs", record.needs},
-          {"created_at", record.created_at}};
+  JsonWriter writer;
+  resource_fields(record, writer);
+  return std::move(writer.json);
 }
 
 Result<ResourceRecord> resource_from_row_json(const std::string& text) {
@@ -261,24 +346,8 @@ Result<ResourceRecord> resource_from_row_json(const std::string& text) {
   if (!json.ok()) return json.status();
   ResourceRecord record;
   try {
-    Result<ResourceKind> kind = resource_kind_from(json->at("kind"));
-    if (!kind.ok()) return kind.status();
-    record.kind = *kind;
-    record.address = json->at("address");
-    record.provider = json->at("provider");
-    record.id = json->at("id");
-    record.token = json->at("token");
-    record.status = resource_status_from(json->at("status"));
-    record.spec = json->at("spec");
-    record.attributes = json->at("attributes");
-    record.system = json->at("system");
-    record.ordinal = json->at("ordinal");
-    record.number = json->at("number");
-    record.reachable = json->at("reachable");
-    record.price_per_hour = json->at("price_per_hour");
-    record.currency = json->at("currency");
-    record.needs = json->at("needs").get<std::vector<std::string>>();
-    record.created_at = json->at("created_at");
+    JsonReader reader{*json};
+    resource_fields(record, reader);
   } catch (const Json::exception& error) {
     return Status(Code::Corrupt, std::string("state: journal: ") + error.what());
   }

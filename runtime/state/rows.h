@@ -19,7 +19,6 @@ Result<Snapshot> read_snapshot(Database& db);
 Json resource_to_row_json(const ResourceRecord& record);
 Result<ResourceRecord> resource_from_row_json(const std::string& text);
 
-Result<ResourceKind> resource_kind_from(const std::string& name);
 // Corrupt when the stored text is no JSON.
 Result<Json> stored_json(const std::string& text, const char* where);
 

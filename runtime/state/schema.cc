@@ -9,10 +9,10 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE resources (
   address TEXT PRIMARY KEY,
-  kind TEXT NOT NULL, provider TEXT NOT NULL, id TEXT NOT NULL, token TEXT NOT NULL, status TEXT NOT NULL,
+  type TEXT NOT NULL, cloud TEXT NOT NULL, id TEXT NOT NULL, token TEXT NOT NULL, status TEXT NOT NULL,
   spec TEXT NOT NULL, attributes TEXT NOT NULL,
   system TEXT NOT NULL, ordinal INTEGER NOT NULL, number INTEGER NOT NULL, reachable INTEGER NOT NULL,
-  price_per_hour REAL NOT NULL, currency TEXT NOT NULL, needs TEXT NOT NULL, created_at REAL NOT NULL
+  price_micros INTEGER NOT NULL, currency TEXT NOT NULL, needs TEXT NOT NULL, created_at REAL NOT NULL
 ) WITHOUT ROWID;
 
 CREATE TABLE steps (
@@ -53,6 +53,26 @@ CREATE TABLE lock (
   boot_id TEXT NOT NULL, command TEXT NOT NULL, since REAL NOT NULL
 );
 )sql";
+
+// Of a resource: `type` and `cloud` for what was `kind` and `provider`, and its price in whole millionths.
+// The journal keeps resources as JSON; an entry that is damaged stays as it is, for who reads it to say so.
+constexpr const char* kFrom1To2 = R"sql(
+ALTER TABLE resources RENAME COLUMN kind TO type;
+ALTER TABLE resources RENAME COLUMN provider TO cloud;
+ALTER TABLE resources ADD COLUMN price_micros INTEGER NOT NULL DEFAULT 0;
+UPDATE resources SET price_micros = CAST(round(price_per_hour * 1e6) AS INTEGER);
+ALTER TABLE resources DROP COLUMN price_per_hour;
+
+UPDATE journal SET resource = json_remove(
+  json_set(resource,
+    '$.type', json_extract(resource, '$.kind'),
+    '$.cloud', json_extract(resource, '$.provider'),
+    '$.price_micros', CAST(round(json_extract(resource, '$.price_per_hour') * 1e6) AS INTEGER)),
+  '$.kind', '$.provider', '$.price_per_hour')
+WHERE kind != 'run' AND json_valid(resource);
+)sql";
+
+constexpr Migration kMigrations[] = {{1, kFrom1To2}};
 
 }  // namespace
 
@@ -101,8 +121,7 @@ Status migrate(Database& db, int from, int to, std::span<const Migration> steps)
   return {};
 }
 
-// Version 1 is the first: nothing to bring up yet. A new one goes here, its predecessor's tables stay in
-// tests.
-std::span<const Migration> migrations() { return {}; }
+// A new one goes at the end; its predecessor's tables stay in tests.
+std::span<const Migration> migrations() { return kMigrations; }
 
 }  // namespace radl

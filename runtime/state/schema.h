@@ -7,7 +7,7 @@
 
 namespace radl {
 
-inline constexpr int kStateVersion = 1;
+inline constexpr int kStateVersion = 2;
 inline constexpr long long kApplicationId = 0x5241444c;  // "RADL"
 
 // Makes version `from` into `from` + 1, in one transaction.

@@ -31,23 +31,24 @@ std::string_view step_status_name(StepStatus status) {
 
 namespace {
 
+Json to_json(const Money& money) { return {{"micros", money.micros}, {"currency", money.currency}}; }
+
 Json to_json(const ResourceRecord& record) {
   Json json = {{"address", record.address},
-               {"kind", resource_kind_name(record.kind)},
-               {"provider", record.provider},
+               {"type", record.type},
+               {"cloud", record.cloud},
                {"id", record.id},
                {"status", resource_status_name(record.status)},
                {"spec", record.spec},
                {"attributes", record.attributes},
                {"needs", record.needs},
-               {"created_at", record.created_at}};
-  if (record.kind != ResourceKind::Node) return json;
+               {"created_at", record.created_at},
+               {"price_per_hour", to_json(record.price_per_hour)}};
+  if (!record.is_node()) return json;
   json["system"] = record.system;
   json["ordinal"] = record.ordinal;
   json["number"] = record.number;
   json["reachable"] = record.reachable;
-  json["price_per_hour"] = record.price_per_hour;
-  json["currency"] = record.currency;
   return json;
 }
 
@@ -77,7 +78,7 @@ Json to_json(const Snapshot& snapshot) {
                        {"description", output.description},
                        {"sensitive", output.sensitive}});
   }
-  return {{"state", 1},
+  return {{"state", 2},
           {"name", snapshot.name},
           {"lineage", snapshot.lineage},
           {"serial", snapshot.serial},

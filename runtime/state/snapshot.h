@@ -86,7 +86,7 @@ struct Snapshot {
   bool empty() const { return resources.empty() && steps.empty(); }
 };
 
-// {"state":1, name, lineage, serial, resources:[..], steps:[..], outputs:[..]}: `radlc show --json`.
+// {"state":2, name, lineage, serial, resources:[..], steps:[..], outputs:[..]}: `radlc show --json`.
 Json to_json(const Snapshot& snapshot);
 
 // What clouds tag an infrastructure's things with: unique also among states of the same name.

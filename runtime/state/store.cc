@@ -98,7 +98,9 @@ Status bring_up_to_date(Database& db, const std::string& folder, const std::stri
                                     : not_found("there is no state of '" + name + "' yet");
   }
   if (mode == OpenMode::Read) {
-    return invalid("the state was written by an older radlc; run `radlc apply` once to bring it up to date");
+    Result<Database> copy = db.copy_in_memory();  // reading never changes a byte of the file
+    if (!copy.ok()) return copy.status();
+    db = std::move(*copy);
   }
   return migrate(db, *version, kStateVersion, migrations());
 }

@@ -3,9 +3,9 @@
 //   DIRECTORY/            .radl beside the source file, or --state; mode 0700
 //     NAME/               one infrastructure
 //       state.db          snapshot, journal, history, lock
-//       id                shows that there is a state: NAME-LINEAGE, as providers tag what is made
+//       id                shows that there is a state: NAME-LINEAGE, as clouds tag what is made
 //       lock              held by the process that owns the lock
-//       work/             the provider's own files (Context::work_directory)
+//       work/             the clouds' own files (Context::work_directory)
 //       logs/             full logs of steps
 //
 // Readers need no lock. A writer takes the lock, and every write checks that it is still held. Writes are
@@ -31,7 +31,7 @@ struct Intent {
   long long id = 0;
   Kind kind = Kind::Create;
   std::string address;      // of the resource, or the id of the step
-  std::string token;        // Create: what the provider is given
+  std::string token;        // Create: what the cloud is given
   ResourceRecord resource;  // Create: all but id and attributes; Destroy, Update: as it was
   double opened_at = 0;     // wall seconds
 };

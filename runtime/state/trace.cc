@@ -62,7 +62,7 @@ bool is_certainly_of_a_state(const std::string& folder) {
 
 Status lost_state(const std::string& folder, const std::string& found) {
   std::string tag = first_line(folder + "/" + kIdFile);
-  std::string made = tag.empty() ? "what it made" : "what it made (the providers know it as " + tag + ")";
+  std::string made = tag.empty() ? "what it made" : "what it made (its clouds know it as " + tag + ")";
   return Status(Code::Corrupt,
                 folder + ": there was a state here (" + found +
                     "), but state.db is missing or empty; radlc never starts over by itself, as " + made +

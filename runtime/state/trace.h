@@ -1,6 +1,6 @@
 // What in a folder shows that an infrastructure's state was there. Internal to runtime/state.
 //
-// The file "id" holds the tag that providers put on what is made (NAME-LINEAGE). It is written as soon as
+// The file "id" holds the tag that clouds put on what is made (NAME-LINEAGE). It is written as soon as
 // there is a state and is the first of its files to go, so where it stands without a state, that was lost.
 #pragma once
 

@@ -45,7 +45,8 @@ class StoreTest : public testing::Test {
   static ResourceRecord node(const std::string& address) {
     ResourceRecord record;
     record.address = address;
-    record.provider = "local";
+    record.type = "node";
+    record.cloud = "local";
     record.id = "id-" + address;
     record.token = "token-" + address;
     record.spec = {{"memory", 1}};
@@ -54,7 +55,7 @@ class StoreTest : public testing::Test {
     record.ordinal = 1;
     record.number = 4;
     record.reachable = true;
-    record.price_per_hour = 0.25;
+    record.price_per_hour = Money::of(0.25, "EUR");
     record.needs = {"key.local"};
     record.created_at = 12.5;
     return record;
@@ -102,7 +103,9 @@ TEST_F(StoreTest, ReadsBackEverything) {
   EXPECT_EQ(now.needs, was.needs);
   EXPECT_EQ(now.number, 4);
   EXPECT_TRUE(now.reachable);
-  EXPECT_EQ(now.price_per_hour, 0.25);
+  EXPECT_EQ(now.type, "node");
+  EXPECT_EQ(now.cloud, "local");
+  EXPECT_EQ(now.price_per_hour, Money::of(0.25, "EUR"));
   StepRecord done = read.steps.at("worker[1]/tools");
   EXPECT_EQ(done.status, StepStatus::Done);
   EXPECT_EQ(done.made_on.at("worker[1]"), "id-1");
@@ -181,6 +184,18 @@ TEST_F(StoreTest, MovesASystemWithItsSteps) {
   EXPECT_EQ(store->move("nobody", "x").code(), Code::NotFound);
 }
 
+TEST_F(StoreTest, WhatIsNoNodeKeepsTheWordBeforeThePoint) {
+  std::unique_ptr<Store> store = locked();
+  ResourceRecord volume;
+  volume.address = "volume.data";
+  volume.type = "volume";
+  ASSERT_TRUE(store->put_resource(volume).ok());
+  ASSERT_TRUE(store->move("volume.data", "volume.old").ok());
+  for (const char* wrong : {"network.old", "volume.", "old[0]"})
+    EXPECT_EQ(store->move("volume.old", wrong).code(), Code::Invalid) << wrong;
+  EXPECT_EQ(store->snapshot()->resources.count("volume.old"), 1u);
+}
+
 TEST_F(StoreTest, WritingNeedsTheLock) {
   Result<std::unique_ptr<Store>> store = open();
   EXPECT_EQ((*store)->put_resource(node("worker[1]")).code(), Code::Internal);
@@ -256,7 +271,7 @@ TEST_F(LostState, AMissingDatabaseIsNotStartedOver) {
   remove_database();
   expect_refused();
   EXPECT_FALSE(std::filesystem::exists(database()));
-  EXPECT_NE(open().status().message().find(tag), std::string::npos) << "what the providers know it as";
+  EXPECT_NE(open().status().message().find(tag), std::string::npos) << "what its clouds know it as";
 }
 
 TEST_F(LostState, AnEmptyDatabaseIsNotStartedOver) {
@@ -492,14 +507,14 @@ TEST_F(StoreTest, SecretsShowOnlyThatTheyChanged) {
 TEST_F(StoreTest, MigrationsRunInOrderEachWhole) {
   locked().reset();
   Database db = std::move(*Database::open(database(), Database::Access::ReadWrite));
-  const Migration steps[] = {{2, "ALTER TABLE resources ADD COLUMN b TEXT"},
-                             {1, "ALTER TABLE resources ADD COLUMN a TEXT"},
-                             {3, "CREATE TABLE c (x); INSERT INTO nowhere VALUES (1)"}};
-  EXPECT_TRUE(migrate(db, 1, 3, steps).ok());
-  EXPECT_EQ(*state_version(db, 9), 3);
+  const Migration steps[] = {{3, "ALTER TABLE resources ADD COLUMN b TEXT"},
+                             {2, "ALTER TABLE resources ADD COLUMN a TEXT"},
+                             {4, "CREATE TABLE c (x); INSERT INTO nowhere VALUES (1)"}};
+  EXPECT_TRUE(migrate(db, 2, 4, steps).ok());
+  EXPECT_EQ(*state_version(db, 9), 4);
   EXPECT_TRUE(db.exec("SELECT a, b FROM resources").ok());
-  EXPECT_FALSE(migrate(db, 3, 4, steps).ok());
-  EXPECT_EQ(*state_version(db, 9), 3);
+  EXPECT_FALSE(migrate(db, 4, 5, steps).ok());
+  EXPECT_EQ(*state_version(db, 9), 4);
   EXPECT_FALSE(db.exec("SELECT * FROM c").ok()) << "a failed step leaves nothing";
 }
 
