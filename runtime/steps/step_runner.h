@@ -13,16 +13,18 @@
 #include "common/status.h"
 #include "compiler/ir/ir.h"
 #include "runtime/base/change.h"
+#include "runtime/base/context.h"
 #include "runtime/net/remote.h"
-#include "runtime/providers/provider.h"
 
 namespace radl {
+
+using Json = nlohmann::json;
 
 // A node as the steps see it.
 struct NodeHandle {
   std::string address;  // "worker[0]"
   const ir::Node* node = nullptr;
-  Json attributes;  // see Made
+  Json attributes;  // see Seen in runtime/clouds/cloud.h
   // Connects on first use and keeps the session; shared by all steps of the node.
   std::function<Result<Remote*>()> connect;
 };

@@ -13,7 +13,7 @@ struct SecondLogin {
 };
 
 // Attributes of the node as that user sees it; the infrastructure's key and the password are accepted.
-inline Json second_login(const Made& node, const SecondLogin& login) {
+inline Json second_login(const Seen& node, const SecondLogin& login) {
   auto remote = ssh::make_remote(*ssh::target_of(node.attributes));
   const std::string folder = node.attributes.at("local_directory");
   std::string script =

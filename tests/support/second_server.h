@@ -4,8 +4,8 @@
 
 #include <memory>
 
+#include "runtime/clouds/local/network.h"
 #include "runtime/net/detached.h"
-#include "runtime/providers/local/network.h"
 #include "tests/support/test_nodes.h"
 #include "tests/support/wait_until.h"
 
@@ -14,7 +14,7 @@ namespace radl::test {
 class SecondServer {
  public:
   // `settings` as in sshd_config ("Ciphers=..."); they win over the node's own.
-  SecondServer(const Made& node, const std::vector<std::string>& settings) {
+  SecondServer(const Seen& node, const std::vector<std::string>& settings) {
     const std::string folder = node.attributes.at("local_directory");
     target = *ssh::target_of(node.attributes);
     target.port = *local::free_port(target.host);

@@ -1,4 +1,4 @@
-// Real local nodes for tests: a folder that goes away, a provider, nodes with their sshd, connections.
+// Real local nodes for tests: a folder that goes away, a cloud, nodes with their sshd, connections.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -6,14 +6,16 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "runtime/clouds/local/isolation.h"
+#include "runtime/clouds/local/local_cloud.h"
+#include "runtime/clouds/local/network.h"
 #include "runtime/net/ssh/target.h"
-#include "runtime/providers/local/isolation.h"
-#include "runtime/providers/local/local_provider.h"
-#include "runtime/providers/local/network.h"
 #include "runtime/steps/step_runner.h"
 
 namespace radl::test {
@@ -55,32 +57,56 @@ inline void skip_without_isolation(bool with_network = true) {
 class TestNodes {
  public:
   explicit TestNodes(local::Isolation isolation = local::Isolation::Off)
-      : provider(local::make_provider({isolation})) {
+      : cloud(local::make_cloud({isolation})) {
     context.infrastructure = "test-" + to_hex(random_bytes(4));
     context.work_directory = folder.path("work");
     context.secrets = &secrets;
   }
   ~TestNodes() {
-    auto all = provider->list(context);
-    if (!all) return;
-    for (const auto& made : *all) {
-      if (Status s = provider->destroy(context, made.kind, made.id); !s.ok()) ADD_FAILURE() << s.text();
+    for (const char* type : {"node", "network", "key"}) {
+      for (const Seen& seen : all()) {
+        if (seen.type != type) continue;
+        EXPECT_TRUE(destroyed(seen));
+      }
     }
   }
 
-  Made make(const std::string& address) {
-    auto made = provider->create(context, ResourceKind::Node, address, {{"hostname", host_name(address)}},
-                                 "token-" + address);
-    if (!made) {
-      ADD_FAILURE() << made.status().text();
-      return {};
-    }
-    return *made;
+  Seen make(const std::string& address) {
+    return make(address, {{"hostname", host_name(address)}}, "token-" + address);
+  }
+  Seen make(const std::string& address, const Json& spec, const std::string& token, Cloud* by = nullptr) {
+    if (!by) by = cloud.get();
+    Asked asked = by->ask_create(context, order("node", address, spec, token));
+    if (asked.answer != Asked::Answer::Accepted) ADD_FAILURE() << asked.status.text();
+    return find(token).value_or(Seen());
+  }
+  static Order order(const std::string& type, const std::string& address, const Json& spec,
+                     const std::string& token) {
+    Order order;
+    order.type = type;
+    order.address = address;
+    order.spec = spec;
+    order.token = token;
+    return order;
+  }
+
+  std::optional<Seen> find(const std::string& token) { return one({{token}, {}, false}); }
+  std::optional<Seen> read(const std::string& id) { return one({{}, {id}, false}); }
+  std::vector<Seen> all() { return look({{}, {}, true}); }
+
+  testing::AssertionResult destroyed(const Seen& seen) {
+    Order order;
+    order.type = seen.type;
+    order.id = seen.id;
+    Asked asked = cloud->ask_destroy(context, order);
+    if (asked.answer != Asked::Answer::Accepted) return testing::AssertionFailure() << asked.status.text();
+    if (read(seen.id)) return testing::AssertionFailure() << seen.id << " is still there";
+    return testing::AssertionSuccess();
   }
 
   // A node as the steps see it, with a connection that is kept.
   NodeHandle handle(const std::string& address) {
-    Made made = make(address);
+    Seen made = make(address);
     ir::Node& node = nodes[address];
     node.address = address;
     node.system = address.substr(0, address.find('['));
@@ -111,8 +137,20 @@ class TestNodes {
   TemporaryFolder folder;
   ir::Secrets secrets;
   Context context;
-  std::unique_ptr<Provider> provider;
+  std::unique_ptr<Cloud> cloud;
   std::map<std::string, ir::Node> nodes;
+
+ private:
+  std::vector<Seen> look(const Query& query) {
+    auto all = cloud->look(context, query);
+    if (!all) ADD_FAILURE() << all.status().text();
+    return all ? *all : std::vector<Seen>();
+  }
+  std::optional<Seen> one(const Query& query) {
+    std::vector<Seen> found = look(query);
+    EXPECT_LE(found.size(), 1u);
+    return found.empty() ? std::optional<Seen>() : found.front();
+  }
 };
 
 }  // namespace radl::test

@@ -12,9 +12,9 @@
 #include "compiler/compile.h"
 #include "compiler/diag/render.h"
 #include "compiler/syntax/parser.h"
+#include "runtime/clouds/local/local_cloud.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/render.h"
-#include "runtime/providers/local/local_provider.h"
 #include "tests/support/paths.h"
 #include "tests/support/temporary_folder.h"
 
@@ -84,11 +84,12 @@ TEST_F(Tour, ShowsWhatTheStagesMake) {
   made["tokens"] = tokens_text(*sources.find("hello.radl"), 3);
   made["ir"] = ir::to_json(compiled->program).dump(2) + "\n";
 
-  auto provider = local::make_provider({local::Isolation::Off});
-  ProviderSet providers;
-  providers.by_name["local"] = provider.get();
+  auto cloud = local::make_cloud({local::Isolation::Off});
+  CloudSet clouds;
+  clouds.add(*cloud);
   Snapshot nothing;
-  Result<Plan> plan = make_plan({compiled->program, nothing, providers, {}, nullptr, {}});
+  Catalog catalog;
+  Result<Plan> plan = make_plan({compiled->program, nothing, clouds, catalog, {}, nullptr, {}, {}});
   ASSERT_TRUE(plan.ok()) << plan.status().text();
   made["plan"] = render_text(*plan);
 

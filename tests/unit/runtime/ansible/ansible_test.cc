@@ -9,9 +9,9 @@
 #include "runtime/ansible/galaxy.h"
 #include "runtime/ansible/inventory.h"
 #include "runtime/ansible/playbook.h"
+#include "runtime/clouds/local/isolation.h"
+#include "runtime/clouds/local/network.h"
 #include "runtime/net/detached.h"
-#include "runtime/providers/local/isolation.h"
-#include "runtime/providers/local/network.h"
 #include "tests/support/second_login.h"
 
 namespace radl {

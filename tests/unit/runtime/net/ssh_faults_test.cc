@@ -7,11 +7,11 @@
 #include <thread>
 
 #include "common/lines.h"
+#include "runtime/clouds/local/node_directory.h"
+#include "runtime/clouds/local/node_process.h"
 #include "runtime/net/lease.h"
 #include "runtime/net/ssh/keys.h"
 #include "runtime/net/ssh/openssh.h"
-#include "runtime/providers/local/node_directory.h"
-#include "runtime/providers/local/node_process.h"
 #include "tests/support/second_login.h"
 #include "tests/support/second_server.h"
 
@@ -24,7 +24,7 @@ using test::TestNodes;
 
 struct FaultTest : testing::Test {
   TestNodes nodes;
-  Made made = nodes.make("worker[0]");
+  Seen made = nodes.make("worker[0]");
   ssh::Target target = *ssh::target_of(made.attributes);
 
   std::string home(const std::string& below) {
@@ -249,7 +249,7 @@ struct SudoTest : testing::Test {
 
 TEST_F(SudoTest, ACancelledCommandOfRootEnds) {
   TestNodes nodes(local::Isolation::Required);
-  Made made = nodes.make("worker[0]");
+  Seen made = nodes.make("worker[0]");
   auto root = ssh::make_remote(*ssh::target_of(made.attributes));
   auto bob = ssh::make_remote(*ssh::target_of(test::second_login(made, {.sudo = true})));
   ExecOptions options;

@@ -11,12 +11,12 @@
 #include <thread>
 
 #include "runtime/base/process.h"
+#include "runtime/clouds/local/isolation.h"
+#include "runtime/clouds/local/network.h"
+#include "runtime/clouds/local/node_directory.h"
+#include "runtime/clouds/local/node_process.h"
 #include "runtime/net/ssh/keys.h"
 #include "runtime/net/ssh/openssh.h"
-#include "runtime/providers/local/isolation.h"
-#include "runtime/providers/local/network.h"
-#include "runtime/providers/local/node_directory.h"
-#include "runtime/providers/local/node_process.h"
 #include "tests/support/second_login.h"
 
 namespace radl {
@@ -34,7 +34,7 @@ std::string random_text(size_t size) {
 
 struct LoginTest : testing::Test {
   TestNodes nodes;
-  Made made = nodes.make("worker[0]");
+  Seen made = nodes.make("worker[0]");
   ssh::Target target = *ssh::target_of(made.attributes);
 
   std::string home(const std::string& below) {
@@ -72,7 +72,7 @@ TEST_F(LoginTest, AnAgentsKeyIsTaken) {
 }
 
 TEST_F(LoginTest, AJumpHostLeadsToANodeAndBothProveThemselves) {
-  Made gate = nodes.make("gate[0]");
+  Seen gate = nodes.make("gate[0]");
   std::string known = nodes.folder.path("known_hosts");
   auto line = [&](const std::string& key) {
     return "[" + gate.attributes.at("host").get<std::string>() +
@@ -216,7 +216,7 @@ struct IsolatedLoginTest : testing::Test {
   }
   test::SecondLogin login;
   std::unique_ptr<TestNodes> nodes;
-  Made made;
+  Seen made;
   Json attributes;
 };
 

@@ -7,10 +7,10 @@
 #include <fstream>
 #include <thread>
 
+#include "runtime/clouds/local/node_directory.h"
+#include "runtime/clouds/local/node_process.h"
 #include "runtime/net/ssh/keys.h"
 #include "runtime/net/ssh/openssh.h"
-#include "runtime/providers/local/node_directory.h"
-#include "runtime/providers/local/node_process.h"
 #include "tests/support/test_nodes.h"
 
 namespace radl {
@@ -21,7 +21,7 @@ using test::TestNodes;
 
 struct SshTest : testing::Test {
   TestNodes nodes;
-  Made made = nodes.make("worker[0]");
+  Seen made = nodes.make("worker[0]");
   ssh::Target target = *ssh::target_of(made.attributes);
   std::unique_ptr<Remote> remote = ssh::make_remote(target);
 
@@ -189,14 +189,13 @@ TEST_F(SshTest, ServerKilledInTheMiddleOfACommand) {
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.status().code(), Code::Lost) << result.status().text();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
-  auto read = nodes.provider->read(nodes.context, ResourceKind::Node, made.id);
-  ASSERT_TRUE(read.ok());
+  auto read = nodes.read(made.id);
+  ASSERT_TRUE(read);
   EXPECT_EQ(read->attributes.at("state"), "stopped");
-  auto again = nodes.provider->create(nodes.context, ResourceKind::Node, "worker[0]", Json::object(),
-                                      "token-worker[0]");
-  ASSERT_TRUE(again.ok()) << again.status().text();
-  EXPECT_EQ(again->attributes.at("host_key"), made.attributes.at("host_key"));
-  auto other = ssh::make_remote(*ssh::target_of(again->attributes));
+  EXPECT_EQ(read->phase, Phase::Stopped);
+  Seen again = nodes.make("worker[0]");
+  EXPECT_EQ(again.attributes.at("host_key"), made.attributes.at("host_key"));
+  auto other = ssh::make_remote(*ssh::target_of(again.attributes));
   EXPECT_TRUE(other->exec("true").ok()) << "a node that was stopped starts again";
 }
 

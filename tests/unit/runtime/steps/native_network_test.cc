@@ -9,9 +9,9 @@
 #include <cstdlib>
 #include <thread>
 
+#include "runtime/clouds/local/isolation.h"
+#include "runtime/clouds/local/network.h"
 #include "runtime/net/detached.h"
-#include "runtime/providers/local/isolation.h"
-#include "runtime/providers/local/network.h"
 #include "runtime/steps/native_runner.h"
 #include "tests/support/second_login.h"
 

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "runtime/providers/local/isolation.h"
+#include "runtime/clouds/local/isolation.h"
 #include "tests/support/native_steps.h"
 
 namespace radl {

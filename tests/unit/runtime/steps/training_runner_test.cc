@@ -9,8 +9,8 @@
 #include <atomic>
 #include <thread>
 
-#include "runtime/providers/local/node_directory.h"
-#include "runtime/providers/local/node_process.h"
+#include "runtime/clouds/local/node_directory.h"
+#include "runtime/clouds/local/node_process.h"
 #include "runtime/steps/training/tasks.h"
 #include "runtime/steps/training_runner.h"
 #include "tests/support/paths.h"

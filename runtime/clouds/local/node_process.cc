@@ -1,4 +1,4 @@
-#include "runtime/providers/local/node_process.h"
+#include "runtime/clouds/local/node_process.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>

@@ -1,11 +1,14 @@
 // Nodes on this computer: each a folder with an OpenSSH server of its own on a loopback address of its own.
 // docs/providers.md says what is isolated from what, with root and without.
+//
+// Types: "key", "network", "node". A request does all of its work before it answers, some 50 ms for a node:
+// it waits for nobody but this computer.
 #pragma once
 
 #include <memory>
 #include <string>
 
-#include "runtime/providers/provider.h"
+#include "runtime/clouds/cloud.h"
 
 namespace radl::local {
 
@@ -25,12 +28,12 @@ enum class NetworkChoice {
 struct Options {
   Isolation isolation = Isolation::Auto;
   NetworkChoice network = NetworkChoice::Auto;
-  std::string wrong;  // what the environment says and nobody understands: an error of every quote
+  std::string wrong;  // what the environment says and nobody understands: an error of can_make()
 };
 
 // RADL_LOCAL_ISOLATION=auto|off|required, RADL_LOCAL_NETWORK=auto|shared|own|closed.
 Options options_from_environment();
 
-std::unique_ptr<Provider> make_provider(const Options& options = options_from_environment());
+std::unique_ptr<Cloud> make_cloud(const Options& options = options_from_environment());
 
 }  // namespace radl::local

@@ -26,6 +26,7 @@ struct Record {
   bool isolated = false;
   std::string network;  // with isolation: the infrastructure's own one (network.h); empty: shared loopback
   bool egress = true;   // with a network of its own: a way out of it
+  bool whole = false;   // it has run: what lies there is no half-made node
   nlohmann::json spec = nlohmann::json::object();
 };
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "runtime/providers/local/node_directory.h"
+#include "runtime/clouds/local/node_directory.h"
 
 namespace radl::local {
 

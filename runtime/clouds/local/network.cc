@@ -1,4 +1,4 @@
-#include "runtime/providers/local/network.h"
+#include "runtime/clouds/local/network.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "runtime/providers/local/isolation.h"
+#include "runtime/clouds/local/isolation.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,8 +13,8 @@
 #include "common/files.h"
 #include "common/shell_quote.h"
 #include "runtime/base/process.h"
+#include "runtime/clouds/local/network.h"
 #include "runtime/net/detached.h"
-#include "runtime/providers/local/network.h"
 
 namespace radl::local {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/providers/local/hosts_file.h"
+#include "runtime/clouds/local/hosts_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

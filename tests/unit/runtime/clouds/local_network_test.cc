@@ -7,11 +7,11 @@
 #include <sstream>
 
 #include "runtime/base/process.h"
-#include "runtime/providers/local/hosts_file.h"
-#include "runtime/providers/local/isolation.h"
-#include "runtime/providers/local/network.h"
-#include "runtime/providers/local/node_directory.h"
-#include "runtime/providers/local/node_process.h"
+#include "runtime/clouds/local/hosts_file.h"
+#include "runtime/clouds/local/isolation.h"
+#include "runtime/clouds/local/network.h"
+#include "runtime/clouds/local/node_directory.h"
+#include "runtime/clouds/local/node_process.h"
 #include "tests/support/test_nodes.h"
 
 namespace radl {
@@ -25,7 +25,7 @@ struct NetworkTest : testing::Test {
     std::filesystem::create_directories(nodes.context.work_directory);
     test::skip_without_isolation();
   }
-  std::string run(const Made& made, const std::string& command) {
+  std::string run(const Seen& made, const std::string& command) {
     auto remote = ssh::make_remote(*ssh::target_of(made.attributes));
     auto result = remote->exec(command);
     if (!result) return result.status().text();
@@ -35,15 +35,15 @@ struct NetworkTest : testing::Test {
 };
 
 TEST_F(NetworkTest, NodesReachEachOtherAndNotEachOthersLoopback) {
-  Made a = nodes.make("worker[0]"), b = nodes.make("worker[1]");
-  auto serve = [&](const Made& made, const std::string& address, int port, const std::string& text) {
+  Seen a = nodes.make("worker[0]"), b = nodes.make("worker[1]");
+  auto serve = [&](const Seen& made, const std::string& address, int port, const std::string& text) {
     run(made,
         "setsid python3 -c \"import socket\ns = socket.create_server(('" + address + "'," +
             std::to_string(port) + "))\nwhile 1:\n  c, _ = s.accept()\n  c.sendall(b'" + text +
             "')\n  c.close()\" >/dev/null 2>&1 </dev/null & for i in $(seq 100); do ss -Hltn | grep -q ':" +
             std::to_string(port) + " ' && break; sleep 0.05; done");
   };
-  auto ask = [&](const Made& made, const std::string& address, int port) {
+  auto ask = [&](const Seen& made, const std::string& address, int port) {
     return run(made, "python3 -c \"import socket; print(socket.create_connection(('" + address + "'," +
                          std::to_string(port) + "),3).recv(99).decode())\" 2>&1 | tail -n 1");
   };
@@ -61,7 +61,7 @@ TEST_F(NetworkTest, NodesReachEachOtherAndNotEachOthersLoopback) {
 }
 
 TEST_F(NetworkTest, NothingOfTheMachineIsReachedByTheNodesLoopback) {
-  Made made = nodes.make("worker[0]");
+  Seen made = nodes.make("worker[0]");
   int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -80,7 +80,7 @@ TEST_F(NetworkTest, NothingOfTheMachineIsReachedByTheNodesLoopback) {
 }
 
 TEST_F(NetworkTest, ANodeHasAWayOut) {
-  Made made = nodes.make("worker[0]");
+  Seen made = nodes.make("worker[0]");
   // A server on this computer's own address stands for the world: no other way than tap0 leads there.
   auto ran =
       run_process({.argv = {"sh", "-c", "ip -4 -o address show scope global | grep -v radl- | head -n 1"},
@@ -107,23 +107,23 @@ TEST_F(NetworkTest, ANodeHasAWayOut) {
 }
 
 TEST_F(NetworkTest, DestroyLeavesNoNamespaceAndNoLink) {
-  Made a = nodes.make("worker[0]"), b = nodes.make("worker[1]");
+  Seen a = nodes.make("worker[0]"), b = nodes.make("worker[1]");
   auto network = local::load_network(nodes.context.work_directory);
   ASSERT_TRUE(network.ok() && network->has_value());
   std::string name = (*network)->name;
   EXPECT_TRUE(std::filesystem::exists("/run/netns/" + name));
   EXPECT_TRUE(std::filesystem::exists("/sys/class/net/" + name));
-  ASSERT_TRUE(nodes.provider->destroy(nodes.context, ResourceKind::Node, a.id).ok());
+  ASSERT_TRUE(nodes.destroyed(a));
   EXPECT_TRUE(std::filesystem::exists("/sys/class/net/" + name)) << "the other node still needs it";
   EXPECT_EQ(run(b, "echo ok"), "ok\n");
-  ASSERT_TRUE(nodes.provider->destroy(nodes.context, ResourceKind::Node, b.id).ok());
+  ASSERT_TRUE(nodes.destroyed(b));
   EXPECT_FALSE(std::filesystem::exists("/run/netns/" + name));
   EXPECT_FALSE(std::filesystem::exists("/sys/class/net/" + name));
   EXPECT_FALSE(std::filesystem::exists(nodes.context.work_directory + "/network.json"));
 }
 
 TEST_F(NetworkTest, AfterARebootNodesStartAgainWithTheirAddresses) {
-  Made made = nodes.make("worker[0]");
+  Seen made = nodes.make("worker[0]");
   auto network = local::load_network(nodes.context.work_directory);
   ASSERT_TRUE(network.ok() && network->has_value());
   std::string name = (*network)->name;
@@ -132,24 +132,21 @@ TEST_F(NetworkTest, AfterARebootNodesStartAgainWithTheirAddresses) {
   ASSERT_TRUE(local::end_processes(directory).ok());
   auto wiped = run_process({.argv = {"sh", "-c", "ip link delete " + name + "; ip netns delete " + name}});
   ASSERT_TRUE(wiped.ok() && wiped->exit_status == 0) << wiped->err;
-  EXPECT_EQ(nodes.provider->read(nodes.context, ResourceKind::Node, made.id)->attributes.at("state"),
-            "stopped");
-  auto after = local::make_provider({local::Isolation::Required});  // another radlc
-  auto again =
-      after->create(nodes.context, ResourceKind::Node, "worker[0]", Json::object(), "token-worker[0]");
-  ASSERT_TRUE(again.ok()) << again.status().text();
-  EXPECT_EQ(again->attributes, made.attributes);
-  EXPECT_EQ(run(*again, "echo ok"), "ok\n");
+  EXPECT_EQ(nodes.read(made.id)->attributes.at("state"), "stopped");
+  auto after = local::make_cloud({local::Isolation::Required});  // another radlc
+  Seen again = nodes.make("worker[0]", Json::object(), "token-worker[0]", after.get());
+  EXPECT_EQ(again.attributes, made.attributes);
+  EXPECT_EQ(run(again, "echo ok"), "ok\n");
 }
 
 TEST_F(NetworkTest, DestroyAfterARebootForgetsTheNetwork) {
-  Made made = nodes.make("worker[0]");
+  Seen made = nodes.make("worker[0]");
   auto network = local::load_network(nodes.context.work_directory);
   ASSERT_TRUE(network.ok() && network->has_value());
   std::string name = (*network)->name;
   ASSERT_TRUE(local::end_processes({nodes.context.work_directory, made.id}).ok());
   (void)run_process({.argv = {"sh", "-c", "ip link delete " + name + "; ip netns delete " + name}});
-  EXPECT_TRUE(nodes.provider->destroy(nodes.context, ResourceKind::Node, made.id).ok());
+  EXPECT_TRUE(nodes.destroyed(made));
   EXPECT_FALSE(std::filesystem::exists(nodes.context.work_directory + "/network.json"));
 }
 
@@ -160,29 +157,26 @@ TEST_F(NetworkTest, ANetworkThatWasHalfMadeIsMadeWhole) {
   // A kill between the file of the namespace and the namespace.
   ASSERT_TRUE(make_directories("/run/netns", 0755).ok());
   ASSERT_TRUE(write_file_atomic("/run/netns/" + network->name, "", 0600).ok());
-  auto listed = nodes.provider->list(nodes.context);
-  ASSERT_TRUE(listed.ok());
-  ASSERT_EQ(listed->size(), 1u);
-  EXPECT_EQ(listed->front().kind, ResourceKind::Network) << "what is left can be found and removed";
+  std::vector<Seen> listed = nodes.all();
+  ASSERT_EQ(listed.size(), 1u);
+  EXPECT_EQ(listed.front().type, "network") << "what is left can be found and removed";
   EXPECT_EQ(run(nodes.make("worker[0]"), "echo ok"), "ok\n");
 }
 
 TEST_F(NetworkTest, NodesKnowEachOthersNames) {
   auto real = read_file("/etc/hosts");
-  Made a = nodes.make("worker[0]");
-  auto b = nodes.provider->create(nodes.context, ResourceKind::Node, "front[0]",
-                                  {{"hostname", "front.example.org"}, {"names", {"gate.example.org"}}},
-                                  "token-front");
-  ASSERT_TRUE(b.ok()) << b.status().text();
-  std::string address_a = a.attributes.at("host"), address_b = b->attributes.at("host");
+  Seen a = nodes.make("worker[0]");
+  Seen b = nodes.make("front[0]", {{"hostname", "front.example.org"}, {"names", {"gate.example.org"}}},
+                      "token-front");
+  std::string address_a = a.attributes.at("host"), address_b = b.attributes.at("host");
   EXPECT_EQ(
       run(a,
           "getent ahostsv4 front | head -n 1 | cut -d' ' -f1; getent ahostsv4 gate.example.org | head -n 1 | "
           "cut -d' ' -f1"),
       address_b + "\n" + address_b + "\n");
-  EXPECT_EQ(run(*b, "getent ahostsv4 worker-0 | head -n 1 | cut -d' ' -f1"), address_a + "\n");
+  EXPECT_EQ(run(b, "getent ahostsv4 worker-0 | head -n 1 | cut -d' ' -f1"), address_a + "\n");
   run(a, "echo '10.9.9.9 mine' >> /etc/hosts");
-  ASSERT_TRUE(nodes.provider->destroy(nodes.context, ResourceKind::Node, b->id).ok());
+  ASSERT_TRUE(nodes.destroyed(b));
   EXPECT_EQ(run(a, "grep -c front /etc/hosts; grep -c mine /etc/hosts"), "0\n1\n")
       << "what a recipe wrote stays";
   EXPECT_EQ(*read_file("/etc/hosts"), *real) << "this computer's own must not change";
@@ -213,37 +207,32 @@ TEST(HostsFile, TheBlockIsReplacedAndTheRestStays) {
 }
 
 TEST_F(NetworkTest, ADataDiskIsMounted) {
-  auto made = nodes.provider->create(
-      nodes.context, ResourceKind::Node, "worker[0]",
+  Seen made = nodes.make(
+      "worker[0]",
       {{"hostname", "w.localdomain"}, {"disks", {{{"index", 1}, {"mount_path", "/mnt/radl data/d1"}}}}},
       "token-w");
-  ASSERT_TRUE(made.ok()) << made.status().text();
   EXPECT_EQ(
-      run(*made, "echo kept > '/mnt/radl data/d1/file' && mountpoint -q '/mnt/radl data/d1' && echo mounted"),
+      run(made, "echo kept > '/mnt/radl data/d1/file' && mountpoint -q '/mnt/radl data/d1' && echo mounted"),
       "mounted\n");
   EXPECT_FALSE(std::filesystem::exists("/mnt/radl data"));
-  ASSERT_TRUE(local::end_processes({nodes.context.work_directory, made->id}).ok());
-  auto again =
-      nodes.provider->create(nodes.context, ResourceKind::Node, "worker[0]", Json::object(), "token-w");
-  ASSERT_TRUE(again.ok()) << again.status().text();
-  EXPECT_EQ(run(*again, "cat '/mnt/radl data/d1/file'"), "kept\n");
+  ASSERT_TRUE(local::end_processes({nodes.context.work_directory, made.id}).ok());
+  Seen again = nodes.make("worker[0]", Json::object(), "token-w");
+  EXPECT_EQ(run(again, "cat '/mnt/radl data/d1/file'"), "kept\n");
 }
 
 TEST_F(NetworkTest, AClosedNetworkHasNoWayOut) {
-  auto closed = local::make_provider({local::Isolation::Required, local::NetworkChoice::Closed});
-  auto made = closed->create(nodes.context, ResourceKind::Node, "worker[0]", {{"hostname", "w"}}, "t");
-  ASSERT_TRUE(made.ok()) << made.status().text();
-  EXPECT_EQ(run(*made, "ls /sys/class/net; ip route show default"), "eth0\nlo\n");
+  auto closed = local::make_cloud({local::Isolation::Required, local::NetworkChoice::Closed});
+  Seen made = nodes.make("worker[0]", {{"hostname", "w"}}, "t", closed.get());
+  EXPECT_EQ(run(made, "ls /sys/class/net; ip route show default"), "eth0\nlo\n");
 }
 
 TEST_F(NetworkTest, TheNetworkCanBeShared) {
-  auto shared = local::make_provider({local::Isolation::Required, local::NetworkChoice::Shared});
-  auto made = shared->create(nodes.context, ResourceKind::Node, "worker[0]", {{"hostname", "w"}}, "t");
-  ASSERT_TRUE(made.ok()) << made.status().text();
-  EXPECT_TRUE(made->attributes.at("host").get<std::string>().starts_with("127."));
-  EXPECT_EQ(run(*made, "hostname"), "w\n");
+  auto shared = local::make_cloud({local::Isolation::Required, local::NetworkChoice::Shared});
+  Seen made = nodes.make("worker[0]", {{"hostname", "w"}}, "t", shared.get());
+  EXPECT_TRUE(made.attributes.at("host").get<std::string>().starts_with("127."));
+  EXPECT_EQ(run(made, "hostname"), "w\n");
   // The infrastructure stays with it: nodes on different networks would not reach each other.
-  Made other = nodes.make("worker[1]");
+  Seen other = nodes.make("worker[1]");
   EXPECT_TRUE(other.attributes.at("host").get<std::string>().starts_with("127."));
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "common/status.h"
-#include "runtime/providers/local/node_directory.h"
+#include "runtime/clouds/local/node_directory.h"
 
 namespace radl::local {
 

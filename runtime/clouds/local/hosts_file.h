@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/status.h"
-#include "runtime/providers/local/node_directory.h"
+#include "runtime/clouds/local/node_directory.h"
 
 namespace radl::local {
 

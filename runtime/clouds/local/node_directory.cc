@@ -1,4 +1,4 @@
-#include "runtime/providers/local/node_directory.h"
+#include "runtime/clouds/local/node_directory.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -15,9 +15,9 @@
 #include "common/digest.h"
 #include "common/files.h"
 #include "common/shell_quote.h"
+#include "runtime/clouds/local/isolation.h"
+#include "runtime/clouds/local/network.h"
 #include "runtime/net/ssh/keys.h"
-#include "runtime/providers/local/isolation.h"
-#include "runtime/providers/local/network.h"
 
 namespace radl::local {
 namespace {
@@ -112,7 +112,8 @@ Status NodeDirectory::save(const Record& r) const {
               {"port", r.port},         {"user", r.user},
               {"host_key", r.host_key}, {"hostname", r.hostname},
               {"isolated", r.isolated}, {"network", r.network},
-              {"egress", r.egress},     {"spec", r.spec}};
+              {"egress", r.egress},     {"whole", r.whole},
+              {"spec", r.spec}};
   return write_file_atomic(path("node.json"), record.dump(1) + "\n", 0600);
 }
 
@@ -135,6 +136,7 @@ Result<Record> NodeDirectory::load() const {
   r.isolated = j.value("isolated", false);
   r.network = j.value("network", "");
   r.egress = j.value("egress", true);
+  r.whole = j.value("whole", false);
   r.spec = j.value("spec", json::object());
   return r;
 }

@@ -1,0 +1,200 @@
+#include "runtime/clouds/local/design.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <string_view>
+
+#include "common/host_name.h"
+#include "runtime/clouds/naming.h"
+
+namespace radl::local {
+namespace {
+
+std::optional<double> number_wanted(const ir::Node& node, const std::string& feature) {
+  auto found = node.requirements.find(feature);
+  return found == node.requirements.end() ? std::nullopt : found->second.min;
+}
+
+std::string text_wanted(const ir::Node& node, const std::string& feature) {
+  auto found = node.requirements.find(feature);
+  if (found == node.requirements.end() || !found->second.equals || !found->second.equals->is_string())
+    return "";
+  std::string text = found->second.equals->get<std::string>();
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+// Absolute, without a step upwards, and with nothing that a shell or a mount would understand.
+bool is_plain_path(const std::string& path) {
+  bool good = path.size() > 1 && path[0] == '/' && (path + "/").find("/../") == std::string::npos;
+  for (char c : path)
+    good &= std::isalnum(static_cast<unsigned char>(c)) ||
+            std::string_view("/._-+@").find(c) != std::string_view::npos;
+  return good;
+}
+
+// What a system asks for that this machine has no notion of; "" when there is nothing.
+std::string without_use(const ir::Node& node) {
+  constexpr std::string_view kUsed[] = {"cpu.", "memory.", "net_interface.", "disk.", "gpu."};
+  std::string names;
+  for (const auto& [feature, wanted] : node.requirements) {
+    bool used = std::any_of(std::begin(kUsed), std::end(kUsed),
+                            [&](std::string_view prefix) { return feature.starts_with(prefix); });
+    if (!used || feature.starts_with("disk.0.image.")) names += (names.empty() ? "" : ", ") + feature;
+  }
+  return names;
+}
+
+std::string not_a_host_name(size_t interface, const std::string& name, const HostNameFault& fault) {
+  return fmt::format("net_interface.{}.dns_name: '{}' is no host name: {}", interface, name, fault.message);
+}
+
+// The spec of a node, and what the reviewer should know of it.
+struct NodeDesign {
+  Json spec = Json::object();
+  std::vector<std::string> notes;
+};
+
+class NodeDesigner {
+ public:
+  explicit NodeDesigner(const ir::Node& node) : node_(node) {}
+
+  Result<NodeDesign> design() {
+    std::string os = text_wanted(node_, "disk.0.os.name");
+    if (!os.empty() && os != "linux")
+      return cannot(fmt::format("disk.0.os.name = '{}': cloud local makes nodes of this Linux computer", os));
+    if (number_wanted(node_, "gpu.count").value_or(0) > 0)
+      return cannot("gpu.count: cloud local has no GPU to give");
+    if (std::string names = without_use(node_); !names.empty()) note("cloud local has no use for " + names);
+    if (Status s = names(); !s.ok()) return s;
+    if (auto cpus = number_wanted(node_, "cpu.count")) made_.spec["cpu_count"] = *cpus;
+    if (auto memory = number_wanted(node_, "memory.size")) made_.spec["memory_bytes"] = *memory;
+    if (!node_.user.empty()) note(fmt::format("the login is this computer's user, not '{}'", node_.user));
+    if (Status s = disks(); !s.ok()) return s;
+    for (const auto& interface : node_.interfaces) {
+      if (!interface.fixed_ip.empty())
+        made_.notes.push_back(fmt::format("{}: address {} is not given: a local node has a loopback address",
+                                          node_.address, interface.fixed_ip));
+    }
+    return std::move(made_);
+  }
+
+ private:
+  Status cannot(const std::string& why) const { return invalid(fmt::format("{}: {}", node_.address, why)); }
+  // The same for all nodes of a system, so that a plan tells it once.
+  void note(const std::string& text) {
+    made_.notes.push_back(fmt::format("system '{}': {}", node_.system, text));
+  }
+
+  Status names() {
+    for (size_t i = 0; i == 0 || i < node_.interfaces.size(); ++i) {
+      std::string host = fmt::format("vnode-{}", node_.number), domain = "localdomain";
+      if (i < node_.interfaces.size()) {
+        const ir::Interface& interface = node_.interfaces[i];
+        if (interface.host_name.empty() && i > 0) continue;
+        if (!interface.host_name.empty()) host = interface.host_name;
+        if (!interface.domain.empty()) domain = interface.domain;
+      }
+      const std::string name = host + "." + domain;
+      if (auto fault = host_name_fault(name)) return cannot(not_a_host_name(i, name, *fault));
+      if (i == 0)
+        made_.spec = {{"hostname", name}, {"number", node_.number}};
+      else
+        made_.spec["names"].push_back(name);
+    }
+    return {};
+  }
+
+  Status disks() {
+    for (const auto& disk : node_.disks) {
+      if (disk.index == 0) continue;
+      bool mounted = !disk.mount_path.empty() && !disk.device.empty() && !disk.fstype.empty();
+      if (!mounted || disk.fstype == "swap") {
+        note(fmt::format("disk {} is not made: a local node has no device of its own", disk.index));
+        continue;
+      }
+      if (!is_plain_path(disk.mount_path))
+        return cannot(
+            fmt::format("disk.{}.mount_path = '{}': must be an absolute path", disk.index, disk.mount_path));
+      made_.spec["disks"].push_back({{"index", disk.index}, {"mount_path", disk.mount_path}});
+      note(fmt::format("disk {} is a folder of the node, mounted at {}; its size has no limit", disk.index,
+                       disk.mount_path));
+    }
+    return {};
+  }
+
+  const ir::Node& node_;
+  NodeDesign made_;
+};
+
+Wanted key_wanted(const CloudId& cloud) {
+  Wanted key;
+  key.address = key_address(cloud);
+  key.type = "key";
+  key.spec = {{"type", "ed25519"}};
+  key.summary = "ed25519 key pair for SSH";
+  return key;
+}
+
+Wanted network_wanted(const CloudId& cloud, const DesignInput& input, const ir::Network& network) {
+  Wanted wanted;
+  wanted.address = network_address(cloud, input, network);
+  wanted.type = "network";
+  wanted.spec = network_spec(network);
+  wanted.references = {key_address(cloud)};
+  wanted.summary = network_summary(network);
+  return wanted;
+}
+
+Wanted node_wanted(const CloudId& cloud, const DesignInput& input, const ir::Node& node, Json spec) {
+  Wanted wanted;
+  wanted.address = wanted.node = node.address;
+  wanted.type = "node";
+  wanted.spec = std::move(spec);
+  wanted.references = {key_address(cloud)};
+  for (const ir::Network* network : networks_of(input, node))
+    wanted.references.push_back(network_address(cloud, input, *network));
+  wanted.summary = node_summary(node, cloud.text(), "");
+  wanted.seconds = 0.2;
+  return wanted;
+}
+
+}  // namespace
+
+Status can_make_node(const ir::Node& node) { return NodeDesigner(node).design().status(); }
+
+Result<Design> design_nodes(const CloudId& cloud, const DesignInput& input) {
+  Design design;
+  if (input.nodes.empty()) return design;
+  design.resources.push_back(key_wanted(cloud));
+  for (const ir::Network* network : networks_to_make(input))
+    design.resources.push_back(network_wanted(cloud, input, *network));
+  std::set<std::string> noted;
+  for (const ir::Node* node : input.nodes) {
+    auto made = NodeDesigner(*node).design();
+    if (!made) return made.status();
+    design.resources.push_back(node_wanted(cloud, input, *node, std::move(made->spec)));
+    for (std::string& note : made->notes) {
+      if (noted.insert(note).second) design.notes.push_back(std::move(note));
+    }
+  }
+  return design;
+}
+
+Impact impact_of(const std::string& type, const Json& before, const Json& after) {
+  constexpr std::pair<const char*, const char*> kFixed[] = {
+      {"hostname", "the host name is fixed when the node is made"},
+      {"disks", "data disks are mounted when the node is made"}};
+  auto field = [](const Json& spec, const char* name) {
+    return spec.is_object() ? spec.value(name, Json()) : Json();
+  };
+  for (const auto& [name, why] : kFixed) {
+    if (type == "node" && field(before, name) != field(after, name)) return {Impact::Kind::Replace, why};
+  }
+  return {Impact::Kind::InPlace, ""};
+}
+
+}  // namespace radl::local
