@@ -1,6 +1,9 @@
 #include "runtime/base/money.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 namespace radl {
 
@@ -18,6 +21,34 @@ Money Money::of(double units, std::string currency) {
   return money;
 }
 
+std::string Money::text() const {
+  // The magnitude of the smallest number has no signed form.
+  const uint64_t size = micros < 0 ? ~static_cast<uint64_t>(micros) + 1 : static_cast<uint64_t>(micros);
+  std::string decimals = fmt::format("{:06}", size % 1000000);
+  while (decimals.size() > 2 && decimals.back() == '0') decimals.pop_back();
+  return fmt::format("{}{}.{} {}", micros < 0 ? "-" : "", size / 1000000, decimals, currency);
+}
+
+void to_json(nlohmann::json& json, const Money& money) {
+  json = {{"micros", money.micros}, {"currency", money.currency}};
+}
+
+void from_json(const nlohmann::json& json, Money& money) {
+  const nlohmann::json& micros = json.at("micros");
+  // A number with a point would be cut, or not fit.
+  if (!micros.is_number_integer())
+    throw nlohmann::json::type_error::create(302, "micros is no integer", &micros);
+  money.micros = micros.get<int64_t>();
+  money.currency = json.at("currency").get<std::string>();
+}
+
+void to_json(nlohmann::json& json, const MoneySum& sum) { json = sum.amounts(); }
+
+void from_json(const nlohmann::json& json, MoneySum& sum) {
+  sum = {};
+  for (const Money& amount : json.get<std::vector<Money>>()) sum.add(amount);
+}
+
 void MoneySum::add(const Money& money) {
   if (!money.zero()) micros_[money.currency] += money.micros;
 }
@@ -31,6 +62,14 @@ bool MoneySum::zero() const {
     if (micros != 0) return false;
   }
   return true;
+}
+
+std::vector<Money> MoneySum::amounts() const {
+  std::vector<Money> amounts;
+  for (const auto& [currency, micros] : micros_) {
+    if (micros != 0) amounts.push_back({micros, currency});
+  }
+  return amounts;
 }
 
 Result<Money> MoneySum::total(const std::string& fallback) const {

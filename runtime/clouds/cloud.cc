@@ -21,6 +21,21 @@ Result<CloudId> CloudId::parse(const std::string& text) {
   return id;
 }
 
+Json laid_over(const Json& spec, const Json& over) {
+  Json result = spec.is_object() ? spec : Json::object();
+  if (!over.is_object()) return result;
+  for (const auto& [field, value] : over.items()) {
+    if (value.is_null()) {
+      result.erase(field);
+    } else {
+      result[field] = value;
+    }
+  }
+  return result;
+}
+
+Json offered_spec(const Json& spec, const Offer& offer) { return laid_over(spec, offer.spec); }
+
 std::string_view phase_name(Phase phase) {
   switch (phase) {
     case Phase::Pending:

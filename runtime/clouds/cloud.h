@@ -54,6 +54,11 @@ struct Offer {
   Json spec = Json::object();  // laid over Wanted::spec where this offer is taken
 };
 
+// `spec` with each field of `over` in place of its own, whole; a null takes the field away.
+Json laid_over(const Json& spec, const Json& over);
+// What ask_create() is given where this offer is taken.
+Json offered_spec(const Json& spec, const Offer& offer);
+
 struct Wanted {
   std::string address;  // unique in the infrastructure: "worker[0]", "network.lan", "key.local"
   std::string type;     // the cloud's own word: "instance", "security_group"
@@ -136,8 +141,8 @@ std::string_view phase_name(Phase phase);  // "pending", ...
 struct Seen {
   std::string address, type, id, token;  // address and token as far as the cloud keeps them (tags)
   Phase phase = Phase::Pending;
-  // The part of the spec that can be observed, as it is now: compared with what was asked for, and what
-  // `radlc import` takes over.
+  // The fields of the spec that can be observed, each whole, as they are now: laid over what was asked for
+  // last and compared with what is wanted; and what `radlc import` takes over.
   Json spec = Json::object();
   // Of a machine at least: host, port, user, host_key (OpenSSH public key line), private_ip, public_ip (may
   // be null), vm_id, and state ("running" or "stopped").

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "runtime/plan/desired.h"
 #include "runtime/plan/plan.h"
@@ -16,7 +17,8 @@ struct Draft {
   Plan plan;
   std::map<std::string, size_t> resource_actions;  // address -> index in plan.actions
   std::map<std::string, size_t> step_actions;      // step id -> index in plan.actions
-  std::set<std::string> started;                   // nodes that were stopped and are started again
+  std::set<std::string> started;                   // nodes that are started again, or restarted
+  std::set<std::string> left_out;                  // actions that are no targets
 
   const Action* resource_action(const std::string& address) const {
     auto found = resource_actions.find(address);
@@ -37,24 +39,27 @@ void plan_steps(Draft& draft);
 void plan_removals(Draft& draft);
 // Actions that must come before others.
 void plan_edges(Draft& draft);
+// Leaves out what is no target (PlanOptions::targets) and needed by none. Invalid: a target that is nowhere.
+Status plan_targets(Draft& draft);
+// Of a value that would be known only after what is left out.
+bool waits_for_left_out(const Draft& draft, const Json& value);
 // The total order; Invalid on a cycle.
 Status plan_order(Draft& draft);
 void plan_outputs(Draft& draft);
 void plan_drift(Draft& draft);
 void plan_costs(Draft& draft);
-void plan_totals(Draft& draft);
+// Of a plan whose actions and costs are there.
+void add_totals(Plan& plan);
 
 // The removal of a recorded resource.
 Action removal(const ResourceRecord& record, std::string why);
-// Nodes before networks before keys, each by system and ordinal.
+// Removes all that is in the state but `except`.
+Plan removal_plan(const Snapshot& snapshot, const std::set<std::string>& except);
+// What needs others before those; among what is free nodes first, by system and ordinal, then the rest by
+// address.
 std::vector<const ResourceRecord*> in_removal_order(const Snapshot& snapshot,
                                                     const std::set<std::string>& except);
 // What must be removed before what, by the state's records.
 void removal_edges(const Snapshot& snapshot, Plan& plan);
-
-// "a.b.c" -> value for every leaf of an object; lists are leaves.
-std::map<std::string, Json> flatten(const Json& value, const std::string& prefix = {});
-// The leaves that differ.
-std::vector<FieldChange> differing_fields(const Json& before, const Json& after);
 
 }  // namespace radl

@@ -132,9 +132,9 @@ class StepEdges {
 
 void plan_edges(Draft& draft) {
   for (const Desired& desired : draft.desired.resources) {
-    auto own = draft.resource_actions.find(desired.address);
+    auto own = draft.resource_actions.find(desired.wanted.address);
     if (own == draft.resource_actions.end()) continue;
-    for (const std::string& need : desired.needs) {
+    for (const std::string& need : desired.wanted.references) {
       const Action* action = draft.resource_action(need);
       if (action && action->verb != Verb::Delete) draft.plan.actions[own->second].needs.push_back(need);
     }

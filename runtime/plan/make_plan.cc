@@ -62,7 +62,7 @@ Status check_replacements(const Draft& draft) {
   std::string unknown;
   for (const std::string& address : draft.input.options.replace) {
     bool wanted = std::any_of(draft.desired.resources.begin(), draft.desired.resources.end(),
-                              [&](const Desired& desired) { return desired.address == address; });
+                              [&](const Desired& desired) { return desired.wanted.address == address; });
     if (!wanted)
       unknown += (unknown.empty() ? "" : "\n") + ("--replace " + address + ": there is no such resource");
   }
@@ -81,50 +81,13 @@ Json foreseen(const Draft& draft, const Json& value) {
   return ir::substitute(value, unknown_value, {});
 }
 
-void add_totals(PlanTotals& totals, const Action& action) {
-  switch (action.verb) {
-    case Verb::Create:
-      ++totals.create;
-      break;
-    case Verb::Update:
-      ++totals.update;
-      break;
-    case Verb::Replace:
-      ++totals.replace;
-      break;
-    case Verb::Delete:
-      ++totals.remove;
-      break;
-    case Verb::Run:
-      ++totals.run;
-      break;
-    case Verb::Forget:
-      ++totals.forget;
-      break;
-  }
-  if (!action.seconds) totals.seconds_complete = false;
-}
-
-void add_seconds(Plan& plan) {
-  Result<PlanGraph> graph = plan_graph(plan);
-  if (!graph.ok()) return;
-  plan.totals.seconds = graph->dag.longest_path([&](Dag::Id id) {
-    const PlanVertex& vertex = graph->vertices[id];
-    if (vertex.phase == PlanVertex::Phase::Barrier) return 0.0;
-    const Action& action = plan.actions[vertex.index];
-    // A removal takes about a second with every provider that we know.
-    if (vertex.phase == PlanVertex::Phase::Remove) return 1.0;
-    return action.seconds.value_or(0);
-  });
-}
-
 void take_header(const PlanInput& input, Plan& plan) {
   plan.infrastructure = input.program.name;
   plan.source_digest = input.program.source_digest;
   plan.sources = input.program.sources;
   plan.lineage = input.snapshot.lineage;
   plan.serial = input.snapshot.serial;
-  plan.catalog = input.options.catalog_date;
+  plan.catalog = input.catalog.as_of;
   if (input.snapshot.open_intents) {
     plan.notes.push_back("an earlier run was interrupted; apply looks first at the " +
                          std::to_string(input.snapshot.open_intents) + " things that it had begun");
@@ -140,7 +103,12 @@ void plan_outputs(Draft& draft) {
     OutputChange change;
     change.name = output.name;
     change.sensitive = output.sensitive;
-    change.after = output.sensitive ? Json() : foreseen(draft, output.value);
+    const Json after = foreseen(draft, output.value);
+    if (waits_for_left_out(draft, after)) {
+      before.erase(output.name);
+      continue;
+    }
+    change.after = output.sensitive ? Json() : after;
     auto known = before.find(output.name);
     if (known == before.end()) {
       draft.plan.outputs.push_back(std::move(change));
@@ -161,102 +129,35 @@ void plan_outputs(Draft& draft) {
   }
 }
 
-void plan_drift(Draft& draft) {
-  const Observed* observed = draft.input.observed;
-  if (!observed) return;
-  draft.plan.drift = observed->resources;
-  for (const auto& [id, changes] : observed->steps) {
-    if (!changes.empty()) draft.plan.drift.push_back({id, "changed", changes, ""});
-  }
-  for (const Drift& drift : observed->resources) {
-    if (drift.what != "unreachable") continue;
-    draft.plan.notes.push_back(drift.address +
-                               " runs but does not answer, which is left as it is; `--replace " +
-                               drift.address + "` makes it anew");
-  }
-  for (const auto& [what, why] : observed->unknown) draft.plan.unseen[what] = why;
-  for (const Drift& drift : observed->resources) {
-    if (drift.what == "unreachable") draft.plan.unseen[drift.address] = drift.detail;
-  }
-  // What is made anew, or goes, need not be seen.
-  std::erase_if(draft.plan.unseen, [&](const auto& entry) {
-    const Action* action = draft.plan.find(entry.first);
-    return action && action->verb != Verb::Update;
-  });
-  for (const auto& [what, why] : draft.plan.unseen) {
-    if (!observed->unknown.count(what)) continue;  // told above
-    draft.plan.notes.push_back(what + " could not be looked at: " + why);
-  }
-}
-
-void plan_costs(Draft& draft) {
-  std::map<std::pair<std::string, int>, NodeCost> costs;  // by system and ordinal
-  for (const auto& [address, record] : draft.input.snapshot.resources) {
-    if (record.kind != ResourceKind::Node) continue;
-    costs[{record.system, record.ordinal}] = {address, record.provider, record.price_per_hour, 0};
-  }
-  for (const Desired& desired : draft.desired.resources) {
-    if (!desired.node) continue;
-    NodeCost& cost = costs[{desired.node->system, desired.node->ordinal}];
-    cost.address = desired.address;
-    cost.machine = desired.provider;
-    const std::string& type = desired.quote.instance_type;
-    if (!type.empty() && type != desired.provider) cost.machine += " " + type;
-    cost.after = desired.quote.price_per_hour;
-    draft.plan.totals.currency = desired.quote.currency;
-  }
-  for (auto& [place, cost] : costs) {
-    draft.plan.totals.price_per_hour_before += cost.before;
-    draft.plan.totals.price_per_hour += cost.after;
-    draft.plan.costs.push_back(std::move(cost));
-  }
-}
-
-void plan_totals(Draft& draft) {
-  PlanTotals& totals = draft.plan.totals;
-  for (const Action& action : draft.plan.actions) add_totals(totals, action);
-  add_seconds(draft.plan);
-}
-
 Result<Plan> make_plan(const PlanInput& input) {
-  Result<DesiredResources> desired = desired_resources(input.program, input.providers);
+  Result<DesiredResources> desired = desired_resources(input);
   if (!desired.ok()) return desired.status();
-  Draft draft{input, std::move(*desired), {}, {}, {}};
+  Draft draft{input, std::move(*desired), {}, {}, {}, {}, {}};
   if (Status known = check_replacements(draft); !known.ok()) return known;
   take_header(input, draft.plan);
+  for (const auto& [cloud, survey] : input.surveys) {
+    if (draft.desired.clouds.count(cloud)) draft.plan.surveys[cloud] = survey;
+  }
   plan_resources(draft);
   plan_steps(draft);
   plan_removals(draft);
   plan_edges(draft);
+  if (Status left = plan_targets(draft); !left.ok()) return left;
   if (Status ordered = plan_order(draft); !ordered.ok()) return ordered;
   plan_outputs(draft);
   plan_drift(draft);
   plan_costs(draft);
-  plan_totals(draft);
+  add_totals(draft.plan);
   draft.plan.notes.insert(draft.plan.notes.end(), draft.desired.notes.begin(), draft.desired.notes.end());
   return std::move(draft.plan);
 }
 
 Plan make_destroy_plan(const Snapshot& snapshot) {
-  Plan plan;
-  plan.infrastructure = snapshot.name;
+  Plan plan = removal_plan(snapshot, {});
   plan.destroys = true;
-  plan.source_digest = snapshot.source_digest;
-  plan.lineage = snapshot.lineage;
-  plan.serial = snapshot.serial;
-  for (const ResourceRecord* record : in_removal_order(snapshot, {})) {
-    plan.actions.push_back(removal(*record, "destroy"));
-    if (record->kind != ResourceKind::Node) continue;
-    plan.costs.push_back({record->address, record->provider, record->price_per_hour, 0});
-    plan.totals.price_per_hour_before += record->price_per_hour;
-    plan.totals.currency = record->currency;
-  }
   for (const OutputRecord& output : snapshot.outputs) {
     plan.outputs.push_back({output.name, Verb::Delete, output.value, nullptr, output.sensitive});
   }
-  removal_edges(snapshot, plan);
-  for (const Action& action : plan.actions) add_totals(plan.totals, action);
-  add_seconds(plan);
   return plan;
 }
 

@@ -5,7 +5,7 @@ namespace radl {
 std::map<std::string, int> node_numbers(const Snapshot& snapshot) {
   std::map<std::string, int> numbers;
   for (const auto& [address, record] : snapshot.resources) {
-    if (record.kind == ResourceKind::Node && record.number >= 0) numbers[address] = record.number;
+    if (record.is_node() && record.number >= 0) numbers[address] = record.number;
   }
   return numbers;
 }

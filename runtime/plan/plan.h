@@ -19,7 +19,7 @@
 
 namespace radl {
 
-inline constexpr int kPlanVersion = 1;
+inline constexpr int kPlanVersion = 2;
 
 enum class Verb { Create, Update, Replace, Delete, Run, Forget };
 std::string_view verb_name(Verb verb);  // "create", ...
@@ -50,7 +50,8 @@ struct Action {
   std::string why;
   std::vector<std::string> order;  // why it comes after others: "step 2 follows step 1 (worker[0]/base)"
   std::vector<std::string> uses;   // resources that must outlive it: its key and networks
-  Json spec;                       // Create, Update, Replace: what the cloud is given, the chosen offer in it
+  Json spec;       // Create, Update, Replace: what the cloud is given, the chosen offer laid over it
+  Json base_spec;  // where there are offers: the same without one; offered_spec() makes it that of another
   std::vector<Offer> offers;  // Create, Replace: taken in this order, where the chosen one is not to be had
   size_t chosen = 0;          // of offers
   Money price_per_hour;       // of the chosen offer
@@ -73,9 +74,10 @@ struct OutputChange {
   bool sensitive = false;
 };
 
-// What one node costs an hour, before and after; 0: it is not there.
-struct NodeCost {
+// What one resource costs an hour, before and after; 0: it is not there, or costs nothing.
+struct ResourceCost {
   std::string address;
+  std::string cloud;
   std::string machine;  // "ec2 t3.medium"; "local"
   Money before, after;
 };
@@ -91,13 +93,14 @@ struct Plan {
   int version = kPlanVersion;
   std::string infrastructure;
   bool destroys = false;  // made by make_destroy_plan
+  bool partial = false;   // made with targets: what else there is to do was left out
   // What it was made of; a saved plan is refused when any of it moved on.
   std::string source_digest;
   std::vector<ir::Source> sources;
   std::string lineage;
   long long serial = 0;
   std::string catalog;                    // its date
-  std::map<std::string, Survey> surveys;  // CloudId::text() -> what it was made with
+  std::map<std::string, Survey> surveys;  // CloudId::text() -> what it was made with; none: the catalog alone
 
   std::vector<Action> actions;
   std::vector<Barrier> barriers;
@@ -105,7 +108,8 @@ struct Plan {
   std::vector<Drift> drift;  // changes made behind radlc's back, apart from those asked for
   // Of a refresh: what could not be looked at, and why. Not of what is made anew anyway.
   std::map<std::string, std::string> unseen;
-  std::vector<NodeCost> costs;  // of every node, before or after, by system and ordinal
+  // Of every node, before or after, by system and ordinal; then of what else costs, by address.
+  std::vector<ResourceCost> costs;
   std::vector<std::string> notes;
   PlanTotals totals;
 
@@ -115,7 +119,9 @@ struct Plan {
 
 struct PlanOptions {
   std::set<std::string> replace;  // addresses that must be made anew
-  std::string catalog_date;
+  // Only these, with what they need: addresses of resources, ids of steps, names of systems (all their nodes,
+  // with their steps). Empty: everything.
+  std::set<std::string> targets;
   std::map<std::string, std::string> missing_outputs;  // steps whose output is not where it was: id -> what
   std::string project_words;  // " FILE --state DIR": what names this project in a command that a note gives
 };
@@ -137,6 +143,8 @@ struct PlanInput {
 Result<Plan> make_plan(const PlanInput& input);
 // Everything in the state, in the reverse order of its making.
 Plan make_destroy_plan(const Snapshot& snapshot);
+// Only the targets (addresses, names of systems), and what needs them. Invalid: one that is not in the state.
+Result<Plan> make_destroy_plan(const Snapshot& snapshot, const std::set<std::string>& targets);
 
 // Fingerprints of all secrets, salted by the state.
 std::map<std::string, std::string> fingerprints(const Snapshot& snapshot, const ir::Secrets& secrets);

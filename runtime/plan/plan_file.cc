@@ -59,6 +59,10 @@ Result<SavedPlan> decode_plan_file(std::string_view bytes) {
     return Status(Code::Invalid, "the plan file was written by a newer radlc (version " + version + ")")
         .with_hint("make the plan again with this radlc");
   }
+  if (std::stoi(version) < kPlanVersion) {
+    return Status(Code::Invalid, "the plan file was written by an older radlc (version " + version + ")")
+        .with_hint("make the plan again with this radlc");
+  }
   std::string_view body = bytes.substr(line_end + 1);
   if (sha256_hex(body) != line.substr(space + 1)) {
     return Status(Code::Corrupt, "the plan file was cut short or changed: its checksum does not fit")

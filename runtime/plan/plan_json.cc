@@ -9,7 +9,28 @@ Json to_json(const FieldChange& change) {
   return {{"field", change.field},
           {"before", change.before},
           {"after", change.after},
-          {"forces_replacement", change.forces_replacement}};
+          {"forces_replacement", change.forces_replacement},
+          {"forces_restart", change.forces_restart}};
+}
+
+Json to_json(const Offer& offer) {
+  return {{"name", offer.name},
+          {"zone", offer.zone},
+          {"price_per_hour", offer.price_per_hour},
+          {"spec", offer.spec}};
+}
+
+Json to_json(const Change& change);
+Json to_json(const Action& action);
+Json to_json(const Drift& drift);
+Json to_json(const OutputChange& output);
+Json to_json(const ResourceCost& cost);
+
+template <class T>
+Json list_of(const std::vector<T>& values) {
+  Json list = Json::array();
+  for (const T& value : values) list.push_back(to_json(value));
+  return list;
 }
 
 Json to_json(const Change& change) {
@@ -22,15 +43,13 @@ Json to_json(const Change& change) {
 }
 
 Json to_json(const Action& action) {
-  Json changes = Json::array();
-  for (const FieldChange& change : action.changes) changes.push_back(to_json(change));
   Json json = {{"id", action.id},
                {"verb", verb_name(action.verb)},
                {"nodes", action.nodes},
                {"summary", action.summary},
                {"why", action.why},
                {"needs", action.needs},
-               {"changes", std::move(changes)}};
+               {"changes", list_of(action.changes)}};
   json["seconds"] = action.seconds ? Json(*action.seconds) : Json();
   if (action.is_step) {
     json["step"] = action.step_kind;
@@ -38,23 +57,26 @@ Json to_json(const Action& action) {
     if (action.step_kind == "training") json["resume"] = action.resume;
     return json;
   }
-  json["kind"] = resource_kind_name(action.kind);
-  json["provider"] = action.provider;
+  json["type"] = action.type;
+  json["cloud"] = action.cloud;
   json["removed_after"] = action.removed_after;
   if (action.verb != Verb::Delete) {
     json["spec"] = action.spec;
     json["uses"] = action.uses;
   }
-  if (action.kind == ResourceKind::Node) json["price_per_hour"] = action.price_per_hour;
+  if (!action.offers.empty()) {
+    json["offers"] = list_of(action.offers);
+    json["chosen"] = action.chosen;
+    json["base_spec"] = action.base_spec;
+  }
+  if (!action.nodes.empty() || !action.price_per_hour.zero()) json["price_per_hour"] = action.price_per_hour;
   return json;
 }
 
 Json to_json(const Drift& drift) {
-  Json changes = Json::array();
-  for (const Change& change : drift.changes) changes.push_back(to_json(change));
   return {{"address", drift.address},
           {"what", drift.what},
-          {"changes", std::move(changes)},
+          {"changes", list_of(drift.changes)},
           {"detail", drift.detail}};
 }
 
@@ -66,8 +88,9 @@ Json to_json(const OutputChange& output) {
           {"sensitive", output.sensitive}};
 }
 
-Json to_json(const NodeCost& cost) {
+Json to_json(const ResourceCost& cost) {
   return {{"address", cost.address},
+          {"cloud", cost.cloud},
           {"machine", cost.machine},
           {"price_per_hour_before", cost.before},
           {"price_per_hour", cost.after}};
@@ -82,16 +105,8 @@ Json to_json(const PlanTotals& totals) {
           {"forget", totals.forget},
           {"price_per_hour_before", totals.price_per_hour_before},
           {"price_per_hour", totals.price_per_hour},
-          {"currency", totals.currency},
           {"seconds", totals.seconds},
           {"seconds_complete", totals.seconds_complete}};
-}
-
-template <class T>
-Json list_of(const std::vector<T>& values) {
-  Json list = Json::array();
-  for (const T& value : values) list.push_back(to_json(value));
-  return list;
 }
 
 // ---- reading: throws Json::exception or std::out_of_range on what does not fit; plan_from_json turns that
@@ -104,11 +119,13 @@ Verb verb_from(const std::string& name) {
   throw std::out_of_range("unknown verb '" + name + "'");
 }
 
-ResourceKind kind_from(const std::string& name) {
-  for (ResourceKind kind : {ResourceKind::Key, ResourceKind::Network, ResourceKind::Node}) {
-    if (name == resource_kind_name(kind)) return kind;
-  }
-  throw std::out_of_range("unknown kind of resource '" + name + "'");
+void read_offers(const Json& json, Action& action) {
+  for (const Json& offer : json.at("offers"))
+    action.offers.push_back(
+        {offer.at("name"), offer.at("zone"), offer.at("price_per_hour").get<Money>(), offer.at("spec")});
+  action.chosen = json.at("chosen").get<size_t>();
+  if (action.chosen >= action.offers.size()) throw std::out_of_range("an offer that is none");
+  action.base_spec = json.at("base_spec");
 }
 
 Action read_action(const Json& json) {
@@ -121,7 +138,8 @@ Action read_action(const Json& json) {
   action.needs = json.at("needs").get<std::vector<std::string>>();
   for (const Json& change : json.at("changes")) {
     action.changes.push_back({change.at("field"), change.at("before"), change.at("after"),
-                              change.at("forces_replacement").get<bool>()});
+                              change.at("forces_replacement").get<bool>(),
+                              change.at("forces_restart").get<bool>()});
   }
   if (const Json& seconds = json.at("seconds"); !seconds.is_null()) action.seconds = seconds.get<double>();
   action.is_step = json.contains("step");
@@ -131,12 +149,13 @@ Action read_action(const Json& json) {
     action.resume = json.value("resume", false);
     return action;
   }
-  action.kind = kind_from(json.at("kind"));
-  action.provider = json.at("provider");
+  action.type = json.at("type");
+  action.cloud = json.at("cloud");
   action.removed_after = json.at("removed_after").get<std::vector<std::string>>();
   action.spec = json.value("spec", Json());
   action.uses = json.value("uses", std::vector<std::string>());
-  action.price_per_hour = json.value("price_per_hour", 0.0);
+  if (json.contains("offers")) read_offers(json, action);
+  action.price_per_hour = json.value("price_per_hour", Money());
   return action;
 }
 
@@ -157,9 +176,8 @@ PlanTotals read_totals(const Json& json) {
   totals.remove = json.at("delete");
   totals.run = json.at("run");
   totals.forget = json.at("forget");
-  totals.price_per_hour_before = json.at("price_per_hour_before");
-  totals.price_per_hour = json.at("price_per_hour");
-  totals.currency = json.at("currency");
+  totals.price_per_hour_before = json.at("price_per_hour_before").get<MoneySum>();
+  totals.price_per_hour = json.at("price_per_hour").get<MoneySum>();
   totals.seconds = json.at("seconds");
   totals.seconds_complete = json.at("seconds_complete");
   return totals;
@@ -169,6 +187,7 @@ Plan read_plan(const Json& json) {
   Plan plan;
   plan.infrastructure = json.at("infrastructure");
   plan.destroys = json.at("destroys");
+  plan.partial = json.at("partial");
   const Json& of = json.at("of");
   plan.source_digest = of.at("source_digest");
   for (const Json& source : of.at("sources"))
@@ -176,6 +195,8 @@ Plan read_plan(const Json& json) {
   plan.lineage = of.at("lineage");
   plan.serial = of.at("serial");
   plan.catalog = of.at("catalog");
+  for (const auto& [cloud, survey] : of.at("surveys").items())
+    plan.surveys[cloud] = {survey.at("taken_at").get<double>(), survey.at("facts")};
   for (const Json& action : json.at("actions")) plan.actions.push_back(read_action(action));
   for (const Json& barrier : json.at("barriers")) {
     plan.barriers.push_back({barrier.at("id"), barrier.at("needs").get<std::vector<std::string>>(),
@@ -188,8 +209,9 @@ Plan read_plan(const Json& json) {
   for (const Json& drift : json.at("drift")) plan.drift.push_back(read_drift(drift));
   plan.unseen = json.at("unseen").get<std::map<std::string, std::string>>();
   for (const Json& cost : json.at("costs")) {
-    plan.costs.push_back({cost.at("address"), cost.at("machine"), cost.at("price_per_hour_before"),
-                          cost.at("price_per_hour")});
+    plan.costs.push_back({cost.at("address"), cost.at("cloud"), cost.at("machine"),
+                          cost.at("price_per_hour_before").get<Money>(),
+                          cost.at("price_per_hour").get<Money>()});
   }
   plan.notes = json.at("notes").get<std::vector<std::string>>();
   plan.totals = read_totals(json.at("totals"));
@@ -199,7 +221,9 @@ Plan read_plan(const Json& json) {
 }  // namespace
 
 Json to_json(const Plan& plan) {
-  Json sources = Json::array(), barriers = Json::array();
+  Json sources = Json::array(), barriers = Json::array(), surveys = Json::object();
+  for (const auto& [cloud, survey] : plan.surveys)
+    surveys[cloud] = {{"taken_at", survey.taken_at}, {"facts", survey.facts}};
   for (const ir::Source& source : plan.sources)
     sources.push_back({{"path", source.path}, {"sha256", source.sha256}});
   for (const Barrier& barrier : plan.barriers)
@@ -208,13 +232,15 @@ Json to_json(const Plan& plan) {
   return {{"plan", plan.version},
           {"infrastructure", plan.infrastructure},
           {"destroys", plan.destroys},
+          {"partial", plan.partial},
           {"changes", plan.changes_anything()},
           {"of",
            {{"source_digest", plan.source_digest},
             {"sources", std::move(sources)},
             {"lineage", plan.lineage},
             {"serial", plan.serial},
-            {"catalog", plan.catalog}}},
+            {"catalog", plan.catalog},
+            {"surveys", std::move(surveys)}}},
           {"actions", list_of(plan.actions)},
           {"barriers", std::move(barriers)},
           {"outputs", list_of(plan.outputs)},
@@ -233,6 +259,11 @@ Result<Plan> plan_from_json(const Json& json) {
     return Status(Code::Invalid,
                   "the plan was made by a newer radlc (plan version " + json["plan"].dump() + ")")
         .with_hint("make it again with this radlc, or apply it with that one");
+  }
+  if (json["plan"].get<long long>() < kPlanVersion) {
+    return Status(Code::Invalid,
+                  "the plan was made by an older radlc (plan version " + json["plan"].dump() + ")")
+        .with_hint("make it again with this radlc");
   }
   try {
     return read_plan(json);

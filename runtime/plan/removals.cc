@@ -10,7 +10,7 @@ namespace radl {
 namespace {
 
 std::string why_removed(const Draft& draft, const ResourceRecord& record) {
-  if (record.kind != ResourceKind::Node) return "nothing needs it any more";
+  if (!record.is_node()) return "nothing needs it any more";
   size_t left = 0;
   for (const ir::Node& node : draft.input.program.nodes) left += node.system == record.system;
   if (left == 0) return "system '" + record.system + "' is not deployed any more";
@@ -49,7 +49,7 @@ void forget_step(Draft& draft, const StepRecord& record, bool node_stays) {
 void note_renames(Draft& draft, const std::map<std::string, std::vector<const ResourceRecord*>>& gone) {
   std::map<std::string, std::vector<const Desired*>> fresh;
   for (const Desired& desired : draft.desired.resources) {
-    const Action* action = draft.resource_action(desired.address);
+    const Action* action = draft.resource_action(desired.wanted.address);
     if (desired.node && action && action->verb == Verb::Create)
       fresh[desired.node->system].push_back(&desired);
   }
@@ -59,7 +59,7 @@ void note_renames(Draft& draft, const std::map<std::string, std::vector<const Re
                     [&name = old_name](const ir::Node& node) { return node.system == name; });
     if (still_deployed) continue;
     for (const auto& [new_name, nodes] : fresh) {
-      if (nodes.size() != records.size() || nodes[0]->provider != records[0]->provider) continue;
+      if (nodes.size() != records.size() || nodes[0]->cloud != records[0]->cloud) continue;
       draft.plan.notes.push_back("if '" + new_name + "' is '" + old_name +
                                  "' under a new name: `radlc state mv" + draft.input.options.project_words +
                                  " " + old_name + " " + new_name + "` keeps the nodes");
@@ -73,10 +73,10 @@ Action removal(const ResourceRecord& record, std::string why) {
   Action action;
   action.id = record.address;
   action.verb = Verb::Delete;
-  action.kind = record.kind;
-  action.provider = record.provider;
-  if (record.kind == ResourceKind::Node) action.nodes = {record.address};
-  action.summary = record.provider + " " + record.id;
+  action.type = record.type;
+  action.cloud = record.cloud;
+  if (record.is_node()) action.nodes = {record.address};
+  action.summary = record.cloud + " " + record.id;
   action.why = std::move(why);
   action.seconds = 1;
   return action;
@@ -84,21 +84,41 @@ Action removal(const ResourceRecord& record, std::string why) {
 
 std::vector<const ResourceRecord*> in_removal_order(const Snapshot& snapshot,
                                                     const std::set<std::string>& except) {
-  std::vector<const ResourceRecord*> records;
-  for (const auto& [address, record] : snapshot.resources) {
-    if (!except.count(address)) records.push_back(&record);
-  }
-  auto rank = [](const ResourceRecord* r) {
-    int kind = r->kind == ResourceKind::Node ? 0 : r->kind == ResourceKind::Network ? 1 : 2;
-    return std::make_tuple(kind, r->system, r->ordinal, r->address);
+  auto earlier = [](const ResourceRecord* a, const ResourceRecord* b) {
+    if (a->is_node() != b->is_node()) return a->is_node();
+    return std::tie(a->system, a->ordinal, a->address) < std::tie(b->system, b->ordinal, b->address);
   };
-  std::sort(records.begin(), records.end(), [&](auto* a, auto* b) { return rank(a) < rank(b); });
+  std::map<std::string, size_t> users;  // of what is to be removed: how many stand before it
+  for (const auto& [address, record] : snapshot.resources) {
+    if (!except.count(address)) users.emplace(address, 0);
+  }
+  for (const auto& [address, count] : users) {
+    for (const std::string& need : snapshot.resources.at(address).needs) {
+      if (auto used = users.find(need); used != users.end()) ++used->second;
+    }
+  }
+  std::set<const ResourceRecord*, decltype(earlier)> free(earlier);
+  for (const auto& [address, count] : users) {
+    if (count == 0) free.insert(&snapshot.resources.at(address));
+  }
+  std::vector<const ResourceRecord*> records;
+  while (!users.empty()) {
+    // Records that need each other are no state of radlc's making; then any order is as good.
+    const ResourceRecord* next = free.empty() ? &snapshot.resources.at(users.begin()->first) : *free.begin();
+    free.erase(next);
+    users.erase(next->address);
+    records.push_back(next);
+    for (const std::string& need : next->needs) {
+      auto used = users.find(need);
+      if (used != users.end() && --used->second == 0) free.insert(&snapshot.resources.at(need));
+    }
+  }
   return records;
 }
 
 void plan_removals(Draft& draft) {
   std::set<std::string> wanted, wanted_steps;
-  for (const Desired& desired : draft.desired.resources) wanted.insert(desired.address);
+  for (const Desired& desired : draft.desired.resources) wanted.insert(desired.wanted.address);
   for (const ir::Step& step : draft.input.program.steps) wanted_steps.insert(step.id);
   const Snapshot& snapshot = draft.input.snapshot;
   std::map<std::string, std::vector<const ResourceRecord*>> gone;
@@ -113,7 +133,7 @@ void plan_removals(Draft& draft) {
     if (on_wanted || !on_present) forget_step(draft, record, on_wanted);
   }
   for (const ResourceRecord* record : in_removal_order(snapshot, wanted)) {
-    if (record->kind == ResourceKind::Node) gone[record->system].push_back(record);
+    if (record->is_node()) gone[record->system].push_back(record);
     draft.resource_actions[record->address] = draft.plan.actions.size();
     draft.plan.actions.push_back(removal(*record, why_removed(draft, *record)));
   }

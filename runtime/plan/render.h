@@ -16,6 +16,10 @@ struct PlanTextOptions {
 std::string render_text(const Plan& plan, const PlanTextOptions& options = {});
 // "Plan: 3 to create, 4 steps to run; 0.00 USD/h; about 12 s and a training." or "No changes: ...".
 std::string summary_line(const Plan& plan);
+// "0.10 USD/h", "0.10 EUR/h and 0.20 USD/h"; nothing is 0 of `currency`.
+std::string price_text(const MoneySum& sum, const std::string& currency);
+// Of when the prices are: "Prices are of the catalog of 2025-01-15."; empty where nothing costs anything.
+std::string price_dates(const Plan& plan);
 std::string render_dot(const Plan& plan);
 // One self-contained page for a review.
 std::string render_html(const Plan& plan);

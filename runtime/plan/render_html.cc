@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "common/text_diff.h"
 #include "runtime/plan/ordinals.h"
@@ -72,20 +71,16 @@ std::string drift_html(const Plan& plan) {
   return out + "</table>\n";
 }
 
-std::string price(double amount) {
-  return fmt::format("{:.{}f}", amount, amount != 0 && std::fabs(amount) < 1 ? 4 : 2);
-}
-
 // Nodes of one system that are alike are one row.
 struct CostRow {
-  NodeCost cost;
+  ResourceCost cost;
   std::string prefix;
   std::vector<int> ordinals;
 };
 
 std::vector<CostRow> cost_rows(const Plan& plan) {
   std::vector<CostRow> rows;
-  for (const NodeCost& cost : plan.costs) {
+  for (const ResourceCost& cost : plan.costs) {
     std::string prefix, suffix;
     int ordinal = 0;
     bool folds = split_ordinal(cost.address, prefix, ordinal, suffix);
@@ -102,30 +97,35 @@ std::vector<CostRow> cost_rows(const Plan& plan) {
   return rows;
 }
 
+Money times(const Money& price, size_t count) {
+  return {price.micros * static_cast<int64_t>(count), price.currency};
+}
+
 std::string costs_html(const Plan& plan) {
   if (plan.costs.empty()) return "";
-  std::string unit = escape_html(plan.totals.currency) + "/h";
-  std::string out = fmt::format(
-      "<h2>Costs</h2><table><thead><tr><th>node</th><th>machine</th><th class=\"price\">number</th>"
-      "<th class=\"price\">each, {0}</th><th class=\"price\">before, {0}</th><th class=\"price\">after, "
-      "{0}</th>"
-      "</tr></thead><tbody>\n",
-      unit);
+  std::string out =
+      "<h2>Costs an hour</h2><table><thead><tr><th>what</th><th>machine</th><th class=\"price\">number</th>"
+      "<th class=\"price\">each</th><th class=\"price\">before</th><th class=\"price\">after</th>"
+      "</tr></thead><tbody>\n";
   for (const CostRow& row : cost_rows(plan)) {
-    auto count = static_cast<double>(std::max<size_t>(row.ordinals.size(), 1));
+    const size_t count = std::max<size_t>(row.ordinals.size(), 1);
     std::string name =
         row.ordinals.empty() ? row.cost.address : row.prefix + "[" + ranges(row.ordinals) + "]";
+    const Money& each = row.cost.after.zero() ? row.cost.before : row.cost.after;
     out += fmt::format(
         "<tr><td><code>{}</code></td><td>{}</td><td class=\"price\">{}</td><td class=\"price\">{}</td>"
         "<td class=\"price\">{}</td><td class=\"price\">{}</td></tr>\n",
-        escape_html(name), escape_html(row.cost.machine), count,
-        price(row.cost.after > 0 ? row.cost.after : row.cost.before), price(row.cost.before * count),
-        price(row.cost.after * count));
+        escape_html(name), escape_html(row.cost.machine), count, escape_html(each.text()),
+        escape_html(times(row.cost.before, count).text()), escape_html(times(row.cost.after, count).text()));
   }
-  return out + fmt::format(
-                   "</tbody><tfoot><tr><td colspan=\"4\">total</td><td class=\"price\">{}</td>"
-                   "<td class=\"price\">{}</td></tr></tfoot></table>\n",
-                   price(plan.totals.price_per_hour_before), price(plan.totals.price_per_hour));
+  const std::string& currency = plan.costs[0].after.currency;
+  out += fmt::format(
+      "</tbody><tfoot><tr><td colspan=\"4\">total</td><td class=\"price\">{}</td>"
+      "<td class=\"price\">{}</td></tr></tfoot></table>\n",
+      escape_html(price_text(plan.totals.price_per_hour_before, currency)),
+      escape_html(price_text(plan.totals.price_per_hour, currency)));
+  const std::string dates = price_dates(plan);
+  return dates.empty() ? out : out + "<p class=\"why\">" + escape_html(dates) + "</p>\n";
 }
 
 std::string graph_html(const Plan& plan) {

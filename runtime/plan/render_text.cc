@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "common/text_diff.h"
+#include "runtime/base/world.h"
 #include "runtime/plan/ordinals.h"
 #include "runtime/plan/render.h"
 
@@ -68,6 +69,8 @@ class Text {
     outputs();
     notes();
     if (!out_.empty()) out_ += "\n";
+    if (std::string dates = price_dates(plan_); !dates.empty() && plan_.changes_anything())
+      out_ += paint("\x1b[2m", dates) + "\n";
     out_ += paint("\x1b[1m", summary_line(plan_)) + "\n";
     return std::move(out_);
   }
@@ -113,8 +116,8 @@ class Text {
   }
 
   std::string summary(const Action& action) const {
-    // What a removal is called by its provider differs from one to the next and matters only in full.
-    return action.verb == Verb::Delete && !options_.full ? action.provider : action.summary;
+    // What a removal is called by its cloud differs from one to the next and matters only in full.
+    return action.verb == Verb::Delete && !options_.full ? action.cloud : action.summary;
   }
 
   // The reason, where it says more than the mark does; "its node" stands for the node's name.
@@ -174,7 +177,9 @@ class Text {
     }
     out_ += fmt::format("        {}  {} -> {}{}\n", change.field, render_value(change.before, change.field),
                         render_value(change.after, change.field),
-                        change.forces_replacement ? paint("\x1b[35m", "  (forces a new one)") : "");
+                        change.forces_replacement ? paint("\x1b[35m", "  (forces a new one)")
+                        : change.forces_restart   ? paint("\x1b[33m", "  (restarts it)")
+                                                  : "");
   }
 
   void diff(const std::string& before, const std::string& after) {
@@ -242,18 +247,40 @@ std::string time_text(double seconds) {
   return fmt::format("{:.1f} h", whole / 3600);
 }
 
-std::string money(double price, const std::string& currency) {
-  return fmt::format("{:.{}f} {}/h", price, price != 0 && price < 1 ? 4 : 2, currency);
-}
-
-std::string price_text(const PlanTotals& totals) {
-  bool moves = std::fabs(totals.price_per_hour - totals.price_per_hour_before) > 1e-9;
-  std::string now = money(totals.price_per_hour, totals.currency);
-  if (!moves || totals.price_per_hour_before == 0) return now;
-  return money(totals.price_per_hour_before, totals.currency) + " -> " + now;
+std::string price_text(const PlanTotals& totals, const std::string& currency) {
+  std::string now = price_text(totals.price_per_hour, currency);
+  if (totals.price_per_hour == totals.price_per_hour_before || totals.price_per_hour_before.zero())
+    return now;
+  return price_text(totals.price_per_hour_before, currency) + " -> " + now;
 }
 
 }  // namespace
+
+std::string price_text(const MoneySum& sum, const std::string& currency) {
+  std::string text;
+  for (const Money& amount : sum.amounts()) text += (text.empty() ? "" : " and ") + amount.text() + "/h";
+  return text.empty() ? Money{0, currency}.text() + "/h" : text;
+}
+
+std::string price_dates(const Plan& plan) {
+  std::map<std::string, std::set<std::string>> clouds;  // by what their prices are of
+  for (const ResourceCost& cost : plan.costs) {
+    if (cost.after.zero()) continue;
+    auto survey = plan.surveys.find(cost.cloud);
+    clouds[survey == plan.surveys.end() ? "of the catalog of " + plan.catalog
+                                        : "as surveyed at " + utc_time(survey->second.taken_at)]
+        .insert(cost.cloud);
+  }
+  std::string text;
+  for (const auto& [when, of] : clouds) {
+    text += (text.empty() ? "Prices are " : ", ") + when;
+    if (clouds.size() == 1) continue;
+    std::string names;
+    for (const std::string& name : of) names += (names.empty() ? "" : ", ") + name;
+    text += " (" + names + ")";
+  }
+  return text.empty() ? "" : text + ".";
+}
 
 std::string summary_line(const Plan& plan) {
   if (!plan.changes_anything()) {
@@ -262,6 +289,7 @@ std::string summary_line(const Plan& plan) {
                          plan.unseen.size() == 1 ? plan.unseen.begin()->first
                                                  : fmt::format("{} things", plan.unseen.size()));
     }
+    if (plan.partial && !plan.destroys) return "No changes in what --target names.";
     return plan.destroys ? "Nothing to destroy." : "No changes. The infrastructure is as the file says.";
   }
   const PlanTotals& totals = plan.totals;
@@ -279,7 +307,7 @@ std::string summary_line(const Plan& plan) {
   if (plan.actions.empty())
     add(fmt::format("{} output{} to change", plan.outputs.size(), plan.outputs.size() == 1 ? "" : "s"));
   if (plan.destroys) return "Plan: " + text + ".";
-  text += "; " + price_text(totals);
+  text += "; " + price_text(totals, plan.costs.empty() ? "USD" : plan.costs[0].after.currency);
   bool trains = std::any_of(plan.actions.begin(), plan.actions.end(),
                             [](const Action& action) { return action.is_step && !action.seconds; });
   if (!plan.actions.empty())

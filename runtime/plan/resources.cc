@@ -2,58 +2,48 @@
 #include <algorithm>
 
 #include "runtime/plan/build.h"
+#include "runtime/plan/fields.h"
 #include "runtime/plan/values.h"
 
 namespace radl {
 
-std::map<std::string, Json> flatten(const Json& value, const std::string& prefix) {
-  std::map<std::string, Json> leaves;
-  bool inner = value.is_object() && !value.empty() && !ir::is_unknown(value) && !ir::is_secret(value) &&
-               !ir::is_join(value);
-  if (!inner) {
-    if (!prefix.empty()) leaves[prefix] = value;
-    return leaves;
-  }
-  for (const auto& [key, part] : value.items()) {
-    leaves.merge(flatten(part, prefix.empty() ? key : prefix + "." + key));
-  }
-  return leaves;
-}
-
-std::vector<FieldChange> differing_fields(const Json& before, const Json& after) {
-  std::vector<FieldChange> changes;
-  std::map<std::string, Json> old_leaves = flatten(before), new_leaves = flatten(after);
-  for (const auto& [field, value] : old_leaves) {
-    auto now = new_leaves.find(field);
-    if (now == new_leaves.end()) {
-      changes.push_back({field, value, nullptr, false});
-    } else if (now->second != value) {
-      changes.push_back({field, value, now->second, false});
-    }
-  }
-  for (const auto& [field, value] : new_leaves) {
-    if (!old_leaves.count(field)) changes.push_back({field, nullptr, value, false});
-  }
-  std::sort(changes.begin(), changes.end(),
-            [](const FieldChange& a, const FieldChange& b) { return a.field < b.field; });
-  return changes;
-}
-
 namespace {
 
+// A cloud's summary names the offer that it would choose; this resource may have been made from another.
+std::string summary_of(const Desired& desired) {
+  std::string text = desired.wanted.summary;
+  if (desired.offer == desired.wanted.chosen) return text;
+  const std::string& chosen = desired.wanted.offers[desired.wanted.chosen].name;
+  const size_t at = chosen.empty() ? text.npos : text.find(chosen);
+  if (at != text.npos) text.replace(at, chosen.size(), desired.wanted.offers[desired.offer].name);
+  return text;
+}
+
+bool same_elements(std::vector<std::string> a, std::vector<std::string> b) {
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  return a == b;
+}
+
 Action make_action(const Desired& desired, Verb verb, std::string why) {
+  const Wanted& wanted = desired.wanted;
   Action action;
-  action.id = desired.address;
+  action.id = wanted.address;
   action.verb = verb;
-  action.kind = desired.kind;
-  action.provider = desired.provider;
-  if (desired.kind == ResourceKind::Node) action.nodes = {desired.address};
-  action.summary = desired.summary;
+  action.type = wanted.type;
+  action.cloud = desired.cloud;
+  if (!wanted.node.empty()) action.nodes = {wanted.node};
+  action.summary = summary_of(desired);
   action.why = std::move(why);
-  action.spec = desired.spec;
-  action.uses = desired.needs;
-  action.price_per_hour = desired.quote.price_per_hour;
-  action.seconds = desired.kind == ResourceKind::Node ? desired.quote.seconds_to_ready : 0;
+  action.spec = desired.spec();
+  if (verb != Verb::Update && desired.has_offers()) {
+    action.base_spec = wanted.spec;
+    action.offers = wanted.offers;
+    action.chosen = desired.offer;
+  }
+  action.uses = wanted.references;
+  action.price_per_hour = desired.price();
+  action.seconds = wanted.seconds;
   return action;
 }
 
@@ -63,13 +53,6 @@ std::string joined(const std::vector<std::string>& parts) {
   return text;
 }
 
-bool is_gone(const Draft& draft, const std::string& address) {
-  const Observed* observed = draft.input.observed;
-  if (!observed) return false;
-  return std::any_of(observed->resources.begin(), observed->resources.end(),
-                     [&](const Drift& drift) { return drift.address == address && drift.what == "gone"; });
-}
-
 // As a refresh has just seen it, else as it was when somebody looked last.
 bool found_stopped(const Draft& draft, const ResourceRecord& record) {
   const Json* attributes = &record.attributes;
@@ -77,16 +60,18 @@ bool found_stopped(const Draft& draft, const ResourceRecord& record) {
     auto seen = observed->attributes.find(record.address);
     if (seen != observed->attributes.end()) attributes = &seen->second;
   }
-  return record.kind == ResourceKind::Node && is_stopped(*attributes);
+  return record.is_node() && is_stopped(*attributes);
 }
 
 // A replacement that has nothing to do with the resource's own spec; empty: none.
 std::string outer_reason(const Draft& draft, const Desired& desired, const ResourceRecord& record) {
-  if (draft.input.options.replace.count(desired.address)) return "asked for with --replace";
+  if (draft.input.options.replace.count(desired.wanted.address)) return "asked for with --replace";
   if (record.status == ResourceStatus::Tainted) return "it did not come up, or was marked to be replaced";
   if (record.status == ResourceStatus::Deleting) return "its removal was begun and not finished";
-  if (record.provider != desired.provider) return "moves from " + record.provider + " to " + desired.provider;
-  for (const std::string& need : desired.needs) {
+  if (record.cloud != desired.cloud) return "moves from " + record.cloud + " to " + desired.cloud;
+  if (record.type != desired.wanted.type)
+    return "it is made as " + desired.wanted.type + " now, and no longer as " + record.type;
+  for (const std::string& need : desired.wanted.references) {
     if (draft.is_made_anew(need)) return need + " is made anew";
   }
   return "";
@@ -97,49 +82,138 @@ void add(Draft& draft, Action action) {
   draft.plan.actions.push_back(std::move(action));
 }
 
-void compare(Draft& draft, const Desired& desired, const ResourceRecord& record) {
-  std::vector<FieldChange> changes = differing_fields(record.spec, desired.spec);
-  std::string reason = outer_reason(draft, desired, record);
-  bool stopped = found_stopped(draft, record);
-  if (stopped) changes.push_back({"state", "stopped", "running", false});
-  if (changes.empty() && reason.empty()) return;
-  const Provider* provider = draft.input.providers.find(desired.provider);
-  std::vector<std::string> forcing;
-  for (FieldChange& change : changes) {
-    std::string top = change.field.substr(0, change.field.find('.'));
-    change.forces_replacement = !provider->updates_in_place(desired.kind, top);
-    if (change.forces_replacement) forcing.push_back(change.field);
-  }
-  bool replaces = !reason.empty() || !forcing.empty();
-  if (reason.empty()) {
-    std::vector<std::string> fields;
-    for (const FieldChange& change : changes) {
-      if (change.field != "state") fields.push_back(change.field);
-    }
-    reason = !forcing.empty() ? joined(forcing) + " cannot change in place" : stopped ? "it is stopped" : "";
-    if (forcing.empty() && !fields.empty())
-      reason += (reason.empty() ? "" : ", ") + joined(fields) + " changed";
-    if (stopped && forcing == std::vector<std::string>{"state"})
-      reason = "it is stopped, and " + desired.provider + " cannot start it again";
-  }
-  Action action = make_action(desired, replaces ? Verb::Replace : Verb::Update, reason);
-  action.changes = std::move(changes);
-  if (!replaces) action.seconds = 1;
-  if (!replaces && stopped) draft.started.insert(desired.address);
-  add(draft, std::move(action));
+// An offer that it was made from stays its own while it is among those to be had, whatever is preferred now:
+// nobody's machine is replaced because of a price.
+void keep_offer(Desired& desired, const Json& recorded) {
+  const std::vector<Offer>& offers = desired.wanted.offers;
+  auto has = [&](const Offer& offer) { return laid_over(recorded, offer.spec) == recorded; };
+  if (offers.empty() || has(offers[desired.offer])) return;
+  auto own = std::find_if(offers.begin(), offers.end(), has);
+  if (own != offers.end()) desired.offer = static_cast<size_t>(own - offers.begin());
 }
+
+// One resource that is there, against what is wanted.
+class Comparison {
+ public:
+  Comparison(Draft& draft, Desired& desired, const ResourceRecord& record)
+      : draft_(draft), desired_(desired), record_(record), cloud_(*draft.input.clouds.find(desired.cloud)) {}
+
+  void run() {
+    const std::string outer = outer_reason(draft_, desired_, record_);
+    stopped_ = found_stopped(draft_, record_);
+    keep_offer(desired_, record_.spec);
+    look();
+    const bool moved = !same_elements(desired_.wanted.references, record_.needs);
+    if (leaves_.empty() && outer.empty() && !moved) return;
+    const bool same_kind = record_.cloud == desired_.cloud && record_.type == desired_.wanted.type;
+    Impact impact{Impact::Kind::InPlace, ""};
+    if (!leaves_.empty() && same_kind) impact = cloud_.impact(record_.type, before_, after_);
+    const bool replaces = !outer.empty() || impact.kind == Impact::Kind::Replace;
+    if (replaces && desired_.offer != desired_.wanted.chosen) {
+      desired_.offer = desired_.wanted.chosen;  // made anew, it is what is preferred now
+      look();
+    }
+    std::vector<FieldChange> changes = fields(same_kind, impact.kind);
+    Action action = make_action(desired_, replaces ? Verb::Replace : Verb::Update, "");
+    action.why = !outer.empty() ? outer
+                 : replaces     ? why_replaced(changes, impact)
+                                : why_updated(impact, moved);
+    if (moved && !replaces) changes.push_back({"references", record_.needs, desired_.wanted.references});
+    action.changes = std::move(changes);
+    if (!replaces && impact.kind == Impact::Kind::InPlace) action.seconds = 1;
+    if (!replaces && (stopped_ || impact.kind == Impact::Kind::Restart))
+      draft_.started.insert(desired_.wanted.address);
+    add(draft_, std::move(action));
+  }
+
+ private:
+  // As it is: as recorded, with what was seen of it over that. Its state is a field like any other.
+  void look() {
+    before_ = record_.spec;
+    if (const Observed* observed = draft_.input.observed) {
+      auto seen = observed->specs.find(record_.address);
+      if (seen != observed->specs.end()) before_ = laid_over(before_, seen->second);
+    }
+    after_ = desired_.spec();
+    if (stopped_) {
+      before_["state"] = "stopped";
+      after_["state"] = "running";
+    }
+    leaves_ = differing_leaves(before_, after_);
+  }
+
+  // What each field alone would do; only what the whole of them does is said of any.
+  std::vector<FieldChange> fields(bool same_kind, Impact::Kind whole) const {
+    std::vector<FieldChange> changes;
+    for (const FieldDifference& leaf : leaves_) {
+      FieldChange change{leaf.name, leaf.before, leaf.after};
+      Impact::Kind alone = Impact::Kind::InPlace;
+      if (same_kind) alone = cloud_.impact(record_.type, before_, with_leaf(before_, leaf)).kind;
+      change.forces_replacement = alone == Impact::Kind::Replace;
+      change.forces_restart = alone == Impact::Kind::Restart && whole == Impact::Kind::Restart;
+      changes.push_back(std::move(change));
+    }
+    return changes;
+  }
+
+  std::string why_replaced(const std::vector<FieldChange>& changes, const Impact& impact) const {
+    std::vector<std::string> forcing, all;
+    for (const FieldChange& change : changes) {
+      all.push_back(change.field);
+      if (change.forces_replacement) forcing.push_back(change.field);
+    }
+    std::string text = forcing == std::vector<std::string>{"state"}
+                           ? "it is stopped, and " + desired_.cloud + " cannot start it again"
+                           : joined(forcing.empty() ? all : forcing) + " cannot change in place";
+    return impact.why.empty() ? text : text + ": " + impact.why;
+  }
+
+  // What the file asks for is told apart from what somebody changed.
+  std::string why_updated(const Impact& impact, bool moved) const {
+    std::vector<std::string> asked, drifted;
+    std::set<std::string> names;
+    for (const FieldDifference& leaf : differing_leaves(record_.spec, desired_.spec()))
+      names.insert(leaf.name);
+    for (const FieldDifference& leaf : leaves_) {
+      if (stopped_ && leaf.name == "state") continue;
+      (names.count(leaf.name) ? asked : drifted).push_back(leaf.name);
+    }
+    std::vector<std::string> parts;
+    if (stopped_) parts.push_back("it is stopped");
+    if (!asked.empty()) parts.push_back(joined(asked) + " changed");
+    if (!drifted.empty()) parts.push_back(joined(drifted) + " changed outside of radlc");
+    if (moved) parts.push_back("what it needs changed");
+    if (impact.kind == Impact::Kind::Restart && !stopped_)
+      parts.push_back("it is restarted" + (impact.why.empty() ? "" : ": " + impact.why));
+    return joined(parts);
+  }
+
+  Draft& draft_;
+  Desired& desired_;
+  const ResourceRecord& record_;
+  Cloud& cloud_;
+  bool stopped_ = false;
+  Json before_, after_;
+  std::vector<FieldDifference> leaves_;
+};
 
 }  // namespace
 
 void plan_resources(Draft& draft) {
-  for (const Desired& desired : draft.desired.resources) {
-    auto record = draft.input.snapshot.resources.find(desired.address);
+  std::set<std::string> gone;
+  if (const Observed* observed = draft.input.observed) {
+    for (const Drift& drift : observed->resources) {
+      if (drift.what == "gone") gone.insert(drift.address);
+    }
+  }
+  for (Desired& desired : draft.desired.resources) {
+    auto record = draft.input.snapshot.resources.find(desired.wanted.address);
     if (record == draft.input.snapshot.resources.end()) {
       add(draft, make_action(desired, Verb::Create, "new"));
-    } else if (is_gone(draft, desired.address)) {
+    } else if (gone.count(desired.wanted.address)) {
       add(draft, make_action(desired, Verb::Create, "it is gone, removed from outside"));
     } else {
-      compare(draft, desired, record->second);
+      Comparison(draft, desired, record->second).run();
     }
   }
 }

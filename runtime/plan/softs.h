@@ -1,7 +1,7 @@
 // Soft features: what a system would rather have, in groups with weights.
 //
 // The groups of a node are tried from the largest weight to the smallest. A group that contradicts what is
-// asked for so far, or that the provider cannot give together with it, is dropped whole; any other one
+// asked for so far, or that the cloud cannot give together with it, is dropped whole; any other one
 // becomes part of what is asked for. The score is the sum of the weights that were taken.
 #pragma once
 
@@ -23,7 +23,7 @@ struct SoftOutcome {
   std::vector<std::string> dropped;  // "weight 5: gpu.count: ..." for each group that was not
 };
 
-// `possible` says whether the provider can make a node.
+// `possible` says whether the cloud can make a node.
 SoftOutcome resolve_softs(const ir::Node& node, const std::function<Status(const ir::Node&)>& possible);
 
 }  // namespace radl

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/plan/build.h"
+#include "runtime/plan/fields.h"
 #include "runtime/plan/step_facts.h"
 #include "runtime/plan/values.h"
 

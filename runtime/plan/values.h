@@ -18,7 +18,7 @@ UnknownName split_unknown(const std::string& name);
 
 // nullopt: not known (yet).
 std::optional<Json> known_value(const Snapshot& snapshot, const std::string& name);
-// `ip` and `id` are names of the language; the rest are the provider's attributes.
+// `ip` and `id` are names of the language; the rest are the cloud's attributes.
 std::optional<Json> node_attribute(const ResourceRecord& node, const std::string& attribute);
 // Of a node's attributes: its machine is there and does not run.
 bool is_stopped(const Json& attributes);

@@ -31,8 +31,6 @@ std::string_view step_status_name(StepStatus status) {
 
 namespace {
 
-Json to_json(const Money& money) { return {{"micros", money.micros}, {"currency", money.currency}}; }
-
 Json to_json(const ResourceRecord& record) {
   Json json = {{"address", record.address},
                {"type", record.type},
@@ -43,7 +41,7 @@ Json to_json(const ResourceRecord& record) {
                {"attributes", record.attributes},
                {"needs", record.needs},
                {"created_at", record.created_at},
-               {"price_per_hour", to_json(record.price_per_hour)}};
+               {"price_per_hour", record.price_per_hour}};
   if (!record.is_node()) return json;
   json["system"] = record.system;
   json["ordinal"] = record.ordinal;

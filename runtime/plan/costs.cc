@@ -1,0 +1,110 @@
+// What the plan costs, and its sums.
+#include "runtime/plan/build.h"
+#include "runtime/plan/graph.h"
+
+namespace radl {
+
+namespace {
+
+void count(PlanTotals& totals, const Action& action) {
+  switch (action.verb) {
+    case Verb::Create:
+      ++totals.create;
+      break;
+    case Verb::Update:
+      ++totals.update;
+      break;
+    case Verb::Replace:
+      ++totals.replace;
+      break;
+    case Verb::Delete:
+      ++totals.remove;
+      break;
+    case Verb::Run:
+      ++totals.run;
+      break;
+    case Verb::Forget:
+      ++totals.forget;
+      break;
+  }
+  if (!action.seconds) totals.seconds_complete = false;
+}
+
+void add_seconds(Plan& plan) {
+  Result<PlanGraph> graph = plan_graph(plan);
+  if (!graph.ok()) return;
+  plan.totals.seconds = graph->dag.longest_path([&](Dag::Id id) {
+    const PlanVertex& vertex = graph->vertices[id];
+    if (vertex.phase == PlanVertex::Phase::Barrier) return 0.0;
+    const Action& action = plan.actions[vertex.index];
+    // A removal takes about a second with every cloud that we know.
+    if (vertex.phase == PlanVertex::Phase::Remove) return 1.0;
+    return action.seconds.value_or(0);
+  });
+}
+
+// Nodes by system and ordinal, then the rest by address.
+using Place = std::tuple<bool, std::string, int, std::string>;
+
+Place place_of(const std::string& address, const ir::Node* node) {
+  return node ? Place{false, node->system, node->ordinal, address} : Place{true, "", 0, address};
+}
+
+Place place_of(const ResourceRecord& record) {
+  return {!record.is_node(), record.system, record.ordinal, record.address};
+}
+
+}  // namespace
+
+void plan_costs(Draft& draft) {
+  std::map<Place, ResourceCost> costs;
+  for (const auto& [address, record] : draft.input.snapshot.resources) {
+    ResourceCost cost{address, record.cloud, record.cloud, record.price_per_hour, {}};
+    cost.after.currency = cost.before.currency;
+    if (draft.left_out.count(address)) cost.after = cost.before;
+    costs[place_of(record)] = std::move(cost);
+  }
+  for (const Desired& desired : draft.desired.resources) {
+    const std::string& address = desired.wanted.address;
+    if (draft.left_out.count(address)) continue;
+    ResourceCost& cost = costs[place_of(address, desired.node)];
+    if (cost.address.empty()) cost.before.currency = desired.price().currency;
+    cost.address = address;
+    cost.cloud = cost.machine = desired.cloud;
+    const std::string name = desired.has_offers() ? desired.wanted.offers[desired.offer].name : "";
+    if (!name.empty() && name != desired.cloud) cost.machine += " " + name;
+    cost.after = desired.price();
+  }
+  for (auto& [place, cost] : costs) {
+    const bool is_node = !std::get<0>(place);
+    if (is_node || !cost.before.zero() || !cost.after.zero()) draft.plan.costs.push_back(std::move(cost));
+  }
+}
+
+void add_totals(Plan& plan) {
+  for (const ResourceCost& cost : plan.costs) {
+    plan.totals.price_per_hour_before.add(cost.before);
+    plan.totals.price_per_hour.add(cost.after);
+  }
+  for (const Action& action : plan.actions) count(plan.totals, action);
+  add_seconds(plan);
+}
+
+Plan removal_plan(const Snapshot& snapshot, const std::set<std::string>& except) {
+  Plan plan;
+  plan.infrastructure = snapshot.name;
+  plan.source_digest = snapshot.source_digest;
+  plan.lineage = snapshot.lineage;
+  plan.serial = snapshot.serial;
+  for (const ResourceRecord* record : in_removal_order(snapshot, except)) {
+    plan.actions.push_back(removal(*record, "destroy"));
+    if (!record->is_node() && record->price_per_hour.zero()) continue;
+    const Money nothing{0, record->price_per_hour.currency};
+    plan.costs.push_back({record->address, record->cloud, record->cloud, record->price_per_hour, nothing});
+  }
+  removal_edges(snapshot, plan);
+  add_totals(plan);
+  return plan;
+}
+
+}  // namespace radl

@@ -1,0 +1,64 @@
+// What was changed behind radlc's back, and what could not be looked at.
+#include <algorithm>
+#include <set>
+
+#include "runtime/plan/build.h"
+#include "runtime/plan/fields.h"
+
+namespace radl {
+
+namespace {
+
+// Resources whose spec is not what was applied last, as far as their clouds can see it.
+void add_spec_drift(const PlanInput& input, std::vector<Drift>& drift) {
+  for (const auto& [address, seen] : input.observed->specs) {
+    auto record = input.snapshot.resources.find(address);
+    if (record == input.snapshot.resources.end()) continue;
+    const Json now = laid_over(record->second.spec, seen);
+    std::vector<FieldChange> fields = differing_fields(record->second.spec, now);
+    if (fields.empty()) continue;
+    auto known =
+        std::lower_bound(drift.begin(), drift.end(), address,
+                         [](const Drift& one, const std::string& name) { return one.address < name; });
+    if (known == drift.end() || known->address != address)
+      known = drift.insert(known, {address, "changed", {}, ""});
+    for (FieldChange& field : fields) {
+      const bool there = std::any_of(known->changes.begin(), known->changes.end(),
+                                     [&](const Change& change) { return change.what == field.field; });
+      if (!there) known->changes.push_back({address, field.field, field.after, field.before, ""});
+    }
+  }
+}
+
+}  // namespace
+
+void plan_drift(Draft& draft) {
+  const Observed* observed = draft.input.observed;
+  if (!observed) return;
+  draft.plan.drift = observed->resources;
+  add_spec_drift(draft.input, draft.plan.drift);
+  for (const auto& [id, changes] : observed->steps) {
+    if (!changes.empty()) draft.plan.drift.push_back({id, "changed", changes, ""});
+  }
+  for (const Drift& drift : observed->resources) {
+    if (drift.what != "unreachable") continue;
+    draft.plan.notes.push_back(drift.address +
+                               " runs but does not answer, which is left as it is; `--replace " +
+                               drift.address + "` makes it anew");
+  }
+  for (const auto& [what, why] : observed->unknown) draft.plan.unseen[what] = why;
+  for (const Drift& drift : observed->resources) {
+    if (drift.what == "unreachable") draft.plan.unseen[drift.address] = drift.detail;
+  }
+  // What is made anew, or goes, need not be seen.
+  std::erase_if(draft.plan.unseen, [&](const auto& entry) {
+    const Action* action = draft.plan.find(entry.first);
+    return action && action->verb != Verb::Update;
+  });
+  for (const auto& [what, why] : draft.plan.unseen) {
+    if (!observed->unknown.count(what)) continue;  // told above
+    draft.plan.notes.push_back(what + " could not be looked at: " + why);
+  }
+}
+
+}  // namespace radl
