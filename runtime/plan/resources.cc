@@ -72,7 +72,9 @@ std::string outer_reason(const Draft& draft, const Desired& desired, const Resou
   if (record.type != desired.wanted.type)
     return "it is made as " + desired.wanted.type + " now, and no longer as " + record.type;
   for (const std::string& need : desired.wanted.references) {
-    if (draft.is_made_anew(need)) return need + " is made anew";
+    // What is only added to it is a change of its own spec.
+    const bool had = std::find(record.needs.begin(), record.needs.end(), need) != record.needs.end();
+    if (had && draft.is_made_anew(need)) return need + " is made anew";
   }
   return "";
 }

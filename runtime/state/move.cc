@@ -12,14 +12,23 @@ namespace {
 // What `state mv FROM TO` makes of the names in a state.
 class Renaming {
  public:
-  Renaming(const std::string& from, const std::string& to) : from_(from), to_(to) {}
+  // `snapshot` outlives it.
+  Renaming(const std::string& from, const std::string& to, const Snapshot& snapshot)
+      : from_(from), to_(to), snapshot_(snapshot) {}
 
-  // "worker" -> "trainer" renames worker[0], worker[1], ...; "worker[0]" -> "old[3]" that one only.
+  // "worker" -> "trainer" renames worker[0], worker[1], ...; "worker[0]" -> "old[3]" that one only. What was
+  // made for one of them alone goes along: "volume.worker[0].1".
   std::string address(const std::string& address) const {
     if (address == from_) return to_;
     bool of_system = from_.find('[') == std::string::npos && address.size() > from_.size() &&
                      address.compare(0, from_.size(), from_) == 0 && address[from_.size()] == '[';
-    return of_system ? to_ + address.substr(from_.size()) : address;
+    if (of_system) return to_ + address.substr(from_.size());
+    const size_t dot = address.find('.'), close = address.find(']');
+    if (dot == std::string::npos || close == std::string::npos || close < dot) return address;
+    const std::string owner = address.substr(dot + 1, close - dot);
+    auto node = snapshot_.resources.find(owner);
+    if (node == snapshot_.resources.end() || !node->second.is_node()) return address;
+    return address.substr(0, dot + 1) + this->address(owner) + address.substr(close + 1);
   }
 
   // "worker[0]/tools"; also the name of a secret that such a step makes, which begins with it.
@@ -66,7 +75,9 @@ class Renaming {
     if (changed && record.is_node()) set_place(record);
     for (std::string& need : record.needs) {
       std::string now = address(need);
-      changed |= now != need;
+      if (now == need) continue;
+      changed = true;
+      rename_in(record.spec, need, now);
       need = std::move(now);
     }
     return changed;
@@ -115,6 +126,13 @@ class Renaming {
            digits.find_first_not_of("0123456789") == std::string::npos;
   }
 
+  // A spec names what the resource needs by its address.
+  static void rename_in(Json& spec, const std::string& before, const std::string& now) {
+    if (spec.is_string() && spec.get_ref<const std::string&>() == before) spec = now;
+    if (!spec.is_structured()) return;
+    for (Json& part : spec) rename_in(part, before, now);
+  }
+
   // Splits "worker[3]".
   static void set_place(ResourceRecord& record) {
     size_t open = record.address.find('[');
@@ -123,6 +141,7 @@ class Renaming {
   }
 
   std::string from_, to_;
+  const Snapshot& snapshot_;
 };
 
 }  // namespace
@@ -130,7 +149,7 @@ class Renaming {
 Status SqliteStore::move(const std::string& from, const std::string& to) {
   Result<Snapshot> before = snapshot();
   if (!before.ok()) return before.status();
-  Renaming renaming(from, to);
+  Renaming renaming(from, to, *before);
   std::vector<std::pair<std::string, ResourceRecord>> resources;
   bool found = false;
   for (const auto& [address, record] : before->resources) {

@@ -184,6 +184,25 @@ TEST_F(StoreTest, MovesASystemWithItsSteps) {
   EXPECT_EQ(store->move("nobody", "x").code(), Code::NotFound);
 }
 
+TEST_F(StoreTest, WhatWasMadeForANodeMovesWithIt) {
+  std::unique_ptr<Store> store = locked();
+  ResourceRecord volume, worker = node("worker[1]"), other = node("a.worker[1]");
+  volume.address = "volume.worker[1].2";
+  volume.type = "volume";
+  worker.needs = {"key.local", "volume.worker[1].2"};
+  worker.spec = {{"volumes", {"volume.worker[1].2"}}, {"note", "worker[1]"}};
+  other.system = "a.worker";
+  for (const ResourceRecord& record : {volume, worker, other}) ASSERT_TRUE(store->put_resource(record).ok());
+  ASSERT_TRUE(store->move("worker", "trainer").ok());
+  Snapshot moved = *store->snapshot();
+  ASSERT_EQ(moved.resources.count("trainer[1]"), 1u);
+  EXPECT_EQ(moved.resources.count("volume.trainer[1].2"), 1u);
+  EXPECT_EQ(moved.resources.count("a.worker[1]"), 1u) << "another module's node has nothing to do with it";
+  EXPECT_EQ(moved.resources.at("trainer[1]").needs[1], "volume.trainer[1].2");
+  EXPECT_EQ(moved.resources.at("trainer[1]").spec,
+            Json({{"volumes", {"volume.trainer[1].2"}}, {"note", "worker[1]"}}));
+}
+
 TEST_F(StoreTest, WhatIsNoNodeKeepsTheWordBeforeThePoint) {
   std::unique_ptr<Store> store = locked();
   ResourceRecord volume;
