@@ -14,6 +14,16 @@ std::string network_address(const CloudId& cloud, const DesignInput& input, cons
   return input.plain_names ? network.address : network.address + "@" + cloud.text();
 }
 
+std::string group_address(const CloudId& cloud, const DesignInput& input, const ir::Network& network) {
+  std::string address = "group." + network.name;
+  return input.plain_names ? address : address + "@" + cloud.text();
+}
+
+std::string part_address(const std::string& kind, const ir::Node& node, int index) {
+  std::string address = kind + "." + node.address;
+  return index < 0 ? address : address + "." + std::to_string(index);
+}
+
 std::vector<const ir::Network*> networks_to_make(const DesignInput& input) {
   std::set<std::string> used;
   for (const ir::Node* node : input.nodes) {

@@ -12,6 +12,10 @@ namespace radl {
 std::string key_address(const CloudId& cloud);
 // "network.lan", or "network.lan@CLOUD" (DesignInput::plain_names).
 std::string network_address(const CloudId& cloud, const DesignInput& input, const ir::Network& network);
+// "group.lan", as network_address(): the port rules of a network, where a cloud keeps them apart.
+std::string group_address(const CloudId& cloud, const DesignInput& input, const ir::Network& network);
+// What is made for one node alone: "address.worker[0]", "volume.worker[0].1".
+std::string part_address(const std::string& kind, const ir::Node& node, int index = -1);
 // The networks that a node of the input is in and that the program declares and has made (no references), in
 // the program's order.
 std::vector<const ir::Network*> networks_to_make(const DesignInput& input);

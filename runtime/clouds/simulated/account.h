@@ -1,0 +1,68 @@
+// The rules of a simulated account: what it takes, what it refuses, and what comes of it. In no hurry and
+// never out of reach: latency and lost answers are simulated_cloud.h's.
+//
+// Types: "key_pair", "network", "security_group", "address" (an elastic public one), "volume", "instance".
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/clouds/cloud.h"
+#include "runtime/clouds/simulated/draws.h"
+#include "runtime/clouds/simulated/faults.h"
+#include "runtime/clouds/simulated/model.h"
+
+namespace radl::simulated {
+
+class Account {
+ public:
+  Account(std::string region, Faults faults, uint64_t seed);
+
+  // Resources of others, as `foreign` asks for; some carry addresses that an infrastructure may have too.
+  void settle_foreigners(Millis now);
+
+  // --- requests, at this time ---
+  Asked create(const std::string& infrastructure, const Order& order, Millis now);
+  Asked update(const Order& order, Millis now);
+  Asked destroy(const Order& order, Millis now);
+  Json survey(Millis now);  // {"zones", "machines", "machine_limit" (null: none), "sold_out": ["TYPE/ZONE"]}
+
+  Model& model() { return model_; }
+  const Model& model() const { return model_; }
+  Draws& draws() { return draws_; }
+  const Faults& faults() const { return faults_; }
+  void set_faults(const Faults& faults) { faults_ = faults; }
+  // Requests that changed or destroyed what create() has not made.
+  size_t foreign_touched() const { return foreign_touched_; }
+
+  // --- keeping it, as Model does ---
+  std::vector<Json> take_changes();
+  std::vector<Json> everything() const;
+  void apply_change(const Json& change);
+
+ private:
+  Asked repeated(const std::string& infrastructure, const Order& order) const;
+  // Ids of what the order refers to; not ok: why it cannot be used.
+  Result<std::vector<std::string>> resolve(const Order& order, const std::string& user) const;
+  Status check_machine(const Order& order);
+  Status check_limit();
+  Status check_capacity(const Order& order);
+  void describe(Resource& resource, const Order& order) const;
+  void draw_fate(Resource& resource);
+  Millis drawn_delay();
+  Millis drawn_time(double seconds);
+  // Lists go on showing `before` for a while.
+  void show_late(Resource& resource, const Resource& before);
+  Json totals() const;
+
+  std::string region_;
+  Faults faults_;
+  Draws draws_;
+  Model model_;
+  Millis limited_until_ = 0;                // no further machine until then
+  std::map<std::string, Millis> sold_out_;  // "TYPE/ZONE" -> until
+  size_t foreign_touched_ = 0;
+};
+
+}  // namespace radl::simulated

@@ -1,0 +1,211 @@
+#include "runtime/clouds/simulated/design.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "common/host_name.h"
+#include "common/human.h"
+#include "runtime/clouds/naming.h"
+#include "runtime/clouds/simulated/fitting.h"
+#include "runtime/clouds/simulated/prices.h"
+
+namespace radl::simulated {
+namespace {
+
+constexpr size_t kTypesOffered = 2;  // the dearer ones would be surprises
+constexpr const char* kDefaultImage = "linux";
+
+std::string host_name(const ir::Node& node) {
+  std::string host = fmt::format("vnode-{}", node.number), domain = "localdomain";
+  if (!node.interfaces.empty()) {
+    if (!node.interfaces[0].host_name.empty()) host = node.interfaces[0].host_name;
+    if (!node.interfaces[0].domain.empty()) domain = node.interfaces[0].domain;
+  }
+  return host + "." + domain;
+}
+
+bool has_group(const ir::Network& network) { return network.is_public || !network.ports.empty(); }
+
+class Designer {
+ public:
+  Designer(const CloudId& cloud, double boot, const DesignInput& input)
+      : cloud_(cloud), boot_(boot), input_(input) {
+    if (input.survey.facts.contains("sold_out")) sold_out_ = input.survey.facts.at("sold_out");
+  }
+
+  Result<Design> make() {
+    if (input_.nodes.empty()) return Design();
+    add_key();
+    for (const ir::Network* network : networks_to_make(input_)) add_network(*network);
+    for (const ir::Node* node : input_.nodes) {
+      if (Status added = add_node(*node); !added.ok()) return added;
+    }
+    return std::move(design_);
+  }
+
+ private:
+  Wanted& add(std::string address, const char* type, std::string summary, Json spec,
+              std::vector<std::string> references) {
+    Wanted wanted;
+    wanted.address = std::move(address);
+    wanted.type = type;
+    wanted.summary = std::move(summary);
+    wanted.spec = std::move(spec);
+    wanted.references = std::move(references);
+    wanted.seconds = boot_ / 10;
+    return design_.resources.emplace_back(std::move(wanted));
+  }
+
+  void add_key() {
+    add(key_address(cloud_), "key_pair", "ed25519 key pair for SSH", {{"type", "ed25519"}}, {});
+  }
+
+  void add_network(const ir::Network& network) {
+    std::string address = network_address(cloud_, input_, network);
+    Json spec = network_spec(network);
+    Json rules = spec["ports"];
+    spec.erase("ports");
+    add(address, "network", network.is_public ? "public network" : "private network", std::move(spec), {});
+    if (has_group(network)) {
+      add(group_address(cloud_, input_, network), "security_group", group_summary(network),
+          {{"network", address}, {"rules", std::move(rules)}}, {address});
+    }
+  }
+
+  static std::string group_summary(const ir::Network& network) {
+    return fmt::format(
+        "security group of {}, {}", network.name,
+        network.ports.size() == 1 ? "1 port rule" : fmt::format("{} port rules", network.ports.size()));
+  }
+
+  Status add_node(const ir::Node& node) {
+    std::vector<std::string> references = {key_address(cloud_)};
+    Json networks = Json::array(), volumes = Json::array();
+    bool is_public = false;
+    for (const ir::Network* network : networks_of(input_, node)) {
+      std::string address = network_address(cloud_, input_, *network);
+      networks.push_back(address);
+      references.push_back(address);
+      if (has_group(*network)) references.push_back(group_address(cloud_, input_, *network));
+      is_public |= network->is_public;
+    }
+    for (const ir::Disk& disk : node.disks) {
+      if (disk.index == 0 || !disk.size_bytes) continue;
+      std::string address = part_address("volume", node, disk.index);
+      add_volume(address, disk);
+      volumes.push_back(address);
+      references.push_back(address);
+    }
+    Json public_address;
+    if (is_public) {
+      public_address = part_address("address", node);
+      add_public_address(public_address, node);
+      references.push_back(public_address);
+    }
+    std::string image = text_wanted(node, "disk.0.image.url");
+    Json spec = {{"hostname", host_name(node)},          {"image", image.empty() ? kDefaultImage : image},
+                 {"networks", std::move(networks)},      {"volumes", std::move(volumes)},
+                 {"address", std::move(public_address)}, {"user", node.user.empty() ? "radl" : node.user}};
+    if (wants_spot(node)) spec["spot"] = true;
+    for (const ir::Interface& interface : node.interfaces) {
+      if (!interface.fixed_ip.empty()) spec["fixed_ips"][interface.network] = interface.fixed_ip;
+    }
+    auto offers = offers_for(node);
+    if (!offers.ok()) return offers.status();
+    Wanted& wanted = add(node.address, "instance", node_summary(node, cloud_.text(), offers->front().name),
+                         std::move(spec), std::move(references));
+    wanted.offers = std::move(*offers);
+    wanted.node = node.address;
+    wanted.seconds = boot_;
+    return {};
+  }
+
+  void add_volume(const std::string& address, const ir::Disk& disk) {
+    Json spec = {{"size_bytes", *disk.size_bytes}};
+    if (!disk.type.empty()) spec["type"] = disk.type;
+    Wanted& wanted = add(address, "volume", size_text(*disk.size_bytes) + " volume", std::move(spec), {});
+    wanted.offers = {{"volume", "", volume_price(cloud_.region, *disk.size_bytes / kGiB), Json::object()}};
+  }
+
+  void add_public_address(const std::string& address, const ir::Node& node) {
+    Wanted& wanted = add(address, "address", "public address of " + node.address, Json::object(), {});
+    wanted.offers = {{"address", "", address_price(cloud_.region), Json::object()}};
+  }
+
+  Result<std::vector<Offer>> offers_for(const ir::Node& node) const {
+    auto machines = fitting_machines(node, cloud_.region);
+    if (!machines.ok()) return machines.status();
+    auto zones = fitting_zones(node);
+    if (!zones.ok()) return zones.status();
+    std::vector<Offer> offers;
+    bool spot = wants_spot(node);
+    for (size_t i = 0; i < std::min(machines->size(), kTypesOffered); ++i) {
+      const Machine& machine = *(*machines)[i];
+      for (std::string_view zone : *zones) {
+        offers.push_back({std::string(machine.name),
+                          std::string(zone),
+                          machine_price(cloud_.region, machine, spot),
+                          {{"type", machine.name}, {"zone", zone}}});
+      }
+    }
+    std::stable_partition(offers.begin(), offers.end(),
+                          [&](const Offer& offer) { return !is_sold_out(offer); });
+    return offers;
+  }
+
+  // By the survey, when one was taken.
+  bool is_sold_out(const Offer& offer) const {
+    return std::find(sold_out_.begin(), sold_out_.end(), offer.name + "/" + offer.zone) != sold_out_.end();
+  }
+
+  const CloudId& cloud_;
+  double boot_;
+  const DesignInput& input_;
+  Json sold_out_ = Json::array();
+  Design design_;
+};
+
+}  // namespace
+
+Status check_node(const CloudId& cloud, const ir::Node& node) {
+  if (auto machines = fitting_machines(node, cloud.region); !machines.ok()) return machines.status();
+  if (auto zones = fitting_zones(node); !zones.ok()) return zones.status();
+  if (auto fault = host_name_fault(host_name(node))) {
+    return invalid(fmt::format("{}: net_interface.0.dns_name: '{}' is no host name: {}", node.address,
+                               host_name(node), fault->message));
+  }
+  return {};
+}
+
+Result<Design> design_resources(const CloudId& cloud, double boot, const DesignInput& input) {
+  return Designer(cloud, boot, input).make();
+}
+
+Impact impact_of(const std::string& type, const Json& before, const Json& after) {
+  auto differs = [&](const char* field) { return before.value(field, Json()) != after.value(field, Json()); };
+  auto replace = [](std::string why) { return Impact{Impact::Kind::Replace, std::move(why)}; };
+  if (type == "key_pair") return replace("a key pair is never changed");
+  if (type == "network") {
+    if (differs("public") || differs("name"))
+      return replace("a network's name and kind are fixed when it is made");
+  } else if (type == "security_group") {
+    if (differs("network")) return replace("a security group stays in its network");
+  } else if (type == "volume") {
+    if (differs("type")) return replace("a volume's type is fixed when it is made");
+    if (after.value("size_bytes", 0.0) < before.value("size_bytes", 0.0))
+      return replace("a volume never shrinks");
+  } else if (type == "instance") {
+    if (differs("image")) return replace("a machine keeps its image");
+    if (differs("user")) return replace("the login is made with the machine");
+    if (differs("hostname")) return replace("the host name is fixed when the machine is made");
+    if (differs("zone")) return replace("a machine stays in its zone");
+    if (differs("networks") || differs("fixed_ips")) return replace("a machine stays in its networks");
+    if (differs("spot")) return replace("a machine is bought as spot or not");
+    if (differs("type")) return {Impact::Kind::Restart, "the machine is stopped to change its type"};
+  }
+  return {Impact::Kind::InPlace, ""};
+}
+
+}  // namespace radl::simulated

@@ -1,0 +1,36 @@
+// Random numbers from one seed: the same ones in the same order, on every machine.
+#pragma once
+
+#include <cstdint>
+
+namespace radl::simulated {
+
+// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). Its whole state is
+// one number, so that a cloud that is kept in a file goes on with the draws where it was.
+class Draws {
+ public:
+  explicit Draws(uint64_t seed) : state_(seed) {}
+
+  uint64_t next() {
+    uint64_t z = state_ += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+  // 0 <= it < 1.
+  double unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+  double between(double low, double high) { return low + (high - low) * unit(); }
+  // 0 <= it < count; count > 0. The bias of the remainder is far below anything that a test could see.
+  uint64_t below(uint64_t count) { return next() % count; }
+  // A chance of 0 draws nothing: what is switched off does not move the other draws.
+  bool chance(double probability) { return probability > 0 && unit() < probability; }
+  // From half of the average to one and a half.
+  double around(double average) { return average > 0 ? between(average / 2, average * 1.5) : 0; }
+
+  uint64_t state() const { return state_; }
+
+ private:
+  uint64_t state_;
+};
+
+}  // namespace radl::simulated
