@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runtime/clouds/simulated/design.h"
 #include "runtime/clouds/simulated/prices.h"
 
 namespace radl::simulated {
@@ -104,7 +105,8 @@ Status Account::check_machine(const Order& order) {
 }
 
 Status Account::check_limit() {
-  if (draws_.chance(faults_.quota)) limited_until_ = model_.now() + drawn_time(180);
+  if (model_.now() >= limited_until_ && draws_.chance(faults_.quota))
+    limited_until_ = model_.now() + drawn_time(180);
   bool full = faults_.instance_limit > 0 && static_cast<double>(model_.machines()) >= faults_.instance_limit;
   if (!full && model_.now() >= limited_until_) return {};
   return {Code::Quota, "the account's limit of machines is reached"};
@@ -114,7 +116,7 @@ Status Account::check_capacity(const Order& order) {
   Millis now = model_.now();
   std::string offer = order.spec.value("type", "") + "/" + order.spec.value("zone", "");
   std::erase_if(sold_out_, [&](const auto& entry) { return entry.second <= now; });
-  if (draws_.chance(faults_.capacity)) sold_out_[offer] = now + drawn_time(240);
+  if (!sold_out_.count(offer) && draws_.chance(faults_.capacity)) sold_out_[offer] = now + drawn_time(240);
   if (!sold_out_.count(offer)) return {};
   return {Code::Quota, fmt::format("no capacity for {} in zone {}", order.spec.value("type", ""),
                                    order.spec.value("zone", ""))};
@@ -207,8 +209,8 @@ Asked Account::update(const Order& order, Millis now) {
   if (model_.now() < known->ready)
     return Asked::refused({Code::Retry, order.id + " is being made or changed"});
   Resource changed = *known;
-  if (known->type == "volume" && order.spec.value("size_bytes", 0.0) < known->spec.value("size_bytes", 0.0))
-    return Asked::refused(invalid("a volume never shrinks"));
+  if (Impact impact = impact_of(known->type, known->spec, order.spec); impact.kind == Impact::Kind::Replace)
+    return Asked::refused(invalid(order.id + " cannot be changed so: " + impact.why));
   Result<std::vector<std::string>> uses = resolve(order, order.id);
   if (!uses.ok()) return Asked::refused(uses.status());
   if (known->type == "instance") {

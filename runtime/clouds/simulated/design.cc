@@ -185,6 +185,7 @@ Result<Design> design_resources(const CloudId& cloud, double boot, const DesignI
 
 Impact impact_of(const std::string& type, const Json& before, const Json& after) {
   auto differs = [&](const char* field) { return before.value(field, Json()) != after.value(field, Json()); };
+  if (before == after) return {Impact::Kind::InPlace, ""};
   auto replace = [](std::string why) { return Impact{Impact::Kind::Replace, std::move(why)}; };
   if (type == "key_pair") return replace("a key pair is never changed");
   if (type == "network") {

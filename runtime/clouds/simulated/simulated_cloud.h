@@ -5,6 +5,7 @@
 // With one thread, the same seed and the same requests give the same answers.
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <map>
 #include <memory>
@@ -83,7 +84,7 @@ class SimulatedCloud : public Cloud {
  private:
   struct Weather;
   SimulatedCloud(Options options, Clock& clock);
-  Millis now() { return static_cast<Millis>(clock_.wall_seconds() * 1000); }
+  Millis now() { return std::llround(clock_.wall_seconds() * 1000); }
   Weather draw_weather(const std::string& kind, const std::string& address);
   bool pause(const Context& context, std::chrono::milliseconds time);
   void report(const Weather& weather, Call::Moment moment, std::string outcome = {});
