@@ -1,5 +1,6 @@
 // `radlc state mv`: a resource, or a system, under a new name wherever the state names it.
 #include <algorithm>
+#include <set>
 
 #include "compiler/ir/ir.h"
 #include "runtime/state/rows.h"
@@ -12,9 +13,9 @@ namespace {
 // What `state mv FROM TO` makes of the names in a state.
 class Renaming {
  public:
-  // `snapshot` outlives it.
-  Renaming(const std::string& from, const std::string& to, const Snapshot& snapshot)
-      : from_(from), to_(to), snapshot_(snapshot) {}
+  // `nodes`: the addresses of all that are there, or begun.
+  Renaming(const std::string& from, const std::string& to, std::set<std::string> nodes)
+      : from_(from), to_(to), nodes_(std::move(nodes)) {}
 
   // "worker" -> "trainer" renames worker[0], worker[1], ...; "worker[0]" -> "old[3]" that one only. What was
   // made for one of them alone goes along: "volume.worker[0].1".
@@ -23,11 +24,11 @@ class Renaming {
     bool of_system = from_.find('[') == std::string::npos && address.size() > from_.size() &&
                      address.compare(0, from_.size(), from_) == 0 && address[from_.size()] == '[';
     if (of_system) return to_ + address.substr(from_.size());
+    if (nodes_.count(address)) return address;
     const size_t dot = address.find('.'), close = address.find(']');
     if (dot == std::string::npos || close == std::string::npos || close < dot) return address;
     const std::string owner = address.substr(dot + 1, close - dot);
-    auto node = snapshot_.resources.find(owner);
-    if (node == snapshot_.resources.end() || !node->second.is_node()) return address;
+    if (!nodes_.count(owner)) return address;
     return address.substr(0, dot + 1) + this->address(owner) + address.substr(close + 1);
   }
 
@@ -141,15 +142,29 @@ class Renaming {
   }
 
   std::string from_, to_;
-  const Snapshot& snapshot_;
+  std::set<std::string> nodes_;
 };
+
+std::set<std::string> node_addresses(const Snapshot& snapshot, const std::vector<Intent>& begun) {
+  std::set<std::string> nodes;
+  for (const auto& [address, record] : snapshot.resources) {
+    if (record.is_node()) nodes.insert(address);
+  }
+  for (const Intent& intent : begun) {
+    if (intent.resource.is_node()) nodes.insert(intent.address);
+  }
+  return nodes;
+}
 
 }  // namespace
 
 Status SqliteStore::move(const std::string& from, const std::string& to) {
   Result<Snapshot> before = snapshot();
   if (!before.ok()) return before.status();
-  Renaming renaming(from, to, *before);
+  // What an interrupted run had begun is found under the new name too.
+  Result<std::vector<Intent>> intents = open_intents();
+  if (!intents.ok()) return intents.status();
+  Renaming renaming(from, to, node_addresses(*before, *intents));
   std::vector<std::pair<std::string, ResourceRecord>> resources;
   bool found = false;
   for (const auto& [address, record] : before->resources) {
@@ -168,9 +183,6 @@ Status SqliteStore::move(const std::string& from, const std::string& to) {
     StepRecord moved = record;
     if (renaming.apply(moved)) steps.emplace_back(id, std::move(moved));
   }
-  // What an interrupted run had begun is found under the new name too.
-  Result<std::vector<Intent>> intents = open_intents();
-  if (!intents.ok()) return intents.status();
   std::erase_if(*intents, [&](Intent& intent) {
     bool renamed = renaming.apply(intent.resource);
     found |= renamed && intent.kind == Intent::Kind::Create;
