@@ -1,0 +1,67 @@
+// The conformance suite on the local cloud: real servers on this computer, with isolation where it can be
+// had.
+#include <signal.h>
+
+#include "common/digest.h"
+#include "runtime/clouds/local/isolation.h"
+#include "runtime/clouds/local/local_cloud.h"
+#include "runtime/clouds/local/network.h"
+#include "runtime/clouds/local/node_process.h"
+#include "tests/support/wait_until.h"
+#include "tests/unit/runtime/clouds/cloud_suite_cases.h"
+
+namespace radl::test {
+namespace {
+
+class LocalSubject : public CloudSubject {
+ public:
+  explicit LocalSubject(local::Isolation isolation) : cloud_(local::make_cloud({isolation})) {}
+  Cloud& cloud() override { return *cloud_; }
+  Clock& clock() override { return real_world().clock; }
+  // Addresses and networks of this computer are named after the infrastructure: others may run this too.
+  Context context(const std::string& infrastructure) override {
+    Context context = CloudSubject::context(infrastructure);
+    context.infrastructure += "-" + unique_;
+    work_ = context.work_directory;
+    return context;
+  }
+
+  ir::Program program() const override { return ProgramBuilder().deploy({"worker", 2}).build(); }
+  ir::Program changed_program() const override {
+    return ProgramBuilder().deploy({"worker", 2, 4294967296.0}).build();
+  }
+  ir::Program impossible_program() const override {
+    ir::Program program = this->program();
+    program.nodes.front().requirements["gpu.count"].min = 1;
+    return program;
+  }
+  std::string impossible_feature() const override { return "gpu.count"; }
+
+  bool stop(const Seen& seen) override {
+    local::NodeDirectory node(work_, seen.id);
+    for (int pid : local::processes_of(node)) ::kill(pid, SIGKILL);
+    return wait_until([&] { return !local::node_runs(node); });
+  }
+
+ private:
+  std::unique_ptr<Cloud> cloud_;
+  std::string unique_ = to_hex(random_bytes(4)), work_;
+};
+
+CloudCase one_case(const std::string& name, local::Isolation isolation) {
+  return {name, [=] { return std::make_unique<LocalSubject>(isolation); }};
+}
+
+std::vector<CloudCase> all_cases() {
+  std::vector<CloudCase> cases = {one_case("shared", local::Isolation::Off)};
+  TemporaryFolder folder;
+  if (local::why_not_isolated(folder.path()).empty() && local::why_no_network(local::Egress::Open).empty())
+    cases.push_back(one_case("isolated", local::Isolation::Required));
+  return cases;
+}
+
+}  // namespace
+
+INSTANTIATE_TEST_SUITE_P(Local, CloudSuite, testing::ValuesIn(all_cases()), case_name);
+
+}  // namespace radl::test
