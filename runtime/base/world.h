@@ -17,6 +17,8 @@ class Clock {
   virtual double wall_seconds() = 0;  // since 1970-01-01 UTC; for people, never for measuring
   virtual std::chrono::steady_clock::time_point now() = 0;
   virtual void sleep(std::chrono::milliseconds time) = 0;
+  // False: time passes only when somebody sleeps.
+  virtual bool passes_by_itself() const { return true; }
 };
 
 class Files {

@@ -1,33 +1,51 @@
-// One function an action: the journal's intent, the call, its retries, and what came of it. Internal to
+// One function an action: the journal's intent, what is asked, the waits, and what came of it. Internal to
 // runtime/exec.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "runtime/exec/park.h"
 #include "runtime/exec/session.h"
 
 namespace radl {
 
+// Parameters are references into the plan and the run: they outlive the coroutine.
+
 // Create, and the second half of a replacement. Something of that address that is still recorded is removed
 // first.
-Status make_resource(Session& session, const Action& action);
-Status update_resource(Session& session, const Action& action);
+Async<Status> make_resource(Session& session, Park& park, const Action& action);
+Async<Status> update_resource(Session& session, Park& park, const Action& action);
 // Delete, and the first half of a replacement. Ok when it is not recorded (any more).
-Status remove_resource(Session& session, const std::string& address, bool keep_steps);
+Async<Status> remove_resource(Session& session, Park& park, std::string address, bool keep_steps);
+
+// Asks until the cloud says that it is gone, and no look shows it any more.
+Async<Status> destroy_and_wait(Session& session, Park& park, Cloud& cloud, ResourceRecord record);
+// Waits until what `token` made is there, or proven not to be: then `seen` is empty. Something that will
+// never become ready is destroyed, which is "not there" as well, and `why` says so.
+struct Found {
+  Status status;  // it could not be told: what was asked for may be there
+  std::optional<Seen> seen;
+  std::string why;
+};
+Async<Found> wait_for_made(Session& session, Park& park, Cloud& cloud, ResourceRecord record, Watch watch);
 
 struct StepDone {
   Status status;
   size_t changes = 0;
   std::string log;
 };
-// `deadline` is of the whole configuration; a training has none.
+// Holds its thread. `deadline` is of the whole configuration; a training has none.
 StepDone run_step(Session& session, const Action& action, std::chrono::steady_clock::time_point deadline);
 
 // The step with every value that is known now, secrets included; Invalid names what is missing.
 Result<ir::Step> resolved_step(Session& session, const ir::Step& step);
 
-// Hooks that tell of retries as events and end waits on Ctrl-C.
+Result<Cloud*> cloud_of(Session& session, const std::string& id);
+// Tells of a retry as an event.
+void tell_retry(Session& session, const std::string& id, const Status& error, int attempt,
+                std::chrono::milliseconds wait);
+// Hooks that do so and end waits on Ctrl-C.
 struct RetryHooks;
 RetryHooks retry_hooks(Session& session, const std::string& id);
 

@@ -11,6 +11,7 @@
 #include "runtime/exec/actions.h"
 #include "runtime/exec/retry.h"
 #include "runtime/exec/scheduler.h"
+#include "runtime/exec/sweep.h"
 #include "runtime/plan/graph.h"
 #include "runtime/plan/plan_file.h"
 
@@ -65,6 +66,8 @@ class PlanRun {
     std::vector<Dag::Id> place(graph.vertices.size(), SIZE_MAX);
     Dag part;
     Schedule schedule{part};
+    Scheduler* scheduler = nullptr;
+    Watchers* watchers = nullptr;
     for (Dag::Id id = 0; id < graph.vertices.size(); ++id) {
       if (done[id]) continue;
       place[id] = part.add();
@@ -78,25 +81,36 @@ class PlanRun {
       }
     }
     schedule.parallelism = session_.options().parallelism;
-    schedule.stop = [&] { return session_.stop_starting(); };
+    schedule.clock = &session_.world().clock;
+    schedule.services = static_cast<int>(session_.run.clouds->by_id.size());
+    schedule.stop_level = [&] { return session_.stop_level(); };
     schedule.exclusive = [&](Dag::Id id) { return exclusive(graph.vertices[back[id]]); };
     std::vector<char> well(back.size());  // char: each thread writes its own
+    std::vector<std::unique_ptr<Operation<StepDone>>> operations(back.size());
     schedule.run = [&](Dag::Id id) {
-      bool ok = false;
+      Turn turn = Turn::Failed;
       const PlanVertex& vertex = graph.vertices[back[id]];
-      Status told = guarded([&]() -> Status { return ok = run_vertex(vertex), Status(); });
+      Status told = guarded([&]() -> Status {
+        return turn = take_turn(vertex, operations[id], {session_, *scheduler, *watchers, id}), Status();
+      });
       if (!told.ok()) note_failure(vertex.index, std::move(told));
-      well[id] = ok;
-      return ok;
+      well[id] = turn == Turn::Done;
+      if (turn != Turn::Parked) operations[id].reset();
+      return turn;
     };
     schedule.skipped = [&](Dag::Id id, Dag::Id cause) {
       skip(graph, back[id], name_of(graph, back[cause]) + " failed");
     };
-    Scheduled over = run_schedule(schedule);
+    Scheduler running(schedule);
+    Watchers watching(session_, running);
+    scheduler = &running;
+    watchers = &watching;
+    Scheduled over = running.run();
     std::string why = over.status.ok() ? "stopped before it began" : over.status.message();
     for (Dag::Id id : over.never) skip(graph, back[id], why);
     for (size_t i = 0; i < back.size(); ++i) {
       if (well[i]) done[back[i]] = true;
+      if (operations[i]) note_failure(graph.vertices[back[i]].index, over.status);
     }
     return over.status;
   }
@@ -123,41 +137,58 @@ class PlanRun {
     session_.events.emit(std::move(event));
   }
 
-  bool run_vertex(const PlanVertex& vertex) {
+  Turn take_turn(const PlanVertex& vertex, std::unique_ptr<Operation<StepDone>>& operation, Park park) {
     const Action& action = plan_.actions[vertex.index];
     bool removes = vertex.phase == PlanVertex::Phase::Remove;
     bool last_phase = !removes || action.verb == Verb::Delete;
-    // A vertex of an action runs alone: its other phase comes before or after it.
-    if (begun_[vertex.index] == std::chrono::steady_clock::time_point()) {
-      begun_[vertex.index] = session_.world().clock.now();
-      emit(EventKind::ActionStarted, action, "", {{"attempt", 1}});
-    }
     StepDone done;
     // What it had begun stands in the journal: an exception leaves it to the next run as a kill would.
-    done.status = guarded([&]() -> Status {
-      if (removes) return remove_resource(session_, action.id, action.verb == Verb::Replace);
-      done = make(action);
-      return done.status;
+    bool parked = false;
+    Status thrown = guarded([&]() -> Status {
+      if (!operation) {
+        begin(vertex.index);
+        operation = std::make_unique<Operation<StepDone>>(park);
+        operation->start(removes ? remove(operation->park(), action) : make(operation->park(), action));
+      }
+      parked = !operation->advance();
+      if (!parked) done = operation->take();
+      return {};
     });
-    if (done.status.ok() && !last_phase) return true;
-    conclude(vertex.index, done);
-    return done.status.ok();
+    if (parked && thrown.ok()) return Turn::Parked;
+    if (!thrown.ok()) done.status = std::move(thrown);
+    if (!done.status.ok() || last_phase) conclude(vertex.index, done);
+    return done.status.ok() ? Turn::Done : Turn::Failed;
   }
 
-  StepDone make(const Action& action) {
+  // A vertex of an action runs alone: its other phase comes before or after it.
+  void begin(size_t index) {
+    if (begun_[index] != std::chrono::steady_clock::time_point()) return;
+    begun_[index] = session_.world().clock.now();
+    emit(EventKind::ActionStarted, plan_.actions[index], "", {{"attempt", 1}});
+  }
+
+  Async<StepDone> remove(Park& park, const Action& action) {
+    StepDone done;
+    done.status = co_await remove_resource(session_, park, action.id, action.verb == Verb::Replace);
+    co_return done;
+  }
+
+  Async<StepDone> make(Park& park, const Action& action) {
+    StepDone done;
     switch (action.verb) {
       case Verb::Run:
-        return run_step(session_, action, deadline_);
+        co_return run_step(session_, action, deadline_);
       case Verb::Update:
-        return {update_resource(session_, action)};
-      case Verb::Forget: {
-        Status forgotten = session_.store().forget_step(action.id);
-        if (forgotten.ok()) session_.forget(action.id);
-        return {forgotten};
-      }
+        done.status = co_await update_resource(session_, park, action);
+        break;
+      case Verb::Forget:
+        done.status = session_.store().forget_step(action.id);
+        if (done.status.ok()) session_.forget(action.id);
+        break;
       default:
-        return {make_resource(session_, action)};
+        done.status = co_await make_resource(session_, park, action);
     }
+    co_return done;
   }
 
   // While one phase of an action ends on its thread, another thread may give up its other phase: that gives
@@ -298,54 +329,6 @@ double seconds_since(Session& session, std::chrono::steady_clock::time_point beg
   return std::chrono::duration<double>(session.world().clock.now() - begun).count();
 }
 
-// Everything that still carries the infrastructure's tag: removed where that works, named where not.
-class Sweep {
- public:
-  Sweep(Session& session, RunReport& report) : session_(session), report_(report) {}
-
-  void run(const std::set<std::string>& providers) {
-    for (const std::string& name : providers) {
-      Provider* provider = session_.run.providers->find(name);
-      if (!provider) {
-        leftover(name, "there is no provider of that name in this run: it could not be asked what is left");
-        continue;
-      }
-      Status swept = guarded([&]() -> Status { return sweep(*provider), Status(); });
-      if (!swept.ok()) leftover(name, swept.message());
-    }
-  }
-
- private:
-  void sweep(Provider& provider) {
-    Context context = session_.context("", session_.in(std::chrono::minutes(5)));
-    Result<std::vector<Made>> left = provider.list(context);
-    if (!left.ok())
-      return leftover(provider.name(), "it could not be asked what is left: " + left.status().message());
-    auto rank = [](const Made& made) {
-      return made.kind == ResourceKind::Node ? 0 : made.kind == ResourceKind::Network ? 1 : 2;
-    };
-    std::stable_sort(left->begin(), left->end(),
-                     [&](const Made& a, const Made& b) { return rank(a) < rank(b); });
-    for (const Made& made : *left) {
-      Status gone = provider.destroy(context, made.kind, made.id);
-      if (!gone.ok()) leftover(made.id + " (" + provider.name() + ")", gone.message());
-    }
-  }
-
-  void leftover(const std::string& what, const std::string& why) {
-    std::string text = session_.events.mask(what + ": " + why);
-    report_.leftovers.push_back(text);
-    Event event;
-    event.kind = EventKind::Leftover;
-    event.id = what;
-    event.message = why;
-    session_.events.emit(std::move(event));
-  }
-
-  Session& session_;
-  RunReport& report_;
-};
-
 }  // namespace
 
 size_t RunReport::done() const { return count_state(actions, ActionOutcome::State::Done); }
@@ -380,11 +363,11 @@ RunReport destroy(const Run& run, const Plan& plan) {
     return report;
   }
   if (report.status = check_state_unmoved(plan, *snapshot); !report.status.ok()) return report;
-  // All that this run knows, not only those with something on record: what a provider has that no state knows
+  // All that this run knows, not only those with something on record: what a cloud has that no state knows
   // of is just what is looked for.
-  std::set<std::string> providers;
-  for (const auto& [address, record] : snapshot->resources) providers.insert(record.provider);
-  for (const auto& [name, provider] : run.providers->by_name) providers.insert(name);
+  std::set<std::string> clouds;
+  for (const auto& [address, record] : snapshot->resources) clouds.insert(record.cloud);
+  for (const auto& [id, cloud] : run.clouds->by_id) clouds.insert(id);
   std::vector<std::string> paths = snapshot->source_paths;
   Session session(run, std::move(*snapshot));
   auto begun = run.world->clock.now();
@@ -396,7 +379,7 @@ RunReport destroy(const Run& run, const Plan& plan) {
   }
   // Only when all that is known is gone: what is left then is what nobody knows of.
   if (report.status.ok()) {
-    Sweep(session, report).run(providers);
+    sweep(session, clouds, report.leftovers);
     if (!report.leftovers.empty())
       report.status = Status(Code::Conflict, "something is left: " + report.leftovers[0]);
   }

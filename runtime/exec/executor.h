@@ -30,7 +30,8 @@ enum class OnError {
 };
 
 // One attempt to connect to a node; the executor repeats it while a node boots. Auth is final, NotFound,
-// Retry, Timeout and Lost are tried again.
+// Retry, Timeout and Lost are tried again: a login that is refused while `Context::booting` is Retry, since
+// sshd answers before the key is in place.
 using Connector = std::function<Result<std::unique_ptr<Remote>>(const ir::Node& node, const Json& attributes,
                                                                 const Context& context)>;
 
@@ -40,15 +41,15 @@ struct ApplyOptions {
   int rounds = 2;    // of OnError::Retry
   int attempts = 4;  // of one call that fails with Retry, Timeout or Lost
   std::chrono::milliseconds first_wait{500}, longest_wait{20000};  // between attempts; doubled, with jitter
-  std::chrono::milliseconds create_deadline{std::chrono::minutes(10)};
-  std::chrono::milliseconds boot_deadline{std::chrono::minutes(5)};  // from created to reachable
+  std::chrono::milliseconds create_deadline{std::chrono::minutes(10)};  // from asked for to ready
+  std::chrono::milliseconds boot_deadline{std::chrono::minutes(5)};     // from created to reachable
 };
 
 // What a run needs. All pointers outlive the call.
 struct Run {
   World* world = nullptr;
   Store* store = nullptr;
-  const ProviderSet* providers = nullptr;
+  const CloudSet* clouds = nullptr;
   std::map<ir::StepKind, StepRunner*> runners;
   Connector connect;                     // empty: nodes are not connected to (a plan without steps)
   const ir::Program* program = nullptr;  // nullptr for recover() and destroy()
@@ -85,19 +86,20 @@ struct Recovery {
 };
 
 // Looks up every open intent of an earlier run by its token: a finished thing is adopted, a half-made one
-// removed, a destroy repeated, a step marked as interrupted. Where nothing is found it looks on until the
-// provider has settled (Provider::settles_after). Fails as a whole when a provider cannot be asked; nothing
-// is lost.
+// removed, a destroy repeated, a step marked as interrupted. All that is open in a cloud is looked for at
+// once, and where nothing is found until the cloud has settled (Cloud::settles_after). Fails as a whole when
+// a cloud cannot be asked; nothing is lost.
 Result<Recovery> recover(const Run& run);
 
 RunReport apply(const Run& run, const Plan& plan);
-// Executes a destroy plan, then asks the providers what is left and removes that too.
+// Executes a destroy plan, then asks the clouds what is left and removes that too.
 RunReport destroy(const Run& run, const Plan& plan);
 
-// Looks at the world: the nodes through their providers, the steps through their runners. Changes nothing.
+// Looks at the world: the resources by one look at each cloud, the steps through their runners. Changes
+// nothing.
 Result<Observed> refresh(const Run& run, const Snapshot& snapshot);
 
-// The part of a refresh that costs nothing: the nodes whose providers read at once. Nobody is connected to.
+// The part of a refresh that costs nothing: the clouds that look at once. Nobody is connected to.
 Result<Observed> glance(const Run& run, const Snapshot& snapshot);
 
 // Takes attributes that a refresh found changed into the state. What is gone stays recorded: the plan makes

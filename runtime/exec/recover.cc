@@ -1,169 +1,188 @@
-// Picks up after a run that was killed: each open intent is looked up and brought to an end.
+// Picks up after a run that was killed: each open intent is looked up and brought to an end, all of a cloud
+// at once.
 #include <algorithm>
+#include <map>
 
+#include "common/guarded.h"
 #include "runtime/exec/actions.h"
 #include "runtime/exec/executor.h"
 #include "runtime/exec/retry.h"
-#include "runtime/exec/settle.h"
 
 namespace radl {
 
 namespace {
 
-constexpr std::chrono::milliseconds kLookDeadline = std::chrono::minutes(5);
+constexpr std::chrono::milliseconds kLookDeadline = std::chrono::minutes(10);
 
 class Recoverer {
  public:
-  explicit Recoverer(Session& session) : session_(session) {}
+  Recoverer(Session& session, const std::vector<Intent>& intents) : session_(session), intents_(intents) {}
 
-  Status bring_to_an_end(const Intent& intent) {
-    switch (intent.kind) {
-      case Intent::Kind::Create:
-        return create(intent);
-      case Intent::Kind::Update:
-        return update(intent);
-      case Intent::Kind::Destroy:
-        return destroy(intent);
-      // The step stands in the state as interrupted since it began; it runs again.
-      case Intent::Kind::Run:
-        return close(intent, nullptr, "interrupted", recovery.closed);
+  Status run() {
+    Dag dag = order();
+    Schedule schedule{dag};
+    schedule.tolerant.assign(intents_.size(), false);
+    schedule.barrier.assign(intents_.size(), false);
+    schedule.parallelism = session_.options().parallelism;
+    schedule.clock = &session_.world().clock;
+    schedule.services = static_cast<int>(session_.run.clouds->by_id.size());
+    schedule.exclusive = [](Dag::Id) { return std::vector<std::string>(); };
+    schedule.stop_level = [&] { return session_.stop_level(); };
+    schedule.skipped = [](Dag::Id, Dag::Id) {};
+    Scheduler* scheduler = nullptr;
+    Watchers* watchers = nullptr;
+    std::vector<std::unique_ptr<Operation<Status>>> operations(intents_.size());
+    std::vector<Status> ended(intents_.size());
+    schedule.run = [&](Dag::Id id) {
+      bool over = true;
+      ended[id] = guarded([&]() -> Status {
+        if (!operations[id]) {
+          operations[id] = std::make_unique<Operation<Status>>(Park(session_, *scheduler, *watchers, id));
+          operations[id]->start(bring_to_an_end(operations[id]->park(), intents_[id]));
+        }
+        over = operations[id]->advance();
+        return over ? operations[id]->take() : Status();
+      });
+      return !over ? Turn::Parked : ended[id].ok() ? Turn::Done : Turn::Failed;
+    };
+    Scheduler running(schedule);
+    Watchers watching(session_, running);
+    scheduler = &running;
+    watchers = &watching;
+    Scheduled over = running.run();
+    for (size_t i = 0; i < intents_.size(); ++i) {
+      if (ended[i].ok()) continue;
+      return std::move(ended[i]).at("looking up what an interrupted run had begun: " + intents_[i].address);
     }
-    return internal_error("unknown kind of intent");
+    if (!over.status.ok()) return over.status;
+    if (!over.never.empty())
+      return Status(Code::Cancelled, "stopped while looking up what an interrupted run had begun");
+    return {};
   }
 
   Recovery recovery;
 
  private:
-  Context context(const Intent& intent) {
-    return session_.context(intent.address, session_.in(kLookDeadline));
-  }
-
-  Result<Provider*> provider_of(const Intent& intent) {
-    if (Provider* provider = session_.run.providers->find(intent.resource.provider)) return provider;
-    return Status(Code::Unsupported, "there is no provider '" + intent.resource.provider + "' in this run");
-  }
-
-  // Calls until it answers.
-  template <class Call>
-  Status ask(const Intent& intent, Call call) {
-    return with_retries(session_.options(), session_.world(), retry_hooks(session_, intent.address),
-                        [&](int) { return call(); });
-  }
-
-  Status create(const Intent& intent) {
-    Result<Provider*> provider = provider_of(intent);
-    if (!provider.ok()) return provider.status();
-    std::optional<Made> found;
-    auto settled_at = settles_at(intent, **provider);
-    Status asked = ask(intent, [&]() -> Status {
-      Result<std::optional<Made>> answer = find_settled(session_, **provider, intent, settled_at);
-      if (!answer.ok()) return answer.status();
-      found = std::move(*answer);
-      return {};
-    });
-    if (!asked.ok()) return asked;
-    if (!found) return close(intent, nullptr, "never made", recovery.closed);
-    if (found->complete) {
-      // It may have been whole and then have gone: the machine was restarted, or somebody took it away.
-      Result<Made> now = read_settled(intent, **provider, found->id, settled_at);
-      if (now.ok()) return adopt(intent, std::move(*now));
-      if (now.status().code() != Code::NotFound) return now.status();
+  // Several of one address in the order in which they were opened.
+  Dag order() const {
+    Dag dag(intents_.size());
+    std::map<std::string, size_t> last;
+    for (size_t i = 0; i < intents_.size(); ++i) {
+      auto [before, first] = last.try_emplace(intents_[i].address, i);
+      if (first) continue;
+      dag.add_edge(before->second, i);
+      before->second = i;
     }
-    Status gone =
-        ask(intent, [&] { return (*provider)->destroy(context(intent), intent.resource.kind, found->id); });
-    if (!gone.ok()) return gone;
-    return close(intent, nullptr, "removed", recovery.removed);
+    return dag;
+  }
+
+  Async<Status> bring_to_an_end(Park& park, const Intent& intent) {
+    if (intent.kind == Intent::Kind::Run) {
+      // The step stands in the state as interrupted since it began; it runs again.
+      co_return close(intent, nullptr, "interrupted", &Recovery::closed);
+    }
+    Result<Cloud*> cloud = cloud_of(session_, intent.resource.cloud);
+    if (!cloud.ok()) co_return cloud.status();
+    Status ended;
+    if (intent.kind == Intent::Kind::Create) {
+      ended = co_await create(park, **cloud, intent);
+    } else if (intent.kind == Intent::Kind::Update) {
+      ended = co_await update(park, **cloud, intent);
+    } else {
+      ended = co_await destroy(park, **cloud, intent);
+    }
+    co_return ended;
+  }
+
+  Async<Status> create(Park& park, Cloud& cloud, const Intent& intent) {
+    auto settled_at = settles_at(intent, cloud);
+    Watch watch{Watch::For::There,
+                intent.token,
+                "",
+                intent.address,
+                settled_at,
+                std::max(session_.in(session_.options().create_deadline), settled_at),
+                false};
+    Found found = co_await wait_for_made(session_, park, cloud, intent.resource, watch);
+    if (!found.status.ok()) co_return found.status;
+    if (found.seen) co_return adopt(intent, std::move(*found.seen));
+    if (!found.why.empty()) co_return close(intent, nullptr, "removed", &Recovery::removed);
+    co_return close(intent, nullptr, "never made", &Recovery::closed);
   }
 
   // When the intent was asked for last is not known: by its end at the latest, that is before now, and before
   // the time by which all attempts of a run are over.
-  std::chrono::steady_clock::time_point settles_at(const Intent& intent, const Provider& provider) {
+  std::chrono::steady_clock::time_point settles_at(const Intent& intent, const Cloud& cloud) {
     using Seconds = std::chrono::duration<double>;
     const ApplyOptions& options = session_.options();
-    Seconds settle = provider.settles_after();
+    Seconds settle = cloud.settles_after();
     Seconds attempts = (options.create_deadline + options.longest_wait + settle) * options.attempts;
     Seconds since(session_.world().clock.wall_seconds() - intent.opened_at - attempts.count());
     Seconds left = std::max(settle - std::max(since, Seconds(0)), Seconds(0));
     return session_.in(std::chrono::ceil<std::chrono::milliseconds>(left));
   }
 
-  // What find() shows may not be known to read() yet.
-  Result<Made> read_settled(const Intent& intent, Provider& provider, const std::string& id,
-                            std::chrono::steady_clock::time_point settled_at) {
-    while (true) {
-      auto asked_at = session_.world().clock.now();
-      Result<Made> now = provider.read(context(intent), intent.resource.kind, id);
-      if (now.ok() || now.status().code() != Code::NotFound || asked_at >= settled_at) return now;
-      if (!sleep_unless(session_.world().clock, std::chrono::seconds(1),
-                        [&] { return session_.stop_starting(); }))
-        return Status(Code::Cancelled, "stopped while looking for " + intent.address);
-    }
-  }
-
-  Status adopt(const Intent& intent, Made made) {
+  Status adopt(const Intent& intent, Seen made) {
     ResourceRecord record = intent.resource;
     record.id = made.id;
     record.attributes = std::move(made.attributes);
     record.created_at = intent.opened_at;
-    if (Status closed = close(intent, &record, "adopted", recovery.adopted); !closed.ok()) return closed;
+    if (Status closed = close(intent, &record, "adopted", &Recovery::adopted); !closed.ok()) return closed;
     session_.put(record);
     return {};
   }
 
-  Status update(const Intent& intent) {
-    Result<Provider*> provider = provider_of(intent);
-    if (!provider.ok()) return provider.status();
+  Async<Status> update(Park& park, Cloud& cloud, const Intent& intent) {
     ResourceRecord record = intent.resource;
     // Recorded no more, or as another thing: what was to be changed is not ours to put back.
     std::optional<ResourceRecord> recorded = session_.resource(record.address);
-    if (!recorded || recorded->id != record.id) return close(intent, nullptr, "forgotten", recovery.closed);
-    Status read = ask(intent, [&]() -> Status {
-      Result<Made> now = (*provider)->read(context(intent), record.kind, record.id);
-      if (now.ok()) record.attributes = now->attributes;
-      return now.ok() || now.status().code() == Code::NotFound ? Status() : now.status();
-    });
-    if (!read.ok()) return read;
+    if (!recorded || recorded->id != record.id)
+      co_return close(intent, nullptr, "forgotten", &Recovery::closed);
+    Watch watch{Watch::For::There,          "",   record.id, record.address, session_.world().clock.now(),
+                session_.in(kLookDeadline), false};
+    Sight sight = co_await park.sight(cloud, watch);
+    if (!sight.status.ok()) co_return sight.status;
+    if (sight.seen) record.attributes = std::move(sight.seen->attributes);
     // Whether the change took place is not known; as the recorded spec is the old one, the plan asks for it
     // again.
-    return close(intent, &record, "looked up", recovery.closed);
+    co_return close(intent, &record, "looked up", &Recovery::closed);
   }
 
-  Status destroy(const Intent& intent) {
-    Result<Provider*> provider = provider_of(intent);
-    if (!provider.ok()) return provider.status();
-    Status gone = ask(intent, [&] {
-      return (*provider)->destroy(context(intent), intent.resource.kind, intent.resource.id);
-    });
+  Async<Status> destroy(Park& park, Cloud& cloud, const Intent& intent) {
+    Status gone = co_await destroy_and_wait(session_, park, cloud, intent.resource);
+    if (gone.code() == Code::Cancelled) co_return gone;
     if (!gone.ok()) {
       // It stays recorded as being removed: the plan goes on with it, and tells why it cannot be done.
-      return close(intent, nullptr, "still there: " + gone.message(), recovery.closed);
+      co_return close(intent, nullptr, "still there: " + gone.message(), &Recovery::closed);
     }
     // Its steps are known until they have run again or the resource is not wanted any more.
-    if (Status done = session_.store().finish_destroy(intent, true); !done.ok()) return done;
+    if (Status done = session_.store().finish_destroy(intent, true); !done.ok()) co_return done;
     session_.remove_resource(intent.address, true);
-    tell(intent, "destroyed");
-    ++recovery.repeated;
-    return {};
+    count(intent, "destroyed", &Recovery::repeated);
+    co_return Status();
   }
 
   Status close(const Intent& intent, const ResourceRecord* record, const std::string& outcome,
-               size_t& counter) {
+               size_t Recovery::*counter) {
     if (Status closed = session_.store().finish(intent, record); !closed.ok()) return closed;
-    tell(intent, outcome);
-    ++counter;
+    count(intent, outcome, counter);
     return {};
   }
 
-  void tell(const Intent& intent, const std::string& outcome) {
+  void count(const Intent& intent, const std::string& outcome, size_t Recovery::*counter) {
     Event event;
     event.kind = EventKind::Recovered;
     event.id = intent.address;
     event.verb = intent_kind_name(intent.kind);
     event.data = {{"outcome", outcome}};
     session_.events.emit(std::move(event));
+    std::lock_guard guard(mutex_);
+    ++(recovery.*counter);
   }
 
   Session& session_;
+  const std::vector<Intent>& intents_;
+  std::mutex mutex_;  // of the recovery's counters
 };
 
 }  // namespace
@@ -175,13 +194,8 @@ Result<Recovery> recover(const Run& run) {
   Result<Snapshot> snapshot = run.store->snapshot();
   if (!snapshot.ok()) return snapshot.status();
   Session session(run, std::move(*snapshot));
-  Recoverer recoverer(session);
-  for (const Intent& intent : *intents) {
-    if (Status ended = recoverer.bring_to_an_end(intent); !ended.ok()) {
-      return session.events.mask(
-          std::move(ended).at("looking up what an interrupted run had begun: " + intent.address));
-    }
-  }
+  Recoverer recoverer(session, *intents);
+  if (Status ended = recoverer.run(); !ended.ok()) return session.events.mask(ended);
   return recoverer.recovery;
 }
 

@@ -5,7 +5,6 @@
 #include "common/guarded.h"
 #include "runtime/exec/actions.h"
 #include "runtime/exec/executor.h"
-#include "runtime/exec/retry.h"
 #include "runtime/plan/step_facts.h"
 #include "runtime/plan/values.h"
 
@@ -22,13 +21,8 @@ class Refresher {
   Refresher(Session& session, const Snapshot& snapshot) : session_(session), snapshot_(snapshot) {}
 
   Result<Observed> look() {
-    std::vector<const ResourceRecord*> resources;
-    for (const auto& [address, record] : snapshot_.resources) resources.push_back(&record);
+    look_at_clouds([](const Cloud&) { return true; });
     auto width = static_cast<size_t>(std::max(session_.options().parallelism, 1));
-    (void)for_each_parallel(resources.size(), width, [&](size_t i) {
-      return noted(resources[i]->address,
-                   guarded([&]() -> Status { return look_at(*resources[i]), Status(); }));
-    });
     // Steps of one node share its connection, so they are looked at one after another.
     std::map<std::string, std::vector<const ir::Step*>> steps;
     if (session_.run.program) {
@@ -50,10 +44,7 @@ class Refresher {
   }
 
   Result<Observed> glance() {
-    for (const auto& [address, record] : snapshot_.resources) {
-      Provider* provider = session_.run.providers->find(record.provider);
-      if (record.kind == ResourceKind::Node && provider && provider->reads_at_once()) look_at(record);
-    }
+    look_at_clouds([](const Cloud& cloud) { return cloud.looks_at_once(); });
     return observed();
   }
 
@@ -95,38 +86,68 @@ class Refresher {
     return false;
   }
 
-  void look_at(const ResourceRecord& record) {
-    if (session_.stop_starting()) return;
-    Provider* provider = session_.run.providers->find(record.provider);
-    if (!provider)
-      return unknown(record.address, "there is no provider '" + record.provider + "' in this run");
-    Result<Made> now =
-        provider->read(session_.context(record.address, session_.in(kLookDeadline)), record.kind, record.id);
-    std::lock_guard guard(mutex_);
-    if (now.ok()) {
-      if (record.kind == ResourceKind::Node) {
-        observed_.attributes[record.address] = now->attributes;
-        if (!is_stopped(now->attributes)) running_.insert(record.address);
-      }
-      add_changes(record, now->attributes);
-    } else if (now.status().code() == Code::NotFound && !is_settled(record, *provider)) {
-      observed_.unknown[record.address] = "it was made a moment ago and does not show yet";
-    } else if (now.status().code() == Code::NotFound) {
-      observed_.resources.push_back({record.address, "gone", {}, now.status().message()});
-    } else {
-      observed_.unknown[record.address] = session_.events.mask(now.status().message());
+  // One look at each cloud, for all that is recorded of it.
+  template <class Wanted>
+  void look_at_clouds(Wanted wanted) {
+    std::map<std::string, std::vector<const ResourceRecord*>> by_cloud;
+    for (const auto& [address, record] : snapshot_.resources) by_cloud[record.cloud].push_back(&record);
+    for (const auto& [id, records] : by_cloud) {
+      if (session_.stop_starting()) return;
+      Cloud* cloud = session_.run.clouds->find(id);
+      if (cloud && !wanted(*cloud)) continue;
+      std::string why = "there is no cloud '" + id + "' in this run";
+      Status looked = !cloud ? Status(Code::Unsupported, why)
+                             : guarded([&]() -> Status { return look_at(*cloud, records); });
+      if (looked.ok()) continue;
+      for (const ResourceRecord* record : records)
+        unknown(record->address, session_.events.mask(looked.message()));
     }
   }
 
-  bool is_settled(const ResourceRecord& record, const Provider& provider) const {
-    std::chrono::duration<double> age(session_.world().clock.wall_seconds() - record.created_at);
-    return age >= provider.settles_after();
+  Status look_at(Cloud& cloud, const std::vector<const ResourceRecord*>& records) {
+    Query query;
+    for (const ResourceRecord* record : records) query.ids.push_back(record->id);
+    Result<std::vector<Seen>> seen = cloud.look(session_.context("", session_.in(kLookDeadline)), query);
+    if (!seen.ok()) return seen.status();
+    std::map<std::string, const Seen*> by_id;
+    for (const Seen& one : *seen) by_id[one.id] = &one;
+    for (const ResourceRecord* record : records) {
+      auto found = by_id.find(record->id);
+      take(*record, found == by_id.end() ? nullptr : found->second, cloud);
+    }
+    return {};
   }
 
-  void add_changes(const ResourceRecord& record, const Json& now) {
-    bool stopped = is_stopped(now);
+  void take(const ResourceRecord& record, const Seen* seen, const Cloud& cloud) {
+    std::lock_guard guard(mutex_);
+    bool gone = !seen || seen->phase == Phase::Leaving;
+    if (gone && !is_settled(record, cloud)) {
+      observed_.unknown[record.address] = "it was made a moment ago and does not show yet";
+    } else if (gone) {
+      observed_.resources.push_back({record.address, "gone", {}, record.id + " is not there"});
+    } else {
+      observed_.specs[record.address] = seen->spec;
+      if (record.is_node()) {
+        observed_.attributes[record.address] = seen->attributes;
+        if (seen->phase == Phase::Ready) running_.insert(record.address);
+      }
+      add_changes(record, *seen);
+    }
+  }
+
+  bool is_settled(const ResourceRecord& record, const Cloud& cloud) const {
+    std::chrono::duration<double> age(session_.world().clock.wall_seconds() - record.created_at);
+    return age >= cloud.settles_after();
+  }
+
+  void add_changes(const ResourceRecord& record, const Seen& now) {
+    bool stopped = is_stopped(now.attributes);
     Drift drift{record.address, stopped ? "stopped" : "changed", {}, ""};
-    for (const auto& [key, value] : now.items()) {
+    for (const auto& [key, value] : now.spec.items()) {
+      if (!record.spec.contains(key) || record.spec[key] != value)
+        drift.changes.push_back({record.address, key, value, record.spec.value(key, Json()), ""});
+    }
+    for (const auto& [key, value] : now.attributes.items()) {
       Json before = record.attributes.contains(key) ? record.attributes[key] : Json();
       if (before != value) drift.changes.push_back({record.address, key, value, before, ""});
     }

@@ -2,21 +2,21 @@
 
 #include "runtime/exec/actions.h"
 #include "runtime/exec/retry.h"
-#include "runtime/exec/settle.h"
 
 namespace radl {
 
 namespace {
 
-constexpr std::chrono::milliseconds kDestroyDeadline = std::chrono::minutes(5);
+using std::chrono::milliseconds;
+using TimePoint = std::chrono::steady_clock::time_point;
 
-Result<Provider*> provider_of(Session& session, const std::string& name) {
-  if (Provider* provider = session.run.providers->find(name)) return provider;
-  return Status(Code::Unsupported, "there is no provider '" + name + "' in this run");
-}
+constexpr milliseconds kAskDeadline = std::chrono::minutes(2);
+constexpr milliseconds kDestroyDeadline = std::chrono::minutes(10);
+// Between two logins at a machine that boots.
+constexpr milliseconds kFirstLogin{50}, kLongestLogin{2000};
 
 void phase(Session& session, const ResourceRecord& record, const char* name) {
-  if (record.kind != ResourceKind::Node) return;
+  if (!record.is_node()) return;
   Event event;
   event.kind = EventKind::NodePhase;
   event.id = record.address;
@@ -25,14 +25,20 @@ void phase(Session& session, const ResourceRecord& record, const char* name) {
   session.events.emit(std::move(event));
 }
 
+void tell(Session& session, const std::string& id, std::string message) {
+  Event event;
+  event.id = id;
+  event.message = std::move(message);
+  session.events.emit(std::move(event));
+}
+
 ResourceRecord wanted_record(Session& session, const Action& action) {
   ResourceRecord record;
   record.address = action.id;
-  record.kind = action.kind;
-  record.provider = action.provider;
+  record.type = action.type;
+  record.cloud = action.cloud;
   record.spec = action.spec;
   record.price_per_hour = action.price_per_hour;
-  // Its key and networks, present or about to be: what must outlive it.
   if (const ir::Node* node = session.node(action.id)) {
     record.system = node->system;
     record.ordinal = node->ordinal;
@@ -42,179 +48,344 @@ ResourceRecord wanted_record(Session& session, const Action& action) {
   return record;
 }
 
-// After a failed create: is there something all the same? A whole thing is taken, a part is removed.
-// nullopt: nothing is left of it.
-Result<std::optional<Made>> look_for(Session& session, Provider& provider, const Intent& intent, Code error) {
-  auto settled_at = session.in(is_refusal(error) ? std::chrono::milliseconds(0) : provider.settles_after());
-  Result<std::optional<Made>> found = find_settled(session, provider, intent, settled_at);
-  if (!found.ok() || !found->has_value() || (*found)->complete) return found;
-  Context context = session.context(intent.address, session.in(kDestroyDeadline));
-  if (Status gone = provider.destroy(context, intent.resource.kind, (*found)->id); !gone.ok()) return gone;
-  return std::optional<Made>();
+Order order_for(Session& session, const ResourceRecord& record) {
+  Order order;
+  order.address = record.address;
+  order.type = record.type;
+  order.spec = record.spec;
+  order.token = record.token;
+  order.id = record.id;
+  for (const std::string& need : record.needs) {
+    if (std::optional<ResourceRecord> needed = session.resource(need))
+      order.references[need] = {needed->type, needed->id, needed->attributes};
+  }
+  return order;
 }
 
-struct CreateResult {
-  Status status;
-  Made made;
-  bool nothing_left = true;  // of a failure: nothing of it exists
+Context asking(Session& session, const std::string& address) {
+  return session.context(address, session.in(kAskDeadline));
+}
+
+// Counts the attempts of one call, waits between them.
+class Attempts {
+ public:
+  Attempts(Session& session, Park& park, std::string id)
+      : session_(session), park_(park), id_(std::move(id)) {}
+  // False: not worth another, or the run stops.
+  Async<bool> again(Status error) {
+    if (!may_work_later(error.code()) || attempt_ >= session_.options().attempts) co_return false;
+    milliseconds wait = backoff(session_.options(), attempt_, session_.world().random);
+    tell_retry(session_, id_, error, attempt_, wait);
+    ++attempt_;
+    bool waited = co_await park_.during(wait);
+    co_return waited;
+  }
+
+ private:
+  Session& session_;
+  Park& park_;
+  std::string id_;
+  int attempt_ = 1;
 };
 
-CreateResult create(Session& session, Provider& provider, const Action& action, const Intent& intent) {
-  CreateResult result;
-  result.status = with_retries(session.options(), session.world(), retry_hooks(session, action.id), [&](int) {
-    Context context = session.context(action.id, session.in(session.options().create_deadline));
-    for (const std::string& need : intent.resource.needs) {
-      if (std::optional<ResourceRecord> record = session.resource(need))
-        context.made[need] = record->attributes;
+struct Creation {
+  Status status;
+  std::optional<Seen> made;
+  bool certain = true;  // of a failure: nothing of it exists
+};
+
+Async<Creation> create(Session& session, Park& park, Cloud& cloud, ResourceRecord record) {
+  Attempts attempts(session, park, record.address);
+  while (true) {
+    Asked asked = cloud.ask_create(asking(session, record.address), order_for(session, record));
+    Creation result;
+    result.status = asked.status;
+    if (asked.answer != Asked::Answer::Refused) {
+      Watch watch{Watch::For::There,
+                  record.token,
+                  "",
+                  record.address,
+                  session.in(cloud.settles_after()),
+                  session.in(std::max(session.options().create_deadline, cloud.settles_after())),
+                  asked.answer == Asked::Answer::Accepted};
+      Found found = co_await wait_for_made(session, park, cloud, record, watch);
+      if (!found.status.ok()) {
+        std::string text = asked.status.ok() ? "" : asked.status.message() + "; ";
+        Code code = found.status.code() == Code::Cancelled ? Code::Cancelled : Code::Internal;
+        if (asked.status.ok() && code != Code::Cancelled) code = found.status.code();
+        if (may_work_later(code)) code = Code::Internal;
+        result.status = Status(code, text + "what became of it is not known: " + found.status.message());
+        result.certain = false;
+        co_return result;
+      }
+      if (found.seen) {
+        result.status = {};
+        result.made = std::move(found.seen);
+        co_return result;
+      }
+      if (!found.why.empty()) {
+        result.status = Status(Code::Retry, found.why);
+      } else if (asked.status.ok()) {
+        result.status = Status(Code::Retry, "it was accepted and has vanished");
+      }
     }
-    Result<Made> made = provider.create(context, action.kind, action.id, action.spec, intent.token);
-    if (made.ok()) {
-      result.made = std::move(*made);
-      return Status();
-    }
-    // The answer may have been lost, or a part been made: look before anything is asked for again.
-    Result<std::optional<Made>> found = look_for(session, provider, intent, made.status().code());
-    result.nothing_left = found.ok() && !found->has_value();
-    if (found.ok() && found->has_value()) {
-      result.made = std::move(**found);
-      return Status();
-    }
-    if (!found.ok()) {
-      Code code = found.status().code() == Code::Cancelled ? Code::Cancelled : Code::Internal;
-      return Status(code, made.status().message() +
-                              "; and what is left of it is not known: " + found.status().message());
-    }
-    return Status(made.status());
-  });
-  return result;
+    bool again = co_await attempts.again(result.status);
+    if (!again) co_return result;
+  }
 }
 
-// From made to reachable. A machine that never answers is marked, and replaced by the next run.
-Status wait_until_reachable(Session& session, ResourceRecord record) {
+// From made to reachable: logins are tried, and no thread is held in between. A machine that never answers is
+// marked, and replaced by the next run.
+Async<Status> wait_until_reachable(Session& session, Park& park, ResourceRecord record) {
   const ir::Node* node = session.node(record.address);
   bool wanted = node && node->configured && session.run.program->contextualize && session.run.connect;
-  if (record.kind != ResourceKind::Node || !wanted) return {};
+  if (!record.is_node() || !wanted) co_return Status();
   phase(session, record, "waiting");
-  Result<Remote*> remote = session.connect(record.address, session.options().boot_deadline);
-  if (!remote.ok() && remote.status().code() == Code::Cancelled) return remote.status();
-  record.reachable = remote.ok();
-  if (!remote.ok()) record.status = ResourceStatus::Tainted;
-  if (Status put = session.store().put_resource(record); !put.ok()) return put;
+  const TimePoint end = session.in(session.options().boot_deadline);
+  Status reached;
+  for (milliseconds wait = kFirstLogin;; wait = std::min(wait * 2, kLongestLogin)) {
+    reached = session.connect_once(record.address, end);
+    if (reached.ok() || !(may_work_later(reached.code()) || reached.code() == Code::NotFound)) break;
+    if (session.world().clock.now() + wait >= end) {
+      reached = Status(Code::Timeout, record.address + " did not become reachable: " + reached.message());
+      break;
+    }
+    bool waited = co_await park.during(wait);
+    if (!waited) co_return Status(Code::Cancelled, "stopped while waiting for " + record.address);
+  }
+  if (reached.code() == Code::Cancelled) co_return reached;
+  record.reachable = reached.ok();
+  if (!reached.ok()) record.status = ResourceStatus::Tainted;
+  if (Status put = session.store().put_resource(record); !put.ok()) co_return put;
   session.put(record);
-  if (remote.ok()) phase(session, record, "reachable");
-  return remote.ok() ? Status() : remote.status();
+  if (reached.ok()) phase(session, record, "reachable");
+  co_return reached;
 }
 
-Status record_made(Session& session, const Intent& intent, Made made) {
+Async<Status> record_made(Session& session, Park& park, Intent intent, Seen made) {
   ResourceRecord record = intent.resource;
   record.id = std::move(made.id);
   record.attributes = std::move(made.attributes);
   record.created_at = session.world().clock.wall_seconds();
   if (Status recorded = session.store().finish(intent, &record); !recorded.ok()) {
-    return std::move(recorded).at(intent.address +
-                                  " was made, and the journal knows of it, but it could not be recorded");
+    co_return std::move(recorded).at(intent.address +
+                                     " was made, and the journal knows of it, but it could not be recorded");
   }
   (void)session.take_unresolved(intent.address);
   session.put(record);
-  return wait_until_reachable(session, std::move(record));
+  Status reached = co_await wait_until_reachable(session, park, record);
+  co_return reached;
+}
+
+// What an earlier round of this run asked for, and nobody knows what came of it. True: it is there, and
+// `status` says how its reaching went.
+struct Earlier {
+  bool there = false;
+  Status status;
+};
+
+Async<Earlier> take_up_earlier(Session& session, Park& park, Cloud& cloud, std::string address) {
+  Earlier earlier;
+  std::optional<Intent> left = session.take_unresolved(address);
+  if (!left) co_return earlier;
+  session.put_unresolved(*left);
+  Watch watch{Watch::For::There,
+              left->token,
+              "",
+              address,
+              session.in(cloud.settles_after()),
+              session.in(session.options().create_deadline),
+              false};
+  Found found = co_await wait_for_made(session, park, cloud, left->resource, watch);
+  earlier.status = found.status;
+  if (!earlier.status.ok()) co_return earlier;
+  if (found.seen) {
+    earlier.there = true;
+    Seen seen = std::move(*found.seen);
+    earlier.status = co_await record_made(session, park, *left, std::move(seen));
+    co_return earlier;
+  }
+  (void)session.take_unresolved(address);
+  earlier.status = session.store().finish(*left, nullptr);
+  co_return earlier;
+}
+
+// One offer, from the journal's first word to its last.
+struct Making {
+  Status status;
+  bool not_to_be_had = false;  // the cloud has none: another offer may do
+};
+
+Async<Making> make_as(Session& session, Park& park, Cloud& cloud, ResourceRecord record) {
+  Making making;
+  Intent intent;
+  intent.kind = Intent::Kind::Create;
+  intent.address = record.address;
+  intent.token = random_token(session.world().random);
+  record.token = intent.token;
+  intent.resource = record;
+  phase(session, record, "creating");
+  Result<Intent> begun = session.store().begin(std::move(intent));
+  if (!begun.ok()) {
+    making.status = begun.status();
+    co_return making;
+  }
+  session.put_unresolved(*begun);
+  Creation created = co_await create(session, park, cloud, record);
+  making.status = created.status;
+  if (created.made) {
+    Seen made = std::move(*created.made);
+    making.status = co_await record_made(session, park, *begun, std::move(made));
+    co_return making;
+  }
+  // It stays open: whoever makes this address next, in this run or the next one, looks it up first.
+  if (!created.certain) co_return making;
+  (void)session.take_unresolved(record.address);
+  Status closed = session.store().finish(*begun, nullptr);
+  if (!closed.ok()) making.status = closed;
+  making.not_to_be_had = closed.ok() && created.status.code() == Code::Quota;
+  co_return making;
 }
 
 }  // namespace
 
+Result<Cloud*> cloud_of(Session& session, const std::string& id) {
+  if (Cloud* cloud = session.run.clouds->find(id)) return cloud;
+  return Status(Code::Unsupported, "there is no cloud '" + id + "' in this run");
+}
+
+void tell_retry(Session& session, const std::string& id, const Status& error, int attempt,
+                milliseconds wait) {
+  Event event;
+  event.kind = EventKind::ActionRetry;
+  event.id = id;
+  event.message = error.message();
+  event.data = {{"attempt", attempt},
+                {"wait_seconds", static_cast<double>(wait.count()) / 1000},
+                {"code", code_name(error.code())}};
+  session.events.emit(std::move(event));
+}
+
 RetryHooks retry_hooks(Session& session, const std::string& id) {
   RetryHooks hooks;
   hooks.stop = [&session] { return session.stop_starting(); };
-  hooks.on_retry = [&session, id](const Status& error, int attempt, std::chrono::milliseconds wait) {
-    Event event;
-    event.kind = EventKind::ActionRetry;
-    event.id = id;
-    event.message = error.message();
-    event.data = {{"attempt", attempt},
-                  {"wait_seconds", static_cast<double>(wait.count()) / 1000},
-                  {"code", code_name(error.code())}};
-    session.events.emit(std::move(event));
+  hooks.on_retry = [&session, id](const Status& error, int attempt, milliseconds wait) {
+    tell_retry(session, id, error, attempt, wait);
   };
   return hooks;
 }
 
-Status make_resource(Session& session, const Action& action) {
-  Result<Provider*> provider = provider_of(session, action.provider);
-  if (!provider.ok()) return provider.status();
-  if (session.resource(action.id)) {
-    if (Status gone = remove_resource(session, action.id, true); !gone.ok()) return gone;
+Async<Status> destroy_and_wait(Session& session, Park& park, Cloud& cloud, ResourceRecord record) {
+  Attempts attempts(session, park, record.address);
+  while (true) {
+    Asked asked = cloud.ask_destroy(asking(session, record.address), order_for(session, record));
+    Status why = asked.status;
+    if (asked.answer == Asked::Answer::Accepted) {
+      Watch watch{Watch::For::Gone, "", record.id, record.address, {}, session.in(kDestroyDeadline)};
+      Sight sight = co_await park.sight(cloud, watch);
+      co_return sight.status;
+    }
+    bool again = co_await attempts.again(why);
+    if (!again) co_return why;
   }
-  // Of an earlier round of this run: what it asked for may be there.
-  if (std::optional<Intent> left = session.take_unresolved(action.id)) {
-    Result<std::optional<Made>> found = look_for(session, **provider, *left, Code::Lost);
-    session.put_unresolved(*left);
-    if (!found.ok()) return found.status();
-    if (found->has_value()) return record_made(session, *left, std::move(**found));
-    if (Status closed = session.store().finish(*left, nullptr); !closed.ok()) return closed;
-  }
-  Intent intent;
-  intent.kind = Intent::Kind::Create;
-  intent.address = action.id;
-  intent.token = random_token(session.world().random);
-  intent.resource = wanted_record(session, action);
-  intent.resource.token = intent.token;
-  phase(session, intent.resource, "creating");
-  Result<Intent> begun = session.store().begin(std::move(intent));
-  if (!begun.ok()) return begun.status();
-  session.put_unresolved(*begun);
-  CreateResult result = create(session, **provider, action, *begun);
-  if (result.status.ok()) return record_made(session, *begun, std::move(result.made));
-  // It stays open: whoever makes this address next, in this run or the next one, looks it up first.
-  if (!result.nothing_left) return result.status;
-  (void)session.take_unresolved(action.id);
-  Status closed = session.store().finish(*begun, nullptr);
-  return closed.ok() ? result.status : closed;
 }
 
-Status update_resource(Session& session, const Action& action) {
-  Result<Provider*> provider = provider_of(session, action.provider);
-  if (!provider.ok()) return provider.status();
+Async<Found> wait_for_made(Session& session, Park& park, Cloud& cloud, ResourceRecord record, Watch watch) {
+  Found found;
+  Sight sight = co_await park.sight(cloud, watch);
+  found.status = sight.status;
+  if (!sight.status.ok() || !sight.seen) co_return found;
+  Phase phase = sight.seen->phase;
+  if (phase == Phase::Ready || phase == Phase::Stopped) {
+    found.seen = std::move(sight.seen);
+    co_return found;
+  }
+  found.why = sight.seen->detail.empty() ? "it is " + std::string(phase_name(phase)) : sight.seen->detail;
+  record.id = sight.seen->id;
+  found.status = co_await destroy_and_wait(session, park, cloud, record);
+  co_return found;
+}
+
+Async<Status> make_resource(Session& session, Park& park, const Action& action) {
+  Result<Cloud*> cloud = cloud_of(session, action.cloud);
+  if (!cloud.ok()) co_return cloud.status();
+  if (session.resource(action.id)) {
+    Status gone = co_await remove_resource(session, park, action.id, true);
+    if (!gone.ok()) co_return gone;
+  }
+  Earlier earlier = co_await take_up_earlier(session, park, **cloud, action.id);
+  if (earlier.there || !earlier.status.ok()) co_return earlier.status;
+  ResourceRecord record = wanted_record(session, action);
+  for (size_t offer = action.chosen;; ++offer) {
+    Making making = co_await make_as(session, park, **cloud, record);
+    bool another = making.not_to_be_had && offer + 1 < action.offers.size() && !session.stop_starting();
+    if (!another) co_return making.status;
+    const Offer& next = action.offers[offer + 1];
+    record.spec = offered_spec(action.base_spec, next);
+    record.price_per_hour = next.price_per_hour;
+    tell(session, action.id,
+         making.status.message() + ": trying " + next.name + (next.zone.empty() ? "" : " in " + next.zone));
+  }
+}
+
+Async<Status> update_resource(Session& session, Park& park, const Action& action) {
+  Result<Cloud*> cloud = cloud_of(session, action.cloud);
+  if (!cloud.ok()) co_return cloud.status();
   std::optional<ResourceRecord> before = session.resource(action.id);
-  if (!before) return {Code::NotFound, action.id + " is not in the state"};
+  if (!before) co_return Status(Code::NotFound, action.id + " is not in the state");
   Intent intent;
   intent.kind = Intent::Kind::Update;
   intent.address = action.id;
   intent.resource = *before;
   Result<Intent> begun = session.store().begin(std::move(intent));
-  if (!begun.ok()) return begun.status();
+  if (!begun.ok()) co_return begun.status();
   ResourceRecord record = *before;
-  Status status = with_retries(session.options(), session.world(), retry_hooks(session, action.id), [&](int) {
-    Context context = session.context(action.id, session.in(session.options().create_deadline));
-    for (const std::string& need : action.uses) {
-      if (std::optional<ResourceRecord> needed = session.resource(need))
-        context.made[need] = needed->attributes;
-    }
-    Result<Made> made = (*provider)->update(context, action.kind, before->id, action.spec);
-    if (!made.ok()) return Status(made.status());
-    record.id = made->id;
-    record.attributes = made->attributes;
-    return Status();
-  });
-  if (status.ok()) {
-    record.spec = action.spec;
-    record.price_per_hour = action.price_per_hour;
-    record.needs = action.uses;
-  }
-  Status closed = session.store().finish(*begun, status.ok() ? &record : nullptr);
-  if (!closed.ok()) return closed;
-  if (!status.ok()) return status;
-  session.put(record);
+  record.spec = action.spec;
+  record.needs = action.uses;
   bool was_stopped = std::any_of(action.changes.begin(), action.changes.end(),
                                  [](const FieldChange& change) { return change.field == "state"; });
-  if (!was_stopped) return {};
+  bool restarts = std::any_of(action.changes.begin(), action.changes.end(),
+                              [](const FieldChange& change) { return change.forces_restart; });
+  Attempts attempts(session, park, action.id);
+  Status status;
+  while (true) {
+    Asked asked = (*cloud)->ask_update(asking(session, action.id), order_for(session, record));
+    status = asked.status;
+    if (asked.answer == Asked::Answer::Accepted) break;
+    bool again = co_await attempts.again(status);
+    if (!again) break;
+  }
+  if (status.ok()) {
+    Watch watch{was_stopped ? Watch::For::Ready : Watch::For::There,
+                "",
+                record.id,
+                action.id,
+                session.in((*cloud)->settles_after()),
+                session.in(session.options().create_deadline)};
+    Sight sight = co_await park.sight(**cloud, watch);
+    status = sight.status;
+    if (status.ok() && !sight.seen) status = Status(Code::NotFound, action.id + " is gone");
+    if (status.ok() && sight.seen->phase == Phase::Broken) status = invalid(sight.seen->detail);
+    if (status.ok()) {
+      record.attributes = std::move(sight.seen->attributes);
+      record.price_per_hour = action.price_per_hour;
+    }
+  }
+  Status closed = session.store().finish(*begun, status.ok() ? &record : nullptr);
+  if (!closed.ok()) co_return closed;
+  if (!status.ok()) co_return status;
+  session.put(record);
+  if (!was_stopped && !restarts) co_return Status();
   session.drop_connection(action.id);
-  return wait_until_reachable(session, std::move(record));
+  Status reached = co_await wait_until_reachable(session, park, record);
+  co_return reached;
 }
 
-Status remove_resource(Session& session, const std::string& address, bool keep_steps) {
+Async<Status> remove_resource(Session& session, Park& park, std::string address, bool keep_steps) {
   std::optional<ResourceRecord> record = session.resource(address);
-  if (!record) return {};
-  Result<Provider*> provider = provider_of(session, record->provider);
-  if (!provider.ok()) return provider.status();
+  if (!record) co_return Status();
+  Result<Cloud*> cloud = cloud_of(session, record->cloud);
+  if (!cloud.ok()) co_return cloud.status();
   session.drop_connection(address);
   Intent intent;
   intent.kind = Intent::Kind::Destroy;
@@ -222,21 +393,18 @@ Status remove_resource(Session& session, const std::string& address, bool keep_s
   intent.resource = *record;
   phase(session, *record, "destroying");
   Result<Intent> begun = session.store().begin(std::move(intent));
-  if (!begun.ok()) return begun.status();
+  if (!begun.ok()) co_return begun.status();
   record->status = ResourceStatus::Deleting;
   session.put(*record);
-  Status status = with_retries(session.options(), session.world(), retry_hooks(session, address), [&](int) {
-    return (*provider)->destroy(session.context(address, session.in(kDestroyDeadline)), record->kind,
-                                record->id);
-  });
+  Status status = co_await destroy_and_wait(session, park, **cloud, *record);
   if (!status.ok()) {
     // The record says that its removal was begun: the next plan goes on with it.
     Status closed = session.store().finish(*begun, nullptr);
-    return closed.ok() ? status : closed;
+    co_return closed.ok() ? status : closed;
   }
-  if (Status done = session.store().finish_destroy(*begun, keep_steps); !done.ok()) return done;
+  if (Status done = session.store().finish_destroy(*begun, keep_steps); !done.ok()) co_return done;
   session.remove_resource(address, keep_steps);
-  return {};
+  co_return Status();
 }
 
 }  // namespace radl

@@ -157,35 +157,41 @@ Result<Remote*> Session::connect(const std::string& address, std::chrono::millis
   std::shared_ptr<Connection> slot = connection(address);
   std::lock_guard guard(slot->mutex);
   if (slot->remote) return slot->remote.get();
-  Result<std::unique_ptr<Remote>> made = connect_patiently(address, patience);
-  if (!made.ok()) return made.status();
-  slot->remote = std::move(*made);
-  return slot->remote.get();
-}
-
-Result<std::unique_ptr<Remote>> Session::connect_patiently(const std::string& address,
-                                                           std::chrono::milliseconds patience) {
-  const ir::Node* wanted = node(address);
-  std::optional<ResourceRecord> record = resource(address);
-  if (!wanted || !record) return Status(Code::NotFound, address + " is not there");
-  if (!run.connect) return Status(Code::Unsupported, "this run has no way to connect to " + address);
-  auto end = in(patience);
-  Context contact = context(address, end);
-  contact.booting = !record->reachable;
-  std::chrono::milliseconds wait(50);
-  while (true) {
-    Result<std::unique_ptr<Remote>> made = run.connect(*wanted, record->attributes, contact);
-    if (made.ok()) return made;
+  const auto end = in(patience);
+  for (std::chrono::milliseconds wait(50);; wait = std::min(wait * 2, std::chrono::milliseconds(2000))) {
+    Result<std::unique_ptr<Remote>> made = attempt(address, end);
+    if (made.ok()) {
+      slot->remote = std::move(*made);
+      return slot->remote.get();
+    }
     Code code = made.status().code();
-    bool again = may_work_later(code) || code == Code::NotFound;
-    if (!again) return made;
+    if (!may_work_later(code) && code != Code::NotFound) return made.status();
     if (stop_starting()) return Status(Code::Cancelled, "stopped while waiting for " + address);
     if (world().clock.now() + wait >= end) {
       return Status(Code::Timeout, address + " did not become reachable: " + made.status().message());
     }
     world().clock.sleep(wait);
-    wait = std::min(wait * 2, std::chrono::milliseconds(2000));
   }
+}
+
+Status Session::connect_once(const std::string& address, std::chrono::steady_clock::time_point end) {
+  std::shared_ptr<Connection> slot = connection(address);
+  std::lock_guard guard(slot->mutex);
+  if (slot->remote) return {};
+  Result<std::unique_ptr<Remote>> made = attempt(address, end);
+  if (made.ok()) slot->remote = std::move(*made);
+  return slot->remote ? Status() : made.status();
+}
+
+Result<std::unique_ptr<Remote>> Session::attempt(const std::string& address,
+                                                 std::chrono::steady_clock::time_point end) {
+  const ir::Node* wanted = node(address);
+  std::optional<ResourceRecord> record = resource(address);
+  if (!wanted || !record) return Status(Code::NotFound, address + " is not there");
+  if (!run.connect) return Status(Code::Unsupported, "this run has no way to connect to " + address);
+  Context contact = context(address, end);
+  contact.booting = !record->reachable;
+  return run.connect(*wanted, record->attributes, contact);
 }
 
 void Session::drop_connection(const std::string& address) {

@@ -31,6 +31,7 @@ class Session {
   // its next checkpoint on the first Ctrl-C.
   bool stop_starting() const { return run.cancellation && run.cancellation->stop_starting(); }
   bool stop_now() const { return run.cancellation && run.cancellation->stop_now(); }
+  int stop_level() const { return run.cancellation ? run.cancellation->level() : 0; }
 
   // For one call of a provider or a runner about `id`.
   Context context(const std::string& id, std::chrono::steady_clock::time_point deadline,
@@ -65,8 +66,11 @@ class Session {
   const ir::Step* step_of_program(const std::string& id) const;
   NodeHandle handle(const std::string& address);
   std::vector<NodeHandle> all_handles();
-  // Connects, waiting up to `patience` for a machine that is still coming up; the session is kept.
+  // Connects, trying for up to `patience` where the machine does not answer; the session is kept.
   Result<Remote*> connect(const std::string& address, std::chrono::milliseconds patience);
+  // One attempt, by `end` at the latest; the session is kept. While the machine has never been reached it is
+  // taken to be booting.
+  Status connect_once(const std::string& address, std::chrono::steady_clock::time_point end);
   void drop_connection(const std::string& address);
 
  private:
@@ -75,8 +79,8 @@ class Session {
     std::unique_ptr<Remote> remote;
   };
   std::shared_ptr<Connection> connection(const std::string& address);
-  Result<std::unique_ptr<Remote>> connect_patiently(const std::string& address,
-                                                    std::chrono::milliseconds patience);
+  Result<std::unique_ptr<Remote>> attempt(const std::string& address,
+                                          std::chrono::steady_clock::time_point end);
 
   const std::string run_id_ = random_token(run.world->random);
   mutable std::mutex mutex_;

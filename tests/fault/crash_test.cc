@@ -1,5 +1,5 @@
 // radlc is killed (SIGKILL, a real process) at every write to its journal and at every point around every
-// call of a provider or a runner, one after another; then apply or destroy is run again. Afterwards every
+// call of a cloud or a runner, one after another; then apply or destroy is run again. Afterwards every
 // machine is there once or not at all, the state knows of each, and no intent is left open.
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -28,7 +28,7 @@ enum class Command { ApplyOne, ApplyTwo, Destroy };
 
 class Crash : public testing::Test {
  protected:
-  // The n-th point is the n-th write, sync or removal of the state's files, or the n-th place in a provider
+  // The n-th point is the n-th write, sync or removal of the state's files, or the n-th place in a cloud
   // or runner.
   struct Where {
     long long write = 0, place = 0;
@@ -60,7 +60,7 @@ class Crash : public testing::Test {
       auto point = [&](const std::string&) {
         if (++places == where.place) ::kill(::getpid(), SIGKILL);
       };
-      bench.provider.point = point;
+      bench.cloud.point = point;
       bench.runner.point = point;
       Status status = work();
       ::_exit(status.ok() ? 0 : 1);
@@ -74,7 +74,7 @@ class Crash : public testing::Test {
   static void expect_whole(Bench& bench, int workers) {
     std::map<std::string, int> once{{"key.local", 1}, {"network.lan", 1}, {"server[0]", 1}};
     for (int i = 0; i < workers; ++i) once["worker[" + std::to_string(i) + "]"] = 1;
-    EXPECT_EQ(bench.provider.count_by_address(), once);
+    EXPECT_EQ(bench.cloud.count_by_address(), once);
     Snapshot state = bench.snapshot();
     EXPECT_EQ(state.resources.size(), once.size());
     EXPECT_EQ(state.open_intents, 0u);
@@ -86,7 +86,7 @@ class Crash : public testing::Test {
   }
 
   static void expect_nothing(Bench& bench) {
-    EXPECT_EQ(bench.provider.count(), 0u);
+    EXPECT_EQ(bench.cloud.count(), 0u);
     EXPECT_TRUE(bench.snapshot().empty());
     EXPECT_EQ(bench.snapshot().open_intents, 0u);
   }
@@ -137,11 +137,11 @@ TEST_F(Crash, ShrinkingThenApply) {
 TEST_F(Crash, DestroyThenDestroy) { at_all_points({Command::ApplyTwo}, Command::Destroy, Command::Destroy); }
 TEST_F(Crash, DestroyThenApply) { at_all_points({Command::ApplyOne}, Command::Destroy, Command::ApplyOne); }
 
-// A provider that shows only 20 s later what it made: what is not found at first is there all the same.
+// A cloud that shows only 20 s later what it made: what is not found at first is there all the same.
 void shows_late(Bench& bench) {
-  bench.provider.clock = &bench.fake.clock;
-  bench.provider.appears_after = std::chrono::seconds(20);
-  bench.provider.settle = std::chrono::seconds(60);
+  bench.cloud.clock = &bench.fake.clock;
+  bench.cloud.appears_after = std::chrono::seconds(20);
+  bench.cloud.settle = std::chrono::seconds(60);
 }
 
 TEST_F(Crash, FoundNothingThenPresentThenApply) {
@@ -166,7 +166,7 @@ TEST_F(Crash, AStateThatIsLostAfterwardsIsNotStartedOver) {
           ASSERT_TRUE(write_file_atomic(database, "").ok());
         }
       }
-      size_t made = bench.provider.count();
+      size_t made = bench.cloud.count();
       Result<std::unique_ptr<Store>> store =
           Store::open(bench.folder.path() + "/.radl", "demo", OpenMode::Create, bench.fake.world);
       EXPECT_TRUE(store.ok() || store.status().code() == Code::Corrupt) << store.status().text();
@@ -199,7 +199,7 @@ TEST_F(Crash, AnOpenUpdateAndAMove) {
     for (long long n = 1;; ++n) {
       SCOPED_TRACE(n);
       Bench bench;
-      bench.provider.in_place = {"memory"};
+      bench.cloud.in_place = {"memory.size"};
       ASSERT_TRUE(bench.apply(cluster("worker", 1e9)).status.ok());
       std::set<std::string> before = machines(bench);
       Where where;
@@ -248,7 +248,7 @@ TEST_F(Crash, AFullDiskAtEveryWrite) {
     if (child == 0) {
       FaultVfs vfs;
       std::atomic<int> places{0};
-      bench.provider.point = bench.runner.point = [&](const std::string&) {
+      bench.cloud.point = bench.runner.point = [&](const std::string&) {
         if (places++ == n) vfs.fail_writes(SQLITE_FULL);
       };
       Status status = run(bench, Command::ApplyTwo);

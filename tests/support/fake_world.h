@@ -18,6 +18,7 @@ class FakeClock : public Clock {
            std::chrono::milliseconds(passed_.load());
   }
   void sleep(std::chrono::milliseconds time) override { passed_ += time.count(); }
+  bool passes_by_itself() const override { return false; }
   long long passed() const { return passed_.load(); }  // milliseconds
 
  private:

@@ -6,7 +6,7 @@
 
 #include "runtime/exec/executor.h"
 #include "runtime/plan/render.h"
-#include "tests/support/disk_provider.h"
+#include "tests/support/disk_cloud.h"
 #include "tests/support/fake_runner.h"
 #include "tests/support/fake_world.h"
 #include "tests/support/runtime_programs.h"
@@ -17,9 +17,10 @@ namespace radl::test {
 struct Bench {
   TemporaryFolder folder;
   FakeWorld fake;
-  DiskProvider provider{folder.path() + "/cloud"};
+  DiskCloud cloud{folder.path() + "/cloud"};
   FakeRunner runner;
-  ProviderSet providers;
+  CloudSet clouds;
+  Catalog catalog;
   Cancellation cancellation;
   ApplyOptions options;
   ir::Secrets secrets;
@@ -27,7 +28,7 @@ struct Bench {
   std::vector<EventSink*> sinks;
   Connector connector = always_connected();
 
-  Bench() { providers.by_name["local"] = &provider; }
+  Bench() { clouds.add(cloud); }
 
   std::unique_ptr<Store> store(OpenMode mode = OpenMode::Create) {
     Result<std::unique_ptr<Store>> opened = Store::open(folder.path() + "/.radl", "demo", mode, fake.world);
@@ -46,7 +47,8 @@ struct Bench {
 
   Result<Plan> try_plan(const ir::Program& program, const Snapshot& snapshot,
                         const Observed* observed = nullptr) {
-    return make_plan({program, snapshot, providers, fingerprints(snapshot, secrets), observed, plan_options});
+    return make_plan(
+        {program, snapshot, clouds, catalog, fingerprints(snapshot, secrets), observed, {}, plan_options});
   }
 
   Plan plan(const ir::Program& program, const Observed* observed = nullptr) {
@@ -59,7 +61,7 @@ struct Bench {
     Run run;
     run.world = &fake.world;
     run.store = &store;
-    run.providers = &providers;
+    run.clouds = &clouds;
     for (ir::StepKind kind : {ir::StepKind::Native, ir::StepKind::Ansible, ir::StepKind::Training})
       run.runners[kind] = &runner;
     run.connect = connector;

@@ -19,13 +19,13 @@ class DestroyTest : public testing::Test {
 TEST_F(DestroyTest, RemovesEverythingNodesFirst) {
   std::vector<std::string> order;
   std::mutex mutex;
-  bench.provider.point = [&](const std::string& where) {
+  bench.cloud.point = [&](const std::string& where) {
     std::lock_guard guard(mutex);
     if (where.compare(0, 10, "destroy 1 ") == 0) order.push_back(where.substr(10));
   };
   RunReport report = bench.destroy();
   ASSERT_TRUE(report.status.ok()) << report.status.text();
-  EXPECT_EQ(bench.provider.count(), 0u);
+  EXPECT_EQ(bench.cloud.count(), 0u);
   ASSERT_EQ(order.size(), 5u);
   EXPECT_EQ(order[3], "network.lan");
   EXPECT_EQ(order[4], "key.local");
@@ -34,7 +34,7 @@ TEST_F(DestroyTest, RemovesEverythingNodesFirst) {
 }
 
 TEST_F(DestroyTest, WhatCannotBeRemovedIsNamedAndTriedAgainNextTime) {
-  bench.provider.fail_next({"destroy", "worker[1]", Status(Code::Auth, "not allowed")});
+  bench.cloud.fail_next({"destroy", "worker[1]", Status(Code::Auth, "not allowed")});
   RunReport report = bench.destroy();
   EXPECT_EQ(report.status.code(), Code::Auth);
   ASSERT_EQ(report.leftovers.size(), 1u);
@@ -45,7 +45,7 @@ TEST_F(DestroyTest, WhatCannotBeRemovedIsNamedAndTriedAgainNextTime) {
   EXPECT_EQ(state.resources.count("server[0]"), 0u) << "the others are gone";
   EXPECT_EQ(state.resources.count("network.lan"), 1u) << "what it still needs stays";
   ASSERT_TRUE(bench.destroy().status.ok());
-  EXPECT_EQ(bench.provider.count(), 0u);
+  EXPECT_EQ(bench.cloud.count(), 0u);
 }
 
 TEST_F(DestroyTest, FindsWhatNobodyKnowsOf) {
@@ -53,26 +53,29 @@ TEST_F(DestroyTest, FindsWhatNobodyKnowsOf) {
   std::string infrastructure = "demo-" + bench.snapshot().lineage.substr(0, 8);
   Context context;
   context.infrastructure = infrastructure;
-  ASSERT_TRUE(bench.provider.create(context, ResourceKind::Node, "stray", {}, "0123456789abcdef").ok());
+  ASSERT_EQ(bench.cloud.ask_create(context, {"stray", "node", {}, {}, "0123456789abcdef", ""}).answer,
+            Asked::Answer::Accepted);
   context.infrastructure = "somebody-else";
-  ASSERT_TRUE(bench.provider.create(context, ResourceKind::Node, "other", {}, "fedcba9876543210").ok());
+  ASSERT_EQ(bench.cloud.ask_create(context, {"other", "node", {}, {}, "fedcba9876543210", ""}).answer,
+            Asked::Answer::Accepted);
   ASSERT_TRUE(bench.destroy().status.ok());
-  EXPECT_EQ(bench.provider.count(), 1u) << "and leaves others' machines alone";
+  EXPECT_EQ(bench.cloud.count(), 1u) << "and leaves others' machines alone";
 }
 
 // Nothing on record is of it any more, and yet it may have something of ours.
-TEST_F(DestroyTest, AsksEveryProviderThatItKnows) {
-  DiskProvider other(bench.folder.path() + "/other", "other");
-  bench.providers.by_name["other"] = &other;
+TEST_F(DestroyTest, AsksEveryCloudThatItKnows) {
+  DiskCloud other(bench.folder.path() + "/other", "other");
+  bench.clouds.add(other);
   Context context;
   context.infrastructure = infrastructure_tag("demo", bench.snapshot().lineage);
-  ASSERT_TRUE(other.create(context, ResourceKind::Node, "stray", {}, "0123456789abcdef").ok());
+  ASSERT_EQ(other.ask_create(context, {"stray", "node", {}, {}, "0123456789abcdef", ""}).answer,
+            Asked::Answer::Accepted);
   ASSERT_TRUE(bench.destroy().status.ok());
   EXPECT_EQ(other.count(), 0u);
 }
 
-TEST_F(DestroyTest, AProviderThatCannotBeAskedIsNamed) {
-  bench.provider.fail_next({"list", "", Status(Code::Auth, "bad key")});
+TEST_F(DestroyTest, ACloudThatCannotBeAskedIsNamed) {
+  bench.cloud.fail_next({"look", "everything", Status(Code::Auth, "bad key")});
   RunReport report = bench.destroy();
   EXPECT_FALSE(report.status.ok());
   ASSERT_EQ(report.leftovers.size(), 1u);
@@ -88,7 +91,7 @@ TEST_F(DestroyTest, AMachineThatIsGoneAlreadyIsNoError) {
 TEST_F(DestroyTest, ADestroyedInfrastructureCanBeMadeAgain) {
   ASSERT_TRUE(bench.destroy().status.ok());
   ASSERT_TRUE(bench.apply(cluster()).status.ok());
-  EXPECT_EQ(bench.provider.count("node"), 3u);
+  EXPECT_EQ(bench.cloud.count("node"), 3u);
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ TEST_F(MoveTest, NothingRunsAgainUnderTheNewName) {
   EXPECT_FALSE(plan.changes_anything()) << render_text(plan);
   EXPECT_EQ(bench.snapshot().resources.at("trainer[1]").system, "trainer");
   EXPECT_TRUE(bench.apply(cluster("trainer")).status.ok());
-  EXPECT_EQ(bench.provider.count("node"), 3u);
+  EXPECT_EQ(bench.cloud.count("node"), 3u);
 }
 
 TEST_F(MoveTest, AndBackAgain) {
@@ -92,7 +92,7 @@ TEST_F(MoveTest, ANetworkTakesWhatNeedsItAlong) {
     EXPECT_EQ(std::count(record.needs.begin(), record.needs.end(), "network.lan"), 0) << address;
   }
   EXPECT_TRUE(bench.destroy().status.ok());
-  EXPECT_EQ(bench.provider.count(), 0u);
+  EXPECT_EQ(bench.cloud.count(), 0u);
 }
 
 TEST_F(MoveTest, NamesThatFitNoSuchThingAreRefused) {
@@ -107,9 +107,9 @@ TEST_F(MoveTest, NamesThatFitNoSuchThingAreRefused) {
 TEST_F(MoveTest, AnOpenUpdateMovesAlong) {
   leave_open(Intent::Kind::Update, "worker[0]");
   ASSERT_TRUE(move("worker", "trainer").ok());
-  int destroys = bench.provider.destroys;
+  int destroys = bench.cloud.destroys;
   EXPECT_TRUE(bench.apply(cluster("trainer")).status.ok());
-  EXPECT_EQ(bench.provider.destroys, destroys);
+  EXPECT_EQ(bench.cloud.destroys, destroys);
   EXPECT_EQ(bench.snapshot().resources.count("worker[0]"), 0u);
   EXPECT_EQ(bench.snapshot().open_intents, 0u);
   EXPECT_FALSE(bench.plan(cluster("trainer")).changes_anything());
@@ -119,20 +119,20 @@ TEST_F(MoveTest, AnOpenDestroyMovesAlong) {
   leave_open(Intent::Kind::Destroy, "worker[0]");
   ASSERT_TRUE(move("worker", "trainer").ok());
   EXPECT_TRUE(bench.apply(cluster("trainer")).status.ok());
-  EXPECT_EQ(bench.provider.count("node"), 3u);
+  EXPECT_EQ(bench.cloud.count("node"), 3u);
   EXPECT_EQ(bench.snapshot().resources.size(), 5u);
   EXPECT_EQ(bench.snapshot().open_intents, 0u);
 }
 
 TEST_F(MoveTest, AnOpenCreateMovesAlong) {
-  bench.provider.fail_next({"create", "worker[2]", Status(Code::Lost, "no answer"), true});
-  bench.provider.fail_next({"find", "", Status(Code::Timeout, "no answer")});
+  bench.cloud.fail_next({"create", "worker[2]", Status(Code::Lost, "no answer"), true});
+  bench.cloud.fail_next({"look", "worker[2]", Status(Code::Auth, "not allowed")});
   ir::Program more = ProgramBuilder().deploy({"server"}).deploy({"worker", 3}).build();
   EXPECT_FALSE(bench.apply(more).status.ok());
   ASSERT_TRUE(move("worker", "trainer").ok());
   ir::Program renamed = ProgramBuilder().deploy({"server"}).deploy({"trainer", 3}).build();
   EXPECT_TRUE(bench.apply(renamed).status.ok());
-  EXPECT_EQ(bench.provider.count("node"), 4u);
+  EXPECT_EQ(bench.cloud.count("node"), 4u);
   EXPECT_EQ(bench.snapshot().resources.count("trainer[2]"), 1u);
   EXPECT_EQ(bench.snapshot().resources.count("worker[2]"), 0u);
 }
@@ -156,7 +156,7 @@ TEST_F(MoveTest, WhatIsForgottenIsNotTouchedByTheNextRun) {
     }
     EXPECT_TRUE(other.apply(cluster("worker")).status.ok());
     EXPECT_TRUE(std::filesystem::exists(other.folder.path() + "/cloud/" + id));
-    EXPECT_EQ(other.provider.count("node"), 4u);
+    EXPECT_EQ(other.cloud.count("node"), 4u);
   }
 }
 

@@ -38,9 +38,9 @@ ir::Program random_program(std::mt19937& random) {
 void random_faults(std::mt19937& random, Bench& bench, const ir::Program& program) {
   static const Code kCodes[] = {Code::Retry, Code::Lost,    Code::Quota,
                                 Code::Auth,  Code::Timeout, Code::Internal};
-  static const char* kCalls[] = {"create", "destroy", "find"};
+  static const char* kCalls[] = {"create", "destroy", "look"};
   for (unsigned i = random() % 6; i-- > 0;) {
-    bench.provider.fail_next(
+    bench.cloud.fail_next(
         {kCalls[random() % 3], "", Status(kCodes[random() % 6], "fault"), random() % 2 == 0});
   }
   for (const ir::Step& step : program.steps) {
@@ -63,10 +63,10 @@ TEST(Property, AfterApplyOfAnyProgramToAnyStateThereAreNoChanges) {
       ASSERT_TRUE(report.status.ok()) << report.status.text();
       Plan again = bench.plan(program);
       ASSERT_FALSE(again.changes_anything()) << to_json(again).dump(1);
-      ASSERT_EQ(bench.provider.count(), wanted_machines(program));
+      ASSERT_EQ(bench.cloud.count(), wanted_machines(program));
     }
     ASSERT_TRUE(bench.destroy().status.ok());
-    ASSERT_EQ(bench.provider.count(), 0u);
+    ASSERT_EQ(bench.cloud.count(), 0u);
   }
 }
 
@@ -84,13 +84,13 @@ TEST(Property, WhateverFailsApplyingAgainConverges) {
       }
       ASSERT_FALSE(bench.plan(program).changes_anything()) << to_json(bench.plan(program)).dump(1);
       ASSERT_EQ(bench.snapshot().open_intents, 0u);
-      ASSERT_EQ(bench.provider.count(), wanted_machines(program));
-      for (const auto& [address, count] : bench.provider.count_by_address()) ASSERT_EQ(count, 1) << address;
+      ASSERT_EQ(bench.cloud.count(), wanted_machines(program));
+      for (const auto& [address, count] : bench.cloud.count_by_address()) ASSERT_EQ(count, 1) << address;
     }
     random_faults(random, bench, program);
     for (int attempt = 0; attempt < 12 && !bench.destroy().status.ok(); ++attempt) {
     }
-    ASSERT_EQ(bench.provider.count(), 0u);
+    ASSERT_EQ(bench.cloud.count(), 0u);
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "common/guarded.h"
 #include "runtime/steps/training/for_all.h"
+#include "tests/support/fake_world.h"
 
 namespace radl {
 namespace {
@@ -39,11 +40,11 @@ TEST(Scheduler, KeepsOrderAndExclusionOnRandomGraphs) {
                         for (Dag::Id before : dag.before(id)) EXPECT_EQ(ended[before], 1);
                         ++ended[id];
                         --held[id % 3];
-                        return true;
+                        return Turn::Done;
                       },
                       [](Dag::Id, Dag::Id) { FAIL(); },
-                      [] { return false; }};
-    EXPECT_TRUE(run_schedule(schedule).never.empty());
+                      [] { return 0; }};
+    EXPECT_TRUE(Scheduler(schedule).run().never.empty());
     EXPECT_EQ(ended, std::vector<int>(size, 1));
   }
 }
@@ -57,10 +58,10 @@ TEST(Scheduler, StopsAndNamesWhatNeverBegan) {
                     std::vector<bool>(4),
                     1,
                     [](Dag::Id) { return std::vector<std::string>(); },
-                    [&](Dag::Id) { return ++ran > 0; },
+                    [&](Dag::Id) { return ++ran, Turn::Done; },
                     [](Dag::Id, Dag::Id) {},
-                    [&] { return ran >= 2; }};
-  EXPECT_EQ(run_schedule(schedule).never.size(), 2u);
+                    [&] { return ran >= 2 ? 1 : 0; }};
+  EXPECT_EQ(Scheduler(schedule).run().never.size(), 2u);
 }
 
 TEST(Scheduler, WhatThrowsHasFailedAndTheRestGoesOn) {
@@ -73,13 +74,13 @@ TEST(Scheduler, WhatThrowsHasFailedAndTheRestGoesOn) {
                     std::vector<bool>(4),
                     3,
                     [](Dag::Id) { return std::vector<std::string>(); },
-                    [&](Dag::Id id) -> bool {
+                    [&](Dag::Id id) -> Turn {
                       if (id == 0) throw std::bad_alloc();
-                      return ++ran > 0;
+                      return ++ran, Turn::Done;
                     },
                     [&](Dag::Id id, Dag::Id) { skipped.insert(id); },
-                    [] { return false; }};
-  Scheduled over = run_schedule(schedule);
+                    [] { return 0; }};
+  Scheduled over = Scheduler(schedule).run();
   EXPECT_TRUE(over.never.empty());
   EXPECT_TRUE(over.status.ok());
   EXPECT_EQ(ran, 2);
@@ -98,13 +99,129 @@ TEST(Scheduler, WhenItCannotGoOnItSaysSo) {
                       if (++asked > 1) throw std::bad_alloc();
                       return {};
                     },
-                    [&](Dag::Id) { return ++ran > 0; },
+                    [&](Dag::Id) { return ++ran, Turn::Done; },
                     [](Dag::Id, Dag::Id) {},
-                    [] { return false; }};
-  Scheduled over = run_schedule(schedule);
+                    [] { return 0; }};
+  Scheduled over = Scheduler(schedule).run();
   EXPECT_EQ(over.status.code(), Code::Quota);
   EXPECT_EQ(ran, 1);
   EXPECT_EQ(over.never.size(), 2u);
+}
+
+// A schedule of independent vertices whose turns are given.
+Schedule independent(const Dag& dag, int parallelism, std::function<Turn(Dag::Id)> run) {
+  return {dag,
+          std::vector<bool>(dag.size()),
+          std::vector<bool>(dag.size()),
+          parallelism,
+          [](Dag::Id) { return std::vector<std::string>(); },
+          std::move(run),
+          [](Dag::Id, Dag::Id) {},
+          [] { return 0; }};
+}
+
+// 300 waits of a minute, all at the same time, on two threads: a minute passes, not five hours.
+TEST(Scheduler, WhatIsParkedHoldsNoThread) {
+  test::FakeClock clock;
+  Dag dag(300);
+  Scheduler* scheduler = nullptr;
+  std::vector<std::atomic<int>> turns(300);
+  Schedule schedule = independent(dag, 2, [&](Dag::Id id) {
+    if (++turns[id] > 1) return Turn::Done;
+    scheduler->resume_at(scheduler->ticket(id), clock.now() + std::chrono::minutes(1));
+    return Turn::Parked;
+  });
+  schedule.clock = &clock;
+  Scheduler running(schedule);
+  scheduler = &running;
+  EXPECT_TRUE(running.run().never.empty());
+  EXPECT_EQ(clock.passed(), 60000);
+  for (const auto& count : turns) EXPECT_EQ(count, 2);
+}
+
+TEST(Scheduler, AResumptionThatComesBeforeTheTurnHasEndedIsNotLost) {
+  for (int round = 0; round < 200; ++round) {
+    Dag dag(4);
+    Scheduler* scheduler = nullptr;
+    std::vector<std::atomic<int>> turns(4);
+    Schedule schedule = independent(dag, 2, [&](Dag::Id id) {
+      if (++turns[id] > 3) return Turn::Done;
+      Scheduler::Ticket ticket = scheduler->ticket(id);
+      if (round % 2) {
+        scheduler->resume(ticket);
+      } else {
+        scheduler->serve_at(std::chrono::steady_clock::now(),
+                            [scheduler, ticket] { scheduler->resume(ticket); });
+      }
+      return Turn::Parked;
+    });
+    schedule.services = 1;
+    Scheduler running(schedule);
+    scheduler = &running;
+    EXPECT_TRUE(running.run().never.empty());
+    for (const auto& count : turns) EXPECT_EQ(count, 4);
+  }
+}
+
+// What was meant for an earlier wait must not cut a later one short.
+TEST(Scheduler, ATicketIsGoodForItsOwnWaitOnly) {
+  test::FakeClock clock;
+  Dag dag(1);
+  Scheduler* scheduler = nullptr;
+  int turns = 0;
+  std::vector<long long> at;
+  Schedule schedule = independent(dag, 1, [&](Dag::Id id) {
+    at.push_back(clock.passed());
+    ++turns;
+    if (turns == 1) {
+      scheduler->resume_at(scheduler->ticket(id), clock.now() + std::chrono::seconds(5));
+      scheduler->resume(scheduler->ticket(id));
+    } else if (turns == 2) {
+      scheduler->resume_at(scheduler->ticket(id), clock.now() + std::chrono::seconds(30));
+    }
+    return turns == 3 ? Turn::Done : Turn::Parked;
+  });
+  schedule.clock = &clock;
+  Scheduler running(schedule);
+  scheduler = &running;
+  running.run();
+  EXPECT_EQ(at, (std::vector<long long>{0, 0, 30000}));
+}
+
+TEST(Scheduler, AParkedVertexKeepsItsNames) {
+  test::FakeClock clock;
+  Dag dag(2);
+  Scheduler* scheduler = nullptr;
+  std::vector<std::string> order;
+  std::vector<int> turns(2);
+  Schedule schedule = independent(dag, 1, [&](Dag::Id id) {
+    order.push_back(std::to_string(id));
+    if (++turns[id] > 1) return Turn::Done;
+    scheduler->resume_at(scheduler->ticket(id), clock.now() + std::chrono::seconds(1));
+    return Turn::Parked;
+  });
+  schedule.clock = &clock;
+  schedule.exclusive = [](Dag::Id) { return std::vector<std::string>{"node"}; };
+  Scheduler running(schedule);
+  scheduler = &running;
+  running.run();
+  EXPECT_EQ(order, (std::vector<std::string>{"0", "0", "1", "1"}));
+}
+
+TEST(Scheduler, AStopGivesATurnToWhatIsParkedAndStartsNothing) {
+  Dag dag(3);
+  std::atomic<int> level{0}, turns{0};
+  Schedule schedule = independent(dag, 1, [&](Dag::Id id) {
+    ++turns;
+    if (id == 0 && turns == 1) {
+      level = 1;
+      return Turn::Parked;
+    }
+    return Turn::Done;
+  });
+  schedule.stop_level = [&] { return level.load(); };
+  EXPECT_EQ(Scheduler(schedule).run().never, (std::vector<Dag::Id>{1, 2}));
+  EXPECT_EQ(turns, 2);
 }
 
 TEST(ForAll, WhatThrowsHasFailedAndTheOthersAreWaitedFor) {
@@ -132,10 +249,10 @@ TEST(Scheduler, WithoutAnyOtherThreadThisOneDoesTheWork) {
                       std::vector<bool>(20),
                       8,
                       [](Dag::Id) { return std::vector<std::string>(); },
-                      [&](Dag::Id) { return ++ran > 0; },
+                      [&](Dag::Id) { return ++ran, Turn::Done; },
                       [](Dag::Id, Dag::Id) {},
-                      [] { return false; }};
-    bool fine = run_schedule(schedule).never.empty();
+                      [] { return 0; }};
+    bool fine = Scheduler(schedule).run().never.empty();
     Threads others;
     // Of use only if there really was no other thread to be had.
     bool alone = others.start([] {}).code() == Code::Quota;

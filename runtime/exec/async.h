@@ -1,0 +1,69 @@
+// Work that waits without holding a thread: a coroutine that is resumed where it stood. Internal to
+// runtime/exec.
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <optional>
+#include <utility>
+
+namespace radl {
+
+// What a coroutine gives in the end. Begun by its first co_await, or by resume(); what it throws is thrown
+// where its value is taken.
+template <class T>
+class [[nodiscard]] Async {
+ public:
+  struct promise_type {
+    std::optional<T> value;
+    std::exception_ptr thrown;
+    std::coroutine_handle<> caller;
+
+    struct Return {
+      bool await_ready() noexcept { return false; }
+      std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> self) noexcept {
+        std::coroutine_handle<> caller = self.promise().caller;
+        return caller ? caller : std::noop_coroutine();
+      }
+      void await_resume() noexcept {}
+    };
+
+    Async get_return_object() { return Async(std::coroutine_handle<promise_type>::from_promise(*this)); }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    Return final_suspend() noexcept { return {}; }
+    void return_value(T given) { value = std::move(given); }
+    void unhandled_exception() { thrown = std::current_exception(); }
+  };
+
+  Async(Async&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Async& operator=(Async&& other) noexcept {
+    if (this == &other) return *this;
+    if (handle_) handle_.destroy();
+    handle_ = std::exchange(other.handle_, nullptr);
+    return *this;
+  }
+  ~Async() {
+    if (handle_) handle_.destroy();
+  }
+
+  std::coroutine_handle<> handle() const { return handle_; }
+  bool done() const { return handle_.done(); }
+  // Once, when done.
+  T take() {
+    if (handle_.promise().thrown) std::rethrow_exception(handle_.promise().thrown);
+    return std::move(*handle_.promise().value);
+  }
+
+  bool await_ready() const noexcept { return false; }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) noexcept {
+    handle_.promise().caller = caller;
+    return handle_;
+  }
+  T await_resume() { return take(); }
+
+ private:
+  explicit Async(std::coroutine_handle<promise_type> handle) : handle_(handle) {}
+  std::coroutine_handle<promise_type> handle_;
+};
+
+}  // namespace radl

@@ -1,0 +1,60 @@
+#include "runtime/exec/park.h"
+
+namespace radl {
+
+struct TimeAwaiter {
+  Park& park;
+  Scheduler::TimePoint when;
+  bool await_ready() const { return false; }
+  void await_suspend(std::coroutine_handle<> self) {
+    park.resumption_ = self;
+    park.scheduler_.resume_at(park.scheduler_.ticket(park.vertex_), when);
+  }
+  void await_resume() const {}
+};
+
+struct SightAwaiter {
+  Park& park;
+  Watcher& watcher;
+  const std::shared_ptr<Watcher::Slot>& slot;
+  bool await_ready() const { return false; }
+  bool await_suspend(std::coroutine_handle<> self) {
+    park.resumption_ = self;
+    if (watcher.wait(slot, park.scheduler_.ticket(park.vertex_))) return true;
+    park.resumption_ = nullptr;
+    return false;
+  }
+  void await_resume() const {}
+};
+
+Async<bool> Park::until(Scheduler::TimePoint when) {
+  while (true) {
+    if (session_.stop_starting()) co_return false;
+    if (session_.world().clock.now() >= when) co_return true;
+    TimeAwaiter wait{*this, when};
+    co_await wait;
+  }
+}
+
+Async<Sight> Park::sight(Cloud& cloud, Watch watch) {
+  const bool accepted = watch.accepted;
+  Watcher& watcher = watchers_.of(cloud);
+  std::shared_ptr<Watcher::Slot> slot = watcher.add(std::move(watch));
+  while (true) {
+    std::optional<Sight> sight = watcher.take(slot);
+    if (sight) co_return std::move(*sight);
+    if (session_.stop_now() || (!accepted && session_.stop_starting())) {
+      watcher.drop(slot);
+      Sight stopped;
+      stopped.status =
+          Status(Code::Cancelled, accepted ? "stopped while waiting for " + slot->watch.address
+                                           : "stopped before it was known whether " + slot->watch.address +
+                                                 " was made; the next run looks again");
+      co_return stopped;
+    }
+    SightAwaiter wait{*this, watcher, slot};
+    co_await wait;
+  }
+}
+
+}  // namespace radl

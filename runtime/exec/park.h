@@ -1,0 +1,58 @@
+// How an action waits: for a time, or for what a cloud shows. Internal to runtime/exec.
+#pragma once
+
+#include <utility>
+
+#include "runtime/exec/async.h"
+#include "runtime/exec/scheduler.h"
+#include "runtime/exec/session.h"
+#include "runtime/exec/watcher.h"
+
+namespace radl {
+
+class Park {
+ public:
+  Park(Session& session, Scheduler& scheduler, Watchers& watchers, Dag::Id vertex)
+      : session_(session), scheduler_(scheduler), watchers_(watchers), vertex_(vertex) {}
+
+  // False when the run is to stop before that.
+  Async<bool> until(Scheduler::TimePoint when);
+  Async<bool> during(std::chrono::milliseconds time) { return until(session_.in(time)); }
+  // Cancelled at the second Ctrl-C; at the first where it is not even known that something was accepted.
+  Async<Sight> sight(Cloud& cloud, Watch watch);
+
+  // Where the vertex goes on in its next turn.
+  std::coroutine_handle<> take_resumption() { return std::exchange(resumption_, nullptr); }
+
+ private:
+  friend struct TimeAwaiter;
+  friend struct SightAwaiter;
+  Session& session_;
+  Scheduler& scheduler_;
+  Watchers& watchers_;
+  Dag::Id vertex_;
+  std::coroutine_handle<> resumption_;
+};
+
+// An action across its waits.
+template <class T>
+class Operation {
+ public:
+  explicit Operation(Park park) : park_(std::move(park)) {}
+  Park& park() { return park_; }
+  void start(Async<T> task) { task_.emplace(std::move(task)); }
+  // One turn; true when it is over.
+  bool advance() {
+    std::coroutine_handle<> next = park_.take_resumption();
+    (next ? next : task_->handle()).resume();
+    return task_->done();
+  }
+  // What it came to; throws what it threw.
+  T take() { return task_->take(); }
+
+ private:
+  Park park_;
+  std::optional<Async<T>> task_;
+};
+
+}  // namespace radl

@@ -1,0 +1,162 @@
+#include "runtime/exec/watcher.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "common/guarded.h"
+#include "runtime/exec/retry.h"
+
+namespace radl {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLookDeadline = std::chrono::minutes(2);
+
+bool is_decided(Watch::For what, const Seen& seen) {
+  switch (what) {
+    case Watch::For::There:
+      return seen.phase != Phase::Pending;
+    case Watch::For::Ready:
+      return seen.phase == Phase::Ready || seen.phase == Phase::Broken;
+    case Watch::For::Gone:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::shared_ptr<Watcher::Slot> Watcher::add(Watch watch) {
+  auto slot = std::make_shared<Slot>();
+  slot->watch = std::move(watch);
+  std::lock_guard guard(mutex_);
+  slots_.push_back(slot);
+  wait_ = cloud_.pace().first;
+  plan_look();
+  return slot;
+}
+
+void Watcher::plan_look() {
+  Scheduler::TimePoint when = session_.in(wait_);
+  if (next_look_ && *next_look_ <= when) return;
+  next_look_ = when;
+  scheduler_.serve_at(when, [this, when] {
+    {
+      std::lock_guard guard(mutex_);
+      if (next_look_ != when) return;  // an earlier one has been planned since
+    }
+    look();
+  });
+}
+
+void Watcher::look() {
+  Query query;
+  {
+    std::lock_guard guard(mutex_);
+    for (const auto& slot : slots_) {
+      if (slot->sight) continue;
+      (slot->watch.id.empty() ? query.tokens : query.ids)
+          .push_back(slot->watch.id.empty() ? slot->watch.token : slot->watch.id);
+    }
+  }
+  auto asked_at = session_.world().clock.now();
+  Result<std::vector<Seen>> seen = std::vector<Seen>();
+  Status told = guarded([&]() -> Status {
+    if (query.tokens.empty() && query.ids.empty()) return {};
+    seen = cloud_.look(session_.context("", session_.in(kLookDeadline)), query);
+    return seen.ok() ? Status() : seen.status();
+  });
+  std::lock_guard guard(mutex_);
+  next_look_.reset();
+  if (told.ok()) {
+    failed_ = false;
+    std::unordered_map<std::string, const Seen*> by_token, by_id;
+    for (const Seen& one : *seen) {
+      if (!one.token.empty()) by_token.emplace(one.token, &one);
+      by_id.emplace(one.id, &one);
+    }
+    for (const auto& slot : slots_) {
+      if (slot->sight) continue;
+      const auto& index = slot->watch.id.empty() ? by_token : by_id;
+      auto found = index.find(slot->watch.id.empty() ? slot->watch.token : slot->watch.id);
+      judge(*slot, found == index.end() ? nullptr : found->second, asked_at);
+    }
+  } else {
+    fail(told, asked_at);
+  }
+  std::erase_if(slots_, [](const auto& slot) { return slot->sight.has_value(); });
+  if (slots_.empty()) return;
+  wait_ = std::min(std::max(wait_, milliseconds(1)) * 2, cloud_.pace().longest);
+  plan_look();
+}
+
+void Watcher::judge(Slot& slot, const Seen* seen, Scheduler::TimePoint asked_at) {
+  const Watch& watch = slot.watch;
+  if (seen) slot.last = *seen;
+  bool decided =
+      seen ? is_decided(watch.what, *seen) : watch.what == Watch::For::Gone || asked_at >= watch.settled_at;
+  if (decided) return settle(slot, {{}, seen ? std::optional<Seen>(*seen) : std::nullopt});
+  if (asked_at >= watch.deadline) {
+    std::string state = slot.last ? "is still " + std::string(phase_name(slot.last->phase)) : "does not show";
+    return settle(slot, {Status(Code::Timeout, "it " + state + " in time"), slot.last});
+  }
+  if (!seen && watch.what != Watch::For::Gone && !slot.told) tell_waiting(slot, asked_at);
+}
+
+// Passing faults are outwaited up to the deadlines; anything else is final for all that is waited for.
+void Watcher::fail(const Status& why, Scheduler::TimePoint asked_at) {
+  bool passes = may_work_later(why.code());
+  for (const auto& slot : slots_) {
+    if (slot->sight) continue;
+    if (!passes || asked_at >= slot->watch.deadline) settle(*slot, {why, slot->last});
+  }
+  if (passes && !failed_) {
+    Event event;
+    event.message = cloud_.id().text() + " cannot be asked: " + why.message() + "; trying again";
+    session_.events.emit(std::move(event));
+  }
+  failed_ = true;
+}
+
+void Watcher::settle(Slot& slot, Sight sight) {
+  slot.sight = std::move(sight);
+  if (slot.ticket) scheduler_.resume(*slot.ticket);
+}
+
+void Watcher::tell_waiting(Slot& slot, Scheduler::TimePoint asked_at) {
+  slot.told = true;
+  auto left = std::chrono::ceil<std::chrono::seconds>(slot.watch.settled_at - asked_at);
+  Event event;
+  event.id = slot.watch.address;
+  event.message =
+      "whether it was made is not known yet; looking for it for up to " + std::to_string(left.count()) + " s";
+  session_.events.emit(std::move(event));
+}
+
+std::optional<Sight> Watcher::take(const std::shared_ptr<Slot>& slot) {
+  std::lock_guard guard(mutex_);
+  return std::move(slot->sight);
+}
+
+bool Watcher::wait(const std::shared_ptr<Slot>& slot, Scheduler::Ticket ticket) {
+  std::lock_guard guard(mutex_);
+  if (slot->sight) return false;
+  slot->ticket = ticket;
+  return true;
+}
+
+void Watcher::drop(const std::shared_ptr<Slot>& slot) {
+  std::lock_guard guard(mutex_);
+  std::erase(slots_, slot);
+}
+
+Watcher& Watchers::of(Cloud& cloud) {
+  std::lock_guard guard(mutex_);
+  std::unique_ptr<Watcher>& watcher = watchers_[&cloud];
+  if (!watcher) watcher = std::make_unique<Watcher>(session_, cloud, scheduler_);
+  return *watcher;
+}
+
+}  // namespace radl

@@ -1,0 +1,90 @@
+// One for each cloud of a run: looks, in one call for all that is pending there, and resumes what has come to
+// pass. Internal to runtime/exec.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/exec/scheduler.h"
+#include "runtime/exec/session.h"
+
+namespace radl {
+
+// What is waited for.
+struct Watch {
+  enum class For {
+    There,  // seen in any phase but Pending, or proven not to be there
+    Ready,  // as There, but a machine that is stopped is waited for
+    Gone,   // not seen (any more)
+  };
+  For what = For::There;
+  std::string token, id;  // one of both
+  std::string address;    // for messages
+  // Only a look that began later proves that nothing is there.
+  Scheduler::TimePoint settled_at;
+  Scheduler::TimePoint deadline;
+  // True: what is looked for has been accepted, so the first Ctrl-C waits for it too.
+  bool accepted = true;
+};
+
+struct Sight {
+  // Timeout: the deadline passed first, and `seen` is what the last look showed. Cancelled: stopped. Else why
+  // the cloud cannot be asked.
+  Status status;
+  std::optional<Seen> seen;
+};
+
+class Watcher {
+ public:
+  Watcher(Session& session, Cloud& cloud, Scheduler& scheduler)
+      : session_(session), cloud_(cloud), scheduler_(scheduler) {}
+
+  struct Slot {
+    Watch watch;
+    std::optional<Sight> sight;
+    std::optional<Seen> last;
+    std::optional<Scheduler::Ticket> ticket;
+    bool told = false;  // that it does not show yet
+  };
+  std::shared_ptr<Slot> add(Watch watch);
+  // What came of it, and then it is watched no more.
+  std::optional<Sight> take(const std::shared_ptr<Slot>& slot);
+  // False when there is a sight already; else `ticket` is resumed as soon as there is one.
+  bool wait(const std::shared_ptr<Slot>& slot, Scheduler::Ticket ticket);
+  void drop(const std::shared_ptr<Slot>& slot);
+
+ private:
+  void plan_look();  // with the lock held
+  void look();
+  void judge(Slot& slot, const Seen* seen, Scheduler::TimePoint asked_at);
+  void fail(const Status& why, Scheduler::TimePoint asked_at);
+  void settle(Slot& slot, Sight sight);
+  void tell_waiting(Slot& slot, Scheduler::TimePoint asked_at);
+
+  Session& session_;
+  Cloud& cloud_;
+  Scheduler& scheduler_;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Slot>> slots_;
+  std::chrono::milliseconds wait_{0};
+  std::optional<Scheduler::TimePoint> next_look_;
+  bool failed_ = false;  // the last look: told once
+};
+
+// The watchers of a run, made as they are needed.
+class Watchers {
+ public:
+  Watchers(Session& session, Scheduler& scheduler) : session_(session), scheduler_(scheduler) {}
+  Watcher& of(Cloud& cloud);
+
+ private:
+  Session& session_;
+  Scheduler& scheduler_;
+  std::mutex mutex_;
+  std::map<Cloud*, std::unique_ptr<Watcher>> watchers_;
+};
+
+}  // namespace radl
