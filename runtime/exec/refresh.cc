@@ -140,13 +140,10 @@ class Refresher {
     return age >= cloud.settles_after();
   }
 
+  // Of its attributes; what differs in its spec the plan tells.
   void add_changes(const ResourceRecord& record, const Seen& now) {
     bool stopped = is_stopped(now.attributes);
     Drift drift{record.address, stopped ? "stopped" : "changed", {}, ""};
-    for (const auto& [key, value] : now.spec.items()) {
-      if (!record.spec.contains(key) || record.spec[key] != value)
-        drift.changes.push_back({record.address, key, value, record.spec.value(key, Json()), ""});
-    }
     for (const auto& [key, value] : now.attributes.items()) {
       Json before = record.attributes.contains(key) ? record.attributes[key] : Json();
       if (before != value) drift.changes.push_back({record.address, key, value, before, ""});

@@ -143,9 +143,12 @@ Async<Status> wait_until_reachable(Session& session, Park& park, ResourceRecord 
   phase(session, record, "waiting");
   const TimePoint end = session.in(session.options().boot_deadline);
   Status reached;
+  std::string told;
   for (milliseconds wait = kFirstLogin;; wait = std::min(wait * 2, kLongestLogin)) {
     reached = session.connect_once(record.address, end);
     if (reached.ok() || !(may_work_later(reached.code()) || reached.code() == Code::NotFound)) break;
+    if (reached.message() != told) tell(session, record.address, reached.message());
+    told = reached.message();
     if (session.world().clock.now() + wait >= end) {
       reached = Status(Code::Timeout, record.address + " did not become reachable: " + reached.message());
       break;

@@ -53,8 +53,9 @@ void Scheduler::work() {
 
 Status Scheduler::work(std::unique_lock<std::mutex>& lock) {
   const size_t width = static_cast<size_t>(std::max(schedule_.parallelism, 1));
-  while (!over()) {
+  while (true) {
     see_to_stop();
+    if (over()) break;
     ring_timers();
     Dag::Id id = 0;
     if (!services_.empty()) {

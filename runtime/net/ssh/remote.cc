@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::chrono::seconds kConnect{30};
 constexpr std::chrono::hours kTransfer{6};
-constexpr std::chrono::milliseconds kLongestPause{1000}, kAfterRefusal{2000};
 constexpr size_t kSmall = 256 * 1024;  // smaller content goes through standard input: one round trip
 
 constexpr const char* kRefused = "LOGIN REFUSED";
@@ -202,39 +201,6 @@ std::unique_ptr<Remote> make_remote(const Target& target,
 
 bool is_refused_login(const Status& status) {
   return status.code() == Code::Auth && status.message().find(kRefused) != std::string::npos;
-}
-
-Status wait_until_reachable(Remote& remote, const Stop& stop,
-                            const std::function<void(const std::string&)>& log, Refusal refusal) {
-  std::chrono::milliseconds pause{10};
-  std::string told;
-  for (;;) {
-    ExecOptions options;
-    // An attempt has its own time, so that whoever allows none at all gets one whole attempt.
-    options.stop = Stop::when([&stop] { return stop.asked(); });
-    options.deadline = std::chrono::seconds(20);
-    auto result = remote.exec(":", options);
-    if (result && result->exit_status == 0) return {};
-    if (result)
-      return {Code::Invalid,
-              fmt::format("the login works, but the node cannot run a command: {}", result->err)};
-    Status why = result.status();
-    bool refused = refusal == Refusal::MayPass && is_refused_login(why);
-    bool passing = why.code() == Code::Retry || why.code() == Code::Lost || why.code() == Code::Timeout;
-    if (!passing && !refused) return why;
-    if (log && why.message() != told) log(why.message());
-    told = why.message();
-    // Servers that count refused logins lock out who asks too often.
-    if (refused) pause = std::max(pause, kAfterRefusal);
-    if (stop.sleep(pause)) {
-      pause = std::min(pause * 2, refused ? 2 * kAfterRefusal : kLongestPause);
-      continue;
-    }
-    Status over = stop.check();
-    if (over.code() == Code::Cancelled) return over;
-    if (refused) return why;
-    return {Code::Timeout, fmt::format("no login within the time allowed; last: {}", told)};
-  }
 }
 
 }  // namespace radl::ssh

@@ -49,15 +49,4 @@ std::unique_ptr<Remote> make_remote(const Target& target,
 // True for credentials that a server refused which had shown the right host key.
 bool is_refused_login(const Status& status);
 
-enum class Refusal {
-  Final,
-  MayPass,  // the machine is still booting: sshd answers before the key is installed
-};
-
-// Tries until a login works. Goes on while the port does not answer; a host key mismatch ends it at once,
-// refused credentials too unless they may pass.
-Status wait_until_reachable(Remote& remote, const Stop& stop,
-                            const std::function<void(const std::string&)>& log = {},
-                            Refusal refusal = Refusal::Final);
-
 }  // namespace radl::ssh

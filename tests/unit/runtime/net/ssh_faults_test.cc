@@ -11,6 +11,7 @@
 #include "runtime/clouds/local/node_process.h"
 #include "runtime/net/lease.h"
 #include "runtime/net/ssh/keys.h"
+#include "runtime/net/ssh/login.h"
 #include "runtime/net/ssh/openssh.h"
 #include "tests/support/second_login.h"
 #include "tests/support/second_server.h"
@@ -103,24 +104,21 @@ TEST_F(FaultTest, AKeyThatIsInstalledAfterTheServerIsUpIsWaitedForWhileTheMachin
   ASSERT_TRUE(held.ok());
   ASSERT_TRUE(write_file_atomic(keys, "", 0600).ok());
   auto remote = ssh::make_remote(target);
-  EXPECT_TRUE(
-      ssh::is_refused_login(ssh::wait_until_reachable(*remote, Stop().within(std::chrono::minutes(1)))))
+  ssh::Logins logins;
+  EXPECT_TRUE(ssh::is_refused_login(logins.attempt(*remote, target, false)))
       << "final on a machine that has been reached before";
-  int told = 0;
-  Status reached = ssh::wait_until_reachable(
-      *remote, Stop().within(std::chrono::minutes(1)),
-      [&](const std::string& line) {
-        EXPECT_TRUE(contains(line, "LOGIN REFUSED"));
-        ++told;
-        EXPECT_TRUE(write_file_atomic(keys, *held, 0600).ok());
-      },
-      ssh::Refusal::MayPass);
+  Status refused = logins.attempt(*remote, target, true);
+  EXPECT_EQ(refused.code(), Code::Retry);
+  EXPECT_TRUE(contains(refused.message(), "LOGIN REFUSED"));
+  ASSERT_TRUE(write_file_atomic(keys, *held, 0600).ok());
+  auto begin = std::chrono::steady_clock::now();
+  Status reached = logins.attempt(*remote, target, true);
+  EXPECT_EQ(reached.code(), Code::Retry) << "a server that has refused is left alone for some seconds";
+  while (!reached.ok() && std::chrono::steady_clock::now() - begin < std::chrono::seconds(30)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    reached = logins.attempt(*remote, target, true);
+  }
   EXPECT_TRUE(reached.ok()) << reached.text();
-  EXPECT_EQ(told, 1);
-  ASSERT_TRUE(write_file_atomic(keys, "", 0600).ok());
-  Status over = ssh::wait_until_reachable(*ssh::make_remote(target), Stop().within(std::chrono::seconds(1)),
-                                          {}, ssh::Refusal::MayPass);
-  EXPECT_TRUE(ssh::is_refused_login(over)) << over.text();
 }
 
 TEST_F(FaultTest, OutputThatIsCutIsMarkedAndIsNoData) {

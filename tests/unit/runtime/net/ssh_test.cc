@@ -10,6 +10,7 @@
 #include "runtime/clouds/local/node_directory.h"
 #include "runtime/clouds/local/node_process.h"
 #include "runtime/net/ssh/keys.h"
+#include "runtime/net/ssh/login.h"
 #include "runtime/net/ssh/openssh.h"
 #include "tests/support/test_nodes.h"
 
@@ -140,7 +141,7 @@ TEST_F(SshTest, WrongHostKeyIsRefusedBeforeAnythingIsSent) {
   target.host_key = other->public_line;
   for (auto& wrong : {ssh::make_remote(target), ssh::make_openssh_remote(target)}) {
     auto begin = std::chrono::steady_clock::now();
-    Status status = ssh::wait_until_reachable(*wrong, Stop().within(std::chrono::seconds(20)));
+    Status status = ssh::Logins().attempt(*wrong, target, true);
     EXPECT_EQ(status.code(), Code::Auth);
     EXPECT_TRUE(contains(status.message(), "HOST KEY MISMATCH"));
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10))
@@ -152,13 +153,13 @@ TEST_F(SshTest, RefusedKeyIsAnErrorOfItsOwn) {
   target.key_file = nodes.folder.path("other_key");
   ASSERT_TRUE(ssh::ensure_key_file(target.key_file, "other").ok());
   for (auto& wrong : {ssh::make_remote(target), ssh::make_openssh_remote(target)}) {
-    Status status = ssh::wait_until_reachable(*wrong, Stop().within(std::chrono::seconds(20)));
+    Status status = ssh::Logins().attempt(*wrong, target, false);
     EXPECT_EQ(status.code(), Code::Auth);
     EXPECT_TRUE(contains(status.message(), "LOGIN REFUSED"));
   }
 }
 
-TEST_F(SshTest, UnreachablePortIsTriedUntilTheDeadline) {
+TEST_F(SshTest, APortThatDoesNotAnswerMayAnswerLater) {
   target.port = *local::free_port(target.host);
   for (auto& wrong : {ssh::make_remote(target), ssh::make_openssh_remote(target)}) {
     auto once = wrong->exec("true");
@@ -167,8 +168,7 @@ TEST_F(SshTest, UnreachablePortIsTriedUntilTheDeadline) {
     EXPECT_TRUE(contains(once.status().message(), "does not answer"));
   }
   auto wrong = ssh::make_remote(target);
-  EXPECT_EQ(ssh::wait_until_reachable(*wrong, Stop().within(std::chrono::milliseconds(300))).code(),
-            Code::Timeout);
+  for (bool booting : {false, true}) EXPECT_EQ(ssh::Logins().attempt(*wrong, target, booting).code(), Code::Retry);
 }
 
 TEST_F(SshTest, ServerKilledInTheMiddleOfACommand) {
