@@ -35,6 +35,11 @@ enum class OnError {
 using Connector = std::function<Result<std::unique_ptr<Remote>>(const ir::Node& node, const Json& attributes,
                                                                 const Context& context)>;
 
+// Which of these machines, by their attributes, take connections now: asked all at once, within about a
+// second. True as well where that cannot be told from here.
+using Answering =
+    std::function<std::vector<bool>(const std::vector<Json>& attributes, const std::function<bool()>& stop)>;
+
 struct ApplyOptions {
   int parallelism = 10;
   OnError on_error = OnError::Keep;
@@ -52,6 +57,7 @@ struct Run {
   const CloudSet* clouds = nullptr;
   std::map<ir::StepKind, StepRunner*> runners;
   Connector connect;                     // empty: nodes are not connected to (a plan without steps)
+  Answering answering;                   // empty: a login is tried right away
   const ir::Program* program = nullptr;  // nullptr for recover() and destroy()
   const ir::Secrets* secrets = nullptr;
   std::vector<EventSink*> sinks;

@@ -27,6 +27,36 @@ struct SightAwaiter {
   void await_resume() const {}
 };
 
+struct AnswerAwaiter {
+  Park& park;
+  Prober& prober;
+  const std::shared_ptr<Prober::Slot>& slot;
+  bool await_ready() const { return false; }
+  bool await_suspend(std::coroutine_handle<> self) {
+    park.resumption_ = self;
+    if (prober.wait(slot, park.scheduler_.ticket(park.vertex_))) return true;
+    park.resumption_ = nullptr;
+    return false;
+  }
+  void await_resume() const {}
+};
+
+Async<bool> Park::answers(Json attributes, Scheduler::TimePoint end) {
+  if (!session_.run.answering) co_return true;
+  Prober& prober = watchers_.prober();
+  std::shared_ptr<Prober::Slot> slot = prober.add(std::move(attributes), end);
+  while (true) {
+    std::optional<bool> answer = prober.take(slot);
+    if (answer) co_return *answer;
+    if (session_.stop_starting()) {
+      prober.drop(slot);
+      co_return false;
+    }
+    AnswerAwaiter wait{*this, prober, slot};
+    co_await wait;
+  }
+}
+
 Async<bool> Park::until(Scheduler::TimePoint when) {
   while (true) {
     if (session_.stop_starting()) co_return false;

@@ -21,12 +21,17 @@ class Park {
   // Cancelled at the second Ctrl-C; at the first where it is not even known that something was accepted.
   Async<Sight> sight(Cloud& cloud, Watch watch);
 
+  // True as soon as the machine takes connections, or where that cannot be asked; false at `end`, or when the
+  // run is to stop.
+  Async<bool> answers(Json attributes, Scheduler::TimePoint end);
+
   // Where the vertex goes on in its next turn.
   std::coroutine_handle<> take_resumption() { return std::exchange(resumption_, nullptr); }
 
  private:
   friend struct TimeAwaiter;
   friend struct SightAwaiter;
+  friend struct AnswerAwaiter;
   Session& session_;
   Scheduler& scheduler_;
   Watchers& watchers_;

@@ -144,6 +144,10 @@ Async<Status> wait_until_reachable(Session& session, Park& park, ResourceRecord 
   const TimePoint end = session.in(session.options().boot_deadline);
   Status reached;
   std::string told;
+  // Until something listens there a login is of no use, and would hold a thread until it is given up.
+  bool answers = co_await park.answers(record.attributes, end);
+  if (!answers && session.stop_starting())
+    co_return Status(Code::Cancelled, "stopped while waiting for " + record.address);
   for (milliseconds wait = kFirstLogin;; wait = std::min(wait * 2, kLongestLogin)) {
     reached = session.connect_once(record.address, end);
     if (reached.ok() || !(may_work_later(reached.code()) || reached.code() == Code::NotFound)) break;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/exec/prober.h"
 #include "runtime/exec/scheduler.h"
 #include "runtime/exec/session.h"
 
@@ -74,15 +75,18 @@ class Watcher {
   bool failed_ = false;  // the last look: told once
 };
 
-// The watchers of a run, made as they are needed.
+// The watchers of a run, made as they are needed, and its prober.
 class Watchers {
  public:
-  Watchers(Session& session, Scheduler& scheduler) : session_(session), scheduler_(scheduler) {}
+  Watchers(Session& session, Scheduler& scheduler)
+      : session_(session), scheduler_(scheduler), prober_(session, scheduler) {}
   Watcher& of(Cloud& cloud);
+  Prober& prober() { return prober_; }
 
  private:
   Session& session_;
   Scheduler& scheduler_;
+  Prober prober_;
   std::mutex mutex_;
   std::map<Cloud*, std::unique_ptr<Watcher>> watchers_;
 };

@@ -1,0 +1,42 @@
+// Asks all machines that are still booting at once whether they take connections, so that a login is tried
+// where it can work and no thread waits for a machine that is silent. Internal to runtime/exec.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "runtime/exec/scheduler.h"
+#include "runtime/exec/session.h"
+
+namespace radl {
+
+class Prober {
+ public:
+  Prober(Session& session, Scheduler& scheduler) : session_(session), scheduler_(scheduler) {}
+
+  struct Slot {
+    Json attributes;
+    Scheduler::TimePoint end;
+    std::optional<bool> answers;  // false: not before `end`
+    std::optional<Scheduler::Ticket> ticket;
+  };
+  std::shared_ptr<Slot> add(Json attributes, Scheduler::TimePoint end);
+  std::optional<bool> take(const std::shared_ptr<Slot>& slot);
+  // False when there is an answer already; else `ticket` is resumed as soon as there is one.
+  bool wait(const std::shared_ptr<Slot>& slot, Scheduler::Ticket ticket);
+  void drop(const std::shared_ptr<Slot>& slot);
+
+ private:
+  void plan_probe(std::chrono::milliseconds wait);  // with the lock held
+  void probe();
+
+  Session& session_;
+  Scheduler& scheduler_;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Slot>> slots_;
+  bool planned_ = false;
+};
+
+}  // namespace radl
