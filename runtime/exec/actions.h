@@ -41,6 +41,8 @@ StepDone run_step(Session& session, const Action& action, std::chrono::steady_cl
 // The step with every value that is known now, secrets included; Invalid names what is missing.
 Result<ir::Step> resolved_step(Session& session, const ir::Step& step);
 
+// What an action makes, as far as it is known before it is made.
+ResourceRecord wanted_record(Session& session, const Action& action);
 Result<Cloud*> cloud_of(Session& session, const std::string& id);
 // Tells of a retry as an event.
 void tell_retry(Session& session, const std::string& id, const Status& error, int attempt,

@@ -32,6 +32,8 @@ void tell(Session& session, const std::string& id, std::string message) {
   session.events.emit(std::move(event));
 }
 
+}  // namespace
+
 ResourceRecord wanted_record(Session& session, const Action& action) {
   ResourceRecord record;
   record.address = action.id;
@@ -47,6 +49,8 @@ ResourceRecord wanted_record(Session& session, const Action& action) {
   record.needs = action.uses;
   return record;
 }
+
+namespace {
 
 Order order_for(Session& session, const ResourceRecord& record) {
   Order order;

@@ -1,0 +1,56 @@
+// Takes something that exists into the state, so that the next plan compares it with the file.
+#include "runtime/exec/actions.h"
+#include "runtime/exec/executor.h"
+
+namespace radl {
+
+namespace {
+
+constexpr std::chrono::milliseconds kLookDeadline = std::chrono::minutes(2);
+
+Result<const Action*> action_to_import(const Plan& plan, const Snapshot& snapshot,
+                                       const std::string& address) {
+  if (snapshot.resources.count(address))
+    return Status(Code::Exists, address + " is in the state already, as " + snapshot.resources.at(address).id)
+        .with_hint("`radlc state rm " + address + "` forgets it");
+  const Action* action = plan.find(address);
+  if (!action || action->is_step || action->verb != Verb::Create)
+    return Status(Code::NotFound, "the file declares no resource " + address);
+  return action;
+}
+
+}  // namespace
+
+Result<ResourceRecord> import_resource(const Run& run, const Plan& plan, const std::string& address,
+                                       const std::string& id) {
+  Result<Snapshot> snapshot = run.store->snapshot();
+  if (!snapshot.ok()) return snapshot.status();
+  Result<const Action*> action = action_to_import(plan, *snapshot, address);
+  if (!action.ok()) return action.status();
+  for (const auto& [other, record] : snapshot->resources) {
+    if (record.cloud == (*action)->cloud && record.id == id)
+      return Status(Code::Exists, id + " is in the state already, as " + other);
+  }
+  Session session(run, std::move(*snapshot));
+  Result<Cloud*> cloud = cloud_of(session, (*action)->cloud);
+  if (!cloud.ok()) return cloud.status();
+  Query query;
+  query.ids = {id};
+  Result<std::vector<Seen>> seen = (*cloud)->look(session.context(address, session.in(kLookDeadline)), query);
+  if (!seen.ok()) return session.events.mask(seen.status());
+  if (seen->empty() || seen->front().phase == Phase::Leaving)
+    return Status(Code::NotFound, (*action)->cloud + " has nothing with the id " + id);
+  const Seen& found = seen->front();
+  if (found.type != (*action)->type)
+    return invalid(id + " is a " + found.type + ", and " + address + " is to be a " + (*action)->type);
+  ResourceRecord record = wanted_record(session, **action);
+  record.id = found.id;
+  record.token = found.token;
+  record.spec = laid_over(record.spec, found.spec);
+  record.attributes = found.attributes;
+  record.created_at = run.world->clock.wall_seconds();
+  if (Status put = run.store->put_resource(record); !put.ok()) return put;
+  return record;
+}
+
+}  // namespace radl
