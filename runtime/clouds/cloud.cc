@@ -36,17 +36,17 @@ Json laid_over(const Json& spec, const Json& over) {
 
 Json offered_spec(const Json& spec, const Offer& offer) { return laid_over(spec, offer.spec); }
 
-std::string_view phase_name(Phase phase) {
+std::string_view phase_name(ResourcePhase phase) {
   switch (phase) {
-    case Phase::Pending:
+    case ResourcePhase::Pending:
       return "pending";
-    case Phase::Ready:
+    case ResourcePhase::Ready:
       return "ready";
-    case Phase::Stopped:
+    case ResourcePhase::Stopped:
       return "stopped";
-    case Phase::Broken:
+    case ResourcePhase::Broken:
       return "broken";
-    case Phase::Leaving:
+    case ResourcePhase::Leaving:
       return "leaving";
   }
   return "unknown";

@@ -127,20 +127,20 @@ struct Asked {
 
 // ---- looking ----
 
-enum class Phase {
+enum class ResourcePhase {
   Pending,  // being made or changed
   Ready,
   Stopped,  // a machine that is there and does not run
   Broken,   // it is there and will not become ready; `detail` says why. To be destroyed
   Leaving,  // being destroyed
 };
-std::string_view phase_name(Phase phase);  // "pending", ...
+std::string_view phase_name(ResourcePhase phase);  // "pending", ...
 
 // What is there. What is gone is not shown (a cloud that keeps terminated machines in its lists leaves them
 // out).
 struct Seen {
   std::string address, type, id, token;  // address and token as far as the cloud keeps them (tags)
-  Phase phase = Phase::Pending;
+  ResourcePhase phase = ResourcePhase::Pending;
   // The fields of the spec that can be observed, each whole, as they are now: laid over what was asked for
   // last and compared with what is wanted; and what `radlc import` takes over.
   Json spec = Json::object();

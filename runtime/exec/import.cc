@@ -38,7 +38,7 @@ Result<ResourceRecord> import_resource(const Run& run, const Plan& plan, const s
   query.ids = {id};
   Result<std::vector<Seen>> seen = (*cloud)->look(session.context(address, session.in(kLookDeadline)), query);
   if (!seen.ok()) return session.events.mask(seen.status());
-  if (seen->empty() || seen->front().phase == Phase::Leaving)
+  if (seen->empty() || seen->front().phase == ResourcePhase::Leaving)
     return Status(Code::NotFound, (*action)->cloud + " has nothing with the id " + id);
   const Seen& found = seen->front();
   if (found.type != (*action)->type)

@@ -120,7 +120,7 @@ class Refresher {
 
   void take(const ResourceRecord& record, const Seen* seen, const Cloud& cloud) {
     std::lock_guard guard(mutex_);
-    bool gone = !seen || seen->phase == Phase::Leaving;
+    bool gone = !seen || seen->phase == ResourcePhase::Leaving;
     if (gone && !is_settled(record, cloud)) {
       observed_.unknown[record.address] = "it was made a moment ago and does not show yet";
     } else if (gone) {
@@ -129,7 +129,7 @@ class Refresher {
       observed_.specs[record.address] = seen->spec;
       if (record.is_node()) {
         observed_.attributes[record.address] = seen->attributes;
-        if (seen->phase == Phase::Ready) running_.insert(record.address);
+        if (seen->phase == ResourcePhase::Ready) running_.insert(record.address);
       }
       add_changes(record, *seen);
     }

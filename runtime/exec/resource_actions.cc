@@ -306,8 +306,8 @@ Async<Found> wait_for_made(Session& session, Park& park, Cloud& cloud, ResourceR
   Sight sight = co_await park.sight(cloud, watch);
   found.status = sight.status;
   if (!sight.status.ok() || !sight.seen) co_return found;
-  Phase phase = sight.seen->phase;
-  if (phase == Phase::Ready || phase == Phase::Stopped) {
+  ResourcePhase phase = sight.seen->phase;
+  if (phase == ResourcePhase::Ready || phase == ResourcePhase::Stopped) {
     found.seen = std::move(sight.seen);
     co_return found;
   }
@@ -376,7 +376,7 @@ Async<Status> update_resource(Session& session, Park& park, const Action& action
     Sight sight = co_await park.sight(**cloud, watch);
     status = sight.status;
     if (status.ok() && !sight.seen) status = Status(Code::NotFound, action.id + " is gone");
-    if (status.ok() && sight.seen->phase == Phase::Broken) status = invalid(sight.seen->detail);
+    if (status.ok() && sight.seen->phase == ResourcePhase::Broken) status = invalid(sight.seen->detail);
     if (status.ok()) {
       record.attributes = std::move(sight.seen->attributes);
       record.price_per_hour = action.price_per_hour;

@@ -63,7 +63,7 @@ class Sweep {
     for (const Seen& one : seen) {
       if (refused_.count(one.id)) continue;
       waiting_[one.id] = "it does not go";
-      if (one.phase == Phase::Leaving) continue;
+      if (one.phase == ResourcePhase::Leaving) continue;
       Order order;
       order.address = one.address;
       order.type = one.type;

@@ -17,9 +17,9 @@ constexpr milliseconds kLookDeadline = std::chrono::minutes(2);
 bool is_decided(Watch::For what, const Seen& seen) {
   switch (what) {
     case Watch::For::There:
-      return seen.phase != Phase::Pending;
+      return seen.phase != ResourcePhase::Pending;
     case Watch::For::Ready:
-      return seen.phase == Phase::Ready || seen.phase == Phase::Broken;
+      return seen.phase == ResourcePhase::Ready || seen.phase == ResourcePhase::Broken;
     case Watch::For::Gone:
       return false;
   }

@@ -216,11 +216,11 @@ class DiskCloud : public Cloud {
     seen.token = text(path / "token");
     Json attributes = Json::parse(text(path / "attributes"), nullptr, false);
     if (attributes.is_discarded()) {
-      seen.phase = Phase::Broken;
+      seen.phase = ResourcePhase::Broken;
       seen.detail = "it was made in part";
       return seen;
     }
-    seen.phase = attributes.value("state", "") == "stopped" ? Phase::Stopped : Phase::Ready;
+    seen.phase = attributes.value("state", "") == "stopped" ? ResourcePhase::Stopped : ResourcePhase::Ready;
     seen.spec = attributes["spec"];
     attributes.erase("spec");
     seen.attributes = std::move(attributes);

@@ -227,8 +227,8 @@ Result<std::vector<Seen>> LocalCloud::look(const Context& context, const Query& 
   auto all = look_around(context, query);
   if (!all) return all;
   for (Seen& seen : *all) {
-    if (seen.phase != Phase::Broken || !making.count(seen.id)) continue;
-    seen.phase = Phase::Pending;
+    if (seen.phase != ResourcePhase::Broken || !making.count(seen.id)) continue;
+    seen.phase = ResourcePhase::Pending;
     seen.detail.clear();
   }
   return all;

@@ -47,7 +47,7 @@ Result<Seen> node_seen(const Context& context, const NodeDirectory& node) {
   auto record = node.load();
   if (!record && record.status().code() != Code::NotFound) return record.status();
   if (!record || !record->whole) {
-    seen.phase = Phase::Broken;
+    seen.phase = ResourcePhase::Broken;
     seen.detail = kCutShort;
   }
   if (!record) return seen;
@@ -56,7 +56,7 @@ Result<Seen> node_seen(const Context& context, const NodeDirectory& node) {
   seen.spec = record->spec;
   const bool runs = node_runs(node);
   seen.attributes = node_attributes(context, node, *record, runs);
-  if (record->whole) seen.phase = runs ? Phase::Ready : Phase::Stopped;
+  if (record->whole) seen.phase = runs ? ResourcePhase::Ready : ResourcePhase::Stopped;
   return seen;
 }
 
@@ -86,7 +86,7 @@ Seen shared_seen(const SharedRecord& record, bool made, Json attributes) {
           record.type,
           record.id,
           record.token,
-          made ? Phase::Ready : Phase::Broken,
+          made ? ResourcePhase::Ready : ResourcePhase::Broken,
           record.spec,
           std::move(attributes),
           made ? "" : kCutShort};

@@ -38,17 +38,17 @@ Seen seen_now(const Resource& resource, Millis now) {
   seen.spec = resource.spec;
   seen.attributes = resource.attributes;
   if (resource.leaving != 0) {
-    seen.phase = Phase::Leaving;
+    seen.phase = ResourcePhase::Leaving;
   } else if (resource.fails != 0 && now >= resource.fails) {
-    seen.phase = Phase::Broken;
+    seen.phase = ResourcePhase::Broken;
     seen.detail = "the cloud could not make it: internal error on launch";
   } else if (now < resource.ready) {
-    seen.phase = Phase::Pending;
+    seen.phase = ResourcePhase::Pending;
   } else {
-    seen.phase = resource.stopped ? Phase::Stopped : Phase::Ready;
+    seen.phase = resource.stopped ? ResourcePhase::Stopped : ResourcePhase::Ready;
   }
   if (resource.type == "instance") {
-    bool runs = seen.phase == Phase::Ready;
+    bool runs = seen.phase == ResourcePhase::Ready;
     seen.attributes["state"] = runs ? "running" : "stopped";
     if (runs && resource.notice != 0 && now >= resource.notice) seen.detail = "the cloud takes it back soon";
     if (resource.stopped) seen.detail = "the cloud has taken it back and stopped it";

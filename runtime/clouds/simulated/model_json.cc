@@ -20,7 +20,7 @@ Seen seen_from_json(const Json& json) {
           json.at("type"),
           json.at("id"),
           json.at("token"),
-          static_cast<Phase>(json.at("phase").get<int>()),
+          static_cast<ResourcePhase>(json.at("phase").get<int>()),
           json.at("spec"),
           json.at("attributes"),
           json.at("detail")};

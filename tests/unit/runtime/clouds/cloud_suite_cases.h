@@ -87,7 +87,7 @@ TEST_P(CloudSuite, WhatIsMadeIsShownOnceAndAsItWasAskedFor) {
     ASSERT_TRUE(ours.made.count(one.address));
     const Wanted& wanted = ours.wanted.at(one.address);
     EXPECT_EQ(one.type, wanted.type);
-    EXPECT_EQ(one.phase, Phase::Ready) << one.detail;
+    EXPECT_EQ(one.phase, ResourcePhase::Ready) << one.detail;
     EXPECT_EQ(differing(wanted.spec, one.spec), std::vector<std::string>());
     if (wanted.node.empty()) continue;
     for (const char* attribute : {"host", "port", "user", "host_key", "private_ip", "public_ip", "vm_id"})
@@ -327,7 +327,7 @@ TEST_P(CloudSuite, AStoppedMachineIsSeenAndStarted) {
   ours.settle();
   Result<std::vector<Seen>> seen = ours.look({.ids = {made->id}});
   ASSERT_TRUE(seen.ok() && seen->size() == 1) << seen.status().text();
-  EXPECT_EQ(seen->front().phase, Phase::Stopped);
+  EXPECT_EQ(seen->front().phase, ResourcePhase::Stopped);
   EXPECT_EQ(seen->front().attributes.value("state", ""), "stopped");
   Json before = machine.spec, after = machine.spec;
   before["state"] = "stopped";

@@ -124,10 +124,10 @@ class CloudUser {
       if (!seen.ok()) return seen.status();
       if (seen->empty() && asked_at >= settled_at) return not_found(id + " is gone");
       if (!seen->empty()) {
-        if (seen->front().phase == Phase::Ready) return seen->front();
-        if (seen->front().phase == Phase::Broken) return Status(Code::Corrupt, seen->front().detail);
-        if (seen->front().phase == Phase::Leaving) return not_found(id + " is being destroyed");
-        if (seen->front().phase == Phase::Stopped && asked_at >= settled_at)
+        if (seen->front().phase == ResourcePhase::Ready) return seen->front();
+        if (seen->front().phase == ResourcePhase::Broken) return Status(Code::Corrupt, seen->front().detail);
+        if (seen->front().phase == ResourcePhase::Leaving) return not_found(id + " is being destroyed");
+        if (seen->front().phase == ResourcePhase::Stopped && asked_at >= settled_at)
           return not_found(id + " was stopped");
       }
       clock_.sleep(cloud_.pace().first);

@@ -47,7 +47,7 @@ TEST_P(LocalTest, CreateIsIdempotentAndFoundByToken) {
   Seen second = nodes.make("worker[0]");
   EXPECT_EQ(first.id, second.id);
   EXPECT_EQ(first.attributes, second.attributes);
-  EXPECT_EQ(first.phase, Phase::Ready);
+  EXPECT_EQ(first.phase, ResourcePhase::Ready);
   EXPECT_EQ(first.address, "worker[0]");
   EXPECT_EQ(first.token, "token-worker[0]");
   EXPECT_EQ(first.spec, Json({{"hostname", "worker-0.localdomain"}})) << "what was applied";
@@ -106,7 +106,7 @@ TEST_P(LocalTest, ACreateThatWasCutShortIsFinished) {
   ASSERT_TRUE(directory.make().ok() && directory.save(*record).ok());
   auto found = nodes.find("token-worker[0]");
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->phase, Phase::Broken);
+  EXPECT_EQ(found->phase, ResourcePhase::Broken);
   Seen again = nodes.make("worker[0]");
   EXPECT_EQ(again.id, whole.id);
   EXPECT_EQ(run(again, "echo ok"), "ok\n");
@@ -223,7 +223,7 @@ TEST_P(LocalTest, AFolderWithoutARecordIsFoundAndRemoved) {
   ASSERT_TRUE(directory.make().ok());
   auto found = nodes.find("token-worker[0]");
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->phase, Phase::Broken);
+  EXPECT_EQ(found->phase, ResourcePhase::Broken);
   ASSERT_EQ(nodes.all().size(), 1u);
   ASSERT_TRUE(nodes.destroyed(*found));
   EXPECT_FALSE(std::filesystem::exists(nodes.context.work_directory + "/nodes"));
@@ -241,14 +241,14 @@ TEST_P(LocalTest, KeyAndNetworkAreFoundByTheirTokensAndGoWithoutATrace) {
       EXPECT_EQ(seen->id, asked.id);
       EXPECT_EQ(seen->address, order.address);
       EXPECT_EQ(seen->spec, order.spec);
-      EXPECT_EQ(seen->phase, Phase::Ready);
+      EXPECT_EQ(seen->phase, ResourcePhase::Ready);
     }
   }
   EXPECT_TRUE(contains(nodes.find("token-lan")->attributes.at("cidr"), "/"));
   Seen node = nodes.make("worker[0]");
   EXPECT_EQ(nodes.all().size(), 3u);
   ASSERT_TRUE(nodes.destroyed(node));
-  EXPECT_EQ(nodes.find("token-lan")->phase, Phase::Ready) << "it outlives its nodes";
+  EXPECT_EQ(nodes.find("token-lan")->phase, ResourcePhase::Ready) << "it outlives its nodes";
   ASSERT_TRUE(nodes.destroyed(*nodes.find("token-lan")));
   ASSERT_TRUE(nodes.destroyed(*nodes.find("token-key")));
   EXPECT_TRUE(std::filesystem::is_empty(nodes.context.work_directory));
@@ -260,7 +260,7 @@ TEST_P(LocalTest, WhatAStoppedRunBeganIsBrokenAndCanBeDestroyed) {
     ASSERT_TRUE(local::save_shared(nodes.context.work_directory, {id, type, "a", "token", {}}).ok());
     auto seen = nodes.find("token");
     ASSERT_TRUE(seen) << type;
-    EXPECT_EQ(seen->phase, Phase::Broken);
+    EXPECT_EQ(seen->phase, ResourcePhase::Broken);
     ASSERT_TRUE(nodes.destroyed(*seen));
   }
   EXPECT_TRUE(std::filesystem::is_empty(nodes.context.work_directory));
@@ -281,14 +281,14 @@ TEST_P(LocalTest, AnUpdateStartsAStoppedNodeAndKeepsItsFiles) {
   Seen made = nodes.make("worker[0]");
   run(made, "echo kept > ~/file");
   ASSERT_TRUE(local::end_processes({nodes.context.work_directory, made.id}).ok());
-  EXPECT_EQ(nodes.read(made.id)->phase, Phase::Stopped);
+  EXPECT_EQ(nodes.read(made.id)->phase, ResourcePhase::Stopped);
   Order order =
       TestNodes::order("node", "worker[0]", {{"hostname", "worker-0.localdomain"}, {"cpu_count", 2}}, "");
   order.id = made.id;
   Asked asked = nodes.cloud->ask_update(nodes.context, order);
   ASSERT_EQ(asked.answer, Asked::Answer::Accepted) << asked.status.text();
   auto seen = nodes.read(made.id);
-  EXPECT_EQ(seen->phase, Phase::Ready);
+  EXPECT_EQ(seen->phase, ResourcePhase::Ready);
   EXPECT_EQ(seen->spec, order.spec);
   EXPECT_EQ(run(*seen, "cat ~/file"), "kept\n");
 }

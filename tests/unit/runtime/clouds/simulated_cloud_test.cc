@@ -236,11 +236,11 @@ TEST_F(SimulatedAccount, AMachineIsTakenBackWithNotice) {
       clock_.sleep(std::chrono::minutes(1));
       std::vector<Seen> seen = *user_->look({.ids = {id}});
       if (seen.empty()) break;
-      had_notice |= seen.front().phase == Phase::Ready && !seen.front().detail.empty();
+      had_notice |= seen.front().phase == ResourcePhase::Ready && !seen.front().detail.empty();
     }
     std::vector<Seen> seen = *user_->look({.ids = {id}});
     vanished += seen.empty();
-    stopped += !seen.empty() && seen.front().phase == Phase::Stopped;
+    stopped += !seen.empty() && seen.front().phase == ResourcePhase::Stopped;
     noticed += had_notice;
     EXPECT_EQ(cloud.exists(id), !seen.empty());
   }
