@@ -23,7 +23,7 @@ std::string name_of(const Path& path) {
 }
 
 void collect(const Json& value, Path& path, std::map<Path, const Json*>& leaves) {
-  if (value.is_null()) return;  // as good as absent
+  if (value.is_null() || value == Json::object()) return;  // as good as absent
   if (!is_inner(value)) {
     if (!path.empty()) leaves[path] = &value;
     return;

@@ -4,7 +4,7 @@
 
 #include "runtime/catalog/catalog.h"
 #include "runtime/plan/softs.h"
-#include "tests/support/runtime_bench.h"
+#include "tests/support/plan_bench.h"
 
 namespace radl::test {
 namespace {
@@ -12,28 +12,34 @@ namespace {
 constexpr double kGiB = 1073741824.0;
 
 // Gives what the catalogue has, at its price.
-class CatalogProvider : public DiskProvider {
+class CatalogCloud : public FakeCloud {
  public:
-  explicit CatalogProvider(const std::string& folder) : DiskProvider(folder), catalog_(*built_in_catalog()) {}
+  CatalogCloud() : FakeCloud("ec2") {}
 
-  Result<Quote> quote(const ir::Node& node, const ir::Program&) const override {
+  Status can_make(const ir::Node& node, const DesignInput& input) const override {
+    return cheapest(node, input) ? Status() : invalid(node.address + ": no instance type is that large");
+  }
+
+ protected:
+  void add_node(const DesignInput& input, const ir::Node& node, Design& design) const override {
+    const InstanceType type = *cheapest(node, input);
+    Wanted wanted;
+    wanted.address = wanted.node = node.address;
+    wanted.type = "instance";
+    wanted.references = {"key.ec2", "network.lan"};
+    wanted.offers = {{type.name, "", Money::of(type.price_per_hour), {{"type", type.name}}}};
+    design.resources.push_back(std::move(wanted));
+  }
+
+ private:
+  static std::optional<InstanceType> cheapest(const ir::Node& node, const DesignInput& input) {
     auto least = [&](const char* feature) {
       auto want = node.requirements.find(feature);
       return want == node.requirements.end() ? 0.0 : want->second.min.value_or(0);
     };
-    double cpu = least("cpu.count"), memory = least("memory.size"), gpu = least("gpu.count");
-    auto type = catalog_.cheapest("ec2", "us-east-1", cpu, memory, gpu);
-    if (!type) return invalid(node.address + ": no instance type is that large");
-    Quote quote;
-    quote.instance_type = type->name;
-    quote.price_per_hour = type->price_per_hour;
-    quote.currency = catalog_.currency;
-    quote.spec = {{"type", type->name}};
-    return quote;
+    return input.catalog.cheapest("ec2", "us-east-1", least("cpu.count"), least("memory.size"),
+                                  least("gpu.count"));
   }
-
- private:
-  Catalog catalog_;
 };
 
 ir::Requirement at_least(double value) {
@@ -50,8 +56,9 @@ ir::Requirement text(const std::string& value) {
 
 struct Plans : testing::Test {
   Plans() {
-    bench.providers.by_name["ec2"] = &provider;
-    bench.providers.fallback = "ec2";
+    bench.catalog = *built_in_catalog();
+    bench.clouds.add(cloud);
+    bench.clouds.fallback = "ec2";
   }
   ir::Program program(std::vector<ir::Soft> softs) {
     ir::Program made = ProgramBuilder().deploy({"worker", 2}).build();
@@ -62,8 +69,8 @@ struct Plans : testing::Test {
     return made;
   }
   std::string type_of(const Plan& plan) { return plan.find("worker[0]")->spec.at("type"); }
-  Bench bench;
-  CatalogProvider provider{bench.folder.path() + "/ec2"};
+  PlanBench bench;
+  CatalogCloud cloud;
 };
 
 TEST_F(Plans, WithoutSoftFeaturesTheCheapestTypeIsTaken) {
@@ -114,7 +121,7 @@ TEST(Softs, ScoreIsTheSumOfWhatWasTaken) {
   EXPECT_FALSE(outcome.node.requirements.contains("b"));
 }
 
-// What a group asks for reaches the provider: its disks are made, its applications are known.
+// What a group asks for reaches the cloud: its disks are made, its applications are known.
 TEST(Softs, DisksAndApplicationsOfAGroupThatIsTaken) {
   ir::Node node;
   ir::Requirement programs;
