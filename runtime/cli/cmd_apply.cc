@@ -71,8 +71,10 @@ Status read_saved(Apply& apply) {
 Status prepare(Apply& apply) {
   const std::vector<std::string>& files = apply.options.project.files;
   if (files.size() == 1 && is_plan_file(files.front())) {
-    if (apply.options.request.refresh || !apply.options.request.replace.empty()) {
-      return invalid("a saved plan is applied as it is: --refresh and --replace belong to `radlc plan`");
+    const PlanRequest& request = apply.options.request;
+    if (request.refresh || !request.replace.empty() || !request.targets.empty()) {
+      return invalid(
+          "a saved plan is applied as it is: --refresh, --replace and --target belong to `radlc plan`");
     }
     if (Status read = read_saved(apply); !read.ok()) return read;
   }
@@ -99,8 +101,7 @@ Result<Plan> decide(Apply& apply) {
   if (Status kept = accept_observed(apply.make_run(), *snapshot, *observed); !kept.ok()) return kept;
   snapshot = apply.store->snapshot();
   if (!snapshot.ok()) return std::move(snapshot).status();
-  auto plan =
-      plan_for(*apply.project, *snapshot, apply.machinery->providers(), apply.options.request, &*observed);
+  auto plan = plan_for(*apply.project, *snapshot, *apply.machinery, apply.options.request, &*observed);
   if (!plan.ok() || !apply.saved) return plan;
   if (Status moved = check_state_unmoved(apply.saved->plan, *snapshot); !moved.ok()) return moved;
   if (apply.saved->plan.source_digest != plan->source_digest) {
@@ -177,6 +178,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
   command->add_flag("--refresh", options->request.refresh, "look at the nodes first and repair what drifted");
   command->add_option("--replace", options->request.replace, "make this node anew, for example 'worker[0]'")
       ->type_name("ADDRESS");
+  add_target_option(*command, options->request.targets);
   command
       ->add_option("--on-error", options->run.on_error,
                    "keep what failed, retry it, or destroy what this run made")

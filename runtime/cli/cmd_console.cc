@@ -57,7 +57,7 @@ void add_state(ConsoleScope& scope, const Snapshot& state) {
     scope.outputs[output.name] = output.sensitive ? Json{{"$secret", output.name}} : output.value;
   }
   for (const auto& [address, resource] : state.resources) {
-    if (resource.kind != ResourceKind::Node || resource.ordinal < 0) continue;
+    if (!resource.is_node() || resource.ordinal < 0) continue;
     auto& machines = scope.systems[resource.system];
     auto at = static_cast<size_t>(resource.ordinal);
     if (machines.size() <= at) machines.resize(at + 1);

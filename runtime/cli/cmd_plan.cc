@@ -21,7 +21,7 @@ struct Options {
 
 constexpr int kPlanHasChanges = 2;  // --detailed-exitcode
 
-// A look at the world through providers and runners: needs the state, changes nothing.
+// A look at the world through clouds and runners: needs the state, changes nothing.
 Result<std::optional<Observed>> observe(const Options& options, Project& project) {
   if (!options.request.refresh) return std::optional<Observed>();
   auto store =
@@ -77,7 +77,8 @@ Result<Plan> make(const Session& session, const Options& options, std::unique_pt
     if (!place.ok()) return std::move(place).status();
     auto snapshot = read_snapshot(place->directory, place->name);
     if (!snapshot.ok()) return std::move(snapshot).status();
-    return make_destroy_plan(*snapshot);
+    const std::vector<std::string>& targets = options.request.targets;
+    return make_destroy_plan(*snapshot, {targets.begin(), targets.end()});
   }
   auto loaded = load_project(session, options.project);
   if (!loaded.ok()) return std::move(loaded).status();
@@ -92,8 +93,7 @@ Result<Plan> make(const Session& session, const Options& options, std::unique_pt
   if (snapshot->open_intents > 0) {
     std::fprintf(stderr, "note: an earlier run was interrupted; apply first looks up what it left\n");
   }
-  return plan_for(*project, *snapshot, (*machinery)->providers(), options.request,
-                  *observed ? &**observed : nullptr);
+  return plan_for(*project, *snapshot, **machinery, options.request, *observed ? &**observed : nullptr);
 }
 
 // The exit code; `changes` tells whether the plan has any.
@@ -124,8 +124,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
       app.add_subcommand("plan", "Show what apply would create, change, run and cost; changes nothing");
   auto options = std::make_shared<Options>();
   add_project_options(*command, options->project);
-  command->add_option("--provider", options->run.provider, "where nodes go that name no cloud")
-      ->capture_default_str();
+  add_cloud_option(*command, options->run);
   command
       ->add_option("--out", options->out, "save the plan; `radlc apply` of it does exactly this (also: -out)")
       ->type_name("FILE");
@@ -133,9 +132,11 @@ std::function<int()> add(CLI::App& app, Session& session) {
   command->add_flag("--dot", options->dot, "the actions and their order for Graphviz");
   command->add_option("--html", options->html, "write a page for a review")->type_name("FILE");
   command->add_flag("--detailed-exitcode", options->detailed, "exit 0: no changes, 1: error, 2: changes");
-  command->add_flag("--refresh", options->request.refresh, "look at the nodes as well and show what drifted");
+  command->add_flag("--refresh", options->request.refresh,
+                    "look at the clouds and nodes as well: what drifted, what things cost now");
   command->add_option("--replace", options->request.replace, "make this node anew, for example 'worker[0]'")
       ->type_name("ADDRESS");
+  add_target_option(*command, options->request.targets);
   command->add_flag("--destroy", options->destroy, "show what `radlc destroy` would remove");
   command->add_flag("--full", options->full, "every field, and why each action waits for others");
   command->add_flag("--brief", options->brief, "the summary line alone");

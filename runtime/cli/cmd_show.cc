@@ -21,12 +21,11 @@ void print_text(const Session& session, const Snapshot& state, const StatePlace&
   }
   for (const auto& [address, resource] : state.resources) {
     std::string where;
-    if (resource.kind == ResourceKind::Node && resource.attributes.contains("host")) {
+    if (resource.is_node() && resource.attributes.contains("host")) {
       where = fmt::format("  {}@{}:{}", resource.attributes.value("user", ""),
                           resource.attributes.value("host", ""), resource.attributes.value("port", 22));
     }
-    std::printf("  %-24s %-8s %-9s%s\n", address.c_str(),
-                std::string(resource_kind_name(resource.kind)).c_str(),
+    std::printf("  %-24s %-8s %-9s%s\n", address.c_str(), resource.type.c_str(),
                 std::string(resource_status_name(resource.status)).c_str(), where.c_str());
   }
   for (const auto& [id, step] : state.steps) {

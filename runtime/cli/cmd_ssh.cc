@@ -23,7 +23,7 @@ Result<const ResourceRecord*> find_node(const Snapshot& state, const std::string
   const ResourceRecord* of_system = nullptr;
   int in_system = 0;
   for (const auto& [address, resource] : state.resources) {
-    if (resource.kind != ResourceKind::Node) continue;
+    if (!resource.is_node()) continue;
     if (address == name) return &resource;
     names.push_back(address);
     if (resource.system == name) of_system = &resource, ++in_system;
@@ -34,11 +34,13 @@ Result<const ResourceRecord*> find_node(const Snapshot& state, const std::string
   return not_found("no node " + name + " in " + state.name + (list.empty() ? "" : "; there are: " + list));
 }
 
+// Of the key that it was made with, else its own.
 std::string private_key_path(const Snapshot& state, const ResourceRecord& node) {
-  for (const auto& [address, resource] : state.resources) {
-    if (resource.kind == ResourceKind::Key && resource.provider == node.provider) {
-      return resource.attributes.value("private_key_path", "");
-    }
+  for (const std::string& need : node.needs) {
+    auto key = state.resources.find(need);
+    if (key == state.resources.end()) continue;
+    std::string path = key->second.attributes.value("private_key_path", "");
+    if (!path.empty()) return path;
   }
   return node.attributes.value("private_key_path", "");
 }

@@ -22,7 +22,7 @@ namespace radl::cli {
 enum Exit : int {
   kDone = 0,
   kUserError = 1,   // the file, the flags or a refused question
-  kWorldError = 2,  // a provider, a machine, a disk, a step
+  kWorldError = 2,  // a cloud, a machine, a disk, a step
   kInterrupted = 130,
 };
 

@@ -4,55 +4,85 @@
 
 #include "common/text.h"
 #include "runtime/ansible/ansible_runner.h"
+#include "runtime/clouds/local/local_cloud.h"
 #include "runtime/net/ssh/target.h"
-#include "runtime/providers/local/local_provider.h"
 #include "runtime/steps/native_runner.h"
 #include "runtime/steps/training_runner.h"
 
 namespace radl::cli {
 namespace {
 
+// Every cloud that there is.
+std::vector<std::unique_ptr<Cloud>> all_clouds() {
+  std::vector<std::unique_ptr<Cloud>> clouds;
+  clouds.push_back(local::make_cloud());
+  return clouds;
+}
+
 // One login; the executor repeats it while the node boots.
-Result<std::unique_ptr<Remote>> connect(const ir::Node&, const Json& attributes, const Context& context) {
+Result<std::unique_ptr<Remote>> log_in(ssh::Logins& logins, const Json& attributes, const Context& context) {
   auto target = ssh::target_of(attributes);
   if (!target.ok()) return std::move(target).status();
   std::unique_ptr<Remote> remote = ssh::make_remote(*target, context.log);
-  ssh::Refusal refusal = context.booting ? ssh::Refusal::MayPass : ssh::Refusal::Final;
-  if (Status reached = ssh::wait_until_reachable(*remote, context.stop(), context.log, refusal);
-      !reached.ok())
+  if (Status reached = logins.attempt(*remote, *target, context.booting, context.stop()); !reached.ok())
     return reached;
   return remote;
 }
 
+std::vector<bool> answering(const std::vector<Json>& attributes, const std::function<bool()>& stop) {
+  std::vector<ssh::Target> targets;
+  std::vector<size_t> asked;
+  for (size_t i = 0; i < attributes.size(); ++i) {
+    if (auto target = ssh::target_of(attributes[i]); target.ok()) {
+      targets.push_back(std::move(*target));
+      asked.push_back(i);
+    }
+  }
+  // What has no address to be asked at is tried, and says itself what it lacks.
+  std::vector<bool> answers(attributes.size(), true);
+  const std::vector<bool> found = ssh::ports_answer(targets, Stop::when(stop));
+  for (size_t i = 0; i < asked.size(); ++i) answers[asked[i]] = found[i];
+  return answers;
+}
+
 }  // namespace
 
-Machinery::Machinery(const RunOptions& options)
+Machinery::Machinery(const RunOptions& options, Catalog catalog)
     : options_(options),
-      local_(local::make_provider()),
+      catalog_(std::move(catalog)),
+      owned_(all_clouds()),
       native_(make_native_runner()),
       ansible_(make_ansible_runner()),
       cloud_init_(make_cloud_init_runner()),
       training_(make_training_runner()) {
-  providers_.by_name["local"] = local_.get();
-  providers_.fallback = options.provider;
+  for (const std::unique_ptr<Cloud>& cloud : owned_) clouds_.add(*cloud);
+  clouds_.fallback = options.cloud;
 }
 
 Run Machinery::run() {
   Run run;
   run.world = &real_world();
-  run.providers = &providers_;
+  run.clouds = &clouds_;
   run.runners = {{ir::StepKind::Native, native_.get()},
                  {ir::StepKind::Ansible, ansible_.get()},
                  {ir::StepKind::CloudInit, cloud_init_.get()},
                  {ir::StepKind::Training, training_.get()}};
-  run.connect = connect;
+  run.connect = [this](const ir::Node&, const Json& attributes, const Context& context) {
+    return log_in(logins_, attributes, context);
+  };
+  run.answering = answering;
   run.options.parallelism = options_.parallelism;
   return run;
 }
 
-void add_run_options(CLI::App& command, RunOptions& options) {
-  command.add_option("--provider", options.provider, "where nodes go that name no cloud")
+void add_cloud_option(CLI::App& command, RunOptions& options) {
+  command.add_option("--cloud,--provider", options.cloud, "where nodes go that name no cloud")
+      ->type_name("NAME")
       ->capture_default_str();
+}
+
+void add_run_options(CLI::App& command, RunOptions& options) {
+  add_cloud_option(command, options);
   command.add_option("--parallelism", options.parallelism, "how many things are done at once")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -71,17 +101,19 @@ void add_lock_timeout(CLI::App& command, double& seconds) {
 }
 
 Result<std::unique_ptr<Machinery>> make_machinery(const RunOptions& options) {
-  auto machinery = std::make_unique<Machinery>(options);
-  const auto& known = machinery->providers().by_name;
-  if (!known.count(options.provider)) {
+  auto catalog = built_in_catalog();
+  if (!catalog.ok()) return std::move(catalog).status();
+  auto machinery = std::make_unique<Machinery>(options, std::move(*catalog));
+  const CloudSet& clouds = machinery->clouds();
+  if (!clouds.find(clouds.id_for(ir::Node()))) {
     std::vector<std::string> names;
     std::string list;
-    for (const auto& [name, provider] : known) {
+    for (const auto& [name, id] : clouds.by_name) {
       names.push_back(name);
       list += (list.empty() ? "" : ", ") + name;
     }
-    std::string near = nearest(options.provider, names);
-    return Status(Code::Invalid, "there is no provider " + options.provider + "; there are: " + list)
+    std::string near = nearest(options.cloud, names);
+    return Status(Code::Invalid, "there is no cloud '" + options.cloud + "'; there are: " + list)
         .with_hint(near.empty() ? "" : "did you mean " + near + "?");
   }
   return machinery;

@@ -1,17 +1,18 @@
-// What a run needs to touch the world: the providers, the step runners and the connections, put together
-// once.
+// What a run needs to touch the world: the clouds, the step runners and the connections, put together once.
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "runtime/catalog/catalog.h"
 #include "runtime/cli/command.h"
 #include "runtime/exec/executor.h"
+#include "runtime/net/ssh/login.h"
 
 namespace radl::cli {
 
 struct RunOptions {
-  std::string provider = "local";
+  std::string cloud = "local";  // for nodes that name none
   int parallelism = 10;
   std::string log_json;  // file that gets every event as a JSON line
   bool json = false;     // events on standard output instead of text
@@ -21,24 +22,28 @@ struct RunOptions {
 };
 
 void add_run_options(CLI::App& command, RunOptions& options);
+void add_cloud_option(CLI::App& command, RunOptions& options);
 void add_lock_timeout(CLI::App& command, double& seconds);
 
 class Machinery {
  public:
-  explicit Machinery(const RunOptions& options);
-  const ProviderSet& providers() const { return providers_; }
-  // A Run with providers, runners, connector, world and options set; the caller adds store, program, secrets
-  // and sinks.
+  Machinery(const RunOptions& options, Catalog catalog);
+  const CloudSet& clouds() const { return clouds_; }
+  const Catalog& catalog() const { return catalog_; }
+  // A Run with clouds, runners, connector, world and options set; the caller adds store, program, secrets
+  // and sinks. Not longer than this.
   Run run();
 
  private:
   RunOptions options_;
-  std::unique_ptr<Provider> local_;
+  Catalog catalog_;
+  std::vector<std::unique_ptr<Cloud>> owned_;
+  CloudSet clouds_;
   std::unique_ptr<StepRunner> native_, ansible_, cloud_init_, training_;
-  ProviderSet providers_;
+  ssh::Logins logins_;
 };
 
-// Invalid for an unknown provider (with the nearest name).
+// Invalid for an unknown cloud (with the nearest name).
 Result<std::unique_ptr<Machinery>> make_machinery(const RunOptions& options);
 
 }  // namespace radl::cli

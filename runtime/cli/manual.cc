@@ -61,7 +61,7 @@ The file, the flags or an answer were not as needed.
 \fBcheck\fR found errors; \fBfmt \-\-check\fR found a file that would change.
 .TP
 .B 2
-The world failed: a provider, a machine, a step, a disk. What was done is saved; the same command goes on from there.
+The world failed: a cloud, a machine, a step, a disk. What was done is saved; the same command goes on from there.
 With \fBplan \-\-detailed\-exitcode\fR: there are changes.
 .TP
 .B 130

@@ -51,7 +51,7 @@ void remember_answers(Project& project) {
   };
 }
 
-// Providers start processes in folders of their own, so the state's place must not depend on this one's.
+// Clouds start processes in folders of their own, so the state's place must not depend on this one's.
 std::string absolute(const std::string& path) {
   std::error_code error;
   auto whole = std::filesystem::absolute(path, error).lexically_normal();

@@ -1,4 +1,4 @@
-// Text that comes from elsewhere (nodes, files, providers) as a terminal may be given it.
+// Text that comes from elsewhere (nodes, files, clouds) as a terminal may be given it.
 #pragma once
 
 #include <string>

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>
 
-#include "runtime/catalog/catalog.h"
 #include "runtime/cli/display.h"
 #include "runtime/cli/shown.h"
 #include "runtime/steps/dataset_look.h"
@@ -69,23 +69,62 @@ Status recover_left(const Run& run) {
   return {};
 }
 
-Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const ProviderSet& providers,
+void add_target_option(CLI::App& command, std::vector<std::string>& targets) {
+  command
+      .add_option("--target", targets,
+                  "only this resource, step, or system's nodes, with what it needs; may be repeated")
+      ->type_name("ADDRESS");
+}
+
+namespace {
+
+// What the program's clouds have on offer now; why not, for those that do not say.
+std::map<std::string, Survey> survey_clouds(const Project& project, const Snapshot& snapshot,
+                                            const CloudSet& clouds,
+                                            std::map<std::string, std::string>& failed) {
+  const ir::Program& program = project.compiled.program;
+  Context context;
+  context.infrastructure = infrastructure_tag(program.name, snapshot.lineage);
+  context.work_directory = project.state_directory + "/" + program.name + "/work";
+  context.secrets = &project.compiled.secrets;
+  std::set<std::string> used;
+  for (const ir::Node& node : program.nodes) used.insert(clouds.id_for(node));
+  std::map<std::string, Survey> surveys;
+  for (const std::string& id : used) {
+    Cloud* cloud = clouds.find(id);
+    if (!cloud) continue;  // the plan says so
+    auto survey = cloud->survey(context, program);
+    if (survey.ok()) {
+      surveys[id] = std::move(*survey);
+    } else {
+      failed["cloud " + id] = survey.status().message();
+    }
+  }
+  return surveys;
+}
+
+}  // namespace
+
+Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const Machinery& machinery,
                       const PlanRequest& request, const Observed* observed) {
   if (Status numbered = use_numbers_of(project, snapshot); !numbered.ok()) return numbered;
+  std::map<std::string, std::string> failed;
   PlanInput input{.program = project.compiled.program,
                   .snapshot = snapshot,
-                  .providers = providers,
+                  .clouds = machinery.clouds(),
+                  .catalog = machinery.catalog(),
                   .secrets = fingerprints(snapshot, project.compiled.secrets),
                   .observed = observed,
+                  .surveys = {},
                   .options = {}};
+  if (request.refresh) input.surveys = survey_clouds(project, snapshot, machinery.clouds(), failed);
   input.options.replace.insert(request.replace.begin(), request.replace.end());
+  input.options.targets.insert(request.targets.begin(), request.targets.end());
   input.options.project_words = project.words;
   input.options.missing_outputs = missing_outputs(snapshot, real_world());
-  auto catalog = built_in_catalog();
-  if (!catalog.ok()) return std::move(catalog).status();
-  input.options.catalog_date = catalog->as_of;
   auto plan = make_plan(input);
   if (!plan.ok()) return plan;
+  plan->unseen.insert(failed.begin(), failed.end());
   std::set<std::string> steps;
   for (const Action& action : plan->actions)
     if (action.verb == Verb::Run) steps.insert(action.id);

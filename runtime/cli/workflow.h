@@ -24,13 +24,18 @@ Result<std::unique_ptr<Store>> open_locked(const std::string& directory, const s
 // Looks up what an interrupted run left and says what came of it.
 Status recover_left(const Run& run);
 
+// --target, of plan, apply and destroy.
+void add_target_option(CLI::App& command, std::vector<std::string>& targets);
+
 struct PlanRequest {
-  std::vector<std::string> replace;
+  std::vector<std::string> replace, targets;
   bool refresh = false;
 };
 
-// make_plan with everything that the state and the machinery know. `observed` may be null.
-Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const ProviderSet& providers,
+// make_plan with everything that the state and the machinery know. `observed` may be null. With a refresh
+// each cloud of the program is surveyed as well; where that fails the plan is made of the catalog and says so
+// (Plan::unseen).
+Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const Machinery& machinery,
                       const PlanRequest& request, const Observed* observed);
 
 // The plan's exit code: kWorldError, with the reasons on standard error, where a refresh could not look at
