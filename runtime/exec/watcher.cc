@@ -53,10 +53,13 @@ void Watcher::plan_look() {
 
 void Watcher::look() {
   Query query;
+  // What is added while the look is under way is not judged by it: the look may have begun before it was
+  // made.
+  std::vector<std::shared_ptr<Slot>> asked;
   {
     std::lock_guard guard(mutex_);
-    for (const auto& slot : slots_) {
-      if (slot->sight) continue;
+    asked = slots_;
+    for (const auto& slot : asked) {
       (slot->watch.id.empty() ? query.tokens : query.ids)
           .push_back(slot->watch.id.empty() ? slot->watch.token : slot->watch.id);
     }
@@ -77,14 +80,13 @@ void Watcher::look() {
       if (!one.token.empty()) by_token.emplace(one.token, &one);
       by_id.emplace(one.id, &one);
     }
-    for (const auto& slot : slots_) {
-      if (slot->sight) continue;
+    for (const auto& slot : asked) {
       const auto& index = slot->watch.id.empty() ? by_token : by_id;
       auto found = index.find(slot->watch.id.empty() ? slot->watch.token : slot->watch.id);
       judge(*slot, found == index.end() ? nullptr : found->second, asked_at);
     }
   } else {
-    fail(told, asked_at);
+    fail(asked, told, asked_at);
   }
   std::erase_if(slots_, [](const auto& slot) { return slot->sight.has_value(); });
   if (slots_.empty()) return;
@@ -102,14 +104,14 @@ void Watcher::judge(Slot& slot, const Seen* seen, Scheduler::TimePoint asked_at)
     std::string state = slot.last ? "is still " + std::string(phase_name(slot.last->phase)) : "does not show";
     return settle(slot, {Status(Code::Timeout, "it " + state + " in time"), slot.last});
   }
-  if (!seen && watch.what != Watch::For::Gone && !slot.told) tell_waiting(slot, asked_at);
+  if (!seen && !watch.accepted && !slot.told) tell_waiting(slot, asked_at);
 }
 
 // Passing faults are outwaited up to the deadlines; anything else is final for all that is waited for.
-void Watcher::fail(const Status& why, Scheduler::TimePoint asked_at) {
+void Watcher::fail(const std::vector<std::shared_ptr<Slot>>& asked, const Status& why,
+                   Scheduler::TimePoint asked_at) {
   bool passes = may_work_later(why.code());
-  for (const auto& slot : slots_) {
-    if (slot->sight) continue;
+  for (const auto& slot : asked) {
     if (!passes || asked_at >= slot->watch.deadline) settle(*slot, {why, slot->last});
   }
   if (passes && !failed_) {

@@ -61,7 +61,8 @@ class Watcher {
   void plan_look();  // with the lock held
   void look();
   void judge(Slot& slot, const Seen* seen, Scheduler::TimePoint asked_at);
-  void fail(const Status& why, Scheduler::TimePoint asked_at);
+  void fail(const std::vector<std::shared_ptr<Slot>>& asked, const Status& why,
+            Scheduler::TimePoint asked_at);
   void settle(Slot& slot, Sight sight);
   void tell_waiting(Slot& slot, Scheduler::TimePoint asked_at);
 

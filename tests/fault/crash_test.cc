@@ -67,6 +67,7 @@ class Crash : public testing::Test {
     }
     int status = 0;
     ::waitpid(child, &status, 0);
+    bench.cloud.catch_up();
     EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0) << "the run failed instead of being killed";
     return WIFSIGNALED(status);
   }

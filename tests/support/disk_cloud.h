@@ -174,7 +174,9 @@ class DiskCloud : public Cloud {
     if (Status fault = take_look_fault(query); !fault.ok()) return fault;
     ++looks;
     std::set<std::string> names(query.ids.begin(), query.ids.end());
-    for (const std::string& token : query.tokens) names.insert(place(context, token).filename());
+    std::map<std::string, std::string> tokens;
+    for (const std::string& token : query.tokens) tokens[place(context, token).filename()] = token;
+    for (const auto& [name, token] : tokens) names.insert(name);
     if (query.everything) {
       for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
         std::string name = entry.path().filename();
@@ -183,10 +185,21 @@ class DiskCloud : public Cloud {
     }
     std::vector<Seen> all;
     for (const std::string& name : names) {
-      if (is_seen(std::filesystem::path(folder_) / name))
+      if (is_seen(std::filesystem::path(folder_) / name)) {
         all.push_back(seen(std::filesystem::path(folder_) / name));
+        if (all.back().token.empty() && tokens.count(name)) all.back().token = tokens[name];
+      }
     }
     return all;
+  }
+
+  // After another process has used the same cloud: its time has passed here as well.
+  void catch_up() {
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+      std::string made_at = clock ? text(entry.path() / "made_at") : "";
+      if (!made_at.empty() && std::stoll(made_at) > now_ms())
+        clock->sleep(std::chrono::milliseconds(std::stoll(made_at) - now_ms()));
+    }
   }
 
   std::chrono::milliseconds settles_after() const override { return settle; }

@@ -84,8 +84,12 @@ TEST(Property, WhateverFailsApplyingAgainConverges) {
       }
       ASSERT_FALSE(bench.plan(program).changes_anything()) << to_json(bench.plan(program)).dump(1);
       ASSERT_EQ(bench.snapshot().open_intents, 0u);
-      ASSERT_EQ(bench.cloud.count(), wanted_machines(program));
       for (const auto& [address, count] : bench.cloud.count_by_address()) ASSERT_EQ(count, 1) << address;
+      std::set<std::string> there, recorded;
+      for (const auto& [address, count] : bench.cloud.count_by_address()) there.insert(address);
+      for (const auto& [address, record] : bench.snapshot().resources) recorded.insert(address);
+      ASSERT_EQ(there, recorded);
+      ASSERT_EQ(bench.cloud.count(), wanted_machines(program));
     }
     random_faults(random, bench, program);
     for (int attempt = 0; attempt < 12 && !bench.destroy().status.ok(); ++attempt) {
