@@ -113,8 +113,8 @@ Result<Observed> glance(const Run& run, const Snapshot& snapshot);
 Status accept_observed(const Run& run, const Snapshot& snapshot, const Observed& observed);
 
 // Records what the cloud has under `id` as the resource that `plan` would create at `address`; the next plan
-// shows in what it differs from the file. Needs the lock. Exists: it is recorded already; NotFound: the file or
-// the cloud has no such thing; Invalid: it is something else.
+// shows in what it differs from the file. Needs the lock. Exists: it is recorded already; NotFound: the file
+// or the cloud has no such thing; Invalid: it is something else.
 Result<ResourceRecord> import_resource(const Run& run, const Plan& plan, const std::string& address,
                                        const std::string& id);
 

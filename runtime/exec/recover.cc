@@ -138,13 +138,15 @@ class Recoverer {
     std::optional<ResourceRecord> recorded = session_.resource(record.address);
     if (!recorded || recorded->id != record.id)
       co_return close(intent, nullptr, "forgotten", &Recovery::closed);
-    Watch watch{Watch::For::There,          "",   record.id, record.address, session_.world().clock.now(),
+    Watch watch{Watch::For::Settled,        "",   record.id, record.address, settles_at(intent, cloud),
                 session_.in(kLookDeadline), false};
     Sight sight = co_await park.sight(cloud, watch);
     if (!sight.status.ok()) co_return sight.status;
-    if (sight.seen) record.attributes = std::move(sight.seen->attributes);
-    // Whether the change took place is not known; as the recorded spec is the old one, the plan asks for it
-    // again.
+    // What is there now is what the plan compares with, whether the change took place or not.
+    if (sight.seen) {
+      record.spec = laid_over(record.spec, sight.seen->spec);
+      record.attributes = std::move(sight.seen->attributes);
+    }
     co_return close(intent, &record, "looked up", &Recovery::closed);
   }
 

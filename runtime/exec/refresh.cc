@@ -5,6 +5,7 @@
 #include "common/guarded.h"
 #include "runtime/exec/actions.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/retry.h"
 #include "runtime/plan/step_facts.h"
 #include "runtime/plan/values.h"
 
@@ -107,10 +108,18 @@ class Refresher {
   Status look_at(Cloud& cloud, const std::vector<const ResourceRecord*>& records) {
     Query query;
     for (const ResourceRecord* record : records) query.ids.push_back(record->id);
-    Result<std::vector<Seen>> seen = cloud.look(session_.context("", session_.in(kLookDeadline)), query);
-    if (!seen.ok()) return seen.status();
+    std::vector<Seen> seen;
+    Status looked = with_retries(session_.options(), session_.world(),
+                                 retry_hooks(session_, cloud.id().text()), [&](int) -> Status {
+                                   Result<std::vector<Seen>> answer =
+                                       cloud.look(session_.context("", session_.in(kLookDeadline)), query);
+                                   if (!answer.ok()) return answer.status();
+                                   seen = std::move(*answer);
+                                   return {};
+                                 });
+    if (!looked.ok()) return looked;
     std::map<std::string, const Seen*> by_id;
-    for (const Seen& one : *seen) by_id[one.id] = &one;
+    for (const Seen& one : seen) by_id[one.id] = &one;
     for (const ResourceRecord* record : records) {
       auto found = by_id.find(record->id);
       take(*record, found == by_id.end() ? nullptr : found->second, cloud);

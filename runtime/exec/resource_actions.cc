@@ -96,6 +96,7 @@ struct Creation {
   Status status;
   std::optional<Seen> made;
   bool certain = true;  // of a failure: nothing of it exists
+  bool spent = false;   // of a failure: something was made for the token and is gone; another takes a new one
 };
 
 Async<Creation> create(Session& session, Park& park, Cloud& cloud, ResourceRecord record) {
@@ -127,10 +128,11 @@ Async<Creation> create(Session& session, Park& park, Cloud& cloud, ResourceRecor
         result.made = std::move(found.seen);
         co_return result;
       }
-      if (!found.why.empty()) {
-        result.status = Status(Code::Retry, found.why);
-      } else if (asked.status.ok()) {
-        result.status = Status(Code::Retry, "it was accepted and has vanished");
+      result.spent = !found.why.empty() || asked.answer == Asked::Answer::Accepted;
+      if (result.spent) {
+        std::string why = found.why.empty() ? "it was accepted and has vanished" : found.why;
+        result.status = Status(Code::Retry, why);
+        co_return result;
       }
     }
     bool again = co_await attempts.again(result.status);
@@ -225,6 +227,7 @@ Async<Earlier> take_up_earlier(Session& session, Park& park, Cloud& cloud, std::
 struct Making {
   Status status;
   bool not_to_be_had = false;  // the cloud has none: another offer may do
+  bool spent = false;          // it came to nothing: another try takes a new token
 };
 
 Async<Making> make_as(Session& session, Park& park, Cloud& cloud, ResourceRecord record) {
@@ -254,8 +257,47 @@ Async<Making> make_as(Session& session, Park& park, Cloud& cloud, ResourceRecord
   (void)session.take_unresolved(record.address);
   Status closed = session.store().finish(*begun, nullptr);
   if (!closed.ok()) making.status = closed;
+  making.spent = closed.ok() && created.spent;
   making.not_to_be_had = closed.ok() && created.status.code() == Code::Quota;
   co_return making;
+}
+
+struct Changing {
+  Status status;
+  std::optional<Seen> seen;
+  bool certain = true;  // of a failure: it is as it was
+};
+
+Async<Changing> change(Session& session, Park& park, Cloud& cloud, ResourceRecord record) {
+  Attempts attempts(session, park, record.address);
+  Changing result;
+  while (true) {
+    Asked asked = cloud.ask_update(asking(session, record.address), order_for(session, record));
+    result.status = asked.status;
+    if (asked.answer == Asked::Answer::Accepted) break;
+    if (asked.answer == Asked::Answer::Unknown) result.certain = false;
+    bool again = co_await attempts.again(result.status);
+    if (!again) co_return result;
+  }
+  Watch watch{Watch::For::Changed,
+              "",
+              record.id,
+              record.address,
+              session.in(cloud.settles_after()),
+              session.in(std::max(session.options().create_deadline, cloud.settles_after())),
+              true,
+              record.spec};
+  Sight sight = co_await park.sight(cloud, watch);
+  result.status = sight.status;
+  result.certain = sight.status.ok();
+  if (!result.certain) co_return result;
+  if (!sight.seen) {
+    result.status = Status(Code::NotFound, record.address + " is gone");
+  } else if (sight.seen->phase == ResourcePhase::Broken) {
+    result.status = invalid(sight.seen->detail);
+  }
+  result.seen = std::move(sight.seen);
+  co_return result;
 }
 
 }  // namespace
@@ -327,11 +369,17 @@ Async<Status> make_resource(Session& session, Park& park, const Action& action) 
   Earlier earlier = co_await take_up_earlier(session, park, **cloud, action.id);
   if (earlier.there || !earlier.status.ok()) co_return earlier.status;
   ResourceRecord record = wanted_record(session, action);
-  for (size_t offer = action.chosen;; ++offer) {
+  Attempts attempts(session, park, action.id);
+  size_t offer = action.chosen;
+  while (true) {
     Making making = co_await make_as(session, park, **cloud, record);
+    if (making.spent) {
+      bool again = co_await attempts.again(making.status);
+      if (again) continue;
+    }
     bool another = making.not_to_be_had && offer + 1 < action.offers.size() && !session.stop_starting();
     if (!another) co_return making.status;
-    const Offer& next = action.offers[offer + 1];
+    const Offer& next = action.offers[++offer];
     record.spec = offered_spec(action.base_spec, next);
     record.price_per_hour = next.price_per_hour;
     tell(session, action.id,
@@ -357,34 +405,16 @@ Async<Status> update_resource(Session& session, Park& park, const Action& action
                                  [](const FieldChange& change) { return change.field == "state"; });
   bool restarts = std::any_of(action.changes.begin(), action.changes.end(),
                               [](const FieldChange& change) { return change.forces_restart; });
-  Attempts attempts(session, park, action.id);
-  Status status;
-  while (true) {
-    Asked asked = (*cloud)->ask_update(asking(session, action.id), order_for(session, record));
-    status = asked.status;
-    if (asked.answer == Asked::Answer::Accepted) break;
-    bool again = co_await attempts.again(status);
-    if (!again) break;
+  Changing changed = co_await change(session, park, **cloud, record);
+  // It stays open where nobody knows what came of it: the next run takes over what the cloud shows.
+  if (!changed.certain) co_return changed.status;
+  if (changed.status.ok()) {
+    record.attributes = std::move(changed.seen->attributes);
+    record.price_per_hour = action.price_per_hour;
   }
-  if (status.ok()) {
-    Watch watch{was_stopped ? Watch::For::Ready : Watch::For::There,
-                "",
-                record.id,
-                action.id,
-                session.in((*cloud)->settles_after()),
-                session.in(session.options().create_deadline)};
-    Sight sight = co_await park.sight(**cloud, watch);
-    status = sight.status;
-    if (status.ok() && !sight.seen) status = Status(Code::NotFound, action.id + " is gone");
-    if (status.ok() && sight.seen->phase == ResourcePhase::Broken) status = invalid(sight.seen->detail);
-    if (status.ok()) {
-      record.attributes = std::move(sight.seen->attributes);
-      record.price_per_hour = action.price_per_hour;
-    }
-  }
-  Status closed = session.store().finish(*begun, status.ok() ? &record : nullptr);
+  Status closed = session.store().finish(*begun, changed.status.ok() ? &record : nullptr);
   if (!closed.ok()) co_return closed;
-  if (!status.ok()) co_return status;
+  if (!changed.status.ok()) co_return changed.status;
   session.put(record);
   if (!was_stopped && !restarts) co_return Status();
   session.drop_connection(action.id);

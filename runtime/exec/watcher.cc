@@ -14,12 +14,23 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kLookDeadline = std::chrono::minutes(2);
 
-bool is_decided(Watch::For what, const Seen& seen) {
-  switch (what) {
+bool shows(const Seen& seen, const Json& spec) {
+  for (const auto& [field, value] : spec.items()) {
+    if (seen.spec.contains(field) && seen.spec[field] != value) return false;
+  }
+  return true;
+}
+
+bool is_decided(const Watch& watch, const Seen& seen, Scheduler::TimePoint asked_at) {
+  switch (watch.what) {
     case Watch::For::There:
       return seen.phase != ResourcePhase::Pending;
-    case Watch::For::Ready:
-      return seen.phase == ResourcePhase::Ready || seen.phase == ResourcePhase::Broken;
+    case Watch::For::Changed:
+      if (seen.phase == ResourcePhase::Broken) return true;
+      if (seen.phase != ResourcePhase::Ready) return false;
+      return shows(seen, watch.spec) || asked_at >= watch.settled_at;
+    case Watch::For::Settled:
+      return seen.phase != ResourcePhase::Pending && asked_at >= watch.settled_at;
     case Watch::For::Gone:
       return false;
   }
@@ -97,8 +108,8 @@ void Watcher::look() {
 void Watcher::judge(Slot& slot, const Seen* seen, Scheduler::TimePoint asked_at) {
   const Watch& watch = slot.watch;
   if (seen) slot.last = *seen;
-  bool decided =
-      seen ? is_decided(watch.what, *seen) : watch.what == Watch::For::Gone || asked_at >= watch.settled_at;
+  bool decided = seen ? is_decided(watch, *seen, asked_at)
+                      : watch.what == Watch::For::Gone || asked_at >= watch.settled_at;
   if (decided) return settle(slot, {{}, seen ? std::optional<Seen>(*seen) : std::nullopt});
   if (asked_at >= watch.deadline) {
     std::string state = slot.last ? "is still " + std::string(phase_name(slot.last->phase)) : "does not show";

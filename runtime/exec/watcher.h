@@ -17,9 +17,10 @@ namespace radl {
 // What is waited for.
 struct Watch {
   enum class For {
-    There,  // seen in any phase but Pending, or proven not to be there
-    Ready,  // as There, but a machine that is stopped is waited for
-    Gone,   // not seen (any more)
+    There,    // seen in any phase but Pending, or proven not to be there
+    Changed,  // shows what `spec` asks for and is ready; what it shows after `settled_at` is believed
+    Settled,  // as There, but nothing is believed before `settled_at`
+    Gone,     // not seen (any more)
   };
   For what = For::There;
   std::string token, id;  // one of both
@@ -29,6 +30,7 @@ struct Watch {
   Scheduler::TimePoint deadline;
   // True: what is looked for has been accepted, so the first Ctrl-C waits for it too.
   bool accepted = true;
+  Json spec = Json::object();  // Changed: compared as far as the cloud shows it
 };
 
 struct Sight {

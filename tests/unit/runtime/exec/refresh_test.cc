@@ -190,7 +190,7 @@ TEST_F(RefreshTest, AHostKeyThatDoesNotMatchIsNotSeenAndNotConcludedFrom) {
 }
 
 TEST_F(RefreshTest, WhatCannotBeLookedAtIsSaidAndNothingIsConcluded) {
-  bench.cloud.fail_next({"look", "", Status(Code::Timeout, "no answer")});
+  bench.cloud.fail_next({"look", "", Status(Code::Auth, "no answer")});
   bench.options.parallelism = 1;
   Result<Observed> observed = bench.look(program);
   ASSERT_EQ(observed->unknown.size(), 4u);

@@ -192,7 +192,7 @@ TEST_F(SshTest, ServerKilledInTheMiddleOfACommand) {
   auto read = nodes.read(made.id);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->attributes.at("state"), "stopped");
-  EXPECT_EQ(read->phase, Phase::Stopped);
+  EXPECT_EQ(read->phase, ResourcePhase::Stopped);
   Seen again = nodes.make("worker[0]");
   EXPECT_EQ(again.attributes.at("host_key"), made.attributes.at("host_key"));
   auto other = ssh::make_remote(*ssh::target_of(again.attributes));
