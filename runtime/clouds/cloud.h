@@ -158,7 +158,7 @@ struct Query {
 
 // Between two looks while something is pending: `first` after asking, doubled up to `longest`.
 struct Pace {
-  std::chrono::milliseconds first{2000}, longest{15000};
+  std::chrono::milliseconds first{1000}, longest{5000};
 };
 
 class Cloud {
