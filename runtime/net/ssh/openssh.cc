@@ -25,6 +25,9 @@ namespace radl::ssh {
 namespace {
 
 constexpr std::chrono::seconds kConnect{30};
+// What the node is called in the known_hosts file that holds its pinned key alone: its own name may be one
+// that an ssh_config file explains.
+constexpr const char* kPinned = "radl-node";
 constexpr std::chrono::hours kTransfer{6};
 
 // ssh's own failures end with 255 and a line on standard error; a command may end with 255 too, without one.
@@ -74,9 +77,6 @@ class OpensshRemote : public Remote {
   std::vector<std::string> command(const std::vector<std::string>& options,
                                    const std::string& remote_command) const;
   std::string through_jump() const;
-  std::string known_hosts_name() const {
-    return target_.port == 22 ? target_.host : fmt::format("[{}]:{}", target_.host, target_.port);
-  }
 
   Target target_;
   std::mutex mutex_;
@@ -139,6 +139,7 @@ std::vector<std::string> OpensshRemote::command(const std::vector<std::string>& 
   if (!target_.host_key.empty()) {
     add("UserKnownHostsFile=\"" + directory_ + "/known_hosts\"");
     add("GlobalKnownHostsFile=/dev/null");
+    add(std::string("HostKeyAlias=") + kPinned);
     std::string type = key_type(target_.host_key);
     add("HostKeyAlgorithms=" + (type == "ssh-rsa" ? std::string("rsa-sha2-512,rsa-sha2-256") : type));
   } else if (!target_.known_hosts_file.empty()) {
@@ -169,7 +170,7 @@ Status OpensshRemote::make_folder() {
   if (mkdir(name.c_str(), 0700) != 0) return errno_status(errno, name);
   directory_ = name;
   if (target_.host_key.empty()) return {};
-  std::string line = fmt::format("{} {}\n", known_hosts_name(), target_.host_key);
+  std::string line = fmt::format("{} {}\n", kPinned, target_.host_key);
   return write_file_atomic(directory_ + "/known_hosts", line, 0600);
 }
 

@@ -1,0 +1,52 @@
+#include "runtime/clouds/hosts/access.h"
+
+#include <unistd.h>
+
+#include "common/files.h"
+#include "runtime/net/ssh/keys.h"
+
+namespace radl::hosts {
+
+Result<std::string> ensure_key(const Context& context) {
+  if (Status s = make_directories(records_folder(context), 0700); !s.ok()) return s;
+  return ssh::ensure_key_file(key_file(context), "radl-" + context.infrastructure);
+}
+
+std::shared_ptr<Remote> Access::with_key(const Context& context, const Record& record) {
+  std::lock_guard lock(mutex_);
+  auto& remote = remotes_[context.work_directory + "\n" + record.id];
+  if (!remote) remote = ssh::make_remote(own_target(record.way, key_file(context)), context.log);
+  return remote;
+}
+
+void Access::forget(const Context& context, const Record& record) {
+  std::lock_guard lock(mutex_);
+  remotes_.erase(context.work_directory + "\n" + record.id);
+}
+
+Result<std::unique_ptr<UserLogin>> Access::as_user(const Context& context, const Machine& machine,
+                                                   const Way& way, const nlohmann::json& spec) const {
+  auto credentials = credentials_of(spec.value("credentials", nlohmann::json()), context.secrets);
+  if (!credentials) return credentials.status();
+  return UserLogin::make(machine, way, *credentials, ssh_config_, records_folder(context));
+}
+
+Result<Visit> Access::visit_machine(const Context& context, const Record& record, bool& by_key) {
+  const Stop stop = context.stop().within(kLogin);
+  by_key = access(key_file(context).c_str(), F_OK) == 0;
+  Status refused;
+  if (by_key) {
+    auto seen = visit(*with_key(context, record), stop);
+    if (seen || !ssh::is_refused_login(seen.status())) return seen;
+    forget(context, record);
+    refused = seen.status();
+  }
+  by_key = false;
+  auto machine = parse_machine(record.id);
+  if (!machine) return machine.status();
+  auto users = as_user(context, *machine, record.way, record.spec);
+  if (!users) return refused.ok() ? users.status() : refused;
+  return visit((*users)->remote(), stop);
+}
+
+}  // namespace radl::hosts

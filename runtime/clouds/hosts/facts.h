@@ -1,0 +1,27 @@
+// Facts of a machine, and whether they are what a file asks for.
+//
+// Facts: {cpu_count, memory_bytes, gpu_count, gpu_vendor, gpu_model, architecture, os, os_flavour,
+// os_version, disk_bytes (the root file system), disk_free_bytes, disks: [{name, bytes}], hostname, user,
+// home, address (of the machine's own interface), sudo ("root", "passwordless", "no")}.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/ir.h"
+
+namespace radl::hosts {
+
+using Json = nlohmann::json;
+
+// The part of a node's requirements that facts can tell: {"cpu.count": {"min": 4}, ...}.
+Json checked_requirements(const ir::Node& node);
+bool is_checked(const std::string& feature);
+
+// "cpu.count >= 4: it has 2", one for each that is not met.
+std::vector<std::string> unmet(const Json& requirements, const Json& facts);
+// The same requirements; one that is not met has what is there in its place: {"cpu.count": {"found": 2}}.
+Json as_observed(const Json& requirements, const Json& facts);
+
+}  // namespace radl::hosts

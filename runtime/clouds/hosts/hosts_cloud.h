@@ -1,0 +1,28 @@
+// Machines that exist already: logged in to with what the user has, taken for one infrastructure, and given
+// back as they were. docs/providers.md says how a file names them.
+//
+// Types: "key" (the infrastructure's own), "host". Nothing is made but a marker and a line of
+// ~/.ssh/authorized_keys; a request does its work before it answers, in one login of 20 s at most.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "runtime/clouds/cloud.h"
+
+namespace radl::hosts {
+
+struct Options {
+  // The ssh_config file that names are looked up in; empty: what `ssh` itself reads.
+  std::string ssh_config;
+  // A script whose connection was lost may run on for so long.
+  std::chrono::milliseconds settles_after{15000};
+};
+
+// RADL_SSH_CONFIG=FILE.
+Options options_from_environment();
+
+std::unique_ptr<Cloud> make_cloud(const Options& options = options_from_environment());
+
+}  // namespace radl::hosts

@@ -1,0 +1,21 @@
+// How what is there of an infrastructure's machines is shown.
+#pragma once
+
+#include <optional>
+
+#include "runtime/clouds/cloud.h"
+#include "runtime/clouds/hosts/machine.h"
+#include "runtime/clouds/hosts/record.h"
+#include "runtime/clouds/hosts/visit.h"
+
+namespace radl::hosts {
+
+// "worker[0] (gpu1)".
+std::string who(const std::string& address, const Machine& machine);
+
+// A machine that carries our marker; `by_key`: our key is accepted there.
+Seen host_seen(const Context& context, const Record& record, const Visit& visit, bool by_key);
+// `record` is null where there is none.
+Result<std::optional<Seen>> key_seen(const Context& context, const Record* record);
+
+}  // namespace radl::hosts

@@ -1,0 +1,35 @@
+// What is done on a machine: three scripts of POSIX shell, each in one login, each of which may be run again.
+//
+//   ~/.radl/taken-by          the marker: whose it is, by the token; made and removed last of all atomically
+//   ~/.ssh/authorized_keys    our line, first of all; the rest stays as it is
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "common/status.h"
+#include "common/stop.h"
+#include "runtime/net/remote.h"
+
+namespace radl::hosts {
+
+struct Marker {
+  std::string infrastructure, token, address;  // empty: nobody has taken the machine
+};
+
+struct Visit {
+  nlohmann::json facts;  // facts.h
+  Marker marker;
+};
+
+// Changes nothing. Unsupported: no Linux.
+Result<Visit> visit(Remote& remote, const Stop& stop);
+
+// Conflict: somebody else has it, and nothing was done. Lost, Timeout, Cancelled: it may have been done.
+Status take(Remote& remote, const Marker& marker, const std::string& key_line, const Stop& stop);
+
+// Removes our key, what our steps keep on a node, and the marker last; what was made for it goes as well. Ok
+// when it is not, or no longer, taken with this token: then only the key goes.
+Status give_back(Remote& remote, const std::string& token, const std::string& key_line, const Stop& stop);
+
+}  // namespace radl::hosts
