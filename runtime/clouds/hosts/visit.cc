@@ -76,16 +76,20 @@ if [ -e "$m" ]; then sed 's/^/marker /' "$m"; fi
 // Variables: INFRASTRUCTURE TOKEN ADDRESS KEY BLOB. What was not there before is recorded as made by us.
 constexpr const char* kTakeScript = R"sh(
 fail() { echo "$1" >&2; exit 1; }
-t=; n=
+t=; n=; made=
 trap '' HUP
-trap 'rm -f ${t:+"$t"} ${n:+"$n"}' EXIT
 cd "$HOME"
 m=.radl/taken-by; f=.ssh/authorized_keys
+clean_up() {
+  rm -f ${t:+"$t"} ${n:+"$n"}
+  [ -e "$m" ] || case " $made " in *" folder "*) rmdir .radl 2>/dev/null;; esac
+}
+trap clean_up EXIT
 ours() {
-  [ "$(sed -n 's/^token //p' "$m")" = "$TOKEN" ] || { sed -n 's/^infrastructure //p' "$m"; exit 3; }
+  o=$(sed -n 's/^token //p' "$m")
+  [ "$o" = "$TOKEN" ] || { sed -n 's/^infrastructure //p' "$m"; exit 3; }
 }
 if [ -e "$m" ]; then ours; else
-  made=
   [ -d .radl ] || made="$made folder"
   [ -d .ssh ] || made="$made ssh"
   [ -e "$f" ] || made="$made keys"
@@ -120,12 +124,14 @@ trap '' HUP
 trap 'rm -f ${n:+"$n"}' EXIT
 cd "$HOME"
 m=.radl/taken-by; f=.ssh/authorized_keys
-made=; is_ours=no; blobs=$BLOB
-if [ -e "$m" ] && [ "$(sed -n 's/^token //p' "$m")" = "$TOKEN" ]; then
+made=; owner=; is_ours=no; blobs=$BLOB
+if [ -e "$m" ]; then owner=$(sed -n 's/^token //p' "$m"); fi
+if [ "$owner" = "$TOKEN" ]; then
   is_ours=yes
   made=$(sed -n 's/^made//p' "$m")
   # The key that it was taken with, should another one be ours by now.
-  blobs="$blobs $(sed -n 's/^key //p' "$m")"
+  o=$(sed -n 's/^key //p' "$m")
+  blobs="$blobs $o"
 fi
 if [ $is_ours = yes ]; then
   for p in $PARTS; do
