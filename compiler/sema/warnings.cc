@@ -48,7 +48,7 @@ void warn_image(const ast::Expr* value, Diagnostics& diagnostics) {
   if (colon == std::string_view::npos) return;
   static constexpr std::string_view kSchemes[] = {
       "one", "ost", "egi", "appdb", "aws",   "gce",  "azr",   "docker", "lambda", "oscar", "lin",
-      "ora", "cst", "vsp", "kvr",   "dummy", "http", "https", "file",   "local",  "fbw"};
+      "ora", "cst", "vsp", "kvr",   "dummy", "http", "https", "file",   "local",  "fbw",   "ssh"};
   std::string scheme = to_lower(text->text.substr(0, colon));
   for (std::string_view known : kSchemes)
     if (scheme == known) return;

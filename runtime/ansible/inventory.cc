@@ -5,8 +5,14 @@
 #include <algorithm>
 #include <set>
 
+#include "common/shell_quote.h"
+
 namespace radl::recipes {
 namespace {
+
+std::string known_hosts_name(const std::string& host, int port) {
+  return port == 22 ? host : fmt::format("[{}]:{}", host, port);
+}
 
 std::string text(const Json& object, const char* name) {
   auto found = object.find(name);
@@ -159,6 +165,11 @@ Json host_variables(const InventoryInput& input, const NodeHandle& node) {
   v["ansible_port"] = v["ansible_ssh_port"] = port;
   v["ansible_user"] = v["ansible_ssh_user"] = user;
   if (!key.empty()) v["ansible_ssh_private_key_file"] = key;
+  // Behind a jump host `host` is a name of that file, and not what the pinned host key stands under.
+  if (std::string config = text(node.attributes, "ssh_config"); !config.empty()) {
+    v["ansible_ssh_common_args"] = fmt::format("-F {} -o HostKeyAlias={}", shell_quote(config),
+                                               shell_quote(known_hosts_name(host, port)));
+  }
   auto password = n.secrets.find("password");
   if (key.empty() && password != n.secrets.end() && input.secrets && ir::is_secret(password->second)) {
     auto value = input.secrets->find(password->second.at("$secret").get<std::string>());
@@ -209,7 +220,7 @@ std::string known_hosts(const std::vector<NodeHandle>& nodes) {
     std::string host = text(node.attributes, "host"), key = text(node.attributes, "host_key");
     int port = node.attributes.value("port", 22);
     if (host.empty() || key.empty()) continue;
-    lines += port == 22 ? fmt::format("{} {}\n", host, key) : fmt::format("[{}]:{} {}\n", host, port, key);
+    lines += fmt::format("{} {}\n", known_hosts_name(host, port), key);
   }
   return lines;
 }

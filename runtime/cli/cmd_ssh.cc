@@ -61,17 +61,20 @@ Result<std::vector<std::string>> client_arguments(const Snapshot& state, const R
   std::string host = a.value("host", ""), host_key = a.value("host_key", "");
   int port = a.value("port", 22);
   if (host.empty() || host_key.empty()) return not_found(node.address + " has no address yet");
-  std::string line =
-      port == 22 ? fmt::format("{} {}\n", host, host_key) : fmt::format("[{}]:{} {}\n", host, port, host_key);
+  const std::string name = port == 22 ? host : fmt::format("[{}]:{}", host, port);
+  const std::string line = name + " " + host_key + "\n";
   const std::string known_hosts = "known_hosts." + node.address;
   if (Status written = write_file_atomic(work_directory + "/" + known_hosts, line, 0600); !written.ok())
     return written;
   std::vector<std::string> arguments = {"ssh", "-p", std::to_string(port)};
   for (const std::string& option :
        {"UserKnownHostsFile=" + known_hosts, std::string("GlobalKnownHostsFile=/dev/null"),
-        std::string("StrictHostKeyChecking=yes"), std::string("IdentitiesOnly=yes"),
+        std::string("StrictHostKeyChecking=yes"), std::string("IdentitiesOnly=yes"), "HostKeyAlias=" + name,
         std::string("LogLevel=ERROR")})
     arguments.insert(arguments.end(), {"-o", option});
+  // Behind a jump host the name is one that this file explains.
+  const std::string config = a.value("ssh_config", "");
+  if (!config.empty()) arguments.insert(arguments.end(), {"-F", config});
   std::string key = private_key_path(state, node);
   if (!key.empty()) arguments.insert(arguments.end(), {"-i", path_for_ssh(key, work_directory)});
   std::string user = a.value("user", "");

@@ -4,6 +4,7 @@
 
 #include "common/text.h"
 #include "runtime/ansible/ansible_runner.h"
+#include "runtime/clouds/hosts/hosts_cloud.h"
 #include "runtime/clouds/local/local_cloud.h"
 #include "runtime/net/ssh/target.h"
 #include "runtime/steps/native_runner.h"
@@ -16,6 +17,7 @@ namespace {
 std::vector<std::unique_ptr<Cloud>> all_clouds() {
   std::vector<std::unique_ptr<Cloud>> clouds;
   clouds.push_back(local::make_cloud());
+  clouds.push_back(hosts::make_cloud());
   return clouds;
 }
 

@@ -68,7 +68,7 @@ class HostsCloud : public Cloud {
 
   Result<std::vector<Seen>> look(const Context& context, const Query& query) override;
   std::chrono::milliseconds settles_after() const override { return options_.settles_after; }
-  Pace pace() const override { return {std::chrono::seconds(1), std::chrono::seconds(10)}; }
+  Pace pace() const override { return {std::chrono::milliseconds(50), std::chrono::seconds(10)}; }
 
  private:
   Asked create_key(const Context& context, const Order& order);

@@ -83,7 +83,8 @@ Status Logins::attempt(Remote& remote, const Target& target, bool booting, const
     if (before != refused_.end() && now < before->second.until) return {Code::Retry, before->second.why};
   }
   ExecOptions options;
-  options.stop = stop;
+  // An attempt has its own time, so that whoever allows none at all gets one whole attempt.
+  options.stop = Stop::when([&stop] { return stop.asked(); });
   options.deadline = kOneAttempt;
   auto result = remote.exec(":", options);
   if (result && result->exit_status == 0) return {};

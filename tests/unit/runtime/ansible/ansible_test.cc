@@ -94,6 +94,32 @@ TEST_F(AnsibleTest, VariablesAndGroupsAreThoseThatRecipesExpect) {
   EXPECT_TRUE(again->changes.empty()) << "the second run changes nothing";
 }
 
+TEST_F(AnsibleTest, ANodeBehindAJumpHostIsReachedAsItsConfigurationSays) {
+  const Json gate = handles[0].attributes;
+  Json& inner = handles[1].attributes;
+  const std::string config = nodes->folder.path("ssh_config"), known = nodes->folder.path("known_hosts");
+  auto text = [](const Json& value) {
+    return value.is_string() ? value.get<std::string>() : std::to_string(value.get<int>());
+  };
+  auto name = [&](const std::string& called, const Json& node, const std::string& more) {
+    return "Host " + called + "\n  HostName " + text(node.at("host")) + "\n  Port " + text(node.at("port")) +
+           "\n" + more;
+  };
+  ASSERT_TRUE(write_file_atomic(config, name("inner", inner, "  ProxyJump gate\n") +
+                                            name("gate", gate,
+                                                 "  IdentityFile " + text(gate.at("private_key_path")) +
+                                                     "\n  UserKnownHostsFile " + known + "\n"))
+                  .ok());
+  ASSERT_TRUE(write_file_atomic(known, "[" + text(gate.at("host")) + "]:" + text(gate.at("port")) + " " +
+                                           text(gate.at("host_key")) + "\n")
+                  .ok());
+  inner["host"] = "inner";
+  inner["ssh_config"] = config;
+  auto outcome = run(recipe("copy", "- tasks:\n  - copy: { dest: ~/said, content: hello }\n"));
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_EQ(*read_file(home("said")), "hello");
+}
+
 TEST_F(AnsibleTest, AFailingTaskIsReportedWithEverythingThatHelps) {
   auto step = recipe("broken",
                      "- tasks:\n  - name: make the thing\n    shell: seq 1 50; echo it is broken >&2; exit "
