@@ -10,9 +10,10 @@ namespace radl::test {
 
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    // In memory where that is possible: these tests sync their files very often.
-    bool memory = ::access("/dev/shm", W_OK) == 0;
+  // In memory where that is possible: most tests sync their files very often.
+  enum class Place { Memory, Disk };
+  explicit TemporaryFolder(Place place = Place::Memory) {
+    bool memory = place == Place::Memory && ::access("/dev/shm", W_OK) == 0;
     std::string pattern = memory ? "/dev/shm/radl-test-XXXXXX"
                                  : (std::filesystem::temp_directory_path() / "radl-test-XXXXXX").string();
     path_ = ::mkdtemp(pattern.data());
@@ -24,6 +25,7 @@ class TemporaryFolder {
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   const std::string& path() const { return path_; }
+  std::string path(const std::string& below) const { return path_ + "/" + below; }
 
  private:
   std::string path_;

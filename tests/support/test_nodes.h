@@ -17,27 +17,9 @@
 #include "runtime/clouds/local/network.h"
 #include "runtime/net/ssh/target.h"
 #include "runtime/steps/step_runner.h"
+#include "tests/support/temporary_folder.h"
 
 namespace radl::test {
-
-class TemporaryFolder {
- public:
-  TemporaryFolder()
-      : path_(std::filesystem::temp_directory_path() / ("radl-test-" + to_hex(random_bytes(6)))) {
-    std::filesystem::create_directories(path_);
-    std::filesystem::permissions(path_, std::filesystem::perms::owner_all);
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string path(const std::string& below = "") const {
-    return below.empty() ? path_.string() : (path_ / below).string();
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 inline testing::AssertionResult contains(const std::string& text, const std::string& part) {
   if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
@@ -47,7 +29,7 @@ inline testing::AssertionResult contains(const std::string& text, const std::str
 // Skips the test, with the reason, where this machine does not let us isolate nodes (containers without
 // privileges).
 inline void skip_without_isolation(bool with_network = true) {
-  TemporaryFolder folder;
+  TemporaryFolder folder(TemporaryFolder::Place::Disk);
   std::string why = local::why_not_isolated(folder.path());
   if (why.empty() && with_network) why = local::why_no_network(local::Egress::Open);
   if (!why.empty()) GTEST_SKIP() << "no isolation here: " << why;
@@ -134,7 +116,7 @@ class TestNodes {
     return name + ".localdomain";
   }
 
-  TemporaryFolder folder;
+  TemporaryFolder folder{TemporaryFolder::Place::Disk};
   ir::Secrets secrets;
   Context context;
   std::unique_ptr<Cloud> cloud;

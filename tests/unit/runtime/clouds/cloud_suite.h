@@ -45,6 +45,12 @@ class CloudSubject {
   virtual std::string impossible_feature() const = 0;
   // As many machines as more than one page of the cloud's lists takes.
   virtual int more_than_a_page() const { return 3; }
+  virtual ir::Program many_machines() const {
+    return ProgramBuilder().deploy({"worker", more_than_a_page()}).build();
+  }
+  // For an infrastructure beside one that has program(): another one where they cannot have the same
+  // machines.
+  virtual ir::Program program_beside() const { return program(); }
 
   // --- what a test may do behind the cloud's back; false: it cannot be done here ---
   // Changes something of the resource that Seen::spec shows.

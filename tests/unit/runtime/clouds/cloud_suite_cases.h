@@ -165,8 +165,7 @@ TEST_P(CloudSuite, WhenItHasSettledAnEmptyLookIsProof) {
 
 TEST_P(CloudSuite, ManyResourcesAreAllSeenOnce) {
   CloudUser& ours = user();
-  Result<Design> many =
-      ours.design(ProgramBuilder().deploy({"worker", subject().more_than_a_page()}).build());
+  Result<Design> many = ours.design(subject().many_machines());
   ASSERT_TRUE(many.ok()) << many.status().text();
   Status made = ours.make_all(*many);
   ASSERT_TRUE(made.ok()) << made.text();
@@ -353,7 +352,8 @@ TEST_P(CloudSuite, ASweepFindsWhatNobodyRemembers) {
 TEST_P(CloudSuite, TwoInfrastructuresDoNotSeeEachOther) {
   CloudUser &one = user("demo-1"), &two = user("demo-2");
   make_all(one);
-  make_all(two);
+  Status made = two.make_all(design(subject().program_beside()));
+  ASSERT_TRUE(made.ok()) << made.text();
   std::vector<Seen> first = everything(one), second = everything(two);
   EXPECT_EQ(first.size(), one.made.size());
   EXPECT_EQ(second.size(), two.made.size());
