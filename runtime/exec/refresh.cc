@@ -134,6 +134,8 @@ class Refresher {
       observed_.unknown[record.address] = "it was made a moment ago and does not show yet";
     } else if (gone) {
       observed_.resources.push_back({record.address, "gone", {}, record.id + " is not there"});
+    } else if (seen->phase == ResourcePhase::Broken) {
+      observed_.resources.push_back({record.address, "broken", {}, session_.events.mask(seen->detail)});
     } else {
       observed_.specs[record.address] = seen->spec;
       if (record.is_node()) {

@@ -392,12 +392,18 @@ Async<Status> update_resource(Session& session, Park& park, const Action& action
   if (!cloud.ok()) co_return cloud.status();
   std::optional<ResourceRecord> before = session.resource(action.id);
   if (!before) co_return Status(Code::NotFound, action.id + " is not in the state");
-  Intent intent;
-  intent.kind = Intent::Kind::Update;
-  intent.address = action.id;
-  intent.resource = *before;
-  Result<Intent> begun = session.store().begin(std::move(intent));
-  if (!begun.ok()) co_return begun.status();
+  // In an earlier round of this run it was asked for, and nobody knows what came of it: one intent for both.
+  std::optional<Intent> left = session.take_unresolved(action.id);
+  if (!left) {
+    Intent intent;
+    intent.kind = Intent::Kind::Update;
+    intent.address = action.id;
+    intent.resource = *before;
+    Result<Intent> begun = session.store().begin(std::move(intent));
+    if (!begun.ok()) co_return begun.status();
+    left = std::move(*begun);
+  }
+  const Intent intent = std::move(*left);
   ResourceRecord record = *before;
   record.spec = action.spec;
   record.needs = action.uses;
@@ -407,12 +413,15 @@ Async<Status> update_resource(Session& session, Park& park, const Action& action
                               [](const FieldChange& change) { return change.forces_restart; });
   Changing changed = co_await change(session, park, **cloud, record);
   // It stays open where nobody knows what came of it: the next run takes over what the cloud shows.
-  if (!changed.certain) co_return changed.status;
+  if (!changed.certain) {
+    session.put_unresolved(intent);
+    co_return changed.status;
+  }
   if (changed.status.ok()) {
     record.attributes = std::move(changed.seen->attributes);
     record.price_per_hour = action.price_per_hour;
   }
-  Status closed = session.store().finish(*begun, changed.status.ok() ? &record : nullptr);
+  Status closed = session.store().finish(intent, changed.status.ok() ? &record : nullptr);
   if (!closed.ok()) co_return closed;
   if (!changed.status.ok()) co_return changed.status;
   session.put(record);

@@ -57,7 +57,7 @@ class Session {
   void remove_resource(const std::string& address, bool keep_steps);
   void forget(const std::string& step);
 
-  // Creates of this run whose outcome is not known: their intents are open.
+  // Creates and updates of this run whose outcome is not known: their intents are open.
   void put_unresolved(const Intent& intent);
   std::optional<Intent> take_unresolved(const std::string& address);
 

@@ -17,6 +17,7 @@ struct Draft {
   Plan plan;
   std::map<std::string, size_t> resource_actions;  // address -> index in plan.actions
   std::map<std::string, size_t> step_actions;      // step id -> index in plan.actions
+  std::map<std::string, std::string> broken;       // address -> why, as a refresh saw it
   std::set<std::string> started;                   // nodes that are started again, or restarted
   std::set<std::string> left_out;                  // actions that are no targets
 

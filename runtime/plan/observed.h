@@ -14,7 +14,8 @@ namespace radl {
 // plays no part in it.
 struct Drift {
   std::string address;  // of a resource or a step
-  std::string what;     // "gone", "stopped", "unreachable" (it runs, but no login works), "changed"
+  std::string what;     // "gone", "stopped", "unreachable" (it runs, but no login works), "changed",
+                        // "broken" (it is there and will not become ready)
   std::vector<Change> changes;
   std::string detail;
 };

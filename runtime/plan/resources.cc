@@ -68,6 +68,8 @@ std::string outer_reason(const Draft& draft, const Desired& desired, const Resou
   if (draft.input.options.replace.count(desired.wanted.address)) return "asked for with --replace";
   if (record.status == ResourceStatus::Tainted) return "it did not come up, or was marked to be replaced";
   if (record.status == ResourceStatus::Deleting) return "its removal was begun and not finished";
+  if (auto broken = draft.broken.find(desired.wanted.address); broken != draft.broken.end())
+    return "it is broken" + (broken->second.empty() ? "" : ": " + broken->second);
   if (record.cloud != desired.cloud) return "moves from " + record.cloud + " to " + desired.cloud;
   if (record.type != desired.wanted.type)
     return "it is made as " + desired.wanted.type + " now, and no longer as " + record.type;
@@ -206,6 +208,7 @@ void plan_resources(Draft& draft) {
   if (const Observed* observed = draft.input.observed) {
     for (const Drift& drift : observed->resources) {
       if (drift.what == "gone") gone.insert(drift.address);
+      if (drift.what == "broken") draft.broken[drift.address] = drift.detail;
     }
   }
   for (Desired& desired : draft.desired.resources) {

@@ -49,6 +49,18 @@ TEST_F(RefreshTest, FindsOtherAttributesAndTakesThemIntoTheStateOnDemand) {
   EXPECT_EQ(bench.plan(program, &*observed).find("worker[1]")->verb, Verb::Create);
 }
 
+TEST_F(RefreshTest, WhatIsBrokenIsMadeAnew) {
+  std::filesystem::remove(machine("worker[0]") + "/attributes");
+  Result<Observed> observed = bench.look(program);
+  ASSERT_EQ(observed->resources.size(), 1u);
+  EXPECT_EQ(observed->resources[0].what, "broken");
+  Plan plan = bench.plan(program, &*observed);
+  EXPECT_EQ(marks(plan), (std::vector<std::string>{"-/+ worker[0]", "> worker[0]/tools"}));
+  EXPECT_EQ(plan.find("worker[0]")->why, "it is broken: it was made in part");
+  EXPECT_TRUE(bench.apply(program, &*observed).status.ok());
+  EXPECT_EQ(bench.cloud.count("node"), 2u);
+}
+
 TEST_F(RefreshTest, AStoppedNodeIsStartedWhereItsCloudCanAndMadeAnewElsewhere) {
   std::string id = bench.snapshot().resources.at("worker[0]").id;
   bench.cloud.set_attribute(id, "state", "stopped");
