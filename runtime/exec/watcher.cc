@@ -112,8 +112,9 @@ void Watcher::judge(Slot& slot, const Seen* seen, Scheduler::TimePoint asked_at)
                       : watch.what == Watch::For::Gone || asked_at >= watch.settled_at;
   if (decided) return settle(slot, {{}, seen ? std::optional<Seen>(*seen) : std::nullopt});
   if (asked_at >= watch.deadline) {
-    std::string state = slot.last ? "is still " + std::string(phase_name(slot.last->phase)) : "does not show";
-    return settle(slot, {Status(Code::Timeout, "it " + state + " in time"), slot.last});
+    std::string state =
+        slot.last ? "it is still " + std::string(phase_name(slot.last->phase)) : "it does not show";
+    return settle(slot, {Status(Code::Timeout, "no longer waited for: " + state), slot.last});
   }
   if (!seen && !watch.accepted && !slot.told) tell_waiting(slot, asked_at);
 }
