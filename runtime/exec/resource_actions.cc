@@ -262,6 +262,13 @@ Async<Making> make_as(Session& session, Park& park, Cloud& cloud, ResourceRecord
   co_return making;
 }
 
+std::vector<std::string> united(std::vector<std::string> names, const std::vector<std::string>& more) {
+  for (const std::string& name : more) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
 struct Changing {
   Status status;
   std::optional<Seen> seen;
@@ -399,6 +406,8 @@ Async<Status> update_resource(Session& session, Park& park, const Action& action
     intent.kind = Intent::Kind::Update;
     intent.address = action.id;
     intent.resource = *before;
+    // Until it is known which of both holds, it may use what it used before and what it is to use.
+    intent.resource.needs = united(before->needs, action.uses);
     Result<Intent> begun = session.store().begin(std::move(intent));
     if (!begun.ok()) co_return begun.status();
     left = std::move(*begun);
@@ -415,6 +424,8 @@ Async<Status> update_resource(Session& session, Park& park, const Action& action
   // It stays open where nobody knows what came of it: the next run takes over what the cloud shows.
   if (!changed.certain) {
     session.put_unresolved(intent);
+    if (Status put = session.store().put_resource(intent.resource); !put.ok()) co_return put;
+    session.put(intent.resource);
     co_return changed.status;
   }
   if (changed.status.ok()) {
