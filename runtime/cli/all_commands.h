@@ -29,6 +29,12 @@ std::function<int()> add(CLI::App& app, Session& session);
 namespace logs_command {
 std::function<int()> add(CLI::App& app, Session& session);
 }
+namespace list_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace import_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
 namespace state_command {
 std::function<int()> add(CLI::App& app, Session& session);
 }

@@ -88,6 +88,7 @@ Status prepare(Apply& apply) {
                            OpenMode::Create, "apply", apply.options.run.lock_timeout);
   if (!store.ok()) return std::move(store).status();
   apply.store = std::move(*store);
+  remember(apply.project->state_directory, apply.project->compiled.program.name);
   return recover_left(apply.make_run());
 }
 

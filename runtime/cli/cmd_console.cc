@@ -3,10 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "common/files.h"
 #include "compiler/tools/console/console.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/line_reader.h"
 #include "runtime/cli/shown.h"
+#include "runtime/cli/user_files.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/plan/values.h"
 
@@ -102,11 +104,18 @@ bool answer(const Session& session, const std::string& line, const ConsoleScope&
   return made.ok;
 }
 
+// Lines of earlier conversations; "" where they cannot be kept.
+std::string history_file() {
+  const std::string path = user_file("console_history");
+  const size_t slash = path.rfind('/');
+  return !path.empty() && make_directories(path.substr(0, slash), 0700).ok() ? path : "";
+}
+
 // On a terminal wrong lines are part of the conversation; elsewhere one makes the exit status 1.
 int converse(const Session& session, const ConsoleScope& scope) {
   bool terminal = isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0, fine = true;
   LineReader::Options look;
-  if (terminal) look.history = history_file("console_history");
+  if (terminal) look.history = history_file();
   look.word = [](const std::string& text) { return console_word(text); };
   look.complete = [&scope](const std::string& text) { return console_completions(text, scope); };
   LineReader reader(terminal, std::move(look));

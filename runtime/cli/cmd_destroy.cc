@@ -5,8 +5,10 @@
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/cli/terminal.h"
+#include "runtime/cli/user_files.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/plan/render.h"
+#include "runtime/state/index.h"
 
 namespace radl::cli::destroy_command {
 namespace {
@@ -14,28 +16,37 @@ namespace {
 struct Options {
   ProjectOptions project;
   RunOptions run;
+  std::vector<std::string> targets;
 };
+
+// True: go on.
+Result<bool> approved(const Session& session, const Options& options, const Plan& plan) {
+  if (!plan.changes_anything() || options.run.auto_approve) return true;
+  if (!session.terminal.can_ask) {
+    return Status(Code::Invalid, "there is nobody to ask whether this may be destroyed")
+        .with_hint("say --auto-approve");
+  }
+  return confirm("\nDestroy all of this? Only 'yes' is taken as yes:");
+}
 
 int execute(const Session& session, const Options& options, Run run, const StatePlace& place,
             std::unique_ptr<Store> store) {
   auto snapshot = store->snapshot();
   if (!snapshot.ok()) return report(session, snapshot.status());
-  Plan plan = make_destroy_plan(*snapshot);
+  auto made = make_destroy_plan(*snapshot, {options.targets.begin(), options.targets.end()});
+  if (!made.ok()) return report(session, made.status());
+  const Plan& plan = *made;
   if (!options.run.json) {
     PlanTextOptions look;
     look.color = session.terminal.color;
     std::fputs(shown(render_text(plan, look), look.color).c_str(), stdout);
     std::fflush(stdout);
   }
-  if (plan.changes_anything() && !options.run.auto_approve) {
-    if (!session.terminal.can_ask) {
-      return report(session, Status(Code::Invalid, "there is nobody to ask whether this may be destroyed")
-                                 .with_hint("say --auto-approve"));
-    }
-    if (!confirm("\nDestroy all of this? Only 'yes' is taken as yes:")) {
-      std::fputs("Nothing was destroyed.\n", stdout);
-      return kUserError;
-    }
+  auto go = approved(session, options, plan);
+  if (!go.ok()) return report(session, go.status());
+  if (!*go) {
+    std::fputs("Nothing was destroyed.\n", stdout);
+    return kUserError;
   }
   auto sinks = make_sinks(session, options.run, plan);
   if (!sinks.ok()) return report(session, sinks.status());
@@ -48,6 +59,11 @@ int execute(const Session& session, const Options& options, Run run, const State
   int code = report_run(session, done, options.run.json);
   int untold = told.ok() ? int(kDone) : report(session, told);
   if (code != kDone) return code;
+  if (plan.partial) {
+    if (!options.run.json)
+      std::printf("Destroyed: %zu of %s; the rest stays.\n", done.done(), place.name.c_str());
+    return untold;
+  }
   store.reset();  // its lock is taken again by the removal, unless a run that waited for it is faster
   Status removed = remove_state(place.directory, place.name, real_world());
   if (removed.code() == Code::Conflict) {
@@ -56,6 +72,7 @@ int execute(const Session& session, const Options& options, Run run, const State
   }
   if (!removed.ok() && removed.code() != Code::NotFound && removed.code() != Code::Lost)
     return report(session, removed);
+  (void)tidy_known_states(infrastructures_index());  // `radlc list` leaves it out anyway
   if (!options.run.json) std::printf("Destroyed: %s. Nothing is left.\n", place.name.c_str());
   return untold;
 }
@@ -99,6 +116,10 @@ std::function<int()> add(CLI::App& app, Session& session) {
   auto options = std::make_shared<Options>();
   add_state_options(*command, options->project);
   add_run_options(*command, options->run);
+  command
+      ->add_option("--target", options->targets,
+                   "only this resource, or system's nodes, with what needs it; may be repeated")
+      ->type_name("ADDRESS");
   return [options, &session] { return run_destroy(session, *options); };
 }
 

@@ -1,8 +1,12 @@
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <limits>
 
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/shown.h"
 #include "runtime/cli/workflow.h"
+#include "runtime/plan/render.h"
 
 namespace radl::cli::state_command {
 namespace {
@@ -10,6 +14,7 @@ namespace {
 struct Options {
   ProjectOptions project;
   double lock_timeout = 0;
+  bool json = false;
   std::vector<std::string> words;  // FILE..., then what the command is about
 };
 
@@ -34,6 +39,11 @@ int with_state(const Session& session, const Options& options, const std::string
   return kDone;
 }
 
+Status unknown_name(const Options& options, const std::string& name) {
+  return not_found("the state has no " + name)
+      .with_hint("`radlc state list" + project_words(options.project) + "` shows what it has");
+}
+
 int list(const Session& session, Options& options) {
   if (auto none = words_of(options, 0, 0, ""); !none.ok()) return report(session, none.status());
   auto place = find_state(options.project);
@@ -45,6 +55,77 @@ int list(const Session& session, Options& options) {
   return kDone;
 }
 
+// A line a field; an object's own fields below its name.
+void print_fields(const Json& json, const std::string& indent) {
+  size_t widest = 0;
+  for (const auto& [name, value] : json.items()) widest = std::max(widest, name.size());
+  for (const auto& [name, value] : json.items()) {
+    const bool inner = value.is_object() && !value.empty() && !ir::is_unknown(value) && !ir::is_secret(value);
+    std::string line =
+        fmt::format("{}{:<{}}  {}", indent, name, widest, inner ? "" : render_value(value, name));
+    line.erase(line.find_last_not_of(' ') + 1);
+    std::printf("%s\n", shown(line).c_str());
+    if (inner) print_fields(value, indent + "  ");
+  }
+}
+
+// As one of the lists of the state's JSON has it.
+const Json* entry_of(const Json& list, const char* key, const std::string& name) {
+  for (const Json& entry : list) {
+    if (entry.at(key) == name) return &entry;
+  }
+  return nullptr;
+}
+
+int show(const Session& session, Options& options) {
+  auto words = words_of(options, 1, 1, "ADDRESS");
+  if (!words.ok()) return report(session, words.status());
+  auto place = find_state(options.project);
+  if (!place.ok()) return report(session, place.status());
+  auto snapshot = read_snapshot(place->directory, place->name);
+  if (!snapshot.ok()) return report(session, snapshot.status());
+  const Json state = whole_json(*snapshot);
+  const std::string& name = words->front();
+  const Json* found = entry_of(state.at("resources"), "address", name);
+  if (!found) found = entry_of(state.at("steps"), "id", name);
+  if (!found) return report(session, unknown_name(options, name));
+  if (options.json) {
+    std::printf("%s\n", found->dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    return kDone;
+  }
+  Json fields = *found;
+  for (const char* time : {"created_at", "finished_at"}) {
+    if (fields.contains(time)) fields[time] = utc_time(fields[time].get<double>());
+  }
+  if (fields.contains("price_per_hour"))
+    fields["price_per_hour"] = fields["price_per_hour"].get<Money>().text();
+  print_fields(fields, "");
+  return kDone;
+}
+
+int write_out(const Session& session, Options& options) {
+  if (auto none = words_of(options, 0, 0, ""); !none.ok()) return report(session, none.status());
+  auto place = find_state(options.project);
+  if (!place.ok()) return report(session, place.status());
+  auto store = Store::open(place->directory, place->name, OpenMode::Read, real_world());
+  if (!store.ok()) return report(session, store.status());
+  auto snapshot = (*store)->snapshot();
+  if (!snapshot.ok()) return report(session, snapshot.status());
+  auto runs = (*store)->history(std::numeric_limits<int>::max());
+  if (!runs.ok()) return report(session, runs.status());
+  Json state = whole_json(*snapshot);
+  state["history"] = Json::array();
+  for (const HistoryEntry& run : *runs) {
+    state["history"].push_back({{"serial", run.serial},
+                                {"time", run.time},
+                                {"command", run.command},
+                                {"summary", run.summary},
+                                {"source_digest", run.source_digest}});
+  }
+  std::printf("%s\n", state.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  return kDone;
+}
+
 int remove(const Session& session, Options& options) {
   auto words = words_of(options, 1, 1, "ADDRESS");
   if (!words.ok()) return report(session, words.status());
@@ -52,8 +133,7 @@ int remove(const Session& session, Options& options) {
   return with_state(session, options, "state rm", [&](Store& store, const Snapshot& snapshot) -> Status {
     if (snapshot.steps.count(address)) return store.forget_step(address);
     if (snapshot.resources.count(address)) return store.remove_resource(address);
-    return not_found("the state has no " + address)
-        .with_hint("`radlc state list" + project_words(options.project) + "` shows what it has");
+    return unknown_name(options, address);
   });
 }
 
@@ -113,6 +193,12 @@ std::function<int()> add(CLI::App& app, Session& session) {
   auto chosen = std::make_shared<std::function<int()>>();
   add(*command, "list", "Every resource and step, a line each", options, *chosen,
       [=, &session] { return list(session, *options); });
+  CLI::App* one = add(*command, "show", "All that it knows of a resource or a step", options, *chosen,
+                      [=, &session] { return show(session, *options); });
+  one->add_option("ADDRESS", "for example 'worker[0]' or 'worker[0]/tools'");
+  one->add_flag("--json", options->json, "as JSON");
+  add(*command, "export", "All of it as JSON (docs/state.md), without secrets", options, *chosen,
+      [=, &session] { return write_out(session, *options); });
   add(*command, "history", "The runs that changed it", options, *chosen,
       [=, &session] { return history(session, *options); });
   CLI::App* forget = add(*command, "rm", "Forget a resource or a step; nothing is destroyed", options,

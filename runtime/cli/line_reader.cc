@@ -162,20 +162,4 @@ bool LineReader::next(const std::string& prompt, std::string& line) {
   return static_cast<bool>(std::getline(std::cin, line));
 }
 
-std::string history_file(const std::string& name) {
-  const char* state = std::getenv("XDG_STATE_HOME");
-  const char* home = std::getenv("HOME");
-  std::filesystem::path folder;
-  if (state != nullptr && *state == '/') {
-    folder = state;
-  } else if (home != nullptr && *home == '/') {
-    folder = std::filesystem::path(home) / ".local/state";
-  } else {
-    return "";
-  }
-  std::error_code error;
-  std::filesystem::create_directories(folder / "radlc", error);
-  return error ? "" : (folder / "radlc" / name).string();
-}
-
 }  // namespace radl::cli

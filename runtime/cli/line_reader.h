@@ -34,7 +34,4 @@ class LineReader {
   std::unique_ptr<Editor> editor_;
 };
 
-// $XDG_STATE_HOME/radlc/NAME, or ~/.local/state/radlc/NAME; its folder is made. "" where there is no home.
-std::string history_file(const std::string& name);
-
 }  // namespace radl::cli

@@ -166,8 +166,8 @@ void take_files(std::vector<std::string>& words, ProjectOptions& options) {
   words.erase(words.begin(), rest);
 }
 
-void add_project_options(CLI::App& command, ProjectOptions& options) {
-  add_file_options(command, options, options.files,
+void add_project_options(CLI::App& command, ProjectOptions& options, std::vector<std::string>* words) {
+  add_file_options(command, options, words != nullptr ? *words : options.files,
                    "RADL files, read as one document, or their folder (default: the only .radl here)");
   command.add_option("-i,--input", options.inputs, "value of an input, NAME=VALUE; may be repeated")
       ->type_name("NAME=VALUE");

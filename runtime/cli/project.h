@@ -23,7 +23,8 @@ struct ProjectOptions {
   std::string name;   // of the infrastructure; empty: the program's
 };
 
-void add_project_options(CLI::App& command, ProjectOptions& options);
+void add_project_options(CLI::App& command, ProjectOptions& options,
+                         std::vector<std::string>* words = nullptr);
 // FILE, --file, --state and --name, for commands that look for a state and need no source. A command with
 // further words (`ssh [FILE] NODE`) gives `words`, and takes them apart with take_files().
 void add_state_options(CLI::App& command, ProjectOptions& options, std::vector<std::string>* words = nullptr);

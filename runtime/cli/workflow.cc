@@ -9,6 +9,8 @@
 
 #include "runtime/cli/display.h"
 #include "runtime/cli/shown.h"
+#include "runtime/cli/user_files.h"
+#include "runtime/state/index.h"
 #include "runtime/steps/dataset_look.h"
 
 namespace radl::cli {
@@ -54,6 +56,15 @@ Result<std::unique_ptr<Store>> open_locked(const std::string& directory, const s
     // A destroy that it waited for has removed the state: there may be a new one.
     if (locked.code() != Code::Lost) return locked;
   }
+}
+
+void remember(const std::string& directory, const std::string& name) {
+  const std::string index = infrastructures_index();
+  Status kept =
+      index.empty() ? not_found("there is no home folder") : remember_state(index, {directory, name});
+  if (kept.ok()) return;
+  std::fprintf(stderr, "note: `radlc list` will not show %s: %s\n", shown(name).c_str(),
+               shown(kept.text()).c_str());
 }
 
 Status recover_left(const Run& run) {

@@ -21,6 +21,10 @@ Result<Snapshot> read_snapshot(const std::string& directory, const std::string& 
 Result<std::unique_ptr<Store>> open_locked(const std::string& directory, const std::string& name,
                                            OpenMode mode, const std::string& command, double timeout_seconds);
 
+// Puts it on the user's list of infrastructures. A list that cannot be written is a note, no error: nothing
+// but `radlc list` needs it.
+void remember(const std::string& directory, const std::string& name);
+
 // Looks up what an interrupted run left and says what came of it.
 Status recover_left(const Run& run);
 

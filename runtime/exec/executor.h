@@ -98,7 +98,8 @@ struct Recovery {
 Result<Recovery> recover(const Run& run);
 
 RunReport apply(const Run& run, const Plan& plan);
-// Executes a destroy plan, then asks the clouds what is left and removes that too.
+// Executes a destroy plan, then asks the clouds what is left and removes that too; not after a plan for a
+// part.
 RunReport destroy(const Run& run, const Plan& plan);
 
 // Looks at the world: the resources by one look at each cloud, the steps through their runners. Changes

@@ -188,6 +188,7 @@ Result<Plan> make_destroy_plan(const Snapshot& snapshot, const std::set<std::str
   for (const auto& [address, record] : snapshot.resources) {
     if (!why.count(address)) stay.insert(address);
   }
+  if (stay.empty()) return make_destroy_plan(snapshot);
   Plan plan = removal_plan(snapshot, stay);
   plan.destroys = plan.partial = true;
   for (Action& action : plan.actions) action.why = why.at(action.id);

@@ -64,12 +64,23 @@ Json to_json(const StepRecord& record) {
   return json;
 }
 
-}  // namespace
+void add_rest(const StepRecord& record, Json& json) {
+  json["revision"] = record.revision;
+  json["made_on"] = record.made_on;
+  json["inputs"] = record.inputs;
+  json["definition"] = record.definition ? *record.definition : Json();
+}
 
-Json to_json(const Snapshot& snapshot) {
+Json to_json(const Snapshot& snapshot, bool whole) {
   Json resources = Json::array(), steps = Json::array(), outputs = Json::array();
-  for (const auto& [address, record] : snapshot.resources) resources.push_back(to_json(record));
-  for (const auto& [id, record] : snapshot.steps) steps.push_back(to_json(record));
+  for (const auto& [address, record] : snapshot.resources) {
+    resources.push_back(to_json(record));
+    if (whole) resources.back()["token"] = record.token;
+  }
+  for (const auto& [id, record] : snapshot.steps) {
+    steps.push_back(to_json(record));
+    if (whole) add_rest(record, steps.back());
+  }
   for (const OutputRecord& output : snapshot.outputs) {
     outputs.push_back({{"name", output.name},
                        {"value", output.value},
@@ -87,6 +98,11 @@ Json to_json(const Snapshot& snapshot) {
           {"steps", std::move(steps)},
           {"outputs", std::move(outputs)}};
 }
+
+}  // namespace
+
+Json to_json(const Snapshot& snapshot) { return to_json(snapshot, false); }
+Json whole_json(const Snapshot& snapshot) { return to_json(snapshot, true); }
 
 std::string infrastructure_tag(const std::string& name, const std::string& lineage) {
   return name + "-" + lineage.substr(0, 8);

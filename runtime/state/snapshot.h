@@ -88,6 +88,9 @@ struct Snapshot {
 
 // {"state":2, name, lineage, serial, resources:[..], steps:[..], outputs:[..]}: `radlc show --json`.
 Json to_json(const Snapshot& snapshot);
+// The same with all that the records hold: also tokens, what steps were and what they used (`radlc state
+// export`).
+Json whole_json(const Snapshot& snapshot);
 
 // What clouds tag an infrastructure's things with: unique also among states of the same name.
 std::string infrastructure_tag(const std::string& name, const std::string& lineage);

@@ -513,6 +513,24 @@ TEST_F(StoreTest, AFileThatMayNotBeWrittenCanStillBeRead) {
   ::chmod((directory() + "/demo").c_str(), 0755);
 }
 
+TEST_F(StoreTest, AnExportHasEveryRecordAndNoSalt) {
+  std::unique_ptr<Store> store = locked();
+  ASSERT_TRUE(store->put_resource(node("worker[1]")).ok());
+  StepRecord record = step("worker[1]/tools", {"worker[1]"});
+  ASSERT_TRUE(store->finish_run(*store->begin_run(record), record).ok());
+  ASSERT_TRUE(store->close_run({}, {{"password", "fingerprint"}}, "d", {}, "apply", "").ok());
+  Snapshot snapshot = *store->snapshot();
+  Json shown = to_json(snapshot), whole = whole_json(snapshot);
+  EXPECT_EQ(shown["resources"][0]["price_per_hour"], Json({{"micros", 250000}, {"currency", "EUR"}}));
+  EXPECT_EQ(shown["resources"][0]["type"], "node");
+  EXPECT_FALSE(shown["resources"][0].contains("token"));
+  EXPECT_EQ(whole["resources"][0]["token"], "token-worker[1]");
+  EXPECT_EQ(whole["steps"][0]["definition"], Json({{"recipe", "tools"}}));
+  EXPECT_EQ(whole["steps"][0]["inputs"], Json({{"a.ip", "f"}}));
+  EXPECT_EQ(whole.dump().find(snapshot.salt), std::string::npos);
+  EXPECT_EQ(whole.dump().find("fingerprint"), std::string::npos);
+}
+
 TEST_F(StoreTest, SecretsShowOnlyThatTheyChanged) {
   Snapshot one = *locked()->snapshot();
   Snapshot two = one;

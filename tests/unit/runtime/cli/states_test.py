@@ -1,0 +1,148 @@
+"""Commands of radlc around what is applied, run as programs on local nodes without recipes."""
+import json
+import os
+import pathlib
+import stat
+import subprocess
+import tempfile
+import unittest
+
+RADLC = os.path.join(os.environ["RADL_BUILD"], "bin", "radlc")
+FILE = ("network n ()\nsystem a (net_interface.0.connection = 'n')\nsystem b (net_interface.0.connection = 'n')\n"
+        "deploy a %d\ndeploy b %d\n")
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="radl-states-")
+        self.addCleanup(folder.cleanup)
+        self.at = pathlib.Path(folder.name)
+        self.environment = {**os.environ, "XDG_STATE_HOME": str(self.at / "user"), "RADL_LOCAL_ISOLATION": "off",
+                            "RADL_LOCAL_NETWORK": "shared"}
+
+    def project(self, name, a=1, b=1):
+        path = self.at / name / (name + ".radl")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(FILE % (a, b))
+        self.addCleanup(self.run_it, "destroy", "--auto-approve", path)
+        return path
+
+    def run_it(self, *arguments):
+        return subprocess.run([RADLC, *map(str, arguments)], cwd=self.at, stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=120, env=self.environment)
+
+    def good(self, *arguments):
+        done = self.run_it(*arguments)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        self.assertEqual(done.stderr, "")
+        return done.stdout
+
+    def fails(self, said, *arguments):
+        done = self.run_it(*arguments)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn(said, done.stderr)
+
+    def addresses(self, path):
+        return self.good("state", "list", path).split()
+
+
+class List(Case):
+    def test_all_infrastructures_wherever_they_are(self):
+        one, two = self.project("one"), self.project("two", a=2)
+        for path in (one, two):
+            self.good("apply", "--auto-approve", path)
+        lines = self.good("list").splitlines()
+        self.assertEqual([line.split()[:3] for line in lines], [["one", "2", "nodes"], ["two", "3", "nodes"]])
+        self.assertTrue(lines[1].endswith(str(self.at / "two/.radl")), lines)
+        listed = json.loads(self.good("list", "--json"))
+        self.assertEqual([(each["name"], each["resources"], each["price_per_hour"]) for each in listed],
+                         [("one", 4, []), ("two", 5, [])])
+        index = self.at / "user/radlc/infrastructures.json"
+        self.assertEqual(stat.S_IMODE(index.stat().st_mode), 0o600)
+        self.good("destroy", "--auto-approve", one)
+        self.assertNotIn("one", index.read_text())
+        index.unlink()  # lost: the next apply of each writes it again
+        self.assertEqual(self.run_it("list").stdout, "")
+        self.good("apply", "--auto-approve", two)
+        self.assertEqual(len(self.good("list").splitlines()), 1)
+
+    def test_a_list_that_cannot_be_written_stops_nothing(self):
+        path = self.project("one")
+        (self.at / "user").write_text("in the way of the folder")
+        done = self.run_it("apply", "--auto-approve", path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertIn("note: `radlc list` will not show one: ", done.stderr)
+        self.assertEqual(self.run_it("destroy", "--auto-approve", path).returncode, 0)
+
+
+class Target(Case):
+    def test_only_a_part_is_made_and_only_a_part_goes(self):
+        path = self.project("one", a=2)
+        said = self.good("apply", "--auto-approve", path, "--target", "a[1]")
+        self.assertIn("2 other changes are left out", said)
+        self.assertEqual(self.addresses(path), ["a[1]", "key.local", "network.n"])
+        self.good("apply", "--auto-approve", path, "--target", "a")
+        self.assertEqual(self.addresses(path), ["a[0]", "a[1]", "key.local", "network.n"])
+        self.good("apply", "--auto-approve", path)
+        said = self.good("destroy", "--auto-approve", path, "--target", "a", "--target", "b[0]")
+        self.assertIn("2 resources stay", said)
+        self.assertEqual(self.addresses(path), ["key.local", "network.n"])
+        self.assertEqual(len(self.good("list").splitlines()), 1)
+        self.fails("--target c: there is no such", "plan", path, "--target", "c")
+        self.fails("--target c: there is no such", "destroy", "--auto-approve", path, "--target", "c")
+
+    def test_the_rest_lives_on(self):
+        path = self.project("one")
+        self.good("apply", "--auto-approve", path)
+        self.good("destroy", "--auto-approve", path, "--target", "a[0]")
+        self.assertIn("No changes", self.good("plan", "--refresh", path, "--target", "b"))
+        self.assertIn("+ a[0]", self.good("plan", path))
+
+    def test_a_saved_plan_for_a_part_is_applied_as_it_is(self):
+        path = self.project("one")
+        self.good("plan", path, "--target", "b", "--out", "part")
+        self.fails("--target belong to `radlc plan`", "apply", "part", "--target", "a")
+        self.good("apply", "part")
+        self.assertEqual(self.addresses(path), ["b[0]", "key.local", "network.n"])
+
+
+class State(Case):
+    def test_a_record_and_all_of_them(self):
+        path = self.project("one")
+        self.good("apply", "--auto-approve", path)
+        shown = self.good("state", "show", path, "a[0]")
+        self.assertRegex(shown, r"(?m)^cloud +'local'$")
+        self.assertRegex(shown, r"(?m)^spec\n  hostname  ")
+        record = json.loads(self.good("state", "show", path, "network.n", "--json"))
+        self.assertEqual((record["address"], record["type"], record["cloud"]), ("network.n", "network", "local"))
+        whole = json.loads(self.good("state", "export", path))
+        self.assertEqual([each["address"] for each in whole["resources"]], ["a[0]", "b[0]", "key.local", "network.n"])
+        self.assertEqual([each["command"] for each in whole["history"]], ["apply"])
+        self.assertIn(record, whole["resources"])
+        self.fails("the state has no x", "state", "show", path, "x")
+
+    def test_what_was_forgotten_is_taken_in_again(self):
+        path = self.project("one")
+        self.good("apply", "--auto-approve", path)
+        identity = json.loads(self.good("state", "show", path, "a[0]", "--json"))["id"]
+        self.good("state", "rm", path, "a[0]")
+        self.assertIn("+ a[0]", self.good("plan", path))
+        self.fails("has nothing with the id", "import", path, "a[0]", "nothing-like-it")
+        self.fails("the file declares no resource", "import", path, "c[0]", identity)
+        self.assertIn("a[0] is %s of local now" % identity, self.good("import", path, "a[0]", identity))
+        self.assertIn("No changes", self.good("plan", "--refresh", path))
+        self.fails("is in the state already", "import", path, "a[0]", identity)
+
+
+class Cloud(Case):
+    def test_it_is_named_by_either_option(self):
+        path = self.project("one")
+        for option in ("--cloud", "--provider"):
+            self.assertIn("+ a[0]", self.good("plan", path, option, "local"))
+            self.fails("there is no cloud 'lokal'; there are: ", "plan", path, option, "lokal")
+        self.assertIn("did you mean local?", self.run_it("plan", path, "--cloud", "lokal").stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
