@@ -330,7 +330,7 @@ class Hints(CliCase):
             for name in re.findall(r"`radlc ([a-z]+)", text) + re.findall(r"(?:^|: )radlc ([a-z]+) (?=-|[a-z]+ (?:shows|list))", text):
                 self.assertIn(name, commands, f"{path}: {text}")
             for flag in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text) if "radl" in text or "with --" in text else []:
-                if path.parts[:2] != ("runtime", "providers") and path.parts[:2] != ("runtime", "ansible"):
+                if path.parts[:2] != ("runtime", "clouds") and path.parts[:2] != ("runtime", "ansible"):
                     self.assertIn(flag, flags, f"{path}: {text}")
 
 

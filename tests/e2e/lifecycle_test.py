@@ -53,7 +53,7 @@ class Lifecycle(RadlCase):
         self.assert_nothing_left()
 
     def nodes(self):
-        return {r["address"]: r for r in self.show(self.file)["resources"] if r["kind"] == "node"}
+        return {r["address"]: r for r in self.show(self.file)["resources"] if r["type"] == "node"}
 
     def kill_node(self, node):
         """Ends all processes of a node, its server first, as a crash of the machine would."""
