@@ -3,9 +3,23 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace radl {
+
+namespace {
+
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max(), kLeast = std::numeric_limits<int64_t>::min();
+
+// What is beyond nine million million units is no price; it stays at the end of the range.
+int64_t saturated(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return a > 0 ? kMost : kLeast;
+}
+
+}  // namespace
 
 bool Money::parse(double units, int64_t& micros) {
   micros = 0;
@@ -50,11 +64,15 @@ void from_json(const nlohmann::json& json, MoneySum& sum) {
 }
 
 void MoneySum::add(const Money& money) {
-  if (!money.zero()) micros_[money.currency] += money.micros;
+  if (money.zero()) return;
+  int64_t& sum = micros_[money.currency];
+  sum = saturated(sum, money.micros);
 }
 
 void MoneySum::subtract(const Money& money) {
-  if (!money.zero()) micros_[money.currency] -= money.micros;
+  if (money.zero()) return;
+  int64_t& sum = micros_[money.currency];
+  sum = saturated(sum, money.micros == kLeast ? kMost : -money.micros);
 }
 
 bool MoneySum::zero() const {

@@ -97,8 +97,11 @@ std::vector<CostRow> cost_rows(const Plan& plan) {
   return rows;
 }
 
-Money times(const Money& price, size_t count) {
-  return {price.micros * static_cast<int64_t>(count), price.currency};
+std::string times(const Money& price, size_t count) {
+  MoneySum sum;
+  for (size_t i = 0; i < count; ++i) sum.add(price);
+  const std::vector<Money> amounts = sum.amounts();
+  return amounts.empty() ? price.text() : amounts[0].text();
 }
 
 std::string costs_html(const Plan& plan) {
@@ -116,7 +119,7 @@ std::string costs_html(const Plan& plan) {
         "<tr><td><code>{}</code></td><td>{}</td><td class=\"price\">{}</td><td class=\"price\">{}</td>"
         "<td class=\"price\">{}</td><td class=\"price\">{}</td></tr>\n",
         escape_html(name), escape_html(row.cost.machine), count, escape_html(each.text()),
-        escape_html(times(row.cost.before, count).text()), escape_html(times(row.cost.after, count).text()));
+        escape_html(times(row.cost.before, count)), escape_html(times(row.cost.after, count)));
   }
   const std::string& currency = plan.costs[0].after.currency;
   out += fmt::format(

@@ -32,6 +32,6 @@ void look(const std::string& bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string text(reinterpret_cast<const char*>(data), size);
   look(text);
-  look("radlplan 1 " + radl::sha256_hex(text) + "\n" + text);
+  look("radlplan " + std::to_string(radl::kPlanVersion) + " " + radl::sha256_hex(text) + "\n" + text);
   return 0;
 }

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "common/files.h"
+#include "tests/support/paths.h"
 #include "tests/support/plan_bench.h"
 #include "tests/support/temporary_folder.h"
 
@@ -39,6 +40,14 @@ TEST_F(PlanFile, RoundTrips) {
   EXPECT_EQ(ir::to_json(read->program), ir::to_json(program));
   EXPECT_EQ(read->inputs, saved.inputs);
   EXPECT_EQ(encode_plan_file(*read), bytes);
+}
+
+// Else the fuzzer, which begins with it, would see nothing but refusals.
+TEST_F(PlanFile, TheFuzzersSeedIsAPlanOfThisVersion) {
+  const std::string seed = *read_file(source_dir() + "/tests/fuzz/runtime/seeds/plan_file/first.json");
+  Result<SavedPlan> read =
+      decode_plan_file("radlplan " + std::to_string(kPlanVersion) + " " + sha256_hex(seed) + "\n" + seed);
+  EXPECT_TRUE(read.ok()) << read.status().text();
 }
 
 TEST_F(PlanFile, HoldsNoSecret) { EXPECT_EQ(bytes.find("hunter2"), std::string::npos); }
