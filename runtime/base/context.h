@@ -7,7 +7,6 @@
 #include <string>
 
 #include "common/stop.h"
-#include "compiler/ir/ir.h"
 
 namespace radl {
 
@@ -20,7 +19,7 @@ struct Context {
   std::string run;       // of this run of radlc, unique; empty where nothing is changed
   bool booting = false;  // connecting: the machine has not been reached before
   std::function<void(const std::string& line)> log = [](const std::string&) {};
-  const ir::Secrets* secrets = nullptr;
+  const std::map<std::string, std::string>* secrets = nullptr;  // name -> value: ir::Secrets
 };
 
 }  // namespace radl

@@ -186,7 +186,7 @@ class Cloud {
 
   // --- looking ---
   // Everything that the query names and that is there, in any order, each once; what is not there is left
-  // out. An error when it cannot be told.
+  // out. An error when that cannot be found out.
   virtual Result<std::vector<Seen>> look(const Context& context, const Query& query) = 0;
   // How long after a request look() may still not show what came of it; 0 where it always does. An intent
   // whose answer was lost stays open that long.

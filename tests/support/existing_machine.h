@@ -63,6 +63,16 @@ class ExistingMachine {
   }
   void stop() { server_.reset(); }
 
+  // Something of a login is still going on.
+  bool is_busy() const {
+    const std::string mark = std::string(1, '\0') + "HOME=" + home() + std::string(1, '\0');
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      auto environment = read_file(entry.path().string() + "/environ", 1 << 20);
+      if (environment && (std::string(1, '\0') + *environment).find(mark) != std::string::npos) return true;
+    }
+    return false;
+  }
+
   // Every file of the home: mode and content.
   std::map<std::string, std::string> files() const {
     std::map<std::string, std::string> all;

@@ -308,8 +308,8 @@ Result<std::optional<Seen>> HostsCloud::look_at(const Context& context, const Re
   if (!found) {
     auto machine = parse_machine(record.id);
     const std::string name = machine ? who(record.address, *machine) : record.address;
-    return Status(found.status().code(), fmt::format("{}: it cannot be told whether it is still taken: {}",
-                                                     name, found.status().message()));
+    return Status(found.status().code(), fmt::format("{}: nobody can say whether it is still taken: {}", name,
+                                                     found.status().message()));
   }
   if (found->marker.token != record.token) return std::optional<Seen>();
   return std::optional<Seen>(host_seen(context, record, *found, by_key));

@@ -2,7 +2,10 @@
 #include "runtime/clouds/hosts/hosts_cloud.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -345,6 +348,38 @@ TEST_F(HostsTest, WhateverFailsOnTheMachineIsAnErrorAndLeavesNothingThatIsNotFou
     }
   }
   EXPECT_GE(failures, 9);
+}
+
+// radlc is killed while it takes a machine: what the next one finds by the token can be given back, and where
+// it finds nothing there is nothing.
+TEST_F(HostsTest, KilledAtAnyTimeItIsFoundByTheTokenOrNotThere) {
+  auto before = machine.files();
+  const Order order = order_for("ssh://gpu1");
+  int found = 0, nothing = 0;
+  for (int wait_ms = 20; wait_ms < 1300; wait_ms += 120) {
+    SCOPED_TRACE(wait_ms);
+    pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      (void)ours.take(order);
+      ::pause();
+    }
+    usleep(static_cast<useconds_t>(wait_ms) * 1000);
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    ASSERT_TRUE(test::wait_until([&] { return !machine.is_busy(); }));
+    Infrastructure next(user.config());
+    next.context = ours.context;
+    auto seen = next.find(order.token);
+    ++(seen ? found : nothing);
+    if (seen) {
+      EXPECT_EQ(next.give_back(seen->id).answer, Answer::Accepted);
+    }
+    ASSERT_EQ(machine.files(), before);
+    ASSERT_TRUE(test::wait_until([&] { return !machine.is_busy(); }));
+  }
+  EXPECT_GT(found, 0);
+  EXPECT_GT(nothing, 0);
 }
 
 TEST_F(HostsTest, ASurveyTellsWhatMachinesAreAndWhoHasThem) {
