@@ -30,10 +30,12 @@ void remove_unfinished(const Context& context) {
   std::vector<std::filesystem::path> parts;
   for (const std::string& folder : {context.work_directory, context.work_directory + "/shared"}) {
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-      if (entry.path().filename().string().find(".tmp-") != std::string::npos) parts.push_back(entry.path());
+      const std::string name = entry.path().filename().string();
+      if (name.find(".tmp-") != std::string::npos || name.starts_with("probe-"))
+        parts.push_back(entry.path());
     }
   }
-  for (const auto& part : parts) std::filesystem::remove(part, ignored);
+  for (const auto& part : parts) std::filesystem::remove_all(part, ignored);
 }
 
 Status ensure_key(const Context& context) {

@@ -251,8 +251,11 @@ Status remove_network(const std::string& work_directory, const std::string& infr
   // A record that cannot be read must not keep the namespace: its name is known without.
   std::string name = network ? (*network ? (*network)->name : "") : network_name(infrastructure);
   if (!name.empty()) {
+    // Tried again: the last program of a run that was killed may just be mounting it.
     Status gone = run_script(fmt::format("n={}\nif [ -e /sys/class/net/$n ]; then ip link delete $n; fi\n"
-                                         "umount /run/netns/$n 2>/dev/null || true\nrm -f /run/netns/$n\n"
+                                         "i=0\n"
+                                         "until umount /run/netns/$n 2>/dev/null; rm -f /run/netns/$n; do\n"
+                                         "i=$((i + 1)); [ $i -lt 20 ] || break; sleep 0.1\ndone\n"
                                          "[ ! -e /run/netns/$n ] && [ ! -e /sys/class/net/$n ]",
                                          name),
                              "network " + name);

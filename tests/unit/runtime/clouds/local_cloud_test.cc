@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -275,6 +276,41 @@ TEST_P(LocalTest, ARefusedNodeLeavesNothing) {
   EXPECT_EQ(asked.status.code(), Code::Cancelled);
   EXPECT_FALSE(nodes.find("token"));
   EXPECT_FALSE(std::filesystem::exists(nodes.context.work_directory + "/nodes"));
+}
+
+// radlc is killed while it makes a node. Destroying what the next one sees leaves nothing.
+TEST_P(LocalTest, KilledAtAnyTimeNothingIsLeftThatIsNotSeen) {
+  const Order order = TestNodes::order("node", "worker[0]", {{"hostname", "w"}}, "token");
+  local::NodeDirectory directory(nodes.context.work_directory, local::node_id(order.address, order.token));
+  std::set<ResourcePhase> phases;
+  for (int wait_us = 0; wait_us < 400000; wait_us += 1000 + wait_us / 6) {
+    SCOPED_TRACE(wait_us);
+    pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      (void)nodes.cloud->ask_create(nodes.context, order);
+      ::pause();
+    }
+    usleep(static_cast<useconds_t>(wait_us));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    nodes.cloud = local::make_cloud({GetParam()});
+    for (const char* type : {"node", "network", "key"}) {
+      for (const Seen& seen : nodes.all()) {
+        if (seen.type != type) continue;
+        if (seen.type == "node") phases.insert(seen.phase);
+        ASSERT_TRUE(nodes.destroyed(seen));
+      }
+    }
+    EXPECT_TRUE(local::processes_of(directory).empty());
+    EXPECT_FALSE(std::filesystem::exists(nodes.context.work_directory + "/nodes"));
+    EXPECT_FALSE(std::filesystem::exists(nodes.context.work_directory + "/id_ed25519"));
+  }
+  // Parts of files go with the next change.
+  ASSERT_TRUE(nodes.destroyed(nodes.make("worker[1]")));
+  ASSERT_TRUE(nodes.destroyed(nodes.all().at(0)));
+  EXPECT_TRUE(std::filesystem::is_empty(nodes.context.work_directory));
+  EXPECT_TRUE(phases.count(ResourcePhase::Broken));
 }
 
 TEST_P(LocalTest, AnUpdateStartsAStoppedNodeAndKeepsItsFiles) {
