@@ -12,7 +12,7 @@ std::string duration_text(double seconds);
 std::string grouped(double number);
 // "61.4 MiB".
 std::string bytes_text(double bytes);
-// Whole numbers without a point, others with six digits at most: "4", "0.125".
+// Integers without a point, others with six digits at most: "4", "0.125".
 std::string plain_number(double value);
 // A size as somebody asked for it: "4 GiB", "1.5 TiB".
 std::string size_text(double bytes);

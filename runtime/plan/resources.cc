@@ -172,7 +172,7 @@ class Comparison {
     return impact.why.empty() ? text : text + ": " + impact.why;
   }
 
-  // What the file asks for is told apart from what somebody changed.
+  // What the file asks for is kept apart from what somebody changed.
   std::string why_updated(const Impact& impact, bool moved) const {
     std::vector<std::string> asked, drifted;
     std::set<std::string> names;
