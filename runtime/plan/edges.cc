@@ -13,7 +13,8 @@ void removal_edges(const Snapshot& snapshot, Plan& plan) {
   for (size_t i = 0; i < plan.actions.size(); ++i) index[plan.actions[i].id] = i;
   for (const auto& [address, record] : snapshot.resources) {
     auto user = index.find(address);
-    if (user == index.end()) continue;
+    // What is gone, and so created, uses nothing any more.
+    if (user == index.end() || plan.actions[user->second].verb == Verb::Create) continue;
     for (const std::string& need : record.needs) {
       auto used = index.find(need);
       if (used == index.end()) continue;

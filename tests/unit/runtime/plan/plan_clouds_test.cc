@@ -230,6 +230,16 @@ TEST_F(PlanOfClouds, RemovalsGoByWhatNeedsWhatAlone) {
   EXPECT_EQ(action(plan, "a[0]").removed_after, std::vector<std::string>{"attachment.x"});
 }
 
+// Both are made: the machine after its volume, and the old volume waits for no machine that is not there.
+TEST_F(PlanOfClouds, AMachineThatIsGoneKeepsNothingFromBeingReplaced) {
+  bench.cloud.volume_price = Money::of(0.01);
+  applied(workers(1));
+  bench.snapshot.resources.at("volume.worker[0]").status = ResourceStatus::Deleting;
+  bench.observed.resources = {{"worker[0]", "gone", {}, ""}};
+  bench.refreshed = true;
+  EXPECT_EQ(marks(bench.plan(workers(1))), (std::vector<std::string>{"-/+ volume.worker[0]", "+ worker[0]"}));
+}
+
 TEST_F(PlanOfClouds, ADesignThatDoesNotHoldTogetherIsNotPlanned) {
   struct Forgetful : FakeCloud {
     void add_node(const DesignInput&, const ir::Node&, Design&) const override {}
