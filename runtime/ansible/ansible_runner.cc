@@ -386,10 +386,10 @@ class CloudInitRunner : public StepRunner {
                           const std::vector<NodeHandle>& nodes) override {
     for (const auto& node : nodes) {
       if (node.attributes.value("user_data_applied", false)) continue;
-      return Status(Code::Unsupported,
-                    fmt::format(
-                        "{}: recipe '{}' is for cloud_init, and this cloud gives its nodes no user data",
-                        node.address, step.recipe))
+      return Status(
+                 Code::Unsupported,
+                 fmt::format("{}: recipe '{}' is for cloud_init, and this cloud gives its nodes no user data",
+                             node.address, step.recipe))
           .with_hint("write it as an Ansible or native recipe, or deploy to a cloud");
     }
     StepOutcome outcome;

@@ -24,7 +24,7 @@ Async<Status> destroy_and_wait(Session& session, Park& park, Cloud& cloud, Resou
 // Waits until what `token` made is there, or proven not to be: then `seen` is empty. Something that will
 // never become ready is destroyed, which is "not there" as well, and `why` says so.
 struct Found {
-  Status status;  // it could not be told: what was asked for may be there
+  Status status;  // it is not known: what was asked for may be there
   std::optional<Seen> seen;
   std::string why;
 };

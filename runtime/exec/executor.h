@@ -36,7 +36,7 @@ using Connector = std::function<Result<std::unique_ptr<Remote>>(const ir::Node& 
                                                                 const Context& context)>;
 
 // Which of these machines, by their attributes, take connections now: asked all at once, within about a
-// second. True as well where that cannot be told from here.
+// second. True as well where that cannot be known from here.
 using Answering =
     std::function<std::vector<bool>(const std::vector<Json>& attributes, const std::function<bool()>& stop)>;
 

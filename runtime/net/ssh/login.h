@@ -12,7 +12,7 @@
 namespace radl::ssh {
 
 // Which of these servers take a connection, asked all at once, within about a second. True as well where that
-// cannot be told from here: behind a jump host, or a name that does not resolve.
+// cannot be known from here: behind a jump host, or a name that does not resolve.
 std::vector<bool> ports_answer(const std::vector<Target>& targets, const Stop& stop = {});
 
 class Logins {

@@ -168,7 +168,8 @@ TEST_F(SshTest, APortThatDoesNotAnswerMayAnswerLater) {
     EXPECT_TRUE(contains(once.status().message(), "does not answer"));
   }
   auto wrong = ssh::make_remote(target);
-  for (bool booting : {false, true}) EXPECT_EQ(ssh::Logins().attempt(*wrong, target, booting).code(), Code::Retry);
+  for (bool booting : {false, true})
+    EXPECT_EQ(ssh::Logins().attempt(*wrong, target, booting).code(), Code::Retry);
 }
 
 TEST_F(SshTest, ServerKilledInTheMiddleOfACommand) {
