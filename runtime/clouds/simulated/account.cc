@@ -244,6 +244,8 @@ Asked Account::destroy(const Order& order, Millis now) {
   leaving.gone = model_.now() + (known->type == "instance" ? drawn_time(faults_.shutdown) : 0);
   show_late(leaving, *known);
   leaving.hidden = std::max(leaving.gone, leaving.stale_until);
+  destroyed_.insert(order.id);
+  newly_destroyed_.push_back(order.id);
   foreign_touched_ += known->token.empty();
   model_.put(std::move(leaving));
   return Asked::accepted(order.id);
@@ -270,17 +272,24 @@ Json Account::totals() const {
 
 std::vector<Json> Account::take_changes() {
   std::vector<Json> changes = model_.take_changes();
+  for (const std::string& id : newly_destroyed_) changes.push_back({{"destroyed", id}});
+  newly_destroyed_.clear();
   if (!changes.empty()) changes.push_back({{"account", totals()}});
   return changes;
 }
 
 std::vector<Json> Account::everything() const {
   std::vector<Json> all = model_.everything();
+  for (const std::string& id : destroyed_) all.push_back({{"destroyed", id}});
   all.push_back({{"account", totals()}});
   return all;
 }
 
 void Account::apply_change(const Json& change) {
+  if (change.contains("destroyed")) {
+    destroyed_.insert(change.at("destroyed").get<std::string>());
+    return;
+  }
   if (!change.contains("account")) return model_.apply_change(change);
   const Json& totals = change.at("account");
   draws_ = Draws(totals.at("draws").get<uint64_t>());

@@ -33,6 +33,7 @@ class Account {
   Draws& draws() { return draws_; }
   const Faults& faults() const { return faults_; }
   void set_faults(const Faults& faults) { faults_ = faults; }
+  bool was_destroyed(const std::string& id) const { return destroyed_.count(id) != 0; }  // on request
   // Requests that changed or destroyed what create() has not made.
   size_t foreign_touched() const { return foreign_touched_; }
 
@@ -63,6 +64,8 @@ class Account {
   Millis limited_until_ = 0;                // no further machine until then
   std::map<std::string, Millis> sold_out_;  // "TYPE/ZONE" -> until
   size_t foreign_touched_ = 0;
+  std::set<std::string> destroyed_;
+  std::vector<std::string> newly_destroyed_;  // since take_changes()
 };
 
 }  // namespace radl::simulated

@@ -36,6 +36,8 @@ constexpr FaultInfo kFaults[] = {
     {"broken", &Faults::broken, 0.04, Unit::Chance, "a machine or volume fails while it is made, and stays"},
     {"preemption", &Faults::preemption, 0.04, Unit::Chance,
      "a machine is taken back with two minutes' notice"},
+    {"login", &Faults::login, 0.1, Unit::Chance, "a login at a machine fails"},
+    {"steps", &Faults::steps, 0.05, Unit::Chance, "a step fails, or its connection breaks"},
 };
 
 const FaultInfo* fault_named(std::string_view name) {

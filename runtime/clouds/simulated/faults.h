@@ -30,6 +30,9 @@ struct Faults {
   double capacity = 0;     // one instance type is sold out in one zone for some minutes
   double broken = 0;       // what is being made fails and stays there, broken
   double preemption = 0;   // a machine is taken back, with notice: stopped, or gone
+  // The same on its machines: whoever plays them (runtime/trial) keeps to these.
+  double login = 0;  // a login fails, while the machine boots or later
+  double steps = 0;  // a step fails, or its connection breaks
 
   bool operator==(const Faults&) const = default;
 };

@@ -265,11 +265,34 @@ std::vector<Seen> SimulatedCloud::all_of(const std::string& infrastructure) {
   return all;
 }
 
+std::vector<std::string> SimulatedCloud::infrastructures() {
+  std::lock_guard lock(mutex_);
+  account_.model().pass(now());
+  std::set<std::string> names;
+  for (const auto& [id, resource] : account_.model().resources())
+    if (!is_foreign(resource) && resource.leaving == 0) names.insert(resource.infrastructure);
+  return {names.begin(), names.end()};
+}
+
 bool SimulatedCloud::exists(const std::string& id) {
   std::lock_guard lock(mutex_);
   account_.model().pass(now());
   const Resource* resource = account_.model().find(id);
   return resource && resource->exists(account_.model().now());
+}
+
+bool SimulatedCloud::runs(const std::string& id) {
+  std::lock_guard lock(mutex_);
+  Model& model = account_.model();
+  model.pass(now());
+  const Resource* resource = model.find(id);
+  return resource && resource->exists(model.now()) &&
+         seen_now(*resource, model.now()).phase == ResourcePhase::Ready;
+}
+
+bool SimulatedCloud::was_destroyed(const std::string& id) {
+  std::lock_guard lock(mutex_);
+  return account_.was_destroyed(id);
 }
 
 std::map<std::string, long long> SimulatedCloud::calls() {

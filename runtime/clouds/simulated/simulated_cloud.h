@@ -69,8 +69,11 @@ class SimulatedCloud : public Cloud {
   // --- for whoever watches ---
   Standing standing(const std::string& infrastructure);
   std::vector<Seen> all_of(const std::string& infrastructure);  // as they are; also what is leaving
+  std::vector<std::string> infrastructures();  // that create() has made something for that is there
   bool exists(const std::string& id);
-  std::map<std::string, long long> calls();  // by kind
+  bool runs(const std::string& id);           // a machine, and nothing stands against a login
+  bool was_destroyed(const std::string& id);  // because somebody asked for it
+  std::map<std::string, long long> calls();   // by kind
   size_t foreign_touched();
   size_t foreign_left();  // resources of others that are there
   double last_time();     // wall seconds of the last change: where a virtual clock goes on

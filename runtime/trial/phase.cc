@@ -1,0 +1,205 @@
+#include "runtime/trial/phase.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/files.h"
+
+namespace radl {
+namespace {
+
+// The events of a run as lines.
+class Teller : public EventSink {
+ public:
+  explicit Teller(TrialWorld& world) : world_(world) {}
+  void emit(const Event& event) override {
+    std::string line = std::string(event_kind_name(event.kind));
+    for (const std::string& part : {event.verb, event.id, event.message})
+      if (!part.empty()) line += " " + part;
+    if (event.kind == EventKind::ActionRetry || event.kind == EventKind::NodePhase ||
+        event.kind == EventKind::Recovered)
+      line += " " + event.data.dump();
+    world_.tell(line);
+  }
+
+ private:
+  TrialWorld& world_;
+};
+
+Status recover_first(const Run& run) {
+  Result<Recovery> recovered = recover(run);
+  return recovered.ok() ? Status() : std::move(recovered).status().at("recovering");
+}
+
+Status apply_once(TrialWorld& world, const TrialSubject& subject, const Phase& phase, Run& run) {
+  Result<Snapshot> snapshot = run.store->snapshot();
+  if (!snapshot.ok()) return snapshot.status();
+  std::optional<Observed> observed;
+  if (phase.refresh) {
+    Result<Observed> looked = refresh(run, *snapshot);
+    if (!looked.ok()) return std::move(looked).status().at("refreshing");
+    observed = std::move(*looked);
+    if (Status kept = accept_observed(run, *snapshot, *observed); !kept.ok()) return kept;
+    snapshot = run.store->snapshot();
+    if (!snapshot.ok()) return snapshot.status();
+  }
+  Result<Plan> plan = plan_now(world, subject, *phase.program, *snapshot, observed ? &*observed : nullptr);
+  if (!plan.ok()) return std::move(plan).status().at("planning");
+  RunReport report = apply(run, *plan);
+  for (const ActionOutcome& outcome : report.actions) {
+    if (outcome.state == ActionOutcome::State::Failed)
+      world.tell("FAILED " + outcome.id + ": " + outcome.status.message());
+  }
+  return report.status;
+}
+
+Status destroy_once(TrialWorld& world, Run& run) {
+  Result<Snapshot> snapshot = run.store->snapshot();
+  if (!snapshot.ok()) return snapshot.status();
+  RunReport report = destroy(run, make_destroy_plan(*snapshot));
+  for (const std::string& leftover : report.leftovers) world.tell("LEFTOVER " + leftover);
+  if (report.status.ok() && !report.leftovers.empty())
+    return {Code::Retry, "could not be removed: " + report.leftovers.front()};
+  return report.status;
+}
+
+Status run_locked(TrialWorld& world, const TrialSubject& subject, const Phase& phase, Store& store) {
+  const char* command = phase.kind == Phase::Kind::Apply ? "apply" : "destroy";
+  if (Status locked = store.lock(command, std::chrono::milliseconds(0)); !locked.ok()) return locked;
+  Cancellation cancellation;
+  Teller teller(world);
+  Run run;
+  run.world = &world.world;
+  run.store = &store;
+  run.clouds = &world.clouds;
+  for (ir::StepKind kind :
+       {ir::StepKind::Native, ir::StepKind::Ansible, ir::StepKind::CloudInit, ir::StepKind::Training})
+    run.runners[kind] = world.machines.get();
+  run.connect = world.machines->connector();
+  run.program = phase.program;
+  run.secrets = &subject.secrets;
+  if (world.told()) run.sinks = {&teller};
+  run.cancellation = world.cancellation = &cancellation;
+  // One thread: what happens depends on the seed alone.
+  run.options.parallelism = 1;
+  run.options.on_error = phase.on_error;
+  world.aim(phase.strike);
+  Status status = recover_first(run);
+  if (status.ok())
+    status =
+        phase.kind == Phase::Kind::Apply ? apply_once(world, subject, phase, run) : destroy_once(world, run);
+  world.disarm();
+  return status;
+}
+
+std::string as_text(const PhaseOutcome& outcome) {
+  return Json{{"code", static_cast<int>(outcome.status.code())},
+              {"message", outcome.status.message()},
+              {"struck", outcome.struck},
+              {"calls", outcome.calls}}
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void from_text(const std::string& text, PhaseOutcome& outcome) {
+  Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) return;
+  if (json.at("code") != 0)
+    outcome.status = Status(static_cast<Code>(json.at("code").get<int>()), json.at("message"));
+  outcome.struck = json.at("struck");
+  outcome.calls = json.at("calls");
+}
+
+std::string read_to_end(int descriptor) {
+  std::string text;
+  char buffer[4096];
+  for (ssize_t got; (got = ::read(descriptor, buffer, sizeof buffer)) != 0;) {
+    if (got > 0) text.append(buffer, static_cast<size_t>(got));
+    if (got < 0 && errno != EINTR) break;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string Phase::text() const {
+  std::string text = kind == Kind::Destroy ? "destroy" : refresh ? "apply with refresh" : "apply";
+  if (on_error == OnError::Retry) text += ", on error retry";
+  if (on_error == OnError::Destroy) text += ", on error destroy";
+  if (strike.how == Strike::How::Stop) text += fmt::format(", Ctrl-C at point {}", strike.at);
+  if (strike.how == Strike::How::StopNow) text += fmt::format(", Ctrl-C twice at point {}", strike.at);
+  if (strike.how == Strike::How::Kill) text += fmt::format(", killed at point {}", strike.at);
+  return text;
+}
+
+Result<Plan> plan_now(TrialWorld& world, const TrialSubject& subject, const ir::Program& program,
+                      const Snapshot& snapshot, const Observed* observed) {
+  return make_plan({program,
+                    snapshot,
+                    world.clouds,
+                    subject.catalog,
+                    fingerprints(snapshot, subject.secrets),
+                    observed,
+                    {},
+                    {}});
+}
+
+PhaseOutcome run_phase(TrialWorld& world, const TrialSubject& subject, const Phase& phase) {
+  PhaseOutcome outcome;
+  long long calls_before = world.calls();
+  world.tell("---- " + phase.text());
+  bool applies = phase.kind == Phase::Kind::Apply;
+  Result<std::unique_ptr<Store>> store = world.open_store(applies ? OpenMode::Create : OpenMode::Write);
+  if (!store.ok()) {
+    // A run that was killed before it had made a state has nothing to destroy.
+    if (applies || store.status().code() != Code::NotFound) outcome.status = store.status();
+    return outcome;
+  }
+  outcome.status = run_locked(world, subject, phase, **store);
+  outcome.struck = world.struck();
+  outcome.calls = world.calls() - calls_before;
+  world.tell("---- " + (outcome.status.ok() ? "done" : "ended: " + outcome.status.message()));
+  return outcome;
+}
+
+PhaseOutcome run_phase_in_child(const Setting& setting, uint64_t process, const simulated::Faults& faults,
+                                const Phase& phase) {
+  PhaseOutcome outcome;
+  int ends[2];
+  if (::pipe(ends) != 0) {
+    outcome.status = errno_status(errno, "pipe");
+    return outcome;
+  }
+  pid_t child = ::fork();
+  if (child < 0) outcome.status = errno_status(errno, "fork");
+  if (child == 0) {
+    ::close(ends[0]);
+    Result<std::unique_ptr<TrialWorld>> world = TrialWorld::make(setting, process);
+    if (world.ok()) {
+      (*world)->set_faults(faults);
+      outcome = run_phase(**world, setting.subject, phase);
+    } else {
+      outcome.status = world.status();
+    }
+    (void)write_all(ends[1], as_text(outcome), "pipe");
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  if (child > 0) {
+    from_text(read_to_end(ends[0]), outcome);
+    int ended = 0;
+    while (::waitpid(child, &ended, 0) < 0 && errno == EINTR) continue;
+    outcome.killed =
+        WIFSIGNALED(ended) && WTERMSIG(ended) == SIGKILL && phase.strike.how == Strike::How::Kill;
+    outcome.struck |= outcome.killed;
+    if (outcome.killed) outcome.status = Status(Code::Lost, "killed");
+    if (WIFSIGNALED(ended) && !outcome.killed) outcome.crashed_by = WTERMSIG(ended);
+    if (WIFEXITED(ended) && WEXITSTATUS(ended) != 0) outcome.crashed_by = 256 + WEXITSTATUS(ended);
+  }
+  ::close(ends[0]);
+  return outcome;
+}
+
+}  // namespace radl

@@ -1,0 +1,39 @@
+// One apply or destroy of a trial, as `radlc apply` and `radlc destroy` do it, in this process or in one that
+// may be killed. Internal to runtime/trial.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "runtime/trial/trial_world.h"
+
+namespace radl {
+
+struct Phase {
+  enum class Kind { Apply, Destroy };
+  Kind kind = Kind::Apply;
+  const ir::Program* program = nullptr;  // of Apply
+  bool refresh = false;
+  OnError on_error = OnError::Keep;
+  Strike strike;
+  std::string text() const;  // "apply with refresh, Ctrl-C at point 17"
+};
+
+struct PhaseOutcome {
+  Status status;
+  bool struck = false;
+  bool killed = false;
+  int crashed_by = 0;  // a signal, or 256 + an exit status, that nobody asked for
+  long long calls = 0;
+};
+
+PhaseOutcome run_phase(TrialWorld& world, const TrialSubject& subject, const Phase& phase);
+// In a process of its own, which takes everything up from its files.
+PhaseOutcome run_phase_in_child(const Setting& setting, uint64_t process, const simulated::Faults& faults,
+                                const Phase& phase);
+
+// The plan that an apply of this program would show now.
+Result<Plan> plan_now(TrialWorld& world, const TrialSubject& subject, const ir::Program& program,
+                      const Snapshot& snapshot, const Observed* observed);
+
+}  // namespace radl

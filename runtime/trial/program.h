@@ -1,0 +1,24 @@
+// A program made ready for simulated clouds, and others like it that differ a little. Pure; internal to
+// runtime/trial.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+#include "compiler/ir/ir.h"
+#include "runtime/clouds/simulated/draws.h"
+
+namespace radl {
+
+// The names that `deploy` uses for clouds, "" for none, each once, in the order of their first use.
+std::vector<std::string> clouds_named(const ir::Program& program);
+// Leaves out the features that name one real cloud's things; `notes`: which.
+void leave_out_names(ir::Program& program, std::vector<std::string>& notes);
+
+// One to three changes, as somebody makes them to a file between two applies: more memory, another image, a
+// port rule, a larger or a further disk, another recipe, a node less. `changes` says which.
+ir::Program changed_program(const ir::Program& program, simulated::Draws& draws,
+                            std::vector<std::string>& changes);
+
+}  // namespace radl

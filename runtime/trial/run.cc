@@ -1,0 +1,284 @@
+// One run: a life of an infrastructure, from the first apply to the last destroy, disturbed where the seed
+// says so.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "common/files.h"
+#include "common/text.h"
+#include "runtime/trial/folder.h"
+#include "runtime/trial/phase.h"
+#include "runtime/trial/program.h"
+#include "runtime/trial/truth.h"
+
+namespace radl {
+namespace {
+
+using simulated::Draws;
+using simulated::FaultInfo;
+using simulated::Faults;
+
+constexpr int kStormyAttempts = 12, kCalmAttempts = 6;
+
+// How strong each fault is in this run: some are off, some are worse than usual.
+Faults drawn_faults(const Faults& faults, Draws& draws) {
+  Faults drawn = faults;
+  for (const FaultInfo& fault : simulated::fault_table()) {
+    double strength = draws.chance(0.25) ? 0 : draws.between(0.2, 2);
+    double& value = drawn.*fault.value;
+    if (fault.unit == FaultInfo::Unit::Chance) value = std::min(value * strength, 0.9);
+    if (fault.unit == FaultInfo::Unit::Seconds) value = value * strength;
+  }
+  return drawn;
+}
+
+// The same cloud on a good day: as slow and as late as ever, but it fails in nothing.
+Faults without_failures(const Faults& faults) {
+  Faults calm = faults;
+  for (const FaultInfo& fault : simulated::fault_table())
+    if (fault.unit == FaultInfo::Unit::Chance) calm.*fault.value = 0;
+  return calm;
+}
+
+class Life {
+ public:
+  Life(const Setting& setting, TrialRun& run)
+      : setting_(setting),
+        run_(run),
+        draws_(mixed(setting.seed, 999)),
+        calm_(without_failures(setting.faults)) {
+    changed_ = changed_program(setting.subject.program, draws_, changes_);
+    points_ = 20 + 12 * static_cast<uint64_t>(setting.subject.program.nodes.size() +
+                                              setting.subject.program.steps.size() / 2);
+  }
+
+  Status live() {
+    if (Status opened = open(); !opened.ok()) return opened;
+    world_->tell("faults: " + simulated::faults_text(setting_.faults));
+    world_->tell("the other file: " + join(changes_, ", "));
+    const ir::Program* first = &setting_.subject.program;
+    const ir::Program* second = &changed_;
+    if (draws_.chance(0.3)) std::swap(first, second);
+    // Sometimes a first apply is given up in the middle, and all is destroyed.
+    bool gives_up = draws_.chance(0.15);
+    if (gives_up) {
+      phase(apply_of(*first, true), false);
+    } else {
+      reach(*first);
+      if (fine() && draws_.chance(0.4)) behind_its_back();
+      if (fine()) reach(*second);
+      if (fine() && draws_.chance(0.3)) reach(*first);
+    }
+    if (fine()) destroy();
+    if (world_) run_.counts.seconds = world_->clock.wall_seconds() - kTrialBegins;
+    return broken_;
+  }
+
+ private:
+  bool fine() const { return run_.findings.empty() && broken_.ok(); }
+
+  Status open() {
+    if (world_) return {};
+    Result<std::unique_ptr<TrialWorld>> world = TrialWorld::make(setting_, process_++);
+    if (!world.ok()) return world.status();
+    world_ = std::move(*world);
+    return {};
+  }
+
+  void find(std::vector<Finding> findings) {
+    for (Finding& finding : findings) {
+      world_->tell(fmt::format("FOUND {}: {}", finding_name(finding.kind), finding.text));
+      run_.findings.push_back(std::move(finding));
+    }
+  }
+
+  Strike drawn_strike(double chance) {
+    if (!draws_.chance(chance)) return {};
+    Strike strike;
+    // More often near the beginning, where most is open.
+    double where = draws_.unit();
+    strike.at = 1 + static_cast<long long>(where * where * static_cast<double>(points_));
+    uint64_t how = draws_.below(setting_.kill ? 4 : 2);
+    strike.how = how == 0 ? Strike::How::Stop : how == 1 ? Strike::How::StopNow : Strike::How::Kill;
+    return strike;
+  }
+
+  Phase apply_of(const ir::Program& program, bool first) {
+    Phase phase;
+    phase.program = &program;
+    phase.strike = drawn_strike(first ? 0.7 : 0.25);
+    phase.refresh = tampered_.empty() ? !first && draws_.chance(0.5) : true;
+    uint64_t on_error = draws_.below(10);
+    if (on_error < 2) phase.on_error = OnError::Retry;
+    if (on_error == 2) phase.on_error = OnError::Destroy;
+    return phase;
+  }
+
+  // Runs it, and looks whether all is as it must be at any time.
+  PhaseOutcome phase(const Phase& phase, bool calm) {
+    const Faults& faults = calm ? calm_ : setting_.faults;
+    PhaseOutcome outcome;
+    if (setting_.kill) {
+      world_.reset();
+      outcome = run_phase_in_child(setting_, process_++, faults, phase);
+      broken_ = open();
+      if (!broken_.ok()) return outcome;
+    } else {
+      world_->set_faults(faults);
+      outcome = run_phase(*world_, setting_.subject, phase);
+    }
+    ++run_.counts.phases;
+    run_.counts.calls += outcome.calls;
+    run_.counts.killed += outcome.killed;
+    run_.counts.interrupted += outcome.struck && !outcome.killed;
+    run_.counts.failed += !outcome.status.ok() && !outcome.struck;
+    if (outcome.crashed_by != 0)
+      find({{Finding::Kind::Crashed,
+             fmt::format("{}: the process ended by {}", phase.text(), outcome.crashed_by)}});
+    find(findings_at_any_time(*world_));
+    return outcome;
+  }
+
+  // Applies again and again, as a user does, until it is done.
+  void reach(const ir::Program& program) {
+    PhaseOutcome outcome;
+    for (int attempt = 0; attempt < kStormyAttempts + kCalmAttempts && fine(); ++attempt) {
+      bool calm = attempt >= kStormyAttempts;
+      Phase next = apply_of(program, attempt == 0);
+      if (calm) next.strike = {}, next.refresh = true, next.on_error = OnError::Keep;
+      outcome = phase(next, calm);
+      if (!fine()) return;
+      if (!outcome.status.ok()) continue;
+      if (next.refresh) tampered_.clear();
+      find(findings_after_apply(*world_, setting_.subject, program, tampered_));
+      return;
+    }
+    if (fine())
+      find({{Finding::Kind::Stuck,
+             "apply comes to no end although the cloud is well: " + outcome.status.message()}});
+  }
+
+  void destroy() {
+    PhaseOutcome outcome;
+    for (int attempt = 0; attempt < kStormyAttempts + kCalmAttempts && fine(); ++attempt) {
+      bool calm = attempt >= kStormyAttempts;
+      Phase next;
+      next.kind = Phase::Kind::Destroy;
+      next.strike = calm ? Strike() : drawn_strike(attempt == 0 ? 0.7 : 0.25);
+      outcome = phase(next, calm);
+      if (!fine()) return;
+      if (!outcome.status.ok()) continue;
+      find(findings_after_destroy(*world_));
+      return;
+    }
+    if (fine())
+      find({{Finding::Kind::Stuck,
+             "destroy comes to no end although the cloud is well: " + outcome.status.message()}});
+  }
+
+  // Somebody changes or removes something by hand.
+  void behind_its_back() {
+    simulated::SimulatedCloud& cloud = *world_->all_clouds[draws_.below(world_->all_clouds.size())];
+    std::vector<std::string> names = cloud.infrastructures();
+    std::vector<Seen> all = names.empty() ? std::vector<Seen>() : cloud.all_of(names.front());
+    std::erase_if(all, [](const Seen& seen) { return seen.phase != ResourcePhase::Ready; });
+    if (all.empty()) return;
+    const Seen& seen = all[draws_.below(all.size())];
+    std::string what;
+    if (seen.type == "instance") {
+      bool gone = draws_.chance(0.5);
+      what = gone ? "is terminated" : "is stopped";
+      broken_ = gone ? cloud.remove(seen.id) : cloud.stop(seen.id);
+    } else if (seen.type == "security_group") {
+      what = "gets another rule";
+      broken_ = cloud.tamper(seen.id, {{"rules", {{{"protocol", "tcp"}, {"remote", 23}}}}});
+    } else if (seen.type == "volume") {
+      what = "is made larger";
+      broken_ = cloud.tamper(seen.id, {{"size_bytes", seen.spec.value("size_bytes", 0.0) * 4}});
+    } else {
+      return;
+    }
+    tampered_.insert(seen.id);
+    world_->tell("BY HAND " + seen.address + " (" + seen.id + ") " + what);
+  }
+
+  const Setting& setting_;
+  TrialRun& run_;
+  Draws draws_;
+  Faults calm_;
+  std::vector<std::string> changes_;
+  ir::Program changed_;
+  uint64_t points_ = 0;
+  uint64_t process_ = 0;
+  std::set<std::string> tampered_;
+  std::unique_ptr<TrialWorld> world_;
+  Status broken_;  // the trial itself cannot go on
+};
+
+}  // namespace
+
+Result<TrialRun> run_trial_in(const TrialFolder& folder, const TrialSubject& subject,
+                              const TrialOptions& options, uint64_t seed, bool told) {
+  Draws draws(mixed(seed, 998));
+  std::string path = fmt::format("{}/{}", folder.path(), seed);
+  if (Status made = make_directories(path, 0700); !made.ok()) return made;
+  Setting setting{subject, path, seed, drawn_faults(options.faults, draws), options.kill, told};
+  TrialRun run;
+  run.seed = seed;
+  Status lived;
+  {
+    Life life(setting, run);
+    lived = life.live();
+  }
+  if (told) {
+    Result<std::string> text = read_file(events_path(setting));
+    if (text.ok())
+      for (std::string_view line : split(*text, '\n')) run.events.emplace_back(line);
+    if (!run.events.empty()) run.events.pop_back();
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(path, ignored);
+  if (!lived.ok()) return std::move(lived).at(fmt::format("seed {}", seed));
+  return run;
+}
+
+Status can_be_planned(const TrialFolder& folder, const TrialSubject& subject) {
+  Setting setting{subject, folder.path(), 1, Faults(), false, false};
+  Result<std::unique_ptr<TrialWorld>> world = TrialWorld::make(setting, 0);
+  if (!world.ok()) return world.status();
+  Snapshot nothing;
+  nothing.name = subject.program.name;
+  return plan_now(**world, subject, subject.program, nothing, nullptr).status();
+}
+
+Result<TrialRun> run_trial(const TrialSubject& subject, const TrialOptions& options, uint64_t seed) {
+  Result<std::unique_ptr<TrialFolder>> folder = TrialFolder::make();
+  if (!folder.ok()) return folder.status();
+  return run_trial_in(**folder, subject, options, seed, true);
+}
+
+std::string_view finding_name(Finding::Kind kind) {
+  switch (kind) {
+    case Finding::Kind::Left:
+      return "left";
+    case Finding::Kind::Doubled:
+      return "doubled";
+    case Finding::Kind::Forgotten:
+      return "forgotten";
+    case Finding::Kind::Billed:
+      return "billed";
+    case Finding::Kind::Untrue:
+      return "untrue";
+    case Finding::Kind::Foreign:
+      return "foreign";
+    case Finding::Kind::Stuck:
+      return "stuck";
+    case Finding::Kind::Crashed:
+      return "crashed";
+  }
+  return "unknown";
+}
+
+}  // namespace radl
