@@ -53,6 +53,10 @@ Status apply_once(TrialWorld& world, const TrialSubject& subject, const Phase& p
     if (outcome.state == ActionOutcome::State::Failed)
       world.tell("FAILED " + outcome.id + ": " + outcome.status.message());
   }
+  if (report.status.ok() && !plan->unseen.empty()) {
+    return {Code::Retry,
+            plan->unseen.begin()->first + " could not be looked at: " + plan->unseen.begin()->second};
+  }
   return report.status;
 }
 

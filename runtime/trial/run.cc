@@ -120,6 +120,8 @@ class Life {
   PhaseOutcome phase(const Phase& phase, bool calm) {
     const Faults& faults = calm ? calm_ : setting_.faults;
     PhaseOutcome outcome;
+    // Nobody is at it again at once, and a cloud that is out of machines has some a while later.
+    world_->clock.sleep(std::chrono::seconds(calm ? 600 : draws_.below(300)));
     if (setting_.kill) {
       world_.reset();
       outcome = run_phase_in_child(setting_, process_++, faults, phase);

@@ -34,7 +34,7 @@ Result<std::unique_ptr<TrialWorld>> TrialWorld::make(const Setting& setting, uin
   double last = kTrialBegins;
   for (SimulatedCloud* cloud : made->all_clouds) last = std::max(last, cloud->last_time());
   made->clock.sleep(std::chrono::milliseconds(std::llround((last - kTrialBegins) * 1000)));
-  if (process > 0) made->clock.sleep(std::chrono::seconds(made->draws.below(120)));
+  if (process > 0) made->clock.sleep(std::chrono::seconds(made->draws.below(600)));
   made->machines = std::make_unique<SimulatedMachines>(
       [world = made.get()](const ir::Node& node) { return world->cloud_of(node); }, made->clock,
       made->draws.next(), setting.faults,
