@@ -17,6 +17,9 @@ std::function<int()> add(CLI::App& app, Session& session);
 namespace destroy_command {
 std::function<int()> add(CLI::App& app, Session& session);
 }
+namespace test_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
 namespace show_command {
 std::function<int()> add(CLI::App& app, Session& session);
 }

@@ -14,6 +14,7 @@ const std::vector<Command>& commands() {
       {"plan", "Run", plan_command::add},
       {"apply", "Run", apply_command::add},
       {"destroy", "Run", destroy_command::add},
+      {"test", "Run", test_command::add},
       {"import", "Run", import_command::add},
       {"list", "Look", list_command::add},
       {"show", "Look", show_command::add},
