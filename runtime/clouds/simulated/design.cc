@@ -98,16 +98,19 @@ class Designer {
       volumes.push_back(address);
       references.push_back(address);
     }
-    Json public_address;
+    std::string public_address;
     if (is_public) {
       public_address = part_address("address", node);
       add_public_address(public_address, node);
       references.push_back(public_address);
     }
     std::string image = text_wanted(node, "disk.0.image.url");
-    Json spec = {{"hostname", host_name(node)},          {"image", image.empty() ? kDefaultImage : image},
-                 {"networks", std::move(networks)},      {"volumes", std::move(volumes)},
-                 {"address", std::move(public_address)}, {"user", node.user.empty() ? "radl" : node.user}};
+    Json spec = {{"hostname", host_name(node)},
+                 {"image", image.empty() ? kDefaultImage : image},
+                 {"networks", std::move(networks)},
+                 {"volumes", std::move(volumes)},
+                 {"user", node.user.empty() ? "radl" : node.user}};
+    if (!public_address.empty()) spec["address"] = public_address;
     if (wants_spot(node)) spec["spot"] = true;
     for (const ir::Interface& interface : node.interfaces) {
       if (!interface.fixed_ip.empty()) spec["fixed_ips"][interface.network] = interface.fixed_ip;
