@@ -62,7 +62,7 @@ The file, the flags or an answer were not as needed.
 .TP
 .B 2
 The world failed: a cloud, a machine, a step, a disk. What was done is saved; the same command goes on from there.
-With \fBplan \-\-detailed\-exitcode\fR: there are changes.
+With \fBplan \-\-detailed\-exitcode\fR: there are changes. \fBtest\fR: a run failed.
 .TP
 .B 130
 Interrupted.
@@ -87,6 +87,7 @@ Modules of the project, for \fBuse\fR.
 .nf
 radlc check .
 radlc plan cluster.radl
+radlc test cluster.radl \-\-runs 1000 \-\-kill
 radlc apply cluster.radl \-\-input workers=4
 radlc output model
 radlc destroy cluster.radl

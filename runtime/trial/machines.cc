@@ -74,7 +74,7 @@ Connector SimulatedMachines::connector() {
   return [this](const ir::Node& node, const Json& attributes,
                 const Context& context) -> Result<std::unique_ptr<Remote>> {
     if (context.cancelled()) return Status(Code::Cancelled, "stopped");
-    clock_.sleep(std::chrono::milliseconds(draws_.below(400)));
+    clock_.sleep(std::chrono::milliseconds(static_cast<long long>(draws_.around(faults_.latency) * 1000)));
     if (Status up = runs(node, attributes); !up.ok()) return up;
     if (draws_.chance(faults_.login)) {
       Code code = draws_.chance(0.5) ? Code::Retry : Code::Lost;

@@ -34,7 +34,7 @@ Status recover_first(const Run& run) {
   return recovered.ok() ? Status() : std::move(recovered).status().at("recovering");
 }
 
-Status apply_once(TrialWorld& world, const TrialSubject& subject, const Phase& phase, Run& run) {
+Status apply_once(TrialWorld& world, const TrialSubject& subject, const TrialPhase& phase, Run& run) {
   Result<Snapshot> snapshot = run.store->snapshot();
   if (!snapshot.ok()) return snapshot.status();
   std::optional<Observed> observed;
@@ -70,8 +70,8 @@ Status destroy_once(TrialWorld& world, Run& run) {
   return report.status;
 }
 
-Status run_locked(TrialWorld& world, const TrialSubject& subject, const Phase& phase, Store& store) {
-  const char* command = phase.kind == Phase::Kind::Apply ? "apply" : "destroy";
+Status run_locked(TrialWorld& world, const TrialSubject& subject, const TrialPhase& phase, Store& store) {
+  const char* command = phase.kind == TrialPhase::Kind::Apply ? "apply" : "destroy";
   if (Status locked = store.lock(command, std::chrono::milliseconds(0)); !locked.ok()) return locked;
   Cancellation cancellation;
   Teller teller(world);
@@ -87,14 +87,13 @@ Status run_locked(TrialWorld& world, const TrialSubject& subject, const Phase& p
   run.secrets = &subject.secrets;
   if (world.told()) run.sinks = {&teller};
   run.cancellation = world.cancellation = &cancellation;
-  // One thread: what happens depends on the seed alone.
-  run.options.parallelism = 1;
+  run.options.parallelism = phase.parallelism;
   run.options.on_error = phase.on_error;
   world.aim(phase.strike);
   Status status = recover_first(run);
   if (status.ok())
-    status =
-        phase.kind == Phase::Kind::Apply ? apply_once(world, subject, phase, run) : destroy_once(world, run);
+    status = phase.kind == TrialPhase::Kind::Apply ? apply_once(world, subject, phase, run)
+                                                   : destroy_once(world, run);
   world.disarm();
   return status;
 }
@@ -103,7 +102,8 @@ std::string as_text(const PhaseOutcome& outcome) {
   return Json{{"code", static_cast<int>(outcome.status.code())},
               {"message", outcome.status.message()},
               {"struck", outcome.struck},
-              {"calls", outcome.calls}}
+              {"calls", outcome.calls},
+              {"ended", outcome.ended}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -114,6 +114,7 @@ void from_text(const std::string& text, PhaseOutcome& outcome) {
     outcome.status = Status(static_cast<Code>(json.at("code").get<int>()), json.at("message"));
   outcome.struck = json.at("struck");
   outcome.calls = json.at("calls");
+  outcome.ended = json.at("ended");
 }
 
 std::string read_to_end(int descriptor) {
@@ -128,7 +129,7 @@ std::string read_to_end(int descriptor) {
 
 }  // namespace
 
-std::string Phase::text() const {
+std::string TrialPhase::text() const {
   std::string text = kind == Kind::Destroy ? "destroy" : refresh ? "apply with refresh" : "apply";
   if (on_error == OnError::Retry) text += ", on error retry";
   if (on_error == OnError::Destroy) text += ", on error destroy";
@@ -150,11 +151,11 @@ Result<Plan> plan_now(TrialWorld& world, const TrialSubject& subject, const ir::
                     {}});
 }
 
-PhaseOutcome run_phase(TrialWorld& world, const TrialSubject& subject, const Phase& phase) {
+PhaseOutcome run_phase(TrialWorld& world, const TrialSubject& subject, const TrialPhase& phase) {
   PhaseOutcome outcome;
   long long calls_before = world.calls();
   world.tell("---- " + phase.text());
-  bool applies = phase.kind == Phase::Kind::Apply;
+  bool applies = phase.kind == TrialPhase::Kind::Apply;
   Result<std::unique_ptr<Store>> store = world.open_store(applies ? OpenMode::Create : OpenMode::Write);
   if (!store.ok()) {
     // A run that was killed before it had made a state has nothing to destroy.
@@ -168,8 +169,8 @@ PhaseOutcome run_phase(TrialWorld& world, const TrialSubject& subject, const Pha
   return outcome;
 }
 
-PhaseOutcome run_phase_in_child(const Setting& setting, uint64_t process, const simulated::Faults& faults,
-                                const Phase& phase) {
+PhaseOutcome run_phase_in_child(const Setting& setting, uint64_t process, double wall,
+                                const simulated::Faults& faults, const TrialPhase& phase) {
   PhaseOutcome outcome;
   int ends[2];
   if (::pipe(ends) != 0) {
@@ -180,10 +181,11 @@ PhaseOutcome run_phase_in_child(const Setting& setting, uint64_t process, const 
   if (child < 0) outcome.status = errno_status(errno, "fork");
   if (child == 0) {
     ::close(ends[0]);
-    Result<std::unique_ptr<TrialWorld>> world = TrialWorld::make(setting, process);
+    Result<std::unique_ptr<TrialWorld>> world = TrialWorld::make(setting, process, wall);
     if (world.ok()) {
       (*world)->set_faults(faults);
       outcome = run_phase(**world, setting.subject, phase);
+      outcome.ended = (*world)->clock.wall_seconds();
     } else {
       outcome.status = world.status();
     }

@@ -9,13 +9,14 @@
 
 namespace radl {
 
-struct Phase {
+struct TrialPhase {
   enum class Kind { Apply, Destroy };
   Kind kind = Kind::Apply;
   const ir::Program* program = nullptr;  // of Apply
   bool refresh = false;
   OnError on_error = OnError::Keep;
   Strike strike;
+  int parallelism = 1;       // one thread: what happens depends on the seed alone
   std::string text() const;  // "apply with refresh, Ctrl-C at point 17"
 };
 
@@ -25,12 +26,13 @@ struct PhaseOutcome {
   bool killed = false;
   int crashed_by = 0;  // a signal, or 256 + an exit status, that nobody asked for
   long long calls = 0;
+  double ended = 0;  // wall seconds; 0: not known
 };
 
-PhaseOutcome run_phase(TrialWorld& world, const TrialSubject& subject, const Phase& phase);
-// In a process of its own, which takes everything up from its files.
-PhaseOutcome run_phase_in_child(const Setting& setting, uint64_t process, const simulated::Faults& faults,
-                                const Phase& phase);
+PhaseOutcome run_phase(TrialWorld& world, const TrialSubject& subject, const TrialPhase& phase);
+// In a process of its own, which takes everything up from its files; its time begins at `wall`.
+PhaseOutcome run_phase_in_child(const Setting& setting, uint64_t process, double wall,
+                                const simulated::Faults& faults, const TrialPhase& phase);
 
 // The plan that an apply of this program would show now.
 Result<Plan> plan_now(TrialWorld& world, const TrialSubject& subject, const ir::Program& program,

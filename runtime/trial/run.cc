@@ -81,7 +81,7 @@ class Life {
 
   Status open() {
     if (world_) return {};
-    Result<std::unique_ptr<TrialWorld>> world = TrialWorld::make(setting_, process_++);
+    Result<std::unique_ptr<TrialWorld>> world = TrialWorld::make(setting_, process_++, wall_);
     if (!world.ok()) return world.status();
     world_ = std::move(*world);
     return {};
@@ -105,8 +105,8 @@ class Life {
     return strike;
   }
 
-  Phase apply_of(const ir::Program& program, bool first) {
-    Phase phase;
+  TrialPhase apply_of(const ir::Program& program, bool first) {
+    TrialPhase phase;
     phase.program = &program;
     phase.strike = drawn_strike(first ? 0.7 : 0.25);
     phase.refresh = tampered_.empty() ? !first && draws_.chance(0.5) : true;
@@ -117,14 +117,16 @@ class Life {
   }
 
   // Runs it, and looks whether all is as it must be at any time.
-  PhaseOutcome phase(const Phase& phase, bool calm) {
+  PhaseOutcome phase(const TrialPhase& phase, bool calm) {
     const Faults& faults = calm ? calm_ : setting_.faults;
     PhaseOutcome outcome;
     // Nobody is at it again at once, and a cloud that is out of machines has some a while later.
     world_->clock.sleep(std::chrono::seconds(calm ? 600 : draws_.below(300)));
     if (setting_.kill) {
+      wall_ = world_->clock.wall_seconds();
       world_.reset();
-      outcome = run_phase_in_child(setting_, process_++, faults, phase);
+      outcome = run_phase_in_child(setting_, process_++, wall_, faults, phase);
+      wall_ = std::max(wall_, outcome.ended);
       broken_ = open();
       if (!broken_.ok()) return outcome;
     } else {
@@ -148,7 +150,7 @@ class Life {
     PhaseOutcome outcome;
     for (int attempt = 0; attempt < kStormyAttempts + kCalmAttempts && fine(); ++attempt) {
       bool calm = attempt >= kStormyAttempts;
-      Phase next = apply_of(program, attempt == 0);
+      TrialPhase next = apply_of(program, attempt == 0);
       if (calm) next.strike = {}, next.refresh = true, next.on_error = OnError::Keep;
       outcome = phase(next, calm);
       if (!fine()) return;
@@ -166,8 +168,8 @@ class Life {
     PhaseOutcome outcome;
     for (int attempt = 0; attempt < kStormyAttempts + kCalmAttempts && fine(); ++attempt) {
       bool calm = attempt >= kStormyAttempts;
-      Phase next;
-      next.kind = Phase::Kind::Destroy;
+      TrialPhase next;
+      next.kind = TrialPhase::Kind::Destroy;
       next.strike = calm ? Strike() : drawn_strike(attempt == 0 ? 0.7 : 0.25);
       outcome = phase(next, calm);
       if (!fine()) return;
@@ -214,6 +216,7 @@ class Life {
   ir::Program changed_;
   uint64_t points_ = 0;
   uint64_t process_ = 0;
+  double wall_ = kTrialBegins;  // where the next process begins
   std::set<std::string> tampered_;
   std::unique_ptr<TrialWorld> world_;
   Status broken_;  // the trial itself cannot go on

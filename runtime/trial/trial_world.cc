@@ -27,14 +27,13 @@ TrialWorld::TrialWorld(const Setting& setting, uint64_t process, double begins)
       draws(mixed(setting.seed, 2 * process + 1)),
       setting_(setting) {}
 
-Result<std::unique_ptr<TrialWorld>> TrialWorld::make(const Setting& setting, uint64_t process) {
-  std::unique_ptr<TrialWorld> made(new TrialWorld(setting, process, kTrialBegins));
+Result<std::unique_ptr<TrialWorld>> TrialWorld::make(const Setting& setting, uint64_t process, double wall) {
+  std::unique_ptr<TrialWorld> made(new TrialWorld(setting, process, wall));
   if (Status opened = made->open_clouds(); !opened.ok()) return opened;
-  // Another process goes on where the one before it ended, and a while later.
-  double last = kTrialBegins;
-  for (SimulatedCloud* cloud : made->all_clouds) last = std::max(last, cloud->last_time());
-  made->clock.sleep(std::chrono::milliseconds(std::llround((last - kTrialBegins) * 1000)));
-  if (process > 0) made->clock.sleep(std::chrono::seconds(made->draws.below(600)));
+  for (SimulatedCloud* cloud : made->all_clouds) {
+    double ahead = cloud->last_time() - made->clock.wall_seconds();
+    made->clock.sleep(std::chrono::milliseconds(std::llround(ahead * 1000)));
+  }
   made->machines = std::make_unique<SimulatedMachines>(
       [world = made.get()](const ir::Node& node) { return world->cloud_of(node); }, made->clock,
       made->draws.next(), setting.faults,

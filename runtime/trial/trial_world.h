@@ -19,6 +19,8 @@
 
 namespace radl {
 
+inline constexpr double kTrialBegins = 1'800'000'000;  // wall seconds
+
 // Of one run, the same in all of its processes.
 struct Setting {
   const TrialSubject& subject;
@@ -39,8 +41,10 @@ struct Strike {
 
 class TrialWorld {
  public:
-  // `process` numbers the processes of a run: each has other chances.
-  static Result<std::unique_ptr<TrialWorld>> make(const Setting& setting, uint64_t process);
+  // `process` numbers the processes of a run: each has other chances. Its time begins at `wall`, or where the
+  // clouds' files end if that is later.
+  static Result<std::unique_ptr<TrialWorld>> make(const Setting& setting, uint64_t process,
+                                                  double wall = kTrialBegins);
 
   VirtualClock clock;
   SeededRandom random;
@@ -81,7 +85,6 @@ class TrialWorld {
 // 0 <= it; other for each (seed, number).
 uint64_t mixed(uint64_t seed, uint64_t number);
 
-inline constexpr double kTrialBegins = 1'800'000'000;  // wall seconds
 std::string events_path(const Setting& setting);
 
 }  // namespace radl

@@ -46,7 +46,9 @@ void Account::settle_foreigners(Millis now) {
   }
 }
 
-Millis Account::drawn_time(double seconds) { return static_cast<Millis>(draws_.around(seconds) * 1000); }
+Millis Account::drawn_time(double seconds) {
+  return static_cast<Millis>((faults_.jitter != 0 ? draws_.around(seconds) : seconds) * 1000);
+}
 
 Millis Account::drawn_delay() {
   return faults_.consistency > 0 ? static_cast<Millis>(draws_.between(0, faults_.consistency * 1000)) : 0;

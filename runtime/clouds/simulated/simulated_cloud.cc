@@ -71,7 +71,8 @@ SimulatedCloud::Weather SimulatedCloud::draw_weather(const std::string& kind, co
   weather.kind = kind;
   weather.address = address;
   auto half = [&] {
-    return std::chrono::milliseconds(static_cast<long long>(draws.around(faults.latency) * 500));
+    double seconds = faults.jitter != 0 ? draws.around(faults.latency) : faults.latency;
+    return std::chrono::milliseconds(static_cast<long long>(seconds * 500));
   };
   weather.there = half();
   weather.back = half();
