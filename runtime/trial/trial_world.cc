@@ -121,7 +121,7 @@ void TrialWorld::tell(const std::string& line) {
       fmt::format("{:3}:{:04.1f}  {}\n", static_cast<long long>(seconds) / 60,
                   seconds - static_cast<double>(static_cast<long long>(seconds) / 60 * 60), line);
   int file = ::open(events_path(setting_).c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600);
-  if (file < 0) return;  // what is told is lost, and nothing else
+  if (file < 0) return;  // this line is lost, and nothing else
   (void)write_all(file, text, events_path(setting_));
   ::close(file);
 }

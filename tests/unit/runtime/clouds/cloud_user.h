@@ -80,6 +80,7 @@ class CloudUser {
   // Until the cloud has said yes; `order` is then as it was accepted.
   Result<std::string> create(const Wanted& resource, Order& order) {
     size_t offer = resource.chosen;
+    auto wait = cloud_.pace().first;  // until there may be room again
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       order = this->order(resource, offer, order.token);
       Asked asked = cloud_.ask_create(context_, order);
@@ -91,7 +92,8 @@ class CloudUser {
           ++offer;
         } else {
           offer = resource.chosen;
-          clock_.sleep(cloud_.pace().longest);
+          clock_.sleep(wait);
+          wait = std::min<std::chrono::milliseconds>(wait * 2, std::chrono::minutes(1));
         }
         continue;
       }
@@ -207,13 +209,15 @@ class CloudUser {
   // update and destroy may be asked for again and again.
   template <class Ask>
   Status repeat(Ask ask) {
+    auto wait = cloud_.pace().first;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       Asked asked = ask();
       if (asked.answer == Asked::Answer::Accepted) return {};
       bool again = asked.answer == Asked::Answer::Unknown || asked.status.code() == Code::Retry ||
                    asked.status.code() == Code::Quota;
       if (!again) return asked.status;
-      clock_.sleep(cloud_.pace().first);
+      clock_.sleep(wait);
+      wait = std::min<std::chrono::milliseconds>(wait * 2, std::chrono::minutes(1));
     }
     return {Code::Timeout, "the cloud never said yes"};
   }
