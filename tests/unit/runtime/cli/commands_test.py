@@ -40,6 +40,37 @@ class Case(unittest.TestCase):
         self.assertNotIn("internal error", done.stderr)
 
 
+class Test(Case):
+    def test_many_runs_leave_nothing_behind(self):
+        self.file("a.radl", GOOD)
+        done = self.run_it("test", "a.radl", "--runs", "30", "--kill")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("30 runs: nothing is left, doubled, forgotten or billed", done.stdout)
+        self.assertEqual(os.listdir(self.at), ["a.radl"])
+
+    def test_one_run_shows_its_events_and_the_same_each_time(self):
+        self.file("a.radl", GOOD)
+        one, two = (self.run_it("test", "a.radl", "--runs", "1", "--seed", "7") for _ in range(2))
+        self.assertEqual(one.returncode, 0, one.stderr)
+        self.assertEqual(one.stdout, two.stdout)
+        self.assertIn("cloud: create a[1]: accepted i-", one.stdout)
+        self.assertIn("seed 7: nothing was found", one.stdout)
+
+    def test_the_report_as_json(self):
+        self.file("a.radl", GOOD)
+        done = self.run_it("test", "a.radl", "--runs", "5", "--faults", "lost_after", "--json")
+        report = json.loads(done.stdout)
+        self.assertEqual((report["test"], report["runs"], report["failed"], report["failures"]), (1, 5, 0, []))
+        self.assertEqual(report["findings"]["left"], 0)
+        self.assertGreater(report["counts"]["calls"], 50)
+
+    def test_what_cannot_be_tried(self):
+        self.file("a.radl", GOOD)
+        self.fails(1, "did you mean throttling?", "test", "a.radl", "--faults", "throtling")
+        self.file("huge.radl", "system a (memory.size >= 900T)\ndeploy a 1\n")
+        self.fails(1, "memory.size", "test", "huge.radl")
+
+
 class Fmt(Case):
     def test_mode_and_link_stay(self):
         path = self.file("real.radl", UGLY)
