@@ -6,7 +6,7 @@ namespace radl {
 
 namespace {
 
-constexpr std::chrono::milliseconds kLookDeadline = std::chrono::minutes(2);
+constexpr std::chrono::milliseconds kOneLookToImport = std::chrono::minutes(2);
 
 Result<const Action*> action_to_import(const Plan& plan, const Snapshot& snapshot,
                                        const std::string& address) {
@@ -36,7 +36,8 @@ Result<ResourceRecord> import_resource(const Run& run, const Plan& plan, const s
   if (!cloud.ok()) return cloud.status();
   Query query;
   query.ids = {id};
-  Result<std::vector<Seen>> seen = (*cloud)->look(session.context(address, session.in(kLookDeadline)), query);
+  Result<std::vector<Seen>> seen =
+      (*cloud)->look(session.context(address, session.in(kOneLookToImport)), query);
   if (!seen.ok()) return session.events.mask(seen.status());
   if (seen->empty() || seen->front().phase == ResourcePhase::Leaving)
     return Status(Code::NotFound, (*action)->cloud + " has nothing with the id " + id);

@@ -12,7 +12,7 @@ namespace radl {
 
 namespace {
 
-constexpr std::chrono::milliseconds kLookDeadline = std::chrono::minutes(10);
+constexpr std::chrono::milliseconds kRecoverPatience = std::chrono::minutes(10);
 
 class Recoverer {
  public:
@@ -138,8 +138,8 @@ class Recoverer {
     std::optional<ResourceRecord> recorded = session_.resource(record.address);
     if (!recorded || recorded->id != record.id)
       co_return close(intent, nullptr, "forgotten", &Recovery::closed);
-    Watch watch{Watch::For::Settled,        "",   record.id, record.address, settles_at(intent, cloud),
-                session_.in(kLookDeadline), false};
+    Watch watch{Watch::For::Settled,           "",   record.id, record.address, settles_at(intent, cloud),
+                session_.in(kRecoverPatience), false};
     Sight sight = co_await park.sight(cloud, watch);
     if (!sight.status.ok()) co_return sight.status;
     // What is there now is what the plan compares with, whether the change took place or not.

@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLookDeadline = std::chrono::minutes(2);
+constexpr milliseconds kOneLook = std::chrono::minutes(2);
 
 bool shows(const Seen& seen, const Json& spec) {
   for (const auto& [field, value] : spec.items()) {
@@ -79,7 +79,7 @@ void Watcher::look() {
   Result<std::vector<Seen>> seen = std::vector<Seen>();
   Status told = guarded([&]() -> Status {
     if (query.tokens.empty() && query.ids.empty()) return {};
-    seen = cloud_.look(session_.context("", session_.in(kLookDeadline)), query);
+    seen = cloud_.look(session_.context("", session_.in(kOneLook)), query);
     return seen.ok() ? Status() : seen.status();
   });
   std::lock_guard guard(mutex_);
