@@ -87,7 +87,7 @@ class Site:
     def node(self):
         resources = json.loads(self.well("show", "--json", "site.radl"))["resources"]
         self.case.assertEqual(sorted(r["address"] for r in resources), ["box[0]", "key.local", "network.lan"])
-        node = next(r for r in resources if r["kind"] == "node")["attributes"]
+        node = next(r for r in resources if r["type"] == "node")["attributes"]
         self.ports.add((node["host"], node["port"]))
         return node
 
