@@ -1,5 +1,7 @@
 """From a file to machines and back: plan, apply, again, change, destroy - without a training."""
+import contextlib
 import json
+import sqlite3
 import os
 import pathlib
 import signal
@@ -220,12 +222,13 @@ class Lifecycle(RadlCase):
     def test_a_state_of_a_newer_version_is_refused(self):
         self.apply()
         state = next((self.folder / ".radl").rglob("state.db"))
-        subprocess.run(["python3", "-c", "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute('pragma user_version=999'); c.commit()",
-                        str(state)], check=True)
+        with contextlib.closing(sqlite3.connect(state)) as db:
+            version = db.execute("pragma user_version").fetchone()[0]
+            db.execute("pragma user_version=999")
         self.radlc("plan", self.file, code=None)
         self.assertIn("newer", self.err)
-        subprocess.run(["python3", "-c", "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute('pragma user_version=1'); c.commit()",
-                        str(state)], check=True)
+        with contextlib.closing(sqlite3.connect(state)) as db:
+            db.execute(f"pragma user_version={version}")
         self.destroy()
 
 
