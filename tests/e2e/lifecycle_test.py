@@ -1,10 +1,10 @@
 """From a file to machines and back: plan, apply, again, change, destroy - without a training."""
 import contextlib
 import json
-import sqlite3
 import os
 import pathlib
 import signal
+import sqlite3
 import subprocess
 import time
 import unittest
