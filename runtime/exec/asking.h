@@ -1,0 +1,40 @@
+// What the actions on resources share: how something is asked for, again and again where that may help, and
+// what is said of it. Internal to runtime/exec.
+#pragma once
+
+#include <string>
+
+#include "runtime/exec/park.h"
+#include "runtime/exec/session.h"
+
+namespace radl {
+
+// Tells how far a machine is; nothing of what is none.
+void tell_phase(Session& session, const ResourceRecord& record, const char* phase);
+void tell(Session& session, const std::string& id, std::string message);
+
+// The record as a request, with what it references as that is now.
+Order order_for(Session& session, const ResourceRecord& record);
+// For one request about `address`.
+Context asking(Session& session, const std::string& address);
+
+// Counts the attempts of one call, waits between them.
+class Attempts {
+ public:
+  Attempts(Session& session, Park& park, std::string id)
+      : session_(session), park_(park), id_(std::move(id)) {}
+  // False: not worth another, or the run stops.
+  Async<bool> again(Status error);
+
+ private:
+  Session& session_;
+  Park& park_;
+  std::string id_;
+  int attempt_ = 1;
+};
+
+// From made to reachable: logins are tried, and no thread is held in between. A machine that never answers is
+// marked, and replaced by the next run.
+Async<Status> wait_until_reachable(Session& session, Park& park, ResourceRecord record);
+
+}  // namespace radl
