@@ -13,28 +13,16 @@ struct TimeAwaiter {
   void await_resume() const {}
 };
 
-struct SightAwaiter {
+// Of a Watcher or a Prober: until there is something in the slot.
+template <class Source>
+struct SlotAwaiter {
   Park& park;
-  Watcher& watcher;
-  const std::shared_ptr<Watcher::Slot>& slot;
+  Source& source;
+  const std::shared_ptr<typename Source::Slot>& slot;
   bool await_ready() const { return false; }
   bool await_suspend(std::coroutine_handle<> self) {
     park.resumption_ = self;
-    if (watcher.wait(slot, park.scheduler_.ticket(park.vertex_))) return true;
-    park.resumption_ = nullptr;
-    return false;
-  }
-  void await_resume() const {}
-};
-
-struct AnswerAwaiter {
-  Park& park;
-  Prober& prober;
-  const std::shared_ptr<Prober::Slot>& slot;
-  bool await_ready() const { return false; }
-  bool await_suspend(std::coroutine_handle<> self) {
-    park.resumption_ = self;
-    if (prober.wait(slot, park.scheduler_.ticket(park.vertex_))) return true;
+    if (source.wait(slot, park.scheduler_.ticket(park.vertex_))) return true;
     park.resumption_ = nullptr;
     return false;
   }
@@ -52,7 +40,7 @@ Async<bool> Park::answers(Json attributes, Scheduler::TimePoint end) {
       prober.drop(slot);
       co_return false;
     }
-    AnswerAwaiter wait{*this, prober, slot};
+    SlotAwaiter<Prober> wait{*this, prober, slot};
     co_await wait;
   }
 }
@@ -82,7 +70,7 @@ Async<Sight> Park::sight(Cloud& cloud, Watch watch) {
                                                  " was made; the next run looks again");
       co_return stopped;
     }
-    SightAwaiter wait{*this, watcher, slot};
+    SlotAwaiter<Watcher> wait{*this, watcher, slot};
     co_await wait;
   }
 }

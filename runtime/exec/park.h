@@ -30,8 +30,8 @@ class Park {
 
  private:
   friend struct TimeAwaiter;
-  friend struct SightAwaiter;
-  friend struct AnswerAwaiter;
+  template <class Source>
+  friend struct SlotAwaiter;
   Session& session_;
   Scheduler& scheduler_;
   Watchers& watchers_;

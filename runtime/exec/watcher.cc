@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "common/guarded.h"
+#include "runtime/exec/asking.h"
 #include "runtime/exec/retry.h"
 
 namespace radl {
@@ -127,9 +128,7 @@ void Watcher::fail(const std::vector<std::shared_ptr<Slot>>& asked, const Status
     if (!passes || asked_at >= slot->watch.deadline) settle(*slot, {why, slot->last});
   }
   if (passes && !failed_) {
-    Event event;
-    event.message = cloud_.id().text() + " cannot be asked: " + why.message() + "; trying again";
-    session_.events.emit(std::move(event));
+    tell(session_, "", cloud_.id().text() + " cannot be asked: " + why.message() + "; trying again");
   }
   failed_ = true;
 }
@@ -142,11 +141,9 @@ void Watcher::settle(Slot& slot, Sight sight) {
 void Watcher::tell_waiting(Slot& slot, Scheduler::TimePoint asked_at) {
   slot.told = true;
   auto left = std::chrono::ceil<std::chrono::seconds>(slot.watch.settled_at - asked_at);
-  Event event;
-  event.id = slot.watch.address;
-  event.message =
-      "whether it was made is not known yet; looking for it for up to " + std::to_string(left.count()) + " s";
-  session_.events.emit(std::move(event));
+  tell(session_, slot.watch.address,
+       "whether it was made is not known yet; looking for it for up to " + std::to_string(left.count()) +
+           " s");
 }
 
 std::optional<Sight> Watcher::take(const std::shared_ptr<Slot>& slot) {

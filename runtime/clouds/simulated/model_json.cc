@@ -38,7 +38,7 @@ Json to_json(const Resource& resource) {
       {"spec", resource.spec},
       {"attributes", resource.attributes},
       {"uses", resource.uses},
-      {"price", {resource.price_per_hour.micros, resource.price_per_hour.currency}},
+      {"price", resource.price_per_hour},
       {"times",
        {resource.created, resource.ready, resource.fails, resource.shown, resource.notice, resource.taken,
         resource.taken_shown, resource.leaving, resource.gone, resource.hidden, resource.stale_until}},
@@ -58,7 +58,7 @@ Resource resource_from_json(const Json& json) {
   resource.spec = json.at("spec");
   resource.attributes = json.at("attributes");
   resource.uses = json.at("uses").get<std::vector<std::string>>();
-  resource.price_per_hour = {json.at("price").at(0), json.at("price").at(1)};
+  resource.price_per_hour = json.at("price").get<Money>();
   Millis* const times[] = {&resource.created, &resource.ready,  &resource.fails,       &resource.shown,
                            &resource.notice,  &resource.taken,  &resource.taken_shown, &resource.leaving,
                            &resource.gone,    &resource.hidden, &resource.stale_until};
