@@ -1,8 +1,12 @@
 #include "runtime/net/ssh/keys.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <openssl/evp.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <memory>
 
 #include "common/digest.h"
@@ -49,6 +53,24 @@ std::string private_file_of(std::string_view raw_public, std::string_view seed, 
   return armour(std::string(kMagic) + field("none") + field("none") + field("") + u32(1) +
                 field(ed25519_blob(raw_public)) + field(secret));
 }
+
+// Holds flock(2) on a folder while it lives: one maker of keys at a time in it.
+class KeyTurn {
+ public:
+  explicit KeyTurn(const std::string& folder)
+      : fd_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    while (fd_ >= 0 && ::flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  ~KeyTurn() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  KeyTurn(const KeyTurn&) = delete;
+  KeyTurn& operator=(const KeyTurn&) = delete;
+
+ private:
+  int fd_;
+};
 
 }  // namespace
 
@@ -112,6 +134,20 @@ Result<std::string> ensure_key_file(const std::string& path, const std::string& 
   return with_comment;
 }
 
+Result<NamedKey> make_key(const std::string& folder, const std::string& name) {
+  if (name.empty() || name.find('/') != std::string::npos) return invalid("'" + name + "' cannot name a key");
+  if (Status made = make_directories(folder, 0700); !made.ok()) return made;
+  KeyTurn turn(folder);
+  NamedKey key{folder + "/" + name, "", ""};
+  auto line = ensure_key_file(key.path, name);
+  if (!line) return line.status();
+  auto print = fingerprint_of_line(*line);
+  if (!print) return print.status();
+  key.public_line = std::move(*line);
+  key.fingerprint = std::move(*print);
+  return key;
+}
+
 std::string key_type(std::string_view public_line) {
   size_t blank = public_line.find(' ');
   return blank == std::string_view::npos ? "" : std::string(public_line.substr(0, blank));
@@ -137,6 +173,12 @@ std::string fingerprint(std::string_view blob) {
   std::string text = base64_encode(raw ? *raw : "");
   while (text.ends_with('=')) text.pop_back();
   return "SHA256:" + text;
+}
+
+Result<std::string> fingerprint_of_line(std::string_view public_line) {
+  auto blob = key_blob(public_line);
+  if (!blob) return blob.status();
+  return fingerprint(*blob);
 }
 
 }  // namespace radl::ssh

@@ -22,6 +22,16 @@ Result<KeyPair> make_ed25519(const std::string& comment);
 // between: the public half is derived again from the private one.
 Result<std::string> ensure_key_file(const std::string& path, const std::string& comment);
 
+// A key pair of ours, and where its private half is.
+struct NamedKey {
+  std::string path;         // FOLDER/NAME, 0600; the public line is in PATH.pub
+  std::string public_line;  // "ssh-ed25519 AAAA... NAME"
+  std::string fingerprint;  // "SHA256:...": what a state names it by (key_places.h finds it again)
+};
+// The ed25519 pair `name` of `folder` (made with mode 0700 where it is not there): made once, the same ever
+// after, also where several threads or processes ask for it at the same time, or one of them is killed.
+Result<NamedKey> make_key(const std::string& folder, const std::string& name);
+
 // The public line within a private key file in OpenSSH's format (which holds it in clear, even where
 // encrypted).
 Result<std::string> public_line_of(std::string_view private_file);
@@ -34,5 +44,7 @@ Result<std::string> key_blob(std::string_view public_line);
 std::string blob_type(std::string_view blob);
 // "SHA256:..." as OpenSSH prints it.
 std::string fingerprint(std::string_view blob);
+// The same of a public key line.
+Result<std::string> fingerprint_of_line(std::string_view public_line);
 
 }  // namespace radl::ssh
