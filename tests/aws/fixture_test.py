@@ -1,0 +1,80 @@
+"""The test ground itself: what the tests of AWS rely on, proven with boto3 and the AWS command line in radlc's place."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import botocore.exceptions
+
+from account import Baseline
+from moto_site import DEBIAN, Moto
+
+
+class Fixture(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="radl-aws-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.moto = Moto(self.folder / "moto")
+        self.addCleanup(self.moto.stop)
+
+    def test_counts_what_is_made_with_its_tags_and_what_is_left(self):
+        ec2, s3 = self.moto.client("ec2"), self.moto.client("s3")
+        ec2.import_key_pair(KeyName="someone", PublicKeyMaterial=b"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPmJqXl4h0XWYdpYF0bOEsGXYRhzvFTD"
+                            b"NQUoiUlmVGqF someone")
+        before = Baseline(self.moto)
+        self.assertEqual([t.kind for t in before.before if t.kind == "key pair"], ["key pair"])
+        image = ec2.describe_images(Owners=[DEBIAN], Filters=[{"Name": "name", "Values": ["debian-12-amd64-*"]}])["Images"]
+        self.assertEqual(len(image), 2)
+        tags = [{"ResourceType": "instance", "Tags": [{"Key": "mine", "Value": "yes"}]}]
+        run = ec2.run_instances(ImageId=image[0]["ImageId"], InstanceType="t3.micro", MinCount=2, MaxCount=2, TagSpecifications=tags)
+        address = ec2.allocate_address(Domain="vpc")["AllocationId"]
+        s3.create_bucket(Bucket="data")
+        s3.put_object(Bucket="data", Key="a/b", Body=b"12345")
+        s3.create_multipart_upload(Bucket="data", Key="big")
+        made = before.changes()[0]
+        self.assertEqual(sorted(t.kind for t in made if t.kind not in ("volume", "network interface")),
+                         ["address", "bucket", "incomplete upload", "instance", "instance", "object"])
+        self.assertEqual({t.tag("mine") for t in made if t.kind == "instance"}, {"yes"})
+        ec2.terminate_instances(InstanceIds=[i["InstanceId"] for i in run["Instances"]])
+        ec2.release_address(AllocationId=address)
+        self.assertEqual([str(t) for t in before.changes()[0] if t.kind in ("instance", "address", "volume")], [])
+        ec2.delete_key_pair(KeyName="someone")
+        self.assertEqual([t.kind for t in before.changes()[1]], ["key pair"])
+
+    def test_refuses_what_aws_refuses(self):
+        ec2 = self.moto.client("ec2")
+        for options, code in (({"ImageId": "ami-0123456789abcdef0", "InstanceType": "t3.micro"}, "InvalidAMIID.NotFound"),
+                              ({"ImageId": "ami-0deb12000000000a1", "InstanceType": "t3.pico"}, "InvalidInstanceType")):
+            with self.assertRaises(botocore.exceptions.ClientError) as refused:
+                ec2.run_instances(MinCount=1, MaxCount=1, **options)
+            self.assertIn(code, str(refused.exception))
+
+    def test_signatures_and_policies_hold_once_they_are_checked(self):
+        self.moto.check_signatures()
+        self.moto.client("ec2", keys=self.moto.user).describe_instances()
+        wrong = dict(self.moto.user, aws_secret_access_key="x" * 40)
+        with self.assertRaises(botocore.exceptions.ClientError) as refused:
+            self.moto.client("ec2", keys=wrong).describe_instances()
+        self.assertIn("AuthFailure", str(refused.exception))
+        self.moto.allow({"Version": "2012-10-17", "Statement": [
+            {"Effect": "Allow", "Action": "ec2:DescribeInstances", "Resource": "*"}]})
+        user = self.moto.client("ec2", keys=self.moto.user)
+        user.describe_instances()
+        with self.assertRaises(botocore.exceptions.ClientError) as refused:
+            user.describe_volumes()
+        self.assertIn("AccessDenied", str(refused.exception))
+
+    def test_the_aws_command_line_sees_the_same_account(self):
+        aws = pathlib.Path(sys.executable).with_name("aws")
+        environment = {**os.environ, **self.moto.environment()}
+        done = subprocess.run([aws, "sts", "get-caller-identity"], env=environment, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["Account"], "123456789012")
+
+
+if __name__ == "__main__":
+    unittest.main()
