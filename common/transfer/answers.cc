@@ -109,8 +109,8 @@ std::string unquote_etag(std::string_view etag) {
   return std::string(etag);
 }
 
-Status s3_error(const Response& r, const std::string& what) {
-  Status s = http_status(r, what);
+Status s3_error(const http::Response& r, const std::string& what) {
+  Status s = http::status_of(r, what);
   const std::string code = s3_field(r.body, "Code"), message = s3_field(r.body, "Message");
   if (code.empty()) return s;
   Code kind = s.code();
@@ -142,9 +142,9 @@ bool parse_hdfs_boolean(std::string_view json) {
   return value.is_boolean() && value.get<bool>();
 }
 
-Status hdfs_error(const Response& r, const std::string& what) {
+Status hdfs_error(const http::Response& r, const std::string& what) {
   const auto e = member(r.body, "RemoteException");
-  if (!e.is_object()) return http_status(r, what);
+  if (!e.is_object()) return http::status_of(r, what);
   const std::string kind = text_member(e, "exception"), message = text_member(e, "message");
   return {hdfs_code(kind, r.status), what + ": " + kind + ": " + message.substr(0, message.find('\n'))};
 }

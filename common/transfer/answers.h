@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/http/http.h"
 #include "common/status.h"
-#include "common/transfer/http.h"
 #include "common/transfer/s3.h"
 #include "common/transfer/webhdfs.h"
 
@@ -26,7 +26,7 @@ std::string s3_field(std::string_view xml, std::string_view name);
 // The root is <Error>: also an answer with status 200 may be one.
 bool is_s3_error(std::string_view xml);
 // S3's <Error><Code>..</Code><Message>..</Message></Error> in words, behind `what`.
-Status s3_error(const Response& response, const std::string& what);
+Status s3_error(const http::Response& response, const std::string& what);
 std::string unquote_etag(std::string_view etag);
 
 // The answers to GETFILESTATUS and LISTSTATUS; Corrupt when they are not as they must be.
@@ -35,7 +35,7 @@ Result<std::vector<HdfsEntry>> parse_hdfs_list(std::string_view json);
 // {"boolean": true}: an operation did what it was asked for.
 bool parse_hdfs_boolean(std::string_view json);
 // {"RemoteException": ...} in words, behind `what`.
-Status hdfs_error(const Response& response, const std::string& what);
+Status hdfs_error(const http::Response& response, const std::string& what);
 
 // "bytes 100-199/200" or "bytes */200".
 struct ContentRange {

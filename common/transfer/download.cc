@@ -10,9 +10,9 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/http/retry.h"
 #include "common/transfer/answers.h"
 #include "common/transfer/part_file.h"
-#include "common/transfer/retry.h"
 
 namespace radl::transfer {
 namespace {
@@ -78,8 +78,8 @@ class Part {
       if (!sum.ok()) return sum.status();
       if (*sum != what_.sha256) {
         discard();
-        return Status(Code::Corrupt,
-                      printable_url(what_.url) + ": its SHA-256 is " + *sum + ", expected " + what_.sha256)
+        return Status(Code::Corrupt, http::printable_url(what_.url) + ": its SHA-256 is " + *sum +
+                                         ", expected " + what_.sha256)
             .with_hint("nothing was kept");
       }
     }
@@ -104,13 +104,13 @@ class Part {
 };
 
 // One request for what is still missing. Ok: all is there.
-Status attempt(Http& http, const Download& what, Part& part) {
-  Request r;
+Status attempt(http::Client& http, const Download& what, Part& part) {
+  http::Request r;
   r.url = what.url;
   r.headers = what.headers;
   r.connect_seconds = what.connect_seconds;
   r.stall_seconds = what.stall_seconds;
-  r.cancelled = what.cancelled;
+  r.stop = what.stop;
   r.signing = what.signing;
   const uint64_t begin = part.size();
   if (begin > 0) {
@@ -125,7 +125,7 @@ Status attempt(Http& http, const Download& what, Part& part) {
   }
   r.sink = [&](std::string_view piece) { return part.append(piece); };
   // A 200 to a request for a range starts from the beginning.
-  r.on_headers = [&](const Response& answer) -> Status {
+  r.on_headers = [&](const http::Response& answer) -> Status {
     if (answer.status == 206) {
       if (parse_content_range(answer.header("content-range")).first != begin) {
         return Status(Code::Corrupt, "the server answered with another range than asked for");
@@ -147,14 +147,14 @@ Status attempt(Http& http, const Download& what, Part& part) {
     // All was there already, or the file is shorter now.
     if (parse_content_range(answer->header("content-range")).total == begin) return {};
     if (Status s = part.restart(); !s.ok()) return s;
-    return Status(Code::Retry, printable_url(what.url) + ": has changed");
+    return Status(Code::Retry, http::printable_url(what.url) + ": has changed");
   }
-  return answer->ok() ? Status() : http_status(*answer, "GET " + printable_url(what.url));
+  return answer->ok() ? Status() : http::status_of(*answer, "GET " + http::printable_url(what.url));
 }
 
 }  // namespace
 
-Status download(Http& http, const Download& what) {
+Status download(http::Client& http, const Download& what) {
   if (!what.sha256.empty()) {
     auto there = sha256_file(what.path);
     if (there.ok() && *there == what.sha256) return {};
@@ -169,7 +169,7 @@ Status download(Http& http, const Download& what) {
       return {};
     }
   }
-  Backoff backoff(what.retries, what.cancelled);
+  http::Backoff backoff(what.retries, what.stop);
   for (;;) {
     const uint64_t before = part.size();
     Status status = attempt(http, what, part);

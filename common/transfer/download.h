@@ -1,13 +1,12 @@
 // Large files over HTTP: resumable, checked, and there either whole or not at all.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
 
+#include "common/http/http.h"
 #include "common/status.h"
-#include "common/transfer/http.h"
 
 namespace radl::transfer {
 
@@ -17,12 +16,13 @@ struct Download {
   uint64_t largest = uint64_t{1} << 40;  // more bytes are Quota
   std::string
       identity;  // what the note beside a part calls the source; "": the URL (a presigned one is no good)
-  Headers headers;
-  std::function<Headers()> signing;  // headers of the moment, asked for at each attempt: signatures run out
-  Retries retries{6, 0.5, 15};
+  http::Headers headers;
+  std::function<Result<http::Headers>()>
+      signing;  // headers of the moment, asked for at each attempt: signatures run out
+  http::Retries retries{6, 0.5, 15};
   double connect_seconds = 10, stall_seconds = 30;
   std::function<void(uint64_t done, uint64_t total)> progress;
-  const std::atomic<bool>* cancelled = nullptr;
+  Stop stop;
 };
 
 // Fetches `url` to `path`. What came before a break is kept beside it (path.part, path.part.json with the
@@ -30,6 +30,6 @@ struct Download {
 // has changed starts anew. The file appears under its name only whole and with the right checksum. Corrupt:
 // wrong checksum, nothing is kept. Conflict: another process is downloading to the same path. A path that is
 // there already with the right checksum is left alone (no request); without a checksum it is fetched anew.
-Status download(Http& http, const Download& what);
+Status download(http::Client& http, const Download& what);
 
 }  // namespace radl::transfer

@@ -18,7 +18,7 @@ Result<S3::Place> S3::place(const std::string& bucket, const std::string& key) c
   }
   Place p;
   if (!options_.endpoint.empty()) {
-    auto url = parse_url(options_.endpoint);
+    auto url = http::parse_url(options_.endpoint);
     if (!url.ok()) return url.status();
     p.host = (url->host.find(':') != std::string::npos ? "[" + url->host + "]" : url->host) +
              (url->port.empty() ? "" : ":" + url->port);
@@ -35,27 +35,29 @@ Result<S3::Place> S3::place(const std::string& bucket, const std::string& key) c
   return p;
 }
 
-Result<Response> S3::call(const std::string& method, const std::string& bucket, const std::string& key,
-                          const Headers& query, const Headers& headers, const Request& body, bool repeat) {
+Result<http::Response> S3::call(const std::string& method, const std::string& bucket, const std::string& key,
+                                const http::Headers& query, const http::Headers& headers,
+                                const http::Request& body, bool repeat) {
   auto where = place(bucket, key);
   if (!where.ok()) return where.status();
-  Request r = body;
+  http::Request r = body;
   r.method = method;
-  r.url =
-      where->base + percent_encode(where->path, true) + (query.empty() ? "" : "?" + canonical_query(query));
+  r.url = where->base + http::percent_encode(where->path, true) +
+          (query.empty() ? "" : "?" + http::query_string(query));
   r.follow_redirects = false;  // the signature names the host
-  ToSign to_sign{method, where->host, where->path,
-                 query,  headers,     body.upload_file.empty() ? sha256_hex(body.body) : "UNSIGNED-PAYLOAD"};
+  aws::ToSign to_sign{method,      where->host,
+                      where->path, query,
+                      headers,     body.upload_file.empty() ? sha256_hex(body.body) : "UNSIGNED-PAYLOAD"};
   r.headers = headers;
   // libcurl's own would be that of a form, which some servers then take the body for.
   if (method == "PUT" || method == "POST")
     r.headers.emplace_back("Content-Type", method == "PUT" ? "application/octet-stream" : "application/xml");
   if (!options_.credentials.access_key.empty()) {
-    r.signing = [this, &to_sign] {
-      return sign_v4(to_sign, options_.credentials, {options_.region, "s3", std::time(nullptr)});
+    r.signing = [this, &to_sign]() -> Result<http::Headers> {
+      return aws::sign_v4(to_sign, options_.credentials, {options_.region, "s3", std::time(nullptr)});
     };
   }
-  auto answer = repeat ? http_.send(r, Retries{}) : http_.send(r);
+  auto answer = repeat ? http_.send(r, http::Retries{}) : http_.send(r);
   if (!answer.ok()) return answer;
   if (answer->status == 301 || answer->status == 307) {
     return Status(Code::Invalid, "s3://" + bucket + ": lies in another region" +
@@ -78,7 +80,7 @@ Result<S3Object> S3::head(const std::string& bucket, const std::string& key) {
 
 Result<std::string> S3::get(const std::string& bucket, const std::string& key, uint64_t first,
                             uint64_t count) {
-  Headers headers;
+  http::Headers headers;
   if (first > 0 || count > 0)
     headers.emplace_back("Range", "bytes=" + std::to_string(first) + "-" +
                                       (count > 0 ? std::to_string(first + count - 1) : ""));
@@ -92,11 +94,11 @@ Status S3::get_file(const std::string& bucket, const std::string& key, Download 
   auto where = place(bucket, key);
   if (!where.ok()) return where.status();
   what.identity = "s3://" + bucket + "/" + key;
-  what.url = where->base + percent_encode(where->path, true);
+  what.url = where->base + http::percent_encode(where->path, true);
   if (!options_.credentials.access_key.empty()) {
-    what.signing = [options = options_, where = *where] {
-      return sign_v4({"GET", where.host, where.path, {}, {}, sha256_hex("")}, options.credentials,
-                     {options.region, "s3", std::time(nullptr)});
+    what.signing = [options = options_, where = *where]() -> Result<http::Headers> {
+      return aws::sign_v4(aws::ToSign{"GET", where.host, where.path, {}, {}, sha256_hex("")},
+                          options.credentials, {options.region, "s3", std::time(nullptr)});
     };
   }
   Status s = download(http_, what);
@@ -108,11 +110,11 @@ Status S3::get_file(const std::string& bucket, const std::string& key, Download 
 
 Result<S3Object> S3::put(const std::string& bucket, const std::string& key, std::string body,
                          const PutCondition& condition) {
-  Headers headers;
+  http::Headers headers;
   if (condition.if_absent) headers.emplace_back("If-None-Match", "*");
   if (!condition.if_match.empty()) headers.emplace_back("If-Match", "\"" + condition.if_match + "\"");
   const uint64_t size = body.size();
-  Request r;
+  http::Request r;
   r.body = std::move(body);
   // A conditional put whose answer was lost must not be repeated: the second would meet the first.
   auto answer = call("PUT", bucket, key, {}, headers, r, headers.empty());
@@ -133,7 +135,7 @@ Result<S3Object> S3::put_file(const std::string& bucket, const std::string& key,
   const uint64_t size = std::filesystem::file_size(path, e);
   if (e) return not_found(path + ": " + e.message());
   if (size <= part_bytes) {
-    Request r;
+    http::Request r;
     r.upload_file = path;
     r.upload_length = size;
     auto answer = call("PUT", bucket, key, {}, {}, r);
@@ -159,7 +161,7 @@ Result<S3Object> S3::put_parts(const std::string& bucket, const std::string& key
   std::string list = "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">";
   int number = 1;
   for (uint64_t at = 0; at < size; at += part_bytes, ++number) {
-    Request r;
+    http::Request r;
     r.upload_file = path;
     r.upload_offset = at;
     r.upload_length = std::min(part_bytes, size - at);
@@ -171,7 +173,7 @@ Result<S3Object> S3::put_parts(const std::string& bucket, const std::string& key
     list += "<Part><PartNumber>" + std::to_string(number) + "</PartNumber><ETag>\"" +
             unquote_etag(answer->header("etag")) + "\"</ETag></Part>";
   }
-  Request r;
+  http::Request r;
   r.body = list + "</CompleteMultipartUpload>";
   auto answer = call("POST", bucket, key, {{"uploadId", upload}}, {}, r, false);
   if (!answer.ok()) return answer.status();
@@ -184,7 +186,7 @@ Result<std::vector<S3Object>> S3::list(const std::string& bucket, const std::str
   std::vector<S3Object> all;
   std::string token;
   for (;;) {
-    Headers query = {{"list-type", "2"}, {"prefix", prefix}};
+    http::Headers query = {{"list-type", "2"}, {"prefix", prefix}};
     if (!token.empty()) query.emplace_back("continuation-token", token);
     auto r = call("GET", bucket, "", query, {}, {});
     if (!r.ok()) return r.status();

@@ -5,17 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "common/aws/sigv4.h"
+#include "common/http/http.h"
 #include "common/status.h"
 #include "common/transfer/download.h"
-#include "common/transfer/http.h"
-#include "common/transfer/sigv4.h"
 
 namespace radl::transfer {
 
 struct S3Options {
   std::string region = "us-east-1";
-  std::string endpoint;        // "": Amazon's own; else "https://host[:port]", with the bucket in the path
-  AwsCredentials credentials;  // without a key requests are not signed (public buckets)
+  std::string endpoint;          // "": Amazon's own; else "https://host[:port]", with the bucket in the path
+  aws::Credentials credentials;  // without a key requests are not signed (public buckets)
 };
 
 // AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, else the profile AWS_PROFILE (default
@@ -37,7 +37,7 @@ struct PutCondition {
 // repeated). Every call signs anew at each attempt.
 class S3 {
  public:
-  S3(Http& http, S3Options options) : http_(http), options_(std::move(options)) {}
+  S3(http::Client& http, S3Options options) : http_(http), options_(std::move(options)) {}
 
   Result<S3Object> head(const std::string& bucket, const std::string& key);
   // Bytes first .. first + count - 1; count 0: to the end.
@@ -59,13 +59,13 @@ class S3 {
     std::string base, host, path;  // "https://host", as in Host, decoded path
   };
   Result<Place> place(const std::string& bucket, const std::string& key) const;
-  Result<Response> call(const std::string& method, const std::string& bucket, const std::string& key,
-                        const Headers& query, const Headers& headers, const Request& body,
-                        bool repeat = true);
+  Result<http::Response> call(const std::string& method, const std::string& bucket, const std::string& key,
+                              const http::Headers& query, const http::Headers& headers,
+                              const http::Request& body, bool repeat = true);
   Result<S3Object> put_parts(const std::string& bucket, const std::string& key, const std::string& path,
                              uint64_t size, uint64_t part_bytes, const std::string& upload);
 
-  Http& http_;
+  http::Client& http_;
   S3Options options_;
 };
 

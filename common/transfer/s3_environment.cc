@@ -53,9 +53,10 @@ Result<S3Options> s3_options_from_environment() {
   auto keys = read_profile(first({env("AWS_SHARED_CREDENTIALS_FILE"), home + "/.aws/credentials"}), profile);
   auto config = read_profile(first({env("AWS_CONFIG_FILE"), home + "/.aws/config"}), profile);
   S3Options o;
-  o.credentials = {env("AWS_ACCESS_KEY_ID"), env("AWS_SECRET_ACCESS_KEY"), env("AWS_SESSION_TOKEN")};
+  o.credentials = {env("AWS_ACCESS_KEY_ID"), env("AWS_SECRET_ACCESS_KEY"), env("AWS_SESSION_TOKEN"), {}, ""};
   if (o.credentials.access_key.empty() && o.credentials.secret_key.empty()) {
-    o.credentials = {keys["aws_access_key_id"], keys["aws_secret_access_key"], keys["aws_session_token"]};
+    o.credentials = {
+        keys["aws_access_key_id"], keys["aws_secret_access_key"], keys["aws_session_token"], {}, ""};
   }
   if (o.credentials.access_key.empty() != o.credentials.secret_key.empty()) {
     return Status(Code::Auth, "of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY only one is set");

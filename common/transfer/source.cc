@@ -35,9 +35,9 @@ struct HdfsPlace {
   std::string base, user, path;
 };
 Result<HdfsPlace> hdfs_place(const std::string& uri) {
-  auto url = parse_url(uri);
+  auto url = http::parse_url(uri);
   if (!url.ok()) return url.status();
-  auto path = percent_decode(url->path);
+  auto path = http::percent_decode(url->path);
   if (!path.ok()) return path.status();
   const std::string host = url->host.find(':') != std::string::npos ? "[" + url->host + "]" : url->host;
   const bool secure = url->scheme == "swebhdfs";
@@ -77,7 +77,7 @@ Status list_local(const std::string& folder, std::vector<SourceFile>& all) {
 
 bool is_remote(const std::string& uri) { return scheme_of(uri) != "file"; }
 
-Result<std::vector<SourceFile>> list_files(Http& http, const std::string& uri) {
+Result<std::vector<SourceFile>> list_files(http::Client& http, const std::string& uri) {
   std::vector<SourceFile> all;
   const std::string scheme = scheme_of(uri);
   Status status;
@@ -99,7 +99,7 @@ Result<std::vector<SourceFile>> list_files(Http& http, const std::string& uri) {
     WebHdfs hdfs(http, place->base, place->user);
     status = list_hdfs(hdfs, place->path, "", 0, all);
   } else if (scheme == "http" || scheme == "https") {
-    return Status(Code::Unsupported, printable_url(uri) + ": HTTP has no list of a folder's files");
+    return Status(Code::Unsupported, http::printable_url(uri) + ": HTTP has no list of a folder's files");
   } else {
     return Status(Code::Invalid, scheme + "://: is not known")
         .with_hint("a path, file, http, https, s3, webhdfs or swebhdfs");
@@ -109,7 +109,7 @@ Result<std::vector<SourceFile>> list_files(Http& http, const std::string& uri) {
   return all;
 }
 
-Status fetch_file(Http& http, const std::string& uri, Download what) {
+Status fetch_file(http::Client& http, const std::string& uri, Download what) {
   const std::string scheme = scheme_of(uri);
   if (scheme == "http" || scheme == "https") {
     what.url = uri;
@@ -181,11 +181,12 @@ class Notes {
 };
 
 // What an HTTP server tells about a file; nothing when it says that there is none.
-Result<std::optional<SourceFile>> describe_http(Http& http, const std::string& url, const std::string& name) {
-  auto head = http.send({.method = "HEAD", .url = url}, Retries{});
+Result<std::optional<SourceFile>> describe_http(http::Client& http, const std::string& url,
+                                                const std::string& name) {
+  auto head = http.send({.method = "HEAD", .url = url}, http::Retries{});
   if (!head.ok()) return head.status();
   if (head->status == 404 || head->status == 410) return std::optional<SourceFile>();
-  if (head->status == 401 || head->status == 403) return http_status(*head, printable_url(url));
+  if (head->status == 401 || head->status == 403) return http::status_of(*head, http::printable_url(url));
   SourceFile file{name, 0, std::string(head->header("etag"))};
   if (file.version.empty()) file.version = head->header("last-modified");
   file.size = std::strtoull(std::string(head->header("content-length")).c_str(), nullptr, 10);
@@ -194,23 +195,23 @@ Result<std::optional<SourceFile>> describe_http(Http& http, const std::string& u
 }
 
 // The named files that an HTTP server has.
-Result<std::vector<SourceFile>> find_files(Http& http, const std::string& base,
+Result<std::vector<SourceFile>> find_files(http::Client& http, const std::string& base,
                                            const std::vector<std::string>& names) {
   std::vector<SourceFile> files;
   for (const auto& name : names) {
-    auto file = describe_http(http, base + percent_encode(name, true), name);
+    auto file = describe_http(http, base + http::percent_encode(name, true), name);
     if (!file.ok()) return file.status();
     if (*file) files.push_back(std::move(**file));
   }
   return files;
 }
 
-Result<SourceFile> describe(Http& http, const std::string& uri, const std::string& name) {
+Result<SourceFile> describe(http::Client& http, const std::string& uri, const std::string& name) {
   const std::string scheme = scheme_of(uri);
   if (scheme == "http" || scheme == "https") {
     auto file = describe_http(http, uri, name);
     if (!file.ok()) return file.status();
-    if (!*file) return not_found(printable_url(uri) + ": is not there");
+    if (!*file) return not_found(http::printable_url(uri) + ": is not there");
     return std::move(**file);
   }
   if (scheme == "s3") {
@@ -230,8 +231,8 @@ Result<SourceFile> describe(Http& http, const std::string& uri, const std::strin
 
 }  // namespace
 
-Status fetch_folder(Http& http, const std::string& uri, const std::string& folder,
-                    const std::vector<std::string>& names, const std::atomic<bool>* cancelled) {
+Status fetch_folder(http::Client& http, const std::string& uri, const std::string& folder,
+                    const std::vector<std::string>& names, const Stop& stop) {
   const std::string scheme = scheme_of(uri), base = uri.ends_with("/") ? uri : uri + "/";
   const bool as_url = scheme != "s3" && scheme != "file";  // those two take names as they are
   auto files = scheme == "http" || scheme == "https" ? find_files(http, base, names) : list_files(http, uri);
@@ -241,29 +242,30 @@ Status fetch_folder(Http& http, const std::string& uri, const std::string& folde
       return std::find(names.begin(), names.end(), f.name) == names.end();
     });
   }
-  if (files->empty()) return not_found(printable_url(uri) + ": has none of the files looked for");
+  if (files->empty()) return not_found(http::printable_url(uri) + ": has none of the files looked for");
   Notes notes(folder);
   if (Status s = notes.keep_only(*files); !s.ok()) return s;
   for (const auto& file : *files) {
     if (!stays_below(file.name))
-      return {Code::Corrupt, printable_url(uri) + ": \"" + file.name + "\" is no name of a file below it"};
+      return {Code::Corrupt,
+              http::printable_url(uri) + ": \"" + file.name + "\" is no name of a file below it"};
     if (notes.current(file)) continue;
-    Status s = fetch_file(http, base + (as_url ? percent_encode(file.name, true) : file.name),
-                          {.path = folder + "/" + file.name, .cancelled = cancelled});
+    Status s = fetch_file(http, base + (as_url ? http::percent_encode(file.name, true) : file.name),
+                          {.path = folder + "/" + file.name, .stop = stop});
     if (s.ok()) s = notes.brought(file);
     if (!s.ok()) return s;
   }
   return {};
 }
 
-Status fetch_one(Http& http, const std::string& uri, const std::string& folder, const std::string& name,
-                 const std::atomic<bool>* cancelled) {
-  if (!stays_below(name)) return invalid(printable_url(uri) + ": names no file");
+Status fetch_one(http::Client& http, const std::string& uri, const std::string& folder,
+                 const std::string& name, const Stop& stop) {
+  if (!stays_below(name)) return invalid(http::printable_url(uri) + ": names no file");
   auto file = describe(http, uri, name);
   if (!file.ok()) return file.status();
   Notes notes(folder);
   if (notes.current(*file)) return {};
-  Status s = fetch_file(http, uri, {.path = folder + "/" + name, .cancelled = cancelled});
+  Status s = fetch_file(http, uri, {.path = folder + "/" + name, .stop = stop});
   return s.ok() ? notes.brought(*file) : s;
 }
 

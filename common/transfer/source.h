@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/status.h"
+#include "common/stop.h"
 #include "common/transfer/download.h"
 
 namespace radl::transfer {
@@ -18,16 +19,16 @@ struct SourceFile {
 
 bool is_remote(const std::string& uri);
 // All files below a folder, in the order of their names. Unsupported for http(s), which has no listing.
-Result<std::vector<SourceFile>> list_files(Http& http, const std::string& uri);
+Result<std::vector<SourceFile>> list_files(http::Client& http, const std::string& uri);
 // One file to what.path (what.url is ignored); resumable.
-Status fetch_file(Http& http, const std::string& uri, Download what);
+Status fetch_file(http::Client& http, const std::string& uri, Download what);
 // The folder's files below `folder`; with names only those, and one that is missing is left out (http has no
 // listing). FOLDER/.radl-source.json keeps what version of each was brought: only what has changed since is
 // fetched again, and what is gone at the source is removed. NotFound when none is there.
-Status fetch_folder(Http& http, const std::string& uri, const std::string& folder,
-                    const std::vector<std::string>& names, const std::atomic<bool>* cancelled = nullptr);
+Status fetch_folder(http::Client& http, const std::string& uri, const std::string& folder,
+                    const std::vector<std::string>& names, const Stop& stop = {});
 // One file to FOLDER/NAME, with the same note of its version.
-Status fetch_one(Http& http, const std::string& uri, const std::string& folder, const std::string& name,
-                 const std::atomic<bool>* cancelled = nullptr);
+Status fetch_one(http::Client& http, const std::string& uri, const std::string& folder,
+                 const std::string& name, const Stop& stop = {});
 
 }  // namespace radl::transfer

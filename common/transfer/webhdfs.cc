@@ -9,22 +9,21 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/http/retry.h"
 #include "common/transfer/answers.h"
 #include "common/transfer/part_file.h"
-#include "common/transfer/retry.h"
-#include "common/transfer/sigv4.h"
 
 namespace radl::transfer {
-std::string WebHdfs::url(const std::string& path, const std::string& op, const Headers& more) const {
-  Headers query = {{"op", op}};
+std::string WebHdfs::url(const std::string& path, const std::string& op, const http::Headers& more) const {
+  http::Headers query = {{"op", op}};
   if (!user_.empty()) query.emplace_back("user.name", user_);
   query.insert(query.end(), more.begin(), more.end());
-  return base_ + "/webhdfs/v1" + percent_encode(path, true) + "?" + canonical_query(query);
+  return base_ + "/webhdfs/v1" + http::percent_encode(path, true) + "?" + http::query_string(query);
 }
 
-Result<Response> WebHdfs::call(const std::string& method, const std::string& path, const std::string& op,
-                               const Headers& more) {
-  auto r = http_.send({.method = method, .url = url(path, op, more)}, Retries{});
+Result<http::Response> WebHdfs::call(const std::string& method, const std::string& path,
+                                     const std::string& op, const http::Headers& more) {
+  auto r = http_.send({.method = method, .url = url(path, op, more)}, http::Retries{});
   if (r.ok() && !r->ok()) return hdfs_error(*r, "hdfs " + path);
   return r;
 }
@@ -42,7 +41,7 @@ Result<std::vector<HdfsEntry>> WebHdfs::list(const std::string& path) {
 }
 
 Result<std::string> WebHdfs::read(const std::string& path, uint64_t first, uint64_t count) {
-  Headers more;
+  http::Headers more;
   if (first > 0) more.emplace_back("offset", std::to_string(first));
   if (count > 0) more.emplace_back("length", std::to_string(count));
   auto r = call("GET", path, "OPEN", more);
@@ -69,10 +68,10 @@ Status WebHdfs::get_file(const std::string& path, const Download& what) {
   if (result.ok() && (!noted.ok() || *noted != identity) && ::ftruncate(fd, 0) != 0)
     result = errno_status(errno, part);
   uint64_t have = uint64_t(::lseek(fd, 0, SEEK_END));
-  Backoff backoff(what.retries, what.cancelled);
+  http::Backoff backoff(what.retries, what.stop);
   while (have < info->size && result.ok()) {
-    Request r{.url = url(path, "OPEN", {{"offset", std::to_string(have)}})};
-    r.cancelled = what.cancelled;
+    http::Request r{.url = url(path, "OPEN", {{"offset", std::to_string(have)}})};
+    r.stop = what.stop;
     const uint64_t before = have;
     r.sink = [&](std::string_view piece) -> Status {
       if (have + piece.size() > info->size)
@@ -117,10 +116,10 @@ Status WebHdfs::put_file(const std::string& local, const std::string& path) {
   // The namenode names a datanode; only that one gets the bytes.
   auto where = http_.send(
       {.method = "PUT", .url = url(temporary, "CREATE", {{"overwrite", "true"}}), .follow_redirects = false},
-      Retries{});
+      http::Retries{});
   if (!where.ok()) return where.status();
   if (where->status != 307 || where->header("location").empty()) return hdfs_error(*where, "hdfs " + path);
-  Request r{.method = "PUT", .url = std::string(where->header("location"))};
+  http::Request r{.method = "PUT", .url = std::string(where->header("location"))};
   r.upload_file = local;
   r.upload_length = size;
   r.follow_redirects = false;
@@ -136,7 +135,7 @@ Status WebHdfs::put_file(const std::string& local, const std::string& path) {
 namespace {
 
 // {"boolean": false} is how WebHDFS says that an operation did nothing.
-Status expect_true(const Result<Response>& r, const std::string& what) {
+Status expect_true(const Result<http::Response>& r, const std::string& what) {
   if (!r.ok()) return r.status();
   return parse_hdfs_boolean(r->body) ? Status() : Status(Code::NotFound, what);
 }

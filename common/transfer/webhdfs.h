@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "common/http/http.h"
 #include "common/status.h"
 #include "common/transfer/download.h"
-#include "common/transfer/http.h"
 
 namespace radl::transfer {
 
@@ -23,7 +23,7 @@ struct HdfsEntry {
 class WebHdfs {
  public:
   // `base`: "http://namenode:9870" or https; `user`: user.name of the requests, "" for none.
-  WebHdfs(Http& http, std::string base, std::string user)
+  WebHdfs(http::Client& http, std::string base, std::string user)
       : http_(http), base_(std::move(base)), user_(std::move(user)) {}
 
   Result<HdfsEntry> status(const std::string& path);
@@ -39,11 +39,11 @@ class WebHdfs {
   Status rename(const std::string& from, const std::string& to);
 
  private:
-  std::string url(const std::string& path, const std::string& op, const Headers& more = {}) const;
-  Result<Response> call(const std::string& method, const std::string& path, const std::string& op,
-                        const Headers& more = {});
+  std::string url(const std::string& path, const std::string& op, const http::Headers& more = {}) const;
+  Result<http::Response> call(const std::string& method, const std::string& path, const std::string& op,
+                              const http::Headers& more = {});
 
-  Http& http_;
+  http::Client& http_;
   std::string base_, user_;
 };
 

@@ -44,7 +44,7 @@ int run_cifar10(const Cifar10Flags& flags, const Context& context) {
   Meter meter(context.terminal && !flags.quiet);
   data::FetchOptions o = flags.options;
   o.subset = find_subset(o.subset);
-  o.cancelled = context.cancelled;
+  o.stop = context.stop();
   if (!flags.quiet) o.say = [&](const std::string& line) { meter.say(line); };
   o.progress = [&](uint64_t done, uint64_t total) { meter.bytes("cifar10:", done, total); };
   auto fetched = data::fetch_cifar10(o);

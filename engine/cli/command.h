@@ -11,6 +11,7 @@
 
 #include "common/clock.h"
 #include "common/status.h"
+#include "common/stop.h"
 
 namespace CLI {
 class App;
@@ -22,6 +23,9 @@ struct Context {
   std::string program;                           // how it was called, for finding files beside it
   const std::atomic<bool>* cancelled = nullptr;  // Ctrl-C or TERM
   bool terminal = false;                         // standard error is one that can be drawn on
+  Stop stop() const {
+    return Stop::when([asked = cancelled] { return asked && asked->load(); });
+  }
 };
 
 // Adds the command to the parser; gives what to run when it was chosen. The result is the exit code.

@@ -40,7 +40,7 @@ class Decoding {
     for (int t = 1; t < wanted; ++t) threads.emplace_back([&] { work(out); });
     work(out);
     for (auto& thread : threads) thread.join();
-    if (options_.cancelled && options_.cancelled->load()) return {Code::Cancelled, "interrupted"};
+    if (options_.stop.asked()) return {Code::Cancelled, "interrupted"};
     std::sort(found_.begin(), found_.end(),
               [](const Found& a, const Found& b) { return a.number < b.number; });
     for (Found& f : found_) out.corrupt.push_back({std::move(f.name), std::move(f.why)});
@@ -52,7 +52,7 @@ class Decoding {
   void work(Examination& out) {
     std::vector<uint8_t> pixels(pixel_count(both_.train.shape()));
     for (size_t k; (k = next_.fetch_add(1)) < count_;) {
-      if (options_.cancelled && options_.cancelled->load()) return;
+      if (options_.stop.asked()) return;
       const size_t number = k * both_.size() / count_;
       const Dataset& part = both_.part(number);
       const std::string origin = part.origin(both_.index(number));
@@ -104,8 +104,8 @@ Status count_others(const std::string& place, const std::string& format, Examina
 }  // namespace
 
 Result<Examination> examine(const ExamineOptions& options) {
-  auto place = local_place(options.open.directory,
-                           {.format = options.open.name, .say = {}, .cancelled = options.cancelled});
+  auto place =
+      local_place(options.open.directory, {.format = options.open.name, .say = {}, .stop = options.stop});
   if (!place.ok()) return place.status();
   OpenOptions open = options.open;
   open.directory = *place;

@@ -1,7 +1,6 @@
 // A look at a dataset before anything is done with it: what it holds, and which of its images are corrupt.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "common/status.h"
+#include "common/stop.h"
 #include "engine/data/open.h"
 
 namespace radl::engine::data {
@@ -18,7 +18,7 @@ struct ExamineOptions {
   size_t decode = 0;  // at most so many images, spread evenly over the dataset; 0: all of them
   int threads = 1;
   std::function<void(size_t done, size_t all)> progress;  // from any thread
-  const std::atomic<bool>* cancelled = nullptr;
+  Stop stop;
 };
 
 struct Examination {

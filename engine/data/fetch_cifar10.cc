@@ -90,7 +90,7 @@ Status unpack(const std::string& archive, const std::string& folder, const std::
 
 Status from_archive(const std::string& url, const std::string& folder, const FetchOptions& o,
                     const Cifar10Release& release) {
-  transfer::Http http;
+  http::Client http;
   const std::string path = folder + "/" + release.archive_name;
   transfer::Download d{
       .url = url, .path = path, .sha256 = release.archive_sha256, .largest = release.archive_largest};
@@ -98,7 +98,7 @@ Status from_archive(const std::string& url, const std::string& folder, const Fet
   d.stall_seconds = 20;
   d.retries = {2, 0.3, 5};
   d.progress = o.progress;
-  d.cancelled = o.cancelled;
+  d.stop = o.stop;
   if (Status s = download(http, d); !s.ok()) return s;
   Status s = unpack(path, folder, release.files);
   if (s.ok()) ::unlink(path.c_str());
@@ -158,7 +158,7 @@ struct Attempt {
 std::vector<Attempt> attempts(const FetchOptions& o, const Cifar10Release& release) {
   std::vector<Attempt> list;
   if (!o.mirror.empty()) {
-    list.push_back({"mirror", "the mirror " + transfer::printable_url(o.mirror),
+    list.push_back({"mirror", "the mirror " + http::printable_url(o.mirror),
                     [&](const std::string& folder) { return from_mirror(folder, o, release); }});
     return list;
   }
@@ -222,7 +222,7 @@ Result<Fetched> fetch_cifar10(const FetchOptions& o, const Cifar10Release& relea
   }
   if (Status s = make_directories(folder); !s.ok()) return s;
   FolderLock lock;
-  if (Status s = lock.take(folder, o.say, o.cancelled); !s.ok()) return s;
+  if (Status s = lock.take(folder, o.say, o.stop); !s.ok()) return s;
   if (all_there(folder, release.files)) {
     if (o.source != "subset") return describe(folder, "cache", true, release.files);
     return Status(Code::Invalid, folder + ": holds the whole dataset")

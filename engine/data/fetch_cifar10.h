@@ -6,14 +6,14 @@
 // this order and says why it went on. With a mirror only the mirror is tried.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "common/http/http.h"
 #include "common/status.h"
-#include "common/transfer/http.h"
+#include "common/stop.h"
 
 namespace radl::engine::data {
 
@@ -40,7 +40,7 @@ struct FetchOptions {
   std::function<void(const std::string& line)> say;  // what it does and why, one line each
   std::function<void(uint64_t done, uint64_t total)> progress;
   bool offline = false;  // only what is there already, else NotFound
-  const std::atomic<bool>* cancelled = nullptr;
+  Stop stop;
 };
 
 struct Fetched {

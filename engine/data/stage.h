@@ -2,7 +2,6 @@
 // files.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "common/status.h"
+#include "common/stop.h"
 #include "engine/data/fetch_cifar10.h"
 
 namespace radl::engine::data {
@@ -24,7 +24,7 @@ struct StageOptions {
   int threads = 1;
   bool offline = false;  // only what is on this computer already
   std::function<void(const std::string& line)> say;
-  const std::atomic<bool>* cancelled = nullptr;
+  Stop stop;
 };
 
 struct Staged {

@@ -30,11 +30,11 @@ struct Place {
   std::string path;
 };
 
-Result<Place> place_of(Http& http, const std::string& uri) {
+Result<Place> place_of(http::Client& http, const std::string& uri) {
   Place p;
-  auto url = parse_url(uri);
+  auto url = http::parse_url(uri);
   if (!url.ok()) return url.status();
-  p.path = percent_decode(url->path).value();
+  p.path = http::percent_decode(url->path).value();
   if (url->scheme == "s3") {
     p.bucket = url->host;
     p.key = p.path.substr(1);
@@ -77,7 +77,7 @@ Status stat(S3* s3, Place& p) {
 }
 
 Status run(const Arguments& a) {
-  Http http;
+  http::Client http;
   if (a[0] == "list") {
     auto files = list_files(http, a[1]);
     if (!files.ok()) return files.status();

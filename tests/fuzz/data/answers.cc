@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       if (!object.key.starts_with("data/")) __builtin_trap();
     }
   }
-  Response response;
+  http::Response response;
   response.status = size > 0 ? 400 + data[0] : 404;
   response.body = text;
   if (s3_error(response, "s3").ok() || hdfs_error(response, "hdfs").ok()) __builtin_trap();
@@ -24,10 +24,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)parse_hdfs_list(text);
   (void)parse_hdfs_boolean(text);
   (void)parse_content_range(text);
-  auto url = parse_url(text);
+  auto url = http::parse_url(text);
   if (url.ok() && url->scheme.empty()) __builtin_trap();
-  (void)printable_url(text);
-  auto decoded = percent_decode(text);
-  if (decoded.ok() && percent_decode(percent_encode(*decoded)).value() != *decoded) __builtin_trap();
+  (void)http::printable_url(text);
+  auto decoded = http::percent_decode(text);
+  if (decoded.ok() && http::percent_decode(http::percent_encode(*decoded)).value() != *decoded)
+    __builtin_trap();
   return 0;
 }

@@ -9,7 +9,7 @@
 #include "common/digest.h"
 #include "common/files.h"
 #include "common/transfer/answers.h"
-#include "tests/unit/common/transfer/scripted_server.h"
+#include "tests/support/scripted_server.h"
 
 namespace radl::transfer {
 namespace {
@@ -53,7 +53,7 @@ TEST(Answers, HdfsListsAndErrors) {
                              {"pathSuffix":"a","type":"FILE","length":-1,"modificationTime":5}]}})"}) {
     EXPECT_EQ(parse_hdfs_list(json).status().code(), Code::Corrupt) << json;
   }
-  Response r;
+  http::Response r;
   r.status = 404;
   r.body = R"({"RemoteException":{"exception":"FileNotFoundException","message":"no /x\nat y"}})";
   EXPECT_EQ(hdfs_error(r, "hdfs /x").code(), Code::NotFound);
@@ -93,7 +93,7 @@ TEST(FetchFolder, OnlyWhatHasChangedIsFetchedAndWhatIsGoneIsRemoved) {
   ASSERT_TRUE(make_directories(folder).ok());
   Site site{{{"/d/a", "one"}, {"/d/b", "two"}}};
   ScriptedServer server([&](const std::string& request) { return site.answer(request); });
-  Http http;
+  http::Client http;
   const auto fetch = [&] { return fetch_folder(http, server.url("/d"), folder, {"a", "b", "c"}); };
   ASSERT_TRUE(fetch().ok());
   EXPECT_EQ(*read_file(folder + "/a"), "one");

@@ -10,15 +10,15 @@
 #include <filesystem>
 #include <thread>
 
+#include "common/command.h"
 #include "common/digest.h"
 #include "common/files.h"
 #include "engine/data/archive.h"
 #include "engine/data/cifar.h"
-#include "engine/data/command.h"
 #include "engine/data/fetch_npm.h"
 #include "engine/data/image.h"
 #include "tests/support/paths.h"
-#include "tests/unit/common/transfer/scripted_server.h"
+#include "tests/support/scripted_server.h"
 
 namespace radl::engine::data {
 namespace {

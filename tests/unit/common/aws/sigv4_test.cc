@@ -1,34 +1,35 @@
 // Signature Version 4 on AWS's published examples: the S3 API reference ("Examples: Signature Calculations"),
 // the General Reference's test suite (get-vanilla and others) and its IAM ListUsers walk-through.
-#include "common/transfer/sigv4.h"
+#include "common/aws/sigv4.h"
 
 #include <gtest/gtest.h>
 
 #include "common/digest.h"
 
-namespace radl::transfer {
+namespace radl::aws {
 namespace {
 
-const AwsCredentials kS3Key{"AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", ""};
-const AwsCredentials kSuiteKey{"AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", ""};
+const Credentials kS3Key{"AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", ""};
+const Credentials kSuiteKey{"AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", ""};
 const SigningScope kS3{"us-east-1", "s3", 1369353600};          // 2013-05-24T00:00:00Z
 const SigningScope kSuite{"us-east-1", "service", 1440938160};  // 2015-08-30T12:36:00Z
 
-std::string signature_of(const Headers& headers) {
+std::string signature_of(const http::Headers& headers) {
   for (const auto& [name, value] : headers) {
     if (name == "Authorization") return value.substr(value.find("Signature=") + 10);
   }
   return "";
 }
 
-ToSign s3(std::string method, std::string path, Headers query, Headers headers, std::string body = "") {
+ToSign s3(std::string method, std::string path, http::Headers query, http::Headers headers,
+          std::string body = "") {
   return {std::move(method),  "examplebucket.s3.amazonaws.com",
           std::move(path),    std::move(query),
           std::move(headers), sha256_hex(body)};
 }
 
-ToSign suite(std::string path, Headers query = {}, std::string method = "GET", Headers headers = {},
-             std::string body = "") {
+ToSign suite(std::string path, http::Headers query = {}, std::string method = "GET",
+             http::Headers headers = {}, std::string body = "") {
   return {std::move(method),
           "example.amazonaws.com",
           std::move(path),
@@ -71,7 +72,7 @@ TEST(SigV4, IamListUsers) {
            sha256_hex(""),
            false};
   SigningScope scope{"us-east-1", "iam", 1440938160};
-  AwsCredentials key{"AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", ""};
+  Credentials key{"AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", ""};
   EXPECT_EQ(signature_of(sign_v4(r, key, scope)),
             "5d672d79c15b13162d9279b0855cfba6789a8edb4c82c400e06b5924a6f2b5d7");
 }
@@ -101,7 +102,7 @@ TEST(SigV4, TestSuite) {
 }
 
 TEST(SigV4, ASessionTokenIsSignedAndSent) {
-  AwsCredentials key = kSuiteKey;
+  Credentials key = kSuiteKey;
   key.session_token = "token";
   auto h = sign_v4(suite("/"), key, kSuite);
   bool sent = false;
@@ -116,4 +117,4 @@ TEST(SigV4, ASessionTokenIsSignedAndSent) {
 }
 
 }  // namespace
-}  // namespace radl::transfer
+}  // namespace radl::aws

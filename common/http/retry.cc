@@ -1,28 +1,29 @@
-#include "common/transfer/retry.h"
+#include "common/http/retry.h"
 
 #include <curl/curl.h>
 
 #include <algorithm>
 #include <charconv>
 #include <random>
-#include <thread>
 
-namespace radl::transfer {
+namespace radl::http {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 double uniform(double high) {
   static thread_local std::mt19937_64 random{std::random_device{}()};
   return std::uniform_real_distribution<double>(0, high)(random);
 }
 
-std::chrono::nanoseconds duration(double seconds) { return std::chrono::nanoseconds(int64_t(seconds * 1e9)); }
+std::chrono::milliseconds duration(double seconds) {
+  return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(std::min(seconds, 1e9)));
+}
 
 }  // namespace
 
-Backoff::Backoff(const Retries& retries, const std::atomic<bool>* cancelled)
-    : retries_(retries), cancelled_(cancelled), limit_(retries.first_seconds) {}
+Backoff::Backoff(const Retries& retries, Stop stop)
+    : retries_(retries),
+      stop_(retries.deadline_seconds > 0 ? stop.within(duration(retries.deadline_seconds)) : stop),
+      limit_(retries.first_seconds) {}
 
 void Backoff::reset() {
   attempts_ = 0;
@@ -36,15 +37,11 @@ double Backoff::next_wait(std::optional<double> retry_after) {
 }
 
 Status Backoff::wait(std::optional<double> retry_after) {
-  const auto until = Clock::now() + duration(next_wait(retry_after));
-  if (retries_.deadline_seconds > 0 && until > begun_ + duration(retries_.deadline_seconds))
+  const auto time = duration(next_wait(retry_after));
+  if (Status s = stop_.check(); !s.ok()) return s;
+  if (time >= stop_.left() && stop_.deadline() != Stop::TimePoint::max())
     return {Code::Timeout, "no time is left for another attempt"};
-  for (;;) {
-    if (cancelled_ && cancelled_->load()) return {Code::Cancelled, "interrupted"};
-    const auto now = Clock::now();
-    if (now >= until) return {};
-    std::this_thread::sleep_for(std::min<Clock::duration>(until - now, std::chrono::milliseconds(50)));
-  }
+  return stop_.sleep(time) ? Status() : stop_.check();
 }
 
 std::optional<double> parse_retry_after(std::string_view text, std::time_t now) {
@@ -61,4 +58,4 @@ bool passing_status(int status) {
   return status == 408 || status == 429 || status == 500 || status == 502 || status == 503 || status == 504;
 }
 
-}  // namespace radl::transfer
+}  // namespace radl::http

@@ -1,4 +1,4 @@
-#include "engine/data/command.h"
+#include "common/command.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -11,7 +11,7 @@
 
 #include "common/files.h"
 
-namespace radl::engine::data {
+namespace radl {
 namespace {
 
 constexpr size_t kKept = size_t{64} << 10;
@@ -69,7 +69,7 @@ void drain(Pipe& pipe, std::string& text) {
 }  // namespace
 
 Result<CommandResult> run_command(const std::vector<std::string>& argv, const std::string& folder,
-                                  double seconds, const std::atomic<bool>* cancelled) {
+                                  double seconds, const Stop& stop) {
   std::vector<char*> arguments;
   for (const auto& a : argv) arguments.push_back(const_cast<char*>(a.c_str()));
   arguments.push_back(nullptr);
@@ -92,11 +92,11 @@ Result<CommandResult> run_command(const std::vector<std::string>& argv, const st
     ::poll(waits, 2, 100);
     if (waits[0].revents) drain(out, result.out);
     if (waits[1].revents) drain(err, result.err);
-    const bool late = std::chrono::steady_clock::now() > end, asked = cancelled && cancelled->load();
+    const bool late = std::chrono::steady_clock::now() > end, asked = !stop.check().ok();
     if (late || asked) {
       ::kill(-child, SIGTERM);
       stopped =
-          asked ? Status(Code::Cancelled, argv[0] + ": interrupted")
+          asked ? stop.check().at(argv[0])
                 : Status(Code::Timeout, argv[0] + ": not done after " + std::to_string(int(seconds)) + " s");
       for (int i = 0; i < 20 && ::waitpid(child, nullptr, WNOHANG) == 0; ++i) ::usleep(100'000);
       ::kill(-child, SIGKILL);
@@ -112,4 +112,4 @@ Result<CommandResult> run_command(const std::vector<std::string>& argv, const st
   return result;
 }
 
-}  // namespace radl::engine::data
+}  // namespace radl

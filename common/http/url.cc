@@ -1,10 +1,11 @@
+#include "common/http/url.h"
+
 #include <curl/curl.h>
 
+#include <algorithm>
 #include <memory>
 
-#include "common/transfer/http.h"
-
-namespace radl::transfer {
+namespace radl::http {
 namespace {
 
 int hex_value(char c) {
@@ -57,6 +58,20 @@ Result<std::string> percent_decode(std::string_view text) {
   return out;
 }
 
+std::string query_string(const std::vector<std::pair<std::string, std::string>>& query) {
+  std::vector<std::pair<std::string, std::string>> encoded;
+  for (const auto& [name, value] : query) encoded.emplace_back(percent_encode(name), percent_encode(value));
+  std::sort(encoded.begin(), encoded.end());
+  std::string out;
+  for (const auto& [name, value] : encoded) out += (out.empty() ? "" : "&") + name + "=" + value;
+  return out;
+}
+
+std::string Url::authority() const {
+  const std::string name = host.find(':') != std::string::npos ? "[" + host + "]" : host;
+  return port.empty() ? name : name + ":" + port;
+}
+
 Result<Url> parse_url(const std::string& url) {
   std::unique_ptr<CURLU, void (*)(CURLU*)> handle(curl_url(), curl_url_cleanup);
   if (!handle ||
@@ -82,4 +97,4 @@ Result<Url> parse_url(const std::string& url) {
   return u;
 }
 
-}  // namespace radl::transfer
+}  // namespace radl::http

@@ -7,13 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "common/transfer/http.h"
+#include "common/aws/credentials.h"
+#include "common/http/http.h"
 
-namespace radl::transfer {
-
-struct AwsCredentials {
-  std::string access_key, secret_key, session_token;  // the token is "" for long-lived keys
-};
+namespace radl::aws {
 
 struct SigningScope {
   std::string region = "us-east-1";
@@ -25,17 +22,19 @@ struct ToSign {
   std::string method;
   std::string host;            // as in the Host header, with a port that is not the scheme's own
   std::string path = "/";      // decoded
-  Headers query;               // decoded names and values
-  Headers headers;             // to be signed as well, besides host and x-amz-*
+  http::Headers query;         // decoded names and values
+  http::Headers headers;       // to be signed as well, besides host and x-amz-*
   std::string body_sha256;     // lower-case hex, or "UNSIGNED-PAYLOAD"
   bool send_body_hash = true;  // adds X-Amz-Content-Sha256 (S3 requires it)
 };
 
 // What to add to the request: Authorization, X-Amz-Date and, as needed, X-Amz-Security-Token and
 // X-Amz-Content-Sha256.
-Headers sign_v4(const ToSign& request, const AwsCredentials& credentials, const SigningScope& scope);
+http::Headers sign_v4(const ToSign& request, const Credentials& credentials, const SigningScope& scope);
 
-// "a=b&c=d", names sorted, encoded as the signature wants it: the query string to send.
-std::string canonical_query(const Headers& query);
+// The query that makes a URL good by itself for `seconds` (at most 7 days): `request.query` and the
+// signature, over the headers given (host at least). S3's body hash is "UNSIGNED-PAYLOAD" there.
+http::Headers presign_v4(const ToSign& request, const Credentials& credentials, const SigningScope& scope,
+                         int seconds);
 
-}  // namespace radl::transfer
+}  // namespace radl::aws

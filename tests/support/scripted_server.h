@@ -19,10 +19,11 @@ namespace radl::test {
 class ScriptedServer {
  public:
   // Gets the request (line, headers, body) and gives the raw answer; "" closes without one. After the answer
-  // the connection is closed.
+  // the connection is closed, unless it is to be kept open for the next request.
   using Answer = std::function<std::string(const std::string& request)>;
 
-  explicit ScriptedServer(Answer answer) : answer_(std::move(answer)) {
+  explicit ScriptedServer(Answer answer, bool keep_open = false)
+      : answer_(std::move(answer)), keep_open_(keep_open) {
     listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -54,19 +55,26 @@ class ScriptedServer {
     while (!stopping_) {
       int client = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
       if (client < 0) continue;
-      std::string request = receive(client);
-      {
-        std::lock_guard lock(mutex_);
-        requests_.push_back(request);
-      }
-      std::string answer = request.empty() ? "" : answer_(request);
-      for (size_t done = 0; done < answer.size();) {
-        ssize_t n = ::send(client, answer.data() + done, answer.size() - done, MSG_NOSIGNAL);
-        if (n <= 0) break;
-        done += size_t(n);
+      while (answer_one(client) && keep_open_) {
       }
       ::close(client);
     }
+  }
+  // False when the connection has ended.
+  bool answer_one(int client) {
+    std::string request = receive(client);
+    if (keep_open_ && request.empty()) return false;
+    {
+      std::lock_guard lock(mutex_);
+      requests_.push_back(request);
+    }
+    std::string answer = request.empty() ? "" : answer_(request);
+    for (size_t done = 0; done < answer.size();) {
+      ssize_t n = ::send(client, answer.data() + done, answer.size() - done, MSG_NOSIGNAL);
+      if (n <= 0) return false;
+      done += size_t(n);
+    }
+    return !answer.empty();
   }
   static std::string receive(int client) {
     std::string text;
@@ -84,6 +92,7 @@ class ScriptedServer {
   }
 
   Answer answer_;
+  const bool keep_open_;
   int listener_ = -1, port_ = 0;
   std::atomic<bool> stopping_{false};
   std::mutex mutex_;

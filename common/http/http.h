@@ -1,11 +1,10 @@
 // HTTP and HTTPS over libcurl: what every client of ours (data sources, S3, WebHDFS, clouds) sends through.
 //
 // Certificates are always checked. Proxies come from http_proxy, https_proxy, no_proxy; another set of
-// trusted certificates from CURL_CA_BUNDLE or SSL_CERT_FILE. Errors name method and URL without its query and
-// password.
+// trusted certificates from Request::ca_file, CURL_CA_BUNDLE or SSL_CERT_FILE. Errors name method and URL
+// without its query and password.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,19 +13,24 @@
 #include <utility>
 #include <vector>
 
+#include "common/http/url.h"
 #include "common/status.h"
+#include "common/stop.h"
 
-namespace radl::transfer {
+namespace radl::http {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
+class Rate;
 struct Response;
 
 struct Request {
   std::string method = "GET";
   std::string url;
   Headers headers;
-  std::function<Headers()> signing;  // more headers, asked for at each attempt: signatures run out
+  // More headers, asked for at each attempt: signatures run out, and credentials may fail to renew. Its error
+  // is the request's; nothing was sent then.
+  std::function<Result<Headers>()> signing;
   // A POST or PATCH that may be sent more than once without doing more: it carries a token by which the
   // server knows it again, or only asks. GET, HEAD, PUT, DELETE and OPTIONS always may.
   bool idempotent = false;
@@ -35,8 +39,11 @@ struct Request {
   uint64_t upload_offset = 0, upload_length = 0;
   double connect_seconds = 10;
   double stall_seconds = 30;    // give up when nothing has moved for so long
-  double deadline_seconds = 0;  // for the whole request; 0: none
+  double deadline_seconds = 0;  // for one attempt; 0: none but the stop's
   bool follow_redirects = true;
+  bool direct = false;  // past any proxy: addresses of this machine's own network
+  std::string ca_file;  // trusted certificates (PEM); "": the environment's, the system's
+  std::string user_agent = "radl";
   size_t largest_answer = size_t{256} << 20;  // of a body kept in memory; more is Quota
   // Gets the body of a 2xx answer piece by piece instead of Response::body; an error stops the transfer.
   std::function<Status(std::string_view piece)> sink;
@@ -44,7 +51,12 @@ struct Request {
   std::function<Status(const Response& head)> on_headers;
   // Bytes of the body so far and in all (0: not known), for a progress display.
   std::function<void(uint64_t done, uint64_t total)> progress;
-  const std::atomic<bool>* cancelled = nullptr;
+  // Whether this answer says that the server has too much to do and did nothing. Status 429 where none is
+  // given.
+  std::function<bool(const Response& answer)> throttled;
+  // Each attempt waits for its turn here, and it hears what was throttled. Shared by all who ask one server.
+  std::shared_ptr<Rate> rate;
+  Stop stop;  // Cancelled, or Timeout by its deadline
 };
 
 struct Response {
@@ -64,21 +76,24 @@ struct Retries {
 };
 
 // Thread-safe; keeps connections open and uses them again.
-class Http {
+class Client {
  public:
-  Http();
-  ~Http();
-  Http(const Http&) = delete;
-  Http& operator=(const Http&) = delete;
+  Client();
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
 
   // One attempt. An answer of any status is a Response. Retry: the server was not reached or the connection
-  // broke before anything can have happened (for GET, HEAD, PUT, DELETE: broke at all); Lost: POST or PATCH
-  // went out and its answer is unknown; Timeout; Auth: certificate; Cancelled.
+  // broke before anything can have happened (for GET, HEAD, PUT, DELETE: broke at all); Lost: a POST or PATCH
+  // that is not `idempotent` was begun to be sent and its answer is unknown, also where that is because of
+  // the stop; Timeout; Auth: certificate; Cancelled.
+  // A POST or PATCH of the kind that may be Lost is never sent a second time, not by libcurl either when a
+  // connection that was kept open dies under it.
   Result<Response> send(const Request& request);
 
-  // Repeats on Retry, Timeout and the statuses 408, 429, 500, 502, 503, 504, with backoff; a POST or PATCH
-  // that is not `idempotent` only where the server cannot have acted on it: not reached, or 429. A Lost is
-  // not repeated, and nothing is once the sink has been given bytes.
+  // Repeats on Retry, Timeout and the statuses 408, 429, 500, 502, 503, 504, and what is `throttled`, with
+  // backoff; a POST or PATCH that is not `idempotent` only where the server cannot have acted on it: not
+  // reached, or throttled. A Lost is not repeated, and nothing is once the sink has been given bytes.
   Result<Response> send(const Request& request, const Retries& retries);
 
  private:
@@ -88,19 +103,6 @@ class Http {
 
 // A status >= 400 as a Status with a fitting code: 401 and 403 Auth, 404 NotFound, 409 and 412 Conflict,
 // 429 and 5xx Retry, 507 Quota, others Invalid. `what` is put in front; the body's first line is added.
-Status http_status(const Response& response, std::string_view what);
+Status status_of(const Response& response, std::string_view what);
 
-// The URL without user, password, query and fragment.
-std::string printable_url(std::string_view url);
-
-// RFC 3986: everything but unreserved characters becomes %XX; '/' stays when keep_slash.
-std::string percent_encode(std::string_view text, bool keep_slash = false);
-Result<std::string> percent_decode(std::string_view text);
-
-struct Url {
-  std::string scheme, user, password, host, port, path, query;  // as written; host without brackets
-};
-// Invalid when it is not an absolute URL.
-Result<Url> parse_url(const std::string& url);
-
-}  // namespace radl::transfer
+}  // namespace radl::http

@@ -1,11 +1,11 @@
-#include "common/transfer/sigv4.h"
+#include "common/aws/sigv4.h"
 
 #include <algorithm>
 #include <map>
 
 #include "common/digest.h"
 
-namespace radl::transfer {
+namespace radl::aws {
 namespace {
 
 std::string stamp(std::time_t time, const char* format) {
@@ -17,7 +17,7 @@ std::string stamp(std::time_t time, const char* format) {
 }
 
 // Lower-case names; values trimmed, inner runs of spaces made one; values of one name joined by commas.
-std::map<std::string, std::string> canonical_headers(const Headers& headers) {
+std::map<std::string, std::string> canonical_headers(const http::Headers& headers) {
   std::map<std::string, std::string> all;
   for (const auto& [name, value] : headers) {
     std::string key, text;
@@ -55,16 +55,16 @@ std::string normalise(std::string_view path) {
 }
 
 std::string canonical_path(const std::string& path, const std::string& service) {
-  if (service == "s3" || service == "s3express") return percent_encode(path.empty() ? "/" : path, true);
+  if (service == "s3" || service == "s3express") return http::percent_encode(path.empty() ? "/" : path, true);
   // Encoded as sent, and once more for the signature.
-  return percent_encode(percent_encode(normalise(path), true), true);
+  return http::percent_encode(http::percent_encode(normalise(path), true), true);
 }
 
 struct Canonical {
   std::string signed_headers, request;
 };
 
-Canonical canonical_request(const ToSign& r, const Headers& headers, const Headers& query,
+Canonical canonical_request(const ToSign& r, const http::Headers& headers, const http::Headers& query,
                             const std::string& service) {
   Canonical c;
   std::string lines;
@@ -72,12 +72,12 @@ Canonical canonical_request(const ToSign& r, const Headers& headers, const Heade
     lines += name + ":" + value + "\n";
     c.signed_headers += (c.signed_headers.empty() ? "" : ";") + name;
   }
-  c.request = r.method + "\n" + canonical_path(r.path, service) + "\n" + canonical_query(query) + "\n" +
+  c.request = r.method + "\n" + canonical_path(r.path, service) + "\n" + http::query_string(query) + "\n" +
               lines + "\n" + c.signed_headers + "\n" + r.body_sha256;
   return c;
 }
 
-std::string signature(const std::string& canonical, const AwsCredentials& credentials,
+std::string signature(const std::string& canonical, const Credentials& credentials,
                       const SigningScope& scope) {
   const std::string date = stamp(scope.time, "%Y%m%d");
   const std::string text = "AWS4-HMAC-SHA256\n" + stamp(scope.time, "%Y%m%dT%H%M%SZ") + "\n" + date + "/" +
@@ -89,27 +89,18 @@ std::string signature(const std::string& canonical, const AwsCredentials& creden
   return to_hex(hmac_sha256(key, text));
 }
 
-std::string credential(const AwsCredentials& c, const SigningScope& s) {
+std::string credential(const Credentials& c, const SigningScope& s) {
   return c.access_key + "/" + stamp(s.time, "%Y%m%d") + "/" + s.region + "/" + s.service + "/aws4_request";
 }
 
 }  // namespace
 
-std::string canonical_query(const Headers& query) {
-  std::vector<std::pair<std::string, std::string>> encoded;
-  for (const auto& [name, value] : query) encoded.emplace_back(percent_encode(name), percent_encode(value));
-  std::sort(encoded.begin(), encoded.end());
-  std::string out;
-  for (const auto& [name, value] : encoded) out += (out.empty() ? "" : "&") + name + "=" + value;
-  return out;
-}
-
-Headers sign_v4(const ToSign& r, const AwsCredentials& credentials, const SigningScope& scope) {
-  Headers added = {{"X-Amz-Date", stamp(scope.time, "%Y%m%dT%H%M%SZ")}};
+http::Headers sign_v4(const ToSign& r, const Credentials& credentials, const SigningScope& scope) {
+  http::Headers added = {{"X-Amz-Date", stamp(scope.time, "%Y%m%dT%H%M%SZ")}};
   if (r.send_body_hash) added.emplace_back("X-Amz-Content-Sha256", r.body_sha256);
   if (!credentials.session_token.empty())
     added.emplace_back("X-Amz-Security-Token", credentials.session_token);
-  Headers all = r.headers;
+  http::Headers all = r.headers;
   all.emplace_back("Host", r.host);
   all.insert(all.end(), added.begin(), added.end());
   const Canonical c = canonical_request(r, all, r.query, scope.service);
@@ -119,4 +110,4 @@ Headers sign_v4(const ToSign& r, const AwsCredentials& credentials, const Signin
   return added;
 }
 
-}  // namespace radl::transfer
+}  // namespace radl::aws

@@ -1,4 +1,4 @@
-#include "common/transfer/http.h"
+#include "common/http/http.h"
 
 #include <curl/curl.h>
 #include <fcntl.h>
@@ -9,14 +9,17 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <mutex>
 #include <optional>
 
 #include "common/files.h"
-#include "common/transfer/retry.h"
+#include "common/http/rate.h"
+#include "common/http/retry.h"
+#include "common/text.h"
 
-namespace radl::transfer {
+namespace radl::http {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -30,18 +33,6 @@ struct ListDeleter {
   void operator()(curl_slist* l) const { curl_slist_free_all(l); }
 };
 
-std::string lower(std::string_view s) {
-  std::string out(s);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return char(std::tolower(c)); });
-  return out;
-}
-
-std::string_view trim(std::string_view s) {
-  while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front()))) s.remove_prefix(1);
-  while (!s.empty() && std::isspace(static_cast<unsigned char>(s.back()))) s.remove_suffix(1);
-  return s;
-}
-
 // What libcurl's callbacks work on during one request.
 struct Exchange {
   const Request* request = nullptr;
@@ -51,6 +42,7 @@ struct Exchange {
   uint64_t received = 0;
   size_t body_sent = 0;
   int upload_fd = -1;
+  bool unread = false;  // what was to be sent could not be read
   Clock::time_point last_move = Clock::now();
   curl_off_t moved = 0;
 
@@ -75,7 +67,8 @@ size_t on_header(char* data, size_t size, size_t n, void* context) {
       if (!x.failure.ok()) return 0;
     }
   } else if (size_t colon = line.find(':'); colon != std::string_view::npos) {
-    x.response.headers.emplace_back(lower(line.substr(0, colon)), std::string(trim(line.substr(colon + 1))));
+    x.response.headers.emplace_back(to_lower(line.substr(0, colon)),
+                                    std::string(trim(line.substr(colon + 1))));
   }
   return size * n;
 }
@@ -104,6 +97,7 @@ size_t on_read(char* to, size_t size, size_t n, void* context) {
   if (want == 0) return 0;
   ssize_t got = ::pread(x.upload_fd, to, want, off_t(x.request->upload_offset + x.body_sent));
   if (got <= 0) {
+    x.unread = true;
     x.failure =
         Status(Code::Conflict, x.request->upload_file + ": changed or cannot be read while it is sent");
     return CURL_READFUNC_ABORT;
@@ -111,6 +105,18 @@ size_t on_read(char* to, size_t size, size_t n, void* context) {
   x.body_sent += size_t(got);
   return size_t(got);
 }
+
+size_t on_read_memory(char* to, size_t size, size_t n, void* context) {
+  auto& x = *static_cast<Exchange*>(context);
+  const size_t piece = std::min(size * n, x.request->body.size() - x.body_sent);
+  std::memcpy(to, x.request->body.data() + x.body_sent, piece);
+  x.body_sent += piece;
+  return piece;
+}
+
+// libcurl repeats a request by itself when a connection that was kept open dies under it; what it has begun
+// to send is only sent again if it can go back to the beginning.
+int refuse_seek(void*, curl_off_t, int) { return CURL_SEEKFUNC_FAIL; }
 
 int on_seek(void* context, curl_off_t offset, int origin) {
   auto& x = *static_cast<Exchange*>(context);
@@ -122,8 +128,8 @@ int on_seek(void* context, curl_off_t offset, int origin) {
 int on_progress(void* context, curl_off_t total, curl_off_t done, curl_off_t up_total, curl_off_t up_done) {
   auto& x = *static_cast<Exchange*>(context);
   const Request& r = *x.request;
-  if (r.cancelled && r.cancelled->load(std::memory_order_relaxed)) {
-    x.failure = Status(Code::Cancelled, "interrupted");
+  if (Status s = r.stop.check(); !s.ok()) {
+    x.failure = std::move(s);
     return 1;
   }
   if (done + up_done != x.moved) {
@@ -140,11 +146,14 @@ int on_progress(void* context, curl_off_t total, curl_off_t done, curl_off_t up_
   return 0;
 }
 
-bool repeatable(const std::string& method) {
-  return method == "GET" || method == "HEAD" || method == "PUT" || method == "DELETE" || method == "OPTIONS";
+bool repeatable(const Request& r) {
+  const std::string& m = r.method;
+  return r.idempotent || m == "GET" || m == "HEAD" || m == "PUT" || m == "DELETE" || m == "OPTIONS";
 }
 
-Status transport_failure(CURLcode code, const Request& r, const char* text) {
+// What is left unknown for one that must not be repeated is Lost, once something of it was sent.
+Status transport_failure(CURLcode code, const Request& r, bool sent, const char* text) {
+  const bool lost = sent && !repeatable(r);
   const std::string what = r.method + " " + printable_url(r.url) + ": ";
   // Without the library's own text where that may repeat the URL.
   switch (code) {
@@ -154,7 +163,7 @@ Status transport_failure(CURLcode code, const Request& r, const char* text) {
     case CURLE_COULDNT_CONNECT:
       return {Code::Retry, what + "cannot connect"};
     case CURLE_OPERATION_TIMEDOUT:
-      return {repeatable(r.method) || r.idempotent ? Code::Timeout : Code::Lost, what + "timed out"};
+      return {lost ? Code::Lost : Code::Timeout, what + "timed out"};
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CERTPROBLEM:
     case CURLE_SSL_CACERT_BADFILE:
@@ -163,6 +172,8 @@ Status transport_failure(CURLcode code, const Request& r, const char* text) {
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_URL_MALFORMAT:
       return {Code::Invalid, what + "not an http or https URL"};
+    case CURLE_SEND_FAIL_REWIND:
+      return {Code::Lost, what + "the connection broke after it was sent"};
     case CURLE_TOO_MANY_REDIRECTS:
       return {Code::Invalid, what + "redirected too often"};
     case CURLE_SSL_CONNECT_ERROR:
@@ -170,12 +181,12 @@ Status transport_failure(CURLcode code, const Request& r, const char* text) {
     default:
       break;
   }
-  return {repeatable(r.method) || r.idempotent ? Code::Retry : Code::Lost, what + curl_easy_strerror(code)};
+  return {lost ? Code::Lost : Code::Retry, what + curl_easy_strerror(code)};
 }
 
 }  // namespace
 
-struct Http::Impl {
+struct Client::Impl {
   std::mutex mutex;
   std::vector<Easy> idle;
 
@@ -193,11 +204,11 @@ struct Http::Impl {
   }
 };
 
-Http::Http() : impl_(std::make_unique<Impl>()) {
+Client::Client() : impl_(std::make_unique<Impl>()) {
   static const CURLcode initialised = curl_global_init(CURL_GLOBAL_DEFAULT);
   (void)initialised;
 }
-Http::~Http() = default;
+Client::~Client() = default;
 
 std::string_view Response::header(std::string_view name) const {
   for (const auto& [n, v] : headers) {
@@ -208,6 +219,14 @@ std::string_view Response::header(std::string_view name) const {
 
 namespace {
 
+// 0: no limit. The stop's deadline counts as well.
+long attempt_milliseconds(const Request& r) {
+  const long own = long(r.deadline_seconds * 1000);
+  if (r.stop.deadline() == Stop::TimePoint::max()) return own;
+  const long left = std::max(1L, long(r.stop.left().count()));
+  return own > 0 ? std::min(own, left) : left;
+}
+
 void set_common(CURL* c, const Request& r, Exchange& x, char* error) {
   curl_easy_setopt(c, CURLOPT_URL, r.url.c_str());
   curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
@@ -216,9 +235,9 @@ void set_common(CURL* c, const Request& r, Exchange& x, char* error) {
   curl_easy_setopt(c, CURLOPT_REDIR_PROTOCOLS_STR, r.url.rfind("https:", 0) == 0 ? "https" : "http,https");
   curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, r.follow_redirects ? 1L : 0L);
   curl_easy_setopt(c, CURLOPT_MAXREDIRS, 10L);
-  curl_easy_setopt(c, CURLOPT_USERAGENT, "radl");
+  curl_easy_setopt(c, CURLOPT_USERAGENT, r.user_agent.c_str());
   curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, long(r.connect_seconds * 1000));
-  curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, long(r.deadline_seconds * 1000));
+  curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, attempt_milliseconds(r));
   curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, on_header);
   curl_easy_setopt(c, CURLOPT_HEADERDATA, &x);
   curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_body);
@@ -226,6 +245,11 @@ void set_common(CURL* c, const Request& r, Exchange& x, char* error) {
   curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
   curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, on_progress);
   curl_easy_setopt(c, CURLOPT_XFERINFODATA, &x);
+  if (r.direct) curl_easy_setopt(c, CURLOPT_NOPROXY, "*");
+  if (!r.ca_file.empty()) {
+    curl_easy_setopt(c, CURLOPT_CAINFO, r.ca_file.c_str());
+    return;
+  }
   for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
     if (const char* path = std::getenv(name); path && *path) {
       curl_easy_setopt(c, CURLOPT_CAINFO, path);
@@ -249,8 +273,15 @@ Status set_body(CURL* c, const Request& r, Exchange& x) {
     curl_easy_setopt(c, CURLOPT_SEEKDATA, &x);
     curl_easy_setopt(c, CURLOPT_INFILESIZE_LARGE, curl_off_t(r.upload_length));
   } else if (!r.body.empty() || r.method == "POST" || r.method == "PUT" || r.method == "PATCH") {
+    curl_easy_setopt(c, CURLOPT_POST, 1L);
     curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(r.body.size()));
-    curl_easy_setopt(c, CURLOPT_POSTFIELDS, r.body.data());
+    if (repeatable(r)) {
+      curl_easy_setopt(c, CURLOPT_POSTFIELDS, r.body.data());
+    } else {
+      curl_easy_setopt(c, CURLOPT_READFUNCTION, on_read_memory);
+      curl_easy_setopt(c, CURLOPT_READDATA, &x);
+      curl_easy_setopt(c, CURLOPT_SEEKFUNCTION, refuse_seek);
+    }
   }
   curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, r.method.c_str());
   return {};
@@ -258,7 +289,54 @@ Status set_body(CURL* c, const Request& r, Exchange& x) {
 
 }  // namespace
 
-Result<Response> Http::send(const Request& r) {
+namespace {
+
+Result<std::unique_ptr<curl_slist, ListDeleter>> header_list(const Request& r) {
+  Headers now = r.headers;
+  if (r.signing) {
+    auto more = r.signing();
+    if (!more.ok()) return more.status();
+    for (auto& header : *more) now.push_back(std::move(header));
+  }
+  std::unique_ptr<curl_slist, ListDeleter> list;
+  auto append = [&](const std::string& line) {
+    curl_slist* longer = curl_slist_append(list.get(), line.c_str());
+    if (longer && !list) list.reset(longer);
+    return longer != nullptr;
+  };
+  for (const auto& [name, value] : now) {
+    if ((name + value).find_first_of("\r\n") != std::string::npos)
+      return invalid("header " + name + " holds a line break");
+    // libcurl drops a header that ends in ':' and sends an empty one for ';'.
+    if (!append(value.empty() ? name + ";" : name + ": " + value))
+      return Status(Code::Quota, "libcurl has no memory");
+  }
+  if (!append("Expect:")) return Status(Code::Quota, "libcurl has no memory");
+  return list;
+}
+
+// A callback ended it: its own reason, but for one that may have acted.
+Status stopped_by(const Exchange& x, bool sent) {
+  const Request& r = *x.request;
+  const bool lost = sent && !x.unread && !repeatable(r);
+  return Status(lost ? Code::Lost : x.failure.code(), x.failure.message())
+      .at(r.method + " " + printable_url(r.url));
+}
+
+bool turned_away(const Request& r, const Response& answer) {
+  return r.throttled ? r.throttled(answer) : answer.status == 429;
+}
+
+}  // namespace
+
+Result<Response> Client::send(const Request& r) {
+  if (r.rate) {
+    if (Status turn = r.rate->take(r.stop); !turn.ok())
+      return std::move(turn).at(r.method + " " + printable_url(r.url));
+  }
+  if (Status s = r.stop.check(); !s.ok()) return std::move(s).at(r.method + " " + printable_url(r.url));
+  auto headers = header_list(r);
+  if (!headers.ok()) return headers.status();
   Easy easy = impl_->take();
   if (!easy) return Status(Code::Quota, "libcurl has no memory");
   Exchange x;
@@ -267,30 +345,18 @@ Result<Response> Http::send(const Request& r) {
   char error[CURL_ERROR_SIZE] = "";
   set_common(easy.get(), r, x, error);
   if (Status body = set_body(easy.get(), r, x); !body.ok()) return body;
-  curl_slist* list = nullptr;
-  Headers headers_now = r.headers;
-  if (r.signing) {
-    for (auto& header : r.signing()) headers_now.push_back(std::move(header));
-  }
-  for (const auto& [name, value] : headers_now) {
-    if ((name + value).find_first_of("\r\n") != std::string::npos) {
-      curl_slist_free_all(list);
-      return invalid("header " + name + " holds a line break");
-    }
-    // libcurl drops a header that ends in ':' and sends an empty one for ';'.
-    list = curl_slist_append(list, (value.empty() ? name + ";" : name + ": " + value).c_str());
-  }
-  list = curl_slist_append(list, "Expect:");
-  std::unique_ptr<curl_slist, ListDeleter> headers(list);
-  curl_easy_setopt(easy.get(), CURLOPT_HTTPHEADER, list);
+  curl_easy_setopt(easy.get(), CURLOPT_HTTPHEADER, headers->get());
 
   const CURLcode code = curl_easy_perform(easy.get());
-  long status = 0;
+  long status = 0, request_bytes = 0;
   curl_easy_getinfo(easy.get(), CURLINFO_RESPONSE_CODE, &status);
+  curl_easy_getinfo(easy.get(), CURLINFO_REQUEST_SIZE, &request_bytes);
   x.response.status = int(status);
   impl_->give(std::move(easy));
-  if (!x.failure.ok()) return Status(x.failure).at(r.method + " " + printable_url(r.url));
-  if (code != CURLE_OK) return transport_failure(code, r, error);
+  const bool sent = request_bytes > 0;
+  if (!x.failure.ok()) return stopped_by(x, sent);
+  if (code != CURLE_OK) return transport_failure(code, r, sent, error);
+  if (r.rate) turned_away(r, x.response) ? r.rate->throttled() : r.rate->served();
   return std::move(x.response);
 }
 
@@ -298,16 +364,16 @@ namespace {
 
 // Whether the request may be sent once more after this. One that may have changed something is only repeated
 // when repeating changes nothing, or when it cannot have been acted on: it was not delivered (Retry; what is
-// unknown is Lost), or turned away for their number (429).
+// unknown is Lost), or turned away for their number.
 bool may_repeat(const Request& r, const Result<Response>& answer) {
   if (!answer.ok()) return answer.status().code() == Code::Retry || answer.status().code() == Code::Timeout;
-  if (!passing_status(answer->status)) return false;
-  return r.idempotent || repeatable(r.method) || answer->status == 429;
+  if (turned_away(r, *answer)) return true;
+  return passing_status(answer->status) && repeatable(r);
 }
 
 }  // namespace
 
-Result<Response> Http::send(const Request& request, const Retries& retries) {
+Result<Response> Client::send(const Request& request, const Retries& retries) {
   Request r = request;
   bool sunk = false;
   if (request.sink) {
@@ -316,7 +382,7 @@ Result<Response> Http::send(const Request& request, const Retries& retries) {
       return request.sink(piece);
     };
   }
-  Backoff backoff(retries, request.cancelled);
+  Backoff backoff(retries, request.stop);
   for (;;) {
     auto answer = send(r);
     if (sunk || !may_repeat(r, answer) || !backoff.again()) return answer;
@@ -328,7 +394,7 @@ Result<Response> Http::send(const Request& request, const Retries& retries) {
   }
 }
 
-Status http_status(const Response& response, std::string_view what) {
+Status status_of(const Response& response, std::string_view what) {
   Code code = Code::Invalid;
   const int s = response.status;
   if (s == 401 || s == 403)
@@ -348,4 +414,4 @@ Status http_status(const Response& response, std::string_view what) {
                     (line.empty() || page ? "" : ": " + std::string(line))};
 }
 
-}  // namespace radl::transfer
+}  // namespace radl::http

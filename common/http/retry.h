@@ -1,19 +1,20 @@
 // Waiting between attempts: one policy for everything that is sent over HTTP.
 #pragma once
 
-#include <atomic>
 #include <chrono>
+#include <ctime>
 #include <optional>
 #include <string_view>
 
+#include "common/http/http.h"
 #include "common/status.h"
-#include "common/transfer/http.h"
+#include "common/stop.h"
 
-namespace radl::transfer {
+namespace radl::http {
 
 class Backoff {
  public:
-  Backoff(const Retries& retries, const std::atomic<bool>* cancelled);
+  explicit Backoff(const Retries& retries, Stop stop = {});
 
   // True while another attempt is allowed; counts it.
   bool again() { return ++attempts_ < retries_.attempts; }
@@ -28,8 +29,7 @@ class Backoff {
 
  private:
   const Retries retries_;
-  const std::atomic<bool>* cancelled_;
-  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  const Stop stop_;
   int attempts_ = 0;
   double limit_ = 0;
 };
@@ -40,4 +40,4 @@ std::optional<double> parse_retry_after(std::string_view text, std::time_t now);
 // Whether an answer of this status is worth another attempt: 408, 429, 500, 502, 503, 504.
 bool passing_status(int status);
 
-}  // namespace radl::transfer
+}  // namespace radl::http

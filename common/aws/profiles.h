@@ -1,0 +1,40 @@
+// AWS's shared files ~/.aws/config and ~/.aws/credentials, read strictly.
+// Source: AWS SDKs and Tools Reference Guide, "Shared config and credentials files".
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "common/status.h"
+
+namespace radl::aws {
+
+struct Setting {
+  std::string value;
+  int line = 0;
+};
+
+struct Section {
+  std::string file;
+  int line = 0;  // of its header
+  std::map<std::string, Setting>
+      settings;  // names in lower case; those of a nested block as "s3.addressing_style"
+
+  bool has(const std::string& name) const { return settings.count(name) > 0; }
+  std::string get(const std::string& name) const;  // "" when it is absent
+  std::string place(
+      const std::string& name) const;  // "/home/u/.aws/config:12", of the setting or the section
+};
+
+enum class FileKind { Config, Credentials };
+
+// Sections by kind and name: "profile default", "profile x", "sso-session y", "services z". In a config file
+// [x] without a kind is no profile, but for [default].
+using Sections = std::map<std::string, Section>;
+
+// Invalid with file and line: text before the first section, a line without '=', a header without ']', a name
+// that is empty.
+Result<Sections> parse_profiles(std::string_view text, const std::string& file, FileKind kind);
+
+}  // namespace radl::aws

@@ -1,0 +1,121 @@
+// AWS's Query protocol: EC2, STS, IAM. One call is one POST of a form, signed, answered by XML.
+// Source: Amazon EC2 API Reference, "Query requests" and "Error codes"; IAM API Reference, "Common errors".
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <pugixml.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/aws/credentials.h"
+#include "common/http/http.h"
+#include "common/http/rate.h"
+#include "common/status.h"
+#include "common/stop.h"
+
+namespace radl::aws {
+
+// In the order in which they are sent: {"InstanceId.1", "i-..."}.
+using Parameters = std::vector<std::pair<std::string, std::string>>;
+
+enum class Effect {
+  Reads,       // changes nothing: repeated after whatever may pass
+  Repeatable,  // the same call again does nothing more (terminate, tag): repeated as well
+  Once,        // may have acted when its answer is lost: repeated only where AWS says that it did nothing
+};
+
+struct CallOptions {
+  Effect effect = Effect::Once;
+  Stop stop;
+  double deadline_seconds = 0;  // for the call with all its attempts; 0: the stop's alone
+};
+
+// Why there is no answer to work with.
+struct Failure {
+  enum class Kind {
+    NotSent,    // nothing went out: no connection, no credentials, stopped before
+    Refused,    // AWS said no: nothing was done
+    Throttled,  // AWS has too much to do, and it stayed so as long as it was repeated: nothing was done
+    Unknown,    // it went out and the answer was lost, cut off, malformed or a 5xx: it may have been done
+  };
+  Kind kind = Kind::Unknown;
+  // Auth for what credentials and policies refuse, NotFound, Quota, Invalid, Retry, Lost (Unknown of a call
+  // that is Once), Timeout, Cancelled. Action, host and AWS's message; never a key, token or parameter's
+  // value of ours.
+  Status status;
+  std::string code, request_id;  // AWS's own: "UnauthorizedOperation"; "" when it said none
+  int http_status = 0;           // 0: no answer
+};
+
+// The answer's document, or why there is none.
+class Answer {
+ public:
+  Answer(std::unique_ptr<pugi::xml_document> document) : document_(std::move(document)) {}
+  Answer(Failure failure) : failure_(std::move(failure)) {}
+  bool ok() const { return document_ != nullptr; }
+  explicit operator bool() const { return ok(); }
+  // The outermost element, <DescribeInstancesResponse>; names without namespace. STS and IAM put what counts
+  // into its <ActionResult>: field() finds it in either.
+  pugi::xml_node root() const { return document_->document_element(); }
+  // The text of a direct child of the root or of its <...Result>; "" when there is none.
+  std::string field(const char* name) const;
+  const Failure& failure() const { return failure_; }
+
+ private:
+  std::unique_ptr<pugi::xml_document> document_;
+  Failure failure_;
+};
+
+struct QueryService {
+  std::string name;      // "ec2": in the signature
+  std::string version;   // of the API: "2016-11-15"
+  std::string region;    // in the signature
+  std::string endpoint;  // "https://ec2.eu-west-1.amazonaws.com", or a server of the user's own
+  std::string ca_file;   // "": the system's
+  int attempts = 5;      // of what may be repeated; 1: none is
+  double connect_seconds = 10, stall_seconds = 60;
+  std::shared_ptr<http::Rate> rate;              // shared with others who ask the same API; none: its own
+  std::function<void(const std::string&)> note;  // lines for the log: a clock that is wrong, renewed keys
+};
+
+// Thread-safe.
+class QueryClient {
+ public:
+  // `credentials` null: calls are not signed (AssumeRoleWithWebIdentity).
+  QueryClient(http::Client& http, std::shared_ptr<CredentialSource> credentials, QueryService service);
+
+  // "DescribeInstances" with its parameters; Action and Version are added.
+  // A clock of this computer that is wrong is corrected by the server's Date (kept for later calls), and
+  // credentials that the server calls expired are renewed, each once a call: both were refused unexecuted.
+  Answer call(const std::string& action, const Parameters& parameters, const CallOptions& options = {});
+
+  const QueryService& service() const { return service_; }
+
+ private:
+  struct Attempt;
+  Attempt attempt(const std::string& action, const std::string& body, const CallOptions& options);
+
+  http::Client& http_;
+  const std::shared_ptr<CredentialSource> credentials_;
+  const QueryService service_;
+  std::string host_, path_;
+  Status bad_endpoint_;
+  std::atomic<long long> clock_offset_{0};  // seconds to add to this computer's clock
+};
+
+// A status for an error code of AWS, as Failure::status has it.
+Code code_of_error(const std::string& code, int http_status);
+// Codes that say "too many requests": RequestLimitExceeded, Throttling, ...
+bool is_throttling(const std::string& code);
+
+// What an error document says; "" where it does not. Both forms: <Response><Errors><Error> (EC2) and
+// <ErrorResponse><Error> (STS, IAM).
+struct ErrorText {
+  std::string code, message, request_id;
+};
+ErrorText parse_error(std::string_view xml);
+
+}  // namespace radl::aws

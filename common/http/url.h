@@ -1,0 +1,31 @@
+// URLs: taken apart (RFC 3986), encoded, and printed without what is secret in them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/status.h"
+
+namespace radl::http {
+
+// The URL without user, password, query and fragment.
+std::string printable_url(std::string_view url);
+
+// RFC 3986: everything but unreserved characters becomes %XX; '/' stays when keep_slash.
+std::string percent_encode(std::string_view text, bool keep_slash = false);
+Result<std::string> percent_decode(std::string_view text);
+
+// "a=b&c=d", sorted by name, both sides encoded.
+std::string query_string(const std::vector<std::pair<std::string, std::string>>& query);
+
+struct Url {
+  std::string scheme, user, password, host, port, path, query;  // as written; host without brackets
+  // As in a Host header: brackets around an IPv6 address, the port if one is written.
+  std::string authority() const;
+};
+// Invalid when it is not an absolute URL.
+Result<Url> parse_url(const std::string& url);
+
+}  // namespace radl::http

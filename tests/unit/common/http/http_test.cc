@@ -1,0 +1,244 @@
+// The HTTP client against a server that misbehaves on purpose.
+#include "common/http/http.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "common/http/rate.h"
+#include "common/http/retry.h"
+#include "tests/support/scripted_server.h"
+
+namespace radl::http {
+namespace {
+
+using test::header_of;
+using test::http_answer;
+using test::ScriptedServer;
+
+const Retries kQuick{4, 0.01, 0.05};
+
+TEST(Http, GivesStatusHeadersAndBody) {
+  ScriptedServer server([](const std::string&) { return http_answer(404, "X-Kind: Odd Value \r\n", "no"); });
+  Client http;
+  auto r = http.send({.url = server.url("/a?token=secret")});
+  ASSERT_TRUE(r.ok()) << r.status().text();
+  EXPECT_EQ(r->status, 404);
+  EXPECT_EQ(r->header("x-kind"), "Odd Value");
+  EXPECT_EQ(r->body, "no");
+  Status s = status_of(*r, "GET x");
+  EXPECT_EQ(s.code(), Code::NotFound);
+  EXPECT_EQ(s.message(), "GET x: HTTP status 404: no");
+}
+
+TEST(Http, SendsBodyAndHeaders) {
+  ScriptedServer server([](const std::string&) { return http_answer(200, "", ""); });
+  Client http;
+  ASSERT_TRUE(http.send({.method = "PUT",
+                         .url = server.url("/k"),
+                         .headers = {{"X-A", "1"}, {"X-Empty", ""}},
+                         .body = "hello"})
+                  .ok());
+  auto seen = server.requests().at(0);
+  EXPECT_EQ(seen.rfind("PUT /k HTTP/1.1", 0), 0u);
+  EXPECT_EQ(header_of(seen, "X-A"), "1");
+  EXPECT_NE(seen.find("X-Empty:"), std::string::npos);
+  EXPECT_EQ(header_of(seen, "Expect"), "");
+  EXPECT_TRUE(seen.ends_with("\r\n\r\nhello"));
+  EXPECT_FALSE(http.send({.url = server.url("/"), .headers = {{"X-A", "1\r\nX-B: 2"}}}).ok());
+}
+
+TEST(Http, RepeatsPassingFaultsAndObeysTheLimit) {
+  std::atomic<int> n{0};
+  ScriptedServer server([&](const std::string&) {
+    int k = n++;
+    return k == 0   ? std::string()
+           : k == 1 ? http_answer(503, "Retry-After: 0\r\n", "busy")
+                    : http_answer(200, "", "fine");
+  });
+  Client http;
+  auto r = http.send({.url = server.url("/")}, kQuick);
+  ASSERT_TRUE(r.ok()) << r.status().text();
+  EXPECT_EQ(r->body, "fine");
+  EXPECT_EQ(n, 3);
+
+  ScriptedServer always([](const std::string&) { return http_answer(500, "", ""); });
+  auto failed = http.send({.url = always.url("/")}, kQuick);
+  ASSERT_TRUE(failed.ok());
+  EXPECT_EQ(failed->status, 500);
+  EXPECT_EQ(always.requests().size(), 4u);
+}
+
+TEST(Http, APostThatMayHaveActedIsNotRepeatedUnlessThatDoesNothing) {
+  ScriptedServer server([](const std::string& r) {
+    return r.rfind("POST /busy ", 0) == 0 ? http_answer(429, "", "later") : http_answer(503, "", "half done");
+  });
+  Client http;
+  auto once = http.send({.method = "POST", .url = server.url("/create"), .body = "x"}, kQuick);
+  ASSERT_TRUE(once.ok()) << once.status().text();
+  EXPECT_EQ(once->status, 503);
+  EXPECT_EQ(server.requests().size(), 1u);
+  auto with_token =
+      http.send({.method = "POST", .url = server.url("/token"), .idempotent = true, .body = "x"}, kQuick);
+  ASSERT_TRUE(with_token.ok());
+  EXPECT_EQ(server.requests().size(), 1u + kQuick.attempts);
+  auto turned_away = http.send({.method = "POST", .url = server.url("/busy"), .body = "x"}, kQuick);
+  ASSERT_TRUE(turned_away.ok());
+  EXPECT_EQ(server.requests().size(), 1u + 2 * kQuick.attempts);
+}
+
+TEST(Http, AServerThatIsAwayForLongIsNotWaitedFor) {
+  ScriptedServer server([](const std::string&) { return http_answer(503, "Retry-After: 3600\r\n", ""); });
+  Client http;
+  auto r = http.send({.url = server.url("/")}, kQuick);
+  ASSERT_TRUE(r.ok());
+  EXPECT_EQ(r->status, 503);
+  EXPECT_EQ(server.requests().size(), 1u);
+}
+
+TEST(Retry, WaitsARandomPartOfALimitThatDoubles) {
+  double low = 1e9, high = 0;
+  for (int i = 0; i < 2000; ++i) {
+    Backoff b({.attempts = 4, .first_seconds = 1, .largest_seconds = 3});
+    const double first = b.next_wait(), second = b.next_wait(), third = b.next_wait();
+    EXPECT_LE(first, 1);
+    EXPECT_LE(second, 2);
+    EXPECT_LE(third, 3);
+    low = std::min(low, first), high = std::max(high, first);
+  }
+  EXPECT_LT(low, 0.05);  // full jitter: from 0
+  EXPECT_GT(high, 0.95);
+  Backoff asked({.first_seconds = 0.1});
+  EXPECT_EQ(asked.next_wait(7.0), 7.0);
+}
+
+TEST(Retry, EndsByAttemptsCancellationAndDeadline) {
+  Backoff b({.attempts = 3});
+  EXPECT_TRUE(b.again());
+  EXPECT_TRUE(b.again());
+  EXPECT_FALSE(b.again());
+  StopSource stop;
+  stop.request();
+  EXPECT_EQ(Backoff({.first_seconds = 100, .largest_seconds = 100}, stop.token()).wait().code(),
+            Code::Cancelled);
+  EXPECT_EQ(Backoff({.deadline_seconds = 5}).wait(10.0).code(), Code::Timeout);
+}
+
+TEST(Retry, AfterIsANumberOrADate) {
+  EXPECT_EQ(parse_retry_after("120", 0), 120.0);
+  EXPECT_EQ(parse_retry_after("Fri, 31 Dec 1999 23:59:59 GMT", 946684799 - 30), 30.0);
+  EXPECT_EQ(parse_retry_after("Fri, 31 Dec 1999 23:59:59 GMT", 946684799 + 30), 0.0);
+  EXPECT_FALSE(parse_retry_after("soon", 0).has_value());
+  EXPECT_FALSE(parse_retry_after("", 0).has_value());
+}
+
+TEST(Http, ABrokenPostIsLostAndNotRepeated) {
+  ScriptedServer server([](const std::string&) { return std::string(); });
+  Client http;
+  auto r = http.send({.method = "POST", .url = server.url("/create?key=SECRET"), .body = "x"}, kQuick);
+  ASSERT_FALSE(r.ok());
+  EXPECT_EQ(r.status().code(), Code::Lost);
+  EXPECT_EQ(server.requests().size(), 1u);
+  EXPECT_EQ(r.status().message().find("SECRET"), std::string::npos);
+}
+
+// libcurl repeats by itself what a connection that was kept open has not answered; a POST that may have acted
+// must not go out twice that way either.
+TEST(Http, APostOnAKeptConnectionThatDiesIsNotSentTwice) {
+  ScriptedServer server(
+      [](const std::string& r) {
+        return r.rfind("GET", 0) == 0 ? std::string("HTTP/1.1 200 X\r\nContent-Length: 2\r\n\r\nok")
+                                      : std::string();
+      },
+      true);
+  Client http;
+  ASSERT_TRUE(http.send({.url = server.url("/")}).ok());
+  auto r = http.send({.method = "POST", .url = server.url("/create"), .body = "x"}, kQuick);
+  ASSERT_FALSE(r.ok());
+  EXPECT_EQ(r.status().code(), Code::Lost);
+  EXPECT_EQ(server.requests().size(), 2u);
+}
+
+TEST(Http, APostThatIsStoppedAfterItWentOutIsLost) {
+  StopSource stop;
+  ScriptedServer server([&](const std::string&) {
+    stop.request();
+    ::usleep(1'500'000);
+    return http_answer(200, "", "made");
+  });
+  Client http;
+  auto r = http.send({.method = "POST", .url = server.url("/create"), .body = "x", .stop = stop.token()});
+  ASSERT_FALSE(r.ok());
+  EXPECT_EQ(r.status().code(), Code::Lost);
+}
+
+TEST(Http, SigningThatFailsSendsNothing) {
+  ScriptedServer server([](const std::string&) { return http_answer(200, "", ""); });
+  Client http;
+  auto r = http.send(
+      {.url = server.url("/"), .signing = [] { return Result<Headers>(Status(Code::Auth, "no keys")); }},
+      kQuick);
+  EXPECT_EQ(r.status().code(), Code::Auth);
+  EXPECT_TRUE(server.requests().empty());
+}
+
+TEST(Http, WhatTheServerThrottlesIsRepeatedAndSlowsDownTheSharedRate) {
+  std::atomic<int> n{0};
+  ScriptedServer server([&](const std::string&) {
+    return n++ == 0 ? http_answer(503, "", "<Code>RequestLimitExceeded</Code>")
+                    : http_answer(200, "", "made");
+  });
+  Client http;
+  auto rate = std::make_shared<Rate>();
+  Request create{.method = "POST", .url = server.url("/create"), .body = "x", .rate = rate};
+  create.throttled = [](const Response& r) {
+    return r.body.find("RequestLimitExceeded") != std::string::npos;
+  };
+  auto r = http.send(create, kQuick);
+  ASSERT_TRUE(r.ok()) << r.status().text();
+  EXPECT_EQ(r->body, "made");
+  EXPECT_GT(rate->per_second(), 0);
+}
+
+TEST(Http, AnUnreachablePortIsRetryAndOtherSchemesAreRefused) {
+  int port;
+  {
+    port = ScriptedServer([](const std::string&) { return std::string(); }).port();
+  }
+  Client http;
+  auto r = http.send({.method = "POST", .url = "http://user:pw@127.0.0.1:" + std::to_string(port) + "/"});
+  ASSERT_FALSE(r.ok());
+  EXPECT_EQ(r.status().code(), Code::Retry);
+  EXPECT_EQ(r.status().message().find("pw"), std::string::npos);
+  EXPECT_EQ(http.send({.url = "file:///etc/passwd"}).status().code(), Code::Invalid);
+}
+
+TEST(Http, StopsAnAnswerThatIsTooLargeOrStalls) {
+  ScriptedServer big([](const std::string&) { return http_answer(200, "", std::string(5000, 'x')); });
+  Client http;
+  EXPECT_EQ(http.send({.url = big.url("/"), .largest_answer = 1000}).status().code(), Code::Quota);
+  StopSource stop;
+  stop.request();
+  EXPECT_EQ(http.send({.url = big.url("/"), .stop = stop.token()}).status().code(), Code::Cancelled);
+}
+
+TEST(Url, EncodesDecodesAndPrintsWithoutSecrets) {
+  EXPECT_EQ(percent_encode("a b/ü~"), "a%20b%2F%C3%BC~");
+  EXPECT_EQ(percent_encode("a b/c", true), "a%20b/c");
+  EXPECT_EQ(*percent_decode("a%20b%2f"), "a b/");
+  EXPECT_FALSE(percent_decode("a%2").ok());
+  EXPECT_FALSE(percent_decode("%zz").ok());
+  EXPECT_EQ(printable_url("https://u:p@h:1/a/b?X-Amz-Signature=s#f"), "https://h:1/a/b");
+  EXPECT_EQ(printable_url("http://h/a@b"), "http://h/a@b");
+  auto u = parse_url("webhdfs://user@[::1]:9870/a%20b?x=1");
+  ASSERT_TRUE(u.ok());
+  EXPECT_EQ(u->host, "::1");
+  EXPECT_EQ(u->port, "9870");
+  EXPECT_EQ(u->path, "/a%20b");
+  EXPECT_EQ(u->user, "user");
+  EXPECT_FALSE(parse_url("no url").ok());
+}
+
+}  // namespace
+}  // namespace radl::http
