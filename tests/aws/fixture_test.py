@@ -1,4 +1,5 @@
 """The test ground itself: what the tests of AWS rely on, proven with boto3 and the AWS command line in radlc's place."""
+import getpass
 import json
 import os
 import pathlib
@@ -6,11 +7,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import botocore.exceptions
 
 from account import Baseline
+from instances import Instances
 from moto_site import DEBIAN, Moto
 
 
@@ -74,6 +77,50 @@ class Fixture(unittest.TestCase):
         done = subprocess.run([aws, "sts", "get-caller-identity"], env=environment, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["Account"], "123456789012")
+
+    def test_a_running_instance_is_a_machine_with_its_own_address_key_and_files(self):
+        ec2, key = self.moto.client("ec2"), self.folder / "key"
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+        machines = Instances(self.moto, self.folder / "machines")
+        self.addCleanup(machines.close)
+        ec2.import_key_pair(KeyName="mine", PublicKeyMaterial=key.with_suffix(".pub").read_bytes())
+        data = "#cloud-config\nwrite_files:\n- path: /opt/made\n  content: by cloud-init\n"
+        run = ec2.run_instances(ImageId="ami-0deb12000000000a2", InstanceType="t3.micro", MinCount=2, MaxCount=2, KeyName="mine",
+                                UserData=data)["Instances"]
+        names = [i["InstanceId"] for i in run]
+
+        def ssh(name, command, user=getpass.getuser()):
+            view = machines.machine(name)
+            address = ec2.describe_instances(InstanceIds=[name])["Reservations"][0]["Instances"][0]["PrivateIpAddress"]
+            known = self.folder / "known_hosts"
+            known.write_text(f"{address} {view.host_key}\n")
+            done = subprocess.run(["ssh", "-F", "none", "-i", key, "-o", f"UserKnownHostsFile={known}", "-o", "BatchMode=yes",
+                                   f"{user}@{address}", command], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout.strip()
+
+        ssh(names[0], "echo first > ~/mine")
+        self.assertEqual(ssh(names[1], "cat ~/mine 2>/dev/null || echo none"), "none")
+        self.assertIn(machines.machine(names[0]).host_key, machines.console(names[0]))
+        if machines.isolated:
+            self.assertEqual(ssh(names[0], "cloud-init status --wait; cat /opt/made", user="admin"),
+                             "status: done\nby cloud-init")
+            ssh(names[0], "shutdown -h now")
+            self.until(lambda: names[0] not in machines.running)
+        else:
+            ec2.stop_instances(InstanceIds=names[:1])
+            self.until(lambda: names[0] not in machines.running)
+        ec2.start_instances(InstanceIds=names[:1])
+        self.assertEqual(ssh(names[0], "cat ~/mine"), "first")
+        ec2.terminate_instances(InstanceIds=names)
+        self.until(lambda: not machines.views)
+        self.assertEqual(machines.errors, [])
+
+    def until(self, holds, seconds=20):
+        deadline = time.monotonic() + seconds
+        while not holds():
+            self.assertLess(time.monotonic(), deadline, "it does not happen")
+            time.sleep(0.05)
 
 
 if __name__ == "__main__":
