@@ -1,0 +1,96 @@
+"""The instance metadata service (version 2 only) at 169.254.169.254. Which instance asks is seen from the connection's process.
+
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-service.html
+"""
+import http.server
+import json
+import os
+import pathlib
+import re
+import threading
+import time
+
+ADDRESS = "169.254.169.254"
+INSTANCE = re.compile(rb"(?:^|\0)AWS_INSTANCE_ID=(i-[0-9a-f]+)")
+
+
+def inode_of(port):
+    """Of the socket of this computer that has this local port and is connected to the service."""
+    for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        words = line.split()
+        if int(words[1].rpartition(":")[2], 16) == port and words[2].endswith(":0050"):
+            return words[9]
+    return None
+
+
+def instance_at(port):
+    """Id of the instance whose process holds that end; None where it is no instance's."""
+    wanted = f"socket:[{inode_of(port)}]"
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            if any(os.readlink(descriptor) == wanted for descriptor in (entry / "fd").iterdir()):
+                found = INSTANCE.search((entry / "environ").read_bytes())
+                return found[1].decode() if found else None
+        except OSError:
+            continue
+    return None
+
+
+class Metadata:
+    """`interrupted`: instance id -> when it ends (seconds since the epoch); `credentials`: what a role gives, or None."""
+
+    def __init__(self, machines):
+        self.machines, self.interrupted, self.credentials, self.requests = machines, {}, None, []
+        service = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_):
+                pass
+
+            def answer(self, status, text=""):
+                body = text.encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def do_PUT(self):
+                lifetime = self.headers.get("X-aws-ec2-metadata-token-ttl-seconds", "")
+                self.answer(200, "token") if self.path == "/latest/api/token" and lifetime.isdigit() else self.answer(400)
+
+            def do_GET(self):
+                if self.headers.get("X-aws-ec2-metadata-token") != "token":
+                    return self.answer(401)
+                name = instance_at(self.client_address[1])
+                service.requests.append((name, self.path))
+                text = service.value(name, self.path)
+                return self.answer(404) if text is None else self.answer(200, text)
+
+        self.server = http.server.ThreadingHTTPServer((ADDRESS, 80), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def value(self, name, path):
+        role = path.partition("/latest/meta-data/iam/security-credentials/")
+        if role[1] and self.credentials:
+            return json.dumps(self.credentials) if role[2] else "tests"
+        record = self.machines.records.get(name)
+        if not record:
+            return None
+        if path == "/latest/user-data":
+            return self.machines.user_data(name).decode(errors="replace") or None
+        if path == "/latest/meta-data/spot/instance-action" and name in self.interrupted:
+            when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.interrupted[name]))
+            return json.dumps({"action": "terminate", "time": when})
+        zone = record["Placement"]["AvailabilityZone"]
+        return {"instance-id": name, "instance-type": record["InstanceType"], "ami-id": record["ImageId"],
+                "local-ipv4": record.get("PrivateIpAddress"), "public-ipv4": record.get("PublicIpAddress"),
+                "placement/availability-zone": zone, "placement/region": zone[:-1],
+                "instance-life-cycle": record.get("InstanceLifecycle", "on-demand")}.get(path.partition("/latest/meta-data/")[2])
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
