@@ -40,7 +40,6 @@ class AwsCase(RadlCase):
         self.moto.client("s3").create_bucket(Bucket="models")
         self.moto.check_signatures()
         self.baseline = Baseline(self.moto)
-        self.environment = {k: v for k, v in self.environment.items() if not k.startswith("AWS_")}
         self.environment.update(self.moto.environment(url=self.proxy.url), HOME=str(self.folder), no_proxy="*",
                                 RADL_CALLER_CIDR="203.0.113.7/32", RADL_CIFAR10_SUBSET=str(SOURCE / "examples/cifar10/subset"))
 

@@ -1,6 +1,7 @@
 """What goes wrong with a request, decided by (seed, number of the request): the same seed does the same to the same requests."""
 import random
 import re
+import signal
 import threading
 import time
 import xml.etree.ElementTree as ElementTree
@@ -192,3 +193,8 @@ class Eventual:
             for name in ("ipAddress", "dnsName"):
                 if (found := item.find(space + name)) is not None:
                     item.remove(found)
+
+
+def interrupt(_request):
+    """Ctrl-C in the middle of a run."""
+    return Treatment(signal=signal.SIGINT)

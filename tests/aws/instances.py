@@ -61,10 +61,10 @@ class Instances(threading.Thread):
             pairs = self.ec2.describe_key_pairs(KeyNames=[record["KeyName"]], IncludePublicKey=True)["KeyPairs"]
             keys = [pair["PublicKey"] for pair in pairs]
         data = self.user_data(name)
-        more, commands = understood(data)
+        more, commands, host = understood(data)
         view = self.views.setdefault(name, NodeView(self.folder / name, name, self.isolated))
         addresses = {record.get("PrivateIpAddress"), record.get("PublicIpAddress")} - {None}
-        view.start(sorted(addresses), keys + more, commands)
+        view.start(sorted(addresses), keys + more, commands, host)
 
     def user_data(self, name):
         answer = self.ec2.describe_instance_attribute(InstanceId=name, Attribute="userData")

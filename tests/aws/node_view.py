@@ -140,7 +140,7 @@ class NodeView:
         path.write_text(text)
         path.chmod(0o755)
 
-    def start(self, addresses, keys, first_boot=()):
+    def start(self, addresses, keys, first_boot=(), hostname=""):
         """`keys` may log in; `first_boot`: shell text that runs once, as cloud-init's commands would."""
         folder, sshd = str(self.folder), shutil.which("sshd") or "/usr/sbin/sshd"
         users = [getpass.getuser()] + ([u for u in ("root",) + IMAGE_USERS if u != getpass.getuser()] if self.isolated else [])
@@ -150,7 +150,7 @@ class NodeView:
         if self.isolated:
             configuration += "Subsystem sftp internal-sftp\n"
             commands = "\n".join(f"( {text}\n) || result=error" for text in first_boot)
-            self._script("boot", BOOT.format(folder=shlex.quote(folder), hostname=shlex.quote(self.name), sshd=sshd,
+            self._script("boot", BOOT.format(folder=shlex.quote(folder), hostname=shlex.quote(hostname or self.name), sshd=sshd,
                                              users=" ".join(IMAGE_USERS)))
             self._script("shutdown", SHUTDOWN.format(folder=folder))
             self._script("cloud-init", CLOUD_INIT.format(folder=folder))

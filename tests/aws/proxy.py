@@ -50,6 +50,7 @@ class Treatment:
     refuse: Answer = None  # this is the answer; the server never sees the request
     reset_before: bool = False
     reset_after: bool = False  # the server acts, the client gets a reset
+    signal: int = 0  # for the client, before the server sees the request
     kill_before: bool = False
     kill_after: bool = False  # SIGKILL for the client, before and after the server acted
     cut: float = None  # this part of the answer's body, then the end
@@ -179,6 +180,8 @@ class Proxy:
 
     def _answer(self, connection, request, treatment):
         time.sleep(treatment.delay)
+        if treatment.signal and self.victim:
+            os.kill(self.victim, treatment.signal)
         if treatment.kill_before:
             self._kill()
         if treatment.reset_before:

@@ -37,14 +37,15 @@ def written(item):
 
 
 def understood(data):
-    """(keys that may log in, shell texts in their order)."""
-    keys, commands = [], []
+    """(keys that may log in, shell texts in their order, host name or '')."""
+    keys, commands, host = [], [], ""
     for kind, text in parts(data or b""):
         if kind == "script":
             commands.append(f"echo {base64.b64encode(text.encode()).decode()} | base64 -d > /run/user-data; "
                             "chmod 0700 /run/user-data; /run/user-data")
             continue
         config = yaml.safe_load(text) or {}
+        host = str(config.get("hostname") or host)
         keys += config.get("ssh_authorized_keys") or []
         for user in config.get("users") or []:
             if isinstance(user, dict):
@@ -52,4 +53,4 @@ def understood(data):
         commands += [written(item) for item in config.get("write_files") or []]
         for group in ("bootcmd", "runcmd"):
             commands += [" ".join(map(shlex.quote, c)) if isinstance(c, list) else str(c) for c in config.get(group) or []]
-    return keys, commands
+    return keys, commands, host

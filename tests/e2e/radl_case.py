@@ -14,15 +14,18 @@ SOURCE = pathlib.Path(os.environ["RADL_SOURCE"])
 RADLC = BUILD / "bin" / "radlc"
 
 
+def clean_environment(folder):
+    """The own environment without what somebody's shell says to radlc or of a cloud; caches are in the folder."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("RADL_INPUT_", "AWS_"))}
+    return dict(kept, NO_COLOR="1", XDG_CACHE_HOME=str(pathlib.Path(folder) / "cache"))
+
+
 class RadlCase(unittest.TestCase):
     """Each test gets an empty folder; at its end nothing of it may be alive."""
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="radl-e2e-"))
-        self.environment = dict(os.environ, NO_COLOR="1", XDG_CACHE_HOME=str(self.folder / "cache"))
-        for name in list(self.environment):
-            if name.startswith("RADL_INPUT_"):
-                del self.environment[name]
+        self.environment = clean_environment(self.folder)
 
     def tearDown(self):
         networks = self.networks()
