@@ -12,6 +12,7 @@ import unittest
 
 import botocore.exceptions
 
+import minio
 from account import Baseline
 from instances import Instances
 from moto_site import DEBIAN, Moto
@@ -121,6 +122,24 @@ class Fixture(unittest.TestCase):
         while not holds():
             self.assertLess(time.monotonic(), deadline, "it does not happen")
             time.sleep(0.05)
+
+
+class SecondStore(unittest.TestCase):
+    def test_minio_keeps_objects_of_any_name_and_writes_on_conditions(self):
+        if not minio.program()[0]:
+            self.skipTest(minio.program()[1])
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="radl-aws-"))
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        server = minio.Minio(folder)
+        self.addCleanup(server.stop)
+        s3 = server.client()
+        s3.create_bucket(Bucket="data")
+        s3.put_object(Bucket="data", Key="a b+c%41 ü&=#?.bin", Body=b"1")
+        self.assertEqual(s3.get_object(Bucket="data", Key="a b+c%41 ü&=#?.bin")["Body"].read(), b"1")
+        s3.put_object(Bucket="data", Key="lock", Body=b"1", IfNoneMatch="*")
+        with self.assertRaises(botocore.exceptions.ClientError) as refused:
+            s3.put_object(Bucket="data", Key="lock", Body=b"2", IfNoneMatch="*")
+        self.assertEqual(refused.exception.response["Error"]["Code"], "PreconditionFailed")
 
 
 if __name__ == "__main__":
