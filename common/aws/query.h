@@ -70,12 +70,13 @@ class Answer {
 };
 
 struct QueryService {
-  std::string name;      // "ec2": in the signature
-  std::string version;   // of the API: "2016-11-15"
-  std::string region;    // in the signature
-  std::string endpoint;  // "https://ec2.eu-west-1.amazonaws.com", or a server of the user's own
-  std::string ca_file;   // "": the system's
-  int attempts = 5;      // of what may be repeated; 1: none is
+  std::string name;                 // "ec2": in the signature
+  std::string version;              // of the API: "2016-11-15"
+  std::string region;               // in the signature
+  std::string endpoint;             // "https://ec2.eu-west-1.amazonaws.com", or a server of the user's own
+  std::string ca_file;              // "": the system's
+  int attempts = 5;                 // of what may be repeated; 1: none is
+  double first_wait_seconds = 0.5;  // before the second attempt at most; doubled for each further one
   double connect_seconds = 10, stall_seconds = 60;
   std::shared_ptr<http::Rate> rate;              // shared with others who ask the same API; none: its own
   std::function<void(const std::string&)> note;  // lines for the log: a clock that is wrong, renewed keys

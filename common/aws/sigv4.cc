@@ -110,4 +110,24 @@ http::Headers sign_v4(const ToSign& r, const Credentials& credentials, const Sig
   return added;
 }
 
+http::Headers presign_v4(const ToSign& r, const Credentials& credentials, const SigningScope& scope,
+                         int seconds) {
+  http::Headers signed_headers = r.headers;
+  signed_headers.emplace_back("Host", r.host);
+  std::string names;
+  for (const auto& [name, value] : canonical_headers(signed_headers))
+    names += (names.empty() ? "" : ";") + name;
+  http::Headers query = r.query;
+  query.emplace_back("X-Amz-Algorithm", "AWS4-HMAC-SHA256");
+  query.emplace_back("X-Amz-Credential", credential(credentials, scope));
+  query.emplace_back("X-Amz-Date", stamp(scope.time, "%Y%m%dT%H%M%SZ"));
+  query.emplace_back("X-Amz-Expires", std::to_string(seconds));
+  query.emplace_back("X-Amz-SignedHeaders", names);
+  if (!credentials.session_token.empty())
+    query.emplace_back("X-Amz-Security-Token", credentials.session_token);
+  const Canonical c = canonical_request(r, signed_headers, query, scope.service);
+  query.emplace_back("X-Amz-Signature", signature(c.request, credentials, scope));
+  return query;
+}
+
 }  // namespace radl::aws

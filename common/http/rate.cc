@@ -81,7 +81,7 @@ void Rate::throttled() {
   throttled_at_ = now;
   if (!limited_) {
     limited_ = true;
-    tokens_ = 0;
+    tokens_ = 1;  // who was turned away waits anyway before it asks again
     filled_at_ = now;
   }
   limit(largest_ * kBeta, now);

@@ -63,6 +63,19 @@ TEST(SigV4, S3ListObjects) {
   EXPECT_EQ(signature_of(h), "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7");
 }
 
+// S3 API Reference, "Authenticating Requests: Using Query Parameters".
+TEST(SigV4, APresignedUrlOfAnObject) {
+  ToSign r = s3("GET", "/test.txt", {}, {});
+  r.body_sha256 = "UNSIGNED-PAYLOAD";
+  auto query = presign_v4(r, kS3Key, kS3, 86400);
+  EXPECT_EQ(query.back().second, "aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404");
+  EXPECT_EQ(http::query_string(query),
+            "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%"
+            "2Fs3%2Faws4_"
+            "request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-Signature="
+            "aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404&X-Amz-SignedHeaders=host");
+}
+
 TEST(SigV4, IamListUsers) {
   ToSign r{"GET",
            "iam.amazonaws.com",

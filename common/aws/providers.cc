@@ -1,0 +1,269 @@
+// Credentials of the environment and of profiles.
+#include "common/aws/providers.h"
+
+#include <algorithm>
+
+#include "common/command.h"
+#include "common/text.h"
+
+namespace radl::aws {
+namespace {
+
+// Config file before credentials file, but for keys.
+class Profile {
+ public:
+  Profile(const Configuration& configuration, const std::string& name)
+      : config_(configuration.config_profile(name)), keys_(configuration.credentials_profile(name)) {}
+  bool there() const { return config_ || keys_; }
+  const Section* with(const std::string& setting) const {
+    for (const Section* s : {config_, keys_}) {
+      if (s && s->has(setting)) return s;
+    }
+    return nullptr;
+  }
+  bool has(const std::string& setting) const { return with(setting) != nullptr; }
+  std::string get(const std::string& setting) const {
+    const Section* s = with(setting);
+    return s ? s->get(setting) : "";
+  }
+  // "FILE:LINE" of the first of these that is there.
+  std::string place(std::initializer_list<const char*> settings) const {
+    for (const char* setting : settings) {
+      if (const Section* s = with(setting)) return s->place(setting);
+    }
+    const Section* any = config_ ? config_ : keys_;
+    return any->place("");
+  }
+  const Section* config() const { return config_; }
+  const Section* keys() const { return keys_; }
+
+ private:
+  const Section *config_, *keys_;
+};
+
+std::string quoted(const std::string& name) { return "profile \"" + name + "\""; }
+
+Status incomplete(const std::string& place, const std::string& name, const std::string& what) {
+  return {Code::Auth, place + ": " + quoted(name) + " " + what};
+}
+
+// Keys that stand in one section; NotFound when none do.
+Result<Credentials> keys_of(const Section* section, const std::string& name) {
+  if (!section || (!section->has("aws_access_key_id") && !section->has("aws_secret_access_key")))
+    return not_found("no keys");
+  Credentials keys{section->get("aws_access_key_id"),
+                   section->get("aws_secret_access_key"),
+                   section->get("aws_session_token"),
+                   {},
+                   quoted(name) + " of " + section->file};
+  if (keys.access_key.empty())
+    return incomplete(section->place("aws_secret_access_key"), name,
+                      "has aws_secret_access_key and no aws_access_key_id");
+  if (keys.secret_key.empty())
+    return incomplete(section->place("aws_access_key_id"), name,
+                      "has aws_access_key_id and no aws_secret_access_key");
+  return keys;
+}
+
+RoleRequest role_of(const Profile& profile, const std::string& name) {
+  return {profile.get("role_arn"), profile.get("role_session_name"), profile.get("external_id"),
+          profile.get("duration_seconds"), "role of " + quoted(name)};
+}
+
+Result<Credentials> by_credential_source(const Asking& asking, const Profile& profile,
+                                         const std::string& name) {
+  const std::string source = profile.get("credential_source"), place = profile.place({"credential_source"});
+  Result<Credentials> found = not_found("");
+  if (source == "Environment") {
+    found = environment_credentials(asking);
+  } else if (source == "EcsContainer") {
+    found = container_credentials(asking);
+  } else if (source == "Ec2InstanceMetadata") {
+    found = instance_credentials(asking);
+  } else {
+    return incomplete(place, name,
+                      "has an unknown credential_source: Environment, Ec2InstanceMetadata or EcsContainer");
+  }
+  if (!found.ok() && found.status().code() == Code::NotFound)
+    return incomplete(place, name, "takes its keys from " + source + ", which has none here");
+  return found;
+}
+
+Result<Credentials> role_credentials(const Asking& asking, const Profile& profile, const std::string& name,
+                                     std::vector<std::string> above) {
+  if (profile.has("web_identity_token_file"))
+    return assume_role_with_web_identity(asking, role_of(profile, name),
+                                         profile.get("web_identity_token_file"));
+  const std::string place = profile.place({"role_arn"});
+  if (profile.has("mfa_serial"))
+    return Status(incomplete(profile.place({"mfa_serial"}), name, "asks for a code of a device (mfa_serial)"))
+        .with_hint("get session keys with the AWS command line and set them in the environment");
+  const bool from_profile = profile.has("source_profile"), from_source = profile.has("credential_source");
+  if (from_profile && from_source)
+    return incomplete(profile.place({"credential_source"}), name,
+                      "has source_profile and credential_source: only one of them can be");
+  if (!from_profile && !from_source)
+    return incomplete(place, name,
+                      "has role_arn, and neither source_profile, credential_source nor "
+                      "web_identity_token_file: nobody to assume the role");
+  Result<Credentials> by = not_found("");
+  if (from_source) {
+    by = by_credential_source(asking, profile, name);
+  } else if (const std::string source = profile.get("source_profile"); source == name) {
+    // Its own keys.
+    by = keys_of(profile.keys(), name);
+    if (!by.ok() && by.status().code() == Code::NotFound) by = keys_of(profile.config(), name);
+    if (!by.ok() && by.status().code() == Code::NotFound)
+      by = incomplete(profile.place({"source_profile"}), name, "is its own source_profile and has no keys");
+  } else {
+    above.push_back(name);
+    const std::string where = profile.place({"source_profile"});
+    if (std::find(above.begin(), above.end(), source) != above.end())
+      return incomplete(where, name, "and " + quoted(source) + " are each other's source_profile");
+    if (!Profile(asking.configuration, source).there())
+      return incomplete(where, name, "names the source_profile \"" + source + "\", which is in neither file");
+    by = profile_credentials(asking, source, above);
+    if (!by.ok() && by.status().code() == Code::NotFound)
+      by = incomplete(where, name, "names the source_profile \"" + source + "\", which has no credentials");
+  }
+  return by.ok() ? assume_role(asking, role_of(profile, name), *by) : by;
+}
+
+Result<Credentials> sso_of(const Asking& asking, const Profile& profile, const std::string& name) {
+  const std::string place = profile.place({"sso_session", "sso_start_url", "sso_account_id"});
+  SsoProfile sso;
+  sso.profile = name;
+  sso.origin = "SSO of " + quoted(name);
+  sso.account = profile.get("sso_account_id");
+  sso.role = profile.get("sso_role_name");
+  sso.start_url = profile.get("sso_start_url");
+  sso.region = profile.get("sso_region");
+  if (profile.has("sso_session")) {
+    sso.session = profile.get("sso_session");
+    const Section* session = asking.configuration.sso_session(sso.session);
+    if (!session)
+      return incomplete(place, name, "names a section [sso-session " + sso.session + "], which is not there");
+    sso.start_url = session->get("sso_start_url");
+    sso.region = session->get("sso_region");
+    if (sso.start_url.empty() || sso.region.empty())
+      return Status(Code::Auth, session->place("") + ": [sso-session " + sso.session + "] needs " +
+                                    (sso.region.empty() ? "sso_region" : "sso_start_url"));
+  }
+  for (const auto& [value, setting] : {std::pair{&sso.start_url, "sso_start_url"},
+                                       {&sso.region, "sso_region"},
+                                       {&sso.account, "sso_account_id"},
+                                       {&sso.role, "sso_role_name"}}) {
+    if (value->empty()) return incomplete(place, name, std::string("uses SSO and has no ") + setting);
+  }
+  if (!is_region_name(sso.region)) return incomplete(place, name, "has no region's name in sso_region");
+  return sso_credentials(asking, sso);
+}
+
+}  // namespace
+
+Result<Credentials> environment_credentials(const Asking& asking) {
+  const Configuration& c = asking.configuration;
+  Credentials keys{c.environment("AWS_ACCESS_KEY_ID"),
+                   c.environment("AWS_SECRET_ACCESS_KEY"),
+                   c.environment("AWS_SESSION_TOKEN"),
+                   {},
+                   "environment"};
+  if (keys.session_token.empty()) keys.session_token = c.environment("AWS_SECURITY_TOKEN");
+  if (keys.access_key.empty() && keys.secret_key.empty()) return not_found("none in the environment");
+  if (keys.access_key.empty() || keys.secret_key.empty())
+    return Status(Code::Auth, std::string("environment: ") +
+                                  (keys.access_key.empty() ? "AWS_SECRET_ACCESS_KEY" : "AWS_ACCESS_KEY_ID") +
+                                  " is set and " +
+                                  (keys.access_key.empty() ? "AWS_ACCESS_KEY_ID" : "AWS_SECRET_ACCESS_KEY") +
+                                  " is not");
+  return keys;
+}
+
+Result<Credentials> web_identity_environment(const Asking& asking) {
+  const Configuration& c = asking.configuration;
+  const std::string file = c.environment("AWS_WEB_IDENTITY_TOKEN_FILE"), role = c.environment("AWS_ROLE_ARN");
+  if (file.empty()) return not_found("no web identity");
+  if (role.empty())
+    return Status(Code::Auth, "environment: AWS_WEB_IDENTITY_TOKEN_FILE is set and AWS_ROLE_ARN is not");
+  return assume_role_with_web_identity(
+      asking, {role, c.environment("AWS_ROLE_SESSION_NAME"), "", "", "web identity of the environment"},
+      file);
+}
+
+Result<Credentials> profile_credentials(const Asking& asking, const std::string& name,
+                                        std::vector<std::string> above) {
+  const Profile profile(asking.configuration, name);
+  if (!profile.there()) return not_found("no " + quoted(name));
+  if (profile.has("role_arn")) return role_credentials(asking, profile, name, std::move(above));
+  for (const char* setting : {"source_profile", "credential_source", "web_identity_token_file"}) {
+    if (profile.has(setting))
+      return incomplete(profile.place({setting}), name, std::string("has ") + setting + " and no role_arn");
+  }
+  if (profile.has("sso_account_id") || profile.has("sso_role_name") || profile.has("sso_start_url"))
+    return sso_of(asking, profile, name);
+  auto keys = keys_of(profile.keys(), name);
+  if (keys.ok() || keys.status().code() != Code::NotFound) return keys;
+  if (profile.has("credential_process"))
+    return process_credentials(
+        profile.get("credential_process"),
+        "credential_process of " + quoted(name) + " (" + profile.place({"credential_process"}) + ")",
+        asking.stop);
+  keys = keys_of(profile.config(), name);
+  if (keys.ok() || keys.status().code() != Code::NotFound) return keys;
+  if (profile.has("sso_session")) return sso_of(asking, profile, name);
+  return keys;
+}
+
+Result<std::vector<std::string>> split_command(const std::string& text) {
+  std::vector<std::string> words;
+  std::string word;
+  bool inside = false;  // a word has begun
+  char quote = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote == '\'') {
+      c == '\'' ? void(quote = 0) : word.push_back(c);
+    } else if (c == '\\' && i + 1 < text.size() &&
+               (quote == 0 || text[i + 1] == '"' || text[i + 1] == '\\')) {
+      word.push_back(text[++i]);
+      inside = true;
+    } else if (quote == '"') {
+      c == '"' ? void(quote = 0) : word.push_back(c);
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+      inside = true;
+    } else if (c == ' ' || c == '\t' || c == '\n') {
+      if (inside) words.push_back(std::move(word));
+      word.clear();
+      inside = false;
+    } else {
+      word.push_back(c);
+      inside = true;
+    }
+  }
+  if (quote) return invalid("a quote without its end");
+  if (inside) words.push_back(std::move(word));
+  if (words.empty()) return invalid("no program");
+  return words;
+}
+
+Result<Credentials> process_credentials(const std::string& command, const std::string& origin,
+                                        const Stop& stop) {
+  auto argv = split_command(command);
+  if (!argv.ok()) return Status(Code::Auth, origin + ": " + argv.status().message());
+  auto done = run_command(*argv, "", 60, stop);
+  if (!done.ok()) {
+    const Code code = done.status().code();
+    const bool passing = code == Code::Timeout || code == Code::Cancelled;
+    return Status(passing ? code : Code::Auth, origin + ": " + done.status().message());
+  }
+  // Its own words stay out of the message: a program that fails may print what it was given.
+  if (done->exit_status != 0)
+    return Status(Code::Auth,
+                  origin + ": " + argv->front() + " ended with status " + std::to_string(done->exit_status))
+        .with_hint("run it by hand to see why");
+  auto keys = credentials_of_json(done->out, origin);
+  return keys;
+}
+
+}  // namespace radl::aws

@@ -1,0 +1,76 @@
+// Roles, assumed at STS.
+#include <chrono>
+
+#include "common/aws/providers.h"
+#include "common/aws/services.h"
+#include "common/files.h"
+#include "common/text.h"
+
+namespace radl::aws {
+namespace {
+
+Result<QueryService> sts_of(const Asking& asking) {
+  auto region = asking.configuration.region();
+  if (!region.ok()) return region.status();
+  return query_service(asking.configuration, "sts", region->empty() ? "us-east-1" : *region);
+}
+
+// STS takes letters, digits and =,.@- up to 64.
+std::string session_name(const RoleRequest& role) {
+  if (!role.session_name.empty()) return role.session_name;
+  return "radlc-" +
+         std::to_string(std::chrono::system_clock::now().time_since_epoch() / std::chrono::seconds(1));
+}
+
+Parameters parameters_of(const RoleRequest& role) {
+  Parameters all = {{"RoleArn", role.arn}, {"RoleSessionName", session_name(role)}};
+  if (!role.external_id.empty()) all.emplace_back("ExternalId", role.external_id);
+  if (!role.duration_seconds.empty()) all.emplace_back("DurationSeconds", role.duration_seconds);
+  return all;
+}
+
+pugi::xml_node find_credentials(const pugi::xml_node& root) {
+  return root.find_node([](const pugi::xml_node& node) {
+    const std::string_view name = node.name();
+    return name == "Credentials" || name.ends_with(":Credentials");
+  });
+}
+
+Result<Credentials> credentials_in(const Answer& answer, const RoleRequest& role) {
+  const std::string origin = role.origin + " (" + role.arn + ")";
+  // What STS refuses is final; what does not get through may pass.
+  if (!answer.ok()) return Status(answer.failure().status).at(origin);
+  const pugi::xml_node node = find_credentials(answer.root());
+  Credentials keys{node.child("AccessKeyId").text().get(), node.child("SecretAccessKey").text().get(),
+                   node.child("SessionToken").text().get(), parse_time(node.child("Expiration").text().get()),
+                   origin};
+  if (keys.access_key.empty() || keys.secret_key.empty() || keys.session_token.empty())
+    return Status(Code::Auth, origin + ": STS answered without keys");
+  return keys;
+}
+
+}  // namespace
+
+Result<Credentials> assume_role(const Asking& asking, const RoleRequest& role, const Credentials& by) {
+  auto service = sts_of(asking);
+  if (!service.ok()) return service.status();
+  QueryClient sts(asking.http, fixed_credentials(by), std::move(*service));
+  return credentials_in(
+      sts.call("AssumeRole", parameters_of(role), {.effect = Effect::Repeatable, .stop = asking.stop}), role);
+}
+
+Result<Credentials> assume_role_with_web_identity(const Asking& asking, const RoleRequest& role,
+                                                  const std::string& token_file) {
+  auto token = read_file(token_file, 1 << 20);
+  if (!token.ok()) return Status(Code::Auth, role.origin + ": " + token.status().message());
+  auto service = sts_of(asking);
+  if (!service.ok()) return service.status();
+  QueryClient sts(asking.http, nullptr, std::move(*service));
+  Parameters parameters = parameters_of(role);
+  parameters.emplace_back("WebIdentityToken", std::string(trim(*token)));
+  return credentials_in(
+      sts.call("AssumeRoleWithWebIdentity", parameters, {.effect = Effect::Repeatable, .stop = asking.stop}),
+      role);
+}
+
+}  // namespace radl::aws
