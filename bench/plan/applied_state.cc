@@ -88,11 +88,10 @@ int write_state(const std::string& file) {
   RecordedCloud cloud;
   CloudSet clouds;
   clouds.add(cloud);
-  Result<Catalog> catalog = built_in_catalog();
-  if (!catalog.ok()) return fail(catalog.status());
+  const Catalog catalog = built_in_catalog();
   Result<Snapshot> empty = (*store)->snapshot();
   if (!empty.ok()) return fail(empty.status());
-  Result<Plan> plan = make_plan({compiled->program, *empty, clouds, *catalog, {}, nullptr, {}, {}});
+  Result<Plan> plan = make_plan({compiled->program, *empty, clouds, catalog, {}, nullptr, {}, {}});
   if (!plan.ok()) return fail(plan.status());
   NothingToDo runner;
   Run run;

@@ -166,14 +166,13 @@ int run_test(const Session& session, Options& options) {
   options.trial.faults = *faults;
   auto project = load_project(session, options.project);
   if (!project.ok()) return report(session, project.status());
-  auto catalog = built_in_catalog();
-  if (!catalog.ok()) return report(session, catalog.status());
+  const Catalog catalog = built_in_catalog();
   const Compiled& compiled = (*project)->compiled;
   std::vector<std::string> notes;
-  auto program = program_for_trial({compiled.program, compiled.secrets, *catalog}, notes);
+  auto program = program_for_trial({compiled.program, compiled.secrets, catalog}, notes);
   for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", shown(note).c_str());
   if (!program.ok()) return report(session, program.status());
-  TrialSubject subject{*program, compiled.secrets, *catalog};
+  TrialSubject subject{*program, compiled.secrets, catalog};
   return options.trial.runs == 1 ? run_one(session, options, subject) : run_many(session, options, subject);
 }
 

@@ -103,9 +103,7 @@ void add_lock_timeout(CLI::App& command, double& seconds) {
 }
 
 Result<std::unique_ptr<Machinery>> make_machinery(const RunOptions& options) {
-  auto catalog = built_in_catalog();
-  if (!catalog.ok()) return std::move(catalog).status();
-  auto machinery = std::make_unique<Machinery>(options, std::move(*catalog));
+  auto machinery = std::make_unique<Machinery>(options, built_in_catalog());
   const CloudSet& clouds = machinery->clouds();
   if (!clouds.find(clouds.id_for(ir::Node()))) {
     std::vector<std::string> names;

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,12 +47,23 @@ struct Survey {
   Json facts = Json::object();
 };
 
+// What a plan shows of an offer beside its price; nothing is decided by it.
+struct OfferFacts {
+  std::string market;                    // "on-demand", "spot"; empty: there is one price
+  std::string as_of;                     // of when the price is: "2025-11-03"; empty: it is not dated
+  bool priced = true;                    // false: it costs something, and nobody knows what
+  std::optional<Money> on_demand, spot;  // per hour, as far as they are known
+  double cpu = 0, memory_bytes = 0, gpu = 0;
+  std::string gpu_model;  // "NVIDIA V100"
+};
+
 // One way to have a resource, and what it costs.
 struct Offer {
   std::string name;  // the instance type, as the cloud calls it
   std::string zone;  // empty: the cloud chooses
   Money price_per_hour;
   Json spec = Json::object();  // laid over Wanted::spec where this offer is taken
+  OfferFacts facts;
 };
 
 // `spec` with each field of `over` in place of its own, whole; a null takes the field away.

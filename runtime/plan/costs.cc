@@ -54,6 +54,13 @@ Place place_of(const ResourceRecord& record) {
   return {!record.is_node(), record.system, record.ordinal, record.address};
 }
 
+// A plan is as old as the oldest of its prices.
+void note_date(Plan& plan, const Desired& desired) {
+  if (!desired.has_offers()) return;
+  const std::string& as_of = desired.wanted.offers[desired.offer].facts.as_of;
+  if (!as_of.empty() && (plan.catalog.empty() || as_of < plan.catalog)) plan.catalog = as_of;
+}
+
 }  // namespace
 
 void plan_costs(Draft& draft) {
@@ -74,6 +81,7 @@ void plan_costs(Draft& draft) {
     const std::string name = desired.has_offers() ? desired.wanted.offers[desired.offer].name : "";
     if (!name.empty() && name != desired.cloud) cost.machine += " " + name;
     cost.after = desired.price();
+    note_date(draft.plan, desired);
   }
   for (auto& [place, cost] : costs) {
     const bool is_node = !std::get<0>(place);

@@ -87,7 +87,6 @@ void take_header(const PlanInput& input, Plan& plan) {
   plan.sources = input.program.sources;
   plan.lineage = input.snapshot.lineage;
   plan.serial = input.snapshot.serial;
-  plan.catalog = input.catalog.as_of;
   if (input.snapshot.open_intents) {
     plan.notes.push_back("an earlier run was interrupted; apply looks first at the " +
                          std::to_string(input.snapshot.open_intents) + " things that it had begun");

@@ -99,7 +99,7 @@ struct Plan {
   std::vector<ir::Source> sources;
   std::string lineage;
   long long serial = 0;
-  std::string catalog;                    // its date
+  std::string catalog;                    // of the oldest price in it; empty: none is dated
   std::map<std::string, Survey> surveys;  // CloudId::text() -> what it was made with; none: the catalog alone
 
   std::vector<Action> actions;

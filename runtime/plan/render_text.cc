@@ -267,6 +267,7 @@ std::string price_dates(const Plan& plan) {
   for (const ResourceCost& cost : plan.costs) {
     if (cost.after.zero()) continue;
     auto survey = plan.surveys.find(cost.cloud);
+    if (survey == plan.surveys.end() && plan.catalog.empty()) continue;
     clouds[survey == plan.surveys.end() ? "of the catalog of " + plan.catalog
                                         : "as surveyed at " + utc_time(survey->second.taken_at)]
         .insert(cost.cloud);

@@ -15,7 +15,7 @@ namespace radl::test {
 struct PlanBench {
   FakeCloud cloud;
   CloudSet clouds;
-  Catalog catalog{"2025-01-15", "test", "USD", {}};
+  Catalog catalog;
   ir::Secrets secrets;
   PlanOptions options;
   Snapshot snapshot;

@@ -100,7 +100,7 @@ Result<std::vector<std::string>> Account::resolve(const Order& order, const std:
 
 Status Account::check_machine(const Order& order) {
   std::string type = order.spec.value("type", ""), zone = order.spec.value("zone", "");
-  if (!machine(type)) return invalid(fmt::format("there is no instance type '{}'", type));
+  if (!instance_type(region_, type)) return invalid(fmt::format("there is no instance type '{}'", type));
   if (std::find(std::begin(kZones), std::end(kZones), zone) == std::end(kZones))
     return invalid(fmt::format("there is no zone '{}'", zone));
   return {};
@@ -135,8 +135,9 @@ void Account::describe(Resource& resource, const Order& order) const {
   } else if (resource.type == "volume") {
     resource.price_per_hour = volume_price(region_, resource.spec.value("size_bytes", 0.0) / kGiB);
   } else if (resource.type == "instance") {
-    const Machine* made = machine(resource.spec.value("type", ""));
-    if (made) resource.price_per_hour = machine_price(region_, *made, resource.spec.value("spot", false));
+    const InstanceType* made = instance_type(region_, resource.spec.value("type", ""));
+    const Market market = resource.spec.value("spot", false) ? Market::Spot : Market::OnDemand;
+    if (made) resource.price_per_hour = made->price(market)->per_hour;
     std::string ip =
         fmt::format("10.{}.{}.{}", number / 64516 % 256, number / 254 % 254 + 1, number % 254 + 1);
     Json public_ip;

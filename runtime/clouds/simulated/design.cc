@@ -7,6 +7,7 @@
 
 #include "common/host_name.h"
 #include "common/human.h"
+#include "runtime/clouds/fitting.h"
 #include "runtime/clouds/naming.h"
 #include "runtime/clouds/simulated/fitting.h"
 #include "runtime/clouds/simulated/prices.h"
@@ -111,7 +112,7 @@ class Designer {
                  {"volumes", std::move(volumes)},
                  {"user", node.user.empty() ? "radl" : node.user}};
     if (!public_address.empty()) spec["address"] = public_address;
-    if (wants_spot(node)) spec["spot"] = true;
+    if (market_wanted(node) == Market::Spot) spec["spot"] = true;
     for (const ir::Interface& interface : node.interfaces) {
       if (!interface.fixed_ip.empty()) spec["fixed_ips"][interface.network] = interface.fixed_ip;
     }
@@ -143,14 +144,11 @@ class Designer {
     auto zones = fitting_zones(node);
     if (!zones.ok()) return zones.status();
     std::vector<Offer> offers;
-    bool spot = wants_spot(node);
     for (size_t i = 0; i < std::min(machines->size(), kTypesOffered); ++i) {
-      const Machine& machine = *(*machines)[i];
       for (std::string_view zone : *zones) {
-        offers.push_back({std::string(machine.name),
-                          std::string(zone),
-                          machine_price(cloud_.region, machine, spot),
-                          {{"type", machine.name}, {"zone", zone}}});
+        Offer& offer = offers.emplace_back(offer_of(*(*machines)[i], market_wanted(node)));
+        offer.zone = zone;
+        offer.spec["zone"] = zone;
       }
     }
     std::stable_partition(offers.begin(), offers.end(),

@@ -2,10 +2,12 @@
 #include "runtime/catalog/catalog.h"
 
 #include <cstdint>
-#include <string_view>
+#include <string>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  auto catalog = radl::parse_catalog({reinterpret_cast<const char*>(data), size});
-  if (catalog.ok()) (void)catalog->cheapest("ec2", "us-east-1", 2, 4e9, 0);
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  (void)radl::check_catalog(text, "f");
+  radl::Catalog catalog;
+  if (catalog.add(text, "f").ok()) (void)catalog.types("ec2", "us-east-1");
   return 0;
 }

@@ -1,35 +1,161 @@
+// What a region has on offer, by the built-in catalogue and by files that are laid over it.
 #include "runtime/catalog/catalog.h"
 
 #include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "catalog/ec2_catalog.h"
+#include "common/files.h"
 
 namespace radl {
 namespace {
 
 constexpr double kGiB = 1073741824.0;
+constexpr const char* kHead = "radl-catalog 2\ncloud ec2\ncurrency USD\n";
+constexpr const char* kSmall = "m5.large 2 8192 0 - 0 750/10000 - x86_64 0\n";
 
-TEST(Catalog, TheBuiltInOneIsDatedAndFindsTheCheapest) {
-  Result<Catalog> catalog = built_in_catalog();
-  ASSERT_TRUE(catalog.ok()) << catalog.status().text();
-  EXPECT_EQ(catalog->as_of.size(), 10u);
-  EXPECT_FALSE(catalog->source.empty());
-  EXPECT_EQ(catalog->cheapest("ec2", "us-east-1", 2, 4 * kGiB, 0)->name, "t3.medium");
-  EXPECT_EQ(catalog->cheapest("ec2", "us-east-1", 1, 1 * kGiB, 1)->name, "g4dn.xlarge");
-  EXPECT_FALSE(catalog->cheapest("ec2", "us-east-1", 1000, 0, 0).has_value());
-  EXPECT_EQ(catalog->cheapest("local", "", 0, 0, 0)->price_per_hour, 0);
+std::vector<std::string> names(const std::vector<const InstanceType*>& types, size_t most = 100) {
+  std::vector<std::string> names;
+  for (const InstanceType* type : types)
+    if (names.size() < most) names.push_back(type->name);
+  return names;
 }
 
-TEST(Catalog, BadDataIsNamed) {
-  std::string type =
-      R"({"provider":"p","region":"","name":"x","cpu":1,"memory_mib":1,"gpu":0,"price_per_hour":1})";
-  auto with = [](const std::string& types, int version = 1) {
-    return R"({"catalog":)" + std::to_string(version) +
-           R"(,"as_of":"d","source":"s","currency":"USD","types":[)" + types + "]}";
+std::string fault_of(const std::string& rest) { return check_catalog(kHead + rest, "f").message(); }
+
+TEST(Catalog, TheBuiltInOneIsWholeAndDated) {
+  Status right = check_catalog({kEc2Catalog, sizeof kEc2Catalog - 1}, "ec2");
+  EXPECT_TRUE(right.ok()) << right.text();
+  const Catalog catalog = built_in_catalog();
+  EXPECT_EQ(catalog.as_of("ec2")->size(), 10u);
+  EXPECT_FALSE(catalog.sources("ec2")->empty());
+  EXPECT_GE(catalog.regions("ec2")->size(), 30u);
+}
+
+TEST(Catalog, EveryFamilyThatPeoplePickAmongIsThere) {
+  const Catalog catalog = built_in_catalog();
+  // What old documents name, and what is current.
+  for (const char* name : {"p2.xlarge",    "p3.2xlarge",  "g3.4xlarge",     "c4.large",     "m4.large",
+                           "t2.micro",     "r4.large",    "m5.large",       "m6i.large",    "m7i.large",
+                           "m7g.large",    "c5.large",    "c7i.large",      "r5.large",     "r7i.large",
+                           "t3.medium",    "t4g.medium",  "g4dn.xlarge",    "g5.xlarge",    "g6.xlarge",
+                           "p4d.24xlarge", "p5.48xlarge", "x2idn.16xlarge", "trn1.2xlarge", "inf2.xlarge"}) {
+    auto type = catalog.find("ec2", "us-east-1", name);
+    ASSERT_TRUE(type.ok()) << type.status().text();
+    ASSERT_NE(*type, nullptr) << name;
+    EXPECT_TRUE((*type)->on_demand) << name;
+  }
+  for (const char* region :
+       {"us-east-2", "us-west-2", "eu-west-1", "eu-central-1", "ap-southeast-1", "sa-east-1"})
+    EXPECT_GT(catalog.types("ec2", region)->size(), 400u) << region;
+  EXPECT_TRUE(catalog.types("ec2", "mars-1")->empty());
+}
+
+TEST(Catalog, ATypeHasWhatAPlanAsksOf) {
+  const Catalog catalog = built_in_catalog();
+  const InstanceType& gpu = **catalog.find("ec2", "eu-west-1", "p3.2xlarge");
+  EXPECT_EQ(gpu.cpu, 8);
+  EXPECT_EQ(gpu.memory_bytes, 61 * kGiB);
+  EXPECT_EQ(gpu.gpu, 1);
+  EXPECT_EQ(gpu.gpu_vendor, "NVIDIA");
+  EXPECT_EQ(gpu.gpu_model, "V100");
+  EXPECT_EQ(gpu.gpu_memory_bytes, 16 * kGiB);
+  EXPECT_EQ(gpu.on_demand->per_hour.text(), "3.305 USD");
+  EXPECT_LT(gpu.spot->per_hour.micros, gpu.on_demand->per_hour.micros);
+  EXPECT_EQ(gpu.network_peak, 10e9);
+  const InstanceType& disk = **catalog.find("ec2", "us-east-1", "m5d.24xlarge");
+  ASSERT_EQ(disk.disks.size(), 1u);
+  EXPECT_EQ(disk.disks[0].count, 4);
+  EXPECT_EQ(disk.disks[0].bytes, 900e9);
+  EXPECT_EQ((*catalog.find("ec2", "us-east-1", "c4.large"))->ecu, 8);
+  EXPECT_TRUE((*catalog.find("ec2", "us-east-1", "t4g.micro"))->runs("ARM64"));
+  EXPECT_FALSE((*catalog.find("ec2", "us-east-1", "t4g.micro"))->runs("x86_64"));
+}
+
+TEST(Catalog, CandidatesAreInOrderOfPriceThenName) {
+  Catalog catalog;
+  ASSERT_TRUE(catalog
+                  .add(std::string(kHead) + "[types]\n"
+                                            "a.x 1 1 0 - 0 0/0 - x86_64 0\nb.x 1 1 0 - 0 0/0 - x86_64 0\n"
+                                            "c.x 1 1 0 - 0 0/0 - x86_64 0\nd.x 9 1 0 - 0 0/0 - x86_64 0\n"
+                                            "[on-demand r 2025-01-01]\na x -\nc x 0.2\nb x 0.2\nd x "
+                                            "0.1\n[spot r 2025-01-01]\na x 0.01\n",
+                       "f")
+                  .ok());
+  auto small = [](const InstanceType& type) { return type.cpu < 2; };
+  EXPECT_EQ(names(*catalog.candidates("ec2", "r", Market::OnDemand, small)),
+            (std::vector<std::string>{"b.x", "c.x", "a.x"}));
+  EXPECT_EQ(names(*catalog.candidates("ec2", "r", Market::Spot, small))[0], "a.x");
+}
+
+TEST(Catalog, TheNewerPriceWinsWhereverItStands) {
+  auto with = [](const char* date, const char* price) {
+    return kHead + ("[types]\n" + std::string(kSmall)) + "[on-demand r " + date + "]\nm5 large " + price +
+           "\n";
   };
-  EXPECT_TRUE(parse_catalog(with(type)).ok());
-  EXPECT_NE(parse_catalog(with(type + "," + type)).status().message().find("x twice"), std::string::npos);
-  EXPECT_NE(parse_catalog(with(type, 2)).status().message().find("version 2"), std::string::npos);
-  EXPECT_FALSE(parse_catalog(with(R"({"name":"x"})")).ok());
-  EXPECT_FALSE(parse_catalog("no json").ok());
+  for (bool newer_last : {true, false}) {
+    Catalog catalog;
+    ASSERT_TRUE(catalog.add(newer_last ? with("2025-01-01", "1") : with("2026-01-01", "2"), "f").ok());
+    ASSERT_TRUE(catalog.add(newer_last ? with("2026-01-01", "2") : with("2025-01-01", "1"), "g").ok());
+    EXPECT_EQ((*catalog.find("ec2", "r", "m5.large"))->on_demand->per_hour.text(), "2.00 USD");
+    EXPECT_EQ((*catalog.find("ec2", "r", "m5.large"))->on_demand->as_of, "2026-01-01");
+    EXPECT_EQ(*catalog.as_of("ec2"), "2026-01-01");
+  }
+}
+
+TEST(Catalog, AFileThatIsNotThereAddsNothingAndOneThatIsWrongIsNamed) {
+  std::string path = testing::TempDir() + "radl-ec2.catalog";
+  Catalog without = built_in_catalog();
+  without.add_file(path + ".none", "ec2");
+  EXPECT_TRUE(without.find("ec2", "eu-west-1", "m5.large").ok());
+  ASSERT_TRUE(
+      write_file_atomic(path, std::string(kHead) + "[on-demand eu-west-1 2026-12-01]\nm5 large much\n").ok());
+  Catalog wrong = built_in_catalog();
+  wrong.add_file(path, "ec2");
+  auto asked = wrong.find("ec2", "eu-west-1", "m5.large");
+  ASSERT_FALSE(asked.ok());
+  EXPECT_NE(asked.status().message().find(path + ":5: the price of m5.large is 'much'"), std::string::npos)
+      << asked.status().text();
+  ASSERT_TRUE(
+      write_file_atomic(path, std::string(kHead) + "[on-demand eu-west-1 2099-12-01]\nm5 large 7\n").ok());
+  Catalog laid = built_in_catalog();
+  laid.add_file(path, "ec2");
+  EXPECT_EQ((*laid.find("ec2", "eu-west-1", "m5.large"))->on_demand->per_hour.text(), "7.00 USD");
+  EXPECT_EQ((*laid.find("ec2", "eu-west-1", "m5.large"))->cpu, 2);
+}
+
+TEST(Catalog, WhatIsWrongIsNamedWithItsLine) {
+  EXPECT_TRUE(check_catalog(
+                  std::string(kHead) + "[types]\n" + kSmall + "\n# x\n[spot r 2025-01-01]\nm5 large 1\n", "f")
+                  .ok());
+  EXPECT_EQ(check_catalog("radl-catalog 3\n", "f").message(), "f:1: it has version 3; this radlc reads 2");
+  EXPECT_EQ(check_catalog("{}", "f").message(), "f:1: no catalogue: its first line is not 'radl-catalog 2'");
+  EXPECT_EQ(check_catalog("radl-catalog 2\n", "f").message(), "f:1: it names no cloud or no currency");
+  EXPECT_EQ(fault_of("colour red\n"), "f:4: unknown field 'colour'");
+  EXPECT_EQ(fault_of("[prices]\n"),
+            "f:4: no section is called 'prices'; there are types, on-demand and spot");
+  EXPECT_NE(fault_of("[spot r 2025-02-30]\n").find("f:4: a section of prices has a region and a date"),
+            std::string::npos);
+  EXPECT_EQ(fault_of("[types]\nm5.large 2 -8192 0 - 0 1/1 - x86_64 0\n"),
+            "f:5: m5.large: the memory is wrong");
+  EXPECT_EQ(fault_of("[types]\nm5.large 2 8192 0 - 0 1/1 - x86_64 0 7\n"),
+            "f:5: m5.large: the number of fields, which is 10, is wrong");
+  EXPECT_EQ(fault_of(std::string("[types]\n") + kSmall + kSmall), "f: it lists m5.large twice");
+  EXPECT_EQ(fault_of("[on-demand r 2025-01-01]\nm5 large 1\n"),
+            "f: m5.large has a price and is not under [types]");
+  EXPECT_EQ(fault_of("[on-demand r 2025-01-01]\n[on-demand r 2025-01-01]\n"),
+            "f: it has two sections [on-demand r 2025-01-01]");
+  EXPECT_EQ(fault_of("[on-demand r 2025-01-01]\nm5 large 1 xlarge\n"), "f:5: the price of m5.xlarge is ''");
+}
+
+TEST(Catalog, ManyThreadsMayAsk) {
+  const Catalog catalog = built_in_catalog();
+  std::vector<std::thread> threads;
+  for (const char* region : {"us-east-1", "eu-west-1", "us-east-1", "sa-east-1"})
+    threads.emplace_back([&catalog, region] { EXPECT_FALSE(catalog.types("ec2", region)->empty()); });
+  for (std::thread& thread : threads) thread.join();
 }
 
 }  // namespace

@@ -22,25 +22,44 @@ class CatalogCloud : public FakeCloud {
 
  protected:
   void add_node(const DesignInput& input, const ir::Node& node, Design& design) const override {
-    const InstanceType type = *cheapest(node, input);
+    const InstanceType& type = *cheapest(node, input);
     Wanted wanted;
     wanted.address = wanted.node = node.address;
     wanted.type = "instance";
     wanted.references = {"key.ec2", "network.lan"};
-    wanted.offers = {{type.name, "", Money::of(type.price_per_hour), {{"type", type.name}}}};
+    wanted.offers = {{type.name, "", type.on_demand->per_hour, {{"type", type.name}}}};
     design.resources.push_back(std::move(wanted));
   }
 
  private:
-  static std::optional<InstanceType> cheapest(const ir::Node& node, const DesignInput& input) {
+  static const InstanceType* cheapest(const ir::Node& node, const DesignInput& input) {
     auto least = [&](const char* feature) {
       auto want = node.requirements.find(feature);
       return want == node.requirements.end() ? 0.0 : want->second.min.value_or(0);
     };
-    return input.catalog.cheapest("ec2", "us-east-1", least("cpu.count"), least("memory.size"),
-                                  least("gpu.count"));
+    auto found =
+        input.catalog.candidates("ec2", "us-east-1", Market::OnDemand, [&](const InstanceType& type) {
+          return type.cpu >= least("cpu.count") && type.memory_bytes >= least("memory.size") &&
+                 type.gpu >= least("gpu.count");
+        });
+    return found.ok() && !found->empty() ? found->front() : nullptr;
   }
 };
+
+constexpr const char* kTypes = R"(radl-catalog 2
+cloud ec2
+currency USD
+[types]
+t3.medium 2 4096 0 - 0 0/5000 - x86_64 0
+m5.xlarge 4 16384 0 - 0 1250/10000 - x86_64 0
+g4dn.xlarge 4 16384 1 NVIDIA_T4 16384 5000/25000 1x125nvme x86_64 0
+p3.2xlarge 8 62464 1 NVIDIA_V100 16384 0/10000 - x86_64 0
+[on-demand us-east-1 2025-01-15]
+t3 medium 0.0416
+m5 xlarge 0.192
+g4dn xlarge 0.526
+p3 2xlarge 3.06
+)";
 
 ir::Requirement at_least(double value) {
   ir::Requirement want;
@@ -56,7 +75,7 @@ ir::Requirement text(const std::string& value) {
 
 struct Plans : testing::Test {
   Plans() {
-    bench.catalog = *built_in_catalog();
+    EXPECT_TRUE(bench.catalog.add(kTypes, "types").ok());
     bench.clouds.add(cloud);
     bench.clouds.fallback = "ec2";
   }

@@ -1,0 +1,246 @@
+#include "runtime/clouds/fitting.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "common/human.h"
+#include "common/text.h"
+
+namespace radl {
+namespace {
+
+using Types = std::vector<const InstanceType*>;
+
+bool holds_ignoring_case(std::string_view text, std::string_view part) {
+  return to_lower(text).find(to_lower(part)) != std::string::npos;
+}
+
+// A feature that is a number, and how to tell it of a type.
+struct Measure {
+  const char* feature;
+  // nullopt: it is not known of this type, which then meets no bound.
+  std::function<std::optional<double>(const InstanceType&)> value;
+  std::function<std::string(double)> text;
+};
+
+std::vector<Measure> measures(Market market) {
+  using Value = std::optional<double>;
+  return {
+      {"cpu.count", [](const InstanceType& t) -> Value { return t.cpu; }, plain_number},
+      {"memory.size", [](const InstanceType& t) -> Value { return t.memory_bytes; }, size_text},
+      {"gpu.count", [](const InstanceType& t) -> Value { return t.gpu; }, plain_number},
+      {"cpu.performance", [](const InstanceType& t) { return t.ecu > 0 ? Value(t.ecu) : std::nullopt; },
+       [](double ecu) { return plain_number(ecu) + " ECU"; }},
+      {"price",
+       [=](const InstanceType& t) {
+         return t.price(market) ? Value(t.price(market)->per_hour.units()) : std::nullopt;
+       },
+       plain_number},
+  };
+}
+
+// A feature that is a text, and whether a type has it.
+struct Trait {
+  const char* feature;
+  std::function<bool(const InstanceType&, const std::string& wanted)> has;
+  std::function<std::string(const InstanceType&)> text;  // "" where the type has none of it
+};
+
+// As people write it: cpu.arch = 'amd64' is what the kernel calls x86_64.
+std::string architecture_name(const std::string& text) {
+  std::string name = to_lower(text);
+  if (name == "amd64") return "x86_64";
+  if (name == "aarch64") return "arm64";
+  if (name == "i686") return "i386";
+  return name;
+}
+
+std::vector<Trait> traits() {
+  return {
+      {"cpu.arch",
+       [](const InstanceType& t, const std::string& wanted) { return t.runs(architecture_name(wanted)); },
+       [](const InstanceType& t) { return t.architectures; }},
+      {"gpu.vendor",
+       [](const InstanceType& t, const std::string& wanted) {
+         return t.gpu > 0 && holds_ignoring_case(t.gpu_vendor, wanted);
+       },
+       [](const InstanceType& t) { return t.gpu_vendor; }},
+      {"gpu.model",
+       [](const InstanceType& t, const std::string& wanted) {
+         return t.gpu > 0 && holds_ignoring_case(t.gpu_vendor + " " + t.gpu_model, wanted);
+       },
+       [](const InstanceType& t) { return t.gpu_model; }},
+  };
+}
+
+// Filters one feature after the other, so that the one that leaves nothing can be named.
+class Filter {
+ public:
+  explicit Filter(const Fitting& fitting) : fitting_(fitting), left_(fitting.types) {}
+
+  Status by_name() {
+    const std::string named = text_wanted(fitting_.node, "instance_type");
+    if (named.empty()) return {};
+    keep([&](const InstanceType& type) { return matches_pattern(type.name, named); });
+    if (!left_.empty()) return {};
+    std::vector<std::string> names;
+    for (const InstanceType* type : fitting_.types) names.push_back(type->name);
+    const std::string near = nearest(named, names);
+    return invalid(fmt::format("{}: instance_type = '{}': {} has no such type", fitting_.node.address, named,
+                               fitting_.cloud))
+        .with_hint(!near.empty()        ? "did you mean " + near + "?"
+                   : names.size() <= 20 ? "it has " + join(names, ", ")
+                                        : "`radlc catalog list` shows what there is");
+  }
+
+  Status by_trait(const Trait& trait) {
+    std::string wanted = text_wanted(fitting_.node, trait.feature);
+    if (wanted.empty() && std::string_view(trait.feature) == "cpu.arch") wanted = default_architecture();
+    if (wanted.empty()) return {};
+    const Types before = left_;
+    keep([&](const InstanceType& type) { return trait.has(type, wanted); });
+    if (!left_.empty()) return {};
+    std::set<std::string> found;
+    for (const InstanceType* type : before)
+      if (std::string text = trait.text(*type); !text.empty()) found.insert(text);
+    std::vector<std::string> texts(found.begin(), found.end());
+    return invalid(fmt::format(
+        "{}: {} = '{}': no instance type of {} has that{}", fitting_.node.address, trait.feature, wanted,
+        fitting_.cloud, texts.empty() ? " together with the rest" : " (there is " + join(texts, ", ") + ")"));
+  }
+
+  Status by_measure(const Measure& measure) {
+    auto wanted = fitting_.node.requirements.find(measure.feature);
+    if (wanted == fitting_.node.requirements.end() || (!wanted->second.min && !wanted->second.max)) return {};
+    if (Status known = check_unit(measure, wanted->second); !known.ok()) return known;
+    const Types before = left_;
+    keep([&](const InstanceType& type) {
+      std::optional<double> value = measure.value(type);
+      return value && within(wanted->second, *value);
+    });
+    return left_.empty() ? none_has(measure, wanted->second, before) : Status();
+  }
+
+  Types take() && { return std::move(left_); }
+
+ private:
+  template <class Keeps>
+  void keep(Keeps&& keeps) {
+    std::erase_if(left_, [&](const InstanceType* type) { return !keeps(*type); });
+  }
+
+  // Whoever names a type has chosen its architecture with it.
+  std::string default_architecture() const {
+    return text_wanted(fitting_.node, "instance_type").empty() ? fitting_.architecture : "";
+  }
+
+  // Google's unit counts as Amazon's, as in the Infrastructure Manager; a frequency is neither.
+  Status check_unit(const Measure& measure, const ir::Requirement& wanted) const {
+    if (std::string_view(measure.feature) != "cpu.performance" || wanted.unit == "ECU" ||
+        wanted.unit == "GCEU")
+      return {};
+    return invalid(fmt::format("{}: cpu.performance in {}: {} measures it in ECU", fitting_.node.address,
+                               wanted.unit.empty() ? "no unit" : wanted.unit, fitting_.cloud));
+  }
+
+  Status none_has(const Measure& measure, const ir::Requirement& wanted, const Types& before) const {
+    std::optional<double> least, most;
+    for (const InstanceType* type : before) {
+      std::optional<double> value = measure.value(*type);
+      if (!value) continue;
+      least = std::min(least.value_or(*value), *value);
+      most = std::max(most.value_or(*value), *value);
+    }
+    std::string there = "it is known of none";
+    if (most) {
+      const bool too_much = wanted.max && *least >= *wanted.max;
+      there = too_much ? "at least " + measure.text(*least) : "at most " + measure.text(*most);
+    }
+    return invalid(fmt::format("{}: {}: no instance type of {} has that together with the rest ({})",
+                               fitting_.node.address, measure.feature, fitting_.cloud, there));
+  }
+
+  const Fitting& fitting_;
+  Types left_;
+};
+
+}  // namespace
+
+Result<std::vector<const InstanceType*>> fitting_types(const Fitting& fitting) {
+  const Market market = market_wanted(fitting.node);
+  if (fitting.types.empty())
+    return invalid(fmt::format("{}: no instance type of {} is known", fitting.node.address, fitting.cloud));
+  Filter filter(fitting);
+  if (Status left = filter.by_name(); !left.ok()) return left;
+  for (const Trait& trait : traits())
+    if (Status left = filter.by_trait(trait); !left.ok()) return left;
+  for (const Measure& measure : measures(market))
+    if (Status left = filter.by_measure(measure); !left.ok()) return left;
+  Types types = std::move(filter).take();
+  std::sort(types.begin(), types.end(),
+            [&](const InstanceType* a, const InstanceType* b) { return cheaper(*a, *b, market); });
+  return types;
+}
+
+Market market_wanted(const ir::Node& node) {
+  return text_wanted(node, "spot") == "yes" ? Market::Spot : Market::OnDemand;
+}
+
+Offer offer_of(const InstanceType& type, Market market) {
+  Offer offer;
+  offer.name = type.name;
+  offer.spec = {{"type", type.name}};
+  offer.facts.market = market_name(market);
+  offer.facts.cpu = type.cpu;
+  offer.facts.memory_bytes = type.memory_bytes;
+  offer.facts.gpu = type.gpu;
+  if (type.gpu > 0) offer.facts.gpu_model = type.gpu_vendor + " " + type.gpu_model;
+  if (type.on_demand) offer.facts.on_demand = type.on_demand->per_hour;
+  if (type.spot) offer.facts.spot = type.spot->per_hour;
+  if (const std::optional<Price>& price = type.price(market)) {
+    offer.price_per_hour = price->per_hour;
+    offer.facts.as_of = price->as_of;
+  } else {
+    offer.facts.priced = false;
+  }
+  return offer;
+}
+
+std::string text_wanted(const ir::Node& node, const std::string& feature) {
+  auto found = node.requirements.find(feature);
+  if (found == node.requirements.end() || !found->second.equals) return "";
+  const Json& value = *found->second.equals;
+  if (value.is_array() && !value.empty() && value.front().is_string()) return value.front();
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+bool within(const ir::Requirement& wanted, double value) {
+  if (wanted.min && (value < *wanted.min || (wanted.min_strict && value == *wanted.min))) return false;
+  if (wanted.max && (value > *wanted.max || (wanted.max_strict && value == *wanted.max))) return false;
+  return true;
+}
+
+bool matches_pattern(std::string_view text, std::string_view pattern) {
+  const std::string one = to_lower(text), other = to_lower(pattern);
+  // The last star takes one character more each time that what follows it does not fit.
+  size_t at = 0, in = 0, star = std::string::npos, taken = 0;
+  while (at < one.size()) {
+    if (in < other.size() && other[in] == '*') {
+      star = in++;
+      taken = at;
+    } else if (in < other.size() && other[in] == one[at]) {
+      ++at, ++in;
+    } else if (star != std::string::npos) {
+      in = star + 1;
+      at = ++taken;
+    } else {
+      return false;
+    }
+  }
+  return other.find_first_not_of('*', in) == std::string::npos;
+}
+
+}  // namespace radl

@@ -1,0 +1,41 @@
+// Which instance types have what a node asks for, and what to say where none has. Pure; for every cloud that
+// has instance types.
+//
+// The features are RADL's (docs/features.md): cpu.count, cpu.arch, cpu.performance, memory.size, gpu.count,
+// gpu.vendor, gpu.model, price, spot and instance_type.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/clouds/cloud.h"
+
+namespace radl {
+
+struct Fitting {
+  const ir::Node& node;
+  std::vector<const InstanceType*> types;  // all that there are, in any order
+  std::string cloud;                       // for messages: "the simulated cloud", "EC2 in eu-west-1"
+  // What a node has that does not say: an image is for one architecture. Empty: any.
+  std::string architecture = "x86_64";
+};
+
+// From the cheapest to the dearest in the market that the node asks for (market_wanted); those whose price is
+// not known come last. Invalid names the feature that no type has together with those before it, and what
+// there is of it.
+Result<std::vector<const InstanceType*>> fitting_types(const Fitting& fitting);
+
+// `spot = 'yes'`.
+Market market_wanted(const ir::Node& node);
+
+// The offer to take that type in that market: its name, price and facts, and {"type": name} for the spec.
+Offer offer_of(const InstanceType& type, Market market);
+
+// The text that a feature must be equal to, or the first of a list; "" where there is none.
+std::string text_wanted(const ir::Node& node, const std::string& feature);
+// Whether a number is within the bounds; nothing else of the requirement is looked at.
+bool within(const ir::Requirement& wanted, double value);
+// "m5.large" by "m5.*": `*` stands for any characters, and case does not matter.
+bool matches_pattern(std::string_view text, std::string_view pattern);
+
+}  // namespace radl

@@ -1,0 +1,145 @@
+// Which instance types a node's features leave, and what is said where they leave none.
+#include "runtime/clouds/fitting.h"
+
+#include <gtest/gtest.h>
+
+namespace radl {
+namespace {
+
+struct Fit : testing::Test {
+  // All types of a region of EC2.
+  Result<std::vector<const InstanceType*>> fit() {
+    return fitting_types({node, *catalog.types("ec2", "us-east-1"), "EC2 in us-east-1"});
+  }
+  std::string cheapest() {
+    auto types = fit();
+    return types.ok() ? types->front()->name : types.status().text();
+  }
+  std::string fault() { return fit().status().message(); }
+  void bound(const std::string& feature, std::optional<double> min, std::optional<double> max = {},
+             const std::string& unit = "") {
+    ir::Requirement wanted;
+    wanted.min = min;
+    wanted.max = max;
+    wanted.unit = unit;
+    node.requirements[feature] = wanted;
+  }
+  void text(const std::string& feature, const std::string& value) {
+    node.requirements[feature].equals = value;
+  }
+  Catalog catalog = built_in_catalog();
+  ir::Node node = [] {
+    ir::Node made;
+    made.address = "worker[0]";
+    return made;
+  }();
+};
+
+TEST_F(Fit, TheCheapestThatHasAllOfIt) {
+  bound("cpu.count", 4);
+  bound("memory.size", 16e9);
+  EXPECT_EQ(cheapest(), "t3a.xlarge");
+  text("cpu.arch", "arm64");
+  EXPECT_EQ(cheapest(), "t4g.xlarge");
+}
+
+TEST_F(Fit, AnImageIsForX86UnlessTheFileSaysOtherwise) {
+  for (const InstanceType* type : *fit()) EXPECT_TRUE(type->runs("x86_64")) << type->name;
+  text("cpu.arch", "AMD64");
+  for (const InstanceType* type : *fit()) EXPECT_TRUE(type->runs("x86_64")) << type->name;
+  node.requirements.clear();
+  text("instance_type", "t4g.micro");  // whoever names it has chosen
+  EXPECT_EQ(cheapest(), "t4g.micro");
+}
+
+TEST_F(Fit, GpusByCountVendorAndModel) {
+  bound("gpu.count", 1);
+  text("gpu.vendor", "nvidia");
+  EXPECT_EQ(cheapest(), "g4dn.xlarge");
+  text("gpu.model", "v100");
+  EXPECT_EQ(cheapest(), "p3.2xlarge");
+  bound("gpu.count", 8);
+  EXPECT_EQ(cheapest(), "p3.16xlarge");
+  text("gpu.model", "V900");
+  EXPECT_NE(
+      fault().find(
+          "worker[0]: gpu.model = 'V900': no instance type of EC2 in us-east-1 has that (there is A100"),
+      std::string::npos)
+      << fault();
+}
+
+TEST_F(Fit, PerformanceInComputeUnits) {
+  bound("cpu.performance", 20, {}, "ECU");
+  bound("cpu.count", {}, 8);
+  const std::string first = cheapest();
+  EXPECT_GE((*catalog.find("ec2", "us-east-1", first))->ecu, 20) << first;
+  bound("cpu.performance", 20, {}, "GCEU");  // counts as ECU
+  EXPECT_EQ(cheapest(), first);
+  bound("cpu.performance", 2000, {}, "HRZ");
+  EXPECT_EQ(fault(), "worker[0]: cpu.performance in HRZ: EC2 in us-east-1 measures it in ECU");
+}
+
+TEST_F(Fit, ATypeByNameOrPattern) {
+  text("instance_type", "p3.2xlarge");
+  EXPECT_EQ(cheapest(), "p3.2xlarge");
+  text("instance_type", "M5.*");
+  EXPECT_EQ(cheapest(), "m5.large");
+  bound("memory.size", 16 * 1073741824.0);
+  EXPECT_EQ(cheapest(), "m5.xlarge");
+  text("instance_type", "p3.2xlrge");
+  Status status = fit().status();
+  EXPECT_EQ(status.message(), "worker[0]: instance_type = 'p3.2xlrge': EC2 in us-east-1 has no such type");
+  EXPECT_EQ(status.hint(), "did you mean p3.2xlarge?");
+}
+
+TEST_F(Fit, APriceBoundsWhatIsTaken) {
+  bound("cpu.count", 4);
+  bound("price", {}, 0.05);
+  EXPECT_EQ(fault(),
+            "worker[0]: price: no instance type of EC2 in us-east-1 has that together with the rest (at "
+            "least 0.11616)")
+      << fault();
+  text("spot", "yes");  // the same bound, by the spot price
+  EXPECT_TRUE(fit().ok()) << fault();
+  for (const InstanceType* type : *fit()) EXPECT_LE(type->spot->per_hour.units(), 0.05) << type->name;
+}
+
+TEST_F(Fit, TheFeatureThatLeavesNothingIsNamedWithWhatThereIs) {
+  bound("gpu.count", 100);
+  EXPECT_EQ(fault(),
+            "worker[0]: gpu.count: no instance type of EC2 in us-east-1 has that together with the rest (at "
+            "most 16)");
+  bound("gpu.count", {}, 0);
+  bound("cpu.count", 4096);
+  EXPECT_NE(fault().find("cpu.count: no instance type"), std::string::npos);
+}
+
+TEST_F(Fit, StrictBoundsAreStrict) {
+  ir::Requirement more;
+  more.min = 4;
+  more.min_strict = true;
+  EXPECT_FALSE(within(more, 4));
+  EXPECT_TRUE(within(more, 4.5));
+}
+
+TEST_F(Fit, AnOfferShowsBothMarkets) {
+  const InstanceType& type = **catalog.find("ec2", "eu-west-1", "p3.2xlarge");
+  Offer spot = offer_of(type, Market::Spot);
+  EXPECT_EQ(spot.price_per_hour, type.spot->per_hour);
+  EXPECT_EQ(spot.facts.on_demand, type.on_demand->per_hour);
+  EXPECT_EQ(spot.facts.as_of, type.spot->as_of);
+  EXPECT_EQ(spot.facts.gpu_model, "NVIDIA V100");
+  EXPECT_EQ(spot.spec.at("type"), "p3.2xlarge");
+}
+
+TEST(Pattern, StarsStandForAnyCharacters) {
+  EXPECT_TRUE(matches_pattern("m5.large", "m5.*"));
+  EXPECT_TRUE(matches_pattern("m5.large", "*"));
+  EXPECT_TRUE(matches_pattern("m5.large", "*5*ge"));
+  EXPECT_FALSE(matches_pattern("m5a.large", "m5.*"));
+  EXPECT_FALSE(matches_pattern("m5.large", "m5"));
+  EXPECT_TRUE(matches_pattern("", "**"));
+}
+
+}  // namespace
+}  // namespace radl
