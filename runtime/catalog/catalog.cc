@@ -20,6 +20,8 @@ namespace {
 using catalog::Document;
 using catalog::Section;
 
+constexpr size_t kManyTypes = 2048;  // more than a region has
+
 using TypesByName = std::map<std::string, InstanceType, std::less<>>;
 
 // A text, and what of it was read so far.
@@ -71,6 +73,7 @@ Status take_prices(const Document& document, const Section& section, Found& foun
 
 Result<TypesByName> read_region(const std::vector<const Document*>& documents, const std::string& region) {
   Found found;
+  for (Prices& prices : found.prices) prices.reserve(kManyTypes);
   for (const Document* document : documents) {
     for (const Section& section : document->sections) {
       if (section.types || section.region != region) continue;
