@@ -239,9 +239,11 @@ class Folder {
     std::vector<std::string> systems = build_.scopes->systems_named(deploy.name, instance);
     bool unknown = systems.empty() && !deploy.name.text.starts_with("input.");
     if (unknown) systems.emplace_back(deploy.name.text);  // the check reports it
+    std::string_view cloud = arena().copy(build_.scopes->cloud_named(deploy.cloud, instance));
     for (const std::string& system : systems) {
       auto* made = arena().make<ast::Deploy>(deploy);
       made->name.text = arena().copy(system);
+      made->cloud.text = cloud;
       made->count = literal_of(Value::integer(count.value_or(1)),
                                deploy.count == nullptr ? deploy.span : deploy.count->span);
       push(made);

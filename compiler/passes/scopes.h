@@ -45,6 +45,8 @@ class Scopes final : public expr::World, public expr::Systems {
   // "worker", or in a module "input.workers": full names of systems. Empty for a name that is no system: the
   // check of the document reports that; what is wrong with an input is reported here.
   std::vector<std::string> systems_named(const ast::Name& name, const Instance& instance);
+  // The cloud of a deploy block: its name, or the value of the input that it names. "": the run's own one.
+  std::string cloud_named(const ast::Name& name, const Instance& instance);
   // Nodes that a deploy block makes of one system; nullopt after a report.
   std::optional<int64_t> deploy_count(const ast::Deploy& deploy, const Instance& instance);
 

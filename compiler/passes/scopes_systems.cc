@@ -63,6 +63,23 @@ std::vector<std::string> Scopes::systems_named(const ast::Name& name, const Inst
   return names;
 }
 
+std::string Scopes::cloud_named(const ast::Name& name, const Instance& instance) {
+  constexpr std::string_view kInput = "input.";
+  if (!name.text.starts_with(kInput) || instance.inputs.empty()) return std::string(name.text);
+  std::string_view input_name = name.text.substr(kInput.size());
+  if (!instance.inputs.contains(input_name)) {
+    diagnostics_.report(DiagCode::UnknownMember, name.span,
+                        fmt::format("there is no input named '{}'", input_name));
+    return {};
+  }
+  Value value = input(instance, input_name, name.span);
+  if (value.kind() == ValueKind::String && !value.sensitive()) return value.as_text();
+  if (!value.is_error() && value.kind() != ValueKind::Null)
+    diagnostics_.report(value.sensitive() ? DiagCode::SecretShown : DiagCode::FeatureExpression, name.span,
+                        fmt::format("input '{}' is no name of a cloud", input_name));
+  return {};
+}
+
 std::optional<int64_t> Scopes::deploy_count(const ast::Deploy& deploy, const Instance& instance) {
   auto known = deploy_counts_.find({&deploy, &instance});
   if (known == deploy_counts_.end()) {

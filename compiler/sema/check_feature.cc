@@ -92,8 +92,21 @@ Span part_of(const ast::String& value, size_t begin, size_t end) {
   return span;
 }
 
+void fix_spaces(Diagnostic& d, const ast::String& value) {
+  std::string tight;
+  for (char c : value.text)
+    if (c != ' ') tight += c;
+  d.fix("remove the spaces", value.span, "'" + tight + "'");
+}
+
 bool outports(const At& at, const ast::String& value, bool lenient) {
   auto fault = outports_fault(value.text, lenient);
+  if (!fault && lenient) {
+    if (auto spaces = outports_fault(value.text, false))
+      fix_spaces(at.diagnostics.report(DiagCode::SpacesInOutports, part_of(value, spaces->begin, spaces->end),
+                                       spaces->message),
+                 value);
+  }
   if (!fault) return true;
   Diagnostic& d =
       at.diagnostics.report(DiagCode::BadOutports, part_of(value, fault->begin, fault->end), fault->message);
@@ -108,11 +121,9 @@ bool outports(const At& at, const ast::String& value, bool lenient) {
                   "`");
     }
   }
-  if (fault->message.find("blank") != std::string::npos) {
-    std::string tight;
-    for (char c : value.text)
-      if (c != ' ') tight += c;
-    d.fix("remove the spaces", value.span, "'" + tight + "'");
+  if (fault->message.find("spaces") != std::string::npos) {
+    fix_spaces(d, value);
+    if (!outports_fault(value.text, true)) d.with_help("`radlc plan` and `radlc apply` take it without them");
   }
   return false;
 }

@@ -224,6 +224,7 @@ Result<std::unique_ptr<Project>> load_project(const Session& session, const Proj
   project->files = *files;
   project->words = project_words(options);
   project->compile_with = std::move(*compile_with);
+  project->compile_with.lenient = true;  // `check` is the strict one
   remember_answers(*project);
   std::optional<Compiled> compiled =
       compile(project->files, project->compile_with, project->sources, project->diagnostics);

@@ -1,7 +1,8 @@
 // tests/lang/diagnostics holds a case for every code of the compiler, CODE.radl (or .json: RADL-JSON, .args:
 // names of files to compile), and CODE.exp, what the compiler says about it. CODE.inputs is given as input
-// file. A code without a case, or that its case does not make the compiler report, fails here. ACCEPT=1
-// writes the expectations anew; that is refused where CI is set.
+// file. A case that begins with `# lenient` is read as `plan` does, not as `check`. A code without a case, or
+// that its case does not make the compiler report, fails here. ACCEPT=1 writes the expectations anew; that is
+// refused where CI is set.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -81,7 +82,8 @@ void look_at(const fs::path& path, SourceMap& sources, Diagnostics& diagnostics)
   auto tree = parse(**file, diagnostics);
   sema::Document document = sema::build_document({tree.get()}, diagnostics);
   bool broken = diagnostics.has_errors();
-  sema::check_document(document, diagnostics, {.unused = !broken});
+  const bool lenient = (*file)->text().starts_with("# lenient");
+  sema::check_document(document, diagnostics, {.lenient = lenient, .unused = !broken});
 }
 
 class EveryCode : public testing::TestWithParam<CodeInfo> {};
