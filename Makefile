@@ -11,12 +11,13 @@ UNTRUSTED_TESTS = parser_test ir_test cluster_message_test cluster_secure_test c
 empty :=
 space := $(empty) $(empty)
 
-.PHONY: help deps deps-check build demo check check-sanitize check-sanitize-short check-conformance check-format install deb fuzz clean
+.PHONY: help deps deps-check build demo check check-faults check-sanitize check-sanitize-short check-conformance check-format install deb fuzz clean
 
 help:
 	@echo "make demo               install packages, build, train CIFAR-10 on this machine from a .radl file"
 	@echo "make check              install packages, build, run the tests"
 	@echo "make check-conformance  compare with peers from PyPI and npm (skips what cannot be had)"
+	@echo "make check-faults       EC2 while its API fails: RUNS=100 seeds from SEED=1 on, and a kill at every call and journal write"
 	@echo "make check-sanitize     the tests under ASan and UBSan; check-sanitize-short: those of what reads other people's bytes"
 	@echo "make check-format       formatting, as .clang-format says"
 	@echo "make fuzz               run the fuzzers (clang); FUZZ_SECONDS=60 each, FUZZ_TOTAL= in all"
@@ -48,6 +49,12 @@ check-conformance: deps-check
 	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON $(CMAKE_FLAGS) >/dev/null
 	cmake --build $(BUILD) -j $(JOBS)
 	@tests/conformance/run $(BUILD)
+
+# A failing seed prints the command that repeats it: RUNS=1 SEED=n. Without RUNS=1 a kill -9 at every point follows.
+check-faults: deps-check
+	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON $(CMAKE_FLAGS) >/dev/null
+	cmake --build $(BUILD) -j $(JOBS) --target radlc radl_kill_points
+	@tools/check-faults $(BUILD) $(or $(RUNS),100) $(or $(SEED),1)
 
 # SANITIZE_TESTS: some tests' names instead of all, for a short run.
 check-sanitize: deps-check

@@ -15,7 +15,22 @@ import botocore.exceptions
 import minio
 from account import Baseline
 from instances import Instances
+from metadata import Metadata
 from moto_site import DEBIAN, Moto
+
+# On an instance: prints what the metadata service says of each path.
+ASK = """
+import sys, urllib.error, urllib.request
+base = "http://169.254.169.254/latest/"
+put = urllib.request.Request(base + "api/token", method="PUT", headers={"X-aws-ec2-metadata-token-ttl-seconds": "60"})
+token = urllib.request.urlopen(put).read().decode()
+for path in sys.argv[1:]:
+    get = urllib.request.Request(base + "meta-data/" + path, headers={"X-aws-ec2-metadata-token": token})
+    try:
+        print(urllib.request.urlopen(get).read().decode())
+    except urllib.error.HTTPError as error:
+        print(error.code)
+"""
 
 
 class Fixture(unittest.TestCase):
@@ -100,6 +115,13 @@ class Fixture(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             return done.stdout.strip()
 
+        metadata = Metadata(machines)
+        self.addCleanup(metadata.close)
+        metadata.interrupted[names[1]] = 1767225600
+        asked = [ssh(name, f"echo '{ASK}' | python3 - instance-id spot/instance-action") for name in names]
+        self.assertEqual(asked[0], f"{names[0]}\n404")
+        self.assertEqual(asked[1].splitlines()[0], names[1])
+        self.assertEqual(json.loads(asked[1].splitlines()[1]), {"action": "terminate", "time": "2026-01-01T00:00:00Z"})
         ssh(names[0], "echo first > ~/mine")
         self.assertEqual(ssh(names[1], "cat ~/mine 2>/dev/null || echo none"), "none")
         self.assertIn(machines.machine(names[0]).host_key, machines.console(names[0]))

@@ -12,6 +12,7 @@ import urllib.request
 import boto3
 import botocore.config
 
+SERVER = str(pathlib.Path(__file__).with_name("moto_server.py"))
 REGION = "us-east-1"
 ACCOUNT = "123456789012"
 DEBIAN, CANONICAL, AMAZON = "136693071363", "099720109477", "137112412989"
@@ -65,8 +66,9 @@ class Moto:
                            MOTO_EC2_ENABLE_INSTANCE_TYPE_VALIDATION="true", MOTO_IAM_LOAD_MANAGED_POLICIES="false",
                            HOME=str(self.folder), AWS_ACCESS_KEY_ID="moto", AWS_SECRET_ACCESS_KEY="moto")
         with open(self.folder / "moto.log", "wb") as log:
-            self.process = subprocess.Popen([sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(self.port)],
+            self.process = subprocess.Popen([sys.executable, "-B", SERVER, "-H", "127.0.0.1", "-p", str(self.port)],
                                             stdout=log, stderr=log, env=environment)
+        self.role = None
         self.admin = self.user = {"aws_access_key_id": "first", "aws_secret_access_key": "first"}
         try:
             self._wait()
@@ -107,8 +109,28 @@ class Moto:
         urllib.request.urlopen(request).close()
 
     def allow(self, document):
-        """What `user` may do: an IAM policy."""
-        self.client("iam").put_user_policy(UserName="user", PolicyName="allowed", PolicyDocument=json.dumps(document))
+        """What `user` may do, and its sessions: an IAM policy."""
+        iam, text = self.client("iam"), json.dumps(document)
+        iam.put_user_policy(UserName="user", PolicyName="allowed", PolicyDocument=text)
+        if self.role:
+            iam.put_role_policy(RoleName=self.role, PolicyName="allowed", PolicyDocument=text)
+
+    def allow_everything(self):
+        self.allow(EVERYTHING)
+
+    def deny_everything(self):
+        self.allow({"Version": "2012-10-17", "Statement": [{"Effect": "Deny", "Action": "*", "Resource": "*"}]})
+
+    def session_keys(self):
+        """Keys with a session token, that may do what `user` may."""
+        trust = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "sts:AssumeRole"}]}
+        iam, sts = self.client("iam"), self.client("sts")
+        role = iam.create_role(RoleName="session", AssumeRolePolicyDocument=json.dumps(trust))["Role"]["Arn"]
+        self.role = "session"
+        self.allow_everything()
+        given = sts.assume_role(RoleArn=role, RoleSessionName="tests")["Credentials"]
+        return {"aws_access_key_id": given["AccessKeyId"], "aws_secret_access_key": given["SecretAccessKey"],
+                "aws_session_token": given["SessionToken"]}
 
     def environment(self, keys=None, url=None, region=REGION):
         """The variables by which an AWS program finds this server as `user`."""

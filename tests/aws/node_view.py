@@ -80,7 +80,7 @@ exec /bin/sh
 CONFIGURATION = """AddressFamily inet
 {listen}HostKey {folder}/etc/host_key
 PidFile none
-AuthorizedKeysFile {folder}/etc/authorized_keys
+AuthorizedKeysFile {folder}/home/.ssh/authorized_keys
 StrictModes no
 UsePAM no
 AuthenticationMethods publickey
@@ -144,7 +144,11 @@ class NodeView:
         """`keys` may log in; `first_boot`: shell text that runs once, as cloud-init's commands would."""
         folder, sshd = str(self.folder), shutil.which("sshd") or "/usr/sbin/sshd"
         users = [getpass.getuser()] + ([u for u in ("root",) + IMAGE_USERS if u != getpass.getuser()] if self.isolated else [])
-        (self.folder / "etc/authorized_keys").write_text("".join(key.strip() + "\n" for key in keys))
+        authorized = self.home / ".ssh/authorized_keys"
+        if not authorized.exists():
+            authorized.parent.mkdir(mode=0o700)
+            authorized.write_text("".join(key.strip() + "\n" for key in keys))
+            authorized.chmod(0o600)
         configuration = CONFIGURATION.format(folder=folder, name=self.name, users=" ".join(users),
                                              listen="".join(f"ListenAddress {a}:22\n" for a in addresses))
         if self.isolated:

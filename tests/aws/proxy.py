@@ -167,7 +167,8 @@ class Proxy:
         parameters = {name: values[0] for name, values in query.items()}
         if service != "s3":
             parameters |= dict(urllib.parse.parse_qsl(body.decode("latin-1"), keep_blank_values=True))
-        action = s3_action(method, split.path, query) if service == "s3" else parameters.get("Action", "")
+        target = headers.get("x-amz-target", "").rpartition(".")[2]  # services with JSON
+        action = s3_action(method, split.path, query) if service == "s3" else target or parameters.get("Action", "")
         with self._lock:
             request = Request(len(self.log) + 1, method, path, headers, body, service, action, parameters)
             self.log.append(request)

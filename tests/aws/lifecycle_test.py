@@ -1,0 +1,95 @@
+"""A training on EC2 from nothing to nothing: plan, apply, configure, train on three nodes, change, destroy; boto3 counts."""
+import json
+import unittest
+
+from aws_case import SYSTEM, AwsCase
+
+FILE = f"""radl 2
+input workers ( type = 'integer' and default = 2 and min = 1 )
+input result ( type = 'string' and default = 'result' )
+network lan ( outbound = 'no' )
+system server ( instance_type = 't3.small' and net_interface.0.connection = 'lan' and {SYSTEM} )
+system worker ( instance_type = 't3.small' and net_interface.0.connection = 'lan' and {SYSTEM} )
+configure greet ( file '~/greeting' ( content = 'hello from ${{self.system}} ${{self.ordinal}}' ) )
+contextualize ( system server configure greet step 1 system worker configure greet step 1 )
+deploy server 1 ec2
+deploy worker input.workers ec2
+use 'std/training/parameter_server' as small (
+  servers = system.server and workers = system.worker and
+  model = 'logistic' and learning_rate = 0.02 and dataset = 'cifar10' and source = 'subset' and
+  mode = 'async' and batch_size = 50 and epochs = 4 and result = input.result
+)
+output model ( value = small.model_path )
+output accuracy ( value = small.test_accuracy )
+"""
+# radlc's words for what boto3 counts.
+KINDS = {"instance": "instance", "security_group": "security group", "key_pair": "key pair", "elastic_ip": "address"}
+
+
+class Lifecycle(AwsCase):
+    def setUp(self):
+        super().setUp()
+        self.file = self.write("train.radl", FILE)
+
+    def apply(self, *arguments, **options):
+        return self.radlc("apply", "--auto-approve", self.file, *arguments, **options)
+
+    def assert_boto3_sees_what_radlc_says(self):
+        """Every resource is there once, and nothing but what belongs to one of them is new."""
+        said = {}
+        for resource in self.show(self.file)["resources"]:
+            said.setdefault(KINDS.get(resource["type"], resource["type"]), set()).add(resource["id"])
+        new, missing = self.baseline.changes()
+        self.assertEqual(missing, [])
+        for kind in set(KINDS.values()):
+            there = {name for thing in new if thing.kind == kind for name in (thing.id,)}
+            self.assertEqual(len(there), len(said.get(kind, set())), (kind, sorted(map(str, new)), said))
+        self.assertEqual({i["InstanceId"] for i in self.ours()}, said["instance"])
+
+    def test_from_plan_to_a_trained_model_to_nothing(self):
+        plan = self.plan(self.file)
+        made = [action for action in plan["actions"] if action.get("type") == "instance" or action["id"].count("[")]
+        self.assertEqual(self.baseline.changes(), ([], []), "a plan made something")
+        self.assertGreaterEqual(len(made), 3)
+        self.apply()
+        self.assertEqual(sorted((i["InstanceType"], i["State"]["Name"]) for i in self.ours()), [("t3.small", "running")] * 3)
+        self.assert_boto3_sees_what_radlc_says()
+        report = json.loads((self.folder / "result" / "report.json").read_text())
+        self.assertTrue(list((self.folder / "result").rglob("*.safetensors")), list((self.folder / "result").iterdir()))
+        self.assertGreater(report["curve"][-1]["test_accuracy"], 0.12)
+        for resource in self.show(self.file)["resources"]:
+            if resource["type"] == "instance":
+                home = self.machines.machine(resource["id"]).home
+                self.assertIn("hello from", (home / "greeting").read_text())
+        self.radlc("plan", "--detailed-exitcode", self.file)
+        self.radlc("plan", "--refresh", "--detailed-exitcode", self.file)
+        self.apply("--input", "workers=1")
+        self.assertEqual(len(self.ours()), 2)
+        self.assert_boto3_sees_what_radlc_says()
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_account_is_as_before()
+        self.assert_nothing_left()
+
+    def test_only_the_caller_may_log_in(self):
+        self.apply()
+        ec2 = self.moto.client("ec2")
+        groups = ec2.describe_security_groups(GroupIds=[t.id for t in self.baseline.made("security group")])["SecurityGroups"]
+        open_to = {(rule.get("FromPort"), place["CidrIp"]) for group in groups for rule in group["IpPermissions"]
+                   for place in rule["IpRanges"]}
+        self.assertEqual(open_to, {(22, "203.0.113.7/32")})
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_account_is_as_before()
+
+    def test_a_machine_terminated_by_somebody_is_made_again(self):
+        self.apply()
+        victim = next(r["id"] for r in self.show(self.file)["resources"] if r["address"] == "worker[1]")
+        self.moto.client("ec2").terminate_instances(InstanceIds=[victim])
+        self.apply()
+        self.assertNotIn(victim, {i["InstanceId"] for i in self.ours()})
+        self.assertEqual(len(self.ours()), 3)
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_account_is_as_before()
+
+
+if __name__ == "__main__":
+    unittest.main()

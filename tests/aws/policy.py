@@ -1,0 +1,61 @@
+"""The smallest IAM policy for what radlc really asks, from the requests that a proxy has recorded.
+
+Source of the actions' names: AWS Service Authorization Reference (EC2, S3).
+"""
+import json
+import pathlib
+
+PATH = pathlib.Path(__file__).resolve().parents[2] / "docs/providers/aws-policy.json"
+BUCKET = "BUCKET"
+OF_S3 = {
+    "ListObjectsV2": "ListBucket", "ListObjects": "ListBucket", "HeadBucket": "ListBucket", "HeadObject": "GetObject",
+    "CreateMultipartUpload": "PutObject", "UploadPart": "PutObject", "CompleteMultipartUpload": "PutObject",
+    "AbortMultipartUpload": "AbortMultipartUpload", "ListParts": "ListMultipartUploadParts",
+    "ListMultipartUploads": "ListBucketMultipartUploads", "DeleteObjects": "DeleteObject", "ListBuckets": "ListAllMyBuckets",
+}
+# What changes or ends something: allowed for what carries radlc's tag alone.
+OWN = {"TerminateInstances", "StopInstances", "StartInstances", "ModifyInstanceAttribute", "DeleteSecurityGroup", "DeleteKeyPair",
+       "ReleaseAddress", "DeletePlacementGroup", "DeleteVolume", "RevokeSecurityGroupIngress", "RevokeSecurityGroupEgress"}
+FREE = {("sts", "GetCallerIdentity")}  # needs no permission
+
+
+def actions_of(request):
+    """IAM actions that a request needs."""
+    if (request.service, request.action) in FREE or not request.action:
+        return set()
+    if request.service == "s3":
+        return {"s3:" + OF_S3.get(request.action, request.action)}
+    needed = {f"{request.service}:{request.action}"}
+    if any(name.startswith("TagSpecification.") for name in request.parameters):
+        needed.add("ec2:CreateTags")
+    if any(name.startswith("IamInstanceProfile.") for name in request.parameters):
+        needed.add("iam:PassRole")
+    return needed
+
+
+def document(actions):
+    def name(action):
+        return action.partition(":")[2]
+
+    looks = sorted(a for a in actions if name(a).startswith(("Describe", "Get", "List")) and not a.startswith("s3:"))
+    own = sorted(a for a in actions if name(a) in OWN)
+    store = sorted(a for a in actions if a.startswith("s3:"))
+    makes = sorted(set(actions) - set(looks) - set(own) - set(store))
+    statements = [{"Sid": "Look", "Effect": "Allow", "Action": looks, "Resource": "*"},
+                  {"Sid": "Make", "Effect": "Allow", "Action": makes, "Resource": "*"},
+                  {"Sid": "ChangeAndRemoveWhatRadlcMade", "Effect": "Allow", "Action": own, "Resource": "*",
+                   "Condition": {"Null": {"aws:ResourceTag/radlc:infrastructure": "false"}}},
+                  {"Sid": "Store", "Effect": "Allow", "Action": store,
+                   "Resource": [f"arn:aws:s3:::{BUCKET}", f"arn:aws:s3:::{BUCKET}/*"]}]
+    return {"Version": "2012-10-17", "Statement": [s for s in statements if s["Action"]]}
+
+
+def text(policy):
+    return json.dumps(policy, indent=2) + "\n"
+
+
+def for_moto(policy, without=None):
+    """As moto takes it (it knows neither resources nor conditions), maybe without one action."""
+    statements = [{"Effect": "Allow", "Action": [a for a in s["Action"] if a != without], "Resource": "*"}
+                  for s in policy["Statement"]]
+    return {"Version": policy["Version"], "Statement": [s for s in statements if s["Action"]]}

@@ -1,0 +1,82 @@
+"""docs/providers/aws-policy.json is the smallest policy under which everything works: made from the requests that are really sent.
+
+RADL_ACCEPT=1 writes it anew. RADL_POLICY_ALL=1 leaves out each action once; otherwise some of them, others each day.
+"""
+import datetime
+import json
+import os
+import random
+import shutil
+import unittest
+
+from aws_case import SYSTEM, AwsCase
+from policy import BUCKET, PATH, actions_of, document, for_moto, text
+
+# Every kind of resource that the EC2 cloud makes, and each way to change one in place.
+FILE = f"""radl 2
+input nodes ( type = 'integer' and default = 2 )
+input size ( type = 'string' and default = 't3.micro' )
+input port ( type = 'integer' and default = 8080 )
+network lan ( outbound = 'yes' and outports = '${{input.port}}/tcp' )
+system node ( instance_type = input.size and net_interface.0.connection = 'lan' and {SYSTEM} )
+system cheap ( instance_type = 't3.micro' and spot = 'yes' and net_interface.0.connection = 'lan' and {SYSTEM} )
+deploy node input.nodes ec2
+deploy cheap 1 ec2
+"""
+
+
+class Policy(AwsCase):
+    def scenario(self):
+        """All that radlc asks of AWS, one thing after the other; None, or the output of the command that failed."""
+        for arguments in (("plan", "--refresh", "site.radl"), ("apply", "--auto-approve", "site.radl"),
+                          ("apply", "--auto-approve", "site.radl", "--input", "size=t3.small"),
+                          ("apply", "--auto-approve", "site.radl", "--input", "size=t3.small", "--input", "port=8081"),
+                          ("plan", "--refresh", "site.radl"), ("destroy", "--auto-approve", "site.radl")):
+            self.radlc(*arguments, code=None)
+            if self.status != 0:
+                return f"{' '.join(arguments)}: {self.err}"
+        return None
+
+    def radlc(self, *arguments, **options):
+        process = self.start(*arguments)
+        out, self.err = process.communicate(timeout=180)
+        self.status = process.returncode
+        return out
+
+    def again(self):
+        """Ends what a failed scenario has left."""
+        self.moto.allow_everything()
+        self.radlc("destroy", "--auto-approve", "site.radl")
+        self.assertEqual(self.status, 0, self.err)
+        self.assert_account_is_as_before()
+        shutil.rmtree(self.folder / ".radl", ignore_errors=True)
+
+    def test_everything_works_under_it_and_not_with_less(self):
+        self.write("site.radl", FILE)
+        failed = self.scenario()
+        self.assertIsNone(failed)
+        made = document(set().union(*map(actions_of, self.proxy.log)))
+        if os.environ.get("RADL_ACCEPT"):
+            PATH.parent.mkdir(exist_ok=True)
+            PATH.write_text(text(made))
+        committed = json.loads(PATH.read_text())
+        self.assertEqual(committed, made, f"{PATH} is not what is asked for now: RADL_ACCEPT=1 writes it")
+        self.moto.allow(for_moto(committed))
+        self.assertIsNone(self.scenario())
+        actions = [action for statement in committed["Statement"] for action in statement["Action"]]
+        # moto looks at the request's name alone: tags in a request are not asked for apart.
+        actions = [a for a in actions if a not in ("ec2:CreateTags", "iam:PassRole")]
+        if not os.environ.get("RADL_POLICY_ALL"):
+            actions = random.Random(str(datetime.date.today())).sample(actions, 2)
+        for action in actions:
+            with self.subTest(without=action):
+                self.moto.allow(for_moto(committed, without=action))
+                said = self.scenario()
+                self.again()
+                self.assertIsNotNone(said, "everything works without it")
+                self.assertIn(action.partition(":")[2], said)
+        self.assertIn(BUCKET, text(committed))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,46 @@
+"""Images from S3 and, where the file says so, the model to S3; what is in the bucket is looked at by boto3."""
+import json
+import unittest
+
+from aws_case import AwsCase
+from radl_case import SOURCE
+
+FILE = """radl 2
+input data ( type = 'string' )
+input result ( type = 'string' and default = 'result' )
+network lan ( outbound = 'no' )
+system node ( cpu.count >= 1 and net_interface.0.connection = 'lan' )
+deploy node 2
+use 'std/data/dataset' as images ( name = input.data and systems = [system.node] )
+use 'std/training/all_reduce' as small (
+  workers = system.node and model = 'logistic' and learning_rate = 0.02 and dataset = images.dataset and
+  batch_size = 50 and epochs = 2 and result = input.result
+)
+output model ( value = small.model_path )
+"""
+
+
+class Storage(AwsCase):
+    boots = False
+
+    def setUp(self):
+        super().setUp()
+        self.environment.update(RADL_LOCAL_ISOLATION="off", RADL_LOCAL_NETWORK="shared")
+        s3 = self.moto.client("s3")
+        s3.create_bucket(Bucket="images")
+        for path in sorted((SOURCE / "examples/cifar10/subset").glob("*.bin")):
+            s3.put_object(Bucket="images", Key=f"cifar10/{path.name}", Body=path.read_bytes())
+        self.file = self.write("train.radl", FILE)
+
+    def test_a_training_takes_its_images_from_s3(self):
+        self.radlc("apply", "--auto-approve", self.file, "--input", "data=s3://images/cifar10")
+        report = json.loads((self.folder / "result" / "report.json").read_text())
+        self.assertGreater(report["curve"][-1]["test_accuracy"], 0.12)
+        got = [request.path for request in self.proxy.log if request.action == "GetObject"]
+        self.assertEqual(len([path for path in got if "data_batch_1" in path]), 1, "fetched more than once")
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_nothing_left()
+
+
+if __name__ == "__main__":
+    unittest.main()
