@@ -38,7 +38,7 @@ class CredentialSource {
   virtual void refused(const Credentials& credentials) = 0;
 };
 
-// Keys that somebody has written down.
+// These keys and no others.
 std::shared_ptr<CredentialSource> fixed_credentials(Credentials credentials);
 
 // The first of these that there is: environment, assumed role of the profile, web identity, SSO, credentials

@@ -5,12 +5,12 @@
 namespace radl::aws {
 namespace {
 
-bool blank(char c) { return c == ' ' || c == '\t'; }
+bool is_space(char c) { return c == ' ' || c == '\t'; }
 
-// A '#' or ';' after a blank begins a comment.
+// A '#' or ';' after a space begins a comment.
 std::string_view without_comment(std::string_view text) {
   for (size_t i = 1; i < text.size(); ++i) {
-    if ((text[i] == '#' || text[i] == ';') && blank(text[i - 1])) return text.substr(0, i);
+    if ((text[i] == '#' || text[i] == ';') && is_space(text[i - 1])) return text.substr(0, i);
   }
   return text;
 }
@@ -24,7 +24,7 @@ class Parser {
     const std::string_view text = trim(raw);
     if (text.empty() || text[0] == '#' || text[0] == ';') return {};
     if (text[0] == '[') return header(text);
-    if (blank(raw[0])) return nested(text);
+    if (is_space(raw[0])) return nested(text);
     return setting(text);
   }
   Sections take() { return std::move(sections_); }

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
 
+#include "common/aws/providers.h"
+
 namespace radl::transfer {
 namespace {
 
@@ -74,33 +76,102 @@ std::string text_member(const nlohmann::json& object, const char* name) {
 
 }  // namespace
 
+namespace {
+
+// Text of spaces alone is text: keys may be so.
+bool load(pugi::xml_document& doc, std::string_view xml) {
+  return doc.load_buffer(xml.data(), xml.size(), pugi::parse_default | pugi::parse_ws_pcdata_single);
+}
+
+}  // namespace
+
 Result<S3Page> parse_s3_list(std::string_view xml, std::string_view prefix) {
   pugi::xml_document doc;
-  if (!doc.load_buffer(xml.data(), xml.size())) return corrupt("the list is no XML");
+  if (!load(doc, xml)) return corrupt("the list is no XML");
   const auto root = doc.document_element();
   if (local_name(root) != "ListBucketResult") return corrupt("the answer is no list");
   S3Page page;
   for (const auto& child : root.children()) {
     if (local_name(child) != "Contents") continue;
     const auto size = to_number(text_of(child, "Size"));
-    S3Object object{text_of(child, "Key"), unquote_etag(text_of(child, "ETag")), size.value_or(0)};
+    Object object{text_of(child, "Key"), unquote_etag(text_of(child, "ETag")), size.value_or(0),
+                  aws::parse_time(text_of(child, "LastModified")).value_or(0)};
     if (!size || !object.key.starts_with(prefix))
       return corrupt("the list's entry \"" + object.key + "\" is not as it must be");
     page.objects.push_back(std::move(object));
   }
-  if (text_of(root, "IsTruncated") == "true") page.next = text_of(root, "NextContinuationToken");
+  if (text_of(root, "IsTruncated") == "true") {
+    page.next = text_of(root, "NextContinuationToken");
+    if (page.next.empty()) return corrupt("the list has more pages and does not say how to get them");
+  }
   return page;
+}
+
+Result<S3UploadPage> parse_s3_uploads(std::string_view xml) {
+  pugi::xml_document doc;
+  if (!load(doc, xml) || local_name(doc.document_element()) != "ListMultipartUploadsResult")
+    return corrupt("the answer is no list of uploads");
+  const auto root = doc.document_element();
+  S3UploadPage page;
+  for (const auto& child : root.children()) {
+    if (local_name(child) != "Upload") continue;
+    const auto begun = aws::parse_time(text_of(child, "Initiated"));
+    S3UploadPage::Begun upload{text_of(child, "Key"), text_of(child, "UploadId"), begun.value_or(0)};
+    if (!begun || upload.key.empty() || upload.id.empty())
+      return corrupt("an entry of the list of uploads is not as it must be");
+    page.uploads.push_back(std::move(upload));
+  }
+  if (text_of(root, "IsTruncated") == "true") {
+    page.next_key = text_of(root, "NextKeyMarker");
+    page.next_id = text_of(root, "NextUploadIdMarker");
+  }
+  return page;
+}
+
+Result<S3PartPage> parse_s3_parts(std::string_view xml) {
+  pugi::xml_document doc;
+  if (!load(doc, xml) || local_name(doc.document_element()) != "ListPartsResult")
+    return corrupt("the answer is no list of parts");
+  const auto root = doc.document_element();
+  S3PartPage page;
+  for (const auto& child : root.children()) {
+    if (local_name(child) != "Part") continue;
+    const auto number = to_number(text_of(child, "PartNumber")), size = to_number(text_of(child, "Size"));
+    if (!number || *number < 1 || *number > 10000 || !size)
+      return corrupt("an entry of the list of parts is not as it must be");
+    page.parts.push_back(
+        {int(*number), unquote_etag(text_of(child, "ETag")), text_of(child, "ChecksumCRC32C"), *size});
+  }
+  if (text_of(root, "IsTruncated") == "true") page.next = text_of(root, "NextPartNumberMarker");
+  return page;
+}
+
+Status parse_s3_deleted(std::string_view xml) {
+  pugi::xml_document doc;
+  if (!load(doc, xml) || local_name(doc.document_element()) != "DeleteResult")
+    return corrupt("the answer is no list of what was deleted");
+  size_t failed = 0;
+  std::string first;
+  for (const auto& child : doc.document_element().children()) {
+    if (local_name(child) != "Error") continue;
+    if (failed++ == 0)
+      first = "\"" + text_of(child, "Key") + "\" was not removed: " + text_of(child, "Code") + ": " +
+              text_of(child, "Message");
+  }
+  if (failed == 0) return {};
+  if (failed > 1) first += " (and " + std::to_string(failed - 1) + " more)";
+  return {Code::Auth, first};
 }
 
 std::string s3_field(std::string_view xml, std::string_view name) {
   pugi::xml_document doc;
-  doc.load_buffer(xml.data(), xml.size());
+  load(doc, xml);
   return text_of(doc.document_element(), name);
 }
 
 bool is_s3_error(std::string_view xml) {
   pugi::xml_document doc;
-  doc.load_buffer(xml.data(), xml.size());
+  load(doc, xml);
   return local_name(doc.document_element()) == "Error";
 }
 
@@ -109,17 +180,48 @@ std::string unquote_etag(std::string_view etag) {
   return std::string(etag);
 }
 
+namespace {
+
+struct S3Explanation {
+  const char* code;
+  Code kind;
+  const char* hint;
+};
+constexpr S3Explanation kS3Explanations[] = {
+    {"NoSuchBucket", Code::NotFound, "no bucket has this name at this endpoint"},
+    {"NoSuchKey", Code::NotFound, ""},
+    {"NoSuchUpload", Code::NotFound, ""},
+    {"AccessDenied", Code::Auth, "the policies of the keys' user or of the bucket do not allow it"},
+    {"AllAccessDisabled", Code::Auth, ""},
+    {"InvalidAccessKeyId", Code::Auth, "the access key is not known at this endpoint"},
+    {"SignatureDoesNotMatch", Code::Auth, "the secret key is wrong, or a proxy changed the request"},
+    {"ExpiredToken", Code::Auth, "get new keys, for SSO by `aws sso login`"},
+    {"RequestTimeTooSkewed", Code::Auth, "this computer's clock is wrong"},
+    {"AuthorizationHeaderMalformed", Code::Auth, "AWS_REGION is not the bucket's region"},
+    {"SlowDown", Code::Retry, "the store asks to be asked less often"},
+    {"ServiceUnavailable", Code::Retry, ""},
+    {"InternalError", Code::Retry, ""},
+    {"RequestTimeout", Code::Retry, ""},
+    {"OperationAborted", Code::Retry, ""},
+    {"PreconditionFailed", Code::Conflict, ""},
+    {"BadDigest", Code::Corrupt, "what arrived is not what was sent"},
+    {"XAmzContentChecksumMismatch", Code::Corrupt, "what arrived is not what was sent"},
+    {"QuotaExceeded", Code::Quota, ""},
+    {"EntityTooLarge", Code::Quota, ""},
+    {"XMinioStorageFull", Code::Quota, ""},
+};
+
+}  // namespace
+
 Status s3_error(const http::Response& r, const std::string& what) {
   Status s = http::status_of(r, what);
   const std::string code = s3_field(r.body, "Code"), message = s3_field(r.body, "Message");
   if (code.empty()) return s;
-  Code kind = s.code();
-  if (code == "SlowDown" || code == "RequestTimeout" || code == "InternalError") kind = Code::Retry;
-  if (code == "NoSuchBucket" || code == "NoSuchKey") kind = Code::NotFound;
-  if (code == "ExpiredToken" || code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch" ||
-      code == "RequestTimeTooSkewed")
-    kind = Code::Auth;
-  return {kind, what + ": " + code + (message.empty() ? "" : ": " + message)};
+  const std::string text = what + ": " + code + (message.empty() ? "" : ": " + message);
+  for (const auto& known : kS3Explanations) {
+    if (code == known.code) return Status(known.kind, text).with_hint(known.hint);
+  }
+  return {s.code(), text};
 }
 
 Result<HdfsEntry> parse_hdfs_status(std::string_view json) { return entry_of(member(json, "FileStatus")); }

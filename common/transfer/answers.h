@@ -9,17 +9,43 @@
 
 #include "common/http/http.h"
 #include "common/status.h"
-#include "common/transfer/s3.h"
+#include "common/transfer/object_store.h"
 #include "common/transfer/webhdfs.h"
 
 namespace radl::transfer {
 
 // One page of ListObjectsV2. Corrupt: no such list, a size that is no number, or a key without the prefix.
 struct S3Page {
-  std::vector<S3Object> objects;
+  std::vector<Object> objects;
   std::string next;  // continuation token; "" on the last page
 };
 Result<S3Page> parse_s3_list(std::string_view xml, std::string_view prefix);
+
+// One page of ListMultipartUploads.
+struct S3UploadPage {
+  struct Begun {
+    std::string key, id;
+    std::time_t begun = 0;
+  };
+  std::vector<Begun> uploads;
+  std::string next_key, next_id;  // "" on the last page
+};
+Result<S3UploadPage> parse_s3_uploads(std::string_view xml);
+
+// One page of ListParts.
+struct S3PartPage {
+  struct Part {
+    int number = 0;
+    std::string etag, crc32c;  // the latter base64, "" where the store keeps none
+    uint64_t size = 0;
+  };
+  std::vector<Part> parts;
+  std::string next;  // part-number-marker; "" on the last page
+};
+Result<S3PartPage> parse_s3_parts(std::string_view xml);
+
+// The answer to DeleteObjects: what could not be removed, by name.
+Status parse_s3_deleted(std::string_view xml);
 
 // The text of the root's child of this name, "" when there is none; namespaces are left out.
 std::string s3_field(std::string_view xml, std::string_view name);

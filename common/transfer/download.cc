@@ -83,6 +83,12 @@ class Part {
             .with_hint("nothing was kept");
       }
     }
+    if (what_.check) {
+      if (Status s = what_.check(path_); !s.ok()) {
+        discard();
+        return std::move(s).at(identity());
+      }
+    }
     if (::fsync(fd_) != 0) return errno_status(errno, path_);
     if (::rename(path_.c_str(), what_.path.c_str()) != 0) return errno_status(errno, what_.path);
     ::unlink(note_.c_str());
@@ -112,6 +118,8 @@ Status attempt(http::Client& http, const Download& what, Part& part) {
   r.stall_seconds = what.stall_seconds;
   r.stop = what.stop;
   r.signing = what.signing;
+  r.ca_file = what.ca_file;
+  r.user_agent = what.user_agent;
   const uint64_t begin = part.size();
   if (begin > 0) {
     r.headers.emplace_back("Range", "bytes=" + std::to_string(begin) + "-");
@@ -126,6 +134,9 @@ Status attempt(http::Client& http, const Download& what, Part& part) {
   r.sink = [&](std::string_view piece) { return part.append(piece); };
   // A 200 to a request for a range starts from the beginning.
   r.on_headers = [&](const http::Response& answer) -> Status {
+    if (what.on_answer) {
+      if (Status s = what.on_answer(answer); !s.ok()) return s;
+    }
     if (answer.status == 206) {
       if (parse_content_range(answer.header("content-range")).first != begin) {
         return Status(Code::Corrupt, "the server answered with another range than asked for");

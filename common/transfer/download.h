@@ -22,6 +22,11 @@ struct Download {
   http::Retries retries{6, 0.5, 15};
   double connect_seconds = 10, stall_seconds = 30;
   std::function<void(uint64_t done, uint64_t total)> progress;
+  std::string ca_file, user_agent = "radl";  // as Request's
+  // Status and headers of an answer with the beginning of the file or its rest; an error ends it.
+  std::function<Status(const http::Response& head)> on_answer;
+  // Looks at the whole file before it gets its name; Corrupt: nothing is kept.
+  std::function<Status(const std::string& path)> check;
   Stop stop;
 };
 

@@ -1,208 +1,221 @@
+// S3's operations on whole objects of small and known size.
 #include "common/transfer/s3.h"
 
+#include <curl/curl.h>
+
 #include <algorithm>
-#include <ctime>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 
 #include "common/digest.h"
 #include "common/transfer/answers.h"
+#include "common/transfer/checksum.h"
 
 namespace radl::transfer {
+namespace {
 
-Result<S3::Place> S3::place(const std::string& bucket, const std::string& key) const {
-  if (bucket.empty() ||
-      bucket.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-_ABCDEFGHIJKLMNOPQRSTUVWXYZ") !=
-          std::string::npos) {
-    return invalid("\"" + bucket + "\" is no bucket name");
-  }
-  Place p;
-  if (!options_.endpoint.empty()) {
-    auto url = http::parse_url(options_.endpoint);
-    if (!url.ok()) return url.status();
-    p.host = (url->host.find(':') != std::string::npos ? "[" + url->host + "]" : url->host) +
-             (url->port.empty() ? "" : ":" + url->port);
-    p.base = url->scheme + "://" + p.host;
-    p.path = (url->path == "/" ? "" : url->path) + "/" + bucket + "/" + key;
-    return p;
-  }
-  // A bucket with dots does not fit the certificate: it goes into the path.
-  const std::string amazon = "s3." + options_.region + ".amazonaws.com";
-  const bool in_path = bucket.find('.') != std::string::npos;
-  p.host = in_path ? amazon : bucket + "." + amazon;
-  p.base = "https://" + p.host;
-  p.path = (in_path ? "/" + bucket : "") + "/" + key;
-  return p;
+std::time_t time_of(std::string_view header) {
+  return header.empty() ? 0 : std::max<std::time_t>(0, ::curl_getdate(std::string(header).c_str(), nullptr));
 }
 
-Result<http::Response> S3::call(const std::string& method, const std::string& bucket, const std::string& key,
-                                const http::Headers& query, const http::Headers& headers,
-                                const http::Request& body, bool repeat) {
-  auto where = place(bucket, key);
-  if (!where.ok()) return where.status();
-  http::Request r = body;
-  r.method = method;
-  r.url = where->base + http::percent_encode(where->path, true) +
-          (query.empty() ? "" : "?" + http::query_string(query));
-  r.follow_redirects = false;  // the signature names the host
-  aws::ToSign to_sign{method,      where->host,
-                      where->path, query,
-                      headers,     body.upload_file.empty() ? sha256_hex(body.body) : "UNSIGNED-PAYLOAD"};
-  r.headers = headers;
-  // libcurl's own would be that of a form, which some servers then take the body for.
-  if (method == "PUT" || method == "POST")
-    r.headers.emplace_back("Content-Type", method == "PUT" ? "application/octet-stream" : "application/xml");
-  if (!options_.credentials.access_key.empty()) {
-    r.signing = [this, &to_sign]() -> Result<http::Headers> {
-      return aws::sign_v4(to_sign, options_.credentials, {options_.region, "s3", std::time(nullptr)});
-    };
-  }
-  auto answer = repeat ? http_.send(r, http::Retries{}) : http_.send(r);
-  if (!answer.ok()) return answer;
-  if (answer->status == 301 || answer->status == 307) {
-    return Status(Code::Invalid, "s3://" + bucket + ": lies in another region" +
-                                     (answer->header("x-amz-bucket-region").empty()
-                                          ? ""
-                                          : " (" + std::string(answer->header("x-amz-bucket-region")) + ")"))
-        .with_hint("set AWS_REGION");
-  }
-  return answer;
+Object object_of(const std::string& key, const http::Response& answer) {
+  const std::string length(answer.header("content-length"));
+  return {key, unquote_etag(answer.header("etag")),
+          length.empty() ? 0 : std::strtoull(length.c_str(), nullptr, 10),
+          time_of(answer.header("last-modified"))};
 }
 
-Result<S3Object> S3::head(const std::string& bucket, const std::string& key) {
-  auto r = call("HEAD", bucket, key, {}, {}, {});
+std::string quoted(const std::string& etag) { return "\"" + etag + "\""; }
+
+// Keys as XML text.
+std::string xml_text(std::string_view text) {
+  std::string out;
+  for (char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '\r':
+        out += "&#13;";
+        break;
+      default:
+        out.push_back(c);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Object> S3::head(const std::string& key, const Stop& stop) {
+  auto r = call({.method = "HEAD", .key = key, .stop = stop});
   if (!r.ok()) return r.status();
-  if (!r->ok()) return s3_error(*r, "s3://" + bucket + "/" + key);
-  const std::string length(r->header("content-length"));
-  return S3Object{key, unquote_etag(r->header("etag")),
-                  length.empty() ? 0 : std::strtoull(length.c_str(), nullptr, 10)};
+  if (!r->ok()) return s3_error(*r, address(key));
+  return object_of(key, *r);
 }
 
-Result<std::string> S3::get(const std::string& bucket, const std::string& key, uint64_t first,
-                            uint64_t count) {
-  http::Headers headers;
-  if (first > 0 || count > 0)
-    headers.emplace_back("Range", "bytes=" + std::to_string(first) + "-" +
-                                      (count > 0 ? std::to_string(first + count - 1) : ""));
-  auto r = call("GET", bucket, key, {}, headers, {});
+Result<Fetched> S3::get(const std::string& key, const Range& range, const Stop& stop) {
+  Call what{.method = "GET", .key = key, .stop = stop};
+  const bool whole = range.first == 0 && range.count == 0;
+  if (whole) {
+    what.headers.emplace_back("x-amz-checksum-mode", "ENABLED");
+  } else {
+    what.headers.emplace_back("Range",
+                              "bytes=" + std::to_string(range.first) + "-" +
+                                  (range.count > 0 ? std::to_string(range.first + range.count - 1) : ""));
+  }
+  auto r = call(what);
   if (!r.ok()) return r.status();
-  if (!r->ok()) return s3_error(*r, "s3://" + bucket + "/" + key);
-  return std::move(r->body);
+  if (!r->ok()) return s3_error(*r, address(key));
+  if (!whole && r->status != 206 && range.first > 0)
+    return Status(Code::Corrupt, address(key) + ": the server answered with another range than asked for");
+  if (whole) {
+    if (Status sum = check_bytes(checksum_of(r->headers), r->body); !sum.ok())
+      return std::move(sum).at(address(key));
+  }
+  Fetched got{object_of(key, *r), {}, time_of(r->header("date"))};
+  if (auto total = parse_content_range(r->header("content-range")).total) got.object.size = *total;
+  got.bytes = std::move(r->body);
+  return got;
 }
 
-Status S3::get_file(const std::string& bucket, const std::string& key, Download what) {
-  auto where = place(bucket, key);
-  if (!where.ok()) return where.status();
-  what.identity = "s3://" + bucket + "/" + key;
-  what.url = where->base + http::percent_encode(where->path, true);
-  if (!options_.credentials.access_key.empty()) {
-    what.signing = [options = options_, where = *where]() -> Result<http::Headers> {
-      return aws::sign_v4(aws::ToSign{"GET", where.host, where.path, {}, {}, sha256_hex("")},
-                          options.credentials, {options.region, "s3", std::time(nullptr)});
-    };
-  }
-  Status s = download(http_, what);
-  if (s.code() == Code::Auth || s.code() == Code::NotFound)
-    return Status(s.code(),
-                  what.identity + ": " + (s.code() == Code::Auth ? "access is denied" : "is not there"));
-  return s;
-}
-
-Result<S3Object> S3::put(const std::string& bucket, const std::string& key, std::string body,
-                         const PutCondition& condition) {
-  http::Headers headers;
-  if (condition.if_absent) headers.emplace_back("If-None-Match", "*");
-  if (!condition.if_match.empty()) headers.emplace_back("If-Match", "\"" + condition.if_match + "\"");
-  const uint64_t size = body.size();
-  http::Request r;
-  r.body = std::move(body);
-  // A conditional put whose answer was lost must not be repeated: the second would meet the first.
-  auto answer = call("PUT", bucket, key, {}, headers, r, headers.empty());
-  if (!answer.ok()) {
-    const bool unknown = !headers.empty() &&
-                         (answer.status().code() == Code::Retry || answer.status().code() == Code::Timeout);
-    return unknown ? Status(Code::Lost, answer.status().message()) : answer.status();
-  }
+Result<Object> S3::put(const std::string& key, std::string bytes, const PutCondition& condition,
+                       const Stop& stop) {
+  Call what{.method = "PUT", .key = key, .stop = stop};
+  if (condition.if_absent) what.headers.emplace_back("If-None-Match", "*");
+  if (!condition.if_match.empty()) what.headers.emplace_back("If-Match", quoted(condition.if_match));
+  what.once = !what.headers.empty();
+  what.headers.emplace_back(kChecksumHeader, checksum_text(crc32c(bytes)));
+  const uint64_t size = bytes.size();
+  http::Request request;
+  request.body = std::move(bytes);
+  auto answer = call(what, std::move(request));
+  if (!answer.ok()) return answer.status();
   if (answer->status == 412 && condition.if_absent)
-    return Status(Code::Exists, "s3://" + bucket + "/" + key + ": is there already");
-  if (!answer->ok()) return s3_error(*answer, "s3://" + bucket + "/" + key);
-  return S3Object{key, unquote_etag(answer->header("etag")), size};
+    return Status(Code::Exists, address(key) + ": is there already");
+  if (!answer->ok()) {
+    Status error = s3_error(*answer, address(key));
+    const std::string code = s3_field(answer->body, "Code");
+    // Two conditional writes at the same moment: neither has failed its condition yet.
+    if (code == "ConditionalRequestConflict") return Status(Code::Retry, error.message());
+    if (what.once && answer->status >= 500 && code != "SlowDown") return Status(Code::Lost, error.message());
+    return error;
+  }
+  return Object{key, unquote_etag(answer->header("etag")), size, time_of(answer->header("date"))};
 }
 
-Result<S3Object> S3::put_file(const std::string& bucket, const std::string& key, const std::string& path,
-                              uint64_t part_bytes) {
-  std::error_code e;
-  const uint64_t size = std::filesystem::file_size(path, e);
-  if (e) return not_found(path + ": " + e.message());
-  if (size <= part_bytes) {
-    http::Request r;
-    r.upload_file = path;
-    r.upload_length = size;
-    auto answer = call("PUT", bucket, key, {}, {}, r);
-    if (!answer.ok()) return answer.status();
-    if (!answer->ok()) return s3_error(*answer, "s3://" + bucket + "/" + key);
-    return S3Object{key, unquote_etag(answer->header("etag")), size};
-  }
-  // At most 10,000 parts, each of 5 MiB or more.
-  part_bytes = std::max({part_bytes, uint64_t{5} << 20, size / 10000 + 1});
-  auto begun = call("POST", bucket, key, {{"uploads", ""}}, {}, {}, false);
-  if (!begun.ok()) return begun.status();
-  if (!begun->ok()) return s3_error(*begun, "s3://" + bucket + "/" + key);
-  const std::string upload = s3_field(begun->body, "UploadId");
-  if (upload.empty())
-    return Status(Code::Corrupt, "s3://" + bucket + "/" + key + ": the server began no upload");
-  auto done = put_parts(bucket, key, path, size, part_bytes, upload);
-  if (!done.ok()) (void)call("DELETE", bucket, key, {{"uploadId", upload}}, {}, {});
-  return done;
-}
-
-Result<S3Object> S3::put_parts(const std::string& bucket, const std::string& key, const std::string& path,
-                               uint64_t size, uint64_t part_bytes, const std::string& upload) {
-  std::string list = "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">";
-  int number = 1;
-  for (uint64_t at = 0; at < size; at += part_bytes, ++number) {
-    http::Request r;
-    r.upload_file = path;
-    r.upload_offset = at;
-    r.upload_length = std::min(part_bytes, size - at);
-    auto answer =
-        call("PUT", bucket, key, {{"partNumber", std::to_string(number)}, {"uploadId", upload}}, {}, r);
-    if (!answer.ok()) return answer.status();
-    if (!answer->ok())
-      return s3_error(*answer, "s3://" + bucket + "/" + key + " part " + std::to_string(number));
-    list += "<Part><PartNumber>" + std::to_string(number) + "</PartNumber><ETag>\"" +
-            unquote_etag(answer->header("etag")) + "\"</ETag></Part>";
-  }
-  http::Request r;
-  r.body = list + "</CompleteMultipartUpload>";
-  auto answer = call("POST", bucket, key, {{"uploadId", upload}}, {}, r, false);
+Result<Object> S3::copy(const std::string& from, const std::string& to, const Stop& stop) {
+  Call what{.method = "PUT", .key = to, .stop = stop};
+  what.headers.emplace_back("x-amz-copy-source", http::percent_encode("/" + bucket_ + "/" + from, true));
+  auto answer = call(what);
   if (!answer.ok()) return answer.status();
   // A 200 may still carry an error: the server had begun to answer before it was done.
-  if (!answer->ok() || is_s3_error(answer->body)) return s3_error(*answer, "s3://" + bucket + "/" + key);
-  return S3Object{key, unquote_etag(s3_field(answer->body, "ETag")), size};
+  if (!answer->ok() || is_s3_error(answer->body)) return s3_error(*answer, address(from));
+  auto made = head(to, stop);
+  if (made.ok() && made->etag.empty()) made->etag = unquote_etag(s3_field(answer->body, "ETag"));
+  return made;
 }
 
-Result<std::vector<S3Object>> S3::list(const std::string& bucket, const std::string& prefix) {
-  std::vector<S3Object> all;
+Result<std::vector<Object>> S3::list(const std::string& prefix, const Stop& stop) {
+  std::vector<Object> all;
   std::string token;
   for (;;) {
-    http::Headers query = {{"list-type", "2"}, {"prefix", prefix}};
-    if (!token.empty()) query.emplace_back("continuation-token", token);
-    auto r = call("GET", bucket, "", query, {}, {});
+    Call what{.method = "GET", .query = {{"list-type", "2"}, {"prefix", prefix}}, .stop = stop};
+    if (!token.empty()) what.query.emplace_back("continuation-token", token);
+    auto r = call(what);
     if (!r.ok()) return r.status();
-    if (!r->ok()) return s3_error(*r, "s3://" + bucket);
+    if (!r->ok()) return s3_error(*r, address(""));
     auto page = parse_s3_list(r->body, prefix);
-    if (!page.ok()) return Status(page.status()).at("s3://" + bucket);
+    if (!page.ok()) return Status(page.status()).at(address(""));
     std::move(page->objects.begin(), page->objects.end(), std::back_inserter(all));
-    if (page->next.empty() || page->next == token) return all;
+    if (page->next.empty()) break;
+    if (page->next == token)
+      return Status(Code::Corrupt, address("") + ": the list's pages go round in a circle");
     token = page->next;
   }
+  std::sort(all.begin(), all.end(), [](const Object& a, const Object& b) { return a.key < b.key; });
+  return all;
 }
 
-Status S3::remove(const std::string& bucket, const std::string& key) {
-  auto r = call("DELETE", bucket, key, {}, {}, {});
+Status S3::remove(const std::string& key, const Stop& stop) {
+  auto r = call({.method = "DELETE", .key = key, .stop = stop});
   if (!r.ok()) return r.status();
-  return r->ok() ? Status() : s3_error(*r, "s3://" + bucket + "/" + key);
+  if (r->ok() || (r->status == 404 && s3_field(r->body, "Code") != "NoSuchBucket")) return {};
+  return s3_error(*r, address(key));
+}
+
+Status S3::remove_many(const std::vector<std::string>& keys, const Stop& stop) {
+  constexpr size_t kMost = 1000;  // DeleteObjects takes no more at a time
+  for (size_t at = 0; at < keys.size(); at += kMost) {
+    std::string list = "<Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Quiet>true</Quiet>";
+    for (size_t i = at; i < std::min(keys.size(), at + kMost); ++i)
+      list += "<Object><Key>" + xml_text(keys[i]) + "</Key></Object>";
+    list += "</Delete>";
+    Call what{.method = "POST", .query = {{"delete", ""}}, .stop = stop};
+    what.headers.emplace_back(kChecksumHeader, checksum_text(crc32c(list)));
+    // Servers from before the checksums want this one.
+    what.headers.emplace_back("Content-MD5", md5_base64(list));
+    http::Request request;
+    request.idempotent = true;
+    request.body = std::move(list);
+    auto r = call(what, std::move(request));
+    if (!r.ok()) return r.status();
+    if (!r->ok()) return s3_error(*r, address(""));
+    if (Status s = parse_s3_deleted(r->body); !s.ok()) return std::move(s).at(address(""));
+  }
+  return {};
+}
+
+Result<std::string> S3::presign(const std::string& method, const std::string& key, int seconds,
+                                const Stop& stop) {
+  if (seconds < 1 || seconds > 7 * 24 * 3600)
+    return invalid("a presigned URL is good for 1 second to 7 days, not " + std::to_string(seconds) + " s");
+  if (!options_.credentials) return Status(Code::Auth, address(key) + ": without keys no URL can be signed");
+  auto keys = options_.credentials->get(stop);
+  if (!keys.ok()) return keys.status();
+  if (keys->anonymous()) return Status(Code::Auth, address(key) + ": without keys no URL can be signed");
+  const std::string region = this->region();
+  const Place where = place(key, region);
+  aws::ToSign to_sign{method, where.host, where.path, {}, {}, "UNSIGNED-PAYLOAD"};
+  const auto query = aws::presign_v4(
+      to_sign, *keys, {region, "s3", std::time(nullptr) + std::time_t(clock_offset_.load())}, seconds);
+  return where.base + http::percent_encode(where.path, true) + "?" + http::query_string(query);
+}
+
+Result<int> S3::abort_uploads(const std::string& prefix, std::time_t begun_before, const Stop& stop) {
+  int aborted = 0;
+  std::string key_marker, id_marker;
+  for (;;) {
+    Call what{.method = "GET", .query = {{"uploads", ""}, {"prefix", prefix}}, .stop = stop};
+    if (!key_marker.empty()) {
+      what.query.emplace_back("key-marker", key_marker);
+      what.query.emplace_back("upload-id-marker", id_marker);
+    }
+    auto r = call(what);
+    if (!r.ok()) return r.status();
+    if (!r->ok()) return s3_error(*r, address(""));
+    auto page = parse_s3_uploads(r->body);
+    if (!page.ok()) return Status(page.status()).at(address(""));
+    for (const auto& upload : page->uploads) {
+      if (upload.begun >= begun_before || !upload.key.starts_with(prefix)) continue;
+      auto gone =
+          call({.method = "DELETE", .key = upload.key, .query = {{"uploadId", upload.id}}, .stop = stop});
+      if (!gone.ok()) return gone.status();
+      if (!gone->ok() && gone->status != 404) return s3_error(*gone, address(upload.key));
+      ++aborted;
+    }
+    if (page->next_key.empty() || (page->next_key == key_marker && page->next_id == id_marker))
+      return aborted;
+    key_marker = page->next_key;
+    id_marker = page->next_id;
+  }
 }
 
 }  // namespace radl::transfer

@@ -1,72 +1,91 @@
-// Amazon S3 and servers that speak its protocol (MinIO, Ceph, R2, ...).
+// Amazon S3 and servers that speak its protocol (MinIO, Ceph, R2, ...) as an object store.
+// Source: Amazon S3 API Reference and User Guide ("Checking object integrity", "Multipart upload").
 #pragma once
 
-#include <cstdint>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "common/aws/credentials.h"
+#include "common/aws/settings.h"
 #include "common/aws/sigv4.h"
-#include "common/http/http.h"
-#include "common/status.h"
-#include "common/transfer/download.h"
+#include "common/transfer/object_store.h"
 
 namespace radl::transfer {
 
 struct S3Options {
+  enum class Addressing {
+    Auto,     // virtual host; the path for an endpoint of one's own and buckets that are no host's name
+    Virtual,  // https://bucket.host/key
+    Path,     // https://host/bucket/key
+  };
   std::string region = "us-east-1";
-  std::string endpoint;          // "": Amazon's own; else "https://host[:port]", with the bucket in the path
-  aws::Credentials credentials;  // without a key requests are not signed (public buckets)
+  std::string endpoint;  // "": Amazon's own; else "https://host[:port]"
+  Addressing addressing = Addressing::Auto;
+  std::shared_ptr<aws::CredentialSource> credentials;  // none, or anonymous: requests are not signed
+  std::string ca_file;                                 // "": the system's
+  int attempts = 6;
 };
 
-// AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, else the profile AWS_PROFILE (default
-// "default") of AWS_SHARED_CREDENTIALS_FILE (~/.aws/credentials); AWS_REGION or AWS_DEFAULT_REGION;
-// AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL. Auth: only half a key is there.
-Result<S3Options> s3_options_from_environment();
+// AWS_S3_ADDRESSING or the profile's s3 addressing_style is "auto", "virtual" or "path". Where no credentials
+// are to be found at all, requests are not signed (public buckets).
+Result<S3Options> s3_options(http::Client& http, std::shared_ptr<const aws::Configuration> configuration);
 
-struct S3Object {
-  std::string key, etag;
-  uint64_t size = 0;
-};
-
-struct PutCondition {
-  bool if_absent = false;  // fail with Exists when the key is there
-  std::string if_match;    // fail with Conflict unless the stored object has this ETag
-};
-
-// Errors carry S3's own code and message; 404 NotFound, wrong keys Auth, 503 SlowDown Retry (already
-// repeated). Every call signs anew at each attempt.
-class S3 {
+class S3 : public ObjectStore {
  public:
-  S3(http::Client& http, S3Options options) : http_(http), options_(std::move(options)) {}
+  S3(http::Client& http, S3Options options, std::string bucket);
 
-  Result<S3Object> head(const std::string& bucket, const std::string& key);
-  // Bytes first .. first + count - 1; count 0: to the end.
-  Result<std::string> get(const std::string& bucket, const std::string& key, uint64_t first = 0,
-                          uint64_t count = 0);
-  // Resumable, as download().
-  Status get_file(const std::string& bucket, const std::string& key, Download what);
-  Result<S3Object> put(const std::string& bucket, const std::string& key, std::string body,
-                       const PutCondition& condition = {});
-  // In parts of `part_bytes` when it is larger; an upload that fails is taken back.
-  Result<S3Object> put_file(const std::string& bucket, const std::string& key, const std::string& path,
-                            uint64_t part_bytes = uint64_t{16} << 20);
-  // All keys with the prefix, page by page, in their order.
-  Result<std::vector<S3Object>> list(const std::string& bucket, const std::string& prefix);
-  Status remove(const std::string& bucket, const std::string& key);
+  std::string address(const std::string& key) const override;
+  Result<Object> head(const std::string& key, const Stop& stop = {}) override;
+  Result<Fetched> get(const std::string& key, const Range& range = {}, const Stop& stop = {}) override;
+  Status get_file(const std::string& key, Download what) override;
+  Result<Object> put(const std::string& key, std::string bytes, const PutCondition& condition = {},
+                     const Stop& stop = {}) override;
+  Result<Object> put_file(const std::string& key, const std::string& path, const Upload& how = {}) override;
+  Result<Object> copy(const std::string& from, const std::string& to, const Stop& stop = {}) override;
+  Result<std::vector<Object>> list(const std::string& prefix, const Stop& stop = {}) override;
+  Status remove(const std::string& key, const Stop& stop = {}) override;
+  Status remove_many(const std::vector<std::string>& keys, const Stop& stop = {}) override;
+  Result<std::string> presign(const std::string& method, const std::string& key, int seconds,
+                              const Stop& stop = {}) override;
+  Result<int> abort_uploads(const std::string& prefix, std::time_t begun_before,
+                            const Stop& stop = {}) override;
 
  private:
+  friend class S3Upload;
+  friend class S3Ranges;
+
+  // What a request is besides its bytes.
+  struct Call {
+    std::string method, key;
+    http::Headers query, headers;
+    bool once = false;  // not repeated: a condition that the first may have changed
+    Stop stop;
+  };
   struct Place {
     std::string base, host, path;  // "https://host", as in Host, decoded path
   };
-  Result<Place> place(const std::string& bucket, const std::string& key) const;
-  Result<http::Response> call(const std::string& method, const std::string& bucket, const std::string& key,
-                              const http::Headers& query, const http::Headers& headers,
-                              const http::Request& body, bool repeat = true);
-  Result<S3Object> put_parts(const std::string& bucket, const std::string& key, const std::string& path,
-                             uint64_t size, uint64_t part_bytes, const std::string& upload);
+  Place place(const std::string& key, const std::string& region) const;
+  bool path_style() const;
+  std::string region() const;
+  // Signs, sends, follows to the bucket's region, puts a wrong clock and expired keys right. An answer of any
+  // other status is a Response.
+  Result<http::Response> call(const Call& what, http::Request request = {});
+  // The request as it is sent, signed at each attempt. `signed_by`: the keys used last.
+  http::Request prepared(const Call& what, http::Request request, aws::Credentials* signed_by) const;
+  // True when something was put right and the request is worth another try.
+  bool put_right(const http::Response& answer, const aws::Credentials& signed_by, int& tries);
+  Result<Object> put_whole(const std::string& key, const std::string& path, uint64_t size, const Upload& how);
 
   http::Client& http_;
-  S3Options options_;
+  const S3Options options_;
+  const std::string bucket_;
+  std::atomic<long long> clock_offset_{0};  // seconds to add to this computer's clock
+  mutable std::mutex mutex_;
+  std::string region_;  // where the bucket lies, as far as is known
 };
 
 }  // namespace radl::transfer

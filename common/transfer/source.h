@@ -19,16 +19,22 @@ struct SourceFile {
 
 bool is_remote(const std::string& uri);
 // All files below a folder, in the order of their names. Unsupported for http(s), which has no listing.
-Result<std::vector<SourceFile>> list_files(http::Client& http, const std::string& uri);
+Result<std::vector<SourceFile>> list_files(http::Client& http, const std::string& uri, const Stop& stop = {});
 // One file to what.path (what.url is ignored); resumable.
 Status fetch_file(http::Client& http, const std::string& uri, Download what);
 // The folder's files below `folder`; with names only those, and one that is missing is left out (http has no
-// listing). FOLDER/.radl-source.json keeps what version of each was brought: only what has changed since is
-// fetched again, and what is gone at the source is removed. NotFound when none is there.
+// listing). Several at a time. FOLDER/.radl-source.json keeps what version of each was brought: only what has
+// changed since is fetched again, and what is gone at the source is removed. NotFound when none is there.
 Status fetch_folder(http::Client& http, const std::string& uri, const std::string& folder,
                     const std::vector<std::string>& names, const Stop& stop = {});
 // One file to FOLDER/NAME, with the same note of its version.
 Status fetch_one(http::Client& http, const std::string& uri, const std::string& folder,
                  const std::string& name, const Stop& stop = {});
+
+// One file to a URI, and a folder's files below one, several at a time (files and folders whose names begin
+// with a dot do not count: dataset_files.h). Unsupported for http(s).
+Status send_file(http::Client& http, const std::string& path, const std::string& uri, const Stop& stop = {});
+Status send_folder(http::Client& http, const std::string& folder, const std::string& uri,
+                   const Stop& stop = {});
 
 }  // namespace radl::transfer

@@ -1,10 +1,12 @@
-// The transfer library by hand, for the suite: one operation a call.
+// The transfer library by hand, for the suites: one operation a call.
 //
 //   conformance_transfer list URI            NAME SIZE a line
 //   conformance_transfer get URI FILE        resumable; a part that is there already goes on
 //   conformance_transfer range URI FIRST COUNT      s3 and webhdfs, to standard output
 //   conformance_transfer put FILE URI [absent | match=ETAG | part=BYTES]
-//   conformance_transfer remove URI | mkdir URI | stat URI
+//   conformance_transfer remove URI ... | mkdir URI | stat URI | copy URI URI
+//   conformance_transfer presign METHOD URI SECONDS | abort URI        (uploads that were never finished)
+//   conformance_transfer get-folder URI FOLDER | put-folder FOLDER URI
 // Exit status: 0, or 10 + the status code's number; the message is on standard error.
 #include <fmt/format.h>
 
@@ -13,7 +15,7 @@
 #include <optional>
 
 #include "common/files.h"
-#include "common/transfer/s3.h"
+#include "common/transfer/object_store.h"
 #include "common/transfer/source.h"
 #include "common/transfer/webhdfs.h"
 
@@ -24,54 +26,83 @@ namespace {
 
 using Arguments = std::vector<std::string>;
 
-struct Place {
-  std::string bucket, key;      // s3
-  std::optional<WebHdfs> hdfs;  // webhdfs
-  std::string path;
-};
+uint64_t number(const std::string& text) { return std::strtoull(text.c_str(), nullptr, 10); }
 
-Result<Place> place_of(http::Client& http, const std::string& uri) {
-  Place p;
+Result<std::pair<WebHdfs, std::string>> hdfs_of(http::Client& http, const std::string& uri) {
   auto url = http::parse_url(uri);
   if (!url.ok()) return url.status();
-  p.path = http::percent_decode(url->path).value();
-  if (url->scheme == "s3") {
-    p.bucket = url->host;
-    p.key = p.path.substr(1);
-  } else if (url->scheme == "webhdfs") {
-    p.hdfs.emplace(http, "http://" + url->host + ":" + url->port, url->user);
-  } else {
-    return invalid(uri + ": s3 or webhdfs");
-  }
-  return p;
+  return std::pair{WebHdfs(http, "http://" + url->authority(), url->user),
+                   http::percent_decode(url->path).value()};
 }
 
-Status put(S3* s3, Place& p, const Arguments& a) {
-  if (p.hdfs) return p.hdfs->put_file(a[1], p.path);
-  PutCondition condition;
-  uint64_t part = 0;
-  if (a.size() > 3 && a[3] == "absent") condition.if_absent = true;
-  if (a.size() > 3 && a[3].starts_with("match=")) condition.if_match = a[3].substr(6);
-  if (a.size() > 3 && a[3].starts_with("part=")) part = std::strtoull(a[3].c_str() + 5, nullptr, 10);
-  Result<S3Object> done = internal_error("");
-  if (part > 0) {
-    done = s3->put_file(p.bucket, p.key, a[1], part);
-  } else {
-    auto bytes = read_file(a[1]);
-    if (!bytes.ok()) return bytes.status();
-    done = s3->put(p.bucket, p.key, *bytes, condition);
+Status print(const Result<std::string>& bytes) {
+  if (bytes.ok()) std::fwrite(bytes->data(), 1, bytes->size(), stdout);
+  return bytes.status();
+}
+
+Status with_hdfs(http::Client& http, const Arguments& a) {
+  auto place = hdfs_of(http, a[0] == "put" ? a[2] : a[1]);
+  if (!place.ok()) return place.status();
+  auto& [hdfs, path] = *place;
+  if (a[0] == "put") return hdfs.put_file(a[1], path);
+  if (a[0] == "remove") return hdfs.remove(path, true);
+  if (a[0] == "mkdir") return hdfs.make_folders(path);
+  if (a[0] == "range") return print(hdfs.read(path, number(a[2]), number(a[3])));
+  if (a[0] != "stat") return invalid(a[0] + ": unknown");
+  auto entry = hdfs.status(path);
+  if (entry.ok()) fmt::print("{} {}\n", entry->folder ? "folder" : "file", entry->size);
+  return entry.status();
+}
+
+Status put(ObjectStore& store, const std::string& key, const Arguments& a) {
+  const std::string how = a.size() > 3 ? a[3] : "";
+  if (!how.starts_with("absent") && !how.starts_with("match=")) {
+    Upload upload;
+    if (how.starts_with("part=")) upload.part_bytes = number(how.substr(5));
+    auto done = store.put_file(key, a[1], upload);
+    if (done.ok()) fmt::print("{}\n", done->etag);
+    return done.status();
   }
+  auto bytes = read_file(a[1]);
+  if (!bytes.ok()) return bytes.status();
+  PutCondition condition;
+  if (how == "absent") condition.if_absent = true;
+  if (how.starts_with("match=")) condition.if_match = how.substr(6);
+  auto done = store.put(key, *bytes, condition);
   if (done.ok()) fmt::print("{}\n", done->etag);
   return done.status();
 }
 
-Status stat(S3* s3, Place& p) {
-  if (p.hdfs) {
-    auto entry = p.hdfs->status(p.path);
-    if (entry.ok()) fmt::print("{} {}\n", entry->folder ? "folder" : "file", entry->size);
-    return entry.status();
+Status with_store(http::Client& http, const Arguments& a) {
+  const bool second = a[0] == "put" || a[0] == "presign";
+  auto opened = open_object_store(http, a[second ? 2 : 1]);
+  if (!opened.ok()) return opened.status();
+  ObjectStore& store = *opened->store;
+  const std::string key = opened->key;
+  if (a[0] == "put") return put(store, key, a);
+  if (a[0] == "remove" && a.size() == 2) return store.remove(key);
+  if (a[0] == "remove") {
+    std::vector<std::string> keys;
+    for (size_t i = 1; i < a.size(); ++i) keys.push_back(a[i].substr(store.address("").size() + 1));
+    return store.remove_many(keys);
   }
-  auto object = s3->head(p.bucket, p.key);
+  if (a[0] == "copy") return store.copy(key, a[2].substr(store.address("").size() + 1)).status();
+  if (a[0] == "presign") {
+    auto url = store.presign(a[1], key, int(number(a[3])));
+    if (url.ok()) fmt::print("{}\n", *url);
+    return url.status();
+  }
+  if (a[0] == "abort") {
+    auto aborted = store.abort_uploads(key, std::time(nullptr) + 60);
+    if (aborted.ok()) fmt::print("{}\n", *aborted);
+    return aborted.status();
+  }
+  if (a[0] == "range") {
+    auto got = store.get(key, {number(a[2]), number(a[3])});
+    return got.ok() ? print(got->bytes) : got.status();
+  }
+  if (a[0] != "stat") return invalid(a[0] + ": unknown");
+  auto object = store.head(key);
   if (object.ok()) fmt::print("{} {}\n", object->etag, object->size);
   return object.status();
 }
@@ -85,27 +116,10 @@ Status run(const Arguments& a) {
     return {};
   }
   if (a[0] == "get") return fetch_file(http, a[1], {.path = a[2]});
-  auto p = place_of(http, a[0] == "put" ? a[2] : a[1]);
-  if (!p.ok()) return p.status();
-  std::optional<S3> s3;
-  if (!p->hdfs) {
-    auto options = s3_options_from_environment();
-    if (!options.ok()) return options.status();
-    s3.emplace(http, *options);
-  }
-  S3* store = s3 ? &*s3 : nullptr;
-  if (a[0] == "put") return put(store, *p, a);
-  if (a[0] == "stat") return stat(store, *p);
-  if (a[0] == "remove") return p->hdfs ? p->hdfs->remove(p->path, true) : store->remove(p->bucket, p->key);
-  if (a[0] == "mkdir" && p->hdfs) return p->hdfs->make_folders(p->path);
-  if (a[0] == "range") {
-    const uint64_t first = std::strtoull(a[2].c_str(), nullptr, 10),
-                   count = std::strtoull(a[3].c_str(), nullptr, 10);
-    auto bytes = p->hdfs ? p->hdfs->read(p->path, first, count) : store->get(p->bucket, p->key, first, count);
-    if (bytes.ok()) std::fwrite(bytes->data(), 1, bytes->size(), stdout);
-    return bytes.status();
-  }
-  return invalid(a[0] + ": unknown");
+  if (a[0] == "get-folder") return fetch_folder(http, a[1], a[2], {});
+  if (a[0] == "put-folder") return send_folder(http, a[1], a[2]);
+  const bool hdfs = a.back().starts_with("webhdfs:") || a[1].starts_with("webhdfs:");
+  return hdfs ? with_hdfs(http, a) : with_store(http, a);
 }
 
 }  // namespace

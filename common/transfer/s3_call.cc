@@ -1,0 +1,201 @@
+// One request to S3: where it goes, how it is signed, and what is put right and tried again.
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "common/digest.h"
+#include "common/text.h"
+#include "common/transfer/answers.h"
+#include "common/transfer/s3.h"
+
+namespace radl::transfer {
+namespace {
+
+// Bucket naming rules: what can stand in a host's name, and (without dots) under Amazon's certificate.
+bool is_host_label(const std::string& bucket) {
+  return bucket.size() >= 3 && bucket.size() <= 63 && bucket.front() != '-' && bucket.back() != '-' &&
+         std::all_of(bucket.begin(), bucket.end(),
+                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
+}
+
+bool is_bucket_name(const std::string& bucket) {
+  return !bucket.empty() && bucket.size() <= 255 && bucket != "." && bucket != ".." &&
+         bucket.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-_ABCDEFGHIJKLMNOPQRSTUVWXYZ") ==
+             std::string::npos;
+}
+
+bool is_expiry(const std::string& code) {
+  return code == "ExpiredToken" || code == "TokenRefreshRequired" || code == "ExpiredTokenException";
+}
+bool is_skew(const std::string& code) {
+  return code == "RequestTimeTooSkewed" || code == "RequestExpired" || code == "SignatureDoesNotMatch";
+}
+
+std::string user_agent() { return "radlc (s3)"; }
+
+}  // namespace
+
+Result<S3Options> s3_options(http::Client& http, std::shared_ptr<const aws::Configuration> configuration) {
+  S3Options o;
+  auto region = configuration->region();
+  if (!region.ok()) return region.status();
+  if (!region->empty()) o.region = *region;
+  auto endpoint = configuration->configured_endpoint("s3");
+  if (!endpoint.ok()) return endpoint.status();
+  o.endpoint = *endpoint;
+  o.ca_file = configuration->ca_bundle();
+  auto attempts = configuration->max_attempts();
+  if (!attempts.ok()) return attempts.status();
+  if (*attempts > 0) o.attempts = *attempts;
+  const std::string style = configuration->setting("AWS_S3_ADDRESSING", "s3.addressing_style");
+  if (style == "path") {
+    o.addressing = S3Options::Addressing::Path;
+  } else if (style == "virtual") {
+    o.addressing = S3Options::Addressing::Virtual;
+  } else if (!style.empty() && style != "auto") {
+    return invalid("AWS_S3_ADDRESSING (or addressing_style of profile " + configuration->profile() + "): \"" +
+                   style + "\" is not auto, virtual or path");
+  }
+  auto chain = aws::default_credentials(http, configuration);
+  o.credentials = aws::renewed_credentials([chain](const Stop& stop) -> Result<aws::Credentials> {
+    auto keys = chain->get(stop);
+    if (!keys.ok() && keys.status().code() == Code::NotFound) return aws::Credentials{};
+    return keys;
+  });
+  return o;
+}
+
+Result<OpenedStore> open_object_store(http::Client& http, const std::string& uri) {
+  if (!uri.starts_with("s3://"))
+    return invalid(http::printable_url(uri) + ": not an object store that is known (s3://BUCKET/KEY)");
+  const std::string rest = uri.substr(5);
+  const size_t slash = rest.find('/');
+  const std::string bucket = rest.substr(0, slash);
+  if (!is_bucket_name(bucket)) return invalid("\"" + bucket + "\" is no bucket's name");
+  auto configuration = aws::Configuration::load();
+  if (!configuration.ok()) return configuration.status();
+  auto options = s3_options(http, *configuration);
+  if (!options.ok()) return options.status();
+  return OpenedStore{std::make_unique<S3>(http, std::move(*options), bucket),
+                     slash == std::string::npos ? "" : rest.substr(slash + 1)};
+}
+
+S3::S3(http::Client& http, S3Options options, std::string bucket)
+    : http_(http), options_(std::move(options)), bucket_(std::move(bucket)), region_(options_.region) {}
+
+std::string S3::address(const std::string& key) const {
+  return "s3://" + bucket_ + (key.empty() ? "" : "/" + key);
+}
+
+std::string S3::region() const {
+  std::lock_guard lock(mutex_);
+  return region_;
+}
+
+bool S3::path_style() const {
+  if (options_.addressing != S3Options::Addressing::Auto)
+    return options_.addressing == S3Options::Addressing::Path;
+  return !options_.endpoint.empty() || !is_host_label(bucket_);
+}
+
+S3::Place S3::place(const std::string& key, const std::string& region) const {
+  std::string scheme = "https", host = "s3." + region + "." + aws::domain_of_region(region), prefix;
+  if (!options_.endpoint.empty()) {
+    if (auto url = http::parse_url(options_.endpoint); url.ok()) {
+      scheme = url->scheme;
+      host = url->authority();
+      prefix = url->path == "/" ? "" : url->path;
+    }
+  }
+  const bool in_path = path_style();
+  if (!in_path) host = bucket_ + "." + host;
+  return {scheme + "://" + host, host, prefix + (in_path ? "/" + bucket_ : "") + "/" + key};
+}
+
+http::Request S3::prepared(const Call& what, http::Request request, aws::Credentials* signed_by) const {
+  const std::string region = this->region();
+  const Place where = place(what.key, region);
+  request.method = what.method;
+  request.url = where.base + http::percent_encode(where.path, true) +
+                (what.query.empty() ? "" : "?" + http::query_string(what.query));
+  request.follow_redirects = false;  // the signature names the host
+  request.ca_file = options_.ca_file;
+  request.user_agent = user_agent();
+  request.stop = what.stop;
+  for (const auto& header : what.headers) request.headers.push_back(header);
+  aws::ToSign to_sign{what.method, where.host, where.path, what.query, request.headers, ""};
+  // Of a file its checksum is signed, as a header: reading it twice more for SHA-256 would cost more than
+  // sending it.
+  to_sign.body_sha256 = request.upload_file.empty() ? sha256_hex(request.body) : "UNSIGNED-PAYLOAD";
+  // libcurl's own would be that of a form, which some servers then take the body for.
+  if (what.method == "PUT" || what.method == "POST")
+    request.headers.emplace_back("Content-Type",
+                                 what.method == "PUT" ? "application/octet-stream" : "application/xml");
+  if (options_.credentials) {
+    request.signing = [this, to_sign, region, signed_by, stop = what.stop]() -> Result<http::Headers> {
+      auto keys = options_.credentials->get(stop);
+      if (!keys.ok()) return keys.status();
+      if (signed_by) *signed_by = *keys;
+      if (keys->anonymous()) return http::Headers{};
+      return aws::sign_v4(to_sign, *keys,
+                          {region, "s3", std::time(nullptr) + std::time_t(clock_offset_.load())});
+    };
+  }
+  return request;
+}
+
+bool S3::put_right(const http::Response& answer, const aws::Credentials& signed_by, int& tries) {
+  if (answer.status < 300 || answer.status == 304 || answer.status >= 500 || ++tries > 3) return false;
+  const std::string code = s3_field(answer.body, "Code");
+  // 301 and 307: it lies elsewhere; 400 AuthorizationHeaderMalformed: so does what the signature should name.
+  std::string region(answer.header("x-amz-bucket-region"));
+  if (region.empty() &&
+      (code == "AuthorizationHeaderMalformed" || code == "IllegalLocationConstraintException"))
+    region = s3_field(answer.body, "Region");
+  if (aws::is_region_name(region)) {
+    std::lock_guard lock(mutex_);
+    if (region != region_) {
+      region_ = region;
+      return true;
+    }
+  }
+  // HEAD has no body to say why.
+  if (is_expiry(code) && options_.credentials) {
+    options_.credentials->refused(signed_by);
+    return true;
+  }
+  if (is_skew(code) || (answer.status == 403 && code.empty())) {
+    const std::time_t server = ::curl_getdate(std::string(answer.header("date")).c_str(), nullptr);
+    const long long ahead = static_cast<long long>(server) - static_cast<long long>(std::time(nullptr));
+    if (server > 0 && std::llabs(ahead - clock_offset_.load()) > 240) {
+      clock_offset_ = ahead;
+      return true;
+    }
+  }
+  return false;
+}
+
+Result<http::Response> S3::call(const Call& what, http::Request given) {
+  if (!is_bucket_name(bucket_)) return invalid("\"" + bucket_ + "\" is no bucket's name");
+  const http::Retries retries{.attempts = options_.attempts, .first_seconds = 0.25, .largest_seconds = 20};
+  for (int tries = 0;;) {
+    aws::Credentials signed_by;
+    const http::Request request = prepared(what, given, &signed_by);
+    auto answer = what.once ? http_.send(request) : http_.send(request, retries);
+    if (!answer.ok()) {
+      // Of a write that counts once, what broke on its way may have been done.
+      const bool unknown =
+          what.once && (answer.status().code() == Code::Retry || answer.status().code() == Code::Timeout);
+      return unknown ? Status(Code::Lost, answer.status().message()) : answer;
+    }
+    if (put_right(*answer, signed_by, tries)) continue;
+    if (answer->status >= 300 && answer->status < 400 && answer->status != 304)
+      return Status(Code::Invalid, address("") + ": the server sends us elsewhere (HTTP status " +
+                                       std::to_string(answer->status) + ")")
+          .with_hint("set AWS_REGION to the bucket's region");
+    return answer;
+  }
+}
+
+}  // namespace radl::transfer

@@ -1,0 +1,355 @@
+// Objects of S3 to files: small ones in one stream, large ones in ranges, several at a time, and on with what
+// an earlier call left.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "common/clock.h"
+#include "common/digest.h"
+#include "common/files.h"
+#include "common/guarded.h"
+#include "common/http/retry.h"
+#include "common/transfer/answers.h"
+#include "common/transfer/checksum.h"
+#include "common/transfer/part_file.h"
+#include "common/transfer/s3.h"
+
+namespace radl::transfer {
+namespace {
+
+constexpr uint64_t kLarge = uint64_t{32} << 20, kRange = uint64_t{16} << 20;
+constexpr int kParallel = 8;
+
+// What the object is, as one answer described it.
+struct Described {
+  std::string etag;
+  uint64_t size = 0;
+  StoredChecksum checksum;
+};
+
+Described described(const http::Response& head, uint64_t size) {
+  return {unquote_etag(head.header("etag")), size, checksum_of(head.headers)};
+}
+
+bool is_ranges_note(const std::string& path) {
+  auto text = read_file(path + ".part.json", size_t{16} << 20);
+  const auto json = text.ok() ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
+  return json.is_object() && json.contains("ranges");
+}
+
+}  // namespace
+
+// One object in ranges.
+class S3Ranges {
+ public:
+  S3Ranges(S3& store, const std::string& key, const Download& what, Described object)
+      : store_(store),
+        key_(key),
+        what_(what),
+        object_(std::move(object)),
+        part_(what.path + ".part"),
+        note_(part_ + ".json") {}
+  ~S3Ranges() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+
+  Status run() {
+    if (object_.size > what_.largest)
+      return {Code::Quota, "more than the " + std::to_string(what_.largest) + " bytes expected"};
+    if (Status s = divide(); !s.ok()) return s;
+    if (Status s = open(); !s.ok()) return s;
+    Status status = fetch();
+    if (!status.ok()) {
+      (void)remember();
+      return status;
+    }
+    return finish();
+  }
+
+ private:
+  struct Piece {
+    Range range;
+    size_t part = 0;  // of the upload, where the checksum is one of parts
+    uint32_t crc = 0;
+    bool done = false;
+  };
+
+  // Ranges that no part's border goes through, so that the parts' checksums can be put together.
+  Status divide() {
+    uint64_t part_bytes = object_.size;
+    if (object_.checksum.parts > 0) {
+      auto first =
+          store_.call({.method = "HEAD", .key = key_, .query = {{"partNumber", "1"}}, .stop = what_.stop});
+      if (!first.ok()) return first.status();
+      const std::string length(first->header("content-length"));
+      const uint64_t bytes = first->ok() ? std::strtoull(length.c_str(), nullptr, 10) : 0;
+      const uint64_t count = bytes > 0 ? (object_.size + bytes - 1) / bytes : 0;
+      // Parts of several sizes, or a server that does not tell: nothing to compare with.
+      if (count == uint64_t(object_.checksum.parts))
+        part_bytes = bytes;
+      else
+        object_.checksum = {};
+    }
+    for (uint64_t part = 0; part * part_bytes < object_.size; ++part) {
+      const uint64_t end = std::min(object_.size, (part + 1) * part_bytes);
+      for (uint64_t at = part * part_bytes; at < end; at += kRange)
+        pieces_.push_back({{at, std::min(kRange, end - at)}, size_t(part), 0, false});
+    }
+    return {};
+  }
+
+  nlohmann::json identity() const {
+    return {{"from", what_.identity},
+            {"etag", object_.etag},
+            {"size", object_.size},
+            {"pieces", pieces_.size()},
+            {"sha256", what_.sha256}};
+  }
+
+  Status open() {
+    if (Status made = make_directories(std::filesystem::path(what_.path).parent_path().string()); !made.ok())
+      return made;
+    auto opened = open_part(part_);
+    if (!opened.ok()) return opened.status();
+    fd_ = *opened;
+    auto text = read_file(note_, size_t{16} << 20);
+    const auto json = text.ok() ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
+    struct stat info {};
+    const bool whole = ::fstat(fd_, &info) == 0 && uint64_t(info.st_size) == object_.size;
+    if (whole && json.is_object() && json.value("file", nlohmann::json()) == identity() &&
+        json.contains("ranges") && json["ranges"].is_array()) {
+      for (const auto& done : json["ranges"]) {
+        if (!done.is_array() || done.size() != 2 || !done[0].is_number_unsigned() ||
+            !done[1].is_number_unsigned() || done[0].get<size_t>() >= pieces_.size())
+          continue;
+        Piece& piece = pieces_[done[0].get<size_t>()];
+        piece.crc = done[1].get<uint32_t>();
+        piece.done = true;
+        received_ += piece.range.count;
+      }
+      return {};
+    }
+    if (::ftruncate(fd_, 0) != 0) return errno_status(errno, part_);
+    // Now, and not in the middle: there is room for all of it.
+    if (::fallocate(fd_, 0, 0, off_t(object_.size)) != 0 && errno != EOPNOTSUPP)
+      return errno_status(errno, part_);
+    return ::ftruncate(fd_, off_t(object_.size)) == 0 ? remember() : errno_status(errno, part_);
+  }
+
+  // What the note calls done is on the disk. Called by one thread at a time.
+  Status remember() {
+    nlohmann::json done = nlohmann::json::array();
+    {
+      std::lock_guard lock(mutex_);
+      for (size_t i = 0; i < pieces_.size(); ++i) {
+        if (pieces_[i].done) done.push_back({i, pieces_[i].crc});
+      }
+    }
+    if (::fdatasync(fd_) != 0) return errno_status(errno, part_);
+    return write_file_atomic(note_, nlohmann::json{{"file", identity()}, {"ranges", done}}.dump());
+  }
+
+  Status fetch() {
+    std::atomic<size_t> next{0};
+    StopSource failed;
+    const Stop stop = what_.stop.or_when(failed.token());
+    Status first;
+    auto work = [&] {
+      for (size_t i; (i = next++) < pieces_.size();) {
+        if (pieces_[i].done) continue;
+        Status s = guarded([&] { return fetch_piece(i, stop); });
+        if (s.ok()) s = remember_now_and_then();
+        if (s.ok()) continue;
+        std::lock_guard lock(mutex_);
+        if (first.ok()) first = s;
+        failed.request();
+        return;
+      }
+    };
+    Threads threads;
+    for (size_t t = 1; t < std::min<size_t>(kParallel, pieces_.size()); ++t) {
+      if (!threads.start(work).ok()) break;
+    }
+    work();
+    threads.join();
+    return first;
+  }
+
+  // What of a piece has come stays when its connection breaks.
+  Status fetch_piece(size_t i, const Stop& stop) {
+    const Range range = pieces_[i].range;
+    uint64_t have = 0;
+    uint32_t crc = 0;
+    http::Backoff backoff({store_.options_.attempts, 0.25, 20}, stop);
+    for (;;) {
+      const uint64_t before = have;
+      Status s = fetch_rest(range, have, crc, stop);
+      if (s.ok()) break;
+      if (have > before) backoff.reset();
+      const bool passing = s.code() == Code::Retry || s.code() == Code::Timeout;
+      if (!passing || !backoff.again()) return s;
+      if (Status waited = backoff.wait(); !waited.ok()) return waited.code() == Code::Timeout ? s : waited;
+    }
+    std::lock_guard lock(mutex_);
+    pieces_[i].crc = crc;
+    pieces_[i].done = true;
+    return {};
+  }
+
+  Status fetch_rest(const Range& range, uint64_t& have, uint32_t& crc, const Stop& stop) {
+    S3::Call what{.method = "GET", .key = key_, .stop = stop};
+    const uint64_t first = range.first + have, last = range.first + range.count - 1;
+    what.headers = {{"Range", "bytes=" + std::to_string(first) + "-" + std::to_string(last)},
+                    {"If-Match", "\"" + object_.etag + "\""}};
+    http::Request request;
+    request.on_headers = [&](const http::Response& answer) -> Status {
+      if (answer.status != 206 || parse_content_range(answer.header("content-range")).first != first)
+        return {Code::Corrupt, "the server answered with another range than asked for"};
+      return {};
+    };
+    request.sink = [&](std::string_view piece) -> Status {
+      if (have + piece.size() > range.count)
+        return {Code::Corrupt, "the server answered with more than was asked for"};
+      for (size_t done = 0; done < piece.size();) {
+        const ssize_t n =
+            ::pwrite(fd_, piece.data() + done, piece.size() - done, off_t(range.first + have + done));
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return errno_status(errno, part_);
+        done += size_t(n);
+      }
+      crc = crc32c(piece, crc);
+      have += piece.size();
+      std::lock_guard lock(mutex_);
+      received_ += piece.size();
+      if (what_.progress) what_.progress(received_, object_.size);
+      return {};
+    };
+    auto answer = store_.call(what, request);
+    if (!answer.ok()) return answer.status();
+    if (answer->status == 412)
+      return {Code::Conflict, store_.address(key_) + ": has changed while it was read"};
+    if (!answer->ok()) return s3_error(*answer, store_.address(key_));
+    return have == range.count ? Status() : Status(Code::Retry, store_.address(key_) + ": cut off");
+  }
+
+  Status remember_now_and_then() {
+    {
+      std::lock_guard lock(mutex_);
+      if (remembering_ || seconds_since(remembered_) < 2) return {};
+      remembering_ = true;
+    }
+    Status s = remember();
+    std::lock_guard lock(mutex_);
+    remembering_ = false;
+    remembered_ = SteadyClock::now();
+    return s;
+  }
+
+  // The object's checksum from those of the pieces.
+  Status check() const {
+    if (object_.checksum.kind == StoredChecksum::Kind::Crc32c) {
+      std::vector<uint32_t> parts;
+      for (const Piece& piece : pieces_) {
+        if (piece.part >= parts.size())
+          parts.push_back(piece.crc);
+        else
+          parts.back() = crc32c_joined(parts.back(), piece.crc, piece.range.count);
+      }
+      const uint32_t whole = object_.checksum.parts > 0 ? crc32c_of_parts(parts) : parts.at(0);
+      if (checksum_text(whole) != object_.checksum.value)
+        return {Code::Corrupt,
+                "its checksum is " + checksum_text(whole) + ", the store's is " + object_.checksum.value};
+    } else if (Status s = check_file(object_.checksum, part_); !s.ok()) {
+      return s;
+    }
+    if (what_.sha256.empty()) return {};
+    auto sum = sha256_file(part_);
+    if (!sum.ok()) return sum.status();
+    return *sum == what_.sha256
+               ? Status()
+               : Status(Code::Corrupt, "its SHA-256 is " + *sum + ", expected " + what_.sha256);
+  }
+
+  Status finish() {
+    if (Status s = check(); !s.ok()) {
+      ::unlink(part_.c_str());
+      ::unlink(note_.c_str());
+      return std::move(s).at(store_.address(key_));
+    }
+    if (::fsync(fd_) != 0) return errno_status(errno, part_);
+    if (::rename(part_.c_str(), what_.path.c_str()) != 0) return errno_status(errno, what_.path);
+    ::unlink(note_.c_str());
+    return {};
+  }
+
+  S3& store_;
+  const std::string key_;
+  const Download& what_;
+  Described object_;
+  const std::string part_, note_;
+  int fd_ = -1;
+  std::mutex mutex_;
+  std::vector<Piece> pieces_;
+  uint64_t received_ = 0;
+  bool remembering_ = false;
+  SteadyClock::time_point remembered_ = SteadyClock::now();
+};
+
+Status S3::get_file(const std::string& key, Download what) {
+  if (!what.sha256.empty()) {
+    auto there = sha256_file(what.path);
+    if (there.ok() && *there == what.sha256) return {};
+  }
+  what.identity = address(key);
+  const Call whole{
+      .method = "GET", .key = key, .headers = {{"x-amz-checksum-mode", "ENABLED"}}, .stop = what.stop};
+  for (int tries = 0;; ++tries) {
+    std::optional<Described> large;
+    Status status;
+    if (is_ranges_note(what.path)) {
+      auto head = call({.method = "HEAD", .key = key, .headers = whole.headers, .stop = what.stop});
+      if (!head.ok()) return head.status();
+      if (!head->ok()) return s3_error(*head, address(key));
+      large =
+          described(*head, std::strtoull(std::string(head->header("content-length")).c_str(), nullptr, 10));
+    }
+    if (!large || large->size == 0) {
+      large.reset();
+      const http::Request request = prepared(whole, {}, nullptr);
+      Download one = what;
+      StoredChecksum checksum;
+      one.url = request.url;
+      one.headers = request.headers;
+      one.signing = request.signing;
+      one.ca_file = request.ca_file;
+      one.user_agent = request.user_agent;
+      one.retries.attempts = options_.attempts;
+      one.on_answer = [&](const http::Response& head) -> Status {
+        const uint64_t bytes = std::strtoull(std::string(head.header("content-length")).c_str(), nullptr, 10);
+        if (head.status == 200) checksum = checksum_of(head.headers);
+        if (head.status != 200 || bytes <= kLarge || head.header("etag").empty()) return {};
+        large = described(head, bytes);
+        return {Code::Unsupported, "in ranges"};
+      };
+      one.check = [&](const std::string& path) { return check_file(checksum, path); };
+      status = download(http_, one);
+    }
+    if (large) status = S3Ranges(*this, key, what, *large).run();
+    if (status.ok() || tries > 0) return status;
+    const Code code = status.code();
+    if (code == Code::Conflict && large) continue;  // changed on the way: once more, from its beginning
+    if (code != Code::Auth && code != Code::Invalid && code != Code::NotFound) return status;
+    // Another region, expired keys, a wrong clock: put right by a request whose answer says what it is.
+    auto why = get(key, {0, 1}, what.stop);
+    if (!why.ok() && why.status().message().find("InvalidRange") == std::string::npos) return why.status();
+  }
+}
+
+}  // namespace radl::transfer
