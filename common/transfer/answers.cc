@@ -130,7 +130,9 @@ Result<S3UploadPage> parse_s3_uploads(std::string_view xml) {
 
 Result<S3PartPage> parse_s3_parts(std::string_view xml) {
   pugi::xml_document doc;
-  if (!load(doc, xml) || local_name(doc.document_element()) != "ListPartsResult")
+  const bool loaded = load(doc, xml);
+  const std::string_view name = local_name(doc.document_element());
+  if (!loaded || (name != "ListPartsResult" && name != "ListPartsResponse"))  // the latter: moto
     return corrupt("the answer is no list of parts");
   const auto root = doc.document_element();
   S3PartPage page;

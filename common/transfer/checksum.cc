@@ -46,6 +46,10 @@ uint32_t power_of_bytes(uint64_t n) {
 
 }  // namespace
 
+http::Headers checksum_headers(uint32_t crc) {
+  return {{kChecksumHeader, checksum_text(crc)}, {"x-amz-sdk-checksum-algorithm", "CRC32C"}};
+}
+
 std::string checksum_text(uint32_t crc) { return base64_encode(big_endian(crc)); }
 
 std::string md5_base64(std::string_view bytes) {
@@ -57,6 +61,8 @@ std::string md5_base64(std::string_view bytes) {
 
 StoredChecksum checksum_of(const http::Headers& headers) {
   StoredChecksum stored;
+  bool of_parts = false;
+  for (const auto& [name, value] : headers) of_parts |= name == "x-amz-checksum-type" && value == "COMPOSITE";
   for (const auto& [name, value] : headers) {
     if (name == kChecksumHeader) {
       stored.kind = StoredChecksum::Kind::Crc32c;
@@ -68,7 +74,8 @@ StoredChecksum checksum_of(const http::Headers& headers) {
     const size_t dash = value.find('-');
     stored.value = value.substr(0, dash);
     stored.parts = dash == std::string::npos ? 0 : std::atoi(value.c_str() + dash + 1);
-    return stored;
+    // Of parts, and not of how many: nothing that could be compared.
+    return of_parts && stored.parts <= 0 ? StoredChecksum() : stored;
   }
   return stored;
 }

@@ -15,6 +15,8 @@ namespace radl::transfer {
 
 inline constexpr char kChecksumHeader[] = "x-amz-checksum-crc32c";
 
+// The headers that send a checksum along: the store refuses other bytes, and keeps it with the object.
+http::Headers checksum_headers(uint32_t crc);
 // Base64 of the four bytes, highest first, as S3 writes it.
 std::string checksum_text(uint32_t crc);
 std::string md5_base64(std::string_view bytes);

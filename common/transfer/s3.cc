@@ -92,7 +92,7 @@ Result<Object> S3::put(const std::string& key, std::string bytes, const PutCondi
   if (condition.if_absent) what.headers.emplace_back("If-None-Match", "*");
   if (!condition.if_match.empty()) what.headers.emplace_back("If-Match", quoted(condition.if_match));
   what.once = !what.headers.empty();
-  what.headers.emplace_back(kChecksumHeader, checksum_text(crc32c(bytes)));
+  for (auto& header : checksum_headers(crc32c(bytes))) what.headers.push_back(std::move(header));
   const uint64_t size = bytes.size();
   http::Request request;
   request.body = std::move(bytes);
@@ -159,7 +159,7 @@ Status S3::remove_many(const std::vector<std::string>& keys, const Stop& stop) {
       list += "<Object><Key>" + xml_text(keys[i]) + "</Key></Object>";
     list += "</Delete>";
     Call what{.method = "POST", .query = {{"delete", ""}}, .stop = stop};
-    what.headers.emplace_back(kChecksumHeader, checksum_text(crc32c(list)));
+    what.headers = checksum_headers(crc32c(list));
     // Servers from before the checksums want this one.
     what.headers.emplace_back("Content-MD5", md5_base64(list));
     http::Request request;

@@ -204,7 +204,7 @@ class S3Upload {
     S3::Call what{.method = "PUT",
                   .key = key_,
                   .query = {{"partNumber", std::to_string(i + 1)}, {"uploadId", note_.upload()}},
-                  .headers = {{kChecksumHeader, checksum_text(*crc)}},
+                  .headers = checksum_headers(*crc),
                   .stop = stop};
     http::Request request;
     request.upload_file = path_;
@@ -291,9 +291,8 @@ Result<Object> S3::put_whole(const std::string& key, const std::string& path, ui
   request.upload_file = path;
   request.upload_length = size;
   request.progress = how.progress;
-  auto answer = call(
-      {.method = "PUT", .key = key, .headers = {{kChecksumHeader, checksum_text(*crc)}}, .stop = how.stop},
-      request);
+  auto answer =
+      call({.method = "PUT", .key = key, .headers = checksum_headers(*crc), .stop = how.stop}, request);
   if (!answer.ok()) return answer.status();
   if (!answer->ok()) return s3_error(*answer, address(key));
   return Object{key, unquote_etag(answer->header("etag")), size, 0};

@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "common/transfer/answers.h"
+#include "common/transfer/checksum.h"
 
 using namespace radl::transfer;
 
@@ -20,6 +21,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)is_s3_error(text);
   (void)s3_field(text, "UploadId");
   (void)unquote_etag(text);
+  (void)parse_s3_uploads(text);
+  (void)parse_s3_deleted(text);
+  auto parts = parse_s3_parts(text);
+  if (parts.ok()) {
+    for (const auto& part : parts->parts) {
+      if (part.number < 1 || part.number > 10000) __builtin_trap();
+    }
+  }
+  (void)check_bytes(checksum_of({{"x-amz-checksum-crc32c", text}}), text);
   (void)parse_hdfs_status(text);
   (void)parse_hdfs_list(text);
   (void)parse_hdfs_boolean(text);

@@ -1,4 +1,4 @@
-// Where credentials come from, in AWS's order, what incomplete ones are told, and that they are renewed.
+// Where credentials come from, in AWS's order, what is said of incomplete ones, and that they are renewed.
 #include "common/aws/credentials.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The Query protocol: what is sent, and what a caller is told of each way in which a call can go wrong.
+// The Query protocol: what is sent, and what a caller learns of each way in which a call can go wrong.
 #include "common/aws/query.h"
 
 #include <gtest/gtest.h>
