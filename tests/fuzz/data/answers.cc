@@ -4,6 +4,7 @@
 #include "common/transfer/answers.h"
 #include "common/transfer/checksum.h"
 
+using namespace radl;
 using namespace radl::transfer;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
