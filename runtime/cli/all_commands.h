@@ -20,6 +20,9 @@ std::function<int()> add(CLI::App& app, Session& session);
 namespace test_command {
 std::function<int()> add(CLI::App& app, Session& session);
 }
+namespace check_auth_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
 namespace show_command {
 std::function<int()> add(CLI::App& app, Session& session);
 }

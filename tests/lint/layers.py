@@ -15,6 +15,7 @@ ALLOWED = [  # (folder, prefixes that its files may include)
     ("compiler/", ["common/", "compiler/"]),
     ("engine/", ["common/", "engine/"]),
     ("runtime/base/", ["common/", "runtime/base/"]),
+    ("runtime/auth/", ["common/", "runtime/auth/"]),
     ("runtime/graph/", ["common/", "runtime/base/", "runtime/graph/"]),
     ("runtime/cli/", ["common/", "compiler/", "runtime/"]),
     ("runtime/", ["common/", "compiler/ir/", "compiler/compile.h", "runtime/"]),

@@ -1,0 +1,273 @@
+#include "runtime/auth/aws_account.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "common/aws/sigv4.h"
+#include "common/digest.h"
+
+namespace radl {
+namespace {
+
+using aws::Parameters;
+using Permission = AwsPermission;
+
+struct Probe {
+  const char* action;
+  Parameters parameters;
+};
+
+// With names and ids of nothing: where a server does not know DryRun, nothing comes of most of them either.
+const std::vector<Probe>& reading_probes() {
+  static const std::vector<Probe> all = {
+      {"DescribeAddresses", {}},
+      {"DescribeAvailabilityZones", {}},
+      {"DescribeImages", {{"Owner.1", "self"}}},
+      {"DescribeInstances", {}},
+      {"DescribeKeyPairs", {}},
+      {"DescribePlacementGroups", {}},
+      {"DescribeSecurityGroups", {}},
+      {"DescribeSpotPriceHistory", {{"MaxResults", "1"}}},
+      {"DescribeSubnets", {}},
+      {"DescribeVpcs", {}},
+      {"GetConsoleOutput", {{"InstanceId", "i-00000000000000000"}}},
+  };
+  return all;
+}
+
+const std::vector<Probe>& changing_probes() {
+  static const std::string instance = "i-00000000000000000", group = "sg-00000000000000000",
+                           address = "eipalloc-00000000000000000", name = "radlc-check-auth";
+  static const Parameters rule = {{"GroupId", group},
+                                  {"IpPermissions.1.IpProtocol", "tcp"},
+                                  {"IpPermissions.1.FromPort", "22"},
+                                  {"IpPermissions.1.ToPort", "22"},
+                                  {"IpPermissions.1.IpRanges.1.CidrIp", "192.0.2.1/32"}};
+  static const Parameters tag = {{"ResourceId.1", instance}, {"Tag.1.Key", name}, {"Tag.1.Value", "x"}};
+  static const std::vector<Probe> all = {
+      {"AllocateAddress", {{"Domain", "vpc"}}},
+      {"AssociateAddress", {{"InstanceId", instance}, {"AllocationId", address}}},
+      {"AuthorizeSecurityGroupIngress", rule},
+      {"CreatePlacementGroup", {{"GroupName", name}, {"Strategy", "cluster"}}},
+      {"CreateSecurityGroup", {{"GroupName", name}, {"GroupDescription", name}}},
+      {"CreateTags", tag},
+      {"DeleteKeyPair", {{"KeyName", name}}},
+      {"DeletePlacementGroup", {{"GroupName", name}}},
+      {"DeleteSecurityGroup", {{"GroupId", group}}},
+      {"DeleteTags", tag},
+      {"DisassociateAddress", {{"AssociationId", "eipassoc-00000000000000000"}}},
+      {"ImportKeyPair",
+       {{"KeyName", name},
+        {"PublicKeyMaterial",
+         base64_encode("ssh-ed25519 "
+                       "AAAAC3NzaC1lZDI1NTE5AAAAIPmJqXl4h0XWYdpYF0bOEsGXYRhzvFTDNQUoiUlmVGqF")}}},
+      {"ModifyInstanceAttribute", {{"InstanceId", instance}, {"InstanceType.Value", "t3.micro"}}},
+      {"ReleaseAddress", {{"AllocationId", address}}},
+      {"RevokeSecurityGroupIngress", rule},
+      {"RunInstances",
+       {{"ImageId", "ami-00000000000000000"},
+        {"InstanceType", "t3.micro"},
+        {"MinCount", "1"},
+        {"MaxCount", "1"}}},
+      {"StartInstances", {{"InstanceId.1", instance}}},
+      {"StopInstances", {{"InstanceId.1", instance}}},
+      {"TerminateInstances", {{"InstanceId.1", instance}}},
+  };
+  return all;
+}
+
+bool is_refusal(const std::string& code) {
+  return code == "UnauthorizedOperation" || code == "AccessDenied" || code == "AccessDeniedException";
+}
+
+// What is looked for first is whether the call is allowed: "there is no such instance" comes after that.
+bool is_past_permission(const std::string& code) {
+  return code == "DryRunOperation" || code.find("NotFound") != std::string::npos ||
+         code.starts_with("InvalidInstanceID") || code.starts_with("InvalidAMIID") ||
+         code.starts_with("InvalidParameter") || code == "MissingParameter" || code == "VPCIdNotSpecified" ||
+         code.ends_with(".Duplicate") || code == "InvalidKey.Format";
+}
+
+Permission probe(aws::QueryClient& ec2, const Probe& what, const Stop& stop, bool* obeyed = nullptr) {
+  Permission permission{std::string("ec2:") + what.action, Permission::Answer::Unknown, ""};
+  Parameters parameters = what.parameters;
+  parameters.emplace_back("DryRun", "true");
+  aws::Answer answer = ec2.call(what.action, parameters, {.effect = aws::Effect::Once, .stop = stop});
+  if (answer.ok()) {
+    permission.answer = Permission::Answer::Allowed;
+    return permission;
+  }
+  const aws::Failure& failure = answer.failure();
+  if (obeyed) *obeyed = failure.code == "DryRunOperation" || is_refusal(failure.code);
+  if (is_refusal(failure.code)) {
+    permission.answer = Permission::Answer::Missing;
+  } else if (is_past_permission(failure.code)) {
+    permission.answer = Permission::Answer::Allowed;
+  } else {
+    permission.why = failure.code.empty() ? failure.status.message() : failure.code;
+  }
+  return permission;
+}
+
+std::vector<Permission> probe_all(aws::QueryClient& ec2, const Stop& stop) {
+  std::vector<Permission> all;
+  bool obeyed = false;
+  for (const Probe& what : reading_probes()) {
+    bool this_one = false;
+    all.push_back(probe(ec2, what, stop, &this_one));
+    obeyed |= this_one;
+  }
+  for (const Probe& what : changing_probes()) {
+    // A server that answers reading calls as if DryRun were not there would do what the others ask.
+    all.push_back(obeyed ? probe(ec2, what, stop)
+                         : Permission{std::string("ec2:") + what.action, Permission::Answer::Unknown,
+                                      "this endpoint does not know DryRun"});
+  }
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.action < b.action; });
+  return all;
+}
+
+// ---- quotas ----
+
+struct KnownQuota {
+  const char *code, *name;
+};
+// Service Quotas console, "Amazon Elastic Compute Cloud"; of instances in vCPUs.
+constexpr KnownQuota kQuotas[] = {
+    {"L-1216C47A", "on-demand standard instances (A, C, D, H, I, M, R, T, Z), vCPUs"},
+    {"L-34B43A08", "spot standard instances (A, C, D, H, I, M, R, T, Z), vCPUs"},
+    {"L-DB2E81BA", "on-demand G and VT instances, vCPUs"},
+    {"L-3819A6DF", "spot G and VT instances, vCPUs"},
+    {"L-417A185B", "on-demand P instances, vCPUs"},
+    {"L-7212CCBC", "spot P2, P3 and P4 instances, vCPUs"},
+    {"L-0263D0A3", "elastic addresses"},
+};
+
+Result<nlohmann::json> quotas_page(const AwsAsking& asking, const std::string& endpoint,
+                                   const std::string& body) {
+  auto keys = asking.credentials->get(asking.stop);
+  if (!keys.ok()) return keys.status();
+  auto url = http::parse_url(endpoint);
+  if (!url.ok()) return url.status();
+  http::Request request;
+  request.method = "POST";
+  request.url = endpoint;
+  request.body = body;
+  request.idempotent = true;
+  request.ca_file = asking.configuration.ca_bundle();
+  request.stop = asking.stop;
+  request.headers = {{"Content-Type", "application/x-amz-json-1.1"},
+                     {"X-Amz-Target", "ServiceQuotasV20190624.ListServiceQuotas"}};
+  aws::ToSign to_sign{"POST", url->authority(), url->path, {}, request.headers, sha256_hex(body), false};
+  request.signing = [&]() -> Result<http::Headers> {
+    return aws::sign_v4(to_sign, *keys, {asking.region, "servicequotas", std::time(nullptr)});
+  };
+  auto answer = asking.http.send(request, http::Retries{});
+  if (!answer.ok()) return answer.status();
+  auto json = nlohmann::json::parse(answer->body, nullptr, false);
+  if (!answer->ok() || !json.is_object() || !json.contains("Quotas") || !json["Quotas"].is_array()) {
+    const std::string type = json.is_object() && json.contains("__type") && json["__type"].is_string()
+                                 ? json["__type"].get<std::string>()
+                                 : "HTTP status " + std::to_string(answer->status);
+    return Status(Code::Auth, "servicequotas ListServiceQuotas: " + type);
+  }
+  return json;
+}
+
+Result<std::vector<AwsQuota>> service_quotas(const AwsAsking& asking) {
+  auto endpoint = aws::endpoint_of(asking.configuration, "service_quotas", asking.region);
+  if (!endpoint.ok()) return endpoint.status();
+  std::vector<AwsQuota> found;
+  std::string token;
+  do {
+    nlohmann::json body = {{"ServiceCode", "ec2"}, {"MaxResults", 100}};
+    if (!token.empty()) body["NextToken"] = token;
+    auto page = quotas_page(asking, *endpoint, body.dump());
+    if (!page.ok()) return page.status();
+    for (const auto& quota : (*page)["Quotas"]) {
+      if (!quota.is_object() || !quota.contains("Value") || !quota["Value"].is_number()) continue;
+      for (const KnownQuota& known : kQuotas) {
+        if (quota.value("QuotaCode", "") == known.code)
+          found.push_back({known.name, quota["Value"].get<double>()});
+      }
+    }
+    const std::string next = page->contains("NextToken") && (*page)["NextToken"].is_string()
+                                 ? (*page)["NextToken"].get<std::string>()
+                                 : "";
+    token = next == token ? "" : next;
+  } while (!token.empty());
+  if (found.empty()) return Status(Code::NotFound, "Service Quotas names none of EC2's");
+  return found;
+}
+
+// <accountAttributeSet><item><attributeName/><attributeValueSet><item><attributeValue/>
+Result<std::vector<AwsQuota>> attribute_quotas(aws::QueryClient& ec2, const Stop& stop) {
+  aws::Answer answer =
+      ec2.call("DescribeAccountAttributes", {}, {.effect = aws::Effect::Reads, .stop = stop});
+  if (!answer.ok()) return answer.failure().status;
+  std::vector<AwsQuota> found;
+  for (const auto& item : answer.root().child("accountAttributeSet").children("item")) {
+    const std::string name = item.child("attributeName").text().get();
+    const auto value = item.child("attributeValueSet").child("item").child("attributeValue").text();
+    if (name == "max-instances") found.push_back({"on-demand instances", value.as_double()});
+    if (name == "vpc-max-elastic-ips") found.push_back({"elastic addresses", value.as_double()});
+    if (name == "vpc-max-security-groups-per-interface")
+      found.push_back({"security groups of a network interface", value.as_double()});
+  }
+  if (found.empty()) return Status(Code::NotFound, "the account's attributes name no quota");
+  return found;
+}
+
+void take_quotas(const AwsAsking& asking, aws::QueryClient& ec2, AwsAccount& account) {
+  auto quotas = service_quotas(asking);
+  account.quotas_from = "Service Quotas";
+  if (!quotas.ok()) {
+    const Status why = quotas.status();
+    quotas = attribute_quotas(ec2, asking.stop);
+    account.quotas_from = "account attributes";
+    if (!quotas.ok()) account.quotas_status = why;
+  }
+  if (quotas.ok()) account.quotas = std::move(*quotas);
+}
+
+}  // namespace
+
+std::vector<std::string> aws_actions() {
+  std::vector<std::string> all;
+  for (const auto* probes : {&reading_probes(), &changing_probes()}) {
+    for (const Probe& what : *probes) all.push_back(std::string("ec2:") + what.action);
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+AwsAccount look_at_account(const AwsAsking& asking) {
+  AwsAccount account;
+  account.region = asking.region;
+  auto keys = asking.credentials->get(asking.stop);
+  if (!keys.ok()) {
+    account.identity_status = keys.status();
+    return account;
+  }
+  account.origin = keys->origin;
+  account.expires = keys->expires;
+  auto sts_service = aws::query_service(asking.configuration, "sts", asking.region);
+  auto ec2_service = aws::query_service(asking.configuration, "ec2", asking.region);
+  for (const Status& s : {sts_service.status(), ec2_service.status()}) {
+    if (account.identity_status.ok()) account.identity_status = s;
+  }
+  if (!account.identity_status.ok()) return account;
+  aws::QueryClient sts(asking.http, asking.credentials, *sts_service);
+  auto identity = aws::caller_identity(sts, asking.stop);
+  if (!identity.ok()) {
+    account.identity_status = identity.status();
+    return account;
+  }
+  account.identity = *identity;
+  aws::QueryClient ec2(asking.http, asking.credentials, *ec2_service);
+  take_quotas(asking, ec2, account);
+  account.permissions = probe_all(ec2, asking.stop);
+  return account;
+}
+
+}  // namespace radl
