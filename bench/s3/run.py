@@ -5,6 +5,7 @@ JSON lines {name, ours, peer, unit, ratio, goal, machine}: seconds of the wall c
 peer's time divided by ours. Beside it the peak resident memory of each (MiB). What arrives is compared with what was sent, on both
 sides. `copy` is what the disk alone takes for the same bytes (cp and sync), the bound that nobody beats.
 """
+import contextlib
 import hashlib
 import json
 import os
@@ -40,14 +41,20 @@ def machine():
 def timed(command, environment):
     """(seconds, peak MiB) of a program."""
     begin = time.monotonic()
-    process = subprocess.Popen([str(c) for c in command], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    errors = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.monotonic() - begin
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise RuntimeError(f"{command}: {errors.decode(errors='replace')[-500:]}")
-    return seconds, usage.ru_maxrss / 1024
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen([str(c) for c in command], env=environment, stdout=subprocess.DEVNULL, stderr=errors)
+        # Not wait4's figure: that begins with what this program has when it forks.
+        peak = 0
+        while process.poll() is None:
+            with contextlib.suppress(OSError, IndexError, ValueError):
+                text = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+                peak = max(peak, int(text.split("VmHWM:")[1].split()[0]))
+            time.sleep(0.005)
+        seconds = time.monotonic() - begin
+        errors.seek(0)
+        if process.returncode:
+            raise RuntimeError(f"{command}: {errors.read().decode(errors='replace')[-500:]}")
+    return seconds, peak / 1024
 
 
 def digest(path):

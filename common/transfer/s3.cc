@@ -83,6 +83,8 @@ Result<Fetched> S3::get(const std::string& key, const Range& range, const Stop& 
   Fetched got{object_of(key, *r), {}, time_of(r->header("date"))};
   if (auto total = parse_content_range(r->header("content-range")).total) got.object.size = *total;
   got.bytes = std::move(r->body);
+  if (!whole && r->status != 206 && range.count > 0)
+    got.bytes.resize(std::min<size_t>(got.bytes.size(), range.count));
   return got;
 }
 

@@ -34,6 +34,9 @@ struct S3Options {
 // are to be found at all, requests are not signed (public buckets).
 Result<S3Options> s3_options(http::Client& http, std::shared_ptr<const aws::Configuration> configuration);
 
+// Of a file of `size` bytes: what is wanted (0: 16 MiB), 5 MiB at least, and so much that 10,000 parts do.
+uint64_t upload_part_bytes(uint64_t wanted, uint64_t size);
+
 class S3 : public ObjectStore {
  public:
   S3(http::Client& http, S3Options options, std::string bucket);

@@ -25,12 +25,6 @@ namespace {
 constexpr uint64_t kMiB = uint64_t{1} << 20, kSmallestPart = 5 * kMiB, kUsualPart = 16 * kMiB,
                    kMostParts = 10000;
 
-uint64_t part_size(uint64_t wanted, uint64_t size) {
-  const uint64_t at_least = (size + kMostParts - 1) / kMostParts;
-  const uint64_t rounded = (at_least + kMiB - 1) / kMiB * kMiB;
-  return std::max({wanted > 0 ? wanted : kUsualPart, kSmallestPart, rounded});
-}
-
 // What is known again at the next call, beside the file and held by one process at a time.
 class UploadNote {
  public:
@@ -77,6 +71,12 @@ class UploadNote {
 
 }  // namespace
 
+uint64_t upload_part_bytes(uint64_t wanted, uint64_t size) {
+  const uint64_t at_least = (size + kMostParts - 1) / kMostParts;
+  const uint64_t rounded = (at_least + kMiB - 1) / kMiB * kMiB;
+  return std::max({wanted > 0 ? wanted : kUsualPart, kSmallestPart, rounded});
+}
+
 class S3Upload {
  public:
   S3Upload(S3& store, const std::string& key, const std::string& path, const struct stat& info,
@@ -86,7 +86,7 @@ class S3Upload {
         path_(path),
         how_(how),
         size_(uint64_t(info.st_size)),
-        part_bytes_(part_size(how.part_bytes, size_)),
+        part_bytes_(upload_part_bytes(how.part_bytes, size_)),
         parts_(size_t((size_ + part_bytes_ - 1) / part_bytes_)),
         note_(path + ".radl-upload-" + sha256_hex(store.options_.endpoint + store.address(key)).substr(0, 8) +
                   ".json",
@@ -303,7 +303,7 @@ Result<Object> S3::put_file(const std::string& key, const std::string& path, con
   if (::stat(path.c_str(), &info) != 0) return errno_status(errno, path);
   if (!S_ISREG(info.st_mode)) return invalid(path + ": is no file");
   const uint64_t size = uint64_t(info.st_size);
-  if (size <= part_size(how.part_bytes, size)) return put_whole(key, path, size, how);
+  if (size <= upload_part_bytes(how.part_bytes, size)) return put_whole(key, path, size, how);
   return S3Upload(*this, key, path, info, how).run();
 }
 

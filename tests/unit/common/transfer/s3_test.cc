@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <filesystem>
+#include <iterator>
+#include <map>
 
 #include "common/digest.h"
 #include "common/files.h"
@@ -163,6 +165,95 @@ TEST(S3, ExpiredKeysAreRenewedWithinATransfer) {
            "data");
   auto got = store.get("k");
   EXPECT_TRUE(got.ok()) << got.status().text();
+}
+
+TEST(S3, PartsGrowSoThatTenThousandAreEnough) {
+  constexpr uint64_t kMiB = 1 << 20, kTiB = uint64_t{1} << 40;
+  EXPECT_EQ(upload_part_bytes(0, 100 * kMiB), 16 * kMiB);
+  EXPECT_EQ(upload_part_bytes(1, 100 * kMiB), 5 * kMiB);
+  for (uint64_t size : {160000 * kMiB, 160000 * kMiB + 1, kTiB, 5 * kTiB}) {
+    const uint64_t part = upload_part_bytes(0, size);
+    EXPECT_LE((size + part - 1) / part, 10000u) << size;
+    EXPECT_LE(part, uint64_t{5} << 30) << size;
+  }
+}
+
+// A server that keeps parts, as far as an upload needs one.
+struct Parts {
+  std::map<std::string, std::string> kept;  // number -> body
+  int begun = 0, sent = 0, aborted = 0;
+  std::function<void()> after_part;
+
+  std::string answer(const std::string& request) {
+    const std::string line = request.substr(0, request.find('\r'));
+    const std::string body = request.substr(request.find("\r\n\r\n") + 4);
+    if (line.starts_with("POST /data/k?uploads=")) {
+      ++begun;
+      return http_answer(
+          200, "", "<InitiateMultipartUploadResult><UploadId>u1</UploadId></InitiateMultipartUploadResult>");
+    }
+    if (line.starts_with("PUT ")) {
+      const size_t at = line.find("partNumber=") + 11;
+      kept[line.substr(at, line.find('&', at) - at)] = body;
+      ++sent;
+      if (after_part) after_part();
+      return http_answer(200, "ETag: \"" + sha256_hex(body).substr(0, 8) + "\"\r\n", "");
+    }
+    if (line.starts_with("GET ")) {
+      std::string list = "<ListPartsResult>";
+      for (const auto& [number, bytes] : kept)
+        list += "<Part><PartNumber>" + number + "</PartNumber><ETag>\"" + sha256_hex(bytes).substr(0, 8) +
+                "\"</ETag><Size>" + std::to_string(bytes.size()) + "</Size></Part>";
+      return http_answer(200, "", list + "</ListPartsResult>");
+    }
+    if (line.starts_with("DELETE ")) return ++aborted, http_answer(204, "", "");
+    return http_answer(
+        200, "", "<CompleteMultipartUploadResult><ETag>\"all-3\"</ETag></CompleteMultipartUploadResult>");
+  }
+};
+
+TEST(S3, AnUploadThatIsStoppedGoesOnAndOneThatIsRefusedIsTakenBack) {
+  const std::string folder = testing::TempDir() + "s3-" + to_hex(random_bytes(6)), path = folder + "/f";
+  ASSERT_TRUE(make_directories(folder).ok());
+  const std::string content = std::string(5 << 20, 'a') + std::string(5 << 20, 'b') + "c";
+  ASSERT_TRUE(write_file_atomic(path, content).ok());
+  auto files = [&] { return std::distance(std::filesystem::directory_iterator(folder), {}); };
+  Parts parts;
+  Bucket b([&](const std::string& request) { return parts.answer(request); });
+  Upload how{.part_bytes = 5 << 20, .parallel = 1};
+  StopSource stop;
+  parts.after_part = [&] { stop.request(); };
+  how.stop = stop.token();
+  EXPECT_EQ(b.store.put_file("k", path, how).status().code(), Code::Cancelled);
+  EXPECT_EQ(parts.sent, 1);
+  EXPECT_EQ(files(), 2);  // the note beside the file
+  parts.after_part = {};
+  how.stop = {};
+  uint64_t last = 0, all = 0;
+  how.progress = [&](uint64_t done, uint64_t total) { last = done, all = total; };
+  auto done = b.store.put_file("k", path, how);
+  ASSERT_TRUE(done.ok()) << done.status().text();
+  EXPECT_EQ(done->etag, "all-3");
+  EXPECT_EQ(parts.begun, 1);
+  EXPECT_EQ(parts.sent, 3);
+  EXPECT_EQ(parts.kept["1"] + parts.kept["2"] + parts.kept["3"], content);
+  EXPECT_EQ(files(), 1);
+  EXPECT_EQ(last, content.size());
+  EXPECT_EQ(all, content.size());
+
+  Bucket refusing([&](const std::string& request) {
+    return request.starts_with("PUT ") ? s3_answer(403, "AccessDenied") : parts.answer(request);
+  });
+  EXPECT_EQ(refusing.store.put_file("k", path, how).status().code(), Code::Auth);
+  EXPECT_EQ(parts.aborted, 1);
+  EXPECT_EQ(files(), 1);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(S3, ARangeOfAServerThatKnowsNoneIsCutOut) {
+  Bucket b([](const std::string&) { return http_answer(200, "", "0123456789"); });
+  EXPECT_EQ(b.store.get("k", {0, 4})->bytes, "0123");
+  EXPECT_EQ(b.store.get("k", {2, 4}).status().code(), Code::Corrupt);
 }
 
 TEST(S3, OptionsComeFromTheEnvironmentAndTheProfile) {
