@@ -59,7 +59,7 @@ def one_seed(ground, seed):
         if victim in ("change", "destroy"):
             one.well("apply", "--auto-approve", "site.radl")
         if victim == "change":
-            inputs = rng.choice([("--input", "nodes=3"), ("--input", "nodes=1"), ("--input", "size=t3.small")])
+            inputs = rng.choice([("--input", "nodes=2"), ("--input", "nodes=0"), ("--input", "size=t3.small"), ("--input", "team=red")])
         one.inputs = inputs
         if victim == "destroy":
             code, out = one.destroy(faults)
@@ -70,7 +70,7 @@ def one_seed(ground, seed):
         one.expect_nothing_forgotten()
         one.expect(code >= 0, "radlc was ended by a signal")
         one.expect(code == 0 or names_the_cause(out, one.said[-1][3]), "the message names no cause")
-        nodes = 3 if "nodes=3" in inputs else 1 if "nodes=1" in inputs else 2
+        nodes = 3 if "nodes=2" in inputs else 1 if "nodes=0" in inputs else 2
         if code == 0 and victim in ("apply", "change"):
             one.expect_whole(nodes)
         one.well("apply", "--auto-approve", "site.radl", *inputs)

@@ -105,9 +105,9 @@ class Fixture(unittest.TestCase):
                                 UserData=data)["Instances"]
         names = [i["InstanceId"] for i in run]
 
-        def ssh(name, command, user=getpass.getuser()):
+        def ssh(name, command, user=getpass.getuser(), address=None):
             view = machines.machine(name)
-            address = ec2.describe_instances(InstanceIds=[name])["Reservations"][0]["Instances"][0]["PrivateIpAddress"]
+            address = address or ec2.describe_instances(InstanceIds=[name])["Reservations"][0]["Instances"][0]["PrivateIpAddress"]
             known = self.folder / "known_hosts"
             known.write_text(f"{address} {view.host_key}\n")
             done = subprocess.run(["ssh", "-F", "none", "-i", key, "-o", f"UserKnownHostsFile={known}", "-o", "BatchMode=yes",
@@ -125,6 +125,10 @@ class Fixture(unittest.TestCase):
         ssh(names[0], "echo first > ~/mine")
         self.assertEqual(ssh(names[1], "cat ~/mine 2>/dev/null || echo none"), "none")
         self.assertIn(machines.machine(names[0]).host_key, machines.console(names[0]))
+        given = ec2.allocate_address(Domain="vpc")
+        ec2.associate_address(AllocationId=given["AllocationId"], InstanceId=names[1])
+        self.until(lambda: given["PublicIp"] in machines.machine(names[1]).addresses)
+        self.assertEqual(ssh(names[1], "echo here", address=given["PublicIp"]), "here")
         if machines.isolated:
             self.assertEqual(ssh(names[0], "cloud-init status --wait; cat /opt/made", user="admin"),
                              "status: done\nby cloud-init")

@@ -12,6 +12,10 @@ from node_view import NodeView, own_view_works
 from user_data import understood
 
 
+def addresses_of(record):
+    return sorted({record.get("PrivateIpAddress"), record.get("PublicIpAddress")} - {None, ""})
+
+
 class Instances(threading.Thread):
     """Looks at moto now and then; `close()` ends every machine. What goes wrong with one of them is in `errors`."""
 
@@ -46,6 +50,8 @@ class Instances(threading.Thread):
             if record["State"]["Name"] == "running" and name not in self.running and self.boots:
                 self.running.add(name)
                 self._boot(name, record)
+            elif record["State"]["Name"] == "running" and name in self.running and self.views[name].addresses != addresses_of(record):
+                self.views[name].listen(addresses_of(record))
             elif record["State"]["Name"] == "stopped" and name in self.running:
                 self.running.discard(name)
                 self.views[name].stop()
@@ -63,8 +69,7 @@ class Instances(threading.Thread):
         data = self.user_data(name)
         more, commands, host = understood(data)
         view = self.views.setdefault(name, NodeView(self.folder / name, name, self.isolated))
-        addresses = {record.get("PrivateIpAddress"), record.get("PublicIpAddress")} - {None}
-        view.start(sorted(addresses), keys + more, commands, host)
+        view.start(addresses_of(record), keys + more, commands, host)
 
     def user_data(self, name):
         answer = self.ec2.describe_instance_attribute(InstanceId=name, Attribute="userData")

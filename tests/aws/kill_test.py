@@ -74,7 +74,7 @@ class Killed(unittest.TestCase):
         self.killed_at_calls(("apply", "--auto-approve", "site.radl"), [])
 
     def test_at_calls_of_a_change(self):
-        self.killed_at_calls(("apply", "--auto-approve", "site.radl"), [()], ("--input", "nodes=1"))
+        self.killed_at_calls(("apply", "--auto-approve", "site.radl"), [()], ("--input", "nodes=0"))
 
     def test_at_calls_of_a_destroy(self):
         self.killed_at_calls(("destroy", "--auto-approve", "site.radl"), [()])

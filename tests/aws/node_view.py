@@ -78,7 +78,7 @@ if [ -n "$SSH_ORIGINAL_COMMAND" ]; then exec /bin/sh -c "$SSH_ORIGINAL_COMMAND";
 exec /bin/sh
 """
 CONFIGURATION = """AddressFamily inet
-{listen}HostKey {folder}/etc/host_key
+HostKey {folder}/etc/host_key
 PidFile none
 AuthorizedKeysFile {folder}/home/.ssh/authorized_keys
 StrictModes no
@@ -119,7 +119,7 @@ def processes_of(mark):
 class NodeView:
     def __init__(self, folder, name, isolated):
         self.folder, self.name, self.isolated = pathlib.Path(folder), name, isolated
-        self.process = None
+        self.process, self.addresses, self._configuration = None, [], ""
         for below in ("etc", "home", "run", "view/upper", "view/work", "view/root", "view/tmp"):
             (self.folder / below).mkdir(parents=True, exist_ok=True)
         (self.folder / "view/tmp").chmod(0o1777)
@@ -149,8 +149,7 @@ class NodeView:
             authorized.parent.mkdir(mode=0o700)
             authorized.write_text("".join(key.strip() + "\n" for key in keys))
             authorized.chmod(0o600)
-        configuration = CONFIGURATION.format(folder=folder, name=self.name, users=" ".join(users),
-                                             listen="".join(f"ListenAddress {a}:22\n" for a in addresses))
+        configuration = CONFIGURATION.format(folder=folder, name=self.name, users=" ".join(users))
         if self.isolated:
             configuration += "Subsystem sftp internal-sftp\n"
             commands = "\n".join(f"( {text}\n) || result=error" for text in first_boot)
@@ -164,17 +163,39 @@ class NodeView:
             self._script("login", LOGIN)
             configuration += f"Subsystem sftp {SFTP}\nForceCommand /bin/sh {folder}/etc/login\n"
             command = [sshd, "-D", "-e", "-f", f"{folder}/etc/sshd_config"]
-        (self.folder / "etc/sshd_config").write_text(configuration)
-        log = self.folder / "run/sshd.log"
-        begin = log.stat().st_size if log.exists() else 0
+        self._configuration = configuration
+        begin = self._listen_on(addresses)
         environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "RADL_TEST_NODE": folder}
-        with open(log, "ab") as out:
+        with open(self.log, "ab") as out:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd="/", env=environment,
                                             start_new_session=True)
+        self._wait_for_listener(begin)
+
+    def listen(self, addresses):
+        """The instance has other addresses now; connections that are open stay."""
+        begin = self._listen_on(addresses)
+        server = self.process.pid
+        if self.isolated:  # the only child of `unshare`
+            server = int(pathlib.Path(f"/proc/{server}/task/{server}/children").read_text().split()[0])
+        os.kill(server, signal.SIGHUP)
+        self._wait_for_listener(begin)
+
+    @property
+    def log(self):
+        return self.folder / "run/sshd.log"
+
+    def _listen_on(self, addresses):
+        """Where in the log to look for what the server says of it."""
+        self.addresses = sorted(addresses)
+        lines = "".join(f"ListenAddress {address}:22\n" for address in self.addresses)
+        (self.folder / "etc/sshd_config").write_text(lines + self._configuration)
+        return self.log.stat().st_size if self.log.exists() else 0
+
+    def _wait_for_listener(self, begin):
         deadline = time.monotonic() + 30
-        while log.read_bytes()[begin:].count(b"Server listening") < len(addresses):
+        while self.log.read_bytes()[begin:].count(b"Server listening") < len(self.addresses):
             if self.process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"the sshd of {self.name} does not start: {log.read_text()[begin:]}")
+                raise RuntimeError(f"the sshd of {self.name} does not start: {self.log.read_text()[begin:]}")
             time.sleep(0.02)
 
     def goes_off(self):

@@ -16,9 +16,14 @@ from policy import BUCKET, PATH, actions_of, document, for_moto, text
 FILE = f"""radl 2
 input nodes ( type = 'integer' and default = 2 )
 input size ( type = 'string' and default = 't3.micro' )
+input team ( type = 'string' and default = 'blue' )
 input port ( type = 'integer' and default = 8080 )
-network lan ( outbound = 'yes' and outports = '${{input.port}}/tcp' )
-system node ( instance_type = input.size and net_interface.0.connection = 'lan' and {SYSTEM} )
+network lan ( outbound = 'yes' and outports = if input.port == 8080 then '8080/tcp' else '8081/tcp' )
+system node (
+  instance_type = input.size and instance_tags = if input.team == 'none' then none else 'team=${{input.team}}' and
+  placement_group = 'cluster' and elastic_ip = 'yes' and disk.1.size = 5G and disk.1.device = 'hdb' and
+  net_interface.0.connection = 'lan' and {SYSTEM}
+)
 system cheap ( instance_type = 't3.micro' and spot = 'yes' and net_interface.0.connection = 'lan' and {SYSTEM} )
 deploy node input.nodes ec2
 deploy cheap 1 ec2
@@ -30,7 +35,8 @@ class Policy(AwsCase):
         """All that radlc asks of AWS, one thing after the other; None, or the output of the command that failed."""
         for arguments in (("plan", "--refresh", "site.radl"), ("apply", "--auto-approve", "site.radl"),
                           ("apply", "--auto-approve", "site.radl", "--input", "size=t3.small"),
-                          ("apply", "--auto-approve", "site.radl", "--input", "size=t3.small", "--input", "port=8081"),
+                          ("apply", "--auto-approve", "site.radl", "--input", "size=t3.small", "--input", "port=8081",
+                           "--input", "team=none"),
                           ("plan", "--refresh", "site.radl"), ("destroy", "--auto-approve", "site.radl")):
             self.radlc(*arguments, code=None)
             if self.status != 0:
