@@ -1,25 +1,38 @@
-"""moto's own server, with one repair: it compares signatures with what was sent, not with the decoded query and path of it.
+"""moto's own server, with one repair: it compares signatures with what was sent, not with what it has decoded and encoded again.
 
-Without it moto refuses what boto3 signs rightly as soon as a key or prefix has a character that is encoded ("a/b" in a query).
+Without it moto refuses what is signed rightly as soon as a key, prefix or value has a character that can be encoded in two ways
+("a/b" in a query, a space in a form).
 """
+import io
 import sys
 
 import flask
 from moto.iam.access_control import IAMRequestBase
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication
 from moto.server import main
 
-decoded = IAMRequestBase._create_aws_request
+FORM = "application/x-www-form-urlencoded"
+decoded, dispatched = IAMRequestBase._create_aws_request, DomainDispatcherApplication.__call__
+
+
+def keeping_the_form(self, environ, start_response):
+    if environ.get("CONTENT_TYPE", "").startswith(FORM) and environ.get("CONTENT_LENGTH"):
+        environ["tests.form"] = environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
+        environ["wsgi.input"] = io.BytesIO(environ["tests.form"])
+    return dispatched(self, environ, start_response)
 
 
 def as_sent(self):
-    kept = self._path
-    self._path = flask.request.environ.get("RAW_URI") or kept
+    kept = self._path, self._body
+    self._path = flask.request.environ.get("RAW_URI") or self._path
+    self._body = flask.request.environ.get("tests.form") or self._body
     try:
         return decoded(self)
     finally:
-        self._path = kept
+        self._path, self._body = kept
 
 
 if __name__ == "__main__":
     IAMRequestBase._create_aws_request = as_sent
+    DomainDispatcherApplication.__call__ = keeping_the_form
     main(sys.argv[1:])
