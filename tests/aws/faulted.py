@@ -88,7 +88,8 @@ class Infrastructure:
             process.kill()
             out, _ = process.communicate()
             self.said.append((arguments, "no end", out, self.proxy.treated[first:]))
-            raise Fault(f"radlc did not end in {SECONDS} s") from None
+            calls = [f"{request.number} {request.action}" for request in self.proxy.log[-12:]]
+            self.expect(False, f"radlc did not end in {SECONDS} s; its last calls: {calls}")
         finally:
             self.proxy.victim = self.proxy.faults = None
         self.said.append((arguments, process.returncode, out, self.proxy.treated[first:]))

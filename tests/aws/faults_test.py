@@ -112,6 +112,7 @@ class Refusals(unittest.TestCase):
     def infrastructure(self, **options):
         one = Infrastructure(self.ground, self.id().rpartition(".")[2], **options)
         self.addCleanup(one.close)
+        self.addCleanup(one.destroy)  # what a failed test has left does not disturb the next
         return one
 
     def ends_with(self, faults, *words):
