@@ -76,8 +76,8 @@ class Credentials(AwsCase):
         self.signs_with(keys["aws_access_key_id"])
 
     def test_none_at_all_says_where_they_may_be(self):
-        self.radlc("plan", "--refresh", "site.radl", code=1)
-        self.assertRegex(self.err, "AWS_ACCESS_KEY_ID|credentials")
+        self.radlc("plan", "--refresh", "site.radl", code=2)
+        self.assertIn("no AWS credentials", self.err)
         self.assertEqual(self.proxy.log, [])
 
 
