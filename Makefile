@@ -7,7 +7,7 @@ JOBS    ?= $(shell nproc)
 CMAKE_FLAGS ?= -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=24
 
 UNTRUSTED_TESTS = parser_test ir_test cluster_message_test cluster_secure_test cluster_link_test data_readers_test \
-  data_image_test http_test transfer_download_test
+  data_image_test http_test aws_credentials_test aws_query_test transfer_download_test transfer_s3_test auth_file_test
 empty :=
 space := $(empty) $(empty)
 

@@ -211,6 +211,11 @@ Result<Credentials> profile_credentials(const Asking& asking, const std::string&
   keys = keys_of(profile.config(), name);
   if (keys.ok() || keys.status().code() != Code::NotFound) return keys;
   if (profile.has("sso_session")) return sso_of(asking, profile, name);
+  if (profile.has("login_session"))
+    return incomplete(profile.place({"login_session"}), name,
+                      "is one of `aws login`, whose files are AWS's own")
+        .with_hint("credential_process = aws configure export-credentials --profile " + name +
+                   " --format process, in a profile of its own");
   return keys;
 }
 

@@ -29,8 +29,9 @@ pugi::xml_node child(const pugi::xml_node& parent, std::string_view name) {
   return {};
 }
 
-// At most one line of what a server wrote.
+// At most one line of what a server wrote, without what only AWS can read in it.
 std::string one_line(std::string_view text) {
+  text = text.substr(0, text.find(" Encoded authorization failure message"));
   std::string line(trim(text.substr(0, 600)));
   for (char& c : line) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';

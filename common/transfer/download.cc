@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -18,6 +19,8 @@ namespace radl::transfer {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr uint64_t kSmall = uint64_t{1} << 20;
 
 // The file that the bytes go into until they are all there.
 class Part {
@@ -53,8 +56,13 @@ class Part {
     size_ = 0;
     return ::ftruncate(fd_, 0) == 0 ? Status() : errno_status(errno, path_);
   }
-  Status remember(std::string validator) {
+  // A note for the next process, but for what is fetched anew as soon as it is read.
+  Status remember(std::string validator, uint64_t bytes) {
     validator_ = std::move(validator);
+    if (bytes > 0 && bytes <= kSmall) {
+      ::unlink(note_.c_str());
+      return {};
+    }
     return write_file_atomic(
         note_,
         nlohmann::json{{"url", identity()}, {"sha256", what_.sha256}, {"validator", validator_}}.dump());
@@ -150,7 +158,8 @@ Status attempt(http::Client& http, const Download& what, Part& part) {
     std::string_view tag = answer.header("etag");
     if (tag.rfind("W/", 0) == 0) tag = {};  // weak: not good for ranges
     if (tag.empty()) tag = answer.header("last-modified");
-    return part.remember(std::string(tag));
+    return part.remember(std::string(tag),
+                         std::strtoull(std::string(answer.header("content-length")).c_str(), nullptr, 10));
   };
   auto answer = http.send(r);
   if (!answer.ok()) return answer.status();

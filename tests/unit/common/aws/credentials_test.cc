@@ -105,6 +105,9 @@ TEST(Credentials, AnIncompleteProfileIsAnErrorWithFileAndLine) {
        "3: profile \"default\" takes its keys from Environment, which has none here"},
       {"[default]\nsso_start_url = https://x\nsso_region = eu-west-1\nsso_role_name = r\n",
        "2: profile \"default\" uses SSO and has no sso_account_id"},
+      {"[default]\nlogin_session = arn\n",
+       "2: profile \"default\" is one of `aws login`, whose files are AWS's own (credential_process = aws "
+       "configure export-credentials --profile default --format process, in a profile of its own)"},
       {"[default]\nsso_session = s\nsso_account_id = 1\nsso_role_name = r\n",
        "2: profile \"default\" names a section [sso-session s], which is not there"},
   };

@@ -246,6 +246,11 @@ TEST(Query, ErrorsInBothForms) {
   EXPECT_EQ(iam.code, "NoSuchEntity");
   EXPECT_EQ(iam.message, "no role");
   EXPECT_EQ(iam.request_id, "r");
+  EXPECT_EQ(parse_error("<Response><Errors><Error><Code>UnauthorizedOperation</Code><Message>You are not "
+                        "authorized. Encoded authorization failure message: abcdef</Message></Error></Errors>"
+                        "</Response>")
+                .message,
+            "You are not authorized.");
   EXPECT_EQ(code_of_error("InvalidGroup.NotFound", 400), Code::NotFound);
   EXPECT_EQ(code_of_error("VcpuLimitExceeded", 400), Code::Quota);
   EXPECT_EQ(code_of_error("RequestLimitExceeded", 503), Code::Retry);
