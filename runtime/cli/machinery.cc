@@ -31,11 +31,17 @@ Result<std::unique_ptr<Remote>> log_in(ssh::Logins& logins, const Json& attribut
   return remote;
 }
 
+Result<std::string> shown_host_key(const Json& attributes, const Context& context) {
+  auto endpoint = ssh::endpoint_of(attributes);
+  if (!endpoint.ok()) return std::move(endpoint).status();
+  return ssh::shown_host_key(*endpoint, context.stop());
+}
+
 std::vector<bool> answering(const std::vector<Json>& attributes, const std::function<bool()>& stop) {
   std::vector<ssh::Target> targets;
   std::vector<size_t> asked;
   for (size_t i = 0; i < attributes.size(); ++i) {
-    if (auto target = ssh::target_of(attributes[i]); target.ok()) {
+    if (auto target = ssh::endpoint_of(attributes[i]); target.ok()) {
       targets.push_back(std::move(*target));
       asked.push_back(i);
     }
@@ -73,6 +79,7 @@ Run Machinery::run() {
     return log_in(logins_, attributes, context);
   };
   run.answering = answering;
+  run.host_key = shown_host_key;
   run.options.parallelism = options_.parallelism;
   return run;
 }
@@ -105,13 +112,10 @@ void add_lock_timeout(CLI::App& command, double& seconds) {
 Result<std::unique_ptr<Machinery>> make_machinery(const RunOptions& options) {
   auto machinery = std::make_unique<Machinery>(options, built_in_catalog());
   const CloudSet& clouds = machinery->clouds();
-  if (!clouds.find(clouds.id_for(ir::Node()))) {
-    std::vector<std::string> names;
+  if (!clouds.knows(options.cloud)) {
+    const std::vector<std::string> names = clouds.names();
     std::string list;
-    for (const auto& [name, id] : clouds.by_name) {
-      names.push_back(name);
-      list += (list.empty() ? "" : ", ") + name;
-    }
+    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
     std::string near = nearest(options.cloud, names);
     return Status(Code::Invalid, "there is no cloud '" + options.cloud + "'; there are: " + list)
         .with_hint(near.empty() ? "" : "did you mean " + near + "?");

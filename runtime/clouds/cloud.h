@@ -129,12 +129,16 @@ struct Asked {
   };
   Answer answer = Answer::Unknown;
   std::string id;  // of Accepted, if the cloud has said it already
+  // Of Accepted: it takes more than one request (a rule in a new group; a machine that must be stopped before
+  // it is changed). As soon as it shows and is not Pending, ask_update() does the next part.
+  bool again = false;
   // Why not. Code::Quota: no capacity or quota for this offer; another offer may do.
   Status status;
 
-  static Asked accepted(std::string id = {}) { return {Answer::Accepted, std::move(id), {}}; }
-  static Asked refused(Status why) { return {Answer::Refused, {}, std::move(why)}; }
-  static Asked unknown(Status why) { return {Answer::Unknown, {}, std::move(why)}; }
+  static Asked accepted(std::string id = {}) { return {Answer::Accepted, std::move(id), false, {}}; }
+  static Asked accepted_so_far(std::string id) { return {Answer::Accepted, std::move(id), true, {}}; }
+  static Asked refused(Status why) { return {Answer::Refused, {}, false, std::move(why)}; }
+  static Asked unknown(Status why) { return {Answer::Unknown, {}, false, std::move(why)}; }
 };
 
 // ---- looking ----
@@ -200,6 +204,15 @@ class Cloud {
   // Everything that the query names and that is there, in any order, each once; what is not there is left
   // out. An error when that cannot be found out.
   virtual Result<std::vector<Seen>> look(const Context& context, const Query& query) = 0;
+  // Whose resources these are, as the cloud says itself: an account's number. Asked before anything is looked
+  // up, since to other credentials all that an infrastructure has would seem to be gone. Empty: there is only
+  // one.
+  virtual Result<std::string> owner(const Context&) { return std::string(); }
+  // The host keys of a machine (OpenSSH public key lines) as the cloud knows them, by a way that nobody on
+  // the path to the machine can change. Empty: not (yet) known.
+  virtual Result<std::vector<std::string>> host_keys(const Context&, const std::string&) {
+    return std::vector<std::string>();
+  }
   // How long after a request look() may still not show what came of it; 0 where it always does. An intent
   // whose answer was lost stays open that long.
   virtual std::chrono::milliseconds settles_after() const = 0;

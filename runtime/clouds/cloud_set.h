@@ -3,32 +3,64 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "runtime/clouds/cloud.h"
 
 namespace radl {
 
-struct CloudSet {
-  std::map<std::string, Cloud*> by_id;  // CloudId::text() -> cloud
-  std::string fallback = "local";       // for a node whose `deploy` names no cloud
-  // The name that a `deploy` may use (the id of a credential, a cloud's type) -> CloudId::text().
+// All clouds of one type: one for each account and region, made when it is first asked for.
+class CloudFamily {
+ public:
+  virtual ~CloudFamily() = default;
+  virtual const std::string& type() const = 0;
+  // Where a node goes: the region that it names, else the configured one; empty where there is none.
+  virtual std::string region_for(const ir::Node& node) const = 0;
+  // Asks no network. Invalid: no such account or region; says what to configure.
+  virtual Result<std::unique_ptr<Cloud>> make(const CloudId& id) = 0;
+};
+
+class CloudSet {
+ public:
+  // CloudId::text() -> cloud: those that there is one of.
+  std::map<std::string, Cloud*> by_id;
+  std::string fallback = "local";  // for a node whose `deploy` names no cloud
+  // The name that a `deploy` may use -> CloudId::text() of one cloud.
   std::map<std::string, std::string> by_name;
 
+  void add(Cloud& cloud);
+  // Under its type's name, for the default account. Lives longer than the set.
+  void add(CloudFamily& family);
+  // Another account of a family: the id of a credential.
+  void add_account(const std::string& name, CloudFamily& family);
+
   // CloudId::text() of the cloud that a node is for; the name itself where there is none of it.
-  std::string id_for(const ir::Node& node) const {
-    const std::string& name = node.cloud.empty() ? fallback : node.cloud;
-    auto known = by_name.find(name);
-    return known == by_name.end() ? name : known->second;
-  }
-  Cloud* find(const std::string& id) const {
-    auto known = by_id.find(id);
-    return known == by_id.end() ? nullptr : known->second;
-  }
-  void add(Cloud& cloud) {
-    by_id[cloud.id().text()] = &cloud;
-    by_name.emplace(cloud.id().type, cloud.id().text());
-  }
+  std::string id_for(const ir::Node& node) const;
+  // nullptr: there is none; why_not() says why. Thread-safe.
+  Cloud* find(const std::string& id) const;
+  Status why_not(const std::string& id) const;
+  // Whether a `deploy` or `--cloud` may say so.
+  bool knows(const std::string& name) const;
+  std::vector<std::string> names() const;
+  // Those that there is one of, and those of families that have been asked for.
+  std::vector<std::string> ids() const;
+
+ private:
+  struct Account {
+    CloudFamily* family = nullptr;
+    std::string account;
+  };
+  // What find() has made; shared by copies of the set.
+  struct Made {
+    std::mutex mutex;
+    std::map<std::string, std::unique_ptr<Cloud>> clouds;
+    std::map<std::string, Status> refused;
+  };
+  std::map<std::string, Account> accounts_;  // by name
+  std::map<std::string, CloudFamily*> families_;
+  std::shared_ptr<Made> made_ = std::make_shared<Made>();
 };
 
 }  // namespace radl

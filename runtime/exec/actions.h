@@ -21,6 +21,13 @@ Async<Status> remove_resource(Session& session, Park& park, std::string address,
 
 // Asks until the cloud says that it is gone, and no look shows it any more.
 Async<Status> destroy_and_wait(Session& session, Park& park, Cloud& cloud, ResourceRecord record);
+// Asks for what the record's spec says, in as many requests as the cloud takes for it, until a look shows it.
+struct Changing {
+  Status status;
+  std::optional<Seen> seen;
+  bool certain = true;  // of a failure: it is as it was
+};
+Async<Changing> change_resource(Session& session, Park& park, Cloud& cloud, ResourceRecord record);
 // Waits until what `token` made is there, or proven not to be: then `seen` is empty. Something that will
 // never become ready is destroyed, which is "not there" as well, and `why` says so.
 struct Found {
@@ -41,6 +48,8 @@ StepDone run_step(Session& session, const Action& action, std::chrono::steady_cl
 // The step with every value that is known now, secrets included; Invalid names what is missing.
 Result<ir::Step> resolved_step(Session& session, const ir::Step& step);
 
+// What a cloud shows of a machine, with what only a connection tells: its host key.
+Json attributes_now(const ResourceRecord& record, Json seen);
 // What an action makes, as far as it is known before it is made.
 ResourceRecord wanted_record(Session& session, const Action& action);
 Result<Cloud*> cloud_of(Session& session, const std::string& id);

@@ -51,6 +51,12 @@ Context asking(Session& session, const std::string& address) {
   return session.context(address, session.in(kAskDeadline));
 }
 
+Json attributes_now(const ResourceRecord& record, Json seen) {
+  const bool told = seen.contains("host_key") && !seen["host_key"].is_null();
+  if (!told && record.attributes.contains("host_key")) seen["host_key"] = record.attributes["host_key"];
+  return seen;
+}
+
 Async<bool> Attempts::again(Status error) {
   if (!may_work_later(error.code()) || attempt_ >= session_.options().attempts) co_return false;
   milliseconds wait = backoff(session_.options(), attempt_, session_.world().random);
@@ -62,7 +68,7 @@ Async<bool> Attempts::again(Status error) {
 
 Result<Cloud*> cloud_of(Session& session, const std::string& id) {
   if (Cloud* cloud = session.run.clouds->find(id)) return cloud;
-  return Status(Code::Unsupported, "there is no cloud '" + id + "' in this run");
+  return session.run.clouds->why_not(id);
 }
 
 void tell_retry(Session& session, const std::string& id, const Status& error, int attempt,

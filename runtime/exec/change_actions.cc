@@ -15,31 +15,50 @@ std::vector<std::string> united(std::vector<std::string> names, const std::vecto
   return names;
 }
 
-struct Changing {
-  Status status;
-  std::optional<Seen> seen;
-  bool certain = true;  // of a failure: it is as it was
-};
+Watch watch_of(Session& session, const Cloud& cloud, const ResourceRecord& record, Watch::For what) {
+  return {what,
+          "",
+          record.id,
+          record.address,
+          session.in(cloud.settles_after()),
+          session.in(std::max(session.options().create_deadline, cloud.settles_after())),
+          true,
+          record.spec};
+}
 
-Async<Changing> change(Session& session, Park& park, Cloud& cloud, ResourceRecord record) {
+// Until the cloud has taken the last request that it takes: of a change in several parts each waits for what
+// the one before it has begun.
+Async<Changing> ask_for_change(Session& session, Park& park, Cloud& cloud, ResourceRecord record) {
   Attempts attempts(session, park, record.address);
   Changing result;
   while (true) {
     Asked asked = cloud.ask_update(asking(session, record.address), order_for(session, record));
     result.status = asked.status;
-    if (asked.answer == Asked::Answer::Accepted) break;
+    if (asked.answer == Asked::Answer::Accepted) {
+      if (!asked.again) co_return result;
+      result.certain = false;  // a part of it is done
+      Watch watch = watch_of(session, cloud, record, Watch::For::There);
+      Sight sight = co_await park.sight(cloud, watch);
+      result.status = sight.status;
+      if (!sight.status.ok()) co_return result;
+      if (!sight.seen) {
+        result.status = Status(Code::NotFound, record.address + " is gone");
+        co_return result;
+      }
+      continue;
+    }
     if (asked.answer == Asked::Answer::Unknown) result.certain = false;
     bool again = co_await attempts.again(result.status);
     if (!again) co_return result;
   }
-  Watch watch{Watch::For::Changed,
-              "",
-              record.id,
-              record.address,
-              session.in(cloud.settles_after()),
-              session.in(std::max(session.options().create_deadline, cloud.settles_after())),
-              true,
-              record.spec};
+}
+
+}  // namespace
+
+Async<Changing> change_resource(Session& session, Park& park, Cloud& cloud, ResourceRecord record) {
+  Changing result = co_await ask_for_change(session, park, cloud, record);
+  if (!result.status.ok()) co_return result;
+  Watch watch = watch_of(session, cloud, record, Watch::For::Changed);
   Sight sight = co_await park.sight(cloud, watch);
   result.status = sight.status;
   result.certain = sight.status.ok();
@@ -52,8 +71,6 @@ Async<Changing> change(Session& session, Park& park, Cloud& cloud, ResourceRecor
   result.seen = std::move(sight.seen);
   co_return result;
 }
-
-}  // namespace
 
 Async<Status> update_resource(Session& session, Park& park, const Action& action) {
   Result<Cloud*> cloud = cloud_of(session, action.cloud);
@@ -81,7 +98,7 @@ Async<Status> update_resource(Session& session, Park& park, const Action& action
                                  [](const FieldChange& change) { return change.field == "state"; });
   bool restarts = std::any_of(action.changes.begin(), action.changes.end(),
                               [](const FieldChange& change) { return change.forces_restart; });
-  Changing changed = co_await change(session, park, **cloud, record);
+  Changing changed = co_await change_resource(session, park, **cloud, record);
   // It stays open where nobody knows what came of it: the next run takes over what the cloud shows.
   if (!changed.certain) {
     session.put_unresolved(intent);
@@ -90,7 +107,7 @@ Async<Status> update_resource(Session& session, Park& park, const Action& action
     co_return changed.status;
   }
   if (changed.status.ok()) {
-    record.attributes = std::move(changed.seen->attributes);
+    record.attributes = attributes_now(record, std::move(changed.seen->attributes));
     record.price_per_hour = action.price_per_hour;
   }
   Status closed = session.store().finish(intent, changed.status.ok() ? &record : nullptr);

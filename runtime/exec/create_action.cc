@@ -12,8 +12,9 @@ namespace {
 struct Creation {
   Status status;
   std::optional<Seen> made;
-  bool certain = true;  // of a failure: nothing of it exists
-  bool spent = false;   // of a failure: something was made for the token and is gone; another takes a new one
+  bool unfinished = false;  // of `made`: it may lack what only ask_update() gives
+  bool certain = true;      // of a failure: nothing of it exists
+  bool spent = false;  // of a failure: something was made for the token and is gone; another takes a new one
 };
 
 Async<Creation> create(Session& session, Park& park, Cloud& cloud, ResourceRecord record) {
@@ -43,6 +44,8 @@ Async<Creation> create(Session& session, Park& park, Cloud& cloud, ResourceRecor
       if (found.seen) {
         result.status = {};
         result.made = std::move(found.seen);
+        result.unfinished =
+            asked.answer == Asked::Answer::Accepted ? asked.again : !shows(*result.made, record.spec);
         co_return result;
       }
       result.spent = !found.why.empty() || asked.answer == Asked::Answer::Accepted;
@@ -57,10 +60,26 @@ Async<Creation> create(Session& session, Park& park, Cloud& cloud, ResourceRecor
   }
 }
 
-Async<Status> record_made(Session& session, Park& park, Intent intent, Seen made) {
+// What creating alone could not give. Until it is there the record tells what is: a run that ends in between
+// leaves the rest to the next plan.
+Async<Status> finish_making(Session& session, Park& park, Cloud& cloud, ResourceRecord& record, Json wanted) {
+  ResourceRecord whole = record;
+  whole.spec = std::move(wanted);
+  Changing changed = co_await change_resource(session, park, cloud, whole);
+  if (!changed.status.ok()) co_return changed.status;
+  whole.attributes = attributes_now(whole, std::move(changed.seen->attributes));
+  if (Status put = session.store().put_resource(whole); !put.ok()) co_return put;
+  session.put(whole);
+  record = std::move(whole);
+  co_return Status();
+}
+
+Async<Status> record_made(Session& session, Park& park, Cloud& cloud, Intent intent, Seen made,
+                          bool unfinished) {
   ResourceRecord record = intent.resource;
   record.id = std::move(made.id);
   record.attributes = std::move(made.attributes);
+  if (unfinished) record.spec = laid_over(record.spec, made.spec);
   record.created_at = session.world().clock.wall_seconds();
   if (Status recorded = session.store().finish(intent, &record); !recorded.ok()) {
     co_return std::move(recorded).at(intent.address +
@@ -68,6 +87,10 @@ Async<Status> record_made(Session& session, Park& park, Intent intent, Seen made
   }
   (void)session.take_unresolved(intent.address);
   session.put(record);
+  if (unfinished) {
+    Status finished = co_await finish_making(session, park, cloud, record, intent.resource.spec);
+    if (!finished.ok()) co_return finished;
+  }
   Status reached = co_await wait_until_reachable(session, park, record);
   co_return reached;
 }
@@ -97,7 +120,8 @@ Async<Earlier> take_up_earlier(Session& session, Park& park, Cloud& cloud, std::
   if (found.seen) {
     earlier.there = true;
     Seen seen = std::move(*found.seen);
-    earlier.status = co_await record_made(session, park, *left, std::move(seen));
+    const bool unfinished = !shows(seen, left->resource.spec);
+    earlier.status = co_await record_made(session, park, cloud, *left, std::move(seen), unfinished);
     co_return earlier;
   }
   (void)session.take_unresolved(address);
@@ -131,7 +155,7 @@ Async<Making> make_as(Session& session, Park& park, Cloud& cloud, ResourceRecord
   making.status = created.status;
   if (created.made) {
     Seen made = std::move(*created.made);
-    making.status = co_await record_made(session, park, *begun, std::move(made));
+    making.status = co_await record_made(session, park, cloud, *begun, std::move(made), created.unfinished);
     co_return making;
   }
   // It stays open: whoever makes this address next, in this run or the next one, looks it up first.

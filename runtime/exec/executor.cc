@@ -38,6 +38,8 @@ class PlanRun {
       report_.actions.push_back(std::move(outcome));
     }
     begun_.resize(plan.actions.size());
+    // Each cloud's watcher has a thread of its own.
+    for (const Action& action : plan.actions) (void)session.run.clouds->find(action.cloud);
     double max_time = session.run.program ? session.run.program->max_time_seconds : 0;
     deadline_ = max_time > 0 ? session.in(std::chrono::milliseconds(static_cast<long long>(max_time * 1000)))
                              : std::chrono::steady_clock::time_point::max();
@@ -82,7 +84,7 @@ class PlanRun {
     }
     schedule.parallelism = session_.options().parallelism;
     schedule.clock = &session_.world().clock;
-    schedule.services = static_cast<int>(session_.run.clouds->by_id.size());
+    schedule.services = static_cast<int>(session_.run.clouds->ids().size());
     schedule.stop_level = [&] { return session_.stop_level(); };
     schedule.exclusive = [&](Dag::Id id) { return exclusive(graph.vertices[back[id]]); };
     std::vector<char> well(back.size());  // char: each thread writes its own
@@ -367,7 +369,7 @@ RunReport destroy(const Run& run, const Plan& plan) {
   // of is just what is looked for.
   std::set<std::string> clouds;
   for (const auto& [address, record] : snapshot->resources) clouds.insert(record.cloud);
-  for (const auto& [id, cloud] : run.clouds->by_id) clouds.insert(id);
+  for (const std::string& id : run.clouds->ids()) clouds.insert(id);
   std::vector<std::string> paths = snapshot->source_paths;
   Session session(run, std::move(*snapshot));
   auto begun = run.world->clock.now();

@@ -40,6 +40,9 @@ using Connector = std::function<Result<std::unique_ptr<Remote>>(const ir::Node& 
 using Answering =
     std::function<std::vector<bool>(const std::vector<Json>& attributes, const std::function<bool()>& stop)>;
 
+// The host key (OpenSSH public key line) that a machine shows now, for one whose cloud does not tell it.
+using HostKeyReader = std::function<Result<std::string>(const Json& attributes, const Context& context)>;
+
 struct ApplyOptions {
   int parallelism = 10;
   OnError on_error = OnError::Keep;
@@ -58,6 +61,7 @@ struct Run {
   std::map<ir::StepKind, StepRunner*> runners;
   Connector connect;                     // empty: nodes are not connected to (a plan without steps)
   Answering answering;                   // empty: a login is tried right away
+  HostKeyReader host_key;                // empty: every cloud tells the keys of its machines
   const ir::Program* program = nullptr;  // nullptr for recover() and destroy()
   const ir::Secrets* secrets = nullptr;
   std::vector<EventSink*> sinks;

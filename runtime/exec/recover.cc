@@ -19,13 +19,14 @@ class Recoverer {
   Recoverer(Session& session, const std::vector<Intent>& intents) : session_(session), intents_(intents) {}
 
   Status run() {
+    for (const Intent& intent : intents_) (void)session_.run.clouds->find(intent.resource.cloud);
     Dag dag = order();
     Schedule schedule{dag};
     schedule.tolerant.assign(intents_.size(), false);
     schedule.barrier.assign(intents_.size(), false);
     schedule.parallelism = session_.options().parallelism;
     schedule.clock = &session_.world().clock;
-    schedule.services = static_cast<int>(session_.run.clouds->by_id.size());
+    schedule.services = static_cast<int>(session_.run.clouds->ids().size());
     schedule.exclusive = [](Dag::Id) { return std::vector<std::string>(); };
     schedule.stop_level = [&] { return session_.stop_level(); };
     schedule.skipped = [](Dag::Id, Dag::Id) {};
@@ -125,6 +126,7 @@ class Recoverer {
   Status adopt(const Intent& intent, Seen made) {
     ResourceRecord record = intent.resource;
     record.id = made.id;
+    record.spec = laid_over(record.spec, made.spec);  // what it lacks the plan adds
     record.attributes = std::move(made.attributes);
     record.created_at = intent.opened_at;
     if (Status closed = close(intent, &record, "adopted", &Recovery::adopted); !closed.ok()) return closed;
@@ -145,7 +147,7 @@ class Recoverer {
     // What is there now is what the plan compares with, whether the change took place or not.
     if (sight.seen) {
       record.spec = laid_over(record.spec, sight.seen->spec);
-      record.attributes = std::move(sight.seen->attributes);
+      record.attributes = attributes_now(record, std::move(sight.seen->attributes));
     }
     co_return close(intent, &record, "looked up", &Recovery::closed);
   }

@@ -96,8 +96,7 @@ class Refresher {
       if (session_.stop_starting()) return;
       Cloud* cloud = session_.run.clouds->find(id);
       if (cloud && !wanted(*cloud)) continue;
-      std::string why = "there is no cloud '" + id + "' in this run";
-      Status looked = !cloud ? Status(Code::Unsupported, why)
+      Status looked = !cloud ? session_.run.clouds->why_not(id)
                              : guarded([&]() -> Status { return look_at(*cloud, records); });
       if (looked.ok()) continue;
       for (const ResourceRecord* record : records)
@@ -139,7 +138,7 @@ class Refresher {
     } else {
       observed_.specs[record.address] = seen->spec;
       if (record.is_node()) {
-        observed_.attributes[record.address] = seen->attributes;
+        observed_.attributes[record.address] = attributes_now(record, seen->attributes);
         if (seen->phase == ResourcePhase::Ready) running_.insert(record.address);
       }
       add_changes(record, *seen);

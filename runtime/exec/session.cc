@@ -183,6 +183,33 @@ Status Session::connect_once(const std::string& address, std::chrono::steady_clo
   return slot->remote ? Status() : made.status();
 }
 
+// At the first contact with a machine: what it shows is pinned, and must be what the cloud knows of it, as
+// far as the cloud knows something.
+Status Session::learn_host_key(ResourceRecord& record, const Context& context) {
+  Result<std::string> shown = run.host_key(record.attributes, context);
+  if (!shown.ok()) return shown.status();
+  auto key_only = [](const std::string& line) { return line.substr(0, line.find(' ', line.find(' ') + 1)); };
+  const std::string type = shown->substr(0, shown->find(' '));
+  bool confirmed = false;
+  if (Cloud* cloud = run.clouds->find(record.cloud)) {
+    Result<std::vector<std::string>> told = cloud->host_keys(context, record.id);
+    if (!told.ok()) context.log("the cloud could not be asked for its host key: " + told.status().message());
+    for (const std::string& line : told.ok() ? *told : std::vector<std::string>()) {
+      if (line.substr(0, line.find(' ')) != type) continue;
+      if (key_only(line) != key_only(*shown))
+        return Status(Code::Auth, "HOST KEY MISMATCH: the machine shows another key than its cloud tells")
+            .with_hint("somebody else answers at " + record.attributes.value("host", "its address"));
+      confirmed = true;
+    }
+  }
+  record.attributes["host_key"] = key_only(*shown);
+  if (Status kept = store().put_resource(record); !kept.ok()) return kept;
+  put(record);
+  context.log(confirmed ? "host key confirmed by the cloud"
+                        : "host key taken at first contact: the cloud does not tell it (yet)");
+  return {};
+}
+
 Result<std::unique_ptr<Remote>> Session::attempt(const std::string& address,
                                                  std::chrono::steady_clock::time_point end) {
   const ir::Node* wanted = node(address);
@@ -191,6 +218,10 @@ Result<std::unique_ptr<Remote>> Session::attempt(const std::string& address,
   if (!run.connect) return Status(Code::Unsupported, "this run has no way to connect to " + address);
   Context contact = context(address, end);
   contact.booting = !record->reachable;
+  const Json known = record->attributes.value("host_key", Json());
+  if (run.host_key && (known.is_null() || known == "")) {
+    if (Status learned = learn_host_key(*record, contact); !learned.ok()) return learned;
+  }
   return run.connect(*wanted, record->attributes, contact);
 }
 

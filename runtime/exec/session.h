@@ -79,6 +79,7 @@ class Session {
     std::unique_ptr<Remote> remote;
   };
   std::shared_ptr<Connection> connection(const std::string& address);
+  Status learn_host_key(ResourceRecord& record, const Context& context);
   Result<std::unique_ptr<Remote>> attempt(const std::string& address,
                                           std::chrono::steady_clock::time_point end);
 

@@ -15,13 +15,6 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kOneLook = std::chrono::minutes(2);
 
-bool shows(const Seen& seen, const Json& spec) {
-  for (const auto& [field, value] : spec.items()) {
-    if (seen.spec.contains(field) && seen.spec[field] != value) return false;
-  }
-  return true;
-}
-
 bool is_decided(const Watch& watch, const Seen& seen, Scheduler::TimePoint asked_at) {
   switch (watch.what) {
     case Watch::For::There:
@@ -39,6 +32,13 @@ bool is_decided(const Watch& watch, const Seen& seen, Scheduler::TimePoint asked
 }
 
 }  // namespace
+
+bool shows(const Seen& seen, const Json& spec) {
+  for (const auto& [field, value] : spec.items()) {
+    if (seen.spec.contains(field) && seen.spec[field] != value) return false;
+  }
+  return true;
+}
 
 std::shared_ptr<Watcher::Slot> Watcher::add(Watch watch) {
   auto slot = std::make_shared<Slot>();

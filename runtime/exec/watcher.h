@@ -33,6 +33,9 @@ struct Watch {
   Json spec = Json::object();  // Changed: compared as far as the cloud shows it
 };
 
+// Whether what is seen is what `spec` asks for, as far as the cloud shows it.
+bool shows(const Seen& seen, const Json& spec);
+
 struct Sight {
   // Timeout: the deadline passed first, and `seen` is what the last look showed. Cancelled: stopped. Else why
   // the cloud cannot be asked.

@@ -58,7 +58,7 @@ class Builder {
     auto known = shares_.find(id);
     if (known == shares_.end()) {
       std::string from = node.cloud.empty() ? "" : ", which its `deploy` names";
-      problem(node, "there is no cloud '" + id + "'" + from);
+      problem(node, input_.clouds.why_not(id).text() + from);
       return;
     }
     Share& share = known->second;

@@ -169,7 +169,7 @@ Status SshRemote::get_file(const std::string& remote_path, const std::string& lo
   }
 }
 
-Result<Target> target_of(const nlohmann::json& attributes) {
+Result<Target> endpoint_of(const nlohmann::json& attributes) {
   auto text = [&](const char* name) {
     auto found = attributes.find(name);
     return found != attributes.end() && found->is_string() ? found->get<std::string>() : std::string();
@@ -185,12 +185,17 @@ Result<Target> target_of(const nlohmann::json& attributes) {
   target.known_hosts_file = text("known_hosts_file");
   target.use_agent = attributes.value("use_agent", false);
   if (target.host.empty()) return Status(Code::Retry, "the node has no address yet");
-  if (target.host_key.empty() && target.known_hosts_file.empty() && target.ssh_config.empty()) {
+  return target;
+}
+
+Result<Target> target_of(const nlohmann::json& attributes) {
+  Result<Target> target = endpoint_of(attributes);
+  if (!target.ok()) return target;
+  if (target->host_key.empty() && target->known_hosts_file.empty() && target->ssh_config.empty()) {
     return Status(Code::Retry, "the node's host key is not known yet");
   }
   return target;
 }
-
 std::unique_ptr<Remote> make_remote(const Target& target,
                                     const std::function<void(const std::string&)>& log) {
   std::string why = why_openssh(target);

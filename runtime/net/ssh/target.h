@@ -35,6 +35,12 @@ struct Target {
 // password, jump, ssh_config, known_hosts_file). Invalid names what is missing.
 Result<Target> target_of(const nlohmann::json& attributes);
 
+// The same without a host key: where it is, and not yet who it is.
+Result<Target> endpoint_of(const nlohmann::json& attributes);
+// The host key that answers there, as an OpenSSH public key line: ed25519 where there is one. Proves nothing.
+// Retry: nobody answers with SSH (yet).
+Result<std::string> shown_host_key(const Target& endpoint, const Stop& stop);
+
 // Why libssh2 cannot serve this target and the system's OpenSSH client must; empty when it can.
 std::string why_openssh(const Target& target);
 

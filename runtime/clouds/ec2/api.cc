@@ -1,0 +1,177 @@
+#include "runtime/clouds/ec2/api.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace radl::ec2 {
+namespace {
+
+constexpr size_t kValuesInAFilter = 200;
+constexpr size_t kTagValue = 256;
+
+aws::CallOptions options_of(const Context& context, aws::Effect effect) {
+  aws::CallOptions options;
+  options.effect = effect;
+  options.stop = context.stop();
+  return options;
+}
+
+bool among(std::string_view code, std::initializer_list<std::string_view> codes) {
+  return std::find(codes.begin(), codes.end(), code) != codes.end();
+}
+
+}  // namespace
+
+bool is_capacity(const std::string& code) {
+  return among(code, {"InsufficientInstanceCapacity", "InsufficientHostCapacity",
+                      "InsufficientReservedInstanceCapacity", "InsufficientCapacity", "Unsupported",
+                      "SpotMaxPriceTooLow", "InsufficientCapacityOnHost"});
+}
+
+Status status_of(const aws::Failure& failure) {
+  const std::string& code = failure.code;
+  if (is_capacity(code) || code.ends_with("LimitExceeded") || code == "MaxSpotInstanceCountExceeded") {
+    if (!aws::is_throttling(code)) return {Code::Quota, failure.status.message()};
+  }
+  if (code.find("NotFound") != code.npos) return {Code::NotFound, failure.status.message()};
+  if (code.ends_with(".Duplicate")) return {Code::Exists, failure.status.message()};
+  if (among(code, {"DependencyViolation", "InvalidGroup.InUse", "IncorrectInstanceState", "IncorrectState",
+                   "InvalidIPAddress.InUse", "ResourceInUse", "InvalidPlacementGroup.InUse"}))
+    return {Code::Retry, failure.status.message()};
+  return failure.status;
+}
+
+Status Api::each(const Context& context, const std::string& action, Parameters parameters, const char* set,
+                 const std::function<void(pugi::xml_node)>& take) const {
+  const size_t without_page = parameters.size();
+  while (true) {
+    aws::Answer answer = client_.call(action, parameters, options_of(context, aws::Effect::Reads));
+    if (!answer.ok()) return status_of(answer.failure());
+    for (pugi::xml_node item : answer.root().child(set).children("item")) take(item);
+    const std::string next = answer.field("nextToken");
+    if (next.empty()) return {};
+    parameters.resize(without_page);
+    parameters.emplace_back("NextToken", next);
+  }
+}
+
+Result<aws::Answer> Api::read(const Context& context, const std::string& action,
+                              const Parameters& parameters) const {
+  aws::Answer answer = client_.call(action, parameters, options_of(context, aws::Effect::Reads));
+  if (!answer.ok()) return status_of(answer.failure());
+  return answer;
+}
+
+Posted Api::post(const Context& context, const std::string& action, const Parameters& parameters,
+                 bool again_is_harmless) const {
+  aws::Answer answer =
+      client_.call(action, parameters,
+                   options_of(context, again_is_harmless ? aws::Effect::Repeatable : aws::Effect::Once));
+  Posted posted;
+  if (answer.ok()) {
+    posted.asked = Asked::accepted();
+    posted.answer.emplace(std::move(answer));
+    return posted;
+  }
+  const aws::Failure& failure = answer.failure();
+  posted.code = failure.code;
+  Status why = status_of(failure);
+  switch (failure.kind) {
+    case aws::Failure::Kind::Unknown:
+      posted.asked = Asked::unknown(std::move(why));
+      break;
+    case aws::Failure::Kind::Throttled:
+      posted.asked = Asked::refused({Code::Retry, why.message()});
+      break;
+    case aws::Failure::Kind::NotSent:
+    case aws::Failure::Kind::Refused:
+      posted.asked = Asked::refused(std::move(why));
+      break;
+  }
+  return posted;
+}
+
+void add_list(Parameters& parameters, const std::string& name, const std::vector<std::string>& values) {
+  for (size_t i = 0; i < values.size(); ++i)
+    parameters.emplace_back(fmt::format("{}.{}", name, i + 1), values[i]);
+}
+
+void add_filter(Parameters& parameters, const std::string& name, const std::vector<std::string>& values) {
+  size_t next = 1;
+  for (const auto& [known, value] : parameters)
+    next += known.starts_with("Filter.") && known.ends_with(".Name");
+  parameters.emplace_back(fmt::format("Filter.{}.Name", next), name);
+  add_list(parameters, fmt::format("Filter.{}.Value", next), values);
+}
+
+std::vector<Selection> in_portions(Selection::By by, const std::vector<std::string>& values) {
+  std::vector<Selection> portions;
+  for (size_t first = 0; first < values.size(); first += kValuesInAFilter) {
+    size_t last = std::min(values.size(), first + kValuesInAFilter);
+    portions.push_back({by, {values.begin() + static_cast<long>(first), values.begin() + static_cast<long>(last)}});
+  }
+  return portions;
+}
+
+Parameters selected(const Selection& selection, const std::string& id_filter) {
+  Parameters parameters;
+  switch (selection.by) {
+    case Selection::By::Tokens:
+      add_filter(parameters, std::string("tag:") + kTokenTag, selection.values);
+      break;
+    case Selection::By::Ids:
+      add_filter(parameters, id_filter, selection.values);
+      break;
+    case Selection::By::Infrastructure:
+      add_filter(parameters, std::string("tag:") + kInfrastructureTag, selection.values);
+      break;
+  }
+  return parameters;
+}
+
+void add_tags(Parameters& parameters, const std::string& resource_type,
+              const std::map<std::string, std::string>& tags) {
+  size_t next = 1;
+  for (const auto& [known, value] : parameters)
+    next += known.starts_with("TagSpecification.") && known.ends_with(".ResourceType");
+  const std::string name = fmt::format("TagSpecification.{}", next);
+  parameters.emplace_back(name + ".ResourceType", resource_type);
+  size_t number = 0;
+  for (const auto& [key, value] : tags) {
+    ++number;
+    parameters.emplace_back(fmt::format("{}.Tag.{}.Key", name, number), key);
+    parameters.emplace_back(fmt::format("{}.Tag.{}.Value", name, number), value.substr(0, kTagValue));
+  }
+}
+
+std::map<std::string, std::string> own_tags(const Context& context, const Order& order) {
+  return {{kInfrastructureTag, context.infrastructure},
+          {kAddressTag, order.address},
+          {kTokenTag, order.token},
+          {"Name", context.infrastructure + " " + order.address}};
+}
+
+std::map<std::string, std::string> tags_of(pugi::xml_node item) {
+  std::map<std::string, std::string> tags;
+  for (pugi::xml_node tag : item.child("tagSet").children("item"))
+    tags[text_of(tag, "key")] = text_of(tag, "value");
+  return tags;
+}
+
+void take_tags(const Context& context, const std::map<std::string, std::string>& tags, Seen& seen) {
+  if (tag_of(tags, kInfrastructureTag) != context.infrastructure) return;
+  seen.address = tag_of(tags, kAddressTag);
+  seen.token = tag_of(tags, kTokenTag);
+}
+
+std::string tag_of(const std::map<std::string, std::string>& tags, const char* name) {
+  auto found = tags.find(name);
+  return found == tags.end() ? std::string() : found->second;
+}
+
+std::string text_of(pugi::xml_node node, const char* child) { return node.child(child).text().get(); }
+
+}  // namespace radl::ec2

@@ -1,0 +1,103 @@
+// What DescribeInstances tells of a machine.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/clouds/ec2/instance.h"
+
+namespace radl::ec2 {
+namespace {
+
+ResourcePhase phase_of_state(const std::string& state) {
+  if (state == "running") return ResourcePhase::Ready;
+  if (state == "stopped") return ResourcePhase::Stopped;
+  if (state == "shutting-down") return ResourcePhase::Leaving;
+  return ResourcePhase::Pending;  // pending, stopping
+}
+
+// The groups as the file calls them; one that nobody knows by a name stands for itself.
+Json group_names(const Memory& memory, const std::vector<std::string>& groups) {
+  std::vector<std::string> names;
+  bool known = false;
+  for (const std::string& id : groups) {
+    auto name = memory.name_of(id);
+    known |= name.has_value();
+    names.push_back(name.value_or(id));
+  }
+  std::sort(names.begin(), names.end());
+  return known || groups.empty() ? Json(names) : Json();
+}
+
+}  // namespace
+
+InstanceNow instance_in(pugi::xml_node item) {
+  InstanceNow now;
+  now.id = text_of(item, "instanceId");
+  now.state = text_of(item.child("instanceState"), "name");
+  now.type = text_of(item, "instanceType");
+  now.zone = text_of(item.child("placement"), "availabilityZone");
+  now.lifecycle = text_of(item, "instanceLifecycle");
+  now.reason = text_of(item.child("stateReason"), "message");
+  if (now.reason.empty()) now.reason = text_of(item, "reason");
+  now.public_ip = text_of(item, "ipAddress");
+  now.private_ip = text_of(item, "privateIpAddress");
+  for (pugi::xml_node group : item.child("groupSet").children("item"))
+    now.groups.push_back(text_of(group, "groupId"));
+  pugi::xml_node interface = item.child("networkInterfaceSet").child("item");
+  if (now.groups.empty()) {
+    for (pugi::xml_node group : interface.child("groupSet").children("item"))
+      now.groups.push_back(text_of(group, "groupId"));
+  }
+  const std::string owner = text_of(interface.child("association"), "ipOwnerId");
+  if (owner != "amazon") now.association = text_of(interface.child("association"), "publicIp");
+  if (now.public_ip.empty()) now.public_ip = text_of(interface.child("association"), "publicIp");
+  std::sort(now.groups.begin(), now.groups.end());
+  now.tags = tags_of(item);
+  return now;
+}
+
+Json attributes_of(const InstanceNow& now) {
+  auto or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
+  Json attributes = {{"host", now.public_ip.empty() ? now.private_ip : now.public_ip},
+                     {"port", 22},
+                     {"user", tag_of(now.tags, kUserTag)},
+                     {"private_ip", or_null(now.private_ip)},
+                     {"public_ip", or_null(now.public_ip)},
+                     {"vm_id", now.id},
+                     {"instance_type", now.type},
+                     {"zone", now.zone},
+                     {"state", now.state == "running" || now.state == "pending" ? "running" : "stopped"}};
+  if (std::string key = tag_of(now.tags, kKeyTag); !key.empty()) attributes["key"] = key;
+  return attributes;
+}
+
+Json user_tags(const std::map<std::string, std::string>& tags) {
+  Json own = Json::object();
+  for (const auto& [name, value] : tags)
+    if (!name.starts_with("radlc:") && !name.starts_with("aws:") && name != "Name") own[name] = value;
+  return own;
+}
+
+std::optional<Seen> seen_instance(Call& call, const InstanceNow& now, bool by_token) {
+  const bool ended = now.state == "terminated";
+  if (ended && !by_token) {
+    if (!now.reason.empty()) call.context.log(fmt::format("{} has ended: {}", now.id, now.reason));
+    return std::nullopt;
+  }
+  Seen seen;
+  take_tags(call.context, now.tags, seen);
+  seen.type = "instance";
+  seen.id = now.id;
+  seen.phase = ended ? ResourcePhase::Broken : phase_of_state(now.state);
+  if (ended) seen.detail = fmt::format("{} ended while it was made: {}", now.id, now.reason.empty() ? "EC2 says no reason" : now.reason);
+  seen.spec = {{"type", now.type}, {"tags", user_tags(now.tags)}};
+  if (now.lifecycle == "spot") seen.spec["market"] = "spot";
+  if (Json groups = group_names(call.memory, now.groups); !groups.is_null()) seen.spec["groups"] = groups;
+  // An elastic address shows by its own record; without one the address is EC2's and comes and goes.
+  auto address = call.memory.name_of(now.association.empty() ? now.public_ip : now.association);
+  seen.spec["address"] = address ? Json(*address) : Json();
+  seen.attributes = attributes_of(now);
+  return seen;
+}
+
+}  // namespace radl::ec2

@@ -1,0 +1,54 @@
+// A type of resource of EC2: how it is asked for, how it is seen, and what a change of it takes. One file each;
+// ec2_cloud.cc puts them together.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/clouds/cloud.h"
+#include "runtime/clouds/ec2/api.h"
+#include "runtime/clouds/ec2/memory.h"
+
+namespace radl::ec2 {
+
+// What every call of a kind is given.
+struct Call {
+  const Context& context;
+  const Api& api;
+  Memory& memory;
+  const CloudId& cloud;
+  // The address that this computer is seen under from outside, as a CIDR.
+  const std::function<Result<std::string>(const Stop&)>& caller;
+};
+
+class Kind {
+ public:
+  virtual ~Kind() = default;
+  virtual const char* type() const = 0;
+  // What its ids begin with: "i-".
+  virtual const char* id_prefix() const = 0;
+
+  virtual Asked create(Call& call, const Order& order) const = 0;
+  virtual Asked update(Call& call, const Order& order) const = 0;
+  virtual Asked destroy(Call& call, const Order& order) const = 0;
+  virtual Status look(Call& call, const Selection& selection, std::vector<Seen>& seen) const = 0;
+  virtual Impact impact(const Json& before, const Json& after) const = 0;
+};
+
+// A VPC by its id, or the region's default one (""), with its subnets.
+Result<Vpc> find_vpc(Call& call, const std::string& id);
+
+std::unique_ptr<Kind> make_key_pair();
+std::unique_ptr<Kind> make_security_group();
+std::unique_ptr<Kind> make_elastic_ip();
+std::unique_ptr<Kind> make_placement_group();
+std::unique_ptr<Kind> make_instance();
+
+// The answer to a request to remove what is there no more.
+Asked gone_or(Posted posted);
+// Whether a field of two specs differs.
+bool differs(const Json& before, const Json& after, const char* field);
+Impact replace(std::string why);
+
+}  // namespace radl::ec2

@@ -1,0 +1,135 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/digest.h"
+#include "runtime/clouds/ec2/images.h"
+#include "runtime/clouds/ec2/instance.h"
+
+namespace radl::ec2 {
+namespace {
+
+void add_disk(Parameters& parameters, size_t number, const std::string& device, const Json& disk) {
+  const std::string name = fmt::format("BlockDeviceMapping.{}.", number);
+  parameters.emplace_back(name + "DeviceName", device);
+  parameters.emplace_back(name + "Ebs.DeleteOnTermination", "true");
+  if (disk.contains("size_gib"))
+    parameters.emplace_back(name + "Ebs.VolumeSize", std::to_string(disk["size_gib"].get<long long>()));
+  parameters.emplace_back(name + "Ebs.VolumeType", disk.value("type", "gp3"));
+  if (disk.contains("snapshot")) parameters.emplace_back(name + "Ebs.SnapshotId", disk["snapshot"].get<std::string>());
+}
+
+Status add_disks(Parameters& parameters, const Order& order, const Image& image) {
+  size_t number = 0;
+  if (order.spec.contains("root")) {
+    const Json& root = order.spec["root"];
+    if (root.contains("size_gib") && root["size_gib"].get<double>() < image.root_gib)
+      return invalid(fmt::format("{}: disk.0.size: image {} needs {} GiB", order.address, image.id, image.root_gib));
+    add_disk(parameters, ++number, image.root_device, root);
+  }
+  for (const Json& disk : order.spec.value("disks", Json::array()))
+    add_disk(parameters, ++number, disk.value("device", ""), disk);
+  return {};
+}
+
+// Nothing in it is secret: whoever runs on the machine can read it.
+std::string user_data(const Order& order) {
+  const std::string host = order.spec.value("hostname", "");
+  if (host.empty()) return "";
+  return fmt::format("#cloud-config\npreserve_hostname: false\nhostname: {}\nfqdn: {}\nprefer_fqdn_over_hostname: false\n",
+                     host.substr(0, host.find('.')), host);
+}
+
+void add_spot(Parameters& parameters, const Json& spec) {
+  if (spec.value("market", "") != "spot") return;
+  parameters.emplace_back("InstanceMarketOptions.MarketType", "spot");
+  parameters.emplace_back("InstanceMarketOptions.SpotOptions.SpotInstanceType", "one-time");
+  if (spec.contains("max_price"))
+    parameters.emplace_back("InstanceMarketOptions.SpotOptions.MaxPrice", spec["max_price"].get<std::string>());
+}
+
+Status add_references(Launch& launch, const Order& order, std::string& key) {
+  for (const auto& [address, reference] : order.references) {
+    if (reference.type == "key_pair") {
+      launch.parameters.emplace_back("KeyName", reference.attributes.value("name", ""));
+      key = reference.attributes.value("key", "");
+    } else if (reference.type == "placement_group") {
+      launch.parameters.emplace_back("Placement.GroupName", reference.id);
+    }
+  }
+  for (const Json& address : order.spec.value("groups", Json::array())) {
+    auto found = order.references.find(address.get<std::string>());
+    if (found == order.references.end())
+      return invalid(fmt::format("{}: {} is not there", order.address, address.get<std::string>()));
+    launch.groups.push_back(found->second.id);
+  }
+  return {};
+}
+
+std::vector<Subnet> subnets_for(const Vpc& vpc, const Json& spec) {
+  const std::string subnet = spec.value("subnet", ""), zone = spec.value("zone", "");
+  std::vector<Subnet> fit;
+  for (const Subnet& one : vpc.subnets) {
+    if (!subnet.empty() && one.id != subnet) continue;
+    if (!zone.empty() && one.zone != zone) continue;
+    fit.push_back(one);
+  }
+  return fit;
+}
+
+}  // namespace
+
+Result<Launch> launch_of(Call& call, const Order& order) {
+  const Json& spec = order.spec;
+  auto image = find_image(call, spec.value("image", ""));
+  if (!image.ok()) return image.status();
+  auto vpc = find_vpc(call, spec.value("vpc", ""));
+  if (!vpc.ok()) return vpc.status();
+  Launch launch;
+  launch.subnets = subnets_for(*vpc, spec);
+  if (launch.subnets.empty())
+    return not_found(fmt::format("{}: {} has no subnet {}", order.address, vpc->id,
+                                 spec.contains("subnet") ? spec["subnet"].get<std::string>()
+                                                         : "in zone " + spec.value("zone", "")));
+  launch.is_public = spec.value("public", true);
+  const std::string type = spec.value("type", "");
+  launch.parameters = {{"ImageId", image->id},    {"InstanceType", type},
+                       {"MinCount", "1"},         {"MaxCount", "1"},
+                       {"MetadataOptions.HttpTokens", "required"}};
+  std::string key;
+  if (Status added = add_references(launch, order, key); !added.ok()) return added;
+  if (Status added = add_disks(launch.parameters, order, *image); !added.ok()) return added;
+  add_spot(launch.parameters, spec);
+  if (spec.contains("profile"))
+    launch.parameters.emplace_back("IamInstanceProfile.Name", spec["profile"].get<std::string>());
+  if (spec.value("on_shutdown", "") == "terminate")
+    launch.parameters.emplace_back("InstanceInitiatedShutdownBehavior", "terminate");
+  if (std::string data = user_data(order); !data.empty())
+    launch.parameters.emplace_back("UserData", base64_encode(data));
+  auto tags = own_tags(call.context, order);
+  if (spec.contains("name")) tags["Name"] = spec["name"].get<std::string>();
+  std::string user = spec.value("user", "");
+  if (user.empty()) user = user_of_image(image->name);
+  tags[kUserTag] = user.empty() ? "ec2-user" : user;
+  tags[kKeyTag] = key;
+  for (const auto& [name, value] : spec.value("tags", Json::object()).items())
+    tags[name] = value.get<std::string>();
+  add_tags(launch.parameters, "instance", tags);
+  // Found again by whoever looks for what is left, should a machine leave a disk behind.
+  add_tags(launch.parameters, "volume", own_tags(call.context, order));
+  return launch;
+}
+
+Parameters launched_in(const Launch& launch, const Subnet& subnet, const std::string& token) {
+  Parameters parameters = launch.parameters;
+  parameters.emplace_back("ClientToken", token);
+  const std::string name = "NetworkInterface.1.";
+  parameters.emplace_back(name + "DeviceIndex", "0");
+  parameters.emplace_back(name + "SubnetId", subnet.id);
+  parameters.emplace_back(name + "AssociatePublicIpAddress", launch.is_public ? "true" : "false");
+  parameters.emplace_back(name + "DeleteOnTermination", "true");
+  add_list(parameters, name + "SecurityGroupId", launch.groups);
+  return parameters;
+}
+
+}  // namespace radl::ec2

@@ -1,0 +1,61 @@
+// Machines close to each other in one zone, or far apart. Its name is its id: instances name it so.
+#include "runtime/clouds/ec2/kind.h"
+
+namespace radl::ec2 {
+namespace {
+
+class PlacementGroup : public Kind {
+ public:
+  const char* type() const override { return "placement_group"; }
+  const char* id_prefix() const override { return "radlc-pg-"; }
+
+  Asked create(Call& call, const Order& order) const override {
+    const std::string name = order.spec.value("name", "");
+    Parameters parameters = {{"GroupName", name}, {"Strategy", order.spec.value("strategy", "cluster")}};
+    add_tags(parameters, "placement-group", own_tags(call.context, order));
+    Posted posted = call.api.post(call.context, "CreatePlacementGroup", parameters, false);
+    if (posted.accepted()) posted.asked.id = name;
+    return posted.asked;
+  }
+
+  Asked update(Call&, const Order&) const override {
+    return Asked::refused(invalid("a placement group is never changed"));
+  }
+
+  Asked destroy(Call& call, const Order& order) const override {
+    Posted posted = call.api.post(call.context, "DeletePlacementGroup", {{"GroupName", order.id}}, true);
+    if (posted.code == "InvalidPlacementGroup.Unknown") return Asked::accepted(order.id);
+    return gone_or(std::move(posted));
+  }
+
+  Status look(Call& call, const Selection& selection, std::vector<Seen>& seen) const override {
+    return call.api.each(call.context, "DescribePlacementGroups", selected(selection, "group-name"),
+                         "placementGroupSet", [&](pugi::xml_node item) {
+                           Seen one;
+                           take_tags(call.context, tags_of(item), one);
+                           one.type = type();
+                           one.id = text_of(item, "groupName");
+                           one.phase = phase_of(text_of(item, "state"));
+                           if (text_of(item, "state") == "deleted") return;
+                           one.spec = {{"name", one.id}, {"strategy", text_of(item, "strategy")}};
+                           one.attributes = {{"name", one.id}};
+                           seen.push_back(std::move(one));
+                         });
+  }
+
+  Impact impact(const Json&, const Json&) const override {
+    return replace("a placement group is never changed");
+  }
+
+ private:
+  static ResourcePhase phase_of(const std::string& state) {
+    if (state == "pending") return ResourcePhase::Pending;
+    return state == "deleting" ? ResourcePhase::Leaving : ResourcePhase::Ready;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Kind> make_placement_group() { return std::make_unique<PlacementGroup>(); }
+
+}  // namespace radl::ec2

@@ -1,0 +1,63 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/clouds/ec2/kind.h"
+
+namespace radl::ec2 {
+namespace {
+
+Result<std::string> default_vpc(Call& call) {
+  std::string id;
+  Parameters parameters;
+  add_filter(parameters, "is-default", {"true"});
+  Status asked = call.api.each(call.context, "DescribeVpcs", parameters, "vpcSet",
+                               [&](pugi::xml_node item) { id = text_of(item, "vpcId"); });
+  if (!asked.ok()) return asked;
+  if (!id.empty()) return id;
+  return invalid(fmt::format("region {} has no default VPC", call.cloud.region))
+      .with_hint("name one in the networks: provider_id = 'vpc-...subnet-...'");
+}
+
+Result<Vpc> ask_vpc(Call& call, const std::string& given) {
+  Vpc vpc;
+  vpc.id = given;
+  if (given.empty()) {
+    auto found = default_vpc(call);
+    if (!found.ok()) return found.status();
+    vpc.id = *found;
+  }
+  Parameters parameters;
+  add_filter(parameters, "vpc-id", {vpc.id});
+  if (given.empty()) add_filter(parameters, "default-for-az", {"true"});
+  Status asked = call.api.each(call.context, "DescribeSubnets", parameters, "subnetSet", [&](pugi::xml_node item) {
+    if (text_of(item, "state") == "available")
+      vpc.subnets.push_back({text_of(item, "subnetId"), text_of(item, "availabilityZone")});
+  });
+  if (!asked.ok()) return asked;
+  if (vpc.subnets.empty())
+    return invalid(fmt::format("{} in region {} has no subnet, or is not there", vpc.id, call.cloud.region));
+  std::sort(vpc.subnets.begin(), vpc.subnets.end(), [](const Subnet& a, const Subnet& b) {
+    return std::tie(a.zone, a.id) < std::tie(b.zone, b.id);
+  });
+  return vpc;
+}
+
+}  // namespace
+
+Result<Vpc> find_vpc(Call& call, const std::string& id) {
+  return call.memory.vpc(id, [&] { return ask_vpc(call, id); });
+}
+
+Asked gone_or(Posted posted) {
+  const bool gone = posted.asked.status.code() == Code::NotFound;
+  return gone ? Asked::accepted() : std::move(posted.asked);
+}
+
+bool differs(const Json& before, const Json& after, const char* field) {
+  return before.value(field, Json()) != after.value(field, Json());
+}
+
+Impact replace(std::string why) { return {Impact::Kind::Replace, std::move(why)}; }
+
+}  // namespace radl::ec2
