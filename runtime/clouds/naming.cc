@@ -24,6 +24,15 @@ std::string part_address(const std::string& kind, const ir::Node& node, int inde
   return index < 0 ? address : address + "." + std::to_string(index);
 }
 
+std::string node_host_name(const ir::Node& node) {
+  std::string host = "vnode-" + std::to_string(node.number), domain = "localdomain";
+  if (!node.interfaces.empty()) {
+    if (!node.interfaces[0].host_name.empty()) host = node.interfaces[0].host_name;
+    if (!node.interfaces[0].domain.empty()) domain = node.interfaces[0].domain;
+  }
+  return host + "." + domain;
+}
+
 std::vector<const ir::Network*> networks_to_make(const DesignInput& input) {
   std::set<std::string> used;
   for (const ir::Node* node : input.nodes) {

@@ -16,6 +16,8 @@ std::string network_address(const CloudId& cloud, const DesignInput& input, cons
 std::string group_address(const CloudId& cloud, const DesignInput& input, const ir::Network& network);
 // What is made for one node alone: "address.worker[0]", "volume.worker[0].1".
 std::string part_address(const std::string& kind, const ir::Node& node, int index = -1);
+// Of its first interface, with the domain: "vnode-3.localdomain" where none was written.
+std::string node_host_name(const ir::Node& node);
 // The networks that a node of the input is in and that the program declares and has made (no references), in
 // the program's order.
 std::vector<const ir::Network*> networks_to_make(const DesignInput& input);

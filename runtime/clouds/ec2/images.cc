@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/text.h"
+#include "runtime/clouds/fitting.h"
 
 namespace radl::ec2 {
 namespace {
@@ -70,12 +71,6 @@ Result<ImageWanted> by_system(const ir::Node& node, const std::string& arch) {
 }
 
 }  // namespace
-
-std::string text_wanted(const ir::Node& node, const std::string& feature) {
-  auto found = node.requirements.find(feature);
-  if (found == node.requirements.end() || !found->second.equals || !found->second.equals->is_string()) return "";
-  return found->second.equals->get<std::string>();
-}
 
 std::string image_region(const ir::Node& node) {
   for (const std::string& url : image_urls(node)) {

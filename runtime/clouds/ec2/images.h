@@ -24,7 +24,4 @@ Result<Image> find_image(Call& call, const std::string& text);
 // aws://REGION/... of a node; "" when it names none.
 std::string image_region(const ir::Node& node);
 
-// The one text that a node asks for with '='; "" when it asks for none.
-std::string text_wanted(const ir::Node& node, const std::string& feature);
-
 }  // namespace radl::ec2

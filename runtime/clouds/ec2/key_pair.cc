@@ -18,7 +18,7 @@ class KeyPair : public Kind {
     if (!key.ok()) return Asked::refused(key.status());
     auto tags = own_tags(call.context, order);
     tags[kKeyTag] = key->fingerprint;
-    Parameters parameters = {{"KeyName", order.spec.value("name", "")},
+    Parameters parameters = {{"KeyName", name_for(call.context, order)},
                              {"PublicKeyMaterial", base64_encode(key->public_line)}};
     add_tags(parameters, "key-pair", tags);
     Posted posted = call.api.post(call.context, "ImportKeyPair", parameters, false);
@@ -43,7 +43,6 @@ class KeyPair : public Kind {
                            one.type = type();
                            one.id = text_of(item, "keyPairId");
                            one.phase = ResourcePhase::Ready;
-                           one.spec = {{"name", text_of(item, "keyName")}};
                            one.attributes = {{"name", text_of(item, "keyName")}};
                            if (std::string key = tag_of(tags, kKeyTag); !key.empty()) one.attributes["key"] = key;
                            seen.push_back(std::move(one));

@@ -10,7 +10,7 @@ class PlacementGroup : public Kind {
   const char* id_prefix() const override { return "radlc-pg-"; }
 
   Asked create(Call& call, const Order& order) const override {
-    const std::string name = order.spec.value("name", "");
+    const std::string name = id_prefix() + name_for(call.context, order);
     Parameters parameters = {{"GroupName", name}, {"Strategy", order.spec.value("strategy", "cluster")}};
     add_tags(parameters, "placement-group", own_tags(call.context, order));
     Posted posted = call.api.post(call.context, "CreatePlacementGroup", parameters, false);
@@ -37,7 +37,7 @@ class PlacementGroup : public Kind {
                            one.id = text_of(item, "groupName");
                            one.phase = phase_of(text_of(item, "state"));
                            if (text_of(item, "state") == "deleted") return;
-                           one.spec = {{"name", one.id}, {"strategy", text_of(item, "strategy")}};
+                           one.spec = {{"strategy", text_of(item, "strategy")}};
                            one.attributes = {{"name", one.id}};
                            seen.push_back(std::move(one));
                          });

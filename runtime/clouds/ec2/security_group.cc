@@ -40,7 +40,7 @@ class SecurityGroup : public Kind {
       if (!caller.ok()) return Asked::refused(caller.status());
       tags[kCallerTag] = *caller;
     }
-    Parameters parameters = {{"GroupName", order.spec.value("name", "")},
+    Parameters parameters = {{"GroupName", name_for(call.context, order)},
                              {"GroupDescription", order.spec.value("description", "made by radlc")},
                              {"VpcId", vpc->id}};
     add_tags(parameters, "security-group", tags);
@@ -157,8 +157,8 @@ class SecurityGroup : public Kind {
       rules.push_back(ours ? kSshFromThisComputer : rule.text(group.id));
     }
     std::sort(rules.begin(), rules.end());
-    one.spec = {{"name", text_of(item, "groupName")}, {"rules", rules}};
-    one.attributes = {{"vpc_id", text_of(item, "vpcId")}};
+    one.spec = {{"rules", rules}};
+    one.attributes = {{"name", text_of(item, "groupName")}, {"vpc_id", text_of(item, "vpcId")}};
     return one;
   }
 };

@@ -49,6 +49,10 @@ Result<Vpc> find_vpc(Call& call, const std::string& id) {
   return call.memory.vpc(id, [&] { return ask_vpc(call, id); });
 }
 
+std::string name_for(const Context& context, const Order& order) {
+  return order.spec.value("name", context.infrastructure + "/" + order.address);
+}
+
 Asked gone_or(Posted posted) {
   const bool gone = posted.asked.status.code() == Code::NotFound;
   return gone ? Asked::accepted() : std::move(posted.asked);

@@ -18,15 +18,6 @@ namespace {
 constexpr size_t kTypesOffered = 2;  // the dearer ones would be surprises
 constexpr const char* kDefaultImage = "linux";
 
-std::string host_name(const ir::Node& node) {
-  std::string host = fmt::format("vnode-{}", node.number), domain = "localdomain";
-  if (!node.interfaces.empty()) {
-    if (!node.interfaces[0].host_name.empty()) host = node.interfaces[0].host_name;
-    if (!node.interfaces[0].domain.empty()) domain = node.interfaces[0].domain;
-  }
-  return host + "." + domain;
-}
-
 bool has_group(const ir::Network& network) { return network.is_public || !network.ports.empty(); }
 
 class Designer {
@@ -106,7 +97,7 @@ class Designer {
       references.push_back(public_address);
     }
     std::string image = text_wanted(node, "disk.0.image.url");
-    Json spec = {{"hostname", host_name(node)},
+    Json spec = {{"hostname", node_host_name(node)},
                  {"image", image.empty() ? kDefaultImage : image},
                  {"networks", std::move(networks)},
                  {"volumes", std::move(volumes)},
@@ -173,9 +164,9 @@ class Designer {
 Status check_node(const CloudId& cloud, const ir::Node& node) {
   if (auto machines = fitting_machines(node, cloud.region); !machines.ok()) return machines.status();
   if (auto zones = fitting_zones(node); !zones.ok()) return zones.status();
-  if (auto fault = host_name_fault(host_name(node))) {
+  if (auto fault = host_name_fault(node_host_name(node))) {
     return invalid(fmt::format("{}: net_interface.0.dns_name: '{}' is no host name: {}", node.address,
-                               host_name(node), fault->message));
+                               node_host_name(node), fault->message));
   }
   return {};
 }

@@ -1,0 +1,266 @@
+#include "runtime/clouds/ec2/design.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "common/host_name.h"
+#include "common/text.h"
+#include "runtime/clouds/ec2/images.h"
+#include "runtime/clouds/ec2/offers.h"
+#include "runtime/clouds/ec2/placing.h"
+#include "runtime/clouds/ec2/rules.h"
+#include "runtime/clouds/fitting.h"
+#include "runtime/clouds/naming.h"
+
+namespace radl::ec2 {
+namespace {
+
+constexpr double kGiB = 1024.0 * 1024 * 1024;
+constexpr double kBootSeconds = 45, kRequestSeconds = 1;
+constexpr size_t kGroupsOfAMachine = 5;  // Amazon VPC quotas, "Security groups per network interface"
+
+std::string access_address(const CloudId& cloud) { return "access." + cloud.text(); }
+
+// {"name": value} of 'name=value,other=value'.
+Result<Json> tags_wanted(const ir::Node& node) {
+  Json tags = Json::object();
+  const std::string text = text_wanted(node, "instance_tags");
+  if (text.empty()) return tags;
+  for (std::string_view pair : split(text, ',')) {
+    const size_t equals = pair.find('=');
+    const std::string_view name = trim(pair.substr(0, equals));
+    if (equals == pair.npos || name.empty())
+      return invalid(fmt::format("{}: instance_tags = '{}': must be 'name=value,name=value'", node.address, text));
+    tags[std::string(name)] = std::string(trim(pair.substr(equals + 1)));
+  }
+  return tags;
+}
+
+Json disk_spec(const ir::Disk& disk) {
+  Json spec = Json::object();
+  if (disk.size_bytes) spec["size_gib"] = static_cast<long long>(std::ceil(*disk.size_bytes / kGiB));
+  if (!disk.type.empty()) spec["type"] = disk.type;
+  return spec;
+}
+
+// Only the last letter of a device counts, as for the Infrastructure Manager: "hdb" is the second.
+std::string device_name(const ir::Disk& disk) {
+  const char letter = disk.device.empty() ? static_cast<char>('a' + disk.index) : disk.device.back();
+  return std::string("/dev/sd") + letter;
+}
+
+Status add_disks(const ir::Node& node, Json& spec) {
+  for (const ir::Disk& disk : node.disks) {
+    Json made = disk_spec(disk);
+    if (disk.index == 0) {
+      if (!made.empty()) spec["root"] = std::move(made);
+      continue;
+    }
+    for (const std::string& url : disk.image_urls) {
+      const std::string id = url.substr(url.rfind('/') == url.npos ? 0 : url.rfind('/') + 1);
+      if (!id.starts_with("snap-"))
+        return invalid(fmt::format("{}: disk.{}.image.url = '{}': a further disk is made of a snapshot "
+                                   "(aws://REGION/snap-...)",
+                                   node.address, disk.index, url));
+      made["snapshot"] = id;
+    }
+    if (made.empty()) continue;
+    made["device"] = device_name(disk);
+    spec["disks"].push_back(std::move(made));
+  }
+  return {};
+}
+
+class Designer {
+ public:
+  Designer(const CloudId& cloud, const DesignInput& input) : cloud_(cloud), input_(input) {}
+
+  Result<Design> make() {
+    if (input_.nodes.empty()) return Design();
+    add(key_address(cloud_), "key_pair", "ed25519 key pair for SSH", {{"type", "ed25519"}}, {});
+    std::set<std::string> vpcs;
+    for (const ir::Node* node : input_.nodes) {
+      auto place = place_of(*node, input_, cloud_);
+      if (!place.ok()) return place.status();
+      vpcs.insert(place->vpc);
+    }
+    for (const std::string& vpc : vpcs) add_access(vpc);
+    for (const ir::Network* network : networks_to_make(input_))
+      if (Status added = add_network(*network); !added.ok()) return added;
+    for (const ir::Node* node : input_.nodes)
+      if (Status added = add_node(*node); !added.ok()) return added;
+    return std::move(design_);
+  }
+
+ private:
+  Wanted& add(std::string address, const char* type, std::string summary, Json spec,
+              std::vector<std::string> references) {
+    Wanted wanted;
+    wanted.address = std::move(address);
+    wanted.type = type;
+    wanted.summary = std::move(summary);
+    wanted.spec = std::move(spec);
+    wanted.references = std::move(references);
+    wanted.seconds = kRequestSeconds;
+    return design_.resources.emplace_back(std::move(wanted));
+  }
+
+  void note(const std::string& text) {
+    if (noted_.insert(text).second) design_.notes.push_back(text);
+  }
+
+  static std::string access_in(const CloudId& cloud, const std::string& vpc) {
+    return access_address(cloud) + (vpc.empty() ? "" : "/" + vpc);
+  }
+
+  void add_access(const std::string& vpc) {
+    Json spec = {{"description", "SSH from the computer that runs radlc"},
+                 {"rules", {kSshFromThisComputer}}};
+    if (!vpc.empty()) spec["vpc"] = vpc;
+    add(access_in(cloud_, vpc), "security_group", "security group: SSH from this computer", std::move(spec), {});
+  }
+
+  Status add_network(const ir::Network& network) {
+    auto place = place_of(network);
+    if (!place.ok()) return place.status();
+    std::vector<std::string> rules = {kFromThisGroup};
+    for (const ir::PortRule& rule : network.ports) {
+      rules.push_back(rule_text(rule));
+      if (rule.remote != rule.local)
+        note(fmt::format("network {}: EC2 maps no ports: {} is open as {}", network.name, rule.remote, rule.local));
+    }
+    std::sort(rules.begin(), rules.end());
+    rules.erase(std::unique(rules.begin(), rules.end()), rules.end());
+    Json spec = {{"description", "network " + network.name}, {"rules", rules}};
+    if (network.features.contains("sg_name") && network.features["sg_name"].is_string())
+      spec["name"] = network.features["sg_name"];
+    if (!place->vpc.empty()) spec["vpc"] = place->vpc;
+    if (network.features.value("create", Json()) == "yes")
+      note(fmt::format("network {}: no VPC is made for it: a network is a security group in {}", network.name,
+                       place->vpc.empty() ? "the region's default VPC" : place->vpc));
+    const size_t ports = network.ports.size();
+    add(network_address(cloud_, input_, network), "security_group",
+        fmt::format("security group of {}, {} port rule{}", network.is_public ? "a public network" : "a private network",
+                    ports, ports == 1 ? "" : "s"),
+        std::move(spec), {});
+    return {};
+  }
+
+  Status add_node(const ir::Node& node) {
+    auto place = place_of(node, input_, cloud_);
+    if (!place.ok()) return place.status();
+    std::vector<std::string> groups = {access_in(cloud_, place->vpc)};
+    for (const ir::Network* network : networks_of(input_, node))
+      groups.push_back(network_address(cloud_, input_, *network));
+    if (groups.size() > kGroupsOfAMachine)
+      return invalid(fmt::format("{}: it is in {} networks; EC2 takes {} security groups a machine, one of them "
+                                 "for SSH",
+                                 node.address, groups.size() - 1, kGroupsOfAMachine));
+    std::vector<std::string> references = {key_address(cloud_)};
+    references.insert(references.end(), groups.begin(), groups.end());
+    std::sort(groups.begin(), groups.end());
+    auto tags = tags_wanted(node);
+    if (!tags.ok()) return tags.status();
+    Json spec = {{"groups", std::move(groups)}, {"hostname", node_host_name(node)}, {"public", is_public(node, *place)}};
+    if (!tags->empty()) spec["tags"] = std::move(*tags);
+    if (Status added = add_features(node, *place, spec, references); !added.ok()) return added;
+    auto offers = offers_for(cloud_, node, input_);
+    if (!offers.ok()) return offers.status();
+    Wanted& wanted = add(node.address, "instance", node_summary(node, cloud_.text(), offers->front().name),
+                         std::move(spec), std::move(references));
+    wanted.offers = std::move(*offers);
+    wanted.node = node.address;
+    wanted.seconds = kBootSeconds;
+    return {};
+  }
+
+  // The default VPC has no other way out to the internet, from where packages and data come.
+  bool is_public(const ir::Node& node, const NodePlace& place) {
+    if (place.in_public_network) return true;
+    if (!place.vpc.empty() || !place.subnet.empty()) return false;
+    note(fmt::format("system '{}': it is in no public network and has a public address all the same, as the "
+                     "default VPC has no other way out; only SSH from this computer is let in",
+                     node.system));
+    return true;
+  }
+
+  Status add_features(const ir::Node& node, const NodePlace& place, Json& spec,
+                      std::vector<std::string>& references) {
+    if (!place.vpc.empty()) spec["vpc"] = place.vpc;
+    if (!place.subnet.empty()) spec["subnet"] = place.subnet;
+    if (!place.zone.empty()) spec["zone"] = place.zone;
+    auto image = image_wanted(node, "x86_64");
+    if (!image.ok()) return image.status();
+    spec["image"] = image->text;
+    const std::string user = node.user.empty() ? user_of_image(image->text) : node.user;
+    if (!user.empty()) spec["user"] = user;
+    if (Status added = add_disks(node, spec); !added.ok()) return added;
+    if (std::string profile = text_wanted(node, "instance_profile"); !profile.empty()) spec["profile"] = profile;
+    if (std::string name = text_wanted(node, "instance_name"); !name.empty()) spec["name"] = name;
+    if (std::string group = text_wanted(node, "placement_group"); !group.empty())
+      add_placement(node, group, spec, references);
+    if (text_wanted(node, "elastic_ip") == "yes") {
+      const std::string address = part_address("address", node);
+      add(address, "elastic_ip", "elastic address of " + node.address, Json::object(), {});
+      spec["address"] = address;
+      references.push_back(address);
+    }
+    for (const ir::Interface& interface : node.interfaces) {
+      if (!interface.fixed_ip.empty())
+        note(fmt::format("{}: address {} is not asked for: EC2 gives one of the subnet's", node.address,
+                         interface.fixed_ip));
+    }
+    return {};
+  }
+
+  // placement_group = 'cluster' | 'spread' | 'partition': one for the nodes of the system.
+  void add_placement(const ir::Node& node, const std::string& strategy, Json& spec,
+                     std::vector<std::string>& references) {
+    const std::string address = "placement." + node.system;
+    if (placements_.insert(address).second)
+      add(address, "placement_group", strategy + " placement group of " + node.system,
+          {{"strategy", strategy}}, {});
+    spec["placement_group"] = address;
+    references.push_back(address);
+  }
+
+  const CloudId& cloud_;
+  const DesignInput& input_;
+  std::set<std::string> noted_, placements_;
+  Design design_;
+};
+
+Status check_placement(const ir::Node& node) {
+  const std::string group = text_wanted(node, "placement_group");
+  if (group.empty() || group == "cluster" || group == "spread" || group == "partition") return {};
+  return invalid(fmt::format("{}: placement_group = '{}': must be cluster, spread or partition", node.address, group));
+}
+
+}  // namespace
+
+Status check_node(const CloudId& cloud, const ir::Node& node, const DesignInput& input) {
+  if (auto place = place_of(node, input, cloud); !place.ok()) return place.status();
+  auto image = image_wanted(node, "x86_64");
+  if (!image.ok()) return image.status();
+  if (!image->region.empty() && image->region != cloud.region)
+    return invalid(fmt::format("{}: disk.0.image.url is of region {}, and the machine is to be in {}", node.address,
+                               image->region, cloud.region));
+  const std::string os = to_lower(text_wanted(node, "disk.0.os.name"));
+  if (!os.empty() && os != "linux")
+    return invalid(fmt::format("{}: disk.0.os.name = '{}': radlc configures Linux machines", node.address, os));
+  if (Status right = check_placement(node); !right.ok()) return right;
+  if (auto tags = tags_wanted(node); !tags.ok()) return tags.status();
+  if (auto fault = host_name_fault(node_host_name(node)))
+    return invalid(fmt::format("{}: net_interface.0.dns_name: '{}' is no host name: {}", node.address,
+                               node_host_name(node), fault->message));
+  return offers_for(cloud, node, input).status();
+}
+
+Result<Design> design_resources(const CloudId& cloud, const DesignInput& input) {
+  return Designer(cloud, input).make();
+}
+
+}  // namespace radl::ec2

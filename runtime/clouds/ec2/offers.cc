@@ -1,0 +1,70 @@
+#include "runtime/clouds/ec2/offers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/clouds/ec2/images.h"
+#include "runtime/clouds/fitting.h"
+
+namespace radl::ec2 {
+namespace {
+
+constexpr size_t kTypesOffered = 3;
+
+// The lowest of a type's zones now, where a survey was taken.
+std::optional<Money> surveyed_spot(const Survey& survey, const std::string& type) {
+  const Json prices = survey.facts.value("spot", Json::object());
+  if (!prices.contains(type)) return std::nullopt;
+  return Money::of(prices[type].get<double>());
+}
+
+std::optional<double> highest_price(const ir::Node& node) {
+  auto price = node.requirements.find("price");
+  return price == node.requirements.end() ? std::nullopt : price->second.max;
+}
+
+Result<std::vector<Offer>> in_market(const Fitting& fitting, Market market, const DesignInput& input) {
+  auto types = fitting_types(fitting);
+  if (!types.ok()) return types.status();
+  std::vector<Offer> offers;
+  for (const InstanceType* type : *types) {
+    if (offers.size() == kTypesOffered) break;
+    Offer offer = offer_of(*type, market);
+    if (market == Market::Spot) {
+      offer.spec["market"] = "spot";
+      if (auto now = surveyed_spot(input.survey, type->name)) offer.price_per_hour = *now;
+      if (auto most = highest_price(fitting.node)) offer.spec["max_price"] = fmt::format("{}", *most);
+    }
+    if (!type->runs("x86_64")) {
+      auto image = image_wanted(fitting.node, "arm64");
+      if (!image.ok()) return image.status();
+      offer.spec["image"] = image->text;
+    }
+    offers.push_back(std::move(offer));
+  }
+  return offers;
+}
+
+}  // namespace
+
+Result<std::vector<Offer>> offers_for(const CloudId& cloud, const ir::Node& node, const DesignInput& input) {
+  auto types = input.catalog.types("ec2", cloud.region);
+  if (!types.ok()) return types.status();
+  if (types->empty())
+    return invalid(fmt::format("the catalogue knows no instance types of region {}", cloud.region))
+        .with_hint("`radlc catalog list --cloud ec2` shows its regions; `radlc catalog update` adds to it");
+  // A type that is named brings its architecture with it; else the images are for x86_64.
+  const std::string architecture = text_wanted(node, "instance_type").empty() ? "x86_64" : "";
+  const Fitting fitting{node, *types, "EC2 in " + cloud.region, architecture};
+  auto offers = in_market(fitting, market_wanted(node), input);
+  if (!offers.ok() || market_wanted(node) != Market::Spot) return offers;
+  if (text_wanted(node, "spot.fallback") == "yes") {
+    auto more = in_market(fitting, Market::OnDemand, input);
+    if (!more.ok()) return more;
+    offers->insert(offers->end(), more->begin(), more->end());
+  }
+  return offers;
+}
+
+}  // namespace radl::ec2

@@ -1,0 +1,28 @@
+// Where in EC2 a network and a node go: VPC, subnet, zone, and what of it the file says. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "runtime/clouds/cloud.h"
+
+namespace radl::ec2 {
+
+// A network's provider_id: "vpc-1", "subnet-1", "vpc-1.subnet-2" (as the Infrastructure Manager writes it); empty
+// where the region's default VPC is meant. Invalid: something else.
+struct NetworkPlace {
+  std::string vpc, subnet;
+};
+Result<NetworkPlace> place_of(const ir::Network& network);
+
+// Of a node: by the first of its networks that says something; Invalid where two of them say different VPCs.
+struct NodePlace {
+  std::string vpc, subnet, zone;
+  bool in_public_network = false;
+};
+Result<NodePlace> place_of(const ir::Node& node, const DesignInput& input, const CloudId& cloud);
+
+// "eu-west-1" of "eu-west-1b" and of itself.
+std::string region_of_zone(const std::string& zone);
+
+}  // namespace radl::ec2
