@@ -4,6 +4,7 @@
 
 #include "common/text.h"
 #include "runtime/ansible/ansible_runner.h"
+#include "runtime/clouds/ec2/ec2_cloud.h"
 #include "runtime/clouds/hosts/hosts_cloud.h"
 #include "runtime/clouds/local/local_cloud.h"
 #include "runtime/net/ssh/target.h"
@@ -63,7 +64,9 @@ Machinery::Machinery(const RunOptions& options, Catalog catalog)
       ansible_(make_ansible_runner()),
       cloud_init_(make_cloud_init_runner()),
       training_(make_training_runner()) {
+  families_.push_back(ec2::make_family());
   for (const std::unique_ptr<Cloud>& cloud : owned_) clouds_.add(*cloud);
+  for (const std::unique_ptr<CloudFamily>& family : families_) clouds_.add(*family);
   clouds_.fallback = options.cloud;
 }
 

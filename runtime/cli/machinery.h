@@ -38,6 +38,7 @@ class Machinery {
   RunOptions options_;
   Catalog catalog_;
   std::vector<std::unique_ptr<Cloud>> owned_;
+  std::vector<std::unique_ptr<CloudFamily>> families_;
   CloudSet clouds_;
   std::unique_ptr<StepRunner> native_, ansible_, cloud_init_, training_;
   ssh::Logins logins_;

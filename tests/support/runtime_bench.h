@@ -27,6 +27,7 @@ struct Bench {
   PlanOptions plan_options;
   std::vector<EventSink*> sinks;
   Connector connector = always_connected();
+  HostKeyReader host_key;
 
   Bench() { clouds.add(cloud); }
 
@@ -65,6 +66,7 @@ struct Bench {
     for (ir::StepKind kind : {ir::StepKind::Native, ir::StepKind::Ansible, ir::StepKind::Training})
       run.runners[kind] = &runner;
     run.connect = connector;
+    run.host_key = host_key;
     run.program = program;
     run.secrets = &secrets;
     run.sinks = sinks;

@@ -1,0 +1,239 @@
+#include "runtime/clouds/ec2/ec2_cloud.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <ctime>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "common/digest.h"
+#include "runtime/clouds/ec2/caller.h"
+#include "runtime/clouds/ec2/console.h"
+#include "runtime/clouds/ec2/design.h"
+#include "runtime/clouds/ec2/kind.h"
+#include "runtime/clouds/ec2/survey.h"
+
+namespace radl::ec2 {
+namespace {
+
+class Ec2Cloud : public Cloud {
+ public:
+  Ec2Cloud(CloudId id, http::Client& client, const Options& options,
+           std::shared_ptr<aws::CredentialSource> credentials, aws::QueryService ec2, aws::QueryService sts)
+      : id_(std::move(id)),
+        options_(options),
+        query_(client, credentials, ec2),
+        sts_(client, credentials, std::move(sts)),
+        api_(query_) {
+    caller_ = [&client, endpoint = ec2.endpoint, given = options.caller](const Stop& stop) -> Result<std::string> {
+      if (!given.empty()) return given;
+      return caller_cidr(client, endpoint, stop);
+    };
+    // What names others by their ids is looked at last.
+    for (auto make : {make_security_group, make_elastic_ip, make_placement_group, make_key_pair, make_instance})
+      kinds_.push_back(make());
+  }
+
+  const CloudId& id() const override { return id_; }
+
+  Result<Survey> survey(const Context& context, const ir::Program& program) override {
+    Call call = call_of(context);
+    auto identity = aws::caller_identity(sts_, context.stop());
+    if (!identity.ok()) return identity.status();
+    auto facts = take_survey(call, program);
+    if (!facts.ok()) return facts.status();
+    (*facts)["account"] = identity->account;
+    Survey survey;
+    survey.taken_at = static_cast<double>(std::time(nullptr));
+    survey.facts = std::move(*facts);
+    return survey;
+  }
+
+  Status can_make(const ir::Node& node, const DesignInput& input) const override {
+    return check_node(id_, node, input);
+  }
+  Result<Design> design(const DesignInput& input) const override { return design_resources(id_, input); }
+  Impact impact(const std::string& type, const Json& before, const Json& after) const override {
+    const Kind* kind = kind_of(type);
+    return kind ? kind->impact(before, after) : replace("EC2 has no resources of that type");
+  }
+
+  Asked ask_create(const Context& context, const Order& order) override {
+    memory_.note_token(order.token, order.type);
+    note_references(order);
+    return ask(context, order, &Kind::create);
+  }
+  Asked ask_update(const Context& context, const Order& order) override {
+    note_references(order);
+    return ask(context, order, &Kind::update);
+  }
+  Asked ask_destroy(const Context& context, const Order& order) override {
+    return ask(context, order, &Kind::destroy);
+  }
+
+  Result<std::vector<Seen>> look(const Context& context, const Query& query) override;
+
+  Result<std::string> owner(const Context& context) override {
+    auto identity = aws::caller_identity(sts_, context.stop());
+    if (!identity.ok()) return identity.status();
+    return identity->account;
+  }
+
+  Result<std::vector<std::string>> host_keys(const Context& context, const std::string& id) override {
+    auto answer = api_.read(context, "GetConsoleOutput", {{"InstanceId", id}});
+    if (!answer.ok()) return answer.status();
+    auto console = base64_decode(answer->field("output"));
+    if (!console.ok()) return std::vector<std::string>();
+    return host_keys_in(*console);
+  }
+
+  std::chrono::milliseconds settles_after() const override { return options_.settles_after; }
+  Pace pace() const override { return options_.pace; }
+
+ private:
+  Call call_of(const Context& context) { return {context, api_, memory_, id_, caller_}; }
+
+  const Kind* kind_of(const std::string& type) const {
+    for (const auto& kind : kinds_)
+      if (type == kind->type()) return kind.get();
+    return nullptr;
+  }
+
+  void note_references(const Order& order) {
+    for (const auto& [address, reference] : order.references) {
+      memory_.note_name(reference.id, address);
+      if (reference.type == "elastic_ip") memory_.note_name(reference.attributes.value("public_ip", ""), address);
+    }
+  }
+
+  Asked ask(const Context& context, const Order& order, Asked (Kind::*how)(Call&, const Order&) const) {
+    const Kind* kind = kind_of(order.type);
+    if (!kind) return Asked::refused(invalid(fmt::format("EC2 has no resources of type '{}'", order.type)));
+    Call call = call_of(context);
+    return (kind->*how)(call, order);
+  }
+
+  const CloudId id_;
+  const Options options_;
+  aws::QueryClient query_, sts_;
+  Api api_;
+  Memory memory_;
+  std::function<Result<std::string>(const Stop&)> caller_;
+  std::vector<std::unique_ptr<Kind>> kinds_;
+};
+
+Result<std::vector<Seen>> Ec2Cloud::look(const Context& context, const Query& query) {
+  Call call = call_of(context);
+  std::map<std::string, Seen> found;  // by id: what is named in more than one way is shown once
+  for (const auto& kind : kinds_) {
+    std::vector<std::string> ids, tokens;
+    for (const std::string& id : query.ids)
+      if (id.starts_with(kind->id_prefix())) ids.push_back(id);
+    for (const std::string& token : query.tokens)
+      if (memory_.type_of_token(token).value_or(kind->type()) == kind->type()) tokens.push_back(token);
+    std::vector<Selection> selections = in_portions(Selection::By::Ids, ids);
+    for (Selection& more : in_portions(Selection::By::Tokens, tokens)) selections.push_back(std::move(more));
+    if (query.everything) selections.push_back({Selection::By::Infrastructure, {context.infrastructure}});
+    for (const Selection& selection : selections) {
+      std::vector<Seen> seen;
+      if (Status asked = kind->look(call, selection, seen); !asked.ok()) return asked;
+      for (Seen& one : seen) found.insert_or_assign(one.id, std::move(one));
+    }
+  }
+  std::vector<Seen> all;
+  for (auto& [id, seen] : found) all.push_back(std::move(seen));
+  return all;
+}
+
+class Family : public CloudFamily {
+ public:
+  explicit Family(LoadOptions load) : load_(std::move(load)) {}
+  const std::string& type() const override { return type_; }
+
+  std::string region_for(const ir::Node& node) const override {
+    const std::string named = region_named(node);
+    if (!named.empty()) return named;
+    const Result<Options>& options = loaded();
+    return options.ok() ? options->default_region : "";
+  }
+
+  Result<std::unique_ptr<Cloud>> make(const CloudId& id) override {
+    const Result<Options>& options = loaded();
+    if (!options.ok()) return options.status();
+    if (id.region.empty())
+      return invalid("cloud ec2: no region is named")
+          .with_hint("set AWS_REGION, or `region` in ~/.aws/config, or the file's availability_zone = 'eu-west-1'");
+    if (!aws::is_region_name(id.region)) return invalid(fmt::format("cloud ec2: '{}' is no region", id.region));
+    auto credentials = options->credentials(id.account);
+    if (!credentials.ok()) return credentials.status();
+    auto ec2 = aws::query_service(*options->configuration, "ec2", id.region);
+    if (!ec2.ok()) return ec2.status();
+    auto sts = aws::query_service(*options->configuration, "sts", id.region);
+    if (!sts.ok()) return sts.status();
+    return std::unique_ptr<Cloud>(std::make_unique<Ec2Cloud>(id, *client_, *options, std::move(*credentials),
+                                                             std::move(*ec2), std::move(*sts)));
+  }
+
+ private:
+  const Result<Options>& loaded() const {
+    std::call_once(once_, [this] {
+      client_ = std::make_unique<http::Client>();
+      options_.emplace(load_(*client_));
+    });
+    return *options_;
+  }
+
+  const std::string type_ = "ec2";
+  const LoadOptions load_;
+  mutable std::once_flag once_;
+  mutable std::unique_ptr<http::Client> client_;
+  mutable std::optional<Result<Options>> options_;
+};
+
+// Seconds; `fallback` where nothing is set.
+Result<std::chrono::milliseconds> seconds_of(const aws::Configuration& configuration, const char* variable,
+                                             std::chrono::milliseconds fallback) {
+  const std::string text = configuration.environment(variable);
+  if (text.empty()) return fallback;
+  double seconds = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc() || end != text.data() + text.size() || !(seconds >= 0 && seconds <= 3600))
+    return invalid(fmt::format("{}={}: must be seconds, 0 to 3600", variable, text));
+  return std::chrono::milliseconds(static_cast<long long>(seconds * 1000));
+}
+
+}  // namespace
+
+Result<Options> options_from_environment(http::Client& client) {
+  Options options;
+  auto configuration = aws::Configuration::load();
+  if (!configuration.ok()) return configuration.status();
+  options.configuration = *configuration;
+  auto region = options.configuration->region();
+  if (!region.ok()) return region.status();
+  options.default_region = *region;
+  auto settles = seconds_of(*options.configuration, "RADL_EC2_SETTLES_AFTER", options.settles_after);
+  if (!settles.ok()) return settles.status();
+  options.settles_after = *settles;
+  auto first = seconds_of(*options.configuration, "RADL_EC2_PACE", options.pace.first);
+  if (!first.ok()) return first.status();
+  options.pace.first = *first;
+  options.pace.longest = std::max(*first, std::min(options.pace.longest, *first * 5));
+  if (const std::string given = options.configuration->environment("RADL_CALLER_CIDR"); !given.empty()) {
+    auto cidr = parse_cidr(given);
+    if (!cidr.ok()) return std::move(cidr).status().at("RADL_CALLER_CIDR");
+    options.caller = *cidr;
+  }
+  options.credentials = [&client, configuration = options.configuration](
+                            const std::string& account) -> Result<std::shared_ptr<aws::CredentialSource>> {
+    if (!account.empty()) return invalid(fmt::format("there are no credentials named '{}'", account));
+    return aws::default_credentials(client, configuration);
+  };
+  return options;
+}
+
+std::unique_ptr<CloudFamily> make_family(LoadOptions load) { return std::make_unique<Family>(std::move(load)); }
+
+}  // namespace radl::ec2

@@ -1,0 +1,97 @@
+#include "runtime/clouds/ec2/survey.h"
+
+#include <fmt/format.h>
+
+#include <ctime>
+#include <map>
+#include <set>
+
+#include "runtime/clouds/ec2/design.h"
+#include "runtime/clouds/ec2/images.h"
+#include "runtime/clouds/fitting.h"
+
+namespace radl::ec2 {
+namespace {
+
+std::string now_text() {
+  std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+// The nodes that may be this region's: which cloud a node is for is not this cloud's to say.
+bool may_be_here(const ir::Node& node, const CloudId& cloud) {
+  const std::string region = region_named(node);
+  return (region.empty() || region == cloud.region) && image_wanted(node, "x86_64").ok();
+}
+
+Status survey_zones(Call& call, Json& facts) {
+  facts["zones"] = Json::array();
+  return call.api.each(call.context, "DescribeAvailabilityZones", {}, "availabilityZoneInfo",
+                       [&](pugi::xml_node item) {
+                         if (text_of(item, "zoneState") == "available") facts["zones"].push_back(text_of(item, "zoneName"));
+                       });
+}
+
+Status survey_images(Call& call, const ir::Program& program, Json& facts) {
+  facts["images"] = Json::object();
+  for (const ir::Node& node : program.nodes) {
+    if (!may_be_here(node, call.cloud)) continue;
+    const std::string wanted = image_wanted(node, "x86_64")->text;
+    if (facts["images"].contains(wanted)) continue;
+    auto image = find_image(call, wanted);
+    if (!image.ok()) return std::move(image).status().at(node.address);
+    facts["images"][wanted] = image->id;
+  }
+  return {};
+}
+
+// The lowest of the zones, for each type.
+Status survey_spot(Call& call, Json& facts) {
+  Parameters parameters = {{"StartTime", now_text()}, {"ProductDescription.1", "Linux/UNIX"}};
+  std::map<std::string, double> lowest;
+  Status asked = call.api.each(call.context, "DescribeSpotPriceHistory", parameters, "spotPriceHistorySet",
+                               [&](pugi::xml_node item) {
+                                 const double price = item.child("spotPrice").text().as_double();
+                                 if (price <= 0) return;
+                                 auto [known, first] = lowest.emplace(text_of(item, "instanceType"), price);
+                                 if (!first) known->second = std::min(known->second, price);
+                               });
+  facts["spot"] = lowest;
+  return asked;
+}
+
+// Whether a machine could be made by these credentials: EC2 says so without making one.
+Status try_launch(Call& call, const Json& facts) {
+  if (facts["images"].empty()) return {};
+  Posted posted = call.api.post(call.context, "RunInstances",
+                                {{"DryRun", "true"},
+                                 {"ImageId", facts["images"].begin()->get<std::string>()},
+                                 {"InstanceType", "t3.micro"},
+                                 {"MinCount", "1"},
+                                 {"MaxCount", "1"}},
+                                true);
+  if (posted.code == "UnauthorizedOperation" || posted.code == "AccessDenied")
+    return {Code::Auth, "these credentials may not make machines: " + posted.asked.status.message()};
+  return {};
+}
+
+}  // namespace
+
+Result<Json> take_survey(Call& call, const ir::Program& program) {
+  Json facts = Json::object();
+  if (Status asked = survey_zones(call, facts); !asked.ok()) return asked;
+  if (Status asked = survey_images(call, program, facts); !asked.ok()) return asked;
+  bool spot = false;
+  for (const ir::Node& node : program.nodes) spot |= market_wanted(node) == Market::Spot;
+  if (spot) {
+    if (Status asked = survey_spot(call, facts); !asked.ok()) return asked;
+  }
+  if (Status may = try_launch(call, facts); !may.ok()) return may;
+  return facts;
+}
+
+}  // namespace radl::ec2

@@ -1,0 +1,81 @@
+// Resources that take more than one request, and machines whose host key is learned.
+#include <gtest/gtest.h>
+
+#include "tests/support/runtime_bench.h"
+
+namespace radl::test {
+namespace {
+
+constexpr const char* kKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFirst";
+constexpr const char* kOther = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOther";
+
+ir::Program one_node() { return ProgramBuilder().deploy({"worker", 1}).build(); }
+
+// Of a machine `host_name` is given by a request of its own.
+struct PartsBench : Bench {
+  PartsBench() { cloud.later = cloud.in_place = {"host_name"}; }
+};
+
+TEST(Parts, AreAllAskedForByTheSameRun) {
+  PartsBench bench;
+  RunReport report = bench.apply(one_node());
+  ASSERT_TRUE(report.status.ok()) << report.status.text();
+  EXPECT_EQ(bench.snapshot().resources.at("worker[0]").spec, bench.plan(one_node()).find("worker[0]")->spec);
+  EXPECT_TRUE(bench.plan(one_node()).is_empty());
+}
+
+TEST(Parts, ThatFailAreLeftToTheNextPlan) {
+  PartsBench bench;
+  bench.cloud.fail_next({"update", "worker[0]", invalid("not today")});
+  RunReport report = bench.apply(one_node());
+  EXPECT_EQ(report.status.message(), "worker[0]: not today");
+  const Action* action = bench.plan(one_node()).find("worker[0]");
+  ASSERT_TRUE(action);
+  EXPECT_EQ(action->verb, Verb::Update) << "it is there and lacks its name";
+  ASSERT_TRUE(bench.apply(one_node()).status.ok());
+  EXPECT_TRUE(bench.plan(one_node()).is_empty());
+  EXPECT_EQ(bench.cloud.creates, 2) << "the key and the machine, each once";
+}
+
+TEST(Parts, AreAskedForAlsoWhereTheFirstAnswerWasLost) {
+  PartsBench bench;
+  bench.cloud.fail_next({"create", "worker[0]", Status(Code::Lost, "the connection broke"), true});
+  RunReport report = bench.apply(one_node());
+  ASSERT_TRUE(report.status.ok()) << report.status.text();
+  EXPECT_TRUE(bench.plan(one_node()).is_empty());
+}
+
+TEST(HostKey, IsTakenAtTheFirstContactAndKept) {
+  Bench bench;
+  int asked = 0;
+  bench.host_key = [&](const Json&, const Context&) -> Result<std::string> { return ++asked, std::string(kKey); };
+  ASSERT_TRUE(bench.apply(one_node()).status.ok());
+  EXPECT_EQ(bench.snapshot().resources.at("worker[0]").attributes["host_key"], kKey);
+  ASSERT_TRUE(bench.apply(ProgramBuilder().deploy({"worker", 1}).step("more", "worker[0]").build()).status.ok());
+  EXPECT_EQ(asked, 1);
+}
+
+TEST(HostKey, MustBeTheOneThatTheCloudTells) {
+  Bench bench;
+  bench.cloud.keys = {std::string("ecdsa-sha2-nistp256 AAAA root@x"), std::string(kOther) + " root@x"};
+  bench.host_key = [&](const Json&, const Context&) -> Result<std::string> { return std::string(kKey); };
+  RunReport report = bench.apply(one_node());
+  EXPECT_EQ(report.status.code(), Code::Auth) << report.status.text();
+  EXPECT_NE(report.status.text().find("HOST KEY MISMATCH"), std::string::npos);
+  bench.cloud.keys = {std::string(kKey) + " root@worker"};
+  EXPECT_TRUE(bench.apply(one_node()).status.ok());
+}
+
+TEST(HostKey, IsWaitedForWhileTheMachineBoots) {
+  Bench bench;
+  int asked = 0;
+  bench.host_key = [&](const Json&, const Context&) -> Result<std::string> {
+    if (++asked < 3) return Status(Code::Retry, "nobody answers with SSH yet");
+    return std::string(kKey);
+  };
+  EXPECT_TRUE(bench.apply(one_node()).status.ok());
+  EXPECT_EQ(asked, 3);
+}
+
+}  // namespace
+}  // namespace radl::test
