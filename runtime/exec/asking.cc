@@ -117,6 +117,8 @@ Async<Status> wait_until_reachable(Session& session, Park& park, ResourceRecord 
     if (!waited) co_return Status(Code::Cancelled, "stopped while waiting for " + record.address);
   }
   if (reached.code() == Code::Cancelled) co_return reached;
+  // Its host key may have been learned meanwhile.
+  record = session.resource(record.address).value_or(record);
   record.reachable = reached.ok();
   if (!reached.ok()) record.status = ResourceStatus::Tainted;
   if (Status put = session.store().put_resource(record); !put.ok()) co_return put;
