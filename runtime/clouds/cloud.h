@@ -213,6 +213,8 @@ class Cloud {
   virtual Result<std::vector<std::string>> host_keys(const Context&, const std::string&) {
     return std::vector<std::string>();
   }
+  // Whether machines find each other by the names of the file without anybody's doing.
+  virtual bool resolves_names() const { return true; }
   // How long after a request look() may still not show what came of it; 0 where it always does. An intent
   // whose answer was lost stays open that long.
   virtual std::chrono::milliseconds settles_after() const = 0;

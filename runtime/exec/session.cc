@@ -1,6 +1,7 @@
 #include "runtime/exec/session.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/exec/retry.h"
 #include "runtime/plan/values.h"
@@ -223,6 +224,11 @@ Result<std::unique_ptr<Remote>> Session::attempt(const std::string& address,
     if (Status learned = learn_host_key(*record, contact); !learned.ok()) return learned;
   }
   return run.connect(*wanted, record->attributes, contact);
+}
+
+bool Session::news_for(const std::string& address, const std::string& text) {
+  std::lock_guard guard(mutex_);
+  return std::exchange(told_[address], text) != text;
 }
 
 void Session::drop_connection(const std::string& address) {

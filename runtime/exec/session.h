@@ -72,6 +72,8 @@ class Session {
   // taken to be booting.
   Status connect_once(const std::string& address, std::chrono::steady_clock::time_point end);
   void drop_connection(const std::string& address);
+  // Whether `text` is another one than was given for that machine before.
+  bool news_for(const std::string& address, const std::string& text);
 
  private:
   struct Connection {
@@ -91,6 +93,7 @@ class Session {
   std::map<std::string, const ir::Step*> steps_;
   std::map<std::string, std::shared_ptr<Connection>> connections_;
   std::map<std::string, Intent> unresolved_;
+  std::map<std::string, std::string> told_;  // news_for(): by machine
 };
 
 }  // namespace radl

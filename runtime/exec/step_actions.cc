@@ -1,6 +1,7 @@
 #include "common/digest.h"
 #include "common/files.h"
 #include "runtime/exec/actions.h"
+#include "runtime/exec/names.h"
 #include "runtime/exec/retry.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/step_facts.h"
@@ -93,6 +94,9 @@ Status attempt(Session& session, const ir::Step& step, StepRunner& runner, const
   for (const std::string& address : step.nodes) nodes.push_back(session.handle(address));
   return with_retries(session.options(), session.world(), retry_hooks(session, step.id), [&](int number) {
     shared.resume = resume || number > 1;
+    for (const std::string& address : step.nodes) {
+      if (Status named = publish_names(session, address, context); !named.ok()) return named;
+    }
     Result<StepOutcome> result = runner.run(shared, step, nodes);
     if (result.ok()) {
       outcome = std::move(*result);

@@ -165,6 +165,11 @@ class Designer {
     auto tags = tags_wanted(node);
     if (!tags.ok()) return tags.status();
     Json spec = {{"groups", std::move(groups)}, {"hostname", node_host_name(node)}, {"public", is_public(node, *place)}};
+    for (const ir::Interface& interface : node.interfaces) {
+      if (interface.index == 0 || interface.host_name.empty()) continue;
+      const std::string domain = interface.domain.empty() ? "localdomain" : interface.domain;
+      spec["names"].push_back(interface.host_name + "." + domain);
+    }
     if (!tags->empty()) spec["tags"] = std::move(*tags);
     if (Status added = add_features(node, *place, spec, references); !added.ok()) return added;
     auto offers = offers_for(cloud_, node, input_);

@@ -91,6 +91,7 @@ class Ec2Cloud : public Cloud {
 
   std::chrono::milliseconds settles_after() const override { return options_.settles_after; }
   Pace pace() const override { return options_.pace; }
+  bool resolves_names() const override { return false; }
 
  private:
   Call call_of(const Context& context) { return {context, api_, memory_, id_, caller_}; }

@@ -36,7 +36,7 @@ Status add_disks(Parameters& parameters, const Order& order, const Image& image)
 std::string user_data(const Order& order) {
   const std::string host = order.spec.value("hostname", "");
   if (host.empty()) return "";
-  return fmt::format("#cloud-config\npreserve_hostname: false\nhostname: {}\nfqdn: {}\nprefer_fqdn_over_hostname: false\n",
+  return fmt::format("#cloud-config\npreserve_hostname: false\nhostname: {}\nfqdn: {}\nmanage_etc_hosts: false\n",
                      host.substr(0, host.find('.')), host);
 }
 
@@ -112,8 +112,8 @@ Result<Launch> launch_of(Call& call, const Order& order) {
   if (user.empty()) user = user_of_image(image->name);
   tags[kUserTag] = user.empty() ? "ec2-user" : user;
   tags[kKeyTag] = key;
-  for (const auto& [name, value] : spec.value("tags", Json::object()).items())
-    tags[name] = value.get<std::string>();
+  const Json own = spec.value("tags", Json::object());
+  for (const auto& [name, value] : own.items()) tags[name] = value.get<std::string>();
   add_tags(launch.parameters, "instance", tags);
   // Found again by whoever looks for what is left, should a machine leave a disk behind.
   add_tags(launch.parameters, "volume", own_tags(call.context, order));
