@@ -184,7 +184,9 @@ class Designer {
 
   // The default VPC has no other way out to the internet, from where packages and data come.
   bool is_public(const ir::Node& node, const NodePlace& place) {
-    if (place.in_public_network) return true;
+    const std::string said = text_wanted(node, "ec2.associate_public_ip_address");
+    if (place.in_public_network || said == "yes") return true;
+    if (said == "no") return false;
     if (!place.vpc.empty() || !place.subnet.empty()) return false;
     note(fmt::format("system '{}': it is in no public network and has a public address all the same, as the "
                      "default VPC has no other way out; only SSH from this computer is let in",

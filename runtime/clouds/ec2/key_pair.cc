@@ -31,7 +31,14 @@ class KeyPair : public Kind {
   }
 
   Asked destroy(Call& call, const Order& order) const override {
-    return gone_or(call.api.post(call.context, "DeleteKeyPair", {{"KeyPairId", order.id}}, true));
+    // By its name: servers beside Amazon's own know no other way.
+    std::string name;
+    Status asked = call.api.each(call.context, "DescribeKeyPairs",
+                                 selected({Selection::By::Ids, {order.id}}, "key-pair-id"), "keySet",
+                                 [&](pugi::xml_node item) { name = text_of(item, "keyName"); });
+    if (!asked.ok()) return Asked::refused(asked);
+    if (name.empty()) return Asked::accepted();
+    return gone_or(call.api.post(call.context, "DeleteKeyPair", {{"KeyName", name}}, true));
   }
 
   Status look(Call& call, const Selection& selection, std::vector<Seen>& seen) const override {
