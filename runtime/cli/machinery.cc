@@ -22,6 +22,20 @@ std::vector<std::unique_ptr<Cloud>> all_clouds() {
   return clouds;
 }
 
+// Keys from the auth file where there is one with lines for EC2, else as AWS's own tools find them.
+Result<ec2::Options> ec2_options(http::Client& client, const std::shared_ptr<const AuthFile>& auth) {
+  Result<ec2::Options> options = ec2::options_from_environment(client);
+  if (!options.ok() || !auth || auth->of_type("EC2").empty()) return options;
+  options->credentials =
+      [auth](const std::string& account) -> Result<std::shared_ptr<aws::CredentialSource>> {
+    const AuthLine* line = account.empty() ? auth->of_type("EC2").front() : auth->find(account);
+    if (!line || line->type != "EC2")
+      return invalid(auth->path + " has no line of type EC2 with the id '" + account + "'");
+    return ec2_credentials(*auth, *line);
+  };
+  return options;
+}
+
 // One login; the executor repeats it while the node boots.
 Result<std::unique_ptr<Remote>> log_in(ssh::Logins& logins, const Json& attributes, const Context& context) {
   auto target = ssh::target_of(attributes);
@@ -56,7 +70,7 @@ std::vector<bool> answering(const std::vector<Json>& attributes, const std::func
 
 }  // namespace
 
-Machinery::Machinery(const RunOptions& options, Catalog catalog)
+Machinery::Machinery(const RunOptions& options, Catalog catalog, std::shared_ptr<const AuthFile> auth)
     : options_(options),
       catalog_(std::move(catalog)),
       owned_(all_clouds()),
@@ -64,9 +78,12 @@ Machinery::Machinery(const RunOptions& options, Catalog catalog)
       ansible_(make_ansible_runner()),
       cloud_init_(make_cloud_init_runner()),
       training_(make_training_runner()) {
-  families_.push_back(ec2::make_family());
+  families_.push_back(ec2::make_family([auth](http::Client& client) { return ec2_options(client, auth); }));
   for (const std::unique_ptr<Cloud>& cloud : owned_) clouds_.add(*cloud);
   for (const std::unique_ptr<CloudFamily>& family : families_) clouds_.add(*family);
+  if (auth) {
+    for (const AuthLine* line : auth->of_type("EC2")) clouds_.add_account(line->id, *families_.back());
+  }
   clouds_.fallback = options.cloud;
 }
 
@@ -91,6 +108,11 @@ void add_cloud_option(CLI::App& command, RunOptions& options) {
   command.add_option("--cloud,--provider", options.cloud, "where nodes go that name no cloud")
       ->type_name("NAME")
       ->capture_default_str();
+  command
+      .add_option(
+          "--auth", options.auth,
+          "the Infrastructure Manager's auth file (default: RADL_AUTH, IM_AUTH; without one: as AWS's tools)")
+      ->type_name("FILE");
 }
 
 void add_run_options(CLI::App& command, RunOptions& options) {
@@ -113,7 +135,11 @@ void add_lock_timeout(CLI::App& command, double& seconds) {
 }
 
 Result<std::unique_ptr<Machinery>> make_machinery(const RunOptions& options) {
-  auto machinery = std::make_unique<Machinery>(options, built_in_catalog());
+  auto found = load_auth(options.auth);
+  if (!found.ok()) return std::move(found).status();
+  std::shared_ptr<const AuthFile> auth;
+  if (*found) auth = std::make_shared<const AuthFile>(std::move(**found));
+  auto machinery = std::make_unique<Machinery>(options, built_in_catalog(), std::move(auth));
   const CloudSet& clouds = machinery->clouds();
   if (!clouds.knows(options.cloud)) {
     const std::vector<std::string> names = clouds.names();

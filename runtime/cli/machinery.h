@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "runtime/auth/auth_file.h"
 #include "runtime/catalog/catalog.h"
 #include "runtime/cli/command.h"
 #include "runtime/exec/executor.h"
@@ -13,6 +14,7 @@ namespace radl::cli {
 
 struct RunOptions {
   std::string cloud = "local";  // for nodes that name none
+  std::string auth;             // auth file of the Infrastructure Manager
   int parallelism = 10;
   std::string log_json;  // file that gets every event as a JSON line
   bool json = false;     // events on standard output instead of text
@@ -27,7 +29,8 @@ void add_lock_timeout(CLI::App& command, double& seconds);
 
 class Machinery {
  public:
-  Machinery(const RunOptions& options, Catalog catalog);
+  // `auth`: its EC2 lines are clouds by their ids, and the first of them is the account of `ec2`.
+  Machinery(const RunOptions& options, Catalog catalog, std::shared_ptr<const AuthFile> auth);
   const CloudSet& clouds() const { return clouds_; }
   const Catalog& catalog() const { return catalog_; }
   // A Run with clouds, runners, connector, world and options set; the caller adds store, program, secrets

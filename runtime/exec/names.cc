@@ -61,8 +61,8 @@ Status publish_names(Session& session, const std::string& address, const Context
   const std::string command = "sh -c " + shell_quote(kScript) + " sh " + shell_quote(block);
   ExecOptions options;
   options.stop = context.stop();
-  Result<ExecResult> ran =
-      (*remote)->exec("if [ \"$(id -u)\" = 0 ]; then " + command + "; else sudo -n " + command + "; fi", options);
+  Result<ExecResult> ran = (*remote)->exec(
+      "if [ \"$(id -u)\" = 0 ]; then " + command + "; else sudo -n " + command + "; fi", options);
   if (!ran.ok()) return ran.status();
   if (ran->exit_status != 0)
     context.log(address + " does not get the names of the other machines into its /etc/hosts: " +

@@ -1,4 +1,5 @@
-// The names of an infrastructure's machines, on those whose cloud does not resolve them: a block of /etc/hosts.
+// The names of an infrastructure's machines, on those whose cloud does not resolve them: a block of
+// /etc/hosts.
 #pragma once
 
 #include <string>
@@ -7,8 +8,8 @@
 
 namespace radl {
 
-// Lines "ADDRESS FQDN SHORT.." of all machines that are there, between two marks; by the spec's `hostname` and
-// `names` and the attribute `private_ip`.
+// Lines "ADDRESS FQDN SHORT.." of all machines that are there, between two marks; by the spec's `hostname`
+// and `names` and the attribute `private_ip`.
 std::string names_block(const Snapshot& snapshot);
 
 // Sees that the machine knows them, unless it did already when this run looked last. A machine on which

@@ -111,7 +111,8 @@ std::vector<Selection> in_portions(Selection::By by, const std::vector<std::stri
   std::vector<Selection> portions;
   for (size_t first = 0; first < values.size(); first += kValuesInAFilter) {
     size_t last = std::min(values.size(), first + kValuesInAFilter);
-    portions.push_back({by, {values.begin() + static_cast<long>(first), values.begin() + static_cast<long>(last)}});
+    portions.push_back(
+        {by, {values.begin() + static_cast<long>(first), values.begin() + static_cast<long>(last)}});
   }
   return portions;
 }

@@ -40,15 +40,17 @@ Result<std::string> parse_cidr(const std::string& text) {
 }
 
 Result<std::string> caller_cidr(http::Client& client, const std::string& endpoint, const Stop& stop) {
-  if (auto url = http::parse_url(endpoint); url.ok() && is_loopback(url->host)) return std::string("127.0.0.1/32");
+  if (auto url = http::parse_url(endpoint); url.ok() && is_loopback(url->host))
+    return std::string("127.0.0.1/32");
   http::Request request;
   request.url = kEcho;
   request.stop = stop.within(std::chrono::milliseconds(static_cast<long long>(kEchoSeconds * 1000)));
   auto answer = client.send(request, http::Retries{});
   auto fail = [&](const std::string& why) {
-    return Status(Code::Retry, fmt::format("the address of this computer, for which SSH is to be opened, is not "
-                                           "known: {}: {}",
-                                           kEcho, why))
+    return Status(Code::Retry,
+                  fmt::format("the address of this computer, for which SSH is to be opened, is not "
+                              "known: {}: {}",
+                              kEcho, why))
         .with_hint("RADL_CALLER_CIDR says it: RADL_CALLER_CIDR=203.0.113.5/32");
   };
   if (!answer.ok()) return fail(answer.status().message());

@@ -7,8 +7,8 @@
 
 namespace radl::ec2 {
 
-// The OpenSSH public key lines of the last whole block between cloud-init's "BEGIN SSH HOST KEY KEYS" and "END";
-// empty where there is none (yet).
+// The OpenSSH public key lines of the last whole block between cloud-init's "BEGIN SSH HOST KEY KEYS" and
+// "END"; empty where there is none (yet).
 std::vector<std::string> host_keys_in(std::string_view console);
 
 }  // namespace radl::ec2

@@ -33,7 +33,8 @@ Result<Json> tags_wanted(const ir::Node& node) {
     const size_t equals = pair.find('=');
     const std::string_view name = trim(pair.substr(0, equals));
     if (equals == pair.npos || name.empty())
-      return invalid(fmt::format("{}: instance_tags = '{}': must be 'name=value,name=value'", node.address, text));
+      return invalid(
+          fmt::format("{}: instance_tags = '{}': must be 'name=value,name=value'", node.address, text));
     tags[std::string(name)] = std::string(trim(pair.substr(equals + 1)));
   }
   return tags;
@@ -62,9 +63,10 @@ Status add_disks(const ir::Node& node, Json& spec) {
     for (const std::string& url : disk.image_urls) {
       const std::string id = url.substr(url.rfind('/') == url.npos ? 0 : url.rfind('/') + 1);
       if (!id.starts_with("snap-"))
-        return invalid(fmt::format("{}: disk.{}.image.url = '{}': a further disk is made of a snapshot "
-                                   "(aws://REGION/snap-...)",
-                                   node.address, disk.index, url));
+        return invalid(
+            fmt::format("{}: disk.{}.image.url = '{}': a further disk is made of a snapshot "
+                        "(aws://REGION/snap-...)",
+                        node.address, disk.index, url));
       made["snapshot"] = id;
     }
     if (made.empty()) continue;
@@ -117,10 +119,10 @@ class Designer {
   }
 
   void add_access(const std::string& vpc) {
-    Json spec = {{"description", "SSH from the computer that runs radlc"},
-                 {"rules", {kSshFromThisComputer}}};
+    Json spec = {{"description", "SSH from the computer that runs radlc"}, {"rules", {kSshFromThisComputer}}};
     if (!vpc.empty()) spec["vpc"] = vpc;
-    add(access_in(cloud_, vpc), "security_group", "security group: SSH from this computer", std::move(spec), {});
+    add(access_in(cloud_, vpc), "security_group", "security group: SSH from this computer", std::move(spec),
+        {});
   }
 
   Status add_network(const ir::Network& network) {
@@ -130,7 +132,8 @@ class Designer {
     for (const ir::PortRule& rule : network.ports) {
       rules.push_back(rule_text(rule));
       if (rule.remote != rule.local)
-        note(fmt::format("network {}: EC2 maps no ports: {} is open as {}", network.name, rule.remote, rule.local));
+        note(fmt::format("network {}: EC2 maps no ports: {} is open as {}", network.name, rule.remote,
+                         rule.local));
     }
     std::sort(rules.begin(), rules.end());
     rules.erase(std::unique(rules.begin(), rules.end()), rules.end());
@@ -143,8 +146,9 @@ class Designer {
                        place->vpc.empty() ? "the region's default VPC" : place->vpc));
     const size_t ports = network.ports.size();
     add(network_address(cloud_, input_, network), "security_group",
-        fmt::format("security group of {}, {} port rule{}", network.is_public ? "a public network" : "a private network",
-                    ports, ports == 1 ? "" : "s"),
+        fmt::format("security group of {}, {} port rule{}",
+                    network.is_public ? "a public network" : "a private network", ports,
+                    ports == 1 ? "" : "s"),
         std::move(spec), {});
     return {};
   }
@@ -156,15 +160,18 @@ class Designer {
     for (const ir::Network* network : networks_of(input_, node))
       groups.push_back(network_address(cloud_, input_, *network));
     if (groups.size() > kGroupsOfAMachine)
-      return invalid(fmt::format("{}: it is in {} networks; EC2 takes {} security groups a machine, one of them "
-                                 "for SSH",
-                                 node.address, groups.size() - 1, kGroupsOfAMachine));
+      return invalid(
+          fmt::format("{}: it is in {} networks; EC2 takes {} security groups a machine, one of them "
+                      "for SSH",
+                      node.address, groups.size() - 1, kGroupsOfAMachine));
     std::vector<std::string> references = {key_address(cloud_)};
     references.insert(references.end(), groups.begin(), groups.end());
     std::sort(groups.begin(), groups.end());
     auto tags = tags_wanted(node);
     if (!tags.ok()) return tags.status();
-    Json spec = {{"groups", std::move(groups)}, {"hostname", node_host_name(node)}, {"public", is_public(node, *place)}};
+    Json spec = {{"groups", std::move(groups)},
+                 {"hostname", node_host_name(node)},
+                 {"public", is_public(node, *place)}};
     for (const ir::Interface& interface : node.interfaces) {
       if (interface.index == 0 || interface.host_name.empty()) continue;
       const std::string domain = interface.domain.empty() ? "localdomain" : interface.domain;
@@ -188,9 +195,10 @@ class Designer {
     if (place.in_public_network || said == "yes") return true;
     if (said == "no") return false;
     if (!place.vpc.empty() || !place.subnet.empty()) return false;
-    note(fmt::format("system '{}': it is in no public network and has a public address all the same, as the "
-                     "default VPC has no other way out; only SSH from this computer is let in",
-                     node.system));
+    note(
+        fmt::format("system '{}': it is in no public network and has a public address all the same, as the "
+                    "default VPC has no other way out; only SSH from this computer is let in",
+                    node.system));
     return true;
   }
 
@@ -205,7 +213,8 @@ class Designer {
     const std::string user = node.user.empty() ? user_of_image(image->text) : node.user;
     if (!user.empty()) spec["user"] = user;
     if (Status added = add_disks(node, spec); !added.ok()) return added;
-    if (std::string profile = text_wanted(node, "instance_profile"); !profile.empty()) spec["profile"] = profile;
+    if (std::string profile = text_wanted(node, "instance_profile"); !profile.empty())
+      spec["profile"] = profile;
     if (std::string name = text_wanted(node, "instance_name"); !name.empty()) spec["name"] = name;
     if (std::string group = text_wanted(node, "placement_group"); !group.empty())
       add_placement(node, group, spec, references);
@@ -243,7 +252,8 @@ class Designer {
 Status check_placement(const ir::Node& node) {
   const std::string group = text_wanted(node, "placement_group");
   if (group.empty() || group == "cluster" || group == "spread" || group == "partition") return {};
-  return invalid(fmt::format("{}: placement_group = '{}': must be cluster, spread or partition", node.address, group));
+  return invalid(
+      fmt::format("{}: placement_group = '{}': must be cluster, spread or partition", node.address, group));
 }
 
 }  // namespace
@@ -253,11 +263,12 @@ Status check_node(const CloudId& cloud, const ir::Node& node, const DesignInput&
   auto image = image_wanted(node, "x86_64");
   if (!image.ok()) return image.status();
   if (!image->region.empty() && image->region != cloud.region)
-    return invalid(fmt::format("{}: disk.0.image.url is of region {}, and the machine is to be in {}", node.address,
-                               image->region, cloud.region));
+    return invalid(fmt::format("{}: disk.0.image.url is of region {}, and the machine is to be in {}",
+                               node.address, image->region, cloud.region));
   const std::string os = to_lower(text_wanted(node, "disk.0.os.name"));
   if (!os.empty() && os != "linux")
-    return invalid(fmt::format("{}: disk.0.os.name = '{}': radlc configures Linux machines", node.address, os));
+    return invalid(
+        fmt::format("{}: disk.0.os.name = '{}': radlc configures Linux machines", node.address, os));
   if (Status right = check_placement(node); !right.ok()) return right;
   if (auto tags = tags_wanted(node); !tags.ok()) return tags.status();
   if (auto fault = host_name_fault(node_host_name(node)))

@@ -27,12 +27,14 @@ class Ec2Cloud : public Cloud {
         query_(client, credentials, ec2),
         sts_(client, credentials, std::move(sts)),
         api_(query_) {
-    caller_ = [&client, endpoint = ec2.endpoint, given = options.caller](const Stop& stop) -> Result<std::string> {
+    caller_ = [&client, endpoint = ec2.endpoint,
+               given = options.caller](const Stop& stop) -> Result<std::string> {
       if (!given.empty()) return given;
       return caller_cidr(client, endpoint, stop);
     };
     // What names others by their ids is looked at last.
-    for (auto make : {make_security_group, make_elastic_ip, make_placement_group, make_key_pair, make_instance})
+    for (auto make :
+         {make_security_group, make_elastic_ip, make_placement_group, make_key_pair, make_instance})
       kinds_.push_back(make());
   }
 
@@ -105,7 +107,8 @@ class Ec2Cloud : public Cloud {
   void note_references(const Order& order) {
     for (const auto& [address, reference] : order.references) {
       memory_.note_name(reference.id, address);
-      if (reference.type == "elastic_ip") memory_.note_name(reference.attributes.value("public_ip", ""), address);
+      if (reference.type == "elastic_ip")
+        memory_.note_name(reference.attributes.value("public_ip", ""), address);
     }
   }
 
@@ -165,8 +168,10 @@ class Family : public CloudFamily {
     if (!options.ok()) return options.status();
     if (id.region.empty())
       return invalid("cloud ec2: no region is named")
-          .with_hint("set AWS_REGION, or `region` in ~/.aws/config, or the file's availability_zone = 'eu-west-1'");
-    if (!aws::is_region_name(id.region)) return invalid(fmt::format("cloud ec2: '{}' is no region", id.region));
+          .with_hint(
+              "set AWS_REGION, or `region` in ~/.aws/config, or the file's availability_zone = 'eu-west-1'");
+    if (!aws::is_region_name(id.region))
+      return invalid(fmt::format("cloud ec2: '{}' is no region", id.region));
     auto credentials = options->credentials(id.account);
     if (!credentials.ok()) return credentials.status();
     auto ec2 = aws::query_service(*options->configuration, "ec2", id.region);
@@ -235,6 +240,8 @@ Result<Options> options_from_environment(http::Client& client) {
   return options;
 }
 
-std::unique_ptr<CloudFamily> make_family(LoadOptions load) { return std::make_unique<Family>(std::move(load)); }
+std::unique_ptr<CloudFamily> make_family(LoadOptions load) {
+  return std::make_unique<Family>(std::move(load));
+}
 
 }  // namespace radl::ec2

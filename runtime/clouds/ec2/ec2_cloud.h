@@ -21,16 +21,18 @@ struct Options {
   std::string default_region;  // empty: none is configured
   std::chrono::milliseconds settles_after{std::chrono::seconds(60)};
   Pace pace;
-  // The address, as a CIDR, that this computer is seen under from outside; empty: asked for when it is needed.
+  // The address, as a CIDR, that this computer is seen under from outside; empty: asked for when it is
+  // needed.
   std::string caller;
 };
 
-// The environment's and the shared files' settings; `client` outlives what is made of them. RADL_EC2_SETTLES_AFTER and
-// RADL_EC2_PACE (seconds) are for servers that are quicker to show what was made; RADL_CALLER_CIDR says what
-// SSH is opened for.
+// The environment's and the shared files' settings; `client` outlives what is made of them.
+// RADL_EC2_SETTLES_AFTER and RADL_EC2_PACE (seconds) are for servers that are quicker to show what was made;
+// RADL_CALLER_CIDR says what SSH is opened for.
 Result<Options> options_from_environment(http::Client& client);
 
-// `load` is called when a cloud of the family is first asked for: a run that needs none reads nothing of AWS's.
+// `load` is called when a cloud of the family is first asked for: a run that needs none reads nothing of
+// AWS's.
 using LoadOptions = std::function<Result<Options>(http::Client& client)>;
 std::unique_ptr<CloudFamily> make_family(LoadOptions load = options_from_environment);
 

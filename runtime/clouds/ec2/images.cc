@@ -43,7 +43,8 @@ const Distribution* distribution(const std::string& flavour, const std::string& 
 std::string version_wanted(const ir::Node& node) {
   auto found = node.requirements.find("disk.0.os.version");
   if (found == node.requirements.end()) return "";
-  if (found->second.equals && found->second.equals->is_string()) return found->second.equals->get<std::string>();
+  if (found->second.equals && found->second.equals->is_string())
+    return found->second.equals->get<std::string>();
   auto exact = found->second.versions.find("=");
   return exact == found->second.versions.end() ? "" : exact->second;
 }
@@ -61,9 +62,10 @@ Result<ImageWanted> by_system(const ir::Node& node, const std::string& arch) {
     std::string known;
     for (const Distribution& one : kDistributions)
       known += fmt::format("{}{} {}", known.empty() ? "" : ", ", one.flavour, one.version);
-    return invalid(fmt::format("{}: disk.0.os: no image of {} {} is known; there are {}, or name one: "
-                               "disk.0.image.url = 'aws://REGION/ami-...'",
-                               node.address, flavour.empty() ? "any system with version" : flavour, version, known));
+    return invalid(
+        fmt::format("{}: disk.0.os: no image of {} {} is known; there are {}, or name one: "
+                    "disk.0.image.url = 'aws://REGION/ami-...'",
+                    node.address, flavour.empty() ? "any system with version" : flavour, version, known));
   }
   const std::string name =
       fmt::format(fmt::runtime(found->pattern), arch == "arm64" ? found->arm64 : found->x86_64);
@@ -92,25 +94,27 @@ Result<ImageWanted> image_wanted(const ir::Node& node, const std::string& arch) 
     const std::string rest = url.substr(kScheme.size());
     const size_t slash = rest.find('/');
     if (slash == rest.npos || slash + 1 == rest.size())
-      return invalid(fmt::format("{}: disk.0.image.url = '{}': must be aws://REGION/ami-... or aws://REGION/NAME",
-                                 node.address, url));
+      return invalid(
+          fmt::format("{}: disk.0.image.url = '{}': must be aws://REGION/ami-... or aws://REGION/NAME",
+                      node.address, url));
     const std::string what = rest.substr(slash + 1);
     if (what.starts_with("snap-"))
-      return invalid(fmt::format("{}: disk.0.image.url = '{}': a machine starts from an image; make one of the "
-                                 "snapshot first (aws ec2 register-image)",
-                                 node.address, url));
+      return invalid(
+          fmt::format("{}: disk.0.image.url = '{}': a machine starts from an image; make one of the "
+                      "snapshot first (aws ec2 register-image)",
+                      node.address, url));
     return ImageWanted{what.starts_with("ami-") || what.find('/') != what.npos ? what : "self/" + what,
                        rest.substr(0, slash)};
   }
-  return invalid(fmt::format("{}: disk.0.image.url = '{}' is no image of EC2 (aws://REGION/ami-...)", node.address,
-                             urls.front()));
+  return invalid(fmt::format("{}: disk.0.image.url = '{}' is no image of EC2 (aws://REGION/ami-...)",
+                             node.address, urls.front()));
 }
 
 std::string user_of_image(const std::string& name) {
   const std::string lower = to_lower(name);
   constexpr std::pair<const char*, const char*> kUsers[] = {
-      {"ubuntu", "ubuntu"},   {"debian", "admin"},  {"al20", "ec2-user"}, {"amzn", "ec2-user"},
-      {"amazon", "ec2-user"}, {"rhel", "ec2-user"}, {"suse", "ec2-user"}, {"rocky", "rocky"},
+      {"ubuntu", "ubuntu"},   {"debian", "admin"},  {"al20", "ec2-user"},  {"amzn", "ec2-user"},
+      {"amazon", "ec2-user"}, {"rhel", "ec2-user"}, {"suse", "ec2-user"},  {"rocky", "rocky"},
       {"centos", "centos"},   {"fedora", "fedora"}, {"bitnami", "bitnami"}};
   for (const auto& [part, user] : kUsers)
     if (lower.find(part) != lower.npos) return user;
@@ -131,16 +135,17 @@ Result<Image> find_image(Call& call, const std::string& text) {
     }
     Image newest;
     std::string made;
-    Status asked = call.api.each(call.context, "DescribeImages", parameters, "imagesSet", [&](pugi::xml_node item) {
-      std::string time = text_of(item, "creationDate");
-      if (!newest.id.empty() && time <= made) return;
-      made = time;
-      newest = {text_of(item, "imageId"), text_of(item, "name"), text_of(item, "rootDeviceName"),
-                text_of(item, "architecture"), 0};
-      for (pugi::xml_node device : item.child("blockDeviceMapping").children("item"))
-        if (text_of(device, "deviceName") == newest.root_device)
-          newest.root_gib = device.child("ebs").child("volumeSize").text().as_double();
-    });
+    Status asked =
+        call.api.each(call.context, "DescribeImages", parameters, "imagesSet", [&](pugi::xml_node item) {
+          std::string time = text_of(item, "creationDate");
+          if (!newest.id.empty() && time <= made) return;
+          made = time;
+          newest = {text_of(item, "imageId"), text_of(item, "name"), text_of(item, "rootDeviceName"),
+                    text_of(item, "architecture"), 0};
+          for (pugi::xml_node device : item.child("blockDeviceMapping").children("item"))
+            if (text_of(device, "deviceName") == newest.root_device)
+              newest.root_gib = device.child("ebs").child("volumeSize").text().as_double();
+        });
     if (!asked.ok()) return asked;
     if (newest.id.empty())
       return not_found(fmt::format("there is no image '{}' in region {}", text, call.cloud.region));

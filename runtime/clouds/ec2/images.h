@@ -12,8 +12,8 @@ struct ImageWanted {
   std::string text;
   std::string region;  // that the URL names; empty: none
 };
-// What a node's disk.0.image.url (aws://REGION/ami-..., aws://REGION/NAME, ami-...) or its disk.0.os.* ask for;
-// Debian 12 where nothing is said. `arch`: "x86_64" or "arm64". Invalid: no image of EC2.
+// What a node's disk.0.image.url (aws://REGION/ami-..., aws://REGION/NAME, ami-...) or its disk.0.os.* ask
+// for; Debian 12 where nothing is said. `arch`: "x86_64" or "arm64". Invalid: no image of EC2.
 Result<ImageWanted> image_wanted(const ir::Node& node, const std::string& arch);
 
 // The login of images that are made with one; "" when it is not known.

@@ -30,7 +30,8 @@ class Instance : public Kind {
       if (posted.asked.answer == Asked::Answer::Unknown || !is_capacity(posted.code)) return posted.asked;
       reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", subnet.zone, posted.code);
     }
-    return Asked::refused({Code::Quota, fmt::format("no {} can be had: {}", order.spec.value("type", ""), reasons)});
+    return Asked::refused(
+        {Code::Quota, fmt::format("no {} can be had: {}", order.spec.value("type", ""), reasons)});
   }
 
   Asked update(Call& call, const Order& order) const override {
@@ -39,7 +40,8 @@ class Instance : public Kind {
     if (now->state == "pending" || now->state == "stopping") return Asked::accepted_so_far(order.id);
     const std::string type = order.spec.value("type", now->type);
     if (type != now->type) {
-      if (now->state != "stopped") return so_far(call, "StopInstances", {{"InstanceId.1", order.id}}, order.id);
+      if (now->state != "stopped")
+        return so_far(call, "StopInstances", {{"InstanceId.1", order.id}}, order.id);
       Asked typed = plain(call, "ModifyInstanceAttribute",
                           {{"InstanceId", order.id}, {"InstanceType.Value", type}}, order.id);
       if (typed.answer != Asked::Answer::Accepted) return typed;
@@ -80,7 +82,8 @@ class Instance : public Kind {
         {"on_shutdown", "what a shutdown does is fixed when the machine is made"}};
     for (const auto& [field, why] : kFixed)
       if (differs(before, after, field)) return replace(why);
-    if (differs(before, after, "type")) return {Impact::Kind::Restart, "the machine is stopped to change its type"};
+    if (differs(before, after, "type"))
+      return {Impact::Kind::Restart, "the machine is stopped to change its type"};
     return {Impact::Kind::InPlace, ""};
   }
 
@@ -122,7 +125,8 @@ class Instance : public Kind {
     for (const Json& address : order.spec.value("groups", Json::array())) {
       auto found = order.references.find(address.get<std::string>());
       if (found == order.references.end())
-        return Asked::refused(invalid(fmt::format("{}: {} is not there", order.address, address.get<std::string>())));
+        return Asked::refused(
+            invalid(fmt::format("{}: {} is not there", order.address, address.get<std::string>())));
       wanted.push_back(found->second.id);
     }
     std::sort(wanted.begin(), wanted.end());
@@ -164,9 +168,10 @@ class Instance : public Kind {
     const std::string address = found->second.attributes.value("public_ip", "");
     call.memory.note_name(address, wanted);
     if (now.public_ip == address) return Asked::accepted(order.id);
-    return plain(call, "AssociateAddress",
-                 {{"AllocationId", found->second.id}, {"InstanceId", order.id}, {"AllowReassociation", "true"}},
-                 order.id);
+    return plain(
+        call, "AssociateAddress",
+        {{"AllocationId", found->second.id}, {"InstanceId", order.id}, {"AllowReassociation", "true"}},
+        order.id);
   }
 };
 

@@ -89,7 +89,9 @@ std::optional<Seen> seen_instance(Call& call, const InstanceNow& now, bool by_to
   seen.type = "instance";
   seen.id = now.id;
   seen.phase = ended ? ResourcePhase::Broken : phase_of_state(now.state);
-  if (ended) seen.detail = fmt::format("{} ended while it was made: {}", now.id, now.reason.empty() ? "EC2 says no reason" : now.reason);
+  if (ended)
+    seen.detail = fmt::format("{} ended while it was made: {}", now.id,
+                              now.reason.empty() ? "EC2 says no reason" : now.reason);
   seen.spec = {{"type", now.type}, {"tags", user_tags(now.tags)}};
   if (now.lifecycle == "spot") seen.spec["market"] = "spot";
   if (Json groups = group_names(call.memory, now.groups); !groups.is_null()) seen.spec["groups"] = groups;

@@ -51,7 +51,8 @@ class KeyPair : public Kind {
                            one.id = text_of(item, "keyPairId");
                            one.phase = ResourcePhase::Ready;
                            one.attributes = {{"name", text_of(item, "keyName")}};
-                           if (std::string key = tag_of(tags, kKeyTag); !key.empty()) one.attributes["key"] = key;
+                           if (std::string key = tag_of(tags, kKeyTag); !key.empty())
+                             one.attributes["key"] = key;
                            seen.push_back(std::move(one));
                          });
   }

@@ -1,5 +1,5 @@
-// A type of resource of EC2: how it is asked for, how it is seen, and what a change of it takes. One file each;
-// ec2_cloud.cc puts them together.
+// A type of resource of EC2: how it is asked for, how it is seen, and what a change of it takes. One file
+// each; ec2_cloud.cc puts them together.
 #pragma once
 
 #include <memory>

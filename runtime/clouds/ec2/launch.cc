@@ -16,7 +16,8 @@ void add_disk(Parameters& parameters, size_t number, const std::string& device, 
   if (disk.contains("size_gib"))
     parameters.emplace_back(name + "Ebs.VolumeSize", std::to_string(disk["size_gib"].get<long long>()));
   parameters.emplace_back(name + "Ebs.VolumeType", disk.value("type", "gp3"));
-  if (disk.contains("snapshot")) parameters.emplace_back(name + "Ebs.SnapshotId", disk["snapshot"].get<std::string>());
+  if (disk.contains("snapshot"))
+    parameters.emplace_back(name + "Ebs.SnapshotId", disk["snapshot"].get<std::string>());
 }
 
 Status add_disks(Parameters& parameters, const Order& order, const Image& image) {
@@ -24,7 +25,8 @@ Status add_disks(Parameters& parameters, const Order& order, const Image& image)
   if (order.spec.contains("root")) {
     const Json& root = order.spec["root"];
     if (root.contains("size_gib") && root["size_gib"].get<double>() < image.root_gib)
-      return invalid(fmt::format("{}: disk.0.size: image {} needs {} GiB", order.address, image.id, image.root_gib));
+      return invalid(
+          fmt::format("{}: disk.0.size: image {} needs {} GiB", order.address, image.id, image.root_gib));
     add_disk(parameters, ++number, image.root_device, root);
   }
   for (const Json& disk : order.spec.value("disks", Json::array()))
@@ -36,8 +38,9 @@ Status add_disks(Parameters& parameters, const Order& order, const Image& image)
 std::string user_data(const Order& order) {
   const std::string host = order.spec.value("hostname", "");
   if (host.empty()) return "";
-  return fmt::format("#cloud-config\npreserve_hostname: false\nhostname: {}\nfqdn: {}\nmanage_etc_hosts: false\n",
-                     host.substr(0, host.find('.')), host);
+  return fmt::format(
+      "#cloud-config\npreserve_hostname: false\nhostname: {}\nfqdn: {}\nmanage_etc_hosts: false\n",
+      host.substr(0, host.find('.')), host);
 }
 
 void add_spot(Parameters& parameters, const Json& spec) {
@@ -45,7 +48,8 @@ void add_spot(Parameters& parameters, const Json& spec) {
   parameters.emplace_back("InstanceMarketOptions.MarketType", "spot");
   parameters.emplace_back("InstanceMarketOptions.SpotOptions.SpotInstanceType", "one-time");
   if (spec.contains("max_price"))
-    parameters.emplace_back("InstanceMarketOptions.SpotOptions.MaxPrice", spec["max_price"].get<std::string>());
+    parameters.emplace_back("InstanceMarketOptions.SpotOptions.MaxPrice",
+                            spec["max_price"].get<std::string>());
 }
 
 Status add_references(Launch& launch, const Order& order, std::string& key) {
@@ -88,13 +92,15 @@ Result<Launch> launch_of(Call& call, const Order& order) {
   Launch launch;
   launch.subnets = subnets_for(*vpc, spec);
   if (launch.subnets.empty())
-    return not_found(fmt::format("{}: {} has no subnet {}", order.address, vpc->id,
-                                 spec.contains("subnet") ? spec["subnet"].get<std::string>()
-                                                         : "in zone " + spec.value("zone", "")));
+    return not_found(fmt::format(
+        "{}: {} has no subnet {}", order.address, vpc->id,
+        spec.contains("subnet") ? spec["subnet"].get<std::string>() : "in zone " + spec.value("zone", "")));
   launch.is_public = spec.value("public", true);
   const std::string type = spec.value("type", "");
-  launch.parameters = {{"ImageId", image->id},    {"InstanceType", type},
-                       {"MinCount", "1"},         {"MaxCount", "1"},
+  launch.parameters = {{"ImageId", image->id},
+                       {"InstanceType", type},
+                       {"MinCount", "1"},
+                       {"MaxCount", "1"},
                        {"MetadataOptions.HttpTokens", "required"}};
   std::string key;
   if (Status added = add_references(launch, order, key); !added.ok()) return added;

@@ -14,7 +14,8 @@ namespace radl::ec2 {
 
 std::string region_of_zone(const std::string& zone) {
   if (zone.size() < 2 || !std::isalpha(static_cast<unsigned char>(zone.back()))) return zone;
-  return std::isdigit(static_cast<unsigned char>(zone[zone.size() - 2])) ? zone.substr(0, zone.size() - 1) : zone;
+  return std::isdigit(static_cast<unsigned char>(zone[zone.size() - 2])) ? zone.substr(0, zone.size() - 1)
+                                                                         : zone;
 }
 
 std::string region_named(const ir::Node& node) {
@@ -32,9 +33,10 @@ Result<NetworkPlace> place_of(const ir::Network& network) {
     else if (part.starts_with("subnet-"))
       place.subnet = part;
     else
-      return invalid(fmt::format("network {}: provider_id = '{}': must be 'vpc-ID', 'subnet-ID' or "
-                                 "'vpc-ID.subnet-ID' in EC2",
-                                 network.name, id));
+      return invalid(
+          fmt::format("network {}: provider_id = '{}': must be 'vpc-ID', 'subnet-ID' or "
+                      "'vpc-ID.subnet-ID' in EC2",
+                      network.name, id));
   }
   return place;
 }
@@ -46,7 +48,8 @@ Result<NodePlace> place_of(const ir::Node& node, const DesignInput& input, const
     auto here = place_of(*network);
     if (!here.ok()) return here.status();
     if (!place.vpc.empty() && !here->vpc.empty() && place.vpc != here->vpc)
-      return invalid(fmt::format("{}: its networks are in two VPCs, {} and {}", node.address, place.vpc, here->vpc));
+      return invalid(
+          fmt::format("{}: its networks are in two VPCs, {} and {}", node.address, place.vpc, here->vpc));
     if (place.vpc.empty()) place.vpc = here->vpc;
     if (place.subnet.empty()) place.subnet = here->subnet;
   }
@@ -54,8 +57,8 @@ Result<NodePlace> place_of(const ir::Node& node, const DesignInput& input, const
   if (zone.empty()) return place;
   const std::string region = region_of_zone(zone);
   if (region != cloud.region)
-    return invalid(fmt::format("{}: availability_zone = '{}' is in region {}, not in {}", node.address, zone, region,
-                               cloud.region));
+    return invalid(fmt::format("{}: availability_zone = '{}' is in region {}, not in {}", node.address, zone,
+                               region, cloud.region));
   if (zone != region) place.zone = zone;
   return place;
 }

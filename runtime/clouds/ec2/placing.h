@@ -8,8 +8,8 @@
 
 namespace radl::ec2 {
 
-// A network's provider_id: "vpc-1", "subnet-1", "vpc-1.subnet-2" (as the Infrastructure Manager writes it); empty
-// where the region's default VPC is meant. Invalid: something else.
+// A network's provider_id: "vpc-1", "subnet-1", "vpc-1.subnet-2" (as the Infrastructure Manager writes it);
+// empty where the region's default VPC is meant. Invalid: something else.
 struct NetworkPlace {
   std::string vpc, subnet;
 };

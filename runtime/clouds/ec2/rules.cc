@@ -86,7 +86,7 @@ std::vector<Rule> rules_in(pugi::xml_node permissions) {
     rule.protocol = text_of(item, "ipProtocol");
     rule.from = item.child("fromPort").text().as_int(-1);
     rule.to = item.child("toPort").text().as_int(-1);
-    auto add = [&](const char* set, const char* field, std::string Rule::* source) {
+    auto add = [&](const char* set, const char* field, std::string Rule::*source) {
       for (pugi::xml_node one : item.child(set).children("item")) {
         Rule from = rule;
         from.*source = text_of(one, field);

@@ -19,9 +19,9 @@ std::string rule_text(const ir::PortRule& rule);
 
 // A rule as EC2 takes it.
 struct Rule {
-  std::string protocol;        // tcp, udp, icmp, -1
-  int from = -1, to = -1;      // -1: all
-  std::string cidr, group;     // one of both
+  std::string protocol;     // tcp, udp, icmp, -1
+  int from = -1, to = -1;   // -1: all
+  std::string cidr, group;  // one of both
   std::string text(const std::string& own_group) const;
 };
 // `caller`: the CIDR of "this computer". nullopt: it is no rule.

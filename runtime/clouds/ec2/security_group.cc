@@ -79,7 +79,8 @@ class SecurityGroup : public Kind {
     }
     for (const Rule& rule : now->rules)
       if (!texts.count(rule.text(order.id))) too_many.push_back(rule);
-    Asked asked = change(call, order.id, "AuthorizeSecurityGroupIngress", lacking, "InvalidPermission.Duplicate");
+    Asked asked =
+        change(call, order.id, "AuthorizeSecurityGroupIngress", lacking, "InvalidPermission.Duplicate");
     if (asked.answer != Asked::Answer::Accepted) return asked;
     return change(call, order.id, "RevokeSecurityGroupIngress", too_many, "InvalidPermission.NotFound");
   }
@@ -103,7 +104,8 @@ class SecurityGroup : public Kind {
 
  private:
   static Group group_of(pugi::xml_node item) {
-    return {text_of(item, "groupId"), tag_of(tags_of(item), kCallerTag), rules_in(item.child("ipPermissions"))};
+    return {text_of(item, "groupId"), tag_of(tags_of(item), kCallerTag),
+            rules_in(item.child("ipPermissions"))};
   }
 
   Result<Group> group(Call& call, const std::string& id) const {

@@ -32,7 +32,8 @@ Status survey_zones(Call& call, Json& facts) {
   facts["zones"] = Json::array();
   return call.api.each(call.context, "DescribeAvailabilityZones", {}, "availabilityZoneInfo",
                        [&](pugi::xml_node item) {
-                         if (text_of(item, "zoneState") == "available") facts["zones"].push_back(text_of(item, "zoneName"));
+                         if (text_of(item, "zoneState") == "available")
+                           facts["zones"].push_back(text_of(item, "zoneName"));
                        });
 }
 

@@ -30,16 +30,16 @@ Result<Vpc> ask_vpc(Call& call, const std::string& given) {
   Parameters parameters;
   add_filter(parameters, "vpc-id", {vpc.id});
   if (given.empty()) add_filter(parameters, "default-for-az", {"true"});
-  Status asked = call.api.each(call.context, "DescribeSubnets", parameters, "subnetSet", [&](pugi::xml_node item) {
-    if (text_of(item, "state") == "available")
-      vpc.subnets.push_back({text_of(item, "subnetId"), text_of(item, "availabilityZone")});
-  });
+  Status asked =
+      call.api.each(call.context, "DescribeSubnets", parameters, "subnetSet", [&](pugi::xml_node item) {
+        if (text_of(item, "state") == "available")
+          vpc.subnets.push_back({text_of(item, "subnetId"), text_of(item, "availabilityZone")});
+      });
   if (!asked.ok()) return asked;
   if (vpc.subnets.empty())
     return invalid(fmt::format("{} in region {} has no subnet, or is not there", vpc.id, call.cloud.region));
-  std::sort(vpc.subnets.begin(), vpc.subnets.end(), [](const Subnet& a, const Subnet& b) {
-    return std::tie(a.zone, a.id) < std::tie(b.zone, b.id);
-  });
+  std::sort(vpc.subnets.begin(), vpc.subnets.end(),
+            [](const Subnet& a, const Subnet& b) { return std::tie(a.zone, a.id) < std::tie(b.zone, b.id); });
   return vpc;
 }
 

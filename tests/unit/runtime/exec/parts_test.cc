@@ -48,10 +48,14 @@ TEST(Parts, AreAskedForAlsoWhereTheFirstAnswerWasLost) {
 TEST(HostKey, IsTakenAtTheFirstContactAndKept) {
   Bench bench;
   int asked = 0;
-  bench.host_key = [&](const Json&, const Context&) -> Result<std::string> { return ++asked, std::string(kKey); };
+  bench.host_key = [&](const Json&, const Context&) -> Result<std::string> {
+    return ++asked, std::string(kKey);
+  };
   ASSERT_TRUE(bench.apply(one_node()).status.ok());
   EXPECT_EQ(bench.snapshot().resources.at("worker[0]").attributes["host_key"], kKey);
-  ASSERT_TRUE(bench.apply(ProgramBuilder().deploy({"worker", 1}).file("worker", "more", "/tmp/more", "x").build()).status.ok());
+  ASSERT_TRUE(
+      bench.apply(ProgramBuilder().deploy({"worker", 1}).file("worker", "more", "/tmp/more", "x").build())
+          .status.ok());
   EXPECT_EQ(asked, 1);
 }
 
