@@ -32,6 +32,21 @@ bool is_skew(const std::string& code) {
   return code == "RequestTimeTooSkewed" || code == "RequestExpired" || code == "SignatureDoesNotMatch";
 }
 
+// Public buckets need no keys.
+class OrAnonymous : public aws::CredentialSource {
+ public:
+  explicit OrAnonymous(std::shared_ptr<aws::CredentialSource> chain) : chain_(std::move(chain)) {}
+  Result<aws::Credentials> get(const Stop& stop) override {
+    auto keys = chain_->get(stop);
+    if (!keys.ok() && keys.status().code() == Code::NotFound) return aws::Credentials{};
+    return keys;
+  }
+  void refused(const aws::Credentials& credentials) override { chain_->refused(credentials); }
+
+ private:
+  const std::shared_ptr<aws::CredentialSource> chain_;
+};
+
 std::string user_agent() { return "radlc (s3)"; }
 
 }  // namespace
@@ -57,12 +72,7 @@ Result<S3Options> s3_options(http::Client& http, std::shared_ptr<const aws::Conf
     return invalid("AWS_S3_ADDRESSING (or addressing_style of profile " + configuration->profile() + "): \"" +
                    style + "\" is not auto, virtual or path");
   }
-  auto chain = aws::default_credentials(http, configuration);
-  o.credentials = aws::renewed_credentials([chain](const Stop& stop) -> Result<aws::Credentials> {
-    auto keys = chain->get(stop);
-    if (!keys.ok() && keys.status().code() == Code::NotFound) return aws::Credentials{};
-    return keys;
-  });
+  o.credentials = std::make_shared<OrAnonymous>(aws::default_credentials(http, configuration));
   return o;
 }
 

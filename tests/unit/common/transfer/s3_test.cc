@@ -256,6 +256,25 @@ TEST(S3, ARangeOfAServerThatKnowsNoneIsCutOut) {
   EXPECT_EQ(b.store.get("k", {2, 4}).status().code(), Code::Corrupt);
 }
 
+TEST(S3, KeysOfAProcessThatTheServerCallsExpiredAreAskedForAnew) {
+  test::AwsFiles files;
+  files.file("next",
+             "echo x >> $0.log; echo '{\"Version\":1,\"AccessKeyId\":\"K'$(wc -l < "
+             "$0.log)'\",\"SecretAccessKey\":\"s\"}'");
+  files.config("[default]\ncredential_process = sh '" + files.home + "/next'\n");
+  http::Client http;
+  ScriptedServer server([](const std::string& r) {
+    return header_of(r, "Authorization").find("Credential=K2/") != std::string::npos
+               ? http_answer(200, "", "x")
+               : s3_answer(400, "ExpiredToken");
+  });
+  files.variables["AWS_ENDPOINT_URL_S3"] = server.url("");
+  auto options = s3_options(http, *files.load());
+  ASSERT_TRUE(options.ok());
+  auto got = S3(http, *options, "data").get("k");
+  EXPECT_TRUE(got.ok()) << got.status().text();
+}
+
 TEST(S3, OptionsComeFromTheEnvironmentAndTheProfile) {
   test::AwsFiles files;
   http::Client http;
