@@ -24,6 +24,7 @@ namespace {
 // S3's limits: parts of 5 MiB to 5 GiB (but for the last), 10,000 of them.
 constexpr uint64_t kMiB = uint64_t{1} << 20, kSmallestPart = 5 * kMiB, kUsualPart = 16 * kMiB,
                    kMostParts = 10000;
+constexpr double kStallSeconds = 60;  // a store writes what it was sent before it answers
 
 // What is known again at the next call, beside the file and held by one process at a time.
 class UploadNote {
@@ -210,6 +211,7 @@ class S3Upload {
     request.upload_file = path_;
     request.upload_offset = begin_of(i);
     request.upload_length = bytes_of(i);
+    request.stall_seconds = kStallSeconds;
     uint64_t counted = 0;
     if (how_.progress)
       request.progress = [&](uint64_t done, uint64_t) {
@@ -290,6 +292,7 @@ Result<Object> S3::put_whole(const std::string& key, const std::string& path, ui
   http::Request request;
   request.upload_file = path;
   request.upload_length = size;
+  request.stall_seconds = kStallSeconds;
   request.progress = how.progress;
   auto answer =
       call({.method = "PUT", .key = key, .headers = checksum_headers(*crc), .stop = how.stop}, request);
