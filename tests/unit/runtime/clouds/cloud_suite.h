@@ -53,6 +53,8 @@ class CloudSubject {
   virtual ir::Program program_beside() const { return program(); }
 
   // --- what a test may do behind the cloud's back; false: it cannot be done here ---
+  // False: a machine's host key is learned at the first contact.
+  virtual bool tells_host_keys() const { return true; }
   // Changes something of the resource that Seen::spec shows.
   virtual bool tamper(const Seen&) { return false; }
   virtual bool stop(const Seen&) { return false; }

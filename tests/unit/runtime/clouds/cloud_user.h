@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ class CloudUser {
     return cloud_.design(input(program, survey));
   }
   DesignInput input(const ir::Program& program, const Survey& survey) const {
-    static const Catalog catalog;
+    static const Catalog catalog = built_in_catalog();
     DesignInput input{program, {}, survey, catalog};
     for (const ir::Node& node : program.nodes) input.nodes.push_back(&node);
     return input;
@@ -65,6 +66,13 @@ class CloudUser {
       Result<std::string> id = create(resource, now);
       if (!id.ok()) return id.status();
       Result<Seen> ready = await_ready(*id);
+      if (ready.ok() && unfinished_.count(*id)) {
+        Order rest = now;
+        rest.id = *id;
+        if (Status asked = change(rest); !asked.ok()) return asked;
+        unfinished_.erase(*id);
+        ready = await_ready(*id);
+      }
       if (ready.ok()) {
         made[resource.address] = *ready;
         wanted[resource.address] = resource;
@@ -85,6 +93,7 @@ class CloudUser {
       order = this->order(resource, offer, order.token);
       Asked asked = cloud_.ask_create(context_, order);
       auto settled_at = clock_.now() + cloud_.settles_after();
+      if (asked.again) unfinished_.insert(asked.id);
       if (asked.answer == Asked::Answer::Accepted && !asked.id.empty()) return asked.id;
       if (asked.answer == Asked::Answer::Refused) {
         if (asked.status.code() != Code::Retry && asked.status.code() != Code::Quota) return asked.status;
@@ -141,8 +150,7 @@ class CloudUser {
   Status update(const std::string& address, const Wanted& resource) {
     Order change = order(resource, resource.offers.size(), "");
     change.id = made.at(address).id;
-    Status asked = repeat([&] { return cloud_.ask_update(context_, change); });
-    if (!asked.ok()) return asked;
+    if (Status asked = this->change(change); !asked.ok()) return asked;
     settle();
     Result<Seen> ready = await_ready(change.id);
     if (!ready.ok()) return ready.status();
@@ -206,6 +214,21 @@ class CloudUser {
  private:
   static constexpr int kAttempts = 200;
 
+  // In as many requests as the cloud takes for it.
+  Status change(const Order& order) {
+    for (int part = 0; part < kAttempts; ++part) {
+      bool again = false;
+      Status asked = repeat([&] {
+        Asked asked = cloud_.ask_update(context_, order);
+        again = asked.again;
+        return asked;
+      });
+      if (!asked.ok() || !again) return asked;
+      clock_.sleep(cloud_.pace().first);
+    }
+    return {Code::Timeout, "a change that has no end"};
+  }
+
   // update and destroy may be asked for again and again.
   template <class Ask>
   Status repeat(Ask ask) {
@@ -225,6 +248,7 @@ class CloudUser {
   Cloud& cloud_;
   Clock& clock_;
   Context context_;
+  std::set<std::string> unfinished_;  // ids: made, and another request is to follow
 };
 
 }  // namespace radl::test

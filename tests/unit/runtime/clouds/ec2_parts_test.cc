@@ -1,0 +1,137 @@
+// What of EC2 needs no EC2: rules in words, places, images, consoles, designs.
+#include <gtest/gtest.h>
+
+#include "runtime/clouds/ec2/caller.h"
+#include "runtime/clouds/ec2/console.h"
+#include "runtime/clouds/ec2/design.h"
+#include "runtime/clouds/ec2/images.h"
+#include "runtime/clouds/ec2/placing.h"
+#include "runtime/clouds/ec2/rules.h"
+#include "runtime/clouds/naming.h"
+#include "tests/support/runtime_programs.h"
+
+namespace radl::ec2 {
+namespace {
+
+const CloudId kCloud{"ec2", "", "us-east-1"};
+
+ir::Node node_with(std::map<std::string, std::string> features) {
+  ir::Node node;
+  node.address = "worker[0]";
+  node.system = "worker";
+  for (const auto& [name, value] : features) node.requirements[name].equals = value;
+  return node;
+}
+
+Result<Design> designed(const ir::Program& program) {
+  static const Catalog catalog = built_in_catalog();
+  static const Survey survey;
+  DesignInput input{program, {}, survey, catalog};
+  for (const ir::Node& node : program.nodes) input.nodes.push_back(&node);
+  return design_resources(kCloud, input);
+}
+
+const Wanted* find(const Design& design, const std::string& address) {
+  for (const Wanted& wanted : design.resources)
+    if (wanted.address == address) return &wanted;
+  return nullptr;
+}
+
+TEST(Ec2Rules, ReadBackAsTheyWereWritten) {
+  for (const char* text : {"tcp 22 from 203.0.113.5/32", "tcp 8000-8010 from 0.0.0.0/0", "udp 53 from 10.0.0.0/8",
+                           "icmp from 10.0.0.0/8", "all from this group", "tcp 443 from 2001:db8::/32", "all from sg-1"}) {
+    auto rule = parse_rule(text, "sg-own", "198.51.100.1/32");
+    ASSERT_TRUE(rule) << text;
+    EXPECT_EQ(rule->text("sg-own"), text);
+  }
+  EXPECT_EQ(parse_rule(kSshFromThisComputer, "sg-own", "198.51.100.1/32")->cidr, "198.51.100.1/32");
+  EXPECT_FALSE(parse_rule("tcp x from 10.0.0.0/8", "sg-own", ""));
+  EXPECT_FALSE(parse_rule("nonsense", "sg-own", ""));
+}
+
+TEST(Ec2Rules, AreReadFromWhatEc2Answers) {
+  pugi::xml_document document;
+  document.load_string(R"(<ipPermissions><item><ipProtocol>tcp</ipProtocol><fromPort>80</fromPort><toPort>90</toPort>
+    <ipRanges><item><cidrIp>0.0.0.0/0</cidrIp></item><item><cidrIp>10.0.0.0/8</cidrIp></item></ipRanges>
+    <groups><item><groupId>sg-2</groupId></item></groups></item>
+    <item><ipProtocol>-1</ipProtocol><groups><item><groupId>sg-own</groupId></item></groups></item></ipPermissions>)");
+  std::vector<std::string> texts;
+  for (const Rule& rule : rules_in(document.document_element())) texts.push_back(rule.text("sg-own"));
+  EXPECT_EQ(texts, (std::vector<std::string>{"tcp 80-90 from 0.0.0.0/0", "tcp 80-90 from 10.0.0.0/8",
+                                             "tcp 80-90 from sg-2", "all from this group"}));
+}
+
+TEST(Ec2Placing, ARegionIsNamedByZoneOrImage) {
+  EXPECT_EQ(region_named(node_with({{"availability_zone", "eu-west-1b"}})), "eu-west-1");
+  EXPECT_EQ(region_named(node_with({{"availability_zone", "eu-west-1"}})), "eu-west-1");
+  ir::Node node;
+  ir::Disk disk;
+  disk.image_urls = {"ost://cloud.example/1", "aws://ap-south-1/ami-1"};
+  node.disks.push_back(disk);
+  EXPECT_EQ(region_named(node), "ap-south-1");
+  EXPECT_EQ(image_wanted(node, "x86_64")->text, "ami-1") << "the first that EC2 can serve";
+}
+
+TEST(Ec2Placing, AProviderIdIsAVpcASubnetOrBoth) {
+  ir::Network network;
+  network.features["provider_id"] = "vpc-1.subnet-2";
+  EXPECT_EQ(place_of(network)->vpc, "vpc-1");
+  EXPECT_EQ(place_of(network)->subnet, "subnet-2");
+  network.features["provider_id"] = "public";
+  EXPECT_NE(place_of(network).status().message().find("vpc-ID"), std::string::npos);
+}
+
+TEST(Ec2Images, ADistributionIsFoundByFlavourAndVersion) {
+  auto image = [](std::map<std::string, std::string> features) { return image_wanted(node_with(features), "x86_64"); };
+  EXPECT_EQ(image({})->text, "136693071363/debian-12-amd64-*");
+  EXPECT_NE(image({{"disk.0.os.flavour", "ubuntu"}})->text.find("24.04-amd64"), std::string::npos);
+  EXPECT_NE(image({{"disk.0.os.flavour", "Ubuntu"}, {"disk.0.os.version", "22.04"}})->text.find("22.04"), std::string::npos);
+  EXPECT_EQ(image({{"disk.0.os.flavour", "plan9"}}).status().code(), Code::Invalid);
+}
+
+TEST(Ec2Console, TellsTheHostKeysOfTheLastBoot) {
+  const std::string block = "-----BEGIN SSH HOST KEY KEYS-----\r\n";
+  EXPECT_TRUE(host_keys_in("booting").empty());
+  EXPECT_TRUE(host_keys_in(block + "ssh-ed25519 AAAA root@x\n").empty()) << "not whole yet";
+  EXPECT_EQ(host_keys_in(block + "ssh-rsa OLD x\n-----END SSH HOST KEY KEYS-----\n" + block +
+                         "[ 12.3] cloud-init: ssh-ed25519 AAAA root@x\r\n-----END SSH HOST KEY KEYS-----"),
+            std::vector<std::string>{"ssh-ed25519 AAAA root@x"});
+}
+
+TEST(Ec2Caller, IsAnAddressOrARange) {
+  EXPECT_EQ(*parse_cidr("203.0.113.5"), "203.0.113.5/32");
+  EXPECT_EQ(*parse_cidr("2001:db8::1"), "2001:db8::1/128");
+  EXPECT_EQ(*parse_cidr("10.0.0.0/8"), "10.0.0.0/8");
+  for (const char* wrong : {"", "10.0.0", "10.0.0.0/33", "10.0.0.0/x", "<html>"}) EXPECT_FALSE(parse_cidr(wrong).ok()) << wrong;
+}
+
+TEST(Ec2Design, OnlyThisComputerMayLogInUnlessTheFileSaysOtherwise) {
+  auto design = designed(test::ProgramBuilder().deploy({"worker", 2}).build());
+  ASSERT_TRUE(design.ok()) << design.status().text();
+  const Wanted* access = find(*design, "access.ec2:/us-east-1");
+  ASSERT_TRUE(access);
+  EXPECT_EQ(access->spec["rules"], Json({kSshFromThisComputer}));
+  for (const Wanted& wanted : design->resources) {
+    if (wanted.type != "security_group" || &wanted == access) continue;
+    for (const Json& rule : wanted.spec["rules"]) EXPECT_EQ(rule, kFromThisGroup) << wanted.address;
+  }
+  const Wanted* worker = find(*design, "worker[0]");
+  ASSERT_TRUE(worker);
+  EXPECT_FALSE(worker->offers.empty());
+  EXPECT_FALSE(worker->offers.front().price_per_hour.zero());
+}
+
+TEST(Ec2Design, SpotFallsBackOnDemandOnlyWhereTheFileSaysSo) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker", 1}).build();
+  ir::Node& node = program.nodes.front();
+  node.requirements["spot"].equals = "yes";
+  auto design = designed(program);
+  ASSERT_TRUE(design.ok()) << design.status().text();
+  for (const Offer& offer : find(*design, "worker[0]")->offers) EXPECT_EQ(offer.spec["market"], "spot");
+  node.requirements["spot.fallback"].equals = "yes";
+  design = designed(program);
+  EXPECT_FALSE(find(*design, "worker[0]")->offers.back().spec.contains("market"));
+}
+
+}  // namespace
+}  // namespace radl::ec2
