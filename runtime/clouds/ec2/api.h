@@ -1,4 +1,4 @@
-// EC2's calls as this cloud makes them: lists over all their pages, and requests whose outcome is told apart
+// EC2's calls as this cloud makes them: lists over all their pages, and requests by what came of them
 // (runtime/clouds/cloud.h, Asked).
 // Source: Amazon EC2 API Reference.
 #pragma once

@@ -59,6 +59,7 @@ class Ec2Cloud : public Cloud {
   Result<Design> design(const DesignInput& input) const override { return design_resources(id_, input); }
   Impact impact(const std::string& type, const Json& before, const Json& after) const override {
     const Kind* kind = kind_of(type);
+    if (before == after) return {Impact::Kind::InPlace, ""};
     return kind ? kind->impact(before, after) : replace("EC2 has no resources of that type");
   }
 
@@ -143,7 +144,11 @@ Result<std::vector<Seen>> Ec2Cloud::look(const Context& context, const Query& qu
     for (const Selection& selection : selections) {
       std::vector<Seen> seen;
       if (Status asked = kind->look(call, selection, seen); !asked.ok()) return asked;
-      for (Seen& one : seen) found.insert_or_assign(one.id, std::move(one));
+      for (Seen& one : seen) {
+        // The token is another infrastructure's.
+        if (selection.by == Selection::By::Tokens && one.token.empty()) continue;
+        found.insert_or_assign(one.id, std::move(one));
+      }
     }
   }
   std::vector<Seen> all;

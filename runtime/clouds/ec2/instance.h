@@ -24,13 +24,13 @@ Parameters launched_in(const Launch& launch, const Subnet& subnet, const std::st
 
 // An <item> of instancesSet.
 struct InstanceNow {
-  std::string id, state, type, zone, lifecycle, reason;
+  std::string id, state, type, zone, lifecycle, reason, reason_code;
   std::string public_ip, private_ip, association;  // of an elastic address
   std::vector<std::string> groups;                 // ids, sorted
   std::map<std::string, std::string> tags;
 };
 InstanceNow instance_in(pugi::xml_node item);
-// nullopt: it is gone (terminated). `by_token`: one that ended while it was made is Broken, and says why.
+// nullopt: it is gone (terminated). `by_token`: one that nobody ended is Broken, and says why.
 std::optional<Seen> seen_instance(Call& call, const InstanceNow& now, bool by_token);
 Json attributes_of(const InstanceNow& now);
 // The user's own tags, and what it is called.

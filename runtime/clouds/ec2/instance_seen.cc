@@ -38,6 +38,7 @@ InstanceNow instance_in(pugi::xml_node item) {
   now.zone = text_of(item.child("placement"), "availabilityZone");
   now.lifecycle = text_of(item, "instanceLifecycle");
   now.reason = text_of(item.child("stateReason"), "message");
+  now.reason_code = text_of(item.child("stateReason"), "code");
   if (now.reason.empty()) now.reason = text_of(item, "reason");
   now.public_ip = text_of(item, "ipAddress");
   now.private_ip = text_of(item, "privateIpAddress");
@@ -80,8 +81,9 @@ Json user_tags(const std::map<std::string, std::string>& tags) {
 
 std::optional<Seen> seen_instance(Call& call, const InstanceNow& now, bool by_token) {
   const bool ended = now.state == "terminated";
-  if (ended && !by_token) {
-    if (!now.reason.empty()) call.context.log(fmt::format("{} has ended: {}", now.id, now.reason));
+  const bool on_request = now.reason_code == "Client.UserInitiatedShutdown";
+  if (ended && (!by_token || on_request)) {
+    if (!now.reason.empty() && !on_request) call.context.log(fmt::format("{} has ended: {}", now.id, now.reason));
     return std::nullopt;
   }
   Seen seen;
