@@ -91,6 +91,7 @@ class Credentials(unittest.TestCase):
         auth.chmod(0o600)
         found = self.check("--auth", auth)
         self.assertEqual([(f["name"], f["arn"].split("/")[-1]) for f in found], [("one", "user"), ("two", "admin")])
+        self.assertEqual(found[0]["quotas"]["elastic addresses"], 5)
         self.assertEqual(self.check(RADL_AUTH=str(auth))[0]["name"], "one")
         text = self.call(RADLC, "check-auth", "--auth", auth)
         self.assertIn("user/user", text)
