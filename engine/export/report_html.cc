@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "common/html.h"
 #include "common/human.h"
 #include "engine/export/svg_chart.h"
 
@@ -32,8 +33,8 @@ pre{background:rgba(128,128,128,.12);padding:1em;overflow-x:auto;font-size:13px}
 )";
 
 std::string cell(const Json& v) {
-  if (v.is_string()) return html_escape(v.get<std::string>());
-  return html_escape(v.dump(-1, ' ', false, Json::error_handler_t::replace));
+  if (v.is_string()) return escape_html(v.get<std::string>());
+  return escape_html(v.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 std::string table(const Json& object) {
@@ -41,7 +42,7 @@ std::string table(const Json& object) {
   std::string out = "<table>\n";
   for (const auto& [key, value] : object.items()) {
     if (value.is_null() || (key == "resumed_from" && value == 0) || value == "") continue;
-    out += "<tr><th>" + html_escape(human_label(key)) + "</th><td>" +
+    out += "<tr><th>" + escape_html(human_label(key)) + "</th><td>" +
            (value.is_number() ? human_number(key, value.get<double>()) : cell(value)) + "</td></tr>\n";
   }
   return out + "</table>\n";
@@ -76,7 +77,7 @@ std::string confusion(const Json& matrix, const Json& names) {
   if (!matrix.is_array() || matrix.empty() || matrix.size() > kMostClasses) return "";
   const size_t n = matrix.size();
   auto name = [&](size_t i) {
-    return html_escape(names.is_array() && names.size() == n && names[i].is_string()
+    return escape_html(names.is_array() && names.size() == n && names[i].is_string()
                            ? names[i].get<std::string>()
                            : std::to_string(i));
   };
@@ -153,7 +154,7 @@ Result<std::string> report_html(std::string_view text, const std::string& name) 
   out += section("Notes", table(part("notes")));
   if (part("job").is_object()) {
     out += "<h2>Job</h2>\n<pre>" +
-           html_escape(part("job").dump(2, ' ', false, Json::error_handler_t::replace)) + "</pre>\n";
+           escape_html(part("job").dump(2, ' ', false, Json::error_handler_t::replace)) + "</pre>\n";
   }
   return out + "</body>\n</html>\n";
 }

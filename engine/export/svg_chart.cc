@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "common/html.h"
+
 namespace radl::engine::exporter {
 namespace {
 
@@ -60,36 +62,10 @@ std::string path_of(const Series& s, const Scale& x, const Scale& y, size_t inde
     gap = false;
   }
   return fmt::format("<path class=\"s{}\" d=\"{}\"><title>{}</title></path>\n", index % 4, d,
-                     html_escape(s.name));
+                     escape_html(s.name));
 }
 
 }  // namespace
-
-std::string html_escape(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out.push_back(c);
-    }
-  }
-  return out;
-}
 
 std::string svg_chart(const Chart& chart) {
   Scale x, y;
@@ -108,16 +84,16 @@ std::string svg_chart(const Chart& chart) {
   if (chart.from_zero) y.take(0);
   if (!(y.high > y.low)) y.high = y.low + 1;
   std::string out = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n", kWidth,
-                                kHeight, html_escape(chart.title));
-  out += fmt::format("<text class=\"title\" x=\"{}\" y=\"16\">{}</text>\n", kLeft, html_escape(chart.title));
+                                kHeight, escape_html(chart.title));
+  out += fmt::format("<text class=\"title\" x=\"{}\" y=\"16\">{}</text>\n", kLeft, escape_html(chart.title));
   out += axes(x, y);
   out += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
-                     (kLeft + kWidth - kRight) / 2, kHeight - 6, html_escape(chart.x_label));
+                     (kLeft + kWidth - kRight) / 2, kHeight - 6, escape_html(chart.x_label));
   for (size_t i = 0; i < chart.series.size(); ++i) {
     out += path_of(chart.series[i], x, y, i);
     out += fmt::format("<text class=\"l{}\" x=\"{}\" y=\"16\" text-anchor=\"end\">{}</text>\n", i % 4,
                        kWidth - kRight - 80.0 * double(chart.series.size() - 1 - i),
-                       html_escape(chart.series[i].name));
+                       escape_html(chart.series[i].name));
   }
   return out + "</svg>\n";
 }

@@ -19,6 +19,5 @@ struct Chart {
 
 // "" when no series has two points.
 std::string svg_chart(const Chart& chart);
-std::string html_escape(std::string_view text);
 
 }  // namespace radl::engine::exporter

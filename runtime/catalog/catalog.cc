@@ -223,6 +223,27 @@ Result<std::vector<std::string>> Catalog::sources(const std::string& cloud) cons
   return sources;
 }
 
+Result<std::set<std::string>> Catalog::type_names(const std::string& cloud) const {
+  std::scoped_lock hold(files_->mutex);
+  auto documents = files_->of(cloud);
+  if (!documents.ok()) return std::move(documents).status();
+  std::set<std::string> names;
+  for (const Document* document : *documents) {
+    for (const Section& section : document->sections) {
+      if (!section.types) continue;
+      Status read = catalog::read_types(
+          *document, section,
+          [&](std::string_view name) {
+            names.emplace(name);
+            return false;
+          },
+          [](InstanceType&&) {});
+      if (!read.ok()) return read;
+    }
+  }
+  return names;
+}
+
 Result<std::vector<const InstanceType*>> Catalog::types(const std::string& cloud,
                                                         const std::string& region) const {
   auto types = files_->region(cloud, region);
@@ -252,7 +273,7 @@ Result<std::vector<const InstanceType*>> Catalog::candidates(
   return all;
 }
 
-Status check_catalog(std::string_view text, const std::string& name) {
+Status check_catalog(std::string_view text, const std::string& name, const std::set<std::string>& known) {
   auto document = catalog::read_document(text, name);
   if (!document.ok()) return std::move(document).status();
   std::set<std::string> types, sections;
@@ -277,7 +298,7 @@ Status check_catalog(std::string_view text, const std::string& name) {
   }
   for (const auto& prices : found.prices)
     for (const auto& [type, price] : prices)
-      if (types.count(type) == 0)
+      if (types.count(type) == 0 && known.count(type) == 0)
         return invalid(fmt::format("{}: {} has a price and is not under [types]", name, type));
   return {};
 }

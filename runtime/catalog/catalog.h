@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,6 +73,8 @@ class Catalog {
   std::vector<std::string> clouds() const;                                   // sorted
   Result<std::vector<std::string>> regions(const std::string& cloud) const;  // sorted
   Result<std::vector<std::string>> sources(const std::string& cloud) const;  // where the figures are from
+  // Of every type whose shape is known, whatever region has it.
+  Result<std::set<std::string>> type_names(const std::string& cloud) const;
   // Every type that the region has, by name; empty where the catalogue does not know the region. The types
   // live as long as the catalogue and its copies.
   Result<std::vector<const InstanceType*>> types(const std::string& cloud, const std::string& region) const;
@@ -89,8 +92,9 @@ class Catalog {
 };
 
 // The whole text, checked. Invalid: a version that this radlc does not read, an unknown field, a number that
-// is none, a type or region that is listed more than once; names the line.
-Status check_catalog(std::string_view text, const std::string& name);
+// is none, a type or section that is there twice, a price of a type whose shape neither the text nor `known`
+// has; names the line.
+Status check_catalog(std::string_view text, const std::string& name, const std::set<std::string>& known = {});
 // runtime/catalog/data, as built into the program.
 Catalog built_in_catalog();
 

@@ -38,6 +38,12 @@ std::function<int()> add(CLI::App& app, Session& session);
 namespace list_command {
 std::function<int()> add(CLI::App& app, Session& session);
 }
+namespace history_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace catalog_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
 namespace import_command {
 std::function<int()> add(CLI::App& app, Session& session);
 }

@@ -128,12 +128,15 @@ int execute(Apply& apply, const Plan& plan) {
   auto sinks = make_sinks(apply.session, apply.options.run, plan);
   if (!sinks.ok()) return report(apply.session, sinks.status());
   Run run = apply.make_run();
+  RunClock clock;
   run.sinks = sinks->all;
+  run.sinks.push_back(&clock);
   SignalGuard guard(apply.cancellation);
   RunReport done = radl::apply(run, plan);
   Status told = sinks->close();
   int code = report_run(apply.session, done, apply.options.run.json);
   if (!told.ok()) code = std::max(code, report(apply.session, told));
+  keep_figures(figures_of(plan, done, clock), apply.project->state_directory);
   auto after = apply.store->snapshot();
   if (!apply.options.run.json && after.ok()) {
     std::fputs(summary_table(apply.session, plan, done, *after,
@@ -155,6 +158,7 @@ int run_apply(const Session& session, Options& options) {
     std::fputs(shown(render_text(*plan, look), look.color).c_str(), stdout);
     std::fflush(stdout);
   }
+  if (Status within = hold_to_max_cost(options.request, *plan); !within.ok()) return report(session, within);
   int unseen = report_unseen(session, *plan);
   if (!plan->changes_anything()) return unseen;
   auto go = approved(apply);
@@ -180,6 +184,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
   command->add_option("--replace", options->request.replace, "make this node anew, for example 'worker[0]'")
       ->type_name("ADDRESS");
   add_target_option(*command, options->request.targets);
+  add_max_cost_option(*command, options->request);
   command
       ->add_option("--on-error", options->run.on_error,
                    "keep what failed, retry it, or destroy what this run made")

@@ -50,11 +50,16 @@ int execute(const Session& session, const Options& options, Run run, const State
   }
   auto sinks = make_sinks(session, options.run, plan);
   if (!sinks.ok()) return report(session, sinks.status());
+  RunClock clock;
   run.sinks = sinks->all;
+  run.sinks.push_back(&clock);
   Cancellation cancellation;
   run.cancellation = &cancellation;
   SignalGuard guard(cancellation);
   RunReport done = destroy(run, plan);
+  RunFigures figures = figures_of(plan, done, clock);
+  if (!plan.partial) figures.life_cost = cost_of_life(*snapshot, clock.ended());
+  keep_figures(std::move(figures), place.directory);
   Status told = sinks->close();
   int code = report_run(session, done, options.run.json);
   int untold = told.ok() ? int(kDone) : report(session, told);

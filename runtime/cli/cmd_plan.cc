@@ -5,6 +5,7 @@
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/workflow.h"
+#include "runtime/plan/budget.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/plan/render.h"
 
@@ -15,8 +16,9 @@ struct Options {
   ProjectOptions project;
   RunOptions run;
   PlanRequest request;
-  std::string out, html;
-  bool json = false, dot = false, detailed = false, full = false, brief = false, destroy = false;
+  std::string out, html, format = "text";
+  bool json = false, dot = false, markdown = false, detailed = false, full = false, brief = false,
+       destroy = false;
 };
 
 constexpr int kPlanHasChanges = 2;  // --detailed-exitcode
@@ -62,6 +64,8 @@ void show(const Session& session, const Options& options, const Plan& plan) {
     std::printf("%s\n", to_json(plan).dump(2).c_str());
   } else if (options.dot) {
     std::fputs(render_dot(plan).c_str(), stdout);
+  } else if (options.markdown) {
+    std::fputs(render_markdown(plan).c_str(), stdout);
   } else {
     PlanTextOptions look;
     look.color = session.terminal.color;
@@ -98,6 +102,10 @@ Result<Plan> make(const Session& session, const Options& options, std::unique_pt
 
 // The exit code; `changes` tells whether the plan has any.
 int run_plan(const Session& session, const Options& options, bool& changes) {
+  if (!options.request.max_cost.empty()) {
+    if (auto budget = parse_budget(options.request.max_cost); !budget.ok())
+      return report(session, budget.status());
+  }
   std::unique_ptr<Project> project;
   auto plan = make(session, options, project);
   if (!plan.ok()) return report(session, plan.status());
@@ -106,11 +114,12 @@ int run_plan(const Session& session, const Options& options, bool& changes) {
     if (Status written = write_output_file(options.html, render_html(*plan)); !written.ok())
       return report(session, written);
   }
+  if (Status within = within_max_cost(options.request, *plan); !within.ok()) return report(session, within);
   if (!options.out.empty()) {
     if (options.destroy)
       return report(session, invalid("-out works with a plan to apply, not with --destroy"));
     if (Status saved = save(options, *project, *plan); !saved.ok()) return report(session, saved);
-    if (!options.json)
+    if (!options.json && !options.dot && !options.markdown)
       std::printf("\nSaved. To do exactly this: radlc apply %s\n", shell_word(options.out).c_str());
   }
   changes = plan->changes_anything();
@@ -130,6 +139,10 @@ std::function<int()> add(CLI::App& app, Session& session) {
       ->type_name("FILE");
   command->add_flag("--json", options->json, "the plan as JSON (docs/plan.md)");
   command->add_flag("--dot", options->dot, "the actions and their order for Graphviz");
+  command->add_flag("--markdown", options->markdown, "as a comment for a pull request (docs/ci.md)");
+  command->add_option("--format", options->format, "how it is written: text, json, dot or markdown")
+      ->check(CLI::IsMember({"text", "json", "dot", "markdown"}));
+  add_max_cost_option(*command, options->request);
   command->add_option("--html", options->html, "write a page for a review")->type_name("FILE");
   command->add_flag("--detailed-exitcode", options->detailed, "exit 0: no changes, 1: error, 2: changes");
   command->add_flag("--refresh", options->request.refresh,
@@ -141,6 +154,9 @@ std::function<int()> add(CLI::App& app, Session& session) {
   command->add_flag("--full", options->full, "every field, and why each action waits for others");
   command->add_flag("--brief", options->brief, "the summary line alone");
   return [options, &session] {
+    options->json |= options->format == "json";
+    options->dot |= options->format == "dot";
+    options->markdown |= options->format == "markdown";
     bool changes = false;
     int code = run_plan(session, *options, changes);
     if (!options->detailed) return code;

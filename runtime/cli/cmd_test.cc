@@ -6,6 +6,7 @@
 #include "common/shell_quote.h"
 #include "runtime/catalog/catalog.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/machinery.h"
 #include "runtime/cli/project.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
@@ -166,7 +167,7 @@ int run_test(const Session& session, Options& options) {
   options.trial.faults = *faults;
   auto project = load_project(session, options.project);
   if (!project.ok()) return report(session, project.status());
-  const Catalog catalog = built_in_catalog();
+  const Catalog catalog = current_catalog();
   const Compiled& compiled = (*project)->compiled;
   std::vector<std::string> notes;
   auto program = program_for_trial({compiled.program, compiled.secrets, catalog}, notes);

@@ -23,6 +23,8 @@ const std::vector<Command>& commands() {
       {"ssh", "Look", ssh_command::add},
       {"logs", "Look", logs_command::add},
       {"state", "Look", state_command::add},
+      {"catalog", "Look", catalog_command::add},
+      {"history", "Look", history_command::add},
       {"fmt", "Write", fmt_command::add},
       {"compile", "Write", compile_command::add},
       {"convert", "Write", convert_command::add},

@@ -4,6 +4,7 @@
 
 #include "common/text.h"
 #include "runtime/ansible/ansible_runner.h"
+#include "runtime/cli/user_files.h"
 #include "runtime/clouds/ec2/ec2_cloud.h"
 #include "runtime/clouds/hosts/hosts_cloud.h"
 #include "runtime/clouds/local/local_cloud.h"
@@ -69,6 +70,14 @@ std::vector<bool> answering(const std::vector<Json>& attributes, const std::func
 }
 
 }  // namespace
+
+Catalog current_catalog() {
+  Catalog catalog = built_in_catalog();
+  for (const std::string& cloud : catalog.clouds()) {
+    if (std::string path = user_catalog_file(cloud); !path.empty()) catalog.add_file(std::move(path), cloud);
+  }
+  return catalog;
+}
 
 Machinery::Machinery(const RunOptions& options, Catalog catalog, std::shared_ptr<const AuthFile> auth)
     : options_(options),
@@ -139,7 +148,7 @@ Result<std::unique_ptr<Machinery>> make_machinery(const RunOptions& options) {
   if (!found.ok()) return std::move(found).status();
   std::shared_ptr<const AuthFile> auth;
   if (*found) auth = std::make_shared<const AuthFile>(std::move(**found));
-  auto machinery = std::make_unique<Machinery>(options, built_in_catalog(), std::move(auth));
+  auto machinery = std::make_unique<Machinery>(options, current_catalog(), std::move(auth));
   const CloudSet& clouds = machinery->clouds();
   if (!clouds.knows(options.cloud)) {
     const std::vector<std::string> names = clouds.names();

@@ -27,6 +27,9 @@ void add_run_options(CLI::App& command, RunOptions& options);
 void add_cloud_option(CLI::App& command, RunOptions& options);
 void add_lock_timeout(CLI::App& command, double& seconds);
 
+// What radlc was built with, and what `radlc catalog update` brought since.
+Catalog current_catalog();
+
 class Machinery {
  public:
   // `auth`: its EC2 lines are clouds by their ids, and the first of them is the account of `ec2`.

@@ -10,6 +10,9 @@
 #include "runtime/cli/display.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/user_files.h"
+#include "runtime/plan/budget.h"
+#include "runtime/plan/measured.h"
+#include "runtime/runs/runs_file.h"
 #include "runtime/state/index.h"
 #include "runtime/steps/dataset_look.h"
 
@@ -87,6 +90,27 @@ void add_target_option(CLI::App& command, std::vector<std::string>& targets) {
       ->type_name("ADDRESS");
 }
 
+void add_max_cost_option(CLI::App& command, PlanRequest& request) {
+  command
+      .add_option(
+          "--max-cost", request.max_cost,
+          "refuse a plan that costs more, for example 2.50 (an hour), '2.50 EUR/h' or '1800 USD/month'")
+      ->type_name("AMOUNT[/h]");
+}
+
+Status within_max_cost(const PlanRequest& request, const Plan& plan) {
+  if (request.max_cost.empty()) return {};
+  auto budget = parse_budget(request.max_cost);
+  if (!budget.ok()) return std::move(budget).status();
+  return check_budget(plan, *budget);
+}
+
+Status hold_to_max_cost(const PlanRequest& request, Plan& plan) {
+  if (Status within = within_max_cost(request, plan); !within.ok() || request.max_cost.empty()) return within;
+  keep_within(plan, *parse_budget(request.max_cost));
+  return {};
+}
+
 namespace {
 
 // What the program's clouds have on offer now; why not, for those that do not say.
@@ -132,10 +156,12 @@ Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const Machiner
   input.options.replace.insert(request.replace.begin(), request.replace.end());
   input.options.targets.insert(request.targets.begin(), request.targets.end());
   input.options.project_words = project.words;
+  input.options.today = utc_time(real_world().clock.wall_seconds()).substr(0, 10);
   input.options.missing_outputs = missing_outputs(snapshot, real_world());
   auto plan = make_plan(input);
   if (!plan.ok()) return plan;
   plan->unseen.insert(failed.begin(), failed.end());
+  if (!plan->actions.empty()) use_measured(*plan, measured_by(newest_runs(user_data_file("runs.jsonl"))));
   std::set<std::string> steps;
   for (const Action& action : plan->actions)
     if (action.verb == Verb::Run) steps.insert(action.id);
@@ -143,6 +169,14 @@ Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const Machiner
   if (!looked.ok()) return std::move(looked).status();
   plan->notes.insert(plan->notes.end(), looked->begin(), looked->end());
   return plan;
+}
+
+void keep_figures(RunFigures figures, const std::string& state_directory) {
+  figures.directory = state_directory;
+  const std::string path = user_data_file("runs.jsonl");
+  Status kept = path.empty() ? not_found("there is no home folder") : append_run(path, figures);
+  if (!kept.ok())
+    std::fprintf(stderr, "note: `radlc history` will not show this run: %s\n", shown(kept.text()).c_str());
 }
 
 int report_unseen(const Session& session, const Plan& plan) {

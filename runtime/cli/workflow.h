@@ -10,6 +10,7 @@
 #include "runtime/cli/machinery.h"
 #include "runtime/cli/project.h"
 #include "runtime/plan/plan.h"
+#include "runtime/runs/figures.h"
 #include "runtime/state/store.h"
 
 namespace radl::cli {
@@ -34,7 +35,15 @@ void add_target_option(CLI::App& command, std::vector<std::string>& targets);
 struct PlanRequest {
   std::vector<std::string> replace, targets;
   bool refresh = false;
+  std::string max_cost;  // of --max-cost; empty: none
 };
+
+// --max-cost, of plan and apply.
+void add_max_cost_option(CLI::App& command, PlanRequest& request);
+// Invalid where the plan costs more than --max-cost allows; says what would fit.
+Status within_max_cost(const PlanRequest& request, const Plan& plan);
+// The same, and takes from the plan what an apply could fall back to above it.
+Status hold_to_max_cost(const PlanRequest& request, Plan& plan);
 
 // make_plan with everything that the state and the machinery know. `observed` may be null. With a refresh
 // each cloud of the program is surveyed as well; where that fails the plan is made of the catalog and says so
@@ -45,6 +54,10 @@ Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const Machiner
 // The plan's exit code: kWorldError, with the reasons on standard error, where a refresh could not look at
 // something.
 int report_unseen(const Session& session, const Plan& plan);
+
+// Keeps what a run took and cost for `radlc history` and for the next plan. That it cannot be kept is a note,
+// no error.
+void keep_figures(RunFigures figures, const std::string& state_directory);
 
 // The events' sinks that the options ask for, kept alive together.
 struct Sinks {

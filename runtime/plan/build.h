@@ -51,6 +51,8 @@ void plan_drift(Draft& draft);
 void plan_costs(Draft& draft);
 // Of a plan whose actions and costs are there.
 void add_totals(Plan& plan);
+// The time that the whole plan takes, anew from that of its actions.
+void predict(Plan& plan);
 
 // The removal of a recorded resource.
 Action removal(const ResourceRecord& record, std::string why);

@@ -1,10 +1,18 @@
 // What the plan costs, and its sums.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
 #include "runtime/plan/build.h"
 #include "runtime/plan/graph.h"
 
 namespace radl {
 
 namespace {
+
+constexpr int kPricesKeepDays = 180;
 
 void count(PlanTotals& totals, const Action& action) {
   switch (action.verb) {
@@ -27,7 +35,6 @@ void count(PlanTotals& totals, const Action& action) {
       ++totals.forget;
       break;
   }
-  if (!action.seconds) totals.seconds_complete = false;
 }
 
 void add_seconds(Plan& plan) {
@@ -61,6 +68,37 @@ void note_date(Plan& plan, const Desired& desired) {
   if (!as_of.empty() && (plan.catalog.empty() || as_of < plan.catalog)) plan.catalog = as_of;
 }
 
+// What it has or will have, and what else it could be. Zones are no candidates of their own.
+void note_candidates(const Desired& desired, ResourceCost& cost) {
+  const std::vector<Offer>& offers = desired.wanted.offers;
+  for (size_t i = 0; i < offers.size(); ++i) {
+    auto same = std::find_if(cost.candidates.begin(), cost.candidates.end(), [&](const Offer& known) {
+      return known.name == offers[i].name && known.facts.market == offers[i].facts.market;
+    });
+    if (i == desired.offer) cost.chosen = static_cast<size_t>(same - cost.candidates.begin());
+    if (same == cost.candidates.end()) cost.candidates.push_back(offers[i]);
+  }
+  if (cost.candidates.size() == 1 && cost.candidates[0].facts.market.empty()) cost.candidates.clear();
+}
+
+// Days since 1970-01-01 of "2025-11-03"; nullopt: no date.
+std::optional<int> day_of(const std::string& date) {
+  int year = 0;
+  unsigned month = 0, day = 0;
+  if (std::sscanf(date.c_str(), "%4d-%2u-%2u", &year, &month, &day) != 3) return std::nullopt;
+  const std::chrono::year_month_day whole = std::chrono::year(year) / month / day;
+  if (!whole.ok()) return std::nullopt;
+  return std::chrono::sys_days(whole).time_since_epoch().count();
+}
+
+void note_age(Draft& draft) {
+  const auto today = day_of(draft.input.options.today), priced = day_of(draft.plan.catalog);
+  if (!today || !priced || *today - *priced <= kPricesKeepDays) return;
+  draft.plan.notes.push_back(
+      fmt::format("prices are of {}, {} days ago: `radlc catalog update` brings newer ones",
+                  draft.plan.catalog, *today - *priced));
+}
+
 }  // namespace
 
 void plan_costs(Draft& draft) {
@@ -82,11 +120,19 @@ void plan_costs(Draft& draft) {
     if (!name.empty() && name != desired.cloud) cost.machine += " " + name;
     cost.after = desired.price();
     note_date(draft.plan, desired);
+    note_candidates(desired, cost);
   }
   for (auto& [place, cost] : costs) {
     const bool is_node = !std::get<0>(place);
     if (is_node || !cost.before.zero() || !cost.after.zero()) draft.plan.costs.push_back(std::move(cost));
   }
+  note_age(draft);
+}
+
+void predict(Plan& plan) {
+  plan.totals.seconds_complete = true;
+  for (const Action& action : plan.actions) plan.totals.seconds_complete &= action.seconds.has_value();
+  add_seconds(plan);
 }
 
 void add_totals(Plan& plan) {
@@ -95,7 +141,7 @@ void add_totals(Plan& plan) {
     plan.totals.price_per_hour.add(cost.after);
   }
   for (const Action& action : plan.actions) count(plan.totals, action);
-  add_seconds(plan);
+  predict(plan);
 }
 
 Plan removal_plan(const Snapshot& snapshot, const std::set<std::string>& except) {

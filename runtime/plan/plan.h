@@ -80,6 +80,9 @@ struct ResourceCost {
   std::string cloud;
   std::string machine;  // "ec2 t3.medium"; "local"
   Money before, after;
+  // What it can be, by preference, a type and market each once whatever the zones; empty: there is no choice.
+  std::vector<Offer> candidates;
+  size_t chosen = 0;  // of candidates
 };
 
 struct PlanTotals {
@@ -123,6 +126,7 @@ struct PlanOptions {
   // with their steps). Empty: everything.
   std::set<std::string> targets;
   std::map<std::string, std::string> missing_outputs;  // steps whose output is not where it was: id -> what
+  std::string today;          // "2026-11-22": prices much older are noted; empty: not compared
   std::string project_words;  // " FILE --state DIR": what names this project in a command that a note gives
 };
 

@@ -14,10 +14,25 @@ Json to_json(const FieldChange& change) {
 }
 
 Json to_json(const Offer& offer) {
-  return {{"name", offer.name},
-          {"zone", offer.zone},
-          {"price_per_hour", offer.price_per_hour},
-          {"spec", offer.spec}};
+  Json json = {{"name", offer.name},
+               {"zone", offer.zone},
+               {"price_per_hour", offer.price_per_hour},
+               {"spec", offer.spec}};
+  const OfferFacts& facts = offer.facts;
+  if (!facts.market.empty()) json["market"] = facts.market;
+  if (!facts.as_of.empty()) json["as_of"] = facts.as_of;
+  if (!facts.priced) json["priced"] = false;
+  if (facts.on_demand) json["on_demand_per_hour"] = *facts.on_demand;
+  if (facts.spot) json["spot_per_hour"] = *facts.spot;
+  if (facts.cpu > 0) {
+    json["cpu"] = facts.cpu;
+    json["memory_bytes"] = facts.memory_bytes;
+  }
+  if (facts.gpu > 0) {
+    json["gpu"] = facts.gpu;
+    json["gpu_model"] = facts.gpu_model;
+  }
+  return json;
 }
 
 Json to_json(const Change& change);
@@ -89,11 +104,16 @@ Json to_json(const OutputChange& output) {
 }
 
 Json to_json(const ResourceCost& cost) {
-  return {{"address", cost.address},
-          {"cloud", cost.cloud},
-          {"machine", cost.machine},
-          {"price_per_hour_before", cost.before},
-          {"price_per_hour", cost.after}};
+  Json json = {{"address", cost.address},
+               {"cloud", cost.cloud},
+               {"machine", cost.machine},
+               {"price_per_hour_before", cost.before},
+               {"price_per_hour", cost.after}};
+  if (!cost.candidates.empty()) {
+    json["candidates"] = list_of(cost.candidates);
+    json["chosen"] = cost.chosen;
+  }
+  return json;
 }
 
 Json to_json(const PlanTotals& totals) {
@@ -119,13 +139,39 @@ Verb verb_from(const std::string& name) {
   throw std::out_of_range("unknown verb '" + name + "'");
 }
 
+std::optional<Money> money_in(const Json& json, const char* name) {
+  return json.contains(name) ? std::optional(json.at(name).get<Money>()) : std::nullopt;
+}
+
+Offer read_offer(const Json& json) {
+  Offer offer{json.at("name"), json.at("zone"), json.at("price_per_hour").get<Money>(), json.at("spec"), {}};
+  offer.facts.market = json.value("market", "");
+  offer.facts.as_of = json.value("as_of", "");
+  offer.facts.priced = json.value("priced", true);
+  offer.facts.on_demand = money_in(json, "on_demand_per_hour");
+  offer.facts.spot = money_in(json, "spot_per_hour");
+  offer.facts.cpu = json.value("cpu", 0.0);
+  offer.facts.memory_bytes = json.value("memory_bytes", 0.0);
+  offer.facts.gpu = json.value("gpu", 0.0);
+  offer.facts.gpu_model = json.value("gpu_model", "");
+  return offer;
+}
+
 void read_offers(const Json& json, Action& action) {
-  for (const Json& offer : json.at("offers"))
-    action.offers.push_back(
-        {offer.at("name"), offer.at("zone"), offer.at("price_per_hour").get<Money>(), offer.at("spec")});
+  for (const Json& offer : json.at("offers")) action.offers.push_back(read_offer(offer));
   action.chosen = json.at("chosen").get<size_t>();
   if (action.chosen >= action.offers.size()) throw std::out_of_range("an offer that is none");
   action.base_spec = json.at("base_spec");
+}
+
+ResourceCost read_cost(const Json& json) {
+  ResourceCost cost{json.at("address"), json.at("cloud"), json.at("machine"),
+                    json.at("price_per_hour_before").get<Money>(), json.at("price_per_hour").get<Money>()};
+  if (!json.contains("candidates")) return cost;
+  for (const Json& offer : json.at("candidates")) cost.candidates.push_back(read_offer(offer));
+  cost.chosen = json.at("chosen").get<size_t>();
+  if (cost.chosen >= cost.candidates.size()) throw std::out_of_range("a candidate that is none");
+  return cost;
 }
 
 Action read_action(const Json& json) {
@@ -209,9 +255,7 @@ Plan read_plan(const Json& json) {
   for (const Json& drift : json.at("drift")) plan.drift.push_back(read_drift(drift));
   plan.unseen = json.at("unseen").get<std::map<std::string, std::string>>();
   for (const Json& cost : json.at("costs")) {
-    plan.costs.push_back({cost.at("address"), cost.at("cloud"), cost.at("machine"),
-                          cost.at("price_per_hour_before").get<Money>(),
-                          cost.at("price_per_hour").get<Money>()});
+    plan.costs.push_back(read_cost(cost));
   }
   plan.notes = json.at("notes").get<std::vector<std::string>>();
   plan.totals = read_totals(json.at("totals"));

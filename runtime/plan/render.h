@@ -21,6 +21,12 @@ std::string price_text(const MoneySum& sum, const std::string& currency);
 // Of when the prices are: "Prices are of the catalog of 2025-01-15."; empty where nothing costs anything.
 std::string price_dates(const Plan& plan);
 std::string render_dot(const Plan& plan);
+// What render_text() says before its last line, without the costs' table.
+std::string render_changes(const Plan& plan);
+// A comment of a pull request: the sum, the costs, and the rest folded. Names in it are text, whatever they
+// are made of. At most kMostMarkdown bytes: what does not fit is left out, and a line says so.
+std::string render_markdown(const Plan& plan);
+inline constexpr size_t kMostMarkdown = 65536;  // what GitHub takes as a comment
 // One self-contained page for a review.
 std::string render_html(const Plan& plan);
 // One value, as in the text: numbers with their unit where `field` says it is a size, unknown and secret

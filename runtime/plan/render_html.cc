@@ -1,10 +1,9 @@
 // One page without scripts or outside parts, to be attached to a review.
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "common/html.h"
 #include "common/text_diff.h"
-#include "runtime/plan/ordinals.h"
+#include "runtime/plan/cost_rows.h"
 #include "runtime/plan/render.h"
 #include "runtime/plan/render_svg.h"
 
@@ -71,37 +70,20 @@ std::string drift_html(const Plan& plan) {
   return out + "</table>\n";
 }
 
-// Nodes of one system that are alike are one row.
-struct CostRow {
-  ResourceCost cost;
-  std::string prefix;
-  std::vector<int> ordinals;
-};
-
-std::vector<CostRow> cost_rows(const Plan& plan) {
-  std::vector<CostRow> rows;
-  for (const ResourceCost& cost : plan.costs) {
-    std::string prefix, suffix;
-    int ordinal = 0;
-    bool folds = split_ordinal(cost.address, prefix, ordinal, suffix);
-    auto like = std::find_if(rows.begin(), rows.end(), [&](const CostRow& row) {
-      return folds && row.prefix == prefix && row.cost.machine == cost.machine &&
-             row.cost.before == cost.before && row.cost.after == cost.after;
-    });
-    if (like == rows.end()) {
-      rows.push_back({cost, prefix, {}});
-      like = rows.end() - 1;
-    }
-    if (folds) like->ordinals.push_back(ordinal);
+std::string candidate_rows(const ResourceCost& cost) {
+  std::string out;
+  for (size_t i = 0; i < cost.candidates.size(); ++i) {
+    const Offer& offer = cost.candidates[i];
+    const bool chosen = i == cost.chosen;
+    out += fmt::format(
+        "<tr class=\"why\"><td class=\"price\">{}</td><td>{} {}</td><td></td><td class=\"price\">{}</td>"
+        "<td colspan=\"3\">{}</td></tr>\n",
+        chosen ? "&#10003; chosen" : "", escape_html(offer.name), escape_html(shape_text(offer.facts)),
+        escape_html(offer_price_text(offer)),
+        escape_html(offer.facts.market +
+                    (other_market_text(offer.facts).empty() ? "" : "; " + other_market_text(offer.facts))));
   }
-  return rows;
-}
-
-std::string times(const Money& price, size_t count) {
-  MoneySum sum;
-  for (size_t i = 0; i < count; ++i) sum.add(price);
-  const std::vector<Money> amounts = sum.amounts();
-  return amounts.empty() ? price.text() : amounts[0].text();
+  return out;
 }
 
 std::string costs_html(const Plan& plan) {
@@ -109,26 +91,25 @@ std::string costs_html(const Plan& plan) {
   std::string out =
       "<h2>Costs an hour</h2><table><thead><tr><th>what</th><th>machine</th><th class=\"price\">number</th>"
       "<th class=\"price\">each</th><th class=\"price\">before</th><th class=\"price\">after</th>"
-      "</tr></thead><tbody>\n";
+      "<th class=\"price\">a month</th></tr></thead><tbody>\n";
   for (const CostRow& row : cost_rows(plan)) {
-    const size_t count = std::max<size_t>(row.ordinals.size(), 1);
-    std::string name =
-        row.ordinals.empty() ? row.cost.address : row.prefix + "[" + ranges(row.ordinals) + "]";
-    const Money& each = row.cost.after.zero() ? row.cost.before : row.cost.after;
     out += fmt::format(
         "<tr><td><code>{}</code></td><td>{}</td><td class=\"price\">{}</td><td class=\"price\">{}</td>"
-        "<td class=\"price\">{}</td><td class=\"price\">{}</td></tr>\n",
-        escape_html(name), escape_html(row.cost.machine), count, escape_html(each.text()),
-        escape_html(times(row.cost.before, count)), escape_html(times(row.cost.after, count)));
+        "<td class=\"price\">{}</td><td class=\"price\">{}</td><td class=\"price\">{}</td></tr>\n",
+        escape_html(row.name), escape_html(row.cost->machine), row.count, escape_html(row.each.text()),
+        escape_html(row.before.text()), escape_html(row.after.text()), escape_html(month_text(row.after)));
+    out += candidate_rows(*row.cost);
   }
   const std::string& currency = plan.costs[0].after.currency;
   out += fmt::format(
       "</tbody><tfoot><tr><td colspan=\"4\">total</td><td class=\"price\">{}</td>"
-      "<td class=\"price\">{}</td></tr></tfoot></table>\n",
+      "<td class=\"price\">{}</td><td class=\"price\">{}</td></tr></tfoot></table>\n",
       escape_html(price_text(plan.totals.price_per_hour_before, currency)),
-      escape_html(price_text(plan.totals.price_per_hour, currency)));
-  const std::string dates = price_dates(plan);
-  return dates.empty() ? out : out + "<p class=\"why\">" + escape_html(dates) + "</p>\n";
+      escape_html(price_text(plan.totals.price_per_hour, currency)),
+      escape_html(month_text(plan.totals.price_per_hour, currency)));
+  for (const std::string& remark : cost_remarks(plan))
+    out += "<p class=\"why\">" + escape_html(remark) + "</p>\n";
+  return out;
 }
 
 std::string graph_html(const Plan& plan) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "common/html.h"
 #include "common/topology.h"
 #include "runtime/plan/layered_layout.h"
 #include "runtime/plan/ordinals.h"
@@ -187,29 +188,6 @@ class Drawing {
 };
 
 }  // namespace
-
-std::string escape_html(const std::string& text) {
-  std::string out;
-  for (char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 std::string render_svg(const Plan& plan) {
   Drawing drawing(plan, plan.actions.size() > kMostSingly);

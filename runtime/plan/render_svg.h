@@ -8,8 +8,6 @@
 
 namespace radl {
 
-std::string escape_html(const std::string& text);
-
 // Needs the page's styles (render_html.cc). Actions that differ in the ordinal of their node alone are one
 // box where there are many. Empty where there is nothing to draw, or too much of it to be looked at.
 std::string render_svg(const Plan& plan);

@@ -6,6 +6,7 @@
 
 #include "common/text_diff.h"
 #include "runtime/base/world.h"
+#include "runtime/plan/cost_rows.h"
 #include "runtime/plan/ordinals.h"
 #include "runtime/plan/render.h"
 
@@ -58,24 +59,39 @@ bool hides_field(const Action& action, const FieldChange& change) {
          change.field.compare(change.field.size() - 7, 7, "_sha256") == 0;
 }
 
+std::string price_text(const PlanTotals& totals, const std::string& currency) {
+  std::string now = price_text(totals.price_per_hour, currency);
+  if (totals.price_per_hour == totals.price_per_hour_before || totals.price_per_hour_before.zero())
+    return now;
+  return price_text(totals.price_per_hour_before, currency) + " -> " + now;
+}
+
 class Text {
  public:
   Text(const Plan& plan, const PlanTextOptions& options) : plan_(plan), options_(options) {}
 
   std::string render() {
     if (options_.brief) return summary_line(plan_) + "\n";
-    drift();
-    actions();
-    outputs();
+    changes();
+    costs();
     notes();
     if (!out_.empty()) out_ += "\n";
-    if (std::string dates = price_dates(plan_); !dates.empty() && plan_.changes_anything())
-      out_ += paint("\x1b[2m", dates) + "\n";
     out_ += paint("\x1b[1m", summary_line(plan_)) + "\n";
     return std::move(out_);
   }
 
+  std::string take_changes() {
+    changes();
+    return std::move(out_);
+  }
+
  private:
+  void changes() {
+    drift();
+    actions();
+    outputs();
+  }
+
   std::string paint(const char* color, const std::string& text) const {
     return options_.color ? color + text + kReset : text;
   }
@@ -229,6 +245,49 @@ class Text {
     }
   }
 
+  // A line for each kind of machine, and for each what else it could be.
+  void costs() {
+    if (!plan_.changes_anything() || !costs_anything(plan_)) return;
+    heading("Costs:");
+    const std::vector<CostRow> rows = cost_rows(plan_);
+    size_t name = 5, machine = 0;
+    for (const CostRow& row : rows) {
+      name = std::max(name, row.name.size());
+      machine = std::max(machine, row.cost->machine.size());
+    }
+    for (const CostRow& row : rows) {
+      const std::string now = row.before == row.after || row.before.zero()
+                                  ? row.after.text() + "/h"
+                                  : row.before.text() + " -> " + row.after.text() + "/h";
+      out_ += fmt::format("  {:<{}}  {:<{}}  {:>4} x {}/h = {}, {} a month\n", row.name, name,
+                          row.cost->machine, machine, row.count, row.each.text(), now, month_text(row.after));
+      candidates(*row.cost);
+    }
+    const std::string currency = plan_.costs[0].after.currency;
+    out_ += fmt::format("  {:<{}}  {}, {} a month\n", "total", name, price_text(plan_.totals, currency),
+                        month_text(plan_.totals.price_per_hour, currency));
+    std::string remarks;
+    for (const std::string& remark : cost_remarks(plan_)) remarks += (remarks.empty() ? "" : " ") + remark;
+    out_ += paint("\x1b[2m", "  " + remarks) + "\n";
+  }
+
+  void candidates(const ResourceCost& cost) {
+    size_t name = 0, shape = 0;
+    for (const Offer& offer : cost.candidates) {
+      name = std::max(name, offer.name.size());
+      shape = std::max(shape, shape_text(offer.facts).size());
+    }
+    for (size_t i = 0; i < cost.candidates.size(); ++i) {
+      const Offer& offer = cost.candidates[i];
+      const std::string other = other_market_text(offer.facts);
+      std::string line = fmt::format(
+          "    {} {:<{}}  {:<{}}  {}{}{}", i == cost.chosen ? "*" : " ", offer.name, name,
+          shape_text(offer.facts), shape, offer_price_text(offer),
+          offer.facts.market.empty() ? "" : " " + offer.facts.market, other.empty() ? "" : "; " + other);
+      out_ += (i == cost.chosen ? line : paint("\x1b[2m", line)) + "\n";
+    }
+  }
+
   void notes() {
     if (plan_.notes.empty()) return;
     if (!out_.empty()) out_ += "\n";
@@ -245,13 +304,6 @@ std::string time_text(double seconds) {
   if (whole < 120) return fmt::format("{:.0f} s", whole);
   if (whole < 7200) return fmt::format("{:.0f} min", std::ceil(whole / 60));
   return fmt::format("{:.1f} h", whole / 3600);
-}
-
-std::string price_text(const PlanTotals& totals, const std::string& currency) {
-  std::string now = price_text(totals.price_per_hour, currency);
-  if (totals.price_per_hour == totals.price_per_hour_before || totals.price_per_hour_before.zero())
-    return now;
-  return price_text(totals.price_per_hour_before, currency) + " -> " + now;
 }
 
 }  // namespace
@@ -314,6 +366,11 @@ std::string summary_line(const Plan& plan) {
   if (!plan.actions.empty())
     text += "; about " + time_text(totals.seconds) + (trains ? " and the training" : "");
   return "Plan: " + text + ".";
+}
+
+std::string render_changes(const Plan& plan) {
+  const PlanTextOptions plain;
+  return Text(plan, plain).take_changes();
 }
 
 std::string render_text(const Plan& plan, const PlanTextOptions& options) {

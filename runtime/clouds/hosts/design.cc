@@ -87,6 +87,10 @@ Json host_spec(const ir::Node& node, const std::string& machine) {
 Status can_be_had(const ir::Node& node, const DesignInput& input) {
   auto machine = machine_of(node);
   if (!machine) return cannot(node, machine.status().message());
+  for (const auto& [feature, wanted] : node.requirements) {
+    if (feature.starts_with("stop."))
+      return cannot(node, feature + ": cloud hosts never switches off a machine of yours");
+  }
   auto os = node.requirements.find("disk.0.os.name");
   if (os != node.requirements.end() &&
       !unmet({{"disk.0.os.name", checked_requirements(node)["disk.0.os.name"]}}, {{"os", "linux"}}).empty())

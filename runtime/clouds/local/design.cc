@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "common/host_name.h"
+#include "runtime/clouds/auto_stop.h"
 #include "runtime/clouds/naming.h"
 
 namespace radl::local {
@@ -38,7 +39,7 @@ bool is_plain_path(const std::string& path) {
 
 // What a system asks for that this machine has no notion of; "" when there is nothing.
 std::string without_use(const ir::Node& node) {
-  constexpr std::string_view kUsed[] = {"cpu.", "memory.", "net_interface.", "disk.", "gpu."};
+  constexpr std::string_view kUsed[] = {"cpu.", "memory.", "net_interface.", "disk.", "gpu.", "stop."};
   std::string names;
   for (const auto& [feature, wanted] : node.requirements) {
     bool used = std::any_of(std::begin(kUsed), std::end(kUsed),
@@ -72,6 +73,9 @@ class NodeDesigner {
     if (Status s = names(); !s.ok()) return s;
     if (auto cpus = number_wanted(node_, "cpu.count")) made_.spec["cpu_count"] = *cpus;
     if (auto memory = number_wanted(node_, "memory.size")) made_.spec["memory_bytes"] = *memory;
+    auto stop = auto_stop_wanted(node_);
+    if (!stop.ok()) return std::move(stop).status();
+    if (*stop) made_.spec["stop"] = to_json(**stop);
     if (!node_.user.empty()) note(fmt::format("the login is this computer's user, not '{}'", node_.user));
     if (Status s = disks(); !s.ok()) return s;
     for (const auto& interface : node_.interfaces) {
@@ -158,6 +162,8 @@ Wanted node_wanted(const CloudId& cloud, const DesignInput& input, const ir::Nod
   for (const ir::Network* network : networks_of(input, node))
     wanted.references.push_back(network_address(cloud, input, *network));
   wanted.summary = node_summary(node, cloud.text(), "");
+  if (auto stop = wanted.spec.find("stop"); stop != wanted.spec.end())
+    wanted.summary += ", " + auto_stop_text(auto_stop_from_json(*stop));
   wanted.seconds = 0.2;
   return wanted;
 }
@@ -187,6 +193,7 @@ Result<Design> design_nodes(const CloudId& cloud, const DesignInput& input) {
 Impact impact_of(const std::string& type, const Json& before, const Json& after) {
   constexpr std::pair<const char*, const char*> kFixed[] = {
       {"hostname", "the host name is fixed when the node is made"},
+      {"stop", "auto-stop is set up when the node is made"},
       {"disks", "data disks are mounted when the node is made"}};
   auto field = [](const Json& spec, const char* name) {
     return spec.is_object() ? spec.value(name, Json()) : Json();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include "common/files.h"
 #include "common/shell_quote.h"
 #include "runtime/base/process.h"
+#include "runtime/clouds/auto_stop.h"
 #include "runtime/clouds/local/network.h"
 #include "runtime/net/detached.h"
 
@@ -119,8 +121,17 @@ fi
 cd "$R"
 mkdir -p .radl-old
 pivot_root . .radl-old
-exec chroot . /bin/sh -c 'cd / && umount -l /.radl-old && rmdir /.radl-old && exec "$@"' sh "$SSHD" -D -e -f "$D/etc/sshd_config"
+exec chroot . /bin/sh -c 'cd / && umount -l /.radl-old && rmdir /.radl-old && {auto_stop}exec "$@"' sh "$SSHD" -D -e -f "$D/etc/sshd_config"
 )";
+
+// Often enough for the shortest of its times.
+double looks_every(const nlohmann::json& stop) {
+  const AutoStop times = auto_stop_from_json(stop);
+  double shortest = 240;
+  for (double seconds : {times.after_seconds, times.idle_seconds})
+    if (seconds > 0) shortest = std::min(shortest, seconds);
+  return shortest / 4;
+}
 
 // What /sys shows of the network is that of the mounter.
 constexpr const char* kOwnSys =
@@ -136,9 +147,10 @@ std::string boot_variables(const NodeDirectory& node, const Record& record) {
                                         {"W", node.work()},
                                         {"NAME", name},
                                         {"HOSTS", record.host + " " + full + name},
+                                        {"AUTO_STOP", node.path("etc/auto-stop")},
                                         {"SSHD", find_program("sshd")}})
     text += fmt::format("{}={}\n", variable, shell_quote(value));
-  return text;
+  return text + "export AUTO_STOP\n";
 }
 
 // The program that turns this computer's resolv.conf into the node's: its nameservers may be on its loopback.
@@ -184,11 +196,17 @@ Status write_boot_script(const NodeDirectory& node, const Record& record) {
     other += fmt::format("mount --bind {} {} && mount -o remount,bind,ro {} || true\n", shell_quote(point),
                          to, to);
   }
-  std::string script =
-      fmt::format(kBoot, fmt::arg("variables", boot_variables(node, record)), fmt::arg("other", other),
-                  fmt::arg("disks", disk_mounts(record)),
-                  fmt::arg("sys", record.network.empty() ? "mount --rbind /sys \"$R/sys\"\n" : kOwnSys),
-                  fmt::arg("resolver", resolver_filter(record)));
+  std::string auto_stop;
+  if (auto stop = record.spec.find("stop"); stop != record.spec.end()) {
+    const std::string text = auto_stop_script(auto_stop_from_json(*stop), StopsBy::Init, looks_every(*stop));
+    if (Status s = write_file_atomic(node.path("etc/auto-stop"), text, 0700); !s.ok()) return s;
+    auto_stop = "(\"$AUTO_STOP\" > /dev/null 2>&1 < /dev/null &) && ";
+  }
+  std::string script = fmt::format(
+      kBoot, fmt::arg("auto_stop", auto_stop), fmt::arg("variables", boot_variables(node, record)),
+      fmt::arg("other", other), fmt::arg("disks", disk_mounts(record)),
+      fmt::arg("sys", record.network.empty() ? "mount --rbind /sys \"$R/sys\"\n" : kOwnSys),
+      fmt::arg("resolver", resolver_filter(record)));
   return write_file_atomic(node.path("etc/boot"), script, 0700);
 }
 

@@ -1,4 +1,5 @@
 #include "runtime/clouds/local/local_cloud.h"
+#include "runtime/clouds/local/isolation.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -115,6 +116,11 @@ Result<Record> LocalCloud::reserve(const Context& context, const NodeDirectory& 
   if (node.exists()) return node.load();
   auto isolated = network_.isolated(context);
   if (!isolated) return isolated.status();
+  // Without a process tree of its own it would be this computer that ends.
+  if (order.spec.contains("stop") && !*isolated) {
+    return Status(Code::Unsupported, order.address + ": stop.after and stop.idle need an isolated node: " +
+                                         why_not_isolated(context.work_directory));
+  }
   auto network = network_.join(context);
   if (!network) return network.status();
   if (network->own() && !*isolated)

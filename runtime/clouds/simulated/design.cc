@@ -7,6 +7,7 @@
 
 #include "common/host_name.h"
 #include "common/human.h"
+#include "runtime/clouds/auto_stop.h"
 #include "runtime/clouds/fitting.h"
 #include "runtime/clouds/naming.h"
 #include "runtime/clouds/simulated/fitting.h"
@@ -104,6 +105,8 @@ class Designer {
                  {"user", node.user.empty() ? "radl" : node.user}};
     if (!public_address.empty()) spec["address"] = public_address;
     if (market_wanted(node) == Market::Spot) spec["spot"] = true;
+    auto stop = auto_stop_wanted(node);
+    if (stop.ok() && *stop) spec["stop"] = to_json(**stop);
     for (const ir::Interface& interface : node.interfaces) {
       if (!interface.fixed_ip.empty()) spec["fixed_ips"][interface.network] = interface.fixed_ip;
     }
@@ -164,6 +167,7 @@ class Designer {
 Status check_node(const CloudId& cloud, const ir::Node& node) {
   if (auto machines = fitting_machines(node, cloud.region); !machines.ok()) return machines.status();
   if (auto zones = fitting_zones(node); !zones.ok()) return zones.status();
+  if (auto stop = auto_stop_wanted(node); !stop.ok()) return std::move(stop).status();
   if (auto fault = host_name_fault(node_host_name(node))) {
     return invalid(fmt::format("{}: net_interface.0.dns_name: '{}' is no host name: {}", node.address,
                                node_host_name(node), fault->message));
@@ -195,6 +199,7 @@ Impact impact_of(const std::string& type, const Json& before, const Json& after)
     if (differs("hostname")) return replace("the host name is fixed when the machine is made");
     if (differs("zone")) return replace("a machine stays in its zone");
     if (differs("networks") || differs("fixed_ips")) return replace("a machine stays in its networks");
+    if (differs("stop")) return replace("auto-stop is set up when the machine is made");
     if (differs("spot")) return replace("a machine is bought as spot or not");
     if (differs("type")) return {Impact::Kind::Restart, "the machine is stopped to change its type"};
   }

@@ -81,6 +81,27 @@ TEST_P(LocalTest, DestroyEndsEveryProcessAlsoDetachedOnes) {
   EXPECT_TRUE(nodes.destroyed(made)) << "gone already is fine";
 }
 
+// Nothing of radlc runs while the node counts its time.
+TEST_P(LocalTest, ANodeEndsItselfWhenItsTimeIsOver) {
+  const Json spec = {{"hostname", "worker-0.localdomain"},
+                     {"stop", {{"after_seconds", 3}, {"action", "stop"}}}};
+  if (GetParam() == local::Isolation::Off) {
+    // Its processes are this computer's own: it would be this computer that ends.
+    Asked asked =
+        nodes.cloud->ask_create(nodes.context, TestNodes::order("node", "worker[0]", spec, "token"));
+    EXPECT_EQ(asked.answer, Asked::Answer::Refused);
+    EXPECT_TRUE(contains(asked.status.message(), "need an isolated node"));
+    return;
+  }
+  Seen made = nodes.make("worker[0]", spec, "token");
+  EXPECT_EQ(made.phase, ResourcePhase::Ready);
+  Seen other = nodes.make("worker[1]");
+  EXPECT_TRUE(wait_until([&] { return nodes.find("token")->phase == ResourcePhase::Stopped; }));
+  EXPECT_EQ(nodes.find(other.token)->phase, ResourcePhase::Ready) << "only that one";
+  local::NodeDirectory directory(nodes.context.work_directory, made.id);
+  EXPECT_TRUE(local::processes_of(directory).empty());
+}
+
 TEST_P(LocalTest, DestroyFindsWhatAKilledServerLeftBehind) {
   Seen made = nodes.make("worker[0]");
   local::NodeDirectory directory(nodes.context.work_directory, made.id);

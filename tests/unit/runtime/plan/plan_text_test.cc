@@ -81,6 +81,95 @@ TEST_F(PlanText, ManyChangesAtOnce) {
   expect_text("many-changes.html", render_html(plan));
 }
 
+Offer machine_offer(const std::string& name, double cpu, const char* market, Money on_demand, Money spot) {
+  Offer offer{name, "a", std::string(market) == "spot" ? spot : on_demand, {{"type", name}}, {}};
+  offer.facts.market = market;
+  offer.facts.cpu = cpu;
+  offer.facts.memory_bytes = cpu * 4 * kGiB;
+  offer.facts.on_demand = on_demand;
+  offer.facts.spot = spot;
+  return offer;
+}
+
+// What a reviewer compares before saying yes.
+TEST_F(PlanText, TheCandidatesOfEachMachineWithTheChosenOneMarked) {
+  bench.cloud.offers = {machine_offer("m5.large", 2, "spot", Money::of(0.107), Money::of(0.0494)),
+                        machine_offer("m5.large", 2, "on-demand", Money::of(0.107), Money::of(0.0494)),
+                        machine_offer("m5.xlarge", 4, "on-demand", Money::of(0.214), Money::of(0.09))};
+  Offer unknown{"m8i.large", "a", {}, {{"type", "m8i.large"}}, {}};
+  unknown.facts.priced = false;
+  bench.cloud.offers.push_back(unknown);
+  Offer elsewhere = bench.cloud.offers[0];
+  elsewhere.zone = "b";
+  bench.cloud.offers.push_back(elsewhere);  // another zone is no other candidate
+  Plan plan = bench.plan(cluster(3, "hello", 2 * kGiB));
+  expect_text("candidates.txt", render_text(plan));
+  expect_text("candidates.html", render_html(plan));
+  expect_text("candidates.md", render_markdown(plan));
+  auto again = plan_from_json(to_json(plan));
+  ASSERT_TRUE(again.ok()) << again.status().text();
+  EXPECT_EQ(render_text(*again), render_text(plan));
+  EXPECT_EQ(render_markdown(*again), render_markdown(plan));
+}
+
+TEST_F(PlanText, AmountsOfTwoCurrenciesStandSideBySide) {
+  Plan plan;
+  plan.infrastructure = "two";
+  plan.actions.emplace_back().id = "a";
+  plan.costs = {{"a", "one", "one m", {}, Money::of(0.1, "EUR")},
+                {"b", "two", "two s", {}, Money::of(0.2, "USD")}};
+  for (const ResourceCost& cost : plan.costs) plan.totals.price_per_hour.add(cost.after);
+  EXPECT_NE(render_text(plan).find("0.10 EUR/h and 0.20 USD/h, 73.00 EUR and 146.00 USD a month"),
+            std::string::npos)
+      << render_text(plan);
+}
+
+// A name in a file of somebody else is text in the pages of ours.
+TEST_F(PlanText, HostileNamesStayText) {
+  const std::string hostile =
+      "</code></details><img src=x onerror=alert(1)>|`@all`[x](javascript:y)\n# h\x1b[31m\xE2\x80\xAE";
+  Plan plan;
+  plan.infrastructure = hostile;
+  plan.notes = {hostile};
+  plan.unseen[hostile] = hostile;
+  Action& action = plan.actions.emplace_back();
+  action.id = hostile;
+  action.summary = hostile + "\n```\n</details>";
+  action.changes.push_back({hostile, hostile, "````\n" + hostile});
+  plan.costs = {{hostile, hostile, hostile, {}, Money::of(1)}};
+  for (const std::string& page : {render_html(plan), render_markdown(plan)}) {
+    const std::string outside = page.substr(0, page.find("<summary>All changes"));
+    EXPECT_EQ(outside.find("<img"), std::string::npos) << outside;
+    EXPECT_EQ(page.find('\x1b') != std::string::npos && page.starts_with("###"), false);
+  }
+  const std::string markdown = render_markdown(plan);
+  const std::string outside = markdown.substr(0, markdown.find("<summary>All changes"));
+  EXPECT_EQ(outside.find("@all"), std::string::npos);
+  EXPECT_EQ(outside.find("](javascript"), std::string::npos);
+  EXPECT_EQ(outside.find("\n# h"), std::string::npos);
+  // The fence is longer than any that a value has.
+  EXPECT_NE(markdown.find("`````text\n"), std::string::npos) << markdown;
+  EXPECT_EQ(render_html(plan).find("<img"), std::string::npos);
+}
+
+TEST_F(PlanText, ACommentIsNeverLongerThanGitHubTakes) {
+  Plan plan;
+  plan.infrastructure = "large";
+  for (int i = 0; i < 4000; ++i) {
+    Action& action = plan.actions.emplace_back();
+    action.id = "step-of-a-long-name-" + std::to_string(i * 7919);
+    action.summary = "x";
+    plan.costs.push_back({action.id, "c", "c m", {}, Money::of(0.001 * i)});
+    plan.notes.push_back("note " + std::to_string(i));
+  }
+  const std::string markdown = render_markdown(plan);
+  EXPECT_LE(markdown.size(), kMostMarkdown);
+  EXPECT_GT(markdown.size(), kMostMarkdown / 2);
+  EXPECT_NE(markdown.find(" more lines are left out here: a comment takes 65536 characters."),
+            std::string::npos);
+  EXPECT_NE(markdown.find("\n</details>\n"), std::string::npos);
+}
+
 // Each change alone, as a reviewer meets it.
 TEST_F(PlanText, AThirdWorker) {
   applied(cluster(2, "hello", 2 * kGiB));

@@ -1,0 +1,357 @@
+// Instance types and prices, as plans use them: look, and bring newer ones.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "common/files.h"
+#include "common/http/http.h"
+#include "common/human.h"
+#include "common/text.h"
+#include "runtime/catalog/price_list.h"
+#include "runtime/cli/all_commands.h"
+#include "runtime/cli/machinery.h"
+#include "runtime/cli/shown.h"
+#include "runtime/cli/user_files.h"
+#include "runtime/clouds/fitting.h"
+
+namespace radl::cli::catalog_command {
+namespace {
+
+constexpr const char* kDefaultRegion = "us-east-1";
+constexpr const char* kPricing = "https://pricing.us-east-1.amazonaws.com";
+
+struct Options {
+  std::string cloud = "ec2", type, file, gpu_model, gpu_vendor, architecture;
+  std::vector<std::string> regions;
+  double cpu = 0, memory_gib = 0, gpu = 0, price = 0;
+  size_t most = 0;
+  bool spot = false, json = false, all = false, from_price_list = false;
+};
+
+std::string region_of(const Options& options) {
+  return options.regions.empty() ? kDefaultRegion : options.regions.front();
+}
+
+// The cloud and the region are known.
+Status check_place(const Catalog& catalog, const Options& options) {
+  const std::vector<std::string> clouds = catalog.clouds();
+  if (std::find(clouds.begin(), clouds.end(), options.cloud) == clouds.end())
+    return invalid("the catalogue has no cloud '" + options.cloud + "'; there is " + join(clouds, ", "));
+  auto regions = catalog.regions(options.cloud);
+  if (!regions.ok()) return std::move(regions).status();
+  for (const std::string& region : options.regions) {
+    if (std::find(regions->begin(), regions->end(), region) != regions->end()) continue;
+    const std::string near = nearest(region, *regions);
+    return invalid("the catalogue has no region '" + region + "' of " + options.cloud)
+        .with_hint(near.empty() ? "it has " + join(*regions, ", ") : "did you mean " + near + "?");
+  }
+  return {};
+}
+
+// The flags as what a file would ask of a node: one way to filter.
+ir::Node wanted_by(const Options& options) {
+  ir::Node node;
+  node.address = "radlc catalog list";
+  auto at_least = [&](const char* feature, double value) {
+    if (value > 0) node.requirements[feature].min = value;
+  };
+  auto equal = [&](const char* feature, const std::string& text) {
+    if (!text.empty()) node.requirements[feature].equals = text;
+  };
+  at_least("cpu.count", options.cpu);
+  at_least("memory.size", options.memory_gib * 1073741824.0);
+  at_least("gpu.count", options.gpu);
+  if (options.price > 0) node.requirements["price"].max = options.price;
+  equal("gpu.model", options.gpu_model);
+  equal("gpu.vendor", options.gpu_vendor);
+  equal("cpu.arch", options.architecture);
+  equal("instance_type", options.type);
+  if (options.spot) equal("spot", "yes");
+  return node;
+}
+
+Json price_json(const std::optional<Price>& price) {
+  if (!price) return Json();
+  return {{"per_hour", price->per_hour}, {"as_of", price->as_of}};
+}
+
+Json json_of(const InstanceType& type) {
+  Json disks = Json::array();
+  for (const LocalDisks& disk : type.disks)
+    disks.push_back({{"count", disk.count}, {"bytes", disk.bytes}, {"kind", disk.kind}});
+  return {{"cloud", type.cloud},
+          {"region", type.region},
+          {"name", type.name},
+          {"cpu", type.cpu},
+          {"memory_bytes", type.memory_bytes},
+          {"gpu", type.gpu},
+          {"gpu_vendor", type.gpu_vendor},
+          {"gpu_model", type.gpu_model},
+          {"gpu_memory_bytes", type.gpu_memory_bytes},
+          {"network_bits_per_second", type.network_sustained},
+          {"network_peak_bits_per_second", type.network_peak},
+          {"disks", std::move(disks)},
+          {"architectures", split(type.architectures, ',')},
+          {"ecu", type.ecu},
+          {"on_demand", price_json(type.on_demand)},
+          {"spot", price_json(type.spot)}};
+}
+
+std::string price_of(const std::optional<Price>& price) {
+  return price ? price->per_hour.text() : "not known";
+}
+
+std::string gpu_text(const InstanceType& type) {
+  return type.gpu > 0 ? fmt::format("{} {} {}", plain_number(type.gpu), type.gpu_vendor, type.gpu_model) : "";
+}
+
+void print_table(const std::vector<const InstanceType*>& types) {
+  std::printf("%-18s %5s %11s  %-22s %-8s %14s %14s\n", "type", "cpu", "memory", "gpu", "arch", "on-demand/h",
+              "spot/h");
+  for (const InstanceType* type : types) {
+    std::printf("%-18s %5s %11s  %-22s %-8s %14s %14s\n", shown(type->name).c_str(),
+                plain_number(type->cpu).c_str(), size_text(type->memory_bytes).c_str(),
+                shown(gpu_text(*type)).c_str(),
+                shown(type->runs("x86_64") ? "x86_64" : type->architectures).c_str(),
+                shown(price_of(type->on_demand)).c_str(), shown(price_of(type->spot)).c_str());
+  }
+}
+
+// "; prices of 2025-06-28 to 2025-11-03".
+std::string dates_of(const std::vector<const InstanceType*>& types) {
+  std::set<std::string> dates;
+  for (const InstanceType* type : types)
+    for (Market market : {Market::OnDemand, Market::Spot})
+      if (type->price(market)) dates.insert(type->price(market)->as_of);
+  if (dates.empty()) return "";
+  return "; prices of " + *dates.begin() + (dates.size() > 1 ? " to " + *dates.rbegin() : "");
+}
+
+int run_list(const Session& session, const Options& options) {
+  const Catalog catalog = current_catalog();
+  if (Status known = check_place(catalog, options); !known.ok()) return report(session, known);
+  const std::string region = region_of(options);
+  auto all = catalog.types(options.cloud, region);
+  if (!all.ok()) return report(session, all.status());
+  const ir::Node node = wanted_by(options);
+  auto types = fitting_types({node, *all, options.cloud + " in " + region, ""});
+  if (!types.ok()) return report(session, types.status());
+  const size_t fit = types->size();
+  const size_t most = options.most > 0 ? options.most : options.all || options.json ? fit : 20;
+  types->resize(std::min(fit, most));
+  if (options.json) {
+    Json list = Json::array();
+    for (const InstanceType* type : *types) list.push_back(json_of(*type));
+    std::printf("%s\n", list.dump(2).c_str());
+    return kDone;
+  }
+  print_table(*types);
+  std::printf("%zu of %zu in %s, by price%s%s\n", types->size(), fit, region.c_str(),
+              dates_of(*types).c_str(), types->size() < fit ? "; --all shows the rest" : "");
+  return kDone;
+}
+
+void print_type(const InstanceType& type) {
+  auto line = [](const char* what, const std::string& text) {
+    if (!text.empty()) std::printf("%-14s %s\n", what, shown(text).c_str());
+  };
+  line("type", type.name + " in " + type.region);
+  line("cpu", plain_number(type.cpu) + " (" + type.architectures + ")");
+  line("memory", size_text(type.memory_bytes));
+  line("gpu", gpu_text(type));
+  if (type.gpu > 0 && type.gpu_memory_bytes > 0)
+    line("gpu memory", size_text(type.gpu_memory_bytes) + " each");
+  if (type.network_peak > 0) {
+    line("network",
+         (type.network_sustained > 0 ? plain_number(type.network_sustained / 1e9) + " Gbit/s, " : "") +
+             "at most " + plain_number(type.network_peak / 1e9) + " Gbit/s");
+  }
+  for (const LocalDisks& disk : type.disks)
+    line("disk", fmt::format("{} x {} GB {}", disk.count, plain_number(disk.bytes / 1e9), disk.kind));
+  if (type.ecu > 0) line("performance", plain_number(type.ecu) + " ECU");
+  for (Market market : {Market::OnDemand, Market::Spot}) {
+    const std::optional<Price>& price = type.price(market);
+    line(std::string(market_name(market)).c_str(),
+         price ? price->per_hour.text() + "/h (" + price->as_of + ")" : "price not known");
+  }
+}
+
+int run_show(const Session& session, const Options& options) {
+  const Catalog catalog = current_catalog();
+  if (Status known = check_place(catalog, options); !known.ok()) return report(session, known);
+  std::vector<std::string> regions = options.regions;
+  if (regions.empty()) {
+    auto all = catalog.regions(options.cloud);
+    if (!all.ok()) return report(session, all.status());
+    regions = *all;
+  }
+  Json list = Json::array();
+  bool first = true;
+  for (const std::string& region : regions) {
+    auto type = catalog.find(options.cloud, region, options.type);
+    if (!type.ok()) return report(session, type.status());
+    if (!*type) continue;
+    if (options.json) {
+      list.push_back(json_of(**type));
+    } else if (first) {
+      print_type(**type);
+      if (regions.size() > 1) std::printf("\n%-16s %14s %14s\n", "region", "on-demand/h", "spot/h");
+    }
+    first = false;
+    if (!options.json && regions.size() > 1)
+      std::printf("%-16s %14s %14s\n", region.c_str(), price_of((*type)->on_demand).c_str(),
+                  price_of((*type)->spot).c_str());
+  }
+  if (first) {
+    auto names = catalog.type_names(options.cloud);
+    const std::string near =
+        names.ok() ? nearest(options.type, std::vector<std::string>(names->begin(), names->end())) : "";
+    return report(session,
+                  not_found(options.cloud + " has no instance type '" + options.type + "'" +
+                            (options.regions.empty() ? "" : " in " + region_of(options)))
+                      .with_hint(near.empty() || near == options.type ? "" : "did you mean " + near + "?"));
+  }
+  if (options.json) std::printf("%s\n", list.dump(2).c_str());
+  return kDone;
+}
+
+// ---- update
+
+Status keep(const std::string& path, const std::string& text) {
+  if (path.empty()) return not_found("there is no home folder to keep the catalogue in");
+  if (Status made = make_directories(std::filesystem::path(path).parent_path().string()); !made.ok())
+    return made;
+  return write_file_atomic(path, text);
+}
+
+Status take_file(const Options& options, const std::string& path) {
+  auto text = read_file(options.file);
+  if (!text.ok()) return std::move(text).status();
+  auto known = built_in_catalog().type_names(options.cloud);
+  if (!known.ok()) return std::move(known).status();
+  if (Status right = check_catalog(*text, options.file, *known); !right.ok()) return right;
+  Catalog of_file;
+  if (Status added = of_file.add(*text, options.file); !added.ok()) return added;
+  if (of_file.clouds().front() != options.cloud)
+    return invalid(options.file + ": it is a catalogue of " + of_file.clouds().front());
+  return keep(path, *text);
+}
+
+// AWS_ENDPOINT_URL_PRICING, as AWS's own tools read it.
+std::string pricing_endpoint() {
+  for (const char* name : {"AWS_ENDPOINT_URL_PRICING", "AWS_ENDPOINT_URL"}) {
+    const char* set = std::getenv(name);
+    if (set == nullptr || *set == '\0') continue;
+    std::string url = set;
+    while (url.ends_with('/')) url.pop_back();
+    return url;
+  }
+  return kPricing;
+}
+
+// A list of a large region has hundreds of megabytes: it goes through a file that is gone when this returns.
+Result<catalog::PriceList> fetch_list(http::Client& client, const std::string& url) {
+  std::FILE* place = std::tmpfile();
+  if (place == nullptr) return Status(Code::Quota, "no temporary file can be made for the price list");
+  http::Request request;
+  request.url = url;
+  request.sink = [place](std::string_view piece) {
+    const bool whole = std::fwrite(piece.data(), 1, piece.size(), place) == piece.size();
+    return whole ? Status() : Status(Code::Quota, "the temporary folder has no room for the price list");
+  };
+  auto read = [&]() -> Result<catalog::PriceList> {
+    auto answer = client.send(request, http::Retries());
+    if (!answer.ok()) return std::move(answer).status();
+    if (!answer->ok()) return http::status_of(*answer, "GET " + http::printable_url(url));
+    std::rewind(place);
+    return catalog::read_price_list(place, http::printable_url(url));
+  };
+  auto list = read();
+  std::fclose(place);
+  return list;
+}
+
+Status take_price_list(const Options& options, const std::string& path) {
+  if (options.cloud != "ec2") return invalid("only ec2 has a price list that radlc reads");
+  if (options.regions.empty()) return invalid("which regions? Say --region eu-west-1; it may be repeated");
+  std::string text;
+  if (auto before = read_file(path); before.ok()) text = std::move(*before);
+  const Catalog known = built_in_catalog();
+  http::Client client;
+  for (const std::string& region : options.regions) {
+    std::fprintf(stderr, "%s: reading the price list...\n", shown(region).c_str());
+    auto list = fetch_list(
+        client, pricing_endpoint() + "/offers/v1.0/aws/AmazonEC2/current/" + region + "/index.json");
+    if (!list.ok()) return std::move(list).status();
+    if (list->region != region) return invalid("the price list of " + region + " is of " + list->region);
+    auto with = catalog::with_prices(text, *list, known);
+    if (!with.ok()) return std::move(with).status();
+    text = std::move(*with);
+    std::printf("%s: %zu types, prices of %s\n", region.c_str(), list->types.size(), list->as_of.c_str());
+  }
+  auto names = known.type_names("ec2");
+  if (!names.ok()) return std::move(names).status();
+  if (Status right = check_catalog(text, path, *names); !right.ok()) return right;
+  return keep(path, text);
+}
+
+int run_update(const Session& session, const Options& options) {
+  if (options.from_price_list == !options.file.empty())
+    return report(session, invalid("update takes either a FILE or --from-price-list"));
+  const std::string path = user_catalog_file(options.cloud);
+  Status done = options.from_price_list ? take_price_list(options, path) : take_file(options, path);
+  if (!done.ok()) return report(session, done);
+  std::printf("Kept in %s; plans use what in it is newer than their own.\n", shown(path).c_str());
+  return kDone;
+}
+
+void add_place(CLI::App& command, Options& options) {
+  command.add_option("--cloud", options.cloud, "the kind of cloud")->capture_default_str();
+  command.add_option("--region", options.regions, "the cloud's own name of it; may be repeated")
+      ->type_name("REGION");
+}
+
+}  // namespace
+
+std::function<int()> add(CLI::App& app, Session& session) {
+  CLI::App* command =
+      app.add_subcommand("catalog", "Instance types and prices: look at them, bring newer ones");
+  command->require_subcommand(1);
+  auto options = std::make_shared<Options>();
+  auto chosen = std::make_shared<std::function<int()>>();
+  CLI::App* list =
+      command->add_subcommand("list", "The types of a region that have what is asked for, by price");
+  add_place(*list, *options);
+  list->add_option("--cpu", options->cpu, "virtual cores at least");
+  list->add_option("--memory", options->memory_gib, "GiB at least");
+  list->add_option("--gpu", options->gpu, "graphics processors at least");
+  list->add_option("--gpu-model", options->gpu_model, "a part of its name, such as V100");
+  list->add_option("--gpu-vendor", options->gpu_vendor, "such as NVIDIA");
+  list->add_option("--arch", options->architecture, "x86_64 or arm64");
+  list->add_option("--type", options->type, "a name, or a pattern such as 'm5.*'");
+  list->add_option("--max-price", options->price, "an hour at most, in the catalogue's currency");
+  list->add_option("--most", options->most, "how many are shown");
+  list->add_flag("--spot", options->spot, "by their price on the spot market");
+  list->add_flag("--all", options->all, "not only the first 20");
+  list->add_flag("--json", options->json, "as JSON");
+  list->callback([=, &session] { *chosen = [=, &session] { return run_list(session, *options); }; });
+  CLI::App* show =
+      command->add_subcommand("show", "All that is known of one type, and its price in each region");
+  add_place(*show, *options);
+  show->add_option("TYPE", options->type, "such as p3.2xlarge")->required();
+  show->add_flag("--json", options->json, "as JSON");
+  show->callback([=, &session] { *chosen = [=, &session] { return run_show(session, *options); }; });
+  CLI::App* update =
+      command->add_subcommand("update", "Bring newer prices: of a file, or of the AWS price list");
+  add_place(*update, *options);
+  update->add_option("FILE", options->file, "a catalogue (docs/catalog.md)");
+  update->add_flag("--from-price-list", options->from_price_list,
+                   "ask AWS for the regions' lists; no credentials are needed");
+  update->callback([=, &session] { *chosen = [=, &session] { return run_update(session, *options); }; });
+  return [chosen] { return (*chosen)(); };
+}
+
+}  // namespace radl::cli::catalog_command

@@ -1,0 +1,115 @@
+#include "runtime/plan/cost_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/human.h"
+#include "runtime/plan/ordinals.h"
+#include "runtime/plan/render.h"
+
+namespace radl {
+namespace {
+
+constexpr int64_t kCent = 10000;  // millionths
+
+// Alike but for the ordinal: one row of a table.
+struct Like {
+  CostRow row;
+  std::string prefix;
+  std::vector<int> ordinals;
+};
+
+std::string named(const ResourceCost& cost) { return cost.machine; }
+
+bool alike(const ResourceCost& a, const ResourceCost& b) {
+  return named(a) == named(b) && a.before == b.before && a.after == b.after;
+}
+
+Money times(const Money& price, size_t count) {
+  MoneySum sum;
+  for (size_t i = 0; i < count; ++i) sum.add(price);
+  const std::vector<Money> amounts = sum.amounts();
+  return amounts.empty() ? price : amounts[0];
+}
+
+Money month_of(const Money& an_hour) {
+  Money month = times(an_hour, kHoursAMonth);
+  const int64_t rest = month.micros % kCent;
+  month.micros += rest * 2 >= kCent ? kCent - rest : -rest;
+  return month;
+}
+
+}  // namespace
+
+std::vector<CostRow> cost_rows(const Plan& plan) {
+  std::vector<Like> likes;
+  for (const ResourceCost& cost : plan.costs) {
+    std::string prefix, suffix;
+    int ordinal = 0;
+    const bool folds = split_ordinal(cost.address, prefix, ordinal, suffix);
+    auto like = std::find_if(likes.begin(), likes.end(), [&](const Like& one) {
+      return folds && one.prefix == prefix && alike(*one.row.cost, cost);
+    });
+    if (like == likes.end()) {
+      likes.push_back({{&cost, cost.address, 1, {}, {}, {}}, prefix, {}});
+      like = likes.end() - 1;
+    }
+    if (folds) like->ordinals.push_back(ordinal);
+  }
+  std::vector<CostRow> rows;
+  for (Like& like : likes) {
+    CostRow& row = like.row;
+    row.count = std::max<size_t>(like.ordinals.size(), 1);
+    if (!like.ordinals.empty()) row.name = like.prefix + "[" + ranges(like.ordinals) + "]";
+    row.each = row.cost->after.zero() ? row.cost->before : row.cost->after;
+    row.before = times(row.cost->before, row.count);
+    row.after = times(row.cost->after, row.count);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+bool costs_anything(const Plan& plan) {
+  return std::any_of(plan.costs.begin(), plan.costs.end(), [](const ResourceCost& cost) {
+    const bool unknown = std::any_of(cost.candidates.begin(), cost.candidates.end(),
+                                     [](const Offer& offer) { return !offer.facts.priced; });
+    return unknown || !cost.before.zero() || !cost.after.zero();
+  });
+}
+
+std::string month_text(const Money& an_hour) { return month_of(an_hour).text(); }
+
+std::string month_text(const MoneySum& an_hour, const std::string& currency) {
+  std::string text;
+  for (const Money& amount : an_hour.amounts()) text += (text.empty() ? "" : " and ") + month_text(amount);
+  return text.empty() ? Money{0, currency}.text() : text;
+}
+
+std::string shape_text(const OfferFacts& facts) {
+  if (facts.cpu <= 0) return "";
+  std::string text = fmt::format("{} cpu, {}", plain_number(facts.cpu), size_text(facts.memory_bytes));
+  if (facts.gpu > 0)
+    text +=
+        fmt::format(", {} {}", plain_number(facts.gpu), facts.gpu_model.empty() ? "gpu" : facts.gpu_model);
+  return text;
+}
+
+std::string offer_price_text(const Offer& offer) {
+  return offer.facts.priced ? offer.price_per_hour.text() : "not known";
+}
+
+std::string other_market_text(const OfferFacts& facts) {
+  if (facts.market == "on-demand") return facts.spot ? "spot " + facts.spot->text() : "";
+  if (facts.market == "spot") return facts.on_demand ? "on-demand " + facts.on_demand->text() : "";
+  return "";
+}
+
+std::vector<std::string> cost_remarks(const Plan& plan) {
+  std::vector<std::string> remarks;
+  if (std::string dates = price_dates(plan); !dates.empty()) remarks.push_back(dates);
+  if (costs_anything(plan)) remarks.push_back(fmt::format("A month is {} hours.", kHoursAMonth));
+  return remarks;
+}
+
+}  // namespace radl

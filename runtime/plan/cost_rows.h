@@ -1,0 +1,38 @@
+// What a plan costs, as tables show it: nodes that are alike are one row. Internal to runtime/plan's
+// renderers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/plan/plan.h"
+
+namespace radl {
+
+// A month of price lists: 365 days of 24 hours, by twelve.
+inline constexpr int kHoursAMonth = 730;
+
+struct CostRow {
+  const ResourceCost* cost = nullptr;  // of the first
+  std::string name;                    // "worker[0..2]"
+  size_t count = 1;
+  Money each;           // now, or before where it goes
+  Money before, after;  // of all of them, an hour
+};
+
+std::vector<CostRow> cost_rows(const Plan& plan);
+// False: all that is in the plan is free, and there is nothing to show.
+bool costs_anything(const Plan& plan);
+// "78.11 USD", to the cent; amounts of different currencies stand side by side.
+std::string month_text(const MoneySum& an_hour, const std::string& currency);
+std::string month_text(const Money& an_hour);
+// "2 cpu, 8 GiB, 1 NVIDIA T4"; empty where nothing of it is known.
+std::string shape_text(const OfferFacts& facts);
+// "0.107 USD", "not known".
+std::string offer_price_text(const Offer& offer);
+// The price in the market that it is not taken from: "spot 0.0494 USD"; empty where it is not known.
+std::string other_market_text(const OfferFacts& facts);
+// What a reader of the table should know of its figures, a sentence each.
+std::vector<std::string> cost_remarks(const Plan& plan);
+
+}  // namespace radl

@@ -1,0 +1,19 @@
+// What earlier runs took, by kind of work, for the predictions of the next plan. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "runtime/plan/plan.h"
+
+namespace radl {
+
+// The kind of work that an action of the plan is: the same thing made in the same cloud on the same kind of
+// machine has the same key, whatever infrastructure it is of. Empty: nothing is learnt of it.
+//   "create ec2:1234/eu-west-1 instance m5.large", "native tools on ec2:1234/eu-west-1 m5.large"
+std::string measure_key(const Plan& plan, const Action& action);
+
+// Predicts with what was measured (seconds by key) where it is known.
+void use_measured(Plan& plan, const std::map<std::string, double>& measured);
+
+}  // namespace radl

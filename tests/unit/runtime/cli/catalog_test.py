@@ -1,0 +1,117 @@
+"""`radlc catalog`, and plans by its prices, as somebody types them; the price list comes from a server of this test."""
+import http.server
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import threading
+import unittest
+
+RADLC = os.path.join(os.environ["RADL_BUILD"], "bin", "radlc")
+
+
+def product(sku, name, more=None):
+    attributes = {"instanceType": name, "vcpu": "2", "memory": "8 GiB", "operatingSystem": "Linux", "tenancy": "Shared",
+                  "preInstalledSw": "NA", "capacitystatus": "Used", "regionCode": "eu-west-1", "networkPerformance": "Up to 10 Gigabit"}
+    return sku, {"sku": sku, "productFamily": "Compute Instance", "attributes": {**attributes, **(more or {})}}
+
+
+PRICE_LIST = {
+    "formatVersion": "v1.0", "publicationDate": "2099-11-20T00:00:00Z",
+    "products": dict([product("A", "m5.large"), product("B", "m99.large"), product("C", "m5.large", {"operatingSystem": "Windows"})]),
+    "terms": {"OnDemand": {sku: {"T": {"priceDimensions": {"R": {"unit": "Hrs", "pricePerUnit": {"USD": price}}}}}
+                           for sku, price in (("A", "0.5"), ("B", "0.25"), ("C", "9"))}}}
+
+
+class Server(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        found = self.path == "/offers/v1.0/aws/AmazonEC2/current/eu-west-1/index.json"
+        body = json.dumps(PRICE_LIST).encode() if found else b"no such list"
+        self.send_response(200 if found else 404)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+class Catalog(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="radl-catalog-")
+        self.addCleanup(folder.cleanup)
+        self.at = pathlib.Path(folder.name)
+        self.environment = {**os.environ, "XDG_DATA_HOME": str(self.at / "data"), "HOME": str(self.at), "no_proxy": "*"}
+
+    def run_it(self, *arguments):
+        return subprocess.run([RADLC, "catalog", *arguments], cwd=self.at, env=self.environment, capture_output=True, text=True,
+                              timeout=60)
+
+    def good(self, *arguments):
+        done = self.run_it(*arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def types(self, *arguments):
+        return json.loads(self.good("list", "--json", *arguments))
+
+    def test_the_cheapest_comes_first(self):
+        types = self.types("--region", "eu-west-1", "--cpu", "4", "--memory", "16", "--arch", "x86_64")
+        prices = [one["on_demand"]["per_hour"]["micros"] for one in types if one["on_demand"]]
+        self.assertEqual(prices, sorted(prices))
+        self.assertTrue(all(one["cpu"] >= 4 and one["memory_bytes"] >= 16 << 30 for one in types))
+        self.assertEqual(types, self.types("--region", "eu-west-1", "--cpu", "4", "--memory", "16", "--arch", "x86_64"))
+
+    def test_filters_by_gpu_and_market(self):
+        for one in self.types("--gpu", "1", "--gpu-model", "v100", "--spot"):
+            self.assertEqual(one["gpu_model"], "V100")
+        self.assertIn("NVIDIA V100", self.good("list", "--gpu-model", "V100"))
+
+    def test_a_type_is_shown_with_its_price_in_each_region(self):
+        text = self.good("show", "p3.2xlarge")
+        self.assertRegex(text, r"eu-west-1 +3\.305 USD")
+        self.assertIn("1 NVIDIA V100", text)
+        self.assertEqual(len(json.loads(self.good("show", "p3.2xlarge", "--region", "us-east-1", "--json"))), 1)
+
+    def test_what_there_is_not_is_named(self):
+        for arguments, said in ((["show", "p3.2xlrge"], "did you mean p3.2xlarge?"), (["list", "--region", "eu-west-9"], "did you mean"),
+                                (["list", "--cloud", "moon"], "no cloud 'moon'"), (["list", "--cpu", "9999"], "at most"),
+                                (["update"], "either a FILE or --from-price-list"), (["update", "--from-price-list"], "--region")):
+            done = self.run_it(*arguments)
+            self.assertEqual(done.returncode, 1, arguments)
+            self.assertIn(said, done.stderr)
+
+    def test_a_file_wins_where_it_is_newer(self):
+        (self.at / "f").write_text("radl-catalog 2\ncloud ec2\ncurrency USD\n[on-demand eu-west-1 2099-01-01]\nm5 large 0.01\n"
+                                   "[on-demand eu-west-2 2001-01-01]\nm5 large 0.01\n")
+        self.assertIn(str(self.at / "data"), self.good("update", "f"))
+        self.assertEqual(self.types("--region", "eu-west-1", "--type", "m5.large")[0]["on_demand"],
+                         {"per_hour": {"micros": 10000, "currency": "USD"}, "as_of": "2099-01-01"})
+        self.assertNotEqual(self.types("--region", "eu-west-2", "--type", "m5.large")[0]["on_demand"]["per_hour"]["micros"], 10000)
+
+    def test_a_file_that_is_wrong_changes_nothing(self):
+        (self.at / "f").write_text("radl-catalog 2\ncloud ec2\ncurrency USD\n[on-demand eu-west-1 2099-01-01]\nm5 large dear\n")
+        done = self.run_it("update", "f")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("f:5: the price of m5.large is 'dear'", done.stderr)
+        self.assertFalse((self.at / "data").exists())
+
+    def test_the_price_list_of_aws(self):
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        self.environment["AWS_ENDPOINT_URL_PRICING"] = f"http://127.0.0.1:{server.server_port}/"
+        self.assertIn("eu-west-1: 2 types, prices of 2099-11-20", self.good("update", "--from-price-list", "--region", "eu-west-1"))
+        self.assertEqual(self.types("--region", "eu-west-1", "--type", "m5.large")[0]["on_demand"]["per_hour"]["micros"], 500000)
+        self.assertEqual(self.types("--region", "eu-west-1", "--type", "m99.*")[0]["cpu"], 2)
+        before = (self.at / "data/radlc/catalog/ec2.catalog").read_bytes()
+        done = self.run_it("update", "--from-price-list", "--region", "eu-west-2")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("/eu-west-2/index.json", done.stderr)
+        self.assertEqual((self.at / "data/radlc/catalog/ec2.catalog").read_bytes(), before)
+
+
+if __name__ == "__main__":
+    unittest.main()

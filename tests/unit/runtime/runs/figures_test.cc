@@ -1,0 +1,142 @@
+// What is kept of a run, and what the next plan learns of it.
+#include "runtime/runs/figures.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "common/files.h"
+#include "runtime/plan/measured.h"
+#include "runtime/runs/runs_file.h"
+
+namespace radl {
+namespace {
+
+Action action(const std::string& id, Verb verb, std::optional<double> seconds, const std::string& node,
+              const std::string& step = "") {
+  Action made;
+  made.id = id;
+  made.verb = verb;
+  made.seconds = seconds;
+  made.nodes = {node};
+  made.is_step = !step.empty();
+  made.step_kind = step;
+  made.cloud = made.is_step ? "" : "ec2:/eu-west-1";
+  made.type = made.is_step ? "" : "instance";
+  return made;
+}
+
+struct ARun : testing::Test {
+  ARun() {
+    plan.infrastructure = "site";
+    plan.actions = {action("a[0]", Verb::Create, 60, "a[0]"), action("a[1]", Verb::Create, 60, "a[1]"),
+                    action("a[0]/tools", Verb::Run, 5, "a[0]", "native"),
+                    action("a[0]/more", Verb::Run, 7, "a[0]", "native"),
+                    action("training/t", Verb::Run, {}, "a[0]", "training")};
+    plan.actions.back().summary = "resnet20 on cifar10";
+    plan.costs = {{"a[0]", "ec2:/eu-west-1", "ec2 m5.large", {}, Money::of(3.6)},
+                  {"a[1]", "ec2:/eu-west-1", "ec2 m5.large", {}, Money::of(3.6)},
+                  {"old", "ec2:/eu-west-1", "ec2 m5.large", Money::of(36), {}}};
+    const double seconds[] = {80, 90, 4, 10, 300};
+    for (size_t i = 0; i < plan.actions.size(); ++i) {
+      ActionOutcome& outcome = report.actions.emplace_back();
+      outcome.id = plan.actions[i].id;
+      outcome.seconds = seconds[i];
+    }
+    report.seconds = 500;
+    event(EventKind::RunStarted, 1000, "");
+    event(EventKind::ActionStarted, 1000, "a[0]");
+    event(EventKind::ActionStarted, 1100, "a[1]");
+    event(EventKind::ActionStarted, 1200, "a[1]");  // a second try: it was paid for from the first one on
+    event(EventKind::ActionFinished, 1010, "old");
+    event(EventKind::RunFinished, 1500, "");
+  }
+  void event(EventKind kind, double time, const std::string& id) {
+    Event one;
+    one.kind = kind;
+    one.time = time;
+    one.id = id;
+    clock.emit(one);
+  }
+  Plan plan;
+  RunReport report;
+  RunClock clock;
+};
+
+TEST_F(ARun, PhasesAreSummedAsSomebodyWaitsForThem) {
+  RunFigures figures = figures_of(plan, report, clock);
+  EXPECT_EQ(figures.predicted.create, 60);
+  EXPECT_EQ(figures.actual.create, 90);
+  EXPECT_EQ(figures.predicted.configure, 12);
+  EXPECT_EQ(figures.actual.configure, 14);
+  EXPECT_EQ(figures.predicted.train, std::nullopt);
+  EXPECT_EQ(figures.actual.train, 300);
+  EXPECT_EQ(figures.actual.whole, 500);
+  EXPECT_TRUE(figures.ok);
+}
+
+TEST_F(ARun, EachResourceCostsFromWhenItIsAskedForUntilItIsGone) {
+  RunFigures figures = figures_of(plan, report, clock);
+  // 500 s and 400 s at 3.60 an hour, and 10 s at 36.
+  EXPECT_EQ(figures.cost.total()->text(), "1.00 USD");
+  plan.totals.seconds_complete = false;
+  EXPECT_FALSE(figures_of(plan, report, clock).predicted_cost);
+}
+
+TEST_F(ARun, TheNextPlanPredictsWhatWasMeasuredOfTheSameKind) {
+  RunFigures figures = figures_of(plan, report, clock);
+  Plan next = plan;
+  next.actions[0].id = next.costs[0].address = "elsewhere[7]";
+  next.actions[0].nodes = next.actions[2].nodes = {"elsewhere[7]"};
+  use_measured(next, measured_by({figures}));
+  EXPECT_EQ(next.actions[0].seconds, 90);  // another node of the same type
+  EXPECT_EQ(next.actions[2].seconds, 4 /* of tools */) << next.actions[2].id;
+  next.costs[1].machine = "ec2 p3.2xlarge";
+  next.actions[1].seconds = 60;
+  use_measured(next, measured_by({figures}));
+  EXPECT_EQ(next.actions[1].seconds, 60);  // of this type nothing was measured
+}
+
+TEST_F(ARun, WhatFailedTeachesNothing) {
+  report.actions[0].state = report.actions[1].state = ActionOutcome::State::Failed;
+  RunFigures figures = figures_of(plan, report, clock);
+  EXPECT_FALSE(figures.ok);
+  EXPECT_EQ(figures.actual.create, std::nullopt);
+  for (const auto& [key, seconds] : figures.measured) EXPECT_FALSE(key.starts_with("create")) << key;
+}
+
+TEST_F(ARun, TheMedianOfTheNewestFiveCounts) {
+  std::vector<RunFigures> runs(8);
+  const double seconds[] = {1000, 1000, 1000, 50, 10, 900, 30, 40};
+  for (size_t i = 0; i < runs.size(); ++i) runs[i].measured["k"] = seconds[i];
+  EXPECT_EQ(measured_by(runs).at("k"), 40);
+}
+
+TEST_F(ARun, IsALineOfAFileAndBack) {
+  const std::string folder = testing::TempDir() + "radl-runs-test", path = folder + "/data/runs.jsonl";
+  std::filesystem::remove_all(folder);
+  EXPECT_TRUE(read_runs(path)->empty());
+  RunFigures figures = figures_of(plan, report, clock);
+  figures.directory = "/home/ana\n\xff";
+  ASSERT_TRUE(append_run(path, figures).ok());
+  // A line that a full disk cut short.
+  ASSERT_TRUE(write_file_atomic(path, *read_file(path) + "{\"run\":1,", 0600).ok());
+  std::vector<std::thread> others;
+  for (int i = 0; i < 4; ++i) others.emplace_back([&] { EXPECT_TRUE(append_run(path, figures).ok()); });
+  for (std::thread& other : others) other.join();
+  size_t left_out = 0;
+  auto runs = read_runs(path, &left_out);
+  ASSERT_TRUE(runs.ok());
+  EXPECT_EQ(runs->size(), 5u);
+  EXPECT_EQ(left_out, 1u);
+  EXPECT_EQ(runs->front(), figures);
+  EXPECT_EQ(newest_runs(path).size(), 5u);
+  EXPECT_EQ(newest_runs(path, to_line(figures).size() * 2 + 10).size(),
+            2u);  // what is cut at the front is left out
+  EXPECT_EQ(std::filesystem::status(path).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
+}  // namespace
+}  // namespace radl
