@@ -27,7 +27,7 @@ std::optional<double> duration_in(std::string_view text) {
   return std::nullopt;
 }
 
-// In the largest unit that it is a whole number of: "8 h", "90 min".
+// In the largest unit that divides it: "8 h", "90 min".
 std::string time_words(double seconds) {
   constexpr std::pair<double, const char*> kUnits[] = {{86400, "d"}, {3600, "h"}, {60, "min"}};
   for (const auto& [size, unit] : kUnits)

@@ -32,7 +32,7 @@ std::string shape_text(const OfferFacts& facts);
 std::string offer_price_text(const Offer& offer);
 // The price in the market that it is not taken from: "spot 0.0494 USD"; empty where it is not known.
 std::string other_market_text(const OfferFacts& facts);
-// What a reader of the table should know of its figures, a sentence each.
+// What a reader of the table should know of its figures, one by one.
 std::vector<std::string> cost_remarks(const Plan& plan);
 
 }  // namespace radl

@@ -61,9 +61,9 @@ Place place_of(const ResourceRecord& record) {
   return {!record.is_node(), record.system, record.ordinal, record.address};
 }
 
-// A plan is as old as the oldest of its prices.
-void note_date(Plan& plan, const Desired& desired) {
-  if (!desired.has_offers()) return;
+// A plan is as old as the oldest of its prices that no survey has brought.
+void note_date(const Draft& draft, Plan& plan, const Desired& desired) {
+  if (!desired.has_offers() || draft.input.surveys.count(desired.cloud) > 0) return;
   const std::string& as_of = desired.wanted.offers[desired.offer].facts.as_of;
   if (!as_of.empty() && (plan.catalog.empty() || as_of < plan.catalog)) plan.catalog = as_of;
 }
@@ -119,7 +119,7 @@ void plan_costs(Draft& draft) {
     const std::string name = desired.has_offers() ? desired.wanted.offers[desired.offer].name : "";
     if (!name.empty() && name != desired.cloud) cost.machine += " " + name;
     cost.after = desired.price();
-    note_date(draft.plan, desired);
+    note_date(draft, draft.plan, desired);
     note_candidates(desired, cost);
   }
   for (auto& [place, cost] : costs) {

@@ -112,6 +112,27 @@ class Catalog(unittest.TestCase):
         self.assertIn("/eu-west-2/index.json", done.stderr)
         self.assertEqual((self.at / "data/radlc/catalog/ec2.catalog").read_bytes(), before)
 
+    def test_the_tool_that_makes_the_file_from_published_facts(self):
+        shape = {"InstanceType": "zz9.2xlarge", "VCpuInfo": {"DefaultVCpus": 8}, "MemoryInfo": {"SizeInMiB": 32768},
+                 "GpuInfo": {"Gpus": [{"Count": 2, "Manufacturer": "NVIDIA", "Name": "T4", "MemoryInfo": {"SizeInMiB": 16384}}]},
+                 "NetworkInfo": {"NetworkPerformance": "Up to 10 Gigabit"}, "ProcessorInfo": {"SupportedArchitectures": ["arm64"]},
+                 "InstanceStorageInfo": {"NvmeSupport": "required", "Disks": [{"Count": 1, "SizeInGB": 250, "Type": "ssd"}]}}
+        for name, value in (("shapes", [shape]),
+                            ("rows", [{"region": "eu-(paris)", "attributes": {"instanceType": "zz9.2xlarge", "operatingSystem": "Linux"},
+                                       "pricePerUnit": "0.4000000000"}]),
+                            ("advisor", {"spot_advisor": {"eu-west-3": {"Linux": {"zz9.2xlarge": {"s": 70, "r": 0}}}}})):
+            (self.at / name).write_text(json.dumps(value))
+        tool = pathlib.Path(__file__).resolve().parents[4] / "tools/catalog/make_ec2.py"
+        subprocess.run(["python3", tool, "--shapes", "shapes", "--rows", "2026-01-02:rows", "--advisor", "2026-01-03:advisor",
+                        "--source", "a test", "-o", "made"], cwd=self.at, check=True, timeout=60)
+        self.good("update", "made")
+        (one,) = self.types("--region", "eu-west-3", "--type", "zz9.*")
+        self.assertEqual((one["cpu"], one["memory_bytes"], one["gpu"], one["gpu_model"], one["architectures"]),
+                         (8, 32 << 30, 2, "T4", ["arm64"]))
+        self.assertEqual(one["disks"], [{"count": 1, "bytes": 250e9, "kind": "nvme"}])
+        self.assertEqual(one["on_demand"], {"per_hour": {"micros": 400000, "currency": "USD"}, "as_of": "2026-01-02"})
+        self.assertEqual(one["spot"], {"per_hour": {"micros": 120000, "currency": "USD"}, "as_of": "2026-01-03"})
+
 
 if __name__ == "__main__":
     unittest.main()

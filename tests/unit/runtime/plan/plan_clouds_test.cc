@@ -97,6 +97,23 @@ TEST_F(PlanOfClouds, WhatCostsBesidesMachinesIsInTheSum) {
   EXPECT_TRUE(all.totals.price_per_hour.zero());
 }
 
+TEST_F(PlanOfClouds, PricesOlderThanHalfAYearAreNotedOnce) {
+  bench.cloud.offers = {{"s", "", Money::of(0.1)}};  // of 2025-01-15
+  for (const auto& [today, said] :
+       {std::pair<const char*, bool>{"2025-07-14", false}, {"2025-07-15", true}, {"", false}}) {
+    bench.options.today = today;
+    const Plan plan = bench.plan(workers(3));
+    const auto notes = std::count_if(plan.notes.begin(), plan.notes.end(), [](const std::string& note) {
+      return note.starts_with("prices are of 2025-01-15, 181 days ago");
+    });
+    EXPECT_EQ(notes, said ? 1 : 0) << today;
+  }
+  bench.options.today = "2026-01-01";
+  bench.surveys = {{"local", {1795314849, Json::object()}}};
+  for (const std::string& note : bench.plan(workers(1)).notes)
+    EXPECT_FALSE(note.starts_with("prices are")) << note;
+}
+
 TEST_F(PlanOfClouds, PricesAreAsSurveyedOrOfTheCatalog) {
   bench.cloud.offers = {{"s", "", Money::of(0.1)}};
   Plan plan = bench.plan(workers(1));
