@@ -19,18 +19,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kInputPrefix = "RADL_INPUT_";
-
-std::map<std::string, std::string> inputs_of_environment() {
-  std::map<std::string, std::string> inputs;
+std::map<std::string, std::string> process_environment() {
+  std::map<std::string, std::string> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     std::string_view text(*entry);
     size_t equals = text.find('=');
-    if (equals == std::string_view::npos || !text.starts_with(kInputPrefix)) continue;
-    inputs[std::string(text.substr(kInputPrefix.size(), equals - kInputPrefix.size()))] =
-        text.substr(equals + 1);
+    if (equals != std::string_view::npos)
+      variables[std::string(text.substr(0, equals))] = text.substr(equals + 1);
   }
-  return inputs;
+  return variables;
 }
 
 std::string joined(const std::vector<std::string>& names) {
@@ -203,7 +200,7 @@ Result<CompileOptions> compile_options(const Session& session, const ProjectOpti
     compile.inputs[input.substr(0, equals)] = input.substr(equals + 1);
   }
   compile.input_files = options.input_files;
-  compile.environment = inputs_of_environment();
+  compile.environment = process_environment();
   compile.module_path = options.module_path;
   if (session.terminal.can_ask) {
     compile.ask = [](const std::string& name, const std::string& description, bool sensitive) {

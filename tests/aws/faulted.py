@@ -132,6 +132,8 @@ class Infrastructure:
         if not path:
             return set(), set()
         with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+            if not db.execute("select 1 from sqlite_schema where name = 'resources'").fetchone():
+                return set(), set()  # killed before anything was in it
             resources = db.execute("select id, token from resources").fetchall()
             intents = db.execute("select token from journal where closed_at is null").fetchall()
         return {word for row in resources for word in row if word}, {token for (token,) in intents if token}

@@ -75,7 +75,7 @@ class Secrets(AwsCase):
         self.assertEqual(len(keys), 1, keys)
         key = next(line for line in kept.pop(keys[0]).splitlines()[2:] if len(line) > 40)
         self.moto.deny_everything()
-        self.radlc("destroy", "--auto-approve", self.file, code=1)  # a message about keys that are refused
+        self.radlc("destroy", "--auto-approve", self.file, code=2)  # a message about keys that are refused
         self.moto.allow_everything()
         self.radlc("destroy", "--auto-approve", self.file)
         lines.close()

@@ -115,6 +115,15 @@ class Arguments(CliCase):
         self.radlc("destroy", "--auto-approve", file)
 
 
+class Environment(CliCase):
+    def test_inputs_and_env_are_read_and_the_command_line_is_stronger(self):
+        self.write("a.radl", "radl 2\ninput colour ( type = 'string' )\nsystem web ()\ndeploy web 1\n"
+                             "output seen ( value = '${input.colour} ${env('SHADE')}' )\n")
+        self.environment.update(RADL_INPUT_colour="blue", SHADE="dark")
+        self.assertIn("blue dark", self.radlc("plan", "a.radl"))
+        self.assertIn("red dark", self.radlc("plan", "a.radl", "--input", "colour=red"))
+
+
 class Nodes(CliCase):
     def test_a_node_that_has_died_is_started_again(self):
         file = self.project(command="true")
