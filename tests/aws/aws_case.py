@@ -41,7 +41,8 @@ class AwsCase(RadlCase):
         self.moto.check_signatures()
         self.baseline = Baseline(self.moto)
         self.environment.update(self.moto.environment(url=self.proxy.url), HOME=str(self.folder), no_proxy="*",
-                                RADL_CALLER_CIDR="203.0.113.7/32", RADL_CIFAR10_SUBSET=str(SOURCE / "examples/cifar10/subset"))
+                                RADL_CALLER_CIDR="203.0.113.7/32", RADL_EC2_PACE="0.1", RADL_EC2_SETTLES_AFTER="2",
+                                RADL_CIFAR10_SUBSET=str(SOURCE / "examples/cifar10/subset"))
 
     def somebody_else(self):
         ec2 = self.moto.client("ec2")

@@ -84,7 +84,7 @@ class Lifecycle(AwsCase):
         self.apply()
         victim = next(r["id"] for r in self.show(self.file)["resources"] if r["address"] == "worker[1]")
         self.moto.client("ec2").terminate_instances(InstanceIds=[victim])
-        self.apply()
+        self.apply("--refresh")
         self.assertNotIn(victim, {i["InstanceId"] for i in self.ours()})
         self.assertEqual(len(self.ours()), 3)
         self.radlc("destroy", "--auto-approve", self.file)
