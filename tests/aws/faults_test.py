@@ -12,7 +12,7 @@ import certificates
 from faulted import Fault, Ground, Infrastructure
 from faults import CAPACITY, EXPIRED, INSTANCES, SKEWED, UNAUTHORIZED, VCPUS, Always, At, Eventual, Faults, Market, interrupt
 
-RUNS, FIRST = int(os.environ.get("RADL_FAULT_RUNS", 4)), int(os.environ.get("RADL_FAULT_SEED", 1))
+RUNS, FIRST = int(os.environ.get("RADL_FAULT_RUNS", 3)), int(os.environ.get("RADL_FAULT_SEED", 1))
 RENEW = 20  # infrastructures, after which the account is made anew
 # What a message says of each fault, as far as it ended the run.
 WORDS = {

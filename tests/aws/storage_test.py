@@ -21,8 +21,6 @@ output model ( value = small.model_path )
 
 
 class Storage(AwsCase):
-    boots = False
-
     def setUp(self):
         super().setUp()
         self.environment.update(RADL_LOCAL_ISOLATION="off", RADL_LOCAL_NETWORK="shared")
@@ -39,6 +37,18 @@ class Storage(AwsCase):
         got = [request.path for request in self.proxy.log if request.action == "GetObject"]
         self.assertEqual(len([path for path in got if "data_batch_1" in path]), 1, "fetched more than once")
         self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_nothing_left()
+
+    def test_the_papers_cluster_trains_on_ec2_by_one_input(self):
+        if not self.machines.isolated:
+            self.skipTest("the image's own login name needs a view of the file system: not root")
+        example = self.write("training.radl", (SOURCE / "examples/paper/training.radl").read_text())
+        self.radlc("apply", "--auto-approve", example, "--input", "cloud=ec2", "--input", "data=s3://images/cifar10",
+                   "--input", "model=logistic", "--input", "epochs=1", "--input", "result=result")
+        self.assertEqual(len(self.ours()), 3)
+        self.assertTrue(list((self.folder / "result").rglob("*.safetensors")))
+        self.radlc("destroy", "--auto-approve", example)
+        self.assert_account_is_as_before()
         self.assert_nothing_left()
 
 
