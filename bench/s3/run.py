@@ -1,5 +1,5 @@
-"""One large object and many small ones, up and down, by ours and by the AWS command line (its Python client and its CRT one), at
-the same server on loopback (MinIO where it is built: tests/aws/minio.py; else moto), turn by turn.
+"""One large object and many small ones, up and down, by ours and by the AWS command line and by AWS's CRT transfer client (crt_peer.py),
+at the same server on loopback (MinIO where it is built: tests/aws/minio.py; else moto), turn by turn.
 
 JSON lines {name, ours, peer, unit, ratio, goal, machine}: seconds of the wall clock, the best of the rounds; ratio is the faster
 peer's time divided by ours. Beside it the peak resident memory of each (MiB). What arrives is compared with what was sent, on both
@@ -26,7 +26,7 @@ LARGE = int(os.environ.get("BENCH_S3_LARGE", "2048")) << 20
 SMALL = int(os.environ.get("BENCH_S3_SMALL", "10000"))
 ROUNDS = int(os.environ.get("BENCH_S3_ROUNDS", "3"))
 SMALL_BYTES = 4096
-PEERS = ("classic", "crt")
+PEERS = ("cli", "crt")
 
 
 def machine():
@@ -73,8 +73,7 @@ class Bench:
         self.environment = {**kept, **server.environment(), "HOME": str(work), "no_proxy": "*"}
         self.client = server.client() if isinstance(server, minio.Minio) else server.client("s3")
         self.client.create_bucket(Bucket="data")
-        for peer in PEERS:
-            (work / f"config-{peer}").write_text(f"[default]\ns3 =\n  preferred_transfer_client = {peer}\n  addressing_style = path\n")
+        (work / "config").write_text("[default]\ns3 =\n  addressing_style = path\n")
         self.aws = pathlib.Path(sys.executable).with_name("aws")
 
     def command(self, who, kind, up, place, name):
@@ -82,6 +81,8 @@ class Bench:
             verb = ("put" if up else "get") + ("-folder" if kind == "small" else "")
             ends = (place, f"s3://data/{name}") if up else (f"s3://data/{name}", place)
             return [BUILD / "bin/s3_bench", verb, *ends]
+        if who == "crt":
+            return [sys.executable, "-B", pathlib.Path(__file__).with_name("crt_peer.py"), "up" if up else "down", place, name]
         ends = (place, f"s3://data/{name}") if up else (f"s3://data/{name}", place)
         more = ["--recursive"] if kind == "small" else []
         return [self.aws, "s3", "cp", "--no-progress", "--only-show-errors", *more, *ends]
@@ -91,7 +92,7 @@ class Bench:
             shutil.rmtree(place, ignore_errors=True) if kind == "small" else place.unlink(missing_ok=True)
         environment = dict(self.environment)
         if who != "ours":
-            environment["AWS_CONFIG_FILE"] = str(self.work / f"config-{who}")
+            environment["AWS_CONFIG_FILE"] = str(self.work / "config")
         os.sync()
         return timed(self.command(who, kind, up, place, name), environment)
 
@@ -114,7 +115,7 @@ class Bench:
             for round_ in range(ROUNDS):
                 for who in ("ours", *PEERS):
                     target = f"{kind}-{who}" if up else f"{kind}-ours"
-                    place = source if up else self.work / f"got-{who}"
+                    place = source if up else self.work / f"got-{kind}-{who}"
                     figure = self.one(who, kind, up, place, target)
                     best[who] = min(best.get(who, figure), figure)
                     if round_:
