@@ -16,6 +16,7 @@ find_package(CURL REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(SQLite3 REQUIRED)
+find_package(ZLIB REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 # Debian's dnnl-config.cmake asks for an OpenCL that its library does not need, so look the two files up.
 find_path(DNNL_INCLUDE_DIR dnnl.hpp REQUIRED)

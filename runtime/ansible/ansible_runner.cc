@@ -148,8 +148,13 @@ class AnsibleRun {
       if (Status s = make_directories(folder, 0700); !s.ok()) return s;
     }
     std::vector<NodeHandle> all_nodes = context_.all_nodes();
-    InventoryInput input{context_.context->infrastructure, context_.program, &all_nodes,
-                         context_.context->secrets,        node_.address,    access_};
+    InventoryInput input{context_.context->infrastructure,
+                         context_.program,
+                         &all_nodes,
+                         context_.context->secrets,
+                         ssh::key_places(context_.context->work_directory),
+                         node_.address,
+                         access_};
     // Every recipe lies beside the others under its name, so that one can include another.
     std::set<std::string> written;  // a recipe has a step on every node
     for (const auto& other : context_.program->steps) {

@@ -124,6 +124,13 @@ const NodeHandle& master_of(const InventoryInput& input) {
   return input.nodes->front();
 }
 
+// "" where only the agent has it, which Ansible asks by itself.
+std::string key_file_of(const InventoryInput& input, const std::string& fingerprint) {
+  if (fingerprint.empty()) return "";
+  auto found = ssh::find_key(fingerprint, input.keys);
+  return found ? found->file : "";
+}
+
 Json host_variables(const InventoryInput& input, const NodeHandle& node) {
   const ir::Node& n = *node.node;
   Name name = name_of(node, 0);
@@ -159,7 +166,7 @@ Json host_variables(const InventoryInput& input, const NodeHandle& node) {
     }
   }
   const std::string host = text(node.attributes, "host"), user = text(node.attributes, "user"),
-                    key = text(node.attributes, "private_key_path");
+                    key = key_file_of(input, text(node.attributes, "key"));
   int port = node.attributes.value("port", 22);
   v["ansible_host"] = v["ansible_ssh_host"] = host;
   v["ansible_port"] = v["ansible_ssh_port"] = port;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/net/ssh/key_places.h"
 #include "runtime/steps/step_runner.h"
 
 namespace radl::recipes {
@@ -23,6 +24,7 @@ struct InventoryInput {
   const ir::Program* program = nullptr;
   const std::vector<NodeHandle>* nodes = nullptr;  // every node that is there
   const ir::Secrets* secrets = nullptr;
+  ssh::KeyPlaces keys;  // where the keys are that the nodes' attributes name
   // Access of the node that the step is for; of others nothing is known.
   std::string address;
   Access access;

@@ -1,8 +1,10 @@
 #include "runtime/cli/arguments.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <set>
 
+#include "common/shell_quote.h"
 #include "common/text.h"
 
 namespace radl::cli {
@@ -27,6 +29,18 @@ std::vector<std::string> with_double_dashes(const CLI::App& app, std::vector<std
     std::string name = argument.substr(1, argument.find('=') - 1);
     if (name.size() > 1 && names.count(name)) argument.insert(0, "-");
   }
+  return arguments;
+}
+
+std::vector<std::string> with_command_line(std::vector<std::string> arguments) {
+  auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  if (dashes == arguments.end() || dashes + 1 == arguments.end()) return arguments;
+  const bool one = dashes + 2 == arguments.end();
+  std::string line;
+  for (auto word = dashes + 1; word != arguments.end(); ++word)
+    line += (line.empty() ? "" : " ") + (one ? *word : shell_quote(*word));
+  arguments.erase(dashes, arguments.end());
+  arguments.push_back("--command=" + line);
   return arguments;
 }
 

@@ -14,6 +14,9 @@ namespace radl::cli {
 // name exists.
 std::vector<std::string> with_double_dashes(const CLI::App& app, std::vector<std::string> arguments);
 
+// What stands behind `--` as one `--command=LINE`, quoted for the shell; one word is a shell line as it is.
+std::vector<std::string> with_command_line(std::vector<std::string> arguments);
+
 // An option that may be repeated takes one value each time: `apply --input a=1 FILE` names a file.
 void one_value_each(CLI::App& app);
 

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/protection.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/cli/terminal.h"
@@ -36,6 +37,10 @@ int execute(const Session& session, const Options& options, Run run, const State
   auto made = make_destroy_plan(*snapshot, {options.targets.begin(), options.targets.end()});
   if (!made.ok()) return report(session, made.status());
   const Plan& plan = *made;
+  std::vector<std::string> files = snapshot->source_paths;
+  files.insert(files.end(), options.project.files.begin(), options.project.files.end());
+  if (Status allowed = check_files_allow(plan, *snapshot, files); !allowed.ok())
+    return report(session, allowed);
   if (!options.run.json) {
     PlanTextOptions look;
     look.color = session.terminal.color;
@@ -77,14 +82,16 @@ int execute(const Session& session, const Options& options, Run run, const State
   }
   if (!removed.ok() && removed.code() != Code::NotFound && removed.code() != Code::Lost)
     return report(session, removed);
-  (void)tidy_known_states(infrastructures_index());  // `radlc list` leaves it out anyway
+  // A list that cannot be written is no error: `radlc list` says then that there is none.
+  (void)forget_state(infrastructures_index(), {place.directory, place.name});
   if (!options.run.json) std::printf("Destroyed: %s. Nothing is left.\n", place.name.c_str());
   return untold;
 }
 
 int run_destroy(const Session& session, const Options& options) {
-  if (Status swept = sweep_unmade_states(state_directory(options.project)); !swept.ok())
-    return report(session, swept);
+  auto directory = state_directory(options.project);
+  if (!directory.ok()) return report(session, directory.status());
+  if (Status swept = sweep_unmade_states(*directory); !swept.ok()) return report(session, swept);
   auto place = find_state(options.project);
   if (!place.ok()) {
     // Destroying what is not there is what was wanted, but a wrong folder should be noticed.

@@ -82,6 +82,10 @@ int run_list(const Session& session, bool json) {
   int code = kDone;
   for (const KnownState& state : *states) {
     const Row row = look_at(state);
+    if (row.status.code() == Code::NotFound) {  // of a bucket: a colleague has destroyed it
+      (void)forget_state(index, state);
+      continue;
+    }
     if (!row.status.ok()) code = kWorldError;
     if (json) {
       list.push_back(json_of(row));

@@ -1,3 +1,4 @@
+#include <sys/stat.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -28,7 +29,16 @@ struct LogFile {
   fs::path path;
   std::string label;  // path below the folder of logs, without its extension
   std::streamoff shown = 0;
+  unsigned long long file = 0;  // which file that was
 };
+
+// A step that runs again, or a program that rotates logs, begins a new file under the same name.
+void begin_again_if_new(LogFile& log) {
+  struct stat info {};
+  if (::stat(log.path.c_str(), &info) != 0) return;
+  if (info.st_ino != log.file || info.st_size < log.shown) log.shown = 0;
+  log.file = info.st_ino;
+}
 
 // The logs of steps on `node` (all when empty), oldest first.
 std::vector<LogFile> log_files(const std::string& directory, const std::string& node) {
@@ -52,6 +62,7 @@ std::vector<LogFile> log_files(const std::string& directory, const std::string& 
 
 // Prints what was added since the last call, each line behind its log's name. False: nothing new.
 bool print_new(LogFile& log, int last_lines, bool color) {
+  begin_again_if_new(log);
   std::ifstream in(log.path, std::ios::binary);
   if (!in) return false;
   in.seekg(log.shown);

@@ -7,7 +7,8 @@
 #include "common/files.h"
 #include "common/shell_quote.h"
 #include "runtime/cli/all_commands.h"
-#include "runtime/cli/workflow.h"
+#include "runtime/cli/nodes.h"
+#include "runtime/net/ssh/key_places.h"
 
 namespace radl::cli::ssh_command {
 namespace {
@@ -16,34 +17,6 @@ struct Options {
   ProjectOptions project;
   std::vector<std::string> words;  // FILE..., NODE, COMMAND...
 };
-
-// The node called so; "worker" means worker[0] where there is only one.
-Result<const ResourceRecord*> find_node(const Snapshot& state, const std::string& name) {
-  std::vector<std::string> names;
-  const ResourceRecord* of_system = nullptr;
-  int in_system = 0;
-  for (const auto& [address, resource] : state.resources) {
-    if (!resource.is_node()) continue;
-    if (address == name) return &resource;
-    names.push_back(address);
-    if (resource.system == name) of_system = &resource, ++in_system;
-  }
-  if (in_system == 1) return of_system;
-  std::string list;
-  for (const std::string& each : names) list += (list.empty() ? "" : ", ") + each;
-  return not_found("no node " + name + " in " + state.name + (list.empty() ? "" : "; there are: " + list));
-}
-
-// Of the key that it was made with, else its own.
-std::string private_key_path(const Snapshot& state, const ResourceRecord& node) {
-  for (const std::string& need : node.needs) {
-    auto key = state.resources.find(need);
-    if (key == state.resources.end()) continue;
-    std::string path = key->second.attributes.value("private_key_path", "");
-    if (!path.empty()) return path;
-  }
-  return node.attributes.value("private_key_path", "");
-}
 
 // A path as ssh's options take it. Those below the work folder are given from there, and ssh is started
 // there: a path may hold spaces, quotes and ${...}, which mean something to its parser.
@@ -55,7 +28,7 @@ std::string path_for_ssh(const std::string& path, const std::string& work_direct
 }
 
 // The system's client with our key and the host key that was pinned when the node was made.
-Result<std::vector<std::string>> client_arguments(const Snapshot& state, const ResourceRecord& node,
+Result<std::vector<std::string>> client_arguments(const ResourceRecord& node,
                                                   const std::string& work_directory) {
   const Json& a = node.attributes;
   std::string host = a.value("host", ""), host_key = a.value("host_key", "");
@@ -69,14 +42,18 @@ Result<std::vector<std::string>> client_arguments(const Snapshot& state, const R
   std::vector<std::string> arguments = {"ssh", "-p", std::to_string(port)};
   for (const std::string& option :
        {"UserKnownHostsFile=" + known_hosts, std::string("GlobalKnownHostsFile=/dev/null"),
-        std::string("StrictHostKeyChecking=yes"), std::string("IdentitiesOnly=yes"), "HostKeyAlias=" + name,
-        std::string("LogLevel=ERROR")})
+        std::string("StrictHostKeyChecking=yes"), "HostKeyAlias=" + name, std::string("LogLevel=ERROR")})
     arguments.insert(arguments.end(), {"-o", option});
   // Behind a jump host the name is one that this file explains.
   const std::string config = a.value("ssh_config", "");
   if (!config.empty()) arguments.insert(arguments.end(), {"-F", config});
-  std::string key = private_key_path(state, node);
-  if (!key.empty()) arguments.insert(arguments.end(), {"-i", path_for_ssh(key, work_directory)});
+  if (const std::string print = a.value("key", ""); !print.empty()) {
+    auto key = ssh::find_key(print, ssh::key_places(work_directory));
+    if (!key.ok()) return key.status();
+    if (!key->file.empty())
+      arguments.insert(arguments.end(), {"-i", path_for_ssh(key->file, work_directory)});
+    if (!key->in_agent) arguments.insert(arguments.end(), {"-o", "IdentitiesOnly=yes"});
+  }
   std::string user = a.value("user", "");
   arguments.push_back(user.empty() ? host : user + "@" + host);
   return arguments;
@@ -85,16 +62,12 @@ Result<std::vector<std::string>> client_arguments(const Snapshot& state, const R
 int run_ssh(const Session& session, Options& options) {
   take_files(options.words, options.project);
   if (options.words.empty()) return report(session, invalid("NODE is required, for example 'worker[0]'"));
-  auto place = find_state(options.project);
-  if (!place.ok()) return report(session, place.status());
-  auto store = Store::open(place->directory, place->name, OpenMode::Read, real_world());
-  if (!store.ok()) return report(session, store.status());
-  auto state = (*store)->snapshot();
-  if (!state.ok()) return report(session, state.status());
-  auto node = find_node(*state, options.words.front());
+  auto nodes = load_nodes(options.project);
+  if (!nodes.ok()) return report(session, nodes.status());
+  auto node = node_called(nodes->state, options.words.front());
   if (!node.ok()) return report(session, node.status());
-  const std::string work = (*store)->work_directory();
-  auto arguments = client_arguments(*state, **node, work);
+  const std::string& work = nodes->work_directory;
+  auto arguments = client_arguments(**node, work);
   if (!arguments.ok()) return report(session, arguments.status());
   if (options.words.size() == 2) {
     arguments->push_back(options.words[1]);  // a shell line, as ssh itself takes it

@@ -5,6 +5,7 @@
 
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/shown.h"
+#include "runtime/cli/state_places.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/plan/render.h"
 
@@ -212,6 +213,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
   add(*command, "unlock", "Show who holds the lock; with its id, free it", options, *chosen, [=, &session] {
     return unlock(session, *options);
   })->add_option("ID", "the lock's id");
+  add_state_place_commands(*command, session, chosen);
   return [chosen] { return (*chosen)(); };
 }
 

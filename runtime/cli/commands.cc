@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/node_commands.h"
 #include "runtime/cli/shown.h"
 
 namespace radl::cli {
@@ -21,6 +22,8 @@ const std::vector<Command>& commands() {
       {"show", "Look", show_command::add},
       {"output", "Look", show_command::add_output},
       {"ssh", "Look", ssh_command::add},
+      {"exec", "Look", exec_command::add},
+      {"cp", "Look", cp_command::add},
       {"logs", "Look", logs_command::add},
       {"state", "Look", state_command::add},
       {"catalog", "Look", catalog_command::add},

@@ -39,7 +39,7 @@ Result<ec2::Options> ec2_options(http::Client& client, const std::shared_ptr<con
 
 // One login; the executor repeats it while the node boots.
 Result<std::unique_ptr<Remote>> log_in(ssh::Logins& logins, const Json& attributes, const Context& context) {
-  auto target = ssh::target_of(attributes);
+  auto target = ssh::target_of(attributes, ssh::key_places(context.work_directory));
   if (!target.ok()) return std::move(target).status();
   std::unique_ptr<Remote> remote = ssh::make_remote(*target, context.log);
   if (Status reached = logins.attempt(*remote, *target, context.booting, context.stop()); !reached.ok())

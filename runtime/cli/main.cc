@@ -65,6 +65,7 @@ int run(int argc, char** argv) {
 
   one_value_each(app);
   arguments = with_double_dashes(app, std::move(arguments));
+  if (named && std::string_view(named->name) == "exec") arguments = with_command_line(std::move(arguments));
   if (std::string wrong = unknown_command(app, arguments); !wrong.empty()) {
     std::fprintf(stderr, "error: %s\n  radlc --help lists the commands\n", wrong.c_str());
     return kUserError;

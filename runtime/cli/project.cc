@@ -8,9 +8,11 @@
 #include <filesystem>
 
 #include "compiler/diag/render.h"
+#include "compiler/syntax/parser.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/plan/numbers.h"
+#include "runtime/state/place.h"
 
 extern char** environ;
 
@@ -127,6 +129,52 @@ std::vector<std::string> files_applied(const ProjectOptions& options) {
   return files;
 }
 
+// What the command line or the environment says.
+std::string given_state(const ProjectOptions& options) {
+  if (!options.state.empty()) return options.state;
+  const char* variable = std::getenv("RADL_STATE");
+  return variable ? variable : "";
+}
+
+// A folder that a file names lies beside it, wherever radlc is run.
+std::string beside(const std::string& place, const std::string& file) {
+  if (is_bucket_place(place) || place.starts_with('/')) return state_place(place);
+  return absolute((fs::path(file).parent_path() / place).string());
+}
+
+// `option state = '...'` of a file that is not compiled; "" where there is none.
+Result<std::string> state_option_of(const std::string& file) {
+  SourceMap sources;
+  Diagnostics ignored;  // the commands that compile report them
+  auto source = sources.load(file);
+  if (!source.ok()) return std::string();
+  auto tree = parse(**source, ignored);
+  for (const ast::Block* block : tree->blocks) {
+    const auto* context = ast::as<ast::Contextualize>(block);
+    if (!context) continue;
+    for (const ast::Option* option : context->options) {
+      if (option->name.text != "state" || option->value == nullptr) continue;
+      const auto* text = ast::as<ast::String>(option->value);
+      if (text && text->parts.empty()) return std::string(text->text);
+      return Status(Code::Invalid, file +
+                                       ": this command does not compile the file, whose option state is "
+                                       "more than a string")
+          .with_hint("say where the state is with --state or RADL_STATE");
+    }
+  }
+  return std::string();
+}
+
+Result<std::string> state_of_program(const ProjectOptions& options, const ir::Program& program,
+                                     const std::string& file) {
+  if (std::string given = given_state(options); !given.empty()) return state_place(given);
+  auto option = program.options.find("state");
+  if (option == program.options.end()) return absolute(default_state_directory(file));
+  if (option->second.is_string()) return beside(option->second.get<std::string>(), file);
+  return Status(Code::Invalid, "option state: expected a string")
+      .with_hint("a folder, or 's3://BUCKET/PREFIX'");
+}
+
 // The file, and where its state is: the same for every command.
 void add_file_options(CLI::App& command, ProjectOptions& options, std::vector<std::string>& positional,
                       const std::string& what) {
@@ -139,8 +187,12 @@ void add_file_options(CLI::App& command, ProjectOptions& options, std::vector<st
           },
           "the same as FILE; may be repeated")
       ->type_name("FILE");
-  command.add_option("--state", options.state, "folder of the state (default: .radl beside the file)")
-      ->type_name("DIR");
+  command
+      .add_option(
+          "--state", options.state,
+          "where the state is: a folder, or s3://BUCKET/PREFIX (default: RADL_STATE, the file's option "
+          "state, .radl beside the file)")
+      ->type_name("PLACE");
   command.add_option("--name", options.name,
                      "name of the infrastructure (default: the description's, or the file's)");
 }
@@ -237,8 +289,9 @@ Result<std::unique_ptr<Project>> load_project(const Session& session, const Proj
   }
   project->compiled = std::move(*compiled);
   if (!options.name.empty()) project->compiled.program.name = options.name;
-  project->state_directory =
-      absolute(options.state.empty() ? default_state_directory(files->front()) : options.state);
+  auto directory = state_of_program(options, project->compiled.program, files->front());
+  if (!directory.ok()) return std::move(directory).status();
+  project->state_directory = std::move(*directory);
   return project;
 }
 
@@ -257,9 +310,20 @@ Status use_numbers_of(Project& project, const Snapshot& snapshot) {
   return {};
 }
 
-std::string state_directory(const ProjectOptions& options) {
-  if (!options.state.empty()) return absolute(options.state);
+std::string state_place(const std::string& words) { return is_bucket_place(words) ? words : absolute(words); }
+
+Result<std::string> state_directory(const ProjectOptions& options) {
+  if (std::string given = given_state(options); !given.empty()) return state_place(given);
   std::error_code error;
+  std::vector<std::string> files = files_applied(options);
+  if (options.files.empty()) {
+    if (auto file = only_file_in("."); file.ok()) files = {*file};
+  }
+  for (const std::string& file : files) {
+    auto option = state_option_of(file);
+    if (!option.ok()) return std::move(option).status();
+    if (!option->empty()) return beside(*option, file);
+  }
   if (options.files.empty()) return absolute(".radl");
   const std::string& file = options.files.front();
   return absolute(fs::is_directory(file, error) ? file + "/.radl" : default_state_directory(file));
@@ -274,7 +338,9 @@ std::string project_words(const ProjectOptions& options) {
 }
 
 Result<StatePlace> find_state(const ProjectOptions& options) {
-  std::string directory = state_directory(options);
+  auto place = state_directory(options);
+  if (!place.ok()) return std::move(place).status();
+  const std::string& directory = *place;
   auto names = list_states(directory);
   if (!names.ok()) return std::move(names).status();
   if (!options.name.empty()) {

@@ -19,8 +19,10 @@ struct ProjectOptions {
   std::vector<std::string> inputs;  // "name=value"
   std::vector<std::string> input_files;
   std::vector<std::string> module_path;
-  std::string state;  // folder of states; empty: .radl beside the first file
-  std::string name;   // of the infrastructure; empty: the program's
+  // Where states are: a folder, or s3://BUCKET/PREFIX; empty: what RADL_STATE says, else the file's
+  // `option state`, else .radl beside the first file.
+  std::string state;
+  std::string name;  // of the infrastructure; empty: the program's
 };
 
 void add_project_options(CLI::App& command, ProjectOptions& options,
@@ -54,8 +56,11 @@ Status use_numbers_of(Project& project, const Snapshot& snapshot);
 // The compiler's options that the flags and the environment (RADL_INPUT_name) give.
 Result<CompileOptions> compile_options(const Session& session, const ProjectOptions& options);
 
-// The folder of states that a command without compilation means: --state, else .radl beside the file.
-std::string state_directory(const ProjectOptions& options);
+// Where the states are that a command without compilation means: as ProjectOptions::state says. Invalid: the
+// file's option holds more than a string.
+Result<std::string> state_directory(const ProjectOptions& options);
+// The same words as a place that does not depend on this process's folder.
+std::string state_place(const std::string& words);
 // " FILE --state DIR --name NAME", as far as they were given, for a command line that a user may copy.
 std::string project_words(const ProjectOptions& options);
 

@@ -120,7 +120,7 @@ std::map<std::string, Survey> survey_clouds(const Project& project, const Snapsh
   const ir::Program& program = project.compiled.program;
   Context context;
   context.infrastructure = infrastructure_tag(program.name, snapshot.lineage);
-  context.work_directory = project.state_directory + "/" + program.name + "/work";
+  context.work_directory = work_directory_of(project.state_directory, program.name);
   context.secrets = &project.compiled.secrets;
   std::set<std::string> used;
   for (const ir::Node& node : program.nodes) used.insert(clouds.id_for(node));

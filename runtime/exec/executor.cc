@@ -308,8 +308,8 @@ void save_outcome(Session& session, const Plan& plan, RunReport& report) {
   report.outputs = resolve_outputs(program, now, nullptr);
   std::vector<std::string> paths;
   for (const ir::Source& source : program.sources) paths.push_back(source.path);
-  Status saved = session.store().close_run(report.outputs, session.fingerprints(), plan.source_digest, paths,
-                                           "apply", history_line(report));
+  Status saved = session.store().close_run(
+      {report.outputs, session.fingerprints(), plan.source_digest, paths, "apply", history_line(report)});
   if (!saved.ok() && report.status.ok()) report.status = saved;
 }
 
@@ -389,8 +389,8 @@ RunReport destroy(const Run& run, const Plan& plan) {
   if (report.status.ok()) report.status = forgotten;
   Snapshot after = session.snapshot();
   std::vector<OutputRecord> outputs = after.resources.empty() ? std::vector<OutputRecord>() : after.outputs;
-  Status saved = session.store().close_run(outputs, after.secrets, after.source_digest, paths, "destroy",
-                                           history_line(report));
+  Status saved = session.store().close_run(
+      {outputs, after.secrets, after.source_digest, paths, "destroy", history_line(report)});
   if (!saved.ok() && report.status.ok()) report.status = saved;
   report.seconds = seconds_since(session, begun);
   tell_end(session, report);

@@ -29,7 +29,9 @@ class Session {
 
   // Nothing new is begun; what is in flight ends now. A training counts as "new" at every step: it stops at
   // its next checkpoint on the first Ctrl-C.
-  bool stop_starting() const { return run.cancellation && run.cancellation->stop_starting(); }
+  bool stop_starting() const {
+    return (run.cancellation && run.cancellation->stop_starting()) || (run.store && !run.store->can_write());
+  }
   bool stop_now() const { return run.cancellation && run.cancellation->stop_now(); }
   int stop_level() const { return run.cancellation ? run.cancellation->level() : 0; }
 

@@ -46,6 +46,8 @@ Status plan_targets(Draft& draft);
 bool waits_for_left_out(const Draft& draft, const Json& value);
 // The total order; Invalid on a cycle.
 Status plan_order(Draft& draft);
+// Invalid: a node would be removed or replaced whose system has prevent_destroy = 'yes'; names its line.
+Status check_protected(const Draft& draft);
 void plan_outputs(Draft& draft);
 void plan_drift(Draft& draft);
 void plan_costs(Draft& draft);

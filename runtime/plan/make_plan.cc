@@ -142,6 +142,7 @@ Result<Plan> make_plan(const PlanInput& input) {
   plan_removals(draft);
   plan_edges(draft);
   if (Status left = plan_targets(draft); !left.ok()) return left;
+  if (Status kept = check_protected(draft); !kept.ok()) return kept;
   if (Status ordered = plan_order(draft); !ordered.ok()) return ordered;
   plan_outputs(draft);
   plan_drift(draft);

@@ -82,10 +82,14 @@ std::string immutable_uri(const std::string& path) {
 
 }  // namespace
 
-Statement::~Statement() { sqlite3_finalize(statement_); }
+Statement::~Statement() {
+  if (!statement_) return;
+  reset();
+  (*idle_)[sqlite3_sql(statement_)].push_back(statement_);
+}
 
 Statement::Statement(Statement&& other) noexcept
-    : db_(other.db_), statement_(std::exchange(other.statement_, nullptr)) {}
+    : db_(other.db_), statement_(std::exchange(other.statement_, nullptr)), idle_(other.idle_) {}
 
 Statement& Statement::bind(int position, std::string_view text) {
   const char* data = text.empty() ? "" : text.data();
@@ -151,13 +155,19 @@ Result<Database> Database::open(const std::string& path, Access access) {
 }
 
 Database::~Database() {
-  if (db_) sqlite3_close_v2(db_);
+  if (!db_) return;
+  for (const auto& [sql, statements] : *idle_) {
+    for (sqlite3_stmt* statement : statements) sqlite3_finalize(statement);
+  }
+  sqlite3_close_v2(db_);
 }
 
-Database::Database(Database&& other) noexcept : db_(std::exchange(other.db_, nullptr)) {}
+Database::Database(Database&& other) noexcept
+    : db_(std::exchange(other.db_, nullptr)), idle_(std::move(other.idle_)) {}
 
 Database& Database::operator=(Database&& other) noexcept {
   std::swap(db_, other.db_);
+  std::swap(idle_, other.idle_);
   return *this;
 }
 
@@ -165,12 +175,45 @@ Result<Database> Database::copy_in_memory() {
   Result<sqlite3*> handle = open_handle(":memory:", SQLITE_OPEN_READWRITE);
   if (!handle.ok()) return handle.status();
   Database copy(*handle);
-  sqlite3_backup* backup = sqlite3_backup_init(copy.db_, "main", db_, "main");
-  if (!backup) return sqlite_status(copy.db_, sqlite3_extended_errcode(copy.db_));
+  if (Status copied = copy.overwrite(*this); !copied.ok()) return copied;
+  return copy;
+}
+
+Result<Database> Database::in_memory(std::string_view bytes) {
+  Result<sqlite3*> handle = open_handle(":memory:", SQLITE_OPEN_READWRITE);
+  if (!handle.ok()) return handle.status();
+  Database made(*handle);
+  if (bytes.empty()) return made;
+  // Written in WAL mode: bytes 18 and 19 say so (sqlite.org/fileformat.html), and there is no log in memory.
+  std::string file(bytes);
+  if (file.size() > 19) file[18] = file[19] = 1;
+  sqlite3* source = nullptr;
+  if (int code = sqlite3_open_v2(":memory:", &source, SQLITE_OPEN_READWRITE, nullptr); code != SQLITE_OK)
+    return sqlite_status(nullptr, code);
+  Database given(source);
+  const auto size = static_cast<sqlite3_int64>(file.size());
+  const int code = sqlite3_deserialize(source, "main", reinterpret_cast<unsigned char*>(file.data()), size,
+                                       size, SQLITE_DESERIALIZE_READONLY);
+  if (code != SQLITE_OK) return sqlite_status(source, code);
+  // Into a database of its own, which grows.
+  if (Status copied = made.overwrite(given); !copied.ok()) return copied;
+  return made;
+}
+
+Status Database::overwrite(Database& other) {
+  sqlite3_backup* backup = sqlite3_backup_init(db_, "main", other.db_, "main");
+  if (!backup) return sqlite_status(db_, sqlite3_extended_errcode(db_));
   const int code = sqlite3_backup_step(backup, -1);
   sqlite3_backup_finish(backup);
-  if (code != SQLITE_DONE) return sqlite_status(nullptr, code);
-  return copy;
+  return code == SQLITE_DONE ? Status() : sqlite_status(db_, code);
+}
+
+Result<std::string> Database::whole_bytes() {
+  sqlite3_int64 size = 0;
+  std::unique_ptr<unsigned char, decltype(&sqlite3_free)> bytes(sqlite3_serialize(db_, "main", &size, 0),
+                                                                &sqlite3_free);
+  if (!bytes) return Status(Code::Quota, "state: out of memory");
+  return std::string(reinterpret_cast<char*>(bytes.get()), static_cast<size_t>(size));
 }
 
 Status Database::exec(const char* sql) {
@@ -179,10 +222,16 @@ Status Database::exec(const char* sql) {
 }
 
 Result<Statement> Database::prepare(std::string_view sql) {
+  if (auto kept = idle_->find(sql); kept != idle_->end() && !kept->second.empty()) {
+    sqlite3_stmt* statement = kept->second.back();
+    kept->second.pop_back();
+    return Statement(db_, statement, idle_.get());
+  }
   sqlite3_stmt* statement = nullptr;
-  int code = sqlite3_prepare_v2(db_, sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
+  int code = sqlite3_prepare_v3(db_, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
+                                &statement, nullptr);
   if (code != SQLITE_OK) return sqlite_status(db_, code);
-  return Statement(db_, statement);
+  return Statement(db_, statement, idle_.get());
 }
 
 Result<long long> Database::integer(std::string_view sql) {

@@ -1,9 +1,11 @@
 // A thin, checked cover over the SQLite calls that the state needs. Internal to runtime/state.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/status.h"
 
@@ -12,9 +14,14 @@ struct sqlite3_stmt;
 
 namespace radl {
 
+// Prepared statements that nobody uses now, by their text.
+using IdleStatements = std::map<std::string, std::vector<sqlite3_stmt*>, std::less<>>;
+
+// Of a Database, and not longer than it: the prepared statement goes back to it for the next use.
 class Statement {
  public:
-  Statement(sqlite3* db, sqlite3_stmt* statement) : db_(db), statement_(statement) {}
+  Statement(sqlite3* db, sqlite3_stmt* statement, IdleStatements* idle)
+      : db_(db), statement_(statement), idle_(idle) {}
   ~Statement();
   Statement(Statement&& other) noexcept;
   Statement& operator=(Statement&&) = delete;
@@ -40,6 +47,7 @@ class Statement {
  private:
   sqlite3* db_;
   sqlite3_stmt* statement_;
+  IdleStatements* idle_;
 };
 
 class Database {
@@ -52,6 +60,12 @@ class Database {
 
   // All that is in it now, in memory only: changing the copy changes no file.
   Result<Database> copy_in_memory();
+  // An empty one in memory, or one of the bytes that whole_bytes() gave. Corrupt: they are no database.
+  static Result<Database> in_memory(std::string_view bytes = {});
+  // Puts all that is in `other` in place of what is here.
+  Status overwrite(Database& other);
+  // The database file that all that is in it makes.
+  Result<std::string> whole_bytes();
   Status exec(const char* sql);  // one or more statements without parameters
   Result<Statement> prepare(std::string_view sql);
   Result<long long> integer(std::string_view sql);  // first column of the first row
@@ -59,8 +73,9 @@ class Database {
   bool read_only() const;
 
  private:
-  explicit Database(sqlite3* db) : db_(db) {}
+  explicit Database(sqlite3* db) : db_(db), idle_(std::make_unique<IdleStatements>()) {}
   sqlite3* db_;
+  std::unique_ptr<IdleStatements> idle_;
 };
 
 // BEGIN IMMEDIATE .. COMMIT; rolled back unless committed.

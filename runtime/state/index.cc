@@ -6,6 +6,7 @@
 
 #include "common/files.h"
 #include "runtime/state/folder_turn.h"
+#include "runtime/state/place.h"
 
 namespace radl {
 
@@ -23,6 +24,7 @@ Status damaged(const std::string& index, const std::string& why) {
 
 // What cannot be looked at is not gone.
 bool is_gone(const KnownState& state) {
+  if (is_bucket_place(state.directory)) return false;  // asked when it is shown
   std::error_code error;
   return !fs::exists(state.directory + "/" + state.name + "/state.db", error) && !error;
 }
@@ -54,7 +56,7 @@ Status write_index(const std::string& index, std::vector<KnownState> states) {
   return write_file_atomic(index, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n", 0600);
 }
 
-Status change(const std::string& index, const KnownState* added) {
+Status change(const std::string& index, const KnownState* added, const KnownState* removed = nullptr) {
   const std::string folder = fs::path(index).parent_path().string();
   if (added) {
     if (Status made = make_directories(folder, 0700); !made.ok()) return made;
@@ -64,6 +66,7 @@ Status change(const std::string& index, const KnownState* added) {
   if (!states.ok()) return states.status();
   const std::vector<KnownState> before = *states;
   std::erase_if(*states, is_gone);
+  if (removed) std::erase(*states, *removed);
   if (added && std::find(states->begin(), states->end(), *added) == states->end()) states->push_back(*added);
   return *states == before ? Status() : write_index(index, std::move(*states));
 }
@@ -79,6 +82,11 @@ Result<std::vector<KnownState>> known_states(const std::string& index) {
 }
 
 Status remember_state(const std::string& index, const KnownState& state) { return change(index, &state); }
+
+Status forget_state(const std::string& index, const KnownState& state) {
+  std::error_code error;
+  return fs::exists(index, error) ? change(index, nullptr, &state) : Status();
+}
 
 Status tidy_known_states(const std::string& index) { return change(index, nullptr); }
 

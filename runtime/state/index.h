@@ -10,7 +10,7 @@
 namespace radl {
 
 struct KnownState {
-  std::string directory;  // absolute; of states (Store::open)
+  std::string directory;  // of states (Store::open): absolute, or in a bucket
   std::string name;
   auto operator<=>(const KnownState&) const = default;
 };
@@ -21,6 +21,8 @@ Result<std::vector<KnownState>> known_states(const std::string& index);
 // Adds one, and takes out what is gone. One process at a time; the file is replaced as a whole, mode 0600.
 // A damaged one is Corrupt and stays as it is.
 Status remember_state(const std::string& index, const KnownState& state);
+// Takes one out, which was removed.
+Status forget_state(const std::string& index, const KnownState& state);
 // Takes out what is gone.
 Status tidy_known_states(const std::string& index);
 

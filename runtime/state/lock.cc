@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "runtime/base/process.h"
+#include "runtime/state/records.h"
 
 namespace radl {
 
@@ -74,32 +75,18 @@ bool owner_is_dead(const LockInfo& lock, FileLock& file) {
 }
 
 Result<std::optional<LockInfo>> read_lock(Database& db) {
-  Result<Statement> row =
-      db.prepare("SELECT id, owner, host, pid, pid_start, boot_id, command, since FROM lock WHERE one = 1");
-  if (!row.ok()) return row.status();
-  Result<bool> found = row->step();
-  if (!found.ok()) return found.status();
-  if (!*found) return std::optional<LockInfo>();
-  LockInfo lock;
-  lock.id = row->text(0);
-  lock.owner = row->text(1);
-  lock.host = row->text(2);
-  lock.pid = static_cast<int>(row->integer(3));
-  lock.pid_start = static_cast<unsigned long long>(row->integer(4));
-  lock.boot_id = row->text(5);
-  lock.command = row->text(6);
-  lock.since = row->real(7);
-  return std::optional<LockInfo>(std::move(lock));
+  std::optional<LockInfo> lock;
+  Status read = for_rows<LockInfo>(db, "", "", [&](LockInfo row, const Statement&) {
+    lock = std::move(row);
+    return Status();
+  });
+  if (!read.ok()) return read;
+  return lock;
 }
 
 Status write_lock(Database& db, const LockInfo& lock) {
-  Result<Statement> row = db.prepare(
-      "INSERT OR REPLACE INTO lock (one, id, owner, host, pid, pid_start, boot_id, command, since) "
-      "VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)");
-  if (!row.ok()) return row.status();
-  row->bind(1, lock.id).bind(2, lock.owner).bind(3, lock.host).bind(4, lock.pid);
-  row->bind(5, static_cast<long long>(lock.pid_start)).bind(6, lock.boot_id).bind(7, lock.command);
-  return row->bind(8, lock.since).run();
+  if (Status cleared = db.exec("DELETE FROM lock"); !cleared.ok()) return cleared;
+  return put_row(db, lock);
 }
 
 Status clear_lock(Database& db, const std::string& id) {

@@ -3,15 +3,39 @@
 #include <filesystem>
 
 #include "common/files.h"
-#include "runtime/state/rows.h"
-#include "runtime/state/sqlite_store.h"
+#include "runtime/state/bucket.h"
+#include "runtime/state/place.h"
+#include "runtime/state/store.h"
 #include "runtime/state/trace.h"
 
 namespace radl {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+Result<std::vector<std::string>> list_bucket(const std::string& directory) {
+  Result<BucketPlace> place = bucket_place(directory);
+  if (!place.ok()) return place.status();
+  Result<std::unique_ptr<Bucket>> bucket = open_s3_bucket(place->bucket);
+  if (!bucket.ok()) return bucket.status();
+  const std::string prefix = place->prefix.empty() ? "" : place->prefix + "/";
+  Result<std::vector<std::string>> keys = (*bucket)->keys(prefix);
+  if (!keys.ok()) return keys.status();
+  const std::string end = std::string("/") + kDocumentName;
+  std::vector<std::string> names;
+  for (const std::string& key : *keys) {
+    if (!key.ends_with(end)) continue;
+    std::string name = key.substr(prefix.size(), key.size() - prefix.size() - end.size());
+    if (!name.empty() && name.find('/') == std::string::npos) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+}  // namespace
+
 Result<std::vector<std::string>> list_states(const std::string& directory) {
+  if (is_bucket_place(directory)) return list_bucket(directory);
   std::vector<std::string> names;
   std::error_code error;
   for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
@@ -23,6 +47,13 @@ Result<std::vector<std::string>> list_states(const std::string& directory) {
   if (error && error != std::errc::no_such_file_or_directory) return errno_status(error.value(), directory);
   std::sort(names.begin(), names.end());
   return names;
+}
+
+std::string work_directory_of(const std::string& directory, const std::string& name) {
+  if (!is_bucket_place(directory)) return directory + "/" + name + "/work";
+  Result<BucketPlace> place = bucket_place(directory);
+  Result<std::string> folder = place.ok() ? local_folder(*place, name) : Result<std::string>(place.status());
+  return folder.ok() ? *folder + "/work" : "";
 }
 
 std::string default_state_directory(const std::string& source_path) {

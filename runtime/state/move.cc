@@ -3,8 +3,9 @@
 #include <set>
 
 #include "compiler/ir/ir.h"
+#include "runtime/state/apply_change.h"
+#include "runtime/state/records.h"
 #include "runtime/state/rows.h"
-#include "runtime/state/sqlite_store.h"
 
 namespace radl {
 
@@ -156,77 +157,83 @@ std::set<std::string> node_addresses(const Snapshot& snapshot, const std::vector
   return nodes;
 }
 
-}  // namespace
-
-Status SqliteStore::move(const std::string& from, const std::string& to) {
-  Result<Snapshot> before = snapshot();
-  if (!before.ok()) return before.status();
-  // What an interrupted run had begun is found under the new name too.
-  Result<std::vector<Intent>> intents = open_intents();
-  if (!intents.ok()) return intents.status();
-  Renaming renaming(from, to, node_addresses(*before, *intents));
+// What a move makes of a state: everything under its new name, by its old one.
+struct Moved {
   std::vector<std::pair<std::string, ResourceRecord>> resources;
-  bool found = false;
-  for (const auto& [address, record] : before->resources) {
-    ResourceRecord moved = record;
-    if (!renaming.apply(moved)) continue;
-    if (moved.address != address) {
-      found = true;
-      if (Status fits = renaming.check(address, moved); !fits.ok()) return fits;
-      if (before->resources.count(moved.address))
-        return {Code::Exists, "the state has a '" + moved.address + "' already"};
-    }
-    resources.emplace_back(address, std::move(moved));
-  }
   std::vector<std::pair<std::string, StepRecord>> steps;
-  for (const auto& [id, record] : before->steps) {
-    StepRecord moved = record;
-    if (renaming.apply(moved)) steps.emplace_back(id, std::move(moved));
+  std::vector<Intent> intents;
+};
+
+Result<Moved> moved_by(const Renaming& renaming, const Snapshot& before, std::vector<Intent> intents,
+                       const std::string& from) {
+  Moved moved;
+  bool found = false;
+  for (const auto& [address, record] : before.resources) {
+    ResourceRecord now = record;
+    if (!renaming.apply(now)) continue;
+    if (now.address != address) {
+      found = true;
+      if (Status fits = renaming.check(address, now); !fits.ok()) return fits;
+      if (before.resources.count(now.address))
+        return Status(Code::Exists, "the state has a '" + now.address + "' already");
+    }
+    moved.resources.emplace_back(address, std::move(now));
   }
-  std::erase_if(*intents, [&](Intent& intent) {
+  for (const auto& [id, record] : before.steps) {
+    StepRecord now = record;
+    if (renaming.apply(now)) moved.steps.emplace_back(id, std::move(now));
+  }
+  for (Intent& intent : intents) {
     bool renamed = renaming.apply(intent.resource);
     found |= renamed && intent.kind == Intent::Kind::Create;
     std::string now =
         intent.kind == Intent::Kind::Run ? renaming.step(intent.address) : renaming.address(intent.address);
     renamed |= now != intent.address;
     intent.address = std::move(now);
-    return !renamed;
-  });
+    if (renamed) moved.intents.push_back(std::move(intent));
+  }
   if (!found) return not_found("the state has no '" + from + "'");
-  return write([&]() -> Status {
-    for (const auto& [address, record] : resources) {
-      if (Status gone = remove_with_steps(address, true); !gone.ok()) return gone;
-    }
-    for (const auto& [address, record] : resources) {
-      if (Status put = write_resource(db_, record); !put.ok()) return put;
-    }
-    for (const auto& [id, record] : steps) {
-      if (Status gone = delete_step(id); !gone.ok()) return gone;
-    }
-    for (const auto& [id, record] : steps) {
-      if (Status put = write_step(db_, record); !put.ok()) return put;
-    }
-    for (const auto& [name, fingerprint] : before->secrets) {
-      if (Status put = rename_secret(name, renaming.step(name)); !put.ok()) return put;
-    }
-    for (const Intent& intent : *intents) {
-      if (Status put = rewrite_intent(intent); !put.ok()) return put;
-    }
-    return {};
-  });
+  return moved;
 }
 
-Status SqliteStore::delete_step(const std::string& id) {
-  Result<Statement> row = db_.prepare("DELETE FROM steps WHERE id = ?");
-  if (!row.ok()) return row.status();
-  return row->bind(1, id).run();
-}
-
-Status SqliteStore::rename_secret(const std::string& from, const std::string& to) {
+Status rename_secret(Database& db, const std::string& from, const std::string& to) {
   if (from == to) return {};
-  Result<Statement> row = db_.prepare("UPDATE OR REPLACE secrets SET name = ? WHERE name = ?");
+  Result<Statement> row = db.prepare("UPDATE OR REPLACE secrets SET name = ? WHERE name = ?");
   if (!row.ok()) return row.status();
   return row->bind(1, to).bind(2, from).run();
+}
+
+}  // namespace
+
+Status apply_move(Writing& writing, const state_change::Move& move) {
+  Database& db = writing.db;
+  Result<Snapshot> before = read_snapshot(db);
+  if (!before.ok()) return before.status();
+  // What an interrupted run had begun is found under the new name too.
+  Result<std::vector<Intent>> intents = read_open_intents(db);
+  if (!intents.ok()) return intents.status();
+  const Renaming renaming(move.from, move.to, node_addresses(*before, *intents));
+  Result<Moved> moved = moved_by(renaming, *before, std::move(*intents), move.from);
+  if (!moved.ok()) return moved.status();
+  for (const auto& [address, record] : moved->resources) {
+    if (Status gone = delete_resource(db, address, true); !gone.ok()) return gone;
+  }
+  for (const auto& [address, record] : moved->resources) {
+    if (Status put = put_row(db, record); !put.ok()) return put;
+  }
+  for (const auto& [id, record] : moved->steps) {
+    if (Status gone = delete_step(db, id); !gone.ok()) return gone;
+  }
+  for (const auto& [id, record] : moved->steps) {
+    if (Status put = write_step(db, record); !put.ok()) return put;
+  }
+  for (const auto& [name, fingerprint] : before->secrets) {
+    if (Status put = rename_secret(db, name, renaming.step(name)); !put.ok()) return put;
+  }
+  for (const Intent& intent : moved->intents) {
+    if (Status put = rewrite_intent(db, intent); !put.ok()) return put;
+  }
+  return {};
 }
 
 }  // namespace radl

@@ -6,6 +6,7 @@
 
 #include "common/files.h"
 #include "runtime/state/folder_turn.h"
+#include "runtime/state/place.h"
 #include "runtime/state/schema.h"
 #include "runtime/state/sqlite_store.h"
 #include "runtime/state/trace.h"
@@ -76,22 +77,26 @@ Status remove_state(const std::string& directory, const std::string& name, World
                                       std::to_string(snapshot->resources.size()) + " resources")
         .with_hint("`radlc destroy` removes them");
   }
-  std::string folder = directory + "/" + name;
+  return static_cast<DatabaseStore&>(**store).remove();
+}
+
+Status SqliteStore::remove() {
   for (const char* below : kFolders) {
-    if (Status gone = world.files.remove_tree(folder + "/" + below); !gone.ok()) return gone;
+    if (Status gone = world_.files.remove_tree(folder_ + "/" + below); !gone.ok()) return gone;
   }
-  if (Status gone = remove_files(folder); !gone.ok()) return gone;
-  store->reset();
+  if (Status gone = remove_files(folder_); !gone.ok()) return gone;
+  unlock();
   // Only when it is empty: who waited for the lock may have begun a new state in it, and what else is in it
   // is somebody's.
   std::error_code left;
-  fs::remove(folder, left);
-  if (left && left != std::errc::directory_not_empty) return errno_status(left.value(), folder);
-  remove_if_empty(directory);
+  fs::remove(folder_, left);
+  if (left && left != std::errc::directory_not_empty) return errno_status(left.value(), folder_);
+  remove_if_empty(fs::path(folder_).parent_path().string());
   return {};
 }
 
 Status sweep_unmade_states(const std::string& directory) {
+  if (is_bucket_place(directory)) return {};  // there a state is made and removed at one stroke
   std::error_code error;
   std::vector<std::string> folders;
   for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {

@@ -1,58 +1,50 @@
 #include "runtime/state/schema.h"
 
+#include "runtime/state/key_migration.h"
+#include "runtime/state/records.h"
+
 namespace radl {
 
 namespace {
 
-constexpr const char* kTables = R"sql(
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-
-CREATE TABLE resources (
-  address TEXT PRIMARY KEY,
-  type TEXT NOT NULL, cloud TEXT NOT NULL, id TEXT NOT NULL, token TEXT NOT NULL, status TEXT NOT NULL,
-  spec TEXT NOT NULL, attributes TEXT NOT NULL,
-  system TEXT NOT NULL, ordinal INTEGER NOT NULL, number INTEGER NOT NULL, reachable INTEGER NOT NULL,
-  price_micros INTEGER NOT NULL, currency TEXT NOT NULL, needs TEXT NOT NULL, created_at REAL NOT NULL
-) WITHOUT ROWID;
-
-CREATE TABLE steps (
-  id TEXT PRIMARY KEY,
-  recipe TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL, digest TEXT NOT NULL, revision TEXT NOT NULL,
-  nodes TEXT NOT NULL, wide INTEGER NOT NULL, made_on TEXT NOT NULL, definition TEXT NOT NULL, inputs TEXT NOT NULL, output TEXT NOT NULL,
-  error TEXT NOT NULL, seconds REAL NOT NULL, finished_at REAL NOT NULL
-) WITHOUT ROWID;
+constexpr const char* kIndexes = R"sql(
 CREATE INDEX steps_of_node ON steps (nodes);
 CREATE INDEX steps_wide ON steps (id) WHERE wide = 1;
-
--- The same for most nodes of a system, so kept once.
-CREATE TABLE definitions (sha256 TEXT PRIMARY KEY, definition TEXT NOT NULL) WITHOUT ROWID;
-
-CREATE TABLE outputs (
-  position INTEGER PRIMARY KEY,
-  name TEXT NOT NULL UNIQUE, value TEXT NOT NULL, description TEXT NOT NULL, sensitive INTEGER NOT NULL
-);
-
-CREATE TABLE secrets (name TEXT PRIMARY KEY, fingerprint TEXT NOT NULL) WITHOUT ROWID;
-
-CREATE TABLE journal (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  kind TEXT NOT NULL, address TEXT NOT NULL, token TEXT NOT NULL, resource TEXT NOT NULL,
-  opened_at REAL NOT NULL, opened_by TEXT NOT NULL,
-  closed_at REAL, outcome TEXT
-);
 CREATE INDEX journal_open ON journal (id) WHERE closed_at IS NULL;
-
-CREATE TABLE history (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  serial INTEGER NOT NULL, time REAL NOT NULL, command TEXT NOT NULL, summary TEXT NOT NULL, source_digest TEXT NOT NULL
-);
-
-CREATE TABLE lock (
-  one INTEGER PRIMARY KEY CHECK (one = 1),
-  id TEXT NOT NULL, owner TEXT NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL, pid_start INTEGER NOT NULL,
-  boot_id TEXT NOT NULL, command TEXT NOT NULL, since REAL NOT NULL
-);
 )sql";
+
+// The columns of records are those of their descriptions (records.h).
+std::string tables() {
+  std::string sql;
+  auto table = [&sql](const char* name, const std::string& columns, const char* end) {
+    sql.append("CREATE TABLE ")
+        .append(name)
+        .append(" (")
+        .append(columns)
+        .append(")")
+        .append(end)
+        .append(";\n");
+  };
+  auto keyed = [](const std::string& columns) {  // by its first column
+    const std::string type = " TEXT NOT NULL";
+    return std::string(columns).replace(columns.find(type), type.size(), " TEXT PRIMARY KEY");
+  };
+  table("meta", keyed(column_definitions<MetaRow>()), " WITHOUT ROWID");
+  table("resources", keyed(column_definitions<ResourceRecord>()), " WITHOUT ROWID");
+  table("steps", keyed(column_definitions<StepRow>()), " WITHOUT ROWID");
+  // The same for most nodes of a system, so kept once.
+  table("definitions", keyed(column_definitions<DefinitionRow>()), " WITHOUT ROWID");
+  table("outputs", "position INTEGER PRIMARY KEY, " + column_definitions<OutputRecord>(), "");
+  table("secrets", keyed(column_definitions<SecretRow>()), " WITHOUT ROWID");
+  table("owners", keyed(column_definitions<OwnerRow>()), " WITHOUT ROWID");
+  table("journal",
+        "id INTEGER PRIMARY KEY AUTOINCREMENT, " + column_definitions<IntentRow>() +
+            ", closed_at REAL, outcome TEXT",
+        "");
+  table("history", "id INTEGER PRIMARY KEY AUTOINCREMENT, " + column_definitions<HistoryEntry>(), "");
+  table("lock", "one INTEGER PRIMARY KEY CHECK (one = 1), " + column_definitions<LockInfo>(), "");
+  return sql + kIndexes;
+}
 
 // Of a resource: `type` and `cloud` for what was `kind` and `provider`, and its price in whole millionths.
 // The journal keeps resources as JSON; an entry that is damaged stays as it is, for who reads it to say so.
@@ -72,7 +64,11 @@ UPDATE journal SET resource = json_remove(
 WHERE kind != 'run' AND json_valid(resource);
 )sql";
 
-constexpr Migration kMigrations[] = {{1, kFrom1To2}};
+// Whose accounts the clouds are, and keys by their fingerprints in place of files of one computer.
+constexpr const char* kFrom2To3 =
+    "CREATE TABLE owners (cloud TEXT PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID;";
+
+constexpr Migration kMigrations[] = {{1, kFrom1To2}, {2, kFrom2To3, &name_keys_by_fingerprint}};
 
 }  // namespace
 
@@ -97,7 +93,7 @@ Result<int> state_version(Database& db, int newest) {
 }
 
 Status create_schema(Database& db) {
-  if (Status set = db.exec(kTables); !set.ok()) return set;
+  if (Status set = db.exec(tables().c_str()); !set.ok()) return set;
   std::string marks = "PRAGMA application_id=" + std::to_string(kApplicationId) +
                       "; PRAGMA user_version=" + std::to_string(kStateVersion) + ";";
   return db.exec(marks.c_str());
@@ -113,6 +109,9 @@ Status migrate(Database& db, int from, int to, std::span<const Migration> steps)
     Transaction transaction(db);
     if (Status begun = transaction.begin(); !begun.ok()) return begun;
     if (Status changed = db.exec(step->sql); !changed.ok()) return changed;
+    if (step->change) {
+      if (Status changed = step->change(db); !changed.ok()) return changed;
+    }
     std::string mark = "PRAGMA user_version=" + std::to_string(from + 1);
     if (Status marked = db.exec(mark.c_str()); !marked.ok()) return marked;
     if (Status done = transaction.commit(); !done.ok()) return done;

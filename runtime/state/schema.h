@@ -7,13 +7,15 @@
 
 namespace radl {
 
-inline constexpr int kStateVersion = 2;
+inline constexpr int kStateVersion = 3;
 inline constexpr long long kApplicationId = 0x5241444c;  // "RADL"
 
-// Makes version `from` into `from` + 1, in one transaction.
+// Makes version `from` into `from` + 1, in one transaction: the statements, then the function if there is
+// one.
 struct Migration {
   int from;
   const char* sql;
+  Status (*change)(Database& db) = nullptr;
 };
 
 // What the file is: 0 an empty one, else its version. Corrupt: some other program's database.

@@ -2,6 +2,8 @@
 #include "runtime/state/snapshot.h"
 
 #include "common/digest.h"
+#include "runtime/state/records.h"
+#include "runtime/state/schema.h"
 
 namespace radl {
 
@@ -31,68 +33,41 @@ std::string_view step_status_name(StepStatus status) {
 
 namespace {
 
-Json to_json(const ResourceRecord& record) {
-  Json json = {{"address", record.address},
-               {"type", record.type},
-               {"cloud", record.cloud},
-               {"id", record.id},
-               {"status", resource_status_name(record.status)},
-               {"spec", record.spec},
-               {"attributes", record.attributes},
-               {"needs", record.needs},
-               {"created_at", record.created_at},
-               {"price_per_hour", record.price_per_hour}};
-  if (!record.is_node()) return json;
-  json["system"] = record.system;
-  json["ordinal"] = record.ordinal;
-  json["number"] = record.number;
-  json["reachable"] = record.reachable;
+// What is for the program alone, and tokens, with which things could be made in the infrastructure's name.
+Json shown(const ResourceRecord& record, bool whole) {
+  Json json = row_json(record);
+  for (const char* stored : {"price_micros", "currency"}) json.erase(stored);
+  json["price_per_hour"] = record.price_per_hour;
+  if (!whole) json.erase("token");
+  if (record.is_node()) return json;
+  for (const char* of_nodes : {"system", "ordinal", "number", "reachable"}) json.erase(of_nodes);
   return json;
 }
 
-Json to_json(const StepRecord& record) {
-  Json json = {{"id", record.id},
-               {"recipe", record.recipe},
-               {"kind", record.kind},
-               {"nodes", record.nodes},
-               {"status", step_status_name(record.status)},
-               {"digest", record.digest},
-               {"output", record.output},
-               {"seconds", record.seconds},
-               {"finished_at", record.finished_at}};
-  if (!record.error.empty()) json["error"] = record.error;
+Json shown(const StepRecord& record, bool whole) {
+  Json json = row_json(StepRow{record, "", false});
+  for (const char* stored : {"wide", "definition"}) json.erase(stored);
+  if (record.error.empty()) json.erase("error");
+  if (whole) {
+    json["definition"] = record.definition ? *record.definition : Json();
+  } else {
+    for (const char* inner : {"revision", "made_on", "inputs"}) json.erase(inner);
+  }
   return json;
-}
-
-void add_rest(const StepRecord& record, Json& json) {
-  json["revision"] = record.revision;
-  json["made_on"] = record.made_on;
-  json["inputs"] = record.inputs;
-  json["definition"] = record.definition ? *record.definition : Json();
 }
 
 Json to_json(const Snapshot& snapshot, bool whole) {
   Json resources = Json::array(), steps = Json::array(), outputs = Json::array();
-  for (const auto& [address, record] : snapshot.resources) {
-    resources.push_back(to_json(record));
-    if (whole) resources.back()["token"] = record.token;
-  }
-  for (const auto& [id, record] : snapshot.steps) {
-    steps.push_back(to_json(record));
-    if (whole) add_rest(record, steps.back());
-  }
-  for (const OutputRecord& output : snapshot.outputs) {
-    outputs.push_back({{"name", output.name},
-                       {"value", output.value},
-                       {"description", output.description},
-                       {"sensitive", output.sensitive}});
-  }
-  return {{"state", 2},
+  for (const auto& [address, record] : snapshot.resources) resources.push_back(shown(record, whole));
+  for (const auto& [id, record] : snapshot.steps) steps.push_back(shown(record, whole));
+  for (const OutputRecord& output : snapshot.outputs) outputs.push_back(row_json(output));
+  return {{"state", kStateVersion},
           {"name", snapshot.name},
           {"lineage", snapshot.lineage},
           {"serial", snapshot.serial},
           {"source_digest", snapshot.source_digest},
           {"source_paths", snapshot.source_paths},
+          {"owners", snapshot.owners},
           {"open_intents", snapshot.open_intents},
           {"resources", std::move(resources)},
           {"steps", std::move(steps)},

@@ -81,12 +81,15 @@ struct Snapshot {
   std::map<std::string, StepRecord> steps;          // by id
   std::vector<OutputRecord> outputs;                // as declared
   std::map<std::string, std::string> secrets;       // name -> fingerprint
+  // Cloud, as CloudId::text() has it -> whose account it was when something was first made there, in the
+  // words of Cloud::owner().
+  std::map<std::string, std::string> owners;
   size_t open_intents = 0;  // an earlier run was interrupted: recover() before applying
 
   bool empty() const { return resources.empty() && steps.empty(); }
 };
 
-// {"state":2, name, lineage, serial, resources:[..], steps:[..], outputs:[..]}: `radlc show --json`.
+// {"state":3, name, lineage, serial, resources:[..], steps:[..], outputs:[..]}: `radlc show --json`.
 Json to_json(const Snapshot& snapshot);
 // The same with all that the records hold: also tokens, what steps were and what they used (`radlc state
 // export`).

@@ -1,4 +1,5 @@
-// The state of one infrastructure: a SQLite database (WAL, mode 0600) in a private folder (docs/state.md).
+// The state of one infrastructure (docs/state.md): a SQLite database (WAL, mode 0600) in a private folder, or
+// one document in a bucket (docs/decisions/0013-state-in-a-bucket.md).
 //
 //   DIRECTORY/            .radl beside the source file, or --state; mode 0700
 //     NAME/               one infrastructure
@@ -8,8 +9,14 @@
 //       work/             the clouds' own files (Context::work_directory)
 //       logs/             full logs of steps
 //
+//   s3://BUCKET/PREFIX    what `directory` may be as well
+//     NAME/state.db.gz    the database, compressed
+//     NAME/lock           held by the process that it names
+//                         work/ and logs/ are on this computer, in the user's folder of states
+//
 // Readers need no lock. A writer takes the lock, and every write checks that it is still held. Writes are
-// transactions with full sync: a kill or a power cut leaves the state before one or after it. A full disk is
+// transactions with full sync (in a bucket: a conditional put of all of it): a kill or a power cut leaves the
+// state before one or after it. A full disk is
 // Quota and leaves the state as it was. All calls may be made from several threads.
 #pragma once
 
@@ -21,21 +28,10 @@
 
 #include "common/status.h"
 #include "runtime/base/world.h"
+#include "runtime/state/change.h"
 #include "runtime/state/snapshot.h"
 
 namespace radl {
-
-// A thing about to be done whose answer could be lost. Written before it is asked for, closed after.
-struct Intent {
-  enum class Kind { Create, Update, Destroy, Run };
-  long long id = 0;
-  Kind kind = Kind::Create;
-  std::string address;      // of the resource, or the id of the step
-  std::string token;        // Create: what the cloud is given
-  ResourceRecord resource;  // Create: all but id and attributes; Destroy, Update: as it was
-  double opened_at = 0;     // wall seconds
-};
-std::string_view intent_kind_name(Intent::Kind kind);
 
 struct LockInfo {
   std::string id;
@@ -86,30 +82,33 @@ class Store {
   virtual Result<std::vector<Intent>> open_intents() = 0;
   virtual Result<std::vector<HistoryEntry>> history(size_t newest) = 0;
 
-  // --- writes: each one transaction; they need the lock ---
-  virtual Result<Intent> begin(Intent intent) = 0;  // Create, Update, Destroy; returns it with its id
+  // Writes all the changes, in their order, or none of them; needs the lock. Returns when they are durable:
+  // what several threads hand in at the same time is made durable together. Gives the ids of the intents that
+  // were begun, in their order.
+  virtual Result<std::vector<long long>> commit(const std::vector<StateChange>& changes) = 0;
+
+  // False once a write could not be made durable: nothing new may be begun then, as it could not be recorded.
+  virtual bool can_write() const { return true; }
+
+  // --- what runs write, each one commit() ---
+  Result<Intent> begin(Intent intent);  // Create, Update, Destroy; returns it with its id
   // Run: the step is put as Interrupted, which is what it is unless finish_run says otherwise.
-  virtual Result<Intent> begin_run(StepRecord record) = 0;
+  Result<Intent> begin_run(StepRecord record);
   // Closes an intent together with what came of it. An outcome of Create or Update puts the resource, of
   // Destroy removes it and the records of its steps, of Run puts the step; nullptr means that nothing came of
   // it.
-  virtual Status finish(const Intent& intent, const ResourceRecord* made) = 0;
+  Status finish(const Intent& intent, const ResourceRecord* made);
   // `keep_steps`: a replacement, whose steps stay known until they have run again.
-  virtual Status finish_destroy(const Intent& intent, bool keep_steps) = 0;
-  virtual Status finish_run(const Intent& intent, const StepRecord& record) = 0;
-  virtual Status put_resource(const ResourceRecord& record) = 0;
+  Status finish_destroy(const Intent& intent, bool keep_steps);
+  Status finish_run(const Intent& intent, const StepRecord& record);
+  Status put_resource(const ResourceRecord& record);
   // Forgets it, the records of steps that are only on it, and what an interrupted run had begun on it.
-  virtual Status remove_resource(const std::string& address) = 0;
-  virtual Status forget_step(const std::string& id) = 0;
-  // Renames a resource, or a system "a" -> "b", wherever the state names it: also in what its steps depend on
-  // and in what an interrupted run had begun. Exists, NotFound; Invalid for a name that such a thing cannot
-  // have.
-  virtual Status move(const std::string& from, const std::string& to) = 0;
-  // The end of a run: outputs, secrets' fingerprints, sources, and a line of history.
-  virtual Status close_run(const std::vector<OutputRecord>& outputs,
-                           const std::map<std::string, std::string>& secrets,
-                           const std::string& source_digest, const std::vector<std::string>& source_paths,
-                           const std::string& command, const std::string& summary) = 0;
+  Status remove_resource(const std::string& address);
+  Status forget_step(const std::string& id);
+  // state_change::Move. Exists, NotFound; Invalid for a name that such a thing cannot have.
+  Status move(const std::string& from, const std::string& to);
+  Status put_owner(const std::string& cloud, const std::string& owner);
+  Status close_run(state_change::CloseRun run);
 
   virtual std::string work_directory() const = 0;  // made on open for writing
   virtual std::string log_directory() const = 0;
@@ -118,6 +117,8 @@ class Store {
 
 // The names of the infrastructures that have a state in `directory`, or had one and lost it, sorted.
 Result<std::vector<std::string>> list_states(const std::string& directory);
+// Store::work_directory() of a state that may not be there yet.
+std::string work_directory_of(const std::string& directory, const std::string& name);
 // ".radl" in the folder of the source file.
 std::string default_state_directory(const std::string& source_path);
 // Removes the state's files, and `directory` with the last state when its name is .radl. Conflict while it

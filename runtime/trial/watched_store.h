@@ -29,58 +29,42 @@ class WatchedStore : public Store {
   Result<std::vector<Intent>> open_intents() override { return store_->open_intents(); }
   Result<std::vector<HistoryEntry>> history(size_t newest) override { return store_->history(newest); }
 
-  Result<Intent> begin(Intent intent) override {
-    std::string what = "begin " + std::string(intent_kind_name(intent.kind)) + " " + intent.address;
-    return watched(what, [&] { return store_->begin(std::move(intent)); });
-  }
-  Result<Intent> begin_run(StepRecord record) override {
-    std::string what = "begin run " + record.id;
-    return watched(what, [&] { return store_->begin_run(std::move(record)); });
-  }
-  Status finish(const Intent& intent, const ResourceRecord* made) override {
-    return watched(made ? "finish " + intent.address : "close " + intent.address,
-                   [&] { return store_->finish(intent, made); });
-  }
-  Status finish_destroy(const Intent& intent, bool keep_steps) override {
-    return watched("finish destroy " + intent.address,
-                   [&] { return store_->finish_destroy(intent, keep_steps); });
-  }
-  Status finish_run(const Intent& intent, const StepRecord& record) override {
-    return watched("finish run " + record.id, [&] { return store_->finish_run(intent, record); });
-  }
-  Status put_resource(const ResourceRecord& record) override {
-    return watched("put " + record.address, [&] { return store_->put_resource(record); });
-  }
-  Status remove_resource(const std::string& address) override {
-    return watched("forget " + address, [&] { return store_->remove_resource(address); });
-  }
-  Status forget_step(const std::string& id) override {
-    return watched("forget " + id, [&] { return store_->forget_step(id); });
-  }
-  Status move(const std::string& from, const std::string& to) override {
-    return watched("move " + from, [&] { return store_->move(from, to); });
-  }
-  Status close_run(const std::vector<OutputRecord>& outputs,
-                   const std::map<std::string, std::string>& secrets, const std::string& source_digest,
-                   const std::vector<std::string>& source_paths, const std::string& command,
-                   const std::string& summary) override {
-    return watched("close run", [&] {
-      return store_->close_run(outputs, secrets, source_digest, source_paths, command, summary);
-    });
+  Result<std::vector<long long>> commit(const std::vector<StateChange>& changes) override {
+    const std::string what = text_of(changes);
+    watch_("journal: before " + what);
+    Result<std::vector<long long>> result = store_->commit(changes);
+    watch_("journal: " + what);
+    return result;
   }
 
+  bool can_write() const override { return store_->can_write(); }
   std::string work_directory() const override { return store_->work_directory(); }
   std::string log_directory() const override { return store_->log_directory(); }
   std::string path() const override { return store_->path(); }
 
  private:
-  template <class Write>
-  auto watched(const std::string& what, Write write) -> decltype(write()) {
-    watch_("journal: before " + what);
-    auto result = write();
-    watch_("journal: " + what);
-    return result;
+  // "begin create worker[0]", "put worker[0], close".
+  static std::string text_of(const std::vector<StateChange>& changes) {
+    std::string text;
+    for (const StateChange& change : changes) {
+      text += text.empty() ? "" : ", ";
+      text += std::visit([](const auto& each) { return name_of(each); }, change);
+    }
+    return text;
   }
+  static std::string name_of(const state_change::Begin& begin) {
+    return "begin " + std::string(intent_kind_name(begin.intent.kind)) + " " + begin.intent.address;
+  }
+  static std::string name_of(const state_change::Close&) { return "close"; }
+  static std::string name_of(const state_change::PutResource& put) { return "put " + put.record.address; }
+  static std::string name_of(const state_change::RemoveResource& remove) {
+    return "remove " + remove.address;
+  }
+  static std::string name_of(const state_change::PutStep& put) { return "put " + put.record.id; }
+  static std::string name_of(const state_change::ForgetStep& forget) { return "forget " + forget.id; }
+  static std::string name_of(const state_change::Move& move) { return "move " + move.from; }
+  static std::string name_of(const state_change::PutOwner& put) { return "owner of " + put.cloud; }
+  static std::string name_of(const state_change::CloseRun&) { return "close run"; }
 
   std::unique_ptr<Store> store_;
   Watch watch_;

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 namespace radl::test {
@@ -38,15 +40,20 @@ class FaultVfs {
   // SIGKILL to this very process just before the n-th write, sync, truncation or removal (from 1). 0: never.
   void kill_at(long long n) { state().kill_at = n; }
   long long operations() const { return state().operations; }
+  // Every sync takes so long from now on, as on a real disk.
+  void slow_syncs(std::chrono::milliseconds each) { state().sync_milliseconds = each.count(); }
+  long long syncs() const { return state().syncs; }
 
  private:
   struct State {
     std::atomic<int> write_error{SQLITE_OK};
-    std::atomic<long long> kill_at{0}, operations{0};
+    std::atomic<long long> kill_at{0}, operations{0}, syncs{0}, sync_milliseconds{0};
     State& operator=(const State& other) {
       write_error = other.write_error.load();
       kill_at = other.kill_at.load();
       operations = other.operations.load();
+      syncs = other.syncs.load();
+      sync_milliseconds = other.sync_milliseconds.load();
       return *this;
     }
     State() = default;
@@ -91,6 +98,9 @@ class FaultVfs {
   }
   static int sync(sqlite3_file* file, int flags) {
     count();
+    ++state().syncs;
+    if (auto each = state().sync_milliseconds.load())
+      std::this_thread::sleep_for(std::chrono::milliseconds(each));
     return real(file)->pMethods->xSync(real(file), flags);
   }
   static const sqlite3_io_methods& methods() {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tests/support/test_nodes.h"
+#include "tests/support/test_target.h"
 
 namespace radl::test {
 
@@ -14,7 +15,7 @@ struct SecondLogin {
 
 // Attributes of the node as that user sees it; the infrastructure's key and the password are accepted.
 inline Json second_login(const Seen& node, const SecondLogin& login) {
-  auto remote = ssh::make_remote(*ssh::target_of(node.attributes));
+  auto remote = ssh::make_remote(*test::target_of(node.attributes));
   const std::string folder = node.attributes.at("local_directory");
   std::string script =
       "set -e\nuseradd -m -s /bin/bash " + login.user + "\necho '" + login.user + ":" + login.password +

@@ -7,6 +7,7 @@
 #include "runtime/clouds/local/network.h"
 #include "runtime/net/detached.h"
 #include "tests/support/test_nodes.h"
+#include "tests/support/test_target.h"
 #include "tests/support/wait_until.h"
 
 namespace radl::test {
@@ -16,7 +17,7 @@ class SecondServer {
   // `settings` as in sshd_config ("Ciphers=..."); they win over the node's own.
   SecondServer(const Seen& node, const std::vector<std::string>& settings) {
     const std::string folder = node.attributes.at("local_directory");
-    target = *ssh::target_of(node.attributes);
+    target = *test::target_of(node.attributes);
     target.port = *local::free_port(target.host);
     auto text = read_file(folder + "/etc/sshd_config");
     std::string config;

@@ -18,6 +18,7 @@
 #include "runtime/net/ssh/target.h"
 #include "runtime/steps/step_runner.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/test_target.h"
 
 namespace radl::test {
 
@@ -100,7 +101,7 @@ class TestNodes {
     auto remote = std::make_shared<std::unique_ptr<Remote>>();
     handle.connect = [remote, attributes = made.attributes]() -> Result<Remote*> {
       if (!*remote) {
-        auto target = ssh::target_of(attributes);
+        auto target = test::target_of(attributes);
         if (!target) return target.status();
         *remote = ssh::make_remote(*target);
       }

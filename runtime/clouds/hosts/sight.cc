@@ -6,6 +6,7 @@
 
 #include "runtime/clouds/hosts/access.h"
 #include "runtime/clouds/hosts/facts.h"
+#include "runtime/net/ssh/keys.h"
 
 namespace radl::hosts {
 namespace {
@@ -25,11 +26,12 @@ Json host_attributes(const Context& context, const Record& record, const Json& f
                   {"port", record.way.port},
                   {"user", record.way.user},
                   {"host_key", record.way.host_key},
-                  {"private_key_path", key_file(context)},
                   {"private_ip", facts.value("address", "")},
                   {"public_ip", public_address(record.way.host)},
                   {"vm_id", record.id},
                   {"state", "running"}};
+  // A key that is not there is none to name: the host is Broken then.
+  if (auto key = ssh::fingerprint_of_file(key_file(context)); key.ok()) attributes["key"] = *key;
   if (!record.way.ssh_config.empty()) attributes["ssh_config"] = record.way.ssh_config;
   for (const auto& [name, value] : facts.items()) {
     if (name != "address" && name != "user" && name != "disk_free_bytes") attributes[name] = value;
@@ -75,7 +77,9 @@ Result<std::optional<Seen>> key_seen(const Context& context, const Record* recor
   }
   auto line = ensure_key(context);
   if (!line) return line.status();
-  seen.attributes = {{"public_key", *line}, {"private_key_path", key_file(context)}};
+  auto print = ssh::fingerprint_of_line(*line);
+  if (!print) return print.status();
+  seen.attributes = {{"public_key", *line}, {"key", *print}};
   return std::optional<Seen>(seen);
 }
 

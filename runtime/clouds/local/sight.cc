@@ -15,7 +15,10 @@ namespace {
 
 constexpr const char* kCutShort = "a run was stopped while it made or removed it";
 
-Json node_attributes(const Context& context, const NodeDirectory& node, const Record& record, bool runs) {
+Result<Json> node_attributes(const Context& context, const NodeDirectory& node, const Record& record,
+                             bool runs) {
+  auto key = ssh::fingerprint_of_file(key_file(context));
+  if (!key) return key.status();
   Json isolation = Json::array();
   if (record.isolated) isolation = {"files", "hostname", "processes"};
   if (!record.network.empty()) isolation.push_back("network");
@@ -23,7 +26,7 @@ Json node_attributes(const Context& context, const NodeDirectory& node, const Re
                   {"port", record.port},
                   {"user", record.user},
                   {"host_key", record.host_key},
-                  {"private_key_path", key_file(context)},
+                  {"key", *key},
                   {"private_ip", record.host},
                   {"public_ip", nullptr},
                   {"vm_id", record.id},
@@ -55,7 +58,9 @@ Result<Seen> node_seen(const Context& context, const NodeDirectory& node) {
   seen.token = record->token;
   seen.spec = record->spec;
   const bool runs = node_runs(node);
-  seen.attributes = node_attributes(context, node, *record, runs);
+  auto attributes = node_attributes(context, node, *record, runs);
+  if (!attributes) return attributes.status();
+  seen.attributes = std::move(*attributes);
   if (record->whole) seen.phase = runs ? ResourcePhase::Ready : ResourcePhase::Stopped;
   return seen;
 }
@@ -99,7 +104,9 @@ Status look_at_key(const Context& context, const SharedRecord* record, std::vect
   if (made) {
     auto line = ssh::ensure_key_file(key_file(context), "radl-" + context.infrastructure);
     if (!line) return line.status();
-    attributes = {{"public_key", *line}, {"private_key_path", key_file(context)}};
+    auto print = ssh::fingerprint_of_line(*line);
+    if (!print) return print.status();
+    attributes = {{"public_key", *line}, {"key", *print}};
   }
   const SharedRecord unnamed{kKeyId, "key", "", "", Json::object()};
   all.push_back(shared_seen(record ? *record : unnamed, made, std::move(attributes)));

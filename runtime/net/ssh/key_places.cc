@@ -40,7 +40,7 @@ bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0;
 
 // The private key file that belongs to `file`, when that holds the key: its private half, or its public one
 // beside it.
-std::string private_file_of(const std::string& file, const std::string& wanted) {
+std::string private_half_of(const std::string& file, const std::string& wanted) {
   const bool is_public = file.ends_with(kPublicEnd);
   auto text = read_file(file, kLargestKeyFile);
   if (!text) return "";
@@ -54,7 +54,7 @@ std::string private_file_of(const std::string& file, const std::string& wanted) 
 
 std::string find_in(const std::string& folder, const std::string& wanted) {
   for (const std::string& file : files_in(folder)) {
-    if (std::string path = private_file_of(file, wanted); !path.empty()) return path;
+    if (std::string path = private_half_of(file, wanted); !path.empty()) return path;
   }
   return "";
 }

@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 
@@ -179,6 +180,14 @@ Result<std::string> fingerprint_of_line(std::string_view public_line) {
   auto blob = key_blob(public_line);
   if (!blob) return blob.status();
   return fingerprint(*blob);
+}
+
+Result<std::string> fingerprint_of_file(const std::string& private_path) {
+  auto text = read_file(private_path, 1 << 16);
+  if (!text) return text.status();
+  auto line = public_line_of(*text);
+  std::fill(text->begin(), text->end(), '\0');
+  return line ? fingerprint_of_line(*line) : Result<std::string>(std::move(line).status().at(private_path));
 }
 
 }  // namespace radl::ssh

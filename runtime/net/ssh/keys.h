@@ -46,5 +46,7 @@ std::string blob_type(std::string_view blob);
 std::string fingerprint(std::string_view blob);
 // The same of a public key line.
 Result<std::string> fingerprint_of_line(std::string_view public_line);
+// The same of a private key file in OpenSSH's format.
+Result<std::string> fingerprint_of_file(const std::string& private_path);
 
 }  // namespace radl::ssh

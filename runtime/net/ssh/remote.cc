@@ -179,7 +179,6 @@ Result<Target> endpoint_of(const nlohmann::json& attributes) {
   target.port = attributes.value("port", 22);
   target.user = text("user");
   target.host_key = text("host_key");
-  target.key_file = text("private_key_path");
   target.jump = text("jump");
   target.ssh_config = text("ssh_config");
   target.known_hosts_file = text("known_hosts_file");
@@ -188,14 +187,21 @@ Result<Target> endpoint_of(const nlohmann::json& attributes) {
   return target;
 }
 
-Result<Target> target_of(const nlohmann::json& attributes) {
+Result<Target> target_of(const nlohmann::json& attributes, const KeyPlaces& places) {
   Result<Target> target = endpoint_of(attributes);
   if (!target.ok()) return target;
   if (target->host_key.empty() && target->known_hosts_file.empty() && target->ssh_config.empty()) {
     return Status(Code::Retry, "the node's host key is not known yet");
   }
+  auto key = attributes.find("key");
+  if (key == attributes.end() || !key->is_string()) return target;
+  auto found = find_key(*key, places);
+  if (!found) return found.status();
+  target->key_file = found->file;
+  target->use_agent |= found->in_agent;
   return target;
 }
+
 std::unique_ptr<Remote> make_remote(const Target& target,
                                     const std::function<void(const std::string&)>& log) {
   std::string why = why_openssh(target);

@@ -10,6 +10,7 @@
 #include "common/status.h"
 #include "common/stop.h"
 #include "runtime/net/remote.h"
+#include "runtime/net/ssh/key_places.h"
 
 namespace radl::ssh {
 
@@ -31,11 +32,12 @@ struct Target {
   std::string name() const { return user + "@" + host + ":" + std::to_string(port); }
 };
 
-// The target that a node's attributes describe (host, port, user, host_key, private_key_path and optionally
-// password, jump, ssh_config, known_hosts_file). Invalid names what is missing.
-Result<Target> target_of(const nlohmann::json& attributes);
+// The target that a node's attributes describe (host, port, user, host_key, and optionally jump, ssh_config,
+// known_hosts_file, use_agent), with the private key that "key" names, a fingerprint (SHA256:...). Retry names
+// what is missing; NotFound says where the key was looked for.
+Result<Target> target_of(const nlohmann::json& attributes, const KeyPlaces& places);
 
-// The same without a host key: where it is, and not yet who it is.
+// The same without a host key or a key of ours: where it is, and not yet who it is.
 Result<Target> endpoint_of(const nlohmann::json& attributes);
 // The host key that answers there, as an OpenSSH public key line: ed25519 where there is one. Proves nothing.
 // Retry: nobody answers with SSH (yet).

@@ -13,6 +13,7 @@
 #include "runtime/clouds/local/network.h"
 #include "runtime/net/detached.h"
 #include "tests/support/second_login.h"
+#include "tests/support/test_target.h"
 
 namespace radl {
 namespace {
@@ -107,7 +108,7 @@ TEST_F(AnsibleTest, ANodeBehindAJumpHostIsReachedAsItsConfigurationSays) {
   };
   ASSERT_TRUE(write_file_atomic(config, name("inner", inner, "  ProxyJump gate\n") +
                                             name("gate", gate,
-                                                 "  IdentityFile " + text(gate.at("private_key_path")) +
+                                                 "  IdentityFile " + test::target_of(gate)->key_file +
                                                      "\n  UserKnownHostsFile " + known + "\n"))
                   .ok());
   ASSERT_TRUE(write_file_atomic(known, "[" + text(gate.at("host")) + "]:" + text(gate.at("port")) + " " +
@@ -216,7 +217,7 @@ struct IsolatedAnsibleTest : AnsibleTest {
 
 TEST_F(IsolatedAnsibleTest, AnOrdinaryLoginBecomesRootBySudo) {
   handles[1].attributes = test::second_login(nodes->make("wn[0]"), {.sudo = true});
-  handles[1].connect = [remote = std::make_shared<std::unique_ptr<Remote>>(ssh::make_remote(*ssh::target_of(
+  handles[1].connect = [remote = std::make_shared<std::unique_ptr<Remote>>(ssh::make_remote(*test::target_of(
                             handles[1].attributes)))]() -> Result<Remote*> { return remote->get(); };
   context.all_nodes = [this] { return handles; };
   auto step = recipe("root",

@@ -15,6 +15,7 @@
 #include "runtime/steps/native_runner.h"
 #include "tests/support/existing_machine.h"
 #include "tests/support/second_login.h"
+#include "tests/support/test_target.h"
 
 namespace radl {
 namespace {
@@ -70,8 +71,8 @@ struct Infrastructure {
   std::unique_ptr<Cloud> cloud;
 };
 
-std::string run(const Seen& seen, const std::string& command) {
-  auto target = ssh::target_of(seen.attributes);
+std::string run(const Infrastructure& ours, const Seen& seen, const std::string& command) {
+  auto target = test::target_of(seen.attributes, ours.context.work_directory);
   if (!target) return target.status().text();
   auto result = ssh::make_remote(*target)->exec(command);
   return result ? result->out + result->err : result.status().text();
@@ -99,7 +100,8 @@ TEST_F(HostsTest, AMachineIsTakenByItsNameAndReachedWithOurKey) {
   EXPECT_EQ(seen.attributes.at("os"), "linux");
   user.has_key(false);
   user.forgets_host_keys();
-  EXPECT_EQ(run(seen, "echo $HOME"), machine.home() + "\n") << "from now on without the user's own means";
+  EXPECT_EQ(run(ours, seen, "echo $HOME"), machine.home() + "\n")
+      << "from now on without the user's own means";
   const std::string keys = *read_file(machine.home(".ssh/authorized_keys"));
   EXPECT_TRUE(keys.ends_with("\n# by hand\n" + user.public_key));
   struct stat info {};
@@ -130,7 +132,7 @@ TEST_F(HostsTest, WhatOurStepsKeepGoesAndWhatRecipesMadeAndTheUserHasStays) {
   step.id = "worker[0]/tools";
   step.nodes = {"worker[0]"};
   step.resources.push_back({"file", machine.home("large"), {{"content", std::string(1 << 20, 'x')}}, {}});
-  auto remote = ssh::make_remote(*ssh::target_of(seen.attributes));
+  auto remote = ssh::make_remote(*test::target_of(seen.attributes, ours.context.work_directory));
   NodeHandle handle;
   handle.address = "worker[0]";
   handle.node = &node;
@@ -151,7 +153,7 @@ TEST_F(HostsTest, WhatOurStepsKeepGoesAndWhatRecipesMadeAndTheUserHasStays) {
 
 TEST_F(HostsTest, WhatStillRunsForAStepEndsBeforeItIsGivenBack) {
   Seen seen = ours.taken(order_for("ssh://gpu1"));
-  auto remote = ssh::make_remote(*ssh::target_of(seen.attributes));
+  auto remote = ssh::make_remote(*test::target_of(seen.attributes, ours.context.work_directory));
   Lease lease{ours.context.infrastructure, "an earlier run", "worker[0]/tools", "-"};
   const std::string began = machine.home("began");
   (void)remote->exec("setsid /bin/sh -c " +
@@ -194,7 +196,7 @@ TEST_F(HostsTest, AMachineThatSomebodyElseHasIsRefusedAndLeftAlone) {
 TEST_F(HostsTest, AnAddressWithUserAndPortNeedsNoName) {
   Seen seen = ours.taken(
       order_for("ssh://" + machine.user() + "@" + machine.host + ":" + std::to_string(machine.port)));
-  EXPECT_EQ(run(seen, "echo ok"), "ok\n");
+  EXPECT_EQ(run(ours, seen, "echo ok"), "ok\n");
 }
 
 TEST_F(HostsTest, AMachineBehindAJumpHostIsReachedAsTheConfigurationSays) {
@@ -203,9 +205,9 @@ TEST_F(HostsTest, AMachineBehindAJumpHostIsReachedAsTheConfigurationSays) {
   auto before = inner.files(), gate = machine.files();
   Seen seen = ours.taken(order_for("ssh://inner"));
   EXPECT_EQ(seen.phase, ResourcePhase::Ready) << seen.detail;
-  EXPECT_EQ(run(seen, "echo $HOME"), inner.home() + "\n");
+  EXPECT_EQ(run(ours, seen, "echo $HOME"), inner.home() + "\n");
   // From the gate, not from here.
-  EXPECT_TRUE(contains(run(seen, "echo $SSH_CONNECTION"), " " + inner.host + " "));
+  EXPECT_TRUE(contains(run(ours, seen, "echo $SSH_CONNECTION"), " " + inner.host + " "));
   EXPECT_EQ(machine.files(), gate) << "a gate is only passed";
   EXPECT_EQ(ours.give_back(seen.id).answer, Answer::Accepted);
   EXPECT_EQ(inner.files(), before);
@@ -263,7 +265,7 @@ TEST_F(HostsTest, APrivateKeyOfTheFileIsUsedAndNotKept) {
   EXPECT_TRUE(contains(asked.status.message(), "secret KEY"));
   ours.secrets["KEY"] = user.private_key();
   Seen seen = ours.taken(order);
-  EXPECT_EQ(run(seen, "echo ok"), "ok\n");
+  EXPECT_EQ(run(ours, seen, "echo ok"), "ok\n");
   const std::string secret = user.private_key().substr(200, 60);
   for (const auto& entry : std::filesystem::recursive_directory_iterator(ours.context.work_directory)) {
     if (entry.is_regular_file()) {
@@ -426,7 +428,12 @@ struct IsolatedHostsTest : testing::Test {
     order = order_for("ssh://bob@" + attributes.at("host").get<std::string>() + ":2222");
     order.spec["credentials"]["password"] = {{"$secret", "PASSWORD"}};
   }
-  std::string root(const std::string& command) { return run(made, command); }
+  std::string root(const std::string& command) {
+    auto target = test::target_of(made.attributes);
+    if (!target) return target.status().text();
+    auto result = ssh::make_remote(*target)->exec(command);
+    return result ? result->out + result->err : result.status().text();
+  }
   test::SecondLogin login;
   std::unique_ptr<test::TestNodes> nodes;
   Seen made;
@@ -444,7 +451,7 @@ TEST_F(IsolatedHostsTest, APasswordOpensAMachineAndNothingStaysBehind) {
   EXPECT_EQ(refused.status.code(), Code::Auth) << refused.status.text();
   ours.secrets["PASSWORD"] = login.password;
   Seen seen = ours.taken(order);
-  EXPECT_EQ(run(seen, "id -un"), "bob\n");
+  EXPECT_EQ(run(ours, seen, "id -un"), "bob\n");
   EXPECT_EQ(seen.attributes.at("sudo"), "no");
   EXPECT_TRUE(contains(ours.log, "has no sudo without a password"));
   EXPECT_EQ(root("stat -c %a /home/bob/.ssh /home/bob/.ssh/authorized_keys"), "700\n600\n");

@@ -19,6 +19,7 @@
 #include "runtime/clouds/local/node_process.h"
 #include "runtime/clouds/local/shared_record.h"
 #include "tests/support/test_nodes.h"
+#include "tests/support/test_target.h"
 #include "tests/support/wait_until.h"
 
 namespace radl {
@@ -35,7 +36,7 @@ class LocalTest : public testing::TestWithParam<local::Isolation> {
     if (GetParam() == local::Isolation::Required) test::skip_without_isolation();
   }
   std::string run(const Seen& made, const std::string& command) {
-    auto remote = ssh::make_remote(*ssh::target_of(made.attributes));
+    auto remote = ssh::make_remote(*test::target_of(made.attributes));
     auto result = remote->exec(command);
     if (!result) return result.status().text();
     return result->out + result->err;
@@ -213,7 +214,7 @@ TEST(LocalPorts, APortThatIsTakenIsLeftToItsOwner) {
   Seen again = nodes.make("worker[0]");
   EXPECT_NE(again.attributes.at("port").get<int>(), port);
   EXPECT_EQ(again.attributes.at("host_key"), made.attributes.at("host_key"));
-  auto result = ssh::make_remote(*ssh::target_of(again.attributes))->exec("echo ok");
+  auto result = ssh::make_remote(*test::target_of(again.attributes))->exec("echo ok");
   EXPECT_TRUE(result.ok()) << result.status().text();
   close(taken);
 }

@@ -13,6 +13,7 @@
 #include "runtime/clouds/local/node_directory.h"
 #include "runtime/clouds/local/node_process.h"
 #include "tests/support/test_nodes.h"
+#include "tests/support/test_target.h"
 
 namespace radl {
 namespace {
@@ -26,7 +27,7 @@ struct NetworkTest : testing::Test {
     test::skip_without_isolation();
   }
   std::string run(const Seen& made, const std::string& command) {
-    auto remote = ssh::make_remote(*ssh::target_of(made.attributes));
+    auto remote = ssh::make_remote(*test::target_of(made.attributes));
     auto result = remote->exec(command);
     if (!result) return result.status().text();
     return result->out + result->err;

@@ -8,6 +8,7 @@
 #include "runtime/steps/native_runner.h"
 #include "runtime/steps/step_log.h"
 #include "tests/support/test_nodes.h"
+#include "tests/support/test_target.h"
 #include "tests/support/wait_until.h"
 
 namespace radl {
@@ -107,7 +108,7 @@ TEST_F(LeaseTest, WhatRanInAnEarlierAttemptIsNotRepeatedByTheNext) {
 TEST_F(LeaseTest, TheRunAfterOneThatWasKilledEndsWhatItLeft) {
   std::thread killed([this] {
     // A run of its own, whose connection is left behind as by kill -9: nobody ends what it runs.
-    auto target = ssh::target_of(handle.attributes);
+    auto target = test::target_of(handle.attributes);
     auto own = ssh::make_remote(*target);
     ExecOptions options;
     (void)own->exec(

@@ -15,6 +15,7 @@
 #include "runtime/net/ssh/openssh.h"
 #include "tests/support/second_login.h"
 #include "tests/support/second_server.h"
+#include "tests/support/test_target.h"
 
 namespace radl {
 namespace {
@@ -26,7 +27,7 @@ using test::TestNodes;
 struct FaultTest : testing::Test {
   TestNodes nodes;
   Seen made = nodes.make("worker[0]");
-  ssh::Target target = *ssh::target_of(made.attributes);
+  ssh::Target target = *test::target_of(made.attributes);
 
   std::string home(const std::string& below) {
     return made.attributes.at("home").get<std::string>() + "/" + below;
@@ -248,8 +249,8 @@ struct SudoTest : testing::Test {
 TEST_F(SudoTest, ACancelledCommandOfRootEnds) {
   TestNodes nodes(local::Isolation::Required);
   Seen made = nodes.make("worker[0]");
-  auto root = ssh::make_remote(*ssh::target_of(made.attributes));
-  auto bob = ssh::make_remote(*ssh::target_of(test::second_login(made, {.sudo = true})));
+  auto root = ssh::make_remote(*test::target_of(made.attributes));
+  auto bob = ssh::make_remote(*test::target_of(test::second_login(made, {.sudo = true})));
   ExecOptions options;
   options.stop = Stop::when([&] { return root->exec("test -e /tmp/begun")->exit_status == 0; });
   auto result = bob->exec("sudo -n /bin/sh -c 'touch /tmp/begun; sleep 604; :'", options);

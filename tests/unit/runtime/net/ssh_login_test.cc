@@ -18,6 +18,7 @@
 #include "runtime/net/ssh/keys.h"
 #include "runtime/net/ssh/openssh.h"
 #include "tests/support/second_login.h"
+#include "tests/support/test_target.h"
 
 namespace radl {
 namespace {
@@ -35,7 +36,7 @@ std::string random_text(size_t size) {
 struct LoginTest : testing::Test {
   TestNodes nodes;
   Seen made = nodes.make("worker[0]");
-  ssh::Target target = *ssh::target_of(made.attributes);
+  ssh::Target target = *test::target_of(made.attributes);
 
   std::string home(const std::string& below) {
     return made.attributes.at("home").get<std::string>() + "/" + below;
@@ -221,7 +222,7 @@ struct IsolatedLoginTest : testing::Test {
 };
 
 TEST_F(IsolatedLoginTest, APasswordIsTakenAndAWrongOneRefused) {
-  ssh::Target target = *ssh::target_of(attributes);
+  ssh::Target target = *test::target_of(attributes);
   target.key_file = "";
   target.password = login.password;
   auto result = ssh::make_remote(target)->exec("id -un");

@@ -13,6 +13,7 @@
 #include "runtime/net/ssh/login.h"
 #include "runtime/net/ssh/openssh.h"
 #include "tests/support/test_nodes.h"
+#include "tests/support/test_target.h"
 
 namespace radl {
 namespace {
@@ -23,7 +24,7 @@ using test::TestNodes;
 struct SshTest : testing::Test {
   TestNodes nodes;
   Seen made = nodes.make("worker[0]");
-  ssh::Target target = *ssh::target_of(made.attributes);
+  ssh::Target target = *test::target_of(made.attributes);
   std::unique_ptr<Remote> remote = ssh::make_remote(target);
 
   std::string home(const std::string& below) {
@@ -196,7 +197,7 @@ TEST_F(SshTest, ServerKilledInTheMiddleOfACommand) {
   EXPECT_EQ(read->phase, ResourcePhase::Stopped);
   Seen again = nodes.make("worker[0]");
   EXPECT_EQ(again.attributes.at("host_key"), made.attributes.at("host_key"));
-  auto other = ssh::make_remote(*ssh::target_of(again.attributes));
+  auto other = ssh::make_remote(*test::target_of(again.attributes));
   EXPECT_TRUE(other->exec("true").ok()) << "a node that was stopped starts again";
 }
 

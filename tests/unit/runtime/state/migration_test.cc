@@ -67,9 +67,10 @@ PRAGMA user_version=1;
 INSERT INTO meta VALUES ('name', 'demo'), ('lineage', '0123456789abcdef0123456789abcdef'), ('salt', 'fedcba'), ('serial', '7'),
   ('source_digest', 'sd'), ('source_paths', '["demo.radl"]');
 INSERT INTO resources VALUES
-  ('key.local', 'key', 'local', 'id-key', 'tk', 'ready', '{}', '{}', '', 0, -1, 0, 0.0, 'USD', '[]', 10.5),
+  ('key.local', 'key', 'local', 'id-key', 'tk', 'ready', '{}',
+   '{"public_key":"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINIRoFWoUBA3noHjA0ybuM++OtxDw+R2TUQmTD9StNKq demo","private_key_path":"/home/ana/id"}', '', 0, -1, 0, 0.0, 'USD', '[]', 10.5),
   ('network.lan', 'network', 'local', 'id-lan', 'tn', 'ready', '{"name":"lan"}', '{}', '', 0, -1, 0, 0.0, 'USD', '[]', 11.5),
-  ('worker[0]', 'node', 'local', 'id-0', 't0', 'tainted', '{"cpu_count":2.0,"number":0}', '{"host":"127.0.0.1"}', 'worker', 0, 3, 1,
+  ('worker[0]', 'node', 'local', 'id-0', 't0', 'tainted', '{"cpu_count":2.0,"number":0}', '{"host":"127.0.0.1","private_key_path":"/home/ana/id"}', 'worker', 0, 3, 1,
    0.0416, 'EUR', '["key.local","network.lan"]', 12.5);
 INSERT INTO definitions VALUES ('sha', '{"recipe":"tools"}');
 INSERT INTO steps VALUES ('worker[0]/tools', 'tools', 'native', 'done', 'd', 'r', '["worker[0]"]', 0, '{"worker[0]":"id-0"}', 'sha',
@@ -77,13 +78,16 @@ INSERT INTO steps VALUES ('worker[0]/tools', 'tools', 'native', 'done', 'd', 'r'
 INSERT INTO outputs VALUES (0, 'ip', '"10.0.0.1"', 'where', 0);
 INSERT INTO secrets VALUES ('password', 'print');
 INSERT INTO journal (kind, address, token, resource, opened_at, opened_by, closed_at, outcome) VALUES
-  ('create', 'worker[1]', 't1', '{"address":"worker[1]","attributes":{},"created_at":0.0,"currency":"EUR","id":"","kind":"node",'
+  ('create', 'worker[1]', 't1', '{"address":"worker[1]","attributes":{"private_key_path":"/home/ana/id"},"created_at":0.0,"currency":"EUR","id":"","kind":"node",'
    || '"needs":["key.local"],"number":4,"ordinal":1,"price_per_hour":0.0416,"provider":"local","reachable":false,'
    || '"spec":{"memory_bytes":1e9},"status":"ready","system":"worker","token":"t1"}', 20.0, 'lock', NULL, NULL),
   ('run', 'worker[0]/tools', '', '{}', 21.0, 'lock', NULL, NULL),
   ('create', 'worker[9]', 't9', 'damaged', 1.0, 'lock', 2.0, 'done');
 INSERT INTO history (serial, time, command, summary, source_digest) VALUES (6, 30.0, 'apply', '3 created', 'sd');
 )sql";
+
+// Of the public key above, as ssh-keygen -l prints it.
+constexpr const char* kFingerprint = "SHA256:bnu5Uk7DzszBJewzi1x0c1e5uEnxNAjPf5ZSt7SZxLk";
 
 class MigrationTest : public testing::Test {
  protected:
@@ -119,6 +123,10 @@ class MigrationTest : public testing::Test {
     EXPECT_EQ(worker.price_per_hour, (Money{41600, "EUR"}));
     EXPECT_EQ(worker.number, 3);
     EXPECT_TRUE(worker.reachable);
+    EXPECT_EQ(worker.attributes, Json({{"host", "127.0.0.1"}, {"key", kFingerprint}}));
+    EXPECT_EQ(key.attributes.at("key"), kFingerprint);
+    EXPECT_FALSE(key.attributes.contains("private_key_path")) << "a file of one person's computer";
+    EXPECT_TRUE(snapshot->owners.empty());
     EXPECT_EQ(worker.needs, (std::vector<std::string>{"key.local", "network.lan"}));
     const StepRecord& step = snapshot->steps.at("worker[0]/tools");
     EXPECT_EQ(step.status, StepStatus::Done);
@@ -137,6 +145,7 @@ class MigrationTest : public testing::Test {
     EXPECT_EQ(begun.price_per_hour, (Money{41600, "EUR"}));
     EXPECT_EQ(begun.spec, Json({{"memory_bytes", 1e9}}));
     EXPECT_FALSE(begun.reachable);
+    EXPECT_EQ(begun.attributes, Json({{"key", kFingerprint}}));
     EXPECT_EQ(intents->at(1).kind, Intent::Kind::Run);
     EXPECT_EQ(store.history(1)->at(0).summary, "3 created");
   }

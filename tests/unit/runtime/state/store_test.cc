@@ -7,8 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <set>
+#include <thread>
 
 #include "common/files.h"
 #include "runtime/state/schema.h"
@@ -89,7 +91,7 @@ TEST_F(StoreTest, ReadsBackEverything) {
     EXPECT_EQ(store->snapshot()->steps.at("worker[1]/tools").status, StepStatus::Interrupted);
     ASSERT_TRUE(store->finish_run(intent, step("worker[1]/tools", {"worker[1]"})).ok());
     std::vector<OutputRecord> outputs{{"b", "x", "text", false}, {"a", "hidden", "", true}};
-    ASSERT_TRUE(store->close_run(outputs, {{"s", "f"}}, "digest", {"a.radl"}, "apply", "1 done").ok());
+    ASSERT_TRUE(store->close_run({outputs, {{"s", "f"}}, "digest", {"a.radl"}, "apply", "1 done"}).ok());
   }
   Snapshot read = *(*open(OpenMode::Read))->snapshot();
   EXPECT_EQ(read.name, "demo");
@@ -489,6 +491,73 @@ TEST_F(StoreTest, AFullDiskIsQuotaAndLosesNothing) {
   EXPECT_EQ(store->snapshot()->resources.size(), 2u);
 }
 
+// Eight threads that write at once: what waits while one write is made durable goes together with the next.
+TEST_F(StoreTest, WhatIsWrittenAtOnceIsMadeDurableTogether) {
+  constexpr int kThreads = 8, kEach = 10;
+  test::FaultVfs vfs;
+  std::unique_ptr<Store> store = locked();
+  vfs.slow_syncs(std::chrono::milliseconds(5));
+  const long long before = vfs.syncs();
+  std::atomic<int> failed{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kEach; ++i)
+        failed += !store->put_resource(node("worker[" + std::to_string(t * kEach + i) + "]")).ok();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failed, 0);
+  EXPECT_LT(vfs.syncs() - before, kThreads * kEach / 2);
+  Snapshot snapshot = *store->snapshot();
+  EXPECT_EQ(snapshot.resources.size(), size_t{kThreads * kEach});
+  EXPECT_EQ(snapshot.serial, kThreads * kEach) << "each write is one, whoever it was written with";
+}
+
+// One of several that are written together is no good: it fails, and the others are written.
+TEST_F(StoreTest, AWriteThatFailsTakesNoOtherAlong) {
+  std::unique_ptr<Store> store = locked();
+  ASSERT_TRUE(store->put_resource(node("worker[0]")).ok());
+  std::atomic<int> written{0}, refused{0};
+  std::vector<std::thread> threads;
+  for (int t = 1; t <= 8; ++t) {
+    threads.emplace_back([&, t] {
+      if (t % 2)
+        written += store->put_resource(node("worker[" + std::to_string(t) + "]")).ok();
+      else
+        refused += store->move("nobody", "somebody").code() == Code::NotFound;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(written, 4);
+  EXPECT_EQ(refused, 4);
+  EXPECT_EQ(store->snapshot()->resources.size(), 5u);
+}
+
+TEST_F(StoreTest, AllChangesOfOneWriteOrNone) {
+  std::unique_ptr<Store> store = locked();
+  EXPECT_EQ(store->commit({state_change::PutResource{node("worker[0]")}, state_change::Move{"nobody", "x"}})
+                .status()
+                .code(),
+            Code::NotFound);
+  EXPECT_TRUE(store->snapshot()->resources.empty());
+  auto begun = store->commit(
+      {state_change::Begin{}, state_change::PutResource{node("worker[0]")}, state_change::Begin{}});
+  ASSERT_TRUE(begun.ok()) << begun.status().text();
+  EXPECT_EQ(begun->size(), 2u);
+  EXPECT_NE(begun->front(), begun->back());
+}
+
+TEST_F(StoreTest, KeepsWhoseAccountACloudIs) {
+  {
+    std::unique_ptr<Store> store = locked();
+    ASSERT_TRUE(store->put_owner("ec2:/eu-west-1", "111122223333").ok());
+  }
+  Snapshot snapshot = *(*open(OpenMode::Read))->snapshot();
+  EXPECT_EQ(snapshot.owners, (std::map<std::string, std::string>{{"ec2:/eu-west-1", "111122223333"}}));
+  EXPECT_EQ(to_json(snapshot)["owners"]["ec2:/eu-west-1"], "111122223333");
+}
+
 TEST_F(StoreTest, AFileThatMayNotBeWrittenCanStillBeRead) {
   {
     std::unique_ptr<Store> store = locked();
@@ -518,7 +587,7 @@ TEST_F(StoreTest, AnExportHasEveryRecordAndNoSalt) {
   ASSERT_TRUE(store->put_resource(node("worker[1]")).ok());
   StepRecord record = step("worker[1]/tools", {"worker[1]"});
   ASSERT_TRUE(store->finish_run(*store->begin_run(record), record).ok());
-  ASSERT_TRUE(store->close_run({}, {{"password", "fingerprint"}}, "d", {}, "apply", "").ok());
+  ASSERT_TRUE(store->close_run({{}, {{"password", "fingerprint"}}, "d", {}, "apply", ""}).ok());
   Snapshot snapshot = *store->snapshot();
   Json shown = to_json(snapshot), whole = whole_json(snapshot);
   EXPECT_EQ(shown["resources"][0]["price_per_hour"], Json({{"micros", 250000}, {"currency", "EUR"}}));
@@ -544,14 +613,14 @@ TEST_F(StoreTest, SecretsShowOnlyThatTheyChanged) {
 TEST_F(StoreTest, MigrationsRunInOrderEachWhole) {
   locked().reset();
   Database db = std::move(*Database::open(database(), Database::Access::ReadWrite));
-  const Migration steps[] = {{3, "ALTER TABLE resources ADD COLUMN b TEXT"},
-                             {2, "ALTER TABLE resources ADD COLUMN a TEXT"},
-                             {4, "CREATE TABLE c (x); INSERT INTO nowhere VALUES (1)"}};
-  EXPECT_TRUE(migrate(db, 2, 4, steps).ok());
-  EXPECT_EQ(*state_version(db, 9), 4);
+  const Migration steps[] = {{4, "ALTER TABLE resources ADD COLUMN b TEXT"},
+                             {3, "ALTER TABLE resources ADD COLUMN a TEXT"},
+                             {5, "CREATE TABLE c (x); INSERT INTO nowhere VALUES (1)"}};
+  EXPECT_TRUE(migrate(db, 3, 5, steps).ok());
+  EXPECT_EQ(*state_version(db, 9), 5);
   EXPECT_TRUE(db.exec("SELECT a, b FROM resources").ok());
-  EXPECT_FALSE(migrate(db, 4, 5, steps).ok());
-  EXPECT_EQ(*state_version(db, 9), 4);
+  EXPECT_FALSE(migrate(db, 5, 6, steps).ok());
+  EXPECT_EQ(*state_version(db, 9), 5);
   EXPECT_FALSE(db.exec("SELECT * FROM c").ok()) << "a failed step leaves nothing";
 }
 

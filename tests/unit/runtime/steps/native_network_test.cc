@@ -14,6 +14,7 @@
 #include "runtime/net/detached.h"
 #include "runtime/steps/native_runner.h"
 #include "tests/support/second_login.h"
+#include "tests/support/test_target.h"
 
 namespace radl {
 namespace {
@@ -255,14 +256,14 @@ TEST_F(IsolatedReachTest, AnOrdinaryLoginWorksThroughSudoOrSaysThatItNeedsRoot) 
   Json plain = test::second_login(nodes->make("worker[0]"), {});
   auto as = [&](const Json& attributes) {
     handle.attributes = attributes;
-    auto remote = std::make_shared<std::unique_ptr<Remote>>(ssh::make_remote(*ssh::target_of(attributes)));
+    auto remote = std::make_shared<std::unique_ptr<Remote>>(ssh::make_remote(*test::target_of(attributes)));
     handle.connect = [remote]() -> Result<Remote*> { return remote->get(); };
   };
   as(plain);
   Status refused = run("package", "radl-no-such-thing", Json::object());
   EXPECT_EQ(refused.code(), Code::Auth) << refused.text();
   EXPECT_TRUE(contains(refused.message(), "no passwordless sudo"));
-  (void)ssh::make_remote(*ssh::target_of(nodes->make("worker[0]").attributes))
+  (void)ssh::make_remote(*test::target_of(nodes->make("worker[0]").attributes))
       ->exec("echo 'bob ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/bob; chmod 440 /etc/sudoers.d/bob");
   as(plain);
   Status made = run("file", "/etc/made-by-bob", {{"content", "x\n"}, {"mode", "0600"}});

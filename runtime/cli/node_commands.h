@@ -1,0 +1,15 @@
+// The commands that reach into nodes, as all_commands.h has the others.
+#pragma once
+
+#include "runtime/cli/command.h"
+
+namespace radl::cli {
+
+namespace exec_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace cp_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+
+}  // namespace radl::cli

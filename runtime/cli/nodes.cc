@@ -1,0 +1,92 @@
+#include "runtime/cli/nodes.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <thread>
+
+#include "runtime/cli/shown.h"
+#include "runtime/net/ssh/target.h"
+
+namespace radl::cli {
+
+Result<Nodes> load_nodes(const ProjectOptions& options) {
+  auto place = find_state(options);
+  if (!place.ok()) return std::move(place).status();
+  auto store = Store::open(place->directory, place->name, OpenMode::Read, real_world());
+  if (!store.ok()) return std::move(store).status();
+  auto state = (*store)->snapshot();
+  if (!state.ok()) return std::move(state).status();
+  return Nodes{std::move(*state), (*store)->work_directory()};
+}
+
+Result<std::vector<const ResourceRecord*>> nodes_called(const Snapshot& state, const std::string& name) {
+  std::vector<const ResourceRecord*> of_system;
+  std::string list;
+  for (const auto& [address, resource] : state.resources) {
+    if (!resource.is_node()) continue;
+    if (address == name) return std::vector<const ResourceRecord*>{&resource};
+    list += (list.empty() ? "" : ", ") + address;
+    if (resource.system == name) of_system.push_back(&resource);
+  }
+  std::sort(of_system.begin(), of_system.end(),
+            [](const ResourceRecord* a, const ResourceRecord* b) { return a->ordinal < b->ordinal; });
+  if (!of_system.empty()) return of_system;
+  return not_found("no node " + name + " in " + state.name + (list.empty() ? "" : "; there are: " + list));
+}
+
+Result<const ResourceRecord*> node_called(const Snapshot& state, const std::string& name) {
+  auto found = nodes_called(state, name);
+  if (!found.ok()) return std::move(found).status();
+  if (found->size() == 1) return found->front();
+  std::string list;
+  for (const ResourceRecord* node : *found) list += (list.empty() ? "" : ", ") + node->address;
+  return not_found("no node " + name + " in " + state.name + "; there are: " + list);
+}
+
+Result<std::unique_ptr<Remote>> connect_to(const Nodes& nodes, const ResourceRecord& node) {
+  auto target = ssh::target_of(node.attributes, ssh::key_places(nodes.work_directory));
+  if (!target.ok()) return std::move(target).status().at(node.address);
+  return ssh::make_remote(*target);
+}
+
+std::vector<int> on_each(const std::vector<const ResourceRecord*>& nodes, int parallelism,
+                         const std::function<int(const ResourceRecord& node)>& work) {
+  std::vector<int> results(nodes.size());
+  std::atomic<size_t> next{0};
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < std::min(nodes.size(), static_cast<size_t>(parallelism)); ++t) {
+    threads.emplace_back([&] {
+      for (size_t i; (i = next++) < nodes.size();) results[i] = work(*nodes[i]);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return results;
+}
+
+NodeOutput::~NodeOutput() {
+  for (bool is_stderr : {false, true}) {
+    if (!rest_[is_stderr].empty()) print(rest_[is_stderr], is_stderr);
+  }
+}
+
+void NodeOutput::add(std::string_view piece, bool is_stderr) {
+  std::string& rest = rest_[is_stderr];
+  for (size_t newline; (newline = piece.find('\n')) != std::string_view::npos;
+       piece.remove_prefix(newline + 1)) {
+    print(rest.append(piece.substr(0, newline)) + "\n", is_stderr);
+    rest.clear();
+  }
+  rest.append(piece);
+}
+
+void NodeOutput::print(const std::string& line, bool is_stderr) {
+  const std::string whole =
+      name_.empty() ? line : shown(name_) + " | " + line + (line.ends_with('\n') ? "" : "\n");
+  // One call: lines of several nodes never mix.
+  std::FILE* stream = is_stderr ? stderr : stdout;
+  std::fwrite(whole.data(), 1, whole.size(), stream);
+  std::fflush(stream);
+}
+
+}  // namespace radl::cli

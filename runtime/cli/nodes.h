@@ -1,0 +1,49 @@
+// The nodes that a command names, and connections to them: what `ssh`, `exec` and `cp` share.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/stop.h"
+#include "runtime/cli/project.h"
+#include "runtime/net/remote.h"
+#include "runtime/state/store.h"
+
+namespace radl::cli {
+
+// An infrastructure's nodes as its state has them.
+struct Nodes {
+  Snapshot state;
+  std::string work_directory;
+};
+Result<Nodes> load_nodes(const ProjectOptions& options);
+
+// Those called so: an address, or a system for all of its nodes; sorted. NotFound lists what there is.
+Result<std::vector<const ResourceRecord*>> nodes_called(const Snapshot& state, const std::string& name);
+// The one called so; "worker" means worker[0] where there is only one.
+Result<const ResourceRecord*> node_called(const Snapshot& state, const std::string& name);
+
+// Logs in with the key that the state names.
+Result<std::unique_ptr<Remote>> connect_to(const Nodes& nodes, const ResourceRecord& node);
+
+// Calls `work` once for each node, at most `parallelism` at a time, and waits for all. Gives what each
+// returned, in the nodes' order.
+std::vector<int> on_each(const std::vector<const ResourceRecord*>& nodes, int parallelism,
+                         const std::function<int(const ResourceRecord& node)>& work);
+
+// Whole lines of several nodes on one stream, each behind its node's name. Safe in several threads.
+class NodeOutput {
+ public:
+  // `name` empty: lines stand as they are.
+  explicit NodeOutput(std::string name) : name_(std::move(name)) {}
+  ~NodeOutput();  // prints what has no newline at its end
+  void add(std::string_view piece, bool is_stderr);
+
+ private:
+  void print(const std::string& line, bool is_stderr);
+  std::string name_, rest_[2];  // standard output's, standard error's
+};
+
+}  // namespace radl::cli

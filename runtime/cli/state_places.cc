@@ -1,0 +1,108 @@
+#include "runtime/cli/state_places.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "runtime/cli/machinery.h"
+#include "runtime/cli/shown.h"
+#include "runtime/cli/user_files.h"
+#include "runtime/cli/workflow.h"
+#include "runtime/state/copy.h"
+#include "runtime/state/index.h"
+
+namespace radl::cli {
+namespace {
+
+struct Options {
+  ProjectOptions project;
+  std::vector<std::string> words;
+  bool force = false;
+  double lock_timeout = 0;
+
+  std::chrono::milliseconds patience() const {
+    return std::chrono::milliseconds(static_cast<long long>(lock_timeout * 1000));
+  }
+};
+
+int pull(const Session& session, Options& options) {
+  take_files(options.words, options.project);
+  if (options.words.size() != 1) return report(session, invalid("COPY is required: the file to write"));
+  auto place = find_state(options.project);
+  if (!place.ok()) return report(session, place.status());
+  const std::string& file = options.words.front();
+  Status pulled = pull_state(place->directory, place->name, file, real_world());
+  if (!pulled.ok()) return report(session, pulled);
+  std::printf("The state of %s is in %s, a SQLite database.\n", shown(place->name).c_str(),
+              shown(file).c_str());
+  return kDone;
+}
+
+// There may be no state yet at the place: its name comes from --name then.
+Result<StatePlace> place_to_push(const ProjectOptions& project) {
+  auto directory = state_directory(project);
+  if (!directory.ok()) return std::move(directory).status();
+  if (!project.name.empty()) return StatePlace{*directory, project.name};
+  return find_state(project);
+}
+
+int push(const Session& session, Options& options) {
+  take_files(options.words, options.project);
+  if (options.words.size() != 1) return report(session, invalid("COPY is required: the file to push"));
+  auto place = place_to_push(options.project);
+  if (!place.ok()) return report(session, place.status());
+  const PushOptions how{options.force, options.patience()};
+  Status pushed = push_state(options.words.front(), place->directory, place->name, how, real_world());
+  if (!pushed.ok()) return report(session, pushed);
+  remember(place->directory, place->name);
+  std::printf("%s is the state of %s in %s now.\n", shown(options.words.front()).c_str(),
+              shown(place->name).c_str(), shown(place->directory).c_str());
+  return kDone;
+}
+
+int migrate(const Session& session, Options& options) {
+  if (options.words.size() != 2) return report(session, invalid("FROM and TO are required"));
+  ProjectOptions from = options.project;
+  from.state = options.words[0];
+  auto place = find_state(from);
+  if (!place.ok()) return report(session, place.status());
+  const std::string to = state_place(options.words[1]);
+  Status moved = migrate_state(place->directory, to, place->name, options.patience(), real_world());
+  if (!moved.ok()) return report(session, moved);
+  (void)forget_state(infrastructures_index(), {place->directory, place->name});
+  remember(to, place->name);
+  std::printf("The state of %s is in %s now, and no more in %s.\n", shown(place->name).c_str(),
+              shown(to).c_str(), shown(place->directory).c_str());
+  std::printf(
+      "Say so to the commands that follow: --state %s, RADL_STATE, or in the file: "
+      "contextualize ( option state = '%s' )\n",
+      shell_word(to).c_str(), to.c_str());
+  return kDone;
+}
+
+}  // namespace
+
+void add_state_place_commands(CLI::App& state, Session& session,
+                              const std::shared_ptr<std::function<int()>>& chosen) {
+  auto options = std::make_shared<Options>();
+  auto add = [&](const char* name, const char* text, int (*action)(const Session&, Options&)) {
+    CLI::App* command = state.add_subcommand(name, text);
+    command->callback([=, &session] { *chosen = [=, &session] { return action(session, *options); }; });
+    return command;
+  };
+  CLI::App* out = add("pull", "Write the state to a file, from wherever it is", pull);
+  add_state_options(*out, options->project, &options->words);
+  out->add_option("COPY", "the file to write, a SQLite database");
+  CLI::App* in = add("push", "Make a file that pull wrote, or an interrupted run kept, the state", push);
+  add_state_options(*in, options->project, &options->words);
+  in->add_option("COPY", "the file");
+  in->add_flag("--force", options->force, "also an older one, or another infrastructure's");
+  CLI::App* over =
+      add("migrate", "Move the state to another place: a folder, or s3://BUCKET/PREFIX", migrate);
+  over->add_option("PLACE", options->words, "from and to")->type_name("FROM TO");
+  over->add_option("--name", options->project.name, "name of the infrastructure, where there are several");
+  for (CLI::App* writes : {in, over}) add_lock_timeout(*writes, options->lock_timeout);
+}
+
+}  // namespace radl::cli

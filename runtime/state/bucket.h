@@ -1,0 +1,54 @@
+// Objects under keys, written only on conditions: what a state needs of an object store. Internal to
+// runtime/state.
+//
+// Amazon S3 API reference: GetObject, PutObject (If-None-Match, If-Match), DeleteObject, ListObjectsV2.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+
+namespace radl {
+
+struct BucketObject {
+  std::string body, etag;
+  double age = 0;  // seconds since it was written, both times by the server's clock
+};
+
+// What must hold of the object that is there now.
+struct WriteIf {
+  bool absent = false;  // there is none
+  std::string etag;     // it has this one
+};
+
+class Bucket {
+ public:
+  virtual ~Bucket() = default;
+  // Nothing where there is no such object. Repeated until `patience` is over.
+  virtual Result<std::optional<BucketObject>> get(const std::string& key,
+                                                  std::chrono::milliseconds patience) = 0;
+  // One attempt; gives the new ETag. Conflict: the condition does not hold. Lost, Retry, Timeout: it may have
+  // been written.
+  virtual Result<std::string> put(const std::string& key, const std::string& body, const WriteIf& condition,
+                                  std::chrono::milliseconds patience) = 0;
+  // Ok when it is not there.
+  virtual Status remove(const std::string& key) = 0;
+  // Every key that begins so, sorted.
+  virtual Result<std::vector<std::string>> keys(const std::string& prefix) = 0;
+  virtual std::string url(const std::string& key) const = 0;  // "s3://bucket/key"
+};
+
+// Puts until it is known how that ended, for up to `patience`: an answer that was lost is looked up, and this
+// write known again by its bytes, which therefore must be unlike all others. Conflict: somebody else wrote.
+// Retry, Lost: not written, as far as is known, when the time was over.
+Result<std::string> put_certainly(Bucket& bucket, const std::string& key, const std::string& body,
+                                  const WriteIf& condition, std::chrono::milliseconds patience);
+
+// Of Amazon S3 or a server that speaks its protocol, by what the environment says (common/transfer/object_store.h).
+Result<std::unique_ptr<Bucket>> open_s3_bucket(const std::string& bucket);
+
+}  // namespace radl

@@ -1,0 +1,109 @@
+#include "runtime/state/database_store.h"
+
+#include "runtime/state/apply_change.h"
+#include "runtime/state/rows.h"
+#include "runtime/state/schema.h"
+
+namespace radl {
+
+Result<Snapshot> DatabaseStore::snapshot() {
+  std::lock_guard guard(mutex_);
+  Transaction transaction(db_);
+  if (Status begun = transaction.begin(false); !begun.ok()) return begun;
+  return read_snapshot(db_);
+}
+
+Result<std::vector<Intent>> DatabaseStore::open_intents() {
+  std::lock_guard guard(mutex_);
+  return read_open_intents(db_);
+}
+
+Result<std::vector<HistoryEntry>> DatabaseStore::history(size_t newest) {
+  std::lock_guard guard(mutex_);
+  return read_history(db_, newest);
+}
+
+Result<std::string> DatabaseStore::whole_bytes() {
+  std::lock_guard guard(mutex_);
+  return db_.whole_bytes();
+}
+
+// Whoever comes while nobody writes, writes; whoever comes meanwhile waits, and is written together with all
+// others that do by the first of them.
+Result<std::vector<long long>> DatabaseStore::commit(const std::vector<StateChange>& changes) {
+  Waiting own{&changes};
+  std::unique_lock guard(turn_mutex_);
+  waiting_.push_back(&own);
+  turn_.wait(guard, [&] { return own.done || !writing_; });
+  if (!own.done) {
+    writing_ = true;
+    std::vector<Waiting*> batch;
+    batch.swap(waiting_);
+    guard.unlock();
+    write_together(batch);
+    guard.lock();
+    writing_ = false;
+    for (Waiting* each : batch) each->done = true;
+    turn_.notify_all();
+  }
+  if (!own.status.ok()) return own.status;
+  return std::move(own.intents);
+}
+
+void DatabaseStore::write_together(const std::vector<Waiting*>& batch) {
+  Status written = write_all(batch);
+  if (written.ok()) written = persist();
+  for (Waiting* each : batch) {
+    if (each->status.ok()) each->status = written;
+  }
+}
+
+Status DatabaseStore::write_all(const std::vector<Waiting*>& batch) {
+  std::lock_guard guard(mutex_);
+  if (lock_id_.empty()) return internal_error("the state was written without its lock");
+  Transaction transaction(db_);
+  if (Status begun = transaction.begin(); !begun.ok()) return begun;
+  if (Status held = check_held(); !held.ok()) return held;
+  for (Waiting* each : batch) {
+    if (batch.size() == 1) {
+      each->status = write_one(*each);
+      if (!each->status.ok()) return each->status;
+      break;
+    }
+    if (Status saved = db_.exec("SAVEPOINT one"); !saved.ok()) return saved;
+    each->status = write_one(*each);
+    if (!each->status.ok()) {
+      if (Status back = db_.exec("ROLLBACK TO one"); !back.ok()) return back;
+    }
+    if (Status released = db_.exec("RELEASE one"); !released.ok()) return released;
+  }
+  return transaction.commit();
+}
+
+Status DatabaseStore::write_one(Waiting& one) {
+  Writing writing{db_, world_.clock.wall_seconds(), lock_id_};
+  for (const StateChange& change : *one.changes) {
+    if (Status applied = apply_change(writing, change); !applied.ok()) return applied;
+    if (std::holds_alternative<state_change::Begin>(change)) one.intents.push_back(writing.last_intent);
+  }
+  return db_.exec("UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'serial'");
+}
+
+Status make_empty_state(Database& db, const std::string& name, World& world) {
+  Transaction transaction(db);
+  if (Status begun = transaction.begin(); !begun.ok()) return begun;
+  Result<int> version = state_version(db);
+  if (!version.ok()) return version.status();
+  if (*version != 0) return {};  // somebody else was faster
+  if (Status made = create_schema(db); !made.ok()) return made;
+  const std::pair<const char*, std::string> rows[] = {{"name", name},
+                                                      {"lineage", random_token(world.random)},
+                                                      {"salt", random_token(world.random)},
+                                                      {"serial", "0"}};
+  for (const auto& [key, value] : rows) {
+    if (Status put = write_meta(db, key, value); !put.ok()) return put;
+  }
+  return transaction.commit();
+}
+
+}  // namespace radl

@@ -1,0 +1,257 @@
+#include "runtime/state/object_lock.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "runtime/base/process.h"
+#include "runtime/state/records.h"
+
+namespace radl {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kLockVersion = 1;
+// Beside the lease: a renewal that is under way, and times of whole seconds.
+constexpr double kMargin = 3;
+
+// Goes on while the computer sleeps.
+double seconds_since_boot() {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+double in_seconds(milliseconds time) { return static_cast<double>(time.count()) / 1000; }
+
+std::string text_of(const ObjectLockRecord& record) {
+  Json json = row_json(record.info);
+  json["radl_state_lock"] = kLockVersion;
+  json["process_namespace"] = record.process_namespace;
+  json["generation"] = record.generation;
+  json["beat"] = record.beat;
+  json["lease_seconds"] = record.lease;
+  json["free"] = record.free;
+  json["state"] = record.state;
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Result<ObjectLockRecord> record_of(const std::string& text, const std::string& url) {
+  const Json json = Json::parse(text, nullptr, false);
+  ObjectLockRecord record;
+  try {
+    if (json.at("radl_state_lock").get<int>() > kLockVersion)
+      return invalid(url + ": written by a newer radlc").with_hint("use that radlc or a newer one");
+    table::JsonReader reader{json};
+    Table<LockInfo>::fields(record.info, reader);
+    record.process_namespace = json.at("process_namespace").get<std::string>();
+    record.generation = json.at("generation").get<long long>();
+    record.beat = json.at("beat").get<long long>();
+    record.lease = json.at("lease_seconds").get<double>();
+    record.free = json.at("free").get<bool>();
+    record.state = json.at("state").get<std::string>();
+  } catch (const Json::exception&) {
+    return Status(Code::Corrupt, url + ": no lock of a state")
+        .with_hint("another program's object; name another place with --state");
+  }
+  return record;
+}
+
+// Only what is certain: the process was on this computer, and is gone.
+bool owner_is_gone(const ObjectLockRecord& record) {
+  const LockInfo& info = record.info;
+  if (info.host != host_name() || info.boot_id.empty()) return false;
+  if (info.boot_id != boot_id()) return true;
+  if (record.process_namespace != process_namespace()) return false;
+  return info.pid_start == 0 || process_start_time(info.pid) != info.pid_start;
+}
+
+Status taken_over(const std::string& url, const std::string& by) {
+  return Status(Code::Conflict,
+                "the state's lock was taken over from this run, which had not renewed it in "
+                "time (" +
+                    url + (by.empty() ? "" : ": now " + by) + ")")
+      .with_hint("nothing was written since; run the command again");
+}
+
+}  // namespace
+
+std::string process_namespace() {
+  char name[128];
+  ssize_t size = ::readlink("/proc/self/ns/pid", name, sizeof name);
+  return size > 0 ? std::string(name, static_cast<size_t>(size)) : "";
+}
+
+ObjectLock::ObjectLock(Bucket& bucket, std::string key, milliseconds lease)
+    : bucket_(bucket), key_(std::move(key)), lease_(lease) {}
+
+ObjectLock::~ObjectLock() { give_back(record_.state); }
+
+Result<std::optional<ObjectLockRecord>> ObjectLock::read() {
+  Result<std::optional<BucketObject>> object = bucket_.get(key_, lease_ / 2);
+  if (!object.ok()) return object.status();
+  if (!*object) return std::optional<ObjectLockRecord>();
+  Result<ObjectLockRecord> record = record_of((*object)->body, bucket_.url(key_));
+  if (!record.ok()) return record.status();
+  return std::optional<ObjectLockRecord>(std::move(*record));
+}
+
+Result<std::optional<ObjectLockRecord>> ObjectLock::try_take(const LockInfo& self) {
+  Result<std::optional<BucketObject>> object = bucket_.get(key_, lease_ / 2);
+  if (!object.ok()) return object.status();
+  ObjectLockRecord own{self, process_namespace(), 1, 0, in_seconds(lease_), false, ""};
+  WriteIf condition;
+  condition.absent = !object->has_value();
+  if (*object) {
+    Result<ObjectLockRecord> there = record_of((*object)->body, bucket_.url(key_));
+    if (!there.ok()) return there.status();
+    const bool expired = (*object)->age > there->lease + kMargin;
+    if (!there->free && !expired && !owner_is_gone(*there)) return std::optional(std::move(*there));
+    own.generation = there->generation + 1;
+    own.state = there->state;
+    condition.etag = (*object)->etag;
+  }
+  std::lock_guard guard(mutex_);
+  renewed_at_ = seconds_since_boot();
+  Result<std::string> etag = put_certainly(bucket_, key_, text_of(own), condition, lease_ / 2);
+  if (!etag.ok() && etag.status().code() != Code::Conflict) return etag.status();
+  if (!etag.ok()) {  // somebody was faster: who, the next attempt tells
+    ObjectLockRecord unknown;
+    unknown.info.command = "another run";
+    return std::optional(std::move(unknown));
+  }
+  etag_ = std::move(*etag);
+  record_ = std::move(own);
+  lost_ = {};
+  held_ = true;
+  if (Status sound = probe_conditions(); !sound.ok()) return sound;
+  return std::optional<ObjectLockRecord>();
+}
+
+// A second conditional put must fail, whichever of the two conditions it has. Writes what is there already,
+// so that it does no harm where it does not.
+Status ObjectLock::probe_conditions() {
+  const std::string text = text_of(record_);
+  WriteIf absent, other;
+  absent.absent = true;
+  other.etag = std::string(32, '0');
+  for (const WriteIf& condition : {absent, other}) {
+    Result<std::string> again = bucket_.put(key_, text, condition, lease_ / 2);
+    for (int attempt = 0; attempt < 3 && !again.ok() && again.status().code() != Code::Conflict; ++attempt)
+      again = bucket_.put(key_, text, condition, lease_ / 2);
+    if (!again.ok() && again.status().code() == Code::Conflict) continue;
+    held_ = false;
+    if (!again.ok()) return again.status();
+    (void)bucket_.remove(key_);
+    return Status(Code::Unsupported, bucket_.url(key_) + ": the server takes no notice of " +
+                                         (condition.absent ? "If-None-Match" : "If-Match") +
+                                         " when it stores an object, so that two runs could overwrite each "
+                                         "other's state")
+        .with_hint("use a server with conditional writes: Amazon S3, MinIO, Ceph, R2");
+  }
+  return {};
+}
+
+Status ObjectLock::hold(const std::string& state, long long generation) {
+  std::lock_guard guard(mutex_);
+  record_.generation = std::max(record_.generation, generation);
+  record_.state = state;
+  stop_ = false;
+  if (!renewer_.joinable()) renewer_ = std::thread([this] { renew_until_stopped(); });
+  return {};
+}
+
+// mutex_ is held.
+Status ObjectLock::write(const ObjectLockRecord& record, milliseconds patience) {
+  WriteIf condition;
+  condition.etag = etag_;
+  Result<std::string> etag = put_certainly(bucket_, key_, text_of(record), condition, patience);
+  if (!etag.ok()) return etag.status();
+  etag_ = std::move(*etag);
+  return {};
+}
+
+Status ObjectLock::renew(milliseconds patience) {
+  const double began = seconds_since_boot();
+  ++record_.beat;
+  Status written = write(record_, patience);
+  if (written.ok()) renewed_at_ = began;
+  if (written.code() != Code::Conflict) return written;
+  Result<std::optional<ObjectLockRecord>> now = read();
+  lost_ = taken_over(bucket_.url(key_), now.ok() && *now ? (*now)->info.text() : "");
+  held_ = false;
+  return lost_;
+}
+
+void ObjectLock::renew_until_stopped() {
+  std::unique_lock guard(mutex_);
+  while (!stop_ && held_) {
+    if (wake_.wait_for(guard, lease_ / 3, [this] { return stop_; })) return;
+    (void)renew(lease_ / 3);  // the next turn tries again; check() says what stays wrong
+  }
+}
+
+Status ObjectLock::check() {
+  std::lock_guard guard(mutex_);
+  if (!lost_.ok()) return lost_;
+  if (!held_) return internal_error("the state was written without its lock");
+  if (seconds_since_boot() - renewed_at_ < in_seconds(lease_)) return {};
+  return renew(lease_ / 3);
+}
+
+void ObjectLock::stop_renewing() {
+  {
+    std::lock_guard guard(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  if (renewer_.joinable()) renewer_.join();
+}
+
+Status ObjectLock::mark(const std::string& state) {
+  std::lock_guard guard(mutex_);
+  if (!lost_.ok()) return lost_;
+  record_.state = state;
+  return renew(lease_ / 3);
+}
+
+void ObjectLock::give_back(const std::string& state) {
+  stop_renewing();
+  std::lock_guard guard(mutex_);
+  if (!held_) return;
+  held_ = false;
+  ObjectLockRecord free = record_;
+  free.free = true;
+  free.state = state;
+  ++free.beat;
+  (void)write(free, lease_ / 3);  // if that fails, it is free when its lease is over
+}
+
+void ObjectLock::remove() {
+  stop_renewing();
+  std::lock_guard guard(mutex_);
+  if (!held_) return;
+  held_ = false;
+  (void)bucket_.remove(key_);  // what stays behind is free when its lease is over
+}
+
+Status ObjectLock::force(const std::string& id) {
+  Result<std::optional<BucketObject>> object = bucket_.get(key_, lease_ / 2);
+  if (!object.ok()) return object.status();
+  if (!*object) return not_found("the state is not locked");
+  Result<ObjectLockRecord> record = record_of((*object)->body, bucket_.url(key_));
+  if (!record.ok()) return record.status();
+  if (record->free) return not_found("the state is not locked");
+  if (record->info.id != id)
+    return {Code::Conflict, "the state is held by another lock: " + record->info.text()};
+  record->free = true;
+  ++record->beat;
+  WriteIf condition;
+  condition.etag = (*object)->etag;
+  return put_certainly(bucket_, key_, text_of(*record), condition, lease_ / 2).status();
+}
+
+}  // namespace radl

@@ -1,0 +1,272 @@
+#include "runtime/state/object_store.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "common/files.h"
+#include "runtime/state/apply_change.h"
+#include "runtime/state/document.h"
+#include "runtime/state/lock.h"
+#include "runtime/state/rows.h"
+
+namespace radl {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kLeaseSeconds = 60, kShortestLease = 3, kLongestLease = 3600;
+constexpr milliseconds kRead{30000};
+constexpr const char* kLock = "lock";
+
+Result<milliseconds> lease_of_environment() {
+  const char* text = std::getenv("RADL_STATE_LEASE");
+  if (text == nullptr || *text == '\0') return milliseconds(1000LL * kLeaseSeconds);
+  char* end = nullptr;
+  const long seconds = std::strtol(text, &end, 10);
+  if (*end != '\0' || seconds < kShortestLease || seconds > kLongestLease) {
+    return invalid("RADL_STATE_LEASE=" + std::string(text) + ": expected seconds, " +
+                   std::to_string(kShortestLease) + " to " + std::to_string(kLongestLease));
+  }
+  return milliseconds(1000LL * seconds);
+}
+
+Status fenced_off(const std::string& url) {
+  return Status(Code::Conflict, url +
+                                    ": another run has written this state since; nothing of this run's was "
+                                    "written over it")
+      .with_hint("the other run took over what this one had begun; run the command again");
+}
+
+Status check_bucket_name(const std::string& name) {
+  bool fine = !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
+              name.find('\0') == std::string::npos && name.size() <= 200;
+  return fine ? Status() : invalid("'" + name + "' cannot be the name of an infrastructure's state");
+}
+
+}  // namespace
+
+ObjectStore::ObjectStore(std::unique_ptr<Bucket> bucket, Database db, World& world, std::string key,
+                         std::string folder)
+    : DatabaseStore(std::move(db), world),
+      bucket_(std::move(bucket)),
+      key_(std::move(key)),
+      folder_(std::move(folder)) {}
+
+ObjectStore::~ObjectStore() { unlock(); }
+
+Result<std::unique_ptr<Store>> ObjectStore::open(const std::string& directory, const std::string& name,
+                                                 OpenMode mode, World& world) {
+  if (Status fine = check_bucket_name(name); !fine.ok()) return fine;
+  Result<BucketPlace> place = bucket_place(directory);
+  if (!place.ok()) return place.status();
+  Result<std::string> folder = local_folder(*place, name);
+  if (!folder.ok()) return folder.status();
+  Result<milliseconds> lease = lease_of_environment();
+  if (!lease.ok()) return lease.status();
+  Result<std::unique_ptr<Bucket>> bucket = open_s3_bucket(place->bucket);
+  if (!bucket.ok()) return bucket.status();
+  Result<Database> empty = Database::in_memory();
+  if (!empty.ok()) return empty.status();
+  std::unique_ptr<ObjectStore> store(new ObjectStore(std::move(*bucket), std::move(*empty), world,
+                                                     place->key(name, kDocumentName), std::move(*folder)));
+  store->name_ = name;
+  store->lock_ = std::make_unique<ObjectLock>(*store->bucket_, place->key(name, kLock), *lease);
+  Result<bool> there = store->load();
+  if (!there.ok()) return there.status();
+  if (!*there && mode != OpenMode::Create) {
+    return Status(Code::NotFound, "there is no state of '" + name + "' in " + directory)
+        .with_hint("`radlc apply` makes it; --state names another place");
+  }
+  store->writable_ = mode != OpenMode::Read;
+  for (const std::string& made : {store->work_directory(), store->log_directory()}) {
+    if (Status status = make_directories(made, 0700); !status.ok() && store->writable_) return status;
+  }
+  return std::unique_ptr<Store>(std::move(store));
+}
+
+Result<bool> ObjectStore::load() {
+  Result<std::optional<BucketObject>> object = bucket_->get(key_, kRead);
+  if (!object.ok()) return object.status();
+  if (!*object) {
+    etag_.clear();
+    return false;
+  }
+  Result<Database> db = from_document((*object)->body, bucket_->url(key_));
+  if (!db.ok()) return db.status();
+  db_ = std::move(*db);
+  etag_ = (*object)->etag;
+  return true;
+}
+
+Status ObjectStore::lock(const std::string& command, milliseconds timeout,
+                         const std::function<void(const LockInfo&)>& waiting,
+                         const std::function<bool()>& cancelled) {
+  if (!writable_) return internal_error("a state that was opened for reading cannot be locked");
+  const LockInfo self = describe_self(command, world_);
+  const auto end = world_.clock.now() + timeout;
+  bool told = false;
+  while (true) {
+    Result<std::optional<ObjectLockRecord>> holder = lock_->try_take(self);
+    if (!holder.ok()) return holder.status();
+    if (!*holder) {
+      lock_id_ = self.id;
+      Status claimed = claim();
+      // What an earlier owner had sent may still arrive; it cannot after the first write of this one.
+      for (int again = 0; again < 5 && claimed.code() == Code::Conflict; ++again) claimed = claim();
+      if (!claimed.ok()) unlock();
+      return claimed;
+    }
+    const LockInfo& info = (*holder)->info;
+    if (cancelled && cancelled()) return {Code::Cancelled, "stopped while waiting for the state's lock"};
+    if (world_.clock.now() >= end) {
+      Status held(Code::Conflict, "the state is locked: " + info.text());
+      return std::move(held).with_hint(
+          "wait for it with --lock-timeout SECONDS, or, when it is gone for good, "
+          "`radlc state unlock " +
+          info.id + "`");
+    }
+    if (!told && waiting && !info.id.empty()) waiting(info);
+    told |= !info.id.empty();
+    world_.clock.sleep(milliseconds(500));
+  }
+}
+
+Status ObjectStore::claim() {
+  const bool was_there = !etag_.empty();
+  Result<bool> there = load();
+  if (!there.ok()) return there.status();
+  if (!*there) {
+    Result<std::optional<ObjectLockRecord>> lock = lock_->read();
+    if (!lock.ok()) return lock.status();
+    if (*lock && !(*lock)->state.empty()) {
+      return Status(Code::Corrupt,
+                    path() + ": there was a state here (the clouds know it as " + (*lock)->state +
+                        "), and it is gone; radlc never starts over by itself, as what it made "
+                        "would be made a second time")
+          .with_hint(
+              "bring an earlier version of the object back; or, when nothing of it exists any more, "
+              "remove the object " +
+              bucket_->url(key_.substr(0, key_.rfind('/')) + "/lock"));
+    }
+    if (was_there) return {Code::Lost, "the state was removed while this run waited for its lock"};
+    if (Status made = make_empty_state(db_, name_, world_); !made.ok()) return made;
+  }
+  Result<std::string> before = read_meta(db_, "lock_generation");
+  if (!before.ok()) return before.status();
+  const long long generation = std::max(lock_->generation(), std::atoll(before->c_str()) + 1);
+  if (Status put = write_meta(db_, "lock_generation", std::to_string(generation)); !put.ok()) return put;
+  if (Status put = write_meta(db_, "lock_id", lock_id_); !put.ok()) return put;
+  if (Status tidy = db_.exec("VACUUM"); !tidy.ok()) return tidy;  // each write sends all of it
+  if (Status written = put_document(); !written.ok()) return written;
+  Result<std::string> lineage = read_meta(db_, "lineage");
+  if (!lineage.ok()) return lineage.status();
+  return lock_->hold(infrastructure_tag(name_, *lineage), generation);
+}
+
+Status ObjectStore::put_document() {
+  Result<std::string> document = [&] {
+    std::lock_guard guard(mutex_);
+    return to_document(db_);
+  }();
+  if (!document.ok()) return document.status();
+  // Once it could not be reached, each further write is no more than asked whether it can be again.
+  const milliseconds patience = unreachable_ ? lock_->lease() / 12 : lock_->lease() / 2;
+  WriteIf condition{etag_.empty(), etag_};
+  Result<std::string> etag = put_certainly(*bucket_, key_, *document, condition, patience);
+  if (!etag.ok()) {
+    return etag.status().code() == Code::Conflict ? fenced_off(path()) : etag.status();
+  }
+  etag_ = std::move(*etag);
+  return {};
+}
+
+Status ObjectStore::check_held() {
+  if (!fenced_.ok()) return fenced_;
+  return lock_->check();
+}
+
+Status ObjectStore::persist() {
+  Status written = put_document();
+  if (written.code() == Code::Conflict) {
+    unreachable_ = true;
+    return fenced_ = written;
+  }
+  if (!written.ok()) {
+    unreachable_ = true;
+    return keep_copy(std::move(written));
+  }
+  if (unreachable_) {
+    std::error_code ignored;
+    std::filesystem::remove(copy_path(), ignored);
+  }
+  unreachable_ = false;
+  return {};
+}
+
+Status ObjectStore::keep_copy(Status why) {
+  Result<std::string> bytes = whole_bytes();
+  Status kept = bytes.ok() ? write_file_atomic(copy_path(), *bytes, 0600) : bytes.status();
+  std::string text = path() + ": the state cannot be written: " + why.message();
+  if (!kept.ok()) return Status(why.code(), text + "; nor could a copy be kept: " + kept.message());
+  const std::string directory = key_.substr(0, key_.rfind('/'));
+  const size_t slash = directory.rfind('/');
+  const std::string prefix = slash == std::string::npos ? "" : directory.substr(0, slash);
+  return Status(why.code(), text + "; it was kept in " + copy_path())
+      .with_hint(
+          "what was asked of the clouds before stands in the journal there, and the next run picks it up; "
+          "to write this copy: radlc state push " +
+          copy_path() + " --state " + bucket_->url(prefix) + " --name " + name_);
+}
+
+void ObjectStore::unlock() {
+  if (lock_id_.empty()) return;
+  lock_id_.clear();
+  // A document that was lost leaves its name in the lock: nobody starts over.
+  lock_->give_back(lock_->state());
+}
+
+Result<std::optional<LockInfo>> ObjectStore::lock_holder() {
+  Result<std::optional<ObjectLockRecord>> record = lock_->read();
+  if (!record.ok()) return record.status();
+  if (!*record || (*record)->free) return std::optional<LockInfo>();
+  return std::optional<LockInfo>((*record)->info);
+}
+
+Status ObjectStore::force_unlock(const std::string& lock_id) { return lock_->force(lock_id); }
+
+Status ObjectStore::replace(Database db) {
+  if (Status held = check_held(); !held.ok()) return held;
+  Result<std::string> generation = read_meta(db_, "lock_generation");
+  if (!generation.ok()) return generation.status();
+  db_ = std::move(db);
+  if (Status put = write_meta(db_, "lock_generation", *generation); !put.ok()) return put;
+  if (Status put = write_meta(db_, "lock_id", lock_id_); !put.ok()) return put;
+  if (Status written = put_document(); !written.ok()) return written;
+  std::error_code ignored;
+  std::filesystem::remove(copy_path(), ignored);
+  Result<std::string> lineage = read_meta(db_, "lineage");
+  return lineage.ok() ? lock_->mark(infrastructure_tag(name_, *lineage)) : lineage.status();
+}
+
+Status ObjectStore::remove() {
+  if (Status held = lock_->check(); !held.ok()) return held;
+  // From here on nothing says that there has to be a state.
+  Result<std::string> lineage = read_meta(db_, "lineage");
+  if (!lineage.ok()) return lineage.status();
+  if (Status marked = lock_->mark(""); !marked.ok()) return marked;
+  if (Status gone = bucket_->remove(key_); !gone.ok()) return gone;
+  etag_.clear();
+  lock_id_.clear();
+  lock_->remove();
+  if (Status gone = world_.files.remove_tree(folder_); !gone.ok()) return gone;
+  // The folders above it, as far as nothing else is in them.
+  std::error_code filled;
+  for (std::filesystem::path above = std::filesystem::path(folder_).parent_path();
+       !filled && above.filename() != "s3"; above = above.parent_path())
+    std::filesystem::remove(above, filled);
+  return {};
+}
+
+}  // namespace radl

@@ -1,0 +1,63 @@
+// The Store in a bucket: one document, read when it is opened, and written anew, under the condition that it
+// is still the one that was read, with each group of changes. Internal to runtime/state.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "runtime/state/bucket.h"
+#include "runtime/state/database_store.h"
+#include "runtime/state/object_lock.h"
+#include "runtime/state/place.h"
+
+namespace radl {
+
+class ObjectStore : public DatabaseStore {
+ public:
+  static Result<std::unique_ptr<Store>> open(const std::string& directory, const std::string& name,
+                                             OpenMode mode, World& world);
+  ~ObjectStore() override;
+
+  Status lock(const std::string& command, std::chrono::milliseconds timeout,
+              const std::function<void(const LockInfo&)>& waiting,
+              const std::function<bool()>& cancelled) override;
+  void unlock() override;
+  Result<std::optional<LockInfo>> lock_holder() override;
+  Status force_unlock(const std::string& lock_id) override;
+
+  std::string work_directory() const override { return folder_ + "/work"; }
+  std::string log_directory() const override { return folder_ + "/logs"; }
+  std::string path() const override { return bucket_->url(key_); }
+  bool can_write() const override { return !unreachable_; }
+
+  Status replace(Database db) override;
+  Status remove() override;
+
+ protected:
+  Status check_held() override;
+  Status persist() override;
+
+ private:
+  ObjectStore(std::unique_ptr<Bucket> bucket, Database db, World& world, std::string key, std::string folder);
+
+  // Reads the document into db_; false where there is none.
+  Result<bool> load();
+  // The lock is ours: reads what was written last, and writes it as this owner's, so that nothing that an
+  // earlier owner still sends fits any more.
+  Status claim();
+  Status put_document();
+  // What could not be written, where the user finds it.
+  Status keep_copy(Status why);
+  std::string copy_path() const { return folder_ + "/unwritten-state.db"; }
+
+  std::unique_ptr<Bucket> bucket_;
+  std::string name_;
+  const std::string key_, folder_;
+  bool writable_ = false;
+  std::string etag_;  // of the document that was read or written last; empty: there is none
+  Status fenced_;     // not ok: somebody else wrote it, and this run may not any more
+  std::atomic<bool> unreachable_{false};  // what was committed last is only here
+  std::unique_ptr<ObjectLock> lock_;
+};
+
+}  // namespace radl

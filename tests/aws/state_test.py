@@ -1,0 +1,404 @@
+"""The state in a bucket: two writers never overwrite each other, and whatever happens between radlc and the server, what exists is
+known. The nodes are those of this computer, which are quick; only the state is in S3."""
+import contextlib
+import gzip
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import sqlite3
+import tempfile
+import threading
+import time
+import unittest
+
+from moto_site import Moto
+from proxy import Proxy, Treatment, s3_error
+from radl_case import RadlCase
+
+PLACE = "s3://states/team"
+FILE = """radl 2
+input count ( type = 'integer' and default = 2 )
+input token ( type = 'string' and default = '' and sensitive = yes )
+network lan ()
+system node ( net_interface.0.connection = 'lan' )
+configure tools ( file '~/token' ( content = input.token ) )
+contextualize ( system node configure tools )
+deploy node input.count
+"""
+
+
+class StateCase(RadlCase):
+    """A moto and a bucket for each test, with a proxy between them and radlc."""
+
+    def setUp(self):
+        super().setUp()
+        self.ground = pathlib.Path(tempfile.mkdtemp(prefix="radl-aws-"))
+        self.addCleanup(shutil.rmtree, self.ground, ignore_errors=True)
+        self.moto = Moto(self.ground / "moto")
+        self.addCleanup(self.moto.stop)
+        self.s3 = self.moto.client("s3")
+        self.s3.create_bucket(Bucket="states")
+        self.proxy = Proxy(self.moto.url)
+        self.addCleanup(self.proxy.close)
+        self.environment.update(self.moto.environment(url=self.proxy.url), HOME=str(self.folder / "home"), no_proxy="*",
+                                RADL_STATE=PLACE, RADL_STATE_LEASE="6")
+        (self.folder / "home").mkdir()
+        self.file = self.write("demo.radl", FILE)
+
+    def keys(self):
+        return sorted(o["Key"] for o in self.s3.list_objects_v2(Bucket="states").get("Contents", []))
+
+    def body(self, key):
+        return self.s3.get_object(Bucket="states", Key=key)["Body"].read()
+
+    def lock(self):
+        return json.loads(self.body("team/demo/lock"))
+
+    def nodes_that_run(self):
+        """Folders of nodes whose server is alive, by the processes that there are."""
+        found = set()
+        for pid in self.processes():
+            with contextlib.suppress(OSError):
+                text = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
+                found.update(re.findall(r"/work/nodes/([^/\0]+)", text) if "sshd" in text else [])
+        return found
+
+    def apply(self, *arguments, **options):
+        return self.radlc("apply", "--auto-approve", self.file, *arguments, **options)
+
+    def destroy(self, **options):
+        return self.radlc("destroy", "--auto-approve", self.file, **options)
+
+    def assert_whole(self, count=2):
+        state = self.show(self.file)
+        nodes = [r["address"] for r in state["resources"] if r["type"] == "node"]
+        self.assertEqual(nodes, [f"node[{i}]" for i in range(count)])
+        self.assertEqual(state["open_intents"], 0)
+        self.assertEqual(len(self.nodes_that_run()), count)
+        self.assertEqual(self.actions("--input", f"count={count}", self.file), {})
+
+    def assert_nothing(self):
+        self.assertEqual(self.keys(), [])
+        self.assertEqual(self.nodes_that_run(), set())
+
+
+class StateInABucket(StateCase):
+    def test_apply_and_destroy_leave_nothing_behind(self):
+        self.apply()
+        self.assertEqual(self.keys(), ["team/demo/lock", "team/demo/state.db.gz"])
+        self.assertTrue(self.lock()["free"])
+        self.assert_whole()
+        self.assertIn("s3://states/team", self.radlc("list"))
+        self.assertIn("node[1]", self.radlc("state", "list"))
+        self.apply("--input", "count=3")
+        self.assert_whole(3)
+        self.assertEqual(self.radlc("ssh", "node[0]", "echo in"), "in\n")
+        self.destroy()
+        self.assert_nothing()
+        self.assertNotIn("demo", self.radlc("list"))
+        self.assertEqual([str(p) for p in (self.folder / "home").rglob("*") if "/s3/" in str(p)], [])
+
+    def test_the_file_may_say_where_its_state_is(self):
+        del self.environment["RADL_STATE"]
+        self.file = self.write("demo.radl", FILE.replace("( system node configure", f"( option state = '{PLACE}' system node configure"))
+        self.apply()
+        self.assertEqual(self.keys(), ["team/demo/lock", "team/demo/state.db.gz"])
+        self.assertIn("node[0]", self.radlc("state", "list", self.file))
+        self.destroy()
+        self.assert_nothing()
+
+    def test_the_document_is_a_database_without_secrets(self):
+        secret = "correct-horse-battery"
+        self.apply("--input", f"token={secret}")
+        document = gzip.decompress(self.body("team/demo/state.db.gz"))
+        self.assertNotIn(secret.encode(), document)
+        self.assertNotIn(b"PRIVATE KEY", document)
+        self.assertNotIn(str(self.folder / "home" / ".local/state/radlc/s3/states/team/demo/work/id_ed25519").encode(), document)
+        copy = self.folder / "copy.db"
+        self.radlc("state", "pull", self.file, copy)
+        with contextlib.closing(sqlite3.connect(copy)) as db:
+            self.assertEqual(db.execute("select count(*) from resources where type = 'node'").fetchone(), (2,))
+        self.destroy()
+
+    def test_an_older_copy_is_not_pushed_over_a_newer_state(self):
+        self.apply()
+        copy = self.folder / "copy.db"
+        self.radlc("state", "pull", self.file, copy)
+        self.apply("--input", "count=1")
+        self.radlc("state", "push", self.file, copy, code=None)
+        self.assertIn("is newer", self.err)
+        self.assert_count_in_state(1)
+        self.destroy()
+
+    def assert_count_in_state(self, count):
+        self.assertEqual(len([r for r in self.show(self.file)["resources"] if r["type"] == "node"]), count)
+
+    def test_a_bucket_that_is_not_there_is_no_empty_one(self):
+        self.environment["RADL_STATE"] = "s3://no-such-bucket/team"
+        self.radlc("plan", self.file, code=1)
+        self.assertIn("NoSuchBucket", self.err)
+
+    def test_a_lost_document_is_not_started_over(self):
+        self.apply()
+        saved = self.body("team/demo/state.db.gz")
+        self.s3.delete_object(Bucket="states", Key="team/demo/state.db.gz")
+        for _ in range(2):
+            self.apply(code=None)
+            self.assertIn("never starts over", self.err)
+        self.s3.put_object(Bucket="states", Key="team/demo/state.db.gz", Body=saved)
+        self.assert_whole()
+        self.destroy()
+
+    def test_moves_between_a_folder_and_a_bucket(self):
+        del self.environment["RADL_STATE"]
+        self.apply()
+        self.radlc("state", "migrate", self.folder / ".radl", PLACE, code=None)
+        self.assertIn("is a node of this computer", self.err)
+        self.radlc("destroy", "--auto-approve", "--target", "node", self.file)
+        before = self.show(self.file)["resources"]
+        self.radlc("state", "migrate", self.folder / ".radl", PLACE)
+        self.assertFalse((self.folder / ".radl").exists())
+        self.environment["RADL_STATE"] = PLACE
+        self.assertEqual(self.show(self.file)["resources"], before)
+        self.apply()
+        key = next(r for r in self.show(self.file)["resources"] if r["type"] == "key")
+        self.assertEqual(key["attributes"]["key"], next(r for r in before if r["type"] == "key")["attributes"]["key"])
+        self.radlc("destroy", "--auto-approve", "--target", "node", self.file)
+        self.radlc("state", "migrate", PLACE, self.folder / ".radl")
+        self.assertEqual(self.keys(), [])
+        del self.environment["RADL_STATE"]
+        self.assertEqual([r["address"] for r in self.show(self.file)["resources"]], [r["address"] for r in before])
+        self.destroy()
+
+
+class TwoWriters(StateCase):
+    def test_of_two_that_race_one_waits(self):
+        runs = [self.start("apply", "--auto-approve", "--lock-timeout", "60", self.file) for _ in range(2)]
+        for run in runs:
+            out, err = run.communicate(timeout=120)
+            self.assertEqual(run.returncode, 0, out + err)
+        self.assert_whole()
+        self.destroy()
+
+    def test_who_does_not_wait_is_told_who_has_it(self):
+        held = threading.Event()
+        go_on = threading.Event()
+
+        def faults(request):
+            if request.action == "PutObject" and request.path.endswith("state.db.gz") and not held.is_set():
+                held.set()
+                go_on.wait(30)
+            return Treatment()
+
+        self.proxy.faults = faults
+        first = self.start("apply", "--auto-approve", self.file)
+        held.wait(30)
+        self.apply(code=None)
+        self.assertIn(f"process {first.pid}", self.err)
+        self.assertIn("state unlock", self.err)
+        go_on.set()
+        out, err = first.communicate(timeout=120)
+        self.assertEqual(first.returncode, 0, out + err)
+        self.destroy()
+
+    def take_lock_away(self, **fields):
+        """As a run of another computer that has the lock now."""
+        lock = dict(self.lock(), host="elsewhere", boot_id="x", owner="ana", free=False, lease_seconds=4, **fields)
+        self.s3.put_object(Bucket="states", Key="team/demo/lock", Body=json.dumps(lock).encode())
+
+    def test_a_dead_owner_on_another_computer_is_waited_for_as_long_as_its_lease(self):
+        self.apply()
+        self.take_lock_away()
+        self.apply("--input", "count=1", code=None)
+        self.assertIn("by ana on elsewhere", self.err)
+        self.apply("--input", "count=1", "--lock-timeout", "40")
+        self.assert_whole(1)
+        self.destroy()
+
+    def test_a_dead_owner_on_this_computer_is_noticed_at_once(self):
+        self.environment["RADL_STATE_LEASE"] = "3600"
+        seen = []
+
+        def faults(request):
+            if request.action == "PutObject" and request.path.endswith("state.db.gz"):
+                seen.append(request)
+            return Treatment(kill_after=len(seen) == 3)
+
+        self.proxy.faults = faults
+        run = self.start("apply", "--auto-approve", self.file)
+        self.proxy.victim = run.pid
+        run.communicate(timeout=60)
+        self.assertEqual(run.returncode, -signal.SIGKILL)
+        self.proxy.faults = None
+        self.apply()
+        self.assert_whole()
+        self.destroy()
+
+    def test_an_owner_that_slept_longer_than_its_lease_cannot_write(self):
+        self.environment["RADL_STATE_LEASE"] = "3"
+        seen = []
+
+        def faults(request):
+            if request.action == "PutObject" and request.path.endswith("state.db.gz"):
+                seen.append(request)
+                if len(seen) == 3:
+                    return Treatment(signal=signal.SIGSTOP)
+            return Treatment()
+
+        self.proxy.faults = faults
+        sleeper = self.start("apply", "--auto-approve", self.file)
+        self.proxy.victim = sleeper.pid
+        self.wait_until(lambda: len(seen) == 3, 30)
+        time.sleep(0.5)
+        self.proxy.faults = None
+        self.apply("--lock-timeout", "60")
+        self.assert_whole()
+        document, generation = self.body("team/demo/state.db.gz"), self.lock()["generation"]
+        os.kill(sleeper.pid, signal.SIGCONT)
+        out, err = sleeper.communicate(timeout=120)
+        self.assertNotEqual(sleeper.returncode, 0, out + err)
+        self.assertRegex(err, "taken over|another run has written")
+        self.assertEqual(self.body("team/demo/state.db.gz"), document)
+        self.assertEqual(self.lock()["generation"], generation)
+        self.assert_whole()
+        self.destroy()
+
+    def test_a_lock_can_be_freed_by_hand(self):
+        self.apply()
+        self.take_lock_away(id="0123")
+        self.assertIn("0123", self.radlc("state", "unlock"))
+        self.radlc("state", "unlock", "4567", code=None)
+        self.assertIn("another lock", self.err)
+        self.radlc("state", "unlock", "0123")
+        self.destroy()
+
+    def test_a_server_without_conditional_writes_is_refused(self):
+        for header in ("if-none-match", "if-match"):
+            def faults(request, header=header):
+                for name in list(request.headers):
+                    if name.lower() == header:
+                        del request.headers[name]
+                return Treatment()
+
+            self.proxy.faults = faults
+            self.apply(code=None)
+            self.assertIn("takes no notice of", self.err)
+            self.assertEqual(self.nodes_that_run(), set())
+            self.assertEqual(self.keys(), [])
+
+
+class OnMinio(StateCase):
+    """A server that is no moto: its conditions, its times, its ETags."""
+
+    def setUp(self):
+        super().setUp()
+        try:
+            from minio import Minio
+            self.minio = Minio(self.ground / "minio")
+        except Exception as why:
+            self.skipTest(f"no MinIO: {why}")
+        self.addCleanup(self.minio.stop)
+        self.s3 = self.minio.client()
+        self.s3.create_bucket(Bucket="states")
+        self.environment.update(self.minio.environment())
+
+    def test_apply_change_and_destroy(self):
+        self.apply()
+        self.assert_whole()
+        runs = [self.start("apply", "--auto-approve", "--lock-timeout", "60", "--input", "count=3", self.file) for _ in range(2)]
+        for run in runs:
+            out, err = run.communicate(timeout=120)
+            self.assertEqual(run.returncode, 0, out + err)
+        self.assert_whole(3)
+        self.destroy()
+        self.assert_nothing()
+
+
+class Faults(StateCase):
+    def test_killed_before_and_after_every_request(self):
+        for after in (False, True):
+            number, killed = 0, True
+            while killed:
+                number += 1
+                with self.subTest(number=number, after=after):
+                    begun = len(self.proxy.log)
+
+                    def faults(request, at=begun + number):
+                        hit = request.number == at
+                        return Treatment(kill_before=hit and not after, kill_after=hit and after)
+
+                    self.proxy.faults = faults
+                    run = self.start("apply", "--auto-approve", self.file)
+                    self.proxy.victim = run.pid
+                    run.communicate(timeout=60)
+                    killed = run.returncode == -signal.SIGKILL
+                    self.proxy.faults = None
+                    if number % 2:
+                        self.apply()
+                        self.assert_whole()
+                    if self.keys():
+                        self.destroy(code=None)
+                    self.assertEqual(self.nodes_that_run(), set())
+                    self.assertFalse([key for key in self.keys() if key.endswith(".gz")])
+                    for key in self.keys():
+                        self.s3.delete_object(Bucket="states", Key=key)
+            self.assertGreater(number, 10)
+
+    def test_what_passes_is_not_noticed(self):
+        for name, treatment in (("the answer is lost", Treatment(reset_after=True)),
+                                ("the request is lost", Treatment(reset_before=True)),
+                                ("503", Treatment(refuse=s3_error("SlowDown", "Reduce your request rate.", 503))),
+                                ("500", Treatment(refuse=s3_error("InternalError", "We encountered an internal error.", 500))),
+                                ("409", Treatment(refuse=s3_error("ConditionalRequestConflict", "At the same time.", 409)))):
+            with self.subTest(name):
+                count = 0
+
+                def faults(request, treatment=treatment):
+                    nonlocal count
+                    if request.action != "PutObject":
+                        return Treatment()
+                    count += 1
+                    return treatment if count % 2 else Treatment()
+
+                self.proxy.faults = faults
+                self.apply()
+                self.proxy.faults = None
+                self.assertGreater(count, 10)
+                self.assert_whole()
+                self.destroy()
+                self.assert_nothing()
+
+    def test_without_the_server_nothing_new_is_begun_and_a_copy_is_kept(self):
+        self.environment["RADL_STATE_LEASE"] = "3"
+        written = []
+
+        def faults(request):
+            if request.action == "PutObject" and request.path.endswith("state.db.gz"):
+                written.append(request)
+            return Treatment(reset_before=len(written) > 4)
+
+        self.proxy.faults = faults
+        self.apply("--input", "count=6", code=None)
+        err = self.err
+        self.assertIn("cannot be written", err)
+        push = re.search(r"radlc (state push .*)", err).group(1).split()
+        self.assertTrue(pathlib.Path(push[2]).exists())
+        running = len(self.nodes_that_run())
+        self.assertLess(running, 6)
+        self.proxy.faults = None
+        self.radlc(*push)
+        self.apply("--input", "count=6")
+        self.assert_count(6)
+        self.destroy()
+        self.assert_nothing()
+
+    def assert_count(self, count):
+        self.assertEqual(len(self.nodes_that_run()), count)
+        self.assertEqual(self.show(self.file)["open_intents"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

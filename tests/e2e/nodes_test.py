@@ -1,0 +1,168 @@
+"""What is done with running nodes from the command line: exec, cp, logs -f, keys that lie elsewhere, and nodes that must stay."""
+import os
+import signal
+import subprocess
+
+from radl_case import RADLC, RadlCase
+
+FILE = """radl 2
+input count ( type = 'integer' and default = 2 )
+network lan ()
+system node ( net_interface.0.connection = 'lan' and prevent_destroy = 'no' )
+configure tools ( command 'echo hello' () )
+contextualize ( system node configure tools )
+deploy node input.count
+"""
+
+
+class NodesCase(RadlCase):
+    def setUp(self):
+        super().setUp()
+        self.environment["HOME"] = str(self.folder / "home")
+        (self.folder / "home").mkdir()
+        self.file = self.write("demo.radl", FILE)
+        self.radlc("apply", "--auto-approve", self.file)
+
+    def tearDown(self):
+        if (self.folder / ".radl").exists():
+            self.radlc("destroy", "--auto-approve", self.file)
+        super().tearDown()
+
+    def lines(self, text):
+        return sorted(text.splitlines())
+
+
+class Exec(NodesCase):
+    def test_runs_on_every_node_at_once_and_says_which_line_is_whose(self):
+        self.assertEqual(self.lines(self.radlc("exec", self.file, "--", "echo", "a b")), ["node[0] | a b", "node[1] | a b"])
+        self.assertEqual(self.lines(self.radlc("exec", "node", "--", "echo $((1+1))")), ["node[0] | 2", "node[1] | 2"])
+
+    def test_one_node_alone_has_no_names_before_its_lines(self):
+        self.assertEqual(self.radlc("exec", "node[1]", "--", "printf", "x\\ny"), "x\ny")
+
+    def test_ends_with_the_exit_status_of_the_command(self):
+        self.radlc("exec", "node[0]", "--", "exit 3", code=3)
+        out = self.radlc("exec", "--", "echo to-stderr >&2; exit 4", code=4)
+        self.assertEqual(out, "")
+        self.assertIn("node[1] | to-stderr", self.err)
+        self.assertIn("node[0]: exit status 4", self.err)
+        self.radlc("exec", "node[7]", "--", "true", code=1)
+        self.assertIn("there are: node[0], node[1]", self.err)
+        self.radlc("exec", "node[0]", code=1)
+        self.assertIn("a command is required", self.err)
+
+    def test_ctrl_c_ends_what_runs_there(self):
+        run = self.start("exec", "--", "echo begun; exec sleep 1000")
+        for _ in range(2):
+            self.assertIn("begun", run.stdout.readline())
+        os.killpg(run.pid, signal.SIGINT)
+        run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 130)
+        self.wait_until(lambda: "sleep 1000" not in self.radlc("exec", "--", "ps ax -o args | grep -v grep | grep 'sleep 1000' || true"))
+
+
+class Copies(NodesCase):
+    def test_a_folder_goes_to_every_node_and_comes_back_from_each(self):
+        self.write("data/a.txt", "one")
+        self.write("data/deep/b c.txt", "two")
+        tool = self.write("data/deep/run.sh", "#!/bin/sh\necho ran\n")
+        tool.chmod(0o755)
+        self.radlc("cp", "data", "node:")
+        self.assertEqual(self.lines(self.radlc("exec", "--", "./data/deep/run.sh; cat 'data/deep/b c.txt'; echo")),
+                         ["node[0] | ran", "node[0] | two", "node[1] | ran", "node[1] | two"])
+        self.radlc("cp", "node:data", "back/")
+        for node in ("node[0]", "node[1]"):
+            self.assertEqual((self.folder / "back" / node / "data/deep/b c.txt").read_text(), "two")
+            self.assertEqual((self.folder / "back" / node / "data/deep/run.sh").stat().st_mode & 0o777, 0o755)
+
+    def test_a_file_takes_the_name_that_is_given_or_goes_into_the_folder(self):
+        self.write("a.txt", "one")
+        self.radlc("cp", "a.txt", "node[0]:b.txt")
+        self.radlc("cp", "node[0]:b.txt", "c.txt")
+        self.assertEqual((self.folder / "c.txt").read_text(), "one")
+        self.radlc("cp", "node[0]:b.txt", ".")
+        self.assertEqual((self.folder / "b.txt").read_text(), "one")
+
+    def test_what_is_not_there_and_two_sides_alike_are_said(self):
+        self.radlc("cp", "nothing", "node[0]:", code=2)
+        self.assertIn("no such file", self.err)
+        self.radlc("cp", "node[0]:nothing", ".", code=2)
+        self.assertIn("node[0]", self.err)
+        self.radlc("cp", "a", "b", code=1)
+        self.assertIn("NODE:PATH", self.err)
+
+
+class Keys(NodesCase):
+    def test_a_key_is_found_where_a_colleague_has_put_it_and_asked_for_by_fingerprint(self):
+        key = next((self.folder / ".radl").rglob("work/id_ed25519"))
+        print_ = subprocess.run(["ssh-keygen", "-l", "-f", str(key)], capture_output=True, text=True, check=True).stdout.split()[1]
+        state = self.radlc("show", "--json", self.file)
+        self.assertIn(print_, state)
+        self.assertNotIn(str(key), state)
+        public = key.with_name(key.name + ".pub")
+        private, line = key.read_bytes(), public.read_bytes()
+        key.unlink(), public.unlink()
+        self.radlc("exec", "node[0]", "--", "true", code=255)
+        self.assertIn(print_, self.err)
+        self.assertIn("home/.local/share/radlc/keys", self.err)
+        for folder in (".local/share/radlc/keys", ".ssh"):
+            there = self.folder / "home" / folder / "from_ana"
+            there.parent.mkdir(parents=True)
+            there.write_bytes(private)
+            there.chmod(0o600)
+            self.radlc("exec", "node[0]", "--", "true")
+            self.assertEqual(self.radlc("ssh", "node[0]", "echo in"), "in\n")
+            there.unlink()
+        key.write_bytes(private), public.write_bytes(line)
+        key.chmod(0o600)
+
+
+class Logs(NodesCase):
+    def test_following_survives_a_log_that_begins_anew(self):
+        log = next((self.folder / ".radl").rglob("logs/**/*node*0*tools*.log"), None) or \
+            next(p for p in (self.folder / ".radl").rglob("logs/**/*") if p.is_file() and "node[0]" in p.name)
+        with open(self.folder / "seen", "wb") as seen:
+            follow = subprocess.Popen([str(RADLC), "logs", "-f", str(self.file)], cwd=self.folder, env=self.environment, stdout=seen,
+                                      stderr=subprocess.STDOUT)
+        try:
+            text = lambda: (self.folder / "seen").read_text()
+            self.wait_until(lambda: "hello" in text())
+            os.rename(log, str(log) + ".1")
+            log.write_text("after rotation\n")
+            self.wait_until(lambda: "after rotation" in text(), 20, text)
+            log.write_text("cut\n")
+            self.wait_until(lambda: "| cut" in text(), 20, text)
+        finally:
+            follow.send_signal(signal.SIGINT)
+            follow.wait(20)
+        self.assertEqual(follow.returncode, 0)
+
+
+class Protected(NodesCase):
+    def protect(self, word):
+        self.write("demo.radl", FILE.replace("prevent_destroy = 'no'", f"prevent_destroy = '{word}'"))
+
+    def tearDown(self):
+        self.protect("no")
+        super().tearDown()
+
+    def test_what_prevent_destroy_names_is_neither_removed_nor_replaced(self):
+        self.protect("yes")
+        self.assertEqual(self.actions(self.file), {})
+        self.radlc("plan", self.file, "--input", "count=1", code=1)
+        self.assertIn("node[1] would be removed", self.err)
+        self.assertIn("demo.radl:4", self.err)
+        self.radlc("apply", "--auto-approve", self.file, "--replace", "node[0]", code=1)
+        self.assertIn("node[0] would be replaced", self.err)
+        self.protect("no")
+        self.assertEqual(self.actions(self.file, "--input", "count=1")["node[1]"], "delete")
+
+    def test_destroy_refuses_it_too_until_the_file_says_no(self):
+        self.protect("yes")
+        self.radlc("destroy", "--auto-approve", self.file, code=1)
+        self.assertIn("demo.radl:4", self.err)
+        self.assertIn("node[0] would be removed", self.err)
+        self.radlc("exec", "--", "true")
+        self.protect("no")
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assertFalse((self.folder / ".radl").exists())

@@ -1,0 +1,21 @@
+// The target of a node, with the key of its infrastructure.
+#pragma once
+
+#include <filesystem>
+
+#include "runtime/net/ssh/key_places.h"
+#include "runtime/net/ssh/target.h"
+
+namespace radl::test {
+
+inline Result<ssh::Target> target_of(const nlohmann::json& attributes, const std::string& work_directory) {
+  return ssh::target_of(attributes, ssh::key_places(work_directory));
+}
+
+// Of a local node, whose folder lies in the work directory's folder of nodes.
+inline Result<ssh::Target> target_of(const nlohmann::json& attributes) {
+  const std::filesystem::path folder = attributes.value("local_directory", "");
+  return target_of(attributes, folder.parent_path().parent_path().string());
+}
+
+}  // namespace radl::test
