@@ -33,7 +33,12 @@ Result<std::vector<Offer>> in_market(const Fitting& fitting, Market market, cons
     Offer offer = offer_of(*type, market);
     if (market == Market::Spot) {
       offer.spec["market"] = "spot";
-      if (auto now = surveyed_spot(input.survey, type->name)) offer.price_per_hour = *now;
+      if (auto now = surveyed_spot(input.survey, type->name)) {
+        offer.price_per_hour = *now;
+        offer.facts.spot = *now;
+        offer.facts.as_of.clear();
+        offer.facts.priced = true;
+      }
       if (auto most = highest_price(fitting.node)) offer.spec["max_price"] = fmt::format("{}", *most);
     }
     if (!type->runs("x86_64")) {
