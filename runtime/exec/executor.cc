@@ -9,6 +9,7 @@
 
 #include "common/guarded.h"
 #include "runtime/exec/actions.h"
+#include "runtime/exec/owners.h"
 #include "runtime/exec/retry.h"
 #include "runtime/exec/scheduler.h"
 #include "runtime/exec/sweep.h"
@@ -347,6 +348,8 @@ RunReport apply(const Run& run, const Plan& plan) {
   if (report.status = check_state_unmoved(plan, *snapshot); !report.status.ok()) return report;
   Session session(run, std::move(*snapshot));
   auto begun = run.world->clock.now();
+  report.status = check_owners(session, clouds_of(session, &plan), true);
+  if (!report.status.ok()) return report;
   tell_start(session, plan, "apply");
   report.status = PlanRun(session, plan, report).execute();
   bool failed = !report.status.ok() && report.status.code() != Code::Cancelled;
@@ -373,6 +376,8 @@ RunReport destroy(const Run& run, const Plan& plan) {
   std::vector<std::string> paths = snapshot->source_paths;
   Session session(run, std::move(*snapshot));
   auto begun = run.world->clock.now();
+  report.status = check_owners(session, clouds_of(session, &plan), false);
+  if (!report.status.ok()) return report;
   tell_start(session, plan, "destroy");
   report.status = PlanRun(session, plan, report).execute();
   for (const ActionOutcome& outcome : report.actions) {

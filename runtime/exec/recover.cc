@@ -6,6 +6,7 @@
 #include "common/guarded.h"
 #include "runtime/exec/actions.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/owners.h"
 #include "runtime/exec/retry.h"
 
 namespace radl {
@@ -198,6 +199,10 @@ Result<Recovery> recover(const Run& run) {
   Result<Snapshot> snapshot = run.store->snapshot();
   if (!snapshot.ok()) return snapshot.status();
   Session session(run, std::move(*snapshot));
+  std::set<std::string> clouds;
+  for (const Intent& intent : *intents)
+    if (intent.kind != Intent::Kind::Run) clouds.insert(intent.resource.cloud);
+  if (Status ours = check_owners(session, clouds, true); !ours.ok()) return ours;
   Recoverer recoverer(session, *intents);
   if (Status ended = recoverer.run(); !ended.ok()) return session.events.mask(ended);
   return recoverer.recovery;

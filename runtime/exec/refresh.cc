@@ -3,6 +3,7 @@
 #include <set>
 
 #include "common/guarded.h"
+#include "runtime/exec/owners.h"
 #include "runtime/exec/actions.h"
 #include "runtime/exec/executor.h"
 #include "runtime/exec/retry.h"
@@ -215,6 +216,7 @@ class Refresher {
 
 Result<Observed> refresh(const Run& run, const Snapshot& snapshot) {
   Session session(run, snapshot);
+  if (Status ours = check_owners(session, clouds_of(session), false); !ours.ok()) return ours;
   return Refresher(session, snapshot).look();
 }
 

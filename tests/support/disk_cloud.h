@@ -48,6 +48,7 @@ class DiskCloud : public Cloud {
   std::set<std::string> in_place;  // spec fields that ask_update() can change
   std::set<std::string> later;     // and that ask_create() leaves out: it takes a second request
   std::vector<std::string> keys;   // host_keys()
+  std::string account;             // owner()
 
   size_t count(const std::string& type = "") const {
     size_t count = 0;
@@ -207,6 +208,7 @@ class DiskCloud : public Cloud {
     }
   }
 
+  Result<std::string> owner(const Context&) override { return account; }
   Result<std::vector<std::string>> host_keys(const Context&, const std::string&) override { return keys; }
   std::chrono::milliseconds settles_after() const override { return settle; }
   Pace pace() const override { return {std::chrono::milliseconds(0), std::chrono::milliseconds(1000)}; }

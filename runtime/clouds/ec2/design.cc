@@ -8,6 +8,7 @@
 
 #include "common/host_name.h"
 #include "common/text.h"
+#include "runtime/clouds/auto_stop.h"
 #include "runtime/clouds/ec2/images.h"
 #include "runtime/clouds/ec2/offers.h"
 #include "runtime/clouds/ec2/placing.h"
@@ -186,6 +187,8 @@ class Designer {
     wanted.offers = std::move(*offers);
     wanted.node = node.address;
     wanted.seconds = kBootSeconds;
+    if (wanted.spec.contains("stop"))
+      wanted.summary += ", " + auto_stop_text(auto_stop_from_json(wanted.spec["stop"]));
     return {};
   }
 
@@ -193,8 +196,13 @@ class Designer {
   bool is_public(const ir::Node& node, const NodePlace& place) {
     const std::string said = text_wanted(node, "ec2.associate_public_ip_address");
     if (place.in_public_network || said == "yes") return true;
-    if (said == "no") return false;
-    if (!place.vpc.empty() || !place.subnet.empty()) return false;
+    if (said == "no" || !place.vpc.empty() || !place.subnet.empty()) {
+      note(fmt::format(
+          "system '{}': it has no public address: radlc must reach the VPC's private addresses (by a "
+          "VPN, or from a machine in it)",
+          node.system));
+      return false;
+    }
     note(
         fmt::format("system '{}': it is in no public network and has a public address all the same, as the "
                     "default VPC has no other way out; only SSH from this computer is let in",
@@ -213,6 +221,9 @@ class Designer {
     const std::string user = node.user.empty() ? user_of_image(image->text) : node.user;
     if (!user.empty()) spec["user"] = user;
     if (Status added = add_disks(node, spec); !added.ok()) return added;
+    auto stop = auto_stop_wanted(node);
+    if (!stop.ok()) return stop.status();
+    if (*stop) spec["stop"] = to_json(**stop);
     if (std::string profile = text_wanted(node, "instance_profile"); !profile.empty())
       spec["profile"] = profile;
     if (std::string name = text_wanted(node, "instance_name"); !name.empty()) spec["name"] = name;
@@ -271,6 +282,7 @@ Status check_node(const CloudId& cloud, const ir::Node& node, const DesignInput&
         fmt::format("{}: disk.0.os.name = '{}': radlc configures Linux machines", node.address, os));
   if (Status right = check_placement(node); !right.ok()) return right;
   if (auto tags = tags_wanted(node); !tags.ok()) return tags.status();
+  if (auto stop = auto_stop_wanted(node); !stop.ok()) return stop.status();
   if (auto fault = host_name_fault(node_host_name(node)))
     return invalid(fmt::format("{}: net_interface.0.dns_name: '{}' is no host name: {}", node.address,
                                node_host_name(node), fault->message));

@@ -79,7 +79,7 @@ class Instance : public Kind {
         {"disks", "disks are made with the machine"},
         {"profile", "the instance profile is given when the machine is made"},
         {"placement_group", "a machine stays in its placement group"},
-        {"on_shutdown", "what a shutdown does is fixed when the machine is made"}};
+        {"stop", "a machine is told when to stop as it is made"}};
     for (const auto& [field, why] : kFixed)
       if (differs(before, after, field)) return replace(why);
     if (differs(before, after, "type"))

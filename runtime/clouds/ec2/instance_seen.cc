@@ -83,7 +83,8 @@ std::optional<Seen> seen_instance(Call& call, const InstanceNow& now, bool by_to
   const bool ended = now.state == "terminated";
   const bool on_request = now.reason_code == "Client.UserInitiatedShutdown";
   if (ended && (!by_token || on_request)) {
-    if (!now.reason.empty() && !on_request) call.context.log(fmt::format("{} has ended: {}", now.id, now.reason));
+    if (!now.reason.empty() && !on_request)
+      call.context.log(fmt::format("{} has ended: {}", now.id, now.reason));
     return std::nullopt;
   }
   Seen seen;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/digest.h"
+#include "runtime/clouds/auto_stop.h"
 #include "runtime/clouds/ec2/images.h"
 #include "runtime/clouds/ec2/instance.h"
 
@@ -34,13 +35,21 @@ Status add_disks(Parameters& parameters, const Order& order, const Image& image)
   return {};
 }
 
-// Nothing in it is secret: whoever runs on the machine can read it.
+// cloud-init's multi-part user data. Nothing in it is secret: whoever runs on the machine can read it.
 std::string user_data(const Order& order) {
+  constexpr const char* kBoundary = "==radlc==";
+  std::string data =
+      fmt::format("Content-Type: multipart/mixed; boundary=\"{}\"\nMIME-Version: 1.0\n\n", kBoundary);
+  auto add = [&](const char* type, const std::string& part) {
+    data += fmt::format("--{}\nContent-Type: {}; charset=\"utf-8\"\n\n{}\n", kBoundary, type, part);
+  };
   const std::string host = order.spec.value("hostname", "");
-  if (host.empty()) return "";
-  return fmt::format(
-      "#cloud-config\npreserve_hostname: false\nhostname: {}\nfqdn: {}\nmanage_etc_hosts: false\n",
-      host.substr(0, host.find('.')), host);
+  add("text/cloud-config", fmt::format("#cloud-config\npreserve_hostname: false\nhostname: {}\nfqdn: {}\n"
+                                       "manage_etc_hosts: false\n",
+                                       host.substr(0, host.find('.')), host));
+  if (order.spec.contains("stop"))
+    add("text/x-shellscript", auto_stop_user_data(auto_stop_from_json(order.spec["stop"])));
+  return data + fmt::format("--{}--\n", kBoundary);
 }
 
 void add_spot(Parameters& parameters, const Json& spec) {
@@ -108,10 +117,10 @@ Result<Launch> launch_of(Call& call, const Order& order) {
   add_spot(launch.parameters, spec);
   if (spec.contains("profile"))
     launch.parameters.emplace_back("IamInstanceProfile.Name", spec["profile"].get<std::string>());
-  if (spec.value("on_shutdown", "") == "terminate")
-    launch.parameters.emplace_back("InstanceInitiatedShutdownBehavior", "terminate");
-  if (std::string data = user_data(order); !data.empty())
-    launch.parameters.emplace_back("UserData", base64_encode(data));
+  if (spec.contains("stop"))
+    launch.parameters.emplace_back("InstanceInitiatedShutdownBehavior",
+                                   auto_stop_from_json(spec["stop"]).terminate ? "terminate" : "stop");
+  launch.parameters.emplace_back("UserData", base64_encode(user_data(order)));
   auto tags = own_tags(call.context, order);
   if (spec.contains("name")) tags["Name"] = spec["name"].get<std::string>();
   std::string user = spec.value("user", "");

@@ -38,8 +38,9 @@ const Wanted* find(const Design& design, const std::string& address) {
 }
 
 TEST(Ec2Rules, ReadBackAsTheyWereWritten) {
-  for (const char* text : {"tcp 22 from 203.0.113.5/32", "tcp 8000-8010 from 0.0.0.0/0", "udp 53 from 10.0.0.0/8",
-                           "icmp from 10.0.0.0/8", "all from this group", "tcp 443 from 2001:db8::/32", "all from sg-1"}) {
+  for (const char* text :
+       {"tcp 22 from 203.0.113.5/32", "tcp 8000-8010 from 0.0.0.0/0", "udp 53 from 10.0.0.0/8",
+        "icmp from 10.0.0.0/8", "all from this group", "tcp 443 from 2001:db8::/32", "all from sg-1"}) {
     auto rule = parse_rule(text, "sg-own", "198.51.100.1/32");
     ASSERT_TRUE(rule) << text;
     EXPECT_EQ(rule->text("sg-own"), text);
@@ -51,7 +52,8 @@ TEST(Ec2Rules, ReadBackAsTheyWereWritten) {
 
 TEST(Ec2Rules, AreReadFromWhatEc2Answers) {
   pugi::xml_document document;
-  document.load_string(R"(<ipPermissions><item><ipProtocol>tcp</ipProtocol><fromPort>80</fromPort><toPort>90</toPort>
+  document.load_string(
+      R"(<ipPermissions><item><ipProtocol>tcp</ipProtocol><fromPort>80</fromPort><toPort>90</toPort>
     <ipRanges><item><cidrIp>0.0.0.0/0</cidrIp></item><item><cidrIp>10.0.0.0/8</cidrIp></item></ipRanges>
     <groups><item><groupId>sg-2</groupId></item></groups></item>
     <item><ipProtocol>-1</ipProtocol><groups><item><groupId>sg-own</groupId></item></groups></item></ipPermissions>)");
@@ -82,10 +84,13 @@ TEST(Ec2Placing, AProviderIdIsAVpcASubnetOrBoth) {
 }
 
 TEST(Ec2Images, ADistributionIsFoundByFlavourAndVersion) {
-  auto image = [](std::map<std::string, std::string> features) { return image_wanted(node_with(features), "x86_64"); };
+  auto image = [](std::map<std::string, std::string> features) {
+    return image_wanted(node_with(features), "x86_64");
+  };
   EXPECT_EQ(image({})->text, "136693071363/debian-12-amd64-*");
   EXPECT_NE(image({{"disk.0.os.flavour", "ubuntu"}})->text.find("24.04-amd64"), std::string::npos);
-  EXPECT_NE(image({{"disk.0.os.flavour", "Ubuntu"}, {"disk.0.os.version", "22.04"}})->text.find("22.04"), std::string::npos);
+  EXPECT_NE(image({{"disk.0.os.flavour", "Ubuntu"}, {"disk.0.os.version", "22.04"}})->text.find("22.04"),
+            std::string::npos);
   EXPECT_EQ(image({{"disk.0.os.flavour", "plan9"}}).status().code(), Code::Invalid);
 }
 
@@ -102,7 +107,8 @@ TEST(Ec2Caller, IsAnAddressOrARange) {
   EXPECT_EQ(*parse_cidr("203.0.113.5"), "203.0.113.5/32");
   EXPECT_EQ(*parse_cidr("2001:db8::1"), "2001:db8::1/128");
   EXPECT_EQ(*parse_cidr("10.0.0.0/8"), "10.0.0.0/8");
-  for (const char* wrong : {"", "10.0.0", "10.0.0.0/33", "10.0.0.0/x", "<html>"}) EXPECT_FALSE(parse_cidr(wrong).ok()) << wrong;
+  for (const char* wrong : {"", "10.0.0", "10.0.0.0/33", "10.0.0.0/x", "<html>"})
+    EXPECT_FALSE(parse_cidr(wrong).ok()) << wrong;
 }
 
 TEST(Ec2Design, OnlyThisComputerMayLogInUnlessTheFileSaysOtherwise) {

@@ -81,5 +81,21 @@ TEST(HostKey, IsWaitedForWhileTheMachineBoots) {
   EXPECT_EQ(asked, 3);
 }
 
+TEST(Owner, OthersCredentialsForgetNothing) {
+  Bench bench;
+  bench.cloud.account = "1111";
+  ASSERT_TRUE(bench.apply(one_node()).status.ok());
+  bench.cloud.account = "2222";
+  const int looks = bench.cloud.looks;
+  RunReport report = bench.apply(ProgramBuilder().deploy({"worker", 2}).build());
+  EXPECT_EQ(report.status.code(), Code::Auth);
+  EXPECT_NE(report.status.text().find("account 1111"), std::string::npos) << report.status.text();
+  EXPECT_EQ(bench.destroy().status.code(), Code::Auth);
+  EXPECT_EQ(bench.cloud.looks, looks);
+  EXPECT_TRUE(bench.snapshot().resources.count("worker[0]"));
+  bench.cloud.account = "1111";
+  EXPECT_TRUE(bench.destroy().status.ok());
+}
+
 }  // namespace
 }  // namespace radl::test
