@@ -221,6 +221,11 @@ class Designer {
     const std::string user = node.user.empty() ? user_of_image(image->text) : node.user;
     if (!user.empty()) spec["user"] = user;
     if (Status added = add_disks(node, spec); !added.ok()) return added;
+    for (const ir::Disk& disk : node.disks) {
+      if (disk.index > 0 && !disk.mount_path.empty())
+        note(fmt::format("system '{}': disk {} is attached as {}, and a step has to format it and mount it at {}",
+                         node.system, disk.index, device_name(disk), disk.mount_path));
+    }
     auto stop = auto_stop_wanted(node);
     if (!stop.ok()) return stop.status();
     if (*stop) spec["stop"] = to_json(**stop);
