@@ -1,5 +1,6 @@
 #include "runtime/exec/owners.h"
 
+#include "runtime/exec/actions.h"
 #include "runtime/exec/retry.h"
 
 namespace radl {
