@@ -2,7 +2,7 @@
 //
 // In: the requests of runtime/clouds/cloud.h. Out: calls of the Query API (api.h), one for each request but
 // where a request takes several. Everything that is made carries tags by which it is found again, whatever
-// becomes of the answer (docs/decisions/0013-ec2.md).
+// becomes of the answer (docs/decisions/0014-ec2.md).
 #pragma once
 
 #include <functional>
