@@ -79,7 +79,7 @@ class Instance : public Kind {
         {"disks", "disks are made with the machine"},
         {"profile", "the instance profile is given when the machine is made"},
         {"placement_group", "a machine stays in its placement group"},
-        {"stop", "a machine is told when to stop as it is made"}};
+        {"stop", "a machine gets to know when to stop as it is made"}};
     for (const auto& [field, why] : kFixed)
       if (differs(before, after, field)) return replace(why);
     if (differs(before, after, "type"))
