@@ -117,7 +117,10 @@ class Ec2Cloud : public Cloud {
     const Kind* kind = kind_of(order.type);
     if (!kind) return Asked::refused(invalid(fmt::format("EC2 has no resources of type '{}'", order.type)));
     Call call = call_of(context);
-    return (kind->*how)(call, order);
+    Asked asked = (kind->*how)(call, order);
+    const bool named = asked.status.ok() || asked.status.message().starts_with(order.address);
+    if (!named) asked.status = std::move(asked.status).at(order.address);
+    return asked;
   }
 
   const CloudId id_;
