@@ -49,7 +49,7 @@ std::string row(std::initializer_list<std::string> cells) {
   return out + "\n";
 }
 
-std::string candidate_rows(const ResourceCost& cost) {
+std::string markdown_candidates(const ResourceCost& cost) {
   std::string out;
   for (size_t i = 0; i < cost.candidates.size(); ++i) {
     const Offer& offer = cost.candidates[i];
@@ -73,7 +73,7 @@ std::string costs_markdown(const Plan& plan) {
     if (one.cost->candidates.size() < 2) continue;
     candidates += "\n" + markdown_code(one.name) +
                   " could be:\n\n| | type | | an hour | |\n|---|---|---|--:|---|\n" +
-                  candidate_rows(*one.cost);
+                  markdown_candidates(*one.cost);
   }
   const std::string& currency = plan.costs[0].after.currency;
   const std::string before = price_text(plan.totals.price_per_hour_before, currency),
