@@ -42,7 +42,8 @@ inline Json second_login(const Seen& node, const SecondLogin& login) {
   attributes["port"] = 2222;
   attributes["user"] = login.user;
   attributes["home"] = "/home/" + login.user;
-  attributes.erase("local_directory");  // nothing past the login
+  attributes["keys_of"] = work_directory_of(attributes);  // for target_of() alone
+  attributes.erase("local_directory");                    // nothing past the login
   return attributes;
 }
 

@@ -13,9 +13,12 @@ inline Result<ssh::Target> target_of(const nlohmann::json& attributes, const std
 }
 
 // Of a local node, whose folder lies in the work directory's folder of nodes.
-inline Result<ssh::Target> target_of(const nlohmann::json& attributes) {
+inline std::string work_directory_of(const nlohmann::json& attributes) {
   const std::filesystem::path folder = attributes.value("local_directory", "");
-  return target_of(attributes, folder.parent_path().parent_path().string());
+  return attributes.value("keys_of", folder.parent_path().parent_path().string());
+}
+inline Result<ssh::Target> target_of(const nlohmann::json& attributes) {
+  return target_of(attributes, work_directory_of(attributes));
 }
 
 }  // namespace radl::test

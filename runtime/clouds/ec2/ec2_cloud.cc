@@ -119,7 +119,9 @@ class Ec2Cloud : public Cloud {
     Call call = call_of(context);
     Asked asked = (kind->*how)(call, order);
     const bool named = asked.status.ok() || asked.status.message().starts_with(order.address);
-    if (!named) asked.status = std::move(asked.status).at(order.address);
+    if (named) return asked;
+    Status why = std::move(asked.status).at(order.address);
+    asked.status = std::move(why);
     return asked;
   }
 

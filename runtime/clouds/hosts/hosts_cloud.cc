@@ -182,7 +182,8 @@ Asked HostsCloud::create_host(const Context& context, const Order& order) {
   Asked asked = take_machine(context, {machine->text(), "host", order.address, order.token, order.spec, *way},
                              (*users)->remote());
   if (asked.status.ok()) return asked;
-  asked.status = std::move(asked.status).at(name);
+  Status named = std::move(asked.status).at(name);
+  asked.status = std::move(named);
   return asked;
 }
 
