@@ -221,11 +221,17 @@ Result<Sinks> make_sinks(const Session& session, const RunOptions& options, cons
 
 int report_run(const Session& session, const RunReport& report, bool json) {
   Style style(session.terminal.color);
+  auto tell = [&](const Status& status) {
+    std::fprintf(stderr, "\n%s%serror:%s %s\n", style.bold().data(), style.red().data(), style.off().data(),
+                 shown(status.message(), session.terminal.color).c_str());
+    if (!status.hint().empty()) std::fprintf(stderr, "  %s\n", shown(status.hint()).c_str());
+  };
+  // It ended before anything was begun, or of nothing that an action stands for.
+  const bool untold = report.failed() == 0 && report.leftovers.empty();
+  if (untold && !report.status.ok() && report.status.code() != Code::Cancelled) tell(report.status);
   for (const ActionOutcome& outcome : report.actions) {
     if (outcome.state != ActionOutcome::State::Failed) continue;
-    std::fprintf(stderr, "\n%s%serror:%s %s\n", style.bold().data(), style.red().data(), style.off().data(),
-                 shown(outcome.status.message(), session.terminal.color).c_str());
-    if (!outcome.status.hint().empty()) std::fprintf(stderr, "  %s\n", shown(outcome.status.hint()).c_str());
+    tell(outcome.status);
     if (!outcome.log.empty()) std::fprintf(stderr, "  full log: %s\n", outcome.log.c_str());
   }
   for (const std::string& leftover : report.leftovers) {
