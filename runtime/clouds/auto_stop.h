@@ -30,7 +30,7 @@ std::string auto_stop_text(const AutoStop& stop);
 enum class StopsBy {
   Shutdown,  // a machine of a cloud: powered off. Refuses where cloud-init has made no instance of it, so
              // that no computer that only looks like a machine of ours is ever switched off
-  Init,  // a process tree of its own: its first process is ended
+  Init,      // a process tree of its own: its first process is ended
 };
 
 // The script that runs on the machine as long as it does. It needs a POSIX shell and /proc, no network and no

@@ -3,9 +3,9 @@
 #include <set>
 
 #include "common/guarded.h"
-#include "runtime/exec/owners.h"
 #include "runtime/exec/actions.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/owners.h"
 #include "runtime/exec/retry.h"
 #include "runtime/plan/step_facts.h"
 #include "runtime/plan/values.h"

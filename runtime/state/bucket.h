@@ -48,7 +48,8 @@ class Bucket {
 Result<std::string> put_certainly(Bucket& bucket, const std::string& key, const std::string& body,
                                   const WriteIf& condition, std::chrono::milliseconds patience);
 
-// Of Amazon S3 or a server that speaks its protocol, by what the environment says (common/transfer/object_store.h).
+// Of Amazon S3 or a server that speaks its protocol, by what the environment says
+// (common/transfer/object_store.h).
 Result<std::unique_ptr<Bucket>> open_s3_bucket(const std::string& bucket);
 
 }  // namespace radl

@@ -223,8 +223,9 @@ class Designer {
     if (Status added = add_disks(node, spec); !added.ok()) return added;
     for (const ir::Disk& disk : node.disks) {
       if (disk.index > 0 && !disk.mount_path.empty())
-        note(fmt::format("system '{}': disk {} is attached as {}, and a step has to format it and mount it at {}",
-                         node.system, disk.index, device_name(disk), disk.mount_path));
+        note(fmt::format(
+            "system '{}': disk {} is attached as {}, and a step has to format it and mount it at {}",
+            node.system, disk.index, device_name(disk), disk.mount_path));
     }
     auto stop = auto_stop_wanted(node);
     if (!stop.ok()) return stop.status();

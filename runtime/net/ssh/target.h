@@ -33,8 +33,8 @@ struct Target {
 };
 
 // The target that a node's attributes describe (host, port, user, host_key, and optionally jump, ssh_config,
-// known_hosts_file, use_agent), with the private key that "key" names, a fingerprint (SHA256:...). Retry names
-// what is missing; NotFound says where the key was looked for.
+// known_hosts_file, use_agent), with the private key that "key" names, a fingerprint (SHA256:...). Retry
+// names what is missing; NotFound says where the key was looked for.
 Result<Target> target_of(const nlohmann::json& attributes, const KeyPlaces& places);
 
 // The same without a host key or a key of ours: where it is, and not yet who it is.
