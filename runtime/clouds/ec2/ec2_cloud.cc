@@ -134,6 +134,13 @@ class Ec2Cloud : public Cloud {
   std::vector<std::unique_ptr<Kind>> kinds_;
 };
 
+// The server has no such action, or fails at it each time.
+bool is_no_answer(const Status& status) {
+  return status.code() == Code::Retry || status.code() == Code::Lost || status.code() == Code::Invalid ||
+         status.code() == Code::NotFound || status.code() == Code::Unsupported ||
+         status.code() == Code::Internal;
+}
+
 Result<std::vector<Seen>> Ec2Cloud::look(const Context& context, const Query& query) {
   Call call = call_of(context);
   std::map<std::string, Seen> found;  // by id: what is named in more than one way is shown once
@@ -148,7 +155,16 @@ Result<std::vector<Seen>> Ec2Cloud::look(const Context& context, const Query& qu
     if (query.everything) selections.push_back({Selection::By::Infrastructure, {context.infrastructure}});
     for (const Selection& selection : selections) {
       std::vector<Seen> seen;
-      if (Status asked = kind->look(call, selection, seen); !asked.ok()) return asked;
+      // What is asked for by id is there; the rest of a list may be of a type that the server does not have.
+      const bool by_id = selection.by == Selection::By::Ids;
+      if (!by_id && memory_.is_missing(kind->type())) continue;
+      Status asked = kind->look(call, selection, seen);
+      if (!asked.ok() && !by_id && kind->may_be_missing() && is_no_answer(asked)) {
+        context.log(fmt::format("{}: taken as none: {}", kind->type(), asked.message()));
+        memory_.note_missing(kind->type());
+        continue;
+      }
+      if (!asked.ok()) return asked;
       for (Seen& one : seen) {
         // The token is another infrastructure's.
         if (selection.by == Selection::By::Tokens && one.token.empty()) continue;

@@ -29,6 +29,9 @@ class Kind {
   // What its ids begin with: "i-".
   virtual const char* id_prefix() const = 0;
 
+  // Servers other than Amazon's may not know it; it costs nothing by itself.
+  virtual bool may_be_missing() const { return false; }
+
   virtual Asked create(Call& call, const Order& order) const = 0;
   virtual Asked update(Call& call, const Order& order) const = 0;
   virtual Asked destroy(Call& call, const Order& order) const = 0;

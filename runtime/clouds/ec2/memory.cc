@@ -37,6 +37,16 @@ std::optional<std::string> Memory::type_of_token(const std::string& token) const
   return found->second;
 }
 
+void Memory::note_missing(const std::string& type) {
+  std::lock_guard guard(mutex_);
+  missing_.insert(type);
+}
+
+bool Memory::is_missing(const std::string& type) const {
+  std::lock_guard guard(mutex_);
+  return missing_.count(type) != 0;
+}
+
 void Memory::note_name(const std::string& id, const std::string& address) {
   std::lock_guard guard(mutex_);
   if (!id.empty() && !address.empty()) names_[id] = address;

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,10 @@ class Memory {
   void note_token(const std::string& token, const std::string& type);
   std::optional<std::string> type_of_token(const std::string& token) const;
 
+  // A type that the server does not have.
+  void note_missing(const std::string& type);
+  bool is_missing(const std::string& type) const;
+
   // Ids (or public addresses) and the addresses in the file of what they are.
   void note_name(const std::string& id, const std::string& address);
   std::optional<std::string> name_of(const std::string& id) const;
@@ -52,6 +57,7 @@ class Memory {
   std::map<std::string, Vpc> vpcs_;
   std::map<std::string, std::string> caller_;
   std::map<std::string, std::string> tokens_, names_;
+  std::set<std::string> missing_;
 };
 
 }  // namespace radl::ec2

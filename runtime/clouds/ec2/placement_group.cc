@@ -8,6 +8,7 @@ class PlacementGroup : public Kind {
  public:
   const char* type() const override { return "placement_group"; }
   const char* id_prefix() const override { return "radlc-pg-"; }
+  bool may_be_missing() const override { return true; }
 
   Asked create(Call& call, const Order& order) const override {
     const std::string name = id_prefix() + name_for(call.context, order);
