@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <filesystem>
 #include <mutex>
@@ -14,12 +13,12 @@
 #include "common/clock.h"
 #include "common/digest.h"
 #include "common/files.h"
-#include "common/guarded.h"
 #include "common/http/retry.h"
 #include "common/transfer/answers.h"
 #include "common/transfer/checksum.h"
 #include "common/transfer/part_file.h"
 #include "common/transfer/s3.h"
+#include "common/transfer/side_by_side.h"
 
 namespace radl::transfer {
 namespace {
@@ -157,29 +156,11 @@ class S3Ranges {
   }
 
   Status fetch() {
-    std::atomic<size_t> next{0};
-    StopSource failed;
-    const Stop stop = what_.stop.or_when(failed.token());
-    Status first;
-    auto work = [&] {
-      for (size_t i; (i = next++) < pieces_.size();) {
-        if (pieces_[i].done) continue;
-        Status s = guarded([&] { return fetch_piece(i, stop); });
-        if (s.ok()) s = remember_now_and_then();
-        if (s.ok()) continue;
-        std::lock_guard lock(mutex_);
-        if (first.ok()) first = s;
-        failed.request();
-        return;
-      }
-    };
-    Threads threads;
-    for (size_t t = 1; t < std::min<size_t>(kParallel, pieces_.size()); ++t) {
-      if (!threads.start(work).ok()) break;
-    }
-    work();
-    threads.join();
-    return first;
+    return side_by_side(pieces_.size(), kParallel, what_.stop, [&](size_t i, const Stop& stop) -> Status {
+      if (pieces_[i].done) return {};
+      Status s = fetch_piece(i, stop);
+      return s.ok() ? remember_now_and_then() : s;
+    });
   }
 
   // What of a piece has come stays when its connection breaks.

@@ -5,18 +5,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "common/digest.h"
 #include "common/files.h"
-#include "common/guarded.h"
 #include "common/transfer/answers.h"
 #include "common/transfer/checksum.h"
 #include "common/transfer/part_file.h"
 #include "common/transfer/s3.h"
+#include "common/transfer/side_by_side.h"
 
 namespace radl::transfer {
 namespace {
@@ -173,30 +172,10 @@ class S3Upload {
   }
 
   Status send_parts() {
-    std::atomic<size_t> next{0};
-    StopSource failed;
-    const Stop stop = how_.stop.or_when(failed.token());
-    Status first;
-    auto work = [&] {
-      for (size_t i; (i = next++) < parts_.size();) {
-        if (parts_[i].done) continue;
-        Status s = guarded([&] { return send_part(i, stop); });
-        if (s.ok()) continue;
-        std::lock_guard lock(mutex_);
-        if (first.ok()) first = s;
-        failed.request();
-        return;
-      }
-    };
-    {
-      Threads threads;
-      const size_t wanted = std::min<size_t>(size_t(std::max(1, how_.parallel)), parts_.size());
-      for (size_t t = 1; t < wanted; ++t) {
-        if (!threads.start(work).ok()) break;  // as many as there can be
-      }
-      work();
-    }
-    return first;
+    const size_t width = static_cast<size_t>(std::max(1, how_.parallel));
+    return side_by_side(parts_.size(), width, how_.stop, [&](size_t i, const Stop& stop) -> Status {
+      return parts_[i].done ? Status() : send_part(i, stop);
+    });
   }
 
   Status send_part(size_t i, const Stop& stop) {

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -13,8 +12,8 @@
 #include "common/clock.h"
 #include "common/dataset_files.h"
 #include "common/files.h"
-#include "common/guarded.h"
 #include "common/transfer/places.h"
+#include "common/transfer/side_by_side.h"
 
 namespace radl::transfer {
 namespace {
@@ -84,33 +83,6 @@ class Notes {
   SteadyClock::time_point written_ = SteadyClock::now();
 };
 
-// Calls work(i, stop) for 0 .. n - 1, several at a time; the first error ends the others.
-template <class Work>
-Status side_by_side(size_t n, const Stop& stop, Work&& work) {
-  std::atomic<size_t> next{0};
-  std::mutex mutex;
-  StopSource failed;
-  const Stop either = stop.or_when(failed.token());
-  Status first;
-  auto run = [&] {
-    for (size_t i; (i = next++) < n;) {
-      Status s = guarded([&] { return work(i, either); });
-      if (s.ok()) continue;
-      std::lock_guard lock(mutex);
-      if (first.ok()) first = s;
-      failed.request();
-      return;
-    }
-  };
-  Threads threads;
-  for (size_t t = 1; t < std::min(kAtOnce, n); ++t) {
-    if (!threads.start(run).ok()) break;  // as many as there can be
-  }
-  run();
-  threads.join();
-  return first;
-}
-
 void sort_by_name(std::vector<SourceFile>& files) {
   std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
 }
@@ -163,7 +135,7 @@ Status fetch_folder(http::Client& http, const std::string& uri, const std::strin
   }
   Notes notes(folder);
   if (Status s = notes.keep_only(*files); !s.ok()) return s;
-  Status status = side_by_side(files->size(), stop, [&](size_t i, const Stop& either) -> Status {
+  Status status = side_by_side(files->size(), kAtOnce, stop, [&](size_t i, const Stop& either) -> Status {
     const SourceFile& file = (*files)[i];
     if (notes.current(file)) return {};
     Status s = place.fetch(file.name, {.path = folder + "/" + file.name, .stop = either});
@@ -199,7 +171,7 @@ Status send_folder(http::Client& http, const std::string& folder, const std::str
   if (!place.ok()) return place.status();
   auto files = files_below(folder);
   if (!files.ok()) return files.status();
-  return side_by_side(files->size(), stop, [&](size_t i, const Stop& either) {
+  return side_by_side(files->size(), kAtOnce, stop, [&](size_t i, const Stop& either) {
     return (*place)->send(folder + "/" + (*files)[i].name, (*files)[i].name, either);
   });
 }

@@ -1,0 +1,43 @@
+// Pieces of one transfer, several at a time.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+
+#include "common/guarded.h"
+#include "common/status.h"
+#include "common/stop.h"
+
+namespace radl::transfer {
+
+// Calls work(i, stop) for 0 .. count - 1 on this thread and up to `width` - 1 others (fewer where no more can
+// be had). The first error, or what was thrown, ends the others by their `stop`, and is the answer.
+template <class Work>
+Status side_by_side(size_t count, size_t width, const Stop& stop, Work&& work) {
+  std::atomic<size_t> next{0};
+  std::mutex mutex;
+  StopSource failed;
+  const Stop either = stop.or_when(failed.token());
+  Status first;
+  auto run = [&] {
+    for (size_t i; (i = next++) < count;) {
+      Status s = guarded([&] { return work(i, either); });
+      if (s.ok()) continue;
+      std::lock_guard lock(mutex);
+      if (first.ok()) first = s;
+      failed.request();
+      return;
+    }
+  };
+  Threads threads;
+  for (size_t t = 1; t < std::min(width, count); ++t) {
+    if (!threads.start(run).ok()) break;
+  }
+  run();
+  threads.join();
+  return first;
+}
+
+}  // namespace radl::transfer
