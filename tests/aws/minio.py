@@ -16,6 +16,7 @@ import boto3
 import botocore.config
 
 from moto_site import free_port
+from processes import end
 
 VERSION = "v0.0.0-20260212201848-7aac2a2c5b7c"  # github.com/minio/minio; the one place for it
 KEYS = {"aws_access_key_id": "minio-user", "aws_secret_access_key": "minio-secret-of-tests"}
@@ -85,13 +86,7 @@ class Minio:
                 "AWS_SECRET_ACCESS_KEY": KEYS["aws_secret_access_key"], "AWS_EC2_METADATA_DISABLED": "true"}
 
     def stop(self):
-        if self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(10)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
+        end(self.process)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ import urllib.request
 import boto3
 import botocore.config
 
+from processes import end
+
 SERVER = str(pathlib.Path(__file__).with_name("moto_server.py"))
 REGION = "us-east-1"
 ACCOUNT = "123456789012"
@@ -141,10 +143,4 @@ class Moto:
                 "AWS_SHARED_CREDENTIALS_FILE": str(self.folder / "credentials")}
 
     def stop(self):
-        if self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(10)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
+        end(self.process)
