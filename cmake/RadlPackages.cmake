@@ -36,5 +36,7 @@ find_package(yaml-cpp REQUIRED)
 # The archive where there is one: then a program can hold the C++ library itself (runtime/cli).
 find_library(RADL_YAML_CPP NAMES libyaml-cpp.a yaml-cpp REQUIRED)
 get_filename_component(RADL_YAML_CPP_KIND ${RADL_YAML_CPP} LAST_EXT)
+# The archive where there is one: a library more to load costs each start of radlc half a millisecond.
+find_library(RADL_RE2 NAMES libre2.a re2 REQUIRED)
 find_package(pugixml REQUIRED)
 find_package(CLI11 REQUIRED)

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/diag/shown_text.h"
+
 namespace radl {
 namespace {
 
@@ -30,7 +32,7 @@ void drop_repeated(std::vector<Diagnostic>& list, size_t& errors, size_t& warnin
 }  // namespace
 
 Diagnostic& Diagnostics::report(DiagCode code, Span span, std::string message) {
-  scratch_ = Diagnostic{code, code_info(code).severity, span, std::move(message)};
+  scratch_ = Diagnostic{code, code_info(code).severity, span, shortened(std::move(message))};
   for (const auto& [which, level] : levels_) {
     if (which != code) continue;
     if (!level && scratch_.severity != Severity::Error) return scratch_;

@@ -46,7 +46,7 @@ void snippet(std::string& out, const SourceFile& file, Span span, std::string_vi
   out += paint("1;34", std::string(margin - number.size(), ' ') + number + " |") + " " + shown.text + "\n";
   size_t width = shown.to > shown.from ? shown.to - shown.from : 1;
   std::string mark(width, '^');
-  if (!label.empty()) mark += " " + printable(label);
+  if (!label.empty()) mark += " " + printable(shortened(std::string(label)));
   out += paint("1;34", blank + " |") + " " + std::string(shown.from, ' ') + paint(color_of(severity), mark) +
          "\n";
 }
@@ -108,13 +108,14 @@ std::string render_text(const Diagnostic& d, const SourceMap& sources, const Ren
   }
   for (const Note& note : d.notes) {
     const SourceFile* other = sources.find(note.span.file);
-    out += paint("1;34", blank + " = ") + paint("1", "note: ") + printable(note.message);
+    out += paint("1;34", blank + " = ") + paint("1", "note: ") + printable(shortened(note.message));
     out += other ? " (" + printable(sources.where(note.span)) + ")\n" : "\n";
     if (other && options.context) snippet(out, *other, note.span, "", Severity::Note, options, margin);
   }
-  if (!d.help.empty()) out += paint("1;34", blank + " = ") + paint("1", "help: ") + printable(d.help) + "\n";
+  if (!d.help.empty())
+    out += paint("1;34", blank + " = ") + paint("1", "help: ") + printable(shortened(d.help)) + "\n";
   for (const Fix& fix : d.fixes)
-    out += paint("1;34", blank + " = ") + paint("1", "fix: ") + printable(fix.title) + "\n";
+    out += paint("1;34", blank + " = ") + paint("1", "fix: ") + printable(shortened(fix.title)) + "\n";
   return out;
 }
 

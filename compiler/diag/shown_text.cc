@@ -115,4 +115,14 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+std::string shortened(std::string text) {
+  constexpr size_t kMost = 1000, kHead = 600, kTail = 300;
+  if (text.size() <= kMost) return text;
+  auto inside = [&](size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
+  size_t head = kHead, tail = text.size() - kTail;
+  while (head > 0 && inside(head)) --head;
+  while (tail < text.size() && inside(tail)) ++tail;
+  return text.substr(0, head) + " ... " + text.substr(tail);
+}
+
 }  // namespace radl

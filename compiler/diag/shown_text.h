@@ -19,4 +19,7 @@ ShownLine show_line(std::string_view line, size_t from, size_t to, int tab_width
 // Words of the file inside a message: the same replaced, line ends and tabs kept.
 std::string printable(std::string_view text);
 
+// A message holds words of the file, and these may be megabytes: beyond 1000 bytes its middle is left out.
+std::string shortened(std::string text);
+
 }  // namespace radl

@@ -225,9 +225,19 @@ class Evaluator {
       const ast::PathPart& part = reference.parts[i];
       *value = part.name ? member_value(*value, part.name, so_far, reference.span)
                          : element_value(*value, part, so_far);
-      so_far += part.name ? fmt::format(".{}", part.name.text) : std::string("[]");
+      so_far += part.name ? fmt::format(".{}", part.name.text) : index_text(part.index);
     }
     return *value;
+  }
+
+  // As it was written, for messages that a user copies from.
+  static std::string index_text(const ast::Expr* index) {
+    if (index == nullptr) return "[*]";
+    auto* number = ast::as<ast::Number>(index);
+    auto* name = ast::as<ast::Reference>(index);
+    if (number != nullptr) return fmt::format("[{}]", number->digits);
+    return name != nullptr && name->parts.size() == 1 ? fmt::format("[{}]", name->parts[0].name.text)
+                                                      : "[...]";
   }
 
   Value unknown_name(const ast::Name& name, const Namespace* space, DiagCode code, std::string message) {

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "common/text.h"
+#include "common/tidy_path.h"
 #include "compiler/syntax/parser.h"
 
 namespace radl {
@@ -26,9 +27,6 @@ std::string standard_library_folder(const std::map<std::string, std::string>& en
 namespace {
 
 bool relative_name(std::string_view name) { return name.starts_with("./") || name.starts_with("../"); }
-
-// The path as a user would write it: without `./` and `a/../`.
-std::string tidy(const fs::path& path) { return path.lexically_normal().string(); }
 
 bool is_file(const fs::path& path) {
   std::error_code error;
@@ -80,8 +78,8 @@ Result<std::string> find_module(std::string_view name, std::string_view importin
   }
   std::string looked;
   for (const fs::path& place : places) {
-    if (is_file(place)) return tidy(place);
-    looked += (looked.empty() ? "" : ", ") + tidy(place);
+    if (is_file(place)) return tidy_path(place.string());
+    looked += (looked.empty() ? "" : ", ") + tidy_path(place.string());
   }
   Status status(Code::NotFound, fmt::format("there is no module '{}'", name));
   if (name.starts_with("std/") && search.standard_library.empty()) {

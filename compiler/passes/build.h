@@ -105,6 +105,8 @@ struct Pass {
   void (*run)(Build&);
   bool needs_clean = false;  // not run when there are errors
   std::string (*dump)(const Build&) = nullptr;
+  // Of documents that are all RADL 1 it makes the program and reports nothing: a check passes it over.
+  bool silent_in_radl1 = false;
 };
 
 // One pass a file, in the order in which they run (pipeline.cc).
@@ -117,10 +119,16 @@ void networks(Build& build);
 void nodes(Build& build);
 void items(Build& build);
 void steps(Build& build);
+void conflicts(Build& build);
 void outputs(Build& build);
 void unused(Build& build);
 void order(Build& build);
 void finish(Build& build);
+
+// CompileOptions::findings_only, and no file is `radl 2`. Known behind `fold`.
+inline bool only_findings_of_radl1(const Build& build) {
+  return build.options.findings_only && build.folded.empty();
+}
 
 const std::vector<Pass>& pipeline();
 void run_pipeline(Build& build);

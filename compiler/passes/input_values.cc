@@ -5,8 +5,8 @@
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <regex>
 
+#include "compiler/expr/pattern.h"
 #include "compiler/expr/units.h"
 #include "compiler/passes/inputs.h"
 
@@ -14,6 +14,25 @@ namespace radl::passes {
 
 using expr::Value;
 using ValueKind = expr::Kind;
+
+int json_depth(std::string_view text) {
+  int depth = 0, deepest = 0;
+  bool quoted = false;
+  for (size_t at = 0; at < text.size(); at++) {
+    char c = text[at];
+    if (quoted) {
+      if (c == '\\') at++;
+      quoted = c != '"';
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '[' || c == '{') {
+      deepest = std::max(deepest, ++depth);
+    } else if (c == ']' || c == '}') {
+      depth--;
+    }
+  }
+  return deepest;
+}
 
 namespace {
 
@@ -76,11 +95,7 @@ std::optional<Value> plain_from_json(const ir::Json& json) {
 
 // Depth is checked before parsing: values from outside must not be able to exhaust the stack.
 std::optional<Value> structure_from_text(std::string_view text) {
-  int depth = 0;
-  for (char c : text) {
-    if (c == '[' || c == '{') depth++;
-    if (depth > 64) return std::nullopt;
-  }
+  if (json_depth(text) > kMaxInputDepth) return std::nullopt;
   ir::Json json = ir::Json::parse(text, nullptr, false);
   return json.is_discarded() ? std::nullopt : plain_from_json(json);
 }
@@ -229,12 +244,11 @@ Value fit_input(const InputDeclaration& declaration, std::string_view name, Valu
         fmt::format("input '{}' is one of {}; {} is not", name, fmt::join(choices, ", "), shown(value)));
   }
   if (!declaration.pattern.empty() && value.kind() == ValueKind::String) {
-    // The library's matcher is recursive: a bound on the text keeps it off the end of the stack.
-    constexpr size_t kMost = 1024;
-    if (value.as_text().size() > kMost)
-      return wrong(
-          fmt::format("input '{}' is longer than the {} bytes that a pattern is matched with", name, kMost));
-    if (!std::regex_match(value.as_text(), std::regex(declaration.pattern))) {
+    if (value.as_text().size() > expr::Pattern::kMostText)
+      return wrong(fmt::format("input '{}' is longer than the {} bytes that a pattern is matched with", name,
+                               expr::Pattern::kMostText));
+    auto pattern = expr::Pattern::compile(declaration.pattern);
+    if (!pattern.ok() || !pattern->matches(value.as_text())) {
       return wrong(fmt::format("input '{}' does not match the pattern {}: {}", name, declaration.pattern,
                                shown(value)));
     }

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
 
 #include "common/text.h"
+#include "compiler/expr/pattern.h"
 
 namespace radl::passes {
 
@@ -112,12 +112,10 @@ class Declaring {
 
   void take_pattern(const ast::Feature& feature, const Value& value) {
     declaration_.pattern = text_of(feature, value);
-    try {
-      std::regex check(declaration_.pattern, std::regex::ECMAScript);
-    } catch (const std::regex_error& error) {
-      wrong(feature.value->span, "the pattern is not a regular expression");
-      declaration_.pattern.clear();
-    }
+    auto pattern = expr::Pattern::compile(declaration_.pattern);
+    if (pattern.ok()) return;
+    wrong(feature.value->span, pattern.status().message()).with_help(pattern.status().hint());
+    declaration_.pattern.clear();
   }
 
   void take_bound(const ast::Feature& feature, const Value& value, std::optional<Value>& bound) {

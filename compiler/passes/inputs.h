@@ -40,6 +40,10 @@ InputDeclaration declare_input(const ast::FeatureBlock& block, Diagnostics& diag
 std::optional<expr::Value> input_from_text(InputType type, std::string_view text);
 std::optional<expr::Value> input_from_json(InputType type, const ir::Json& json);
 
+// Values from outside must not be able to exhaust the stack: JSON is looked at before it is parsed.
+inline constexpr int kMaxInputDepth = 64;
+int json_depth(std::string_view text);
+
 // The value in the form that the type has (an integer for a number given as 2.0, a list for one system), or a
 // report at `at`.
 expr::Value fit_input(const InputDeclaration& declaration, std::string_view name, expr::Value value, Span at,

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "compiler/passes/build.h"
 #include "compiler/passes/requirements.h"
@@ -34,6 +35,7 @@ class Binder {
         for (const ast::Contextualize* block : instance.contextualize) {
           for (const ast::Item* item : block->items) bind(instance, *item);
         }
+        take_steps();
       }
     });
     options();
@@ -91,6 +93,36 @@ class Binder {
       if (written.step != nullptr) item.group = static_cast<int>(std::min(written.step->real, 1e9));
       tool(item, written);
       place(std::move(item));
+    }
+  }
+
+  // An item with `after` and without `step` is in the step of what it comes after, the latest where these are
+  // several: in step 0 it would hold up what it waits for. A circle is left as it is: the order pass reports
+  // it.
+  void take_steps() {
+    std::map<std::string_view, std::vector<size_t>> bound, waiting;  // configure -> places in items
+    for (const auto& [key, place] : places_) bound[build_.items[place].configure->name.text].push_back(place);
+    std::map<size_t, size_t> open;  // place -> how many items it waits for whose step is not known yet
+    for (const auto& [key, place] : places_) {
+      const ast::Item& written = *build_.items[place].written;
+      if (written.step == nullptr && !written.after.empty()) open[place] = 0;
+    }
+    std::vector<size_t> ready;
+    for (auto& [place, count] : open) {
+      for (const ast::Name& name : build_.items[place].written->after) {
+        waiting[name.text].push_back(place);
+        for (size_t first : bound[name.text]) count += open.contains(first);
+      }
+      if (count == 0) ready.push_back(place);
+    }
+    while (!ready.empty()) {
+      size_t place = ready.back();
+      ready.pop_back();
+      BoundItem& item = build_.items[place];
+      for (const ast::Name& name : item.written->after)
+        for (size_t first : bound[name.text]) item.group = std::max(item.group, build_.items[first].group);
+      for (size_t later : waiting[item.configure->name.text])
+        if (--open[later] == 0) ready.push_back(later);
     }
   }
 

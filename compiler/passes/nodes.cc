@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "compiler/ir/derive.h"
@@ -129,35 +130,56 @@ std::set<std::string_view> left_out(const Build& build) {
   return names;
 }
 
-// Nodes are asked for by recipes, by values and by the program. RADL 1 without a recipe has none of the
-// first two.
-bool nothing_asks(const Build& build) {
-  return build.options.findings_only && build.folded.empty() && build.document.configures.list.empty() &&
-         !build.document.contextualized;
+// Each deploy that has a number and a system; before the first node is made it is known whether they are too
+// many.
+bool too_many(Build& build) {
+  double machines = 0;
+  for (const ast::Deploy* deploy : build.document.deploys) {
+    auto* count = ast::as<ast::Number>(deploy->count);
+    if (count == nullptr || build.document.systems.find(deploy->name.text) == nullptr) continue;
+    if (count->real + machines > static_cast<double>(kMaxNodes)) {
+      build.diagnostics.report(DiagCode::DeployCount, count->span,
+                               fmt::format("a program may have {} nodes in all", kMaxNodes));
+      return true;
+    }
+    machines += std::floor(count->real);
+  }
+  return false;
+}
+
+// What expressions ask about nodes, once they are there.
+void give_facts(Build& build) {
+  build.scopes->set_node_facts(
+      [&build](const std::string& name, int64_t ordinal) -> std::optional<Scopes::NodeFacts> {
+        auto found = build.nodes_of.find(name);
+        // A recipe that runs on no node is checked as if there were one.
+        if (found == build.nodes_of.end() || ordinal >= static_cast<int64_t>(found->second.size()))
+          return Scopes::NodeFacts{0, "vnode-0", "localdomain"};
+        const ir::Node& node = build.program.nodes[found->second[static_cast<size_t>(ordinal)]];
+        Scopes::NodeFacts facts{node.number, fmt::format("vnode-{}", node.number), "localdomain"};
+        if (!node.interfaces.empty()) {
+          facts.host_name = node.interfaces.front().host_name;
+          facts.domain = node.interfaces.front().domain;
+        }
+        return facts;
+      });
 }
 
 }  // namespace
 
 void nodes(Build& build) {
+  give_facts(build);
+  if (too_many(build) || only_findings_of_radl1(build)) return;
   std::unordered_map<std::string_view, size_t> left;  // deploys of a system that are still to come
   for (const ast::Deploy* deploy : build.document.deploys) ++left[deploy->name.text];
   std::map<std::string_view, Template> templates;  // of systems that have such
   std::set<std::string_view> unconfigured = left_out(build);
   Numbers numbers(build.options.node_numbers);
-  const bool counted_only = nothing_asks(build);
-  double machines = 0;
   for (const ast::Deploy* deploy : build.document.deploys) {
     auto* count = ast::as<ast::Number>(deploy->count);
     const sema::Definition* system = build.document.systems.find(deploy->name.text);
     if (count == nullptr || system == nullptr) continue;
-    double wanted = count->real;
-    if (wanted + machines > static_cast<double>(kMaxNodes)) {
-      build.diagnostics.report(DiagCode::DeployCount, count->span,
-                               fmt::format("a program may have {} nodes in all", kMaxNodes));
-      return;
-    }
-    machines += static_cast<int>(wanted);
-    if (counted_only) continue;
+    const double wanted = count->real;
     std::string name(deploy->name.text);
     Template& pattern = templates.try_emplace(deploy->name.text, build, *system).first->second;
     auto& places = build.nodes_of[name];
@@ -174,20 +196,6 @@ void nodes(Build& build) {
     }
     if (last_deploy) templates.erase(deploy->name.text);
   }
-  build.scopes->set_node_facts(
-      [&build](const std::string& name, int64_t ordinal) -> std::optional<Scopes::NodeFacts> {
-        auto found = build.nodes_of.find(name);
-        // A recipe that runs on no node is checked as if there were one.
-        if (found == build.nodes_of.end() || ordinal >= static_cast<int64_t>(found->second.size()))
-          return Scopes::NodeFacts{0, "vnode-0", "localdomain"};
-        const ir::Node& node = build.program.nodes[found->second[static_cast<size_t>(ordinal)]];
-        Scopes::NodeFacts facts{node.number, fmt::format("vnode-{}", node.number), "localdomain"};
-        if (!node.interfaces.empty()) {
-          facts.host_name = node.interfaces.front().host_name;
-          facts.domain = node.interfaces.front().domain;
-        }
-        return facts;
-      });
 }
 
 }  // namespace radl::passes

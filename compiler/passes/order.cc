@@ -43,7 +43,10 @@ class Orderer {
   void add_vertices() {
     for (size_t i = 0; i < build_.items.size(); i++) {
       const BoundItem& item = build_.items[i];
-      if (item.kind == ir::StepKind::CloudInit || item.steps.empty()) continue;
+      if (item.kind == ir::StepKind::CloudInit) continue;
+      // A recipe with an error has no steps, but its place in the order: a circle through it is one.
+      bool failed = !clean_ && build_.nodes_of.contains(item.system);
+      if (item.steps.empty() && !failed) continue;
       Vertex vertex{Vertex::Item, i, {0, item.instance->order, item.group, i}};
       vertex.steps = item.steps;
       vertex.group = item.group;

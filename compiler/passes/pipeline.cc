@@ -11,20 +11,22 @@ const std::vector<Pass>& pipeline() {
       {"inputs", "every input gets its value", inputs, false, dump_inputs},
       {"fold", "expressions and modules folded into RADL 1 documents", fold, false, dump_flat},
       {"check", "the documents united and checked", check},
-      {"networks", "networks and ansible hosts", networks, false, dump_program},
+      {"networks", "networks and ansible hosts", networks, false, dump_program, true},
       {"nodes", "one node for each instance", nodes, false, dump_program},
-      {"items", "which recipe goes to which system", items, false, dump_items},
-      {"steps", "one step for each recipe and node; trainings", steps, false, dump_steps},
-      {"outputs", "values of outputs", outputs, false, dump_program},
-      {"unused", "warnings about what nothing uses", unused},
-      {"order", "steps in order, each edge with its reason", order, false, dump_order},
-      {"finish", "name, sources, digest; the IR verified", finish, true, dump_program},
+      {"items", "which recipe goes to which system", items, false, dump_items, true},
+      {"steps", "one step for each recipe and node; trainings", steps, false, dump_steps, true},
+      {"conflicts", "recipes of one node that contradict each other", conflicts, false, nullptr, true},
+      {"outputs", "values of outputs", outputs, false, dump_program, true},
+      {"unused", "warnings about what nothing uses", unused, false, nullptr, true},
+      {"order", "steps in order, each edge with its reason", order, false, dump_order, true},
+      {"finish", "name, sources, digest; the IR verified", finish, true, dump_program, true},
   };
   return passes;
 }
 
 void run_pipeline(Build& build) {
   for (const Pass& pass : pipeline()) {
+    if (pass.silent_in_radl1 && only_findings_of_radl1(build)) continue;
     if (pass.needs_clean && build.diagnostics.has_errors()) return;
     pass.run(build);
     if (build.options.on_pass)

@@ -11,6 +11,7 @@
 #include "common/dataset_files.h"
 #include "common/digest.h"
 #include "common/text.h"
+#include "common/tidy_path.h"
 #include "compiler/expr/units.h"
 #include "compiler/passes/datasets.h"
 
@@ -26,7 +27,7 @@ std::string absolute_path(const std::string& folder, const std::string& path) {
   if (place.is_relative()) place = fs::path(folder) / place;
   std::error_code error;
   fs::path absolute = fs::absolute(place, error);
-  std::string text = (error ? place : absolute).lexically_normal().string();
+  std::string text = tidy_path((error ? place : absolute).string());
   if (text.size() > 1 && text.back() == '/') text.pop_back();
   return text;
 }

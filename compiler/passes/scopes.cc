@@ -7,6 +7,7 @@
 #include "common/digest.h"
 #include "common/files.h"
 #include "common/text.h"
+#include "common/tidy_path.h"
 #include "compiler/passes/scope_data.h"
 
 namespace radl::passes {
@@ -114,7 +115,7 @@ Result<std::string> Scopes::file(const std::string& path, Span at) {
   const SourceFile* source = sources_.find(at.file);
   fs::path place(path);
   if (place.is_relative() && source != nullptr) place = fs::path(source->path()).parent_path() / place;
-  std::string name = place.lexically_normal().string();
+  std::string name = tidy_path(place.string());
   if (auto cached = file_cache_.find(name); cached != file_cache_.end()) return cached->second;
   auto content = read_file(name, size_t{4} << 20);
   if (!content.ok()) return content;

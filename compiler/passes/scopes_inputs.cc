@@ -134,7 +134,11 @@ Value Scopes::program_value(Slot& slot, std::string_view name) {
   if (!options_.inputs_may_be_missing) {
     diagnostics_.report(DiagCode::InputMissing, at, fmt::format("input '{}' has no value", name))
         .with_help(
-            fmt::format("give it with --input {}=VALUE, RADL_INPUT_{}=VALUE or a default", name, name));
+            declaration.sensitive
+                ? fmt::format("give it in the environment, as RADL_INPUT_{}, or in an --input-file: all "
+                              "users of this computer see command lines",
+                              name)
+                : fmt::format("give it with --input {}=VALUE, RADL_INPUT_{}=VALUE or a default", name, name));
   }
   Value missing;  // nothing more is said about it, unless it would be shown
   if (declaration.sensitive) missing.mark_sensitive("input." + std::string(name));

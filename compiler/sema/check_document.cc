@@ -152,21 +152,37 @@ void check_deploys(const Document& document, Diagnostics& diagnostics) {
   }
 }
 
+// `@begin echo @end` on one line: the recipe goes on over what follows, and can be YAML all the same.
+void warn_runs_on(const ast::Recipe& recipe, Diagnostics& diagnostics) {
+  std::string_view text = recipe.text, first = text.substr(0, text.find('\n'));
+  size_t begin = text.find("\n@begin"), end = first.find("@end");
+  if (begin == text.npos && end == text.npos) return;
+  size_t at = end != text.npos ? end : begin + 1;
+  uint32_t place = recipe.span.begin + 6 + static_cast<uint32_t>(at);  // behind @begin
+  diagnostics
+      .report(DiagCode::RecipeRunsOn, {recipe.span.file, place, place + 4},
+              end != text.npos ? "the recipe does not end here: `@end` begins a line of its own"
+                               : "the recipe runs over another `@begin`: is its own `@end` missing?")
+      .note({recipe.span.file, recipe.span.end - 4, recipe.span.end}, "it ends here");
+}
+
 void check_configures(const Document& document, Diagnostics& diagnostics) {
   for (const ConfigureDefinition& configure : document.configures.list) {
     const ast::Recipe* recipe = configure.block->recipe;
     if (!recipe) continue;
     auto fault = yaml_fault(recipe->text);
-    if (!fault) continue;
-    // The reference names the line of the block; the place in the recipe is the note.
+    if (!fault) {
+      warn_runs_on(*recipe, diagnostics);
+      continue;
+    }
     uint32_t body = recipe->span.begin + 6;  // behind @begin
     uint32_t at = body + static_cast<uint32_t>(std::min(fault->offset, recipe->text.size()));
     if (at >= recipe->span.end) at = recipe->span.begin;
     const ast::Name& name = configure.block->name;
     Diagnostic& d =
-        diagnostics.report(DiagCode::BadYaml, name.span,
+        diagnostics.report(DiagCode::BadYaml, {recipe->span.file, at, at + 1},
                            "the recipe of `" + std::string(name.text) + "` is not YAML: " + fault->message);
-    d.note({recipe->span.file, at, at + 1}, "here");
+    d.note(name.span, "the recipe of this");
     if (size_t begin = recipe->text.find("\n@begin"); begin != recipe->text.npos)
       d.with_help("it runs over another `@begin`: is its own `@end` missing?");
   }

@@ -1,5 +1,6 @@
 // RADL-JSON to RADL text.
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 
@@ -13,10 +14,11 @@ namespace {
 using Kind = JsonValue::Kind;
 
 // A string in quotes; nullopt for the few that RADL cannot write: a backslash at the end, before a quote or
-// before a newline, and what looks like 'random(3)'.
+// before a newline, a NUL, and what looks like 'random(3)'.
 std::optional<std::string> quoted(std::string_view text) {
   std::string out = "'";
   for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\0') return std::nullopt;
     if (text[i] == '\\') {
       if (i + 1 == text.size() || text[i + 1] == '\'' || text[i + 1] == '\n') return std::nullopt;
       out += text[i++];
@@ -38,6 +40,13 @@ bool can_be_id(std::string_view text) {
     return letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-';
   });
   return word && std::find(std::begin(kKeywords), std::end(kKeywords), text) == std::end(kKeywords);
+}
+
+// Whether the scanner would take the text for one name; what comes of it otherwise is anything.
+bool one_word(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) || c == '_' || c == '.' || c == '-' || c >= 0x80;
+  });
 }
 
 // A number as RADL writes it: no sign, no exponent.
@@ -71,14 +80,14 @@ class Reader {
       return std::nullopt;
     }
     if (root.kind != Kind::List) {
-      type("the document", "is a list of objects");
+      type(root, "the document", "is a list of objects");
       return std::nullopt;
     }
     size_t index = 0;
     for (const JsonValue& one : root.items) {
       where_ = "object " + std::to_string(index++);
       if (one.kind != Kind::Object)
-        type(where_, "is an object with a `class`");
+        type(one, where_, "is an object with a `class`");
       else
         object(one);
     }
@@ -87,12 +96,12 @@ class Reader {
   }
 
  private:
-  void report(DiagCode code, std::string message) {
+  void report(DiagCode code, const JsonValue& at, std::string message) {
     wrong_ = true;
-    diagnostics_.report(code, file_.whole(), std::move(message));
+    diagnostics_.report(code, {file_.id(), at.begin, at.end}, std::move(message));
   }
-  void type(std::string_view what, std::string_view wanted) {
-    report(DiagCode::JsonType, std::string(what) + " " + std::string(wanted));
+  void type(const JsonValue& at, std::string_view what, std::string_view wanted) {
+    report(DiagCode::JsonType, at, std::string(what) + " " + std::string(wanted));
   }
   std::string field(std::string_view name) const { return "field `" + std::string(name) + "` of " + where_; }
 
@@ -100,12 +109,18 @@ class Reader {
   const JsonValue* need(const JsonValue& object, std::string_view name, Kind kind, std::string_view wanted) {
     const JsonValue* value = object.find(name);
     if (!value)
-      report(DiagCode::JsonMissing, where_ + " has no `" + std::string(name) + "`");
+      report(DiagCode::JsonMissing, object, where_ + " has no `" + std::string(name) + "`");
     else if (value->kind != kind)
-      type(field(name), wanted);
+      type(*value, field(name), wanted);
     else
       return value;
     return nullptr;
+  }
+
+  bool named(const JsonValue& at, std::string_view name) {
+    if (one_word(name)) return true;
+    report(DiagCode::JsonType, at, where_ + ": '" + std::string(name) + "' cannot be a name in RADL");
+    return false;
   }
 
   static bool is_reference(const JsonValue& object) {
@@ -123,7 +138,7 @@ class Reader {
     if (name == "contextualize") return contextualize(one);
     bool feature_block = name == "network" || name == "system" || name == "ansible" || name == "description";
     if (!feature_block && name != "configure") {
-      report(DiagCode::JsonClass, "there is no class '" + name + "' (" + where_ + ")");
+      report(DiagCode::JsonClass, *cls, "there is no class '" + name + "' (" + where_ + ")");
       return;
     }
     // The reference writes a number there that means nothing.
@@ -132,7 +147,7 @@ class Reader {
       return;
     }
     id = need(one, "id", Kind::String, "is a string");
-    if (!id) return;
+    if (!id || !named(*id, id->text)) return;
     if (name == "configure") return configure(one, id->text);
     std::string text = name + " " + id->text;
     if (!is_reference(one)) {
@@ -170,7 +185,7 @@ class Reader {
       if (name == "class" || name == "id" || name == "reference") continue;
       if (name == "softs")
         softs(value, lines);
-      else
+      else if (named(value, name))
         feature(name, value, lines);
     }
   }
@@ -181,7 +196,7 @@ class Reader {
       bool min = name.ends_with("_min"), max = name.ends_with("_max");
       std::string bare = min || max ? name.substr(0, name.size() - 4) : name;
       auto number = plain_number(value.text);
-      if (!number) return type(field(name), "is a number that RADL cannot write: " + value.text);
+      if (!number) return type(value, field(name), "is a number that RADL cannot write: " + value.text);
       lines.push_back(bare + (min ? " >= " : max ? " <= " : " = ") + *number);
       return;
     }
@@ -192,15 +207,17 @@ class Reader {
     if (value.kind == Kind::String) {
       auto text = quoted(value.text);
       if (!text)
-        type(field(name), "is a string that RADL cannot write (a backslash before a quote or at the end)");
+        type(value, field(name),
+             "is a string that RADL cannot write (a backslash before a quote or at the end, or a NUL)");
       return text;
     }
     if (value.kind == Kind::Object && is_reference(value)) {
       const JsonValue *cls = value.find("class"), *id = value.find("id");
-      if (cls && id && cls->kind == Kind::String && id->kind == Kind::String)
+      if (cls && id && cls->kind == Kind::String && id->kind == Kind::String && named(*cls, cls->text) &&
+          named(*id, id->text))
         return cls->text + " " + id->text;
     }
-    type(field(name), "is a number, a string or a list");
+    type(value, field(name), "is a number, a string or a list");
     return std::nullopt;
   }
 
@@ -209,31 +226,36 @@ class Reader {
     if (groups && !is_reference(value.items[0])) {
       for (const JsonValue& item : value.items) {
         std::vector<std::string> inner;
-        if (item.kind != Kind::Object) return type(field(name), "is a list of objects");
+        if (item.kind != Kind::Object) return type(item, field(name), "is a list of objects");
         features(item, inner);
         lines.push_back(name + " contains " + inline_group(inner));
       }
       return;
     }
+    bool strings = std::all_of(value.items.begin(), value.items.end(),
+                               [](const JsonValue& item) { return item.kind == Kind::String; });
     std::string out;
     for (const JsonValue& item : value.items) {
-      if (item.kind != Kind::String) return type(field(name), "is a list of strings or of objects");
-      auto text = scalar(name, item);
+      auto text = item.kind == Kind::Number ? plain_number(item.text) : scalar(name, item);
+      if (item.kind == Kind::Number && !text)
+        return type(item, field(name), "is a number that RADL cannot write: " + item.text);
       if (!text) return;
+      // A list holds strings; sets of other values are EC3's, one `contains` each.
+      if (!strings) lines.push_back(name + " contains " + *text);
       out += (out.empty() ? "" : ", ") + *text;
     }
-    lines.push_back(name + " = [" + out + "]");
+    if (strings) lines.push_back(name + " = [" + out + "]");
   }
 
   void softs(const JsonValue& value, std::vector<std::string>& lines) {
-    if (value.kind != Kind::List) return type(field("softs"), "is a list");
+    if (value.kind != Kind::List) return type(value, field("softs"), "is a list");
     for (const JsonValue& soft : value.items) {
-      if (soft.kind != Kind::Object) return type(field("softs"), "is a list of objects");
+      if (soft.kind != Kind::Object) return type(soft, field("softs"), "is a list of objects");
       const JsonValue* weight = need(soft, "weight", Kind::Number, "is a number");
       const JsonValue* items = need(soft, "items", Kind::Object, "is an object");
       if (!weight || !items) continue;
       auto number = plain_number(weight->text);
-      if (!number) return type(field("weight"), "is a number without sign");
+      if (!number) return type(*weight, field("weight"), "is a number without sign");
       std::vector<std::string> inner;
       features(*items, inner);
       lines.push_back("soft " + *number + " " + inline_group(inner));
@@ -250,22 +272,25 @@ class Reader {
       out_ += "configure " + id + " ()\n";
       return;
     }
-    if (recipe->kind != Kind::String) return type(field("recipes"), "is a string or null");
+    if (recipe->kind != Kind::String) return type(*recipe, field("recipes"), "is a string or null");
     std::string text = recipe->text;
     if (!text.ends_with('\n')) text += '\n';
+    if (text.find('\0') != std::string::npos)
+      return type(*recipe, field("recipes"), "holds a NUL, which RADL cannot write");
     if (text.find("\n@end") != std::string::npos || text.starts_with("@end"))
-      return type(field("recipes"), "holds a line that begins with `@end`, which RADL cannot write");
+      return type(*recipe, field("recipes"), "holds a line that begins with `@end`, which RADL cannot write");
     out_ += "configure " + id + " (\n@begin" + text + "@end\n)\n";
   }
 
   void deploy(const JsonValue& one) {
     const JsonValue* system = need(one, "system", Kind::String, "is a string");
     const JsonValue* count = need(one, "vm_number", Kind::Number, "is a number");
-    if (!system || !count) return;
+    if (!system || !count || !named(*system, system->text)) return;
     auto number = plain_number(count->text);
-    if (!number) return type(field("vm_number"), "is a number from 0");
+    if (!number) return type(*count, field("vm_number"), "is a number from 0");
     const JsonValue* cloud = one.find("cloud");
-    if (cloud && cloud->kind != Kind::String) return type(field("cloud"), "is a string");
+    if (cloud && cloud->kind != Kind::String) return type(*cloud, field("cloud"), "is a string");
+    if (cloud && !named(*cloud, cloud->text)) return;
     out_ += "deploy " + system->text + " " + *number + (cloud ? " " + cloud->text : "") + "\n";
   }
 
@@ -273,17 +298,17 @@ class Reader {
     std::string out = "contextualize";
     if (const JsonValue* time = one.find("max_time")) {
       auto number = time->kind == Kind::Number ? plain_number(time->text) : std::nullopt;
-      if (!number) return type(field("max_time"), "is a number from 0");
+      if (!number) return type(*time, field("max_time"), "is a number from 0");
       out += " " + *number;
     }
     std::vector<std::string> lines;
     if (const JsonValue* options = one.find("options")) {
-      if (options->kind != Kind::Object) return type(field("options"), "is an object");
+      if (options->kind != Kind::Object) return type(*options, field("options"), "is an object");
       features(*options, lines);
       for (std::string& line : lines) line = "option " + line;
     }
     if (const JsonValue* items = one.find("items")) {
-      if (items->kind != Kind::List) return type(field("items"), "is a list");
+      if (items->kind != Kind::List) return type(*items, field("items"), "is a list");
       for (const JsonValue& item : items->items) context_item(item, lines);
     }
     if (lines.empty()) {
@@ -296,18 +321,19 @@ class Reader {
   }
 
   void context_item(const JsonValue& item, std::vector<std::string>& lines) {
-    if (item.kind != Kind::Object) return type(field("items"), "is a list of objects");
+    if (item.kind != Kind::Object) return type(item, field("items"), "is a list of objects");
     const JsonValue* system = need(item, "system", Kind::String, "is a string");
     const JsonValue* configure = need(item, "configure", Kind::String, "is a string");
-    if (!system || !configure) return;
+    if (!system || !configure || !named(*system, system->text) || !named(*configure, configure->text)) return;
     std::string line = "system " + system->text + " configure " + configure->text;
     if (const JsonValue* step = item.find("step")) {
       auto number = step->kind == Kind::Number ? plain_number(step->text) : std::nullopt;
-      if (!number) return type(field("step"), "is a number from 0");
+      if (!number) return type(*step, field("step"), "is a number from 0");
       line += " step " + *number;
     }
     if (const JsonValue* tool = item.find("ctxt_tool")) {
-      if (tool->kind != Kind::String) return type(field("ctxt_tool"), "is a string");
+      if (tool->kind != Kind::String) return type(*tool, field("ctxt_tool"), "is a string");
+      if (!named(*tool, tool->text)) return;
       line += " with " + tool->text;
     }
     lines.push_back(line);

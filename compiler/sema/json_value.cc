@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <tuple>
 #include <unordered_set>
+#include <utility>
 
 #include "compiler/syntax/unicode.h"
 
@@ -58,10 +60,40 @@ void write_string(std::string& out, std::string_view text) {
   out += '"';
 }
 
+// Where the tokens of a JSON text stand: one call for each, in order. nlohmann's events do not say it.
+class Places {
+ public:
+  explicit Places(std::string_view text) : text_(text) {}
+
+  // [begin, end) of the next token that is neither a comma nor a colon.
+  std::pair<uint32_t, uint32_t> next() {
+    at_ = std::min(text_.find_first_not_of(" \t\r\n,:", at_), text_.size());
+    size_t begin = at_;
+    if (at_ == text_.size()) {
+    } else if (text_[at_] == '"') {
+      for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) at_ += text_[at_] == '\\';
+      at_ = std::min(at_ + 1, text_.size());
+    } else if (is_bracket(text_[at_])) {
+      ++at_;
+    } else {
+      while (at_ < text_.size() && !is_bracket(text_[at_]) &&
+             std::string_view(" \t\r\n,:").find(text_[at_]) == std::string_view::npos)
+        ++at_;
+    }
+    return {static_cast<uint32_t>(begin), static_cast<uint32_t>(at_)};
+  }
+
+ private:
+  static bool is_bracket(char c) { return c == '[' || c == ']' || c == '{' || c == '}'; }
+
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
 // Builds the value from nlohmann's events, which hand out numbers as written.
 class Reader : public nlohmann::json_sax<nlohmann::json> {
  public:
-  explicit Reader(JsonValue& root) { open_.push_back(&root); }
+  Reader(std::string_view text, JsonValue& root) : places_(text) { open_.push_back(&root); }
   std::optional<JsonFault> fault;
 
   bool null() override { return scalar({}); }
@@ -80,11 +112,16 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   bool start_object(size_t) override { return open(JsonValue::object()); }
   bool start_array(size_t) override { return open(JsonValue::list()); }
   bool end_object() override {
+    places_.next();
     open_.back()->drop_replaced();
     return close();
   }
-  bool end_array() override { return close(); }
+  bool end_array() override {
+    places_.next();
+    return close();
+  }
   bool key(string_t& name) override {
+    places_.next();
     key_ = name;
     return true;
   }
@@ -98,6 +135,7 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
 
  private:
   JsonValue* place(JsonValue value) {
+    std::tie(value.begin, value.end) = places_.next();
     JsonValue* parent = open_.back();
     if (!begun_) {
       begun_ = true;
@@ -130,6 +168,7 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
+  Places places_;
   std::vector<JsonValue*> open_;
   std::string key_;
   bool begun_ = false;
@@ -137,15 +176,15 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
 
 }  // namespace
 
-JsonValue JsonValue::list() { return {Kind::List, {}, {}, {}}; }
-JsonValue JsonValue::object() { return {Kind::Object, {}, {}, {}}; }
+JsonValue JsonValue::list() { return {Kind::List, {}, 0, 0, {}, {}}; }
+JsonValue JsonValue::object() { return {Kind::Object, {}, 0, 0, {}, {}}; }
 void JsonValue::set(std::string_view name, JsonValue value) {
   members.push_back({std::string(name), std::move(value)});
 }
 
-JsonValue JsonValue::string(std::string_view text) { return {Kind::String, std::string(text), {}, {}}; }
-JsonValue JsonValue::number(std::string text) { return {Kind::Number, std::move(text), {}, {}}; }
-JsonValue JsonValue::boolean(bool value) { return {Kind::Boolean, value ? "true" : "false", {}, {}}; }
+JsonValue JsonValue::string(std::string_view text) { return {Kind::String, std::string(text), 0, 0, {}, {}}; }
+JsonValue JsonValue::number(std::string text) { return {Kind::Number, std::move(text), 0, 0, {}, {}}; }
+JsonValue JsonValue::boolean(bool value) { return {Kind::Boolean, value ? "true" : "false", 0, 0, {}, {}}; }
 
 const JsonValue* JsonValue::find(std::string_view name) const {
   for (size_t i = members.size(); i > 0; --i)
@@ -218,7 +257,7 @@ void write_json(std::string& out, const JsonValue& value, int indent) {
 }
 
 std::optional<JsonFault> read_json(std::string_view text, JsonValue& value) {
-  Reader reader(value);
+  Reader reader(text, value);
   bool good = nlohmann::json::sax_parse(text.begin(), text.end(), &reader);
   if (good) return std::nullopt;
   return reader.fault ? reader.fault : JsonFault{0, "not JSON"};

@@ -13,7 +13,8 @@ struct JsonMember;
 
 struct JsonValue {
   enum class Kind : uint8_t { Null, Boolean, Number, String, List, Object } kind = Kind::Null;
-  std::string text;  // String: decoded; Number: as written; Boolean: "true" or "false"
+  std::string text;             // String: decoded; Number: as written; Boolean: "true" or "false"
+  uint32_t begin = 0, end = 0;  // of a value that was read: its place, of a list or object the opening sign
   std::vector<JsonValue> items;
   std::vector<JsonMember> members;  // in order; of duplicate names the later one holds
 

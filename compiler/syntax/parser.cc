@@ -1,5 +1,6 @@
 #include "compiler/syntax/parser.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "compiler/syntax/allow.h"
@@ -22,6 +23,30 @@ void check_encoding(const SourceFile& source, Diagnostics& diagnostics) {
   if (at == std::string::npos) return;
   uint32_t begin = static_cast<uint32_t>(at);
   diagnostics.report(DiagCode::NotUtf8, {source.id(), begin, begin + 1}, "this byte is not UTF-8");
+}
+
+// UTF-16, programs, images: what they hold is no text with mistakes, and one finding says so. Control
+// characters tell them from text in an older encoding, of which only the bytes that are no UTF-8 are wrong.
+bool report_not_text(const SourceFile& source, Diagnostics& diagnostics) {
+  constexpr size_t kLooked = 4096;
+  std::string_view text = source.text(), head = text.substr(0, kLooked);
+  bool mark = head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF");
+  size_t controls = 0, nuls = 0, odd_nuls = 0, high = 0;
+  for (size_t i = 0; i < head.size(); ++i) {
+    unsigned char c = static_cast<unsigned char>(head[i]);
+    nuls += c == 0;
+    odd_nuls += c == 0 && i % 2 == 1;
+    controls += c < 0x20 && c != '\t' && c != '\n' && c != '\f' && c != '\v';
+    high += c >= 0x80;
+  }
+  bool broken = source.invalid_utf8() < kLooked;
+  bool binary = nuls * 10 > head.size() || (broken && controls > 0 && (controls + high) * 8 > head.size());
+  if (!mark && !binary) return false;
+  auto& report = diagnostics.report(DiagCode::NotUtf8, {source.id(), 0, 0}, "this is not a text file");
+  size_t one_side = std::max(odd_nuls, nuls - odd_nuls);  // where UTF-16 has the upper half of a letter
+  if (mark || (nuls * 3 > head.size() && one_side * 20 > nuls * 19))
+    report.with_help("it looks like UTF-16: save it as UTF-8");
+  return true;
 }
 
 std::unique_ptr<ast::Tree> read_as(const SourceFile& source, bool version2, Diagnostics& diagnostics) {
@@ -65,6 +90,11 @@ std::optional<Span> word_of_radl2(const ast::Tree& tree) {
 
 std::unique_ptr<ast::Tree> read(const SourceFile& source, Diagnostics& diagnostics) {
   bool version2 = begins_with_version(source.text());
+  if (report_not_text(source, diagnostics)) {
+    auto tree = new_tree(source, version2);
+    tree->syntax_errors = true;
+    return tree;
+  }
   find_allows(source, diagnostics);
   check_encoding(source, diagnostics);
   Diagnostics before = diagnostics;
@@ -125,15 +155,16 @@ std::vector<ast::Ec3Use> one_a_line(const ast::Tree& tree, Diagnostics& diagnost
       out.push_back(use);
       continue;
     }
-    int line = tree.source->position(use.span.begin).line;
+    int line = tree.source->line_of(use.span.begin);
     if (line == reported) continue;
     reported = line;
     const ast::Trivia* mark = nullptr;
-    for (const ast::Trivia& piece : tree.trivia)
-      if (piece.kind == ast::TriviaKind::Junk && piece.span.begin < use.span.begin &&
-          tree.source->position(piece.span.begin).line == line &&
-          foreign_comment_mark(tree.source->text(piece.span)))
-        mark = &piece;
+    auto piece =
+        std::lower_bound(tree.trivia.begin(), tree.trivia.end(), tree.source->line_begin(line),
+                         [](const ast::Trivia& each, uint32_t begin) { return each.span.begin < begin; });
+    for (; piece != tree.trivia.end() && piece->span.begin < use.span.begin; ++piece)
+      if (piece->kind == ast::TriviaKind::Junk && foreign_comment_mark(tree.source->text(piece->span)))
+        mark = &*piece;
     if (mark)
       diagnostics.report(DiagCode::UnexpectedToken, mark->span, "comments begin with `#`")
           .fix("write `#`", mark->span, "#");

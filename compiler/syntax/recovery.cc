@@ -4,6 +4,7 @@
 #include <array>
 
 #include "common/text.h"
+#include "compiler/syntax/parser.h"
 #include "compiler/syntax/token_stream.h"
 
 namespace radl {
@@ -213,8 +214,16 @@ void TokenStream::skip_to_sync() {
     }
     if (token.kind == RawKind::Open || token.kind == RawKind::OpenInterpolation) {
       levels_.push_back({Inside::Expression, token.span});
+      if (levels_.size() > target + kMaxNesting) {
+        stop();  // no place to go on from comes after this many
+        break;
+      }
     } else if (token.kind == RawKind::Close || token.kind == RawKind::CloseInterpolation) {
       if (levels_.size() > target) levels_.pop_back();
+    } else if (token.kind == RawKind::TextBegin) {
+      texts_.push_back(token.span);
+    } else if (token.kind == RawKind::TextEnd && !texts_.empty()) {
+      texts_.pop_back();
     }
     before_last_ = last_;
     last_ = token;
@@ -235,6 +244,7 @@ void TokenStream::syntax_error(Place place, const Names& expected) {
   Token found = last_;
   // Undo what following the token did: it is read again, or skipped.
   if (found.kind == RawKind::Open || found.kind == RawKind::OpenInterpolation) levels_.pop_back();
+  if (found.kind == RawKind::TextBegin && !texts_.empty()) texts_.pop_back();
   bool closed = found.kind == RawKind::Close || found.kind == RawKind::CloseInterpolation;
   if (closed) levels_.push_back(closed_);
   if (levels_.empty() && block_tokens_ > 0) --block_tokens_;

@@ -123,6 +123,13 @@ class Environment(CliCase):
         self.assertIn("blue dark", self.radlc("plan", "a.radl"))
         self.assertIn("red dark", self.radlc("plan", "a.radl", "--input", "colour=red"))
 
+    def test_the_standard_library_is_searched_where_radl_stdlib_says(self):
+        self.write("lib/own.radl", "radl 2\noutput colour ( value = 'green' )\n")
+        self.write("a.radl", "radl 2\nuse 'std/own' as own ()\noutput seen ( value = own.colour )\n")
+        self.radlc("plan", "a.radl", code=1)
+        self.environment.update(RADL_STDLIB=str(self.folder / "lib"))
+        self.assertIn("green", self.radlc("plan", "a.radl"))
+
 
 class Nodes(CliCase):
     def test_a_node_that_has_died_is_started_again(self):

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 #include <tuple>
@@ -80,15 +81,38 @@ void apply(const Levels& levels, Diagnostics& diagnostics) {
   for (const auto& [code, severity] : last) diagnostics.set_severity(code, severity);
 }
 
-// Reads the files once to see whether they need inputs. Standard input can be read only once: it is kept.
+// Whether the word stands anywhere in the file: looked for piece by piece, as most large files ask for
+// nothing. What cannot be read is reported by whoever compiles it.
+bool mentions(const std::string& path, std::string_view word) {
+  std::ifstream file(path, std::ios::binary);
+  std::string piece(size_t{64} << 10, '\0');
+  for (size_t kept = 0; file;) {
+    file.read(piece.data() + kept, static_cast<std::streamsize>(piece.size() - kept));
+    size_t size = kept + static_cast<size_t>(file.gcount());
+    if (std::string_view(piece.data(), size).find(word) != std::string_view::npos) return true;
+    kept = std::min(size, word.size() - 1);
+    std::copy_n(piece.data() + size - kept, kept, piece.data());
+  }
+  return false;
+}
+
+// Standard input, and the pipe of `radlc check <(command)`, can be read only once.
+bool read_only_once(const std::string& path) {
+  std::error_code error;
+  return path == "-" || fs::is_other(path, error);
+}
+
+// Reads the files once to see whether they need inputs; what cannot be read again is kept.
 bool any_asks(const std::vector<std::string>& paths, SourceMap& sources) {
   bool asks = false;
   for (const std::string& path : paths) {
+    const bool keep = read_only_once(path);
+    if (!keep && (asks || !mentions(path, "input"))) continue;
     SourceMap own;
     auto source = own.load(path);
     if (!source.ok()) continue;
     std::string_view text = (*source)->text();
-    if (path == "-") sources.overlay(path, std::string(text));
+    if (keep) sources.overlay(path, std::string(text));
     if (asks) continue;
     Diagnostics unheard;
     // Most files can be checked without a tree, and a tree costs as much as all the rest of a check.
@@ -110,7 +134,9 @@ std::vector<std::string> files_in(const std::string& folder) {
        it.increment(error)) {
     if (hidden(it->path().filename())) {
       it.disable_recursion_pending();
-    } else if (it->path().extension() == ".radl" && !it->is_directory(error)) {
+    } else if (it->path().extension() == ".radl" && !it->is_directory(error) && !it->is_other(error)) {
+      // Not a pipe, a socket or a device: to read one may never end. A link to nothing is reported as
+      // unreadable.
       std::string path = it->path().lexically_normal().string();
       files.push_back(path);
     }

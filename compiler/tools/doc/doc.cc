@@ -90,11 +90,6 @@ std::string limits(const Tree& tree, const Features& body) {
   return out;
 }
 
-std::string describe(const Tree& tree, const Block& block, const Features& body) {
-  std::string text = value_text(tree, body, "description");
-  return text.empty() ? comment_above(tree, block.span.begin) : text;
-}
-
 // The comment lines that end at `line`, without their `#`.
 std::string comment_lines(const SourceFile& source, int line) {
   std::vector<std::string> lines;
@@ -153,24 +148,38 @@ class Page {
     std::string comment = head_comment();
     if (!comment.empty()) out_ += comment + "\n\n";
   }
-  // The first feature_block of comments, at the very top or below `radl 2`. One that stands right above
-  // another block belongs to that block, unless it is the file's first line.
-  std::string head_comment() const {
+  // The file's first comment, at the very top or below `radl 2`: also where no empty line parts it from the
+  // first block. One further down that stands right above that block is the block's.
+  std::string head_comment() {
     size_t first = !tree_.blocks.empty() && tree_.blocks[0]->kind == Kind::Version ? 1 : 0;
     uint32_t from = first == 1 ? tree_.blocks[0]->span.end : 0;
     uint32_t to = first < tree_.blocks.size() ? tree_.blocks[first]->span.begin : tree_.source->whole().end;
     if (!tree_.trivia.empty() && tree_.trivia[0].span.begin < from) from = 0;
-    int line = 0;
+    int begin = 0, line = 0;
     for (const Trivia& each : tree_.trivia) {
       if (each.kind != TriviaKind::Comment || each.span.begin < from) continue;
       int here = tree_.source->line_of(each.span.begin);
       if (each.span.begin >= to || (line != 0 && here != line + 1)) break;
+      if (line == 0) begin = here;
       line = here;
     }
     if (line == 0) return "";
-    bool belongs = first < tree_.blocks.size() && tree_.source->line_of(to) == line + 1;
-    if (belongs && from != 0) return "";
+    bool touches = first < tree_.blocks.size() && tree_.source->line_of(to) == line + 1;
+    bool at_top = begin == 1 || (from != 0 && begin == tree_.source->line_of(from) + 1);
+    if (touches && !at_top) return "";
+    head_line_ = line;
     return comment_lines(*tree_.source, line);
+  }
+
+  // What stands above a block, unless that is the file's own comment.
+  std::string above(const Block& block) const {
+    bool is_head = head_line_ != 0 && tree_.source->line_of(block.span.begin) == head_line_ + 1;
+    return is_head ? "" : comment_above(tree_, block.span.begin);
+  }
+
+  std::string describe(const Block& block, const Features& body) const {
+    std::string text = value_text(tree_, body, "description");
+    return text.empty() ? above(block) : text;
   }
 
   void usage() {
@@ -189,7 +198,7 @@ class Page {
     for (const FeatureBlock* input : blocks(Kind::Input)) {
       const Features& body = input->body;
       std::string preset = source_text(tree_, body, "default");
-      std::string text = describe(tree_, *input, body);
+      std::string text = describe(*input, body);
       if (source_text(tree_, body, "sensitive").find("yes") != std::string::npos ||
           source_text(tree_, body, "sensitive").find("true") != std::string::npos) {
         text += text.empty() ? "Sensitive." : " (sensitive)";
@@ -209,7 +218,7 @@ class Page {
     std::vector<std::vector<std::string>> rows;
     for (const FeatureBlock* output : blocks(Kind::Output)) {
       rows.push_back({code(output->name.text), code(source_text(tree_, output->body, "value")),
-                      cell(describe(tree_, *output, output->body))});
+                      cell(describe(*output, output->body))});
     }
     if (!rows.empty()) out_ += "## Outputs\n\n" + table({"name", "value", "meaning"}, rows);
   }
@@ -234,8 +243,7 @@ class Page {
         if (!reported || feature->form != FeatureKind::Simple) continue;
         asks += (asks.empty() ? "" : ", ") + code(one_line(tree_.source->text(feature->span)));
       }
-      rows.push_back({code(system->name.text), deployed(system->name.text), asks,
-                      cell(comment_above(tree_, system->span.begin))});
+      rows.push_back({code(system->name.text), deployed(system->name.text), asks, cell(above(*system))});
     }
     if (!rows.empty()) out_ += "## Systems\n\n" + table({"name", "nodes", "asks for", "meaning"}, rows);
   }
@@ -245,8 +253,7 @@ class Page {
     for (const FeatureBlock* network : blocks(Kind::Network)) {
       bool is_public = value_text(tree_, network->body, "outbound") == "yes";
       rows.push_back({code(network->name.text), is_public ? "public" : "private",
-                      code(value_text(tree_, network->body, "outports")),
-                      cell(comment_above(tree_, network->span.begin))});
+                      code(value_text(tree_, network->body, "outports")), cell(above(*network))});
     }
     if (!rows.empty()) out_ += "## Networks\n\n" + table({"name", "kind", "open ports", "meaning"}, rows);
   }
@@ -259,8 +266,7 @@ class Page {
       std::string kind = configure->recipe              ? tool(configure->name.text)
                          : configure->resources.empty() ? "none"
                                                         : "native";
-      rows.push_back({code(configure->name.text), kind, runs(configure->name.text),
-                      cell(comment_above(tree_, configure->span.begin))});
+      rows.push_back({code(configure->name.text), kind, runs(configure->name.text), cell(above(*configure))});
     }
     if (!rows.empty()) out_ += "## Recipes\n\n" + table({"name", "kind", "runs on", "meaning"}, rows);
   }
@@ -303,6 +309,7 @@ class Page {
   }
 
   const Tree& tree_;
+  int head_line_ = 0;  // the last one of the comment at the head of the file
   std::string module_name_, out_;
 };
 

@@ -258,6 +258,8 @@ class Completer {
   }
 
   void behind_value() {
+    // `worker[0].`: the bracket has ended a value, and the dot goes on with it.
+    if (cursor_.radl2 && cursor_.word.starts_with('.')) return expressions();
     if (cursor_.behind_number) {
       if (auto word = find_feature(cursor_.owner, cursor_.feature)) {
         for (const std::string& unit : word->units) add(unit, kUnit, "", "");
@@ -291,6 +293,9 @@ class Completer {
     auto member = [&](const std::string& name, ItemKind kind, std::string_view detail, std::string_view doc) {
       add(head + "." + name, kind, detail, doc)["label"] = name;
     };
+    auto all = [&](const std::vector<MemberWord>& members) {
+      for (const MemberWord& each : members) member(std::string(each.name), kProperty, "", each.doc);
+    };
     if (head == "input") {
       for (const std::string& name : known_names(Space::Input)) member(name, kVariable, "input", "");
     } else if (head == "system") {
@@ -307,9 +312,28 @@ class Completer {
           member(std::string(definition.name), kProperty, "output",
                  text_of(*definition.block, "description"));
       }
-    } else if (head.empty()) {  // behind worker[0]
-      for (const std::string& name : expr::Systems::attributes()) member(name, kProperty, "", "");
+    } else if (head.empty() || head == "self") {  // behind worker[0]
+      all(node_members());
+    } else if (head == "module") {
+      all(module_members());
+    } else if (known(Space::System, head)) {
+      all(system_members());
+    } else if (trains(head)) {
+      all(training_members());
     }
+  }
+
+  bool known(Space space, const std::string& name) const {
+    std::vector<std::string> names = known_names(space);
+    return std::find(names.begin(), names.end(), name) != names.end();
+  }
+
+  bool trains(const std::string& name) const {
+    const Definition* found = query_.analysis->symbols.find(Space::Configure, name);
+    auto* configure = found != nullptr ? ast::as<ast::Configure>(found->block) : nullptr;
+    return configure != nullptr &&
+           std::any_of(configure->resources.begin(), configure->resources.end(),
+                       [](const ast::Resource* each) { return each->type.text == "training"; });
   }
 
   // ---- recipes, items, modules

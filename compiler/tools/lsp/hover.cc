@@ -55,6 +55,7 @@ class Hoverer {
         return features(feature_block->body, block->keyword.text);
       if (auto* use = ast::as<ast::Use>(block)) return features(use->body, "");
       if (auto* configure = ast::as<ast::Configure>(block)) return recipe(*configure);
+      if (auto* deploy = ast::as<ast::Deploy>(block)) return value(deploy->count);
       return nullptr;
     }
     return nullptr;
@@ -121,16 +122,34 @@ class Hoverer {
     return nullptr;
   }
 
-  // A function's name inside an expression.
+  // A function's name, or what stands behind a dot, inside an expression.
   Json value(const ast::Expr* expr) const {
     if (!expr || offset_ < expr->span.begin || offset_ > expr->span.end) return nullptr;
     auto* call = ast::as<ast::Call>(expr);
     if (call && touches(call->function.span)) return function(*call);
     Json found;
+    if (auto* reference = ast::as<ast::Reference>(expr)) found = member(*reference);
     each_part(*expr, [&](const ast::Expr& part) {
       if (found.is_null()) found = value(&part);
     });
     return found;
+  }
+
+  // `worker[0].private_ip`, `self.hostname`, `worker.count`.
+  Json member(const ast::Reference& reference) const {
+    const auto& parts = reference.parts;
+    for (size_t i = 1; i < parts.size(); ++i) {
+      if (!parts[i].name || !touches(parts[i].name.span)) continue;
+      std::string_view first = parts[0].name.text;
+      const std::vector<MemberWord>* members = nullptr;
+      if (!parts[i - 1].name || (i == 1 && first == "self")) members = &node_members();
+      if (i == 1 && first == "module") members = &module_members();
+      if (i == 1 && in_.symbols.find(Space::System, first)) members = &system_members();
+      if (i == 1 && in_.symbols.find(Space::Configure, first) && !members) members = &training_members();
+      const MemberWord* word = members ? find_member(*members, parts[i].name.text) : nullptr;
+      if (word) return made(fmt::format("**{}**\n\n{}", word->name, word->doc), parts[i].name.span);
+    }
+    return nullptr;
   }
 
   Json function(const ast::Call& call) const {

@@ -39,6 +39,16 @@ struct RecipeVariable {
 };
 const std::vector<RecipeVariable>& recipe_variables();
 
+// What stands behind the dot in expressions of radl 2.
+struct MemberWord {
+  std::string_view name, doc;
+};
+const std::vector<MemberWord>& node_members();      // of `worker[0]`, `worker[*]` and `self`
+const std::vector<MemberWord>& system_members();    // of `worker`
+const std::vector<MemberWord>& training_members();  // of a configure that trains
+const std::vector<MemberWord>& module_members();    // of `module`
+const MemberWord* find_member(const std::vector<MemberWord>& members, std::string_view name);
+
 // Replaces the digits between dots by N: "disk.12.size" -> "disk.N.size".
 std::string with_index_letters(std::string_view name);
 

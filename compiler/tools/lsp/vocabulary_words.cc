@@ -67,4 +67,58 @@ const std::vector<RecipeVariable>& recipe_variables() {
   return variables;
 }
 
+const std::vector<MemberWord>& node_members() {
+  static const std::vector<MemberWord> members = {
+      {"hostname", "Host name of its first interface, without domain."},
+      {"fqdn", "Host name and domain."},
+      {"number", "Its number in the infrastructure, the value of `#N#`."},
+      {"ordinal", "Its number among the nodes of its system, from 0."},
+      {"system", "Name of its system."},
+      {"address", "Its name in plans and states: `worker[0]`."},
+      {"ip", "Its public address, or the private one where there is none. Known after apply."},
+      {"private_ip", "Its address in the private network. Known after apply."},
+      {"public_ip", "Its public address. Known after apply."},
+      {"port", "The port of its SSH server. Known after apply."},
+      {"user", "The user that logs in. Known after apply."},
+      {"id", "The cloud's name of it. Known after apply."},
+  };
+  return members;
+}
+
+const std::vector<MemberWord>& system_members() {
+  static const std::vector<MemberWord> members = {
+      {"count", "How many nodes the system has."},
+      {"name", "The system's name."},
+  };
+  return members;
+}
+
+const std::vector<MemberWord>& training_members() {
+  static const std::vector<MemberWord> members = {
+      {"model_path", "The trained model on this computer. Known after apply."},
+      {"test_accuracy", "Share of the test examples that the model gets right. Known after apply."},
+      {"test_accuracy_tta",
+       "The same with test-time augmentation, where the training asks for it. Known after apply."},
+      {"images_per_second", "Speed of the training. Known after apply."},
+      {"seconds", "Time that the training took. Known after apply."},
+      {"events_path", "The file of events, for TensorBoard. Known after apply."},
+      {"report_path", "The report. Known after apply."},
+  };
+  return members;
+}
+
+const std::vector<MemberWord>& module_members() {
+  static const std::vector<MemberWord> members = {
+      {"name", "The name under which this instance is used; `program` at the top."},
+      {"path", "The file of this instance."},
+  };
+  return members;
+}
+
+const MemberWord* find_member(const std::vector<MemberWord>& members, std::string_view name) {
+  for (const MemberWord& each : members)
+    if (each.name == name) return &each;
+  return nullptr;
+}
+
 }  // namespace radl::lsp

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "common/files.h"
+#include "common/tidy_path.h"
 #include "compiler/tools/lsp/uri.h"
 
 namespace radl::lsp {
@@ -98,7 +99,7 @@ std::optional<std::string> Workspace::module_path(const std::string& name, const
     found = find_module(name, from, search);
   }
   if (!found.ok()) return std::nullopt;
-  return fs::absolute(*found).lexically_normal().string();
+  return tidy_path(fs::absolute(*found).string());
 }
 
 std::vector<std::string> Workspace::module_names(const std::string& from) const {

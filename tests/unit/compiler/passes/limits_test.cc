@@ -120,5 +120,56 @@ TEST_F(Limits, RecipesThatNestDeeply) {
   EXPECT_TRUE(diagnostics.has(DiagCode::BadYaml));
 }
 
+TEST_F(Limits, PatternsThatNestDeeply) {
+  std::string nested = repeated("(", 10000) + "a" + repeated(")", 10000);
+  write("p.radl",
+        "radl 2\ninput n ( pattern = '" + nested + "' and default = 'a' )\noutput o ( value = input.n )\n");
+  expect_one(DiagCode::InputDeclaration, "pattern");
+}
+
+// Exponential in an engine that tries one way after another: 2 to the power of 60000 here.
+TEST_F(Limits, TextsThatAPatternIsTriedOnInManyWays) {
+  write("p.radl", "radl 2\ninput n ( pattern = '(a+)+' )\noutput o ( value = input.n )\n");
+  SourceMap sources;
+  Diagnostics diagnostics;
+  CompileOptions options;
+  options.inputs["n"] = repeated("a", 60000) + "!";
+  EXPECT_FALSE(compile({"p.radl"}, options, sources, diagnostics));
+  EXPECT_TRUE(diagnostics.has(DiagCode::InputValue));
+  options.inputs["n"].pop_back();
+  Diagnostics again;
+  EXPECT_TRUE(compile({"p.radl"}, options, sources, again)) << render_text(again, sources).substr(0, 2000);
+}
+
+TEST_F(Limits, PatternsThatNeedMoreThanLinearTimeSayWhatIsLeftOut) {
+  write("p.radl",
+        "radl 2\ninput n ( pattern = '(a)(?!b)' and default = 'a' )\noutput o ( value = input.n )\n");
+  expect_one(DiagCode::InputDeclaration, "no looking ahead or back");
+  write("p.radl", "radl 2\ninput n ( pattern = '(a)\\1' and default = 'a' )\noutput o ( value = input.n )\n");
+  expect_one(DiagCode::InputDeclaration, "no references to groups");
+}
+
+TEST_F(Limits, NestingOfInputFiles) {
+  write("p.radl", "radl 2\ninput n ( type = 'any' )\noutput o ( value = input.n )\n");
+  write("in.json", "{\"n\": " + repeated("[", 400000) + repeated("]", 400000) + "}");
+  SourceMap sources;
+  Diagnostics diagnostics;
+  CompileOptions options;
+  options.input_files = {"in.json"};
+  EXPECT_FALSE(compile({"p.radl"}, options, sources, diagnostics));
+  EXPECT_TRUE(diagnostics.has(DiagCode::InputFile)) << render_text(diagnostics, sources).substr(0, 2000);
+}
+
+// Lists side by side are not nested; brackets in strings are none.
+TEST_F(Limits, ManyListsInAListAreNoNesting) {
+  write("p.radl", "radl 2\ninput n ( type = 'list' )\noutput o ( value = count(input.n) )\n");
+  SourceMap sources;
+  Diagnostics diagnostics;
+  CompileOptions options;
+  options.inputs["n"] = "[" + repeated("[1], ", 100) + "\"" + repeated("[", 100) + "\"]";
+  auto compiled = compile({"p.radl"}, options, sources, diagnostics);
+  ASSERT_TRUE(compiled) << render_text(diagnostics, sources).substr(0, 2000);
+}
+
 }  // namespace
 }  // namespace radl

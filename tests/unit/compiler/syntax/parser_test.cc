@@ -216,6 +216,58 @@ std::string json_of(std::string text) {
   return sema::to_radl_json(sema::build_document({p.tree.get()}, p.diagnostics));
 }
 
+// What is no text has one mistake, whatever its bytes look like.
+TEST(Parser, FilesThatAreNoTextGiveOneFinding) {
+  std::string utf16 = "\xFF\xFE",
+              elf("\x7F"
+                  "ELF\2\1\1",
+                  7),
+              random;
+  for (char c : std::string("network public ( outbound = 'yes' )\n")) utf16 += std::string(1, c) + '\0';
+  elf += std::string(9, '\0') + "\3\0>\0\1" + std::string(200, '\0') + "system ( ((";
+  uint32_t state = 7;
+  for (int i = 0; i < 4000; ++i) random += static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
+  for (const std::string& bytes : {utf16, utf16.substr(2), elf, random}) {
+    Parsed p(bytes);
+    ASSERT_EQ(p.diagnostics.all().size(), 1u) << render_text(p.diagnostics, p.sources).substr(0, 2000);
+    EXPECT_EQ(p.diagnostics.all()[0].message, "this is not a text file");
+  }
+}
+
+// Latin-1, and a stray control character, are text with a mistake.
+TEST(Parser, TextInAnOlderEncodingIsStillRead) {
+  Parsed p("# caf\xE9 \xE0 la cr\xE8me\nsystem s ( x = \x01 1 )\ndeploy t 1\n");
+  EXPECT_TRUE(p.diagnostics.has(DiagCode::NotUtf8));
+  EXPECT_EQ(p.tree->blocks.size(), 2u);
+}
+
+TEST(Parser, ProseCostsLinearTime) {
+  std::string line = "this is a line of prose -- that someone wrote\n", text;
+  for (int i = 0; i < 100'000; ++i) text += line;
+  Parsed p(text);
+  EXPECT_TRUE(p.diagnostics.has_errors());
+}
+
+// Nothing but parentheses: reading ends early, and keeps none of them.
+TEST(Parser, MillionsOfParenthesesAreGivenUpEarly) {
+  Parsed p(std::string(20'000'000, '('));
+  EXPECT_EQ(p.diagnostics.errors(), 1u) << render_text(p.diagnostics, p.sources).substr(0, 2000);
+  Parsed inside("system s ( x = " + std::string(20'000'000, '('));
+  EXPECT_TRUE(inside.diagnostics.has_errors());
+}
+
+TEST(Parser, ATextWhereNoneBelongsIsClosedAllTheSame) {
+  Parsed p("radl 2\ninput n ()\nsystem node ()\ndeploy node '${input.n}'\nsystem b ()\n");
+  EXPECT_EQ(p.errors(), std::vector<std::string>{"E0101:4"}) << render_text(p.diagnostics, p.sources);
+}
+
+TEST(Messages, DoNotHoldWholeTexts) {
+  Diagnostics diagnostics;
+  diagnostics.report(DiagCode::InputValue, {}, "'" + std::string(5'000'000, 'x') + "' is no number");
+  EXPECT_LT(diagnostics.all()[0].message.size(), 1100u);
+  EXPECT_TRUE(diagnostics.all()[0].message.ends_with("' is no number"));
+}
+
 TEST(RadlJson, WritesNumbersAsPythonDoes) {
   std::string json = json_of(
       "system s (a = 1.5G and b = 3. and c = 0.00001 and d = 1234567890123456789.0 and e = "
@@ -242,6 +294,33 @@ TEST(RadlJson, WhatRadlCannotWriteIsNamed) {
   EXPECT_FALSE(text);
   ASSERT_EQ(diagnostics.errors(), 1u);
   EXPECT_NE(diagnostics.all()[0].message.find("field `path` of system 's'"), std::string::npos);
+}
+
+TEST(RadlJson, FindingsPointAtTheValue) {
+  SourceMap sources;
+  Diagnostics diagnostics;
+  const SourceFile& file = sources.add("x.json", R"([
+  {"class": "network", "id": "a", "tags": ["x", "y:{}"]},
+  {"class": "system", "id": "s", "cpu.count": {"x": 1}, "name": "a\u0000b"},
+  {"class": "systm", "id": "t"},
+  {"class": "deploy", "system": "s"},
+  {"class": "deploy", "system": "s 1\nsystem more", "vm_number": 1}
+])");
+  EXPECT_FALSE(sema::from_radl_json(file, diagnostics));
+  std::vector<std::string> found;
+  for (const Diagnostic& d : diagnostics.all())
+    found.push_back(std::to_string(file.line_of(d.span.begin)) + " " + std::string(file.text(d.span)));
+  EXPECT_EQ(found, (std::vector<std::string>{"3 {", R"(3 "a\u0000b")", R"(4 "systm")", "5 {",
+                                             R"(6 "s 1\nsystem more")"}));
+}
+
+TEST(RadlJson, SetsOfEc3AreReadBack) {
+  std::string json = json_of("system s ( x contains 'a' and x contains 5 )\n");
+  SourceMap sources;
+  Diagnostics diagnostics;
+  auto text = sema::from_radl_json(sources.add("x.json", json), diagnostics);
+  ASSERT_TRUE(text) << render_text(diagnostics, sources);
+  EXPECT_EQ(json_of(*text), json) << *text;
 }
 
 // ---- the feature table

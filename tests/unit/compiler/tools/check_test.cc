@@ -2,9 +2,12 @@
 #include "compiler/tools/check/check.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "common/files.h"
 
@@ -52,6 +55,24 @@ TEST_F(Check, FoldersAreSearched) {
   EXPECT_EQ(expand_paths({path("sub/.hidden/none")})->size(), 1u) << "a file is taken as it is";
   fs::create_directories(folder_ / "empty");
   EXPECT_EQ(expand_paths({path("empty")}).status().code(), Code::NotFound);
+}
+
+// A pipe in a folder would be waited for without end.
+TEST_F(Check, PipesInFoldersAreLeftAlone) {
+  ASSERT_EQ(::mkfifo(path("pipe.radl").c_str(), 0600), 0);
+  fs::create_symlink(path("pipe.radl"), path("linked.radl"));
+  auto files = expand_paths({folder_.string()});
+  ASSERT_TRUE(files.ok());
+  EXPECT_EQ(*files, (std::vector<std::string>{path("good.radl"), path("sub/bad.radl"), path("warn.radl")}));
+}
+
+// `radlc check <(command)`
+TEST_F(Check, APipeThatIsNamedIsRead) {
+  ASSERT_EQ(::mkfifo(path("named").c_str(), 0600), 0);
+  std::thread writer([&] { std::ofstream(path("named")) << "system a ()\ndeploy b 1\n"; });
+  CheckReport report = run({path("named")});
+  writer.join();
+  EXPECT_EQ(report.errors(), 1u);
 }
 
 // Parts of a cluster that are checked one by one: each names what the other defines.

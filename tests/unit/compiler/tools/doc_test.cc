@@ -36,6 +36,16 @@ output address (value = worker[0].ip and description = 'of the first machine')
   EXPECT_NE(text.find("use 'std/web' as NAME (\n  port = ...\n)"), std::string::npos) << text;
 }
 
+TEST(Doc, TheFilesOwnCommentIsNotTheFirstInputs) {
+  std::string text =
+      page("radl 2\n# A cluster.\n# Of two nodes.\ninput a (default = 2)\n# Mine.\ninput b ()\n");
+  EXPECT_NE(text.find("\nA cluster.\nOf two nodes.\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("| `a` | string | `2` | | |"), std::string::npos) << text;
+  EXPECT_NE(text.find("Mine. |"), std::string::npos) << text;
+  text = page("radl 2\n\n# Of the input.\ninput a (default = 2)\n");
+  EXPECT_NE(text.find("| Of the input. |"), std::string::npos) << text;
+}
+
 TEST(Doc, Radl1Files) {
   std::string text = page(R"(description d (name = 'Farm' and short = 'Renders frames.')
 network pub (outbound = 'yes' and outports = '22/tcp')

@@ -115,6 +115,34 @@ TEST_F(LspAnswers, CompletionOfRadl2) {
   EXPECT_TRUE(offered("radl 2\ninput n (type = '|')").count("integer"));
 }
 
+TEST_F(LspAnswers, CompletionOfMembers) {
+  const std::string head = "radl 2\nsystem wn ()\ndeploy wn 2\n";
+  for (const char* place :
+       {"output o (value = wn[0].|)", "output o (value = wn[*].|)", "output o (value = 'http://${wn[0].|}')",
+        "output o (value = wn[0].pri|)", "configure c ( file '/x' ( content = self.| ) )",
+        "configure c ( file '/x' ( content = 'a ${self.|' ) )"}) {
+    auto labels = offered(head + place);
+    EXPECT_TRUE(labels.contains("private_ip") && labels.contains("hostname")) << place;
+    EXPECT_FALSE(labels.contains("and")) << place;
+  }
+  EXPECT_TRUE(offered(head + "output o (value = wn.|)").contains("count"));
+  EXPECT_FALSE(offered(head + "output o (value = wn.|)").contains("private_ip"));
+  EXPECT_TRUE(offered(head + "output o (value = module.|)").contains("path"));
+  EXPECT_TRUE(offered(head + "output o (value = wn[0] |)").contains("and"));
+}
+
+TEST_F(LspAnswers, HoverOnMembers) {
+  open(
+      "radl 2\nsystem wn ()\ndeploy wn 2\noutput o (value = wn[0].private_ip)\n"
+      "output p (value = '${join(wn[*].hostname, ',')} of ${wn.count}')\n"
+      "configure c ( file '/x' ( content = '${self.ordinal + 1}' ) )\n");
+  auto said = [&](const std::string& mark) { return ask("hover", mark, 1).dump(); };
+  EXPECT_NE(said("private_ip").find("private network"), std::string::npos) << said("private_ip");
+  EXPECT_NE(said("hostname").find("without domain"), std::string::npos) << said("hostname");
+  EXPECT_NE(said("count").find("How many nodes"), std::string::npos) << said("count");
+  EXPECT_NE(said("ordinal").find("from 0"), std::string::npos) << said("ordinal");
+}
+
 TEST_F(LspAnswers, CompletionUsesTheLastGoodTree) {
   client_.open(kUri, "network pub ()\nsystem a (net_interface.0.connection = 'pub')\n");
   ASSERT_FALSE(client_.result("textDocument/documentSymbol", document(kUri)).empty());

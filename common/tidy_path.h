@@ -1,0 +1,12 @@
+// Paths as a user would write them.
+#pragma once
+
+#include <string>
+
+namespace radl {
+
+// The path without `./`, `a/../` and doubled slashes, where it still names the same file then: behind a
+// linked folder `..` is the folder above the link's target.
+std::string tidy_path(const std::string& path);
+
+}  // namespace radl
