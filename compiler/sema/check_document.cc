@@ -183,7 +183,9 @@ void check_configures(const Document& document, Diagnostics& diagnostics) {
         diagnostics.report(DiagCode::BadYaml, {recipe->span.file, at, at + 1},
                            "the recipe of `" + std::string(name.text) + "` is not YAML: " + fault->message);
     d.note(name.span, "the recipe of this");
-    if (size_t begin = recipe->text.find("\n@begin"); begin != recipe->text.npos)
+    if (recipe->text.substr(0, recipe->text.find('\n')).find("@end") != recipe->text.npos)
+      d.with_help("`@end` ends a recipe only where it begins a line");
+    else if (recipe->text.find("\n@begin") != recipe->text.npos)
       d.with_help("it runs over another `@begin`: is its own `@end` missing?");
   }
 }

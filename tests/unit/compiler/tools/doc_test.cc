@@ -40,7 +40,7 @@ TEST(Doc, TheFilesOwnCommentIsNotTheFirstInputs) {
   std::string text =
       page("radl 2\n# A cluster.\n# Of two nodes.\ninput a (default = 2)\n# Mine.\ninput b ()\n");
   EXPECT_NE(text.find("\nA cluster.\nOf two nodes.\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("| `a` | string | `2` | | |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| `a` | | `2` | | |"), std::string::npos) << text;
   EXPECT_NE(text.find("Mine. |"), std::string::npos) << text;
   text = page("radl 2\n\n# Of the input.\ninput a (default = 2)\n");
   EXPECT_NE(text.find("| Of the input. |"), std::string::npos) << text;
