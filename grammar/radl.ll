@@ -167,16 +167,19 @@ static int radl_scan_mode(const radl::ScanState& state) {
 
 namespace radl {
 
-Scanner::Scanner(std::string_view text, bool version2) : buffer_(allocate_block(text.size() + 2)) {
+Scanner::Scanner(std::string_view text, bool version2, uint32_t from)
+    : buffer_(allocate_block(text.size() - from + 2)) {
+  text.remove_prefix(from);
   std::memcpy(buffer_.get(), text.data(), text.size());  // flex ends a buffer with two NULs and writes in it
   buffer_[text.size()] = buffer_[text.size() + 1] = '\0';
   state_.version2 = version2;
   state_.out = tokens_;
   state_.base = buffer_.get();
+  state_.from = from;
   state_.limit = buffer_.get() + text.size();
   if (radl_scan_lex_init_extra(&state_, &flex_) != 0) throw std::bad_alloc();
   if (radl_scan__scan_buffer(buffer_.get(), text.size() + 2, flex_) == nullptr) throw std::bad_alloc();
-  go_to(0);
+  go_to(from);
 }
 
 Scanner::~Scanner() { radl_scan_lex_destroy(flex_); }
@@ -184,7 +187,7 @@ Scanner::~Scanner() { radl_scan_lex_destroy(flex_); }
 void Scanner::go_to(uint32_t offset) {
   auto* yyg = static_cast<struct yyguts_t*>(flex_);
   *yyg->yy_c_buf_p = yyg->yy_hold_char;
-  yyg->yy_c_buf_p = buffer_.get() + offset;
+  yyg->yy_c_buf_p = buffer_.get() + (offset - state_.from);
   yyg->yy_hold_char = *yyg->yy_c_buf_p;
   set_mode();
 }
@@ -197,7 +200,7 @@ void Scanner::set_mode() {
 void Scanner::fill(size_t most) {
   auto* yyg = static_cast<struct yyguts_t*>(flex_);
   before_ = state_;
-  before_offset_ = static_cast<uint32_t>(yyg->yy_c_buf_p - buffer_.get());
+  before_offset_ = state_.from + static_cast<uint32_t>(yyg->yy_c_buf_p - buffer_.get());
   state_.out = tokens_;
   state_.out_end = tokens_ + most;
   radl_scan_tokens(flex_);

@@ -1,7 +1,7 @@
 // Speed of the language's stages on one document: scan, parse, check, RADL-JSON, format. One JSON object with
 // seconds of processor time and bytes; run.py makes a table of several sizes and of the peer.
 // Usage: language_bench DOCUMENT [RADL-JSON-TO-WRITE]; it also makes documents: --make LINES, --make-small
-// SYSTEMS
+// SYSTEMS, --make-clusters SYSTEMS
 #include <algorithm>
 #include <ctime>
 #include <iostream>
@@ -45,6 +45,40 @@ std::string document(size_t lines) {
            " 1\n";
   }
   return out;
+}
+
+// What a cluster's file holds: systems of 17 lines with two networks, two disks and an application, each
+// tenth with a recipe, all of them bound to one and deployed.
+std::string clusters(size_t systems) {
+  std::string out =
+      "network front (outbound = 'yes' and outports = '443/tcp,8080/tcp-80/tcp')\nnetwork back (outbound = "
+      "'no')\n";
+  std::string items, deploys;
+  for (size_t i = 0; i < systems; ++i) {
+    std::string n = std::to_string(i);
+    out += "\nsystem box" + n +
+           " (\n  cpu.arch = 'x86_64' and\n  cpu.count >= " + std::to_string(i % 32 + 1) +
+           " and\n  memory.size >= " + std::to_string((i % 48 + 1) * 256) +
+           "M and\n  net_interface.0.connection = 'front' and\n  net_interface.0.dns_name = 'box" + n +
+           "-#N#' and\n  net_interface.1.connection = 'back' and\n  net_interface.1.dns_name = 'box" + n +
+           "-in' and\n  disk.0.image.url = 'ost://cloud.example.org/" + n +
+           "' and\n  disk.0.os.name = 'linux' and\n  disk.0.os.flavour = 'debian' and\n"
+           "  disk.0.os.version >= '12' and\n  disk.1.size = " +
+           std::to_string(i % 90 + 10) +
+           "GB and\n  disk.1.device = 'vdb' and\n  disk.1.fstype = 'ext4' and\n  disk.1.mount_path = '/data'"
+           " and\n  disk.0.applications contains (name = 'tool" +
+           std::to_string(i % 25) + "' and version = '2.1')\n)\n";
+    std::string recipe = std::to_string(i - i % 10);
+    if (i % 10 == 0)
+      out += "configure setup" + n + " (\n@begin\n---\n- vars:\n    NUMBER: " + n +
+             "\n  tasks:\n    - name: packages\n      apt: name=tool" + n +
+             " state=present\n    - name: a line\n      copy:\n        dest: /etc/setup\n        content: "
+             "\"{{ NUMBER }}\""
+             "\n@end\n)\n";
+    items += "  system box" + n + " configure setup" + recipe + " step " + std::to_string(i % 3 + 1) + "\n";
+    deploys += "deploy box" + n + " 1\n";
+  }
+  return out + "\n" + deploys + "contextualize (\n" + items + ")\n";
 }
 
 // Processor time: what other processes do meanwhile does not count. The peer is measured in the same way. The
@@ -130,6 +164,10 @@ int main(int argc, char** argv) {
   }
   if (arguments.size() == 2 && arguments[0] == "--make-small") {
     std::cout << small_systems(std::stoul(arguments[1]));
+    return 0;
+  }
+  if (arguments.size() == 2 && arguments[0] == "--make-clusters") {
+    std::cout << clusters(std::stoul(arguments[1]));
     return 0;
   }
   if (arguments.empty()) return std::cerr << "usage: language_bench DOCUMENT [RADL-JSON]\n", 1;

@@ -4,6 +4,7 @@
 
 #include "common/text.h"
 #include "compiler/sema/check.h"
+#include "compiler/sema/in_parts.h"
 #include "compiler/sema/outports.h"
 
 namespace radl::sema {
@@ -167,10 +168,19 @@ void warn_runs_on(const ast::Recipe& recipe, Diagnostics& diagnostics) {
 }
 
 void check_configures(const Document& document, Diagnostics& diagnostics) {
-  for (const ConfigureDefinition& configure : document.configures.list) {
+  const std::vector<ConfigureDefinition>& configures = document.configures.list;
+  std::vector<std::optional<YamlFault>> faults(configures.size());
+  auto look = [&](size_t begin, size_t end, size_t) {
+    for (size_t i = begin; i < end; ++i)
+      if (const ast::Recipe* recipe = configures[i].block->recipe) faults[i] = yaml_fault(recipe->text);
+  };
+  constexpr size_t kRecipes = 64;  // that are worth a thread
+  if (!Parts(configures.size(), kRecipes).run(look)) look(0, configures.size(), 0);
+  for (size_t i = 0; i < configures.size(); ++i) {
+    const ConfigureDefinition& configure = configures[i];
+    const std::optional<YamlFault>& fault = faults[i];
     const ast::Recipe* recipe = configure.block->recipe;
     if (!recipe) continue;
-    auto fault = yaml_fault(recipe->text);
     if (!fault) {
       warn_runs_on(*recipe, diagnostics);
       continue;

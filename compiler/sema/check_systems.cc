@@ -2,6 +2,7 @@
 #include <map>
 
 #include "compiler/sema/check.h"
+#include "compiler/sema/in_parts.h"
 
 namespace radl::sema {
 namespace {
@@ -127,11 +128,22 @@ void warn_disks(const Definition& system, Diagnostics& diagnostics) {
 }  // namespace
 
 void check_systems(const Document& document, Diagnostics& diagnostics, const CheckOptions& options) {
-  SystemCheck check(document, diagnostics, options);
-  for (const Definition& system : document.systems.list) {
-    check.run(system.features, system.block->name.span);
-    warn_disks(system, diagnostics);
+  const std::vector<Definition>& systems = document.systems.list;
+  auto range = [&](size_t begin, size_t end, Diagnostics& found) {
+    SystemCheck check(document, found, options);
+    for (size_t i = begin; i < end; ++i) {
+      check.run(systems[i].features, systems[i].block->name.span);
+      warn_disks(systems[i], found);
+    }
+  };
+  // RADL 1: of each system alone. What `radl 2` says depends on what was found before it.
+  Parts parts(systems.size());
+  if (parts.size() > 1 && document.dialect == ast::Dialect::Radl1) {
+    std::vector<Diagnostics> found(parts.size());
+    bool done = parts.run([&](size_t begin, size_t end, size_t part) { range(begin, end, found[part]); });
+    if (done && hand_over(found, diagnostics)) return;
   }
+  range(0, systems.size(), diagnostics);
 }
 
 }  // namespace radl::sema

@@ -1,7 +1,9 @@
 #include "compiler/sema/document.h"
 
 #include <unordered_map>
+#include <utility>
 
+#include "compiler/sema/in_parts.h"
 #include "compiler/sema/merge.h"
 
 namespace radl::sema {
@@ -25,6 +27,7 @@ class Builder {
 
   void add(const ast::Tree& tree) {
     for (const ast::Block* block : tree.blocks) add(*block);
+    merge_waiting();
   }
 
  private:
@@ -76,15 +79,43 @@ class Builder {
       Definition& definition = named.list.back();
       definition.block = &made;
       definition.reference = !made.body.present;
-      merger_.add(definition.features, made.body);
+      if (&named == &document_.systems)
+        ++waiting_;
+      else
+        merger_.add(definition.features, made.body);
       return;
     }
+    merge_waiting();
     Definition& there = named.list[at];
     if (there.block->span.file == made.span.file) duplicate(*there.block, made);
     if (made.body.present && there.reference) there.block = &made;
     there.reference = there.reference && !made.body.present;
     if (there.block->span.file != made.span.file || there.block == &made)
       merger_.add(there.features, made.body);
+  }
+
+  // Features of the systems that came last, of which each stands in one block so far: one has nothing to do
+  // with another, so that they are merged side by side. What is found depends on no other either.
+  void merge_waiting() {
+    std::vector<Definition>& systems = document_.systems.list;
+    const size_t first = systems.size() - waiting_;
+    Parts parts(std::exchange(waiting_, 0));
+    auto merge = [&](size_t begin, size_t end, Merger& merger) {
+      for (size_t i = first + begin; i < first + end; ++i)
+        merger.add(systems[i].features, systems[i].block->body);
+    };
+    if (parts.size() > 1) {
+      std::vector<Arena> arenas(parts.size());
+      std::vector<Diagnostics> found(parts.size());
+      bool done = parts.run([&](size_t begin, size_t end, size_t part) {
+        Merger merger(arenas[part], found[part]);
+        merge(begin, end, merger);
+      });
+      for (Arena& arena : arenas) document_.more_arenas.push_back(std::move(arena));
+      if (done && hand_over(found, diagnostics_)) return;
+      for (size_t i = first; i < systems.size(); ++i) systems[i].features = {};
+    }
+    merge(0, systems.size() - first, merger_);
   }
 
   void description(const ast::FeatureBlock& made) {
@@ -138,6 +169,7 @@ class Builder {
   Document& document_;
   Diagnostics& diagnostics_;
   Merger merger_;
+  size_t waiting_ = 0;  // systems at the end of the list whose features are not merged yet
   std::unordered_map<std::string_view, size_t> options_;
   std::unordered_map<std::string, size_t> items_;
 };

@@ -77,6 +77,7 @@ struct Document {
     }
   };
   Arena arena;
+  std::vector<Arena> more_arenas;  // of what was merged side by side
   Named<Definition> ansibles, networks, systems;
   Named<ConfigureDefinition> configures;
   std::vector<const ast::Deploy*> deploys;

@@ -6,7 +6,7 @@
 namespace radl::sema {
 namespace {
 
-constexpr size_t kIndexFrom = 12;  // beyond this many names a set gets an index
+constexpr size_t kIndexFrom = 24;  // beyond this many names a set gets an index
 
 std::string name_of(const ast::Feature& feature) { return "`" + std::string(feature.name.text) + "`"; }
 
@@ -201,6 +201,7 @@ void Merger::unite(Merged& there, const ast::Feature& feature) {
     add(known, *feature.group);
     return;
   }
+  if (there.groups.empty()) there.groups.reserve(arena_, 1);  // mostly there is one
   there.groups.push(arena_, group);
 }
 

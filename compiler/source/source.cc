@@ -80,6 +80,7 @@ SourceFile::SourceFile(uint32_t id, std::string path, std::string bytes)
   }
   crlf_ = crlf_ && normalise_newlines(text_);
   invalid_utf8_ = find_invalid_utf8(text_);
+  starts_.reserve(text_.size() / 24 + 1);  // lines of RADL are about as long: no copies while it grows
   starts_.push_back(0);
   const char *begin = text_.data(), *end = begin + text_.size();
   for (const char* at = begin; (at = static_cast<const char*>(std::memchr(at, '\n', end - at))) != nullptr;)

@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
+#include <vector>
 
 #include "compiler/diag/diagnostic.h"
 #include "compiler/source/source.h"
@@ -270,6 +272,7 @@ struct Tree {
   bool ec3_mark = false;  // something that marks the file as EC3's (docs/decisions)
   bool syntax_errors = false;
   Arena arena;
+  std::vector<std::unique_ptr<Tree>> parts;  // of a large file: they own the blocks
 };
 
 // Checked downcast: as<ast::FeatureBlock>(block) is null when the node is of another kind.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "common/guarded.h"
+#include "common/processors.h"
 #include "compiler/syntax/allow.h"
 #include "compiler/syntax/builder.h"
 #include "compiler/syntax/token_stream.h"
@@ -49,12 +51,62 @@ bool report_not_text(const SourceFile& source, Diagnostics& diagnostics) {
   return true;
 }
 
-std::unique_ptr<ast::Tree> read_as(const SourceFile& source, bool version2, Diagnostics& diagnostics) {
+std::unique_ptr<ast::Tree> read_as(const SourceFile& source, Span part, bool version2,
+                                   Diagnostics& diagnostics) {
   auto tree = new_tree(source, version2);
   Builder build(source, *tree, diagnostics);
-  TokenStream tokens(source, *tree, diagnostics, version2, TokenStream::Entry::Document, build);
+  TokenStream tokens(source, part, *tree, diagnostics, version2, TokenStream::Entry::Document, build);
   if (radl_grammar_parse(tokens, build) != 0) tree->syntax_errors = true;
   tokens.report_junk();
+  return tree;
+}
+
+// Where a large RADL 1 file can be cut: lines that begin with `system`.
+std::vector<Span> cut(const SourceFile& source) {
+  constexpr size_t kLeast = size_t{1} << 20;  // bytes; below it another thread is not worth its start
+  std::string_view text = source.text();
+  if (text.size() < 2 * kLeast) return {};
+  const size_t count = std::min(text.size() / kLeast, static_cast<size_t>(usable_cores()));
+  std::vector<Span> parts;
+  uint32_t begin = 0;
+  for (size_t i = 1; i < count; ++i) {
+    size_t at = text.find("\nsystem ", std::max<size_t>(begin, i * (text.size() / count)));
+    if (at == text.npos) break;
+    parts.push_back({source.id(), begin, static_cast<uint32_t>(at + 1)});
+    begin = static_cast<uint32_t>(at + 1);
+  }
+  parts.push_back({source.id(), begin, static_cast<uint32_t>(text.size())});
+  return parts;
+}
+
+// The parts of a large RADL 1 file, read side by side. A part that stands alone without a finding ends where
+// a block ends, so that together they are what reading the whole gives; null where one does not, or only one
+// is there.
+std::unique_ptr<ast::Tree> read_in_parts(const SourceFile& source) {
+  std::vector<Span> spans = cut(source);
+  if (spans.size() < 2) return nullptr;
+  std::vector<std::unique_ptr<ast::Tree>> parts(spans.size());
+  Status done = for_each_parallel(parts.size(), parts.size(), [&](size_t i) {
+    Diagnostics found;
+    auto part = read_as(source, spans[i], false, found);
+    bool plain = found.all().empty() && !part->syntax_errors && !part->ec3_mark && part->ec3_uses.empty();
+    if (plain) parts[i] = std::move(part);
+    return ok_status();
+  });
+  uint32_t blocks = 0, trivia = 0;
+  for (const auto& part : parts) {
+    if (!done.ok() || part == nullptr) return nullptr;
+    blocks += part->blocks.size();
+    trivia += part->trivia.size();
+  }
+  auto tree = new_tree(source, false);
+  tree->blocks.reserve(tree->arena, blocks);
+  tree->trivia.reserve(tree->arena, trivia);
+  for (const auto& part : parts) {
+    for (ast::Block* block : part->blocks) tree->blocks.push(tree->arena, block);
+    for (const ast::Trivia& piece : part->trivia) tree->trivia.push(tree->arena, piece);
+  }
+  tree->parts = std::move(parts);
   return tree;
 }
 
@@ -98,7 +150,8 @@ std::unique_ptr<ast::Tree> read(const SourceFile& source, Diagnostics& diagnosti
   find_allows(source, diagnostics);
   check_encoding(source, diagnostics);
   Diagnostics before = diagnostics;
-  auto tree = read_as(source, version2, diagnostics);
+  if (auto tree = version2 ? nullptr : read_in_parts(source)) return tree;
+  auto tree = read_as(source, source.whole(), version2, diagnostics);
   if (!tree->syntax_errors && tree->ec3_uses.empty()) return tree;
   // One mistake explains all that was found: it is reported alone, or with what is wrong apart from it.
   if (auto conflict = merge_conflict(source)) {
@@ -110,7 +163,7 @@ std::unique_ptr<ast::Tree> read(const SourceFile& source, Diagnostics& diagnosti
     return tree;
   } else if (auto word = version2 ? std::nullopt : word_of_radl2(*tree)) {
     diagnostics = before;
-    tree = read_as(source, true, diagnostics);
+    tree = read_as(source, source.whole(), true, diagnostics);
     diagnostics
         .report(DiagCode::NeedsRadl2, *word,
                 "`" + std::string(source.text(*word)) + "` needs `radl 2` as the first line of the file")
@@ -238,7 +291,8 @@ ParsedExpression parse_expression(const SourceFile& source, Diagnostics& diagnos
   out.tree = new_tree(source, true);
   check_encoding(source, diagnostics);
   Builder build(source, *out.tree, diagnostics);
-  TokenStream tokens(source, *out.tree, diagnostics, true, TokenStream::Entry::Expression, build);
+  TokenStream tokens(source, source.whole(), *out.tree, diagnostics, true, TokenStream::Entry::Expression,
+                     build);
   if (radl_grammar_parse(tokens, build) != 0) out.tree->syntax_errors = true;
   tokens.report_junk();
   for (const ast::Ec3Use& use : out.tree->ec3_uses) refuse(use, diagnostics);

@@ -83,16 +83,17 @@ struct RawToken {
 struct ScanState {
   bool version2 = false;
   bool in_text = false;
-  int depth = 0;                                // parentheses
-  std::vector<int> interpolations;              // depth at each open ${
-  const char* base = nullptr;                   // the bytes
+  int depth = 0;                    // parentheses
+  std::vector<int> interpolations;  // depth at each open ${
+  const char* base = nullptr;       // the bytes, from `from` of the file on
+  uint32_t from = 0;
   const char* limit = nullptr;                  // their end
   const char* dead_quotes = nullptr;            // quotes before this place begin no text: nothing closes them
   RawToken *out = nullptr, *out_end = nullptr;  // the batch at hand
 
   // True when the batch is full. Junk ends it: what follows may be read differently.
   bool put(RawKind kind, const char* begin, const char* end) {
-    *out++ = {kind, static_cast<uint32_t>(begin - base), static_cast<uint32_t>(end - base)};
+    *out++ = {kind, from + static_cast<uint32_t>(begin - base), from + static_cast<uint32_t>(end - base)};
     return out == out_end || kind == RawKind::Junk;
   }
   // True when the mode changes.
@@ -132,7 +133,8 @@ Scanned scan_recipe(std::string_view rest);
 
 class Scanner {
  public:
-  Scanner(std::string_view text, bool version2);
+  // Of a file's text what begins at `from`: tokens have their places in the file.
+  Scanner(std::string_view text, bool version2, uint32_t from = 0);
   ~Scanner();
   Scanner(const Scanner&) = delete;
   Scanner& operator=(const Scanner&) = delete;

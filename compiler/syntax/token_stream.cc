@@ -14,13 +14,13 @@ bool invisible(uint32_t c) {
 
 }  // namespace
 
-TokenStream::TokenStream(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, bool version2,
-                         Entry entry, Builder& build)
+TokenStream::TokenStream(const SourceFile& source, Span part, ast::Tree& tree, Diagnostics& diagnostics,
+                         bool version2, Entry entry, Builder& build)
     : source_(source),
       tree_(tree),
       diagnostics_(diagnostics),
-      bytes_(source.text()),
-      scanner_(source.text(), version2),
+      bytes_(source.text().substr(0, part.end)),
+      scanner_(bytes_, version2, part.begin),
       version2_(version2),
       entry_(entry),
       build_(build) {}

@@ -35,8 +35,9 @@ class TokenStream {
   using Value = RADL_GRAMMAR_STYPE;
   enum class Entry : uint8_t { Document, Expression };
 
-  TokenStream(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, bool version2, Entry entry,
-              Builder& build);
+  // `part`: what is read of the file.
+  TokenStream(const SourceFile& source, Span part, ast::Tree& tree, Diagnostics& diagnostics, bool version2,
+              Entry entry, Builder& build);
 
   // The next token for the parser, its value and place; END for ever after the last one.
   int next(Value& value, Place& place);

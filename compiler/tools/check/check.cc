@@ -1,6 +1,7 @@
 #include "compiler/tools/check/check.h"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -89,7 +90,7 @@ bool mentions(const std::string& path, std::string_view word) {
   for (size_t kept = 0; file;) {
     file.read(piece.data() + kept, static_cast<std::streamsize>(piece.size() - kept));
     size_t size = kept + static_cast<size_t>(file.gcount());
-    if (std::string_view(piece.data(), size).find(word) != std::string_view::npos) return true;
+    if (::memmem(piece.data(), size, word.data(), word.size()) != nullptr) return true;
     kept = std::min(size, word.size() - 1);
     std::copy_n(piece.data() + size - kept, kept, piece.data());
   }

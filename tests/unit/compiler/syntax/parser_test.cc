@@ -1,6 +1,7 @@
 // What the parser promises beyond the golden files: one message a mistake, whole trees, and bounded cost.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "compiler/diag/render.h"
@@ -206,6 +207,76 @@ TEST(Ec3, FilesAreUnited) {
   EXPECT_EQ(front->features.text("disk.0.os.name"), "windows");
   EXPECT_EQ(front->features.find("disk.0.applications")->groups.size(), 2u);
   EXPECT_EQ(document.networks.find("public")->features.find("outports")->set.size(), 2u);
+}
+
+// ---- large files
+// -----------------------------------------------------------------------------------------------
+
+// Some megabytes: parts of it are read side by side.
+std::string large(const std::string& middle, const std::string& head = "") {
+  std::string out = head;
+  for (int i = 0; i < 60'000; ++i) {
+    if (i == 30'000) out += middle;
+    out += "system s" + std::to_string(i) + " ( cpu.count >= 1 and disk.0.os.name = 'linux' )  # one\n";
+  }
+  return out + "deploy s7 1\n";
+}
+
+std::vector<std::string> findings(const Parsed& p) {
+  std::vector<std::string> out;
+  for (const Diagnostic& d : p.diagnostics.all())
+    out.push_back(std::to_string(p.sources.position(d.span).line) + " " + d.message);
+  return out;
+}
+
+TEST(LargeFiles, AreOneTreeWithPlacesInTheFile) {
+  Parsed p(large(""));
+  EXPECT_EQ(findings(p), std::vector<std::string>{});
+  ASSERT_EQ(p.tree->blocks.size(), 60'001u);
+  EXPECT_EQ(p.tree->trivia.size(), 60'000u);
+  for (uint32_t i : {0u, 29'999u, 30'000u, 30'001u, 59'999u}) {
+    EXPECT_EQ(p.tree->blocks[i]->name.text, "s" + std::to_string(i));
+    EXPECT_EQ(p.sources.position(p.tree->blocks[i]->span).line, static_cast<int>(i) + 1);
+    EXPECT_EQ(p.sources.text(p.tree->blocks[i]->name.span), "s" + std::to_string(i));
+  }
+}
+
+// Where a part would have to be cut inside of something, the whole is read as one.
+TEST(LargeFiles, WhatLooksLikeTheBeginOfABlockIsNone) {
+  std::string lines;
+  for (int i = 0; i < 40'000; ++i) lines += "system s" + std::to_string(i) + " configure c step 1\n";
+  Parsed items(large("configure c ()\ncontextualize (\n" + lines + ")\n"));
+  EXPECT_EQ(findings(items), std::vector<std::string>{});
+  EXPECT_EQ(items.tree->blocks.size(), 60'003u);
+  Parsed recipe(large("configure c (\n@begin\n" + lines + "@end\n)\n"));
+  EXPECT_EQ(findings(recipe), std::vector<std::string>{});
+  EXPECT_EQ(recipe.tree->blocks.size(), 60'002u);
+  Parsed text(large("system t ( x = 'a\n" + lines + "' )\n"));
+  EXPECT_EQ(findings(text), std::vector<std::string>{});
+  EXPECT_EQ(text.tree->blocks.size(), 60'002u);
+}
+
+TEST(LargeFiles, MistakesAreReportedOnceAndInOrder) {
+  Parsed p(large("system broken ( cpu.count >= )\n", "system first ( x = )\n"));
+  std::vector<std::string> found = p.errors();
+  EXPECT_EQ(found, (std::vector<std::string>{"E0101:1", "E0101:30002"}));
+  Parsed late(large("description d ( name = 'x' )\n"));
+  EXPECT_EQ(late.errors(), std::vector<std::string>{"E0112:30001"});
+}
+
+// Merged and checked side by side: as many findings, in the order of the file.
+TEST(LargeFiles, AreCheckedAsOne) {
+  std::string wrong = "system w ( cpu.count >= 4 and cpu.count <= 2 )\nsystem v ( colour = 'red' )\n";
+  Parsed p(large(wrong) + "system s9 ()\nsystem u ( cpu.count = 'many' )\nnetwork n ()\n");
+  sema::Document document = sema::build_document({p.tree.get()}, p.diagnostics);
+  sema::check_document(document, p.diagnostics);
+  p.diagnostics.sort();
+  std::vector<int> lines;
+  for (const Diagnostic& d : p.diagnostics.all()) lines.push_back(p.sources.position(d.span).line);
+  EXPECT_TRUE(std::is_sorted(lines.begin(), lines.end()));
+  EXPECT_EQ(p.errors(), (std::vector<std::string>{"E0202:30001", "E0201:60004", "E0305:60005"}));
+  EXPECT_EQ(document.systems.find("s59999")->features.text("disk.0.os.name"), "linux");
+  EXPECT_NE(document.systems.find("v"), nullptr);
 }
 
 // ---- RADL-JSON
