@@ -69,6 +69,17 @@ void cut(ShownLine& shown, const std::vector<Cell>& cells, size_t columns) {
 }  // namespace
 
 ShownLine show_line(std::string_view line, size_t from, size_t to, int tab_width) {
+  // Of a line of megabytes only what is near can come into the window.
+  constexpr size_t kNear = 4096;
+  if (line.size() > 4 * kNear) {
+    auto inside = [&](size_t at) { return (static_cast<unsigned char>(line[at]) & 0xC0) == 0x80; };
+    from = std::min(from, line.size());
+    size_t begin = from - std::min(from, kNear), end = std::min(line.size(), from + kNear);
+    for (int i = 0; i < 3 && begin > 0 && inside(begin); ++i) --begin;
+    for (int i = 0; i < 3 && end < line.size() && inside(end); ++i) ++end;
+    return show_line(line.substr(begin, end - begin), from - begin, std::clamp(to, begin, end) - begin,
+                     tab_width);
+  }
   ShownLine shown;
   size_t column = 0;
   bool begun = false, ended = false;

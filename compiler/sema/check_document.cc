@@ -1,5 +1,6 @@
 // The passes of the document check; systems are in check_systems.cc.
 #include <algorithm>
+#include <set>
 #include <span>
 
 #include "common/text.h"
@@ -256,11 +257,32 @@ void warn_partial(const Document& document, Diagnostics& diagnostics) {
       .with_help("give all files of the cluster together, the main one first");
 }
 
+namespace {
+
+// Networks of this document that no system names. Mostly the first systems name them all.
+std::vector<const Definition*> unconnected(const Document& document) {
+  std::vector<const Definition*> left;
+  for (const Definition& network : document.networks.list)
+    if (!network.reference && !document.partial) left.push_back(&network);
+  std::set<std::string_view> names;
+  for (const Definition* network : left) names.insert(network->block->name.text);
+  for (const Definition& system : document.systems.list) {
+    if (names.empty()) break;
+    for (const Merged& item : system.features.items)
+      if (auto* network = ast::as<ast::String>(item.value); network && item.name().ends_with(".connection"))
+        names.erase(network->text);
+  }
+  std::erase_if(left, [&](const Definition* network) { return !names.contains(network->block->name.text); });
+  return left;
+}
+
+}  // namespace
+
 void check_unused(const Document& document, Diagnostics& diagnostics) {
   // An addition to a running infrastructure, or a component, deploys nothing itself.
   if (document.deploys.empty()) return;
   Arena scratch;
-  NameIndex deployed, configured, connected;
+  NameIndex deployed, configured;
   for (const ast::Deploy* deploy : document.deploys) deployed.insert(scratch, deploy->name.text, 0);
   for (const ast::Item* item : document.items) configured.insert(scratch, item->configure.text, 0);
   auto warn = [&](DiagCode code, const ast::Name& name, std::string_view what) {
@@ -271,16 +293,12 @@ void check_unused(const Document& document, Diagnostics& diagnostics) {
                                                                 : "connected to"));
   };
   for (const Definition& system : document.systems.list) {
-    for (const Merged& item : system.features.items)
-      if (auto* network = ast::as<ast::String>(item.value); network && item.name().ends_with(".connection"))
-        connected.insert(scratch, network->text, 0);
     if (!deployed.contains(system.block->name.text) && !system.reference &&
         document.dialect != ast::Dialect::Ec3)
       warn(DiagCode::UnusedSystem, system.block->name, "system");
   }
-  for (const Definition& network : document.networks.list)
-    if (!network.reference && !document.partial && !connected.contains(network.block->name.text))
-      warn(DiagCode::UnusedNetwork, network.block->name, "network");
+  for (const Definition* network : unconnected(document))
+    warn(DiagCode::UnusedNetwork, network->block->name, "network");
   for (const ConfigureDefinition& configure : document.configures.list) {
     const ast::Name& name = configure.block->name;
     bool by_name = !document.contextualized && document.systems.find(name.text);

@@ -82,5 +82,18 @@ TEST(ShownLine, AMarkAtTheEndStandsBehindTheText) {
   EXPECT_EQ(show_line("", 0, 1, 4).from, 0u);
 }
 
+TEST(ShownLine, OfMegabytesShowsTheSameWindow) {
+  std::string line(10'000, 'a'), more(5'000'000, 'a');
+  line[5'000] = 'X';
+  more[5'000] = more[4'000'000] = 'X';
+  ShownLine small = show_line(line, 5'000, 5'001, 4), large = show_line(more, 5'000, 5'001, 4),
+            far = show_line(more, 4'000'000, 4'000'001, 4), last = show_line(more, 5'000'000, 5'000'001, 4);
+  EXPECT_EQ(small.text, large.text);
+  EXPECT_EQ(small.from, large.from);
+  EXPECT_EQ(far.text, large.text);
+  EXPECT_EQ(far.to, far.from + 1);
+  EXPECT_LT(last.text.size(), 200u);
+}
+
 }  // namespace
 }  // namespace radl
