@@ -37,8 +37,9 @@ std::string key_of(const ir::Resource& resource) {
   return resource.type == "mount" ? "mount " + path : "path " + path;
 }
 
+// Groups and keys are added to those that are there, `system` counts when a user is made, the rest says how.
 bool adds_up(std::string_view property) {
-  return is_one_of(property, {"groups", "authorized_keys", "timeout", "restart", "retries"});
+  return is_one_of(property, {"groups", "authorized_keys", "system", "timeout", "restart", "retries"});
 }
 
 class Comparing {
@@ -136,15 +137,22 @@ class Finder {
     for (const BoundItem* item : items) {
       if (node >= item->steps.size()) continue;
       const ir::Step& step = build_.steps[item->steps[node]];
-      for (size_t i = 0; i < step.resources.size(); i++) {
-        const ir::Resource& resource = step.resources[i];
+      for (const ir::Resource& resource : step.resources) {
         std::string key = key_of(resource);
         if (key.empty()) continue;
-        Wanted wanted{item, &resource, item->configure->resources[i]->name->span};
+        Wanted wanted{item, &resource, span_of(resource)};
         auto [found, fresh] = first.emplace(std::move(key), wanted);
         if (!fresh && found->second.item != item) compare(found->second, wanted, step.nodes[0]);
       }
     }
+  }
+
+  // Where it is written: its type.
+  Span span_of(const ir::Resource& resource) const {
+    const SourceFile* file = build_.sources.find(std::string_view(resource.origin.path));
+    if (file == nullptr) return {};
+    uint32_t begin = file->offset(Position{resource.origin.line, resource.origin.column});
+    return {file->id(), begin, begin + static_cast<uint32_t>(resource.type.size())};
   }
 
   void compare(const Wanted& first, const Wanted& second, const std::string& node) {
