@@ -166,6 +166,11 @@ ast::Features* Builder::list(ast::Features* list, ast::Feature* feature) {
   return list;
 }
 
+ast::Features* Builder::joined(ast::Features* list, const ast::Features* more) {
+  for (ast::Feature* feature : more->items) list->items.push(tree_.arena, feature);
+  return list;
+}
+
 ast::Features* Builder::features(Place place, ast::Features* list) {
   if (!list) list = tree_.arena.make<ast::Features>();
   list->present = true;

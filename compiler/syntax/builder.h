@@ -33,6 +33,7 @@ class Builder {
 
   // features
   ast::Features* list(ast::Features* list, ast::Feature* feature);
+  ast::Features* joined(ast::Features* list, const ast::Features* more);
   ast::Features* features(Place place, ast::Features* list);
   ast::Feature* simple(Place place, Place name, ast::Op op, Place op_span, ast::Expr* value);
   ast::Feature* contains_value(Place place, Place name, Place op_span, ast::Expr* value);

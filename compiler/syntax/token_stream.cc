@@ -36,10 +36,10 @@ int TokenStream::next(Value& value, Place& place) {
     token = out_.front();
     out_.pop_front();
   } else if (!stopped_) {
-    if (ast::Feature* feature = plain_ ? plain_feature() : nullptr) {
-      value.RADL_FEATURE = feature;
-      place = feature->span;
-      return RADL_FEATURE;
+    if (ast::Features* features = plain_ ? plain_features() : nullptr) {
+      value.RADL_FEATURES = features;
+      place = features->span;
+      return RADL_FEATURES;
     }
     token = repaired();
   }

@@ -67,7 +67,8 @@ class TokenStream {
 
   // plain_feature.cc
   bool feature_begins() const;
-  ast::Feature* plain_feature();
+  ast::Features* plain_features();
+  ast::Feature* plain_feature(size_t count);
 
   // token_stream.cc
   Token scan();  // the next token that is not trivia
@@ -163,12 +164,13 @@ class TokenStream {
   bool stopped_ = false;  // too many errors or too deep: only END from here on
   Token ahead_[4];        // scanned, not yet taken
   size_t ahead_count_ = 0;
-  std::deque<Token> out_;      // to be handed out before anything else
-  std::vector<Level> levels_;  // open parentheses and ${
-  bool plain_ = false;         // inside features, and no list or `if` was begun since their parenthesis
-  std::vector<Span> texts_;    // opening quotes of strings with ${ } that are not closed yet
-  Level closed_{};             // what the last token closed
-  Token last_, before_last_;   // handed out
+  std::deque<Token> out_;           // to be handed out before anything else
+  std::vector<Level> levels_;       // open parentheses and ${
+  std::vector<ast::Feature*> run_;  // of plain_features
+  bool plain_ = false;              // inside features, and no list or `if` was begun since their parenthesis
+  std::vector<Span> texts_;         // opening quotes of strings with ${ } that are not closed yet
+  Level closed_{};                  // what the last token closed
+  Token last_, before_last_;        // handed out
   RawKind last_scanned_ = RawKind::End;
   RawKind block_ = RawKind::End;      // keyword of the block we are in; Name: a general one
   Span general_;                      // the word that began the block, when it is a general one
