@@ -40,7 +40,8 @@ class SystemCheck {
   void run(const FeatureSet& features, Span whole, int depth = 0) {
     disks_.clear();
     interfaces_.clear();
-    for (const Merged& item : features.items) feature(item);
+    if (known_.size() < features.items.size()) known_.resize(features.items.size());
+    for (uint32_t i = 0; i < features.items.size(); ++i) feature(features.items[i], known_[i]);
     check_indices("disk", disks_, whole);
     check_indices("net_interface", interfaces_, whole);
     check_connections();
@@ -49,8 +50,21 @@ class SystemCheck {
   }
 
  private:
-  void feature(const Merged& item) {
-    IndexedName name = split_index(item.name());
+  // What a name means. Systems of one file mostly have the same names in the same order: what was found for
+  // one holds for the next.
+  struct Known {
+    std::string_view text;
+    IndexedName name;
+    const FeatureSpec* spec = nullptr;
+  };
+
+  void feature(const Merged& item, Known& known) {
+    if (known.text != item.name()) {
+      known.text = item.name();
+      known.name = split_index(known.text);
+      known.spec = find_feature(Scope::System, known.text, known.name);
+    }
+    const IndexedName& name = known.name;
     if (!name.kind.empty() && !name.valid) {
       Span at = item.first->name.span;
       at.begin += static_cast<uint32_t>(name.kind.size()) + 1;
@@ -59,7 +73,7 @@ class SystemCheck {
                               std::string(name.kind) + ".0`");
       return;
     }
-    const FeatureSpec* spec = find_feature(Scope::System, item.name(), name);
+    const FeatureSpec* spec = known.spec;
     warn_feature(Scope::System, spec, item, diagnostics_);
     if (!spec || !spec->checked) return;
     check_feature(*spec, item, document_, diagnostics_, options_);
@@ -99,6 +113,7 @@ class SystemCheck {
   Diagnostics& diagnostics_;
   const CheckOptions& options_;
   Numbered disks_, interfaces_;
+  std::vector<Known> known_;
 };
 
 // A disk is mounted only if device, fstype and mount_path are all there.
