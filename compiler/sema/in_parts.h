@@ -15,7 +15,10 @@ class Parts {
  public:
   // One where so few elements are there that another thread is not worth its start.
   explicit Parts(size_t count, size_t least = 1000) : count_(count) {
-    if (count >= 2 * least) parts_ = std::min(count / least, static_cast<size_t>(usable_cores()));
+    if (count < 2 * least) return;
+    static const size_t cores =
+        static_cast<size_t>(usable_cores());  // asked once: it takes as long as a thread
+    parts_ = std::min(count / least, cores);
   }
   size_t size() const { return parts_; }
 
