@@ -4,7 +4,7 @@
  *   INITIAL  outside parentheses, RADL 1: brackets, comma and operators are junk there
  *   BODY     inside parentheses, RADL 1
  *   V2       the whole of a file that begins with `radl 2`
- *   TEXT     inside a radl 2 text that holds ${ }
+ *   TEXT     inside a radl 2 string that holds ${ }, or a block of text
  */
 %{
 // Helpers that touch flex's buffer are in compiler/syntax/scanner.cc. One call fills a batch of raw tokens: the
@@ -39,6 +39,28 @@ using radl::RawKind;
     radl::Scanned scanned = call;                                                             \
     ENDS_AT(scanned.kind, yy_bp + scanned.length);                                            \
   } while (0)
+// The same without a look at the spaces behind it: a string's inside has spaces of its own.
+#define STAY_AT(kind, to)                                        \
+  do {                                                           \
+    char* next = (to);                                           \
+    bool full = yyextra->put(kind, yy_bp, next);                 \
+    yyg->yy_c_buf_p = next;                                      \
+    yyg->yy_hold_char = *next;                                   \
+    if (full) return;                                            \
+  } while (0)
+// A whole string, or the beginning of one with ${ }.
+#define BEGIN_TEXT(call)                                                                      \
+  do {                                                                                        \
+    PUT_BACK;                                                                                 \
+    std::string_view rest(yy_bp, static_cast<size_t>(yyextra->limit - yy_bp));                \
+    radl::Scanned scanned = call;                                                             \
+    if (scanned.kind == RawKind::TextBegin) {                                                 \
+      BEGIN(TEXT);                                                                            \
+      STAY_AT(scanned.kind, yy_bp + scanned.length);                                          \
+    } else {                                                                                  \
+      ENDS_AT(scanned.kind, yy_bp + scanned.length);                                          \
+    }                                                                                         \
+  } while (0)
 // A string's inside has spaces of its own.
 #define TEXT_TOKEN(kind)                                     \
   do {                                                       \
@@ -71,14 +93,17 @@ HIGH       [\x80-\xff]
 "*"               { TOKEN(RawKind::Star); }
 "/"               { TOKEN(RawKind::Slash); }
 "%"               { TOKEN(RawKind::Percent); }
+"{"               { yyextra->open_map(); TOKEN(RawKind::OpenMap); }
 "}"               {
-                    bool closed = yyextra->close_interpolation();
+                    RawKind closed = yyextra->close_brace();
                     BEGIN(radl_scan_mode(*yyextra));
-                    if (closed)
+                    if (closed == RawKind::CloseInterpolation)
                       TEXT_TOKEN(RawKind::CloseInterpolation);
                     else
-                      TOKEN(RawKind::Junk);
+                      TOKEN(closed);
                   }
+"\""              { BEGIN_TEXT(radl::scan_double_quoted(*yyextra, rest)); }
+"<<"              { BEGIN_TEXT(radl::scan_block_text(*yyextra, rest)); }
 "radl"            { TOKEN(RawKind::Radl); }
 "input"           { TOKEN(RawKind::Input); }
 "output"          { TOKEN(RawKind::Output); }
@@ -120,17 +145,7 @@ HIGH       [\x80-\xff]
 
 "("               { if (yyextra->open()) BEGIN(radl_scan_mode(*yyextra)); TOKEN(RawKind::Open); }
 ")"               { if (yyextra->close()) BEGIN(radl_scan_mode(*yyextra)); TOKEN(RawKind::Close); }
-"'"               {
-                    PUT_BACK;
-                    std::string_view rest(yy_bp, static_cast<size_t>(yyextra->limit - yy_bp));
-                    radl::Scanned scanned = radl::scan_text(*yyextra, rest);
-                    if (scanned.kind == RawKind::TextBegin) {
-                      BEGIN(TEXT);
-                      TEXT_TOKEN(RawKind::TextBegin);
-                    } else {
-                      ENDS_AT(scanned.kind, yy_bp + scanned.length);
-                    }
-                  }
+"'"               { BEGIN_TEXT(radl::scan_text(*yyextra, rest)); }
 "@begin"          { SCANNED(radl::scan_recipe(rest)); }
 }
 
@@ -145,12 +160,13 @@ HIGH       [\x80-\xff]
 ">="              { TOKEN(RawKind::Ge); }
 }
 
-<TEXT>{
-"'"               { yyextra->in_text = false; BEGIN(radl_scan_mode(*yyextra)); TEXT_TOKEN(RawKind::TextEnd); }
-"${"              { yyextra->open_interpolation(); BEGIN(V2); TEXT_TOKEN(RawKind::OpenInterpolation); }
-([^'\\$]|\\[^\n]|"$${"|"$"[^{'\\$])+  { TEXT_TOKEN(RawKind::TextPart); }
-(.|\n)            { TEXT_TOKEN(RawKind::TextPart); }
-}
+<TEXT>(.|\n)        {
+                    PUT_BACK;
+                    std::string_view rest(yy_bp, static_cast<size_t>(yyextra->limit - yy_bp));
+                    radl::Scanned scanned = radl::scan_text_part(*yyextra, rest);
+                    BEGIN(radl_scan_mode(*yyextra));
+                    STAY_AT(scanned.kind, yy_bp + scanned.length);
+                  }
 
 <INITIAL,BODY,V2>(.|\n)  { TOKEN(RawKind::Junk); }
 <<EOF>>           { yyextra->put(RawKind::End, yyextra->limit, yyextra->limit); return; }
@@ -167,7 +183,7 @@ static int radl_scan_mode(const radl::ScanState& state) {
 
 namespace radl {
 
-Scanner::Scanner(std::string_view text, bool version2, uint32_t from)
+Scanner::Scanner(std::string_view text, bool version2, uint32_t from, bool as_template)
     : buffer_(allocate_block(text.size() - from + 2)) {
   text.remove_prefix(from);
   std::memcpy(buffer_.get(), text.data(), text.size());  // flex ends a buffer with two NULs and writes in it
@@ -177,6 +193,7 @@ Scanner::Scanner(std::string_view text, bool version2, uint32_t from)
   state_.base = buffer_.get();
   state_.from = from;
   state_.limit = buffer_.get() + text.size();
+  if (as_template) state_.begin_text({OpenText::Kind::Template});
   if (radl_scan_lex_init_extra(&state_, &flex_) != 0) throw std::bad_alloc();
   if (radl_scan__scan_buffer(buffer_.get(), text.size() + 2, flex_) == nullptr) throw std::bad_alloc();
   go_to(from);

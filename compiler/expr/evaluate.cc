@@ -39,7 +39,12 @@ namespace {
 
 class Evaluator {
  public:
-  explicit Evaluator(const Context& context) : context_(context) {}
+  explicit Evaluator(const Context& context) : context_(context), bindings_(context.bindings) {}
+
+  std::optional<std::vector<std::pair<Value, Value>>> elements(const Value& list, Span at) {
+    std::vector<std::pair<Value, Value>> out;
+    return elements_of(list, at, out) ? std::optional(std::move(out)) : std::nullopt;
+  }
 
   Value run(const ast::Expr& expression) {
     if (depth_ >= kMaxDepth) {
@@ -69,6 +74,10 @@ class Evaluator {
     if (auto* binary = ast::as<ast::Binary>(&expression)) return binary_value(*binary);
     if (auto* choice = ast::as<ast::If>(&expression)) return choice_value(*choice);
     if (auto* call = ast::as<ast::Call>(&expression)) return call_value(*call);
+    if (auto* map = ast::as<ast::MapValue>(&expression)) return map_value(*map);
+    if (auto* select = ast::as<ast::Select>(&expression)) return select_value(*select);
+    if (auto* made = ast::as<ast::Comprehension>(&expression)) return made_value(*made);
+    if (auto* bound = ast::as<ast::Bound>(&expression)) return *bound->value;
     if (expression.kind == ast::Kind::Random) {
       return report(DiagCode::WrongOperand, expression.span,
                     "'random(N)' can only be the value of a feature");
@@ -123,7 +132,110 @@ class Evaluator {
       items.push_back(run(*item));
       if (items.back().is_error()) return {};
     }
-    return Value::list(std::move(items));
+    return bounded(Value::list(std::move(items)), list.span);
+  }
+
+  // No value may hold so much that looking at all of it would take long, however little text it was made by.
+  Value bounded(Value value, Span at) {
+    if (value.weight() <= kMaxWeight && value.depth() <= kMaxValueDepth) return value;
+    return report(DiagCode::ExpressionCost, at,
+                  value.depth() > kMaxValueDepth
+                      ? fmt::format("lists and maps are nested deeper than {}", kMaxValueDepth)
+                      : fmt::format("this value holds more than {} others", kMaxWeight));
+  }
+
+  // ---- maps and comprehensions
+
+  // The key of an entry; nullopt after a report.
+  std::optional<std::string> key_of(const ast::Entry& entry) {
+    if (entry.key == nullptr) return std::string(entry.name.text);
+    Value key = run(*entry.key);
+    if (key.is_error() || !known(key, entry.key->span)) return std::nullopt;
+    auto text = key.kind() == Kind::List || key.kind() == Kind::Map ? std::nullopt : display(key);
+    if (key.sensitive())
+      report(DiagCode::SecretShown, entry.key->span, "the keys of a map are shown in plans: they cannot be secrets");
+    else if (!text)
+      report(DiagCode::WrongOperand, entry.key->span, fmt::format("{} cannot be a key", kind_name(key.kind())));
+    return key.sensitive() ? std::nullopt : text;
+  }
+
+  bool add_entry(const ast::Entry& entry, Entries& entries) {
+    auto key = key_of(entry);
+    if (!key || !charge(context_, 1, key->size(), entry.span)) return false;
+    Value value = run(*entry.value);
+    if (value.is_error()) return false;
+    if (entries.emplace(*key, std::move(value)).second) return true;
+    report(DiagCode::WrongOperand, entry.span, fmt::format("the key '{}' is given more than once", *key));
+    return false;
+  }
+
+  Value map_value(const ast::MapValue& map) {
+    Entries entries;
+    for (const ast::Entry& entry : map.entries)
+      if (!add_entry(entry, entries)) return {};
+    return bounded(Value::map(std::move(entries)), map.span);
+  }
+
+  // The elements over which an `each` or a comprehension goes, as (key or index, element). False after a report.
+  bool elements_of(const Value& list, Span at, std::vector<std::pair<Value, Value>>& out) {
+    if (list.kind() == Kind::Map) {
+      for (const auto& [key, value] : list.entries()) out.emplace_back(Value::string(key), value);
+    } else if (list.kind() == Kind::List) {
+      for (const Value& item : list.items()) out.emplace_back(Value::integer(static_cast<int64_t>(out.size())), item);
+    } else if (list.kind() == Kind::System) {
+      Value nodes = all_elements(list, at);
+      if (nodes.is_error()) return false;
+      for (const Value& node : nodes.items()) out.emplace_back(Value::integer(static_cast<int64_t>(out.size())), node);
+    } else {
+      report(DiagCode::WrongOperand, at,
+             fmt::format("`in` takes a list, a map or a system, not {}", kind_name(list.kind())));
+      return false;
+    }
+    return charge(context_, out.size(), out.size() * sizeof(Value), at);
+  }
+
+  Value made_value(const ast::Comprehension& made) {
+    Value list = run(*made.each.list);
+    if (list.is_error()) return {};
+    std::vector<std::pair<Value, Value>> elements;
+    if (!elements_of(list, made.each.list->span, elements)) return {};
+    Items items;
+    Entries entries;
+    const Binding* outside = bindings_;
+    bool fine = true, hidden = false;
+    for (const auto& [key, element] : elements) {
+      Binding first{made.each.first.text, made.each.second ? &key : &element, outside};
+      Binding second{made.each.second.text, &element, &first};
+      bindings_ = made.each.second ? &second : &first;
+      std::optional<bool> taken = condition_holds(made.condition, hidden);
+      if (taken && *taken) {
+        if (made.makes_map) {
+          fine = add_entry(made.element, entries);
+        } else {
+          items.push_back(run(*made.element.value));
+          fine = !items.back().is_error();
+        }
+      }
+      bindings_ = outside;
+      if (!taken || !fine) return {};
+    }
+    Value value = bounded(made.makes_map ? Value::map(std::move(entries)) : Value::list(std::move(items)), made.span);
+    // A list of secrets, or one chosen by secrets, gives secrets.
+    if (!value.is_error() && hidden) value.mark_sensitive();
+    return value;
+  }
+
+  // True for a condition that is not there. nullopt after a report. Sets `hidden` when it is a secret.
+  std::optional<bool> condition_holds(const ast::Expr* condition, bool& hidden) {
+    if (condition == nullptr) return true;
+    Value value = run(*condition);
+    if (value.is_error() || !known(value, condition->span)) return std::nullopt;
+    if (value.kind() != Kind::Boolean) {
+      wrong_operand("if", value, condition->span);
+      return std::nullopt;
+    }
+    hidden = hidden || value.sensitive();
+    return value.as_boolean();
   }
 
   Value unary_value(const ast::Unary& unary) {
@@ -173,6 +285,9 @@ class Evaluator {
                     fmt::format("{}({}) does not take {} argument{}", function->info.name,
                                 function->info.parameters, given, given == 1 ? "" : "s"));
     }
+    if (!call.named.empty())
+      return report(DiagCode::WrongArguments, call.named[0].span,
+                    fmt::format("{}() takes no named arguments", function->info.name));
     std::vector<Value> arguments;
     bool error = false;
     for (const ast::Expr* argument : call.arguments) {
@@ -186,12 +301,13 @@ class Evaluator {
       return missing;
     }
     CallFrame frame(context_, call, std::move(arguments));
-    Value value = function->run(frame);
+    Value value = bounded(function->run(frame), call.span);
     if (value.is_error()) return value;
     // What a structure of secrets contains is marked inside; its length or first key is no secret worth
-    // hiding less.
+    // hiding less. What was chosen or made by a secret is one as a whole.
     for (size_t i = 0; i < frame.size(); i++) {
-      if (frame[i].sensitive() && !value.sensitive()) value.taint(frame[i]);
+      bool whole = frame[i].kind() != Kind::List && frame[i].kind() != Kind::Map && !function->holds_arguments;
+      if (frame[i].sensitive() && (whole || !value.sensitive())) value.taint(frame[i]);
     }
     return value;
   }
@@ -214,20 +330,32 @@ class Evaluator {
   Value reference_value(const ast::Reference& reference) {
     if (reference.parts.empty()) return {};
     const ast::Name& first = reference.parts[0].name;
+    for (const Binding* binding = bindings_; binding != nullptr; binding = binding->outer) {
+      if (binding->name == first.text)
+        return follow(*binding->value, reference.parts, 1, std::string(first.text), reference.span);
+    }
     auto value =
         context_.names == nullptr ? std::nullopt : context_.names->member(first.text, reference.span);
     if (!value)
       return unknown_name(first, context_.names, DiagCode::UnknownName,
                           fmt::format("nothing here is named '{}'", first.text));
-    std::string so_far(first.text);
-    for (size_t i = 1; i < reference.parts.size(); i++) {
-      if (value->is_error()) return {};
-      const ast::PathPart& part = reference.parts[i];
-      *value = part.name ? member_value(*value, part.name, so_far, reference.span)
-                         : element_value(*value, part, so_far);
+    return follow(std::move(*value), reference.parts, 1, std::string(first.text), reference.span);
+  }
+
+  // Members and elements, from part `i` on.
+  Value follow(Value value, const List<ast::PathPart>& parts, size_t i, std::string so_far, Span at) {
+    for (; i < parts.size(); i++) {
+      if (value.is_error()) return value;
+      const ast::PathPart& part = parts[i];
+      value = part.name ? member_value(value, part.name, so_far, at) : element_value(value, part, so_far);
       so_far += part.name ? fmt::format(".{}", part.name.text) : index_text(part.index);
     }
-    return *value;
+    return value;
+  }
+
+  Value select_value(const ast::Select& select) {
+    Value base = run(*select.base);
+    return base.is_error() ? base : follow(std::move(base), select.parts, 0, "this value", select.span);
   }
 
   // As it was written, for messages that a user copies from.
@@ -315,9 +443,11 @@ class Evaluator {
     if (value.kind() == Kind::Map) {
       if (index.kind() != Kind::String) return wrong_operand("[ ]", index, part.index->span);
       auto found = value.entries().find(index.as_text());
-      if (found != value.entries().end()) return found->second;
+      if (found != value.entries().end()) return Value(found->second).taint(index);
       return report(DiagCode::UnknownMember, part.index->span,
-                    fmt::format("'{}' has no entry '{}'", so_far, index.as_text()));
+                    index.sensitive() ? fmt::format("'{}' has no such entry", so_far)
+                                      : fmt::format("'{}' has no entry '{}'", so_far, index.as_text()))
+          .taint(index);
     }
     if (index.kind() != Kind::Integer || !index.unit().empty())
       return wrong_operand("[ ]", index, part.index->span);
@@ -333,10 +463,11 @@ class Evaluator {
     if (at < 0 || at >= size) {
       return report(DiagCode::IndexRange, part.index->span,
                     fmt::format("'{}' has {} element{}, numbered from 0: there is no {}", so_far, size,
-                                size == 1 ? "" : "s", at));
+                                size == 1 ? "" : "s", index.sensitive() ? "such one" : std::to_string(at)))
+          .taint(index);
     }
-    if (value.kind() == Kind::System) return Value::node(value.as_text(), static_cast<int>(at));
-    return value.items()[static_cast<size_t>(at)];
+    if (value.kind() == Kind::System) return Value::node(value.as_text(), static_cast<int>(at)).taint(index);
+    return Value(value.items()[static_cast<size_t>(at)]).taint(index);
   }
 
   Value all_elements(const Value& value, Span at) {
@@ -366,6 +497,7 @@ class Evaluator {
 
   Value too_long(Span at) { return list_too_long(at, context_); }
   const Context& context_;
+  const Binding* bindings_;
   int depth_ = 0;
 };
 
@@ -398,6 +530,10 @@ Value evaluate(const ast::Expr& expression, const Context& context) {
     context.diagnostics->report(DiagCode::WrongOperand, expression.span, "this string is not UTF-8")
         .with_help("other bytes can stand in it as base64: base64(file('image.png'))");
   return {};
+}
+
+std::optional<std::vector<std::pair<Value, Value>>> elements(const Value& list, Span at, const Context& context) {
+  return Evaluator(context).elements(list, at);
 }
 
 }  // namespace radl::expr

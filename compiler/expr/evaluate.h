@@ -5,7 +5,9 @@
 // or take much memory.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/diag/diagnostic.h"
@@ -22,6 +24,8 @@ struct Budget {
 };
 inline constexpr int kMaxDepth = 300;            // of an expression
 inline constexpr size_t kMaxElements = 100'000;  // of one list
+inline constexpr uint32_t kMaxWeight = 1'000'000;  // of one value, with all that it holds
+inline constexpr int kMaxValueDepth = 200;         // of lists and maps within each other
 
 // What functions see of the world. Files that are read become sources of the program.
 class World {
@@ -30,6 +34,8 @@ class World {
   virtual std::optional<std::string> variable(const std::string& name) = 0;
   // `path` as written; relative to the folder of the file that `at` is in.
   virtual Result<std::string> file(const std::string& path, Span at) = 0;
+  // The same as a string with ${ }; an ErrorValue after a report of what is wrong in it.
+  virtual Result<const ast::Expr*> text_template(const std::string& path, Span at) = 0;
 };
 
 // What the language asks about systems.
@@ -52,9 +58,15 @@ struct Context {
   World* world = nullptr;            // null: env() and file() are errors
   Systems* systems = nullptr;
   Budget* budget = nullptr;
+  const Binding* bindings = nullptr;  // stand before `names`
+  int templates = 0;                  // files of template() that are being read, one inside another
 };
 
 Value evaluate(const ast::Expr& expression, const Context& context);
+
+// What `NAME in` goes over, as (index or key, element): a list, a map, the nodes of a system. nullopt after a
+// report at `at`.
+std::optional<std::vector<std::pair<Value, Value>>> elements(const Value& list, Span at, const Context& context);
 
 // The functions, for completion and documentation.
 struct FunctionInfo {

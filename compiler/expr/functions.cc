@@ -49,6 +49,25 @@ Value run_file(const CallFrame& call) {
   return call.charge(0, content->size()) ? Value::string(std::move(*content)) : Value();
 }
 
+// The file sees the values of the map and nothing else.
+Value run_template(const CallFrame& call) {
+  if (call[0].kind() != Kind::String) return call.expected(0, "a path (a string)");
+  if (call[1].kind() != Kind::Map) return call.expected(1, "a map of values");
+  if (call.context().world == nullptr) return call.fail("template() cannot be used here");
+  auto text = call.context().world->text_template(call[0].as_text(), call.span());
+  if (!text.ok()) return call.fail(text.status().text());
+  std::vector<Binding> bindings;
+  bindings.reserve(call[1].entries().size());
+  for (const auto& [name, value] : call[1].entries())
+    bindings.push_back({name, &value, bindings.empty() ? nullptr : &bindings.back()});
+  Context inside = call.context();
+  constexpr int kMostWithin = 20;
+  if (++inside.templates > kMostWithin) return call.fail("templates use each other more than 20 deep");
+  inside.names = nullptr;
+  inside.bindings = bindings.empty() ? nullptr : &bindings.back();
+  return evaluate(**text, inside);
+}
+
 namespace {
 
 constexpr size_t kAny = 1000;
@@ -110,13 +129,15 @@ constexpr Function kFunctions[] = {
      1,
      kAny,
      true,
-     run_format},
+     run_format,
+     true},
     {{"join", "list, separator", "The elements put together as one string.",
       "join(['a', 'b'], '-') -> 'a-b'"},
      1,
      2,
      true,
-     run_join},
+     run_join,
+     true},
     {{"json", "value", "The value as a JSON string.", "json([1, 'a']) -> '[1,\"a\"]'"},
      1,
      1,
@@ -140,7 +161,8 @@ constexpr Function kFunctions[] = {
      0,
      kAny,
      true,
-     run_map},
+     run_map,
+     true},
     {{"max", "numbers or list", "The greatest.", "max(1, 3, 2) -> 3"}, 1, kAny, false, run_max},
     {{"merge", "maps", "All entries; later maps win.",
       "lookup(merge(map('a', 1), map('a', 2)), 'a', 0) -> 2"},
@@ -193,6 +215,11 @@ constexpr Function kFunctions[] = {
      1,
      true,
      run_text},
+    {{"template", "path, values", "A file's text, in which `${ }` stands for expressions over the map of values.", ""},
+     2,
+     2,
+     true,
+     run_template},
     {{"trim", "string", "Without spaces and line ends around it.", "trim(' a ') -> 'a'"},
      1,
      1,

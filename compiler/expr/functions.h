@@ -38,6 +38,7 @@ struct Function {
   size_t least, most;  // number of arguments
   bool takes_unknown;  // otherwise an unknown argument is an error
   Value (*run)(const CallFrame&);
+  bool holds_arguments = false;  // the result holds them as they are, each with its own mark
 };
 std::span<const Function> function_table();
 const Function* find_function(std::string_view name);

@@ -101,6 +101,7 @@ Value run_map(const CallFrame& call) {
   Entries entries;
   for (size_t i = 0; i < call.size(); i += 2) {
     if (call[i].kind() != Kind::String) return call.expected(i, "a name (a string)");
+    if (call[i].sensitive()) return call.fail("the names of a map are shown in plans: they cannot be secrets");
     if (!entries.emplace(call[i].as_text(), call[i + 1]).second)
       return call.fail(fmt::format("the name '{}' is a duplicate", call[i].as_text()));
   }
@@ -134,7 +135,9 @@ Value run_sort(const CallFrame& call) {
                              [](const Value& v) { return v.is_number() && v.unit().empty(); });
   if (!texts && !numbers) return call.expected(0, "a list of strings, or of numbers without unit");
   std::stable_sort(items.begin(), items.end(), [&](const Value& a, const Value& b) {
-    return texts ? a.as_text() < b.as_text() : a.as_real() < b.as_real();
+    if (texts) return a.as_text() < b.as_text();
+    bool whole = a.kind() == Kind::Integer && b.kind() == Kind::Integer;
+    return whole ? a.as_integer() < b.as_integer() : a.as_real() < b.as_real();
   });
   return Value::list(std::move(items));
 }

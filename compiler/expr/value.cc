@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 
@@ -71,6 +72,7 @@ Value Value::string(std::string value) {
 
 Value Value::unknown(std::string attribute) {
   Value made(Kind::Unknown);
+  made.unknown_ = true;
   made.text_ = std::move(attribute);
   return made;
 }
@@ -110,21 +112,21 @@ Value Value::joined(Items parts) {
     return whole.mark_sensitive();
   }
   Value made(Kind::Joined);
-  for (const Value& part : merged) made.sensitive_ = made.sensitive_ || part.sensitive();
+  for (const Value& part : merged) made.count(part);
   made.items_ = std::make_shared<const Items>(std::move(merged));
   return made;
 }
 
 Value Value::list(Items items) {
   Value made(Kind::List);
-  for (const Value& item : items) made.sensitive_ = made.sensitive_ || item.sensitive();
+  for (const Value& item : items) made.count(item);
   made.items_ = std::make_shared<const Items>(std::move(items));
   return made;
 }
 
 Value Value::map(Entries entries) {
   Value made(Kind::Map);
-  for (const auto& [key, value] : entries) made.sensitive_ = made.sensitive_ || value.sensitive();
+  for (const auto& [key, value] : entries) made.count(value);
   made.entries_ = std::make_shared<const Entries>(std::move(entries));
   return made;
 }
@@ -158,19 +160,12 @@ const Entries& Value::entries() const {
   return *entries_;
 }
 
-bool Value::has_unknown() const {
-  if (kind_ == Kind::Unknown || kind_ == Kind::Joined) return true;
-  if (kind_ == Kind::List) {
-    for (const Value& item : *items_) {
-      if (item.has_unknown()) return true;
-    }
-  }
-  if (kind_ == Kind::Map) {
-    for (const auto& [key, value] : *entries_) {
-      if (value.has_unknown()) return true;
-    }
-  }
-  return false;
+// Takes over what a list, map or joined string knows of each of its parts.
+void Value::count(const Value& part) {
+  sensitive_ = sensitive_ || part.sensitive_;
+  unknown_ = unknown_ || part.unknown_;
+  depth_ = std::max(depth_, static_cast<uint16_t>(std::min(part.depth_ + 1, 60'000)));
+  weight_ = weight_ + part.weight_ < weight_ ? UINT32_MAX : weight_ + part.weight_;
 }
 
 Value& Value::mark_sensitive(std::string name) {

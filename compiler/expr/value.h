@@ -61,7 +61,10 @@ class Value {
   bool is_number() const { return kind_ == Kind::Integer || kind_ == Kind::Real; }
   bool is_text() const { return kind_ == Kind::String || kind_ == Kind::Joined; }
   // Holds an unknown part, at any depth.
-  bool has_unknown() const;
+  bool has_unknown() const { return unknown_; }
+  // Values in it, itself included, each as often as it would be printed. Saturates.
+  uint32_t weight() const { return weight_; }
+  int depth() const { return depth_; }  // of lists and maps within each other
 
   bool as_boolean() const { return integer_ != 0; }
   int64_t as_integer() const { return integer_; }  // of Integer; ordinal of Node
@@ -92,8 +95,12 @@ class Value {
  private:
   explicit Value(Kind kind) : kind_(kind) {}
 
+  void count(const Value& part);
+
   Kind kind_ = Kind::Error;
-  bool sensitive_ = false;
+  bool sensitive_ = false, unknown_ = false;
+  uint16_t depth_ = 0;
+  uint32_t weight_ = 1;
   uint32_t file_ = 0;
   int64_t integer_ = 0;
   double real_ = 0;
@@ -111,6 +118,13 @@ class Namespace {
   virtual std::optional<Value> member(std::string_view name, Span at) const = 0;
   virtual std::vector<std::string> names() const = 0;
   virtual std::string what() const = 0;  // "input", "output of module 'cifar'"
+};
+
+// Names that hold for a part of an expression only: the variables of a comprehension, of `each`, of a template.
+struct Binding {
+  std::string_view name;
+  const Value* value;
+  const Binding* outer;
 };
 
 // Equal as the language's `==` sees it: 2 == 2.0, 1K == 1000; nothing equals a value of another kind.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/modules/expand.h"
+
 namespace radl {
 
 const Instance* Instance::child(std::string_view name) const {
@@ -19,33 +21,42 @@ namespace {
 
 class Instantiation {
  public:
-  Instantiation(ModuleLibrary& library, Diagnostics& diagnostics)
-      : library_(library), diagnostics_(diagnostics) {}
+  Instantiation(ModuleLibrary& library, Values& values, Diagnostics& diagnostics)
+      : library_(library), values_(values), diagnostics_(diagnostics) {}
 
   void fill(Instance& instance) {
     instance.order = static_cast<int>(count_++);
+    instance.made = std::make_unique<Instance::Made>();
     for (const ast::Tree* tree : instance.trees) {
-      for (const ast::Block* block : tree->blocks) declare(instance, *block);
-    }
-    for (const ast::Tree* tree : instance.trees) {
+      if (tree->dialect != ast::Dialect::Radl2) continue;
       for (const ast::Block* block : tree->blocks) {
-        if (auto* use = ast::as<ast::Use>(block)) follow(instance, *use, *tree);
+        if (block->kind == ast::Kind::Input) add(instance.inputs, *block, "input");
+        if (block->kind == ast::Kind::Let) add(instance.lets, *block, "value");
+        if (block->kind == ast::Kind::System && block->name) instance.systems.emplace(block->name.text, block);
       }
+    }
+    values_.declare(instance);
+    for (const ast::Tree* tree : instance.trees) {
+      if (tree->dialect != ast::Dialect::Radl2) {
+        for (const ast::Block* block : tree->blocks) declare(instance, *block);
+        continue;
+      }
+      for (const ast::Block* block : expanded(tree->blocks, instance, values_, diagnostics_)) {
+        instance.blocks.push_back(block);
+        declare(instance, *block);
+      }
+    }
+    for (const auto& [name, let] : instance.lets) let_clashes(instance, *let);
+    for (const ast::Block* block : instance.blocks) {
+      if (auto* use = ast::as<ast::Use>(block)) follow(instance, *use, *tree_of(instance, *use));
     }
   }
 
  private:
-  // Of several files that define one, the later holds, as in the document.
-  static void declare_configure(Instance& instance, const ast::Block& block) {
-    auto [at, fresh] = instance.configures.emplace(block.name.text, &block);
-    if (fresh || at->second->span.file == block.span.file) return;
-    if (static_cast<const ast::Configure&>(block).has_body) at->second = &block;
-  }
-
   void declare(Instance& instance, const ast::Block& block) {
     switch (block.kind) {
-      case ast::Kind::Input:
-        add(instance.inputs, block, "input");
+      case ast::Kind::Assert:
+        instance.asserts.push_back(static_cast<const ast::Assert*>(&block));
         break;
       case ast::Kind::Output:
         add(instance.outputs, block, "output");
@@ -58,7 +69,7 @@ class Instantiation {
         instance.systems.emplace(block.name.text, &block);
         break;
       case ast::Kind::Configure:
-        declare_configure(instance, block);
+        declare_configure(instance, static_cast<const ast::Configure&>(block));
         break;
       case ast::Kind::Ansible:
         if (instance.parent != nullptr) refuse(block, "`ansible`");
@@ -106,6 +117,37 @@ class Instantiation {
         .note(first->second->name.span, "first declared here");
   }
 
+  static const ast::Tree* tree_of(const Instance& instance, const ast::Block& block) {
+    for (const ast::Tree* tree : instance.trees)
+      if (tree->source->id() == block.span.file) return tree;
+    return instance.trees.front();
+  }
+
+  static bool is_language_name(std::string_view name) {
+    return name == "input" || name == "output" || name == "system" || name == "module" || name == "none" ||
+           name == "self";
+  }
+
+  void let_clashes(const Instance& instance, const ast::Block& let) {
+    const ast::Block* first = nullptr;
+    for (const auto* names : {&instance.systems, &instance.configures})
+      if (auto found = names->find(let.name.text); found != names->end() && !first) first = found->second;
+    for (const ast::Block* block : instance.blocks)
+      if (block->kind == ast::Kind::Use && block->name.text == let.name.text && !first) first = block;
+    if (is_language_name(let.name.text) || let.name.text == "yes" || let.name.text == "no" ||
+        let.name.text == "true" || let.name.text == "false") {
+      diagnostics_.report(DiagCode::NameClash, let.name.span,
+                          fmt::format("'{}' is a name of the language", let.name.text));
+    } else if (first) {
+      diagnostics_
+          .report(DiagCode::NameClash, let.name.span,
+                  fmt::format("'{}' is already the name of something else", let.name.text))
+          .note(first->name.span, "declared here");
+    } else if (let.name.text.find('.') != std::string_view::npos) {
+      diagnostics_.report(DiagCode::NameClash, let.name.span, "the name of a value has no dots");
+    }
+  }
+
   void follow(Instance& instance, const ast::Use& use, const ast::Tree& tree) {
     if (use.module == nullptr || !use.name) return;
     if (clashes(instance, use)) return;
@@ -137,8 +179,7 @@ class Instantiation {
       if (auto found = names->find(use.name.text); found != names->end() && first == nullptr)
         first = found->second;
     }
-    if (use.name.text == "input" || use.name.text == "system" || use.name.text == "module" ||
-        use.name.text == "none" || use.name.text == "self") {
+    if (is_language_name(use.name.text)) {
       diagnostics_.report(DiagCode::NameClash, use.name.span,
                           fmt::format("'{}' is a name of the language", use.name.text));
       return true;
@@ -167,6 +208,7 @@ class Instantiation {
   }
 
   ModuleLibrary& library_;
+  Values& values_;
   Diagnostics& diagnostics_;
   size_t count_ = 0;
   bool too_many_ = false;
@@ -174,12 +216,8 @@ class Instantiation {
 
 }  // namespace
 
-std::unique_ptr<Instance> instantiate(const std::vector<const ast::Tree*>& trees, ModuleLibrary& library,
-                                      Diagnostics& diagnostics) {
-  auto program = std::make_unique<Instance>();
-  program->trees = trees;
-  Instantiation(library, diagnostics).fill(*program);
-  return program;
+void instantiate(Instance& program, ModuleLibrary& library, Values& values, Diagnostics& diagnostics) {
+  Instantiation(library, values, diagnostics).fill(program);
 }
 
 }  // namespace radl

@@ -23,7 +23,7 @@ class Folder {
   void run() {
     for (const ast::Tree* tree : build_.root->trees) {
       if (tree->dialect == ast::Dialect::Radl2)
-        fold(*tree, *build_.root, make_tree(*tree));
+        fold(*tree, *build_.root, make_tree(*tree), tree);
       else
         build_.flat.push_back(tree);
     }
@@ -31,7 +31,7 @@ class Folder {
     visit(static_cast<const Instance&>(*build_.root), [&](const Instance& instance) {
       if (instance.parent == nullptr) return;
       if (modules == nullptr) modules = &make_tree(*instance.trees.front());
-      for (const ast::Tree* tree : instance.trees) fold(*tree, instance, *modules);
+      for (const ast::Tree* tree : instance.trees) fold(*tree, instance, *modules, nullptr);
     });
   }
 
@@ -45,21 +45,26 @@ class Folder {
     return *build_.folded.back();
   }
 
-  void fold(const ast::Tree& tree, const Instance& instance, ast::Tree& into) {
+  // `only`: of an instance with several files, what stands in that one.
+  void fold(const ast::Tree& tree, const Instance& instance, ast::Tree& into, const ast::Tree* only) {
     tree_ = &into;
     into.syntax_errors = into.syntax_errors || tree.syntax_errors;
-    for (ast::Block* block : tree.blocks) add(*block, instance);
+    for (const ast::Block* block : instance.blocks) {
+      if (only == nullptr || block->span.file == only->source->id()) add(*block, instance);
+    }
   }
 
-  void push(ast::Block* block) { tree_->blocks.push(arena(), block); }
+  void push(const ast::Block* block) { tree_->blocks.push(arena(), const_cast<ast::Block*>(block)); }
   Arena& arena() { return tree_->arena; }
 
-  void add(ast::Block& block, const Instance& instance) {
+  void add(const ast::Block& block, const Instance& instance) {
     switch (block.kind) {
       case ast::Kind::Version:
       case ast::Kind::Input:
       case ast::Kind::Output:
       case ast::Kind::Use:
+      case ast::Kind::Let:
+      case ast::Kind::Assert:
         return;
       case ast::Kind::Network:
       case ast::Kind::System:
@@ -105,6 +110,7 @@ class Folder {
   ast::Feature* fold_feature(ast::Feature& feature, const Instance& instance) {
     if (feature.form == ast::FeatureKind::Error) return &feature;
     auto* made = arena().make<ast::Feature>(feature);
+    made->strict = true;
     if (feature.group != nullptr) {
       made->group = arena().make<ast::Features>(*feature.group);
       made->group->items = fold_features(feature.group->items, instance);
@@ -113,6 +119,10 @@ class Folder {
     if (feature.value == nullptr) return made;
     made->value =
         is_literal(*feature.value) ? feature.value : fold_value(*feature.value, instance, feature.name.text);
+    if (made->value != nullptr && feature.op != ast::Op::Eq && build_.secret_values.contains(made->value)) {
+      shown_secret(feature.value->span, feature.name.text);
+      made->value = error(feature.value->span);
+    }
     if (made->value == nullptr) return nullptr;  // `none`: as if it were not written
     // It stands in the clear only here, in memory.
     if (build_.secret_values.contains(made->value))
@@ -153,15 +163,19 @@ class Folder {
     return made;
   }
 
+  void shown_secret(Span at, std::string_view feature) {
+    build_.diagnostics.report(DiagCode::SecretShown, at,
+                              fmt::format("'{}' is shown in plans: it cannot be a secret", feature));
+  }
+
   ast::Expr* error(Span span) { return literal<ast::Expr>(ast::Kind::ErrorValue, span); }
 
   ast::Expr* fold_value(const ast::Expr& expression, const Instance& instance, std::string_view feature) {
     Value value = build_.scopes->evaluate(expression, instance);
-    // What nodes are called, and what they are connected to, stands in plans.
-    if (value.sensitive() &&
-        (feature.ends_with(".dns_name") || feature.ends_with(".connection") || feature == "instance_name")) {
-      build_.diagnostics.report(DiagCode::SecretShown, expression.span,
-                                fmt::format("'{}' is shown in plans: it cannot be a secret", feature));
+    // What nodes are called, what they are connected to and how large they are stands in plans.
+    if (value.sensitive() && (feature.ends_with(".dns_name") || feature.ends_with(".connection") ||
+                              feature == "instance_name" || value.is_number() || value.kind() == ValueKind::Boolean)) {
+      shown_secret(expression.span, feature);
       return error(expression.span);
     }
     if (value.is_error()) return error(expression.span);
@@ -263,8 +277,8 @@ class Folder {
       auto* configure = found == instance.configures.end() ? nullptr : ast::as<ast::Configure>(found->second);
       if (configure != nullptr && !build_.scopes->training_name(*configure, instance).empty())
         continue;  // reported by the items pass
-      std::vector<std::string> systems = build_.scopes->systems_named(item->system, instance);
-      if (systems.empty() && !item->system.text.starts_with("input."))
+      std::vector<std::string> systems = build_.scopes->systems_of(*item, instance);
+      if (systems.empty() && item->systems == nullptr && !item->system.text.starts_with("input."))
         systems.emplace_back(item->system.text);
       for (const std::string& system : systems) {
         auto* copy = arena().make<ast::Item>(*item);

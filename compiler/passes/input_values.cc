@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "common/text.h"
 #include "compiler/expr/pattern.h"
 #include "compiler/expr/units.h"
 #include "compiler/passes/inputs.h"
@@ -93,19 +94,22 @@ std::optional<Value> plain_from_json(const ir::Json& json) {
   }
 }
 
-// Depth is checked before parsing: values from outside must not be able to exhaust the stack.
-std::optional<Value> structure_from_text(std::string_view text) {
-  if (json_depth(text) > kMaxInputDepth) return std::nullopt;
-  ir::Json json = ir::Json::parse(text, nullptr, false);
-  return json.is_discarded() ? std::nullopt : plain_from_json(json);
-}
+// Checked before parsing: values from outside must not be able to exhaust the stack.
+bool too_deep(std::string_view text) { return json_depth(text) > kMaxInputDepth; }
 
-std::optional<Value> list_from_text(std::string_view text) {
-  if (!text.empty() && text.front() == '[') return structure_from_text(text);
+std::optional<Value> list_from_text(const TypeSpec& type, std::string_view text) {
+  if (!text.empty() && text.front() == '[') {
+    if (too_deep(text)) return std::nullopt;
+    ir::Json json = ir::Json::parse(text, nullptr, false);
+    return json.is_discarded() ? std::nullopt : input_from_json(type, json);
+  }
   expr::Items items;
   while (!text.empty()) {
     size_t comma = std::min(text.find(','), text.size());
-    items.push_back(Value::string(std::string(text.substr(0, comma))));
+    auto item = type.element ? input_from_text(*type.element, text.substr(0, comma))
+                             : Value::string(std::string(text.substr(0, comma)));
+    if (!item) return std::nullopt;
+    items.push_back(std::move(*item));
     text.remove_prefix(std::min(comma + 1, text.size()));
   }
   return Value::list(std::move(items));
@@ -113,8 +117,8 @@ std::optional<Value> list_from_text(std::string_view text) {
 
 }  // namespace
 
-std::optional<Value> input_from_text(InputType type, std::string_view text) {
-  switch (type) {
+std::optional<Value> input_from_text(const TypeSpec& type, std::string_view text) {
+  switch (type.kind) {
     case InputType::Integer:
     case InputType::Number:
     case InputType::Size:
@@ -125,9 +129,14 @@ std::optional<Value> input_from_text(InputType type, std::string_view text) {
       if (text == "no" || text == "false") return Value::boolean(false);
       return std::nullopt;
     case InputType::List:
-      return list_from_text(text);
+      return list_from_text(type, text);
     case InputType::Map:
-      return structure_from_text(text);
+    case InputType::Object:
+    case InputType::Options: {
+      if (too_deep(text)) return std::nullopt;
+      ir::Json json = ir::Json::parse(text, nullptr, false);
+      return json.is_discarded() || !json.is_object() ? std::nullopt : input_from_json(type, json);
+    }
     case InputType::System:
     case InputType::Systems:
       return std::nullopt;
@@ -138,9 +147,40 @@ std::optional<Value> input_from_text(InputType type, std::string_view text) {
   return std::nullopt;
 }
 
-std::optional<Value> input_from_json(InputType type, const ir::Json& json) {
+namespace {
+
+// The type of an entry of a map or object.
+const TypeSpec* entry_type(const TypeSpec& type, const std::string& name) {
+  if (type.element) return type.element.get();
+  for (const TypeSpec::Field& field : type.fields)
+    if (field.name == name) return &field.type;
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<Value> input_from_json(const TypeSpec& type, const ir::Json& json) {
   // A string in JSON may hold what needs a unit: "memory": "4G".
-  if (json.is_string() && type != InputType::List) return input_from_text(type, json.get<std::string>());
+  if (json.is_string() && type.kind != InputType::List) return input_from_text(type, json.get<std::string>());
+  if (json.is_array() && type.element && type.kind == InputType::List) {
+    expr::Items items;
+    for (const ir::Json& item : json) {
+      auto value = input_from_json(*type.element, item);
+      if (!value) return std::nullopt;
+      items.push_back(std::move(*value));
+    }
+    return Value::list(std::move(items));
+  }
+  if (json.is_object() && (type.element || !type.fields.empty())) {
+    expr::Entries entries;
+    for (const auto& [key, item] : json.items()) {
+      const TypeSpec* inner = entry_type(type, key);
+      auto value = inner ? input_from_json(*inner, item) : plain_from_json(item);
+      if (!value) return std::nullopt;
+      entries.emplace(key, std::move(*value));
+    }
+    return Value::map(std::move(entries));
+  }
   return plain_from_json(json);
 }
 
@@ -172,6 +212,8 @@ bool has_type(InputType type, Value& value) {
     case InputType::List:
       return value.kind() == ValueKind::List;
     case InputType::Map:
+    case InputType::Object:
+    case InputType::Options:
       return value.kind() == ValueKind::Map;
     case InputType::System:
       return value.kind() == ValueKind::System;
@@ -206,6 +248,86 @@ std::string shown(const Value& value) {
 
 }  // namespace
 
+namespace {
+
+// Elements, entries and fields in the form that their types have. `path`: "input 'disks'[0].size".
+class Fitter {
+ public:
+  Fitter(Span at, Diagnostics& diagnostics) : at_(at), diagnostics_(diagnostics) {}
+
+  Value fit(const TypeSpec& type, Value value, const std::string& path) {
+    if (value.is_error()) return value;
+    if (!has_type(type.kind, value))
+      return wrong(fmt::format("{} is of type {}, not {}", path, type.name(), shown(value)));
+    if (type.element && value.kind() == ValueKind::List) {
+      expr::Items items;
+      for (const Value& item : value.items()) {
+        items.push_back(fit(*type.element, item, fmt::format("{}[{}]", path, items.size())));
+        if (items.back().is_error()) return {};
+      }
+      return Value::list(std::move(items));
+    }
+    if (type.kind == InputType::Object) return fit_fields(type, value, path);
+    if (type.resource != nullptr) return fit_options(*type.resource, value, path);
+    if (type.element && value.kind() == ValueKind::Map) {
+      expr::Entries entries;
+      for (const auto& [key, item] : value.entries()) {
+        Value fitted = fit(*type.element, item, fmt::format("{}.{}", path, key));
+        if (fitted.is_error()) return {};
+        entries.emplace(key, std::move(fitted));
+      }
+      return Value::map(std::move(entries));
+    }
+    return value;
+  }
+
+ private:
+  Value wrong(std::string message, std::string help = {}) {
+    diagnostics_.report(DiagCode::InputValue, at_, std::move(message)).with_help(std::move(help));
+    return {};
+  }
+
+  Value fit_fields(const TypeSpec& type, const Value& value, const std::string& path) {
+    expr::Entries entries;
+    std::vector<std::string> names;
+    for (const TypeSpec::Field& field : type.fields) {
+      names.push_back(field.name);
+      auto given = value.entries().find(field.name);
+      bool absent = given == value.entries().end() || given->second.kind() == ValueKind::Null;
+      if (absent && !field.optional) return wrong(fmt::format("{} lacks '{}'", path, field.name));
+      Value item = absent ? field.otherwise.value_or(Value::null()) : given->second;
+      if (item.kind() != ValueKind::Null) item = fit(field.type, std::move(item), fmt::format("{}.{}", path, field.name));
+      if (item.is_error()) return {};
+      entries.emplace(field.name, std::move(item));
+    }
+    for (const auto& [key, item] : value.entries()) {
+      if (entries.contains(key)) continue;
+      std::string near = nearest(key, names);
+      return wrong(fmt::format("{} has no '{}'", path, key),
+                   near.empty() ? fmt::format("entries: {}", fmt::join(names, ", ")) : fmt::format("did you mean '{}'?", near));
+    }
+    return Value::map(std::move(entries));
+  }
+
+  Value fit_options(const ir::ResourceType& type, const Value& value, const std::string& path) {
+    std::vector<std::string> names;
+    for (const ir::Property& property : type.properties) names.emplace_back(property.name);
+    for (const auto& [key, item] : value.entries()) {
+      if (ir::find_property(type, key) != nullptr) continue;
+      std::string near = nearest(key, names);
+      return wrong(fmt::format("{}: a {} has no property '{}'", path, type.name, key),
+                   near.empty() ? fmt::format("properties: {}", fmt::join(names, ", "))
+                                : fmt::format("did you mean '{}'?", near));
+    }
+    return value;
+  }
+
+  Span at_;
+  Diagnostics& diagnostics_;
+};
+
+}  // namespace
+
 Value fit_input(const InputDeclaration& declaration, std::string_view name, Value value, Span at,
                 Diagnostics& diagnostics) {
   auto wrong = [&](std::string message, std::string help = {}) {
@@ -221,8 +343,12 @@ Value fit_input(const InputDeclaration& declaration, std::string_view name, Valu
                                    : "a ";
     bool plain = declaration.type == InputType::String && value.is_number() && value.unit().empty();
     return wrong(fmt::format("input '{}' takes {}{}, not {}", name, article,
-                             input_type_name(declaration.type), shown(value)),
+                             declaration.spec.name(), shown(value)),
                  plain ? "a number has `type = 'integer'` or `type = 'number'`" : "");
+  }
+  if (declaration.spec.element || declaration.spec.resource || declaration.type == InputType::Object) {
+    value = Fitter(at, diagnostics).fit(declaration.spec, std::move(value), fmt::format("input '{}'", name));
+    if (value.is_error()) return value;
   }
   if (value.is_number()) {
     double number = in_base(declaration.type, value);

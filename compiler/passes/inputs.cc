@@ -7,6 +7,7 @@
 
 #include "common/text.h"
 #include "compiler/expr/pattern.h"
+#include "compiler/expr/units.h"
 
 namespace radl::passes {
 
@@ -19,7 +20,8 @@ constexpr std::pair<InputType, std::string_view> kTypes[] = {
     {InputType::Any, "any"},           {InputType::Integer, "integer"}, {InputType::Number, "number"},
     {InputType::String, "string"},     {InputType::Boolean, "boolean"}, {InputType::Size, "size"},
     {InputType::Duration, "duration"}, {InputType::List, "list"},       {InputType::Map, "map"},
-    {InputType::System, "system"},     {InputType::Systems, "systems"},
+    {InputType::System, "system"},     {InputType::Systems, "systems"}, {InputType::Object, "object"},
+    {InputType::Options, "options"},
 };
 
 class Declaring {
@@ -45,12 +47,40 @@ class Declaring {
       take(*feature);
     }
     warn_secret();
+    check_bounds();
     return std::move(declaration_);
   }
 
  private:
   Diagnostic& wrong(Span at, std::string message) {
     return diagnostics_.report(DiagCode::InputDeclaration, at, std::move(message));
+  }
+
+  // What no value could meet, or what says nothing about values of the type.
+  void check_bounds() {
+    auto in_base = [](const Value& bound) {
+      return bound.as_real() * expr::size_factor(bound.unit()).value_or(expr::duration_factor(bound.unit()).value_or(1));
+    };
+    bool numeric = declaration_.type == InputType::Integer || declaration_.type == InputType::Number ||
+                   declaration_.type == InputType::Size || declaration_.type == InputType::Duration ||
+                   declaration_.type == InputType::Any;
+    if (declaration_.min && declaration_.max && in_base(*declaration_.min) > in_base(*declaration_.max))
+      wrong(block_.name.span, "no value is at least `min` and at most `max`");
+    if ((declaration_.min || declaration_.max) && !numeric)
+      wrong(block_.name.span,
+            fmt::format("`min` and `max` are for numbers; '{}' is of type {}", block_.name.text, declaration_.spec.name()));
+    if (!declaration_.pattern.empty() && declaration_.type != InputType::String && declaration_.type != InputType::Any)
+      wrong(block_.name.span,
+            fmt::format("`pattern` is for strings; '{}' is of type {}", block_.name.text, declaration_.spec.name()));
+    for (const Value* bound : {declaration_.min ? &*declaration_.min : nullptr, declaration_.max ? &*declaration_.max : nullptr}) {
+      if (bound == nullptr || bound->unit().empty()) continue;
+      bool size = declaration_.type == InputType::Size && !expr::size_factor(bound->unit());
+      bool time = declaration_.type == InputType::Duration && !expr::duration_factor(bound->unit());
+      if (size || time || declaration_.type == InputType::Integer || declaration_.type == InputType::Number)
+        wrong(block_.name.span, fmt::format("'{}' is no bound for the type {}", *expr::display(*bound), declaration_.spec.name()));
+    }
+    if (declaration_.message != nullptr && declaration_.condition == nullptr)
+      wrong(declaration_.message->span, "`message` goes with `condition`");
   }
 
   // Whoever reads the file knows it.
@@ -64,11 +94,16 @@ class Declaring {
   }
 
   void take(const ast::Feature& feature) {
-    static const std::vector<std::string> names = {"type", "default", "description", "min",
-                                                   "max",  "one_of",  "pattern",     "sensitive"};
+    static const std::vector<std::string> names = {"type",   "default", "description", "min",       "max",
+                                                   "one_of", "pattern", "sensitive",   "condition", "message"};
     std::string_view name = feature.name.text;
-    if (name == "default") {
-      declaration_.default_value = feature.value;
+    if (name == "default") declaration_.default_value = feature.value;
+    if (name == "condition") declaration_.condition = feature.value;
+    if (name == "message") declaration_.message = feature.value;
+    if (name == "default" || name == "condition" || name == "message") return;
+    if (name == "type" && feature.value->kind != ast::Kind::String) {
+      declaration_.spec = type_of(*feature.value);
+      declaration_.type = declaration_.spec.kind;
       return;
     }
     if (std::find(names.begin(), names.end(), name) == names.end()) {
@@ -97,17 +132,87 @@ class Declaring {
 
   void take_type(const ast::Feature& feature, const Value& value) {
     std::string name = text_of(feature, value);
-    if (auto type = find_input_type(name)) {
-      declaration_.type = *type;
-    } else if (!name.empty()) {
-      std::vector<std::string> names;
-      for (const auto& [each, word] : kTypes) names.emplace_back(word);
-      declaration_.type = InputType::Any;  // what it is given says nothing about it then
-      std::string near = nearest(name, names);
-      wrong(feature.value->span, fmt::format("there is no type '{}'", name))
-          .with_help(near.empty() ? fmt::format("types: {}", fmt::join(names, ", "))
-                                  : fmt::format("did you mean '{}'?", near));
+    if (!name.empty()) declaration_.spec = named_type(name, feature.value->span);
+    declaration_.type = declaration_.spec.kind;
+  }
+
+  TypeSpec named_type(std::string_view name, Span at) {
+    TypeSpec spec;
+    auto type = find_input_type(name);
+    spec.kind = type.value_or(InputType::Any);  // what it is given says nothing about it then
+    if (type == InputType::Object || type == InputType::Options)
+      wrong(at, fmt::format("'{}' needs to say of what: {}", name,
+                            type == InputType::Object ? "object(cpu = integer, zone = string)" : "options(training)"));
+    if (type) return spec;
+    std::vector<std::string> names;
+    for (const auto& [each, word] : kTypes) names.emplace_back(word);
+    std::string near = nearest(name, names);
+    wrong(at, fmt::format("there is no type '{}'", name))
+        .with_help(near.empty() ? fmt::format("types: {}", fmt::join(names, ", "))
+                                : fmt::format("did you mean '{}'?", near));
+    return spec;
+  }
+
+  // integer, list(string), object(cpu = integer, zone = optional(string, 'a')).
+  TypeSpec type_of(const ast::Expr& written) {
+    if (auto* text = ast::as<ast::String>(&written); text != nullptr && text->parts.empty())
+      return named_type(text->text, text->span);
+    if (auto* name = ast::as<ast::Reference>(&written); name != nullptr && name->parts.size() == 1)
+      return named_type(name->parts[0].name.text, name->span);
+    auto* call = ast::as<ast::Call>(&written);
+    if (call == nullptr) {
+      if (written.kind != ast::Kind::ErrorValue) wrong(written.span, "a type is a name such as integer or list(string)");
+      return {InputType::Any, nullptr, {}, nullptr};
     }
+    return composed_type(*call);
+  }
+
+  TypeSpec composed_type(const ast::Call& call) {
+    TypeSpec spec;
+    std::string_view name = call.function.text;
+    auto type = find_input_type(name);
+    spec.kind = type.value_or(InputType::Any);
+    if (type == InputType::Object && call.arguments.empty()) {
+      for (const ast::Entry& field : call.named) add_field(field, spec);
+    } else if ((type == InputType::List || type == InputType::Map) && call.arguments.size() == 1 && call.named.empty()) {
+      spec.element = std::make_shared<const TypeSpec>(type_of(*call.arguments[0]));
+    } else if (type == InputType::Options && call.arguments.size() == 1 && call.named.empty()) {
+      options_type(*call.arguments[0], spec);
+    } else {
+      wrong(call.span, fmt::format("there is no type '{}' of this form", name))
+          .with_help("types with parts: list(TYPE), map(TYPE), object(NAME = TYPE, ...), options(RESOURCE)");
+    }
+    return spec;
+  }
+
+  void options_type(const ast::Expr& written, TypeSpec& spec) {
+    std::string_view name;
+    if (auto* reference = ast::as<ast::Reference>(&written); reference && reference->parts.size() == 1)
+      name = reference->parts[0].name.text;
+    if (auto* text = ast::as<ast::String>(&written)) name = text->text;
+    spec.resource = ir::find_resource_type(name);
+    if (spec.resource == nullptr) wrong(written.span, fmt::format("there is no type of resource '{}'", name));
+  }
+
+  void add_field(const ast::Entry& entry, TypeSpec& spec) {
+    TypeSpec::Field field;
+    field.name = std::string(entry.name.text);
+    auto* call = ast::as<ast::Call>(entry.value);
+    field.optional = call != nullptr && call->function.text == "optional";
+    if (!field.optional) {
+      field.type = type_of(*entry.value);
+    } else if (call->arguments.empty() || call->arguments.size() > 2 || !call->named.empty()) {
+      wrong(call->span, "optional() takes a type, and the value where none is given");
+    } else {
+      field.type = type_of(*call->arguments[0]);
+      if (call->arguments.size() == 2) {
+        Value value = evaluate_(*call->arguments[1]);
+        if (!value.is_error()) field.otherwise = value;
+      }
+    }
+    for (const TypeSpec::Field& other : spec.fields)
+      if (other.name == field.name) wrong(entry.span, fmt::format("duplicate '{}'", field.name));
+    spec.fields.push_back(std::move(field));
   }
 
   void take_pattern(const ast::Feature& feature, const Value& value) {
@@ -162,6 +267,15 @@ std::optional<InputType> find_input_type(std::string_view name) {
     if (each == name) return type;
   }
   return std::nullopt;
+}
+
+std::string TypeSpec::name() const {
+  if (resource != nullptr) return fmt::format("options({})", resource->name);
+  if (element != nullptr) return fmt::format("{}({})", input_type_name(kind), element->name());
+  if (kind != InputType::Object) return std::string(input_type_name(kind));
+  std::string parts;
+  for (const Field& field : fields) parts += fmt::format("{}{} = {}", parts.empty() ? "" : ", ", field.name, field.type.name());
+  return fmt::format("object({})", parts);
 }
 
 InputDeclaration declare_input(const ast::FeatureBlock& block, Diagnostics& diagnostics,

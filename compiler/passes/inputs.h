@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,22 +12,56 @@
 #include "compiler/compile.h"
 #include "compiler/diag/diagnostic.h"
 #include "compiler/expr/value.h"
+#include "compiler/ir/resource_schema.h"
 #include "compiler/syntax/ast.h"
 
 namespace radl::passes {
 
-enum class InputType { Any, Integer, Number, String, Boolean, Size, Duration, List, Map, System, Systems };
+enum class InputType {
+  Any,
+  Integer,
+  Number,
+  String,
+  Boolean,
+  Size,
+  Duration,
+  List,
+  Map,
+  System,
+  Systems,
+  Object,   // object(cpu = integer, zone = optional(string, 'a')): a map with just these entries
+  Options,  // options(training): properties of a type of resource, given as one map or one by one
+};
 std::string_view input_type_name(InputType type);
+
+// A type with what its elements are.
+struct TypeSpec {
+  InputType kind = InputType::String;
+  std::shared_ptr<const TypeSpec> element;  // of list(...) and map(...); may be null
+  struct Field;
+  std::vector<Field> fields;                // of object(...)
+  const ir::ResourceType* resource = nullptr;  // of options(...)
+
+  std::string name() const;  // "list(integer)"
+};
+struct TypeSpec::Field {
+  std::string name;
+  TypeSpec type;
+  bool optional = false;
+  std::optional<expr::Value> otherwise;  // of an optional one; none: `none`
+};
 std::optional<InputType> find_input_type(std::string_view name);  // "text" is another word for "string"
 
 // What an `input` block says. Expressions are kept: a default may use other inputs.
 struct InputDeclaration {
-  InputType type = InputType::String;
+  InputType type = InputType::String;  // spec.kind
+  TypeSpec spec;
   std::string description;
   const ast::Expr* default_value = nullptr;
   std::optional<expr::Value> min, max;
   std::vector<expr::Value> one_of;
   std::string pattern;
+  const ast::Expr *condition = nullptr, *message = nullptr;  // what must hold for its value
   bool sensitive = false;
 };
 
@@ -37,8 +72,8 @@ InputDeclaration declare_input(const ast::FeatureBlock& block, Diagnostics& diag
 // A string of the command line, the environment or a terminal as a value of the type; nullopt when it is
 // none. Lists are JSON or strings joined by commas, maps JSON, yes/no/true/false a boolean, 4G a size, 90s a
 // duration.
-std::optional<expr::Value> input_from_text(InputType type, std::string_view text);
-std::optional<expr::Value> input_from_json(InputType type, const ir::Json& json);
+std::optional<expr::Value> input_from_text(const TypeSpec& type, std::string_view text);
+std::optional<expr::Value> input_from_json(const TypeSpec& type, const ir::Json& json);
 
 // Values from outside must not be able to exhaust the stack: JSON is looked at before it is parsed.
 inline constexpr int kMaxInputDepth = 64;

@@ -4,7 +4,6 @@
 namespace radl::passes {
 
 void inputs(Build& build) {
-  build.scopes = std::make_unique<Scopes>(*build.root, build.options, build.sources, build.diagnostics);
   build.scopes->resolve_inputs();
 }
 

@@ -85,7 +85,7 @@ class Binder {
           .with_help("take this item out; `after` of another item can name the training");
       return;
     }
-    std::vector<std::string> systems = build_.scopes->systems_named(written.system, instance);
+    std::vector<std::string> systems = build_.scopes->systems_of(written, instance);
     for (std::string& system : systems) {
       BoundItem item = make(instance, std::move(system), *configure);
       item.written = &written;

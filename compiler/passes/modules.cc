@@ -1,4 +1,4 @@
-// Follows `use`: trees to instances.
+// Follows `use`, and writes `each` out: trees to instances.
 #include <filesystem>
 
 #include "compiler/passes/build.h"
@@ -12,9 +12,10 @@ void modules(Build& build) {
   search.folders = build.options.module_path;
   search.standard_library = standard_library_folder(build.options.environment);
   build.library = std::make_unique<ModuleLibrary>(build.sources, build.diagnostics, std::move(search));
-  std::vector<const ast::Tree*> trees;
-  for (const auto& tree : build.trees) trees.push_back(tree.get());
-  build.root = instantiate(trees, *build.library, build.diagnostics);
+  build.root = std::make_unique<Instance>();
+  for (const auto& tree : build.trees) build.root->trees.push_back(tree.get());
+  build.scopes = std::make_unique<Scopes>(*build.root, build.options, build.sources, build.diagnostics);
+  instantiate(*build.root, *build.library, *build.scopes, build.diagnostics);
 }
 
 }  // namespace radl::passes

@@ -24,12 +24,10 @@ class Outputs {
       }
     });
     // In the order of the source.
-    for (const ast::Tree* tree : build_.root->trees) {
-      for (const ast::Block* block : tree->blocks) {
-        auto* feature_block = ast::as<ast::FeatureBlock>(block);
-        if (feature_block == nullptr || feature_block->kind != ast::Kind::Output) continue;
-        if (build_.root->outputs.at(feature_block->name.text) == feature_block) add(*feature_block);
-      }
+    for (const ast::Block* block : build_.root->blocks) {
+      auto* feature_block = ast::as<ast::FeatureBlock>(block);
+      if (feature_block == nullptr || feature_block->kind != ast::Kind::Output) continue;
+      if (build_.root->outputs.at(feature_block->name.text) == feature_block) add(*feature_block);
     }
   }
 

@@ -52,26 +52,101 @@ ir::Json digest_part(const ir::Resource& resource) {
 
 std::optional<Recipes::Made> Recipes::native(const ast::Configure& configure, const Instance& instance,
                                              const std::string& place, const Self* self) {
-  Made made;
   size_t errors = build_.diagnostics.errors();
-  std::map<std::pair<std::string, std::string>, Span> seen;
-  ir::Json digest = ir::Json::array();
-  for (const ast::Resource* written : configure.resources) {
-    auto resource = this->resource(*written, instance, place, self, made.used_self);
+  Pass pass{instance, place, {}, {}, ir::Json::array()};
+  add(configure.resources, self, pass);
+  if (build_.diagnostics.errors() != errors) return std::nullopt;
+  pass.made.digest = json_digest({{"kind", "native"}, {"resources", std::move(pass.digest)}});
+  return std::move(pass.made);
+}
+
+void Recipes::add(const List<ast::Resource*>& resources, const Self* self, Pass& pass) {
+  for (const ast::Resource* written : resources) {
+    if (written->each != nullptr) {
+      add_each(*written, self, pass);
+      continue;
+    }
+    auto wanted = this->wanted(*written, pass.instance, self, pass.made.used_self);
+    if (!wanted || !*wanted) continue;
+    auto resource = this->resource(*written, pass.instance, pass.place, self, pass.made.used_self);
     if (!resource) continue;
-    auto [first, fresh] = seen.emplace(std::pair(resource->type, resource->name), written->span);
+    auto [first, fresh] = pass.seen.emplace(std::pair(resource->type, resource->name), written->span);
     if (!fresh && !may_repeat(resource->type)) {
       build_.diagnostics
           .report(DiagCode::DuplicateResource, written->name->span,
                   fmt::format("{} '{}' is a duplicate in this recipe", resource->type, resource->name))
           .note(first->second, "first here");
     }
-    digest.push_back(digest_part(*resource));
-    made.resources.push_back(std::move(*resource));
+    pass.digest.push_back(digest_part(*resource));
+    pass.made.resources.push_back(std::move(*resource));
   }
-  if (build_.diagnostics.errors() != errors) return std::nullopt;
-  made.digest = json_digest({{"kind", "native"}, {"resources", std::move(digest)}});
-  return made;
+}
+
+void Recipes::add_each(const ast::Resource& repeated, const Self* self, Pass& pass) {
+  auto elements = build_.scopes->elements_of(*repeated.each, pass.instance, self, &pass.made.used_self);
+  if (!elements) return;
+  Self inside = self == nullptr ? Self{} : *self;
+  const expr::Binding* outside = inside.bindings;
+  const ast::Each& each = *repeated.each;
+  for (const auto& [key, element] : *elements) {
+    size_t errors = build_.diagnostics.errors();
+    expr::Binding first{each.first.text, each.second ? &key : &element, outside};
+    expr::Binding second{each.second.text, &element, &first};
+    inside.bindings = each.second ? &second : &first;
+    add(repeated.inner, &inside, pass);
+    if (build_.diagnostics.errors() != errors) return;  // the others would say the same
+  }
+}
+
+std::optional<bool> Recipes::wanted(const ast::Resource& written, const Instance& instance, const Self* self,
+                                    bool& used_self) {
+  for (const ast::Feature* feature : written.body.items) {
+    if (feature->form != ast::FeatureKind::Simple || feature->name.text != "when") continue;
+    Value value = build_.scopes->evaluate(*feature->value, instance, self, &used_self);
+    if (value.is_error()) return std::nullopt;
+    Span at = feature->value->span;
+    if (value.sensitive())
+      build_.diagnostics.report(DiagCode::SecretShown, at,
+                                "what there is is shown in plans: it cannot depend on a secret");
+    else if (value.has_unknown())
+      build_.diagnostics.report(DiagCode::NotKnownYet, at, "`when` must be known before apply");
+    else if (value.kind() != ValueKind::Boolean)
+      build_.diagnostics.report(DiagCode::WrongOperand, at,
+                                fmt::format("`when` takes a boolean, not {}", expr::kind_name(value.kind())));
+    else
+      return value.as_boolean();
+    return std::nullopt;
+  }
+  return true;
+}
+
+bool Recipes::properties_with(const ast::Feature& with, const ir::ResourceType& type,
+                              const PropertyContext& context, const Instance& instance, const Self* self,
+                              bool& used_self, std::set<std::string_view>& present, ir::Json& into) {
+  auto wrong = [&](Span at, std::string message) {
+    build_.diagnostics.report(DiagCode::PropertyValue, at, std::move(message));
+    return false;
+  };
+  if (with.form != ast::FeatureKind::Simple || with.op != ast::Op::Eq)
+    return wrong(with.span, "`with` takes a map of properties: with = { mode = '0644' }");
+  Value value = build_.scopes->evaluate(*with.value, instance, self, &used_self);
+  if (value.is_error()) return false;
+  if (value.kind() == ValueKind::Null) return true;
+  if (value.kind() != ValueKind::Map)
+    return wrong(with.value->span, fmt::format("`with` takes a map of properties, not {}", expr::kind_name(value.kind())));
+  size_t errors = build_.diagnostics.errors();
+  for (const auto& [name, item] : value.entries()) {
+    const ir::Property* property = ir::find_property(type, name);
+    if (property == nullptr) {
+      wrong(with.value->span, fmt::format("a {} has no property '{}'", type.name, name));
+    } else if (present.contains(property->name)) {
+      wrong(with.value->span, fmt::format("'{}' is given here and by itself", name));
+    } else if (item.kind() != ValueKind::Null) {
+      set_property(context, *property, item, with.value->span, into);
+      present.insert(property->name);
+    }
+  }
+  return build_.diagnostics.errors() == errors;
 }
 
 std::optional<ir::Resource> Recipes::resource(const ast::Resource& written, const Instance& instance,
@@ -102,8 +177,9 @@ std::optional<ir::Resource> Recipes::resource(const ast::Resource& written, cons
                           [this](const std::string& system) { return build_.node_addresses(system); }};
   std::map<std::string_view, Span> given;
   bool fine = name.has_value();
+  const ast::Feature* with = nullptr;
   for (const ast::Feature* feature : written.body.items) {
-    if (feature->form == ast::FeatureKind::Error) continue;
+    if (feature->form == ast::FeatureKind::Error || feature->name.text == "when") continue;
     auto [first, fresh] = given.emplace(feature->name.text, feature->name.span);
     if (!fresh) {
       build_.diagnostics
@@ -112,13 +188,18 @@ std::optional<ir::Resource> Recipes::resource(const ast::Resource& written, cons
           .note(first->second, "first here");
       continue;
     }
-    fine = property(*feature, *type, context, instance, self, used_self, made.properties) && fine;
+    if (feature->name.text == "with")
+      with = feature;
+    else
+      fine = property(*feature, *type, context, instance, self, used_self, made.properties) && fine;
   }
   std::set<std::string_view> present;
   for (const auto& [each, span] : given) {
-    if (!nulls_.contains(each)) present.insert(each);
+    if (!nulls_.contains(each) && each != "with") present.insert(each);
   }
   nulls_.clear();
+  if (with != nullptr)
+    fine = properties_with(*with, *type, context, instance, self, used_self, present, made.properties) && fine;
   if (!complete(written, *type, present, made.properties) || !fine) return std::nullopt;
   if (made.type == "dataset" && !place_dataset(*name, written.name->span, made)) return std::nullopt;
   return made;
@@ -259,6 +340,17 @@ std::optional<ir::Step> Recipes::training(const ast::Configure& configure, const
     return std::nullopt;
   }
   bool used_self = false;
+  if (written.each != nullptr) {
+    build_.diagnostics.report(DiagCode::TrainingPlace, written.each->span,
+                              "a training is not repeated: put `each` around `use`");
+    return std::nullopt;
+  }
+  for (const ast::Feature* feature : written.body.items) {
+    if (feature->name.text != "when") continue;
+    build_.diagnostics.report(DiagCode::TrainingPlace, feature->span,
+                              "a training has no `when`: give it to the `use` of its module");
+    return std::nullopt;
+  }
   auto made = resource(written, instance, instance.full(configure.name.text), nullptr, used_self);
   if (!made) return std::nullopt;
   std::string folder = build_.folder_of(0);

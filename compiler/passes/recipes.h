@@ -1,6 +1,7 @@
 // Native recipes and trainings evaluated: resources of the language to resources of the IR.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,6 +30,23 @@ class Recipes {
   LocalFiles& files() { return files_; }
 
  private:
+  // Resources of one configure on one node, `each` written out.
+  struct Pass {
+    const Instance& instance;
+    const std::string& place;
+    Made made;
+    std::map<std::pair<std::string, std::string>, Span> seen;
+    ir::Json digest = ir::Json::array();
+  };
+  void add(const List<ast::Resource*>& resources, const Self* self, Pass& pass);
+  void add_each(const ast::Resource& repeated, const Self* self, Pass& pass);
+  // What `when` says; true without it, nullopt after a report.
+  std::optional<bool> wanted(const ast::Resource& written, const Instance& instance, const Self* self,
+                             bool& used_self);
+  // The entries of `with`, as properties that are not given one by one. False after a report.
+  bool properties_with(const ast::Feature& with, const ir::ResourceType& type, const PropertyContext& context,
+                       const Instance& instance, const Self* self, bool& used_self,
+                       std::set<std::string_view>& present, ir::Json& into);
   std::optional<ir::Resource> resource(const ast::Resource& written, const Instance& instance,
                                        const std::string& place, const Self* self, bool& used_self);
   std::optional<expr::Value> resource_name(const ast::Resource& written, const ir::ResourceType& type,

@@ -16,6 +16,7 @@ struct Scopes::Slot {
   const ast::FeatureBlock* block = nullptr;
   InputDeclaration declaration;
   const ast::Expr* given = nullptr;  // by `use`, to be evaluated in the parent
+  std::vector<const ast::Feature*> fields;  // of options(...), given by `use` one by one
   SlotState state = SlotState::Fresh;
   Value value;
   bool used = false;
@@ -55,6 +56,7 @@ struct Scopes::Scope {
     }
     std::vector<std::string> names() const override { return keys(scope->instance.outputs); }
     std::string what() const override {
+      if (scope->instance.use == nullptr) return "output";
       return fmt::format("output of module '{}'", scope->instance.use->name.text);
     }
   };
@@ -104,6 +106,13 @@ struct Scopes::Scope {
   Outputs outputs;
   std::map<std::string_view, Slot> slots;
   std::map<std::string_view, std::pair<SlotState, Value>> output_values;
+  struct LetSlot {
+    SlotState state = SlotState::Fresh;
+    Value value;
+    bool used = false;
+  };
+  std::map<std::string_view, LetSlot> let_values;
+  bool declared = false;
   std::map<std::string_view, std::unique_ptr<Training>> trainings;
   std::map<std::string_view, std::string> training_names;  // by configure
 };

@@ -13,7 +13,8 @@
 namespace radl::passes {
 
 std::vector<std::string> Scopes::Scope::Root::names() const {
-  std::vector<std::string> result = {"input", "system", "module", "none"};
+  std::vector<std::string> result = {"input", "output", "system", "module", "none"};
+  for (const auto& [name, block] : scope->instance.lets) result.emplace_back(name);
   if (self != nullptr) result.emplace_back("self");
   for (const auto& [name, block] : scope->instance.systems) result.emplace_back(name);
   for (const auto& child : scope->instance.children) result.emplace_back(child->use->name.text);
@@ -23,6 +24,7 @@ std::vector<std::string> Scopes::Scope::Root::names() const {
 
 std::optional<Value> Scopes::Scope::root(std::string_view name, Span at, const Self* self, bool* used_self) {
   if (name == "input") return Value::space(&inputs);
+  if (name == "output") return Value::space(&outputs);
   if (name == "system") return Value::space(&systems);
   if (name == "module") {
     return Value::map(
@@ -39,6 +41,7 @@ std::optional<Value> Scopes::Scope::root(std::string_view name, Span at, const S
     if (used_self != nullptr) *used_self = true;
     return Value::node(self->system, self->ordinal);
   }
+  if (instance.lets.contains(name)) return all.let(instance, name, at);
   if (const Instance* child = instance.child(name)) return Value::space(&all.scope(*child).outputs);
   if (instance.failed.contains(name)) return Value();
   if (instance.systems.contains(name)) return Value::system(instance.full(name));
@@ -65,11 +68,7 @@ Scopes::Scopes(const Instance& program, const CompileOptions& options, SourceMap
       options_(options),
       sources_(sources),
       diagnostics_(diagnostics),
-      given_(options, diagnostics) {
-  visit(program, [&](const Instance& instance) {
-    for (const auto& [name, block] : instance.systems) known_systems_.insert(instance.full(name));
-  });
-}
+      given_(options, diagnostics) {}
 
 Scopes::~Scopes() = default;
 
@@ -90,11 +89,47 @@ Value Scopes::evaluate(const ast::Expr& expression, const Instance& instance, co
   names.scope = &scope(instance);
   names.self = self;
   names.used_self = used_self;
-  expr::Context context{&diagnostics_, &names, this, this, &budget_};
+  expr::Context context = this->context(self);
+  context.names = &names;
   depth_++;
   Value value = expr::evaluate(expression, context);
   depth_--;
   return value;
+}
+
+expr::Context Scopes::context(const Self* self) {
+  expr::Context context{&diagnostics_, nullptr, this, this, &budget_};
+  context.bindings = self == nullptr ? nullptr : self->bindings;
+  return context;
+}
+
+std::optional<std::vector<std::pair<Value, Value>>> Scopes::elements(const Value& list, Span at) {
+  return expr::elements(list, at, context(nullptr));
+}
+
+std::optional<std::vector<std::pair<Value, Value>>> Scopes::elements_of(const ast::Each& each,
+                                                                        const Instance& instance,
+                                                                        const Self* self, bool* used_self) {
+  Value list = evaluate(*each.list, instance, self, used_self);
+  if (list.is_error()) return std::nullopt;
+  if (list.sensitive() && list.kind() != ValueKind::List && list.kind() != ValueKind::Map) {
+    diagnostics_.report(DiagCode::SecretShown, each.list->span,
+                        "what there is is shown in plans: it cannot depend on a secret");
+    return std::nullopt;
+  }
+  return elements(list, each.list->span);
+}
+
+Value Scopes::let(const Instance& instance, std::string_view name, Span at) {
+  Scope::LetSlot& slot = scope(instance).let_values[name];
+  slot.used = true;
+  if (slot.state == SlotState::Busy) return cycle(fmt::format("'{}'", name), at);
+  if (slot.state == SlotState::Done) return slot.value;
+  slot.state = SlotState::Busy;
+  Value value = evaluate(*static_cast<const ast::Let*>(instance.lets.at(name))->value, instance);
+  Scope::LetSlot& done = scope(instance).let_values[name];
+  done.state = SlotState::Done;
+  return done.value = std::move(value);
 }
 
 Value Scopes::cycle(std::string_view what, Span at) {
@@ -110,18 +145,31 @@ std::optional<std::string> Scopes::variable(const std::string& name) {
   return found->second;
 }
 
-Result<std::string> Scopes::file(const std::string& path, Span at) {
+std::string Scopes::path_from(const std::string& path, Span at) const {
   namespace fs = std::filesystem;
   const SourceFile* source = sources_.find(at.file);
   fs::path place(path);
   if (place.is_relative() && source != nullptr) place = fs::path(source->path()).parent_path() / place;
-  std::string name = tidy_path(place.string());
+  return tidy_path(place.string());
+}
+
+Result<std::string> Scopes::file(const std::string& path, Span at) {
+  std::string name = path_from(path, at);
   if (auto cached = file_cache_.find(name); cached != file_cache_.end()) return cached->second;
   auto content = read_file(name, size_t{4} << 20);
   if (!content.ok()) return content;
   files_read_.push_back({name, sha256_hex(*content)});
   file_cache_[name] = *content;
   return content;
+}
+
+Result<const ast::Expr*> Scopes::text_template(const std::string& path, Span at) {
+  std::string name = path_from(path, at);
+  if (auto known = templates_.find(name); known != templates_.end()) return known->second.value;
+  auto content = file(path, at);
+  if (!content.ok()) return content.status();
+  auto parsed = templates_.emplace(name, parse_template(sources_.add(name, std::move(*content)), diagnostics_));
+  return parsed.first->second.value;
 }
 
 }  // namespace radl::passes

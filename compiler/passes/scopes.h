@@ -14,6 +14,7 @@
 #include "compiler/expr/evaluate.h"
 #include "compiler/modules/instance.h"
 #include "compiler/passes/inputs.h"
+#include "compiler/syntax/parser.h"
 
 namespace radl::passes {
 
@@ -23,9 +24,10 @@ inline constexpr int64_t kMaxNodes = 100'000;
 struct Self {
   std::string system;
   int ordinal = 0;
+  const expr::Binding* bindings = nullptr;  // variables of the `each` around a resource
 };
 
-class Scopes final : public expr::World, public expr::Systems {
+class Scopes final : public expr::World, public expr::Systems, public Values {
  public:
   Scopes(const Instance& program, const CompileOptions& options, SourceMap& sources,
          Diagnostics& diagnostics);
@@ -39,12 +41,18 @@ class Scopes final : public expr::World, public expr::Systems {
   expr::Value evaluate(const ast::Expr& expression, const Instance& instance, const Self* self = nullptr,
                        bool* used_self = nullptr);
   expr::Value input(const Instance& instance, std::string_view name, Span at);
+  expr::Value let(const Instance& instance, std::string_view name, Span at);
+  // What `each` goes over, for a resource; nullopt after a report.
+  std::optional<std::vector<std::pair<expr::Value, expr::Value>>> elements_of(const ast::Each& each,
+                                                                              const Instance& instance,
+                                                                              const Self* self, bool* used_self);
   expr::Value output(const Instance& instance, std::string_view name, Span at);
   bool output_sensitive(const Instance& instance, std::string_view name);
 
   // "worker", or in a module "input.workers": full names of systems. Empty for a name that is no system: the
   // check of the document reports that; what is wrong with an input is reported here.
   std::vector<std::string> systems_named(const ast::Name& name, const Instance& instance);
+  std::vector<std::string> systems_of(const ast::Item& item, const Instance& instance);
   // The cloud of a deploy block: its name, or the value of the input that it names. "": the run's own one.
   std::string cloud_named(const ast::Name& name, const Instance& instance);
   // Nodes that a deploy block makes of one system; nullopt after a report.
@@ -69,10 +77,19 @@ class Scopes final : public expr::World, public expr::Systems {
   // Replaces @input.NAME@ in a recipe's text by the values of declared inputs.
   std::string fill_body(std::string_view body, const Instance& instance, Span at);
   void report_unused_inputs();
+  // Conditions of inputs, and of `assert` blocks.
+  void check_conditions();
 
   // expr::World
   std::optional<std::string> variable(const std::string& name) override;
   Result<std::string> file(const std::string& path, Span at) override;
+  Result<const ast::Expr*> text_template(const std::string& path, Span at) override;
+  // Values, for the expansion of `each` and `when`
+  void declare(const Instance& instance) override;
+  expr::Value value(const ast::Expr& expression, const Instance& instance) override {
+    return evaluate(expression, instance);
+  }
+  std::optional<std::vector<std::pair<expr::Value, expr::Value>>> elements(const expr::Value& list, Span at) override;
   // expr::Systems
   std::optional<int64_t> count(const std::string& system, Span at) override;
   std::optional<expr::Value> attribute(const std::string& system, int64_t ordinal, std::string_view member,
@@ -86,7 +103,12 @@ class Scopes final : public expr::World, public expr::Systems {
   struct CountSlot;
 
   Scope& scope(const Instance& instance);
-  void declare(const Instance& instance);
+  bool holds(const ast::Expr& condition, const Instance& instance, std::string_view what);
+  std::string message_of(const ast::Expr* message, const Instance& instance);
+  bool give_option(Scope& here, const ast::Feature& feature);
+  expr::Value options_value(const Slot& slot, const Instance& instance, std::string_view name);
+  expr::Context context(const Self* self);
+  std::string path_from(const std::string& path, Span at) const;
   void check_given_to_module(const Instance& instance);
   expr::Value resolve_slot(Slot& slot, const Instance& instance, std::string_view name, Span at);
   expr::Value program_value(Slot& slot, std::string_view name);
@@ -106,6 +128,8 @@ class Scopes final : public expr::World, public expr::Systems {
   std::map<std::pair<const ast::Deploy*, const Instance*>, std::optional<int64_t>> deploy_counts_;
   std::set<std::string> known_systems_;
   bool deploys_indexed_ = false;
+  bool expanded_ = false;  // all instances are there
+  std::map<std::string, ParsedExpression> templates_;  // by path
   int depth_ = 0;
   std::vector<ir::Source> files_read_;
   std::map<std::string, std::string> file_cache_;

@@ -8,6 +8,7 @@ namespace radl::passes {
 
 void Scopes::declare(const Instance& instance) {
   Scope& here = scope(instance);
+  if (std::exchange(here.declared, true)) return;
   for (const auto& [name, block] : instance.inputs) {
     auto* feature_block = ast::as<ast::FeatureBlock>(block);
     if (feature_block == nullptr) continue;
@@ -28,11 +29,17 @@ void Scopes::check_given_to_module(const Instance& instance) {
       continue;
     }
     auto found = here.slots.find(feature->name.text);
+    if (found == here.slots.end() && give_option(here, *feature)) continue;
     if (found == here.slots.end()) {
       auto& diagnostic = diagnostics_.report(
           DiagCode::UnknownInput, feature->name.span,
           fmt::format("module '{}' has no input '{}'", instance.use->module->text, feature->name.text));
-      std::string near = nearest(feature->name.text, Scope::keys(instance.inputs));
+      std::vector<std::string> names = Scope::keys(instance.inputs);
+      for (const auto& [name, slot] : here.slots)
+        if (slot.declaration.spec.resource)
+          for (const ir::Property& property : slot.declaration.spec.resource->properties)
+            names.emplace_back(property.name);
+      std::string near = nearest(feature->name.text, names);
       if (!near.empty())
         diagnostic.with_help(fmt::format("did you mean '{}'?", near))
             .fix(fmt::format("write '{}'", near), feature->name.span, near);
@@ -49,7 +56,54 @@ void Scopes::check_given_to_module(const Instance& instance) {
   }
 }
 
+// `learning_rate = 0.1` for a module that declares no such input but one of type options(training).
+bool Scopes::give_option(Scope& here, const ast::Feature& feature) {
+  for (auto& [name, slot] : here.slots) {
+    const ir::ResourceType* resource = slot.declaration.spec.resource;
+    if (resource == nullptr || ir::find_property(*resource, feature.name.text) == nullptr) continue;
+    for (const ast::Feature* other : slot.fields) {
+      if (other->name.text != feature.name.text) continue;
+      diagnostics_
+          .report(DiagCode::NameClash, feature.name.span,
+                  fmt::format("'{}' is given more than once", feature.name.text))
+          .note(other->span, "first given here");
+      return true;
+    }
+    slot.fields.push_back(&feature);
+    return true;
+  }
+  return false;
+}
+
+// The map of an input of type options(...): what is given as one, and what is given one by one.
+Value Scopes::options_value(const Slot& slot, const Instance& instance, std::string_view name) {
+  expr::Entries entries;
+  if (slot.given != nullptr) {
+    Value whole = evaluate(*slot.given, *instance.parent);
+    if (whole.is_error()) return {};
+    if (whole.kind() == ValueKind::Map) entries = whole.entries();
+    if (whole.kind() != ValueKind::Map && whole.kind() != ValueKind::Null)
+      return fit_input(slot.declaration, name, std::move(whole), slot.given->span, diagnostics_);
+  }
+  for (const ast::Feature* field : slot.fields) {
+    Value value = evaluate(*field->value, *instance.parent);
+    if (value.is_error()) return {};
+    if (entries.contains(std::string(field->name.text))) {
+      diagnostics_.report(DiagCode::NameClash, field->name.span,
+                          fmt::format("'{}' is given here and in '{}'", field->name.text, name));
+      return {};
+    }
+    entries.emplace(std::string(field->name.text), std::move(value));
+  }
+  Span at = slot.given ? slot.given->span : slot.fields.empty() ? instance.use->span : slot.fields[0]->span;
+  return fit_input(slot.declaration, name, Value::map(std::move(entries)), at, diagnostics_);
+}
+
 void Scopes::resolve_inputs() {
+  expanded_ = true;
+  visit(program_, [&](const Instance& instance) {
+    for (const auto& [name, block] : instance.systems) known_systems_.insert(instance.full(name));
+  });
   visit(program_, [&](const Instance& instance) { declare(instance); });
   for (const auto& [name, source] : given_.explicit_names()) {
     if (program_.inputs.contains(name)) continue;
@@ -93,14 +147,15 @@ Value Scopes::program_value(Slot& slot, std::string_view name) {
   auto from_text = [&](const std::string& text, const std::string& source) {
     std::optional<Value> value;
     if (declaration.type == InputType::System || declaration.type == InputType::Systems) {
-      if (known_systems_.contains(text)) value = Value::system(text);
+      if (known_systems_.contains(text) || (!expanded_ && program_.systems.contains(text)))
+        value = Value::system(text);
     } else {
-      value = input_from_text(declaration.type, text);
+      value = input_from_text(declaration.spec, text);
     }
     if (!value) {
       diagnostics_.report(
           DiagCode::InputValue, at,
-          fmt::format("{}: input '{}' is of type {}{}", source, name, input_type_name(declaration.type),
+          fmt::format("{}: input '{}' is of type {}{}", source, name, declaration.spec.name(),
                       declaration.sensitive ? "; the value is not" : fmt::format(", '{}' is not", text)));
       return Value();
     }
@@ -111,7 +166,7 @@ Value Scopes::program_value(Slot& slot, std::string_view name) {
   };
   if (const GivenInputs::Given* given = given_.find(name)) {
     if (given->text) return from_text(*given->text, given->source);
-    auto value = input_from_json(declaration.type, given->json);
+    auto value = input_from_json(declaration.spec, given->json);
     if (value) {
       if (declaration.sensitive) value->mark_sensitive();
       Value fitted = fit_input(declaration, name, std::move(*value), at, diagnostics_);
@@ -120,7 +175,7 @@ Value Scopes::program_value(Slot& slot, std::string_view name) {
     }
     diagnostics_.report(
         DiagCode::InputValue, at,
-        fmt::format("{}: input '{}' is of type {}", given->source, name, input_type_name(declaration.type)));
+        fmt::format("{}: input '{}' is of type {}", given->source, name, declaration.spec.name()));
     return {};
   }
   if (declaration.default_value != nullptr) {
@@ -146,6 +201,8 @@ Value Scopes::program_value(Slot& slot, std::string_view name) {
 }
 
 Value Scopes::module_value(Slot& slot, const Instance& instance, std::string_view name) {
+  if (slot.declaration.spec.resource != nullptr && (!slot.fields.empty() || slot.given != nullptr))
+    return options_value(slot, instance, name);
   if (slot.given != nullptr)
     return fit_input(slot.declaration, name, evaluate(*slot.given, *instance.parent), slot.given->span,
                      diagnostics_);
@@ -163,6 +220,50 @@ Value Scopes::module_value(Slot& slot, const Instance& instance, std::string_vie
               fmt::format("module '{}' needs a value for its input '{}'", instance.use->module->text, name))
       .note(slot.block->name.span, "declared here, without a default");
   return {};
+}
+
+// True when `condition` holds, or when it cannot be said after a report.
+bool Scopes::holds(const ast::Expr& condition, const Instance& instance, std::string_view what) {
+  Value value = evaluate(condition, instance);
+  if (value.is_error()) return true;
+  if (value.has_unknown())
+    diagnostics_.report(DiagCode::NotKnownYet, condition.span,
+                        fmt::format("the condition of {} must be known before apply", what));
+  else if (value.kind() != ValueKind::Boolean)
+    diagnostics_.report(DiagCode::WrongOperand, condition.span,
+                        fmt::format("a condition is a boolean, not {}", expr::kind_name(value.kind())));
+  else
+    return value.as_boolean();
+  return true;
+}
+
+std::string Scopes::message_of(const ast::Expr* message, const Instance& instance) {
+  if (message == nullptr) return {};
+  Value text = evaluate(*message, instance);
+  if (text.sensitive()) return "(the message holds a secret)";
+  return text.is_error() || text.has_unknown() ? std::string() : expr::display(text).value_or("");
+}
+
+void Scopes::check_conditions() {
+  visit(program_, [&](const Instance& instance) {
+    for (auto& [name, slot] : scope(instance).slots) {
+      const ast::Expr* condition = slot.declaration.condition;
+      if (condition == nullptr || slot.value.is_error()) continue;
+      if (holds(*condition, instance, fmt::format("input '{}'", name))) continue;
+      std::string message = message_of(slot.declaration.message, instance);
+      diagnostics_
+          .report(DiagCode::InputValue, slot.given ? slot.given->span : slot.block->name.span,
+                  message.empty() ? fmt::format("input '{}' does not meet its condition", name)
+                                  : fmt::format("input '{}': {}", name, message))
+          .note(condition->span, "the condition");
+    }
+    for (const ast::Assert* check : instance.asserts) {
+      if (check->condition == nullptr || holds(*check->condition, instance, "an assertion")) continue;
+      std::string message = message_of(check->message, instance);
+      diagnostics_.report(DiagCode::AssertionFailed, check->condition->span,
+                          message.empty() ? std::string("this does not hold") : message);
+    }
+  });
 }
 
 std::map<std::string, ir::Json> Scopes::program_inputs(ir::Secrets& secrets) const {
@@ -183,6 +284,10 @@ void Scopes::report_unused_inputs() {
       if (slot.used || slot.block == nullptr) continue;
       diagnostics_.report(DiagCode::UnusedInput, slot.block->name.span,
                           fmt::format("input '{}' is never used", name));
+    }
+    for (const auto& [name, let] : instance.lets) {
+      if (scope(instance).let_values[name].used) continue;
+      diagnostics_.report(DiagCode::UnusedInput, let->name.span, fmt::format("the value '{}' is never used", name));
     }
   });
 }

@@ -63,6 +63,21 @@ std::vector<std::string> Scopes::systems_named(const ast::Name& name, const Inst
   return names;
 }
 
+std::vector<std::string> Scopes::systems_of(const ast::Item& item, const Instance& instance) {
+  if (item.systems == nullptr) return systems_named(item.system, instance);
+  Value value = evaluate(*item.systems, instance);
+  std::vector<std::string> names;
+  if (value.kind() == ValueKind::System) names.push_back(value.as_text());
+  if (value.kind() == ValueKind::List)
+    for (const Value& each : value.items())
+      if (each.kind() == ValueKind::System) names.push_back(each.as_text());
+  bool empty = value.kind() == ValueKind::List && value.items().empty();
+  if (names.empty() && !value.is_error() && !empty)
+    diagnostics_.report(DiagCode::UnknownSystem, item.systems->span,
+                        fmt::format("a system stands here, not {}", expr::kind_name(value.kind())));
+  return names;
+}
+
 std::string Scopes::cloud_named(const ast::Name& name, const Instance& instance) {
   constexpr std::string_view kInput = "input.";
   if (!name.text.starts_with(kInput) || instance.inputs.empty()) return std::string(name.text);
@@ -104,11 +119,15 @@ std::optional<int64_t> Scopes::compute_deploy_count(const ast::Deploy& deploy, c
   if (value.has_unknown())
     return wrong(DiagCode::NotKnownYet, "the number of nodes must be known before apply");
   // The reference takes `deploy s 1.5`; it can only mean the whole part.
-  if (value.kind() == ValueKind::Real && value.unit().empty() && value.as_real() >= 0)
+  bool radl1 = instance.trees.empty() || instance.trees.front()->dialect != ast::Dialect::Radl2;
+  if (radl1 && value.kind() == ValueKind::Real && value.unit().empty() && value.as_real() >= 0)
     value = Value::integer(static_cast<int64_t>(std::min(value.as_real(), 1e9)));
   if (value.kind() != ValueKind::Integer || !value.unit().empty())
     return wrong(DiagCode::DeployCount,
-                 fmt::format("a number of nodes is an integer, not {}", expr::kind_name(value.kind())));
+                 value.kind() == ValueKind::Real && value.unit().empty()
+                     ? fmt::format("a number of nodes is an integer, not {}: see floor(), ceil() and round()",
+                                   value.as_real())
+                     : fmt::format("a number of nodes is an integer, not {}", expr::kind_name(value.kind())));
   if (value.as_integer() < 0)
     return wrong(DiagCode::DeployCount, fmt::format("{} nodes cannot be deployed", value.as_integer()));
   if (value.as_integer() > kMaxNodes)
@@ -131,6 +150,10 @@ void Scopes::index_deploys() {
 }
 
 std::optional<int64_t> Scopes::count(const std::string& system, Span at) {
+  if (!expanded_) {
+    diagnostics_.report(DiagCode::ValueCycle, at, "the number of nodes cannot decide which blocks there are");
+    return std::nullopt;
+  }
   if (!deploys_indexed_) index_deploys();
   auto found = counts_.find(system);
   if (found == counts_.end()) return 0;

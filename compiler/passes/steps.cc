@@ -149,11 +149,9 @@ class StepMaker {
   void add_trainings() {
     visit(static_cast<const Instance&>(*build_.root), [&](const Instance& instance) {
       // In the order of the source: `configures` is sorted by name.
-      for (const ast::Tree* tree : instance.trees) {
-        for (const ast::Block* block : tree->blocks) {
-          auto* configure = ast::as<ast::Configure>(block);
-          if (configure != nullptr && is_training(*configure)) add_training(*configure, instance);
-        }
+      for (const ast::Block* block : instance.blocks) {
+        auto* configure = ast::as<ast::Configure>(block);
+        if (configure != nullptr && is_training(*configure)) add_training(*configure, instance);
       }
     });
   }

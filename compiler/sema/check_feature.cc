@@ -233,6 +233,14 @@ bool check_number(const At& at, const ast::Number& number, const CheckOptions& o
   }
   if (number.real < 0)
     return at.fail(DiagCode::WrongValue, number.span, quoted(at.feature.name.text) + " is not negative");
+  // radl 2 has durations: there `m` behind a number is minutes, and mega is written M.
+  if (at.feature.strict && spec.unit == UnitClass::Size && number.unit.text == "m") {
+    at.diagnostics
+        .report(DiagCode::WrongUnit, number.unit.span,
+                quoted(at.feature.name.text) + " takes a size, and `m` stands for minutes: mega is `M`")
+        .fix("write `M`", number.unit.span, "M");
+    return false;
+  }
   if (known_unit(spec.unit, number.unit.text)) return true;
   std::string wanted = spec.unit == UnitClass::None ? "takes no unit"
                        : spec.unit == UnitClass::Size

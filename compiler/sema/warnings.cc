@@ -12,10 +12,14 @@ void warn_unknown(Scope scope, const Merged& feature, Diagnostics& diagnostics) 
   // A description says what it likes.
   if (near.empty() && scope == Scope::Description) return;
   const ast::Name& name = feature.first->name;
-  Diagnostic& warning = diagnostics.report(DiagCode::UnknownFeature, name.span,
-                                           "no feature `" + std::string(name.text) + "` is known");
+  bool strict = feature.first->strict && scope != Scope::Description;
+  Diagnostic& warning =
+      diagnostics.report(strict ? DiagCode::NoSuchFeature : DiagCode::UnknownFeature, name.span,
+                         strict ? "there is no feature `" + std::string(name.text) + "`"
+                                : "no feature `" + std::string(name.text) + "` is known");
   if (near.empty()) {
-    warning.with_help("it is kept and exported, but nothing reads it");
+    warning.with_help(strict ? "`radlc doc --features` lists them; a file of RADL 1 may hold others"
+                             : "it is kept and exported, but nothing reads it");
     return;
   }
   warning.labelled("did you mean `" + near + "`?").fix("write `" + near + "`", name.span, near);

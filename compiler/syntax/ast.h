@@ -15,6 +15,10 @@
 #include "compiler/source/source.h"
 #include "compiler/syntax/arena.h"
 
+namespace radl::expr {
+class Value;
+}
+
 namespace radl::ast {
 
 enum class Kind : uint8_t {
@@ -31,6 +35,9 @@ enum class Kind : uint8_t {
   Configure,
   Deploy,
   Contextualize,
+  Let,
+  Assert,
+  Each,
   ErrorBlock,
   // parts of blocks
   Feature,
@@ -50,6 +57,10 @@ enum class Kind : uint8_t {
   Binary,
   If,
   Call,
+  MapValue,
+  Select,
+  Comprehension,
+  Bound,
   ErrorValue,
 };
 
@@ -138,9 +149,49 @@ struct If : Expr {  // if C then A else B
   Expr *condition = nullptr, *then_value = nullptr, *else_value = nullptr;
 };
 
+// NAME = value, in a map, in a call or in what makes a map.
+struct Entry {
+  Name name;            // a word
+  Expr* key = nullptr;  // else: a string or an expression in parentheses
+  Expr* value = nullptr;
+  Span span;
+};
+
 struct Call : Expr {
   Name function;
   List<Expr*> arguments;
+  List<Entry> named;  // object(cpu = integer)
+};
+
+struct MapValue : Expr {  // { a = 1, 'b c' = 2 }
+  List<Entry> entries;
+};
+
+// What stands behind a value that is no reference: split(x, ',')[0], (a).b
+struct Select : Expr {
+  Expr* base = nullptr;
+  List<PathPart> parts;
+};
+
+// NAME in list, or NAME, NAME in list: index (or key) and element.
+struct Each {
+  Name first, second;  // second may be absent
+  Expr* list = nullptr;
+  Span span;
+};
+
+// [ value for x in list if condition ], { key = value for k, v in map if condition }
+struct Comprehension : Expr {
+  bool makes_map = false;
+  Entry element;  // of a list: `value` alone
+  Each each;
+  Expr* condition = nullptr;  // may be absent
+};
+
+// Put in by the expansion of `each` in place of its variables.
+struct Bound : Expr {
+  const expr::Value* value = nullptr;
+  Name name;
 };
 
 // ---- features
@@ -164,6 +215,7 @@ enum class FeatureKind : uint8_t {
 struct Feature : Node {
   FeatureKind form{};
   Op op{};
+  bool strict = false;  // of radl 2: what nothing reads is an error
   Name name;
   Span op_span;
   Expr* value = nullptr;      // Simple
@@ -175,8 +227,9 @@ struct Feature : Node {
 // ----------------------------------------------------------------------------------------------
 
 struct Block : Node {
-  Name keyword;  // as written: "system", "include", ...
-  Name name;     // the id; absent for contextualize and errors
+  Name keyword;           // as written: "system", "include", ...
+  Name name;              // the id; absent for contextualize and errors
+  Expr* named = nullptr;  // radl 2: the id as a string with ${ }; its expansion fills `name`
 };
 
 struct Version : Block {  // `radl 2`, first in the file
@@ -200,11 +253,13 @@ struct Recipe : Node {
   std::string_view text;
 };
 
-// radl 2: TYPE 'name' ( properties ), inside configure.
+// radl 2: TYPE 'name' ( properties ), inside configure; or each NAME in LIST ( resources ).
 struct Resource : Node {
   Name type;
   Expr* name = nullptr;
   Features body;
+  Each* each = nullptr;
+  List<Resource*> inner;
 };
 
 struct Configure : Block {
@@ -217,6 +272,24 @@ struct Configure : Block {
 struct Deploy : Block {   // name is the system's
   Expr* count = nullptr;  // RADL 1: Number
   Name cloud;
+  Expr* when = nullptr;  // radl 2
+};
+
+// radl 2: let NAME = value
+struct Let : Block {
+  Expr* value = nullptr;
+};
+
+// radl 2: assert ( condition, message )
+struct Assert : Block {
+  Expr *condition = nullptr, *message = nullptr;
+};
+
+// radl 2: each NAME in LIST ( blocks )
+struct EachBlock : Block {
+  Each each;
+  Span body_span;  // with the parentheses
+  List<Block*> blocks;
 };
 
 struct Option : Node {
@@ -229,7 +302,11 @@ struct Item : Node {  // system S configure C [step N] [with T] [after X, Y]
   Name system, configure;
   Number* step = nullptr;
   Name tool;
-  List<Name> after;  // radl 2
+  List<Name> after;         // radl 2, as is what follows
+  Expr* systems = nullptr;  // in place of `system`: an expression
+  Expr* when = nullptr;
+  Each* each = nullptr;  // each NAME in LIST ( items )
+  List<Item*> inner;
 };
 
 struct Contextualize : Block {
@@ -289,6 +366,9 @@ RADL_AST_KIND(Use, Use, Use)
 RADL_AST_KIND(Configure, Configure, Configure)
 RADL_AST_KIND(Deploy, Deploy, Deploy)
 RADL_AST_KIND(Contextualize, Contextualize, Contextualize)
+RADL_AST_KIND(Let, Let, Let)
+RADL_AST_KIND(Assert, Assert, Assert)
+RADL_AST_KIND(EachBlock, Each, Each)
 RADL_AST_KIND(Block, Version, ErrorBlock)
 RADL_AST_KIND(Feature, Feature, Feature)
 RADL_AST_KIND(Recipe, Recipe, Recipe)
@@ -306,6 +386,10 @@ RADL_AST_KIND(Unary, Unary, Unary)
 RADL_AST_KIND(Binary, Binary, Binary)
 RADL_AST_KIND(If, If, If)
 RADL_AST_KIND(Call, Call, Call)
+RADL_AST_KIND(MapValue, MapValue, MapValue)
+RADL_AST_KIND(Select, Select, Select)
+RADL_AST_KIND(Comprehension, Comprehension, Comprehension)
+RADL_AST_KIND(Bound, Bound, Bound)
 RADL_AST_KIND(Expr, Number, ErrorValue)
 #undef RADL_AST_KIND
 

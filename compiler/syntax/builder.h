@@ -7,6 +7,9 @@
 
 namespace radl {
 
+// A word that is the unit of a number: GB, Mi, s, min ...
+bool is_unit(std::string_view word);
+
 class Builder {
  public:
   Builder(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics)
@@ -71,7 +74,7 @@ class Builder {
   ast::Item* item_after(ast::Item* item, Place place, Place name);
   ast::Item* item_after_more(ast::Item* item, Place place, Place comma, Place name);
 
- private:
+ protected:
   template <class T>
   T* node(ast::Kind kind, Place place) {
     T* made = tree_.arena.make<T>();
@@ -87,7 +90,7 @@ class Builder {
   void ec3_use(ast::Ec3Use::What what, Place place, ast::Name word);
   void add(ast::Block* block);
   bool too_long(Place place);
-  void split_reference(ast::Reference* reference, ast::Name name);
+  void split_path(List<ast::PathPart>& parts, ast::Name name);
 
   const SourceFile& source_;
   ast::Tree& tree_;

@@ -13,7 +13,9 @@ constexpr uint32_t packed(std::string_view letters) {
   return out;
 }
 
-bool known_unit(std::string_view unit) {
+}  // namespace
+
+bool is_unit(std::string_view unit) {
   constexpr uint32_t kUnits[] = {packed("b"),   packed("k"),   packed("m"),   packed("g"),   packed("t"),
                                  packed("kb"),  packed("mb"),  packed("gb"),  packed("tb"),  packed("ki"),
                                  packed("mi"),  packed("gi"),  packed("ti"),  packed("kib"), packed("mib"),
@@ -25,8 +27,6 @@ bool known_unit(std::string_view unit) {
     if (known == wanted) return true;
   return false;
 }
-
-}  // namespace
 
 // Counts the operators of one feature. Beyond the limit an error, and the operator's left side alone.
 bool Builder::too_long(Place place) {
@@ -40,7 +40,7 @@ bool Builder::too_long(Place place) {
 ast::Expr* Builder::with_unit(Place place, ast::Number* number, Place unit) {
   number->unit = word(unit);
   if (source_.text(at({number->span.end, unit.begin})).find('\n') != std::string_view::npos ||
-      !known_unit(number->unit.text))
+      !is_unit(number->unit.text))
     diagnostics_.report(
         DiagCode::OddUnit, at(unit),
         "`" + std::string(number->unit.text) + "` is taken for the unit of " + std::string(number->digits));
@@ -124,13 +124,13 @@ List<ast::Expr*>* Builder::items(List<ast::Expr*>* items, ast::Expr* item) {
 // ---------------------------------------------------------------------------------------------
 
 // a.b.c is one name for the scanner; here it becomes three parts.
-void Builder::split_reference(ast::Reference* reference, ast::Name name) {
+void Builder::split_path(List<ast::PathPart>& parts, ast::Name name) {
   uint32_t at = 0;
   while (at <= name.text.size()) {
     size_t dot = name.text.find('.', at);
     uint32_t end = static_cast<uint32_t>(dot == std::string_view::npos ? name.text.size() : dot);
     Span span{name.span.file, name.span.begin + at, name.span.begin + end};
-    if (end > at) reference->parts.push(tree_.arena, {{name.text.substr(at, end - at), span}, nullptr, span});
+    if (end > at) parts.push(tree_.arena, {{name.text.substr(at, end - at), span}, nullptr, span});
     at = end + 1;
   }
 }
@@ -151,7 +151,7 @@ ast::Expr* Builder::reference(Place place) {
     return made;
   }
   auto* made = node<ast::Reference>(ast::Kind::Reference, place);
-  split_reference(made, name);
+  split_path(made->parts, name);
   if (made->parts.empty()) {
     syntax(DiagCode::UnexpectedToken, place, "`" + std::string(text) + "` names nothing");
     return error_value(place);
@@ -166,7 +166,7 @@ ast::Expr* Builder::member(Place place, ast::Expr* base, Place name) {
     syntax(DiagCode::UnexpectedToken, name, "`.` with no name behind it");
     return error_value(place);
   }
-  split_reference(static_cast<ast::Reference*>(base), word(name));
+  split_path(static_cast<ast::Reference*>(base)->parts, word(name));
   return base;
 }
 

@@ -1,25 +1,23 @@
-// Tokens to the parser's symbols: numbers, strings and recipes become nodes here.
+// Numbers, strings and recipes of a file as nodes of its tree.
+#include "compiler/syntax/literals.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
 #include "compiler/syntax/parser.h"
-#include "compiler/syntax/token_stream.h"
 #include "compiler/syntax/unicode.h"
 
 namespace radl {
 
-ast::Number* TokenStream::number(const Token& token) {
+ast::Number* Literals::number(Span span, bool* fits) {
   auto* node = tree_.arena.make<ast::Number>();
   node->kind = ast::Kind::Number;
-  node->span = token.span;
-  node->digits = ascii_digits(source_.text(token.span));
+  node->span = span;
+  node->digits = ascii_digits(source_.text(span));
   node->is_float = node->digits.find('.') != std::string_view::npos;
-  if (node->digits.size() > kMaxNumberDigits) {
-    error(DiagCode::NumberTooLong, token.span,
-          "a number has at most " + std::to_string(kMaxNumberDigits) + " digits");
-    return node;
-  }
+  *fits = node->digits.size() <= kMaxNumberDigits;
+  if (!*fits) return node;
   const char *begin = node->digits.data(), *end = begin + node->digits.size();
   if (!node->is_float) node->big = std::from_chars(begin, end, node->integer).ec != std::errc();
   if (node->is_float || node->big)
@@ -30,7 +28,7 @@ ast::Number* TokenStream::number(const Token& token) {
 }
 
 // Digits of other scripts count as 0 to 9, as in the reference.
-std::string_view TokenStream::ascii_digits(std::string_view text) {
+std::string_view Literals::ascii_digits(std::string_view text) {
   auto high = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
   if (std::none_of(text.begin(), text.end(), high)) return text;
   std::string out;
@@ -44,9 +42,9 @@ std::string_view TokenStream::ascii_digits(std::string_view text) {
 
 // \' becomes ', in radl 2 $${ becomes ${; everything else stays as written. Copies only when there is
 // something.
-std::string_view TokenStream::decode(std::string_view text) {
+std::string_view Literals::decode(std::string_view text) {
   bool quotes = text.find('\\') != std::string_view::npos;
-  bool dollars = version2_ && text.find("$${") != std::string_view::npos;
+  bool dollars = radl2() && text.find("$${") != std::string_view::npos;
   if (!quotes && !dollars) return text;
   std::string out;
   out.reserve(text.size());
@@ -64,8 +62,76 @@ std::string_view TokenStream::decode(std::string_view text) {
   return tree_.arena.copy(out);
 }
 
+// $${ becomes ${; nothing else means anything in a block of text.
+std::string_view Literals::decode_dollars(std::string_view text) {
+  if (text.find("$${") == std::string_view::npos) return text;
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text.substr(i).starts_with("$${")) ++i;
+    out += text[i];
+  }
+  return tree_.arena.copy(out);
+}
+
+// \n \r \t \\ \" \' \$ \e \xHH and \u{H...}, as other languages have them.
+std::string_view Literals::decode_escapes(Span span) {
+  std::string_view text = source_.text(span);
+  if (text.find_first_of("\\$") == std::string_view::npos) return text;
+  std::string out;
+  auto refuse = [&](size_t at, size_t length, const char* why) {
+    tree_.syntax_errors = true;
+    uint32_t begin = span.begin + static_cast<uint32_t>(at);
+    diagnostics_.report(DiagCode::TextEscape, {span.file, begin, begin + static_cast<uint32_t>(length)}, why)
+        .with_help("escapes: \\n \\r \\t \\e \\\\ \\\" \\' \\$ \\xHH \\u{HHHH}; strings in single quotes have none");
+  };
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text.substr(i).starts_with("$${")) {
+      out += "${";
+      i += 2;
+      continue;
+    }
+    if (text[i] != '\\' || i + 1 >= text.size()) {
+      out += text[i];
+      continue;
+    }
+    size_t begin = i;
+    switch (char c = text[++i]) {
+      case 'n': out += '\n'; break;
+      case 'r': out += '\r'; break;
+      case 't': out += '\t'; break;
+      case 'e': out += '\x1b'; break;
+      case '\\': case '"': case '\'': case '$': out += c; break;
+      case '\n':  // the line goes on: the indentation of the next one is left out
+        while (i + 1 < text.size() && (text[i + 1] == ' ' || text[i + 1] == '\t')) ++i;
+        break;
+      case 'x': case 'u': {
+        size_t from = i + 1, to = c == 'x' ? std::min(from + 2, text.size()) : text.find('}', from);
+        if (c == 'u' && (from >= text.size() || text[from] != '{')) to = std::string_view::npos;
+        uint32_t value = 0;
+        bool fine = to != std::string_view::npos && (c == 'u' ? to - from >= 2 && to - from <= 7 : to - from == 2);
+        if (fine) {
+          const char *first = text.data() + from + (c == 'u' ? 1 : 0), *last = text.data() + to;
+          auto [end, error] = std::from_chars(first, last, value, 16);
+          fine = error == std::errc() && end == last && value <= 0x10FFFF && (value < 0xD800 || value > 0xDFFF) &&
+                 (c == 'u' || value < 0x80);
+        }
+        if (!fine) {
+          refuse(begin, 2, c == 'x' ? "`\\x` takes two hexadecimal digits, up to 7F" : "`\\u` takes a code point: \\u{20AC}");
+          break;
+        }
+        append_utf8(out, value);
+        i = c == 'u' ? to : to - 1;
+        break;
+      }
+      default:
+        refuse(begin, 2, "there is no such escape");
+    }
+  }
+  return tree_.arena.copy(out);
+}
+
 // Warns about @input.NAME@, which stays as it is inside strings and recipes.
-void TokenStream::unfilled_input(std::string_view text, uint32_t offset) {
+void Literals::unfilled_input(std::string_view text, uint32_t file, uint32_t offset) {
   constexpr std::string_view kMark = "@input.";
   size_t at = text.find(kMark);
   if (at == std::string_view::npos) return;
@@ -74,146 +140,63 @@ void TokenStream::unfilled_input(std::string_view text, uint32_t offset) {
   std::string name(text.substr(at + 1, end - at - 1));
   uint32_t begin = offset + static_cast<uint32_t>(at);
   diagnostics_
-      .report(DiagCode::InputInText, span(begin, offset + static_cast<uint32_t>(end) + 1),
+      .report(DiagCode::InputInText, Span{file, begin, offset + static_cast<uint32_t>(end) + 1},
               "no value was given for " + name)
       .with_help("give it with `--input " + name.substr(6) + "=value`");
 }
 
-ast::String* TokenStream::text(const Token& token) {
+ast::String* Literals::text(Span span, bool open_end) {
   auto* node = tree_.arena.make<ast::String>();
   node->kind = ast::Kind::String;
-  node->span = token.span;
-  std::string_view inner = source_.text(token.span).substr(1);
-  if (token.made != Made::Word || inner.ends_with('"')) inner.remove_suffix(1);
+  node->span = span;
+  std::string_view inner = source_.text(span).substr(1);
+  if (!open_end) inner.remove_suffix(1);
   node->text = decode(inner);
-  unfilled_input(inner, token.span.begin + 1);
+  unfilled_input(inner, span.file, span.begin + 1);
   return node;
 }
 
-ast::Expr* TokenStream::random(const Token& token) {
+ast::String* Literals::escaped_text(Span span) {
+  auto* node = tree_.arena.make<ast::String>();
+  node->kind = ast::Kind::String;
+  node->span = span;
+  Span inner{span.file, span.begin + 1, span.end - 1};
+  node->text = decode_escapes(inner);
+  unfilled_input(source_.text(inner), span.file, inner.begin);
+  return node;
+}
+
+ast::Expr* Literals::random(Span span) {
   auto* node = tree_.arena.make<ast::Random>();
   node->kind = ast::Kind::Random;
-  node->span = token.span;
-  node->length = source_.text(token.span)[8] - '0';  // 'random(D)'
+  node->span = span;
+  node->length = source_.text(span)[8] - '0';  // 'random(D)'
   return node;
 }
 
-ast::Recipe* TokenStream::recipe(const Token& token) {
+ast::Recipe* Literals::recipe(Span span) {
   auto* node = tree_.arena.make<ast::Recipe>();
   node->kind = ast::Kind::Recipe;
-  node->span = token.span;
-  std::string_view body = source_.text(token.span).substr(6);
+  node->span = span;
+  std::string_view body = source_.text(span).substr(6);
   if (body.ends_with("@end")) body.remove_suffix(4);
   node->text = body;
-  if (!version2_) unfilled_input(body, token.span.begin + 6);
+  if (!radl2()) unfilled_input(body, span.file, span.begin + 6);
   for (std::string_view key : {"ec3_xpath", "ec3_jpath", "ec3_file"})
     if (body.find(key) != std::string_view::npos) tree_.ec3_mark = true;
   return node;
 }
 
-ast::StringPart* TokenStream::text_part(const Token& token) {
-  return tree_.arena.make<ast::StringPart>(decode(source_.text(token.span)), nullptr, token.span);
+ast::StringPart* Literals::text_part(Span span) {
+  return tree_.arena.make<ast::StringPart>(decode(source_.text(span)), nullptr, span);
 }
 
-namespace {
+ast::StringPart* Literals::escaped_part(Span span) {
+  return tree_.arena.make<ast::StringPart>(decode_escapes(span), nullptr, span);
+}
 
-// Of the tokens without a value: one table from raw kinds to the grammar's.
-constexpr auto kTokens = [] {
-  std::array<uint8_t, static_cast<size_t>(RawKind::CloseInterpolation) + 1> table{};
-  constexpr std::pair<RawKind, radl_grammar_tokentype> kPairs[] = {
-      {RawKind::End, RADL_END},
-      {RawKind::Network, RADL_NETWORK},
-      {RawKind::Ansible, RADL_ANSIBLE},
-      {RawKind::System, RADL_SYSTEM},
-      {RawKind::Soft, RADL_SOFT},
-      {RawKind::And, RADL_AND},
-      {RawKind::Contains, RADL_CONTAINS},
-      {RawKind::Deploy, RADL_DEPLOY},
-      {RawKind::Configure, RADL_CONFIGURE},
-      {RawKind::Contextualize, RADL_CONTEXTUALIZE},
-      {RawKind::Step, RADL_STEP},
-      {RawKind::With, RADL_WITH},
-      {RawKind::Option, RADL_OPTION},
-      {RawKind::Description, RADL_DESCRIPTION},
-      {RawKind::Open, RADL_LPAREN},
-      {RawKind::Close, RADL_RPAREN},
-      {RawKind::OpenList, RADL_LBRACKET},
-      {RawKind::CloseList, RADL_RBRACKET},
-      {RawKind::Comma, RADL_COMMA},
-      {RawKind::Eq, RADL_EQ},
-      {RawKind::Lt, RADL_LT},
-      {RawKind::Gt, RADL_GT},
-      {RawKind::Le, RADL_LE},
-      {RawKind::Ge, RADL_GE},
-      {RawKind::Radl, RADL_RADL},
-      {RawKind::Input, RADL_INPUT},
-      {RawKind::Output, RADL_OUTPUT},
-      {RawKind::Use, RADL_USE},
-      {RawKind::As, RADL_AS},
-      {RawKind::After, RADL_AFTER},
-      {RawKind::If, RADL_IF},
-      {RawKind::Then, RADL_THEN},
-      {RawKind::Else, RADL_ELSE},
-      {RawKind::Or, RADL_OR},
-      {RawKind::Not, RADL_NOT},
-      {RawKind::EqEq, RADL_EQEQ},
-      {RawKind::NotEq, RADL_NE},
-      {RawKind::Plus, RADL_PLUS},
-      {RawKind::Minus, RADL_MINUS},
-      {RawKind::Star, RADL_STAR},
-      {RawKind::Slash, RADL_SLASH},
-      {RawKind::Percent, RADL_PERCENT},
-      {RawKind::TextBegin, RADL_TEXT_BEGIN},
-      {RawKind::TextEnd, RADL_TEXT_END},
-      {RawKind::OpenInterpolation, RADL_INTERPOLATE},
-      {RawKind::CloseInterpolation, RADL_INTERPOLATE_END},
-  };
-  for (auto [kind, token] : kPairs) table[static_cast<size_t>(kind)] = static_cast<uint8_t>(token);
-  return table;
-}();
-
-}  // namespace
-
-int TokenStream::symbol(const Token& token, Value& value) {
-  switch (token.made) {
-    case Made::Sync:
-      return RADL_SYNC;
-    case Made::Kind:
-      return RADL_KIND;
-    case Made::Member:
-      return RADL_MEMBER;
-    case Made::Placeholder:
-      value.RADL_PLACEHOLDER = tree_.arena.make<ast::Expr>();
-      value.RADL_PLACEHOLDER->kind = ast::Kind::ErrorValue;
-      value.RADL_PLACEHOLDER->span = token.span;
-      return RADL_PLACEHOLDER;
-    default:
-      break;
-  }
-  switch (token.kind) {
-    case RawKind::Name:
-      return RADL_NAME;
-    case RawKind::Number:
-      value.RADL_NUMBER = number(token);
-      return RADL_NUMBER;
-    case RawKind::Text:
-    case RawKind::BadRandom:
-      value.RADL_TEXT = text(token);
-      return RADL_TEXT;
-    case RawKind::Random:
-      value.RADL_TEXT = random(token);
-      return RADL_TEXT;
-    case RawKind::Recipe:
-    case RawKind::EmptyRecipe:
-    case RawKind::OpenRecipe:
-      value.RADL_RECIPE = recipe(token);
-      return RADL_RECIPE;
-    case RawKind::TextPart:
-      value.RADL_TEXT_PART = text_part(token);
-      return RADL_TEXT_PART;
-    default:
-      return kTokens[static_cast<size_t>(token.kind)];
-  }
+ast::StringPart* Literals::block_part(Span span) {
+  return tree_.arena.make<ast::StringPart>(decode_dollars(source_.text(span)), nullptr, span);
 }
 
 }  // namespace radl

@@ -7,6 +7,8 @@
 #include "common/processors.h"
 #include "compiler/syntax/allow.h"
 #include "compiler/syntax/builder.h"
+#include "compiler/syntax/radl2_builder.h"
+#include "compiler/syntax/radl2_tokens.h"
 #include "compiler/syntax/token_stream.h"
 #include "compiler/syntax/version.h"
 
@@ -51,8 +53,17 @@ bool report_not_text(const SourceFile& source, Diagnostics& diagnostics) {
   return true;
 }
 
+std::unique_ptr<ast::Tree> read_radl2(const SourceFile& source, Diagnostics& diagnostics) {
+  auto tree = new_tree(source, true);
+  Radl2Builder build(source, *tree, diagnostics);
+  Radl2Tokens tokens(source, *tree, diagnostics, Radl2Tokens::Entry::Document);
+  if (radl2_grammar_parse(tokens, build) != 0) tree->syntax_errors = true;
+  return tree;
+}
+
 std::unique_ptr<ast::Tree> read_as(const SourceFile& source, Span part, bool version2,
                                    Diagnostics& diagnostics) {
+  if (version2) return read_radl2(source, diagnostics);
   auto tree = new_tree(source, version2);
   Builder build(source, *tree, diagnostics);
   TokenStream tokens(source, part, *tree, diagnostics, version2, TokenStream::Entry::Document, build);
@@ -286,19 +297,29 @@ std::unique_ptr<ast::Tree> parse(const SourceFile& source, Diagnostics& diagnost
   return std::move(parse_all({&source}, diagnostics, options).front());
 }
 
-ParsedExpression parse_expression(const SourceFile& source, Diagnostics& diagnostics) {
+namespace {
+
+ParsedExpression parse_value(const SourceFile& source, Diagnostics& diagnostics, Radl2Tokens::Entry entry) {
   ParsedExpression out;
   out.tree = new_tree(source, true);
   check_encoding(source, diagnostics);
-  Builder build(source, *out.tree, diagnostics);
-  TokenStream tokens(source, source.whole(), *out.tree, diagnostics, true, TokenStream::Entry::Expression,
-                     build);
-  if (radl_grammar_parse(tokens, build) != 0) out.tree->syntax_errors = true;
-  tokens.report_junk();
+  Radl2Builder build(source, *out.tree, diagnostics);
+  Radl2Tokens tokens(source, *out.tree, diagnostics, entry);
+  if (radl2_grammar_parse(tokens, build) != 0) out.tree->syntax_errors = true;
   for (const ast::Ec3Use& use : out.tree->ec3_uses) refuse(use, diagnostics);
   out.value = build.expression();
-  if (!out.value) out.value = build.error_value(source.whole());
+  if (!out.value || out.tree->syntax_errors) out.value = build.error_value(source.whole());
   return out;
+}
+
+}  // namespace
+
+ParsedExpression parse_expression(const SourceFile& source, Diagnostics& diagnostics) {
+  return parse_value(source, diagnostics, Radl2Tokens::Entry::Expression);
+}
+
+ParsedExpression parse_template(const SourceFile& source, Diagnostics& diagnostics) {
+  return parse_value(source, diagnostics, Radl2Tokens::Entry::Template);
 }
 
 }  // namespace radl

@@ -35,6 +35,8 @@ struct ParsedExpression {
   const ast::Expr* value = nullptr;  // never null; an ErrorValue after an error
 };
 ParsedExpression parse_expression(const SourceFile& source, Diagnostics& diagnostics);
+// The whole text as one string with ${ } (the function template()).
+ParsedExpression parse_template(const SourceFile& source, Diagnostics& diagnostics);
 
 // The token stream, for semantic highlighting and the formatter. Trivia included, in order, gaps are spaces.
 enum class TokenClass : uint8_t {

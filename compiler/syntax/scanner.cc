@@ -55,9 +55,13 @@ constexpr std::array<bool, 256> kStops = [] {
   return stops;
 }();
 
-Scanned begin_text(ScanState& state) {
-  state.in_text = true;
+Scanned begin_text(ScanState& state, OpenText::Kind kind) {
+  state.begin_text({kind});
   return {RawKind::TextBegin, 1};
+}
+
+bool is_mark(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
 }  // namespace
@@ -70,7 +74,7 @@ Scanned scan_text(ScanState& state, std::string_view rest) {
     while (at < rest.size() && !kStops[static_cast<unsigned char>(rest[at])]) ++at;
     if (at >= rest.size()) break;
     if (rest[at] == '\'') {
-      if (interpolated) return begin_text(state);
+      if (interpolated) return begin_text(state, OpenText::Kind::Single);
       return {classify_text(rest.substr(0, at + 1)), at + 1};
     }
     if (rest[at] == '\\') {
@@ -83,11 +87,103 @@ Scanned scan_text(ScanState& state, std::string_view rest) {
       ++at;
     }
   }
-  if (interpolated) return begin_text(state);
+  if (interpolated) return begin_text(state, OpenText::Kind::Single);
   // Every quote up to here is an escaped one of this string, and scanning from it would end at the same
   // place.
   state.dead_quotes = at >= rest.size() ? state.limit : rest.data() + at;
   return {RawKind::Junk, 1};
+}
+
+Scanned scan_double_quoted(ScanState& state, std::string_view rest) {
+  bool interpolated = false;
+  for (size_t at = 1; at < rest.size(); ++at) {
+    if (rest[at] == '\\') {
+      ++at;
+    } else if (rest[at] == '"') {
+      if (interpolated) break;
+      return {RawKind::Text, at + 1};
+    } else if (rest.substr(at).starts_with("$${")) {
+      at += 2;
+    } else if (rest.substr(at).starts_with("${")) {
+      interpolated = true;
+    }
+  }
+  if (interpolated) return begin_text(state, OpenText::Kind::Double);
+  return {RawKind::Junk, 1};
+}
+
+Scanned scan_block_text(ScanState& state, std::string_view rest) {
+  size_t at = 2;
+  if (at < rest.size() && (rest[at] == '-' || rest[at] == '~')) ++at;
+  bool raw = at < rest.size() && rest[at] == '\'';
+  if (raw) ++at;
+  size_t begin = at;
+  while (at < rest.size() && is_mark(rest[at])) ++at;
+  std::string_view mark = rest.substr(begin, at - begin);
+  if (mark.empty() || (raw && (at >= rest.size() || rest[at] != '\''))) return {RawKind::Junk, 2};
+  if (raw) ++at;
+  while (at < rest.size() && (rest[at] == ' ' || rest[at] == '\t')) ++at;
+  if (at >= rest.size() || rest[at] != '\n') return {RawKind::Junk, 2};
+  size_t content = at + 1;
+  for (size_t line = content; line < rest.size();) {
+    size_t word = line;
+    while (word < rest.size() && (rest[word] == ' ' || rest[word] == '\t')) ++word;
+    size_t behind = word + mark.size();
+    if (rest.substr(word).starts_with(mark) && (behind >= rest.size() || !is_mark(rest[behind]))) {
+      auto kind = raw ? OpenText::Kind::RawBlock : OpenText::Kind::Block;
+      state.begin_text({kind, rest.data() + line, behind - line});
+      return {RawKind::TextBegin, content};
+    }
+    size_t newline = rest.find('\n', line);
+    if (newline == rest.npos) break;
+    line = newline + 1;
+  }
+  return {RawKind::Junk, 2};
+}
+
+namespace {
+
+bool ends_text(const OpenText& text, const char* at) {
+  switch (text.kind) {
+    case OpenText::Kind::Single:
+      return *at == '\'';
+    case OpenText::Kind::Double:
+      return *at == '"';
+    case OpenText::Kind::Template:
+      return false;
+    default:
+      return at == text.end;
+  }
+}
+
+}  // namespace
+
+Scanned scan_text_part(ScanState& state, std::string_view rest) {
+  const OpenText text = state.texts.empty() ? OpenText{OpenText::Kind::Template} : state.texts.back();
+  if (ends_text(text, rest.data())) {
+    state.texts.pop_back();
+    state.in_text = false;
+    return {RawKind::TextEnd, text.closing};
+  }
+  bool raw = text.kind == OpenText::Kind::RawBlock;
+  if (!raw && rest.starts_with("${")) {
+    state.open_interpolation();
+    return {RawKind::OpenInterpolation, 2};
+  }
+  bool quoted = text.kind == OpenText::Kind::Single || text.kind == OpenText::Kind::Double;
+  size_t at = 0;
+  while (at < rest.size() && !ends_text(text, rest.data() + at)) {
+    if (quoted && rest[at] == '\\' && at + 1 < rest.size()) {
+      at += 2;
+    } else if (!raw && rest.substr(at).starts_with("$${")) {
+      at += 3;
+    } else if (!raw && rest.substr(at).starts_with("${")) {
+      break;
+    } else {
+      ++at;
+    }
+  }
+  return {RawKind::TextPart, std::max<size_t>(at, 1)};
 }
 
 Scanned scan_recipe(std::string_view rest) {
@@ -113,7 +209,8 @@ void Scanner::forget_ahead() {
 void Scanner::seek(uint32_t offset, int depth) {
   forget_ahead();
   if (depth >= 0) {
-    state_.interpolations.clear();
+    state_.braces.clear();
+    state_.texts.clear();
     state_.dead_quotes = nullptr;
     state_.in_text = false;
     state_.depth = depth;

@@ -73,6 +73,8 @@ enum class RawKind : uint8_t {
   TextEnd,
   OpenInterpolation,
   CloseInterpolation,
+  OpenMap,
+  CloseMap,
 };
 
 struct RawToken {
@@ -80,12 +82,24 @@ struct RawToken {
   uint32_t begin, end;
 };
 
+// A string of radl 2 that holds ${ }, as far as it has been read.
+struct OpenText {
+  enum class Kind : uint8_t { Single, Double, Block, RawBlock, Template } kind;
+  const char* end = nullptr;  // of a block: where its last line begins, which names its mark
+  size_t closing = 1;         // bytes of what ends it
+};
+
 struct ScanState {
   bool version2 = false;
   bool in_text = false;
-  int depth = 0;                    // parentheses
-  std::vector<int> interpolations;  // depth at each open ${
-  const char* base = nullptr;       // the bytes, from `from` of the file on
+  int depth = 0;  // parentheses
+  struct Brace {
+    int depth;  // of parentheses where it was opened
+    bool map;   // else: ${
+  };
+  std::vector<Brace> braces;
+  std::vector<OpenText> texts;
+  const char* base = nullptr;                   // the bytes, from `from` of the file on
   uint32_t from = 0;
   const char* limit = nullptr;                  // their end
   const char* dead_quotes = nullptr;            // quotes before this place begin no text: nothing closes them
@@ -100,14 +114,23 @@ struct ScanState {
   bool open() { return ++depth == 1; }
   bool close() { return depth != 0 && --depth == 0; }
   void open_interpolation() {
-    interpolations.push_back(depth);
+    braces.push_back({depth, false});
     in_text = false;
   }
-  bool close_interpolation() {
-    if (interpolations.empty()) return false;
-    depth = interpolations.back();
-    interpolations.pop_back();
-    return in_text = true;
+  void open_map() { braces.push_back({depth, true}); }
+  // What a `}` is: Junk when nothing is open.
+  RawKind close_brace() {
+    if (braces.empty()) return RawKind::Junk;
+    Brace brace = braces.back();
+    braces.pop_back();
+    if (brace.map) return RawKind::CloseMap;
+    depth = brace.depth;
+    in_text = true;
+    return RawKind::CloseInterpolation;
+  }
+  void begin_text(OpenText text) {
+    texts.push_back(text);
+    in_text = true;
   }
 };
 
@@ -128,13 +151,24 @@ Scanned scan_number(std::string_view rest);
 // nothing closes it: RADL then skips the quote alone.
 Scanned scan_text(ScanState& state, std::string_view rest);
 
+// At a double quote of radl 2: Text when nothing is to be put in; TextBegin; Junk when nothing closes it.
+Scanned scan_double_quoted(ScanState& state, std::string_view rest);
+
+// At `<<` of radl 2: TextBegin up to the end of the line when a mark follows and a line that ends the text; Junk
+// otherwise.
+Scanned scan_block_text(ScanState& state, std::string_view rest);
+
+// Inside a string with ${ }: TextPart, OpenInterpolation, TextEnd.
+Scanned scan_text_part(ScanState& state, std::string_view rest);
+
 // At "@begin": Recipe up to and with @end, EmptyRecipe for @begin@end, OpenRecipe (to the end) without @end.
 Scanned scan_recipe(std::string_view rest);
 
 class Scanner {
  public:
-  // Of a file's text what begins at `from`: tokens have their places in the file.
-  Scanner(std::string_view text, bool version2, uint32_t from = 0);
+  // Of a file's text what begins at `from`: tokens have their places in the file. `as_template`: the text is that
+  // of one string with ${ }, without quotes.
+  Scanner(std::string_view text, bool version2, uint32_t from = 0, bool as_template = false);
   ~Scanner();
   Scanner(const Scanner&) = delete;
   Scanner& operator=(const Scanner&) = delete;

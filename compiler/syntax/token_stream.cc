@@ -20,6 +20,7 @@ TokenStream::TokenStream(const SourceFile& source, Span part, ast::Tree& tree, D
       tree_(tree),
       diagnostics_(diagnostics),
       bytes_(source.text().substr(0, part.end)),
+      literals_(source, tree, diagnostics),
       scanner_(bytes_, version2, part.begin),
       version2_(version2),
       entry_(entry),

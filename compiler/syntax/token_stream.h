@@ -12,6 +12,7 @@
 
 #include "compiler/diag/diagnostic.h"
 #include "compiler/syntax/ast.h"
+#include "compiler/syntax/literals.h"
 #include "compiler/syntax/scanner.h"
 #include "radl_parser.h"
 
@@ -139,16 +140,13 @@ class TokenStream {
   std::string hint(const Token& found) const;
   bool unknown_block();
 
-  // literals.cc
+  // token_symbols.cc
   int symbol(const Token& token, Value& value);
   ast::Number* number(const Token& token);
   ast::String* text(const Token& token);
   ast::Expr* random(const Token& token);
   ast::Recipe* recipe(const Token& token);
   ast::StringPart* text_part(const Token& token);
-  std::string_view ascii_digits(std::string_view text);
-  std::string_view decode(std::string_view text);
-  void unfilled_input(std::string_view text, uint32_t offset);
 
   Diagnostic& error(DiagCode code, Span span, std::string message);
 
@@ -156,6 +154,7 @@ class TokenStream {
   ast::Tree& tree_;
   Diagnostics& diagnostics_;
   std::string_view bytes_;
+  Literals literals_;
   Scanner scanner_;
   bool version2_;
   Entry entry_;

@@ -32,6 +32,8 @@ TokenClass class_of(RawKind kind) {
     case RawKind::CloseList:
     case RawKind::OpenInterpolation:
     case RawKind::CloseInterpolation:
+    case RawKind::OpenMap:
+    case RawKind::CloseMap:
       return TokenClass::Parenthesis;
     default:
       break;

@@ -26,6 +26,20 @@ void each_part(const ast::Expr& value, Visit&& visit) {
     one(choice->else_value);
   } else if (auto* call = ast::as<ast::Call>(&value)) {
     for (const ast::Expr* argument : call->arguments) one(argument);
+    for (const ast::Entry& entry : call->named) one(entry.value);
+  } else if (auto* map = ast::as<ast::MapValue>(&value)) {
+    for (const ast::Entry& entry : map->entries) {
+      one(entry.key);
+      one(entry.value);
+    }
+  } else if (auto* select = ast::as<ast::Select>(&value)) {
+    one(select->base);
+    for (const ast::PathPart& part : select->parts) one(part.index);
+  } else if (auto* made = ast::as<ast::Comprehension>(&value)) {
+    one(made->element.key);
+    one(made->element.value);
+    one(made->each.list);
+    one(made->condition);
   } else if (auto* reference = ast::as<ast::Reference>(&value)) {
     for (const ast::PathPart& part : reference->parts) one(part.index);
   }
@@ -41,28 +55,65 @@ void each_value(const ast::Features& features, Visit&& visit) {
   }
 }
 
+// The same for the resources of a recipe, and for the items of `contextualize`.
+template <class Visit>
+void each_value(const List<ast::Resource*>& resources, Visit&& visit) {
+  for (const ast::Resource* resource : resources) {
+    if (resource->name) visit(*resource->name);
+    each_value(resource->body, visit);
+    if (resource->each && resource->each->list) visit(*resource->each->list);
+    each_value(resource->inner, visit);
+  }
+}
+template <class Visit>
+void each_value(const List<ast::Item*>& items, Visit&& visit) {
+  for (const ast::Item* item : items) {
+    if (item->systems) visit(*item->systems);
+    if (item->step) visit(*item->step);
+    if (item->when) visit(*item->when);
+    if (item->each && item->each->list) visit(*item->each->list);
+    each_value(item->inner, visit);
+  }
+}
+
 // The same for all values that a block holds, whatever kind it is.
 template <class Visit>
 void each_value(const ast::Block& block, Visit&& visit) {
   auto one = [&visit](const ast::Expr* value) {
     if (value) visit(*value);
   };
+  one(block.named);
   if (auto* feature_block = ast::as<ast::FeatureBlock>(&block)) {
     each_value(feature_block->body, visit);
   } else if (auto* use = ast::as<ast::Use>(&block)) {
     one(use->module);
     each_value(use->body, visit);
   } else if (auto* configure = ast::as<ast::Configure>(&block)) {
-    for (const ast::Resource* resource : configure->resources) {
-      one(resource->name);
-      each_value(resource->body, visit);
-    }
+    each_value(configure->resources, visit);
   } else if (auto* deploy = ast::as<ast::Deploy>(&block)) {
     one(deploy->count);
+    one(deploy->when);
+  } else if (auto* let = ast::as<ast::Let>(&block)) {
+    one(let->value);
+  } else if (auto* check = ast::as<ast::Assert>(&block)) {
+    one(check->condition);
+    one(check->message);
+  } else if (auto* each = ast::as<ast::EachBlock>(&block)) {
+    one(each->each.list);
+    for (const ast::Block* inner : each->blocks) each_value(*inner, visit);
   } else if (auto* context = ast::as<ast::Contextualize>(&block)) {
     one(context->max_time);
     for (const ast::Option* option : context->options) one(option->value);
-    for (const ast::Item* item : context->items) one(item->step);
+    each_value(context->items, visit);
+  }
+}
+
+// Calls for a block and all that stand inside it.
+template <class Visit>
+void each_block(const List<ast::Block*>& blocks, Visit&& visit) {
+  for (const ast::Block* block : blocks) {
+    visit(*block);
+    if (auto* each = ast::as<ast::EachBlock>(block)) each_block(each->blocks, visit);
   }
 }
 

@@ -1,0 +1,179 @@
+#include "compiler/modules/expand.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/modules/copy.h"
+
+namespace radl {
+namespace {
+
+using expr::Value;
+
+class Expansion {
+ public:
+  Expansion(Instance& instance, Values& values, Diagnostics& diagnostics)
+      : instance_(instance), values_(values), diagnostics_(diagnostics), copier_(instance.made->arena) {}
+
+  void run(const List<ast::Block*>& blocks, const Variables* variables) {
+    for (const ast::Block* block : blocks) {
+      if (auto* each = ast::as<ast::EachBlock>(block))
+        repeat(each->each, variables, [&](const Variables* inside) { run(each->blocks, inside); });
+      else
+        add(*block, variables);
+    }
+  }
+
+  std::vector<const ast::Block*> take() { return std::move(made_); }
+
+ private:
+  Arena& arena() { return instance_.made->arena; }
+
+  Diagnostic& report(DiagCode code, Span at, std::string message) {
+    return diagnostics_.report(code, at, std::move(message));
+  }
+
+  template <class Body>
+  void repeat(const ast::Each& each, const Variables* variables, Body&& body) {
+    const ast::Expr* expression = copier_.copy(each.list, variables);
+    Value list = values_.value(*expression, instance_);
+    if (list.is_error()) return;
+    if (list.sensitive()) {
+      report(DiagCode::SecretShown, each.list->span, "what there is is shown in plans: it cannot depend on a secret");
+      return;
+    }
+    auto elements = values_.elements(list, each.list->span);
+    if (!elements) return;
+    auto& kept = instance_.made->values;
+    for (auto& [key, element] : *elements) {
+      kept.push_back(std::move(key));
+      const Value* first = &kept.back();
+      kept.push_back(std::move(element));
+      const Value* second = &kept.back();
+      Variables outer{each.first.text, each.second ? first : second, variables};
+      Variables inner{each.second.text, second, &outer};
+      body(each.second ? &inner : &outer);
+    }
+  }
+
+  // False, reported or not, for what is not to be there.
+  bool wanted(const ast::Expr* when, const Variables* variables) {
+    if (when == nullptr) return true;
+    Value value = values_.value(*copier_.copy(when, variables), instance_);
+    if (value.is_error()) return false;
+    if (value.sensitive())
+      report(DiagCode::SecretShown, when->span, "what there is is shown in plans: it cannot depend on a secret");
+    else if (value.has_unknown())
+      report(DiagCode::NotKnownYet, when->span, "`when` must be known before apply");
+    else if (value.kind() != expr::Kind::Boolean)
+      report(DiagCode::WrongOperand, when->span, fmt::format("`when` takes a boolean, not {}", kind_name(value.kind())));
+    else
+      return value.as_boolean();
+    return false;
+  }
+
+  static const ast::Feature* when_of(const ast::Features& body) {
+    for (const ast::Feature* feature : body.items)
+      if (feature->form == ast::FeatureKind::Simple && feature->name.text == "when") return feature;
+    return nullptr;
+  }
+
+  ast::Features without(const ast::Features& body, const ast::Feature* left_out) {
+    ast::Features made = body;
+    made.items = {};
+    for (ast::Feature* feature : body.items)
+      if (feature != left_out) made.items.push(arena(), feature);
+    return made;
+  }
+
+  template <class T>
+  void add_with_body(const T& block, const Variables* variables) {
+    const ast::Feature* when = when_of(block.body);
+    if (when == nullptr) return push(block, variables);
+    if (!wanted(when->value, variables)) return;
+    T* made = arena().make<T>(block);
+    made->body = without(block.body, when);
+    push(*made, variables);
+  }
+
+  void add(const ast::Block& block, const Variables* variables) {
+    if (auto* use = ast::as<ast::Use>(&block)) return add_with_body(*use, variables);
+    if (block.kind == ast::Kind::Output) return add_with_body(static_cast<const ast::FeatureBlock&>(block), variables);
+    if (auto* deploy = ast::as<ast::Deploy>(&block)) {
+      if (wanted(deploy->when, variables)) push(block, variables);
+      return;
+    }
+    if (auto* context = ast::as<ast::Contextualize>(&block)) {
+      bool plain = variables == nullptr && std::all_of(context->items.begin(), context->items.end(),
+                                                       [](const ast::Item* item) { return !item->each && !item->when; });
+      if (plain) return push(block, variables);
+      auto* made = arena().make<ast::Contextualize>(*context);
+      made->items = {};
+      add_items(context->items, variables, made->items);
+      made_.push_back(made);
+      return;
+    }
+    push(block, variables);
+  }
+
+  void add_items(const List<ast::Item*>& items, const Variables* variables, List<ast::Item*>& into) {
+    for (const ast::Item* item : items) {
+      if (item->each)
+        repeat(*item->each, variables, [&](const Variables* inside) { add_items(item->inner, inside, into); });
+      else if (wanted(item->when, variables))
+        into.push(arena(), copier_.copy(*item, variables));
+    }
+  }
+
+  void push(const ast::Block& block, const Variables* variables) {
+    if (variables == nullptr && block.named == nullptr) {
+      made_.push_back(&block);
+      return;
+    }
+    ast::Block* made = copier_.copy(block, variables);
+    if (made->named != nullptr && !name(*made)) return;
+    made_.push_back(made);
+  }
+
+  static bool is_name(std::string_view text) {
+    auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+    return !text.empty() && letter(text[0]) && std::all_of(text.begin(), text.end(), [&](char c) {
+      return letter(c) || (c >= '0' && c <= '9') || c == '-';
+    });
+  }
+
+  bool name(ast::Block& block) {
+    Value value = values_.value(*block.named, instance_);
+    if (value.is_error()) return false;
+    Span at = block.named->span;
+    if (value.sensitive())
+      report(DiagCode::SecretShown, at, "names are shown in plans: they cannot be secrets");
+    else if (value.kind() != expr::Kind::String)
+      report(DiagCode::NotKnownYet, at, "a name must be known before apply");
+    else if (!is_name(value.as_text()))
+      report(DiagCode::WrongOperand, at,
+             fmt::format("'{}' is no name: letters, digits, `_` and `-`, a letter first", value.as_text()));
+    else
+      block.name = {arena().copy(value.as_text()), at};
+    block.named = nullptr;
+    return static_cast<bool>(block.name);
+  }
+
+  Instance& instance_;
+  Values& values_;
+  Diagnostics& diagnostics_;
+  Copier copier_;
+  std::vector<const ast::Block*> made_;
+};
+
+}  // namespace
+
+std::vector<const ast::Block*> expanded(const List<ast::Block*>& blocks, Instance& instance, Values& values,
+                                        Diagnostics& diagnostics) {
+  Expansion expansion(instance, values, diagnostics);
+  expansion.run(blocks, nullptr);
+  return expansion.take();
+}
+
+}  // namespace radl

@@ -1,0 +1,17 @@
+// `each` written out, and what `when` leaves out taken away: blocks of radl 2 to blocks without either.
+//
+// The variable of an `each` is replaced by its value (ast::Bound) in a copy of what is repeated, so nothing
+// behind this knows of it. Resources keep their `each` and `when`: these may differ from node to node.
+#pragma once
+
+#include <vector>
+
+#include "compiler/modules/instance.h"
+
+namespace radl {
+
+// The copies live in instance.made.
+std::vector<const ast::Block*> expanded(const List<ast::Block*>& blocks, Instance& instance, Values& values,
+                                        Diagnostics& diagnostics);
+
+}  // namespace radl

@@ -1,0 +1,71 @@
+// Makes the nodes that only `radl 2` has, for the actions of grammar/radl2.yy.
+#pragma once
+
+#include "compiler/syntax/builder.h"
+
+namespace radl {
+
+class Radl2Builder : public Builder {
+ public:
+  using Builder::Builder;
+
+  // ids: what stands behind a block's keyword, for the block that is made next
+  void plain_id() { id_ = nullptr; }
+  void computed_id(ast::Expr* text) { id_ = text; }
+
+  // blocks
+  void features_block(ast::Kind kind, Place place, Place keyword, Place name, ast::Features* body);
+  void use_block(Place place, Place keyword, ast::Expr* module, Place name, ast::Features* body);
+  void configure_block(Place place, Place keyword, Place name, ast::Recipe* recipe, List<ast::Resource*>* resources,
+                       Place body);
+  void deploy_block(Place place, Place keyword, Place name, ast::Expr* count, Place cloud, ast::Expr* when);
+  void let(Place place, Place keyword, Place name, ast::Expr* value);
+  void assertion(Place place, Place keyword, ast::Expr* condition, ast::Expr* message);
+  ast::Each* each(Place place, Place first, Place second, ast::Expr* list);
+  void begin_each();
+  void each_block(Place place, Place head, ast::Each* each, Place body);
+
+  // values
+  ast::Expr* member_of(Place place, ast::Expr* base, Place name);
+  ast::Expr* element_of(Place place, ast::Expr* base, ast::Expr* index, Place brackets);
+  ast::Call* argument(ast::Call* call, ast::Expr* value);
+  ast::Call* named_argument(ast::Call* call, Place place, Place name, ast::Expr* value);
+  ast::Expr* call_value(Place place, Place function, ast::Call* call);
+  ast::Expr* list_made(Place place, ast::Expr* value, ast::Each* each, ast::Expr* condition);
+  ast::Entry* entry(Place place, Place name, ast::Expr* key, ast::Expr* value);
+  ast::MapValue* map_entry(ast::MapValue* map, ast::Entry* entry);
+  ast::Expr* map_value(Place place, ast::MapValue* map);
+  ast::Expr* map_made(Place place, ast::Entry* entry, ast::Each* each, ast::Expr* condition);
+  // A string with ${ } or a block of text, whose indentation is taken away.
+  ast::Expr* text_value(Place place, Place begin, ast::String* text);
+  ast::Expr* template_value(Place place, ast::String* text);
+
+  // parts of blocks
+  ast::Resource* resource_of(Place place, Place type, ast::Expr* name, ast::Features* body);
+  ast::Resource* each_resource(Place place, ast::Each* each, List<ast::Resource*>* inner);
+  List<ast::Resource*>* add_resource(List<ast::Resource*>* list, ast::Resource* resource);
+  List<ast::Name>* name_list(List<ast::Name>* list, Place name);
+  void take_name(Place name, bool first);
+  List<ast::Name>* taken_names() { return taken_; }
+  // The first of the items that `system [a, b] configure [c, d]` stands for; the others are its `inner` ones.
+  ast::Item* targets(Place place, List<ast::Name>* systems, ast::Expr* computed, List<ast::Name>* configures);
+  ast::Item* after_name(ast::Item* names, Place name);
+  ast::Item* item_after_all(ast::Item* item, Place place, ast::Item* names);
+  ast::Item* item_when(ast::Item* item, Place place, Place word, ast::Expr* condition);
+  ast::Item* each_item(Place place, ast::Each* each, ast::Contextualize* inner);
+  ast::Contextualize* add_item(ast::Contextualize* made, ast::Item* item);
+
+ private:
+  ast::Block* last_block() { return tree_.blocks.back(); }
+  void name_last();
+
+  ast::Expr* id_ = nullptr;
+  List<ast::Name>* taken_ = nullptr;
+  struct Outside {
+    List<ast::Block*> blocks;  // of the tree, put away while those of an `each` are read
+    Outside* before;
+  };
+  Outside* outside_ = nullptr;
+};
+
+}  // namespace radl

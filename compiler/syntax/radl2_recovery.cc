@@ -1,0 +1,292 @@
+// After an error in a `radl 2` file: what to say, and from where reading goes on.
+#include <algorithm>
+
+#include "common/text.h"
+#include "compiler/syntax/parser.h"
+#include "compiler/syntax/radl2_tokens.h"
+#include "compiler/syntax/unicode.h"
+
+namespace radl {
+namespace {
+
+constexpr int kMaxErrorsInARow = 10 * static_cast<int>(Diagnostics::kMaxSyntaxErrorsPerFile);
+
+constexpr std::string_view kBlockWords[] = {"radl",   "description", "network", "system",    "ansible", "input",
+                                            "output", "let",         "assert",  "use",       "each",    "configure",
+                                            "deploy", "contextualize"};
+
+bool is_block_word(std::string_view word) {
+  return std::find(std::begin(kBlockWords), std::end(kBlockWords), word) != std::end(kBlockWords);
+}
+
+bool has(const std::vector<std::string_view>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i != 0) out += i + 1 == words.size() ? " or " : ", ";
+    out += words[i];
+  }
+  return out;
+}
+
+std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
+
+}  // namespace
+
+Diagnostic& Radl2Tokens::error(DiagCode code, Span span, std::string message) {
+  tree_.syntax_errors = true;
+  if (++errors_ >= static_cast<int>(Diagnostics::kMaxSyntaxErrorsPerFile)) stopped_ = true;
+  return diagnostics_.report(code, span, std::move(message));
+}
+
+bool Radl2Tokens::first_column(const Token& token) const {
+  return token.span.begin == 0 || bytes_[token.span.begin - 1] == '\n';
+}
+
+// Characters that begin no token. A run of them is one mistake.
+void Radl2Tokens::junk(const Token& token) {
+  size_t at = token.span.begin;
+  std::string_view rest = bytes_.substr(at);
+  CodePoint character = decode_utf8(rest);
+  uint32_t length = std::max(1u, character.length);
+  bool blank = character.length != 0 && (character.value <= 0x20 || character.value == 0x7F || character.value == 0xA0 ||
+                                         character.value == 0x85 || character.value == 0xFEFF ||
+                                         (character.value >= 0x2000 && character.value <= 0x200F) ||
+                                         character.value == 0x2028 || character.value == 0x2029 ||
+                                         character.value == 0x202F || character.value == 0x3000);
+  if (blank) return;
+  Span span{source_.id(), token.span.begin, token.span.begin + length};
+  if (!tree_.trivia.empty()) {
+    ast::Trivia& before = tree_.trivia.back();
+    if (before.kind == ast::TriviaKind::Junk && before.span.end == span.begin) {
+      before.span.end = span.end;
+      return;
+    }
+  }
+  tree_.trivia.push(tree_.arena, {ast::TriviaKind::Junk, span});
+  auto fixed = [&](std::string_view wrong, std::string_view right, std::string message) {
+    Span whole{span.file, span.begin, span.begin + static_cast<uint32_t>(wrong.size())};
+    error(DiagCode::UnexpectedToken, whole, std::move(message)).fix("write " + quoted(right), whole, std::string(right));
+  };
+  if (rest.starts_with("&&")) return fixed("&&", "and", "the operator is written `and`");
+  if (rest.starts_with("||")) return fixed("||", "or", "the operator is written `or`");
+  if (rest.starts_with("//")) return fixed("//", "#", "comments begin with `#`");
+  if (rest.starts_with("!")) return fixed("!", "not ", "the operator is written `not`");
+  if (rest.starts_with(":")) return fixed(":", "=", "a value is given with `=`");
+  if (rest.starts_with(";")) return fixed(";", ",", "entries are separated by a new line, a comma or `and`");
+  if (rest.starts_with("'") || rest.starts_with("\"") || rest.starts_with("<<")) {
+    size_t line = std::min(rest.find('\n'), rest.size());
+    Span shown{span.file, span.begin, span.begin + static_cast<uint32_t>(line)};
+    if (rest[0] == '<')
+      error(DiagCode::UnclosedText, shown, "this block of text never ends")
+          .with_help("it begins with `<<NAME` at the end of a line and ends with a line that holds NAME alone");
+    else
+      error(DiagCode::UnclosedText, shown, "this string is never closed").labelled("no quote ends it");
+    scanner_.seek(shown.end);
+    scanned_to_ = shown.end;
+    return;
+  }
+  if (rest.starts_with("@input.")) {
+    error(DiagCode::UnexpectedToken, span, "`@input.NAME@` is RADL 1's: write `input.NAME`");
+    return;
+  }
+  error(DiagCode::UnexpectedToken, span, quoted(rest.substr(0, length)) + " means nothing here");
+}
+
+// The file ends, or a block begins in the first column, inside of brackets.
+bool Radl2Tokens::unclosed(const Token& token) {
+  if (levels_.size() == 1) return false;
+  if (token.kind == RawKind::End) return true;
+  if (!token.new_line || !first_column(token) || !texts_.empty()) return false;
+  std::string_view word = text(token);
+  if (!is_block_word(word) || level().inside == Inside::Blocks) return false;
+  std::string_view behind = text(peek(1)), third = text(peek(2));
+  if (word == "contextualize" || word == "assert") return peek(1).kind == RawKind::Open && level().words == 0;
+  if (peek(1).kind != RawKind::Name && peek(1).kind != RawKind::Text) return false;
+  if (level().inside == Inside::Items && (third == "configure" || third == "[" || behind == "[")) return false;
+  if (level().inside == Inside::Resources && peek(1).kind == RawKind::Text) return word == "use";
+  return third != "=" && third != "contains";
+}
+
+void Radl2Tokens::close_all(const Token& before) {
+  Diagnostic& d = error(DiagCode::UnclosedParenthesis, level().open,
+                        "this " + quoted(source_.text(level().open)) + " is never closed");
+  if (before.kind != RawKind::End) d.note(before.span, "the next block begins here");
+  if (stopped_) return;
+  uint32_t at = last_token_.span.end;
+  while (levels_.size() > 1) {
+    Symbol symbol = level().closer == RawKind::Close       ? static_cast<Symbol>(RADL2_RPAREN)
+                    : level().closer == RawKind::CloseList ? static_cast<Symbol>(RADL2_RBRACKET)
+                    : level().closer == RawKind::CloseMap  ? static_cast<Symbol>(RADL2_RBRACE)
+                                                           : static_cast<Symbol>(RADL2_INTERPOLATE_END);
+    out_.push_back({symbol, {RawKind::Comment, here(at)}});
+    if (symbol == RADL2_INTERPOLATE_END) {
+      out_.push_back({RADL2_TEXT_END, {RawKind::Comment, here(at)}});
+      if (!texts_.empty()) texts_.pop_back();
+    }
+    levels_.pop_back();
+  }
+  end_entry();
+  resumed_at_ = at;
+  scanner_.set_depth(0);
+}
+
+std::string Radl2Tokens::expectation(const std::vector<std::string_view>& expected) const {
+  std::vector<std::string> words;
+  bool value = has(expected, "number") && has(expected, "string") && has(expected, "[");
+  bool block = has(expected, "system") && has(expected, "deploy");
+  if (block) words.emplace_back("a block such as `system`");
+  if (value) words.emplace_back("a value");
+  if (has(expected, "=") && has(expected, "<"))
+    words.emplace_back(level().ranges ? "`=`, `<=`, `>=`, `contains`" : "`=`");
+  else if (has(expected, "="))
+    words.emplace_back("`=`");
+  if (!value && !block && has(expected, "name"))
+    words.emplace_back(level().inside == Inside::Features    ? "a feature"
+                       : level().inside == Inside::Resources ? "a resource"
+                                                             : "a name");
+  if (!value && has(expected, "string") && !has(expected, "name")) words.emplace_back("a string in quotes");
+  if (has(expected, "+") && has(expected, "*")) words.emplace_back("an operator");
+  if (has(expected, "end of the line")) words.emplace_back("a new line");
+  if (has(expected, "( of a body")) words.emplace_back("`(`");
+  for (std::string_view each : {")", "]", "}", ",", "as", "in", "then", "else", "configure", "recipe", "step"})
+    if (has(expected, each) && words.size() < 5)
+      words.push_back(each == "recipe" ? std::string("a recipe") : quoted(each));
+  return joined(words);
+}
+
+std::string Radl2Tokens::hint(const Token& found) const {
+  std::string_view word = text(found);
+  if (value_complete() && level().inside == Inside::Features && found.kind == RawKind::Name)
+    return "features are separated by a new line, a comma or `and`";
+  if (level().inside == Inside::Blocks && word == "(" && level().keyword == RADL2_DEPLOY)
+    return "a deploy has no parentheses: `deploy worker 2 * input.n when = input.on`";
+  if (found.kind == RawKind::Recipe) return "a recipe stands alone inside `configure NAME ( )`";
+  return {};
+}
+
+// Mistakes with a message of their own. True when that was all.
+bool Radl2Tokens::known_mistake(const Token& found) {
+  if (found.kind == RawKind::EqEq && before_last_ == RADL2_NAME && level().inside != Inside::Expression) {
+    error(DiagCode::ReversedOperator, found.span, "a feature takes `=`").fix("write `=`", found.span, "=");
+    return true;
+  }
+  if (found.kind == RawKind::And && (before_last_ == RADL2_SEP || before_last_ == RADL2_BODY)) {
+    error(DiagCode::TrailingAnd, found.span,
+          before_last_ == RADL2_SEP ? "duplicate `and`" : "`and` with no feature in front of it")
+        .fix("remove it", found.span, "");
+    return true;
+  }
+  bool block = level().inside == Inside::Blocks && level().words <= 1 && last_ == RADL2_NAME;
+  if (block && found.kind == RawKind::Name) {
+    std::string_view word = text(found);
+    Diagnostic& d = error(DiagCode::UnknownBlock, found.span, "there is no block " + quoted(word));
+    std::vector<std::string_view> names(std::begin(kBlockWords), std::end(kBlockWords));
+    if (auto near = nearest_name(to_lower(word), names))
+      d.fix("write " + quoted(*near), found.span, std::string(*near));
+    return true;
+  }
+  if (found.kind == RawKind::End && !texts_.empty()) {
+    error(DiagCode::UnclosedText, texts_.back(), "this string is never closed");
+    stopped_ = true;
+    return true;
+  }
+  bool needs_name = before_last_ == RADL2_SYSTEM || before_last_ == RADL2_NETWORK || before_last_ == RADL2_CONFIGURE ||
+                    before_last_ == RADL2_INPUT || before_last_ == RADL2_OUTPUT || before_last_ == RADL2_DEPLOY;
+  if (needs_name && level().inside == Inside::Blocks) {
+    const char* word = before_last_ == RADL2_SYSTEM      ? "system"
+                       : before_last_ == RADL2_NETWORK   ? "network"
+                       : before_last_ == RADL2_CONFIGURE ? "configure"
+                       : before_last_ == RADL2_INPUT     ? "input"
+                       : before_last_ == RADL2_OUTPUT    ? "output"
+                                                         : "deploy";
+    error(DiagCode::UnexpectedToken, found.span, quoted(word) + " needs a name");
+    return true;
+  }
+  return false;
+}
+
+void Radl2Tokens::syntax_error(Place place, const std::vector<std::string_view>& expected) {
+  if (stopped_) return;
+  Span at = place.in(source_.id());
+  if (++recoveries_ > kMaxErrorsInARow) {
+    error(DiagCode::UnexpectedToken, at, "too much is wrong around here: reading ends");
+    stopped_ = true;
+    return;
+  }
+  Token found = last_token_;
+  bool made = found.kind == RawKind::Comment;  // a separator, or what closes after an error
+  bool again = resumed_at_ == at.begin;
+  bool line_end = made && last_ == RADL2_SEP;
+  if (!made) {
+    levels_ = saved_levels_;
+    texts_ = saved_texts_;
+  }
+  if (!again && (!made || line_end) && !known_mistake(found)) {
+    std::string what = line_end                   ? "the line ends too early"
+                       : found.kind == RawKind::End ? "unexpected end of the file"
+                                                    : "unexpected " + quoted(text(found).substr(0, text(found).find('\n')));
+    if (found.kind == RawKind::Recipe) what = "unexpected recipe";
+    Diagnostic& d = error(DiagCode::UnexpectedToken, at, std::move(what));
+    if (std::string wanted = expectation(expected); !wanted.empty()) d.labelled("expected " + wanted);
+    d.help = hint(found);
+  }
+  if (stopped_) return;
+  if (line_end) {
+    out_.push_front({RADL2_SEP, {RawKind::Comment, at}});
+  } else if (!made) {
+    ahead_.push_front(found);
+    skip_to_sync();
+    level().words = 1;
+    level().keyword = 0;
+    level().compared = level().after = false;
+    resumed_at_ = peek().span.begin;
+  }
+  out_.push_front({RADL2_SYNC, {RawKind::Comment, here(at.begin)}});
+}
+
+// Skips to the next entry of the level at hand, or to what closes it.
+void Radl2Tokens::skip_to_sync() {
+  int depth = 0, strings = 0;
+  for (bool first = true;; first = false) {
+    const Token& ahead = peek();
+    if (ahead.kind == RawKind::End) return;
+    if (depth == 0 && strings == 0) {
+      if (ahead.kind == level().closer && levels_.size() > 1) return;
+      bool list = level().inside != Inside::Expression && level().inside != Inside::Blocks;
+      if (!first && list && (ahead.kind == RawKind::Comma || ahead.new_line)) return;
+      if (!first && level().inside == Inside::Features && ahead.kind == RawKind::And) return;
+      if (!first && level().inside == Inside::Blocks && ahead.new_line && is_block_word(text(ahead))) return;
+      if (!first && unclosed(ahead)) return;
+    }
+    Token token = take();
+    switch (token.kind) {
+      case RawKind::Open:
+      case RawKind::OpenList:
+      case RawKind::OpenMap:
+      case RawKind::OpenInterpolation:
+        ++depth;
+        break;
+      case RawKind::Close:
+      case RawKind::CloseList:
+      case RawKind::CloseMap:
+      case RawKind::CloseInterpolation:
+        depth -= depth > 0;
+        break;
+      case RawKind::TextBegin:
+        ++strings;
+        break;
+      case RawKind::TextEnd:
+        strings -= strings > 0;
+        break;
+      default:
+        break;
+    }
+    last_token_ = token;
+  }
+}
+
+}  // namespace radl

@@ -1,0 +1,490 @@
+#include "compiler/syntax/radl2_tokens.h"
+
+#include "compiler/syntax/parser.h"
+
+namespace radl {
+namespace {
+
+bool is_word(RawKind kind) {
+  return kind == RawKind::Name || (kind >= RawKind::Network && kind <= RawKind::Description) ||
+         (kind >= RawKind::Radl && kind <= RawKind::Not);
+}
+bool is_comparator(RawKind kind) { return kind >= RawKind::Eq && kind <= RawKind::Ge; }
+
+// After these a line goes on with the next one.
+bool wants_more(int symbol) {
+  switch (symbol) {
+    case RADL2_EQ:
+    case RADL2_LT:
+    case RADL2_GT:
+    case RADL2_LE:
+    case RADL2_GE:
+    case RADL2_EQEQ:
+    case RADL2_NE:
+    case RADL2_PLUS:
+    case RADL2_MINUS:
+    case RADL2_STAR:
+    case RADL2_SLASH:
+    case RADL2_PERCENT:
+    case RADL2_AND:
+    case RADL2_OR:
+    case RADL2_NOT:
+    case RADL2_IF:
+    case RADL2_THEN:
+    case RADL2_ELSE:
+    case RADL2_FOR:
+    case RADL2_IN:
+    case RADL2_COMMA:
+    case RADL2_CONTAINS:
+    case RADL2_SOFT:
+    case RADL2_AS:
+    case RADL2_WHEN:
+    case RADL2_STEP:
+    case RADL2_WITH:
+    case RADL2_AFTER:
+    case RADL2_CALL:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// A line that begins so goes on with the one before.
+bool goes_on(RawKind kind) {
+  switch (kind) {
+    case RawKind::Eq:
+    case RawKind::Lt:
+    case RawKind::Gt:
+    case RawKind::Le:
+    case RawKind::Ge:
+    case RawKind::EqEq:
+    case RawKind::NotEq:
+    case RawKind::Plus:
+    case RawKind::Minus:
+    case RawKind::Star:
+    case RawKind::Slash:
+    case RawKind::Percent:
+    case RawKind::And:
+    case RawKind::Or:
+    case RawKind::Then:
+    case RawKind::Else:
+    case RawKind::Contains:
+    case RawKind::Comma:
+    case RawKind::Open:
+    case RawKind::OpenList:
+    case RawKind::Close:
+    case RawKind::CloseList:
+    case RawKind::CloseMap:
+    case RawKind::CloseInterpolation:
+    case RawKind::End:
+      return true;
+    default:
+      return false;
+  }
+}
+
+constexpr size_t kMaxLevels = kMaxNesting;
+
+}  // namespace
+
+Radl2Tokens::Radl2Tokens(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, Entry entry)
+    : source_(source),
+      tree_(tree),
+      diagnostics_(diagnostics),
+      bytes_(source.text()),
+      literals_(source, tree, diagnostics),
+      scanner_(source.text(), true, 0, entry == Entry::Template),
+      entry_(entry) {
+  levels_.push_back({entry == Entry::Document ? Inside::Blocks : Inside::Expression, {}});
+  if (entry == Entry::Template) texts_.push_back(here(0));
+}
+
+// ---- scanning
+
+Radl2Tokens::Token Radl2Tokens::scan() {
+  bool new_line = scanned_to_ == 0;
+  for (;;) {
+    RawToken raw = scanner_.next();
+    Token token{raw.kind, {source_.id(), raw.begin, raw.end}, false, raw.begin == scanned_to_};
+    new_line = new_line || bytes_.substr(scanned_to_, raw.begin - scanned_to_).find('\n') != std::string_view::npos;
+    scanned_to_ = raw.end;
+    if (raw.kind == RawKind::Comment) {
+      tree_.trivia.push(tree_.arena, {ast::TriviaKind::Comment, token.span});
+      continue;
+    }
+    if (raw.kind == RawKind::Junk) {
+      junk(token);
+      continue;
+    }
+    token.new_line = new_line;
+    return token;
+  }
+}
+
+const Radl2Tokens::Token& Radl2Tokens::peek(size_t ahead) {
+  while (ahead_.size() <= ahead) ahead_.push_back(scan());
+  return ahead_[ahead];
+}
+
+Radl2Tokens::Token Radl2Tokens::take() {
+  Token token = peek();
+  ahead_.pop_front();
+  return token;
+}
+
+int Radl2Tokens::next(Value& value, Place& place) {
+  if (!started_) {
+    started_ = true;
+    place = {0, 0};
+    switch (entry_) {
+      case Entry::Document:
+        return RADL2_START_DOCUMENT;
+      case Entry::Expression:
+        return RADL2_START_EXPRESSION;
+      case Entry::Template:
+        return RADL2_START_TEMPLATE;
+    }
+  }
+  if (stopped_) {
+    place.begin = place.end = static_cast<uint32_t>(bytes_.size());
+    return RADL2_END;
+  }
+  Token token;
+  Symbol symbol = 0;
+  if (out_.empty()) {
+    saved_levels_ = levels_;
+    saved_texts_ = texts_;
+    const Token& ahead = peek();
+    if (unclosed(ahead)) {
+      close_all(ahead);
+    } else if (ends_entry(ahead)) {
+      symbol = separator(ahead.span.begin);
+      token = {RawKind::Comma, here(last_token_.span.end)};
+    } else {
+      token = take();
+      symbol = symbol_of(token);
+    }
+  }
+  if (symbol == 0 && !out_.empty()) {
+    symbol = out_.front().symbol;
+    token = out_.front().token;
+    out_.pop_front();
+  }
+  if (stopped_) {
+    place.begin = place.end = static_cast<uint32_t>(bytes_.size());
+    return RADL2_END;
+  }
+  place = token.span;
+  if (symbol == RADL2_SYNC) return symbol;
+  literal(token, value);
+  return emit(symbol, token);
+}
+
+Radl2Tokens::Symbol Radl2Tokens::emit(Symbol symbol, const Token& token) {
+  before_last_ = last_;
+  last_ = symbol;
+  last_token_ = token;
+  return symbol;
+}
+
+// ---- entries
+
+bool Radl2Tokens::ends_entry(const Token& token) const {
+  if (!token.new_line || level().inside == Inside::Expression || level().words == 0) return false;
+  if (wants_more(last_) || goes_on(token.kind) || !texts_.empty()) return false;
+  std::string_view word = text(token);
+  if (level().inside == Inside::Items)
+    return word != "configure" && word != "step" && word != "with" && word != "after" && word != "when";
+  if (level().inside == Inside::Blocks) return word != "as" && word != "when";
+  return level().inside != Inside::Map || (word != "for" && word != "if");
+}
+
+void Radl2Tokens::end_entry() {
+  level().keyword = 0;
+  level().words = 0;
+  level().compared = level().after = false;
+}
+
+Radl2Tokens::Symbol Radl2Tokens::separator(uint32_t) {
+  end_entry();
+  return RADL2_SEP;
+}
+
+Radl2Tokens::Symbol Radl2Tokens::comma(const Token& token) {
+  if (level().inside == Inside::Expression || level().inside == Inside::Blocks) return RADL2_COMMA;
+  if (level().inside == Inside::Items && level().after) {
+    std::string_view word = text(peek());
+    if (word != "system" && word != "option" && word != "each" && peek().kind != RawKind::Close) return RADL2_COMMA;
+  }
+  if (level().keyword == RADL2_EACH && level().words == 2) return RADL2_COMMA;
+  if (level().words == 0) return RADL2_COMMA;  // an error
+  if (peek().kind == RawKind::Close || peek().kind == RawKind::CloseMap) return symbol_of(take());
+  (void)token;
+  return separator(token.span.begin);
+}
+
+// Does a feature begin at the next token?
+bool Radl2Tokens::feature_follows() {
+  const Token first = peek(0), second = peek(1);
+  if (first.kind == RawKind::Soft && second.kind == RawKind::Number) return true;
+  if (!is_word(first.kind)) return false;
+  if (second.kind == RawKind::Eq || second.kind == RawKind::Contains) return true;
+  if (!level().ranges || !is_comparator(second.kind)) return false;
+  std::string_view name = text(first);
+  for (std::string_view root : {"input.", "self.", "system.", "module.", "output."})
+    if (name.starts_with(root)) return false;
+  return true;
+}
+
+// A word behind a complete value begins the next feature when a comparator follows it.
+bool Radl2Tokens::feature_follows_here(const Token& token) {
+  if (!value_complete()) return false;
+  RawKind behind = peek().kind;
+  if (!is_comparator(behind) && behind != RawKind::Contains) return false;
+  error(DiagCode::MissingAnd, token.span, "nothing separates " + std::string("`") + std::string(text(token)) + "` from the feature before")
+      .with_help("features are separated by a new line, a comma or `and`")
+      .fix("insert a comma", here(last_token_.span.end), ",");
+  return true;
+}
+
+// `and`: an operator, or what stands between two entries.
+Radl2Tokens::Symbol Radl2Tokens::conjunction(const Token& token) {
+  switch (level().inside) {
+    case Inside::Items:
+      return text(peek()) == "system" ? separator(token.span.begin) : RADL2_AND;
+    case Inside::Resources:
+      return level().words == 0 ? RADL2_AND : separator(token.span.begin);
+    case Inside::Features:
+      break;
+    default:
+      return RADL2_AND;
+  }
+  if (level().words == 0) return RADL2_AND;  // an error
+  RawKind behind = peek().kind;
+  if (behind == RawKind::Close) {
+    error(DiagCode::TrailingAnd, token.span, "`and` with no feature behind it").fix("remove it", token.span, "");
+    return stopped_ ? RADL2_END : symbol_of(take());
+  }
+  return !level().compared || feature_follows() ? separator(token.span.begin) : RADL2_AND;
+}
+
+// ---- brackets
+
+bool Radl2Tokens::value_complete() const {
+  switch (last_) {
+    case RADL2_NAME:
+    case RADL2_MEMBER:
+    case RADL2_UNIT:
+    case RADL2_NUMBER:
+    case RADL2_TEXT:
+    case RADL2_TEXT_END:
+    case RADL2_RPAREN:
+    case RADL2_RBRACKET:
+    case RADL2_RBRACE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// What stands here belongs to a value.
+bool Radl2Tokens::value_position() const {
+  const Level& at = level();
+  switch (at.inside) {
+    case Inside::Expression:
+    case Inside::Map:
+      return true;
+    case Inside::Features:
+      return at.compared;
+    case Inside::Resources:
+      return at.keyword == RADL2_EACH ? at.compared && !value_complete() : false;
+    case Inside::Items:
+      return at.keyword == RADL2_EACH ? at.compared && !value_complete() : at.compared;
+    case Inside::Blocks:
+      if (at.keyword == RADL2_EACH) return at.compared && !value_complete();
+      if (at.keyword == RADL2_DEPLOY) return at.words >= 2;
+      return at.keyword == RADL2_LET || at.keyword == RADL2_ASSERT || at.compared;
+  }
+  return true;
+}
+
+// Of the body that begins here.
+Radl2Tokens::Inside Radl2Tokens::body_inside() const {
+  const Level& at = level();
+  if (at.keyword == RADL2_EACH) return at.inside;
+  if (at.keyword == RADL2_CONFIGURE && at.inside == Inside::Blocks) return Inside::Resources;
+  if (at.keyword == RADL2_CONTEXTUALIZE) return Inside::Items;
+  return Inside::Features;
+}
+
+Radl2Tokens::Symbol Radl2Tokens::bracket(const Token& token) {
+  Level opened;
+  opened.open = token.span;
+  opened.inside = Inside::Expression;
+  Symbol symbol = 0;
+  switch (token.kind) {
+    case RawKind::Open:
+      opened.closer = RawKind::Close;
+      symbol = RADL2_LPAREN;
+      if (last_ == RADL2_CALL || value_position()) break;
+      symbol = RADL2_BODY;
+      opened.inside = body_inside();
+      opened.ranges =
+          level().ranges || (level().inside == Inside::Blocks &&
+                             (level().keyword == RADL2_SYSTEM || level().keyword == RADL2_NETWORK));
+      break;
+    case RawKind::OpenList:
+      opened.closer = RawKind::CloseList;
+      symbol = RADL2_LBRACKET;
+      break;
+    case RawKind::OpenMap:
+      opened.closer = RawKind::CloseMap;
+      opened.inside = Inside::Map;
+      symbol = RADL2_LBRACE;
+      break;
+    default:
+      opened.closer = RawKind::CloseInterpolation;
+      symbol = RADL2_INTERPOLATE;
+      break;
+  }
+  ++level().words;
+  levels_.push_back(opened);
+  if (levels_.size() > kMaxLevels) {
+    error(DiagCode::NestingTooDeep, token.span,
+          "more than " + std::to_string(kMaxNesting) + " parentheses within each other");
+    stopped_ = true;
+  }
+  return symbol;
+}
+
+Radl2Tokens::Symbol Radl2Tokens::close(const Token& token) {
+  Symbol symbol = token.kind == RawKind::Close       ? static_cast<Symbol>(RADL2_RPAREN)
+                  : token.kind == RawKind::CloseList ? static_cast<Symbol>(RADL2_RBRACKET)
+                  : token.kind == RawKind::CloseMap  ? static_cast<Symbol>(RADL2_RBRACE)
+                                                     : static_cast<Symbol>(RADL2_INTERPOLATE_END);
+  if (levels_.size() == 1 || level().closer != token.kind) {
+    if (token.kind != RawKind::Close || levels_.size() > 1) return symbol;  // the parser says what it expected
+    error(DiagCode::ExtraParenthesis, token.span, "this `)` closes nothing").fix("remove it", token.span, "");
+    return stopped_ ? static_cast<Symbol>(RADL2_END) : symbol_of(take());
+  }
+  bool body = level().inside != Inside::Expression && level().inside != Inside::Map;
+  levels_.pop_back();
+  if (body && (level().inside == Inside::Blocks || level().inside == Inside::Resources)) end_entry();
+  return symbol;
+}
+
+// ---- symbols
+
+Radl2Tokens::Symbol Radl2Tokens::symbol_of(const Token& token) {
+  switch (token.kind) {
+    case RawKind::Open:
+    case RawKind::OpenList:
+    case RawKind::OpenMap:
+    case RawKind::OpenInterpolation:
+      return bracket(token);
+    case RawKind::Close:
+    case RawKind::CloseList:
+    case RawKind::CloseMap:
+    case RawKind::CloseInterpolation:
+      return close(token);
+    case RawKind::Comma:
+      return comma(token);
+    case RawKind::And:
+      // `and = 3`, between entries: a name.
+      if (level().words == 0 && level().inside == Inside::Features && is_comparator(peek().kind)) break;
+      return conjunction(token);
+    default:
+      break;
+  }
+  if (is_word(token.kind)) return word(token);
+  ++level().words;
+  switch (token.kind) {
+    case RawKind::End:
+      return RADL2_END;
+    case RawKind::Number:
+      return RADL2_NUMBER;
+    case RawKind::Text:
+    case RawKind::Random:
+    case RawKind::BadRandom:
+      return RADL2_TEXT;
+    case RawKind::TextBegin:
+      texts_.push_back(token.span);
+      return RADL2_TEXT_BEGIN;
+    case RawKind::TextPart:
+      return RADL2_TEXT_PART;
+    case RawKind::TextEnd:
+      if (!texts_.empty()) texts_.pop_back();
+      return RADL2_TEXT_END;
+    case RawKind::Recipe:
+    case RawKind::EmptyRecipe:
+    case RawKind::OpenRecipe:
+      return RADL2_RECIPE;
+    case RawKind::EqEq:
+      return RADL2_EQEQ;
+    case RawKind::NotEq:
+      return RADL2_NE;
+    case RawKind::Plus:
+      return RADL2_PLUS;
+    case RawKind::Minus:
+      return RADL2_MINUS;
+    case RawKind::Star:
+      return RADL2_STAR;
+    case RawKind::Slash:
+      return RADL2_SLASH;
+    case RawKind::Percent:
+      return RADL2_PERCENT;
+    default:
+      break;
+  }
+  if (level().inside != Inside::Expression) level().compared = true;
+  constexpr Symbol kComparators[] = {RADL2_EQ, RADL2_LT, RADL2_GT, RADL2_LE, RADL2_GE};
+  return kComparators[static_cast<size_t>(token.kind) - static_cast<size_t>(RawKind::Eq)];
+}
+
+void Radl2Tokens::literal(const Token& token, Value& value) {
+  switch (token.kind) {
+    case RawKind::Number: {
+      bool fits = true;
+      value.RADL2_NUMBER = literals_.number(token.span, &fits);
+      if (!fits)
+        error(DiagCode::NumberTooLong, token.span,
+              "a number has at most " + std::to_string(kMaxNumberDigits) + " digits");
+      return;
+    }
+    case RawKind::Text:
+    case RawKind::BadRandom:
+      value.RADL2_TEXT = bytes_[token.span.begin] == '"' ? literals_.escaped_text(token.span)
+                                                         : literals_.text(token.span, false);
+      if (token.kind == RawKind::BadRandom)
+        error(DiagCode::RandomLength, token.span, "`random` takes one digit, from 0 to 9");
+      return;
+    case RawKind::Random:
+      value.RADL2_TEXT = literals_.random(token.span);
+      return;
+    case RawKind::Recipe:
+    case RawKind::EmptyRecipe:
+    case RawKind::OpenRecipe:
+      if (token.kind == RawKind::EmptyRecipe)
+        error(DiagCode::EmptyRecipe, token.span, "a recipe has at least the line of its `@begin`")
+            .with_help("write `configure NAME` for a configure without recipe");
+      if (token.kind == RawKind::OpenRecipe)
+        error(DiagCode::UnclosedRecipe, {source_.id(), token.span.begin, token.span.begin + 6},
+              "this recipe never ends")
+            .with_help("a recipe ends with `@end` at the start of a line");
+      value.RADL2_RECIPE = literals_.recipe(token.span);
+      return;
+    case RawKind::TextPart: {
+      char quote = entry_ == Entry::Template && texts_.size() <= 1 ? '<' : bytes_[texts_.back().begin];
+      bool raw = quote == '<' && source_.text(texts_.back()).find('\'') != std::string_view::npos;
+      value.RADL2_TEXT_PART = quote == '"'   ? literals_.escaped_part(token.span)
+                              : quote == '\'' ? literals_.text_part(token.span)
+                              : raw           ? tree_.arena.make<ast::StringPart>(text(token), nullptr, token.span)
+                                              : literals_.block_part(token.span);
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+}  // namespace radl

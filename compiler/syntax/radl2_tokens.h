@@ -1,0 +1,132 @@
+// Between the scanner and the grammar of `radl 2` (grammar/radl2.yy): decides what a word is where it stands,
+// which line ends and commas separate entries, which parenthesis begins a body, and where reading goes on
+// after an error.
+//
+// Entries (blocks, features, resources, items, entries of a map) end with their line. A line goes on with the
+// next one behind an operator or a comma, before an operator, and inside the parentheses of an expression.
+// `and` between features separates too, when what follows can only be a feature: a name and `=` (or `contains`,
+// and for systems and networks any comparator).
+#pragma once
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/diag/diagnostic.h"
+#include "compiler/syntax/ast.h"
+#include "compiler/syntax/literals.h"
+#include "compiler/syntax/scanner.h"
+#include "radl2_parser.h"
+
+namespace radl {
+
+class Radl2Tokens {
+ public:
+  using Value = RADL2_GRAMMAR_STYPE;
+  enum class Entry : uint8_t { Document, Expression, Template };
+
+  Radl2Tokens(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, Entry entry);
+
+  // The next token for the parser, its value and place; END for ever after the last one.
+  int next(Value& value, Place& place);
+
+  // The parser could not go on at `place`; `expected` are names of tokens from the grammar. Reports, and makes
+  // the next tokens SYNC and the place from which reading goes on.
+  void syntax_error(Place place, const std::vector<std::string_view>& expected);
+
+ private:
+  using Symbol = int;  // of the grammar
+
+  // What stands between a pair of brackets.
+  enum class Inside : uint8_t { Blocks, Features, Resources, Items, Map, Expression };
+
+  struct Token {
+    RawKind kind = RawKind::End;
+    Span span;
+    bool new_line = false;  // the first of its line
+    bool glued = false;     // nothing between it and the one before
+  };
+  struct Level {
+    Inside inside = Inside::Blocks;
+    Span open;
+    RawKind closer = RawKind::End;
+    bool ranges = false;    // features with <, >, <=, >=
+    Symbol keyword = 0;     // that began the entry at hand; 0: a name
+    int words = 0;          // tokens of the entry so far
+    bool compared = false;  // its comparator has been read: what follows is a value
+    bool after = false;     // in the names behind `after`
+  };
+
+  // radl2_tokens.cc
+  Token scan();
+  const Token& peek(size_t ahead = 0);
+  Token take();
+  std::string_view text(const Token& token) const { return source_.text(token.span); }
+  Level& level() { return levels_.back(); }
+  const Level& level() const { return levels_.back(); }
+  Symbol emit(Symbol symbol, const Token& token);
+  Symbol separator(uint32_t at);
+  Symbol symbol_of(const Token& token);
+  Symbol bracket(const Token& token);
+  Symbol close(const Token& token);
+  Symbol comma(const Token& token);
+  Symbol conjunction(const Token& token);
+  bool ends_entry(const Token& token) const;
+  bool feature_follows();
+  bool feature_follows_here(const Token& token);
+  bool value_position() const;
+  bool value_complete() const;
+  Inside body_inside() const;
+  void end_entry();
+  void literal(const Token& token, Value& value);
+
+  // radl2_words.cc
+  Symbol word(const Token& token);
+  Symbol word_of_value(const Token& token);
+  Symbol word_of_blocks(const Token& token);
+  Symbol word_of_features(const Token& token);
+  Symbol word_of_items(const Token& token);
+  Symbol name_or_call(const Token& token);
+  bool unit_follows(const Token& token) const;
+  bool block_on_this_line(const Token& token);
+
+  // radl2_recovery.cc
+  bool unclosed(const Token& token);
+  void close_all(const Token& before);
+  void skip_to_sync();
+  std::string expectation(const std::vector<std::string_view>& expected) const;
+  std::string hint(const Token& found) const;
+  bool known_mistake(const Token& found);
+  void junk(const Token& token);
+  Diagnostic& error(DiagCode code, Span span, std::string message);
+  Span here(uint32_t at) const { return {source_.id(), at, at}; }
+  bool first_column(const Token& token) const;
+
+  const SourceFile& source_;
+  ast::Tree& tree_;
+  Diagnostics& diagnostics_;
+  std::string_view bytes_;
+  Literals literals_;
+  Scanner scanner_;
+  Entry entry_;
+  bool started_ = false, stopped_ = false;
+  std::deque<Token> ahead_;
+  uint32_t scanned_to_ = 0;
+  struct Out {
+    Symbol symbol;
+    Token token;
+  };
+  std::deque<Out> out_;  // to be handed out before anything else
+  std::vector<Level> levels_;
+  std::vector<Span> texts_;  // opening quotes of strings that are being read
+  // As they were before the last token, for an error at it.
+  std::vector<Level> saved_levels_;
+  std::vector<Span> saved_texts_;
+  Symbol last_ = 0, before_last_ = 0;
+  Token last_token_;
+  uint32_t resumed_at_ = UINT32_MAX;
+  int errors_ = 0, recoveries_ = 0;
+};
+
+}  // namespace radl

@@ -1,0 +1,130 @@
+// Tokens of RADL 1 to the parser's symbols.
+#include <array>
+
+#include "compiler/syntax/parser.h"
+#include "compiler/syntax/token_stream.h"
+
+namespace radl {
+
+ast::Number* TokenStream::number(const Token& token) {
+  bool fits = true;
+  ast::Number* node = literals_.number(token.span, &fits);
+  if (!fits)
+    error(DiagCode::NumberTooLong, token.span,
+          "a number has at most " + std::to_string(kMaxNumberDigits) + " digits");
+  return node;
+}
+
+ast::String* TokenStream::text(const Token& token) {
+  bool closed = token.made != Made::Word || source_.text(token.span).ends_with('"');
+  return literals_.text(token.span, !closed);
+}
+
+ast::Expr* TokenStream::random(const Token& token) { return literals_.random(token.span); }
+
+ast::Recipe* TokenStream::recipe(const Token& token) { return literals_.recipe(token.span); }
+
+ast::StringPart* TokenStream::text_part(const Token& token) { return literals_.text_part(token.span); }
+
+namespace {
+
+// Of the tokens without a value: one table from raw kinds to the grammar's.
+constexpr auto kTokens = [] {
+  std::array<uint8_t, static_cast<size_t>(RawKind::CloseMap) + 1> table{};
+  constexpr std::pair<RawKind, radl_grammar_tokentype> kPairs[] = {
+      {RawKind::End, RADL_END},
+      {RawKind::Network, RADL_NETWORK},
+      {RawKind::Ansible, RADL_ANSIBLE},
+      {RawKind::System, RADL_SYSTEM},
+      {RawKind::Soft, RADL_SOFT},
+      {RawKind::And, RADL_AND},
+      {RawKind::Contains, RADL_CONTAINS},
+      {RawKind::Deploy, RADL_DEPLOY},
+      {RawKind::Configure, RADL_CONFIGURE},
+      {RawKind::Contextualize, RADL_CONTEXTUALIZE},
+      {RawKind::Step, RADL_STEP},
+      {RawKind::With, RADL_WITH},
+      {RawKind::Option, RADL_OPTION},
+      {RawKind::Description, RADL_DESCRIPTION},
+      {RawKind::Open, RADL_LPAREN},
+      {RawKind::Close, RADL_RPAREN},
+      {RawKind::OpenList, RADL_LBRACKET},
+      {RawKind::CloseList, RADL_RBRACKET},
+      {RawKind::Comma, RADL_COMMA},
+      {RawKind::Eq, RADL_EQ},
+      {RawKind::Lt, RADL_LT},
+      {RawKind::Gt, RADL_GT},
+      {RawKind::Le, RADL_LE},
+      {RawKind::Ge, RADL_GE},
+      {RawKind::Radl, RADL_RADL},
+      {RawKind::Input, RADL_INPUT},
+      {RawKind::Output, RADL_OUTPUT},
+      {RawKind::Use, RADL_USE},
+      {RawKind::As, RADL_AS},
+      {RawKind::After, RADL_AFTER},
+      {RawKind::If, RADL_IF},
+      {RawKind::Then, RADL_THEN},
+      {RawKind::Else, RADL_ELSE},
+      {RawKind::Or, RADL_OR},
+      {RawKind::Not, RADL_NOT},
+      {RawKind::EqEq, RADL_EQEQ},
+      {RawKind::NotEq, RADL_NE},
+      {RawKind::Plus, RADL_PLUS},
+      {RawKind::Minus, RADL_MINUS},
+      {RawKind::Star, RADL_STAR},
+      {RawKind::Slash, RADL_SLASH},
+      {RawKind::Percent, RADL_PERCENT},
+      {RawKind::TextBegin, RADL_TEXT_BEGIN},
+      {RawKind::TextEnd, RADL_TEXT_END},
+      {RawKind::OpenInterpolation, RADL_INTERPOLATE},
+      {RawKind::CloseInterpolation, RADL_INTERPOLATE_END},
+  };
+  for (auto [kind, token] : kPairs) table[static_cast<size_t>(kind)] = static_cast<uint8_t>(token);
+  return table;
+}();
+
+}  // namespace
+
+int TokenStream::symbol(const Token& token, Value& value) {
+  switch (token.made) {
+    case Made::Sync:
+      return RADL_SYNC;
+    case Made::Kind:
+      return RADL_KIND;
+    case Made::Member:
+      return RADL_MEMBER;
+    case Made::Placeholder:
+      value.RADL_PLACEHOLDER = tree_.arena.make<ast::Expr>();
+      value.RADL_PLACEHOLDER->kind = ast::Kind::ErrorValue;
+      value.RADL_PLACEHOLDER->span = token.span;
+      return RADL_PLACEHOLDER;
+    default:
+      break;
+  }
+  switch (token.kind) {
+    case RawKind::Name:
+      return RADL_NAME;
+    case RawKind::Number:
+      value.RADL_NUMBER = number(token);
+      return RADL_NUMBER;
+    case RawKind::Text:
+    case RawKind::BadRandom:
+      value.RADL_TEXT = text(token);
+      return RADL_TEXT;
+    case RawKind::Random:
+      value.RADL_TEXT = random(token);
+      return RADL_TEXT;
+    case RawKind::Recipe:
+    case RawKind::EmptyRecipe:
+    case RawKind::OpenRecipe:
+      value.RADL_RECIPE = recipe(token);
+      return RADL_RECIPE;
+    case RawKind::TextPart:
+      value.RADL_TEXT_PART = text_part(token);
+      return RADL_TEXT_PART;
+    default:
+      return kTokens[static_cast<size_t>(token.kind)];
+  }
+}
+
+}  // namespace radl
