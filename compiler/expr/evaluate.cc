@@ -153,9 +153,11 @@ class Evaluator {
     if (key.is_error() || !known(key, entry.key->span)) return std::nullopt;
     auto text = key.kind() == Kind::List || key.kind() == Kind::Map ? std::nullopt : display(key);
     if (key.sensitive())
-      report(DiagCode::SecretShown, entry.key->span, "the keys of a map are shown in plans: they cannot be secrets");
+      report(DiagCode::SecretShown, entry.key->span,
+             "the keys of a map are shown in plans: they cannot be secrets");
     else if (!text)
-      report(DiagCode::WrongOperand, entry.key->span, fmt::format("{} cannot be a key", kind_name(key.kind())));
+      report(DiagCode::WrongOperand, entry.key->span,
+             fmt::format("{} cannot be a key", kind_name(key.kind())));
     return key.sensitive() ? std::nullopt : text;
   }
 
@@ -176,16 +178,19 @@ class Evaluator {
     return bounded(Value::map(std::move(entries)), map.span);
   }
 
-  // The elements over which an `each` or a comprehension goes, as (key or index, element). False after a report.
+  // The elements over which an `each` or a comprehension goes, as (key or index, element). False after a
+  // report.
   bool elements_of(const Value& list, Span at, std::vector<std::pair<Value, Value>>& out) {
     if (list.kind() == Kind::Map) {
       for (const auto& [key, value] : list.entries()) out.emplace_back(Value::string(key), value);
     } else if (list.kind() == Kind::List) {
-      for (const Value& item : list.items()) out.emplace_back(Value::integer(static_cast<int64_t>(out.size())), item);
+      for (const Value& item : list.items())
+        out.emplace_back(Value::integer(static_cast<int64_t>(out.size())), item);
     } else if (list.kind() == Kind::System) {
       Value nodes = all_elements(list, at);
       if (nodes.is_error()) return false;
-      for (const Value& node : nodes.items()) out.emplace_back(Value::integer(static_cast<int64_t>(out.size())), node);
+      for (const Value& node : nodes.items())
+        out.emplace_back(Value::integer(static_cast<int64_t>(out.size())), node);
     } else {
       report(DiagCode::WrongOperand, at,
              fmt::format("`in` takes a list, a map or a system, not {}", kind_name(list.kind())));
@@ -219,7 +224,8 @@ class Evaluator {
       bindings_ = outside;
       if (!taken || !fine) return {};
     }
-    Value value = bounded(made.makes_map ? Value::map(std::move(entries)) : Value::list(std::move(items)), made.span);
+    Value value =
+        bounded(made.makes_map ? Value::map(std::move(entries)) : Value::list(std::move(items)), made.span);
     // A list of secrets, or one chosen by secrets, gives secrets.
     if (!value.is_error() && hidden) value.mark_sensitive();
     return value;
@@ -306,7 +312,8 @@ class Evaluator {
     // What a structure of secrets contains is marked inside; its length or first key is no secret worth
     // hiding less. What was chosen or made by a secret is one as a whole.
     for (size_t i = 0; i < frame.size(); i++) {
-      bool whole = frame[i].kind() != Kind::List && frame[i].kind() != Kind::Map && !function->holds_arguments;
+      bool whole =
+          frame[i].kind() != Kind::List && frame[i].kind() != Kind::Map && !function->holds_arguments;
       if (frame[i].sensitive() && (whole || !value.sensitive())) value.taint(frame[i]);
     }
     return value;
@@ -433,6 +440,7 @@ class Evaluator {
   }
 
   Value element_value(const Value& value, const ast::PathPart& part, const std::string& so_far) {
+    if (value.kind() == Kind::Namespace) return named_element(value, part, so_far);
     if (value.kind() != Kind::System && value.kind() != Kind::List && value.kind() != Kind::Map) {
       return report(DiagCode::WrongOperand, part.span,
                     fmt::format("'{}' is {} and has no elements", so_far, kind_name(value.kind())));
@@ -468,6 +476,25 @@ class Evaluator {
     }
     if (value.kind() == Kind::System) return Value::node(value.as_text(), static_cast<int>(at)).taint(index);
     return Value(value.items()[static_cast<size_t>(at)]).taint(index);
+  }
+
+  // system['worker-a'], input['x']; [*]: all of them.
+  Value named_element(const Value& space, const ast::PathPart& part, const std::string& so_far) {
+    if (part.index == nullptr) {
+      Items items;
+      for (const std::string& name : space.space()->names()) {
+        items.push_back(member_value(space, {name, part.span}, so_far, part.span));
+        if (items.back().is_error()) return {};
+      }
+      return bounded(Value::list(std::move(items)), part.span);
+    }
+    Value index = run(*part.index);
+    if (index.is_error() || !known(index, part.index->span)) return {};
+    if (index.sensitive())
+      return report(DiagCode::SecretShown, part.index->span,
+                    "a name is shown in plans: it cannot be a secret");
+    if (index.kind() != Kind::String) return wrong_operand("[ ]", index, part.index->span);
+    return member_value(space, {index.as_text(), part.index->span}, so_far, part.span);
   }
 
   Value all_elements(const Value& value, Span at) {
@@ -532,7 +559,8 @@ Value evaluate(const ast::Expr& expression, const Context& context) {
   return {};
 }
 
-std::optional<std::vector<std::pair<Value, Value>>> elements(const Value& list, Span at, const Context& context) {
+std::optional<std::vector<std::pair<Value, Value>>> elements(const Value& list, Span at,
+                                                             const Context& context) {
   return Evaluator(context).elements(list, at);
 }
 

@@ -22,8 +22,8 @@ struct Budget {
   size_t bytes = size_t{256} << 20;  // of strings made
   bool spent = false;                // reported once
 };
-inline constexpr int kMaxDepth = 300;            // of an expression
-inline constexpr size_t kMaxElements = 100'000;  // of one list
+inline constexpr int kMaxDepth = 300;              // of an expression
+inline constexpr size_t kMaxElements = 100'000;    // of one list
 inline constexpr uint32_t kMaxWeight = 1'000'000;  // of one value, with all that it holds
 inline constexpr int kMaxValueDepth = 200;         // of lists and maps within each other
 
@@ -66,7 +66,8 @@ Value evaluate(const ast::Expr& expression, const Context& context);
 
 // What `NAME in` goes over, as (index or key, element): a list, a map, the nodes of a system. nullopt after a
 // report at `at`.
-std::optional<std::vector<std::pair<Value, Value>>> elements(const Value& list, Span at, const Context& context);
+std::optional<std::vector<std::pair<Value, Value>>> elements(const Value& list, Span at,
+                                                             const Context& context);
 
 // The functions, for completion and documentation.
 struct FunctionInfo {

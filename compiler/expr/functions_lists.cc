@@ -101,7 +101,8 @@ Value run_map(const CallFrame& call) {
   Entries entries;
   for (size_t i = 0; i < call.size(); i += 2) {
     if (call[i].kind() != Kind::String) return call.expected(i, "a name (a string)");
-    if (call[i].sensitive()) return call.fail("the names of a map are shown in plans: they cannot be secrets");
+    if (call[i].sensitive())
+      return call.fail("the names of a map are shown in plans: they cannot be secrets");
     if (!entries.emplace(call[i].as_text(), call[i + 1]).second)
       return call.fail(fmt::format("the name '{}' is a duplicate", call[i].as_text()));
   }

@@ -40,10 +40,12 @@ Value extreme(const CallFrame& call, bool largest) {
     }
     auto common = common_unit(item.unit(), best->unit());
     if (!common)
-      return call.fail(item.sensitive() || best->sensitive()
-                           ? std::string("the numbers have units that do not go together")
-                           : fmt::format("'{}' and '{}' cannot be compared", *display(item), *display(*best)));
-    if (largest ? less(*best, item, common->right, common->left) : less(item, *best, common->left, common->right))
+      return call.fail(
+          item.sensitive() || best->sensitive()
+              ? std::string("the numbers have units that do not go together")
+              : fmt::format("'{}' and '{}' cannot be compared", *display(item), *display(*best)));
+    if (largest ? less(*best, item, common->right, common->left)
+                : less(item, *best, common->left, common->right))
       best = &item;
   }
   return *best;

@@ -120,7 +120,8 @@ class Namespace {
   virtual std::string what() const = 0;  // "input", "output of module 'cifar'"
 };
 
-// Names that hold for a part of an expression only: the variables of a comprehension, of `each`, of a template.
+// Names that hold for a part of an expression only: the variables of a comprehension, of `each`, of a
+// template.
 struct Binding {
   std::string_view name;
   const Value* value;

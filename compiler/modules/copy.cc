@@ -45,7 +45,8 @@ ast::Expr* Copier::comprehension(const ast::Comprehension& made, const Variables
   auto* copied = same(made);
   copied->each.list = copy(made.each.list, variables);
   // Its own variables hide those of the same name.
-  expr::Binding first{made.each.first.text, nullptr, variables}, second{made.each.second.text, nullptr, &first};
+  expr::Binding first{made.each.first.text, nullptr, variables},
+      second{made.each.second.text, nullptr, &first};
   const Variables* inside = made.each.second ? &second : &first;
   copied->element = entry(made.element, inside);
   copied->condition = copy(made.condition, inside);

@@ -40,7 +40,8 @@ class Expansion {
     Value list = values_.value(*expression, instance_);
     if (list.is_error()) return;
     if (list.sensitive()) {
-      report(DiagCode::SecretShown, each.list->span, "what there is is shown in plans: it cannot depend on a secret");
+      report(DiagCode::SecretShown, each.list->span,
+             "what there is is shown in plans: it cannot depend on a secret");
       return;
     }
     auto elements = values_.elements(list, each.list->span);
@@ -63,11 +64,13 @@ class Expansion {
     Value value = values_.value(*copier_.copy(when, variables), instance_);
     if (value.is_error()) return false;
     if (value.sensitive())
-      report(DiagCode::SecretShown, when->span, "what there is is shown in plans: it cannot depend on a secret");
+      report(DiagCode::SecretShown, when->span,
+             "what there is is shown in plans: it cannot depend on a secret");
     else if (value.has_unknown())
       report(DiagCode::NotKnownYet, when->span, "`when` must be known before apply");
     else if (value.kind() != expr::Kind::Boolean)
-      report(DiagCode::WrongOperand, when->span, fmt::format("`when` takes a boolean, not {}", kind_name(value.kind())));
+      report(DiagCode::WrongOperand, when->span,
+             fmt::format("`when` takes a boolean, not {}", kind_name(value.kind())));
     else
       return value.as_boolean();
     return false;
@@ -99,14 +102,16 @@ class Expansion {
 
   void add(const ast::Block& block, const Variables* variables) {
     if (auto* use = ast::as<ast::Use>(&block)) return add_with_body(*use, variables);
-    if (block.kind == ast::Kind::Output) return add_with_body(static_cast<const ast::FeatureBlock&>(block), variables);
+    if (block.kind == ast::Kind::Output)
+      return add_with_body(static_cast<const ast::FeatureBlock&>(block), variables);
     if (auto* deploy = ast::as<ast::Deploy>(&block)) {
       if (wanted(deploy->when, variables)) push(block, variables);
       return;
     }
     if (auto* context = ast::as<ast::Contextualize>(&block)) {
-      bool plain = variables == nullptr && std::all_of(context->items.begin(), context->items.end(),
-                                                       [](const ast::Item* item) { return !item->each && !item->when; });
+      bool plain = variables == nullptr &&
+                   std::all_of(context->items.begin(), context->items.end(),
+                               [](const ast::Item* item) { return !item->each && !item->when; });
       if (plain) return push(block, variables);
       auto* made = arena().make<ast::Contextualize>(*context);
       made->items = {};
@@ -120,7 +125,8 @@ class Expansion {
   void add_items(const List<ast::Item*>& items, const Variables* variables, List<ast::Item*>& into) {
     for (const ast::Item* item : items) {
       if (item->each)
-        repeat(*item->each, variables, [&](const Variables* inside) { add_items(item->inner, inside, into); });
+        repeat(*item->each, variables,
+               [&](const Variables* inside) { add_items(item->inner, inside, into); });
       else if (wanted(item->when, variables))
         into.push(arena(), copier_.copy(*item, variables));
     }

@@ -32,7 +32,8 @@ class Instantiation {
       for (const ast::Block* block : tree->blocks) {
         if (block->kind == ast::Kind::Input) add(instance.inputs, *block, "input");
         if (block->kind == ast::Kind::Let) add(instance.lets, *block, "value");
-        if (block->kind == ast::Kind::System && block->name) instance.systems.emplace(block->name.text, block);
+        if (block->kind == ast::Kind::System && block->name)
+          instance.systems.emplace(block->name.text, block);
       }
     }
     values_.declare(instance);

@@ -173,8 +173,9 @@ class Folder {
   ast::Expr* fold_value(const ast::Expr& expression, const Instance& instance, std::string_view feature) {
     Value value = build_.scopes->evaluate(expression, instance);
     // What nodes are called, what they are connected to and how large they are stands in plans.
-    if (value.sensitive() && (feature.ends_with(".dns_name") || feature.ends_with(".connection") ||
-                              feature == "instance_name" || value.is_number() || value.kind() == ValueKind::Boolean)) {
+    if (value.sensitive() &&
+        (feature.ends_with(".dns_name") || feature.ends_with(".connection") || feature == "instance_name" ||
+         value.is_number() || value.kind() == ValueKind::Boolean)) {
       shown_secret(expression.span, feature);
       return error(expression.span);
     }

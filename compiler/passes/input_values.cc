@@ -296,7 +296,8 @@ class Fitter {
       bool absent = given == value.entries().end() || given->second.kind() == ValueKind::Null;
       if (absent && !field.optional) return wrong(fmt::format("{} lacks '{}'", path, field.name));
       Value item = absent ? field.otherwise.value_or(Value::null()) : given->second;
-      if (item.kind() != ValueKind::Null) item = fit(field.type, std::move(item), fmt::format("{}.{}", path, field.name));
+      if (item.kind() != ValueKind::Null)
+        item = fit(field.type, std::move(item), fmt::format("{}.{}", path, field.name));
       if (item.is_error()) return {};
       entries.emplace(field.name, std::move(item));
     }
@@ -304,7 +305,8 @@ class Fitter {
       if (entries.contains(key)) continue;
       std::string near = nearest(key, names);
       return wrong(fmt::format("{} has no '{}'", path, key),
-                   near.empty() ? fmt::format("entries: {}", fmt::join(names, ", ")) : fmt::format("did you mean '{}'?", near));
+                   near.empty() ? fmt::format("entries: {}", fmt::join(names, ", "))
+                                : fmt::format("did you mean '{}'?", near));
     }
     return Value::map(std::move(entries));
   }
@@ -342,9 +344,9 @@ Value fit_input(const InputDeclaration& declaration, std::string_view name, Valu
                                    ? "an "
                                    : "a ";
     bool plain = declaration.type == InputType::String && value.is_number() && value.unit().empty();
-    return wrong(fmt::format("input '{}' takes {}{}, not {}", name, article,
-                             declaration.spec.name(), shown(value)),
-                 plain ? "a number has `type = 'integer'` or `type = 'number'`" : "");
+    return wrong(
+        fmt::format("input '{}' takes {}{}, not {}", name, article, declaration.spec.name(), shown(value)),
+        plain ? "a number has `type = 'integer'` or `type = 'number'`" : "");
   }
   if (declaration.spec.element || declaration.spec.resource || declaration.type == InputType::Object) {
     value = Fitter(at, diagnostics).fit(declaration.spec, std::move(value), fmt::format("input '{}'", name));

@@ -59,7 +59,8 @@ class Declaring {
   // What no value could meet, or what says nothing about values of the type.
   void check_bounds() {
     auto in_base = [](const Value& bound) {
-      return bound.as_real() * expr::size_factor(bound.unit()).value_or(expr::duration_factor(bound.unit()).value_or(1));
+      return bound.as_real() *
+             expr::size_factor(bound.unit()).value_or(expr::duration_factor(bound.unit()).value_or(1));
     };
     bool numeric = declaration_.type == InputType::Integer || declaration_.type == InputType::Number ||
                    declaration_.type == InputType::Size || declaration_.type == InputType::Duration ||
@@ -67,17 +68,20 @@ class Declaring {
     if (declaration_.min && declaration_.max && in_base(*declaration_.min) > in_base(*declaration_.max))
       wrong(block_.name.span, "no value is at least `min` and at most `max`");
     if ((declaration_.min || declaration_.max) && !numeric)
-      wrong(block_.name.span,
-            fmt::format("`min` and `max` are for numbers; '{}' is of type {}", block_.name.text, declaration_.spec.name()));
-    if (!declaration_.pattern.empty() && declaration_.type != InputType::String && declaration_.type != InputType::Any)
-      wrong(block_.name.span,
-            fmt::format("`pattern` is for strings; '{}' is of type {}", block_.name.text, declaration_.spec.name()));
-    for (const Value* bound : {declaration_.min ? &*declaration_.min : nullptr, declaration_.max ? &*declaration_.max : nullptr}) {
+      wrong(block_.name.span, fmt::format("`min` and `max` are for numbers; '{}' is of type {}",
+                                          block_.name.text, declaration_.spec.name()));
+    if (!declaration_.pattern.empty() && declaration_.type != InputType::String &&
+        declaration_.type != InputType::Any)
+      wrong(block_.name.span, fmt::format("`pattern` is for strings; '{}' is of type {}", block_.name.text,
+                                          declaration_.spec.name()));
+    for (const Value* bound :
+         {declaration_.min ? &*declaration_.min : nullptr, declaration_.max ? &*declaration_.max : nullptr}) {
       if (bound == nullptr || bound->unit().empty()) continue;
       bool size = declaration_.type == InputType::Size && !expr::size_factor(bound->unit());
       bool time = declaration_.type == InputType::Duration && !expr::duration_factor(bound->unit());
       if (size || time || declaration_.type == InputType::Integer || declaration_.type == InputType::Number)
-        wrong(block_.name.span, fmt::format("'{}' is no bound for the type {}", *expr::display(*bound), declaration_.spec.name()));
+        wrong(block_.name.span, fmt::format("'{}' is no bound for the type {}", *expr::display(*bound),
+                                            declaration_.spec.name()));
     }
     if (declaration_.message != nullptr && declaration_.condition == nullptr)
       wrong(declaration_.message->span, "`message` goes with `condition`");
@@ -94,8 +98,9 @@ class Declaring {
   }
 
   void take(const ast::Feature& feature) {
-    static const std::vector<std::string> names = {"type",   "default", "description", "min",       "max",
-                                                   "one_of", "pattern", "sensitive",   "condition", "message"};
+    static const std::vector<std::string> names = {"type",      "default", "description", "min",
+                                                   "max",       "one_of",  "pattern",     "sensitive",
+                                                   "condition", "message"};
     std::string_view name = feature.name.text;
     if (name == "default") declaration_.default_value = feature.value;
     if (name == "condition") declaration_.condition = feature.value;
@@ -142,7 +147,8 @@ class Declaring {
     spec.kind = type.value_or(InputType::Any);  // what it is given says nothing about it then
     if (type == InputType::Object || type == InputType::Options)
       wrong(at, fmt::format("'{}' needs to say of what: {}", name,
-                            type == InputType::Object ? "object(cpu = integer, zone = string)" : "options(training)"));
+                            type == InputType::Object ? "object(cpu = integer, zone = string)"
+                                                      : "options(training)"));
     if (type) return spec;
     std::vector<std::string> names;
     for (const auto& [each, word] : kTypes) names.emplace_back(word);
@@ -161,7 +167,8 @@ class Declaring {
       return named_type(name->parts[0].name.text, name->span);
     auto* call = ast::as<ast::Call>(&written);
     if (call == nullptr) {
-      if (written.kind != ast::Kind::ErrorValue) wrong(written.span, "a type is a name such as integer or list(string)");
+      if (written.kind != ast::Kind::ErrorValue)
+        wrong(written.span, "a type is a name such as integer or list(string)");
       return {InputType::Any, nullptr, {}, nullptr};
     }
     return composed_type(*call);
@@ -174,7 +181,8 @@ class Declaring {
     spec.kind = type.value_or(InputType::Any);
     if (type == InputType::Object && call.arguments.empty()) {
       for (const ast::Entry& field : call.named) add_field(field, spec);
-    } else if ((type == InputType::List || type == InputType::Map) && call.arguments.size() == 1 && call.named.empty()) {
+    } else if ((type == InputType::List || type == InputType::Map) && call.arguments.size() == 1 &&
+               call.named.empty()) {
       spec.element = std::make_shared<const TypeSpec>(type_of(*call.arguments[0]));
     } else if (type == InputType::Options && call.arguments.size() == 1 && call.named.empty()) {
       options_type(*call.arguments[0], spec);
@@ -274,7 +282,8 @@ std::string TypeSpec::name() const {
   if (element != nullptr) return fmt::format("{}({})", input_type_name(kind), element->name());
   if (kind != InputType::Object) return std::string(input_type_name(kind));
   std::string parts;
-  for (const Field& field : fields) parts += fmt::format("{}{} = {}", parts.empty() ? "" : ", ", field.name, field.type.name());
+  for (const Field& field : fields)
+    parts += fmt::format("{}{} = {}", parts.empty() ? "" : ", ", field.name, field.type.name());
   return fmt::format("object({})", parts);
 }
 

@@ -39,7 +39,7 @@ struct TypeSpec {
   InputType kind = InputType::String;
   std::shared_ptr<const TypeSpec> element;  // of list(...) and map(...); may be null
   struct Field;
-  std::vector<Field> fields;                // of object(...)
+  std::vector<Field> fields;                   // of object(...)
   const ir::ResourceType* resource = nullptr;  // of options(...)
 
   std::string name() const;  // "list(integer)"

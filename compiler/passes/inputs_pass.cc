@@ -3,8 +3,6 @@
 
 namespace radl::passes {
 
-void inputs(Build& build) {
-  build.scopes->resolve_inputs();
-}
+void inputs(Build& build) { build.scopes->resolve_inputs(); }
 
 }  // namespace radl::passes

@@ -133,7 +133,8 @@ bool Recipes::properties_with(const ast::Feature& with, const ir::ResourceType& 
   if (value.is_error()) return false;
   if (value.kind() == ValueKind::Null) return true;
   if (value.kind() != ValueKind::Map)
-    return wrong(with.value->span, fmt::format("`with` takes a map of properties, not {}", expr::kind_name(value.kind())));
+    return wrong(with.value->span,
+                 fmt::format("`with` takes a map of properties, not {}", expr::kind_name(value.kind())));
   size_t errors = build_.diagnostics.errors();
   for (const auto& [name, item] : value.entries()) {
     const ir::Property* property = ir::find_property(type, name);
@@ -199,7 +200,8 @@ std::optional<ir::Resource> Recipes::resource(const ast::Resource& written, cons
   }
   nulls_.clear();
   if (with != nullptr)
-    fine = properties_with(*with, *type, context, instance, self, used_self, present, made.properties) && fine;
+    fine =
+        properties_with(*with, *type, context, instance, self, used_self, present, made.properties) && fine;
   if (!complete(written, *type, present, made.properties) || !fine) return std::nullopt;
   if (made.type == "dataset" && !place_dataset(*name, written.name->span, made)) return std::nullopt;
   return made;

@@ -15,7 +15,7 @@ enum class SlotState { Fresh, Busy, Done };
 struct Scopes::Slot {
   const ast::FeatureBlock* block = nullptr;
   InputDeclaration declaration;
-  const ast::Expr* given = nullptr;  // by `use`, to be evaluated in the parent
+  const ast::Expr* given = nullptr;         // by `use`, to be evaluated in the parent
   std::vector<const ast::Feature*> fields;  // of options(...), given by `use` one by one
   SlotState state = SlotState::Fresh;
   Value value;

@@ -168,7 +168,8 @@ Result<const ast::Expr*> Scopes::text_template(const std::string& path, Span at)
   if (auto known = templates_.find(name); known != templates_.end()) return known->second.value;
   auto content = file(path, at);
   if (!content.ok()) return content.status();
-  auto parsed = templates_.emplace(name, parse_template(sources_.add(name, std::move(*content)), diagnostics_));
+  auto parsed =
+      templates_.emplace(name, parse_template(sources_.add(name, std::move(*content)), diagnostics_));
   return parsed.first->second.value;
 }
 

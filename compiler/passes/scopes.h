@@ -45,7 +45,8 @@ class Scopes final : public expr::World, public expr::Systems, public Values {
   // What `each` goes over, for a resource; nullopt after a report.
   std::optional<std::vector<std::pair<expr::Value, expr::Value>>> elements_of(const ast::Each& each,
                                                                               const Instance& instance,
-                                                                              const Self* self, bool* used_self);
+                                                                              const Self* self,
+                                                                              bool* used_self);
   expr::Value output(const Instance& instance, std::string_view name, Span at);
   bool output_sensitive(const Instance& instance, std::string_view name);
 
@@ -89,7 +90,8 @@ class Scopes final : public expr::World, public expr::Systems, public Values {
   expr::Value value(const ast::Expr& expression, const Instance& instance) override {
     return evaluate(expression, instance);
   }
-  std::optional<std::vector<std::pair<expr::Value, expr::Value>>> elements(const expr::Value& list, Span at) override;
+  std::optional<std::vector<std::pair<expr::Value, expr::Value>>> elements(const expr::Value& list,
+                                                                           Span at) override;
   // expr::Systems
   std::optional<int64_t> count(const std::string& system, Span at) override;
   std::optional<expr::Value> attribute(const std::string& system, int64_t ordinal, std::string_view member,
@@ -128,7 +130,7 @@ class Scopes final : public expr::World, public expr::Systems, public Values {
   std::map<std::pair<const ast::Deploy*, const Instance*>, std::optional<int64_t>> deploy_counts_;
   std::set<std::string> known_systems_;
   bool deploys_indexed_ = false;
-  bool expanded_ = false;  // all instances are there
+  bool expanded_ = false;                              // all instances are there
   std::map<std::string, ParsedExpression> templates_;  // by path
   int depth_ = 0;
   std::vector<ir::Source> files_read_;

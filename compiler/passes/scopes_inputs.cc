@@ -287,7 +287,8 @@ void Scopes::report_unused_inputs() {
     }
     for (const auto& [name, let] : instance.lets) {
       if (scope(instance).let_values[name].used) continue;
-      diagnostics_.report(DiagCode::UnusedInput, let->name.span, fmt::format("the value '{}' is never used", name));
+      diagnostics_.report(DiagCode::UnusedInput, let->name.span,
+                          fmt::format("the value '{}' is never used", name));
     }
   });
 }

@@ -82,7 +82,8 @@ std::string_view Literals::decode_escapes(Span span) {
     tree_.syntax_errors = true;
     uint32_t begin = span.begin + static_cast<uint32_t>(at);
     diagnostics_.report(DiagCode::TextEscape, {span.file, begin, begin + static_cast<uint32_t>(length)}, why)
-        .with_help("escapes: \\n \\r \\t \\e \\\\ \\\" \\' \\$ \\xHH \\u{HHHH}; strings in single quotes have none");
+        .with_help(
+            "escapes: \\n \\r \\t \\e \\\\ \\\" \\' \\$ \\xHH \\u{HHHH}; strings in single quotes have none");
   };
   for (size_t i = 0; i < text.size(); ++i) {
     if (text.substr(i).starts_with("$${")) {
@@ -96,27 +97,44 @@ std::string_view Literals::decode_escapes(Span span) {
     }
     size_t begin = i;
     switch (char c = text[++i]) {
-      case 'n': out += '\n'; break;
-      case 'r': out += '\r'; break;
-      case 't': out += '\t'; break;
-      case 'e': out += '\x1b'; break;
-      case '\\': case '"': case '\'': case '$': out += c; break;
+      case 'n':
+        out += '\n';
+        break;
+      case 'r':
+        out += '\r';
+        break;
+      case 't':
+        out += '\t';
+        break;
+      case 'e':
+        out += '\x1b';
+        break;
+      case '\\':
+      case '"':
+      case '\'':
+      case '$':
+        out += c;
+        break;
       case '\n':  // the line goes on: the indentation of the next one is left out
         while (i + 1 < text.size() && (text[i + 1] == ' ' || text[i + 1] == '\t')) ++i;
         break;
-      case 'x': case 'u': {
+      case 'x':
+      case 'u': {
         size_t from = i + 1, to = c == 'x' ? std::min(from + 2, text.size()) : text.find('}', from);
         if (c == 'u' && (from >= text.size() || text[from] != '{')) to = std::string_view::npos;
         uint32_t value = 0;
-        bool fine = to != std::string_view::npos && (c == 'u' ? to - from >= 2 && to - from <= 7 : to - from == 2);
+        bool fine =
+            to != std::string_view::npos && (c == 'u' ? to - from >= 2 && to - from <= 7 : to - from == 2);
         if (fine) {
           const char *first = text.data() + from + (c == 'u' ? 1 : 0), *last = text.data() + to;
           auto [end, error] = std::from_chars(first, last, value, 16);
-          fine = error == std::errc() && end == last && value <= 0x10FFFF && (value < 0xD800 || value > 0xDFFF) &&
-                 (c == 'u' || value < 0x80);
+          fine = error == std::errc() && end == last && value <= 0x10FFFF &&
+                 (value < 0xD800 || value > 0xDFFF) && (c == 'u' || value < 0x80);
         }
         if (!fine) {
-          refuse(begin, 2, c == 'x' ? "`\\x` takes two hexadecimal digits, up to 7F" : "`\\u` takes a code point: \\u{20AC}");
+          refuse(begin, 2,
+                 c == 'x' ? "`\\x` takes two hexadecimal digits, up to 7F"
+                          : "`\\u` takes a code point: \\u{20AC}");
           break;
         }
         append_utf8(out, value);

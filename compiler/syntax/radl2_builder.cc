@@ -14,7 +14,8 @@ void Radl2Builder::name_last() {
   const auto* text = ast::as<ast::String>(id_);
   if (text != nullptr && text->parts.empty()) {
     auto part = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9') || c == '-';
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9') ||
+             c == '-';
     };
     if (text->text.empty() || !std::all_of(text->text.begin(), text->text.end(), part))
       syntax(DiagCode::UnexpectedToken, text->span, "a name has letters, digits, `_` and `-`");
@@ -26,7 +27,8 @@ void Radl2Builder::name_last() {
   id_ = nullptr;
 }
 
-void Radl2Builder::features_block(ast::Kind kind, Place place, Place keyword, Place name, ast::Features* body) {
+void Radl2Builder::features_block(ast::Kind kind, Place place, Place keyword, Place name,
+                                  ast::Features* body) {
   feature_block(kind, place, keyword, name, body);
   name_last();
 }
@@ -109,7 +111,8 @@ ast::Expr* Radl2Builder::member_of(Place place, ast::Expr* base, Place name) {
     syntax(DiagCode::UnexpectedToken, name, "`.` with no name behind it");
     return error_value(place);
   }
-  auto* select = base->kind == ast::Kind::Select ? static_cast<ast::Select*>(base) : node<ast::Select>(ast::Kind::Select, place);
+  auto* select = base->kind == ast::Kind::Select ? static_cast<ast::Select*>(base)
+                                                 : node<ast::Select>(ast::Kind::Select, place);
   if (select != base) select->base = base;
   select->span = at(place);
   split_path(select->parts, word);
@@ -119,7 +122,8 @@ ast::Expr* Radl2Builder::member_of(Place place, ast::Expr* base, Place name) {
 ast::Expr* Radl2Builder::element_of(Place place, ast::Expr* base, ast::Expr* index, Place brackets) {
   if (base->kind == ast::Kind::Reference) return this->index(place, base, index, brackets);
   if (base->kind == ast::Kind::ErrorValue || too_long(brackets)) return base;
-  auto* select = base->kind == ast::Kind::Select ? static_cast<ast::Select*>(base) : node<ast::Select>(ast::Kind::Select, place);
+  auto* select = base->kind == ast::Kind::Select ? static_cast<ast::Select*>(base)
+                                                 : node<ast::Select>(ast::Kind::Select, place);
   if (select != base) select->base = base;
   select->span = at(place);
   select->parts.push(tree_.arena, {{}, index, at(brackets)});
@@ -236,7 +240,8 @@ ast::Expr* Radl2Builder::text_value(Place place, Place begin, ast::String* text)
 }
 
 ast::Expr* Radl2Builder::template_value(Place place, ast::String* text) {
-  bool plain = std::all_of(text->parts.begin(), text->parts.end(), [](const ast::StringPart& p) { return !p.value; });
+  bool plain =
+      std::all_of(text->parts.begin(), text->parts.end(), [](const ast::StringPart& p) { return !p.value; });
   if (plain) {
     text->text = text->parts.empty() ? std::string_view() : text->parts[0].text;
     text->parts = {};

@@ -16,8 +16,8 @@ class Radl2Builder : public Builder {
   // blocks
   void features_block(ast::Kind kind, Place place, Place keyword, Place name, ast::Features* body);
   void use_block(Place place, Place keyword, ast::Expr* module, Place name, ast::Features* body);
-  void configure_block(Place place, Place keyword, Place name, ast::Recipe* recipe, List<ast::Resource*>* resources,
-                       Place body);
+  void configure_block(Place place, Place keyword, Place name, ast::Recipe* recipe,
+                       List<ast::Resource*>* resources, Place body);
   void deploy_block(Place place, Place keyword, Place name, ast::Expr* count, Place cloud, ast::Expr* when);
   void let(Place place, Place keyword, Place name, ast::Expr* value);
   void assertion(Place place, Place keyword, ast::Expr* condition, ast::Expr* message);

@@ -11,9 +11,9 @@ namespace {
 
 constexpr int kMaxErrorsInARow = 10 * static_cast<int>(Diagnostics::kMaxSyntaxErrorsPerFile);
 
-constexpr std::string_view kBlockWords[] = {"radl",   "description", "network", "system",    "ansible", "input",
-                                            "output", "let",         "assert",  "use",       "each",    "configure",
-                                            "deploy", "contextualize"};
+constexpr std::string_view kBlockWords[] = {"radl",  "description", "network", "system",       "ansible",
+                                            "input", "output",      "let",     "assert",       "use",
+                                            "each",  "configure",   "deploy",  "contextualize"};
 
 bool is_block_word(std::string_view word) {
   return std::find(std::begin(kBlockWords), std::end(kBlockWords), word) != std::end(kBlockWords);
@@ -52,11 +52,11 @@ void Radl2Tokens::junk(const Token& token) {
   std::string_view rest = bytes_.substr(at);
   CodePoint character = decode_utf8(rest);
   uint32_t length = std::max(1u, character.length);
-  bool blank = character.length != 0 && (character.value <= 0x20 || character.value == 0x7F || character.value == 0xA0 ||
-                                         character.value == 0x85 || character.value == 0xFEFF ||
-                                         (character.value >= 0x2000 && character.value <= 0x200F) ||
-                                         character.value == 0x2028 || character.value == 0x2029 ||
-                                         character.value == 0x202F || character.value == 0x3000);
+  bool blank = character.length != 0 &&
+               (character.value <= 0x20 || character.value == 0x7F || character.value == 0xA0 ||
+                character.value == 0x85 || character.value == 0xFEFF ||
+                (character.value >= 0x2000 && character.value <= 0x200F) || character.value == 0x2028 ||
+                character.value == 0x2029 || character.value == 0x202F || character.value == 0x3000);
   if (blank) return;
   Span span{source_.id(), token.span.begin, token.span.begin + length};
   if (!tree_.trivia.empty()) {
@@ -67,9 +67,36 @@ void Radl2Tokens::junk(const Token& token) {
     }
   }
   tree_.trivia.push(tree_.arena, {ast::TriviaKind::Junk, span});
+  if (rest.starts_with("'") || rest.starts_with("\"") || rest.starts_with("<<")) {
+    size_t line = std::min(rest.find('\n'), rest.size());
+    Span shown{span.file, span.begin, span.begin + static_cast<uint32_t>(line)};
+    if (rest[0] == '<')
+      error(DiagCode::UnclosedText, shown, "this block of text never ends")
+          .with_help(
+              "it begins with `<<NAME` at the end of a line and ends with a line that holds NAME alone");
+    else
+      error(DiagCode::UnclosedText, shown, "this string is never closed").labelled("no quote ends it");
+    scanner_.seek(shown.end);
+    scanned_to_ = shown.end;
+    return;
+  }
+  junk_.push_back(token);
+}
+
+void Radl2Tokens::report_junk(uint32_t before) {
+  size_t done = 0;
+  while (done < junk_.size() && junk_[done].span.begin < before) report_junk(junk_[done++]);
+  junk_.erase(junk_.begin(), junk_.begin() + static_cast<std::ptrdiff_t>(done));
+}
+
+void Radl2Tokens::report_junk(const Token& token) {
+  std::string_view rest = bytes_.substr(token.span.begin);
+  uint32_t length = std::max(1u, decode_utf8(rest).length);
+  Span span{source_.id(), token.span.begin, token.span.begin + length};
   auto fixed = [&](std::string_view wrong, std::string_view right, std::string message) {
     Span whole{span.file, span.begin, span.begin + static_cast<uint32_t>(wrong.size())};
-    error(DiagCode::UnexpectedToken, whole, std::move(message)).fix("write " + quoted(right), whole, std::string(right));
+    error(DiagCode::UnexpectedToken, whole, std::move(message))
+        .fix("write " + quoted(right), whole, std::string(right));
   };
   if (rest.starts_with("&&")) return fixed("&&", "and", "the operator is written `and`");
   if (rest.starts_with("||")) return fixed("||", "or", "the operator is written `or`");
@@ -77,18 +104,6 @@ void Radl2Tokens::junk(const Token& token) {
   if (rest.starts_with("!")) return fixed("!", "not ", "the operator is written `not`");
   if (rest.starts_with(":")) return fixed(":", "=", "a value is given with `=`");
   if (rest.starts_with(";")) return fixed(";", ",", "entries are separated by a new line, a comma or `and`");
-  if (rest.starts_with("'") || rest.starts_with("\"") || rest.starts_with("<<")) {
-    size_t line = std::min(rest.find('\n'), rest.size());
-    Span shown{span.file, span.begin, span.begin + static_cast<uint32_t>(line)};
-    if (rest[0] == '<')
-      error(DiagCode::UnclosedText, shown, "this block of text never ends")
-          .with_help("it begins with `<<NAME` at the end of a line and ends with a line that holds NAME alone");
-    else
-      error(DiagCode::UnclosedText, shown, "this string is never closed").labelled("no quote ends it");
-    scanner_.seek(shown.end);
-    scanned_to_ = shown.end;
-    return;
-  }
   if (rest.starts_with("@input.")) {
     error(DiagCode::UnexpectedToken, span, "`@input.NAME@` is RADL 1's: write `input.NAME`");
     return;
@@ -96,17 +111,28 @@ void Radl2Tokens::junk(const Token& token) {
   error(DiagCode::UnexpectedToken, span, quoted(rest.substr(0, length)) + " means nothing here");
 }
 
+// `x = max(1, 2` and on the next line `y = 3`: inside an expression a name before `=` can only be a named
+// argument, which stands behind `(` or a comma.
+bool Radl2Tokens::expression_left_open(const Token& token) {
+  if (level().inside != Inside::Expression || level().closer == RawKind::CloseInterpolation) return false;
+  if (!token.new_line || token.kind != RawKind::Name || last_ == RADL2_LPAREN || last_ == RADL2_COMMA)
+    return false;
+  return peek(1).kind == RawKind::Eq && levels_.size() > 2;
+}
+
 // The file ends, or a block begins in the first column, inside of brackets.
 bool Radl2Tokens::unclosed(const Token& token) {
   if (levels_.size() == 1) return false;
   if (token.kind == RawKind::End) return true;
+  if (expression_left_open(token)) return true;
   if (!token.new_line || !first_column(token) || !texts_.empty()) return false;
   std::string_view word = text(token);
   if (!is_block_word(word) || level().inside == Inside::Blocks) return false;
   std::string_view behind = text(peek(1)), third = text(peek(2));
   if (word == "contextualize" || word == "assert") return peek(1).kind == RawKind::Open && level().words == 0;
   if (peek(1).kind != RawKind::Name && peek(1).kind != RawKind::Text) return false;
-  if (level().inside == Inside::Items && (third == "configure" || third == "[" || behind == "[")) return false;
+  if (level().inside == Inside::Items && (third == "configure" || third == "[" || behind == "["))
+    return false;
   if (level().inside == Inside::Resources && peek(1).kind == RawKind::Text) return word == "use";
   return third != "=" && third != "contains";
 }
@@ -114,10 +140,27 @@ bool Radl2Tokens::unclosed(const Token& token) {
 void Radl2Tokens::close_all(const Token& before) {
   Diagnostic& d = error(DiagCode::UnclosedParenthesis, level().open,
                         "this " + quoted(source_.text(level().open)) + " is never closed");
-  if (before.kind != RawKind::End) d.note(before.span, "the next block begins here");
+  bool part = before.kind != RawKind::End && expression_left_open(before);
+  if (before.kind != RawKind::End)
+    d.note(before.span, part ? "the next feature begins here" : "the next block begins here");
+  std::string closer = level().closer == RawKind::Close       ? ")"
+                       : level().closer == RawKind::CloseList ? "]"
+                                                              : "}";
+  d.fix("insert `" + closer + "`", here(last_token_.span.end), part ? closer : "\n" + closer);
   if (stopped_) return;
-  uint32_t at = last_token_.span.end;
-  while (levels_.size() > 1) {
+  size_t keep = 1;
+  if (part)
+    for (keep = levels_.size(); keep > 1 && levels_[keep - 1].inside == Inside::Expression;) --keep;
+  close_levels(keep, last_token_.span.end);
+  resumed_at_ = before.span.begin;
+  if (keep > 1) return;
+  end_entry();
+  scanner_.set_depth(0);
+}
+
+// What closes the levels above the first `keep`, innermost first.
+void Radl2Tokens::close_levels(size_t keep, uint32_t at) {
+  while (levels_.size() > keep) {
     Symbol symbol = level().closer == RawKind::Close       ? static_cast<Symbol>(RADL2_RPAREN)
                     : level().closer == RawKind::CloseList ? static_cast<Symbol>(RADL2_RBRACKET)
                     : level().closer == RawKind::CloseMap  ? static_cast<Symbol>(RADL2_RBRACE)
@@ -125,13 +168,50 @@ void Radl2Tokens::close_all(const Token& before) {
     out_.push_back({symbol, {RawKind::Comment, here(at)}});
     if (symbol == RADL2_INTERPOLATE_END) {
       out_.push_back({RADL2_TEXT_END, {RawKind::Comment, here(at)}});
+      uint32_t open = level().open.begin;
+      while (!texts_.empty() && texts_.back().begin > open) texts_.pop_back();
       if (!texts_.empty()) texts_.pop_back();
     }
     levels_.pop_back();
   }
-  end_entry();
-  resumed_at_ = at;
-  scanner_.set_depth(0);
+}
+
+size_t Radl2Tokens::innermost_interpolation() const {
+  for (size_t i = levels_.size(); i > 0; --i)
+    if (levels_[i - 1].closer == RawKind::CloseInterpolation) return i;
+  return 0;
+}
+
+// `${` ends on its line.
+bool Radl2Tokens::interpolation_ends(const Token& token) {
+  size_t level = innermost_interpolation();
+  if (level == 0) return false;
+  uint32_t begin = levels_[level - 1].open.end;
+  if (token.kind != RawKind::End && token.span.end <= std::min(bytes_.find('\n', begin), bytes_.size()))
+    return false;
+  unclosed_interpolation(level);
+  return true;
+}
+
+// The string is taken to end at the next quote of its line, or with the line.
+void Radl2Tokens::unclosed_interpolation(size_t level) {
+  Span open = levels_[level - 1].open;
+  error(DiagCode::UnclosedInterpolation, open, "this `${` is never closed")
+      .with_help("end it with `}` on the same line");
+  if (stopped_) return;
+  uint32_t line_end = static_cast<uint32_t>(std::min(bytes_.find('\n', open.end), bytes_.size()));
+  char mark = texts_.empty() ? '\'' : bytes_[texts_.back().begin];
+  size_t quote = mark == '<' ? std::string_view::npos : bytes_.find(mark, open.end);
+  uint32_t end = quote < line_end ? static_cast<uint32_t>(quote) + 1 : line_end;
+  close_levels(level - 1, end);
+  int depth = 0;
+  for (const Level& each : levels_) depth += each.closer == RawKind::Close;
+  ahead_.clear();
+  std::erase_if(junk_, [&](const Token& piece) { return piece.span.begin >= open.end; });
+  while (!tree_.trivia.empty() && tree_.trivia.back().span.begin >= open.end) tree_.trivia.pop();
+  scanner_.seek(end, depth);
+  scanned_to_ = end;
+  resumed_at_ = end;
 }
 
 std::string Radl2Tokens::expectation(const std::vector<std::string_view>& expected) const {
@@ -152,7 +232,8 @@ std::string Radl2Tokens::expectation(const std::vector<std::string_view>& expect
   if (has(expected, "+") && has(expected, "*")) words.emplace_back("an operator");
   if (has(expected, "end of the line")) words.emplace_back("a new line");
   if (has(expected, "( of a body")) words.emplace_back("`(`");
-  for (std::string_view each : {")", "]", "}", ",", "as", "in", "then", "else", "configure", "recipe", "step"})
+  for (std::string_view each :
+       {")", "]", "}", ",", "as", "in", "then", "else", "configure", "recipe", "step"})
     if (has(expected, each) && words.size() < 5)
       words.push_back(each == "recipe" ? std::string("a recipe") : quoted(each));
   return joined(words);
@@ -180,6 +261,21 @@ bool Radl2Tokens::known_mistake(const Token& found) {
         .fix("remove it", found.span, "");
     return true;
   }
+  if (before_last_ == RADL2_CONTAINS) {
+    error(DiagCode::Ec3Only, before_last_token_.span,
+          "`contains` before a value is EC3's; here it takes a group in parentheses");
+    return true;
+  }
+  std::string_view word_before = text(before_last_token_);
+  bool reference = found.kind == RawKind::Name && before_last_ == RADL2_NAME &&
+                   level().inside == Inside::Features &&
+                   (word_before == "system" || word_before == "network" || word_before == "configure" ||
+                    word_before == "ansible" || word_before == "description");
+  if (reference) {
+    error(DiagCode::Ec3Only, cover(before_last_token_.span, found.span),
+          "a value such as `" + std::string(word_before) + " name` is EC3's");
+    return true;
+  }
   bool block = level().inside == Inside::Blocks && level().words <= 1 && last_ == RADL2_NAME;
   if (block && found.kind == RawKind::Name) {
     std::string_view word = text(found);
@@ -194,8 +290,9 @@ bool Radl2Tokens::known_mistake(const Token& found) {
     stopped_ = true;
     return true;
   }
-  bool needs_name = before_last_ == RADL2_SYSTEM || before_last_ == RADL2_NETWORK || before_last_ == RADL2_CONFIGURE ||
-                    before_last_ == RADL2_INPUT || before_last_ == RADL2_OUTPUT || before_last_ == RADL2_DEPLOY;
+  bool needs_name = before_last_ == RADL2_SYSTEM || before_last_ == RADL2_NETWORK ||
+                    before_last_ == RADL2_CONFIGURE || before_last_ == RADL2_INPUT ||
+                    before_last_ == RADL2_OUTPUT || before_last_ == RADL2_DEPLOY;
   if (needs_name && level().inside == Inside::Blocks) {
     const char* word = before_last_ == RADL2_SYSTEM      ? "system"
                        : before_last_ == RADL2_NETWORK   ? "network"
@@ -225,10 +322,22 @@ void Radl2Tokens::syntax_error(Place place, const std::vector<std::string_view>&
     levels_ = saved_levels_;
     texts_ = saved_texts_;
   }
+  if (size_t inside = innermost_interpolation(); inside != 0 && !made && texts_.size() > 0) {
+    char mark = bytes_[texts_.back().begin];
+    std::string_view rest = bytes_.substr(at.begin);
+    rest = rest.substr(0, rest.find('\n'));
+    if (mark != '<') rest = rest.substr(0, rest.find(mark));
+    if (rest.find('}') == std::string_view::npos) {
+      unclosed_interpolation(inside);
+      out_.push_front({RADL2_SYNC, {RawKind::Comment, here(at.begin)}});
+      return;
+    }
+  }
   if (!again && (!made || line_end) && !known_mistake(found)) {
-    std::string what = line_end                   ? "the line ends too early"
-                       : found.kind == RawKind::End ? "unexpected end of the file"
-                                                    : "unexpected " + quoted(text(found).substr(0, text(found).find('\n')));
+    std::string what = line_end ? "the line ends too early"
+                       : found.kind == RawKind::End
+                           ? "unexpected end of the file"
+                           : "unexpected " + quoted(text(found).substr(0, text(found).find('\n')));
     if (found.kind == RawKind::Recipe) what = "unexpected recipe";
     Diagnostic& d = error(DiagCode::UnexpectedToken, at, std::move(what));
     if (std::string wanted = expectation(expected); !wanted.empty()) d.labelled("expected " + wanted);

@@ -106,7 +106,8 @@ Radl2Tokens::Token Radl2Tokens::scan() {
   for (;;) {
     RawToken raw = scanner_.next();
     Token token{raw.kind, {source_.id(), raw.begin, raw.end}, false, raw.begin == scanned_to_};
-    new_line = new_line || bytes_.substr(scanned_to_, raw.begin - scanned_to_).find('\n') != std::string_view::npos;
+    new_line =
+        new_line || bytes_.substr(scanned_to_, raw.begin - scanned_to_).find('\n') != std::string_view::npos;
     scanned_to_ = raw.end;
     if (raw.kind == RawKind::Comment) {
       tree_.trivia.push(tree_.arena, {ast::TriviaKind::Comment, token.span});
@@ -155,7 +156,9 @@ int Radl2Tokens::next(Value& value, Place& place) {
     saved_levels_ = levels_;
     saved_texts_ = texts_;
     const Token& ahead = peek();
-    if (unclosed(ahead)) {
+    if (interpolation_ends(ahead)) {
+      // what closes it is in out_
+    } else if (unclosed(ahead)) {
       close_all(ahead);
     } else if (ends_entry(ahead)) {
       symbol = separator(ahead.span.begin);
@@ -182,8 +185,10 @@ int Radl2Tokens::next(Value& value, Place& place) {
 
 Radl2Tokens::Symbol Radl2Tokens::emit(Symbol symbol, const Token& token) {
   before_last_ = last_;
+  before_last_token_ = last_token_;
   last_ = symbol;
   last_token_ = token;
+  report_junk(token.kind == RawKind::End ? UINT32_MAX : before_last_token_.span.begin);
   return symbol;
 }
 
@@ -212,9 +217,11 @@ Radl2Tokens::Symbol Radl2Tokens::separator(uint32_t) {
 
 Radl2Tokens::Symbol Radl2Tokens::comma(const Token& token) {
   if (level().inside == Inside::Expression || level().inside == Inside::Blocks) return RADL2_COMMA;
+  if (before_last_ == RADL2_FOR) return RADL2_COMMA;
   if (level().inside == Inside::Items && level().after) {
     std::string_view word = text(peek());
-    if (word != "system" && word != "option" && word != "each" && peek().kind != RawKind::Close) return RADL2_COMMA;
+    if (word != "system" && word != "option" && word != "each" && peek().kind != RawKind::Close)
+      return RADL2_COMMA;
   }
   if (level().keyword == RADL2_EACH && level().words == 2) return RADL2_COMMA;
   if (level().words == 0) return RADL2_COMMA;  // an error
@@ -241,7 +248,8 @@ bool Radl2Tokens::feature_follows_here(const Token& token) {
   if (!value_complete()) return false;
   RawKind behind = peek().kind;
   if (!is_comparator(behind) && behind != RawKind::Contains) return false;
-  error(DiagCode::MissingAnd, token.span, "nothing separates " + std::string("`") + std::string(text(token)) + "` from the feature before")
+  error(DiagCode::MissingAnd, token.span,
+        "nothing separates " + std::string("`") + std::string(text(token)) + "` from the feature before")
       .with_help("features are separated by a new line, a comma or `and`")
       .fix("insert a comma", here(last_token_.span.end), ",");
   return true;
@@ -262,7 +270,8 @@ Radl2Tokens::Symbol Radl2Tokens::conjunction(const Token& token) {
   if (level().words == 0) return RADL2_AND;  // an error
   RawKind behind = peek().kind;
   if (behind == RawKind::Close) {
-    error(DiagCode::TrailingAnd, token.span, "`and` with no feature behind it").fix("remove it", token.span, "");
+    error(DiagCode::TrailingAnd, token.span, "`and` with no feature behind it")
+        .fix("remove it", token.span, "");
     return stopped_ ? RADL2_END : symbol_of(take());
   }
   return !level().compared || feature_follows() ? separator(token.span.begin) : RADL2_AND;
@@ -363,7 +372,8 @@ Radl2Tokens::Symbol Radl2Tokens::close(const Token& token) {
                   : token.kind == RawKind::CloseMap  ? static_cast<Symbol>(RADL2_RBRACE)
                                                      : static_cast<Symbol>(RADL2_INTERPOLATE_END);
   if (levels_.size() == 1 || level().closer != token.kind) {
-    if (token.kind != RawKind::Close || levels_.size() > 1) return symbol;  // the parser says what it expected
+    if (token.kind != RawKind::Close || levels_.size() > 1)
+      return symbol;  // the parser says what it expected
     error(DiagCode::ExtraParenthesis, token.span, "this `)` closes nothing").fix("remove it", token.span, "");
     return stopped_ ? static_cast<Symbol>(RADL2_END) : symbol_of(take());
   }
@@ -476,10 +486,10 @@ void Radl2Tokens::literal(const Token& token, Value& value) {
     case RawKind::TextPart: {
       char quote = entry_ == Entry::Template && texts_.size() <= 1 ? '<' : bytes_[texts_.back().begin];
       bool raw = quote == '<' && source_.text(texts_.back()).find('\'') != std::string_view::npos;
-      value.RADL2_TEXT_PART = quote == '"'   ? literals_.escaped_part(token.span)
+      value.RADL2_TEXT_PART = quote == '"'    ? literals_.escaped_part(token.span)
                               : quote == '\'' ? literals_.text_part(token.span)
-                              : raw           ? tree_.arena.make<ast::StringPart>(text(token), nullptr, token.span)
-                                              : literals_.block_part(token.span);
+                              : raw ? tree_.arena.make<ast::StringPart>(text(token), nullptr, token.span)
+                                    : literals_.block_part(token.span);
       return;
     }
     default:

@@ -4,8 +4,8 @@
 //
 // Entries (blocks, features, resources, items, entries of a map) end with their line. A line goes on with the
 // next one behind an operator or a comma, before an operator, and inside the parentheses of an expression.
-// `and` between features separates too, when what follows can only be a feature: a name and `=` (or `contains`,
-// and for systems and networks any comparator).
+// `and` between features separates too, when what follows can only be a feature: a name and `=` (or
+// `contains`, and for systems and networks any comparator).
 #pragma once
 
 #include <deque>
@@ -31,8 +31,8 @@ class Radl2Tokens {
   // The next token for the parser, its value and place; END for ever after the last one.
   int next(Value& value, Place& place);
 
-  // The parser could not go on at `place`; `expected` are names of tokens from the grammar. Reports, and makes
-  // the next tokens SYNC and the place from which reading goes on.
+  // The parser could not go on at `place`; `expected` are names of tokens from the grammar. Reports, and
+  // makes the next tokens SYNC and the place from which reading goes on.
   void syntax_error(Place place, const std::vector<std::string_view>& expected);
 
  private:
@@ -93,12 +93,19 @@ class Radl2Tokens {
 
   // radl2_recovery.cc
   bool unclosed(const Token& token);
+  bool expression_left_open(const Token& token);
   void close_all(const Token& before);
+  void close_levels(size_t keep, uint32_t at);
+  size_t innermost_interpolation() const;  // 1 + its level; 0: none
+  bool interpolation_ends(const Token& token);
+  void unclosed_interpolation(size_t level);
   void skip_to_sync();
   std::string expectation(const std::vector<std::string_view>& expected) const;
   std::string hint(const Token& found) const;
   bool known_mistake(const Token& found);
   void junk(const Token& token);
+  void report_junk(uint32_t before);
+  void report_junk(const Token& token);
   Diagnostic& error(DiagCode code, Span span, std::string message);
   Span here(uint32_t at) const { return {source_.id(), at, at}; }
   bool first_column(const Token& token) const;
@@ -124,7 +131,8 @@ class Radl2Tokens {
   std::vector<Level> saved_levels_;
   std::vector<Span> saved_texts_;
   Symbol last_ = 0, before_last_ = 0;
-  Token last_token_;
+  Token last_token_, before_last_token_;
+  std::vector<Token> junk_;  // not yet reported
   uint32_t resumed_at_ = UINT32_MAX;
   int errors_ = 0, recoveries_ = 0;
 };

@@ -185,21 +185,23 @@ Radl2Tokens::Symbol Radl2Tokens::word_of_features(const Token& token) {
 Radl2Tokens::Symbol Radl2Tokens::word_of_items(const Token& token) {
   Level& at = level();
   std::string_view word = text(token);
-  bool begins = at.words == 0 || (word == "system" && value_complete() && !at.compared && last_ != RADL2_SYSTEM &&
-                                  at.words >= 4) ||
-                (word == "option" && at.words == 0);
+  bool begins =
+      at.words == 0 ||
+      (word == "system" && value_complete() && !at.compared && last_ != RADL2_SYSTEM && at.words >= 4) ||
+      (word == "option" && at.words == 0);
   if (begins) {
     end_entry();
     at.words = 1;
-    int symbol = word == "system" ? static_cast<int>(RADL2_SYSTEM)
+    int symbol = word == "system"   ? static_cast<int>(RADL2_SYSTEM)
                  : word == "option" ? static_cast<int>(RADL2_OPTION)
                  : word == "each"   ? static_cast<int>(RADL2_EACH)
                                     : static_cast<int>(RADL2_NAME);
     at.keyword = symbol;
     return symbol;
   }
-  bool id = last_ == RADL2_SYSTEM || last_ == RADL2_CONFIGURE || last_ == RADL2_WITH || last_ == RADL2_AFTER ||
-            last_ == RADL2_OPTION || last_ == RADL2_EACH || (last_ == RADL2_COMMA && at.after);
+  bool id = last_ == RADL2_SYSTEM || last_ == RADL2_CONFIGURE || last_ == RADL2_WITH ||
+            last_ == RADL2_AFTER || last_ == RADL2_OPTION || last_ == RADL2_EACH ||
+            (last_ == RADL2_COMMA && at.after);
   ++at.words;
   if (id) return RADL2_NAME;
   --at.words;
@@ -207,8 +209,11 @@ Radl2Tokens::Symbol Radl2Tokens::word_of_items(const Token& token) {
     std::string_view word;
     int symbol;
   };
-  constexpr Tail kTails[] = {{"configure", RADL2_CONFIGURE}, {"step", RADL2_STEP}, {"with", RADL2_WITH},
-                             {"after", RADL2_AFTER},         {"when", RADL2_WHEN}};
+  constexpr Tail kTails[] = {{"configure", RADL2_CONFIGURE},
+                             {"step", RADL2_STEP},
+                             {"with", RADL2_WITH},
+                             {"after", RADL2_AFTER},
+                             {"when", RADL2_WHEN}};
   if (at.keyword == RADL2_SYSTEM) {
     for (const Tail& tail : kTails) {
       if (word != tail.word || (tail.symbol == RADL2_WHEN && peek().kind != RawKind::Eq)) continue;

@@ -328,7 +328,7 @@ TEST(Parser, MillionsOfParenthesesAreGivenUpEarly) {
 }
 
 TEST(Parser, ATextWhereNoneBelongsIsClosedAllTheSame) {
-  Parsed p("radl 2\ninput n ()\nsystem node ()\ndeploy node '${input.n}'\nsystem b ()\n");
+  Parsed p("radl 2\ninput n ()\nsystem node ()\nuse 'a' '${input.n}'\nsystem b ()\n");
   EXPECT_EQ(p.errors(), std::vector<std::string>{"E0101:4"}) << render_text(p.diagnostics, p.sources);
 }
 
