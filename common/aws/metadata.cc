@@ -3,6 +3,7 @@
 // the Instance Metadata Service".
 #include <nlohmann/json.hpp>
 
+#include "common/aws/instance_metadata.h"
 #include "common/aws/providers.h"
 #include "common/files.h"
 #include "common/text.h"
@@ -63,31 +64,6 @@ Result<std::string> container_token(const Configuration& c) {
   return token;
 }
 
-double metadata_seconds(const Configuration& c) {
-  const double seconds =
-      std::strtod(c.setting("AWS_METADATA_SERVICE_TIMEOUT", "metadata_service_timeout").c_str(), nullptr);
-  return seconds > 0 && seconds < 60 ? seconds : 1;
-}
-
-int metadata_attempts(const Configuration& c) {
-  const int n =
-      std::atoi(c.setting("AWS_METADATA_SERVICE_NUM_ATTEMPTS", "metadata_service_num_attempts").c_str());
-  return n > 0 && n < 20 ? n : 1;
-}
-
-Result<std::string> metadata_endpoint(const Configuration& c) {
-  const std::string given = c.setting("AWS_EC2_METADATA_SERVICE_ENDPOINT", "ec2_metadata_service_endpoint");
-  if (!given.empty()) {
-    auto url = http::parse_url(given);
-    if (!url.ok() || (url->scheme != "http" && url->scheme != "https"))
-      return Status(Code::Auth, "AWS_EC2_METADATA_SERVICE_ENDPOINT is no http or https URL");
-    return given.ends_with("/") ? given.substr(0, given.size() - 1) : given;
-  }
-  const std::string mode =
-      c.setting("AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE", "ec2_metadata_service_endpoint_mode");
-  return std::string(equal_ignoring_case(mode, "ipv6") ? "http://[fd00:ec2::254]" : "http://169.254.169.254");
-}
-
 }  // namespace
 
 Result<Credentials> container_credentials(const Asking& asking) {
@@ -106,37 +82,16 @@ Result<Credentials> container_credentials(const Asking& asking) {
 }
 
 Result<Credentials> instance_credentials(const Asking& asking) {
-  const Configuration& c = asking.configuration;
-  if (equal_ignoring_case(c.environment("AWS_EC2_METADATA_DISABLED"), "true"))
-    return not_found("AWS_EC2_METADATA_DISABLED");
-  auto endpoint = metadata_endpoint(c);
-  if (!endpoint.ok()) return endpoint.status();
-  const std::string origin = "instance metadata (" + http::printable_url(*endpoint) + ")";
-  const double seconds = metadata_seconds(c);
-  const http::Retries retries{.attempts = metadata_attempts(c), .first_seconds = 0.1, .largest_seconds = 1};
-  http::Request session = local_request(asking, *endpoint + "/latest/api/token", seconds);
-  session.method = "PUT";
-  session.headers = {{"X-aws-ec2-metadata-token-ttl-seconds", "21600"}};
-  auto token = asking.http.send(session, retries);
-  // Nobody there: not on EC2.
-  if (!token.ok()) return token.status().code() == Code::Cancelled ? token.status() : not_found(origin);
-  if (!token->ok()) return not_found(origin + ": HTTP status " + std::to_string(token->status));
-  auto get = [&](const std::string& path) {
-    http::Request request = local_request(asking, *endpoint + path, seconds);
-    request.headers = {{"X-aws-ec2-metadata-token", std::string(trim(token->body))}};
-    return asking.http.send(request, http::Retries{.attempts = std::max(3, retries.attempts)});
-  };
+  InstanceMetadata metadata(asking.http, asking.configuration);
   const std::string path = "/latest/meta-data/iam/security-credentials/";
-  auto role = get(path);
-  if (!role.ok()) return Status(role.status()).at(origin);
-  if (role->status == 404) return not_found(origin + ": the instance has no role");
-  if (!role->ok()) return Status(Code::Auth, origin + ": HTTP status " + std::to_string(role->status));
-  const std::string name(trim(role->body.substr(0, role->body.find('\n'))));
-  if (name.empty()) return not_found(origin + ": the instance has no role");
-  auto keys = get(path + http::percent_encode(name));
-  if (!keys.ok()) return Status(keys.status()).at(origin);
-  if (!keys->ok()) return Status(Code::Auth, origin + ": HTTP status " + std::to_string(keys->status));
-  return credentials_of_json(keys->body, "instance role " + name);
+  auto role = metadata.get(path, asking.stop);
+  if (!role.ok()) return role.status();
+  const std::string name(*role ? trim((*role)->substr(0, (*role)->find('\n'))) : std::string_view());
+  if (name.empty()) return not_found(metadata.origin() + ": the instance has no role");
+  auto keys = metadata.get(path + http::percent_encode(name), asking.stop);
+  if (!keys.ok()) return keys.status();
+  if (!*keys) return Status(Code::Auth, metadata.origin() + ": HTTP status 404");
+  return credentials_of_json(**keys, "instance role " + name);
 }
 
 std::string text_of(const Json& object, const char* name) {

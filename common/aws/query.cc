@@ -209,6 +209,11 @@ QueryClient::Attempt QueryClient::attempt(const std::string& action, const std::
   retries.attempts = service_.attempts;
   retries.first_seconds = service_.first_wait_seconds;
   retries.largest_seconds = 20;
+  if (options.may_be_unknown) {
+    retries.final = [](const http::Response& answer) {
+      return (answer.status == 500 || answer.status == 501) && parse_error(answer.body).code.empty();
+    };
+  }
   made.response = http_.send(request, retries);
   return made;
 }

@@ -31,6 +31,9 @@ struct CallOptions {
   Effect effect = Effect::Once;
   Stop stop;
   double deadline_seconds = 0;  // for the call with all its attempts; 0: the stop's alone
+  // A 500 or 501 without a code of AWS's is final: servers other than Amazon's fail so at actions that they
+  // lack.
+  bool may_be_unknown = false;
 };
 
 // Why there is no answer to work with.

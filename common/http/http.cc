@@ -378,7 +378,8 @@ Result<Response> Client::send(const Request& request, const Retries& retries) {
   Backoff backoff(retries, request.stop);
   for (;;) {
     auto answer = send(r);
-    if (sunk || !may_repeat(r, answer) || !backoff.again()) return answer;
+    const bool final = answer.ok() && retries.final && retries.final(*answer);
+    if (sunk || final || !may_repeat(r, answer) || !backoff.again()) return answer;
     std::optional<double> after;
     if (answer.ok()) after = parse_retry_after(answer->header("retry-after"), std::time(nullptr));
     if (after && *after > retries.longest_retry_after) return answer;  // it will not be back in time

@@ -73,6 +73,8 @@ struct Retries {
   double largest_seconds = 8;
   double longest_retry_after = 60;  // a server that asks for more is not waited for
   double deadline_seconds = 0;      // no attempt begins later than this after the first one; 0: none
+  std::function<bool(const Response&)>
+      final;  // answers that are not repeated, whatever their status; none: none
 };
 
 // Thread-safe; keeps connections open and uses them again.

@@ -40,8 +40,10 @@ std::string_view property_type_name(PropertyType type) {
       return "mode";
     case PropertyType::LocalPath:
       return "local path";
-    case PropertyType::LocalOutput:
-      return "local folder";
+    case PropertyType::Output:
+      return "local folder, or s3://BUCKET/PREFIX";
+    case PropertyType::Bucket:
+      return "s3://BUCKET/PREFIX";
     case PropertyType::RemotePath:
       return "path";
     case PropertyType::List:

@@ -13,19 +13,21 @@ enum class PropertyType {
   String,
   Integer,
   Number,
-  Boolean,    // yes, no, true, false, or these as strings; JSON true/false in the IR
-  Size,       // number with a size unit; bytes in the IR
-  Duration,   // number with s, m, h or d (none: seconds); seconds in the IR
-  Mode,       // text of 3 or 4 octal digits; four digits in the IR
-  LocalPath,  // file or folder of the computer that runs radlc, relative to the source file; absolute in the
-              // IR, and a property NAME_sha256 beside it holds the digest of its content
-  LocalOutput,  // folder of the computer that runs radlc that is written; need not exist; absolute in the IR
-  RemotePath,   // path on the node; relative: to the login user's home
-  List,         // of strings
-  Map,          // text -> text
-  Systems,      // a system or a list of systems; addresses of its nodes in the IR
-  SizeStages,   // list of [share of the sides, share of the run]; a list of {scale, until} in the IR
-  Dataset,      // name or place, or a map {name, directory, train, test, ...}; a map in the IR (docs/ir.md)
+  Boolean,     // yes, no, true, false, or these as strings; JSON true/false in the IR
+  Size,        // number with a size unit; bytes in the IR
+  Duration,    // number with s, m, h or d (none: seconds); seconds in the IR
+  Mode,        // text of 3 or 4 octal digits; four digits in the IR
+  LocalPath,   // file or folder of the computer that runs radlc, relative to the source file; absolute in the
+               // IR, and a property NAME_sha256 beside it holds the digest of its content
+  Output,      // what is written: a folder of the computer that runs radlc, which need not exist, absolute in
+               // the IR; or a place in a bucket, "s3://BUCKET/PREFIX" without a slash at its end
+  Bucket,      // the same in a bucket alone
+  RemotePath,  // path on the node; relative: to the login user's home
+  List,        // of strings
+  Map,         // text -> text
+  Systems,     // a system or a list of systems; addresses of its nodes in the IR
+  SizeStages,  // list of [share of the sides, share of the run]; a list of {scale, until} in the IR
+  Dataset,     // name or place, or a map {name, directory, train, test, ...}; a map in the IR (docs/ir.md)
   DatasetPath,  // place of a dataset: absolute or a URI in the IR, and of a local one NAME_sha256 beside it
   ImageSize,    // side, 'HxW' or 'HxWxC'; [height, width, channels] in the IR
 };

@@ -268,10 +268,14 @@ inline constexpr Property kTraining[] = {
      "evaluate.translate"},
     {"peer_timeout", Duration, false, "10", "", 1, 3600, "A member that is silent for this long is given up.",
      "peer_timeout_seconds"},
-    {"result", LocalOutput, false, "", "", 0, 0,
-     "Folder of this computer for the model, events and report; without it `NAME-run` beside the source "
-     "file. "
-     "It need not exist.",
+    {"result", Output, false, "", "", 0, 0,
+     "Where the model, events and report go: a folder of this computer, which need not exist, or "
+     "`s3://BUCKET/PREFIX`; without it `NAME-run` beside the source file.",
+     ""},
+    {"checkpoints", Bucket, false, "", "", 0, 0,
+     "Where checkpoints are kept beside the chief's own disk, as they are written: the training goes on from "
+     "there "
+     "on new machines. Without it `checkpoints` below a `result` in a bucket, else nowhere.",
      ""},
 };
 

@@ -35,6 +35,30 @@ std::string absolute_path(const std::string& folder, const std::string& path) {
 namespace {
 
 constexpr size_t kMaxEntries = 100'000;
+constexpr std::string_view kBucketPlace = "a place in a bucket, 's3://BUCKET/PREFIX'";
+
+// Without slashes at the end; nothing when it is no such place. Empty and dotted parts mean other objects to
+// some servers than to others.
+std::optional<std::string> bucket_place(std::string_view text) {
+  constexpr std::string_view kScheme = "s3://";
+  if (!text.starts_with(kScheme)) return std::nullopt;
+  while (text.size() > kScheme.size() && text.back() == '/') text.remove_suffix(1);
+  std::string_view rest = text.substr(kScheme.size());
+  const std::string_view bucket = rest.substr(0, rest.find('/'));
+  const bool named = bucket.size() >= 3 && bucket.size() <= 63 &&
+                     bucket.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-_") == bucket.npos;
+  if (!named || text.size() > 800 || text.find_first_of("?#\\") != text.npos) return std::nullopt;
+  for (char c : text) {
+    if (static_cast<unsigned char>(c) < 32 || c == 127) return std::nullopt;
+  }
+  while (!rest.empty()) {
+    const size_t slash = std::min(rest.find('/'), rest.size());
+    const std::string_view part = rest.substr(0, slash);
+    if (part.empty() || part == "." || part == "..") return std::nullopt;
+    rest.remove_prefix(std::min(slash + 1, rest.size()));
+  }
+  return std::string(text);
+}
 
 Result<std::string> folder_digest(const std::string& root) {
   std::map<std::string, std::string> lines;  // sorted by path
@@ -98,9 +122,10 @@ class Setter {
         return mode(value);
       case PropertyType::LocalPath:
         return local_path(value);
-      case PropertyType::LocalOutput:
-        if (const std::string* path = known_text(value, "a path of this computer"))
-          into_[key()] = absolute_path(context_.folder_of(value.file()), *path);
+      case PropertyType::Output:
+        return output(value);
+      case PropertyType::Bucket:
+        if (const std::string* place = known_text(value, kBucketPlace)) bucket(*place, value);
         return;
       case PropertyType::List:
         return list(value);
@@ -241,6 +266,20 @@ class Setter {
                  digits->find_first_not_of("01234567") == std::string::npos;
     if (!octal) return wrong("permissions as a string of octal digits, such as '0644'", value);
     into_[key()] = digits->size() == 3 ? "0" + *digits : *digits;
+  }
+
+  void output(const Value& value) {
+    const std::string* place = known_text(value, "a folder of this computer, or 's3://BUCKET/PREFIX'");
+    if (place == nullptr) return;
+    if (place->find("://") != place->npos) return bucket(*place, value);
+    into_[key()] = absolute_path(context_.folder_of(value.file()), *place);
+  }
+
+  void bucket(const std::string& text, const Value& value) {
+    if (std::optional<std::string> place = bucket_place(text))
+      into_[key()] = *place;
+    else
+      wrong(kBucketPlace, value);
   }
 
   void local_path(const Value& value) {

@@ -375,8 +375,11 @@ std::optional<ir::Step> Recipes::training(const ast::Configure& configure, const
   depends["data"].erase("shown");
   if (depends["data"].contains("path_sha256")) depends["data"].erase("path");
   // Relative to the program: moving the whole project changes nothing.
-  std::filesystem::path result(depends["result"].get<std::string>());
-  depends["result"] = result.lexically_relative(absolute_path(folder, ".")).generic_string();
+  const std::string result = depends["result"];
+  if (!result.starts_with("s3://")) {
+    depends["result"] =
+        std::filesystem::path(result).lexically_relative(absolute_path(folder, ".")).generic_string();
+  }
   step.digest = json_digest({{"kind", "training"}, {"training", std::move(depends)}});
   return step;
 }

@@ -110,6 +110,11 @@ std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource
                                           : absolute_path(folder, resource.name + "-run")},
       {"identity", identity_of(job, dataset)},
   };
+  const std::string result = training["result"];
+  if (given.contains("checkpoints"))
+    training["checkpoints"] = given["checkpoints"];
+  else if (result.starts_with("s3://"))
+    training["checkpoints"] = result + "/checkpoints";
   training["job"] = std::move(job);
   return training;
 }

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "common/checkpoint_file.h"
 #include "common/digest.h"
 #include "common/files.h"
 
@@ -22,50 +22,22 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMagic = "RADL checkpoint 1\n";
-constexpr size_t kDigestSize = 64;  // hex
 constexpr size_t kLargestHeader = 64 << 20;
 
-constexpr const char* kRunFile = "run";
-
 // A checkpoint's file, by what its name says.
-struct Stored {
-  uint64_t run = 1, step = 0;
+struct Stored : CheckpointName {
   std::string path;
 };
-
-std::string file_name(uint64_t run, uint64_t step) {
-  std::string name = fmt::format("step-{:08}.ckpt", step);
-  return run == 1 ? name : fmt::format("run-{:04}-{}", run, name);
-}
-
-// Takes prefix and a number off the front.
-std::optional<uint64_t> take_number(std::string_view& name, std::string_view prefix) {
-  if (!name.starts_with(prefix)) return std::nullopt;
-  name.remove_prefix(prefix.size());
-  uint64_t number = 0;
-  auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (error != std::errc()) return std::nullopt;
-  name.remove_prefix(static_cast<size_t>(end - name.data()));
-  return number;
-}
 
 // Oldest first.
 std::vector<Stored> stored_in(const std::string& directory) {
   std::vector<Stored> out;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(directory, ignored)) {
-    const std::string name = entry.path().filename();
-    std::string_view rest = name;
-    std::optional<uint64_t> run = take_number(rest, "run-");
-    if (run && !rest.starts_with("-")) continue;
-    if (run) rest.remove_prefix(1);
-    std::optional<uint64_t> step = take_number(rest, "step-");
-    if (step && rest == ".ckpt") out.push_back({run.value_or(1), *step, entry.path()});
+    if (auto name = parse_checkpoint_name(entry.path().filename().string()))
+      out.push_back({*name, entry.path()});
   }
-  std::sort(out.begin(), out.end(), [](const Stored& a, const Stored& b) {
-    return std::pair(a.run, a.step) < std::pair(b.run, b.step);
-  });
+  std::sort(out.begin(), out.end(), [](const CheckpointName& a, const CheckpointName& b) { return a < b; });
   return out;
 }
 
@@ -73,13 +45,12 @@ std::vector<Stored> stored_in(const std::string& directory) {
 Result<uint64_t> last_run(const std::string& directory) {
   uint64_t run = 1;
   for (const Stored& stored : stored_in(directory)) run = std::max(run, stored.run);
-  const std::string path = directory + "/" + kRunFile;
+  const std::string path = fmt::format("{}/{}", directory, kCheckpointRun);
   Result<std::string> text = read_file(path, 64);
   if (text.status().code() == Code::NotFound) return run;
   if (!text) return std::move(text).status();
-  std::string_view rest = *text;
-  std::optional<uint64_t> begun = take_number(rest, "");
-  if (!begun || rest != "\n") return Status(Code::Corrupt, path + ": does not hold the number of a run");
+  std::optional<uint64_t> begun = parse_checkpoint_run(*text);
+  if (!begun) return Status(Code::Corrupt, path + ": does not hold the number of a run");
   return std::max(run, *begun);
 }
 
@@ -131,7 +102,7 @@ Status write_pieces(const Checkpoint& c, int file, const std::string& path, Disk
   };
   std::string header = header_of(c);
   uint64_t length = header.size();
-  put(std::string(kMagic) + std::string(reinterpret_cast<const char*>(&length), 8) + header);
+  put(std::string(kCheckpointMagic) + std::string(reinterpret_cast<const char*>(&length), 8) + header);
   put(bytes_of(c.weights));
   put(bytes_of(c.statistics));
   put(bytes_of(c.average));
@@ -241,7 +212,9 @@ Result<size_t> begin_anew(const std::string& directory) {
   const auto superseded =
       std::count_if(all.begin(), all.end(), [&](const Stored& stored) { return stored.run == *run; });
   if (superseded == 0) return size_t{0};
-  if (Status s = write_file_atomic(directory + "/" + kRunFile, fmt::format("{}\n", *run + 1)); !s.ok())
+  if (Status s =
+          write_file_atomic(fmt::format("{}/{}", directory, kCheckpointRun), checkpoint_run_text(*run + 1));
+      !s.ok())
     return s;
   return static_cast<size_t>(superseded);
 }
@@ -263,7 +236,7 @@ Result<std::string> save_checkpoint(const std::string& directory, const Checkpoi
   if (Status made = disk.make_directory(directory); !made.ok()) return made;
   Result<uint64_t> run = last_run(directory);
   if (!run) return std::move(run).status();
-  std::string path = directory + "/" + file_name(*run, c.step), temporary = path + ".part";
+  std::string path = directory + "/" + CheckpointName{*run, c.step}.text(), temporary = path + ".part";
   Status status = write_file(c, temporary, disk);
   if (status.ok()) status = disk.rename(temporary, path);
   if (status.ok()) status = disk.sync_directory(directory);
@@ -283,16 +256,17 @@ Result<Checkpoint> load_checkpoint(const std::string& path) {
   Result<std::string> content = read_file(path, size_t{1} << 38);
   if (!content) return std::move(content).status();
   std::string_view rest = *content;
-  if (rest.size() < kMagic.size() + 8 + kDigestSize) return corrupt(path, "it is too short for a checkpoint");
-  std::string_view digest = rest.substr(rest.size() - kDigestSize);
-  rest.remove_suffix(kDigestSize);
-  if (rest.substr(0, kMagic.size()) != kMagic) {
-    bool newer = rest.substr(0, 16) == kMagic.substr(0, 16);
+  if (rest.size() < kCheckpointMagic.size() + 8 + kCheckpointDigest)
+    return corrupt(path, "it is too short for a checkpoint");
+  std::string_view digest = rest.substr(rest.size() - kCheckpointDigest);
+  rest.remove_suffix(kCheckpointDigest);
+  if (rest.substr(0, kCheckpointMagic.size()) != kCheckpointMagic) {
+    bool newer = rest.substr(0, 16) == kCheckpointMagic.substr(0, 16);
     return newer ? Status(Code::Unsupported, path + ": a checkpoint of another version of this program")
                  : corrupt(path, "it is no checkpoint");
   }
   if (sha256_hex(rest) != digest) return corrupt(path, "its checksum does not match its content");
-  take(rest, kMagic.size());
+  take(rest, kCheckpointMagic.size());
   uint64_t length;
   std::memcpy(&length, take(rest, 8).data(), 8);
   if (length > kLargestHeader || length > rest.size())

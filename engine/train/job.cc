@@ -209,6 +209,7 @@ void read_top(const Json& json, Job& job, Problems& problems) {
   f.get("secrets", job.secrets);
   f.get("progress", job.progress);
   f.get("report", job.report);
+  f.get("interruption", job.interruption);
   f.get("peer_timeout_seconds", job.peer_timeout_seconds, {.low = 0.1, .high = 3600});
   f.get("start_timeout_seconds", job.start_timeout_seconds, {.low = 0.1, .high = 86400});
 }
@@ -280,6 +281,8 @@ void check_all(const Job& job, Problems& problems) {
   if (job.accumulate > job.batch_size)
     problems.add("accumulate",
                  fmt::format("is {}, more than the {} images of a batch", job.accumulate, job.batch_size));
+  if (!job.interruption.empty() && job.interruption != "ec2")
+    problems.add("interruption", fmt::format("is \"{}\", not \"ec2\"", job.interruption));
   if (job.dataset.directory.empty()) problems.add("dataset.directory", "is missing");
   if (job.schedule.name == "step" && job.schedule.milestones.empty()) {
     problems.add("schedule.milestones", "is missing: schedule \"step\" needs them");

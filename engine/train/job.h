@@ -139,9 +139,10 @@ struct Job {
   EvaluateSpec evaluate;
   DirectorySpec directories;
   Resume resume = Resume::Auto;
-  std::string secrets;   // file with the job's key, hex
-  std::string progress;  // file for JSON lines, "": none
-  std::string report;    // file for the run report (JSON), "": report.json in directories.model
+  std::string secrets;       // file with the job's key, hex
+  std::string progress;      // file for JSON lines, "": none
+  std::string interruption;  // "ec2": whether it takes this machine back is looked at; "": not
+  std::string report;        // file for the run report (JSON), "": report.json in directories.model
   double peer_timeout_seconds = 10;
   double start_timeout_seconds = 120;  // how long a member waits for the others to appear
 };

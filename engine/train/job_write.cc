@@ -124,6 +124,7 @@ std::string write_job(const Job& job) {
   if (!job.secrets.empty()) out["secrets"] = job.secrets;
   if (!job.progress.empty()) out["progress"] = job.progress;
   if (!job.report.empty()) out["report"] = job.report;
+  if (!job.interruption.empty()) out["interruption"] = job.interruption;
   out["peer_timeout_seconds"] = job.peer_timeout_seconds;
   out["start_timeout_seconds"] = job.start_timeout_seconds;
   return out.dump(2) + "\n";

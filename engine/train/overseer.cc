@@ -130,6 +130,8 @@ class JobOverseer : public Overseer {
   bool checkpoint_due(uint64_t done) const override {
     if (job_.directories.checkpoint.empty() || done == last_saved_) return false;
     if (done == setup_.length.total) return true;
+    // Whatever it costs, and once: two minutes are left.
+    if (hooks_.taken_back != nullptr && *hooks_.taken_back && !saved_for_notice_) return true;
     const CheckpointSpec& c = job_.checkpoint;
     return (crossed(last_saved_, done, c.every_epochs) ||
             (c.every_seconds > 0 && seconds_since(last_save_) >= c.every_seconds)) &&
@@ -138,6 +140,7 @@ class JobOverseer : public Overseer {
 
   Status save(Checkpoint checkpoint) override {
     if (job_.directories.checkpoint.empty()) return {};
+    saved_for_notice_ = hooks_.taken_back != nullptr && *hooks_.taken_back;
     last_saved_ = checkpoint.step;
     last_save_ = SteadyClock::now();
     const double captured = checkpoint.capture_seconds;
@@ -389,6 +392,7 @@ class JobOverseer : public Overseer {
   Setup& setup_;
   Progress& progress_;
   RunHooks hooks_;
+  bool saved_for_notice_ = false;
   CheckpointKeeper keeper_;
   DivergenceGuard guard_;
   std::unique_ptr<exporter::EventWriter> events_;

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/train/interruption.h"
 #include "engine/train/progress.h"
 #include "engine/train/tasks.h"
 
@@ -22,7 +23,11 @@ Result<RunSummary> run_job(const Job& job, const RunHooks& hooks) {
   if (Status wrong = check_job(job); !wrong.ok()) return wrong;
   Result<std::unique_ptr<Progress>> progress = Progress::open(job, hooks);
   if (!progress) return std::move(progress).status();
-  Result<RunSummary> out = dispatch(job, hooks, **progress);
+  std::unique_ptr<InterruptionWatch> watch = InterruptionWatch::start(job, **progress);
+  RunHooks with_watch = hooks;
+  if (watch) with_watch.taken_back = &watch->noticed();
+  Result<RunSummary> out = dispatch(job, with_watch, **progress);
+  watch.reset();
   if (!out.ok()) {
     const Status& s = out.status();
     const char* kind = s.code() == Code::Cancelled ? "interrupted" : "failed";

@@ -21,6 +21,8 @@ struct RunHooks {
   std::function<void(std::string_view line)> progress;
   // Set by a signal handler: the run writes a checkpoint and returns Cancelled.
   const std::atomic<bool>* cancelled = nullptr;
+  // Set when this machine is taken back soon: the chief writes a checkpoint at once, and goes on.
+  const std::atomic<bool>* taken_back = nullptr;
 };
 
 struct RunSummary {

@@ -13,6 +13,22 @@
 namespace radl::cli::apply_command {
 namespace {
 
+// How often one apply makes nodes anew that a cloud has taken back.
+constexpr int kMostReplacements = 5;
+
+// Hears of nodes that their cloud takes back while they train.
+class TakenBack : public EventSink {
+ public:
+  void emit(const Event& event) override {
+    if (event.kind != EventKind::Metric || !event.data.is_object()) return;
+    if (event.data.value("event", "") == "interruption") nodes_[event.node] = event.data.value("time", "");
+  }
+  const std::map<std::string, std::string>& nodes() const { return nodes_; }
+
+ private:
+  std::map<std::string, std::string> nodes_;  // address -> when, as the cloud says it
+};
+
 struct Options {
   ProjectOptions project;
   RunOptions run;
@@ -124,17 +140,21 @@ Result<bool> approved(const Apply& apply) {
   return confirm("\nDo this? Only 'yes' is taken as yes:");
 }
 
-int execute(Apply& apply, const Plan& plan) {
+// `again`: what nodes that were taken back have made fail is done again, and no failure to be told of.
+int execute(Apply& apply, const Plan& plan, TakenBack& taken_back, bool again) {
   auto sinks = make_sinks(apply.session, apply.options.run, plan);
   if (!sinks.ok()) return report(apply.session, sinks.status());
   Run run = apply.make_run();
   RunClock clock;
   run.sinks = sinks->all;
   run.sinks.push_back(&clock);
+  run.sinks.push_back(&taken_back);
   SignalGuard guard(apply.cancellation);
   RunReport done = radl::apply(run, plan);
   Status told = sinks->close();
-  int code = report_run(apply.session, done, apply.options.run.json);
+  const bool goes_on =
+      again && !taken_back.nodes().empty() && !done.status.ok() && done.status.code() != Code::Cancelled;
+  int code = goes_on ? int(kWorldError) : report_run(apply.session, done, apply.options.run.json);
   if (!told.ok()) code = std::max(code, report(apply.session, told));
   keep_figures(figures_of(plan, done, clock), apply.project->state_directory);
   auto after = apply.store->snapshot();
@@ -145,6 +165,37 @@ int execute(Apply& apply, const Plan& plan) {
                stdout);
   }
   return code;
+}
+
+// What was approved is done again for nodes that their cloud takes back, as the file says it (spot, or on
+// demand where it allows that): they are made anew, and the training goes on from its checkpoint.
+Result<Plan> plan_replacement(Apply& apply, const std::map<std::string, std::string>& nodes) {
+  PlanRequest& request = apply.options.request;
+  request.replace.clear();
+  for (const auto& [address, when] : nodes) {
+    std::fprintf(stderr,
+                 "%s was taken back by its cloud (%s): it is made anew, and the training goes on from its "
+                 "checkpoint\n",
+                 shown(address).c_str(), shown(when).c_str());
+    request.replace.push_back(address);
+  }
+  apply.saved.reset();
+  auto plan = decide(apply);
+  if (!plan.ok()) return plan;
+  if (Status within = hold_to_max_cost(request, *plan); !within.ok()) return within;
+  return plan;
+}
+
+int execute_all(Apply& apply, Plan plan) {
+  for (int round = 0;; ++round) {
+    TakenBack taken_back;
+    const bool again = round < kMostReplacements && on_error(apply.options.run.on_error) != OnError::Destroy;
+    const int done = execute(apply, plan, taken_back, again);
+    if (!again || done == kDone || done == kInterrupted || taken_back.nodes().empty()) return done;
+    auto next = plan_replacement(apply, taken_back.nodes());
+    if (!next.ok()) return report(apply.session, next.status());
+    plan = std::move(*next);
+  }
 }
 
 int run_apply(const Session& session, Options& options) {
@@ -167,7 +218,7 @@ int run_apply(const Session& session, Options& options) {
     std::fputs("Nothing was done.\n", stdout);
     return kUserError;
   }
-  int done = execute(apply, *plan);
+  int done = execute_all(apply, std::move(*plan));
   return done == kDone ? unseen : done;
 }
 

@@ -9,6 +9,7 @@
 #include "runtime/cli/user_files.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/plan/render.h"
+#include "runtime/plan/step_facts.h"
 #include "runtime/state/index.h"
 
 namespace radl::cli::destroy_command {
@@ -84,7 +85,11 @@ int execute(const Session& session, const Options& options, Run run, const State
     return report(session, removed);
   // A list that cannot be written is no error: `radlc list` says then that there is none.
   (void)forget_state(infrastructures_index(), {place.directory, place.name});
-  if (!options.run.json) std::printf("Destroyed: %s. Nothing is left.\n", place.name.c_str());
+  if (!options.run.json) {
+    std::printf("Destroyed: %s. Nothing is left.\n", place.name.c_str());
+    for (const std::string& kept : bucket_places(*snapshot))
+      std::printf("Models and checkpoints in %s stay.\n", shown(kept).c_str());
+  }
   return untold;
 }
 

@@ -15,6 +15,7 @@
 #include "runtime/runs/runs_file.h"
 #include "runtime/state/index.h"
 #include "runtime/steps/dataset_look.h"
+#include "runtime/steps/training/bucket_folder.h"
 
 namespace radl::cli {
 
@@ -113,6 +114,8 @@ Status hold_to_max_cost(const PlanRequest& request, Plan& plan) {
 
 namespace {
 
+constexpr std::chrono::seconds kWholeBucket{60};  // for one look, with its repetitions
+
 // What the program's clouds have on offer now; why not, for those that do not say.
 std::map<std::string, Survey> survey_clouds(const Project& project, const Snapshot& snapshot,
                                             const CloudSet& clouds,
@@ -138,6 +141,17 @@ std::map<std::string, Survey> survey_clouds(const Project& project, const Snapsh
   return surveys;
 }
 
+// Buckets are asked where clouds are. What cannot be looked at counts as there: it is not trained again for
+// that.
+bool output_is_there(const std::string& path, bool may_ask, std::map<std::string, std::string>& failed) {
+  if (!training::is_bucket(path)) return real_world().files.exists(path);
+  if (!may_ask) return true;
+  auto there = training::is_in_bucket(path, Stop().within(kWholeBucket));
+  if (there.ok()) return *there;
+  failed[path] = there.status().message();
+  return true;
+}
+
 }  // namespace
 
 Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const Machinery& machinery,
@@ -157,7 +171,9 @@ Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const Machiner
   input.options.targets.insert(request.targets.begin(), request.targets.end());
   input.options.project_words = project.words;
   input.options.today = utc_time(real_world().clock.wall_seconds()).substr(0, 10);
-  input.options.missing_outputs = missing_outputs(snapshot, real_world());
+  input.options.missing_outputs = missing_outputs(snapshot, [&](const std::string& path) {
+    return output_is_there(path, request.refresh || observed != nullptr, failed);
+  });
   auto plan = make_plan(input);
   if (!plan.ok()) return plan;
   plan->unseen.insert(failed.begin(), failed.end());

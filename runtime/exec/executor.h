@@ -123,9 +123,10 @@ Status accept_observed(const Run& run, const Snapshot& snapshot, const Observed&
 Result<ResourceRecord> import_resource(const Run& run, const Plan& plan, const std::string& address,
                                        const std::string& id);
 
-// Steps whose output names a file on this computer that is not there any more: for
-// PlanOptions::missing_outputs.
-std::map<std::string, std::string> missing_outputs(const Snapshot& snapshot, World& world);
+// Steps whose output names a file, on this computer or in a bucket, that `exists` says is not there any more:
+// for PlanOptions::missing_outputs.
+std::map<std::string, std::string> missing_outputs(
+    const Snapshot& snapshot, const std::function<bool(const std::string& path)>& exists);
 
 // The program's outputs with what the state knows; sensitive values included when secrets are given.
 std::vector<OutputRecord> resolve_outputs(const ir::Program& program, const Snapshot& snapshot,

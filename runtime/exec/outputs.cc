@@ -23,14 +23,15 @@ std::vector<OutputRecord> resolve_outputs(const ir::Program& program, const Snap
   return records;
 }
 
-std::map<std::string, std::string> missing_outputs(const Snapshot& snapshot, World& world) {
+std::map<std::string, std::string> missing_outputs(
+    const Snapshot& snapshot, const std::function<bool(const std::string& path)>& exists) {
   std::map<std::string, std::string> missing;
   for (const auto& [id, record] : snapshot.steps) {
     if (record.kind != "training" || record.status != StepStatus::Done || !record.output.is_object())
       continue;
     auto path = record.output.find("model_path");
     if (path == record.output.end() || !path->is_string()) continue;
-    if (!world.files.exists(path->get<std::string>())) missing[id] = path->get<std::string>();
+    if (!exists(path->get<std::string>())) missing[id] = path->get<std::string>();
   }
   return missing;
 }

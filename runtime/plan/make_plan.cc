@@ -4,6 +4,7 @@
 
 #include "runtime/plan/build.h"
 #include "runtime/plan/graph.h"
+#include "runtime/plan/step_facts.h"
 #include "runtime/plan/values.h"
 
 namespace radl {
@@ -155,6 +156,8 @@ Result<Plan> make_plan(const PlanInput& input) {
 Plan make_destroy_plan(const Snapshot& snapshot) {
   Plan plan = removal_plan(snapshot, {});
   plan.destroys = true;
+  for (const std::string& place : bucket_places(snapshot))
+    plan.notes.push_back("models and checkpoints in " + place + " stay: they are yours to remove");
   for (const OutputRecord& output : snapshot.outputs) {
     plan.outputs.push_back({output.name, Verb::Delete, output.value, nullptr, output.sensitive});
   }

@@ -1,6 +1,7 @@
 #include "runtime/plan/step_facts.h"
 
 #include <algorithm>
+#include <set>
 
 #include "common/digest.h"
 #include "runtime/plan/values.h"
@@ -85,6 +86,8 @@ bool same_secrets(const Json& properties, const Snapshot& snapshot,
   return true;
 }
 
+bool is_bucket_place(const std::string& place) { return place.starts_with("s3://"); }
+
 std::string training_summary(const ir::Step& step) {
   const Json& training = step.training;
   auto text_at = [&](const char* pointer) -> std::string {
@@ -104,6 +107,10 @@ std::string training_summary(const ir::Step& step) {
   if (std::string mode = text_at("/job/sync/mode"); !mode.empty()) text += ", " + mode;
   if (size_t servers = count_at("ps")) text += ", " + counted(servers, "server");
   if (size_t workers = count_at("worker")) text += ", " + counted(workers, "worker");
+  const std::string result = text_at("/result"), checkpoints = text_at("/checkpoints");
+  const bool together = checkpoints == result + "/checkpoints";
+  if (is_bucket_place(result)) text += (together ? ", model and checkpoints to " : ", model to ") + result;
+  if (!checkpoints.empty() && !together) text += ", checkpoints to " + checkpoints;
   return text;
 }
 
@@ -130,6 +137,24 @@ std::optional<ir::Step> applied_step(const StepRecord& record, const Snapshot& s
       step.resources.push_back({resource.value("type", ""), resource.value("name", ""), properties, {}});
   }
   return step;
+}
+
+std::vector<std::string> bucket_places(const Snapshot& snapshot) {
+  std::set<std::string> places;
+  for (const auto& [id, record] : snapshot.steps) {
+    if (record.kind != ir::step_kind_name(ir::StepKind::Training) || !record.definition) continue;
+    const Json training = record.definition->value("training", Json::object());
+    for (const char* key : {"result", "checkpoints"}) {
+      if (const std::string place = training.value(key, ""); is_bucket_place(place)) places.insert(place);
+    }
+  }
+  std::vector<std::string> out;
+  for (const std::string& place : places) {
+    const bool within = std::any_of(out.begin(), out.end(),
+                                    [&](const std::string& other) { return place.starts_with(other + "/"); });
+    if (!within) out.push_back(place);
+  }
+  return out;
 }
 
 std::string step_summary(const ir::Step& step) {

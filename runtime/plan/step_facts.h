@@ -26,6 +26,8 @@ Json step_definition(const ir::Step& step);
 // one is not known. nullopt: the record does not tell.
 std::optional<ir::Step> applied_step(const StepRecord& record, const Snapshot& snapshot,
                                      const std::map<std::string, std::string>& secrets);
+// Where trainings have put models and checkpoints in buckets; nothing that is below another.
+std::vector<std::string> bucket_places(const Snapshot& snapshot);
 // "package 'htop', file '/etc/motd'"; "resnet20 on cifar10, async, 1 server and 2 workers".
 std::string step_summary(const ir::Step& step);
 

@@ -165,9 +165,13 @@ class StepPlanner {
     action.changes = changes(step, record, digest);
     action.seconds = predicted(step, record);
     if (step.kind == ir::StepKind::Training) {
-      action.resume =
-          record && same_identity(step, *record) && epochs_of(step.training) >= epochs_before(*record);
-      if (action.resume) why += "; goes on from the last checkpoint";
+      // Checkpoints in a bucket outlive the nodes and the state, and are kept apart by what is trained.
+      const std::string kept = step.training.value("checkpoints", "");
+      const bool known = record && same_identity(step, *record);
+      action.resume = known ? epochs_of(step.training) >= epochs_before(*record) : !kept.empty();
+      if (action.resume)
+        why += known ? "; goes on from the last checkpoint"
+                     : "; goes on from the last checkpoint in " + kept + ", if there is one";
     }
     action.why = std::move(why);
     draft_.step_actions[step.id] = draft_.plan.actions.size();

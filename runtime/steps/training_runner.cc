@@ -12,6 +12,7 @@
 #include "runtime/steps/dataset.h"
 #include "runtime/steps/step_log.h"
 #include "runtime/steps/training/for_all.h"
+#include "runtime/steps/training/keeping.h"
 #include "runtime/steps/training/member.h"
 #include "runtime/steps/training/restarts.h"
 #include "runtime/steps/training/result.h"
@@ -25,6 +26,10 @@ using SteadyClock = std::chrono::steady_clock;
 // How long others may take to end: after the end of the chief, and after a cancellation (a checkpoint is
 // written).
 constexpr std::chrono::seconds kAfterChief{3}, kAfterCancel{20};
+// Not tried again on the same nodes.
+constexpr Code kTakenBack = Code::Conflict;
+constexpr std::chrono::seconds kForTheLast{
+    60};  // for the last checkpoint of a training that did not end well
 
 double seconds_since(SteadyClock::time_point begin) {
   return std::chrono::duration<double>(SteadyClock::now() - begin).count();
@@ -38,18 +43,22 @@ class TrainingRun {
         training_(step.training),
         nodes_(nodes),
         log_(context, step, step.id) {
-    std::string name = training_.value("name", "training"),
-                identity = training_.value("identity", step.digest);
-    std::string job;
-    for (char c : name) job += std::isalnum(static_cast<unsigned char>(c)) ? c : '-';
-    job += "-" + identity.substr(0, 12);
-    for (const auto& node : nodes_) members_.push_back(std::make_unique<Member>(node, *context.context, job));
+    for (char c : training_.value("name", "training"))
+      job_ += std::isalnum(static_cast<unsigned char>(c)) ? c : '-';
+    job_ += "-" + training_.value("identity", step.digest).substr(0, 12);
+    for (const auto& node : nodes_)
+      members_.push_back(std::make_unique<Member>(node, *context.context, job_));
   }
 
   Result<StepOutcome> run() {
     auto layout = make_layout(training_, nodes_);
     if (!layout) return std::move(layout).status().at(where());
     layout_ = *layout;
+    auto keeping =
+        Keeping::open(training_, chief(), job_, context_.context->work_directory + "/trainings/" + job_,
+                      [this](const std::string& line) { log_.line(line); });
+    if (!keeping) return std::move(keeping).status().at(where());
+    keeping_ = std::move(*keeping);
     ring_ = std::none_of(layout_.tasks.begin(), layout_.tasks.end(),
                          [](const Task& t) { return t.type == "ps"; });
     restarts_ = std::make_unique<Restarts>(!ring_);
@@ -61,15 +70,18 @@ class TrainingRun {
       if (started.ok()) started = start();
       if (!started.ok()) return std::move(started).at(where());
     }
+    if (Status kept = keeping_->start(); !kept.ok()) return std::move(kept).at(where());
     auto begin = SteadyClock::now();
     Status trained = follow();
     facts_.phases["training"] = seconds_since(begin);
+    if (Status kept = keep_last(trained); !kept.ok() && trained.ok()) return std::move(kept).at(where());
     if (!trained.ok()) return std::move(trained).at(where());
     return collect();
   }
 
  private:
   std::string where() const { return fmt::format("training '{}'", training_.value("name", "")); }
+  Member& chief() { return *members_[layout_.tasks[layout_.chief].node]; }
   bool cancelled() const { return context_.context->cancelled && context_.context->cancelled(); }
 
   void tell(const std::string& node, const std::string& what, const char* state, double seconds = 0) {
@@ -121,6 +133,7 @@ class TrainingRun {
       if (!layout_.needs_data(i) || directory.empty()) return {};
       return bring_data(i, directory);
     });
+    if (done.ok()) done = keeping_->prepare(resume, context_.context->stop());
     facts_.phases["preparation"] = seconds_since(begin);
     return done;
   }
@@ -209,10 +222,23 @@ class TrainingRun {
       if (event == "step" && !facts_.first_step && !joined_)
         facts_.first_step = seconds_since(context_.run_begun);
     }
+    if (event == "checkpoint" || event == "evaluated") keeping_->news();
+    if (event == "interruption") taken_back(node, json);
     if (event == "peer_lost") restarts_->lost(json.value("peer", ""));
     if (event == "peer_joined") restarts_->joined(json.value("peer", ""));
     std::lock_guard lock(emit_);
     context_.emit({step_.id, nodes_[node].address, "metric", json});
+  }
+
+  // The cloud says that it takes the node back soon. All end with a checkpoint while there is time, and
+  // whoever runs this makes the node anew (the event says which).
+  void taken_back(size_t node, const Json& said) {
+    std::lock_guard lock(state_);
+    if (!taken_back_.empty()) return;
+    taken_back_ =
+        fmt::format("{} is taken back by its cloud at {}", nodes_[node].address, said.value("time", "?"));
+    log_.line(taken_back_ + ": a checkpoint is written");
+    news_.notify_all();
   }
 
   // True: the process is to be started again.
@@ -271,10 +297,10 @@ class TrainingRun {
     }
     Status result = guarded([&] { return wait_for_end(); });
     restarts_->end();
-    if (!result.ok()) stop_all(result.code() == Code::Cancelled ? "TERM" : "KILL");
+    const bool with_checkpoint = result.code() == Code::Cancelled || result.code() == kTakenBack;
+    if (!result.ok()) stop_all(with_checkpoint ? "TERM" : "KILL");
     // When the chief has ended well the others do so by themselves.
-    if (result.ok() || result.code() == Code::Cancelled)
-      wait_for_all(result.ok() ? kAfterChief : kAfterCancel);
+    if (result.ok() || with_checkpoint) wait_for_all(result.ok() ? kAfterChief : kAfterCancel);
     over = true;
     followers.join();
     stop_all("KILL");
@@ -318,6 +344,7 @@ class TrainingRun {
         if (bad) gone = &task;
       }
       if (working == 0) return failure(lock, *gone);
+      if (!taken_back_.empty()) return {kTakenBack, taken_back_ + "; a checkpoint was asked for"};
       if (cancelled()) return {Code::Cancelled, "cancelled; a checkpoint was asked for"};
       lock.unlock();
       end_hung();
@@ -354,9 +381,17 @@ class TrainingRun {
       news_.wait_for(lock, std::chrono::milliseconds(100));
   }
 
+  // What the chief has written at last: of a training that was cancelled or has failed it is worth some time.
+  Status keep_last(const Status& trained) {
+    const Stop stop = trained.ok() ? context_.context->stop() : Stop().within(kForTheLast);
+    Status kept = keeping_->finish(stop);
+    if (!kept.ok() && !trained.ok()) log_.line("the last checkpoint could not be sent: " + kept.message());
+    return kept;
+  }
+
   Result<StepOutcome> collect() {
     size_t chief = layout_.tasks[layout_.chief].node;
-    auto output = bring_result(training_, *members_[chief], facts_);
+    auto output = keeping_->result(facts_, context_.context->stop());
     if (!output) return std::move(output).status().at(where());
     // From now on it counts as brought back: a later run starts anew and does not join it. A node that was
     // lost has nothing to be joined.
@@ -378,7 +413,9 @@ class TrainingRun {
   const Json& training_;
   const std::vector<NodeHandle>& nodes_;
   StepLog log_;
+  std::string job_;  // the folder of the training, on nodes and in buckets
   std::vector<std::unique_ptr<Member>> members_;
+  std::unique_ptr<Keeping> keeping_;
   std::vector<Member::Look> looks_;
   std::vector<Engine> engines_;
   Layout layout_;
@@ -393,6 +430,7 @@ class TrainingRun {
   std::map<std::string, int> ends_;  // by Task::file()
   std::map<std::string, std::string> failures_;
   Status lost_;
+  std::string taken_back_;  // which node, and when; empty: none is
 };
 
 class TrainingRunner : public StepRunner {

@@ -67,7 +67,8 @@ Word word_of(const ir::Property& property) {
   word.name = property.name;
   word.kind = property.type == ir::PropertyType::Boolean ? "boolean" : kind_of(property.type);
   if (property.type == ir::PropertyType::RemotePath || property.type == ir::PropertyType::LocalPath ||
-      property.type == ir::PropertyType::LocalOutput || property.type == ir::PropertyType::Mode) {
+      property.type == ir::PropertyType::Output || property.type == ir::PropertyType::Bucket ||
+      property.type == ir::PropertyType::Mode) {
     word.kind = "string";
   }
   word.doc = property.doc;

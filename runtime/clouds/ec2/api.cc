@@ -45,10 +45,12 @@ Status status_of(const aws::Failure& failure) {
 }
 
 Status Api::each(const Context& context, const std::string& action, Parameters parameters, const char* set,
-                 const std::function<void(pugi::xml_node)>& take) const {
+                 const std::function<void(pugi::xml_node)>& take, bool may_be_unknown) const {
+  aws::CallOptions options = options_of(context, aws::Effect::Reads);
+  options.may_be_unknown = may_be_unknown;
   const size_t without_page = parameters.size();
   while (true) {
-    aws::Answer answer = client_.call(action, parameters, options_of(context, aws::Effect::Reads));
+    aws::Answer answer = client_.call(action, parameters, options);
     if (!answer.ok()) return status_of(answer.failure());
     for (pugi::xml_node item : answer.root().child(set).children("item")) take(item);
     const std::string next = answer.field("nextToken");

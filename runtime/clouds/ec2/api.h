@@ -30,8 +30,9 @@ class Api {
   explicit Api(aws::QueryClient& client) : client_(client) {}
 
   // Calls `take` for each <item> of `set`, page after page. What it asks changes nothing and is repeated.
+  // `may_be_unknown`: the server may lack the action, and says so by failing at it.
   Status each(const Context& context, const std::string& action, Parameters parameters, const char* set,
-              const std::function<void(pugi::xml_node item)>& take) const;
+              const std::function<void(pugi::xml_node item)>& take, bool may_be_unknown = false) const;
   // One answer that is no list.
   Result<aws::Answer> read(const Context& context, const std::string& action,
                            const Parameters& parameters) const;

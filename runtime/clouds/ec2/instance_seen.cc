@@ -68,6 +68,7 @@ Json attributes_of(const InstanceNow& now) {
                      {"instance_type", now.type},
                      {"zone", now.zone},
                      {"state", now.state == "running" || now.state == "pending" ? "running" : "stopped"}};
+  if (now.lifecycle == "spot") attributes["taken_back_by"] = "ec2";
   if (std::string key = tag_of(now.tags, kKeyTag); !key.empty()) attributes["key"] = key;
   return attributes;
 }

@@ -30,18 +30,20 @@ class PlacementGroup : public Kind {
   }
 
   Status look(Call& call, const Selection& selection, std::vector<Seen>& seen) const override {
-    return call.api.each(call.context, "DescribePlacementGroups", selected(selection, "group-name"),
-                         "placementGroupSet", [&](pugi::xml_node item) {
-                           Seen one;
-                           take_tags(call.context, tags_of(item), one);
-                           one.type = type();
-                           one.id = text_of(item, "groupName");
-                           one.phase = phase_of(text_of(item, "state"));
-                           if (text_of(item, "state") == "deleted") return;
-                           one.spec = {{"strategy", text_of(item, "strategy")}};
-                           one.attributes = {{"name", one.id}};
-                           seen.push_back(std::move(one));
-                         });
+    return call.api.each(
+        call.context, "DescribePlacementGroups", selected(selection, "group-name"), "placementGroupSet",
+        [&](pugi::xml_node item) {
+          Seen one;
+          take_tags(call.context, tags_of(item), one);
+          one.type = type();
+          one.id = text_of(item, "groupName");
+          one.phase = phase_of(text_of(item, "state"));
+          if (text_of(item, "state") == "deleted") return;
+          one.spec = {{"strategy", text_of(item, "strategy")}};
+          one.attributes = {{"name", one.id}};
+          seen.push_back(std::move(one));
+        },
+        selection.by != Selection::By::Ids);
   }
 
   Impact impact(const Json&, const Json&) const override {

@@ -352,7 +352,7 @@ Result<size_t> Member::fetch(const std::string& below, const std::string& local_
     auto there = local_digest(local);
     if (there && *there == line.substr(0, 64)) continue;
     if (Status s = make_directories(parent_path(local)); !s.ok()) return s;
-    if (Status s = fetch_file(below + "/" + name, local); !s.ok()) return s;
+    if (Status s = fetch_file(below + "/" + name, local, context_.stop()); !s.ok()) return s;
     auto digest = sha256_file(local);
     if (!digest || *digest != line.substr(0, 64))
       return Status(Code::Corrupt, fmt::format("{}: {} arrived with other bytes", address(), name));
@@ -360,10 +360,10 @@ Result<size_t> Member::fetch(const std::string& below, const std::string& local_
   return count;
 }
 
-Status Member::fetch_file(const std::string& below, const std::string& local_path) {
+Status Member::fetch_file(const std::string& below, const std::string& local_path, const Stop& stop) {
   auto remote = node_.connect();
   if (!remote) return remote.status();
-  return (*remote)->get_file(folder() + "/" + below, local_path, context_.stop());
+  return (*remote)->get_file(folder() + "/" + below, local_path, stop);
 }
 
 }  // namespace radl::training

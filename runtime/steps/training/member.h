@@ -18,6 +18,11 @@ struct TaskState {
   int exit = -1;
 };
 
+struct NodeFile {
+  std::string name;  // below the folder that was listed
+  uint64_t size = 0;
+};
+
 class Member {
  public:
   Member(const NodeHandle& node, const Context& context, std::string job)
@@ -61,10 +66,17 @@ class Member {
   Result<std::string> log_tail(const std::string& file, int lines);
   // Brings a folder of the job to this machine. The number of files.
   Result<size_t> fetch(const std::string& below, const std::string& local_folder);
-  Status fetch_file(const std::string& below, const std::string& local_path);
+  // One file of the job's folder to this machine, and the other way; NotFound where there is none.
+  Status fetch_file(const std::string& below, const std::string& local_path, const Stop& stop);
+  Result<std::string> read(const std::string& below, size_t most);
+  Status put_file(const std::string& local_path, const std::string& below, const Stop& stop);
+  Status put_bytes(std::string_view content, const std::string& below, const Stop& stop);
+  // The files below a folder of the job that are whole: names that end in ".part" are left out.
+  Result<std::vector<NodeFile>> files(const std::string& below);
 
  private:
   Result<ExecResult> exec(const std::string& command);
+  Status make_folder_of(const std::string& below);
   // Lines "DIGEST  ./PATH" of the files in a folder of the job.
   Result<std::string> list(const std::string& below);
 

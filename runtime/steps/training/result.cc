@@ -40,8 +40,8 @@ void remove_parts(const std::string& folder) {
 
 }  // namespace
 
-Result<Json> bring_result(const Json& training, Member& chief, const RunFacts& facts) {
-  std::string result = training.value("result", "");
+Result<Json> bring_result(const std::string& result, const std::string& shown, Member& chief,
+                          const RunFacts& facts) {
   if (result.empty()) return invalid("no folder for the result");
   if (Status s = make_directories(result); !s.ok()) return s;
   remove_parts(result);
@@ -51,20 +51,20 @@ Result<Json> bring_result(const Json& training, Member& chief, const RunFacts& f
   auto events = chief.fetch("events", result + "/events");
   if (!events) return std::move(events).status();
   std::error_code error;
-  std::string weights = result + "/model/model.safetensors";
-  if (!std::filesystem::exists(weights, error)) weights = result + "/model";
-  auto digest = sha256_file(weights);
+  std::string weights = "/model/model.safetensors";
+  if (!std::filesystem::exists(result + weights, error)) weights = "/model";
+  auto digest = sha256_file(result + weights);
   auto seconds = facts.phases.find("training");
   const double accuracy = facts.finished.value("test_accuracy", 0.0);
   Json output = {
-      {"model_path", weights},
+      {"model_path", shown + weights},
       {"model_sha256", digest ? Json(*digest) : Json()},
       {"test_accuracy", accuracy},
       {"test_accuracy_tta", facts.finished.value("test_accuracy_tta", accuracy)},
       {"images_per_second", facts.finished.value("images_per_second", 0.0)},
       {"seconds", facts.finished.value("seconds", seconds == facts.phases.end() ? 0 : seconds->second)},
-      {"events_path", result + "/events"},
-      {"report_path", result + "/report.json"},
+      {"events_path", shown + "/events"},
+      {"report_path", shown + "/report.json"},
       {"phases", facts.phases}};
   if (!facts.dataset_note.empty()) output["dataset_note"] = facts.dataset_note;
   if (facts.first_step) output["first_step_seconds"] = *facts.first_step;

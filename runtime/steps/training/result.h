@@ -1,4 +1,4 @@
-// What a finished training leaves on the user's machine.
+// What a finished training leaves to its user.
 #pragma once
 
 #include <map>
@@ -17,8 +17,9 @@ struct RunFacts {
   std::map<std::string, double> phases;  // wall seconds
 };
 
-// Brings model, events and report from the chief's node to training.result; the step's output (docs/ir.md).
-// What the runner saw is added to the report under "apply".
-Result<Json> bring_result(const Json& training, Member& chief, const RunFacts& facts);
+// Brings model, events and report from the chief's node to the folder `result`; the step's output
+// (docs/ir.md), in which they stand below `shown`. What the runner saw is added to the report under "apply".
+Result<Json> bring_result(const std::string& result, const std::string& shown, Member& chief,
+                          const RunFacts& facts);
 
 }  // namespace radl::training

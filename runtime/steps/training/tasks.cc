@@ -89,6 +89,8 @@ Json job_of(const Json& training, const Layout& layout, const Task& task,
   job["secrets"] = "job.key";
   job["progress"] = "progress-" + task.file() + ".jsonl";
   job["resume"] = resume ? "auto" : "never";
+  const std::string cloud = nodes[task.node].attributes.value("taken_back_by", "");
+  if (!cloud.empty()) job["interruption"] = cloud;
   return job;
 }
 

@@ -1,0 +1,45 @@
+// What an EC2 instance can ask about itself: version 2 of its metadata service.
+// Sources: EC2 User Guide, "Use the Instance Metadata Service" and "Spot Instance interruption notices".
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "common/aws/settings.h"
+#include "common/http/http.h"
+#include "common/stop.h"
+
+namespace radl::aws {
+
+// Not thread-safe. Its session lasts six hours and is opened again by itself.
+class InstanceMetadata {
+ public:
+  // Endpoint, time-out and attempts as AWS's own tools take them (AWS_EC2_METADATA_SERVICE_ENDPOINT, ...).
+  InstanceMetadata(http::Client& http, const Configuration& configuration);
+
+  // Of "/latest/meta-data/..."; nothing where there is no such thing. NotFound: nobody answers, this is not
+  // EC2, or AWS_EC2_METADATA_DISABLED is set. Auth: any other answer. Cancelled.
+  Result<std::optional<std::string>> get(const std::string& path, const Stop& stop);
+  // For messages.
+  const std::string& origin() const { return origin_; }
+
+ private:
+  Status open(const Stop& stop);
+  http::Request request(const std::string& path, const Stop& stop) const;
+
+  http::Client& http_;
+  Status usable_;
+  std::string endpoint_, origin_, token_;
+  double seconds_ = 1;
+  int attempts_ = 1;
+};
+
+// The notice that EC2 takes a spot instance back, two minutes before it does.
+struct SpotNotice {
+  std::string action;  // "terminate", "stop", "hibernate"
+  std::string time;    // "2026-11-22T15:04:05Z"
+};
+// Nothing: there is none. Corrupt: an answer that is none.
+Result<std::optional<SpotNotice>> spot_notice(InstanceMetadata& metadata, const Stop& stop);
+
+}  // namespace radl::aws

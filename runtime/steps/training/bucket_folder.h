@@ -1,0 +1,37 @@
+// A folder in a bucket, "s3://BUCKET/PREFIX", as trainings write to it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "common/transfer/object_store.h"
+
+namespace radl::training {
+
+struct BucketFolder {
+  std::shared_ptr<transfer::ObjectStore> store;
+  std::string prefix;  // of its keys; empty or with '/' at the end
+
+  std::string key(const std::string& name) const { return prefix + name; }
+  std::string address(const std::string& name) const { return store->address(key(name)); }
+  Result<transfer::Object> send(const std::string& path, const std::string& name, const Stop& stop) const {
+    transfer::Upload how;
+    how.stop = stop;
+    return store->put_file(key(name), path, how);
+  }
+};
+
+inline bool is_bucket(const std::string& place) { return place.starts_with("s3://"); }
+
+// By what environment and AWS's files say of credentials; nothing is asked yet. `http` outlives it.
+Result<BucketFolder> open_bucket_folder(http::Client& http, const std::string& place);
+// Writes a small object and removes it again, so that a bucket that is missing or closed is known before
+// anything is computed for it.
+Status check_writable(const BucketFolder& folder, const Stop& stop);
+// All files below a local folder, several levels deep; the one named `last` after all others.
+Status send_files(const BucketFolder& folder, const std::string& local, const std::string& last,
+                  const Stop& stop);
+// Whether "s3://BUCKET/KEY" is there now.
+Result<bool> is_in_bucket(const std::string& address, const Stop& stop);
+
+}  // namespace radl::training

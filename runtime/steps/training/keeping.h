@@ -1,0 +1,58 @@
+// All that a training has in buckets, for its runner: what it goes on from, what goes there while it runs,
+// and its result. Where the file names no bucket it does nothing.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+
+#include "common/guarded.h"
+#include "runtime/steps/training/kept.h"
+#include "runtime/steps/training/result.h"
+
+namespace radl::training {
+
+class Keeping {
+ public:
+  // `scratch`: a folder of this computer, of this training alone. Nothing is asked of a bucket yet.
+  static Result<std::unique_ptr<Keeping>> open(const Json& training, Member& chief, const std::string& job,
+                                               const std::string& scratch, Say say);
+  ~Keeping();
+
+  // Before the processes start: the buckets can be written; the chief has the checkpoint to go on from, or
+  // begins anew.
+  Status prepare(bool resume, const Stop& stop);
+  // From now on checkpoints and events are sent as they come, by a thread of its own. What goes wrong is
+  // said, and tried again.
+  Status start();
+  // There is something new on the chief's node.
+  void news();
+  // Ends the thread and sends what is left, which must succeed.
+  Status finish(const Stop& stop);
+  // Brings model, events and report to where the file says; the step's output.
+  Result<Json> result(const RunFacts& facts, const Stop& stop);
+
+ private:
+  Keeping(const Json& training, Member& chief, std::string scratch, Say say)
+      : training_(training), chief_(chief), scratch_(std::move(scratch)), say_(std::move(say)) {}
+  bool any() const { return checkpoints_ || events_; }
+  Status send(const Stop& stop);
+  void send_as_it_comes();
+  void end_thread();
+
+  const Json& training_;
+  Member& chief_;
+  std::string scratch_;
+  Say say_;
+  http::Client http_;
+  std::optional<BucketFolder> result_, kept_;
+  std::unique_ptr<KeptCheckpoints> checkpoints_;
+  std::unique_ptr<KeptEvents> events_;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool news_ = false, over_ = false;
+  StopSource stop_;
+  std::unique_ptr<Threads> thread_;
+};
+
+}  // namespace radl::training

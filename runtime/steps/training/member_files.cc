@@ -1,0 +1,70 @@
+// Single files between a training's folder and this computer.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <sstream>
+
+#include "common/shell_quote.h"
+#include "runtime/net/node_path.h"
+#include "runtime/net/ssh/remote.h"
+#include "runtime/steps/training/member.h"
+
+namespace radl::training {
+
+Result<std::vector<NodeFile>> Member::files(const std::string& below) {
+  auto result =
+      exec(fmt::format("[ -d {0} ] || {{ echo whole; exit 0; }}; cd {0} && find . -type f ! -name '*.part' "
+                       "-exec stat -c '%s %n' {{}} + "
+                       "&& echo whole",
+                       shell_path(folder() + "/" + below)));
+  if (!result) return result.status();
+  // A file that has gone between the two is no failure.
+  if (!result->out.ends_with("whole\n") && result->exit_status > 1)
+    return std::move(ssh::command_failure(*result, folder() + "/" + below)).at(address());
+  std::vector<NodeFile> files;
+  std::istringstream lines(result->out);
+  for (std::string line; std::getline(lines, line) && line != "whole";) {
+    const size_t blank = line.find(" ./");
+    uint64_t size = 0;
+    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), size);
+    if (error != std::errc() || end != line.data() + blank)
+      return Status(Code::Corrupt, fmt::format("{}: cannot read the list of its files: {}", address(), line));
+    std::string name = line.substr(blank + 3);
+    if (("/" + name + "/").find("/../") != std::string::npos)
+      return Status(Code::Corrupt, address() + ": lists a file outside of its folder");
+    files.push_back({std::move(name), size});
+  }
+  return files;
+}
+
+Result<std::string> Member::read(const std::string& below, size_t most) {
+  const std::string path = shell_path(folder() + "/" + below);
+  auto result = exec(fmt::format("[ -f {0} ] || exit 44; head -c {1} {0}", path, most));
+  if (!result) return result.status();
+  if (result->exit_status == 44) return not_found(address() + ": there is no " + below);
+  if (result->exit_status != 0) return std::move(ssh::command_failure(*result, below)).at(address());
+  return result->out;
+}
+
+Status Member::make_folder_of(const std::string& below) {
+  const std::string path = shell_path(folder() + "/" + below.substr(0, below.rfind('/')));
+  auto result = exec("mkdir -p " + path);
+  if (!result) return result.status();
+  return result->exit_status == 0 ? Status() : std::move(ssh::command_failure(*result, path)).at(address());
+}
+
+Status Member::put_file(const std::string& local_path, const std::string& below, const Stop& stop) {
+  if (Status made = make_folder_of(below); !made.ok()) return made;
+  auto remote = node_.connect();
+  if (!remote) return remote.status();
+  return (*remote)->put_file(local_path, folder() + "/" + below, 0644, stop).status();
+}
+
+Status Member::put_bytes(std::string_view content, const std::string& below, const Stop& stop) {
+  if (Status made = make_folder_of(below); !made.ok()) return made;
+  auto remote = node_.connect();
+  if (!remote) return remote.status();
+  return (*remote)->put_bytes(content, folder() + "/" + below, 0644, stop).status();
+}
+
+}  // namespace radl::training

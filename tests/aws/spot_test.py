@@ -1,0 +1,48 @@
+"""A spot machine that EC2 takes back in the middle of a training: checkpoint, another machine, and on from there, in one apply."""
+import json
+import time
+import unittest
+
+from aws_case import SYSTEM, AwsCase
+
+FILE = f"""radl 2
+network lan ( outbound = 'no' )
+system worker ( instance_type = 't3.small' and spot = 'yes' and spot.fallback = 'yes' and net_interface.0.connection = 'lan' and {SYSTEM} )
+deploy worker 2 ec2
+configure train (
+  training 'small' (
+    workers = system.worker and mode = 'allreduce' and model = 'lenet' and learning_rate = 0.02 and
+    dataset = 'cifar10' and source = 'subset' and batch_size = 50 and epochs = 40 and
+    checkpoint_epochs = 0 and checkpoint_every = 3600 and result = 's3://models/spot'
+  )
+)
+"""
+
+
+class Spot(AwsCase):
+    def test_an_interrupted_machine_is_replaced_and_the_training_goes_on(self):
+        file = self.write("train.radl", FILE)
+        log = self.folder / "events.jsonl"
+        process = self.start("apply", "--auto-approve", file, "--log-json", log)
+        steps = lambda: [e for e in self.events(log) if e["event"] == "metric" and e["data"].get("event") == "step"]
+        self.wait_until(lambda: steps() or process.poll() is not None, 120)
+        self.assertIsNone(process.poll(), "it ended before it was interrupted")
+        self.assertEqual([i.get("InstanceLifecycle") for i in self.ours()], ["spot", "spot"])
+        victim = next(r["id"] for r in self.show(file)["resources"] if r["address"] == "worker[1]")
+        self.metadata.interrupted[victim] = time.time() + 120
+        out, err = process.communicate(timeout=240)
+        self.assertEqual(process.returncode, 0, out + err)
+        self.assertEqual(len([line for line in err.splitlines() if "worker[1] was taken back by its cloud" in line]), 1, err)
+        self.assertNotIn(victim, {i["InstanceId"] for i in self.ours()})
+        self.assertEqual(len(self.ours()), 2)
+        body = self.moto.client("s3").get_object(Bucket="models", Key="spot/report.json")["Body"].read()
+        # The only checkpoint that the job's own schedule has is the one at its end.
+        self.assertGreater(json.loads(body)["metrics"]["resumed_from"], 0)
+        looks = [path for _, path in self.metadata.requests if path.endswith("instance-action")]
+        self.assertLess(len(looks), 200, "asked too often")
+        self.radlc("destroy", "--auto-approve", file)
+        self.assert_account_is_as_before()
+
+
+if __name__ == "__main__":
+    unittest.main()
