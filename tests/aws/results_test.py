@@ -112,6 +112,17 @@ class Results(AwsCase):
         self.assertEqual(there["paper/model/model.safetensors"], whole)
         self.destroy()
 
+    def test_a_training_that_is_interrupted_leaves_what_it_had_reached(self):
+        log = self.folder / "events.jsonl"
+        process = self.start("apply", "--auto-approve", self.file, "--input", "epochs=100", "--log-json", log)
+        self.wait_until(lambda: any(e["data"].get("event") == "step" for e in self.events(log) if e["event"] == "metric"))
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=90)
+        self.assertEqual(process.returncode, 130, out + err)
+        self.assertTrue([name for name in self.checkpoints() if name.endswith(".ckpt")], "no checkpoint was written or sent")
+        self.assert_whole(self.objects("paper/"))
+        self.destroy()
+
     def test_checkpoints_may_be_kept_apart_from_the_model(self):
         self.apply("result=result", "checkpoints=s3://models/kept")
         self.assertTrue((self.folder / "result/model/model.safetensors").exists())
