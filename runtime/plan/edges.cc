@@ -32,6 +32,7 @@ class StepEdges {
  public:
   explicit StepEdges(Draft& draft) : draft_(draft) {
     for (const ir::Step& step : draft.input.program.steps) steps_[step.id] = &step;
+    for (const Desired& desired : draft.desired.resources) desired_[desired.wanted.address] = &desired;
   }
 
   void run() {
@@ -81,7 +82,7 @@ class StepEdges {
 
   void connect(const ir::Step& step, Action& action, const std::set<std::string>& before) {
     std::set<std::string> needs = before;
-    for (const std::string& node : step.nodes) add_if_made(node, needs);
+    for (const std::string& node : step.nodes) add_node(node, needs);
     if (step.kind == ir::StepKind::Ansible && has_all_nodes_) needs.insert(kAllNodes);
     // A value that is known only when its owner is there.
     for (const std::string& name : ir::unknowns_in(step)) {
@@ -98,6 +99,15 @@ class StepEdges {
       if (std::find(action.order.begin(), action.order.end(), text) == action.order.end())
         action.order.push_back(text);
     }
+  }
+
+  // A node that stays may be reached only when what it stands upon has changed: SSH is opened for another address.
+  void add_node(const std::string& node, std::set<std::string>& needs) const {
+    add_if_made(node, needs);
+    if (draft_.resource_action(node)) return;
+    auto desired = desired_.find(node);
+    if (desired == desired_.end()) return;
+    for (const std::string& reference : desired->second->wanted.references) add_if_made(reference, needs);
   }
 
   void add_if_made(const std::string& address, std::set<std::string>& needs) const {
@@ -122,6 +132,7 @@ class StepEdges {
   static constexpr const char* kAllNodes = "all nodes";
 
   Draft& draft_;
+  std::map<std::string, const Desired*> desired_;  // by address
   bool has_all_nodes_ = false;
   std::map<std::string, const ir::Step*> steps_;
   std::set<std::string> barriers_;  // so far, in the plan

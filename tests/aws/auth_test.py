@@ -19,8 +19,7 @@ class Credentials(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="radl-auth-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.moto = Moto(self.folder / "moto")
-        self.addCleanup(self.moto.stop)
+        self.moto = Moto.shared()
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "RADL_AUTH", "IM_AUTH"))}
         self.env = {**kept, "HOME": str(self.folder), "no_proxy": "*", "AWS_ENDPOINT_URL": self.moto.url, "AWS_REGION": "us-east-1",
                     "AWS_EC2_METADATA_DISABLED": "true"}

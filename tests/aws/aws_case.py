@@ -26,8 +26,7 @@ class AwsCase(RadlCase):
         # Not in the test's own folder: its processes are looked for by that.
         self.ground = pathlib.Path(tempfile.mkdtemp(prefix="radl-aws-"))
         self.addCleanup(shutil.rmtree, self.ground, ignore_errors=True)
-        self.moto = Moto(self.ground / "moto")
-        self.addCleanup(self.moto.stop)
+        self.moto = Moto.shared()
         self.machines = Instances(self.moto, self.ground / "machines", boots=self.boots)
         self.addCleanup(self.machines.close)
         self.metadata = Metadata(self.machines)

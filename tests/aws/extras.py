@@ -34,6 +34,8 @@ class Extras:
     def __call__(self, request):
         if request.service != "ec2":
             return None
+        if self.machines and not request.action.startswith(("Describe", "Get")):
+            self.machines.news()
         known = {"GetConsoleOutput": self._console, "CreatePlacementGroup": self._create, "DeletePlacementGroup": self._delete,
                  "DescribePlacementGroups": self._describe, "RunInstances": self._run}.get(request.action)
         if not known or request.parameter("DryRun") == "true":

@@ -40,14 +40,13 @@ class Ground:
 
     def __init__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="radl-faults-"))
-        self.moto = Moto(self.folder / "moto")
+        self.moto = Moto.shared()
         self.machines = Instances(self.moto, self.folder / "machines", pace=0.1)
         self.moto.check_signatures()
         self.baseline = account.Baseline(self.moto)
 
     def close(self):
         self.machines.close()
-        self.moto.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -37,8 +37,7 @@ class Fixture(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="radl-aws-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.moto = Moto(self.folder / "moto")
-        self.addCleanup(self.moto.stop)
+        self.moto = Moto.shared()
 
     def test_counts_what_is_made_with_its_tags_and_what_is_left(self):
         ec2, s3 = self.moto.client("ec2"), self.moto.client("s3")

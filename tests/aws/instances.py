@@ -11,6 +11,9 @@ from account import instances
 from node_view import NodeView, own_view_works
 from user_data import understood
 
+IDLE = 0.5  # seconds between two looks while nothing is asked for
+OFTEN = 2  # for so long after something was
+
 
 def addresses_of(record):
     return sorted({record.get("PrivateIpAddress"), record.get("PublicIpAddress")} - {None, ""})
@@ -28,12 +31,26 @@ class Instances(threading.Thread):
         self.running = set()
         self.errors = []
         self.isolated = own_view_works()
-        self._done = threading.Event()
+        self._done, self._news = threading.Event(), threading.Event()
         self._lock = threading.Lock()
+        self._often_until = time.monotonic() + OFTEN
         self.start()
 
+    def news(self):
+        """Somebody has asked for a change: moto is looked at often for a while."""
+        self._news.set()
+
+    def _wait(self):
+        """False when it is over. Each look costs moto and this program tens of milliseconds."""
+        if time.monotonic() > self._often_until:
+            self._news.wait(IDLE)
+        if self._news.is_set():
+            self._news.clear()
+            self._often_until = time.monotonic() + OFTEN
+        return not self._done.wait(self.pace)
+
     def run(self):
-        while not self._done.wait(self.pace):
+        while self._wait():
             try:
                 seen = {i["InstanceId"]: i for i in instances(self.ec2)}
             except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError):
@@ -104,6 +121,7 @@ class Instances(threading.Thread):
 
     def close(self):
         self._done.set()
+        self._news.set()
         self.join()
         for name in list(self.views):
             self._remove(name)

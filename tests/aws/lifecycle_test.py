@@ -80,6 +80,24 @@ class Lifecycle(AwsCase):
         self.radlc("destroy", "--auto-approve", self.file)
         self.assert_account_is_as_before()
 
+    def test_ssh_is_opened_for_the_address_from_which_the_next_apply_comes(self):
+        self.apply()
+        self.environment["RADL_CALLER_CIDR"] = "198.51.100.9/32"
+        ec2 = self.moto.client("ec2")
+        self.write("train.radl", FILE.replace("hello from", "good morning from"))
+        plan = self.plan("--refresh", self.file)
+        opening = next(a for a in plan["actions"] if a["id"].startswith("access."))
+        greets = [a for a in plan["actions"] if a["id"].endswith("/greet")]
+        self.assertEqual(len(greets), 3)
+        for action in greets:  # nobody is connected to before it is open
+            self.assertIn(opening["id"], action["needs"])
+        self.apply()
+        groups = ec2.describe_security_groups(GroupIds=[t.id for t in self.baseline.made("security group")])["SecurityGroups"]
+        open_to = {place["CidrIp"] for group in groups for rule in group["IpPermissions"] for place in rule["IpRanges"]}
+        self.assertEqual(open_to, {"198.51.100.9/32"})
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_account_is_as_before()
+
     def test_a_machine_terminated_by_somebody_is_made_again(self):
         self.apply()
         victim = next(r["id"] for r in self.show(self.file)["resources"] if r["address"] == "worker[1]")

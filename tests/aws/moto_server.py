@@ -1,4 +1,6 @@
-"""moto's own server, with one repair: it compares signatures with what was sent, not with what it has decoded and encoded again.
+"""moto's own server, with two repairs.
+
+It reads its images again when it is reset, though it has changed the list in place. And it compares signatures with what was sent, not with what it has decoded and encoded again.
 
 Without it moto refuses what is signed rightly as soon as a key, prefix or value has a character that can be encoded in two ways
 ("a/b" in a query, a space in a form).
@@ -7,12 +9,20 @@ import io
 import sys
 
 import flask
+from moto.ec2.models import amis
 from moto.iam.access_control import IAMRequestBase
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication
 from moto.server import main
 
 FORM = "application/x-www-form-urlencoded"
+load_images = amis.AmiBackend._load_amis
 decoded, dispatched = IAMRequestBase._create_aws_request, DomainDispatcherApplication.__call__
+
+
+def loading_again(self):
+    for image in amis.AMIS:
+        image["creation_date"] = str(image["creation_date"])
+    load_images(self)
 
 
 def keeping_the_form(self, environ, start_response):
@@ -33,6 +43,7 @@ def as_sent(self):
 
 
 if __name__ == "__main__":
+    amis.AmiBackend._load_amis = loading_again
     IAMRequestBase._create_aws_request = as_sent
     DomainDispatcherApplication.__call__ = keeping_the_form
     main(sys.argv[1:])

@@ -1,11 +1,14 @@
 """moto's server: EC2, S3, IAM and STS on loopback, with what tests find in an account that somebody has used before."""
+import atexit
 import contextlib
 import json
 import os
 import pathlib
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 
@@ -55,6 +58,19 @@ def free_port(host="127.0.0.1"):
 
 class Moto:
     """The server while it runs. Keys: `admin` may do everything and is the tests' own; `user` is the one that radlc is run as."""
+    _shared = None
+
+    @classmethod
+    def shared(cls):
+        """The one server of this program's tests, with nothing in it: starting one takes longer than many a test."""
+        if cls._shared is None or cls._shared.process.poll() is not None:
+            folder = tempfile.mkdtemp(prefix="radl-moto-")
+            cls._shared = cls(folder)
+            atexit.register(shutil.rmtree, folder, ignore_errors=True)
+            atexit.register(cls._shared.stop)
+        else:
+            cls._shared.reset()
+        return cls._shared
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -70,6 +86,7 @@ class Moto:
         with open(self.folder / "moto.log", "wb") as log:
             self.process = subprocess.Popen([sys.executable, "-B", SERVER, "-H", "127.0.0.1", "-p", str(self.port)],
                                             stdout=log, stderr=log, env=environment)
+        self.clients = {}  # making one reads the whole of a service's model
         self.role = None
         self.admin = self.user = {"aws_access_key_id": "first", "aws_secret_access_key": "first"}
         try:
@@ -78,6 +95,14 @@ class Moto:
         except BaseException:
             self.stop()
             raise
+
+    def reset(self):
+        """As it began."""
+        self.check_signatures(False)
+        urllib.request.urlopen(urllib.request.Request(self.url + "/moto-api/reset", method="POST")).close()
+        self.role, self.admin = None, {"aws_access_key_id": "first", "aws_secret_access_key": "first"}
+        self.clients.clear()
+        self._make_users()
 
     def _wait(self):
         for _ in range(600):
@@ -101,8 +126,12 @@ class Moto:
 
     def client(self, service, region=REGION, keys=None):
         """boto3's client of a service, past any proxy of a test."""
-        config = botocore.config.Config(retries={"max_attempts": 1}, proxies={}, s3={"addressing_style": "path"})
-        return boto3.client(service, endpoint_url=self.url, region_name=region, config=config, **(keys or self.admin))
+        keys = keys or self.admin
+        known = (service, region, *keys.values())
+        if known not in self.clients:
+            config = botocore.config.Config(retries={"max_attempts": 1}, proxies={}, s3={"addressing_style": "path"})
+            self.clients[known] = boto3.client(service, endpoint_url=self.url, region_name=region, config=config, **keys)
+        return self.clients[known]
 
     def check_signatures(self, yes=True):
         """From now on wrong keys are refused and policies hold, or (as moto begins) everybody may do everything."""

@@ -5,6 +5,7 @@ what steps do as root changes nothing here, `shutdown` ends the instance, and th
 a server of the own user with another HOME; cloud-init's commands are not run then.
 """
 import contextlib
+import functools
 import getpass
 import os
 import pathlib
@@ -95,6 +96,7 @@ SetEnv HOME={folder}/home RADL_TEST_NODE={folder} AWS_INSTANCE_ID={name}
 """
 
 
+@functools.cache
 def own_view_works():
     """Whether views of the file system can be made here, tried for real."""
     if os.geteuid() != 0:

@@ -16,6 +16,8 @@ OF_S3 = {
 # What changes or ends something: allowed for what carries radlc's tag alone.
 OWN = {"TerminateInstances", "StopInstances", "StartInstances", "ModifyInstanceAttribute", "DeleteSecurityGroup", "DeleteKeyPair",
        "ReleaseAddress", "DeletePlacementGroup", "DeleteVolume", "RevokeSecurityGroupIngress", "RevokeSecurityGroupEgress"}
+# Of files above 16 MiB: parts that are looked up and taken back after something went wrong, which a scenario does not make happen.
+OF_LARGE_FILES = {"s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"}
 FREE = {("sts", "GetCallerIdentity")}  # needs no permission
 
 
@@ -39,7 +41,8 @@ def document(actions):
 
     looks = sorted(a for a in actions if name(a).startswith(("Describe", "Get", "List")) and not a.startswith("s3:"))
     own = sorted(a for a in actions if name(a) in OWN)
-    store = sorted(a for a in actions if a.startswith("s3:"))
+    store = {a for a in actions if a.startswith("s3:")}
+    store = sorted(store | OF_LARGE_FILES if "s3:PutObject" in store else store)
     makes = sorted(set(actions) - set(looks) - set(own) - set(store))
     statements = [{"Sid": "Look", "Effect": "Allow", "Action": looks, "Resource": "*"},
                   {"Sid": "Make", "Effect": "Allow", "Action": makes, "Resource": "*"},

@@ -94,6 +94,31 @@ TEST_F(PlanTest, ANewModelTrainsFromTheStartAndMoreEpochsGoOn) {
   EXPECT_TRUE(action(plan, "training/cifar").resume);
 }
 
+// Checkpoints in a bucket outlive the nodes and the state; the plan says so without asking.
+TEST_F(PlanTest, CheckpointsInABucketAreGoneOnFromWithoutAState) {
+  auto kept = [](ir::Program program, const std::string& result) {
+    for (ir::Step& step : program.steps) {
+      if (step.kind != ir::StepKind::Training) continue;
+      step.training["result"] = result;
+      step.training["checkpoints"] = result + "/checkpoints";
+    }
+    return program;
+  };
+  ir::Program program = kept(training(1), "s3://models/paper");
+  Plan plan = bench.plan(program);
+  EXPECT_TRUE(action(plan, "training/cifar").resume);
+  EXPECT_EQ(action(plan, "training/cifar").why,
+            "new; goes on from the last checkpoint in s3://models/paper/checkpoints, if there is one");
+  EXPECT_NE(action(plan, "training/cifar").summary.find("model and checkpoints to s3://models/paper"),
+            std::string::npos);
+  EXPECT_FALSE(action(bench.plan(training(1)), "training/cifar").resume);
+  applied(program);
+  EXPECT_FALSE(action(bench.plan(kept(training(1, "resnet20", 5), "s3://models/paper")), "training/cifar").resume)
+      << "fewer epochs begin anew";
+  EXPECT_EQ(make_destroy_plan(bench.snapshot).notes,
+            std::vector<std::string>{"models and checkpoints in s3://models/paper stay: they are yours to remove"});
+}
+
 TEST_F(PlanTest, AMissingModelIsTrainedAgain) {
   bench.output = [](const ir::Step& step) {
     return step.kind == ir::StepKind::Training ? Json{{"model_path", "/nowhere/model"}} : Json::object();
