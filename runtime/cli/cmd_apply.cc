@@ -140,7 +140,7 @@ Result<bool> approved(const Apply& apply) {
   return confirm("\nDo this? Only 'yes' is taken as yes:");
 }
 
-// `again`: what nodes that were taken back have made fail is done again, and no failure to be told of.
+// `again`: what nodes that were taken back have made fail is done again, and is no failure to report.
 int execute(Apply& apply, const Plan& plan, TakenBack& taken_back, bool again) {
   auto sinks = make_sinks(apply.session, apply.options.run, plan);
   if (!sinks.ok()) return report(apply.session, sinks.status());

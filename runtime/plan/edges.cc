@@ -101,7 +101,8 @@ class StepEdges {
     }
   }
 
-  // A node that stays may be reached only when what it stands upon has changed: SSH is opened for another address.
+  // A node that stays may be reached only when what it stands upon has changed: SSH is opened for another
+  // address.
   void add_node(const std::string& node, std::set<std::string>& needs) const {
     add_if_made(node, needs);
     if (draft_.resource_action(node)) return;

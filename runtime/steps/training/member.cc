@@ -25,7 +25,8 @@ namespace {
 //   start_of PID        when it was started, in ticks since the boot; nothing where it has ended
 //   leader TASK         the number of the shell around the task's engine, while it lives
 //   strays TASK         engines that have lost that shell: known by their folder and job file
-//   signal TASK NAME    sends it to the processes of the task, to each once (a second one would end an engine that is
+//   signal TASK NAME    sends it to the processes of the task, to each once (a second one would end an engine
+//   that is
 //                       writing its checkpoint), and to no other
 constexpr const char* kProcesses = R"sh(start_of() {
   IFS= read -r line < "/proc/$1/stat" || return 1

@@ -18,13 +18,15 @@ TEST(CheckpointFile, NamesSayRunAndStepAndLaterOnesAreGreater) {
   EXPECT_LT((CheckpointName{1, 99999999}), (CheckpointName{1, 123456789}));
   for (const CheckpointName& name : {first, second, CheckpointName{1, 123456789}})
     EXPECT_EQ(parse_checkpoint_name(name.text()), name);
-  for (const char* other : {"", "run", "step-.ckpt", "step-1.ckpt.part", "run-2step-1.ckpt", "run-2-step-1", "xstep-1.ckpt"})
+  for (const char* other :
+       {"", "run", "step-.ckpt", "step-1.ckpt.part", "run-2step-1.ckpt", "run-2-step-1", "xstep-1.ckpt"})
     EXPECT_FALSE(parse_checkpoint_name(other)) << other;
 }
 
 TEST(CheckpointFile, TheNumberOfARunIsReadAsItIsWritten) {
   EXPECT_EQ(parse_checkpoint_run(checkpoint_run_text(12)), 12u);
-  for (const char* other : {"", "2", "2\n3\n", "x\n", "-1\n"}) EXPECT_FALSE(parse_checkpoint_run(other)) << other;
+  for (const char* other : {"", "2", "2\n3\n", "x\n", "-1\n"})
+    EXPECT_FALSE(parse_checkpoint_run(other)) << other;
 }
 
 TEST(CheckpointFile, OnlyAWholeFileIsACheckpoint) {
@@ -37,8 +39,8 @@ TEST(CheckpointFile, OnlyAWholeFileIsACheckpoint) {
   std::string flipped = whole;
   flipped[whole.size() / 2] ^= 1;
   const std::string other = "x" + body;
-  for (const std::string& bad : {flipped, whole.substr(0, whole.size() - 1), whole.substr(0, 40), std::string(),
-                                 other + sha256_hex(other)}) {
+  for (const std::string& bad : {flipped, whole.substr(0, whole.size() - 1), whole.substr(0, 40),
+                                 std::string(), other + sha256_hex(other)}) {
     ASSERT_TRUE(write_file_atomic(path, bad).ok());
     EXPECT_EQ(check_checkpoint_file(path).code(), Code::Corrupt) << bad.size();
   }

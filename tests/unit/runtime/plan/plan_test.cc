@@ -113,10 +113,12 @@ TEST_F(PlanTest, CheckpointsInABucketAreGoneOnFromWithoutAState) {
             std::string::npos);
   EXPECT_FALSE(action(bench.plan(training(1)), "training/cifar").resume);
   applied(program);
-  EXPECT_FALSE(action(bench.plan(kept(training(1, "resnet20", 5), "s3://models/paper")), "training/cifar").resume)
+  EXPECT_FALSE(
+      action(bench.plan(kept(training(1, "resnet20", 5), "s3://models/paper")), "training/cifar").resume)
       << "fewer epochs begin anew";
-  EXPECT_EQ(make_destroy_plan(bench.snapshot).notes,
-            std::vector<std::string>{"models and checkpoints in s3://models/paper stay: they are yours to remove"});
+  EXPECT_EQ(
+      make_destroy_plan(bench.snapshot).notes,
+      std::vector<std::string>{"models and checkpoints in s3://models/paper stay: they are yours to remove"});
 }
 
 TEST_F(PlanTest, AMissingModelIsTrainedAgain) {
