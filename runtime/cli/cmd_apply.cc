@@ -9,12 +9,14 @@
 #include "runtime/cli/workflow.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/plan/render.h"
+#include "runtime/steps/training/bucket_folder.h"
 
 namespace radl::cli::apply_command {
 namespace {
 
 // How often one apply makes nodes anew that a cloud has taken back.
 constexpr int kMostReplacements = 5;
+constexpr std::chrono::seconds kLookAtBuckets{60};
 
 // Hears of nodes that their cloud takes back while they train.
 class TakenBack : public EventSink {
@@ -198,6 +200,17 @@ int execute_all(Apply& apply, Plan plan) {
   }
 }
 
+// A bucket that is missing or closed is known before a machine is paid for.
+Status buckets_are_open(const ir::Program& program, const Plan& plan) {
+  for (const ir::Step& step : program.steps) {
+    const Action* action = plan.find(step.id);
+    if (step.kind != ir::StepKind::Training || action == nullptr || action->verb != Verb::Run) continue;
+    Status open = training::check_buckets(step.training, Stop().within(kLookAtBuckets));
+    if (!open.ok()) return std::move(open).at(step.id);
+  }
+  return {};
+}
+
 int run_apply(const Session& session, Options& options) {
   Apply apply{session, options, {}, {}, {}, {}, {}};
   if (Status ready = prepare(apply); !ready.ok()) return report(session, ready);
@@ -218,6 +231,8 @@ int run_apply(const Session& session, Options& options) {
     std::fputs("Nothing was done.\n", stdout);
     return kUserError;
   }
+  if (Status open = buckets_are_open(apply.project->compiled.program, *plan); !open.ok())
+    return report(session, open);
   int done = execute_all(apply, std::move(*plan));
   return done == kDone ? unseen : done;
 }

@@ -8,6 +8,7 @@
 #include "common/shell_quote.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/nodes.h"
+#include "runtime/exec/jump.h"
 #include "runtime/net/ssh/key_places.h"
 
 namespace radl::cli::ssh_command {
@@ -28,9 +29,11 @@ std::string path_for_ssh(const std::string& path, const std::string& work_direct
 }
 
 // The system's client with our key and the host key that was pinned when the node was made.
-Result<std::vector<std::string>> client_arguments(const ResourceRecord& node,
+Result<std::vector<std::string>> client_arguments(const Snapshot& state, const ResourceRecord& node,
                                                   const std::string& work_directory) {
-  const Json& a = node.attributes;
+  auto reached = attributes_to_reach(state, node, work_directory);
+  if (!reached.ok()) return reached.status();
+  const Json& a = *reached;
   std::string host = a.value("host", ""), host_key = a.value("host_key", "");
   int port = a.value("port", 22);
   if (host.empty() || host_key.empty()) return not_found(node.address + " has no address yet");
@@ -67,7 +70,7 @@ int run_ssh(const Session& session, Options& options) {
   auto node = node_called(nodes->state, options.words.front());
   if (!node.ok()) return report(session, node.status());
   const std::string& work = nodes->work_directory;
-  auto arguments = client_arguments(**node, work);
+  auto arguments = client_arguments(nodes->state, **node, work);
   if (!arguments.ok()) return report(session, arguments.status());
   if (options.words.size() == 2) {
     arguments->push_back(options.words[1]);  // a shell line, as ssh itself takes it

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "runtime/cli/shown.h"
+#include "runtime/exec/jump.h"
 #include "runtime/net/ssh/target.h"
 
 namespace radl::cli {
@@ -45,7 +46,9 @@ Result<const ResourceRecord*> node_called(const Snapshot& state, const std::stri
 }
 
 Result<std::unique_ptr<Remote>> connect_to(const Nodes& nodes, const ResourceRecord& node) {
-  auto target = ssh::target_of(node.attributes, ssh::key_places(nodes.work_directory));
+  auto attributes = attributes_to_reach(nodes.state, node, nodes.work_directory);
+  if (!attributes.ok()) return std::move(attributes).status().at(node.address);
+  auto target = ssh::target_of(*attributes, ssh::key_places(nodes.work_directory));
   if (!target.ok()) return std::move(target).status().at(node.address);
   return ssh::make_remote(*target);
 }

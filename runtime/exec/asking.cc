@@ -1,4 +1,6 @@
 #include "runtime/exec/asking.h"
+#include "runtime/exec/disks.h"
+#include "runtime/exec/jump.h"
 
 #include "runtime/exec/actions.h"
 #include "runtime/exec/retry.h"
@@ -101,7 +103,8 @@ Async<Status> wait_until_reachable(Session& session, Park& park, ResourceRecord 
   Status reached;
   std::string told;
   // Until something listens there a login is of no use, and would hold a thread until it is given up.
-  bool answers = co_await park.answers(record.attributes, end);
+  bool answers = true;
+  if (!is_private(record)) answers = co_await park.answers(record.attributes, end);
   if (!answers && session.stop_starting())
     co_return Status(Code::Cancelled, "stopped while waiting for " + record.address);
   for (milliseconds wait = kFirstLogin;; wait = std::min(wait * 2, kLongestLogin)) {
@@ -116,6 +119,7 @@ Async<Status> wait_until_reachable(Session& session, Park& park, ResourceRecord 
     bool waited = co_await park.during(wait);
     if (!waited) co_return Status(Code::Cancelled, "stopped while waiting for " + record.address);
   }
+  if (reached.ok()) reached = mount_disks(session, record.address, session.context(record.address, end));
   if (reached.code() == Code::Cancelled) co_return reached;
   // Its host key may have been learned meanwhile.
   record = session.resource(record.address).value_or(record);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/exec/jump.h"
 #include "runtime/exec/retry.h"
 #include "runtime/plan/values.h"
 
@@ -126,6 +127,10 @@ NodeHandle Session::handle(const std::string& address) {
   handle.node = node(address);
   std::optional<ResourceRecord> record = resource(address);
   if (record) handle.attributes = record->attributes;
+  if (record && is_private(*record)) {
+    Result<Json> reached = attributes_to_reach(snapshot(), *record, store().work_directory());
+    if (reached.ok()) handle.attributes = std::move(*reached);
+  }
   // A machine that has answered once is not waited for as long as one that is booting.
   auto patience = record && record->reachable ? std::chrono::milliseconds(30000) : options().boot_deadline;
   handle.connect = [this, address, patience] { return connect(address, patience); };
@@ -186,8 +191,17 @@ Status Session::connect_once(const std::string& address, std::chrono::steady_clo
 
 // At the first contact with a machine: what it shows is pinned, and must be what the cloud knows of it, as
 // far as the cloud knows something.
-Status Session::learn_host_key(ResourceRecord& record, const Context& context) {
-  Result<std::string> shown = run.host_key(record.attributes, context);
+Status Session::learn_host_key(ResourceRecord& record, const std::optional<ResourceRecord>& jump,
+                               const Context& context) {
+  Result<std::string> shown = internal_error("not asked");
+  if (jump) {
+    std::shared_ptr<Connection> through = connection(jump->address);
+    std::lock_guard guard(through->mutex);
+    if (!through->remote) return Status(Code::Retry, jump->address + " has been lost");
+    shown = host_key_seen_from(*through->remote, record, context.stop());
+  } else {
+    shown = run.host_key(record.attributes, context);
+  }
   if (!shown.ok()) return shown.status();
   auto key_only = [](const std::string& line) { return line.substr(0, line.find(' ', line.find(' ') + 1)); };
   const std::string type = shown->substr(0, shown->find(' '));
@@ -220,10 +234,30 @@ Result<std::unique_ptr<Remote>> Session::attempt(const std::string& address,
   Context contact = context(address, end);
   contact.booting = !record->reachable;
   const Json known = record->attributes.value("host_key", Json());
-  if (run.host_key && (known.is_null() || known == "")) {
-    if (Status learned = learn_host_key(*record, contact); !learned.ok()) return learned;
+  const bool unknown = run.host_key && (known.is_null() || known == "");
+  std::optional<ResourceRecord> jump;
+  if (is_private(*record)) jump = jump_for(snapshot(), *record);
+  if (!jump && is_private(*record) && others_are_being_made(address))
+    return Status(Code::Retry, address + " has no public address: it waits for a machine that leads to it");
+  if (jump) {
+    if (Status there = connect_once(jump->address, end); !there.ok()) return there;
+    jump = resource(jump->address);
+    if (!jump) return Status(Code::Retry, address + ": the machine that leads to it is gone");
   }
-  return run.connect(*wanted, record->attributes, contact);
+  if (unknown) {
+    if (Status learned = learn_host_key(*record, jump, contact); !learned.ok()) return learned;
+  }
+  if (!jump) return run.connect(*wanted, record->attributes, contact);
+  Result<Json> reached = attributes_through(*record, *jump, store().work_directory());
+  if (!reached.ok()) return reached.status();
+  return run.connect(*wanted, *reached, contact);
+}
+
+bool Session::others_are_being_made(const std::string& address) const {
+  std::lock_guard guard(mutex_);
+  return std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& node) {
+    return node.first != address && !snapshot_.resources.count(node.first);
+  });
 }
 
 bool Session::news_for(const std::string& address, const std::string& text) {

@@ -83,7 +83,10 @@ class Session {
     std::unique_ptr<Remote> remote;
   };
   std::shared_ptr<Connection> connection(const std::string& address);
-  Status learn_host_key(ResourceRecord& record, const Context& context);
+  Status learn_host_key(ResourceRecord& record, const std::optional<ResourceRecord>& jump,
+                        const Context& context);
+  // Nodes of the program that are not there yet, this one apart.
+  bool others_are_being_made(const std::string& address) const;
   Result<std::unique_ptr<Remote>> attempt(const std::string& address,
                                           std::chrono::steady_clock::time_point end);
 

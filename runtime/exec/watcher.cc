@@ -51,7 +51,7 @@ std::shared_ptr<Watcher::Slot> Watcher::add(Watch watch) {
 }
 
 void Watcher::plan_look() {
-  Scheduler::TimePoint when = session_.in(wait_);
+  Scheduler::TimePoint when = session_.in(std::max(wait_, 2 * took_));
   if (next_look_ && *next_look_ <= when) return;
   next_look_ = when;
   scheduler_.serve_at(when, [this, when] {
@@ -83,7 +83,9 @@ void Watcher::look() {
     seen = cloud_.look(session_.context("", session_.in(kOneLook)), query);
     return seen.ok() ? Status() : seen.status();
   });
+  const auto took = std::chrono::duration_cast<milliseconds>(session_.world().clock.now() - asked_at);
   std::lock_guard guard(mutex_);
+  took_ = std::min(took, cloud_.pace().longest);
   next_look_.reset();
   if (told.ok()) {
     failed_ = false;

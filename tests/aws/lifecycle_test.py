@@ -80,7 +80,7 @@ class Lifecycle(AwsCase):
         self.radlc("destroy", "--auto-approve", self.file)
         self.assert_account_is_as_before()
 
-    def test_ssh_is_opened_for_the_address_from_which_the_next_apply_comes(self):
+    def test_a_refresh_opens_ssh_for_this_computers_new_address_before_anybody_connects(self):
         self.apply()
         self.environment["RADL_CALLER_CIDR"] = "198.51.100.9/32"
         ec2 = self.moto.client("ec2")
@@ -91,7 +91,7 @@ class Lifecycle(AwsCase):
         self.assertEqual(len(greets), 3)
         for action in greets:  # nobody is connected to before it is open
             self.assertIn(opening["id"], action["needs"])
-        self.apply()
+        self.apply("--refresh")
         groups = ec2.describe_security_groups(GroupIds=[t.id for t in self.baseline.made("security group")])["SecurityGroups"]
         open_to = {place["CidrIp"] for group in groups for rule in group["IpPermissions"] for place in rule["IpRanges"]}
         self.assertEqual(open_to, {"198.51.100.9/32"})

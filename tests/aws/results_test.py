@@ -155,11 +155,11 @@ class Results(AwsCase):
         self.assert_whole(self.objects("paper/"))
         self.destroy()
 
-    def test_a_bucket_that_cannot_be_written_is_known_before_anything_is_trained(self):
-        self.radlc("apply", "--auto-approve", self.file, "--input", "result=s3://nobodys/paper", code=2)
+    def test_a_bucket_that_cannot_be_written_is_known_before_anything_is_made(self):
+        self.radlc("apply", "--auto-approve", self.file, "--input", "result=s3://nobodys/paper", code=None)
         self.assertIn("s3://nobodys", self.err)
         self.assertIn("no bucket has this name", self.err)
-        self.assertFalse(list(self.folder.rglob("progress-*.jsonl")), "a training was begun")
+        self.assertEqual(self.show(self.file)["resources"], [], "a machine was made for it")
         self.destroy()
 
     def test_what_is_no_place_is_refused_with_its_line(self):

@@ -197,10 +197,12 @@ class Designer {
     const std::string said = text_wanted(node, "ec2.associate_public_ip_address");
     if (place.in_public_network || said == "yes") return true;
     if (said == "no" || !place.vpc.empty() || !place.subnet.empty()) {
-      note(fmt::format(
-          "system '{}': it has no public address: radlc must reach the VPC's private addresses (by a "
-          "VPN, or from a machine in it)",
-          node.system));
+      note(
+          fmt::format("system '{}': it has no public address: it is reached through a machine of the same "
+                      "network that has one; "
+                      "where there is none radlc must reach the VPC's private addresses (by a VPN, or from a "
+                      "machine in it)",
+                      node.system));
       return false;
     }
     note(
@@ -222,10 +224,15 @@ class Designer {
     if (!user.empty()) spec["user"] = user;
     if (Status added = add_disks(node, spec); !added.ok()) return added;
     for (const ir::Disk& disk : node.disks) {
-      if (disk.index > 0 && !disk.mount_path.empty())
+      const bool whole = !disk.device.empty() && !disk.fstype.empty();
+      if (disk.index > 0 && !disk.mount_path.empty() && !whole)
         note(fmt::format(
-            "system '{}': disk {} is attached as {}, and a step has to format it and mount it at {}",
-            node.system, disk.index, device_name(disk), disk.mount_path));
+            "system '{}': disk {} is attached as {} and not mounted: that needs its device and fstype too",
+            node.system, disk.index, device_name(disk)));
+      if (disk.index > 0 && whole && !disk.mount_path.empty() && disk.fstype != "swap")
+        note(fmt::format(
+            "system '{}': disk {} is formatted as {} where it carries no file system, and mounted at {}",
+            node.system, disk.index, disk.fstype, disk.mount_path));
     }
     auto stop = auto_stop_wanted(node);
     if (!stop.ok()) return stop.status();

@@ -252,7 +252,8 @@ Result<Options> options_from_environment(http::Client& client) {
   auto first = seconds_of(*options.configuration, "RADL_EC2_PACE", options.pace.first);
   if (!first.ok()) return first.status();
   options.pace.first = *first;
-  options.pace.longest = std::max(*first, std::min(options.pace.longest, *first * 5));
+  if (!options.configuration->environment("RADL_EC2_PACE").empty())
+    options.pace.longest = std::max(*first, std::min(options.pace.longest, *first * 5));
   if (const std::string given = options.configuration->environment("RADL_CALLER_CIDR"); !given.empty()) {
     auto cidr = parse_cidr(given);
     if (!cidr.ok()) return std::move(cidr).status().at("RADL_CALLER_CIDR");

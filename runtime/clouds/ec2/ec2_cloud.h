@@ -20,7 +20,9 @@ struct Options {
   std::function<Result<std::shared_ptr<aws::CredentialSource>>(const std::string& account)> credentials;
   std::string default_region;  // empty: none is configured
   std::chrono::milliseconds settles_after{std::chrono::seconds(60)};
-  Pace pace;
+  // What asks for little is there at once (groups, keys); machines take longer, and are looked at more rarely
+  // the longer.
+  Pace pace{std::chrono::milliseconds(250), std::chrono::seconds(5)};
   // The address, as a CIDR, that this computer is seen under from outside; empty: asked for when it is
   // needed.
   std::string caller;

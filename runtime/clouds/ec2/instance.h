@@ -24,10 +24,11 @@ Parameters launched_in(const Launch& launch, const Subnet& subnet, const std::st
 
 // An <item> of instancesSet.
 struct InstanceNow {
-  std::string id, state, type, zone, lifecycle, reason, reason_code;
+  std::string id, state, type, zone, vpc, lifecycle, reason, reason_code;
   std::string public_ip, private_ip, association;  // of an elastic address
   std::vector<std::string> groups;                 // ids, sorted
   std::map<std::string, std::string> tags;
+  std::map<char, std::string> volumes;  // by the last letter of the device, the root's among them
 };
 InstanceNow instance_in(pugi::xml_node item);
 // nullopt: it is gone (terminated). `by_token`: one that nobody ended is Broken, and says why.

@@ -35,6 +35,7 @@ InstanceNow instance_in(pugi::xml_node item) {
   now.id = text_of(item, "instanceId");
   now.state = text_of(item.child("instanceState"), "name");
   now.type = text_of(item, "instanceType");
+  now.vpc = text_of(item, "vpcId");
   now.zone = text_of(item.child("placement"), "availabilityZone");
   now.lifecycle = text_of(item, "instanceLifecycle");
   now.reason = text_of(item.child("stateReason"), "message");
@@ -53,6 +54,10 @@ InstanceNow instance_in(pugi::xml_node item) {
   if (owner != "amazon") now.association = text_of(interface.child("association"), "publicIp");
   if (now.public_ip.empty()) now.public_ip = text_of(interface.child("association"), "publicIp");
   std::sort(now.groups.begin(), now.groups.end());
+  for (pugi::xml_node disk : item.child("blockDeviceMapping").children("item")) {
+    const std::string device = text_of(disk, "deviceName"), volume = text_of(disk.child("ebs"), "volumeId");
+    if (!device.empty() && !volume.empty()) now.volumes[device.back()] = volume;
+  }
   now.tags = tags_of(item);
   return now;
 }
@@ -67,7 +72,9 @@ Json attributes_of(const InstanceNow& now) {
                      {"vm_id", now.id},
                      {"instance_type", now.type},
                      {"zone", now.zone},
+                     {"vpc", or_null(now.vpc)},
                      {"state", now.state == "running" || now.state == "pending" ? "running" : "stopped"}};
+  for (const auto& [letter, volume] : now.volumes) attributes["volumes"][std::string(1, letter)] = volume;
   if (now.lifecycle == "spot") attributes["taken_back_by"] = "ec2";
   if (std::string key = tag_of(now.tags, kKeyTag); !key.empty()) attributes["key"] = key;
   return attributes;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 namespace radl::training {
@@ -18,6 +19,18 @@ Status check_writable(const BucketFolder& folder, const Stop& stop) {
   const std::string probe = folder.key(".radlc-write-check");
   if (auto put = folder.store->put(probe, "", {}, stop); !put) return put.status();
   return folder.store->remove(probe, stop);
+}
+
+Status check_buckets(const nlohmann::json& training, const Stop& stop) {
+  http::Client http;
+  for (const char* key : {"result", "checkpoints"}) {
+    const std::string place = training.value(key, "");
+    if (!is_bucket(place)) continue;
+    auto folder = open_bucket_folder(http, place);
+    Status open = folder ? check_writable(*folder, stop) : folder.status();
+    if (!open.ok()) return std::move(open).at(key);
+  }
+  return {};
 }
 
 Result<bool> is_in_bucket(const std::string& address, const Stop& stop) {
