@@ -51,7 +51,7 @@ std::shared_ptr<Watcher::Slot> Watcher::add(Watch watch) {
 }
 
 void Watcher::plan_look() {
-  Scheduler::TimePoint when = session_.in(std::max(wait_, 2 * took_));
+  Scheduler::TimePoint when = session_.in(std::max(wait_, 4 * took_));
   if (next_look_ && *next_look_ <= when) return;
   next_look_ = when;
   scheduler_.serve_at(when, [this, when] {
