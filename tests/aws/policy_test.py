@@ -87,7 +87,8 @@ class Policy(AwsCase):
                 said = self.scenario()
                 self.again()
                 self.assertIsNotNone(said, "everything works without it")
-                self.assertIn(action.partition(":")[2], said)
+                # S3's own messages name the object, and not the action.
+                self.assertIn("s3://models" if action.startswith("s3:") else action.partition(":")[2], said)
 
 
 if __name__ == "__main__":
