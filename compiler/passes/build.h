@@ -63,6 +63,7 @@ struct Build {
   std::vector<const SourceFile*> files;  // as given
   SpanMap filled;
   std::vector<std::unique_ptr<ast::Tree>> trees;
+  std::vector<std::unique_ptr<ast::Tree>> templates;  // what `trees` was composed of; it shares their nodes
   // modules
   std::unique_ptr<ModuleLibrary> library;
   std::unique_ptr<Instance> root;

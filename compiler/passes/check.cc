@@ -7,7 +7,6 @@ namespace radl::passes {
 
 void check(Build& build) {
   build.document = sema::build_document(build.flat, build.diagnostics);
-  sema::resolve_inheritance(build.document, build.diagnostics);
   sema::CheckOptions options;
   options.lenient = build.options.lenient;
   options.host_names = true;

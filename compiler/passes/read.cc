@@ -1,9 +1,10 @@
 // Files to trees. In RADL 1 files @input.NAME@ is replaced first, in the whole text, as RADL's clients do.
+// Several of them, and EC3's templates with what they include, become one tree (compiler/ec3/compose.h).
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <set>
 
+#include "compiler/ec3/templates.h"
 #include "compiler/passes/build.h"
 #include "compiler/syntax/parser.h"
 
@@ -94,117 +95,77 @@ class Filler {
   std::set<std::string> asked_, busy_;
 };
 
-}  // namespace
+// Reads each file once, with @input.NAME@ filled in.
+class Reader {
+ public:
+  explicit Reader(Build& build)
+      : build_(build), given_(build.options, unheard_), filler_(build.options, given_, build.diagnostics) {}
 
-namespace {
-
-// `include NAME (template = 'FILE')` of EC3: the file in the folder of the one that includes it, in
-// `templates/` there, or in the module path. Empty when it is nowhere.
-std::string find_template(std::string_view name, const std::string& beside, const CompileOptions& options) {
-  namespace fs = std::filesystem;
-  std::vector<fs::path> folders = {beside, fs::path(beside) / "templates"};
-  for (const std::string& folder : options.module_path) folders.emplace_back(folder);
-  for (const fs::path& folder : folders) {
-    for (const std::string& file : {std::string(name) + ".radl", std::string(name)}) {
-      std::error_code error;
-      fs::path path = (folder / file).lexically_normal();
-      if (fs::is_regular_file(path, error)) return path.string();
+  void run() {
+    std::vector<const SourceFile*> texts;
+    for (const std::string& path : build_.paths) {
+      auto file = build_.sources.load(path);
+      if (file.ok())
+        texts.push_back(&take(path, **file));
+      else
+        build_.diagnostics.report(DiagCode::FileUnreadable, {}, file.status().text());
     }
+    build_.trees = parse_all(texts, build_.diagnostics);
+    compose();
+    if (radl1_) unknown_inputs();
   }
-  return {};
-}
 
-struct Include {
-  std::string name;
-  Span span;
-  std::string beside;
-};
-
-std::vector<Include> includes_of(const ast::Tree& tree) {
-  std::vector<Include> found;
-  if (tree.dialect != ast::Dialect::Ec3) return found;
-  std::string beside = std::filesystem::path(tree.source->path()).parent_path().string();
-  for (const ast::Block* block : tree.blocks) {
-    if (block->kind != ast::Kind::General || block->keyword.text != "include") continue;
-    for (const ast::Feature* feature : static_cast<const ast::FeatureBlock*>(block)->body.items) {
-      auto* text = ast::as<ast::String>(feature->value);
-      if (text && feature->name.text == "template")
-        found.push_back({std::string(text->text), text->span, beside});
-    }
-  }
-  return found;
-}
-
-// Reads what EC3's templates include, each file once.
-void follow_includes(Build& build) {
-  namespace fs = std::filesystem;
-  std::set<std::string> read, names;
-  for (const SourceFile* file : build.files) {
-    read.insert(fs::path(file->path()).lexically_normal().string());
-    names.insert(fs::path(file->path()).stem().string());
-  }
-  for (size_t i = 0; i < build.trees.size(); ++i) {  // grows while it is gone through
-    for (const Include& include : includes_of(*build.trees[i])) {
-      if (names.contains(fs::path(include.name).stem().string())) continue;  // given on the command line
-      std::string path = find_template(include.name, include.beside, build.options);
-      if (path.empty()) {
-        build.diagnostics
-            .report(DiagCode::TemplateNotFound, include.span,
-                    fmt::format("the template `{}` is not beside this file", include.name))
-            .with_help("give its file on the command line as well");
-        continue;
-      }
-      if (!read.insert(path).second) continue;
-      auto file = build.sources.load(path);
-      if (!file.ok()) {
-        build.diagnostics.report(DiagCode::FileUnreadable, include.span, file.status().text());
-        continue;
-      }
-      build.files.push_back(*file);
-      build.trees.push_back(parse(**file, build.diagnostics, {.dialect = DialectChoice::Ec3}));
-    }
-  }
-}
-
-}  // namespace
-
-void read(Build& build) {
-  Diagnostics unheard;  // what is wrong with input files is reported by the inputs pass
-  GivenInputs given(build.options, unheard);
-  Filler filler(build.options, given, build.diagnostics);
-  std::vector<const SourceFile*> texts;
-  bool radl1 = false;
-  for (const std::string& path : build.paths) {
-    auto file = build.sources.load(path);
-    if (!file.ok()) {
-      build.diagnostics.report(DiagCode::FileUnreadable, {}, file.status().text());
-      continue;
-    }
-    build.files.push_back(*file);
-    std::string_view text = (*file)->text();
+ private:
+  // Notes the file; its text as it is parsed.
+  const SourceFile& take(const std::string& path, const SourceFile& file) {
+    build_.files.push_back(&file);
+    std::string_view text = file.text();
     bool versioned = has_version_block(text);
-    radl1 = radl1 || !versioned;
+    radl1_ = radl1_ || !versioned;
     std::vector<SpanMap::Piece> pieces;
     std::string made;
-    if (!versioned && text.find(kMark) != text.npos) made = filler.fill(text, (*file)->id(), pieces);
-    if (pieces.empty()) {
-      texts.push_back(*file);
-      continue;
+    if (!versioned && text.find(kMark) != text.npos) made = filler_.fill(text, file.id(), pieces);
+    if (pieces.empty()) return file;
+    const SourceFile& filled = build_.sources.add(path, std::move(made));
+    build_.filled.add(filled.id(), file.id(), std::move(pieces));
+    return filled;
+  }
+
+  void compose() {
+    ec3::TemplateFiles files;
+    files.module_path = build_.options.module_path;
+    files.load_template = [&](const std::string& path) -> Result<const SourceFile*> {
+      auto file = build_.sources.load(path);
+      if (!file.ok()) return file;
+      return &take(path, **file);
+    };
+    files.load_file = [&](const std::string& path) {
+      auto file = build_.sources.load(path);
+      if (file.ok()) build_.files.push_back(*file);
+      return file;
+    };
+    build_.templates = ec3::compose_files(build_.trees, files, build_.diagnostics);
+  }
+
+  void unknown_inputs() {
+    for (const auto& [name, source] : given_.explicit_names()) {
+      bool declared = filler_.asked().contains(name);
+      for (const auto& tree : build_.trees) declared = declared || tree->dialect == ast::Dialect::Radl2;
+      if (!declared)
+        build_.diagnostics.report(DiagCode::UnknownInput, {},
+                                  fmt::format("{}: no file asks for an input '{}'", source, name));
     }
-    const SourceFile& filled = build.sources.add(path, std::move(made));
-    build.filled.add(filled.id(), (*file)->id(), std::move(pieces));
-    texts.push_back(&filled);
   }
-  build.trees = parse_all(texts, build.diagnostics);
-  follow_includes(build);
-  if (!radl1) return;
-  for (const auto& [name, source] : given.explicit_names()) {
-    bool declared = filler.asked().contains(name);
-    for (const auto& tree : build.trees) declared = declared || tree->dialect == ast::Dialect::Radl2;
-    if (!declared)
-      build.diagnostics.report(DiagCode::UnknownInput, {},
-                               fmt::format("{}: no file asks for an input '{}'", source, name));
-  }
-}
+
+  Build& build_;
+  Diagnostics unheard_;  // what is wrong with input files is reported by the inputs pass
+  GivenInputs given_;
+  Filler filler_;
+  bool radl1_ = false;
+};
+
+}  // namespace
+
+void read(Build& build) { Reader(build).run(); }
 
 }  // namespace radl::passes

@@ -150,6 +150,10 @@ ir::Requirement requirement_of(Build& build, const sema::Merged& merged, const s
         requirement.equals->push_back(group_json(build, group, fmt::format("{}.{}", place, merged.name())));
       break;
     case sema::Merged::Kind::Set:
+      if (!build.document.partial) {
+        requirement.equals = sema::joined(merged);
+        break;
+      }
       requirement.equals = ir::Json::array();
       for (const ast::Expr* value : merged.set)
         requirement.equals->push_back(literal_json(build, *value, merged.name(), place));

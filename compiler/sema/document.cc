@@ -174,8 +174,21 @@ class Builder {
   std::unordered_map<std::string, size_t> items_;
 };
 
+// What EC3 asks of the templates that it launches.
+bool is_cluster(const Document& document) {
+  auto has_image = [&](std::string_view name) {
+    const Definition* system = document.systems.find(name);
+    return system != nullptr && system->features.find("disk.0.image.url") != nullptr;
+  };
+  bool front = std::any_of(document.deploys.begin(), document.deploys.end(), [](const ast::Deploy* deploy) {
+    auto* count = ast::as<ast::Number>(deploy->count);
+    return deploy->name.text == "front" && count != nullptr && count->real == 1;
+  });
+  return front && has_image("front") && has_image("wn");
+}
+
 bool is_partial(const Document& document) {
-  if (document.dialect != ast::Dialect::Ec3) return false;
+  if (document.dialect != ast::Dialect::Ec3 || is_cluster(document)) return false;
   bool part = false, main = false;
   for (const Definition& description : document.descriptions) {
     std::string_view kind = description.features.text("kind");

@@ -33,6 +33,9 @@ struct Merged {
   std::string_view name() const { return first->name.text; }
 };
 
+// All of a set of values as one text with commas, which is what EC3 sends for it.
+std::string joined(const Merged& set);
+
 struct Soft {
   const ast::Feature* from;
   FeatureSet* features;
@@ -102,9 +105,5 @@ struct Document {
 // two values for one name. In one file a name may be defined once; of several files later definitions are
 // united with earlier ones, as EC3 does: ranges intersect, or else the later value holds.
 Document build_document(const std::vector<const ast::Tree*>& trees, Diagnostics& diagnostics);
-
-// EC3's `ec3_inherit_from = system wn`: the system has every feature of that one which it does not give
-// itself. Reports systems that do not exist and circles.
-void resolve_inheritance(Document& document, Diagnostics& diagnostics);
 
 }  // namespace radl::sema

@@ -19,7 +19,7 @@ std::string random_text(int length) {
 
 class Writer {
  public:
-  explicit Writer(const JsonOptions& options) : options_(options) {}
+  Writer(const JsonOptions& options, bool cluster) : options_(options), cluster_(cluster) {}
 
   JsonValue value(const ast::Expr& expr) const {
     if (auto* number = ast::as<ast::Number>(&expr)) return JsonValue::number(Quantity::of(*number).json());
@@ -59,6 +59,10 @@ class Writer {
         case Merged::Kind::Unknown:
           break;
         case Merged::Kind::Set: {
+          if (cluster_) {
+            out.set(name, JsonValue::string(joined(item)));
+            break;
+          }
           JsonValue list = JsonValue::list();
           for (const ast::Expr* one : item.set) list.items.push_back(value(*one));
           out.set(name, std::move(list));
@@ -162,12 +166,14 @@ class Writer {
 
  private:
   const JsonOptions& options_;
+  bool cluster_;  // EC3's, complete: as EC3 sends it
 };
 
 }  // namespace
 
 std::string to_radl_json(const Document& document, const JsonOptions& options) {
-  Writer writer(options);
+  bool cluster = document.dialect == ast::Dialect::Ec3 && !document.partial;
+  Writer writer(options, cluster);
   std::string out = "[";
   bool first = true;
   auto put = [&](const JsonValue& value) {
@@ -181,7 +187,8 @@ std::string to_radl_json(const Document& document, const JsonOptions& options) {
   for (const ConfigureDefinition& one : document.configures.list) put(Writer::configure(*one.block));
   for (const ast::Deploy* one : document.deploys) put(Writer::deploy(*one));
   if (document.contextualized) put(writer.contextualize(document));
-  for (const Definition& one : document.descriptions) put(writer.definition("description", one));
+  if (!cluster)
+    for (const Definition& one : document.descriptions) put(writer.definition("description", one));
   out += first ? "]\n" : "\n]\n";
   return out;
 }

@@ -72,6 +72,18 @@ std::string group_key(const FeatureSet& group) {
 
 }  // namespace
 
+std::string joined(const Merged& set) {
+  std::string out;
+  for (const ast::Expr* value : set.set) {
+    auto* text = ast::as<ast::String>(value);
+    auto* number = ast::as<ast::Number>(value);
+    if (!out.empty()) out += ",";
+    if (text) out += text->text;
+    if (number) out += number_text(*number);
+  }
+  return out;
+}
+
 void Merger::add(FeatureSet& set, const ast::Features& features) {
   set.items.reserve(arena_, set.items.size() + features.items.size());
   for (const ast::Feature* feature : features.items) {
@@ -99,18 +111,6 @@ void Merger::add(FeatureSet& set, const ast::Feature& feature) {
   }
   Merged::Kind kind = kind_of(feature);
   if (there->kind == Merged::Kind::Unknown || kind == Merged::Kind::Unknown) return;
-  // EC3: `outports = '22'` here and `outports contains '80'` there.
-  bool set_and_value = (kind == Merged::Kind::Set && there->kind != Merged::Kind::Groups) ||
-                       (kind != Merged::Kind::Groups && there->kind == Merged::Kind::Set);
-  if (set_and_value) {
-    if (there->kind == Merged::Kind::Value) there->set.push(arena_, there->value);
-    if (there->kind == Merged::Kind::Number) there->set.push(arena_, there->first->value);
-    there->kind = Merged::Kind::Set;
-    for (const ast::Expr* value : there->set)
-      if (same_value(value, feature.value)) return;
-    there->set.push(arena_, feature.value);
-    return;
-  }
   if (there->kind != kind) {
     diagnostics_
         .report(DiagCode::MixedKinds, feature.span,
@@ -128,6 +128,11 @@ void Merger::add(FeatureSet& set, const ast::Feature& feature) {
       break;
     case Merged::Kind::Groups:
       unite(*there, feature);
+      break;
+    case Merged::Kind::Set:
+      if (std::none_of(there->set.begin(), there->set.end(),
+                       [&](const ast::Expr* value) { return same_value(value, feature.value); }))
+        there->set.push(arena_, feature.value);
       break;
     default:
       break;

@@ -91,4 +91,11 @@ std::string Quantity::json() const {
   return out;
 }
 
+std::string number_text(const ast::Number& number) {
+  if (number.is_float) return float_text(number.real);
+  std::string_view digits = number.digits;
+  while (digits.size() > 1 && digits[0] == '0') digits.remove_prefix(1);
+  return std::string(digits);
+}
+
 }  // namespace radl::sema

@@ -28,4 +28,7 @@ struct Quantity {
 // The shortest text that reads back as the same double, in Python's form.
 std::string float_text(double value);
 
+// A number as Python prints it, without its unit: 7, 2.5.
+std::string number_text(const ast::Number& number);
+
 }  // namespace radl::sema

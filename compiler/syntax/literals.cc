@@ -200,7 +200,7 @@ ast::Recipe* Literals::recipe(Span span) {
   if (body.ends_with("@end")) body.remove_suffix(4);
   node->text = body;
   if (!radl2()) unfilled_input(body, span.file, span.begin + 6);
-  for (std::string_view key : {"ec3_xpath", "ec3_jpath", "ec3_file"})
+  for (std::string_view key : {"ec3_xpath", "ec3_jpath", "ec3_file", "ec3_prio", "ec3_append"})
     if (body.find(key) != std::string_view::npos) tree_.ec3_mark = true;
   return node;
 }

@@ -3,6 +3,8 @@
 
 #include "common/output_file.h"
 #include "compiler/diag/render.h"
+#include "compiler/ec3/templates.h"
+#include "compiler/sema/check.h"
 #include "compiler/sema/document.h"
 #include "compiler/sema/radl_json.h"
 #include "compiler/syntax/parser.h"
@@ -25,11 +27,16 @@ bool is_json(const SourceFile& source) {
 }
 
 std::optional<std::string> to_json(const std::vector<const SourceFile*>& sources, const Options& options,
-                                   Diagnostics& diagnostics) {
+                                   SourceMap& map, Diagnostics& diagnostics) {
   auto trees = parse_all(sources, diagnostics);
+  auto load = [&](const std::string& path) { return map.load(path); };
+  auto templates = ec3::compose_files(trees, {{}, load, load}, diagnostics);
   std::vector<const ast::Tree*> parts;
   for (const auto& tree : trees) parts.push_back(tree.get());
   sema::Document document = sema::build_document(parts, diagnostics);
+  // EC3 checks what it composes. Plain RADL is converted as it stands.
+  if (templates.size() > 1 && document.dialect == ast::Dialect::Ec3 && !diagnostics.has_errors())
+    sema::check_document(document, diagnostics, {.lenient = true, .unused = false});
   if (diagnostics.has_errors()) return std::nullopt;
   for (const auto& tree : trees) {
     if (tree->dialect != ast::Dialect::Radl2) continue;
@@ -71,7 +78,7 @@ int run(const Session& session, const Options& options) {
   if (json_in == (to == "json")) return report(session, invalid("the file is " + to + " already"));
   if (json_in && files.size() > 1)
     return report(session, invalid("RADL-JSON is converted one file at a time"));
-  auto text = to == "json" ? to_json(files, options, diagnostics) : to_radl(*files[0], diagnostics);
+  auto text = to == "json" ? to_json(files, options, sources, diagnostics) : to_radl(*files[0], diagnostics);
   diagnostics.sort();
   RenderOptions look;
   look.color = session.terminal.color;

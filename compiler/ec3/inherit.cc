@@ -1,0 +1,138 @@
+// EC3's `ec3_inherit_from`: features and recipe of another block.
+//
+// EC3 copies the features that a template gives the other block, not those that it inherits itself. The
+// result is the same in whatever order the blocks stand.
+#include <algorithm>
+#include <set>
+
+#include "compiler/ec3/cluster.h"
+
+namespace radl::ec3 {
+namespace {
+
+constexpr std::string_view kInherit = "ec3_inherit_from";
+
+void erase(Cluster& cluster, sema::FeatureSet& features, std::string_view name) {
+  sema::FeatureSet kept;
+  for (const sema::Merged& item : features.items) {
+    if (item.name() == name) continue;
+    sema::FeatureSet one;
+    one.items.push(cluster.arena, item);
+    unite(cluster, kept, one);
+  }
+  kept.softs = features.softs;
+  features = kept;
+}
+
+class Heirs {
+ public:
+  explicit Heirs(Cluster& cluster) : cluster_(cluster) {}
+
+  void run() {
+    for (Aspect* heir : std::vector<Aspect*>(cluster_.order)) {
+      const ast::Ec3Reference* reference = from(*heir);
+      if (reference == nullptr || circle(*heir, *reference)) continue;
+      Aspect* source = cluster_.find(reference->target_kind.text, reference->target.text);
+      if (source == nullptr || source->reference)
+        missing(*reference);
+      else
+        inherit(*heir, *source, *reference);
+    }
+  }
+
+ private:
+  static const ast::Ec3Reference* from(const Aspect& aspect) {
+    const sema::Merged* feature = aspect.features.find(kInherit);
+    auto* reference = feature != nullptr ? ast::as<ast::Ec3Reference>(feature->value) : nullptr;
+    return reference != nullptr && reference->target_kind.text == aspect.keyword ? reference : nullptr;
+  }
+
+  void missing(const ast::Ec3Reference& reference) {
+    std::string word(reference.target_kind.text);
+    if (cluster_.part) return;
+    cluster_.diagnostics.report(
+        DiagCode::UnknownSystem, reference.target.span,
+        "there is no " + word + " `" + std::string(reference.target.text) + "` to inherit from");
+  }
+
+  bool circle(const Aspect& heir, const ast::Ec3Reference& first) {
+    std::set<const Aspect*> seen = {&heir};
+    const ast::Ec3Reference* next = &first;
+    while (next != nullptr) {
+      const Aspect* at = cluster_.find(next->target_kind.text, next->target.text);
+      if (at == &heir) {
+        bool known = std::any_of(seen.begin(), seen.end(),
+                                 [&](const Aspect* each) { return reported_.contains(each); });
+        if (!known)
+          cluster_.diagnostics.report(
+              DiagCode::ValueCycle, first.span,
+              std::string(heir.keyword) + " `" + std::string(heir.name) + "` inherits from itself");
+        reported_.insert(seen.begin(), seen.end());
+        return true;
+      }
+      if (at == nullptr || !seen.insert(at).second) return false;
+      next = from(*at);
+    }
+    return false;
+  }
+
+  void inherit(Aspect& heir, const Aspect& source, const ast::Ec3Reference& reference) {
+    if (const ast::Ec3Reference* further = from(source))
+      cluster_.diagnostics
+          .report(DiagCode::InheritsOnce, reference.target.span,
+                  "`" + std::string(heir.name) + "` gets nothing of what `" + std::string(source.name) +
+                      "` inherits")
+          .note(further->span, "from here")
+          .with_help("EC3 copies one step; inherit from `" + std::string(further->target.text) +
+                     "`, or write its features in `" + std::string(source.name) + "`");
+    // What the heir says itself is stronger.
+    sema::FeatureSet made = copy_features(cluster_, source.features), own = heir.features;
+    erase(cluster_, made, kInherit);
+    erase(cluster_, own, kInherit);
+    unite(cluster_, made, own);
+    inherited_.emplace_back(&heir, made);
+    recipe(heir, source);
+    cluster_.move_to_end(heir);
+  }
+
+  void recipe(Aspect& heir, const Aspect& source) {
+    if (cluster_.find("configure", source.name) == nullptr) return;
+    YamlPtr play = Yaml::map(), plays = Yaml::list();
+    play->set("ec3_append", Yaml::string(source.name));
+    plays->items.push_back(play);
+    Aspect* own = cluster_.find("configure", heir.name);
+    if (own == nullptr) own = &cluster_.add("configure", heir.name, heir.block);
+    if (own->reference) {
+      own->recipe = plays;
+    } else if (own->recipe && own->recipe->is(Yaml::Kind::List)) {
+      own->recipe = join_recipes(plays, own->recipe);
+    } else {
+      return;
+    }
+    own->reference = false;
+    own->composed = true;
+    const auto& blocks = cluster_.find("configure", source.name)->written;
+    own->written.insert(own->written.end(), blocks.begin(), blocks.end());
+  }
+
+ public:
+  // Only now: an heir of an heir gets what the templates say.
+  void apply() {
+    for (auto& [heir, features] : inherited_) heir->features = features;
+  }
+
+ private:
+  Cluster& cluster_;
+  std::vector<std::pair<Aspect*, sema::FeatureSet>> inherited_;
+  std::set<const Aspect*> reported_;
+};
+
+}  // namespace
+
+void inherit(Cluster& cluster) {
+  Heirs heirs(cluster);
+  heirs.run();
+  heirs.apply();
+}
+
+}  // namespace radl::ec3

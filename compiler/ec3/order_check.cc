@@ -1,0 +1,84 @@
+#include "compiler/ec3/order_check.h"
+
+#include <set>
+
+#include "compiler/sema/features.h"
+
+namespace radl::ec3 {
+namespace {
+
+std::string named(std::string_view keyword, std::string_view name) {
+  return std::string(keyword) + " `" + std::string(name) + "`";
+}
+
+// The disks and interfaces of a system that have a gap before them. As for EC3, only features that it knows
+// make a disk.
+struct Gap {
+  std::string what;
+  Span span;
+};
+
+void gaps(const Aspect& system, std::string_view kind, std::vector<Gap>& found) {
+  std::map<int64_t, Span> numbers;
+  for (const sema::Merged& item : system.features.items) {
+    sema::IndexedName name = sema::split_index(item.name());
+    const sema::FeatureSpec* spec = sema::find_feature(sema::Scope::System, item.name());
+    if (name.kind == kind && name.valid && spec != nullptr && spec->checked)
+      numbers.emplace(name.number, item.first->name.span);
+  }
+  int64_t expected = 0;
+  for (const auto& [number, span] : numbers) {
+    if (number != expected) {
+      found.push_back(
+          {std::string(kind) + "." + std::to_string(expected) + " of " + named("system", system.name), span});
+      return;
+    }
+    ++expected;
+  }
+}
+
+}  // namespace
+
+std::vector<OrderCheck::Missing> OrderCheck::missing() const {
+  std::vector<Missing> all;
+  auto need = [&](std::string_view keyword, std::string_view name, Span at) {
+    if (cluster_.find(keyword, name) == nullptr) all.push_back({named(keyword, name), at});
+  };
+  for (const ast::Deploy* deploy : cluster_.deploys) need("system", deploy->name.text, deploy->name.span);
+  for (const ast::Contextualize* block : cluster_.contextualizes)
+    for (const ast::Item* item : block->items) {
+      need("system", item->system.text, item->system.span);
+      need("configure", item->configure.text, item->configure.span);
+    }
+  for (const Aspect* aspect : cluster_.order) {
+    if (aspect->keyword != "system") continue;
+    for (const sema::Merged& item : aspect->features.items) {
+      auto* text = ast::as<ast::String>(item.value);
+      if (text != nullptr && item.name().starts_with("net_interface.") &&
+          item.name().ends_with(".connection"))
+        need("network", text->text, text->span);
+    }
+    std::vector<Gap> found;
+    gaps(*aspect, "disk", found);
+    gaps(*aspect, "net_interface", found);
+    for (Gap& gap : found) all.push_back({std::move(gap.what), gap.span});
+  }
+  return all;
+}
+
+void OrderCheck::look() {
+  for (Missing& each : missing()) then_.emplace(each.what, each);
+}
+
+void OrderCheck::report() {
+  std::set<std::string> still;
+  for (const Missing& each : missing()) still.insert(each.what);
+  for (const auto& [what, each] : then_) {
+    if (still.contains(what)) continue;
+    cluster_.diagnostics
+        .report(DiagCode::TemplateOrder, each.span, what + " is not there yet when this template is added")
+        .with_help("give the template that defines it before this one");
+  }
+}
+
+}  // namespace radl::ec3
