@@ -46,6 +46,7 @@ class Adding {
   void add(const ast::FeatureBlock& block) {
     Aspect* there = cluster_.find(block.keyword.text, block.name.text);
     if (there == nullptr) there = &cluster_.add(block.keyword.text, block.name.text, &block);
+    if (there->block == nullptr) there->block = &block;
     if (!block.body.present) return;
     if (there->reference) there->block = &block;
     there->reference = false;
@@ -61,6 +62,16 @@ class Adding {
     bool softs = !there->features.softs.empty();
     unite(cluster_, there->features, features_of(block));
     if (!softs) place_softs(*there, before);
+    add_targets(*there);
+  }
+
+  // For EC3 a block that a feature refers to is there from then on.
+  void add_targets(const Aspect& aspect) {
+    for (const sema::Merged& item : aspect.features.items) {
+      auto* reference = ast::as<ast::Ec3Reference>(item.value);
+      if (reference != nullptr && !cluster_.find(reference->target_kind.text, reference->target.text))
+        cluster_.add(reference->target_kind.text, reference->target.text, nullptr);
+    }
   }
 
   // EC3 shows soft groups where the first of them was written.

@@ -20,7 +20,7 @@ namespace radl::ec3 {
 // EC3's word for a block that has a name.
 struct Aspect {
   std::string_view keyword, name;
-  const ast::Block* block = nullptr;  // where it was defined first; a reference only while nothing defines it
+  const ast::Block* block = nullptr;  // where it was defined first, or only referred to; null: nowhere yet
   bool reference = false;
   sema::FeatureSet features;  // of network, system and all other blocks with features
   uint32_t softs_at = 0;      // before which feature the first soft group was written

@@ -69,6 +69,7 @@ class Composer {
     made_->dialect = trees_.front()->dialect;
     size_t errors = diagnostics_.errors();
     OrderCheck order(cluster_);
+    if (cluster_.ec3 && several()) cluster_.add("system", kFront, nullptr);  // EC3 begins with that
     for (const auto& tree : trees_) {
       made_->syntax_errors = made_->syntax_errors || tree->syntax_errors;
       add_template(cluster_, *tree);
@@ -79,6 +80,8 @@ class Composer {
       finish_cluster(diagnostics_.errors() == errors && !made_->syntax_errors);
     }
     write();
+    for (const Aspect* aspect : cluster_.order)
+      if (aspect->recipe) release(aspect->recipe);
     return std::move(made_);
   }
 
@@ -159,7 +162,7 @@ class Composer {
 
   void write() {
     for (const Aspect* aspect : cluster_.order) {
-      if (aspect->keyword == "include") continue;
+      if (aspect->keyword == "include" || aspect->block == nullptr) continue;
       if (aspect->keyword == "configure")
         push(configure(*aspect));
       else

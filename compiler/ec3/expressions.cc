@@ -50,6 +50,12 @@ class Expressions {
     for (bool recipes : {false, true})
       for (Aspect* aspect : cluster_.order)
         if (has_plays(*aspect)) variables(*aspect, recipes);
+    for (Aspect* aspect : cluster_.order)
+      if (has_plays(*aspect) && contains_itself(aspect->recipe)) {
+        cluster_.diagnostics.report(DiagCode::Ec3Expression, place_in_recipe(*aspect, "ec3_jpath"),
+                                    "the recipe of `" + std::string(aspect->name) + "` would contain itself");
+        aspect->composed = false;
+      }
   }
 
  private:

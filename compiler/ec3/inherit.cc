@@ -89,10 +89,23 @@ class Heirs {
     sema::FeatureSet made = copy_features(cluster_, source.features), own = heir.features;
     erase(cluster_, made, kInherit);
     erase(cluster_, own, kInherit);
+    uint32_t softs_at = place_of_softs(source, made, heir);
     unite(cluster_, made, own);
-    inherited_.emplace_back(&heir, made);
+    inherited_.push_back({&heir, made, softs_at});
     recipe(heir, source);
     cluster_.move_to_end(heir);
+  }
+
+  // The source's soft groups are first where it has some; else the heir's own, among what is its own.
+  static uint32_t place_of_softs(const Aspect& source, const sema::FeatureSet& inherited,
+                                 const Aspect& heir) {
+    if (!source.features.softs.empty()) return source.softs_at;
+    uint32_t at = inherited.items.size();
+    for (uint32_t i = 0; i < std::min(heir.softs_at, heir.features.items.size()); ++i) {
+      std::string_view name = heir.features.items[i].name();
+      at += name != kInherit && inherited.find(name) == nullptr;
+    }
+    return at;
   }
 
   void recipe(Aspect& heir, const Aspect& source) {
@@ -118,12 +131,20 @@ class Heirs {
  public:
   // Only now: an heir of an heir gets what the templates say.
   void apply() {
-    for (auto& [heir, features] : inherited_) heir->features = features;
+    for (auto& [heir, features, softs_at] : inherited_) {
+      heir->features = features;
+      heir->softs_at = softs_at;
+    }
   }
 
  private:
   Cluster& cluster_;
-  std::vector<std::pair<Aspect*, sema::FeatureSet>> inherited_;
+  struct Inherited {
+    Aspect* heir;
+    sema::FeatureSet features;
+    uint32_t softs_at;
+  };
+  std::vector<Inherited> inherited_;
   std::set<const Aspect*> reported_;
 };
 

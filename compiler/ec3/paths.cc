@@ -110,7 +110,7 @@ YamlPtr simple_aspect(const Aspect& aspect) {
   if (aspect.reference || (configure && aspect.recipe && aspect.recipe->empty()))
     made->set("reference", Yaml::boolean_value(true));
   else if (configure)
-    made->set("recipe", aspect.recipe ? copy_yaml(aspect.recipe) : Yaml::null());
+    made->set("recipe", aspect.recipe ? aspect.recipe : Yaml::null());  // its later values as well
   else
     put_features(*made, aspect.features);
   return made;

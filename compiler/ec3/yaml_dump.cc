@@ -1,10 +1,12 @@
-// Values to text by libyaml's emitter, the same as PyYAML's.
+// Values to text by libyaml's emitter, which PyYAML's equals but for strings in double quotes.
 #include <yaml.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
+#include "compiler/ec3/yaml_quotes.h"
 #include "compiler/ec3/yaml_value.h"
 #include "compiler/sema/quantity.h"
 
@@ -21,9 +23,19 @@ std::string real_text(double value) {
   return e != text.npos && text.find('.') == text.npos ? text.insert(e, ".0") : text;
 }
 
+bool mentions(const Yaml& value, const std::string& word, std::set<const Yaml*>& seen) {
+  if (value.text.find(word) != std::string::npos) return true;
+  if (!seen.insert(&value).second) return false;
+  for (const YamlPtr& item : value.items)
+    if (mentions(*item, word, seen)) return true;
+  for (const auto& [key, each] : value.entries)
+    if (mentions(*key, word, seen) || mentions(*each, word, seen)) return true;
+  return false;
+}
+
 class Dumper {
  public:
-  explicit Dumper(std::string& out) {
+  Dumper(std::string& out, QuotedStrings& quoted) : quoted_(quoted) {
     yaml_emitter_initialize(&emitter_);
     yaml_emitter_set_output(
         &emitter_,
@@ -82,7 +94,7 @@ class Dumper {
     return entries;
   }
 
-  void put(const Yaml& value) {
+  void put(const Yaml& value, bool key = false) {
     yaml_event_t event;
     auto known = anchors_.find(&value);
     const char* anchor = known == anchors_.end() ? nullptr : known->second.c_str();
@@ -95,28 +107,33 @@ class Dumper {
       emit(yaml_sequence_start_event_initialize(&event, text(anchor), text(tag), tag == nullptr,
                                                 YAML_BLOCK_SEQUENCE_STYLE),
            event);
+      ++depth_;
       for (const YamlPtr& item : value.items) put(*item);
+      --depth_;
       emit(yaml_sequence_end_event_initialize(&event), event);
     } else if (value.is(Kind::Map)) {
       emit(yaml_mapping_start_event_initialize(&event, text(anchor), text(tag), tag == nullptr,
                                                YAML_BLOCK_MAPPING_STYLE),
            event);
+      ++depth_;
       for (const auto& [key, each] : sorted(value)) {
-        put(*key);
+        put(*key, true);
         put(*each);
       }
+      --depth_;
       emit(yaml_mapping_end_event_initialize(&event), event);
     } else {
-      scalar(value, tag);
+      scalar(value, tag, key);
     }
   }
 
-  void scalar(const Yaml& value, const char* tag) {
+  void scalar(const Yaml& value, const char* tag, bool key) {
     std::string shown = value.is(Kind::Null)    ? "null"
                         : value.is(Kind::Bool)  ? (value.boolean ? "true" : "false")
                         : value.is(Kind::Float) ? real_text(value.real)
                                                 : value.text;
     bool quotes = value.is(Kind::String);
+    if (quotes && !key && depth_ > 0 && needs_double_quotes(shown)) shown = quoted_.stand_in(shown);
     bool plain = tag == nullptr && (!quotes || plain_kind(shown) == Kind::String);
     yaml_event_t event;
     emit(yaml_scalar_event_initialize(&event, nullptr, text(tag),
@@ -133,6 +150,8 @@ class Dumper {
     if (made) yaml_emitter_emit(&emitter_, &event);
   }
 
+  QuotedStrings& quoted_;
+  int depth_ = 0;  // of the collection being written
   yaml_emitter_t emitter_{};
   std::map<const Yaml*, int> times_;
   std::map<const Yaml*, std::string> anchors_;
@@ -143,8 +162,15 @@ class Dumper {
 
 std::string dump_yaml(const Yaml& value) {
   std::string out;
-  Dumper(out).run(value);
-  return out;
+  std::set<const Yaml*> seen;
+  std::string marker = "quoted";
+  while (mentions(value, marker, seen)) {
+    marker += "-";
+    seen.clear();
+  }
+  QuotedStrings quoted(marker);
+  Dumper(out, quoted).run(value);
+  return quoted.put_back(out);
 }
 
 }  // namespace radl::ec3

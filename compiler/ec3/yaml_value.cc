@@ -1,5 +1,6 @@
 #include "compiler/ec3/yaml_value.h"
 
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -71,6 +72,19 @@ YamlPtr copy(const YamlPtr& value, std::map<const Yaml*, YamlPtr>& made) {
   for (YamlPtr& item : out->items) item = copy(item, made);
   for (auto& [key, each] : out->entries) each = copy(each, made);
   return out;
+}
+
+// `open`: the collections that the value stands in; `done`: those that do not contain themselves.
+bool finds_itself(const Yaml* value, std::set<const Yaml*>& open, std::set<const Yaml*>& done) {
+  if (done.contains(value) || (value->items.empty() && value->entries.empty())) return false;
+  if (!open.insert(value).second) return true;
+  for (const YamlPtr& item : value->items)
+    if (finds_itself(item.get(), open, done)) return true;
+  for (const auto& entry : value->entries)
+    if (finds_itself(entry.second.get(), open, done)) return true;
+  open.erase(value);
+  done.insert(value);
+  return false;
 }
 
 }  // namespace
@@ -148,6 +162,23 @@ void Yaml::erase(std::string_view key) {
 }
 
 bool same_yaml(const YamlPtr& a, const YamlPtr& b) { return Comparison().same(a, b); }
+
+bool contains_itself(const YamlPtr& value) {
+  std::set<const Yaml*> open, done;
+  return finds_itself(value.get(), open, done);
+}
+
+void release(const YamlPtr& value) {
+  std::vector<YamlPtr> left = {value};
+  while (!left.empty()) {
+    YamlPtr at = std::move(left.back());
+    left.pop_back();
+    std::move(at->items.begin(), at->items.end(), std::back_inserter(left));
+    for (auto& entry : at->entries) left.push_back(std::move(entry.second));
+    at->items.clear();
+    at->entries.clear();
+  }
+}
 
 YamlPtr copy_yaml(const YamlPtr& value) {
   std::map<const Yaml*, YamlPtr> made;

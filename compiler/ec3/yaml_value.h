@@ -56,6 +56,12 @@ bool same_yaml(const YamlPtr& a, const YamlPtr& b);
 // so.
 YamlPtr copy_yaml(const YamlPtr& value);
 
+// Whether a collection stands somewhere within itself.
+bool contains_itself(const YamlPtr& value);
+// Empties all collections, so that those which contain themselves go as well. The value is of no use
+// afterwards.
+void release(const YamlPtr& value);
+
 // The type that PyYAML gives a word without quotes.
 Yaml::Kind plain_kind(std::string_view word);
 

@@ -33,7 +33,23 @@ void print_diff(const Session& session, const std::string& diff) {
   }
 }
 
-Outcome format_one(const Session& session, const Options& options, const std::string& path) {
+// Files that are named together are read as `compile` reads them: one that bears EC3's marks holds for all.
+// In a folder each stands for itself.
+DialectChoice dialect_of(const std::vector<std::string>& paths) {
+  if (paths.size() < 2) return DialectChoice::Auto;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (path == "-" || !std::filesystem::is_regular_file(path, error)) continue;
+    SourceMap sources;
+    Diagnostics unheard;
+    auto source = sources.load(path);
+    if (source.ok() && parse(**source, unheard)->ec3_mark) return DialectChoice::Ec3;
+  }
+  return DialectChoice::Auto;
+}
+
+Outcome format_one(const Session& session, const Options& options, const std::string& path,
+                   DialectChoice dialect) {
   SourceMap sources;
   Diagnostics diagnostics;
   // The bytes as they are: the source map normalises line ends.
@@ -48,7 +64,7 @@ Outcome format_one(const Session& session, const Options& options, const std::st
     if (!bytes.ok()) return report(session, bytes.status()), Outcome::Refused;
     source = &sources.add(path, *bytes);
   }
-  auto formatted = formatter::format(*source, diagnostics);
+  auto formatted = formatter::format(*source, diagnostics, {.dialect = dialect});
   if (!formatted.ok()) {
     RenderOptions look;
     look.color = session.terminal.color;
@@ -79,8 +95,9 @@ int run(const Session& session, const Options& options) {
   auto paths = expand_paths(options.paths.empty() ? std::vector<std::string>{"."} : options.paths);
   if (!paths.ok()) return report(session, paths.status());
   bool refused = false, changed = false;
+  DialectChoice dialect = dialect_of(options.paths);
   for (const std::string& path : *paths) {
-    Outcome outcome = format_one(session, options, path);
+    Outcome outcome = format_one(session, options, path, dialect);
     refused = refused || outcome == Outcome::Refused;
     changed = changed || outcome == Outcome::Changed;
   }

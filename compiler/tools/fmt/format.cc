@@ -5,8 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/syntax/parser.h"
-
 namespace radl::formatter {
 namespace {
 
@@ -22,13 +20,13 @@ std::string with_crlf(const std::string& text) {
 
 // Parses, lays out, and proves that nothing was lost.
 Result<std::string> format_text(const SourceFile& source, Diagnostics& diagnostics, const Options& options) {
-  auto tree = parse(source, diagnostics);
+  auto tree = parse(source, diagnostics, {.dialect = options.dialect});
   if (tree->syntax_errors) return invalid(source.path() + " has syntax errors and was left alone");
   std::string text = layout(*tree, options);
   // Never write a string that says something else, or that the next run would change again.
   Diagnostics unheard;
   SourceFile again(source.id(), source.path(), text);
-  auto tree_again = parse(again, unheard);
+  auto tree_again = parse(again, unheard, {.dialect = options.dialect});
   if (!same_meaning(*tree, *tree_again) || layout(*tree_again, options) != text) {
     if (source.invalid_utf8() != std::string::npos)
       return invalid(source.path() + " is not UTF-8 and was left alone");

@@ -12,12 +12,14 @@
 #include "compiler/diag/diagnostic.h"
 #include "compiler/source/source.h"
 #include "compiler/syntax/ast.h"
+#include "compiler/syntax/parser.h"
 
 namespace radl::formatter {
 
 struct Options {
   int width = 100;  // columns; longer lists and groups are spread over lines
   int indent = 2;
+  DialectChoice dialect = DialectChoice::Auto;  // Ec3: the file belongs to templates of EC3
 };
 
 // Lays out a tree without syntax errors. LF line ends.

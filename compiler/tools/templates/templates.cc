@@ -74,7 +74,7 @@ std::vector<Template> list_templates(const std::vector<std::string>& paths) {
       found.push_back(std::move(unread));
       continue;
     }
-    found.push_back(describe_template(*parse(**source, unheard), path));
+    found.push_back(describe_template(*parse(**source, unheard, {.dialect = DialectChoice::Ec3}), path));
   }
   std::sort(found.begin(), found.end(), [](const Template& a, const Template& b) {
     return std::tuple(rank(a.kind), a.name, a.path) < std::tuple(rank(b.kind), b.name, b.path);

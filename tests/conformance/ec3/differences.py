@@ -7,7 +7,15 @@ REFUSED_BY_EC3 = [
 ]
 
 
-def is_known(problem, ours):
+# What radlc says, of sets that EC3 takes.
+REFUSED_BY_RADLC = [
+    re.compile(r"is a group: it has no one value"),  # EC3 gives the text of a Python object
+]
+
+
+def is_known(problem):
     if problem.startswith("only EC3 refuses: "):
         return any(pattern.search(problem) for pattern in REFUSED_BY_EC3)
+    if problem.startswith("only radlc refuses: "):
+        return any(pattern.search(problem) for pattern in REFUSED_BY_RADLC)
     return False

@@ -3,14 +3,17 @@ import dataclasses
 import os
 import random
 
+import random_templates
 import small_templates
+
+SEED = int(os.environ.get("EC3_SEED", "15"))
+RANDOM_SETS = int(os.environ.get("EC3_SETS", "200"))
 
 
 @dataclasses.dataclass
 class Case:
     folder: str
     templates: list
-    keeps_words: bool = False  # EC3 leaves its words where it does not look
 
 
 def own_templates(folder):
@@ -48,7 +51,13 @@ def all_cases(folder):
     for name, text in small_templates.FILES.items():
         write(os.path.join(small, name), text)
     for templates in small_templates.sets():
-        cases.append(Case(small, templates, not small_templates.KEEP_WORDS.isdisjoint(templates)))
+        cases.append(Case(small, templates))
+    generator = random_templates.Generator(SEED)
+    made = generator.templates(60)
+    for name, text in made.items():
+        write(os.path.join(small, name + ".radl"), text)
+    for templates in generator.sets(list(made), RANDOM_SETS):
+        cases.append(Case(small, templates))
     return cases
 
 

@@ -132,7 +132,6 @@ RECIPES = ["a", "b", "same", "first", "last", "equal1", "equal2", "decimal", "wo
 LOOKING = ["xpath", "jpath", "ofrecipe", "file", "filemissing", "nofeature", "nosystem", "noclass", "short", "number", "interval", "deep", "listvars",
            "deepvars", "braces", "softs", "groups"]
 FEATURES = ["narrow", "apart", "away", "other", "ports", "portsvalue", "templates", "textnumber", "numbertext", "groupset", "twodeploys", "connect"]
-KEEP_WORDS = {"listvars", "deepvars"}
 
 
 def sets():
