@@ -99,6 +99,7 @@ class Adding {
     Aspect* there = cluster_.find("configure", block.name.text);
     bool fresh = there == nullptr;
     if (fresh) there = &cluster_.add("configure", block.name.text, &block);
+    if (there->block == nullptr) there->block = &block;
     if (!block.has_body) return;
     if (!seen_.insert({"configure", block.name.text}).second) return;
     YamlPtr recipe = Yaml::null();
@@ -127,6 +128,41 @@ class Adding {
   std::set<std::pair<std::string_view, std::string_view>> seen_;
 };
 
+// Each pair of maps is joined once, so that aliases of aliases cost what they are written with.
+class Joining {
+ public:
+  YamlPtr join(const YamlPtr& first, const YamlPtr& second) {
+    if (first->kind != second->kind || same_yaml(first, second)) return second;
+    if (first->is(Yaml::Kind::List)) {
+      YamlPtr made = Yaml::list();
+      made->items = first->items;
+      made->items.insert(made->items.end(), second->items.begin(), second->items.end());
+      return made;
+    }
+    if (!first->is(Yaml::Kind::Map)) return second;
+    YamlPtr& made = made_[{first.get(), second.get()}];
+    if (!made) made = join_maps(*first, *second);
+    return made;
+  }
+
+ private:
+  YamlPtr join_maps(const Yaml& first, const Yaml& second) {
+    YamlPtr made = Yaml::map();
+    made->entries = second.entries;
+    for (const auto& entry : first.entries) {
+      auto same = std::find_if(made->entries.begin(), made->entries.end(),
+                               [&](const auto& each) { return same_yaml(each.first, entry.first); });
+      if (same == made->entries.end())
+        made->entries.push_back(entry);
+      else
+        same->second = join(entry.second, same->second);
+    }
+    return made;
+  }
+
+  std::map<std::pair<const Yaml*, const Yaml*>, YamlPtr> made_;
+};
+
 }  // namespace
 
 Aspect* Cluster::find(std::string_view keyword, std::string_view name) const {
@@ -152,26 +188,6 @@ void Cluster::move_to_end(const Aspect& aspect) {
 
 void add_template(Cluster& cluster, const ast::Tree& tree) { Adding(cluster, tree).run(tree); }
 
-YamlPtr join_recipes(const YamlPtr& first, const YamlPtr& second) {
-  if (same_yaml(first, second) || first->kind != second->kind) return second;
-  if (first->is(Yaml::Kind::List)) {
-    YamlPtr made = Yaml::list();
-    made->items = first->items;
-    made->items.insert(made->items.end(), second->items.begin(), second->items.end());
-    return made;
-  }
-  if (!first->is(Yaml::Kind::Map)) return second;
-  YamlPtr made = Yaml::map();
-  made->entries = second->entries;
-  for (const auto& [key, value] : first->entries) {
-    auto same = std::find_if(made->entries.begin(), made->entries.end(),
-                             [&, &wanted = key](const auto& each) { return same_yaml(each.first, wanted); });
-    if (same == made->entries.end())
-      made->entries.emplace_back(key, value);
-    else
-      same->second = join_recipes(value, same->second);
-  }
-  return made;
-}
+YamlPtr join_recipes(const YamlPtr& first, const YamlPtr& second) { return Joining().join(first, second); }
 
 }  // namespace radl::ec3

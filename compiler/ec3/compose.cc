@@ -75,10 +75,7 @@ class Composer {
       add_template(cluster_, *tree);
       if (cluster_.ec3) order.look();
     }
-    if (cluster_.ec3) {
-      if (!made_->syntax_errors) order.report();
-      finish_cluster(diagnostics_.errors() == errors && !made_->syntax_errors);
-    }
+    if (cluster_.ec3) finish_cluster(order, diagnostics_.errors() == errors && !made_->syntax_errors);
     write();
     for (const Aspect* aspect : cluster_.order)
       if (aspect->recipe) release(aspect->recipe);
@@ -86,16 +83,19 @@ class Composer {
   }
 
  private:
-  void finish_cluster(bool fine) {
+  void finish_cluster(OrderCheck& order, bool fine) {
     if (several()) name_templates();
+    bool alone = composition_.given.size() < 2 || composition_.open;
+    cluster_.part = composition_.open || (alone && cluster_.deploys.empty());
+    inherit(cluster_);
     Requirements requirements(cluster_);
-    cluster_.part = !requirements.met() && composition_.given.size() < 2;
+    cluster_.part = !requirements.met() && alone;
     bool strict = fine && !cluster_.part;
     if (strict) {
+      order.report();
       requirements.report(trees_.front()->source->whole());
       check_images();
     }
-    inherit(cluster_);
     replace_expressions(cluster_, composition_.read_file, strict && requirements.met());
   }
 
@@ -283,15 +283,6 @@ class Composer {
 };
 
 }  // namespace
-
-bool needs_composition(const std::vector<std::unique_ptr<ast::Tree>>& trees) {
-  auto is = [&](ast::Dialect dialect) {
-    return std::all_of(trees.begin(), trees.end(),
-                       [&](const auto& tree) { return tree->dialect == dialect; });
-  };
-  if (trees.empty()) return false;
-  return is(ast::Dialect::Ec3) || (trees.size() > 1 && is(ast::Dialect::Radl1));
-}
 
 std::unique_ptr<ast::Tree> compose(const std::vector<std::unique_ptr<ast::Tree>>& trees,
                                    const Composition& composition, Diagnostics& diagnostics) {

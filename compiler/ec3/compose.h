@@ -23,12 +23,10 @@ struct Composition {
   // The templates that were given by name, as EC3 notes them; the others were included. One alone may be a
   // part of a cluster: what it does not say is left open.
   std::vector<std::string> given;
+  bool open = false;  // files of `radl 2` belong to the document as well
   // The text of a file that lies beside the templates (`ec3_file`); nullopt when there is none.
   std::function<std::optional<std::string>(std::string_view name)> read_file;
 };
-
-// Whether composing changes anything: EC3's templates, or more than one file.
-bool needs_composition(const std::vector<std::unique_ptr<ast::Tree>>& trees);
 
 // The document. It shares nodes with the trees, which must outlive it.
 std::unique_ptr<ast::Tree> compose(const std::vector<std::unique_ptr<ast::Tree>>& trees,

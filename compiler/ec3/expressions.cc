@@ -12,6 +12,8 @@ namespace {
 
 using Kind = Yaml::Kind;
 
+constexpr size_t kMostText = size_t{64} << 20;  // a recipe that shows itself doubles with each variable
+
 std::string shown_priority(const Yaml& value) {
   std::string text = dump_yaml(value);
   return std::string(trim(text.substr(0, text.find('\n'))));
@@ -51,11 +53,7 @@ class Expressions {
       for (Aspect* aspect : cluster_.order)
         if (has_plays(*aspect)) variables(*aspect, recipes);
     for (Aspect* aspect : cluster_.order)
-      if (has_plays(*aspect) && contains_itself(aspect->recipe)) {
-        cluster_.diagnostics.report(DiagCode::Ec3Expression, place_in_recipe(*aspect, "ec3_jpath"),
-                                    "the recipe of `" + std::string(aspect->name) + "` would contain itself");
-        aspect->composed = false;
-      }
+      if (has_plays(*aspect)) look_at_result(*aspect);
   }
 
  private:
@@ -68,6 +66,33 @@ class Expressions {
     Diagnostic& made =
         cluster_.diagnostics.report(DiagCode::Ec3Expression, place_in_recipe(aspect, at), std::move(message));
     if (!hint.empty()) made.with_help(std::move(hint));
+  }
+
+  void look_at_result(Aspect& aspect) {
+    if (contains_itself(aspect.recipe)) {
+      cluster_.diagnostics.report(DiagCode::Ec3Expression, place_in_recipe(aspect, "ec3_jpath"),
+                                  "the recipe of `" + std::string(aspect.name) + "` would contain itself");
+      aspect.composed = false;
+      return;
+    }
+    std::set<const Yaml*> seen;
+    std::string_view word = word_left(*aspect.recipe, seen);
+    if (strict_ && !word.empty())
+      cluster_.diagnostics
+          .report(DiagCode::Ec3WordStays, place_in_recipe(aspect, word),
+                  "`" + std::string(word) + "` stays as it is: EC3 does not look for it here")
+          .with_help("make it the value of a variable, in `vars:` as a map");
+  }
+
+  static std::string_view word_left(const Yaml& value, std::set<const Yaml*>& seen) {
+    if (!seen.insert(&value).second) return {};
+    for (std::string_view word : {"ec3_xpath", "ec3_jpath", "ec3_file"})
+      if (value.find(word)) return word;
+    for (const YamlPtr& item : value.items)
+      if (std::string_view found = word_left(*item, seen); !found.empty()) return found;
+    for (const auto& entry : value.entries)
+      if (std::string_view found = word_left(*entry.second, seen); !found.empty()) return found;
+    return {};
   }
 
   // ---- ec3_append: the plays of another recipe
@@ -150,6 +175,7 @@ class Expressions {
 
   void variables(Aspect& aspect, bool recipes) {
     for (const YamlPtr& play : aspect.recipe->items) {
+      if (grown_ > kMostText) return;
       YamlPtr vars = play->find("vars");
       if (!vars || !vars->is(Kind::Map)) continue;
       for (auto& [name, value] : vars->entries) {
@@ -180,8 +206,12 @@ class Expressions {
   }
 
   YamlPtr looked_up(const Aspect& aspect, const Yaml& name, const Yaml& path, PathValue found) {
-    if (found.value) return found.value;
-    error(aspect, path.text, "variable `" + name.text + "`: " + found.fault, found.hint);
+    if (found.value) grown_ += found.value->text.size();
+    if (found.value && grown_ <= kMostText) return found.value;
+    if (found.value)
+      error(aspect, path.text, "the values of `ec3_xpath` are larger than 64 MiB in all", {});
+    else
+      error(aspect, path.text, "variable `" + name.text + "`: " + found.fault, found.hint);
     return nullptr;
   }
 
@@ -197,6 +227,7 @@ class Expressions {
   const ReadFile& read_file_;
   bool strict_;
   std::set<const Aspect*> appended_, busy_;
+  size_t grown_ = 0;
 };
 
 }  // namespace

@@ -18,8 +18,8 @@ struct TemplateFiles {
   std::function<Result<const SourceFile*>(const std::string&path)> load_template, load_file;
 };
 
-// Puts one tree in the place of several RADL 1 trees, or of EC3's; others are left alone. Gives back what it
-// was composed of: the tree shares their nodes.
+// Puts one tree in the place of all trees of RADL 1 where there are several, or where they are EC3's; those
+// of `radl 2` are left alone. Gives back what it was composed of: the tree shares their nodes.
 std::vector<std::unique_ptr<ast::Tree>> compose_files(std::vector<std::unique_ptr<ast::Tree>>& trees,
                                                       const TemplateFiles& files, Diagnostics& diagnostics);
 
