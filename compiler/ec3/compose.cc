@@ -95,6 +95,7 @@ class Composer {
       order.report();
       requirements.report(trees_.front()->source->whole());
       check_images();
+      check_sets();
     }
     replace_expressions(cluster_, composition_.read_file, strict && requirements.met());
   }
@@ -116,6 +117,19 @@ class Composer {
             .with_help("such as 'aws://us-east-1/ami-30519058'");
       }
     }
+  }
+
+  void check_sets() {
+    for (const Aspect* aspect : cluster_.order)
+      for (const sema::Merged& item : aspect->features.items)
+        for (const ast::Expr* value : item.set) {
+          auto* number = ast::as<ast::Number>(value);
+          if (number == nullptr || number->is_float) continue;
+          diagnostics_
+              .report(DiagCode::MixedKinds, value->span,
+                      "a set of EC3's holds strings, not integers: `" + std::string(item.name()) + "`")
+              .with_help("put it in quotes");
+        }
   }
 
   // One file alone may also be what EC3 made.
@@ -175,11 +189,11 @@ class Composer {
 
   void push(ast::Block* block) { made_->blocks.push(made_->arena, block); }
 
-  // EC3 sends one `deploy front 1`, and that first.
+  // EC3 sends one `deploy front 1`, and that first. One file alone stays as it is.
   void write_deploys() {
     const ast::Deploy* front = nullptr;
     for (const ast::Deploy* deploy : cluster_.deploys)
-      if (cluster_.ec3 && is_one_front(*deploy)) front = deploy;
+      if (cluster_.ec3 && several() && is_one_front(*deploy)) front = deploy;
     if (front != nullptr) push(made_->arena.make<ast::Deploy>(*front));
     for (const ast::Deploy* deploy : cluster_.deploys)
       if (front == nullptr || !is_one_front(*deploy)) push(made_->arena.make<ast::Deploy>(*deploy));

@@ -92,12 +92,15 @@ TEMPLATES = {
     "textnumber": "system front ( queue_system = 5 )\n",
     "numbertext": "system front ( cpu.count = 'many' )\n",
     "groupset": "system front ( ec3_templates contains (name = 'x') )\n",
+    "setnumber": "system front ( ec3_templates contains 5 )\n",
+    "keyless": "system wn ( disk.0.applications contains (path = '/a') and disk.0.applications contains (path = '/b') )\n",
     "twodeploys": "deploy wn 2\ndeploy front 1\n",
     "connect": "system front ( net_interface.1.connection = network private )\n",
     # contextualize
     "context": "contextualize 300 (\n  system front configure front step 1\n  system wn configure extra step 2\n)\n" + recipe("extra", play("extra")),
     "context2": "contextualize 900 (\n  system wn configure extra2\n)\n" + recipe("extra2", play("extra2")),
     # inheriting
+    "chain": "system gpu ( ec3_inherit_from = system wn )\nsystem gpus ( ec3_inherit_from = system gpu and gpu.count >= 4 )\n",
     "heir": "system gpu ( ec3_inherit_from = system wn and gpu.count >= 1 and ec3_max_instances = 2 and ec3_if_fail = '' )\n" + recipe("wn", play("of wn")),
     "heirrecipe": recipe("gpu", play("of gpu")),
     "heirnumber": "system gpu ( ec3_max_instances >= 20 and disk.0.image.url = 'one://h.example.org/3' )\n",
