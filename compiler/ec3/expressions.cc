@@ -77,7 +77,8 @@ class Expressions {
     }
     std::set<const Yaml*> seen;
     std::string_view word = word_left(*aspect.recipe, seen);
-    if (strict_ && !word.empty())
+    bool said = cluster_.diagnostics.has(DiagCode::Ec3Expression);
+    if (strict_ && !said && !word.empty())
       cluster_.diagnostics
           .report(DiagCode::Ec3WordStays, place_in_recipe(aspect, word),
                   "`" + std::string(word) + "` stays as it is: EC3 does not look for it here")
