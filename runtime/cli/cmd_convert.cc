@@ -35,8 +35,11 @@ std::optional<std::string> to_json(const std::vector<const SourceFile*>& sources
   for (const auto& tree : trees) parts.push_back(tree.get());
   sema::Document document = sema::build_document(parts, diagnostics);
   // EC3 checks what it composes. Plain RADL is converted as it stands.
-  if (templates.size() > 1 && document.dialect == ast::Dialect::Ec3 && !diagnostics.has_errors())
-    sema::check_document(document, diagnostics, {.lenient = true, .unused = false});
+  if (templates.size() > 1 && document.dialect == ast::Dialect::Ec3 && !diagnostics.has_errors()) {
+    Diagnostics found;
+    sema::check_document(document, found, {.lenient = true, .unused = false});
+    if (found.has_errors()) diagnostics.append(found);
+  }
   if (diagnostics.has_errors()) return std::nullopt;
   for (const auto& tree : trees) {
     if (tree->dialect != ast::Dialect::Radl2) continue;
