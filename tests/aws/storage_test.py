@@ -44,9 +44,11 @@ class Storage(AwsCase):
             self.skipTest("the image's own login name needs a view of the file system: not root")
         example = self.write("training.radl", (SOURCE / "examples/paper/training.radl").read_text())
         self.radlc("apply", "--auto-approve", example, "--input", "cloud=ec2", "--input", "data=s3://images/cifar10",
-                   "--input", "model=logistic", "--input", "epochs=1", "--input", "result=result")
+                   "--input", "model=logistic", "--input", "epochs=1", "--input", "result=s3://models/paper")
         self.assertEqual(len(self.ours()), 3)
-        self.assertTrue(list((self.folder / "result").rglob("*.safetensors")))
+        there = [o["Key"] for o in self.moto.client("s3").list_objects_v2(Bucket="models").get("Contents", [])]
+        self.assertIn("paper/model/model.safetensors", there)
+        self.assertTrue([key for key in there if key.startswith("paper/checkpoints/") and key.endswith(".ckpt")], there)
         self.radlc("destroy", "--auto-approve", example)
         self.assert_account_is_as_before()
         self.assert_nothing_left()
