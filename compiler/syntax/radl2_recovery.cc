@@ -128,6 +128,8 @@ bool Radl2Tokens::unclosed(const Token& token) {
   if (!token.new_line || !first_column(token) || !texts_.empty()) return false;
   std::string_view word = text(token);
   if (!is_block_word(word) || level().inside == Inside::Blocks) return false;
+  if (word == "each" && (level().inside == Inside::Resources || level().inside == Inside::Items))
+    return false;
   std::string_view behind = text(peek(1)), third = text(peek(2));
   if (word == "contextualize" || word == "assert") return peek(1).kind == RawKind::Open && level().words == 0;
   if (peek(1).kind != RawKind::Name && peek(1).kind != RawKind::Text) return false;

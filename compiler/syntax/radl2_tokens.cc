@@ -224,7 +224,7 @@ Radl2Tokens::Symbol Radl2Tokens::comma(const Token& token) {
       return RADL2_COMMA;
   }
   if (level().keyword == RADL2_EACH && level().words == 2) return RADL2_COMMA;
-  if (level().words == 0) return RADL2_COMMA;  // an error
+  if (level().words == 0 && !behind_resource()) return RADL2_COMMA;  // an error
   if (peek().kind == RawKind::Close || peek().kind == RawKind::CloseMap) return symbol_of(take());
   (void)token;
   return separator(token.span.begin);
@@ -255,13 +255,18 @@ bool Radl2Tokens::feature_follows_here(const Token& token) {
   return true;
 }
 
+// The `)` of a resource ends it; a comma or `and` may follow.
+bool Radl2Tokens::behind_resource() const {
+  return level().inside == Inside::Resources && last_ == RADL2_RPAREN;
+}
+
 // `and`: an operator, or what stands between two entries.
 Radl2Tokens::Symbol Radl2Tokens::conjunction(const Token& token) {
   switch (level().inside) {
     case Inside::Items:
       return text(peek()) == "system" ? separator(token.span.begin) : RADL2_AND;
     case Inside::Resources:
-      return level().words == 0 ? RADL2_AND : separator(token.span.begin);
+      return level().words == 0 && !behind_resource() ? RADL2_AND : separator(token.span.begin);
     case Inside::Features:
       break;
     default:

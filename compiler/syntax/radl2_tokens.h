@@ -72,6 +72,7 @@ class Radl2Tokens {
   Symbol close(const Token& token);
   Symbol comma(const Token& token);
   Symbol conjunction(const Token& token);
+  bool behind_resource() const;
   bool ends_entry(const Token& token) const;
   bool feature_follows();
   bool feature_follows_here(const Token& token);

@@ -61,27 +61,48 @@ class Layout {
 
   // A block over several lines stands between blank lines.
   void plan_blocks() {
+    blank_.assign(pieces_.size(), false);
     std::vector<size_t> starts;
     for (size_t i = 0; i < pieces_.size(); ++i) {
       if (pieces_[i].block) starts.push_back(i);
     }
-    blank_.assign(pieces_.size(), false);
+    plan_blocks(starts, pieces_.size(), 0);
+  }
+  void plan_blocks(const std::vector<size_t>& starts, size_t end, int indent) {
     bool before_long = false;
     for (size_t k = 0; k < starts.size(); ++k) {
-      size_t behind = k + 1 < starts.size() ? starts[k + 1] : pieces_.size();
-      bool is_long = takes_lines(starts[k], behind);
+      size_t behind = k + 1 < starts.size() ? starts[k + 1] : end;
+      bool is_long = takes_lines(starts[k], behind, indent);
       if (k > 0 && (is_long || before_long)) separate(starts[k - 1], starts[k]);
       before_long = is_long;
+      plan_inner(starts[k], behind, indent + options_.indent);
     }
   }
-  bool takes_lines(size_t first, size_t behind) const {
+  // The blocks of an `each` that begins at `first`.
+  void plan_inner(size_t first, size_t behind, int indent) {
+    for (size_t i = first + 1; i < behind; ++i) {
+      if (pieces_[i].closes_at < 0) continue;
+      auto close = static_cast<size_t>(pieces_[i].closes_at);
+      std::vector<size_t> starts;
+      for (size_t j = i + 1; j < close; ++j) {
+        if (pieces_[j].inner_block) starts.push_back(j);
+        if (pieces_[j].closes_at >= 0) j = static_cast<size_t>(pieces_[j].closes_at);
+      }
+      plan_blocks(starts, close, indent);
+      i = close;
+    }
+  }
+  bool takes_lines(size_t first, size_t behind, int indent) const {
     size_t last = first;  // the last piece that is no comment
     for (size_t i = first; i < behind; ++i) {
       if (!pieces_[i].comment()) last = i;
     }
     if (hard_[last + 1] != hard_[first]) return true;
     for (size_t i = first; i <= last; ++i) {
-      if (pieces_[i].closes_at >= 0) return !stays_flat(i, flat_width_[i] - flat_width_[first]);
+      if (breaks(pieces_[i]) && i > first) return true;
+      if (pieces_[i].closes_at < 0) continue;
+      if (!stays_flat(i, indent + flat_width_[i] - flat_width_[first])) return true;
+      i = static_cast<size_t>(pieces_[i].closes_at);
     }
     return false;
   }
@@ -107,6 +128,7 @@ class Layout {
     const Piece& piece = pieces_[i];
     bool closes = !frames_.empty() && frames_.back().closes_at == i;
     Frame frame = frames_.empty() ? Frame{} : frames_.back();
+    if (piece.separator && frame.expanded) return;  // the end of the line says it
     if (closes) frames_.pop_back();
 
     bool own_line = frames_.empty() && !closes ? piece.block
@@ -123,6 +145,8 @@ class Layout {
       out_ += "  ";
     } else if (own_line) {
       break_line(i, closes ? frame.indent : inner_indent());
+    } else if (breaks(piece)) {
+      break_line(i, inner_indent() + options_.indent);
     } else if (after_comment_) {
       break_line(i, inner_indent() + 2 * options_.indent);  // goes on with what the comment interrupted
     } else {
@@ -154,6 +178,9 @@ class Layout {
     after_comment_ = piece.comment();
   }
 
+  static bool breaks(const Piece& piece) {
+    return piece.may_break && !piece.glued && piece.newlines_before > 0;
+  }
   int inner_indent() const {
     return frames_.empty() ? 0 : frames_.back().indent + (frames_.back().expanded ? options_.indent : 0);
   }
@@ -162,7 +189,7 @@ class Layout {
   static bool space_between(const Piece& before, const Piece& piece) {
     if (piece.glued) return false;
     if (before.junk() || piece.junk()) return piece.gap_before;
-    if (before.text == "(" || before.text == "[") return false;
+    if (before.text == "(" || before.text == "[" || (before.text == "{" && piece.text == "}")) return false;
     return piece.text != ")" && piece.text != "]" && piece.text != ",";
   }
 

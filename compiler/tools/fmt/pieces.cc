@@ -3,17 +3,15 @@
 #include <algorithm>
 
 #include "compiler/syntax/walk.h"
+#include "compiler/tools/fmt/marks.h"
 
 namespace radl::formatter {
 namespace {
 
-bool is_word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-
 // Marks pieces with what the tree knows about them.
-class Marker {
+class Marker : Marks {
  public:
-  Marker(const ast::Tree& tree, std::vector<Piece>& pieces, std::vector<uint32_t> begins)
-      : tree_(tree), pieces_(pieces), begins_(std::move(begins)) {}
+  Marker(const ast::Tree& tree, Marks marks) : Marks(std::move(marks)), tree_(tree) {}
 
   void run() {
     for (const ast::Block* block : tree_.blocks) {
@@ -27,29 +25,6 @@ class Marker {
   }
 
  private:
-  int index_at(uint32_t offset) const {  // the piece that holds the byte; -1 between pieces
-    auto behind = std::upper_bound(begins_.begin(), begins_.end(), offset);
-    if (behind == begins_.begin()) return -1;
-    auto index = static_cast<int>(behind - begins_.begin() - 1);
-    return offset < begins_[static_cast<size_t>(index)] + pieces_[static_cast<size_t>(index)].text.size()
-               ? index
-               : -1;
-  }
-  Piece* starting_at(uint32_t offset) {
-    int index = index_at(offset);
-    return index >= 0 && begins_[static_cast<size_t>(index)] == offset ? &pieces_[static_cast<size_t>(index)]
-                                                                       : nullptr;
-  }
-  void entry(Span span) {
-    if (Piece* piece = starting_at(span.begin)) piece->entry = true;
-  }
-  Piece* group(Span span) {  // span: from bracket to bracket
-    int open = index_at(span.begin), close = span.end > 0 ? index_at(span.end - 1) : -1;
-    if (open < 0 || close <= open) return nullptr;
-    pieces_[static_cast<size_t>(open)].closes_at = close;
-    return &pieces_[static_cast<size_t>(open)];
-  }
-
   void features(const ast::Features& list) {
     if (!list.present) return;
     group(list.span);
@@ -111,48 +86,7 @@ class Marker {
     }
   }
 
-  // How the pieces of one value join; its parts as well.
-  void value(const ast::Expr& expr) {
-    if (auto* number = ast::as<ast::Number>(&expr)) {
-      // `1 .5` is a number and a unit; glued it would be another number.
-      Piece* unit = number->unit ? starting_at(number->unit.span.begin) : nullptr;
-      if (unit && is_word_start(unit->text[0])) unit->glued = true;
-    } else if (auto* list = ast::as<ast::ListValue>(&expr)) {
-      group(list->span);
-      for (const ast::Expr* item : list->items) entry(item->span);
-    } else if (auto* unary = ast::as<ast::Unary>(&expr)) {
-      int op = index_at(unary->span.begin);
-      if (unary->op == ast::UnaryOp::Minus && op >= 0 && pieces_[static_cast<size_t>(op)].text == "-")
-        glue_behind(op);
-    } else if (auto* call = ast::as<ast::Call>(&expr)) {
-      int name = index_at(call->function.span.begin);
-      if (name >= 0) glue_behind(name);
-    } else if (auto* reference = ast::as<ast::Reference>(&expr)) {
-      path(*reference);
-    } else if (expr.kind == ast::Kind::String) {
-      return;  // a string with ${ } is one piece
-    }
-    each_part(expr, [this](const ast::Expr& part) { value(part); });
-  }
-
-  void path(const ast::Reference& reference) {
-    int before = index_at(reference.span.begin);
-    for (const ast::PathPart& part : reference.parts) {
-      // `input.x` is one piece; `[0]` and a `.ip` behind it are others.
-      int index = index_at(part.span.begin);
-      if (index >= 0 && index != before) pieces_[static_cast<size_t>(index)].glued = true;
-      before = index;
-    }
-  }
-
-  void glue_behind(int index) {
-    auto next = static_cast<size_t>(index) + 1;
-    if (next < pieces_.size() && !pieces_[next].comment()) pieces_[next].glued = true;
-  }
-
   const ast::Tree& tree_;
-  std::vector<Piece>& pieces_;
-  std::vector<uint32_t> begins_;
 };
 
 // Strings that hold ${ }, at any depth outside of each other.
@@ -168,11 +102,12 @@ void add_whole_texts(const ast::Expr& value, std::vector<Span>& spans) {
 // What is one piece although it has many tokens: recipes, and strings that hold ${ }. In order.
 std::vector<Span> whole_spans(const ast::Tree& tree) {
   std::vector<Span> spans;
-  for (const ast::Block* block : tree.blocks) {
-    auto* configure = ast::as<ast::Configure>(block);
-    if (configure && configure->recipe) spans.push_back(configure->recipe->span);
+  for (const ast::Block* block : tree.blocks)
     each_value(*block, [&spans](const ast::Expr& value) { add_whole_texts(value, spans); });
-  }
+  each_block(tree.blocks, [&spans](const ast::Block& block) {
+    auto* configure = ast::as<ast::Configure>(&block);
+    if (configure && configure->recipe) spans.push_back(configure->recipe->span);
+  });
   std::sort(spans.begin(), spans.end(), [](Span a, Span b) { return a.begin < b.begin; });
   return spans;
 }
@@ -227,7 +162,11 @@ std::vector<Piece> make_pieces(const ast::Tree& tree) {
     begins.push_back(span.begin);
     end = span.end;
   }
-  Marker(tree, pieces, std::move(begins)).run();
+  Marks marks(pieces, std::move(begins));
+  if (tree.dialect == ast::Dialect::Radl2)
+    mark_radl2(tree, std::move(marks));
+  else
+    Marker(tree, std::move(marks)).run();
   move_ands(pieces);
   return pieces;
 }

@@ -37,10 +37,29 @@ bool same_string(const String& a, const String& b) {
   });
 }
 
-bool same_path(const Reference& a, const Reference& b) {
-  return same_list(a.parts, b.parts, [](const PathPart& x, const PathPart& y) {
+bool same_path(const List<PathPart>& a, const List<PathPart>& b) {
+  return same_list(a, b, [](const PathPart& x, const PathPart& y) {
     return same(x.name, y.name) && same(x.index, y.index);
   });
+}
+
+bool same_entry(const Entry& a, const Entry& b) {
+  return same(a.name, b.name) && same(a.key, b.key) && same(a.value, b.value);
+}
+
+bool same_each(const Each& a, const Each& b) {
+  return same(a.first, b.first) && same(a.second, b.second) && same(a.list, b.list);
+}
+bool same_each(const Each* a, const Each* b) { return !a || !b ? a == b : same_each(*a, *b); }
+
+bool same_call(const Call& a, const Call& b) {
+  return same(a.function, b.function) && same_exprs(a.arguments, b.arguments) &&
+         same_list(a.named, b.named, same_entry);
+}
+
+bool same_comprehension(const Comprehension& a, const Comprehension& b) {
+  return a.makes_map == b.makes_map && same_entry(a.element, b.element) && same_each(a.each, b.each) &&
+         same(a.condition, b.condition);
 }
 
 bool same(const Expr* a, const Expr* b) {
@@ -51,7 +70,7 @@ bool same(const Expr* a, const Expr* b) {
   if (auto* x = as<Random>(a)) return x->length == as<Random>(b)->length;
   if (auto* x = as<Boolean>(a)) return x->value == as<Boolean>(b)->value;
   if (auto* x = as<ListValue>(a)) return same_exprs(x->items, as<ListValue>(b)->items);
-  if (auto* x = as<Reference>(a)) return same_path(*x, *as<Reference>(b));
+  if (auto* x = as<Reference>(a)) return same_path(x->parts, as<Reference>(b)->parts);
   if (auto* x = as<Ec3Reference>(a)) {
     auto* y = as<Ec3Reference>(b);
     return same(x->target_kind, y->target_kind) && same(x->target, y->target);
@@ -66,11 +85,13 @@ bool same(const Expr* a, const Expr* b) {
     return same(x->condition, y->condition) && same(x->then_value, y->then_value) &&
            same(x->else_value, y->else_value);
   }
-  if (auto* x = as<Call>(a)) {
-    auto* y = as<Call>(b);
-    return same(x->function, y->function) && same_exprs(x->arguments, y->arguments);
-  }
-  return true;  // two ErrorValues
+  if (auto* x = as<Call>(a)) return same_call(*x, *as<Call>(b));
+  if (auto* x = as<MapValue>(a)) return same_list(x->entries, as<MapValue>(b)->entries, same_entry);
+  if (auto* x = as<Select>(a))
+    return same(x->base, as<Select>(b)->base) && same_path(x->parts, as<Select>(b)->parts);
+  if (auto* x = as<Comprehension>(a)) return same_comprehension(*x, *as<Comprehension>(b));
+  if (a->kind == Kind::Bound) return false;  // no file has one
+  return true;                               // two ErrorValues
 }
 
 bool same_feature(const Feature* a, const Feature* b) {
@@ -86,7 +107,8 @@ bool same(const Features& a, const Features& b) {
 }
 
 bool same_resource(const Resource* a, const Resource* b) {
-  return same(a->type, b->type) && same(a->name, b->name) && same(a->body, b->body);
+  return same(a->type, b->type) && same(a->name, b->name) && same(a->body, b->body) &&
+         same_each(a->each, b->each) && same_list(a->inner, b->inner, same_resource);
 }
 
 bool same_configure(const Configure& a, const Configure& b) {
@@ -98,7 +120,9 @@ bool same_configure(const Configure& a, const Configure& b) {
 bool same_item(const Item* a, const Item* b) {
   return same(a->system, b->system) && same(a->configure, b->configure) && same_number(a->step, b->step) &&
          same(a->tool, b->tool) &&
-         same_list(a->after, b->after, [](const Name& x, const Name& y) { return same(x, y); });
+         same_list(a->after, b->after, [](const Name& x, const Name& y) { return same(x, y); }) &&
+         same(a->systems, b->systems) && same(a->when, b->when) && same_each(a->each, b->each) &&
+         same_list(a->inner, b->inner, same_item);
 }
 
 bool same_contextualize(const Contextualize& a, const Contextualize& b) {
@@ -111,12 +135,20 @@ bool same_contextualize(const Contextualize& a, const Contextualize& b) {
 
 bool same_block(const Block* a, const Block* b) {
   if (a->kind != b->kind || !same(a->keyword, b->keyword) || !same(a->name, b->name)) return false;
+  if (!same(a->named, b->named)) return false;
   if (auto* x = as<Version>(a)) return x->number == as<Version>(b)->number;
   if (auto* x = as<FeatureBlock>(a)) return same(x->body, as<FeatureBlock>(b)->body);
   if (auto* x = as<Use>(a)) return same(x->module, as<Use>(b)->module) && same(x->body, as<Use>(b)->body);
   if (auto* x = as<Configure>(a)) return same_configure(*x, *as<Configure>(b));
   if (auto* x = as<Deploy>(a))
-    return same(x->count, as<Deploy>(b)->count) && same(x->cloud, as<Deploy>(b)->cloud);
+    return same(x->count, as<Deploy>(b)->count) && same(x->cloud, as<Deploy>(b)->cloud) &&
+           same(x->when, as<Deploy>(b)->when);
+  if (auto* x = as<Let>(a)) return same(x->value, as<Let>(b)->value);
+  if (auto* x = as<Assert>(a))
+    return same(x->condition, as<Assert>(b)->condition) && same(x->message, as<Assert>(b)->message);
+  if (auto* x = as<EachBlock>(a))
+    return same_each(x->each, as<EachBlock>(b)->each) &&
+           same_list(x->blocks, as<EachBlock>(b)->blocks, same_block);
   if (auto* x = as<Contextualize>(a)) return same_contextualize(*x, *as<Contextualize>(b));
   return true;
 }
