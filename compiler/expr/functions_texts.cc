@@ -143,7 +143,7 @@ Value run_number(const CallFrame& call) {
 
 Value run_bytes(const CallFrame& call) {
   if (!call[0].is_number()) return call.expected(0, "a size");
-  auto factor = size_factor(call[0].unit());
+  auto factor = size_factor_of_value(call[0].unit());
   if (!factor) return call.expected(0, "a size");
   double bytes = call[0].as_real() * *factor;
   if (std::abs(bytes) > 9e18) return call.fail("the size is too large");

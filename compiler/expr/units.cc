@@ -19,6 +19,10 @@ std::optional<double> size_factor(std::string_view unit) {
   return factor;
 }
 
+std::optional<double> size_factor_of_value(std::string_view unit) {
+  return unit == "m" ? std::nullopt : size_factor(unit);
+}
+
 std::optional<double> duration_factor(std::string_view unit) {
   if (unit.empty() || unit == "s") return 1;
   if (unit == "ms") return 0.001;
@@ -32,7 +36,7 @@ std::optional<CommonUnit> common_unit(std::string_view left, std::string_view ri
   if (left == right) return CommonUnit{left};
   // A plain number goes with nothing but itself: 2G + 1 is hardly meant.
   if (left.empty() || right.empty()) return std::nullopt;
-  auto size_left = size_factor(left), size_right = size_factor(right);
+  auto size_left = size_factor_of_value(left), size_right = size_factor_of_value(right);
   if (size_left && size_right) return CommonUnit{"B", *size_left, *size_right};
   auto time_left = duration_factor(left), time_right = duration_factor(right);
   if (time_left && time_right) return CommonUnit{"s", *time_left, *time_right};

@@ -10,6 +10,8 @@ namespace radl::expr {
 
 // Bytes in one unit; nullopt when it is no size unit. "" and "B" are 1.
 std::optional<double> size_factor(std::string_view unit);
+// The same in an expression, where `m` is minutes alone: sizes and durations never mix.
+std::optional<double> size_factor_of_value(std::string_view unit);
 // Seconds in one unit; "" is 1.
 std::optional<double> duration_factor(std::string_view unit);
 

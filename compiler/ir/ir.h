@@ -123,10 +123,13 @@ enum class StepKind { Native, Ansible, CloudInit, Training, Barrier };
 // One resource of a native recipe: file '/etc/motd' ( content = 'x' ).
 struct Resource {
   std::string type;  // a type of compiler/ir/resource_schema.h
-  std::string name;  // '/etc/motd'
+  std::string name;  // '/etc/motd'; with `$name` among the properties, as plans show it
+  // A command's text that is known only after apply stands under kNameProperty.
   Json properties = Json::object();
   Origin origin;
 };
+
+inline constexpr const char* kNameProperty = "$name";
 
 // Why one step waits for another: shown in the plan.
 struct Edge {

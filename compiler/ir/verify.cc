@@ -94,7 +94,7 @@ Status verify_resource(const Step& step, const Resource& resource) {
   for (const auto& [name, value] : resource.properties.items()) {
     bool digest =
         name.ends_with("_sha256") && find_property(*type, name.substr(0, name.size() - 7)) != nullptr;
-    if (!digest && find_property(*type, name) == nullptr)
+    if (!digest && name != kNameProperty && find_property(*type, name) == nullptr)
       return wrong(where, fmt::format("has no property '{}'", name));
   }
   return ok_status();

@@ -199,7 +199,7 @@ bool has_type(InputType type, Value& value) {
     case InputType::Number:
       return value.is_number() && value.unit().empty();
     case InputType::Size:
-      return value.is_number() && expr::size_factor(value.unit()).has_value();
+      return value.is_number() && expr::size_factor_of_value(value.unit()).has_value();
     case InputType::Duration:
       return value.is_number() && expr::duration_factor(value.unit()).has_value();
     case InputType::String:
@@ -234,7 +234,7 @@ bool is_none(const ast::Expr* expression) {
 
 double in_base(InputType type, const Value& value) {
   auto factor =
-      type == InputType::Duration ? expr::duration_factor(value.unit()) : expr::size_factor(value.unit());
+      type == InputType::Duration ? expr::duration_factor(value.unit()) : expr::size_factor_of_value(value.unit());
   return value.as_real() * factor.value_or(1);
 }
 

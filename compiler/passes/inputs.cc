@@ -60,7 +60,7 @@ class Declaring {
   void check_bounds() {
     auto in_base = [](const Value& bound) {
       return bound.as_real() *
-             expr::size_factor(bound.unit()).value_or(expr::duration_factor(bound.unit()).value_or(1));
+             expr::size_factor_of_value(bound.unit()).value_or(expr::duration_factor(bound.unit()).value_or(1));
     };
     bool numeric = declaration_.type == InputType::Integer || declaration_.type == InputType::Number ||
                    declaration_.type == InputType::Size || declaration_.type == InputType::Duration ||
@@ -77,7 +77,7 @@ class Declaring {
     for (const Value* bound :
          {declaration_.min ? &*declaration_.min : nullptr, declaration_.max ? &*declaration_.max : nullptr}) {
       if (bound == nullptr || bound->unit().empty()) continue;
-      bool size = declaration_.type == InputType::Size && !expr::size_factor(bound->unit());
+      bool size = declaration_.type == InputType::Size && !expr::size_factor_of_value(bound->unit());
       bool time = declaration_.type == InputType::Duration && !expr::duration_factor(bound->unit());
       if (size || time || declaration_.type == InputType::Integer || declaration_.type == InputType::Number)
         wrong(block_.name.span, fmt::format("'{}' is no bound for the type {}", *expr::display(*bound),

@@ -111,7 +111,7 @@ class Setter {
       case PropertyType::Number:
         return number(value);
       case PropertyType::Size:
-        return measured(value, expr::size_factor(value.is_number() ? value.unit() : ""),
+        return measured(value, expr::size_factor_of_value(value.is_number() ? value.unit() : ""),
                         "a size, such as 4G");
       case PropertyType::Duration:
         return measured(value, expr::duration_factor(value.is_number() ? value.unit() : ""),
@@ -474,6 +474,31 @@ Result<std::string> LocalFiles::dataset_digest(const std::string& path) {
 void set_property(const PropertyContext& context, const ir::Property& property, const Value& value, Span at,
                   ir::Json& into) {
   Setter(context, property, at, into).run(value);
+}
+
+bool fits_property(const ir::Property& property, const Value& value, Span at, Diagnostics& diagnostics) {
+  switch (property.type) {
+    case ir::PropertyType::String:
+    case ir::PropertyType::Integer:
+    case ir::PropertyType::Number:
+    case ir::PropertyType::Boolean:
+    case ir::PropertyType::Size:
+    case ir::PropertyType::Duration:
+    case ir::PropertyType::Mode:
+    case ir::PropertyType::List:
+    case ir::PropertyType::Map:
+    case ir::PropertyType::SizeStages:
+    case ir::PropertyType::ImageSize:
+      break;
+    default:
+      return true;
+  }
+  size_t errors = diagnostics.errors();
+  LocalFiles files;
+  ir::Secrets secrets;
+  ir::Json unused = ir::Json::object();
+  set_property({diagnostics, files, secrets, {}, "", {}}, property, value, at, unused);
+  return diagnostics.errors() == errors;
 }
 
 }  // namespace radl::passes

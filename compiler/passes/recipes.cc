@@ -39,6 +39,15 @@ std::vector<std::string> split_bars(std::string_view text) {
 // Repeating these is no mistake: a command can be run twice.
 bool may_repeat(std::string_view type) { return type == "command" || type == "wait_for"; }
 
+// kubeadm join ${control[0].private_ip}: the text of a command as plans show it.
+std::string with_placeholders(const Value& value) {
+  if (value.kind() == ValueKind::Unknown) return fmt::format("${{{}}}", value.as_text());
+  if (value.kind() != ValueKind::Joined) return value.as_text();
+  std::string text;
+  for (const Value& part : value.items()) text += with_placeholders(part);
+  return text;
+}
+
 // What a resource depends on: content, not where this computer keeps it.
 ir::Json digest_part(const ir::Resource& resource) {
   ir::Json properties = resource.properties;
@@ -168,7 +177,12 @@ std::optional<ir::Resource> Recipes::resource(const ast::Resource& written, cons
   auto name = resource_name(written, *type, instance, self, used_self);
   ir::Resource made;
   made.type = std::string(type->name);
-  made.name = name ? name->as_text() : "";
+  if (name && name->has_unknown()) {
+    made.name = with_placeholders(*name);
+    made.properties[ir::kNameProperty] = expr::Emitter(nullptr, "").emit(*name);
+  } else {
+    made.name = name ? name->as_text() : "";
+  }
   made.origin = build_.origin(written.type.span);
   PropertyContext context{build_.diagnostics,
                           files_,
@@ -234,10 +248,12 @@ std::optional<Value> Recipes::resource_name(const ast::Resource& written, const 
     build_.diagnostics.report(DiagCode::ResourceName, written.name->span, std::move(message));
     return std::optional<Value>();
   };
-  if (value.kind() != ValueKind::String)
+  bool later = (value.kind() == ValueKind::Joined || value.kind() == ValueKind::Unknown) && may_repeat(type.name);
+  if (value.kind() != ValueKind::String && !later)
     return wrong(fmt::format("the name of a {} is a string that is known before apply, not {}", type.name,
                              expr::kind_name(value.kind())));
   if (value.sensitive()) return wrong("the name of a resource is shown in plans: it cannot be a secret");
+  if (later) return value;
   const std::string& name = value.as_text();
   if (name.empty()) return wrong(fmt::format("the name of a {} is empty", type.name));
   if (type.name_is_path && !name.starts_with('/') && !name.starts_with("~/")) {

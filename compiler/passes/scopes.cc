@@ -41,10 +41,10 @@ std::optional<Value> Scopes::Scope::root(std::string_view name, Span at, const S
     if (used_self != nullptr) *used_self = true;
     return Value::node(self->system, self->ordinal);
   }
-  if (instance.lets.contains(name)) return all.let(instance, name, at);
   if (const Instance* child = instance.child(name)) return Value::space(&all.scope(*child).outputs);
   if (instance.failed.contains(name)) return Value();
   if (instance.systems.contains(name)) return Value::system(instance.full(name));
+  if (instance.lets.contains(name)) return all.let(instance, name, at);
   if (auto found = instance.configures.find(name); found != instance.configures.end()) {
     auto* configure = ast::as<ast::Configure>(found->second);
     auto& slot = trainings[name];

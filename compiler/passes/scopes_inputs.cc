@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "common/text.h"
+#include "compiler/passes/properties.h"
 #include "compiler/passes/scope_data.h"
 
 namespace radl::passes {
@@ -93,6 +94,9 @@ Value Scopes::options_value(const Slot& slot, const Instance& instance, std::str
                           fmt::format("'{}' is given here and in '{}'", field->name.text, name));
       return {};
     }
+    if (value.kind() == ValueKind::Null) continue;  // as if it were not written
+    const ir::Property* property = ir::find_property(*slot.declaration.spec.resource, field->name.text);
+    if (!fits_property(*property, value, field->value->span, diagnostics_)) return {};
     entries.emplace(std::string(field->name.text), std::move(value));
   }
   Span at = slot.given ? slot.given->span : slot.fields.empty() ? instance.use->span : slot.fields[0]->span;

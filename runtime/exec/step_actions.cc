@@ -132,6 +132,10 @@ Result<ir::Step> resolved_step(Session& session, const ir::Step& step) {
   ir::Step whole = step;
   for (ir::Resource& resource : whole.resources) {
     resource.properties = ir::substitute(resource.properties, unknown_value, secret_value);
+    if (auto name = resource.properties.find(ir::kNameProperty); name != resource.properties.end()) {
+      if (name->is_string()) resource.name = name->get<std::string>();
+      resource.properties.erase(name);
+    }
   }
   whole.training = ir::substitute(whole.training, unknown_value, secret_value);
   if (!missing.empty()) return invalid(step.id + " needs " + missing + ", which is not known");

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 
 #include "common/files.h"
 #include "compiler/compile.h"
@@ -42,9 +43,9 @@ TEST(Docs, FunctionsOfTheLanguage) {
   expect_page("language.md", page->substr(0, begin) + table + "\n" + page->substr(end));
 }
 
-// Whatever docs/language.md shows compiles. Declarations alone are taken as the beginning of a program.
-TEST(Docs, ExamplesOfTheLanguageCompile) {
-  auto page = read_file(kDocs + "language.md");
+// Whatever a page shows compiles. Declarations alone are taken as the beginning of a program.
+void expect_examples_compile(const std::string& name, int least) {
+  auto page = read_file(kDocs + name);
   ASSERT_TRUE(page.ok());
   const std::string fence = "```radl\n";
   int examples = 0;
@@ -62,7 +63,37 @@ TEST(Docs, ExamplesOfTheLanguageCompile) {
     EXPECT_TRUE(compiled) << text << render_text(diagnostics, sources);
     ++examples;
   }
-  EXPECT_GE(examples, 8);
+  EXPECT_GE(examples, least);
+}
+
+TEST(Docs, ExamplesOfTheLanguageCompile) { expect_examples_compile("language.md", 8); }
+TEST(Docs, ExamplesOfTheComparisonCompile) { expect_examples_compile("comparison.md", 5); }
+
+// Each rule of the page's grammar is one of grammar/radl2.yy, and each quoted word one of its tokens.
+TEST(Docs, GrammarNamesTheRulesOfTheParser) {
+  auto page = read_file(kDocs + "language.md");
+  auto grammar = read_file(test::source_dir() + "/grammar/radl2.yy");
+  ASSERT_TRUE(page.ok() && grammar.ok());
+  size_t begin = page->find("```ebnf\n") + 8, end = page->find("```", begin);
+  std::istringstream lines(page->substr(begin, end - begin));
+  int rules = 0;
+  for (std::string line; std::getline(lines, line);) {
+    size_t equals = line.find(" = ");
+    std::string name = line.substr(0, line.find_first_of(" ="));
+    if (!name.empty() && equals != std::string::npos) {
+      ++rules;
+      EXPECT_NE(grammar->find("\n" + name + ":"), std::string::npos) << name;
+    }
+    if (name == "text") continue;  // its pieces are the scanner's
+    for (size_t quote = line.find('"', equals); quote != std::string::npos;) {
+      size_t close = line.find('"', quote + 1);
+      std::string word = line.substr(quote, close - quote + 1);
+      bool made = word == "\"2\"" || word == "\".\"";
+      EXPECT_TRUE(made || grammar->find(" " + word) != std::string::npos) << word;
+      quote = line.find('"', close + 1);
+    }
+  }
+  EXPECT_GE(rules, 25);
 }
 
 }  // namespace
