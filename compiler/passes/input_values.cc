@@ -233,8 +233,8 @@ bool is_none(const ast::Expr* expression) {
 }
 
 double in_base(InputType type, const Value& value) {
-  auto factor =
-      type == InputType::Duration ? expr::duration_factor(value.unit()) : expr::size_factor_of_value(value.unit());
+  auto factor = type == InputType::Duration ? expr::duration_factor(value.unit())
+                                            : expr::size_factor_of_value(value.unit());
   return value.as_real() * factor.value_or(1);
 }
 

@@ -59,8 +59,8 @@ class Declaring {
   // What no value could meet, or what says nothing about values of the type.
   void check_bounds() {
     auto in_base = [](const Value& bound) {
-      return bound.as_real() *
-             expr::size_factor_of_value(bound.unit()).value_or(expr::duration_factor(bound.unit()).value_or(1));
+      return bound.as_real() * expr::size_factor_of_value(bound.unit())
+                                   .value_or(expr::duration_factor(bound.unit()).value_or(1));
     };
     bool numeric = declaration_.type == InputType::Integer || declaration_.type == InputType::Number ||
                    declaration_.type == InputType::Size || declaration_.type == InputType::Duration ||

@@ -37,8 +37,8 @@ struct PropertyContext {
 void set_property(const PropertyContext& context, const ir::Property& property, const expr::Value& value,
                   Span at, ir::Json& into);
 
-// Whether the value can be the property's: its kind, its range, one of its words. Places are not looked at. Reports
-// at `at`.
+// Whether the value can be the property's: its kind, its range, one of its words. Places are not looked at.
+// Reports at `at`.
 bool fits_property(const ir::Property& property, const expr::Value& value, Span at, Diagnostics& diagnostics);
 
 // Absolute and tidy.

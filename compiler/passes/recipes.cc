@@ -248,7 +248,8 @@ std::optional<Value> Recipes::resource_name(const ast::Resource& written, const 
     build_.diagnostics.report(DiagCode::ResourceName, written.name->span, std::move(message));
     return std::optional<Value>();
   };
-  bool later = (value.kind() == ValueKind::Joined || value.kind() == ValueKind::Unknown) && may_repeat(type.name);
+  bool later =
+      (value.kind() == ValueKind::Joined || value.kind() == ValueKind::Unknown) && may_repeat(type.name);
   if (value.kind() != ValueKind::String && !later)
     return wrong(fmt::format("the name of a {} is a string that is known before apply, not {}", type.name,
                              expr::kind_name(value.kind())));
