@@ -55,7 +55,7 @@ class Completer {
       case Place::RecipeBody:
         return recipe_body();
       case Place::ItemStart:
-        return words({"system", "step", "with", "option", "after"});
+        return words({"system", "step", "with", "option", "after", "when", "each"});
       case Place::ItemConfigureWord:
         return words({"configure"});
       case Place::OptionName:
@@ -113,7 +113,8 @@ class Completer {
   }
   void words(std::initializer_list<std::string_view> list) {
     for (std::string_view word : list) {
-      if (word != "after" || cursor_.radl2) add(word, kKeyword, "", "");
+      bool new_word = word == "after" || word == "when" || word == "each";
+      if (!new_word || cursor_.radl2) add(word, kKeyword, "", "");
     }
   }
 
@@ -172,24 +173,44 @@ class Completer {
     if (!module) return;
     for (const Definition& definition : module->symbols.definitions) {
       if (definition.space != Space::Input) continue;
-      std::string name(definition.name);
-      if (std::find(cursor_.features.begin(), cursor_.features.end(), name) != cursor_.features.end())
-        continue;
-      Json& item = add(name, kProperty, text_of(*definition.block, "type"),
-                       text_of(*definition.block, "description"), name + " = $1");
-      item["insertTextFormat"] = 2;
-      item["filterText"] = name;
+      offer_feature(std::string(definition.name), text_of(*module, *definition.block, "type"),
+                    text_of(*module, *definition.block, "description"));
+      options_of(*definition.block);
+    }
+    offer_feature("when", "boolean", "The module is left out where this is not so.");
+  }
+
+  static std::string text_of(const Analysis& in, const ast::Block& block, std::string_view feature_name) {
+    const ast::Expr* value = value_of(block, feature_name);
+    if (auto* text = ast::as<ast::String>(value)) return std::string(text->text);
+    return value ? std::string(in.source.text(value->span)) : "";
+  }
+  static const ast::Expr* value_of(const ast::Block& block, std::string_view feature_name) {
+    auto* feature_block = ast::as<ast::FeatureBlock>(&block);
+    if (!feature_block) return nullptr;
+    for (const ast::Feature* feature : feature_block->body.items)
+      if (feature->name.text == feature_name) return feature->value;
+    return nullptr;
+  }
+
+  // An input of type options(RESOURCE) takes the resource's properties beside the inputs.
+  void options_of(const ast::Block& input) {
+    auto* type = ast::as<ast::Call>(value_of(input, "type"));
+    if (!type || type->function.text != "options" || type->arguments.size() != 1) return;
+    auto* resource = ast::as<ast::Reference>(type->arguments[0]);
+    if (!resource || !resource->parts[0].name) return;
+    std::string owner = "resource " + std::string(resource->parts[0].name.text);
+    for (const Word& word : features_of(owner)) {
+      bool own = word.name == "when" || word.name == "with";
+      if (!own) offer_feature(word.name, word.kind, word.doc);
     }
   }
 
-  static std::string text_of(const ast::Block& block, std::string_view feature_name) {
-    auto* feature_block = ast::as<ast::FeatureBlock>(&block);
-    if (!feature_block) return "";
-    for (const ast::Feature* feature : feature_block->body.items) {
-      auto* text = ast::as<ast::String>(feature->value);
-      if (text && feature->name.text == feature_name) return std::string(text->text);
-    }
-    return "";
+  void offer_feature(const std::string& name, std::string_view detail, std::string_view doc) {
+    if (std::find(cursor_.features.begin(), cursor_.features.end(), name) != cursor_.features.end()) return;
+    Json& item = add(name, kProperty, detail, doc, name + " = $1");
+    item["insertTextFormat"] = 2;
+    item["filterText"] = name;
   }
 
   void comparators() {
@@ -211,10 +232,7 @@ class Completer {
       return quoted_names(Space::Network, kInterface);
     if (feature == "ansible_host") return quoted_names(Space::Ansible, kValue);
     if (cursor_.keyword == "input" && feature == "type") {
-      for (const char* type :
-           {"string", "integer", "number", "boolean", "size", "duration", "list", "map", "system", "systems"})
-        quoted(type, kValue, "");
-      return;
+      return types();
     }
     if (auto word = find_feature(cursor_.owner, feature)) {
       for (const std::string& value : word->values) quoted(value, kValue, "");
@@ -227,6 +245,19 @@ class Completer {
       }
     }
     if (!cursor_.in_text && cursor_.radl2) expressions();
+  }
+
+  void types() {
+    for (const char* type : {"text", "string", "integer", "number", "boolean", "size", "duration", "list",
+                             "map", "system", "systems"})
+      add(type, kValue, "", "");
+    if (cursor_.in_text) return;
+    add_snippet("list(...)", kValue, "A list whose elements have a type.", "list(${1:integer})");
+    add_snippet("map(...)", kValue, "A map whose values have a type.", "map(${1:text})");
+    add_snippet("object(...)", kValue, "A map that has these keys.", "object(${1:name} = ${2:text})");
+    add_snippet("optional(...)", kValue, "In an object: a key that may be left out, with its default.",
+                "optional(${1:text}, $2)");
+    add_snippet("options(...)", kValue, "Properties of a kind of resource.", "options(${1:training})");
   }
 
   void units(const Word& word) {
@@ -281,6 +312,11 @@ class Completer {
       add(name, kClass, "system", "One node is `" + name + "[0]`, all are `" + name + "[*]`.");
     }
     for (const std::string& name : known_names(Space::Module)) add(name, kModule, "module", "");
+    for (const std::string& name : known_names(Space::Let)) add(name, kVariable, "let", "");
+    for (const Definition& definition : query_.analysis->symbols.definitions) {
+      bool here = definition.range.begin <= cursor_.word_begin && cursor_.word_begin <= definition.range.end;
+      if (definition.space == Space::Variable && here) add(definition.name, kVariable, "variable", "");
+    }
     for (const expr::FunctionInfo& function : expr::functions()) {
       std::string doc = std::string(function.doc) +
                         (function.example.empty() ? "" : "\n\n    " + std::string(function.example));
@@ -310,7 +346,7 @@ class Completer {
       for (const Definition& definition : module->symbols.definitions) {
         if (definition.space == Space::Output)
           member(std::string(definition.name), kProperty, "output",
-                 text_of(*definition.block, "description"));
+                 text_of(*module, *definition.block, "description"));
       }
     } else if (head.empty() || head == "self") {  // behind worker[0]
       all(node_members());

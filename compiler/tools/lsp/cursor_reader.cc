@@ -8,9 +8,9 @@
 namespace radl::lsp {
 namespace {
 
-constexpr std::array<std::string_view, 11> kBlocks = {"network", "system",        "ansible",     "configure",
-                                                      "deploy",  "contextualize", "description", "input",
-                                                      "output",  "use",           "radl"};
+constexpr std::array<std::string_view, 14> kBlocks = {
+    "network", "system", "ansible", "configure", "deploy", "contextualize", "description",
+    "input",   "output", "use",     "radl",      "let",    "assert",        "each"};
 
 bool is_block_word(std::string_view word) {
   return std::find(kBlocks.begin(), kBlocks.end(), word) != kBlocks.end();
@@ -27,8 +27,12 @@ class Reader {
       if (token.cls == TokenClass::Comment || token.cls == TokenClass::Junk) continue;
       std::string_view text = source_.text(token.span);
       if (restarts(i, text)) frames_.clear(), state_ = State::Outer;
+      new_line_ = line_ends_before(token.span.begin);
+      glued_ = token.span.begin == fed_to_;
+      fed_to_ = token.span.end;
       feed(token.cls, text);
     }
+    if (radl2_ && line_ends_before(offset)) end_line();
   }
 
   Cursor result() const {
@@ -79,9 +83,23 @@ class Reader {
     int argument = 0;
   };
 
+  bool line_ends_before(uint32_t offset) const {
+    return offset > fed_to_ &&
+           source_.text().substr(fed_to_, offset - fed_to_).find('\n') != std::string_view::npos;
+  }
+  // What the end of a line ends in `radl 2`, when a value is complete.
+  void end_line() {
+    if (frames_.empty()) {
+      if (state_ == State::Count && keyword_ == "let") state_ = State::Outer;
+    } else if (Frame& frame = frames_.back();
+               frame.kind == FrameKind::Features && state_ == State::Value && frame.operand) {
+      next_feature(frame);
+    }
+  }
+
   // A block's keyword in the first column ends whatever was left open before it.
   bool restarts(size_t i, std::string_view text) const {
-    if (frames_.empty() || !is_block_word(text)) return false;
+    if (frames_.empty() || !is_block_word(text) || (radl2_ && text == "each")) return false;
     uint32_t begin = tokens_[i].span.begin;
     bool first_column = begin == 0 || source_.text()[begin - 1] == '\n';
     if (!first_column || i + 1 >= tokens_.size() || tokens_[i + 1].cls != TokenClass::Name) return false;
@@ -122,7 +140,9 @@ class Reader {
     } else if (word && (state_ == State::Keyword || state_ == State::Alias)) {
       name_ = text;
       state_ = keyword_ == "deploy" ? State::Count : State::Named;
-    } else if (state_ == State::Count && cls == TokenClass::Number) {
+    } else if ((keyword_ == "let" && text == "=") || (keyword_ == "each" && text == "in")) {
+      state_ = State::Count;
+    } else if (state_ == State::Count && cls == TokenClass::Number && keyword_ == "deploy") {
       state_ = State::Cloud;
     } else if (state_ == State::Cloud && word) {
       state_ = State::Outer;
@@ -137,11 +157,21 @@ class Reader {
     state_ = text == "contextualize" ? State::Named : State::Keyword;
   }
 
+  // The parentheses of `each`: blocks stand in them as they do outside.
+  bool opens_blocks(std::string_view text) {
+    if (!frames_.empty() || keyword_ != "each" || text != "(" || glued_) return false;
+    keyword_.clear();
+    state_ = State::Outer;
+    return true;
+  }
+
   void open(std::string_view text) {
+    if (opens_blocks(text)) return;
     Frame frame;
     frame.outside = state_;
     bool value = !frames_.empty() && (state_ == State::Value || state_ == State::OptionValue);
-    if (text == "[" || value || (frames_.empty() && state_ == State::Count)) {
+    bool condition = frames_.empty() && (state_ == State::Count || keyword_ == "assert");
+    if (text == "[" || value || condition) {
       frame.kind = FrameKind::Expression;
       if (!frames_.empty()) {
         frame.owner = frames_.back().owner;
@@ -149,10 +179,12 @@ class Reader {
       }
       if (text == "(") frame.call = last_name_;
       state_ = State::Value;
-    } else if (frames_.empty() && keyword_ == "configure") {
+    } else if (frames_.empty() ? keyword_ == "configure"
+                               : frames_.back().kind == FrameKind::Body && frames_.back().feature == "each") {
       frame.kind = FrameKind::Body;
       state_ = State::Name;
-    } else if (frames_.empty() && keyword_ == "contextualize") {
+    } else if (frames_.empty() ? keyword_ == "contextualize"
+                               : frames_.back().kind == FrameKind::Contextualize) {
       frame.kind = FrameKind::Contextualize;
       state_ = State::Item;
     } else {
@@ -177,12 +209,13 @@ class Reader {
     frames_.pop_back();
     last_name_.clear();
     if (frames_.empty()) {
-      state_ = kind == FrameKind::Expression && state_ == State::Count ? State::Cloud : State::Outer;
+      bool count = kind == FrameKind::Expression && state_ == State::Count;
+      state_ = !count ? State::Outer : keyword_ == "deploy" ? State::Cloud : State::Count;
       return;
     }
     Frame& outer = frames_.back();
     if (outer.kind == FrameKind::Body) {
-      state_ = State::Name;
+      if (kind != FrameKind::Expression) state_ = State::Name;
     } else if (kind == FrameKind::Features) {
       state_ = State::Value;  // behind contains ( ) or soft ( ): `and` comes next
       outer.started = outer.operand = true;
@@ -214,15 +247,23 @@ class Reader {
         state_ = State::Value;
         return feed_value(cls, text);
       case State::Value:
-        if (text == "and") {
-          state_ = State::Name;
-          frame.feature.clear();
-          return;
+        if (radl2_ && frame.operand && (text == "," || (new_line_ && word && !goes_on(text)))) {
+          next_feature(frame);
+          return text == "," ? void() : feed_features(cls, text);
         }
+        if (text == "and") return next_feature(frame);
         return feed_value(cls, text);
       default:
         return;
     }
+  }
+
+  void next_feature(Frame& frame) {
+    state_ = State::Name;
+    frame.feature.clear();
+  }
+  static bool goes_on(std::string_view text) {
+    return text == "and" || text == "or" || text == "then" || text == "else" || text == "contains";
   }
 
   void feed_value(TokenClass cls, std::string_view text) {
@@ -371,7 +412,8 @@ class Reader {
   std::vector<Frame> frames_;
   State state_ = State::Outer;
   std::string keyword_, name_, module_, last_name_;
-  bool radl2_ = false;
+  bool radl2_ = false, new_line_ = false, glued_ = false;
+  uint32_t fed_to_ = 0;
 };
 
 }  // namespace

@@ -48,20 +48,36 @@ class Hoverer {
     if (const Occurrence* item = in_.symbols.at(offset_); item && item->space != Space::Other) {
       if (Json found = symbol(*item); !found.is_null()) return found;
     }
-    for (const ast::Block* block : in_.tree->blocks) {
+    return blocks(in_.tree->blocks);
+  }
+
+ private:
+  Json blocks(const List<ast::Block*>& list) const {
+    for (const ast::Block* block : list) {
       if (offset_ < block->span.begin || offset_ > block->span.end) continue;
       if (touches(block->keyword.span)) return keyword(*block);
       if (auto* feature_block = ast::as<ast::FeatureBlock>(block))
         return features(feature_block->body, block->keyword.text);
       if (auto* use = ast::as<ast::Use>(block)) return features(use->body, "");
       if (auto* configure = ast::as<ast::Configure>(block)) return recipe(*configure);
-      if (auto* deploy = ast::as<ast::Deploy>(block)) return value(deploy->count);
-      return nullptr;
+      if (auto* each = ast::as<ast::EachBlock>(block); each && offset_ >= each->body_span.begin)
+        return blocks(each->blocks);
+      Json found;
+      each_value(*block, [&](const ast::Expr& expr) {
+        if (found.is_null()) found = value(&expr);
+      });
+      return found;
     }
     return nullptr;
   }
 
- private:
+  // The definition of a loop's variable.
+  const Definition* loop(const Occurrence& item) const {
+    for (const Definition& definition : in_.symbols.definitions)
+      if (definition.space == Space::Variable && definition.scope == item.scope) return &definition;
+    return nullptr;
+  }
+
   bool touches(Span span) const { return span.known() && span.begin <= offset_ && offset_ < span.end; }
 
   Json made(const std::string& text, Span span) const {
@@ -80,6 +96,7 @@ class Hoverer {
       space = space == Space::ModuleInput ? Space::Input : Space::Output;
     }
     const Definition* definition = in ? in->symbols.find(space, item.name) : nullptr;
+    if (space == Space::Variable) definition = loop(item);
     if (!definition) return nullptr;
     return made(describe(*in, *definition) + machines(space, item.name), item.span);
   }
@@ -88,12 +105,12 @@ class Hoverer {
   std::string machines(Space space, std::string_view name) const {
     if (space != Space::System) return "";
     std::string out;
-    for (const ast::Block* block : in_.tree->blocks) {
-      auto* deploy = ast::as<ast::Deploy>(block);
-      if (!deploy || deploy->name.text != name || !deploy->count) continue;
+    each_block(in_.tree->blocks, [&](const ast::Block& block) {
+      auto* deploy = ast::as<ast::Deploy>(&block);
+      if (!deploy || deploy->name.text != name || !deploy->count) return;
       out += (out.empty() ? "\n\nNodes: " : " + ") +
              ("`" + std::string(in_.source.text(deploy->count->span)) + "`");
-    }
+    });
     return out.empty() ? "\n\nNot deployed in this file." : out;
   }
 
@@ -164,8 +181,16 @@ class Hoverer {
 
   Json recipe(const ast::Configure& configure) const {
     if (configure.recipe) return recipe_word(configure.recipe->span);
-    for (const ast::Resource* resource : configure.resources) {
+    return resources(configure.resources);
+  }
+
+  Json resources(const List<ast::Resource*>& list) const {
+    for (const ast::Resource* resource : list) {
       if (offset_ < resource->span.begin || offset_ > resource->span.end) continue;
+      if (resource->each) {
+        Json found = value(resource->each->list);
+        return found.is_null() ? resources(resource->inner) : found;
+      }
       const ir::ResourceType* type = ir::find_resource_type(resource->type.text);
       if (!type) return nullptr;
       if (touches(resource->type.span)) {

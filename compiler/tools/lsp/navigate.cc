@@ -45,7 +45,7 @@ std::vector<Place> definitions_of(const Query& query, const Occurrence& item) {
   }
   if (!in) return found;
   for (const Definition& definition : in->symbols.definitions) {
-    if (definition.space == space && definition.name == item.name)
+    if (definition.space == space && definition.name == item.name && definition.scope == item.scope)
       found.push_back({in, definition.name_span, true});
   }
   return found;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/syntax/parser.h"
+#include "compiler/syntax/walk.h"
 #include "compiler/tools/lsp/answers.h"
 #include "compiler/tools/lsp/uri.h"
 
@@ -25,6 +26,10 @@ int symbol_kind(const ast::Block& block) {
       return 13;  // Variable
     case ast::Kind::Output:
       return 7;  // Property
+    case ast::Kind::Let:
+      return 14;  // Constant
+    case ast::Kind::Each:
+      return 18;  // Array
     case ast::Kind::Use:
       return 2;  // Module
     case ast::Kind::Ansible:
@@ -68,28 +73,78 @@ Json feature_symbols(const Query& query, const ast::Features& list, int depth = 
   return children;
 }
 
+// `each x in LIST`, without what follows.
+std::string head_of(const Query& query, const ast::Each& each) {
+  std::string head = one_line(query.analysis->source.text(each.span));
+  return head.starts_with("each") ? head : "each " + head;
+}
+
+Json resource_symbols(const Query& query, const List<ast::Resource*>& list) {
+  Json children = Json::array();
+  for (const ast::Resource* resource : list) {
+    if (resource->each) {
+      Json child =
+          symbol(query, head_of(query, *resource->each), "", 18, resource->span, resource->each->first.span);
+      child["children"] = resource_symbols(query, resource->inner);
+      children.push_back(std::move(child));
+      continue;
+    }
+    std::string name = std::string(resource->type.text) + " ";
+    if (resource->name) name += one_line(query.analysis->source.text(resource->name->span));
+    Json child = symbol(query, std::move(name), "", 8, resource->span, resource->type.span);
+    child["children"] = feature_symbols(query, resource->body);
+    children.push_back(std::move(child));
+  }
+  return children;
+}
+
+Json item_symbols(const Query& query, const List<ast::Item*>& list) {
+  Json children = Json::array();
+  for (const ast::Item* item : list) {
+    if (item->each) {
+      Json child = symbol(query, head_of(query, *item->each), "", 18, item->span, item->each->first.span);
+      child["children"] = item_symbols(query, item->inner);
+      children.push_back(std::move(child));
+      continue;
+    }
+    std::string system(item->systems ? one_line(query.analysis->source.text(item->systems->span))
+                                     : std::string(item->system.text));
+    std::string detail = item->step ? "step " + std::string(item->step->digits) : "";
+    children.push_back(symbol(query, system + " " + std::string(item->configure.text), std::move(detail), 24,
+                              item->span, item->span));
+  }
+  return children;
+}
+
+Json block_symbols(const Query& query, const List<ast::Block*>& list);
+
 Json children_of(const Query& query, const ast::Block& block) {
   if (auto* feature_block = ast::as<ast::FeatureBlock>(&block))
     return feature_symbols(query, feature_block->body);
   if (auto* use = ast::as<ast::Use>(&block)) return feature_symbols(query, use->body);
-  Json children = Json::array();
-  if (auto* configure = ast::as<ast::Configure>(&block)) {
-    for (const ast::Resource* resource : configure->resources) {
-      std::string name = std::string(resource->type.text) + " ";
-      if (resource->name) name += one_line(query.analysis->source.text(resource->name->span));
-      Json child = symbol(query, std::move(name), "", 8, resource->span, resource->type.span);
-      child["children"] = feature_symbols(query, resource->body);
-      children.push_back(std::move(child));
+  if (auto* configure = ast::as<ast::Configure>(&block)) return resource_symbols(query, configure->resources);
+  if (auto* context = ast::as<ast::Contextualize>(&block)) return item_symbols(query, context->items);
+  if (auto* each = ast::as<ast::EachBlock>(&block)) return block_symbols(query, each->blocks);
+  return Json::array();
+}
+
+Json block_symbols(const Query& query, const List<ast::Block*>& list) {
+  Json symbols = Json::array();
+  for (const ast::Block* block : list) {
+    if (block->kind == ast::Kind::ErrorBlock || block->kind == ast::Kind::Version) continue;
+    std::string name(block->name ? block->name.text : block->keyword.text);
+    Span selection = block->name ? block->name.span : block->keyword.span;
+    if (block->named) {
+      name = one_line(query.analysis->source.text(block->named->span));
+      selection = block->named->span;
     }
+    if (auto* each = ast::as<ast::EachBlock>(block)) name = head_of(query, each->each);
+    Json entry = symbol(query, std::move(name), std::string(block->keyword.text), symbol_kind(*block),
+                        block->span, selection);
+    entry["children"] = children_of(query, *block);
+    symbols.push_back(std::move(entry));
   }
-  if (auto* context = ast::as<ast::Contextualize>(&block)) {
-    for (const ast::Item* item : context->items) {
-      std::string name = std::string(item->system.text) + " " + std::string(item->configure.text);
-      std::string detail = item->step ? "step " + std::string(item->step->digits) : "";
-      children.push_back(symbol(query, std::move(name), std::move(detail), 24, item->span, item->span));
-    }
-  }
-  return children;
+  return symbols;
 }
 
 void fold(const Query& query, Json& folds, Span span, const char* kind, bool keep_last_line) {
@@ -107,6 +162,13 @@ void fold_groups(const Query& query, Json& folds, const ast::Features& list, int
     if (!feature->group || depth > 20) continue;
     fold(query, folds, feature->group->span, nullptr, true);
     fold_groups(query, folds, *feature->group, depth + 1);
+  }
+}
+
+void fold_resources(const Query& query, Json& folds, const List<ast::Resource*>& list) {
+  for (const ast::Resource* resource : list) {
+    fold(query, folds, resource->span, nullptr, true);
+    fold_resources(query, folds, resource->inner);
   }
 }
 
@@ -134,23 +196,7 @@ class Containers {
  public:
   Containers(const ast::Tree& tree, uint32_t offset) : offset_(offset) {
     add(tree.source->whole());
-    for (const ast::Block* block : tree.blocks) {
-      if (!add(block->span)) continue;
-      if (block->name) add(block->name.span);
-      if (auto* feature_block = ast::as<ast::FeatureBlock>(block)) features(feature_block->body);
-      if (auto* use = ast::as<ast::Use>(block)) features(use->body);
-      if (auto* configure = ast::as<ast::Configure>(block)) {
-        add(configure->body_span);
-        if (configure->recipe) add(configure->recipe->span);
-        for (const ast::Resource* resource : configure->resources) {
-          if (add(resource->span)) features(resource->body);
-        }
-      }
-      if (auto* context = ast::as<ast::Contextualize>(block)) {
-        add(context->body_span);
-        for (const ast::Item* item : context->items) add(item->span);
-      }
-    }
+    each_block(tree.blocks, [this](const ast::Block& block) { this->block(block); });
   }
   const std::vector<Span>& spans() const { return spans_; }
 
@@ -160,6 +206,34 @@ class Containers {
     bool inside = spans_.empty() || (span.begin >= spans_.back().begin && span.end <= spans_.back().end);
     if (inside && (spans_.empty() || !(span == spans_.back()))) spans_.push_back(span);
     return inside;
+  }
+  void block(const ast::Block& block) {
+    if (!add(block.span)) return;
+    if (block.name) add(block.name.span);
+    if (auto* feature_block = ast::as<ast::FeatureBlock>(&block)) features(feature_block->body);
+    if (auto* use = ast::as<ast::Use>(&block)) features(use->body);
+    if (auto* each = ast::as<ast::EachBlock>(&block)) add(each->body_span);
+    if (auto* configure = ast::as<ast::Configure>(&block)) {
+      add(configure->body_span);
+      if (configure->recipe) add(configure->recipe->span);
+      resources(configure->resources);
+    }
+    if (auto* context = ast::as<ast::Contextualize>(&block)) {
+      add(context->body_span);
+      items(context->items);
+    }
+  }
+  void resources(const List<ast::Resource*>& list) {
+    for (const ast::Resource* resource : list) {
+      if (!add(resource->span)) continue;
+      features(resource->body);
+      resources(resource->inner);
+    }
+  }
+  void items(const List<ast::Item*>& list) {
+    for (const ast::Item* item : list) {
+      if (add(item->span)) items(item->inner);
+    }
   }
   void features(const ast::Features& list) {
     if (!list.present || !add(list.span)) return;
@@ -188,34 +262,21 @@ bool matches(std::string_view name, std::string_view wanted) {
 
 }  // namespace
 
-Json document_symbols(const Query& query) {
-  Json symbols = Json::array();
-  for (const ast::Block* block : query.analysis->tree->blocks) {
-    if (block->kind == ast::Kind::ErrorBlock || block->kind == ast::Kind::Version) continue;
-    std::string name(block->name ? block->name.text : block->keyword.text);
-    Span selection = block->name ? block->name.span : block->keyword.span;
-    Json entry = symbol(query, std::move(name), std::string(block->keyword.text), symbol_kind(*block),
-                        block->span, selection);
-    entry["children"] = children_of(query, *block);
-    symbols.push_back(std::move(entry));
-  }
-  return symbols;
-}
+Json document_symbols(const Query& query) { return block_symbols(query, query.analysis->tree->blocks); }
 
 Json folding_ranges(const Query& query) {
   Json folds = Json::array();
-  for (const ast::Block* block : query.analysis->tree->blocks) {
-    if (block->kind == ast::Kind::ErrorBlock) continue;
-    fold(query, folds, block->span, nullptr, true);
-    if (auto* feature_block = ast::as<ast::FeatureBlock>(block))
+  each_block(query.analysis->tree->blocks, [&](const ast::Block& block) {
+    if (block.kind == ast::Kind::ErrorBlock) return;
+    fold(query, folds, block.span, nullptr, true);
+    if (auto* feature_block = ast::as<ast::FeatureBlock>(&block))
       fold_groups(query, folds, feature_block->body);
-    if (auto* use = ast::as<ast::Use>(block)) fold_groups(query, folds, use->body);
-    auto* configure = ast::as<ast::Configure>(block);
-    if (!configure) continue;
+    if (auto* use = ast::as<ast::Use>(&block)) fold_groups(query, folds, use->body);
+    auto* configure = ast::as<ast::Configure>(&block);
+    if (!configure) return;
     if (configure->recipe) fold(query, folds, configure->recipe->span, "region", true);
-    for (const ast::Resource* resource : configure->resources)
-      fold(query, folds, resource->span, nullptr, true);
-  }
+    fold_resources(query, folds, configure->resources);
+  });
   fold_comments(query, folds);
   return folds;
 }
@@ -254,7 +315,8 @@ Json workspace_symbols(Workspace& workspace, const std::string& wanted,
   Json found = Json::array();
   for (const AnalysisPtr& in : workspace.everything(cancelled)) {
     for (const Definition& definition : in->symbols.definitions) {
-      if (definition.space == Space::Other || !matches(definition.name, wanted) || found.size() >= kMost)
+      if (!definition.block || definition.space == Space::Other || !matches(definition.name, wanted) ||
+          found.size() >= kMost)
         continue;
       Json location = {{"uri", in->uri},
                        {"range", range_json(in->range(definition.name_span, workspace.encoding))}};

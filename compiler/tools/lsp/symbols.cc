@@ -38,6 +38,8 @@ Space space_of(ast::Kind kind) {
       return Space::Output;
     case ast::Kind::Use:
       return Space::Module;
+    case ast::Kind::Let:
+      return Space::Let;
     default:
       return Space::Other;
   }
@@ -48,18 +50,24 @@ class Indexer {
   explicit Indexer(const ast::Tree& tree) : tree_(tree) {}
 
   SymbolIndex run() {
-    for (const ast::Block* block : tree_.blocks) define(*block);
+    each_block(tree_.blocks, [this](const ast::Block& block) { define(block); });
     sort_names();
     for (const ast::Block* block : tree_.blocks) visit(*block);
     auto by_place = [](const auto& a, const auto& b) { return a.span.begin < b.span.begin; };
     std::stable_sort(index_.occurrences.begin(), index_.occurrences.end(), by_place);
+    index_.definitions.insert(index_.definitions.end(), variables_.begin(), variables_.end());
+    std::stable_sort(
+        index_.definitions.begin(), index_.definitions.end(),
+        [](const Definition& a, const Definition& b) { return a.name_span.begin < b.name_span.begin; });
+    index_.by_name.clear();
+    sort_names();
     return std::move(index_);
   }
 
  private:
   void define(const ast::Block& block) {
-    bool defines =
-        ast::as<ast::FeatureBlock>(&block) || ast::as<ast::Use>(&block) || ast::as<ast::Configure>(&block);
+    bool defines = ast::as<ast::FeatureBlock>(&block) || ast::as<ast::Use>(&block) ||
+                   ast::as<ast::Configure>(&block) || ast::as<ast::Let>(&block);
     if (!defines || !block.name) return;
     Definition definition{space_of(block.kind), block.name.text, block.name.span, block.span, &block, false};
     if (auto* feature_block = ast::as<ast::FeatureBlock>(&block)) {
@@ -80,21 +88,90 @@ class Indexer {
   }
 
   void visit(const ast::Block& block) {
+    if (auto* each = ast::as<ast::EachBlock>(&block)) {
+      Loop loop(*this, each->each, block.span);
+      for (const ast::Block* inner : each->blocks) visit(*inner);
+      return;
+    }
     if (auto* feature_block = ast::as<ast::FeatureBlock>(&block)) features(feature_block->body, {});
     if (auto* use = ast::as<ast::Use>(&block)) features(use->body, use->name.text);
     if (auto* configure = ast::as<ast::Configure>(&block)) {
       if (configure->recipe) recipe(*configure->recipe);
-      for (const ast::Resource* resource : configure->resources) features(resource->body, {});
+      if (block.named) value(*block.named);
+      return resources(configure->resources);
     }
     if (auto* deploy = ast::as<ast::Deploy>(&block)) use(Space::System, deploy->name);
-    if (auto* context = ast::as<ast::Contextualize>(&block)) {
-      for (const ast::Item* item : context->items) {
-        use(Space::System, item->system);
-        use(Space::Configure, item->configure);
-        for (const ast::Name& name : item->after) use(Space::Configure, name);
+    if (auto* context = ast::as<ast::Contextualize>(&block)) return items(context->items);
+    each_value(block, [this](const ast::Expr& expr) { value(expr); });
+  }
+
+  void resources(const List<ast::Resource*>& list) {
+    for (const ast::Resource* resource : list) {
+      if (resource->each) {
+        Loop loop(*this, *resource->each, resource->span);
+        resources(resource->inner);
+        continue;
+      }
+      if (resource->name) value(*resource->name);
+      features(resource->body, {});
+      each_value(resource->body, [this](const ast::Expr& expr) { value(expr); });
+    }
+  }
+
+  void items(const List<ast::Item*>& list) {
+    const ast::Item* before = nullptr;
+    for (const ast::Item* item : list) {
+      if (item->each) {
+        Loop loop(*this, *item->each, item->span);
+        items(item->inner);
+        continue;
+      }
+      // `system [a, b] configure c` is several items with the same words.
+      bool again = before && before->span.begin == item->span.begin;
+      before = item;
+      if (!again || !used(item->system.span)) use(Space::System, item->system);
+      if (!again || !used(item->configure.span)) use(Space::Configure, item->configure);
+      if (again) continue;
+      for (const ast::Name& name : item->after) use(Space::Configure, name);
+      if (item->systems) value(*item->systems);
+      if (item->when) value(*item->when);
+    }
+  }
+  bool used(Span span) const {
+    return std::any_of(index_.occurrences.begin(), index_.occurrences.end(),
+                       [&](const Occurrence& one) { return one.span == span; });
+  }
+
+  // The variables of an `each` are known while one of these lives.
+  class Loop {
+   public:
+    Loop(Indexer& in, const ast::Each& each, Span range) : in_(in), known_(in.loops_.size()) {
+      if (each.list) in.value(*each.list);
+      for (const ast::Name* name : {&each.first, &each.second}) {
+        if (!*name) continue;
+        uint32_t scope = name->span.begin + 1;  // never 0
+        Definition made{Space::Variable, name->text, name->span, each.span, nullptr, false, scope, range};
+        in.variables_.push_back(made);
+        in.index_.occurrences.push_back({Space::Variable, name->text, {}, name->span, true, false, scope});
+        in.loops_.emplace_back(name->text, scope);
       }
     }
-    each_value(block, [this](const ast::Expr& expr) { value(expr); });
+    ~Loop() { in_.loops_.resize(known_); }
+    Loop(const Loop&) = delete;
+    Loop& operator=(const Loop&) = delete;
+
+   private:
+    Indexer& in_;
+    size_t known_;
+  };
+  // A use of a loop's variable, of the innermost loop that has one of this name.
+  bool variable(const ast::Name& name) {
+    for (auto loop = loops_.rbegin(); loop != loops_.rend(); ++loop) {
+      if (loop->first != name.text) continue;
+      index_.occurrences.push_back({Space::Variable, name.text, {}, name.span, false, false, loop->second});
+      return true;
+    }
+    return false;
   }
 
   // `alias`: the features are a module's inputs.
@@ -129,13 +206,18 @@ class Indexer {
       if (auto space = space_of(ec3->target_kind.text)) use(*space, ec3->target);
     } else if (auto* reference = ast::as<ast::Reference>(&expr)) {
       path(*reference);
+    } else if (auto* made = ast::as<ast::Comprehension>(&expr)) {
+      Loop loop(*this, made->each, made->span);
+      for (const ast::Expr* part : {made->element.key, made->element.value, made->condition})
+        if (part) value(*part);
+      return;
     }
     each_part(expr, [this](const ast::Expr& part) { value(part); });
   }
 
   void path(const ast::Reference& reference) {
     const ast::Name& head = reference.parts[0].name;
-    if (!head) return;
+    if (!head || variable(head)) return;
     const ast::Name* second =
         reference.parts.size() > 1 && reference.parts[1].name ? &reference.parts[1].name : nullptr;
     if (second && head.text == "input") return use(Space::Input, *second);
@@ -144,6 +226,8 @@ class Indexer {
     if (index_.find(Space::Module, head.text)) {
       use(Space::Module, head);
       if (second) add(Space::ModuleOutput, second->text, head.text, second->span);
+    } else if (index_.find(Space::Let, head.text)) {
+      use(Space::Let, head);
     } else if (index_.find(Space::System, head.text)) {
       use(Space::System, head);
     } else if (index_.find(Space::Input, head.text)) {
@@ -178,7 +262,7 @@ class Indexer {
   }
 
   void use(Space space, const ast::Name& name) {
-    if (name) add(space, name.text, {}, name.span);
+    if (name && !variable(name)) add(space, name.text, {}, name.span);
   }
   void add(Space space, std::string_view name, std::string_view container, Span span) {
     index_.occurrences.push_back({space, name, container, span, false, false});
@@ -186,6 +270,8 @@ class Indexer {
 
   const ast::Tree& tree_;
   SymbolIndex index_;
+  std::vector<std::pair<std::string_view, uint32_t>> loops_;  // names and scopes, innermost last
+  std::vector<Definition> variables_;
 };
 
 }  // namespace
@@ -210,6 +296,10 @@ std::string_view space_name(Space space) {
       return "module input";
     case Space::ModuleOutput:
       return "module output";
+    case Space::Let:
+      return "let";
+    case Space::Variable:
+      return "variable";
     case Space::Other:
       return "block";
   }
@@ -240,7 +330,8 @@ const Occurrence* SymbolIndex::at(uint32_t offset) const {
 std::vector<const Occurrence*> SymbolIndex::all(const Occurrence& like) const {
   std::vector<const Occurrence*> found;
   for (const Occurrence& item : occurrences) {
-    if (item.space == like.space && item.name == like.name && item.container == like.container)
+    if (item.space == like.space && item.name == like.name && item.container == like.container &&
+        item.scope == like.scope)
       found.push_back(&item);
   }
   return found;

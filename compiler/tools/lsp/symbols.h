@@ -23,17 +23,21 @@ enum class Space : uint8_t {
   Module,
   ModuleInput,   // a parameter given to a module: `container` is the alias
   ModuleOutput,  // alias.name: `container` is the alias
-  Other,         // EC3's general blocks, description
+  Let,
+  Variable,  // of an `each` or a comprehension: `scope` tells loops apart
+  Other,     // EC3's general blocks, description
 };
 std::string_view space_name(Space space);  // "network", "input", ...
 
 struct Definition {
   Space space{};
   std::string_view name;
-  Span name_span;  // the name alone
-  Span full_span;  // the block
-  const ast::Block* block = nullptr;
-  bool reference = false;  // `network n` without parentheses: stands for one that exists elsewhere
+  Span name_span;                     // the name alone
+  Span full_span;                     // the block
+  const ast::Block* block = nullptr;  // null for a Variable, whose full_span is `each x in LIST`
+  bool reference = false;             // `network n` without parentheses: stands for one that exists elsewhere
+  uint32_t scope = 0;                 // Variable: where its name stands in the loop; else 0
+  Span range{};                       // Variable: where it can be used
 };
 
 struct Occurrence {
@@ -43,6 +47,7 @@ struct Occurrence {
   Span span;
   bool definition = false;
   bool in_recipe = false;  // groups['name'] of an Ansible recipe
+  uint32_t scope = 0;      // of the definition
 };
 
 struct SymbolIndex {

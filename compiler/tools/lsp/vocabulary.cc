@@ -117,7 +117,8 @@ std::vector<Word> block_features(std::string_view owner) {
   }
   if (owner == "output") {
     return {plain("value", "any value", "The result.", true), plain("description", "string", "What it is."),
-            plain("sensitive", "boolean", "Not shown unless asked for.")};
+            plain("sensitive", "boolean", "Not shown unless asked for."),
+            plain("when", "boolean", "The output is left out where this is not so.")};
   }
   return {};
 }
@@ -143,6 +144,8 @@ std::vector<Word> features_of(std::string_view owner) {
   if (owner.starts_with("resource ")) {
     if (const ir::ResourceType* type = ir::find_resource_type(owner.substr(9))) {
       for (const ir::Property& property : type->properties) words.push_back(word_of(property));
+      words.push_back(plain("when", "boolean", "The resource is left out where this is not so."));
+      words.push_back(plain("with", "map", "Further properties, from a map."));
     }
     return words;
   }

@@ -29,14 +29,22 @@ const std::vector<BlockWord>& block_words() {
        "Turns the extensions on: inputs, expressions, modules, native recipes, outputs. First in the file.",
        false},
       {"input",
-       "input ${1:name} (type = '${2|text,integer,number,boolean,size,duration,list,map,system,systems|}' "
-       "and default = ${3:1} and description = '$4')",
+       "input ${1:name} (type = ${2|text,integer,number,boolean,size,duration,list,map,system,systems|}, "
+       "default = ${3:1}, description = '$4')",
        "A value given from outside: `--input name=value`, an input file, the environment, or its default.",
        true},
-      {"output", "output ${1:name} (value = $2 and description = '$3')",
+      {"output", "output ${1:name} (value = $2, description = '$3')",
        "A result, shown after apply and given to the module's user.", true},
       {"use", "use '${1:std/}' as ${2:name} (\n  $0\n)",
        "Brings in a module; its inputs are the features in the parentheses.", true},
+      {"let", "let ${1:name} = $2", "A name for a value, for all expressions of this file.", true},
+      {"assert", "assert ($1, '${2:what is wrong}')",
+       "A condition that must hold; else nothing is planned and the message is shown.", true},
+      {"each", "each ${1:name} in ${2:list} (\n  $0\n)",
+       "Repeats the blocks in the parentheses for each element. `each k, v in m` has the key (or the number) "
+       "as "
+       "well.",
+       true},
   };
   return words;
 }

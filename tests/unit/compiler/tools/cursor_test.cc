@@ -42,6 +42,28 @@ TEST(Cursor, Features) {
   EXPECT_EQ(place_in("system a (cpu.count >= 1)|"), Place::Block);
 }
 
+TEST(Cursor, FeaturesOfRadl2EndWithTheirLineOrAComma) {
+  EXPECT_EQ(place_in("radl 2\nsystem a (cpu.count >= 1, |"), Place::FeatureName);
+  EXPECT_EQ(place_in("radl 2\nsystem a (\n  cpu.count >= 1\n  |"), Place::FeatureName);
+  EXPECT_EQ(place_in("radl 2\nsystem a (\n  cpu.count >= 1\n  memory.size >= |"), Place::Value);
+  EXPECT_EQ(cursor_in("radl 2\nsystem a (\n  cpu.count >= 1\n  mem|").features,
+            std::vector<std::string>{"cpu.count"});
+  EXPECT_EQ(place_in("system a (\n  cpu.count >= 1\n  |"), Place::BehindValue) << "RADL 1 wants an `and`";
+}
+
+TEST(Cursor, LetAssertAndEach) {
+  EXPECT_EQ(place_in("radl 2\nlet x = |"), Place::DeployCount) << "an expression";
+  EXPECT_EQ(place_in("radl 2\nlet x = 1\n|"), Place::Block);
+  EXPECT_EQ(place_in("radl 2\nlet x = [1]\nsys|"), Place::Block);
+  EXPECT_EQ(place_in("radl 2\nassert (|"), Place::Value);
+  EXPECT_EQ(place_in("radl 2\neach x in |"), Place::DeployCount) << "an expression";
+  EXPECT_EQ(place_in("radl 2\neach x in range(3) (\n  |"), Place::Block);
+  EXPECT_EQ(place_in("radl 2\neach x in [1] (\n  system a (\n    |"), Place::FeatureName);
+  EXPECT_EQ(place_in("radl 2\nconfigure c (\neach x in [1] (\n  |"), Place::RecipeBody);
+  EXPECT_EQ(cursor_in("radl 2\nconfigure c (\neach x in [1] (\n  file x (|").owner, "resource file");
+  EXPECT_EQ(place_in("radl 2\ncontextualize (\neach s in l (\n  system |"), Place::SystemName);
+}
+
 TEST(Cursor, Texts) {
   Cursor cursor = cursor_in("system a (net_interface.0.connection = 'pu|b')");
   EXPECT_EQ(cursor.place, Place::Value);

@@ -115,6 +115,41 @@ TEST_F(LspAnswers, CompletionOfRadl2) {
   EXPECT_TRUE(offered("radl 2\ninput n (type = '|')").count("integer"));
 }
 
+TEST_F(LspAnswers, CompletionOfRadl2Words) {
+  auto blocks = offered("radl 2\n|");
+  EXPECT_TRUE(blocks.contains("let") && blocks.contains("assert") && blocks.contains("each"));
+  EXPECT_FALSE(offered("|").contains("let")) << "not in RADL 1";
+  EXPECT_TRUE(offered("radl 2\nlet base = 2\nlet more = ba|").contains("base"));
+  EXPECT_TRUE(offered("radl 2\nlet base = 2\nsystem a (cpu.count >= |)").contains("base"));
+  auto inside = offered("radl 2\neach zone in ['a'] (\n  output o (value = |)\n)");
+  EXPECT_TRUE(inside.contains("zone"));
+  EXPECT_FALSE(offered("radl 2\neach zone in ['a'] ()\noutput o (value = |)").contains("zone"));
+  auto types = offered("radl 2\ninput n (type = |)");
+  EXPECT_TRUE(types.contains("integer") && types.contains("list(...)") && types.contains("object(...)"));
+  auto properties = offered("radl 2\nconfigure c (\n  file '/x' (\n    mode = '0644'\n    |\n  )\n)");
+  EXPECT_TRUE(properties.contains("when") && properties.contains("with") && properties.contains("content"));
+  EXPECT_FALSE(properties.contains("mode")) << "it is there";
+  EXPECT_TRUE(offered("radl 2\ncontextualize (system a configure b |)").contains("when"));
+}
+
+TEST_F(LspAnswers, HoverOutlineAndDefinitionInsideEach) {
+  open(
+      "radl 2\nlet base = 2 + 3\neach zone in ['a'] (\n  system worker (cpu.count = base)\n"
+      "  deploy worker 2\n  configure c (each p in ['x'] (package p))\n)\n");
+  EXPECT_NE(ask("hover", "base)", 1).dump().find("2 + 3"), std::string::npos);
+  EXPECT_NE(ask("hover", "cpu.count", 1).dump().find("cpu"), std::string::npos);
+  EXPECT_NE(ask("hover", "package p", 9).dump().find("each p in ['x']"), std::string::npos);
+  EXPECT_EQ(ask("definition", "base)", 1)[0]["range"]["start"], at(text_, "base"));
+  EXPECT_EQ(ask("references", "base", 1).size(), 2u);
+  Json outline = client_.result("textDocument/documentSymbol", document(kUri));
+  ASSERT_EQ(outline.size(), 2u) << outline.dump();
+  EXPECT_EQ(outline[0]["name"], "base");
+  EXPECT_EQ(outline[1]["name"], "each zone in ['a']");
+  ASSERT_EQ(outline[1]["children"].size(), 3u) << outline.dump();
+  EXPECT_EQ(outline[1]["children"][0]["name"], "worker");
+  EXPECT_EQ(outline[1]["children"][2]["children"][0]["name"], "each p in ['x']");
+}
+
 TEST_F(LspAnswers, CompletionOfMembers) {
   const std::string head = "radl 2\nsystem wn ()\ndeploy wn 2\n";
   for (const char* place :

@@ -61,6 +61,48 @@ output o (value = 'at ${worker[0].ip} ${m.path} ${input.workers}')
   EXPECT_EQ(in.symbols.all(like).size(), 1u);
 }
 
+int count_variable(const Analysis& in, std::string_view name, uint32_t from) {
+  const Occurrence* found = in.symbols.at(static_cast<uint32_t>(in.source.text().find(name, from)));
+  EXPECT_NE(found, nullptr);
+  if (!found) return 0;
+  EXPECT_EQ(found->space, Space::Variable);
+  return static_cast<int>(in.symbols.all(*found).size());
+}
+
+TEST(Symbols, BlocksInsideEach) {
+  Analysis in("file:///a", "/a", 1, R"(radl 2
+input zones (type = list(text))
+each zone in input.zones (
+  system worker (cpu.count = 1, zone = zone)
+  each n in [1, 2] (configure setup (package 'p-${n}-${zone}'))
+  deploy worker 2 when = zone != ''
+)
+contextualize (each s in [1] (system worker configure setup when = s > 0))
+)");
+  EXPECT_EQ(in.syntax.errors(), 0u);
+  EXPECT_EQ(count(in, Space::System, "worker"), 3);
+  EXPECT_EQ(count(in, Space::Configure, "setup"), 2);
+  EXPECT_EQ(count(in, Space::Input, "zones"), 2);
+  std::string text(in.source.text());
+  EXPECT_EQ(count_variable(in, "zone", static_cast<uint32_t>(text.find("each zone"))), 4);
+  EXPECT_EQ(count_variable(in, "s", static_cast<uint32_t>(text.find("s in [1]"))), 2);
+}
+
+TEST(Symbols, LetAndLoopsOfTheSameName) {
+  Analysis in("file:///a", "/a", 1, R"(radl 2
+let base = 2
+let twice = [x * base for x in [1, 2] if x > 1]
+let map = { k = '${x} ${base}' for k, x in { a = 1 } }
+)");
+  EXPECT_EQ(in.syntax.errors(), 0u);
+  EXPECT_EQ(count(in, Space::Let, "base"), 3);
+  ASSERT_NE(in.symbols.find(Space::Let, "twice"), nullptr);
+  std::string text(in.source.text());
+  auto first = static_cast<uint32_t>(text.find("x * base"));
+  EXPECT_EQ(count_variable(in, "x", first), 3) << "its loop's alone";
+  EXPECT_EQ(count_variable(in, "x", static_cast<uint32_t>(text.find("x in { a"))), 2) << "its loop's alone";
+}
+
 TEST(Symbols, TheNameUnderTheCursor) {
   Analysis in("file:///a", "/a", 1, "network lan ()\nsystem a (net_interface.0.connection = 'lan')\n");
   std::string text(in.source.text());
