@@ -34,21 +34,21 @@
     (modify-syntax-entry ?# "<" table)
     (modify-syntax-entry ?\n ">" table)
     (modify-syntax-entry ?' "\"" table)
-    (modify-syntax-entry ?\" "." table)
+    (modify-syntax-entry ?\" "\"" table)
     (modify-syntax-entry ?\\ "\\" table)
     (modify-syntax-entry ?_ "_" table)
     (modify-syntax-entry ?. "_" table)
     (modify-syntax-entry ?- "_" table)
     table)
-  "Texts are in single quotes, comments go from # to the line's end.")
+  "Texts are in single or double quotes, comments go from # to the line's end.")
 
 (defconst radl--name "[A-Za-z_.][A-Za-z0-9_.-]*")
 
 (defconst radl-font-lock-keywords
-  `((,(concat "\\_<\\(network\\|system\\|ansible\\|configure\\|deploy\\|description\\|input\\|output\\)\\_>\\s-+\\("
+  `((,(concat "\\_<\\(network\\|system\\|ansible\\|configure\\|deploy\\|description\\|input\\|output\\|let\\)\\_>\\s-+\\("
               radl--name "\\)")
      (1 font-lock-keyword-face) (2 font-lock-type-face))
-    (,(regexp-opt '("contextualize" "use" "as" "radl" "step" "with" "option" "after" "if" "then" "else") 'symbols)
+    (,(regexp-opt '("contextualize" "use" "as" "radl" "step" "with" "option" "after" "if" "then" "else" "each" "in" "for" "assert" "when") 'symbols)
      . font-lock-keyword-face)
     (,(regexp-opt '("and" "or" "not" "contains" "soft") 'symbols) . font-lock-builtin-face)
     (,(regexp-opt '("yes" "no" "true" "false") 'symbols) . font-lock-constant-face)

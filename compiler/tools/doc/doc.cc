@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "compiler/syntax/walk.h"
 #include "compiler/tools/doc/markdown.h"
 
 namespace radl {
@@ -20,20 +21,20 @@ const Feature* find_feature(const Features& list, std::string_view name) {
 // Source text on one line, without comments.
 std::string one_line(std::string_view text) {
   std::string out;
-  bool in_text = false;
+  char quote = 0;  // that ends the string at hand
   for (size_t at = 0; at < text.size(); ++at) {
     char c = text[at];
-    if (in_text) {
+    if (quote != 0) {
       out += c;
       if (c == '\\' && at + 1 < text.size()) out += text[++at];
-      if (c == '\'') in_text = false;
+      if (c == quote) quote = 0;
     } else if (c == '#') {
       at = std::min(text.find('\n', at), text.size()) - 1;
     } else if (c == ' ' || c == '\t' || c == '\n') {
       if (!out.ends_with(' ')) out += ' ';
     } else {
       out += c;
-      in_text = c == '\'';
+      if (c == '\'' || c == '"') quote = c;
     }
   }
   return out;
@@ -87,6 +88,7 @@ std::string limits(const Tree& tree, const Features& body) {
   for (const char* name : {"pattern", "matches"}) {
     if (std::string text = source_text(tree, body, name); !text.empty()) add("matches " + code(text));
   }
+  if (std::string text = source_text(tree, body, "condition"); !text.empty()) add("such that " + code(text));
   return out;
 }
 
@@ -109,7 +111,9 @@ std::string comment_lines(const SourceFile& source, int line) {
 
 class Page {
  public:
-  Page(const Tree& tree, std::string module_name) : tree_(tree), module_name_(std::move(module_name)) {}
+  Page(const Tree& tree, std::string module_name) : tree_(tree), module_name_(std::move(module_name)) {
+    each_block(tree.blocks, [this](const Block& block) { all_.push_back(&block); });
+  }
 
   std::string run() {
     head();
@@ -127,7 +131,7 @@ class Page {
  private:
   std::vector<const FeatureBlock*> blocks(Kind kind) const {
     std::vector<const FeatureBlock*> found;
-    for (const Block* block : tree_.blocks) {
+    for (const Block* block : all_) {
       if (block->kind == kind && block->name) found.push_back(as<FeatureBlock>(block));
     }
     return found;
@@ -225,7 +229,7 @@ class Page {
 
   std::string deployed(std::string_view system) const {
     std::string out;
-    for (const Block* block : tree_.blocks) {
+    for (const Block* block : all_) {
       auto* deploy = as<Deploy>(block);
       if (!deploy || deploy->name.text != system || !deploy->count) continue;
       out += (out.empty() ? "" : " + ") + code(one_line(tree_.source->text(deploy->count->span)));
@@ -260,7 +264,7 @@ class Page {
 
   void recipes() {
     std::vector<std::vector<std::string>> rows;
-    for (const Block* block : tree_.blocks) {
+    for (const Block* block : all_) {
       auto* configure = as<Configure>(block);
       if (!configure) continue;
       std::string kind = configure->recipe              ? tool(configure->name.text)
@@ -272,7 +276,7 @@ class Page {
   }
   // Who runs a recipe between @begin and @end: what the first item that names it says.
   std::string tool(std::string_view recipe) const {
-    for (const Block* block : tree_.blocks) {
+    for (const Block* block : all_) {
       auto* context = as<Contextualize>(block);
       if (!context) continue;
       for (const Item* item : context->items)
@@ -284,7 +288,7 @@ class Page {
   std::string runs(std::string_view recipe) const {
     std::string out;
     bool contextualized = false;
-    for (const Block* block : tree_.blocks) {
+    for (const Block* block : all_) {
       auto* context = as<Contextualize>(block);
       if (!context) continue;
       contextualized = true;
@@ -301,7 +305,7 @@ class Page {
 
   void modules() {
     std::vector<std::vector<std::string>> rows;
-    for (const Block* block : tree_.blocks) {
+    for (const Block* block : all_) {
       auto* use = as<Use>(block);
       if (use && use->module) rows.push_back({code(use->name.text), code(use->module->text)});
     }
@@ -309,7 +313,8 @@ class Page {
   }
 
   const Tree& tree_;
-  int head_line_ = 0;  // the last one of the comment at the head of the file
+  std::vector<const Block*> all_;  // those inside `each` as well
+  int head_line_ = 0;              // the last one of the comment at the head of the file
   std::string module_name_, out_;
 };
 

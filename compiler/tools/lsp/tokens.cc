@@ -36,6 +36,8 @@ Type type_of(Space space) {
     case Space::Configure:
       return Function;
     case Space::Input:
+    case Space::Let:
+    case Space::Variable:
       return Variable;
     case Space::Output:
     case Space::ModuleOutput:

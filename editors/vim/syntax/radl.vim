@@ -7,12 +7,16 @@ syntax iskeyword @,48-57,_,.,-
 syntax include @radlYaml syntax/yaml.vim
 unlet! b:current_syntax
 
-syntax match radlName /\%(network\|system\|ansible\|configure\|deploy\|description\|input\|output\)\@<=\s\+\zs[A-Za-z_.][A-Za-z0-9_.-]*/ contained
+syntax match radlName /\%(network\|system\|ansible\|configure\|deploy\|description\|input\|output\|let\)\@<=\s\+\zs[A-Za-z_.][A-Za-z0-9_.-]*/ contained
 syntax keyword radlSentence network system ansible configure deploy contextualize description input output nextgroup=radlName skipwhite
+syntax match radlSentence /^\s*\zslet\ze\s\+[A-Za-z_]/ nextgroup=radlName skipwhite
+syntax match radlSentence /^\s*\zsassert\ze\s*(/
+syntax match radlSentence /\<each\ze\s\+[A-Za-z_][A-Za-z0-9_-]*\%(\s*,\s*[A-Za-z_][A-Za-z0-9_-]*\)\?\s\+in\>/
 syntax keyword radlSentence radl use as
 syntax keyword radlKeyword step with option after
+syntax match radlKeyword /\<when\ze\s*==\@!/
 syntax keyword radlOperator and or not contains soft
-syntax keyword radlConditional if then else
+syntax keyword radlConditional if then else for in
 syntax keyword radlBoolean yes no true false
 syntax match radlFeature /\<[A-Za-z_.][A-Za-z0-9_.-]*\>\ze\s*\%(<=\|>=\|[=<>]\|contains\>\)/
 syntax match radlResource /\<[a-z_]\+\>\ze\s\+'/ contains=radlOperator,radlSentence,radlKeyword,radlConditional
@@ -26,6 +30,10 @@ syntax match radlEscape /\\./ contained
 syntax match radlPlaceholder /#N#\|@input\.[^@]\+@/ contained
 syntax region radlInterpolation matchgroup=radlDelimiter start=/\${/ end=/}/ contained contains=radlFunction,radlNumber,radlReference,radlConditional,radlOperator
 syntax region radlString start=/'/ skip=/\\./ end=/'/ contains=radlEscape,radlPlaceholder,radlInterpolation
+syntax match radlDoubleEscape /\\\%(x\x\{2}\|u{\x\+}\|.\)/ contained
+syntax region radlString start=/"/ skip=/\\./ end=/"/ contains=radlDoubleEscape,radlPlaceholder,radlInterpolation
+syntax region radlString matchgroup=radlDelimiter start=/<<[-~]\?\z([A-Za-z0-9_]\+\)\s*$/ end=/^\s*\z1\>/ contains=radlPlaceholder,radlInterpolation
+syntax region radlString matchgroup=radlDelimiter start=/<<[-~]\?'\z([A-Za-z0-9_]\+\)'\s*$/ end=/^\s*\z1\>/
 syntax region radlRecipe matchgroup=radlDelimiter start=/@begin/ end=/^@end\>/ contains=@radlYaml keepend
 
 syntax sync minlines=200
@@ -45,6 +53,7 @@ highlight default link radlReference Special
 highlight default link radlComment Comment
 highlight default link radlTodo Todo
 highlight default link radlEscape SpecialChar
+highlight default link radlDoubleEscape SpecialChar
 highlight default link radlPlaceholder SpecialChar
 highlight default link radlInterpolation Normal
 highlight default link radlString String

@@ -46,6 +46,27 @@ TEST(Doc, TheFilesOwnCommentIsNotTheFirstInputs) {
   EXPECT_NE(text.find("| Of the input. |"), std::string::npos) << text;
 }
 
+TEST(Doc, ComposedTypesConditionsAndBlocksInsideEach) {
+  std::string text = page(R"(radl 2
+input disks (
+  type = list(object(  # one a disk
+    size = size,
+    kind = optional(text, "ssd # fast")
+  ))
+  condition = count(disks) < 9
+)
+each zone in ['a', 'b'] (
+  system worker (cpu.count = 2)
+  output address (value = worker[0].ip)
+)
+)");
+  EXPECT_NE(text.find("list(object( size = size, kind"), std::string::npos) << text;
+  EXPECT_NE(text.find("\"ssd # fast\""), std::string::npos) << "no comment\n" << text;
+  EXPECT_NE(text.find("such that `count(disks) < 9`"), std::string::npos) << text;
+  EXPECT_NE(text.find("`worker`"), std::string::npos) << text;
+  EXPECT_NE(text.find("`address`"), std::string::npos) << text;
+}
+
 TEST(Doc, Radl1Files) {
   std::string text = page(R"(description d (name = 'Farm' and short = 'Renders frames.')
 network pub (outbound = 'yes' and outports = '22/tcp')

@@ -94,8 +94,21 @@ TEST_F(LspModules, AnUnsavedModuleIsWhatCounts) {
   std::string text = "radl 2\nuse 'web' as w ()\n";
   client_.open(uri_, text);
   Json items = client_.result("textDocument/completion", document_at(uri_, at(text, "()", 1)))["items"];
-  ASSERT_EQ(items.size(), 1u);
+  ASSERT_EQ(items.size(), 2u) << items.dump();
   EXPECT_EQ(items[0]["label"], "sheets");
+  EXPECT_EQ(items[1]["label"], "when");
+}
+
+TEST_F(LspModules, AnInputOfOptionsTakesTheResourcesProperties) {
+  write("modules/train.radl", "radl 2\ninput more (type = options(training))\n");
+  std::string text = "radl 2\nuse 'train' as t (\n  epochs = 2\n  \n)\n";
+  client_.open(uri_, text);
+  auto place = at(text, "  \n)", 2);
+  std::set<std::string> labels;
+  for (const Json& item : client_.result("textDocument/completion", document_at(uri_, place))["items"])
+    labels.insert(item["label"].get<std::string>());
+  EXPECT_TRUE(labels.contains("more") && labels.contains("batch_size") && labels.contains("optimizer"));
+  EXPECT_FALSE(labels.contains("epochs")) << "it is there";
 }
 
 // What a file says changes with the modules that it reads, while they are being written.
