@@ -51,6 +51,23 @@ TEST(Cursor, FeaturesOfRadl2EndWithTheirLineOrAComma) {
   EXPECT_EQ(place_in("system a (\n  cpu.count >= 1\n  |"), Place::BehindValue) << "RADL 1 wants an `and`";
 }
 
+TEST(Cursor, StringsOfRadl2) {
+  EXPECT_EQ(place_in("radl 2\nsystem a (\n  x = \"it's (\"\n  |"), Place::FeatureName);
+  EXPECT_TRUE(cursor_in("radl 2\nlet a = \"${inp|").in_interpolation);
+  EXPECT_TRUE(cursor_in("radl 2\nlet a = '${f({ b = 1 }, |").in_interpolation);
+  EXPECT_FALSE(cursor_in("radl 2\nlet a = '${f({ b = 1 })}|").in_interpolation);
+  Cursor cursor = cursor_in("radl 2\ninput n (type = \"int|x\")");
+  EXPECT_TRUE(cursor.in_text);
+  EXPECT_EQ(cursor.word, "int");
+  EXPECT_EQ(cursor.word_end - cursor.word_begin, 4u);
+  const std::string block = "radl 2\nconfigure c (\n  file '/x' (\n    content = <<END\nit's # (\n";
+  EXPECT_TRUE(cursor_in(block + "${self.|").in_interpolation);
+  EXPECT_TRUE(cursor_in(block + "wo|").in_text);
+  EXPECT_EQ(cursor_in(block + "some wo|").word, "wo");
+  EXPECT_EQ(place_in(block + "  END\n    |"), Place::FeatureName);
+  EXPECT_EQ(place_in(block + "  ENDE\n    |"), Place::Value) << "another word";
+}
+
 TEST(Cursor, LetAssertAndEach) {
   EXPECT_EQ(place_in("radl 2\nlet x = |"), Place::DeployCount) << "an expression";
   EXPECT_EQ(place_in("radl 2\nlet x = 1\n|"), Place::Block);
