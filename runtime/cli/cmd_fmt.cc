@@ -1,14 +1,19 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "common/files.h"
 #include "common/output_file.h"
 #include "common/text_diff.h"
+#include "compiler/compile.h"
 #include "compiler/diag/render.h"
+#include "compiler/ir/ir.h"
 #include "compiler/tools/check/check.h"
 #include "compiler/tools/fmt/format.h"
+#include "compiler/tools/fmt/upgrade.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/project.h"
 #include "runtime/cli/shown.h"
 
 namespace radl::cli::fmt_command {
@@ -16,7 +21,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> paths;
-  bool check = false, diff = false;
+  bool check = false, diff = false, upgrade = false;
 };
 
 enum class Outcome { Same, Changed, Refused };
@@ -48,6 +53,46 @@ DialectChoice dialect_of(const std::vector<std::string>& paths) {
   return DialectChoice::Auto;
 }
 
+// Without the places in files: those change.
+void drop_origins(Json& value) {
+  if (value.is_object()) value.erase("origin");
+  if (value.is_structured())
+    for (Json& each : value) drop_origins(each);
+}
+
+// The program that the file comes to, with `text` in its place when that is given; nullopt when it does not
+// compile. Missing inputs are no error: what depends on them is left out of both programs.
+std::optional<Json> program_of(const Session& session, const std::string& path, const std::string* text) {
+  auto with = compile_options(session, {});
+  if (!with.ok()) return std::nullopt;
+  with->inputs_may_be_missing = true;
+  with->ask = nullptr;
+  SourceMap sources;
+  Diagnostics unheard;
+  if (text) sources.overlay(path, *text);
+  auto compiled = compile({path}, *with, sources, unheard);
+  if (!compiled || unheard.has_errors()) return std::nullopt;
+  Json program = ir::to_json(compiled->program);
+  program.erase("sources");
+  program.erase("source_digest");
+  drop_origins(program);
+  return program;
+}
+
+// As `radl 2` of today, when that comes to the same program.
+Result<std::string> upgraded(const Session& session, const std::string& path, const SourceFile& source,
+                             Diagnostics& diagnostics) {
+  auto text = formatter::upgrade(source, diagnostics);
+  if (!text.ok()) return text;
+  std::optional<Json> before = program_of(session, path, nullptr);
+  if (!before) return invalid(path + " does not compile (see radlc check) and was left alone");
+  std::optional<Json> after = program_of(session, path, &*text);
+  if (!after) return invalid(path + " would not compile as `radl 2` and was left alone");
+  if (*before != *after)
+    return invalid(path + " would come to another program as `radl 2` and was left alone");
+  return text;
+}
+
 Outcome format_one(const Session& session, const Options& options, const std::string& path,
                    DialectChoice dialect) {
   SourceMap sources;
@@ -64,7 +109,8 @@ Outcome format_one(const Session& session, const Options& options, const std::st
     if (!bytes.ok()) return report(session, bytes.status()), Outcome::Refused;
     source = &sources.add(path, *bytes);
   }
-  auto formatted = formatter::format(*source, diagnostics, {.dialect = dialect});
+  auto formatted = options.upgrade ? upgraded(session, path, *source, diagnostics)
+                                   : formatter::format(*source, diagnostics, {.dialect = dialect});
   if (!formatted.ok()) {
     RenderOptions look;
     look.color = session.terminal.color;
@@ -112,6 +158,9 @@ std::function<int()> add(CLI::App& app, Session& session) {
   command->add_option("PATH", options->paths,
                       "files, folders, or - for standard input to output (default: this folder)");
   command->add_flag("--check", options->check, "write nothing; exit 1 when a file would change");
+  command->add_flag("--upgrade", options->upgrade,
+                    "write RADL 1 and the older way of `radl 2` as `radl 2` of today, where that comes to "
+                    "the same program");
   command->add_flag("--diff", options->diff, "write nothing; show what would change");
   return [=, &session] { return run(session, *options); };
 }

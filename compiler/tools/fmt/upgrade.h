@@ -1,0 +1,18 @@
+// `radlc fmt --upgrade`: rewrites a file of RADL 1, or of the older way to write `radl 2`, as `radl 2` of
+// today.
+#pragma once
+
+#include <string>
+
+#include "common/status.h"
+#include "compiler/diag/diagnostic.h"
+#include "compiler/tools/fmt/format.h"
+
+namespace radl::formatter {
+
+// The new text, laid out. Invalid, with one line that says why, when the file has syntax errors (they are in
+// `diagnostics`) or is written in what `radl 2` has no form for: EC3's dialect, @input.NAME@. That both texts
+// compile to the same program is the caller's to check.
+Result<std::string> upgrade(const SourceFile& source, Diagnostics& diagnostics, const Options& options = {});
+
+}  // namespace radl::formatter
