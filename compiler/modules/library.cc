@@ -49,7 +49,9 @@ Status check_name(std::string_view name) {
   return ok_status();
 }
 
-void list_folder(const fs::path& folder, const std::string& prefix, std::vector<std::string>& names) {
+}  // namespace
+
+void list_folder(const std::string& folder, const std::string& prefix, std::vector<std::string>& names) {
   std::error_code error;
   constexpr size_t kMost = 10'000;
   for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end && names.size() < kMost;
@@ -60,15 +62,32 @@ void list_folder(const fs::path& folder, const std::string& prefix, std::vector<
   }
 }
 
+namespace {
+
+// A package is a whole: its modules name files of their own beside them, not those of the project.
+Status stays_in_package(const fs::path& place, std::string_view importing_file, const SearchPath& search) {
+  VendoredModules vendored(search.project, false);
+  auto package = vendored.package_folder(std::string(importing_file));
+  if (!package || vendored.package_folder(place.string()) == package) return {};
+  return invalid("a module from elsewhere uses files of its own package only")
+      .with_hint(fmt::format("{} is not in {}", tidy_path(place.string()), *package));
+}
+
 }  // namespace
 
 Result<std::string> find_module(std::string_view name, std::string_view importing_file,
                                 const SearchPath& search) {
+  if (vendored::is_address(name)) {
+    VendoredModules vendored(search.project, false);
+    auto address = vendored.address(name, std::string(importing_file));
+    return address.ok() ? vendored.find(*address) : Result<std::string>(std::move(address).status());
+  }
   if (Status status = check_name(name); !status.ok()) return status;
   std::string file = std::string(name) + ".radl";
   std::vector<fs::path> places;
   if (relative_name(name)) {
     places.push_back(fs::path(importing_file).parent_path() / file);
+    if (Status stays = stays_in_package(places.back(), importing_file, search); !stays.ok()) return stays;
   } else {
     places.push_back(fs::path(search.project) / "modules" / file);
     for (const std::string& folder : search.folders) places.push_back(fs::path(folder) / file);
@@ -91,7 +110,10 @@ Result<std::string> find_module(std::string_view name, std::string_view importin
 
 std::vector<std::string> list_modules(const SearchPath& search) {
   std::vector<std::string> names;
-  list_folder(fs::path(search.project) / "modules", "", names);
+  list_folder((fs::path(search.project) / "modules").string(), "", names);
+  // What was vendored is named by its address.
+  std::erase_if(names, [](const std::string& name) { return name.starts_with("vendored/"); });
+  for (std::string& name : VendoredModules(search.project, false).list()) names.push_back(std::move(name));
   for (const std::string& folder : search.folders) list_folder(folder, "", names);
   if (!search.standard_library.empty()) list_folder(search.standard_library, "std/", names);
   std::sort(names.begin(), names.end());
@@ -99,28 +121,53 @@ std::vector<std::string> list_modules(const SearchPath& search) {
   return names;
 }
 
-const ast::Tree* ModuleLibrary::load(const ast::String& name, const SourceFile& importing) {
+std::string ModuleLibrary::vendored_path(const ast::String& name, const SourceFile& importing) {
+  auto address = vendored_.address(name.text, importing.path());
+  auto path = address.ok() ? vendored_.find(*address) : Result<std::string>(address.status());
+  if (path.ok()) return *path;
+  const Status& status = path.status();
+  const bool module = status.code() == Code::NotFound || status.code() == Code::Invalid;
+  if (status.code() == Code::Auth) {
+    // No excerpt of the source: credentials stand in it.
+    diagnostics_
+        .report(DiagCode::ModuleNotFound, Span{},
+                fmt::format("{}: {}", sources_.where(name.span), status.message()))
+        .with_help(status.hint());
+    return {};
+  }
+  diagnostics_
+      .report(module ? DiagCode::ModuleNotFound : DiagCode::ModuleNotVendored, name.span, status.message())
+      .with_help(status.hint());
+  return {};
+}
+
+std::string ModuleLibrary::path_of(const ast::String& name, const SourceFile& importing) {
   if (!name.parts.empty()) {
     diagnostics_.report(DiagCode::ModuleNotFound, name.span,
                         "a module's name is a plain string, without ${ }");
-    return nullptr;
+    return {};
   }
+  if (vendored::is_address(name.text)) return vendored_path(name, importing);
   auto path = find_module(name.text, importing.path(), search_);
-  if (!path.ok()) {
-    auto& diagnostic = diagnostics_.report(DiagCode::ModuleNotFound, name.span, path.status().message());
-    std::string near =
-        path.status().code() == Code::NotFound ? nearest(name.text, list_modules(search_)) : std::string();
-    if (!near.empty()) {
-      diagnostic.with_help(fmt::format("did you mean '{}'?", near))
-          .fix(fmt::format("write '{}'", near), name.span, "'" + near + "'");
-    } else {
-      diagnostic.with_help(path.status().hint());
-    }
-    return nullptr;
+  if (path.ok()) return *path;
+  auto& diagnostic = diagnostics_.report(DiagCode::ModuleNotFound, name.span, path.status().message());
+  std::string near =
+      path.status().code() == Code::NotFound ? nearest(name.text, list_modules(search_)) : std::string();
+  if (!near.empty()) {
+    diagnostic.with_help(fmt::format("did you mean '{}'?", near))
+        .fix(fmt::format("write '{}'", near), name.span, "'" + near + "'");
+  } else {
+    diagnostic.with_help(path.status().hint());
   }
-  auto [slot, fresh] = trees_.try_emplace(*path);
+  return {};
+}
+
+const ast::Tree* ModuleLibrary::load(const ast::String& name, const SourceFile& importing) {
+  const std::string path = path_of(name, importing);
+  if (path.empty()) return nullptr;
+  auto [slot, fresh] = trees_.try_emplace(path);
   if (!fresh) return slot->second.get();
-  auto source = sources_.load(*path);
+  auto source = sources_.load(path);
   if (!source.ok()) {
     diagnostics_.report(DiagCode::FileUnreadable, name.span, source.status().text());
     return nullptr;
@@ -130,7 +177,7 @@ const ast::Tree* ModuleLibrary::load(const ast::String& name, const SourceFile& 
   auto tree = parse(**source, diagnostics_);
   if (tree->dialect != ast::Dialect::Radl2 && diagnostics_.errors() == errors) {
     diagnostics_.report(DiagCode::ModuleFile, name.span,
-                        fmt::format("'{}' does not begin with `radl 2`", *path));
+                        fmt::format("'{}' does not begin with `radl 2`", path));
     return nullptr;
   }
   if (tree->syntax_errors) return nullptr;  // the slot stays empty: reported once

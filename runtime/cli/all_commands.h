@@ -53,6 +53,9 @@ std::function<int()> add(CLI::App& app, Session& session);
 namespace compile_command {
 std::function<int()> add(CLI::App& app, Session& session);
 }
+namespace vendor_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
 namespace fmt_command {
 std::function<int()> add(CLI::App& app, Session& session);
 }

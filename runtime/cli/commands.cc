@@ -29,6 +29,7 @@ const std::vector<Command>& commands() {
       {"catalog", "Look", catalog_command::add},
       {"history", "Look", history_command::add},
       {"fmt", "Write", fmt_command::add},
+      {"vendor", "Write", vendor_command::add},
       {"compile", "Write", compile_command::add},
       {"convert", "Write", convert_command::add},
       {"doc", "Write", doc_command::add},
