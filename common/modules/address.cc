@@ -52,20 +52,18 @@ Status check_module(std::string_view module) {
 
 Status check_url(const std::string& location, bool git) {
   auto url = http::parse_url(location);
-  if (!url.ok()) return invalid("the address holds no URL");
+  if (!url.ok()) return Status(Code::Auth, "the address holds no URL that can be read");
   const std::string scheme = to_lower(url->scheme);
+  if (!url->password.empty() || (!url->user.empty() && scheme != "ssh")) {
+    return Status(Code::Auth, "the address holds a user or a password")
+        .with_hint("take them out: git asks its credential helper, ssh its agent");
+  }
   const bool taken = scheme == "https" || scheme == "file" || (git && scheme == "ssh");
   if (!taken) {
     return invalid(fmt::format("modules do not come over {}", scheme))
         .with_hint(git ? "a repository is reached by https://, ssh:// or file://"
                        : "an archive is reached by https:// or file://");
   }
-  if (!url->password.empty() || (!url->user.empty() && scheme != "ssh")) {
-    return Status(Code::Auth, "the address holds a user or a password")
-        .with_hint("take them out: git asks its credential helper, ssh its agent");
-  }
-  if (!url->query.empty() || location.find_first_of("?#") != location.npos)
-    return Status(Code::Auth, "the address has a part that begins with ? or #, which may hold a secret");
   if (scheme == "file" ? !url->host.empty() || url->path.size() < 2 : url->host.empty())
     return invalid("the address names no host or path").with_hint("a path is written file:///folder/file");
   if (url->host.starts_with("-") || url->user.starts_with("-"))
@@ -116,17 +114,16 @@ bool is_commit(std::string_view text) {
 Result<Address> parse_address(std::string_view text, const std::string& folder, const std::string& project) {
   for (unsigned char c : text)
     if (c < 0x20 || c == 0x7f || c == '\\') return invalid("the address has a character that no address has");
+  if (text.find_first_of("?#") != text.npos)
+    return Status(Code::Auth, "the address has a ? or #, behind which a secret may stand");
   Address made;
   made.git = text.starts_with(kGit);
   if (made.git) text.remove_prefix(kGit.size());
   auto [location, module] = parts_of(text);
-  if (made.git) {
-    if (size_t at = module.rfind('@'); at != module.npos) {
-      made.ref = module.substr(at + 1);
-      module = module.substr(0, at);
-      if (!is_reference(made.ref))
-        return invalid("what stands behind @ in the address is no tag, branch or commit");
-    }
+  const size_t at = made.git ? module.rfind('@') : module.npos;
+  if (at != module.npos) {
+    made.ref = module.substr(at + 1);
+    module = module.substr(0, at);
   }
   const bool is_url = location.find("://") != location.npos;
   made.local = !is_url || location.starts_with("file://");
@@ -145,6 +142,8 @@ Result<Address> parse_address(std::string_view text, const std::string& folder, 
         .with_hint(
             "a repository is written 'git::https://..'; an archive ends in .tar.gz, .tar.xz, .zip, ...");
   }
+  if (at != std::string_view::npos && !is_reference(made.ref))
+    return invalid("what stands behind @ in the address is no tag, branch or commit");
   if (Status fine = check_module(module); !fine.ok()) return fine;
   made.module = module;
   made.location = is_url ? std::string(location) : local_path(location, folder, project);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "common/files.h"
@@ -47,6 +48,14 @@ void LockFile::put(Package package) {
   std::erase_if(packages, [&](const Package& old) { return old.address == package.address; });
   auto before = [](const Package& a, const Package& b) { return a.address < b.address; };
   packages.insert(std::upper_bound(packages.begin(), packages.end(), package, before), package);
+}
+
+bool is_vendored_folder(const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path folder(path), modules = folder.parent_path();
+  std::error_code error;
+  return folder.filename() == "vendored" && modules.filename() == "modules" &&
+         fs::exists(modules.parent_path() / kLockFile, error);
 }
 
 std::string lock_path(const std::string& project) {

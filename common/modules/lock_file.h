@@ -35,6 +35,10 @@ struct LockFile {
   void put(Package package);
 };
 
+// PROJECT/modules/vendored with a lock file in PROJECT: what is in there is not the user's to check or
+// format.
+bool is_vendored_folder(const std::string& path);
+
 // PROJECT/radl.lock.json.
 std::string lock_path(const std::string& project);
 // Empty when there is none. Corrupt: it cannot be read, or holds what `radlc vendor` never writes.

@@ -32,7 +32,7 @@ Archive open_archive(const std::string& path) {
         archive_read_support_filter_lzip, archive_read_support_filter_zstd, archive_read_support_format_tar,
         archive_read_support_format_zip})
     support(a.get());
-  archive_read_open_filename(a.get(), path.c_str(), 1 << 16);  // a failure is told by the first read
+  archive_read_open_filename(a.get(), path.c_str(), 1 << 16);  // the first read says what failed
   return a;
 }
 

@@ -58,16 +58,17 @@ std::string without_credentials(std::string text) {
   return text;
 }
 
-// The line that says why: git's last one that begins with fatal or error, else the last.
+// The line that says why: git's first that begins with fatal or error; what ssh said where git only says that
+// it could not read.
 std::string reason(const std::string& err) {
-  std::string found, last;
+  std::string first, fatal;
   for (std::string_view line : split(err, '\n')) {
     line = radl::trim(line);
-    if (line.empty()) continue;
-    last = line;
-    if (found.empty() && (line.starts_with("fatal: ") || line.starts_with("error: "))) found = line.substr(7);
+    if (first.empty()) first = line;
+    if (fatal.empty() && (line.starts_with("fatal: ") || line.starts_with("error: "))) fatal = line.substr(7);
   }
-  return without_credentials(found.empty() ? last : found);
+  const bool plain = fatal.empty() || fatal.starts_with("Could not read from remote");
+  return without_credentials(plain ? first : fatal);
 }
 
 bool has(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }

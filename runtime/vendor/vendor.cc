@@ -27,6 +27,10 @@ std::string version_text(const Package& package) {
                                 : "commit " + package.commit.substr(0, 12);
 }
 
+std::string update_words(const std::string& package) {
+  return "radlc vendor --update " + short_name(package);
+}
+
 class Vendoring {
  public:
   Vendoring(const Request& request, http::Client& http, Place& place, LockFile lock)
@@ -88,6 +92,9 @@ class Vendoring {
     const Package locked = found ? *found : Package();
     if (pinned && place_.holds(locked)) return {};
     auto fetched = fetch(address, pinned ? locked.commit : "");
+    if (!fetched.ok() && pinned && fetched.status().code() == Code::NotFound)
+      return Status(fetched.status())
+          .with_hint(fmt::format("to take what is there now: {}", update_words(address.package)));
     if (!fetched.ok()) return std::move(fetched).status();
     Package package{address.package, fetched->commit, content_digest(fetched->content), now_text()};
     if (pinned && package.sha256 != locked.sha256) {

@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "common/modules/lock_file.h"
 #include "common/text.h"
 #include "compiler/syntax/parser.h"
 #include "compiler/syntax/version.h"
@@ -133,7 +134,7 @@ std::vector<std::string> files_in(const std::string& folder) {
   auto options = fs::directory_options::skip_permission_denied;
   for (fs::recursive_directory_iterator it(folder, options, error), end; !error && it != end;
        it.increment(error)) {
-    if (hidden(it->path().filename())) {
+    if (hidden(it->path().filename()) || vendored::is_vendored_folder(it->path().string())) {
       it.disable_recursion_pending();
     } else if (it->path().extension() == ".radl" && !it->is_directory(error) && !it->is_other(error)) {
       // Not a pipe, a socket or a device: to read one may never end. A link to nothing is reported as

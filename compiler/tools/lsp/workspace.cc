@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "common/files.h"
+#include "common/modules/lock_file.h"
 #include "common/tidy_path.h"
 #include "compiler/tools/lsp/uri.h"
 
@@ -29,7 +30,8 @@ std::vector<std::string> radl_files(const std::string& root, size_t most,
     if (++looked_at > 200'000 || found.size() >= most || cancelled()) break;
     std::error_code ignored;
     if (it->is_directory(ignored)) {
-      if (is_skipped(it->path().filename())) it.disable_recursion_pending();
+      if (is_skipped(it->path().filename()) || vendored::is_vendored_folder(it->path().string()))
+        it.disable_recursion_pending();
     } else if (it->path().extension() == ".radl") {
       found.push_back(it->path().string());
     }

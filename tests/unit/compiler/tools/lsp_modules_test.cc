@@ -75,6 +75,27 @@ TEST_F(LspModules, CompletionReadsModules) {
   EXPECT_TRUE(labels(at(text, "''", 1)).count("./other"));
 }
 
+TEST_F(LspModules, WhatWasVendoredIsOfferedByItsAddress) {
+  const std::string folder = "modules/vendored/mods-bbbbbbbbbbbb";
+  write("radl.lock.json", Json{{"version", 1},
+                               {"packages",
+                                {{{"address", "git::https://host/mods.git@v1"},
+                                  {"commit", std::string(40, 'a')},
+                                  {"sha256", std::string(64, 'b')},
+                                  {"folder", folder},
+                                  {"fetched", "2026-01-31T09:00:00Z"}}}}}
+                              .dump());
+  std::filesystem::create_directories(folder_ / folder);
+  write(folder + "/db.radl", "radl 2\ninput size ( type = 'integer' )\n");
+  const std::string text = "radl 2\nuse '' as w ()\n";
+  client_.open(uri_, text);
+  Json items = client_.result("textDocument/completion", document_at(uri_, at(text, "''", 1)))["items"];
+  std::set<std::string> labels;
+  for (const Json& item : items) labels.insert(item["label"].get<std::string>());
+  EXPECT_TRUE(labels.contains("git::https://host/mods.git//db@v1")) << items.dump(1);
+  EXPECT_FALSE(labels.contains("vendored/mods-bbbbbbbbbbbb/db"));
+}
+
 TEST_F(LspModules, WorkspaceSymbols) {
   client_.open(uri_, "system local_one ()\n");
   auto names = [&](const std::string& query) {
