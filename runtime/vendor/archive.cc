@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "common/tidy_path.h"
 #include "common/transfer/download.h"
 #include "runtime/vendor/fetch.h"
 
@@ -110,7 +111,7 @@ Result<Fetched> fetch_archive(const Source& source, http::Client& http) {
   } else if (path.starts_with("file://")) {
     path.erase(0, 7);
   } else {
-    path = (fs::path(source.project.empty() ? "." : source.project) / path).string();
+    path = tidy_path((fs::path(source.project.empty() ? "." : source.project) / path).string());
   }
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return not_found(fmt::format("there is no archive {}", path));
