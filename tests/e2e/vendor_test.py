@@ -42,7 +42,7 @@ class VendorCase(RadlCase):
             path = repository / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-        self.git(repository, "add", "-A")
+        self.git(repository, "add", "-A", "-f")
         self.git(repository, "commit", "-q", "-m", "more")
         if tag:
             self.git(repository, "tag", tag)
@@ -373,7 +373,7 @@ class Archives(VendorCase):
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         try:
-            self.environment.update(SSL_CERT_FILE=str(certificate), no_proxy="localhost")
+            self.environment.update(CURL_CA_BUNDLE=str(certificate), SSL_CERT_FILE=str(certificate), no_proxy="localhost")
             self.site(f"https://localhost:{server.server_port}/mods.tar.gz//web/server")
             self.vendor()
         finally:
