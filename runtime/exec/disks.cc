@@ -86,7 +86,7 @@ set_up() {
 }
 )sh";
 
-constexpr int kPatience = 60;  // seconds until a volume shows
+constexpr int kDiskPatience = 60;  // seconds until a volume shows
 
 bool is_plain(const std::string& path) {
   return path.starts_with('/') && path.find_first_of(" \t\n\\'\"") == path.npos;
@@ -117,7 +117,7 @@ std::vector<DiskMount> disks_to_mount(const ir::Node& node, const Json& attribut
 
 std::string disk_script(const std::vector<DiskMount>& disks, const DiskPlaces& places) {
   std::string script = fmt::format("devices={} blocks={} fstab={} patience={}\n", shell_quote(places.devices),
-                                   shell_quote(places.blocks), shell_quote(places.fstab), kPatience) +
+                                   shell_quote(places.blocks), shell_quote(places.fstab), kDiskPatience) +
                        kFunctions;
   for (const DiskMount& disk : disks)
     script += fmt::format("set_up disk.{} {} {} {} {}\n", disk.index, shell_quote(disk.volume), disk.letter,
