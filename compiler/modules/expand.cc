@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/modules/copy.h"
 
@@ -48,6 +49,12 @@ class Expansion {
     if (!elements) return;
     auto& kept = instance_.made->values;
     for (auto& [key, element] : *elements) {
+      if (kept.size() > 2 * kMaxRepetitions) {
+        if (!std::exchange(too_many_, true))
+          report(DiagCode::ExpressionCost, each.span,
+                 fmt::format("`each` repeats more than {} times in all", kMaxRepetitions));
+        return;
+      }
       kept.push_back(std::move(key));
       const Value* first = &kept.back();
       kept.push_back(std::move(element));
@@ -166,9 +173,12 @@ class Expansion {
     return static_cast<bool>(block.name);
   }
 
+  static constexpr size_t kMaxRepetitions = 100'000;  // of one instance
+
   Instance& instance_;
   Values& values_;
   Diagnostics& diagnostics_;
+  bool too_many_ = false;
   Copier copier_;
   std::vector<const ast::Block*> made_;
 };

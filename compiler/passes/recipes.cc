@@ -75,6 +75,11 @@ void Recipes::add(const List<ast::Resource*>& resources, const Self* self, Pass&
       add_each(*written, self, pass);
       continue;
     }
+    if (pass.made.resources.size() >= expr::kMaxElements) {
+      build_.diagnostics.report(DiagCode::ExpressionCost, written->span,
+                                fmt::format("a recipe may have {} resources", expr::kMaxElements));
+      return;
+    }
     auto wanted = this->wanted(*written, pass.instance, self, pass.made.used_self);
     if (!wanted || !*wanted) continue;
     auto resource = this->resource(*written, pass.instance, pass.place, self, pass.made.used_self);

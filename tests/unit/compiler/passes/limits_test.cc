@@ -54,6 +54,30 @@ TEST_F(Limits, NestingOfGroups) {
   expect_one(DiagCode::NestingTooDeep, "200");
 }
 
+TEST_F(Limits, RepetitionWithinRepetition) {
+  const std::string ten = "in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] (\n";
+  write("p.radl",
+        "radl 2\n" + repeated("each x " + ten, 12) + "network lan\n" + repeated(")\n", 12) + "deploy a 1\n");
+  SourceMap sources;
+  Diagnostics diagnostics;
+  EXPECT_FALSE(compile({"p.radl"}, {}, sources, diagnostics));
+  EXPECT_TRUE(diagnostics.has(DiagCode::ExpressionCost));
+}
+
+TEST_F(Limits, ValuesThatDouble) {
+  std::string text = "radl 2\nlet a0 = [1]\n";
+  for (int i = 0; i < 60; i++)
+    text += "let a" + std::to_string(i + 1) + " = [a" + std::to_string(i) + ", a" + std::to_string(i) + "]\n";
+  write("p.radl", text + "output o ( value = a60 )\n");
+  expect_one(DiagCode::ExpressionCost, "holds more than");
+}
+
+TEST_F(Limits, TemplatesThatUseThemselves) {
+  write("t.txt", "${template('t.txt', {})}");
+  write("p.radl", "radl 2\noutput o ( value = template('t.txt', {}) )\n");
+  expect_one(DiagCode::FunctionFailed, "20 deep");
+}
+
 TEST_F(Limits, NestingOfExpressions) {
   write("p.radl",
         "radl 2\noutput o ( value = " + repeated("(", 100000) + "1" + repeated(")", 100000) + " )\n");
