@@ -21,6 +21,8 @@ class Credentials(AwsCase):
         self.write("site.radl", FILE)
         for name in KEY_VARIABLES:
             self.environment.pop(name, None)
+        for name in ("credentials", "config"):  # of the test before: all share one moto and its folder
+            (self.moto.folder / name).unlink(missing_ok=True)
 
     def aws_file(self, name, text):
         (self.moto.folder / name).write_text(text)

@@ -189,7 +189,7 @@ TEST(Ec3, FilesAreUnited) {
   Diagnostics diagnostics;
   const SourceFile& main =
       sources.add("main.radl",
-                  "description m (kind = 'main')\nnetwork public (outports = '22')\n"
+                  "description m (kind = 'main')\nnetwork public (outports contains '22')\n"
                   "system front (cpu.count >= 1 and memory.size >= 1G and disk.0.os.name = 'linux' and\n"
                   "  disk.0.applications contains (name = 'a'))\ndeploy front 1\n");
   const SourceFile& component =

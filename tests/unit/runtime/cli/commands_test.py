@@ -195,7 +195,7 @@ class Convert(Case):
         done = self.run_it("convert", "-", text=json.dumps(given))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(done.stdout.startswith("description cluster ("), done.stdout)
-        self.fails(1, "cannot be written", "convert", "-", text=json.dumps([{"class": "system", "id": "two words"}]))
+        self.fails(1, "cannot be a name in RADL", "convert", "-", text=json.dumps([{"class": "system", "id": "two words"}]))
 
     def test_junk_in_front_makes_no_json(self):
         self.file("a.radl", "[ ] system a ()\ndeploy a 1\n")
