@@ -185,10 +185,16 @@ Radl2Tokens::Symbol Radl2Tokens::word_of_features(const Token& token) {
 Radl2Tokens::Symbol Radl2Tokens::word_of_items(const Token& token) {
   Level& at = level();
   std::string_view word = text(token);
-  bool begins =
-      at.words == 0 ||
-      (word == "system" && value_complete() && !at.compared && last_ != RADL2_SYSTEM && at.words >= 4) ||
-      (word == "option" && at.words == 0);
+  // Two operands beside each other are never right: a complete value ends the entry before.
+  bool behind = at.words >= 3 && value_complete();
+  bool begins = at.words == 0 || (behind && word == "system");
+  if (behind && word == "option") {
+    end_entry();
+    at.words = 1;
+    at.keyword = RADL2_OPTION;
+    out_.push_back({RADL2_OPTION, token});
+    return RADL2_SEP;
+  }
   if (begins) {
     end_entry();
     at.words = 1;
