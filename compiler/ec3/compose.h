@@ -2,9 +2,9 @@
 // Infrastructure Manager (docs/decisions/0007-ec3-dialect.md has the rules).
 //
 // In: the trees of RADL 1 files or of EC3's templates, in the order in which they are put together. Out: one
-// tree in their place, in which each block is defined once, recipes are joined and in order, and nothing is left
-// of `ec3_inherit_from`, `ec3_append`, `ec3_prio`, `ec3_file`, `ec3_xpath` and `ec3_jpath`. What EC3 refuses
-// is reported.
+// tree in their place, in which each block is defined once, recipes are joined and in order, and nothing is
+// left of `ec3_inherit_from`, `ec3_append`, `ec3_prio`, `ec3_file`, `ec3_xpath` and `ec3_jpath`. What EC3
+// refuses is reported.
 #pragma once
 
 #include <functional>

@@ -3,8 +3,8 @@
 // The JSON equals the reference implementation's, byte for byte, with two exceptions: the `id` of a
 // description is its name (the reference writes an object's address), and 'random(D)' stands as it is
 // written. EC3's values, which the reference has no form for: in a part of a cluster a set is a list and a
-// reference {"class", "id", "reference"}; a cluster has what EC3 would send, texts with commas and names, and no
-// descriptions. EC3's other blocks are left out.
+// reference {"class", "id", "reference"}; a cluster has what EC3 would send, texts with commas and names, and
+// no descriptions. EC3's other blocks are left out.
 #pragma once
 
 #include <optional>

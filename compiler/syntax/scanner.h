@@ -99,7 +99,7 @@ struct ScanState {
   };
   std::vector<Brace> braces;
   std::vector<OpenText> texts;
-  const char* base = nullptr;                   // the bytes, from `from` of the file on
+  const char* base = nullptr;  // the bytes, from `from` of the file on
   uint32_t from = 0;
   const char* limit = nullptr;                  // their end
   const char* dead_quotes = nullptr;            // quotes before this place begin no text: nothing closes them
@@ -166,8 +166,8 @@ Scanned scan_recipe(std::string_view rest);
 
 class Scanner {
  public:
-  // Of a file's text what begins at `from`: tokens have their places in the file. `as_template`: the text is that
-  // of one string with ${ }, without quotes.
+  // Of a file's text what begins at `from`: tokens have their places in the file. `as_template`: the text is
+  // that of one string with ${ }, without quotes.
   Scanner(std::string_view text, bool version2, uint32_t from = 0, bool as_template = false);
   ~Scanner();
   Scanner(const Scanner&) = delete;

@@ -77,7 +77,8 @@ class Watcher {
   std::mutex mutex_;
   std::vector<std::shared_ptr<Slot>> slots_;
   std::chrono::milliseconds wait_{0};
-  std::chrono::milliseconds took_{0};  // the last look: the next one leaves the cloud four times as long in peace
+  std::chrono::milliseconds took_{
+      0};  // the last look: the next one leaves the cloud four times as long in peace
   std::optional<Scheduler::TimePoint> next_look_;
   bool failed_ = false;  // the last look: told once
 };
