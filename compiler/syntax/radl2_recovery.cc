@@ -52,12 +52,7 @@ void Radl2Tokens::junk(const Token& token) {
   std::string_view rest = bytes_.substr(at);
   CodePoint character = decode_utf8(rest);
   uint32_t length = std::max(1u, character.length);
-  bool blank = character.length != 0 &&
-               (character.value <= 0x20 || character.value == 0x7F || character.value == 0xA0 ||
-                character.value == 0x85 || character.value == 0xFEFF ||
-                (character.value >= 0x2000 && character.value <= 0x200F) || character.value == 0x2028 ||
-                character.value == 0x2029 || character.value == 0x202F || character.value == 0x3000);
-  if (blank) return;
+  if (character.length != 0 && is_invisible(character.value)) return;
   Span span{source_.id(), token.span.begin, token.span.begin + length};
   if (!tree_.trivia.empty()) {
     ast::Trivia& before = tree_.trivia.back();

@@ -5,11 +5,7 @@
 namespace radl {
 namespace {
 
-bool is_word(RawKind kind) {
-  return kind == RawKind::Name || (kind >= RawKind::Network && kind <= RawKind::Description) ||
-         (kind >= RawKind::Radl && kind <= RawKind::Not);
-}
-bool is_comparator(RawKind kind) { return kind >= RawKind::Eq && kind <= RawKind::Ge; }
+bool is_word(RawKind kind) { return kind == RawKind::Name || is_word_token(kind); }
 
 // After these a line goes on with the next one.
 bool wants_more(int symbol) {
@@ -161,7 +157,7 @@ int Radl2Tokens::next(Value& value, Place& place) {
     } else if (unclosed(ahead)) {
       close_all(ahead);
     } else if (ends_entry(ahead)) {
-      symbol = separator(ahead.span.begin);
+      symbol = separator();
       token = {RawKind::Comma, here(last_token_.span.end)};
     } else {
       token = take();
@@ -210,12 +206,12 @@ void Radl2Tokens::end_entry() {
   level().compared = level().after = false;
 }
 
-Radl2Tokens::Symbol Radl2Tokens::separator(uint32_t) {
+Radl2Tokens::Symbol Radl2Tokens::separator() {
   end_entry();
   return RADL2_SEP;
 }
 
-Radl2Tokens::Symbol Radl2Tokens::comma(const Token& token) {
+Radl2Tokens::Symbol Radl2Tokens::comma() {
   if (level().inside == Inside::Expression || level().inside == Inside::Blocks) return RADL2_COMMA;
   if (before_last_ == RADL2_FOR) return RADL2_COMMA;
   if (level().inside == Inside::Items && level().after) {
@@ -226,8 +222,7 @@ Radl2Tokens::Symbol Radl2Tokens::comma(const Token& token) {
   if (level().keyword == RADL2_EACH && level().words == 2) return RADL2_COMMA;
   if (level().words == 0 && !behind_resource()) return RADL2_COMMA;  // an error
   if (peek().kind == RawKind::Close || peek().kind == RawKind::CloseMap) return symbol_of(take());
-  (void)token;
-  return separator(token.span.begin);
+  return separator();
 }
 
 // Does a feature begin at the next token?
@@ -264,9 +259,9 @@ bool Radl2Tokens::behind_resource() const {
 Radl2Tokens::Symbol Radl2Tokens::conjunction(const Token& token) {
   switch (level().inside) {
     case Inside::Items:
-      return text(peek()) == "system" ? separator(token.span.begin) : RADL2_AND;
+      return text(peek()) == "system" ? separator() : RADL2_AND;
     case Inside::Resources:
-      return level().words == 0 && !behind_resource() ? RADL2_AND : separator(token.span.begin);
+      return level().words == 0 && !behind_resource() ? RADL2_AND : separator();
     case Inside::Features:
       break;
     default:
@@ -279,7 +274,7 @@ Radl2Tokens::Symbol Radl2Tokens::conjunction(const Token& token) {
         .fix("remove it", token.span, "");
     return stopped_ ? RADL2_END : symbol_of(take());
   }
-  return !level().compared || feature_follows() ? separator(token.span.begin) : RADL2_AND;
+  return !level().compared || feature_follows() ? separator() : RADL2_AND;
 }
 
 // ---- brackets
@@ -403,7 +398,7 @@ Radl2Tokens::Symbol Radl2Tokens::symbol_of(const Token& token) {
     case RawKind::CloseInterpolation:
       return close(token);
     case RawKind::Comma:
-      return comma(token);
+      return comma();
     case RawKind::And:
       // `and = 3`, between entries: a name.
       if (level().words == 0 && level().inside == Inside::Features && is_comparator(peek().kind)) break;

@@ -66,11 +66,11 @@ class Radl2Tokens {
   Level& level() { return levels_.back(); }
   const Level& level() const { return levels_.back(); }
   Symbol emit(Symbol symbol, const Token& token);
-  Symbol separator(uint32_t at);
+  Symbol separator();
   Symbol symbol_of(const Token& token);
   Symbol bracket(const Token& token);
   Symbol close(const Token& token);
-  Symbol comma(const Token& token);
+  Symbol comma();
   Symbol conjunction(const Token& token);
   bool behind_resource() const;
   bool ends_entry(const Token& token) const;
@@ -88,7 +88,7 @@ class Radl2Tokens {
   Symbol word_of_blocks(const Token& token);
   Symbol word_of_features(const Token& token);
   Symbol word_of_items(const Token& token);
-  Symbol name_or_call(const Token& token);
+  Symbol name_or_call();
   bool unit_follows(const Token& token) const;
   bool block_on_this_line(const Token& token);
 

@@ -91,14 +91,13 @@ Radl2Tokens::Symbol Radl2Tokens::word(const Token& token) {
   return word_of_value(token);
 }
 
-Radl2Tokens::Symbol Radl2Tokens::name_or_call(const Token& token) {
+Radl2Tokens::Symbol Radl2Tokens::name_or_call() {
   bool open = peek().kind == RawKind::Open;
   bool header = level().keyword == RADL2_EACH && level().inside != Inside::Expression;
   bool resource = level().inside == Inside::Resources && level().words == 1;
   bool call = open && (peek().glued ? value_position() || resource : value_position() && !header);
   ++level().words;
   return call ? RADL2_CALL : RADL2_NAME;
-  (void)token;
 }
 
 Radl2Tokens::Symbol Radl2Tokens::word_of_value(const Token& token) {
@@ -113,7 +112,7 @@ Radl2Tokens::Symbol Radl2Tokens::word_of_value(const Token& token) {
     if (symbol == RADL2_IN) level().compared = true;
     return symbol;
   }
-  return name_or_call(token);
+  return name_or_call();
 }
 
 // A block begins behind another one on the same line: `deploy a 1 system b ()`.

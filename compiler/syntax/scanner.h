@@ -77,6 +77,13 @@ enum class RawKind : uint8_t {
   CloseMap,
 };
 
+inline bool is_comparator(RawKind kind) { return kind >= RawKind::Eq && kind <= RawKind::Ge; }
+// A word that means something to the scanner.
+inline bool is_word_token(RawKind kind) {
+  return (kind >= RawKind::Network && kind <= RawKind::Description) ||
+         (kind >= RawKind::Radl && kind <= RawKind::Not);
+}
+
 struct RawToken {
   RawKind kind;
   uint32_t begin, end;

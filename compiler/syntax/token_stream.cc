@@ -4,16 +4,6 @@
 #include "compiler/syntax/unicode.h"
 
 namespace radl {
-namespace {
-
-// Skipped without a word: spaces of all kinds and control characters.
-bool invisible(uint32_t c) {
-  return c <= 0x20 || c == 0x7F || c == 0xA0 || c == 0x85 || c == 0xFEFF || (c >= 0x2000 && c <= 0x200F) ||
-         c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x3000;
-}
-
-}  // namespace
-
 TokenStream::TokenStream(const SourceFile& source, Span part, ast::Tree& tree, Diagnostics& diagnostics,
                          bool version2, Entry entry, Builder& build)
     : source_(source),
@@ -118,7 +108,7 @@ void TokenStream::rewind(uint32_t offset) {
 void TokenStream::junk(RawToken raw) {
   CodePoint character = decode_utf8(bytes_.substr(raw.begin));
   Span at = span(raw.begin, raw.begin + std::max(1u, character.length));
-  if (invisible(character.value) && character.length != 0) return;
+  if (is_invisible(character.value) && character.length != 0) return;
   if (!tree_.trivia.empty()) {
     ast::Trivia& before = tree_.trivia.back();
     if (before.kind == ast::TriviaKind::Junk && before.span.end == at.begin) {

@@ -20,8 +20,6 @@ namespace radl {
 
 class Builder;
 
-inline bool is_comparator(RawKind kind) { return kind >= RawKind::Eq && kind <= RawKind::Ge; }
-
 // Words of a file inside a message.
 inline std::string in_ticks(std::string_view text) { return "`" + std::string(text) + "`"; }
 

@@ -38,9 +38,7 @@ TokenClass class_of(RawKind kind) {
     default:
       break;
   }
-  bool word = (kind >= RawKind::Network && kind <= RawKind::Description) ||
-              (kind >= RawKind::Radl && kind <= RawKind::Not);
-  return word ? TokenClass::Keyword : TokenClass::Operator;
+  return is_word_token(kind) ? TokenClass::Keyword : TokenClass::Operator;
 }
 
 }  // namespace

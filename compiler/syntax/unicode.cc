@@ -46,4 +46,9 @@ int digit_value(uint32_t c) {
   return value <= 9 ? static_cast<int>(value) : -1;
 }
 
+bool is_invisible(uint32_t c) {
+  return c <= 0x20 || c == 0x7F || c == 0xA0 || c == 0x85 || c == 0xFEFF || (c >= 0x2000 && c <= 0x200F) ||
+         c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x3000;
+}
+
 }  // namespace radl

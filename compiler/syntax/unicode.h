@@ -10,6 +10,9 @@ namespace radl {
 // Letters, digits and other numerals of Unicode 14, and `_`: what `\w` is in Python 3.11.
 bool is_word_character(uint32_t code_point);
 
+// Spaces of all kinds and control characters: skipped without a word.
+bool is_invisible(uint32_t code_point);
+
 // An upper-case letter of any script (`str.isupper` in Python 3.11).
 bool is_upper_case(uint32_t code_point);
 

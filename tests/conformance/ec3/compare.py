@@ -12,6 +12,7 @@ import yaml
 
 import differences
 import sets
+from plain_values import plain
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RADLC = os.path.join(os.environ["RADL_BUILD"], "bin", "radlc")
@@ -49,16 +50,6 @@ def asked_of_radlc(case):
         if "recipes" in aspect:
             aspect["recipes"] = plain(yaml.safe_load(aspect["recipes"]))
     return {"aspects": aspects}
-
-
-def plain(value):
-    if isinstance(value, dict):
-        return {key if isinstance(key, str) else "%s:%s" % (type(key).__name__, key): plain(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(each) for each in value]
-    if value is None or isinstance(value, (str, bool, int, float)):
-        return value
-    return "%s:%s" % (type(value).__name__, value)
 
 
 def by_name(aspects):

@@ -15,6 +15,8 @@ import os
 import sys
 import types
 
+from plain_values import plain
+
 
 def load_ec3(source):
     requests = types.ModuleType("requests")
@@ -96,17 +98,6 @@ def compose(ec3, recorder, folder, templates):
         return {"refused": recorder.said[-1] if recorder.said else "without a word"}
     except Exception as problem:  # whatever it raises, it refuses the set
         return {"refused": "%s: %s" % (type(problem).__name__, problem)}
-
-
-def plain(value):
-    """YAML's values as JSON has them, without losing which they were."""
-    if isinstance(value, dict):
-        return {key if isinstance(key, str) else "%s:%s" % (type(key).__name__, key): plain(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(each) for each in value]
-    if value is None or isinstance(value, (str, bool, int, float)):
-        return value
-    return "%s:%s" % (type(value).__name__, value)
 
 
 def main():
