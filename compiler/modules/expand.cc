@@ -68,25 +68,8 @@ class Expansion {
   // False, reported or not, for what is not to be there.
   bool wanted(const ast::Expr* when, const Variables* variables) {
     if (when == nullptr) return true;
-    Value value = values_.value(*copier_.copy(when, variables), instance_);
-    if (value.is_error()) return false;
-    if (value.sensitive())
-      report(DiagCode::SecretShown, when->span,
-             "what there is is shown in plans: it cannot depend on a secret");
-    else if (value.has_unknown())
-      report(DiagCode::NotKnownYet, when->span, "`when` must be known before apply");
-    else if (value.kind() != expr::Kind::Boolean)
-      report(DiagCode::WrongOperand, when->span,
-             fmt::format("`when` takes a boolean, not {}", kind_name(value.kind())));
-    else
-      return value.as_boolean();
-    return false;
-  }
-
-  static const ast::Feature* when_of(const ast::Features& body) {
-    for (const ast::Feature* feature : body.items)
-      if (feature->form == ast::FeatureKind::Simple && feature->name.text == "when") return feature;
-    return nullptr;
+    return when_says(values_.value(*copier_.copy(when, variables), instance_), when->span, diagnostics_)
+        .value_or(false);
   }
 
   ast::Features without(const ast::Features& body, const ast::Feature* left_out) {
@@ -184,6 +167,27 @@ class Expansion {
 };
 
 }  // namespace
+
+const ast::Feature* when_of(const ast::Features& body) {
+  for (const ast::Feature* feature : body.items)
+    if (feature->form == ast::FeatureKind::Simple && feature->name.text == "when") return feature;
+  return nullptr;
+}
+
+std::optional<bool> when_says(const Value& value, Span at, Diagnostics& diagnostics) {
+  if (value.is_error()) return std::nullopt;
+  if (value.sensitive())
+    diagnostics.report(DiagCode::SecretShown, at,
+                       "what there is is shown in plans: it cannot depend on a secret");
+  else if (value.has_unknown())
+    diagnostics.report(DiagCode::NotKnownYet, at, "`when` must be known before apply");
+  else if (value.kind() != expr::Kind::Boolean)
+    diagnostics.report(DiagCode::WrongOperand, at,
+                       fmt::format("`when` takes a boolean, not {}", kind_name(value.kind())));
+  else
+    return value.as_boolean();
+  return std::nullopt;
+}
 
 std::vector<const ast::Block*> expanded(const List<ast::Block*>& blocks, Instance& instance, Values& values,
                                         Diagnostics& diagnostics) {

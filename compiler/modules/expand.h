@@ -10,6 +10,11 @@
 
 namespace radl {
 
+// The feature `when` of a body; null when there is none.
+const ast::Feature* when_of(const ast::Features& body);
+// What a condition of `when` says; nullopt, with nothing reported, for Error, else after a report.
+std::optional<bool> when_says(const expr::Value& value, Span at, Diagnostics& diagnostics);
+
 // The copies live in instance.made.
 std::vector<const ast::Block*> expanded(const List<ast::Block*>& blocks, Instance& instance, Values& values,
                                         Diagnostics& diagnostics);

@@ -7,6 +7,7 @@
 #include "common/dataset_files.h"
 #include "common/digest.h"
 #include "common/text.h"
+#include "compiler/modules/expand.h"
 #include "compiler/passes/datasets.h"
 
 namespace radl::passes {
@@ -114,24 +115,10 @@ void Recipes::add_each(const ast::Resource& repeated, const Self* self, Pass& pa
 
 std::optional<bool> Recipes::wanted(const ast::Resource& written, const Instance& instance, const Self* self,
                                     bool& used_self) {
-  for (const ast::Feature* feature : written.body.items) {
-    if (feature->form != ast::FeatureKind::Simple || feature->name.text != "when") continue;
-    Value value = build_.scopes->evaluate(*feature->value, instance, self, &used_self);
-    if (value.is_error()) return std::nullopt;
-    Span at = feature->value->span;
-    if (value.sensitive())
-      build_.diagnostics.report(DiagCode::SecretShown, at,
-                                "what there is is shown in plans: it cannot depend on a secret");
-    else if (value.has_unknown())
-      build_.diagnostics.report(DiagCode::NotKnownYet, at, "`when` must be known before apply");
-    else if (value.kind() != ValueKind::Boolean)
-      build_.diagnostics.report(DiagCode::WrongOperand, at,
-                                fmt::format("`when` takes a boolean, not {}", expr::kind_name(value.kind())));
-    else
-      return value.as_boolean();
-    return std::nullopt;
-  }
-  return true;
+  const ast::Feature* when = when_of(written.body);
+  if (when == nullptr) return true;
+  Value value = build_.scopes->evaluate(*when->value, instance, self, &used_self);
+  return when_says(value, when->value->span, build_.diagnostics);
 }
 
 bool Recipes::properties_with(const ast::Feature& with, const ir::ResourceType& type,
@@ -369,9 +356,8 @@ std::optional<ir::Step> Recipes::training(const ast::Configure& configure, const
                               "a training is not repeated: put `each` around `use`");
     return std::nullopt;
   }
-  for (const ast::Feature* feature : written.body.items) {
-    if (feature->name.text != "when") continue;
-    build_.diagnostics.report(DiagCode::TrainingPlace, feature->span,
+  if (const ast::Feature* when = when_of(written.body)) {
+    build_.diagnostics.report(DiagCode::TrainingPlace, when->span,
                               "a training has no `when`: give it to the `use` of its module");
     return std::nullopt;
   }
