@@ -237,7 +237,7 @@ class TerminalText(CliCase):
         self.assert_harmless(self.radlc("apply", "--auto-approve", file))
         self.assert_harmless(self.radlc("output", file))
         self.assert_harmless(self.radlc("show", file))
-        file.write_text(file.read_text().replace("2Jx", "2Jy"))
+        self.edit(file, ("2Jx", "2Jy"))
         self.assert_harmless(self.radlc("plan", file))
         self.assertEqual(self.radlc("output", "--raw", file, "told"), evil, "scripts get the value")
         self.radlc("destroy", "--auto-approve", file)
@@ -312,8 +312,7 @@ class Hints(CliCase):
     def test_a_system_under_a_new_name(self):
         file = self.project()
         self.radlc("apply", "--auto-approve", file)
-        file.write_text(file.read_text().replace("system web", "system site").replace("deploy web", "deploy site")
-                        .replace("configure web", "configure site"))
+        self.edit(file, *((f"{word} web", f"{word} site") for word in ("system", "deploy", "configure")))
         lines = self.typed(self.radlc("plan", file))
         self.assertEqual(len(lines), 1)
         self.type(lines[0])

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import unittest
 
-from radl_case import RadlCase
+from radl_case import RadlCase, replaced
 
 FILE = """radl 2
 input greeting ( type = 'text' and default = 'hello' )
@@ -111,7 +111,7 @@ class Hosts(RadlCase):
         self.assertIn("worker[0] (gpu1)", self.err)
 
     def test_what_is_less_than_asked_for_is_found_by_refresh(self):
-        big = self.write("big.radl", FILE.replace("cpu.count >= 1 ", "cpu.count >= 100000 "))
+        big = self.write("big.radl", replaced(FILE, ("cpu.count >= 1 ", "cpu.count >= 100000 ")))
         self.plan(big)
         self.radlc("plan", "--refresh", big, code=1)
         self.assertIn("worker[0]: gpu1: cpu.count >= 100000: it has", self.err)

@@ -153,10 +153,10 @@ class Lifecycle(RadlCase):
         self.assertIn("saved.plan", self.err)
         self.assertFalse(self.processes())
         plan.write_bytes(whole)
-        self.file.write_text(self.file.read_text().replace("0640", "0600"))
+        self.edit(self.file, ("0640", "0600"))
         self.radlc("apply", plan, code=None)
         self.assertIn("site.radl", self.err)
-        self.file.write_text(self.file.read_text().replace("0600", "0640"))
+        self.edit(self.file, ("0600", "0640"))
         self.radlc("apply", plan)  # no --auto-approve: it was approved when it was saved
         self.assertEqual(self.actions(self.file), {})
         self.radlc("apply", plan, code=None)  # the state moved on
@@ -182,8 +182,7 @@ class Lifecycle(RadlCase):
         self.destroy()
 
     def test_interrupted_once_it_saves_and_goes_on_later(self):
-        self.file.write_text(self.file.read_text().replace(
-            "directory '~/made' ( mode = '0750' )", "directory '~/made' ( mode = '0750' )\n  command 'sleep 3' ()"))
+        self.edit(self.file, ("directory '~/made' ( mode = '0750' )", "directory '~/made' ( mode = '0750' )\n  command 'sleep 3' ()"))
         log = self.folder / "events.jsonl"
         process = self.start("apply", "--auto-approve", str(self.file), "--log-json", str(log))
         self.wait_until(lambda: [e for e in self.events(log) if e["event"] == "action_started" and "/" in e["id"]])

@@ -3,7 +3,7 @@ import os
 import signal
 import subprocess
 
-from radl_case import RADLC, RadlCase
+from radl_case import RADLC, RadlCase, replaced
 
 FILE = """radl 2
 input count ( type = 'integer' and default = 2 )
@@ -140,7 +140,7 @@ class Logs(NodesCase):
 
 class Protected(NodesCase):
     def protect(self, word):
-        self.write("demo.radl", FILE.replace("prevent_destroy = 'no'", f"prevent_destroy = '{word}'"))
+        self.write("demo.radl", replaced(FILE, ("prevent_destroy = 'no'", f"prevent_destroy = '{word}'")))
 
     def tearDown(self):
         self.protect("no")

@@ -74,10 +74,9 @@ class OwnImages(RadlCase):
 
     def test_an_archive_staged_by_the_module_and_refreshed_without_drift(self):
         shutil.make_archive(str(self.folder / "shapes"), "gztar", self.folder, "images")
-        text = self.file.read_text().replace("use 'std/training", """use 'std/data/dataset' as data (name = './shapes.tar.gz' and systems = [system.worker])
+        self.edit(self.file, ("use 'std/training", """use 'std/data/dataset' as data (name = './shapes.tar.gz', systems = [system.worker])
 
-use 'std/training""").replace("dataset = input.images and", "dataset = data.dataset and")
-        self.file.write_text(text)
+use 'std/training"""), ("dataset = input.images", "dataset = data.dataset"))
         self.assertIn("72 + 18 images of 3 classes", self.notes())
         self.radlc("apply", "--auto-approve", self.file, *self.quick)
         self.assertEqual({len(f) for f in self.staged().values()}, {90})
@@ -111,7 +110,7 @@ use 'std/training""").replace("dataset = input.images and", "dataset = data.data
         self.radlc("apply", "--auto-approve", self.file, *self.quick, code=2)
         self.assertIn("circle/bad.png: PNG: ", self.err)
         self.assertIn("skip_corrupt = yes", self.err)
-        self.file.write_text(self.file.read_text().replace("image_size = 32 and", "image_size = 32 and skip_corrupt = yes and"))
+        self.edit(self.file, ("image_size = 32", "image_size = 32, skip_corrupt = yes"))
         self.radlc("apply", "--auto-approve", self.file, *self.quick)
         self.assertEqual({len(f) for f in self.staged().values()}, {90})
         self.radlc("destroy", "--auto-approve", self.file)

@@ -20,6 +20,15 @@ def clean_environment(folder):
     return dict(kept, NO_COLOR="1", XDG_CACHE_HOME=str(pathlib.Path(folder) / "cache"))
 
 
+def replaced(text, *changes):
+    """The text with each (old, new) of the changes made. Text that has no `old` fails: the case would test nothing."""
+    for old, new in changes:
+        if old not in text:
+            raise AssertionError(f"{old!r} is not in the text that is to be changed:\n{text}")
+        text = text.replace(old, new)
+    return text
+
+
 class RadlCase(unittest.TestCase):
     """Each test gets an empty folder; at its end nothing of it may be alive."""
 
@@ -65,6 +74,10 @@ class RadlCase(unittest.TestCase):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         return path
+
+    def edit(self, path, *changes):
+        """Changes a file by (old, new)."""
+        path.write_text(replaced(path.read_text(), *changes))
 
     def start(self, *arguments, **options):
         return subprocess.Popen([str(RADLC), *map(str, arguments)], cwd=self.folder, env=self.environment,

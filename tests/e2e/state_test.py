@@ -5,7 +5,7 @@ import sqlite3
 import subprocess
 import unittest
 
-from radl_case import RADLC, RadlCase
+from radl_case import RADLC, RadlCase, replaced
 
 FILE = """radl 2
 input text ( type = 'text' and default = 'hello' )
@@ -32,7 +32,7 @@ class State(RadlCase):
     def setUp(self):
         super().setUp()
         self.environment.update(RADL_LOCAL_ISOLATION="off", RADL_LOCAL_NETWORK="shared")
-        self.file = self.write("site.radl", FILE.replace("SYSTEM", "worker"))
+        self.file = self.write("site.radl", replaced(FILE, ("SYSTEM", "worker")))
 
     def apply(self, *arguments, **options):
         return self.radlc("apply", "--auto-approve", self.file, *arguments, **options)
@@ -70,7 +70,7 @@ class State(RadlCase):
     def test_a_system_under_a_new_name_keeps_its_machines_and_their_work(self):
         self.apply()
         running = self.processes()
-        self.file.write_text(FILE.replace("SYSTEM", "trainer"))
+        self.file.write_text(replaced(FILE, ("SYSTEM", "trainer")))
         self.assertIn("worker[0]", self.actions(self.file))
         self.radlc("state", "mv", "--file", self.file, "worker", "trainer")
         self.assertEqual(self.actions(self.file), {})
@@ -101,7 +101,7 @@ class State(RadlCase):
         self.destroy()
 
     def test_what_comes_after_a_failure_does_not_run(self):
-        text = self.file.read_text().replace("command 'echo once >> $HOME/ran' ()", "command 'test -e $HOME/fine' ()")
+        text = replaced(self.file.read_text(), ("command 'echo once >> $HOME/ran' ()", "command 'test -e $HOME/fine' ()"))
         self.file.write_text(text)
         out = self.apply(code=2)
         self.assertRegex(out, r"client\[0\]/call.*worker\[[01]\]/greet failed")

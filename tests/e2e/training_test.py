@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from radl_case import BUILD, SOURCE, RadlCase
+from radl_case import BUILD, SOURCE, RadlCase, replaced
 
 FILE = """radl 2
 input workers ( type = 'integer' and default = 2 and min = 1 )
@@ -58,7 +58,7 @@ class Training(RadlCase):
     def start_training(self, *inputs, timeout=None):
         """An apply that has come to its first training steps, and the log of its events."""
         if timeout:
-            self.file.write_text(self.file.read_text().replace("mode = 'async'", f"mode = 'async' and peer_timeout = {timeout}s"))
+            self.edit(self.file, ("mode = 'async'", f"mode = 'async' and peer_timeout = {timeout}s"))
         log = self.folder / "events.jsonl"
         arguments = [a for i in inputs for a in ("--input", i)]
         if "input.model" in self.file.read_text():
@@ -156,7 +156,7 @@ class Training(RadlCase):
         self.destroy()
 
     def test_all_reduce_trains_and_a_killed_member_resumes(self):
-        text = FILE[:FILE.index("use 'std")].replace("deploy server 1\n", "") + """use 'std/training/all_reduce' as small (
+        text = replaced(FILE[:FILE.index("use 'std")], ("deploy server 1\n", "")) + """use 'std/training/all_reduce' as small (
   workers = system.worker and model = 'lenet' and learning_rate = 0.02 and dataset = 'cifar10' and source = 'subset' and
   batch_size = 50 and epochs = input.epochs and result = 'result'
 )
