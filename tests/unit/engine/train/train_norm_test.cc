@@ -24,10 +24,11 @@ class NormTrainTest : public ClusterTest, public testing::WithParamInterface<Nor
         ": batchnorm";  // with the fastest of running means, which is the first to diverge
     for (size_t at = 0; (at = j.model.find(layer, at)) != std::string::npos; at += layer.size())
       j.model.insert(at + layer.size(), " momentum=0.4");
-    j.dataset.train = 300;
+    j.dataset.train = 100;  // few, so that much is learned of them in little time
     j.dataset.test = 100;
     j.batch_size = 10;
-    j.epochs = 6;
+    j.epochs = 16;
+    j.evaluate.every_epochs = 8;
     j.optimizer.momentum = 0;
     j.optimizer.nesterov = false;
     j.schedule.peak = GetParam().rate;
@@ -35,23 +36,6 @@ class NormTrainTest : public ClusterTest, public testing::WithParamInterface<Nor
     j.peer_timeout_seconds = 60;
     j.start_timeout_seconds = 120;
     return j;
-  }
-  // The mean loss of a part of the run, fractions of its steps. A line of its own may hold a single batch, and batches
-  // differ by more than an epoch teaches.
-  double mean_loss(const std::string& name, double from, double to) {
-    const auto steps = lines(name, "step");
-    const double end = steps.back()["step"];
-    double sum = 0, weight = 0, before = 0;
-    for (const nlohmann::json& line : steps) {
-      const double here = line["step"];
-      if (here > from * end && here <= to * end) {
-        sum += (here - before) * line["loss"].get<double>();
-        weight += here - before;
-      }
-      before = here;
-    }
-    EXPECT_GT(weight, 0) << steps.size() << " lines, " << end << " steps";
-    return weight == 0 ? 0 : sum / weight;
   }
   // The mean of all running variances, and of the sizes of all running means.
   std::pair<double, double> statistics(const std::string& name) {
@@ -84,7 +68,7 @@ TEST_P(NormTrainTest, ManyAsynchronousWorkersLearnAndKeepTheStatistics) {
   ASSERT_TRUE(many.ok()) << many.status().text();
   Result<RunSummary> one = run_all(norm_job("one", 1));
   ASSERT_TRUE(one.ok()) << one.status().text();
-  EXPECT_LT(mean_loss("many", 2.0 / 3, 1), mean_loss("many", 0, 1.0 / 3));
+  EXPECT_LT(many->train_loss, std::log(10.0) - 0.1) << "ten classes, guessed";
   EXPECT_TRUE(std::isfinite(many->test_loss));
   EXPECT_LT(many->test_loss, 1.3 * one->test_loss + 0.3) << "computed with the running statistics";
   const auto [variance_alone, mean_alone] = statistics("one");
