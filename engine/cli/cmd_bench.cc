@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "common/clock.h"
+#include "common/human.h"
 #include "engine/cli/bench_profile.h"
 #include "engine/cli/command.h"
 #include "engine/data/random.h"
@@ -154,7 +155,7 @@ int run(Flags& f, const Context& context) {
         "{} {} batch {} {}: {:.0f} images/s (median of {} steps, {:.1f} ms; fastest {:.1f} ms), {:.0f} "
         "GFLOP/s, {} peak\n",
         f.model, f.forward ? "forward" : "training", n, precision, n / median, timing.steps.size(),
-        median * 1e3, fastest * 1e3, flop / median / 1e9, human_bytes(uint64_t(usage.ru_maxrss) * 1024));
+        median * 1e3, fastest * 1e3, flop / median / 1e9, bytes_text(double(usage.ru_maxrss) * 1024));
     if (f.profile) fmt::print("{}", profile_text(profile));
   }
   if (f.kernels) fmt::print("{}", (*network)->kernel_listing());

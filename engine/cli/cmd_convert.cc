@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "common/files.h"
+#include "common/human.h"
 #include "engine/cli/command.h"
 #include "engine/data/cifar.h"
 #include "engine/export/bundle.h"
@@ -41,7 +42,7 @@ int run_export(const ExportFlags& f) {
   }
   if (!written.ok()) return fail(written);
   std::error_code e;
-  fmt::print("{}: {}, {}\n", f.output, format, human_bytes(std::filesystem::file_size(f.output, e)));
+  fmt::print("{}: {}, {}\n", f.output, format, bytes_text(double(std::filesystem::file_size(f.output, e))));
   return kDone;
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "common/human.h"
 #include "engine/cli/command.h"
 #include "engine/cli/progress_view.h"
 #include "engine/train/run.h"
@@ -53,7 +54,7 @@ Result<Job> job_of(const Flags& f) {
 
 void print_summary(const RunSummary& s) {
   fmt::print("{}: {:g} epochs, {} steps in {}; {:.0f} images/s\n", s.task, s.epochs, s.steps,
-             human_seconds(s.seconds), s.images_per_second);
+             duration_text(s.seconds), s.images_per_second);
   if (s.train_seconds > 0 && s.data_wait_seconds > 0)
     fmt::print("waited for data {:.1f}% of the time\n", 100 * s.data_wait_seconds / s.train_seconds);
   if (s.train_seconds > 0 && s.checkpoint_writing_seconds > 0)

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cstdio>
 
+#include "common/human.h"
+
 namespace radl::engine::cli {
 
 const std::vector<Command>& commands() {
@@ -73,24 +75,10 @@ void Meter::say(const std::string& text) {
 
 void Meter::bytes(std::string_view what, uint64_t done, uint64_t total) {
   if (total > 0)
-    line(fmt::format("{} {:3.0f}%  {} of {}", what, 100.0 * double(done) / double(total), human_bytes(done),
-                     human_bytes(total)));
+    line(fmt::format("{} {:3.0f}%  {} of {}", what, 100.0 * double(done) / double(total),
+                     bytes_text(double(done)), bytes_text(double(total))));
   else
-    line(fmt::format("{} {}", what, human_bytes(done)));
-}
-
-std::string human_bytes(uint64_t bytes) {
-  if (bytes >= 10'000'000'000) return fmt::format("{:.1f} GB", double(bytes) / 1e9);
-  if (bytes >= 1'000'000) return fmt::format("{:.1f} MB", double(bytes) / 1e6);
-  if (bytes >= 1'000) return fmt::format("{:.1f} kB", double(bytes) / 1e3);
-  return fmt::format("{} bytes", bytes);
-}
-
-std::string human_seconds(double seconds) {
-  const auto s = int64_t(seconds + 0.5);
-  if (s >= 3600) return fmt::format("{}h{:02}m", s / 3600, s / 60 % 60);
-  if (s >= 60) return fmt::format("{}m{:02}s", s / 60, s % 60);
-  return fmt::format("{}s", s);
+    line(fmt::format("{} {}", what, bytes_text(double(done))));
 }
 
 Result<std::vector<int>> parse_shape(const std::string& text) {

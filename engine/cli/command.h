@@ -88,8 +88,6 @@ class Meter {
   SteadyClock::time_point last_{};
 };
 
-std::string human_bytes(uint64_t bytes);
-std::string human_seconds(double seconds);
 // "32x32x3"
 Result<std::vector<int>> parse_shape(const std::string& text);
 

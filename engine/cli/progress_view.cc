@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/human.h"
+
 namespace radl::engine::cli {
 namespace {
 
@@ -22,7 +24,7 @@ std::string step_text(const nlohmann::json& e) {
   text += fmt::format("  loss {:.3f}  accuracy {:.1f}%  {:.0f} images/s", e.value("loss", 0.0),
                       100 * e.value("accuracy", 0.0), e.value("images_per_second", 0.0));
   if (e.contains("eta_seconds") && e["eta_seconds"].is_number())
-    text += "  " + human_seconds(e["eta_seconds"].get<double>()) + " left";
+    text += "  " + duration_text(e["eta_seconds"].get<double>()) + " left";
   return text;
 }
 
