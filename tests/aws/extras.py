@@ -34,13 +34,16 @@ class Extras:
     def __call__(self, request):
         if request.service != "ec2":
             return None
-        if self.machines and not request.action.startswith(("Describe", "Get")):
-            self.machines.news()
         known = {"GetConsoleOutput": self._console, "CreatePlacementGroup": self._create, "DeletePlacementGroup": self._delete,
                  "DescribePlacementGroups": self._describe, "RunInstances": self._run}.get(request.action)
         if not known or request.parameter("DryRun") == "true":
             return None
         return known(request)
+
+    def acted(self, request):
+        """The server has acted on it."""
+        if self.machines and request.service == "ec2" and not request.action.startswith(("Describe", "Get")):
+            self.machines.news()
 
     def _console(self, request):
         name = request.parameter("InstanceId")

@@ -41,7 +41,7 @@ class Ground:
     def __init__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="radl-faults-"))
         self.moto = Moto.shared()
-        self.machines = Instances(self.moto, self.folder / "machines", pace=0.1)
+        self.machines = Instances(self.moto, self.folder / "machines")
         self.moto.check_signatures()
         self.baseline = account.Baseline(self.moto)
 
@@ -130,7 +130,14 @@ class Infrastructure:
         path = self.state_file()
         if not path:
             return set(), set()
-        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+        with tempfile.TemporaryDirectory(prefix="radl-state-") as folder:  # what a kill has left is rolled back in a copy
+            for one in path.parent.glob("state.db*"):
+                shutil.copy(one, folder)
+            return self._recorded_in(pathlib.Path(folder) / "state.db")
+
+    @staticmethod
+    def _recorded_in(path):
+        with contextlib.closing(sqlite3.connect(path)) as db:
             if not db.execute("select 1 from sqlite_schema where name = 'resources'").fetchone():
                 return set(), set()  # killed before anything was in it
             resources = db.execute("select id, token from resources").fetchall()

@@ -11,8 +11,7 @@ from account import instances
 from node_view import NodeView, own_view_works
 from user_data import understood
 
-IDLE = 0.5  # seconds between two looks while nothing is asked for
-OFTEN = 2  # for so long after something was
+IDLE = 0.5  # seconds between two looks at moto while nothing is asked for
 
 
 def addresses_of(record):
@@ -22,7 +21,7 @@ def addresses_of(record):
 class Instances(threading.Thread):
     """Looks at moto now and then; `close()` ends every machine. What goes wrong with one of them is in `errors`."""
 
-    def __init__(self, moto, folder, region="us-east-1", pace=0.1, boots=True):
+    def __init__(self, moto, folder, region="us-east-1", pace=0.02, boots=True):
         super().__init__(daemon=True)
         self.moto, self.folder, self.pace, self.boots = moto, pathlib.Path(folder), pace, boots
         self.ec2 = moto.client("ec2", region)
@@ -33,21 +32,17 @@ class Instances(threading.Thread):
         self.isolated = own_view_works()
         self._done, self._news = threading.Event(), threading.Event()
         self._lock = threading.Lock()
-        self._often_until = time.monotonic() + OFTEN
         self.start()
 
     def news(self):
-        """Somebody has asked for a change: moto is looked at often for a while."""
+        """moto has done what somebody asked for: it is looked at now. What is done past the proxy is seen after a while."""
         self._news.set()
 
     def _wait(self):
         """False when it is over. Each look costs moto and this program tens of milliseconds."""
-        if time.monotonic() > self._often_until:
-            self._news.wait(IDLE)
-        if self._news.is_set():
-            self._news.clear()
-            self._often_until = time.monotonic() + OFTEN
-        return not self._done.wait(self.pace)
+        self._news.wait(IDLE)
+        self._news.clear()
+        return not self._done.wait(self.pace)  # what is asked for at the same time is seen by one look
 
     def run(self):
         while self._wait():

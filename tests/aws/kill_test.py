@@ -1,6 +1,6 @@
-"""kill -9 of radlc before and after every call of the API, and at every write of its journal; then apply or destroy as if nothing was.
+"""kill -9 of radlc before, during and after every call of the API, and at every write of its journal; then apply or destroy as if nothing was.
 
-RADL_KILL_ALL=1: every point (`make check-faults`); else some of them, others each day.
+RADL_KILL_ALL=1: every point (`make check-faults`); else one of each kind, another each day.
 """
 import datetime
 import os
@@ -13,12 +13,16 @@ from faults import At, Treatment
 from radl_case import BUILD
 
 ALL = bool(os.environ.get("RADL_KILL_ALL"))
-SOME = 3  # points of each kind, where not all are tried
-KILLS = {"before": lambda request: Treatment(kill_before=True), "after": lambda request: Treatment(kill_after=True)}
+WRITES = 8  # of the journal, that each of the runs has at least
+KILLS = {  # what was on its way when radlc ended may be done while the next run is looking
+    "before": lambda request: Treatment(kill_before=True), "during": lambda request: Treatment(kill_during=0.4),
+    "after": lambda request: Treatment(kill_after=True)}
+APPLY, DESTROY = ("apply", "--auto-approve", "site.radl"), ("destroy", "--auto-approve", "site.radl")
 
 
 class Killed(unittest.TestCase):
     def setUp(self):
+        self.today = random.Random(f"{self.id()} {datetime.date.today()}")
         self.ground = Ground()
         self.addCleanup(lambda: self.ground.close())
 
@@ -46,11 +50,11 @@ class Killed(unittest.TestCase):
         one.close()
 
     def points(self, count):
-        """All, or some that change from day to day, the first and the last among them."""
-        everything = list(range(1, count + 1))
-        if ALL or count <= SOME:
-            return everything
-        return sorted({1, count, *random.Random(f"{self.id()} {datetime.date.today()}").sample(everything, SOME - 2)})
+        """(moment, call, what is done then): all, or two of them, one followed by an apply and one by a destroy."""
+        ways = ["apply", "destroy"]
+        if ALL:
+            return [(moment, point, ways[point % 2]) for moment in KILLS for point in range(1, count + 1)]
+        return [(moment, self.today.randrange(1, count + 1), way) for moment, way in zip(self.today.sample(sorted(KILLS), 2), ways)]
 
     def killed_at_calls(self, command, applied, inputs=()):
         """The number of calls of a run that is left alone says how many points there are."""
@@ -60,41 +64,50 @@ class Killed(unittest.TestCase):
         count = len(one.proxy.log) - first
         one.well("destroy", "--auto-approve", "site.radl")
         one.close()
-        for moment, kill in KILLS.items():
-            for point in self.points(count):
-                one = self.infrastructure(*applied)
-                code, _ = one.radlc(*command, *inputs, faults=At(point, kill, name=f"kill {moment}"))
-                with self.subTest(moment=moment, call=point, then="apply" if point % 2 else "destroy"):
-                    # Of the last calls there may be one fewer than before: looks are repeated by time.
-                    one.expect(code in (-signal.SIGKILL, 0), f"ended with {code}")
-                    self.recovers(one, "apply" if point % 2 else "destroy", inputs)
-        print(f"\n  {count} calls, killed before and after {len(self.points(count))} of them", flush=True)
+        points = self.points(count)
+        for moment, point, then in points:
+            one = self.infrastructure(*applied)
+            code, _ = one.radlc(*command, *inputs, faults=At(point, KILLS[moment], name=f"kill {moment}"))
+            with self.subTest(moment=moment, call=point, then=then):
+                # Of the last calls there may be one fewer than before: looks are repeated by time.
+                one.expect(code in (-signal.SIGKILL, 0), f"ended with {code}")
+                self.recovers(one, then, inputs)
+        print(f"\n  {count} calls, killed at {len(points)} points", flush=True)
 
-    def test_at_calls_of_an_apply(self):
-        self.killed_at_calls(("apply", "--auto-approve", "site.radl"), [])
-
-    def test_at_calls_of_a_change(self):
-        self.killed_at_calls(("apply", "--auto-approve", "site.radl"), [()], ("--input", "nodes=0"))
-
-    def test_at_calls_of_a_destroy(self):
-        self.killed_at_calls(("destroy", "--auto-approve", "site.radl"), [()])
-
-    def test_at_writes_of_the_journal(self):
+    def killed_at_writes(self, command, applied, inputs=()):
         library = BUILD / "tests/libradl_kill_points.so"
-        point, step = 1, 1 if ALL else 7
+        point = 1 if ALL else self.today.randrange(1, WRITES + 1)
         while True:
-            one = self.infrastructure()
-            code, _ = one.radlc("apply", "--auto-approve", "--parallelism", "1", "site.radl", environment={
+            one = self.infrastructure(*applied)
+            code, _ = one.radlc(*command, *inputs, "--parallelism", "1", environment={
                 "RADL_KILL_AT": str(point), "RADL_KILL_ONLY": ",fdatasync,", "LD_PRELOAD": str(library),
                 "ASAN_OPTIONS": "verify_asan_link_order=0"})
             with self.subTest(write=point):
                 one.expect(code in (-signal.SIGKILL, 0), f"ended with {code}")
-                self.recovers(one, "apply" if point % 2 else "destroy", ())
-            if code == 0:
+                self.recovers(one, "apply" if point % 2 else "destroy", inputs)
+            if code == 0 or not ALL:
                 break
-            point += step
-        self.assertGreater(point, 8)
-        print(f"\n  killed at writes up to {point - 1}", flush=True)
+            point += 1
+        self.assertTrue(point > WRITES if ALL else code != 0, f"there is no write {point}")
+        print(f"\n  killed at write {point - 1 if code == 0 else point}", flush=True)
+
+    def test_at_calls_of_an_apply(self):
+        self.killed_at_calls(APPLY, [])
+
+    def test_at_calls_of_a_change(self):
+        self.killed_at_calls(APPLY, [()], ("--input", "nodes=0"))
+
+    def test_at_calls_of_a_destroy(self):
+        self.killed_at_calls(DESTROY, [()])
+
+    def test_at_writes_of_an_apply(self):
+        self.killed_at_writes(APPLY, [])
+
+    def test_at_writes_of_a_change(self):
+        self.killed_at_writes(APPLY, [()], ("--input", "nodes=0"))
+
+    def test_at_writes_of_a_destroy(self):
+        self.killed_at_writes(DESTROY, [()])
 
 
 if __name__ == "__main__":

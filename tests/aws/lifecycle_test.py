@@ -4,7 +4,7 @@ import unittest
 
 from aws_case import SYSTEM, AwsCase
 
-FILE = f"""radl 2
+NODES = f"""radl 2
 input workers ( type = 'integer' and default = 2 and min = 1 )
 input result ( type = 'string' and default = 'result' )
 network lan ( outbound = 'no' )
@@ -14,7 +14,8 @@ configure greet ( file '~/greeting' ( content = 'hello from ${{self.system}} ${{
 contextualize ( system server configure greet step 1 system worker configure greet step 1 )
 deploy server 1 ec2
 deploy worker input.workers ec2
-use 'std/training/parameter_server' as small (
+"""
+TRAINING = """use 'std/training/parameter_server' as small (
   servers = system.server and workers = system.worker and
   model = 'logistic' and learning_rate = 0.02 and dataset = 'cifar10' and source = 'subset' and
   mode = 'async' and batch_size = 50 and epochs = 4 and result = input.result
@@ -22,6 +23,7 @@ use 'std/training/parameter_server' as small (
 output model ( value = small.model_path )
 output accuracy ( value = small.test_accuracy )
 """
+FILE = NODES + TRAINING
 # radlc's words for what boto3 counts.
 KINDS = {"instance": "instance", "security_group": "security group", "key_pair": "key pair", "elastic_ip": "address"}
 
@@ -71,6 +73,7 @@ class Lifecycle(AwsCase):
         self.assert_nothing_left()
 
     def test_only_the_caller_may_log_in(self):
+        self.write("train.radl", NODES)
         self.apply()
         ec2 = self.moto.client("ec2")
         groups = ec2.describe_security_groups(GroupIds=[t.id for t in self.baseline.made("security group")])["SecurityGroups"]
@@ -81,10 +84,11 @@ class Lifecycle(AwsCase):
         self.assert_account_is_as_before()
 
     def test_a_refresh_opens_ssh_for_this_computers_new_address_before_anybody_connects(self):
+        self.write("train.radl", NODES)
         self.apply()
         self.environment["RADL_CALLER_CIDR"] = "198.51.100.9/32"
         ec2 = self.moto.client("ec2")
-        self.write("train.radl", FILE.replace("hello from", "good morning from"))
+        self.write("train.radl", NODES.replace("hello from", "good morning from"))
         plan = self.plan("--refresh", self.file)
         opening = next(a for a in plan["actions"] if a["id"].startswith("access."))
         greets = [a for a in plan["actions"] if a["id"].endswith("/greet")]
@@ -99,6 +103,7 @@ class Lifecycle(AwsCase):
         self.assert_account_is_as_before()
 
     def test_a_machine_terminated_by_somebody_is_made_again(self):
+        self.write("train.radl", NODES)
         self.apply()
         victim = next(r["id"] for r in self.show(self.file)["resources"] if r["address"] == "worker[1]")
         self.moto.client("ec2").terminate_instances(InstanceIds=[victim])

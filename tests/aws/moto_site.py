@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import random
 import shutil
 import socket
 import subprocess
@@ -101,7 +102,6 @@ class Moto:
         self.check_signatures(False)
         urllib.request.urlopen(urllib.request.Request(self.url + "/moto-api/reset", method="POST")).close()
         self.role, self.admin = None, {"aws_access_key_id": "first", "aws_secret_access_key": "first"}
-        self.clients.clear()
         self._make_users()
 
     def _wait(self):
@@ -114,7 +114,13 @@ class Moto:
             time.sleep(0.05)
         raise RuntimeError("moto does not answer:\n" + (self.folder / "moto.log").read_text()[-2000:])
 
+    def _seed(self, number):
+        request = urllib.request.Request(f"{self.url}/moto-api/seed?a={number}", method="POST")
+        urllib.request.urlopen(request).close()
+
     def _make_users(self):
+        """With the same keys each time: making a client of boto3 takes longer than many a test. All other names differ."""
+        self._seed(1)
         iam = self.client("iam")
         keys = {}
         for name in ("admin", "user"):
@@ -123,6 +129,7 @@ class Moto:
             key = iam.create_access_key(UserName=name)["AccessKey"]
             keys[name] = {"aws_access_key_id": key["AccessKeyId"], "aws_secret_access_key": key["SecretAccessKey"]}
         self.admin, self.user = keys["admin"], keys["user"]
+        self._seed(random.randrange(1 << 31))
 
     def client(self, service, region=REGION, keys=None):
         """boto3's client of a service, past any proxy of a test."""

@@ -52,6 +52,7 @@ class Treatment:
     reset_after: bool = False  # the server acts, the client gets a reset
     signal: int = 0  # for the client, before the server sees the request
     kill_before: bool = False
+    kill_during: float = None  # SIGKILL for the client; so many seconds later the server acts
     kill_after: bool = False  # SIGKILL for the client, before and after the server acted
     cut: float = None  # this part of the answer's body, then the end
     garble: bool = False  # a body that is no XML
@@ -175,24 +176,34 @@ class Proxy:
         return request
 
     def _kill(self):
-        if self.victim:
-            os.kill(self.victim, signal.SIGKILL)
+        self._signal(signal.SIGKILL)
         raise Broken
+
+    def _signal(self, number):
+        if self.victim:
+            os.kill(self.victim, number)
 
     def _answer(self, connection, request, treatment):
         time.sleep(treatment.delay)
-        if treatment.signal and self.victim:
-            os.kill(self.victim, treatment.signal)
+        if treatment.signal:
+            self._signal(treatment.signal)
         if treatment.kill_before:
             self._kill()
+        if treatment.kill_during is not None:
+            self._signal(signal.SIGKILL)
+            time.sleep(treatment.kill_during)
         if treatment.reset_before:
             raise Broken
         answer = treatment.refuse
         if answer is None:
             answer = self.extras(request) if self.extras else None
             answer = answer or self.forward(request)
+            if self.extras:
+                self.extras.acted(request)
             if treatment.kill_after:
                 self._kill()
+            if treatment.kill_during is not None:
+                raise Broken
             if treatment.reset_after:
                 raise Broken
             if treatment.change:

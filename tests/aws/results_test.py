@@ -98,15 +98,15 @@ class Results(AwsCase):
         self.assert_nothing_left()
 
     def test_a_destroyed_cluster_goes_on_from_the_bucket_to_the_same_bits(self):
-        self.apply("result=s3://models/whole", "epochs=12")
+        self.apply("result=s3://models/whole", "epochs=5")
         whole = self.objects("whole/model/")["whole/model/model.safetensors"]
         self.destroy()
-        self.killed_with_a_checkpoint("epochs=12")
+        self.killed_with_a_checkpoint("epochs=5")
         self.destroy()
         self.assert_nothing_left()
         self.assert_whole(self.objects("paper/"))
-        self.assertIn("goes on from the last checkpoint in s3://models/paper/checkpoints", self.radlc("plan", self.file, "--input", "epochs=12"))
-        self.apply("epochs=12")
+        self.assertIn("goes on from the last checkpoint in s3://models/paper/checkpoints", self.radlc("plan", self.file, "--input", "epochs=5"))
+        self.apply("epochs=5")
         there = self.objects("paper/")
         self.assertGreater(json.loads(there["paper/report.json"])["metrics"]["resumed_from"], 0)
         self.assertEqual(there["paper/model/model.safetensors"], whole)

@@ -28,10 +28,20 @@ class Store:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="radl-s3-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self.server, environment, self.s3 = self.start()
-        self.addCleanup(self.server.stop)
         kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
         self.env = {**kept, **environment, "HOME": str(self.folder), "no_proxy": "*"}
         self.s3.create_bucket(Bucket="data")
+        self.addCleanup(self.empty)
+
+    def empty(self):
+        """The server is the next test's as well."""
+        for bucket in [b["Name"] for b in self.s3.list_buckets()["Buckets"]]:
+            for upload in self.s3.list_multipart_uploads(Bucket=bucket).get("Uploads", []):
+                self.s3.abort_multipart_upload(Bucket=bucket, Key=upload["Key"], UploadId=upload["UploadId"])
+            for page in self.s3.get_paginator("list_objects_v2").paginate(Bucket=bucket):
+                for one in page.get("Contents", []):
+                    self.s3.delete_object(Bucket=bucket, Key=one["Key"])
+            self.s3.delete_bucket(Bucket=bucket)
 
     def command(self, *arguments):
         return [str(TOOL), *map(str, arguments)]
@@ -199,7 +209,7 @@ class OfMoto(Store, unittest.TestCase):
     big = 120 * MIB
 
     def start(self):
-        server = Moto(self.folder / "moto")
+        server = Moto.shared()
         return server, server.environment(), server.client("s3")
 
     def test_wrong_keys_and_policies(self):
@@ -218,11 +228,17 @@ class OfMoto(Store, unittest.TestCase):
 
 
 class OfMinio(Store, unittest.TestCase):
-    def start(self):
+    @classmethod
+    def setUpClass(cls):
         if not minio.program()[0]:
-            self.skipTest(minio.program()[1])
-        server = minio.Minio(self.folder / "minio")
-        return server, server.environment(), server.client()
+            raise unittest.SkipTest(minio.program()[1])
+        folder = tempfile.mkdtemp(prefix="radl-minio-")
+        cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
+        cls.minio = minio.Minio(pathlib.Path(folder))
+        cls.addClassCleanup(cls.minio.stop)
+
+    def start(self):
+        return self.minio, self.minio.environment(), self.minio.client()
 
     def test_names_of_every_character(self):
         for name in ("a b+c%41 ü&=#?.bin", "quote'\"<>", "päth/ze&ro", "x=1;y"):

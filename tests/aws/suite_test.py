@@ -15,8 +15,7 @@ PROGRAM = pathlib.Path(os.environ["RADL_BUILD"]) / "tests" / "ec2_suite_test"
 class Suite(unittest.TestCase):
     def test_ec2_is_a_cloud_as_the_executor_wants_it(self):
         with tempfile.TemporaryDirectory(prefix="radl-aws-") as folder:
-            moto = Moto(pathlib.Path(folder))
-            self.addCleanup(moto.stop)
+            moto = Moto.shared()
             extras = Extras()
             proxy = Proxy(moto.url, extras=extras)
             extras.forward = proxy.forward
