@@ -183,8 +183,8 @@ static int radl_scan_mode(const radl::ScanState& state) {
 
 namespace radl {
 
-Scanner::Scanner(std::string_view text, bool version2, uint32_t from, bool as_template)
-    : buffer_(allocate_block(text.size() - from + 2)) {
+Scanner::Scanner(std::string_view text, bool version2, uint32_t from, bool as_template, bool by_rules)
+    : by_rules_(by_rules || version2), buffer_(allocate_block(text.size() - from + 2)) {
   text.remove_prefix(from);
   std::memcpy(buffer_.get(), text.data(), text.size());  // flex ends a buffer with two NULs and writes in it
   buffer_[text.size()] = buffer_[text.size() + 1] = '\0';
@@ -196,6 +196,7 @@ Scanner::Scanner(std::string_view text, bool version2, uint32_t from, bool as_te
   if (as_template) state_.begin_text({OpenText::Kind::Template});
   if (radl_scan_lex_init_extra(&state_, &flex_) != 0) throw std::bad_alloc();
   if (radl_scan__scan_buffer(buffer_.get(), text.size() + 2, flex_) == nullptr) throw std::bad_alloc();
+  static_cast<struct yyguts_t*>(flex_)->yy_init = 1;  // done: the first call would go back to the begin of the buffer
   go_to(from);
 }
 
@@ -218,10 +219,23 @@ void Scanner::fill(size_t most) {
   auto* yyg = static_cast<struct yyguts_t*>(flex_);
   before_ = state_;
   before_offset_ = state_.from + static_cast<uint32_t>(yyg->yy_c_buf_p - buffer_.get());
-  state_.out = tokens_;
+  state_.out = at_ = tokens_;
   state_.out_end = tokens_ + most;
-  radl_scan_tokens(flex_);
-  at_ = tokens_;
+  if (by_rules_) {
+    radl_scan_tokens(flex_);
+    return;
+  }
+  for (;;) {
+    *yyg->yy_c_buf_p = yyg->yy_hold_char;  // the byte in whose place flex keeps a NUL
+    const char* to = scan_plain(state_, yyg->yy_c_buf_p);
+    go_to(state_.from + static_cast<uint32_t>(to - state_.base));
+    if (state_.out == tokens_ + most) return;
+    state_.out_end = state_.out + 1;  // one token by the rules
+    radl_scan_tokens(flex_);
+    state_.out_end = tokens_ + most;
+    RawKind last = state_.out[-1].kind;
+    if (last == RawKind::End || last == RawKind::Junk || state_.out == state_.out_end) return;
+  }
 }
 
 }  // namespace radl

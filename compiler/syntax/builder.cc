@@ -1,32 +1,20 @@
 // Blocks and their parts; values are in builder_values.cc.
 #include "compiler/syntax/builder.h"
 
-#include "common/text.h"
-
 namespace radl {
-namespace {
-
-constexpr std::string_view kBlocks[] = {"network",       "system",  "configure",  "deploy",
-                                        "contextualize", "ansible", "description"};
-constexpr std::string_view kBlocks2[] = {"network", "system",      "configure", "deploy", "contextualize",
-                                         "ansible", "description", "input",     "output", "use"};
-
-}  // namespace
-
 void Builder::syntax(DiagCode code, Place place, std::string message, std::string help) {
   tree_.syntax_errors = true;
   diagnostics_.report(code, at(place), std::move(message)).with_help(std::move(help));
 }
 
-bool Builder::needs_radl2(Place place, std::string_view what) {
-  if (radl2()) return true;
+ast::Expr* Builder::needs_radl2(Place place, std::string_view what) {
   tree_.syntax_errors = true;
   Span start{source_.id(), 0, 0};
   diagnostics_
       .report(DiagCode::NeedsRadl2, at(place),
               std::string(what) + " needs `radl 2` as the first line of the file")
       .fix("begin the file with `radl 2`", start, "radl 2\n");
-  return false;
+  return error_value(place);
 }
 
 void Builder::ec3_use(ast::Ec3Use::What what, Place place, ast::Name word) {
@@ -37,21 +25,6 @@ void Builder::add(ast::Block* block) { tree_.blocks.push(tree_.arena, block); }
 
 // ---- blocks
 // ----------------------------------------------------------------------------------------------
-
-void Builder::version(Place place, ast::Expr* number) {
-  auto* made = node<ast::Version>(ast::Kind::Version, place);
-  const auto* value = static_cast<ast::Number*>(number);
-  made->keyword = word({place.begin, place.begin + 4});
-  made->number =
-      value->is_float || value->big || value->integer > 1000000 ? 0 : static_cast<int>(value->integer);
-  if (made->number != 2)
-    syntax(DiagCode::VersionBlock, place,
-           "there is no version " + std::string(value->digits) + " of the language",
-           "write `radl 2`, or nothing for RADL 1");
-  else if (!tree_.blocks.empty())
-    syntax(DiagCode::VersionBlock, place, "`radl 2` stands in front of all other blocks");
-  add(made);
-}
 
 void Builder::feature_block(ast::Kind kind, Place place, Place keyword, Place name, ast::Features* body) {
   auto* made = node<ast::FeatureBlock>(kind, place);
@@ -82,34 +55,13 @@ void Builder::general(Place place, Place kind, Place name, ast::Features* body) 
   if (body) made->body = *body;
   add(made);
   std::string_view text = made->keyword.text;
-  if (!radl2() && (text == "input" || text == "output" || text == "use")) {
+  if (text == "input" || text == "output" || text == "use") {
     needs_radl2(kind, "`" + std::string(text) + "`");
     return;
   }
-  if (!radl2()) {
-    if (text == "include")
-      for (const ast::Feature* feature : made->body.items) tree_.ec3_mark |= feature->name.text == "template";
-    ec3_use(ast::Ec3Use::What::GeneralBlock, kind, made->keyword);
-    return;
-  }
-  std::string message = "there is no block `" + std::string(text) + "`";
-  tree_.syntax_errors = true;
-  Diagnostic& d = diagnostics_.report(DiagCode::UnknownBlock, at(kind), message);
-  if (auto near = nearest_name(text, kBlocks2))
-    d.fix("write `" + std::string(*near) + "`", at(kind), std::string(*near));
-}
-
-void Builder::use(Place place, Place keyword, ast::Expr* module, Place name, ast::Features* body) {
-  auto* made = node<ast::Use>(ast::Kind::Use, place);
-  made->keyword = word(keyword);
-  made->name = word(name);
-  made->module = module->kind == ast::Kind::String ? static_cast<ast::String*>(module) : nullptr;
-  if (!made->module) {
-    made->module = node<ast::String>(ast::Kind::String, module->span);
-    syntax(DiagCode::UnexpectedToken, module->span, "a module is named by a string");
-  }
-  if (body) made->body = *body;
-  add(made);
+  if (text == "include")
+    for (const ast::Feature* feature : made->body.items) tree_.ec3_mark |= feature->name.text == "template";
+  ec3_use(ast::Ec3Use::What::GeneralBlock, kind, made->keyword);
 }
 
 void Builder::configure(Place place, Place keyword, Place name, ast::Recipe* recipe,
@@ -121,7 +73,6 @@ void Builder::configure(Place place, Place keyword, Place name, ast::Recipe* rec
   made->recipe = recipe;
   made->body_span = at(body);
   if (resources) made->resources = *resources;
-  if (!made->resources.empty()) needs_radl2(made->resources[0]->span, "a native recipe");
   add(made);
 }
 
@@ -147,10 +98,6 @@ void Builder::contextualize(Place place, Place keyword, ast::Number* time, ast::
 void Builder::error_block(Place place) { add(node<ast::Block>(ast::Kind::ErrorBlock, place)); }
 
 void Builder::ec3_word(Place place) { ec3_use(ast::Ec3Use::What::KeywordAsName, place, word(place)); }
-
-void Builder::feature_word(Place place) {
-  if (!radl2()) ec3_word(place);
-}
 
 void Builder::reserved(Place place) {
   syntax(DiagCode::KeywordAsName, place,
@@ -221,18 +168,6 @@ ast::Feature* Builder::error_feature(Place place) {
 // ---- parts of configure and contextualize
 // -------------------------------------------------------------------
 
-List<ast::Resource*>* Builder::resource(List<ast::Resource*>* list, Place place, Place type, ast::Expr* name,
-                                        ast::Features* body) {
-  if (!list) list = tree_.arena.make<List<ast::Resource*>>();
-  if (!name) return list;  // an error
-  auto* made = node<ast::Resource>(ast::Kind::Resource, place);
-  made->type = word(type);
-  made->name = name;
-  made->body = *body;
-  list->push(tree_.arena, made);
-  return list;
-}
-
 ast::Contextualize* Builder::option(ast::Contextualize* made, Place place, Place name, ast::Op op,
                                     ast::Expr* value) {
   if (!made) made = node<ast::Contextualize>(ast::Kind::Contextualize, place);
@@ -284,20 +219,6 @@ ast::Item* Builder::item_tool(ast::Item* item, Place place, Place word, Place to
   item->tool = this->word(tool);
   item->span = at(place);
   return item;
-}
-
-ast::Item* Builder::item_after(ast::Item* item, Place place, Place name) {
-  item->after.push(tree_.arena, word(name));
-  item->span = at(place);
-  return item;
-}
-
-ast::Item* Builder::item_after_more(ast::Item* item, Place place, Place comma, Place name) {
-  if (item->after.empty()) {
-    syntax(DiagCode::UnexpectedToken, comma, "unexpected `,`");
-    return item;
-  }
-  return item_after(item, place, name);
 }
 
 }  // namespace radl

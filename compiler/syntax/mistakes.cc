@@ -42,15 +42,13 @@ std::string_view TokenStream::skipped(uint32_t begin, uint32_t end) const {
 // parenthesis is missing. Outside of parentheses a name before a comparator is always an error, and so is an
 // item.
 bool TokenStream::missing_open(Token& token) {
-  if (!levels_.empty() || entry_ == Entry::Expression) return false;
+  if (!levels_.empty()) return false;
   bool shape = false;
   switch (block_) {
     case RawKind::Network:
     case RawKind::System:
     case RawKind::Ansible:
-    case RawKind::Description:
-    case RawKind::Input:
-    case RawKind::Output: {
+    case RawKind::Description: {
       size_t behind = bytes_.find_first_not_of(" \t", token.span.end);
       shape = block_tokens_ == 2 && token.kind == RawKind::Name && behind != bytes_.npos &&
               (bytes_[behind] == '=' || bytes_[behind] == '<' || bytes_[behind] == '>');
@@ -98,9 +96,7 @@ bool TokenStream::bare_recipe(const Token& token) {
   if (last_.kind != RawKind::Open || inside() != Inside::Resources) return false;
   std::string_view between = skipped(last_.span.end, token.span.begin);
   char next = token.span.end < bytes_.size() ? bytes_[token.span.end] : '\0';
-  if (version2_ && !between.starts_with("-") && !between.starts_with("@") && next != ':') return false;
-  if (!version2_ && between.empty() && next != ':' && next != '\n')
-    return false;  // a resource: it has its own message
+  if (between.empty() && next != ':' && next != '\n') return false;  // a resource: it has its own message
   bool upper = between == "@";
   uint32_t from = last_.span.end;
   size_t end = line_of(bytes_, from, "@end", true), close = line_of(bytes_, from, ")", false);
@@ -115,22 +111,8 @@ bool TokenStream::bare_recipe(const Token& token) {
         span(static_cast<uint32_t>(first), static_cast<uint32_t>(first + trim(line).size())),
         upper ? "`@begin` and `@end` are written in small letters" : "a recipe begins with `@begin`")
       .with_help("a line `@begin` stands before the recipe, a line `@end` behind it");
-  while (!tree_.trivia.empty() && tree_.trivia.back().span.begin >= from) tree_.trivia.pop();
+  drop_trivia(from);
   rewind(static_cast<uint32_t>(end));
-  return true;
-}
-
-// Inside an expression's parentheses `and NAME =` can only be the next feature: the parenthesis is missing.
-bool TokenStream::missing_close_in_value() {
-  if (inside() != Inside::Expression || peek().kind != RawKind::Name || peek(1).kind != RawKind::Eq)
-    return false;
-  size_t keep = levels_.size();
-  while (keep > 0 && levels_[keep - 1].inside == Inside::Expression) --keep;
-  if (keep == 0 || levels_[keep - 1].inside != Inside::Features) return false;
-  error(DiagCode::UnclosedParenthesis, levels_.back().open, "this `(` is never closed")
-      .fix("insert `)`", span(last_.span.end, last_.span.end), ")");
-  close_levels(keep, last_.span.end);
-  scanner_.set_depth(static_cast<int>(keep));
   return true;
 }
 
@@ -192,28 +174,22 @@ bool TokenStream::comma_mistake(const Token& found) {
 
 // ['a', 'b' and cpu.count = 2
 bool TokenStream::open_list_mistake(const Token& found) {
-  bool feature = is_comparator(found.kind) && before_last_.kind == RawKind::Name;
-  if (inside() != Inside::Features || (!feature && found.kind != RawKind::Close)) return false;
+  if (inside() != Inside::Features || (found.kind != RawKind::And && found.kind != RawKind::Close))
+    return false;
   size_t open = bytes_.substr(0, found.span.begin).rfind('[');
   if (open == bytes_.npos || open < levels_.back().open.begin) return false;
-  uint32_t begin = static_cast<uint32_t>(open), from = found.span.begin;
-  if (feature) {
-    size_t word = bytes_.substr(0, before_last_.span.begin).rfind("and");
-    if (word == bytes_.npos || word < open) return false;
-    from = static_cast<uint32_t>(word);
-  }
-  uint32_t end = begin + static_cast<uint32_t>(trim(bytes_.substr(begin, from - begin)).size());
+  uint32_t begin = static_cast<uint32_t>(open);
+  uint32_t end = begin + static_cast<uint32_t>(trim(bytes_.substr(begin, found.span.begin - begin)).size());
   error(DiagCode::UnexpectedToken, span(begin, end), "this list is never closed")
-      .fix("insert `]`", span(end, end), "]");
-  resume(from, false);
+      .fix("insert `]`", here(end), "]");
+  resume(found.span.begin, false);
   return true;
 }
 
 // ['a' 'b'] and ['a', ]
-bool TokenStream::list_mistake(const Token& found, const std::vector<std::string_view>& expected) {
-  bool list = std::find(expected.begin(), expected.end(), "]") != expected.end();
-  bool value =
-      found.kind == RawKind::Text || found.kind == RawKind::TextBegin || found.kind == RawKind::Number;
+bool TokenStream::list_mistake(const Token& found, const Names& expected) {
+  bool list = has(expected, "]");
+  bool value = found.kind == RawKind::Text || found.kind == RawKind::Number;
   if (list && value) {
     error(DiagCode::UnexpectedToken, found.span, "`,` is missing before this element")
         .fix("insert `,`", span(before_last_.span.end, before_last_.span.end), ",");
@@ -322,7 +298,7 @@ Span TokenStream::foreign_comment(Span token) const {
 bool TokenStream::comment_mistake(const Token& found) {
   Span mark = foreign_comment(found.span);
   if (!mark.known()) mark = foreign_comment(before_last_.span);
-  if (!mark.known() || version2_) return false;
+  if (!mark.known()) return false;
   Diagnostic& d = error(DiagCode::UnexpectedToken, mark, "comments begin with `#`");
   bool long_one = source_.text(mark).starts_with("/*");
   if (!long_one) d.fix("write `#`", mark, "#");
@@ -333,7 +309,7 @@ bool TokenStream::comment_mistake(const Token& found) {
   return true;
 }
 
-bool TokenStream::known_mistake(const Token& found, const std::vector<std::string_view>& expected) {
+bool TokenStream::known_mistake(const Token& found, const Names& expected) {
   return comma_mistake(found) || list_mistake(found, expected) || comment_mistake(found) ||
          quote_mistake(found) || operator_mistake(found) || reserved_mistake(found) ||
          keyword_mistake(found, expected);

@@ -66,7 +66,7 @@ std::unique_ptr<ast::Tree> read_as(const SourceFile& source, Span part, bool ver
   if (version2) return read_radl2(source, diagnostics);
   auto tree = new_tree(source, version2);
   Builder build(source, *tree, diagnostics);
-  TokenStream tokens(source, part, *tree, diagnostics, version2, TokenStream::Entry::Document, build);
+  TokenStream tokens(source, part, *tree, diagnostics, build);
   if (radl_grammar_parse(tokens, build) != 0) tree->syntax_errors = true;
   tokens.report_junk();
   return tree;

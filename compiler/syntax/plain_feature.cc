@@ -54,7 +54,7 @@ ast::Features* TokenStream::plain_features() {
   for (;;) {
     run_.push_back(plain_feature(count));
     std::span<const RawToken> raw = scanner_.ahead();
-    if (version2_ || stopped_ || raw.empty() || raw[0].kind != RawKind::And) break;
+    if (stopped_ || raw.empty() || raw[0].kind != RawKind::And) break;
     count = plain_tokens(raw.subspan(1));
     if (count == 0) break;
     before_last_ = last_;
@@ -77,7 +77,7 @@ ast::Feature* TokenStream::plain_feature(size_t count) {
   if (raw[2].kind == RawKind::Text) {
     value = text(token(2));
   } else {
-    value = number(token(2));
+    value = number(token(2).span);
     if (count == 4)
       value = build_.with_unit(cover(place(2), place(3)), static_cast<ast::Number*>(value), place(3));
   }

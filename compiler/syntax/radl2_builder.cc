@@ -6,6 +6,21 @@ namespace radl {
 
 // ---- blocks
 
+void Radl2Builder::version(Place place, ast::Expr* number) {
+  auto* made = node<ast::Version>(ast::Kind::Version, place);
+  const auto* value = static_cast<ast::Number*>(number);
+  made->keyword = word({place.begin, place.begin + 4});
+  made->number =
+      value->is_float || value->big || value->integer > 1000000 ? 0 : static_cast<int>(value->integer);
+  if (made->number != 2)
+    syntax(DiagCode::VersionBlock, place,
+           "there is no version " + std::string(value->digits) + " of the language",
+           "write `radl 2`, or nothing for RADL 1");
+  else if (!tree_.blocks.empty())
+    syntax(DiagCode::VersionBlock, place, "`radl 2` stands in front of all other blocks");
+  add(made);
+}
+
 // The id as it was written: a word, or a string that its expansion makes a word of.
 void Radl2Builder::name_last() {
   ast::Block* block = last_block();
@@ -34,9 +49,16 @@ void Radl2Builder::features_block(ast::Kind kind, Place place, Place keyword, Pl
 }
 
 void Radl2Builder::use_block(Place place, Place keyword, ast::Expr* module, Place name, ast::Features* body) {
-  ast::Expr* id = id_;
-  use(place, keyword, module, name, body);
-  id_ = id;
+  auto* made = node<ast::Use>(ast::Kind::Use, place);
+  made->keyword = word(keyword);
+  made->name = word(name);
+  made->module = module->kind == ast::Kind::String ? static_cast<ast::String*>(module) : nullptr;
+  if (!made->module) {
+    made->module = node<ast::String>(ast::Kind::String, module->span);
+    syntax(DiagCode::UnexpectedToken, module->span, "a module is named by a string");
+  }
+  if (body) made->body = *body;
+  add(made);
   name_last();
 }
 
@@ -99,154 +121,6 @@ void Radl2Builder::each_block(Place place, Place head, ast::Each* each, Place bo
              "`" + std::string(block->keyword.text) + "` cannot be repeated by `each`");
   }
   add(made);
-}
-
-// ---- values
-
-ast::Expr* Radl2Builder::member_of(Place place, ast::Expr* base, Place name) {
-  if (base->kind == ast::Kind::Reference) return member(place, base, name);
-  if (base->kind == ast::Kind::ErrorValue) return base;
-  ast::Name word = this->word(name);
-  if (word.text.size() < 2 || word.text.ends_with('.')) {
-    syntax(DiagCode::UnexpectedToken, name, "`.` with no name behind it");
-    return error_value(place);
-  }
-  auto* select = base->kind == ast::Kind::Select ? static_cast<ast::Select*>(base)
-                                                 : node<ast::Select>(ast::Kind::Select, place);
-  if (select != base) select->base = base;
-  select->span = at(place);
-  split_path(select->parts, word);
-  return select;
-}
-
-ast::Expr* Radl2Builder::element_of(Place place, ast::Expr* base, ast::Expr* index, Place brackets) {
-  if (base->kind == ast::Kind::Reference) return this->index(place, base, index, brackets);
-  if (base->kind == ast::Kind::ErrorValue || too_long(brackets)) return base;
-  auto* select = base->kind == ast::Kind::Select ? static_cast<ast::Select*>(base)
-                                                 : node<ast::Select>(ast::Kind::Select, place);
-  if (select != base) select->base = base;
-  select->span = at(place);
-  select->parts.push(tree_.arena, {{}, index, at(brackets)});
-  return select;
-}
-
-ast::Call* Radl2Builder::argument(ast::Call* call, ast::Expr* value) {
-  if (!call) call = tree_.arena.make<ast::Call>();
-  call->arguments.push(tree_.arena, value);
-  return call;
-}
-
-ast::Call* Radl2Builder::named_argument(ast::Call* call, Place place, Place name, ast::Expr* value) {
-  if (!call) call = tree_.arena.make<ast::Call>();
-  call->named.push(tree_.arena, {word(name), nullptr, value, at(place)});
-  return call;
-}
-
-ast::Expr* Radl2Builder::call_value(Place place, Place function, ast::Call* call) {
-  if (!call) call = tree_.arena.make<ast::Call>();
-  call->kind = ast::Kind::Call;
-  call->span = at(place);
-  call->function = word(function);
-  return too_long(function) ? error_value(place) : call;
-}
-
-ast::Expr* Radl2Builder::list_made(Place place, ast::Expr* value, ast::Each* each, ast::Expr* condition) {
-  auto* made = node<ast::Comprehension>(ast::Kind::Comprehension, place);
-  made->element.value = value;
-  made->each = *each;
-  made->condition = condition;
-  return made;
-}
-
-ast::Entry* Radl2Builder::entry(Place place, Place name, ast::Expr* key, ast::Expr* value) {
-  return tree_.arena.make<ast::Entry>(key ? ast::Name{} : word(name), key, value, at(place));
-}
-
-ast::MapValue* Radl2Builder::map_entry(ast::MapValue* map, ast::Entry* entry) {
-  if (!map) map = tree_.arena.make<ast::MapValue>();
-  map->entries.push(tree_.arena, *entry);
-  return map;
-}
-
-ast::Expr* Radl2Builder::map_value(Place place, ast::MapValue* map) {
-  if (!map) map = tree_.arena.make<ast::MapValue>();
-  map->kind = ast::Kind::MapValue;
-  map->span = at(place);
-  return map;
-}
-
-ast::Expr* Radl2Builder::map_made(Place place, ast::Entry* entry, ast::Each* each, ast::Expr* condition) {
-  auto* made = static_cast<ast::Comprehension*>(list_made(place, nullptr, each, condition));
-  made->makes_map = true;
-  made->element = *entry;
-  return made;
-}
-
-namespace {
-
-// The least indentation of the lines of a block of text that hold more than spaces.
-size_t indentation(std::string_view content) {
-  size_t least = std::string_view::npos;
-  while (!content.empty()) {
-    size_t end = std::min(content.find('\n'), content.size() - 1);
-    std::string_view line = content.substr(0, end + 1);
-    size_t begin = line.find_first_not_of(" \t");
-    if (begin != line.npos && line[begin] != '\n') least = std::min(least, begin);
-    content.remove_prefix(end + 1);
-  }
-  return least == std::string_view::npos ? 0 : least;
-}
-
-// Takes it away at the beginning of each line; `fresh`: the text begins one.
-std::string unindented(std::string_view text, size_t indent, bool fresh) {
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    if (fresh) {
-      size_t end = at;
-      while (end < text.size() && end - at < indent && (text[end] == ' ' || text[end] == '\t')) ++end;
-      at = end;
-    }
-    size_t newline = text.find('\n', at);
-    size_t end = newline == text.npos ? text.size() : newline + 1;
-    out += text.substr(at, end - at);
-    fresh = newline != text.npos;
-    at = end;
-  }
-  return out;
-}
-
-}  // namespace
-
-ast::Expr* Radl2Builder::text_value(Place place, Place begin, ast::String* text) {
-  std::string_view mark = source_.text(at(begin));
-  if (mark.starts_with("<<")) {
-    uint32_t first = begin.end, last = place.end;
-    std::string_view bytes = source_.text({source_.id(), first, last});
-    size_t closing = bytes.rfind('\n');
-    std::string_view content = closing == bytes.npos ? std::string_view() : bytes.substr(0, closing + 1);
-    size_t indent = indentation(content);
-    bool fresh = true;
-    for (ast::StringPart& part : text->parts) {
-      if (part.value == nullptr) {
-        std::string made = unindented(part.text, indent, fresh);
-        fresh = part.text.ends_with('\n');
-        part.text = tree_.arena.copy(made);
-      } else {
-        fresh = false;
-      }
-    }
-  }
-  return template_value(place, text);
-}
-
-ast::Expr* Radl2Builder::template_value(Place place, ast::String* text) {
-  bool plain =
-      std::all_of(text->parts.begin(), text->parts.end(), [](const ast::StringPart& p) { return !p.value; });
-  if (plain) {
-    text->text = text->parts.empty() ? std::string_view() : text->parts[0].text;
-    text->parts = {};
-  }
-  return finish_text(place, text);
 }
 
 // ---- parts of configure and contextualize

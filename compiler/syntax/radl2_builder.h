@@ -13,7 +13,11 @@ class Radl2Builder : public Builder {
   void plain_id() { id_ = nullptr; }
   void computed_id(ast::Expr* text) { id_ = text; }
 
+  void whole_expression(ast::Expr* value) { expression_ = value; }
+  ast::Expr* expression() const { return expression_; }
+
   // blocks
+  void version(Place place, ast::Expr* number);
   void features_block(ast::Kind kind, Place place, Place keyword, Place name, ast::Features* body);
   void use_block(Place place, Place keyword, ast::Expr* module, Place name, ast::Features* body);
   void configure_block(Place place, Place keyword, Place name, ast::Recipe* recipe,
@@ -26,6 +30,13 @@ class Radl2Builder : public Builder {
   void each_block(Place place, Place head, ast::Each* each, Place body);
 
   // values
+  ast::Expr* unary(Place place, ast::UnaryOp op, ast::Expr* operand);
+  ast::Expr* binary(Place place, ast::BinaryOp op, Place op_span, ast::Expr* left, ast::Expr* right);
+  ast::Expr* if_else(Place place, ast::Expr* condition, ast::Expr* then_value, ast::Expr* else_value);
+  ast::Expr* reference(Place place);
+  ast::String* text_parts();
+  ast::String* add_part(ast::String* text, ast::StringPart* part);
+  ast::StringPart* interpolation(Place place, ast::Expr* value);
   ast::Expr* member_of(Place place, ast::Expr* base, Place name);
   ast::Expr* element_of(Place place, ast::Expr* base, ast::Expr* index, Place brackets);
   ast::Call* argument(ast::Call* call, ast::Expr* value);
@@ -58,7 +69,12 @@ class Radl2Builder : public Builder {
  private:
   ast::Block* last_block() { return tree_.blocks.back(); }
   void name_last();
+  ast::Expr* member(Place place, ast::Expr* base, Place name);
+  ast::Expr* index(Place place, ast::Expr* base, ast::Expr* index, Place brackets);
+  ast::Expr* finish_text(Place place, ast::String* text);
+  void split_path(List<ast::PathPart>& parts, ast::Name name);
 
+  ast::Expr* expression_ = nullptr;
   ast::Expr* id_ = nullptr;
   List<ast::Name>* taken_ = nullptr;
   struct Outside {

@@ -9,8 +9,6 @@
 namespace radl {
 namespace {
 
-constexpr int kMaxErrorsInARow = 10 * static_cast<int>(Diagnostics::kMaxSyntaxErrorsPerFile);
-
 constexpr std::string_view kBlockWords[] = {"radl",  "description", "network", "system",       "ansible",
                                             "input", "output",      "let",     "assert",       "use",
                                             "each",  "configure",   "deploy",  "contextualize"};
@@ -19,52 +17,19 @@ bool is_block_word(std::string_view word) {
   return std::find(std::begin(kBlockWords), std::end(kBlockWords), word) != std::end(kBlockWords);
 }
 
-bool has(const std::vector<std::string_view>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (i != 0) out += i + 1 == words.size() ? " or " : ", ";
-    out += words[i];
-  }
-  return out;
-}
-
-std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
-
 }  // namespace
-
-Diagnostic& Radl2Tokens::error(DiagCode code, Span span, std::string message) {
-  tree_.syntax_errors = true;
-  if (++errors_ >= static_cast<int>(Diagnostics::kMaxSyntaxErrorsPerFile)) stopped_ = true;
-  return diagnostics_.report(code, span, std::move(message));
-}
 
 bool Radl2Tokens::first_column(const Token& token) const {
   return token.span.begin == 0 || bytes_[token.span.begin - 1] == '\n';
 }
 
 // Characters that begin no token. A run of them is one mistake.
-void Radl2Tokens::junk(const Token& token) {
-  size_t at = token.span.begin;
-  std::string_view rest = bytes_.substr(at);
-  CodePoint character = decode_utf8(rest);
-  uint32_t length = std::max(1u, character.length);
-  if (character.length != 0 && is_invisible(character.value)) return;
-  Span span{source_.id(), token.span.begin, token.span.begin + length};
-  if (!tree_.trivia.empty()) {
-    ast::Trivia& before = tree_.trivia.back();
-    if (before.kind == ast::TriviaKind::Junk && before.span.end == span.begin) {
-      before.span.end = span.end;
-      return;
-    }
-  }
-  tree_.trivia.push(tree_.arena, {ast::TriviaKind::Junk, span});
+void Radl2Tokens::junk(const RawToken& raw) {
+  Span piece = keep_junk(raw);
+  if (!piece.known()) return;
+  std::string_view rest = bytes_.substr(piece.begin);
   if (rest.starts_with("'") || rest.starts_with("\"") || rest.starts_with("<<")) {
-    size_t line = std::min(rest.find('\n'), rest.size());
-    Span shown{span.file, span.begin, span.begin + static_cast<uint32_t>(line)};
+    Span shown = span(piece.begin, line_end(piece.begin));
     if (rest[0] == '<')
       error(DiagCode::UnclosedText, shown, "this block of text never ends")
           .with_help(
@@ -75,23 +40,21 @@ void Radl2Tokens::junk(const Token& token) {
     scanned_to_ = shown.end;
     return;
   }
-  junk_.push_back(token);
+  junk_.push_back(piece);
 }
 
 void Radl2Tokens::report_junk(uint32_t before) {
   size_t done = 0;
-  while (done < junk_.size() && junk_[done].span.begin < before) report_junk(junk_[done++]);
+  while (done < junk_.size() && junk_[done].begin < before) report_junk(junk_[done++]);
   junk_.erase(junk_.begin(), junk_.begin() + static_cast<std::ptrdiff_t>(done));
 }
 
-void Radl2Tokens::report_junk(const Token& token) {
-  std::string_view rest = bytes_.substr(token.span.begin);
-  uint32_t length = std::max(1u, decode_utf8(rest).length);
-  Span span{source_.id(), token.span.begin, token.span.begin + length};
+void Radl2Tokens::report_junk(Span piece) {
+  std::string_view rest = bytes_.substr(piece.begin);
   auto fixed = [&](std::string_view wrong, std::string_view right, std::string message) {
-    Span whole{span.file, span.begin, span.begin + static_cast<uint32_t>(wrong.size())};
+    Span whole = span(piece.begin, piece.begin + static_cast<uint32_t>(wrong.size()));
     error(DiagCode::UnexpectedToken, whole, std::move(message))
-        .fix("write " + quoted(right), whole, std::string(right));
+        .fix("write " + in_ticks(right), whole, std::string(right));
   };
   if (rest.starts_with("&&")) return fixed("&&", "and", "the operator is written `and`");
   if (rest.starts_with("||")) return fixed("||", "or", "the operator is written `or`");
@@ -100,10 +63,10 @@ void Radl2Tokens::report_junk(const Token& token) {
   if (rest.starts_with(":")) return fixed(":", "=", "a value is given with `=`");
   if (rest.starts_with(";")) return fixed(";", ",", "entries are separated by a new line, a comma or `and`");
   if (rest.starts_with("@input.")) {
-    error(DiagCode::UnexpectedToken, span, "`@input.NAME@` is RADL 1's: write `input.NAME`");
+    error(DiagCode::UnexpectedToken, piece, "`@input.NAME@` is RADL 1's: write `input.NAME`");
     return;
   }
-  error(DiagCode::UnexpectedToken, span, quoted(rest.substr(0, length)) + " means nothing here");
+  error(DiagCode::UnexpectedToken, piece, in_ticks(source_.text(piece)) + " means nothing here");
 }
 
 // `x = max(1, 2` and on the next line `y = 3`: inside an expression a name before `=` can only be a named
@@ -136,7 +99,7 @@ bool Radl2Tokens::unclosed(const Token& token) {
 
 void Radl2Tokens::close_all(const Token& before) {
   Diagnostic& d = error(DiagCode::UnclosedParenthesis, level().open,
-                        "this " + quoted(source_.text(level().open)) + " is never closed");
+                        "this " + in_ticks(source_.text(level().open)) + " is never closed");
   bool part = before.kind != RawKind::End && expression_left_open(before);
   if (before.kind != RawKind::End)
     d.note(before.span, part ? "the next feature begins here" : "the next block begins here");
@@ -184,8 +147,7 @@ bool Radl2Tokens::interpolation_ends(const Token& token) {
   size_t level = innermost_interpolation();
   if (level == 0) return false;
   uint32_t begin = levels_[level - 1].open.end;
-  if (token.kind != RawKind::End && token.span.end <= std::min(bytes_.find('\n', begin), bytes_.size()))
-    return false;
+  if (token.kind != RawKind::End && token.span.end <= line_end(begin)) return false;
   unclosed_interpolation(level);
   return true;
 }
@@ -196,16 +158,16 @@ void Radl2Tokens::unclosed_interpolation(size_t level) {
   error(DiagCode::UnclosedInterpolation, open, "this `${` is never closed")
       .with_help("end it with `}` on the same line");
   if (stopped_) return;
-  uint32_t line_end = static_cast<uint32_t>(std::min(bytes_.find('\n', open.end), bytes_.size()));
+  uint32_t last = line_end(open.end);
   char mark = texts_.empty() ? '\'' : bytes_[texts_.back().begin];
   size_t quote = mark == '<' ? std::string_view::npos : bytes_.find(mark, open.end);
-  uint32_t end = quote < line_end ? static_cast<uint32_t>(quote) + 1 : line_end;
+  uint32_t end = quote < last ? static_cast<uint32_t>(quote) + 1 : last;
   close_levels(level - 1, end);
   int depth = 0;
   for (const Level& each : levels_) depth += each.closer == RawKind::Close;
   ahead_.clear();
-  std::erase_if(junk_, [&](const Token& piece) { return piece.span.begin >= open.end; });
-  while (!tree_.trivia.empty() && tree_.trivia.back().span.begin >= open.end) tree_.trivia.pop();
+  std::erase_if(junk_, [&](Span piece) { return piece.begin >= open.end; });
+  drop_trivia(open.end);
   scanner_.seek(end, depth);
   scanned_to_ = end;
   resumed_at_ = end;
@@ -232,8 +194,8 @@ std::string Radl2Tokens::expectation(const std::vector<std::string_view>& expect
   for (std::string_view each :
        {")", "]", "}", ",", "as", "in", "then", "else", "configure", "recipe", "step"})
     if (has(expected, each) && words.size() < 5)
-      words.push_back(each == "recipe" ? std::string("a recipe") : quoted(each));
-  return joined(words);
+      words.push_back(each == "recipe" ? std::string("a recipe") : in_ticks(each));
+  return one_of(words);
 }
 
 std::string Radl2Tokens::hint(const Token& found) const {
@@ -275,11 +237,7 @@ bool Radl2Tokens::known_mistake(const Token& found) {
   }
   bool block = level().inside == Inside::Blocks && level().words <= 1 && last_ == RADL2_NAME;
   if (block && found.kind == RawKind::Name) {
-    std::string_view word = text(found);
-    Diagnostic& d = error(DiagCode::UnknownBlock, found.span, "there is no block " + quoted(word));
-    std::vector<std::string_view> names(std::begin(kBlockWords), std::end(kBlockWords));
-    if (auto near = nearest_name(to_lower(word), names))
-      d.fix("write " + quoted(*near), found.span, std::string(*near));
+    unknown_block(text(found), found.span, {std::begin(kBlockWords), std::end(kBlockWords)});
     return true;
   }
   if (found.kind == RawKind::End && !texts_.empty()) {
@@ -297,7 +255,7 @@ bool Radl2Tokens::known_mistake(const Token& found) {
                        : before_last_ == RADL2_INPUT     ? "input"
                        : before_last_ == RADL2_OUTPUT    ? "output"
                                                          : "deploy";
-    error(DiagCode::UnexpectedToken, found.span, quoted(word) + " needs a name");
+    error(DiagCode::UnexpectedToken, found.span, in_ticks(word) + " needs a name");
     return true;
   }
   return false;
@@ -306,11 +264,7 @@ bool Radl2Tokens::known_mistake(const Token& found) {
 void Radl2Tokens::syntax_error(Place place, const std::vector<std::string_view>& expected) {
   if (stopped_) return;
   Span at = place.in(source_.id());
-  if (++recoveries_ > kMaxErrorsInARow) {
-    error(DiagCode::UnexpectedToken, at, "too much is wrong around here: reading ends");
-    stopped_ = true;
-    return;
-  }
+  if (!may_recover(at)) return;
   Token found = last_token_;
   bool made = found.kind == RawKind::Comment;  // a separator, or what closes after an error
   bool again = resumed_at_ == at.begin;
@@ -334,7 +288,7 @@ void Radl2Tokens::syntax_error(Place place, const std::vector<std::string_view>&
     std::string what = line_end ? "the line ends too early"
                        : found.kind == RawKind::End
                            ? "unexpected end of the file"
-                           : "unexpected " + quoted(text(found).substr(0, text(found).find('\n')));
+                           : "unexpected " + in_ticks(text(found).substr(0, text(found).find('\n')));
     if (found.kind == RawKind::Recipe) what = "unexpected recipe";
     Diagnostic& d = error(DiagCode::UnexpectedToken, at, std::move(what));
     if (std::string wanted = expectation(expected); !wanted.empty()) d.labelled("expected " + wanted);

@@ -84,13 +84,7 @@ constexpr size_t kMaxLevels = kMaxNesting;
 }  // namespace
 
 Radl2Tokens::Radl2Tokens(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, Entry entry)
-    : source_(source),
-      tree_(tree),
-      diagnostics_(diagnostics),
-      bytes_(source.text()),
-      literals_(source, tree, diagnostics),
-      scanner_(source.text(), true, 0, entry == Entry::Template),
-      entry_(entry) {
+    : TokenSource(source, source.whole(), tree, diagnostics, true, entry == Entry::Template), entry_(entry) {
   levels_.push_back({entry == Entry::Document ? Inside::Blocks : Inside::Expression, {}});
   if (entry == Entry::Template) texts_.push_back(here(0));
 }
@@ -110,7 +104,7 @@ Radl2Tokens::Token Radl2Tokens::scan() {
       continue;
     }
     if (raw.kind == RawKind::Junk) {
-      junk(token);
+      junk(raw);
       continue;
     }
     token.new_line = new_line;
@@ -453,14 +447,9 @@ Radl2Tokens::Symbol Radl2Tokens::symbol_of(const Token& token) {
 
 void Radl2Tokens::literal(const Token& token, Value& value) {
   switch (token.kind) {
-    case RawKind::Number: {
-      bool fits = true;
-      value.RADL2_NUMBER = literals_.number(token.span, &fits);
-      if (!fits)
-        error(DiagCode::NumberTooLong, token.span,
-              "a number has at most " + std::to_string(kMaxNumberDigits) + " digits");
+    case RawKind::Number:
+      value.RADL2_NUMBER = number(token.span);
       return;
-    }
     case RawKind::Text:
     case RawKind::BadRandom:
       value.RADL2_TEXT = bytes_[token.span.begin] == '"' ? literals_.escaped_text(token.span)

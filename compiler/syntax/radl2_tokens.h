@@ -13,15 +13,12 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/diag/diagnostic.h"
-#include "compiler/syntax/ast.h"
-#include "compiler/syntax/literals.h"
-#include "compiler/syntax/scanner.h"
+#include "compiler/syntax/token_source.h"
 #include "radl2_parser.h"
 
 namespace radl {
 
-class Radl2Tokens {
+class Radl2Tokens : private TokenSource {
  public:
   using Value = RADL2_GRAMMAR_STYPE;
   enum class Entry : uint8_t { Document, Expression, Template };
@@ -104,21 +101,13 @@ class Radl2Tokens {
   std::string expectation(const std::vector<std::string_view>& expected) const;
   std::string hint(const Token& found) const;
   bool known_mistake(const Token& found);
-  void junk(const Token& token);
+  void junk(const RawToken& raw);
   void report_junk(uint32_t before);
-  void report_junk(const Token& token);
-  Diagnostic& error(DiagCode code, Span span, std::string message);
-  Span here(uint32_t at) const { return {source_.id(), at, at}; }
+  void report_junk(Span piece);
   bool first_column(const Token& token) const;
 
-  const SourceFile& source_;
-  ast::Tree& tree_;
-  Diagnostics& diagnostics_;
-  std::string_view bytes_;
-  Literals literals_;
-  Scanner scanner_;
   Entry entry_;
-  bool started_ = false, stopped_ = false;
+  bool started_ = false;
   std::deque<Token> ahead_;
   uint32_t scanned_to_ = 0;
   struct Out {
@@ -133,9 +122,7 @@ class Radl2Tokens {
   std::vector<Span> saved_texts_;
   Symbol last_ = 0, before_last_ = 0;
   Token last_token_, before_last_token_;
-  std::vector<Token> junk_;  // not yet reported
-  uint32_t resumed_at_ = UINT32_MAX;
-  int errors_ = 0, recoveries_ = 0;
+  std::vector<Span> junk_;  // not yet reported
 };
 
 }  // namespace radl

@@ -10,27 +10,10 @@
 namespace radl {
 namespace {
 
-constexpr int kMaxRecoveries = 10 * static_cast<int>(Diagnostics::kMaxSyntaxErrorsPerFile);
-
-using Names = std::vector<std::string_view>;
-
-bool has(const Names& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-void drop(Names& names, std::initializer_list<std::string_view> which) {
+void drop(std::vector<std::string_view>& names, std::initializer_list<std::string_view> which) {
   std::erase_if(names, [&](std::string_view name) {
     return std::find(which.begin(), which.end(), name) != which.end();
   });
-}
-
-std::string join(const std::vector<std::string>& words) {
-  std::string out;
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (i != 0) out += i + 1 == words.size() ? " or " : ", ";
-    out += words[i];
-  }
-  return out;
 }
 
 }  // namespace
@@ -39,64 +22,40 @@ bool foreign_comment_mark(std::string_view junk) {
   return junk.starts_with("//") || junk.starts_with("/*") || junk == "--";
 }
 
-Diagnostic& report_unknown_block(std::string_view word, Span at, Diagnostics& diagnostics) {
-  static const std::vector<std::string_view> kBlocks = {"network",       "system",  "configure",  "deploy",
-                                                        "contextualize", "ansible", "description"};
-  Diagnostic& d =
-      diagnostics.report(DiagCode::UnknownBlock, at, "there is no block `" + std::string(word) + "`");
-  std::string lower = to_lower(word);
-  if (auto near = nearest_name(lower, kBlocks)) {
-    d.labelled("did you mean `" + std::string(*near) + "`?");
-    d.fix("write `" + std::string(*near) + "`", at, std::string(*near));
-  }
-  return d;
-}
-
 // Terminal names of the grammar, put in the user's words: whole groups (a value, a comparison, a block)
 // first.
 std::string TokenStream::expectation(const Names& expected) const {
   Names names = expected;
   std::vector<std::string> words;
-  drop(names, {"SYNC", "feature", "START_DOCUMENT", "START_EXPRESSION", "member", "@input@", "text part"});
+  drop(names, {"SYNC", "feature", "member", "@input@"});
   if (has(names, "system") && has(names, "deploy")) {
     words.push_back("a block such as `system`");
     drop(names, {"system", "deploy", "network", "configure", "contextualize", "ansible", "description",
-                 "radl", "input", "output", "use", "block word", "end of file"});
+                 "block word", "end of file"});
   }
   if (has(names, "number") && has(names, "string")) {
     bool list = has(names, "[");
-    if (version2_) {
-      words.push_back("a value");
-    } else {
-      words.insert(words.end(), {"a number", "a string in quotes"});
-      if (list) words.push_back("a list");
-    }
-    drop(names, {"number", "string", "[", "'", "name", "-", "not", "if", "(", "system", "network",
-                 "configure", "ansible", "description"});
+    words.insert(words.end(), {"a number", "a string in quotes"});
+    if (list) words.push_back("a list");
+    drop(names,
+         {"number", "string", "[", "name", "(", "system", "network", "configure", "ansible", "description"});
   }
-  if (has(names, "string") && has(names, "'") && !has(names, "number")) {
+  if (has(names, "string")) {
     words.push_back("a string in quotes");
-    drop(names, {"string", "'"});
+    drop(names, {"string"});
   }
   if (has(names, "=") && has(names, "<")) {
     words.insert(words.end(), {"`=`", "`<=`", "`>=`"});
     if (has(names, "contains")) words.push_back("`contains`");
-    drop(names, {"=", "<", ">", "<=", ">=", "==", "!=", "contains"});
-  }
-  if (has(names, "+") && has(names, "*")) {
-    if (version2_) words.push_back("an operator");
-    drop(names, {"+", "-", "*", "/", "%", "==", "!=", "<", ">", "<=", ">="});
+    drop(names, {"=", "<", ">", "<=", ">=", "contains"});
   }
   if (has(names, "name") && has(names, "network")) {
     bool feature = inside() != Inside::Block;
     words.push_back(feature ? "a feature" : "a name");
-    drop(names, {"name", "network", "description", "ansible", "with", "input", "output", "use", "as", "after",
-                 "step", "soft", "and", "contains", "option"});
+    drop(names,
+         {"name", "network", "description", "ansible", "with", "step", "soft", "and", "contains", "option"});
   }
-  if (!version2_)
-    drop(names, {"radl", "input", "output", "use",          "as", "after", "if",        "then",
-                 "else", "or",    "not",    "==",           "!=", "+",     "-",         "*",
-                 "/",    "%",     "'",      "' at the end", "${", "}",     "block word"});
+  drop(names, {"block word"});
   static constexpr std::array<std::string_view, 6> kPlain = {"name",   "number",      "string",
                                                              "recipe", "end of file", "block word"};
   for (std::string_view name : names) {
@@ -108,7 +67,7 @@ std::string TokenStream::expectation(const Names& expected) const {
     else
       words.push_back("a " + std::string(name));
   }
-  return join(words);
+  return one_of(words);
 }
 
 std::string TokenStream::hint(const Token& found) const {
@@ -116,11 +75,6 @@ std::string TokenStream::hint(const Token& found) const {
   bool value = before_last_.kind >= RawKind::Eq && before_last_.kind <= RawKind::Ge;
   if (value && between.find('#') != std::string_view::npos)
     return "`#` begins a comment: the rest of that line was not read";
-  if (found.kind == RawKind::Or || (found.kind == RawKind::And && version2_))
-    return "put a condition with `and` or `or` in parentheses";
-  if (version2_ && levels_.empty() && block_ == RawKind::Deploy && found.kind >= RawKind::EqEq &&
-      found.kind <= RawKind::Percent)
-    return "put a computed number in parentheses: `deploy name ( input.n * 2 )`";
   if (before_last_.kind == RawKind::Ansible || block_ == RawKind::Ansible) return {};
   if (found.kind == RawKind::Recipe)
     return inside() == Inside::Resources ? "nothing but the recipe stands inside these parentheses"
@@ -152,14 +106,12 @@ bool TokenStream::runaway_text(Span at) {
 }
 
 // The block began with a word that begins none: that is the mistake, not what comes behind it.
-bool TokenStream::unknown_block() {
+bool TokenStream::began_with_unknown_block() {
   static constexpr std::array<std::string_view, 3> kEc3 = {"include", "infrastructure", "file"};
   if (!levels_.empty() || block_ != RawKind::Name || !general_.known()) return false;
   std::string_view word = source_.text(general_);
   if (std::find(kEc3.begin(), kEc3.end(), word) != kEc3.end()) return false;
-  tree_.syntax_errors = true;
-  ++errors_;
-  Diagnostic& d = report_unknown_block(word, general_, diagnostics_);
+  Diagnostic& d = unknown_block(word, general_, radl1_blocks());
   if (d.fixes.empty() && word.find('.') != std::string_view::npos)
     d.help = "features stand inside the parentheses of a block: is there a `)` too early?";
   general_ = {};
@@ -176,9 +128,6 @@ bool TokenStream::is_sync(const Token& token) {
         case RawKind::Deploy:
         case RawKind::Ansible:
         case RawKind::Description:
-        case RawKind::Input:
-        case RawKind::Output:
-        case RawKind::Use:
           return at_line_start(token);
         case RawKind::Contextualize:
           return true;
@@ -194,10 +143,8 @@ bool TokenStream::is_sync(const Token& token) {
              (token.kind == RawKind::System && (at_line_start(token) || peek(2).kind == RawKind::Configure));
     case Inside::Resources:
       return token.kind == RawKind::Close || (token.kind == RawKind::Name && peek(1).kind == RawKind::Text);
-    case Inside::Expression:
+    case Inside::Value:
       return token.kind == RawKind::Close;
-    case Inside::Interpolation:
-      return token.kind == RawKind::CloseInterpolation;
   }
   return true;
 }
@@ -212,18 +159,14 @@ void TokenStream::skip_to_sync() {
       put_back(token);
       break;
     }
-    if (token.kind == RawKind::Open || token.kind == RawKind::OpenInterpolation) {
-      levels_.push_back({Inside::Expression, token.span});
+    if (token.kind == RawKind::Open) {
+      levels_.push_back({Inside::Value, token.span});
       if (levels_.size() > target + kMaxNesting) {
-        stop();  // no place to go on from comes after this many
+        stopped_ = true;  // no place to go on from comes after this many
         break;
       }
-    } else if (token.kind == RawKind::Close || token.kind == RawKind::CloseInterpolation) {
-      if (levels_.size() > target) levels_.pop_back();
-    } else if (token.kind == RawKind::TextBegin) {
-      texts_.push_back(token.span);
-    } else if (token.kind == RawKind::TextEnd && !texts_.empty()) {
-      texts_.pop_back();
+    } else if (token.kind == RawKind::Close && levels_.size() > target) {
+      levels_.pop_back();
     }
     before_last_ = last_;
     last_ = token;
@@ -234,38 +177,21 @@ void TokenStream::skip_to_sync() {
 void TokenStream::syntax_error(Place place, const Names& expected) {
   Span at = place.in(source_.id());
   if (stopped_) return;
-  // Repairs go back in the text, so two of them could take turns for ever, and without a message each time.
-  if (++recoveries_ > kMaxRecoveries) {
-    error(DiagCode::UnexpectedToken, at, "too much is wrong around here: reading ends");
-    stop();
-    return;
-  }
+  if (!may_recover(at)) return;
   plain_ = false;
   Token found = last_;
   // Undo what following the token did: it is read again, or skipped.
-  if (found.kind == RawKind::Open || found.kind == RawKind::OpenInterpolation) levels_.pop_back();
-  if (found.kind == RawKind::TextBegin && !texts_.empty()) texts_.pop_back();
-  bool closed = found.kind == RawKind::Close || found.kind == RawKind::CloseInterpolation;
-  if (closed) levels_.push_back(closed_);
+  if (found.kind == RawKind::Open) levels_.pop_back();
+  if (found.kind == RawKind::Close) levels_.push_back(closed_);
   if (levels_.empty() && block_tokens_ > 0) --block_tokens_;
 
   bool made_up = found.span.size() == 0 && found.kind != RawKind::End;
   bool again = resumed_at_ == at.begin;
-  if (size_t level = innermost_interpolation(); level != 0 && !made_up) {
-    std::string_view rest = bytes_.substr(at.begin);
-    if (rest.substr(0, rest.find_first_of("\n'")).find('}') == std::string_view::npos) {
-      unclosed_interpolation(level);
-      levels_.resize(level);
-      while (out_.size() > 2) out_.pop_front();  // the parser drops what is open inside ${
-      out_.push_front({RawKind::End, Made::Sync, span(at.begin, at.begin)});
-      return;
-    }
-  }
   if (runaway_text(at)) {
     again = true;  // the token was scanned from inside a string: forget it
   } else {
     if (!made_up && !again && out_.empty() && known_mistake(found, expected)) return;
-    if (!made_up && !again && !unknown_block()) {
+    if (!made_up && !again && !began_with_unknown_block()) {
       std::string word =
           found.kind == RawKind::End ? "end of the file" : "`" + std::string(source_.text(at)) + "`";
       if (found.kind == RawKind::Recipe) word = "recipe";

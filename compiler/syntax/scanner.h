@@ -171,11 +171,17 @@ Scanned scan_text_part(ScanState& state, std::string_view rest);
 // At "@begin": Recipe up to and with @end, EmptyRecipe for @begin@end, OpenRecipe (to the end) without @end.
 Scanned scan_recipe(std::string_view rest);
 
+// Tokens of RADL 1 from `at` on that need no rule of the scanner's (plain_tokens.cc), as far as the batch has
+// room. Where it ended.
+const char* scan_plain(ScanState& state, const char* at);
+
 class Scanner {
  public:
   // Of a file's text what begins at `from`: tokens have their places in the file. `as_template`: the text is
   // that of one string with ${ }, without quotes.
-  Scanner(std::string_view text, bool version2, uint32_t from = 0, bool as_template = false);
+  // `by_rules`: without scan_plain (for its test).
+  Scanner(std::string_view text, bool version2, uint32_t from = 0, bool as_template = false,
+          bool by_rules = false);
   ~Scanner();
   Scanner(const Scanner&) = delete;
   Scanner& operator=(const Scanner&) = delete;
@@ -204,6 +210,7 @@ class Scanner {
 
   void forget_ahead();
 
+  bool by_rules_;
   MemoryBlock buffer_;
   ScanState state_;
   ScanState before_;  // at the batch's begin

@@ -17,26 +17,16 @@ TokenStream::Token TokenStream::repaired() {
   for (;;) {
     Token token = take();
     if (stopped_) return token;  // a repair may go back: too many end here
-    bool closed = interpolation_ends(token) || text_ends(token);
-    if (!closed && missing_close(token, 0)) {
+    if (missing_close(token, 0)) {
       put_back(token);
       close_all(token);
-      closed = true;
-    }
-    if (closed) {
-      if (out_.empty()) return token;  // stopped
+      if (stopped_) return token;
       Token close = out_.front();
       out_.pop_front();
       return close;
     }
     switch (token.kind) {
       case RawKind::And:
-        if (version2_ && missing_close_in_value()) {
-          put_back(token);
-          Token close = out_.front();
-          out_.pop_front();
-          return close;
-        }
         if (dangling_and(token)) continue;
         break;
       case RawKind::System:
@@ -66,7 +56,6 @@ TokenStream::Token TokenStream::repaired() {
         if (stopped_) return token;
         continue;
       case RawKind::Eq:
-      case RawKind::EqEq:
         reversed_operator(token);
         break;
       case RawKind::Recipe:
@@ -108,20 +97,18 @@ bool TokenStream::misspelt_keyword(Token& token) {
 // only be a feature's. `2 memory.size = 1G` would otherwise take memory.size for a unit.
 bool TokenStream::missing_and(const Token& token) {
   if (inside() != Inside::Features || last_.made == Made::Sync) return false;
-  bool value_ended = false, number = false;
+  bool value_ended = false;
   switch (last_.kind) {
     case RawKind::Text:
     case RawKind::Random:
     case RawKind::BadRandom:
     case RawKind::CloseList:
-    case RawKind::TextEnd:
       value_ended = true;
       break;
     case RawKind::Close:
       value_ended = true;
       break;
     case RawKind::Number:
-      number = true;
       value_ended = before_last_.kind != RawKind::Soft;
       break;
     case RawKind::Name:
@@ -138,8 +125,6 @@ bool TokenStream::missing_and(const Token& token) {
   } else if (!is_comparator(after) && after != RawKind::Contains) {
     return false;
   }
-  // radl 2 has comparisons: `a = 2 GB <= x`.
-  if (version2_ && number && after != RawKind::Eq && !at_line_start(token)) return false;
   std::string_view between = skipped(last_.span.end, token.span.begin);
   std::string unit = last_.kind == RawKind::Name ? to_lower(source_.text(last_.span)) : "";
   bool or_unit = unit == "or" || (unit == "and" && before_last_.kind == RawKind::Number);
@@ -179,7 +164,7 @@ bool TokenStream::dangling_and(const Token& token) {
 
 // A block begins, or the file ends, inside parentheses. `token` stands `ahead` tokens in front of peek(0).
 bool TokenStream::missing_close(const Token& token, size_t ahead) {
-  if (levels_.empty() || inside() == Inside::Interpolation) return false;
+  if (levels_.empty()) return false;
   if (token.kind == RawKind::End) return true;
   RawKind before = ahead == 0 ? last_.kind : RawKind::And;
   if (is_comparator(before) || before == RawKind::Contains) return false;
@@ -198,40 +183,24 @@ bool TokenStream::missing_close(const Token& token, size_t ahead) {
     case RawKind::Network:
     case RawKind::Ansible:
     case RawKind::Description:
-    case RawKind::Input:
-    case RawKind::Output:
       return peek(ahead).kind == RawKind::Name;
-    case RawKind::Use:
-      return peek(ahead).kind == RawKind::Text;
     default:
       return false;
   }
 }
 
 void TokenStream::close_all(const Token& before) {
-  Span open = levels_.back().open;
-  uint32_t at = last_.span.end;
-  if (closes_silently(open, before)) {
-    close_levels(0, at);
-    scanner_.set_depth(0);
-    return;
+  Span open = levels_.back().open, here = span(last_.span.end, last_.span.end);
+  if (!closes_silently(open, before)) {
+    Diagnostic& d = error(DiagCode::UnclosedParenthesis, open, "this `(` is never closed");
+    if (before.kind != RawKind::End) d.note(before.span, "the next block begins here");
+    d.fix("insert `)`", here, "\n)");
   }
-  Diagnostic& d = error(DiagCode::UnclosedParenthesis, open, "this `(` is never closed");
-  if (before.kind != RawKind::End) d.note(before.span, "the next block begins here");
-  d.fix("insert `)`", span(last_.span.end, last_.span.end), "\n)");
-  close_levels(0, at);
+  out_.insert(out_.end(), levels_.size(), {RawKind::Close, Made::No, here});
   scanner_.set_depth(0);
 }
 
 void TokenStream::reversed_operator(Token& token) {
-  bool feature = inside() == Inside::Features && last_.kind == RawKind::Name;
-  if (token.kind == RawKind::EqEq) {
-    bool begins = before_last_.kind == RawKind::And || before_last_.kind == RawKind::Open;
-    if (!feature || !begins) return;
-    token.kind = RawKind::Eq;
-    error(DiagCode::ReversedOperator, token.span, "a feature takes `=`").fix("write `=`", token.span, "=");
-    return;
-  }
   RawKind after = peek().kind;
   if ((after != RawKind::Gt && after != RawKind::Lt && after != RawKind::Eq) ||
       peek().span.begin != token.span.end)
@@ -330,63 +299,6 @@ void TokenStream::recipe_ends(Token& token) {
            span(token.span.begin + static_cast<uint32_t>(line) + 1, indented.begin), "");
   token.span.end = indented.end;
   rewind(indented.end);
-}
-
-// What closes the levels above the first `keep`, innermost first.
-void TokenStream::close_levels(size_t keep, uint32_t at) {
-  Span here = span(at, at);
-  for (size_t i = levels_.size(); i > keep; --i) {
-    bool text = levels_[i - 1].inside == Inside::Interpolation;
-    out_.push_back({text ? RawKind::CloseInterpolation : RawKind::Close, Made::No, here});
-    if (text) out_.push_back({RawKind::TextEnd, Made::No, here});
-  }
-}
-
-// `${` must end on its line.
-bool TokenStream::interpolation_ends(const Token& token) {
-  if (!version2_) return false;
-  size_t level = innermost_interpolation();
-  if (level == 0) return false;
-  uint32_t begin = levels_[level - 1].open.end;
-  if (token.kind != RawKind::End && token.span.end <= std::min(bytes_.find('\n', begin), bytes_.size()))
-    return false;
-  unclosed_interpolation(level);
-  return true;
-}
-
-// One more than the place of the innermost `${` in levels_; 0 when there is none.
-size_t TokenStream::innermost_interpolation() const {
-  size_t level = levels_.size();
-  while (level > 0 && levels_[level - 1].inside != Inside::Interpolation) --level;
-  return level;
-}
-
-// The text is taken to end at the next quote, or with the line.
-void TokenStream::unclosed_interpolation(size_t level) {
-  Span open = levels_[level - 1].open;
-  uint32_t line_end = static_cast<uint32_t>(std::min(bytes_.find('\n', open.end), bytes_.size()));
-  error(DiagCode::UnclosedInterpolation, open, "this `${` is never closed")
-      .with_help("end it with `}` on the same line");
-  size_t quote = bytes_.find('\'', open.end);
-  uint32_t end = quote < line_end ? static_cast<uint32_t>(quote) + 1 : line_end;
-  close_levels(level - 1, end);
-  std::vector<Level> open_levels = levels_;
-  levels_.resize(level - 1);
-  rewind(end);
-  levels_ = open_levels;
-  // What was skipped inside it says nothing of its own.
-  while (!tree_.trivia.empty() && tree_.trivia.back().span.begin >= open.end) tree_.trivia.pop();
-}
-
-// The file ends in a string with ${ }: the text is taken to end with its line.
-bool TokenStream::text_ends(const Token& token) {
-  if (token.kind != RawKind::End || texts_.empty()) return false;
-  Span open = texts_.back();
-  error(DiagCode::UnclosedText, open, "this string is never closed");
-  uint32_t line_end = static_cast<uint32_t>(std::min(bytes_.find('\n', open.end), bytes_.size()));
-  rewind(std::max(line_end, last_.span.begin));
-  out_.push_back({RawKind::TextEnd, Made::No, span(line_end, line_end)});
-  return true;
 }
 
 }  // namespace radl

@@ -1,27 +1,13 @@
 #include "compiler/syntax/token_stream.h"
 
 #include "compiler/syntax/parser.h"
-#include "compiler/syntax/unicode.h"
 
 namespace radl {
 TokenStream::TokenStream(const SourceFile& source, Span part, ast::Tree& tree, Diagnostics& diagnostics,
-                         bool version2, Entry entry, Builder& build)
-    : source_(source),
-      tree_(tree),
-      diagnostics_(diagnostics),
-      bytes_(source.text().substr(0, part.end)),
-      literals_(source, tree, diagnostics),
-      scanner_(bytes_, version2, part.begin),
-      version2_(version2),
-      entry_(entry),
-      build_(build) {}
+                         Builder& build)
+    : TokenSource(source, part, tree, diagnostics, false), build_(build) {}
 
 int TokenStream::next(Value& value, Place& place) {
-  if (!started_) {
-    started_ = true;
-    place = {0, 0};
-    return entry_ == Entry::Document ? RADL_START_DOCUMENT : RADL_START_EXPRESSION;
-  }
   Token token;
   if (!out_.empty()) {
     token = out_.front();
@@ -47,11 +33,6 @@ int TokenStream::next(Value& value, Place& place) {
   return symbol(token, value);
 }
 
-void TokenStream::stop() {
-  stopped_ = true;
-  out_.clear();
-}
-
 // ---- scanning
 // -----------------------------------------------------------------------------------------------
 
@@ -68,7 +49,7 @@ TokenStream::Token TokenStream::scan() {
         last_scanned_ = made.kind;
         return made;
       }
-      junk(raw);
+      keep_junk(raw);
       continue;
     }
     last_scanned_ = raw.kind;
@@ -98,25 +79,8 @@ void TokenStream::put_back(const Token& token) {
 
 void TokenStream::rewind(uint32_t offset) {
   ahead_count_ = 0;
-  while (!tree_.trivia.empty() && tree_.trivia.back().span.begin >= offset) tree_.trivia.pop();
-  int depth = 0;
-  for (const Level& level : levels_) depth += level.inside != Inside::Interpolation;
-  scanner_.seek(offset, depth);
-}
-
-// Junk bytes come one by one; those of one run become one piece of trivia and one warning.
-void TokenStream::junk(RawToken raw) {
-  CodePoint character = decode_utf8(bytes_.substr(raw.begin));
-  Span at = span(raw.begin, raw.begin + std::max(1u, character.length));
-  if (is_invisible(character.value) && character.length != 0) return;
-  if (!tree_.trivia.empty()) {
-    ast::Trivia& before = tree_.trivia.back();
-    if (before.kind == ast::TriviaKind::Junk && before.span.end == at.begin) {
-      before.span.end = at.end;
-      return;
-    }
-  }
-  tree_.trivia.push(tree_.arena, {ast::TriviaKind::Junk, at});
+  drop_trivia(offset);
+  scanner_.seek(offset, static_cast<int>(levels_.size()));
 }
 
 bool TokenStream::at_line_start(const Token& token) const {
@@ -139,18 +103,17 @@ bool TokenStream::word_like(const Token& token) const {
 TokenStream::Inside TokenStream::kind_of_parenthesis() const {
   switch (inside()) {
     case Inside::Block:
-      if (entry_ == Entry::Expression) return Inside::Expression;
       if (block_ == RawKind::Contextualize) return Inside::Items;
       if (block_ == RawKind::Configure) return Inside::Resources;
-      return block_ == RawKind::Deploy ? Inside::Expression : Inside::Features;
+      return block_ == RawKind::Deploy ? Inside::Value : Inside::Features;
     case Inside::Resources:
       return Inside::Features;
     case Inside::Features:
       if (last_.kind == RawKind::Contains) return Inside::Features;
       if (last_.kind == RawKind::Number && before_last_.kind == RawKind::Soft) return Inside::Features;
-      return Inside::Expression;
+      return Inside::Value;
     default:
-      return Inside::Expression;
+      return Inside::Value;
   }
 }
 
@@ -158,37 +121,25 @@ void TokenStream::follow(Token& token) {
   switch (token.kind) {
     case RawKind::Open:
       if (levels_.empty()) ++block_tokens_;
-      [[fallthrough]];
-    case RawKind::OpenInterpolation: {
-      Inside inside = token.kind == RawKind::Open ? kind_of_parenthesis() : Inside::Interpolation;
-      levels_.push_back({inside, token.span});
-      plain_ = inside == Inside::Features;
+      levels_.push_back({kind_of_parenthesis(), token.span});
+      plain_ = inside() == Inside::Features;
       if (levels_.size() <= static_cast<size_t>(kMaxNesting)) return;
       error(DiagCode::NestingTooDeep, token.span,
             "more than " + std::to_string(kMaxNesting) + " parentheses within each other");
-      stop();
+      stopped_ = true;
       return;
-    }
     case RawKind::Close:
-    case RawKind::CloseInterpolation:
       if (levels_.empty()) return;
       closed_ = levels_.back();
       levels_.pop_back();
       if (levels_.empty()) block_tokens_ = 0;
       plain_ = plain_ && inside() == Inside::Features;
       return;
-    case RawKind::TextBegin:
-      texts_.push_back(token.span);
-      return;
-    case RawKind::TextEnd:
-      if (!texts_.empty()) texts_.pop_back();
-      return;
     case RawKind::OpenList:
-    case RawKind::If:
       plain_ = false;
       [[fallthrough]];
     default:
-      if (levels_.empty() && entry_ == Entry::Document) follow_block(token);
+      if (levels_.empty()) follow_block(token);
       if (token.kind == RawKind::Name && last_.kind == RawKind::CloseList &&
           token.span.begin == last_.span.end && bytes_[token.span.begin] == '.')
         token.made = Made::Member;
@@ -205,14 +156,10 @@ void TokenStream::follow_block(Token& token) {
     case RawKind::Contextualize:
       begins = true;
       break;
-    case RawKind::Radl:
-    case RawKind::Input:
-    case RawKind::Output:
-    case RawKind::Use:
     case RawKind::Network:
     case RawKind::Ansible:
     case RawKind::Description:
-      begins = block_tokens_ != 1 || block_ == RawKind::Contextualize || block_ == RawKind::Use;
+      begins = block_tokens_ != 1 || block_ == RawKind::Contextualize;
       break;
     case RawKind::Name:
       begins = starts_general(token);
@@ -231,17 +178,14 @@ void TokenStream::follow_block(Token& token) {
 }
 
 bool TokenStream::starts_general(const Token& token) {
-  if (entry_ == Entry::Expression) return false;
   if (block_tokens_ == 0) return true;
   switch (block_) {
     case RawKind::Contextualize:
       return false;
-    case RawKind::Use:
-      return block_tokens_ >= 4;
     case RawKind::Deploy: {
       // `deploy s 1` NAME: the cloud, unless NAME is on a line of its own and something follows it that
       // cannot stand behind a cloud.
-      if (!version2_ && block_tokens_ >= 4) return true;
+      if (block_tokens_ >= 4) return true;
       if (block_tokens_ < 3 || !at_line_start(token)) return false;
       RawKind after = peek().kind;
       return after == RawKind::Name || after == RawKind::Open || after == RawKind::Number;
@@ -261,10 +205,7 @@ void TokenStream::report_junk() {
     size_t word = before.find_last_of("@ \t\n=(");
     if (text == "@" && word != std::string_view::npos && before.substr(word).starts_with("@input.")) continue;
     std::string shown = "`" + std::string(text.substr(0, 20)) + "`";
-    if (version2_) {
-      diagnostics_.report(DiagCode::UnexpectedToken, piece.span, shown + " means nothing here");
-      tree_.syntax_errors = true;
-    } else if ((text == "-" || text == "+") && !behind.empty() && behind[0] >= '0' && behind[0] <= '9') {
+    if ((text == "-" || text == "+") && !behind.empty() && behind[0] >= '0' && behind[0] <= '9') {
       diagnostics_.report(DiagCode::SignSkipped, piece.span,
                           "numbers have no sign: " + shown + " is skipped");
     } else {
@@ -274,13 +215,6 @@ void TokenStream::report_junk() {
                               (before_operator ? ": this reads `" + std::string(1, behind[0]) + "`" : ""));
     }
   }
-}
-
-Diagnostic& TokenStream::error(DiagCode code, Span span, std::string message) {
-  tree_.syntax_errors = true;
-  ++errors_;
-  if (errors_ >= static_cast<int>(Diagnostics::kMaxSyntaxErrorsPerFile)) stop();
-  return diagnostics_.report(code, span, std::move(message));
 }
 
 }  // namespace radl

@@ -1,5 +1,5 @@
-// Between scanner and parser: drops junk and comments (keeping them as trivia), makes values of literals,
-// repairs frequent mistakes with a message of their own, and steers recovery.
+// Between scanner and parser of RADL 1 and EC3's dialect: drops junk and comments (keeping them as trivia),
+// makes values of literals, repairs frequent mistakes with a message of their own, and steers recovery.
 //
 // Repairs never change what a right file means: each applies only where every reading of the tokens is an
 // error.
@@ -10,33 +10,22 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/diag/diagnostic.h"
-#include "compiler/syntax/ast.h"
-#include "compiler/syntax/literals.h"
-#include "compiler/syntax/scanner.h"
+#include "compiler/syntax/token_source.h"
 #include "radl_parser.h"
 
 namespace radl {
 
 class Builder;
 
-// Words of a file inside a message.
-inline std::string in_ticks(std::string_view text) { return "`" + std::string(text) + "`"; }
-
-// "There is no block `sytem`", with the keyword that comes near, if one does.
-Diagnostic& report_unknown_block(std::string_view word, Span at, Diagnostics& diagnostics);
-
 // `//`, `/*` and `--`, which begin comments elsewhere.
 bool foreign_comment_mark(std::string_view junk);
 
-class TokenStream {
+class TokenStream : private TokenSource {
  public:
   using Value = RADL_GRAMMAR_STYPE;
-  enum class Entry : uint8_t { Document, Expression };
 
   // `part`: what is read of the file.
-  TokenStream(const SourceFile& source, Span part, ast::Tree& tree, Diagnostics& diagnostics, bool version2,
-              Entry entry, Builder& build);
+  TokenStream(const SourceFile& source, Span part, ast::Tree& tree, Diagnostics& diagnostics, Builder& build);
 
   // The next token for the parser, its value and place; END for ever after the last one.
   int next(Value& value, Place& place);
@@ -50,7 +39,7 @@ class TokenStream {
 
  private:
   // What stands inside a pair of parentheses, and so where reading can go on in it.
-  enum class Inside : uint8_t { Block, Features, Items, Resources, Expression, Interpolation };
+  enum class Inside : uint8_t { Block, Features, Items, Resources, Value };
   // Made here, never by the scanner.
   enum class Made : uint8_t { No, Sync, Kind, Placeholder, Member, Word };
 
@@ -75,7 +64,6 @@ class TokenStream {
   Token take();
   void put_back(const Token& token);
   void rewind(uint32_t offset);  // scan again from there
-  void junk(RawToken raw);
   void follow(Token& token);
   void follow_block(Token& token);
   bool starts_general(const Token& token);
@@ -84,45 +72,37 @@ class TokenStream {
   bool at_line_start(const Token& token) const;
   bool word_like(const Token& token) const;  // could be an id
   Inside inside() const { return levels_.empty() ? Inside::Block : levels_.back().inside; }
-  Span span(uint32_t begin, uint32_t end) const { return {source_.id(), begin, end}; }
-  void stop();
 
   // token_repair.cc
   Token repaired();
   bool missing_and(const Token& token);
   bool missing_close(const Token& token, size_t ahead);
   void close_all(const Token& before);
-  void close_levels(size_t keep, uint32_t at);
   bool dangling_and(const Token& token);
   void reversed_operator(Token& token);
   bool quoted_text(const RawToken& quote, Token& made);
   void placeholder(Token& token);
   void recipe_ends(Token& token);
-  bool interpolation_ends(const Token& token);
-  size_t innermost_interpolation() const;
-  void unclosed_interpolation(size_t level);
-  bool text_ends(const Token& token);
 
   // mistakes.cc
   std::string_view skipped(uint32_t begin, uint32_t end) const;
   bool missing_open(Token& token);
   bool closes_silently(Span open, const Token& before);
   bool bare_recipe(const Token& token);
-  bool missing_close_in_value();
   uint32_t recipe_was_to_end(Span recipe) const;
   void resume(uint32_t offset, bool join);
   bool comma_mistake(const Token& found);
-  bool list_mistake(const Token& found, const std::vector<std::string_view>& expected);
+  bool list_mistake(const Token& found, const Names& expected);
   bool open_list_mistake(const Token& found);
   bool text_over_feature(const Token& found);
   bool quote_mistake(const Token& found);
   bool operator_mistake(const Token& found);
   bool comment_mistake(const Token& found);
-  bool known_mistake(const Token& found, const std::vector<std::string_view>& expected);
+  bool known_mistake(const Token& found, const Names& expected);
   Span foreign_comment(Span token) const;
 
   // word_mistakes.cc
-  bool keyword_mistake(const Token& found, const std::vector<std::string_view>& expected);
+  bool keyword_mistake(const Token& found, const Names& expected);
   bool reserved_mistake(const Token& found);
   void name_with_digit(Token& token);
   bool unit_of_time(const Token& token);
@@ -134,48 +114,30 @@ class TokenStream {
   bool is_sync(const Token& token);
   void skip_to_sync();
   bool runaway_text(Span at);
-  std::string expectation(const std::vector<std::string_view>& expected) const;
+  std::string expectation(const Names& expected) const;
   std::string hint(const Token& found) const;
-  bool unknown_block();
+  bool began_with_unknown_block();
 
   // token_symbols.cc
   int symbol(const Token& token, Value& value);
-  ast::Number* number(const Token& token);
   ast::String* text(const Token& token);
   ast::Expr* random(const Token& token);
   ast::Recipe* recipe(const Token& token);
-  ast::StringPart* text_part(const Token& token);
 
-  Diagnostic& error(DiagCode code, Span span, std::string message);
-
-  const SourceFile& source_;
-  ast::Tree& tree_;
-  Diagnostics& diagnostics_;
-  std::string_view bytes_;
-  Literals literals_;
-  Scanner scanner_;
-  bool version2_;
-  Entry entry_;
   Builder& build_;
-  bool started_ = false;
-  bool stopped_ = false;  // too many errors or too deep: only END from here on
-  Token ahead_[4];        // scanned, not yet taken
+  Token ahead_[4];  // scanned, not yet taken
   size_t ahead_count_ = 0;
   std::deque<Token> out_;           // to be handed out before anything else
-  std::vector<Level> levels_;       // open parentheses and ${
+  std::vector<Level> levels_;       // open parentheses
   std::vector<ast::Feature*> run_;  // of plain_features
-  bool plain_ = false;              // inside features, and no list or `if` was begun since their parenthesis
-  std::vector<Span> texts_;         // opening quotes of strings with ${ } that are not closed yet
+  bool plain_ = false;              // inside features, and no list was begun since their parenthesis
   Level closed_{};                  // what the last token closed
   Token last_, before_last_;        // handed out
   RawKind last_scanned_ = RawKind::End;
-  RawKind block_ = RawKind::End;      // keyword of the block we are in; Name: a general one
-  Span general_;                      // the word that began the block, when it is a general one
-  int block_tokens_ = 0;              // of it, at depth 0, keyword included
-  uint32_t resumed_at_ = UINT32_MAX;  // where reading went on after the last syntax error
-  int errors_ = 0;
-  int recoveries_ = 0;   // syntax errors, those without a message as well
-  bool braces_ = false;  // a `{` was read as `(`
+  RawKind block_ = RawKind::End;  // keyword of the block we are in; Name: a general one
+  Span general_;                  // the word that began the block, when it is a general one
+  int block_tokens_ = 0;          // of it, at depth 0, keyword included
+  bool braces_ = false;           // a `{` was read as `(`
 };
 
 }  // namespace radl

@@ -6,15 +6,6 @@
 
 namespace radl {
 
-ast::Number* TokenStream::number(const Token& token) {
-  bool fits = true;
-  ast::Number* node = literals_.number(token.span, &fits);
-  if (!fits)
-    error(DiagCode::NumberTooLong, token.span,
-          "a number has at most " + std::to_string(kMaxNumberDigits) + " digits");
-  return node;
-}
-
 ast::String* TokenStream::text(const Token& token) {
   bool closed = token.made != Made::Word || source_.text(token.span).ends_with('"');
   return literals_.text(token.span, !closed);
@@ -23,8 +14,6 @@ ast::String* TokenStream::text(const Token& token) {
 ast::Expr* TokenStream::random(const Token& token) { return literals_.random(token.span); }
 
 ast::Recipe* TokenStream::recipe(const Token& token) { return literals_.recipe(token.span); }
-
-ast::StringPart* TokenStream::text_part(const Token& token) { return literals_.text_part(token.span); }
 
 namespace {
 
@@ -56,28 +45,6 @@ constexpr auto kTokens = [] {
       {RawKind::Gt, RADL_GT},
       {RawKind::Le, RADL_LE},
       {RawKind::Ge, RADL_GE},
-      {RawKind::Radl, RADL_RADL},
-      {RawKind::Input, RADL_INPUT},
-      {RawKind::Output, RADL_OUTPUT},
-      {RawKind::Use, RADL_USE},
-      {RawKind::As, RADL_AS},
-      {RawKind::After, RADL_AFTER},
-      {RawKind::If, RADL_IF},
-      {RawKind::Then, RADL_THEN},
-      {RawKind::Else, RADL_ELSE},
-      {RawKind::Or, RADL_OR},
-      {RawKind::Not, RADL_NOT},
-      {RawKind::EqEq, RADL_EQEQ},
-      {RawKind::NotEq, RADL_NE},
-      {RawKind::Plus, RADL_PLUS},
-      {RawKind::Minus, RADL_MINUS},
-      {RawKind::Star, RADL_STAR},
-      {RawKind::Slash, RADL_SLASH},
-      {RawKind::Percent, RADL_PERCENT},
-      {RawKind::TextBegin, RADL_TEXT_BEGIN},
-      {RawKind::TextEnd, RADL_TEXT_END},
-      {RawKind::OpenInterpolation, RADL_INTERPOLATE},
-      {RawKind::CloseInterpolation, RADL_INTERPOLATE_END},
   };
   for (auto [kind, token] : kPairs) table[static_cast<size_t>(kind)] = static_cast<uint8_t>(token);
   return table;
@@ -105,7 +72,7 @@ int TokenStream::symbol(const Token& token, Value& value) {
     case RawKind::Name:
       return RADL_NAME;
     case RawKind::Number:
-      value.RADL_NUMBER = number(token);
+      value.RADL_NUMBER = number(token.span);
       return RADL_NUMBER;
     case RawKind::Text:
     case RawKind::BadRandom:
@@ -119,9 +86,6 @@ int TokenStream::symbol(const Token& token, Value& value) {
     case RawKind::OpenRecipe:
       value.RADL_RECIPE = recipe(token);
       return RADL_RECIPE;
-    case RawKind::TextPart:
-      value.RADL_TEXT_PART = text_part(token);
-      return RADL_TEXT_PART;
     default:
       return kTokens[static_cast<size_t>(token.kind)];
   }

@@ -18,13 +18,12 @@ bool names_something(RawKind kind) {
 }  // namespace
 
 // `AND`, `configur`: a keyword that could stand here, in capitals or misspelt.
-bool TokenStream::keyword_mistake(const Token& found, const std::vector<std::string_view>& expected) {
+bool TokenStream::keyword_mistake(const Token& found, const Names& expected) {
   if (found.kind != RawKind::Name) return false;
   std::string_view word = source_.text(found.span);
   std::string lower = to_lower(word);
   std::string_view meant;
-  if (word == "or" && inside() == Inside::Features &&
-      std::find(expected.begin(), expected.end(), "and") != expected.end()) {
+  if (word == "or" && inside() == Inside::Features && has(expected, "and")) {
     error(DiagCode::MissingAnd, found.span, "features are joined by `and`, not by `or`")
         .fix("write `and`", found.span, "and");
     resume(found.span.end, true);
@@ -96,7 +95,7 @@ bool TokenStream::ends_block_early(const Token& found) const {
 
 // `deploy front two`
 void TokenStream::word_for_count(Token& token) {
-  bool here = levels_.empty() && !version2_ && block_ == RawKind::Deploy && block_tokens_ == 2;
+  bool here = levels_.empty() && block_ == RawKind::Deploy && block_tokens_ == 2;
   if (!here || token.made == Made::Placeholder) return;
   error(DiagCode::UnexpectedToken, token.span,
         "`deploy` needs a number of nodes, not " + in_ticks(source_.text(token.span)));
@@ -118,8 +117,6 @@ std::string TokenStream::missing_piece(const Token& found) const {
     case RawKind::System:
     case RawKind::Configure:
     case RawKind::Ansible:
-    case RawKind::Input:
-    case RawKind::Output:
       return levels_.empty() && found.kind == RawKind::Open ? in_ticks(word) + " needs a name" : "";
     default:
       if (word == "." && at_line_start(found)) return "a block does not end with `.`";

@@ -1,0 +1,105 @@
+#include "compiler/syntax/token_source.h"
+
+#include <algorithm>
+
+#include "common/text.h"
+#include "compiler/syntax/parser.h"
+#include "compiler/syntax/unicode.h"
+
+namespace radl {
+namespace {
+
+constexpr int kMaxRecoveries = 10 * static_cast<int>(Diagnostics::kMaxSyntaxErrorsPerFile);
+
+Diagnostic& report_block(std::string_view word, Span at, const std::vector<std::string_view>& blocks,
+                         Diagnostics& diagnostics) {
+  Diagnostic& d = diagnostics.report(DiagCode::UnknownBlock, at, "there is no block " + in_ticks(word));
+  if (auto near = nearest_name(to_lower(word), blocks)) {
+    d.labelled("did you mean " + in_ticks(*near) + "?");
+    d.fix("write " + in_ticks(*near), at, std::string(*near));
+  }
+  return d;
+}
+
+}  // namespace
+
+const std::vector<std::string_view>& radl1_blocks() {
+  static const std::vector<std::string_view> blocks = {"network",       "system",  "configure",  "deploy",
+                                                       "contextualize", "ansible", "description"};
+  return blocks;
+}
+
+std::string one_of(const std::vector<std::string>& words) {
+  std::string out;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i != 0) out += i + 1 == words.size() ? " or " : ", ";
+    out += words[i];
+  }
+  return out;
+}
+
+TokenSource::TokenSource(const SourceFile& source, Span part, ast::Tree& tree, Diagnostics& diagnostics,
+                         bool version2, bool as_template)
+    : source_(source),
+      tree_(tree),
+      diagnostics_(diagnostics),
+      bytes_(source.text().substr(0, part.end)),
+      literals_(source, tree, diagnostics),
+      scanner_(bytes_, version2, part.begin, as_template) {}
+
+Diagnostic& TokenSource::error(DiagCode code, Span span, std::string message) {
+  tree_.syntax_errors = true;
+  stopped_ = ++errors_ >= static_cast<int>(Diagnostics::kMaxSyntaxErrorsPerFile) || stopped_;
+  return diagnostics_.report(code, span, std::move(message));
+}
+
+Diagnostic& TokenSource::unknown_block(std::string_view word, Span at, const Names& blocks) {
+  tree_.syntax_errors = true;
+  ++errors_;
+  return report_block(word, at, blocks, diagnostics_);
+}
+
+Diagnostic& report_unknown_block(std::string_view word, Span at, Diagnostics& diagnostics) {
+  return report_block(word, at, radl1_blocks(), diagnostics);
+}
+
+bool TokenSource::may_recover(Span at) {
+  if (++recoveries_ <= kMaxRecoveries) return true;
+  error(DiagCode::UnexpectedToken, at, "too much is wrong around here: reading ends");
+  stopped_ = true;
+  return false;
+}
+
+Span TokenSource::keep_junk(const RawToken& raw) {
+  CodePoint character = decode_utf8(bytes_.substr(raw.begin));
+  if (character.length != 0 && is_invisible(character.value)) return {};
+  Span at = span(raw.begin, raw.begin + std::max(1u, character.length));
+  if (!tree_.trivia.empty()) {
+    ast::Trivia& before = tree_.trivia.back();
+    if (before.kind == ast::TriviaKind::Junk && before.span.end == at.begin) {
+      before.span.end = at.end;
+      return {};
+    }
+  }
+  tree_.trivia.push(tree_.arena, {ast::TriviaKind::Junk, at});
+  return at;
+}
+
+void TokenSource::drop_trivia(uint32_t from) {
+  while (!tree_.trivia.empty() && tree_.trivia.back().span.begin >= from) tree_.trivia.pop();
+}
+
+ast::Number* TokenSource::number(Span span) {
+  bool fits = true;
+  ast::Number* node = literals_.number(span, &fits);
+  if (!fits)
+    error(DiagCode::NumberTooLong, span,
+          "a number has at most " + std::to_string(kMaxNumberDigits) + " digits");
+  return node;
+}
+
+bool TokenSource::has(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace radl
