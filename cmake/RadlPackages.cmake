@@ -39,4 +39,12 @@ get_filename_component(RADL_YAML_CPP_KIND ${RADL_YAML_CPP} LAST_EXT)
 # The archive where there is one: a library more to load costs each start of radlc half a millisecond.
 find_library(RADL_RE2 NAMES libre2.a re2 REQUIRED)
 find_package(pugixml REQUIRED)
+# The archives of small libraries, where there are any, for the same reason.
+if(TARGET pugixml::static)
+  set_property(TARGET pugixml::pugixml PROPERTY INTERFACE_LINK_LIBRARIES pugixml::static)
+endif()
+find_library(RADL_LIBYAML NAMES libyaml.a yaml REQUIRED)
+set_property(TARGET PkgConfig::LIBYAML PROPERTY INTERFACE_LINK_LIBRARIES ${RADL_LIBYAML})
+find_library(RADL_ZLIB NAMES libz.a z REQUIRED)
+set_target_properties(ZLIB::ZLIB PROPERTIES IMPORTED_LOCATION ${RADL_ZLIB} IMPORTED_LOCATION_RELEASE ${RADL_ZLIB})
 find_package(CLI11 REQUIRED)

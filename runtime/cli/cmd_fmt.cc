@@ -1,20 +1,16 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "common/files.h"
 #include "common/output_file.h"
 #include "common/text_diff.h"
-#include "compiler/compile.h"
 #include "compiler/diag/render.h"
-#include "compiler/ir/ir.h"
 #include "compiler/tools/check/check.h"
 #include "compiler/tools/fmt/format.h"
-#include "compiler/tools/fmt/upgrade.h"
 #include "runtime/cli/all_commands.h"
-#include "runtime/cli/project.h"
 #include "runtime/cli/shown.h"
+#include "runtime/cli/upgraded.h"
 
 namespace radl::cli::fmt_command {
 namespace {
@@ -22,6 +18,8 @@ namespace {
 struct Options {
   std::vector<std::string> paths;
   bool check = false, diff = false, upgrade = false;
+  std::string dialect = "auto";
+  std::vector<std::string> inputs;
 };
 
 enum class Outcome { Same, Changed, Refused };
@@ -53,46 +51,6 @@ DialectChoice dialect_of(const std::vector<std::string>& paths) {
   return DialectChoice::Auto;
 }
 
-// Without the places in files: those change.
-void drop_origins(Json& value) {
-  if (value.is_object()) value.erase("origin");
-  if (value.is_structured())
-    for (Json& each : value) drop_origins(each);
-}
-
-// The program that the file comes to, with `text` in its place when that is given; nullopt when it does not
-// compile. Missing inputs are no error: what depends on them is left out of both programs.
-std::optional<Json> program_of(const Session& session, const std::string& path, const std::string* text) {
-  auto with = compile_options(session, {});
-  if (!with.ok()) return std::nullopt;
-  with->inputs_may_be_missing = true;
-  with->ask = nullptr;
-  SourceMap sources;
-  Diagnostics unheard;
-  if (text) sources.overlay(path, *text);
-  auto compiled = compile({path}, *with, sources, unheard);
-  if (!compiled || unheard.has_errors()) return std::nullopt;
-  Json program = ir::to_json(compiled->program);
-  program.erase("sources");
-  program.erase("source_digest");
-  drop_origins(program);
-  return program;
-}
-
-// As `radl 2` of today, when that comes to the same program.
-Result<std::string> upgraded(const Session& session, const std::string& path, const SourceFile& source,
-                             Diagnostics& diagnostics) {
-  auto text = formatter::upgrade(source, diagnostics);
-  if (!text.ok()) return text;
-  std::optional<Json> before = program_of(session, path, nullptr);
-  if (!before) return invalid(path + " does not compile (see radlc check) and was left alone");
-  std::optional<Json> after = program_of(session, path, &*text);
-  if (!after) return invalid(path + " would not compile as `radl 2` and was left alone");
-  if (*before != *after)
-    return invalid(path + " would come to another program as `radl 2` and was left alone");
-  return text;
-}
-
 Outcome format_one(const Session& session, const Options& options, const std::string& path,
                    DialectChoice dialect) {
   SourceMap sources;
@@ -109,7 +67,7 @@ Outcome format_one(const Session& session, const Options& options, const std::st
     if (!bytes.ok()) return report(session, bytes.status()), Outcome::Refused;
     source = &sources.add(path, *bytes);
   }
-  auto formatted = options.upgrade ? upgraded(session, path, *source, diagnostics)
+  auto formatted = options.upgrade ? upgraded(session, path, *source, dialect, options.inputs, diagnostics)
                                    : formatter::format(*source, diagnostics, {.dialect = dialect});
   if (!formatted.ok()) {
     RenderOptions look;
@@ -141,7 +99,11 @@ int run(const Session& session, const Options& options) {
   auto paths = expand_paths(options.paths.empty() ? std::vector<std::string>{"."} : options.paths);
   if (!paths.ok()) return report(session, paths.status());
   bool refused = false, changed = false;
-  DialectChoice dialect = dialect_of(options.paths);
+  if (!options.inputs.empty() && !options.upgrade)
+    return report(session, invalid("--input goes with --upgrade"));
+  DialectChoice dialect = options.dialect == "ec3"     ? DialectChoice::Ec3
+                          : options.dialect == "radl1" ? DialectChoice::Radl1
+                                                       : dialect_of(options.paths);
   for (const std::string& path : *paths) {
     Outcome outcome = format_one(session, options, path, dialect);
     refused = refused || outcome == Outcome::Refused;
@@ -161,6 +123,13 @@ std::function<int()> add(CLI::App& app, Session& session) {
   command->add_flag("--upgrade", options->upgrade,
                     "write RADL 1 and the older way of `radl 2` as `radl 2` of today, where that comes to "
                     "the same program");
+  command->add_option("--dialect", options->dialect, "what the files are written in (default: as they look)")
+      ->check(CLI::IsMember({"auto", "radl1", "ec3"}));
+  command
+      ->add_option(
+          "-i,--input", options->inputs,
+          "with --upgrade: a value of @input.NAME@ with which both programs are compared, NAME=VALUE")
+      ->type_name("NAME=VALUE");
   command->add_flag("--diff", options->diff, "write nothing; show what would change");
   return [=, &session] { return run(session, *options); };
 }

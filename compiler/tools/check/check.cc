@@ -1,7 +1,6 @@
 #include "compiler/tools/check/check.h"
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -83,16 +82,26 @@ void apply(const Levels& levels, Diagnostics& diagnostics) {
   for (const auto& [code, severity] : last) diagnostics.set_severity(code, severity);
 }
 
-// Whether the word stands anywhere in the file: looked for piece by piece, as most large files ask for
+// By its rarest letter: memchr goes over a text several times as fast as a search for the word.
+bool holds_input(std::string_view text) {
+  constexpr std::string_view kWord = "input";
+  constexpr size_t kRare = 2;  // the p
+  for (size_t at = text.find(kWord[kRare]); at != text.npos; at = text.find(kWord[kRare], at + 1))
+    if (at >= kRare && text.substr(at - kRare, kWord.size()) == kWord) return true;
+  return false;
+}
+
+// Whether the word `input` stands anywhere in the file: looked for piece by piece, as most large files ask for
 // nothing. What cannot be read is reported by whoever compiles it.
-bool mentions(const std::string& path, std::string_view word) {
+bool mentions_input(const std::string& path) {
+  constexpr size_t kKept = 4;  // of a word that two pieces share
   std::ifstream file(path, std::ios::binary);
   std::string piece(size_t{64} << 10, '\0');
   for (size_t kept = 0; file;) {
     file.read(piece.data() + kept, static_cast<std::streamsize>(piece.size() - kept));
     size_t size = kept + static_cast<size_t>(file.gcount());
-    if (::memmem(piece.data(), size, word.data(), word.size()) != nullptr) return true;
-    kept = std::min(size, word.size() - 1);
+    if (holds_input({piece.data(), size})) return true;
+    kept = std::min(size, kKept);
     std::copy_n(piece.data() + size - kept, kept, piece.data());
   }
   return false;
@@ -109,7 +118,7 @@ bool any_asks(const std::vector<std::string>& paths, SourceMap& sources) {
   bool asks = false;
   for (const std::string& path : paths) {
     const bool keep = read_only_once(path);
-    if (!keep && (asks || !mentions(path, "input"))) continue;
+    if (!keep && (asks || !mentions_input(path))) continue;
     SourceMap own;
     auto source = own.load(path);
     if (!source.ok()) continue;

@@ -4,15 +4,14 @@
 #include <vector>
 
 #include "compiler/syntax/parser.h"
+#include "compiler/syntax/version.h"
 #include "compiler/syntax/walk.h"
+#include "compiler/tools/fmt/placeholders.h"
 
 namespace radl::formatter {
 namespace {
 
-struct Edit {
-  uint32_t begin, end;
-  std::string text;
-};
+using Edit = Rewrite;
 
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\n") == std::string_view::npos; }
 
@@ -24,7 +23,12 @@ bool is_name(std::string_view text) {
 
 class Upgrader {
  public:
-  explicit Upgrader(const ast::Tree& tree) : tree_(tree), text_(tree.source->text()) {}
+  // `text`: what the tree was read from, but for the placeholders, of which `inputs` has what replaces them.
+  Upgrader(const ast::Tree& tree, std::string_view text, Inputs inputs)
+      : tree_(tree),
+        text_(text),
+        edits_(std::move(inputs.edits)),
+        declarations_(std::move(inputs.declarations)) {}
 
   std::string run() {
     bool older = tree_.dialect == ast::Dialect::Radl1;
@@ -33,11 +37,13 @@ class Upgrader {
       if (block.kind == ast::Kind::Input) type_of(*ast::as<ast::FeatureBlock>(&block));
       if (auto* deploy = ast::as<ast::Deploy>(&block); deploy && deploy->count) parentheses(*deploy->count);
       if (auto* configure = ast::as<ast::Configure>(&block)) resources(configure->resources);
+      if (auto* use = ast::as<ast::Use>(&block)) empty(use->body);
     });
     for (const ast::Block* block : tree_.blocks)
       each_value(*block, [&](const ast::Expr& value) { this->value(value); });
     std::sort(edits_.begin(), edits_.end(), [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
-    std::string out = older ? "radl 2\n\n" : "";
+    std::string out = older ? "radl 2\n\n" + declarations_ : "";
+    if (!declarations_.empty()) out += "\n";
     uint32_t done = 0;
     for (const Edit& edit : edits_) {
       if (edit.begin < done) continue;  // inside what another one replaced
@@ -71,12 +77,15 @@ class Upgrader {
   // package 'git' ()
   void resources(const List<ast::Resource*>& list) {
     for (const ast::Resource* resource : list) {
-      Span body = resource->body.span;
-      bool empty = resource->body.present && resource->body.items.empty() && body.size() >= 2 &&
-                   is_blank(text_.substr(body.begin + 1, body.size() - 2));
-      if (empty) edits_.push_back({body.begin, body.end, ""});
+      empty(resource->body);
       resources(resource->inner);
     }
+  }
+  void empty(const ast::Features& list) {
+    Span body = list.span;
+    bool nothing = list.present && list.items.empty() && body.size() >= 2 &&
+                   is_blank(text_.substr(body.begin + 1, body.size() - 2));
+    if (nothing) edits_.push_back({body.begin, body.end, ""});
   }
 
   void value(const ast::Expr& value) {
@@ -135,24 +144,46 @@ class Upgrader {
   const ast::Tree& tree_;
   std::string_view text_;
   std::vector<Edit> edits_;
+  std::string declarations_;
 };
 
 }  // namespace
 
-Result<std::string> upgrade(const SourceFile& source, Diagnostics& diagnostics, const Options& options) {
-  auto tree = parse(source, diagnostics);
-  if (tree->syntax_errors) return invalid(source.path() + " has syntax errors and was left alone");
+Result<Upgraded> upgrade(const SourceFile& source, Diagnostics& diagnostics, const Options& options) {
+  std::vector<Placeholder> placeholders;
+  if (!begins_with_version(source.text())) {
+    auto found = find_placeholders(source);
+    if (!found.ok()) return std::move(found).status();
+    placeholders = std::move(*found);
+  }
+  const SourceFile read(source.id(), source.path(), stand_in(source, placeholders));
+  auto tree = parse(read, diagnostics, {.dialect = options.dialect});
+  if (tree->syntax_errors) {
+    for (const Diagnostic& finding : diagnostics.all())
+      for (const Placeholder& each : placeholders)
+        if (each.in == Placeholder::In::Value && finding.span.begin < each.end &&
+            each.begin < finding.span.end)
+          return invalid(source.path() + ": @input." + each.name +
+                         "@ stands where `radl 2` takes no value; the file was left alone");
+    return invalid(source.path() + " has syntax errors and was left alone");
+  }
   if (tree->dialect == ast::Dialect::Ec3 || tree->ec3_mark || !tree->ec3_uses.empty())
     return invalid(source.path() +
                    " is written in EC3's dialect, which `radl 2` has no form for; it was left alone");
-  if (tree->dialect == ast::Dialect::Radl1 && source.text().find("@input.") != std::string_view::npos)
-    return invalid(source.path() +
-                   " has @input.NAME@, which `radl 2` reads as `input.NAME` of a declared input; "
-                   "declare it first; the file was left alone");
+  Upgraded made;
+  for (const Placeholder& each : placeholders)
+    if (std::find(made.inputs.begin(), made.inputs.end(), each.name) == made.inputs.end())
+      made.inputs.push_back(each.name);
   Diagnostics found;
-  SourceFile upgraded(source.id(), source.path(), Upgrader(*tree).run());
-  auto text = format(upgraded, found, options);
-  if (text.ok()) return text;
+  SourceFile upgraded(source.id(), source.path(),
+                      Upgrader(*tree, source.text(), as_inputs(placeholders, *tree)).run());
+  Options plain = options;
+  plain.dialect = DialectChoice::Auto;  // of RADL 1 only
+  auto text = format(upgraded, found, plain);
+  if (text.ok()) {
+    made.text = std::move(*text);
+    return made;
+  }
   std::string why = found.all().empty() ? text.status().message() : found.all()[0].message;
   return invalid(source.path() + " cannot be written as `radl 2` and was left alone: " + why);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "common/status.h"
 #include "compiler/diag/diagnostic.h"
@@ -10,9 +11,14 @@
 
 namespace radl::formatter {
 
-// The new text, laid out. Invalid, with one line that says why, when the file has syntax errors (they are in
-// `diagnostics`) or is written in what `radl 2` has no form for: EC3's dialect, @input.NAME@. That both texts
-// compile to the same program is the caller's to check.
-Result<std::string> upgrade(const SourceFile& source, Diagnostics& diagnostics, const Options& options = {});
+struct Upgraded {
+  std::string text;                 // laid out
+  std::vector<std::string> inputs;  // that @input.NAME@ became, in order
+};
+
+// Invalid, with one line that says why, when the file has syntax errors (they are in `diagnostics`) or is
+// written in what `radl 2` has no form for: EC3's dialect, @input.NAME@ in a name or in a part of a word.
+// That both texts compile to the same program is the caller's to check.
+Result<Upgraded> upgrade(const SourceFile& source, Diagnostics& diagnostics, const Options& options = {});
 
 }  // namespace radl::formatter

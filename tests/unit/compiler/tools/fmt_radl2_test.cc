@@ -2,20 +2,12 @@
 #include <gtest/gtest.h>
 
 #include "compiler/syntax/parser.h"
-#include "compiler/tools/fmt/format.h"
+#include "tests/unit/compiler/tools/formatted.h"
 
 namespace radl {
 namespace {
 
-std::string formatted(const std::string& text) {
-  Diagnostics diagnostics;
-  SourceFile source(1, "test.radl", text);
-  auto result = formatter::format(source, diagnostics);
-  if (result) return *result;
-  std::string why = "error: " + result.status().message();
-  for (const Diagnostic& diagnostic : diagnostics.all()) why += "\n" + diagnostic.message;
-  return why;
-}
+using test::formatted;
 
 void expect(const std::string& before, const std::string& after) {
   EXPECT_EQ(formatted("radl 2\n\n" + before), "radl 2\n\n" + after) << "of\n" << before;

@@ -1,17 +1,12 @@
 // The formatter's layout, rule by rule. Every expected text must be a fixed point.
 #include <gtest/gtest.h>
 
-#include "compiler/tools/fmt/format.h"
+#include "tests/unit/compiler/tools/formatted.h"
 
 namespace radl {
 namespace {
 
-std::string formatted(const std::string& text) {
-  Diagnostics diagnostics;
-  SourceFile source(1, "test.radl", text);
-  auto result = formatter::format(source, diagnostics);
-  return result ? *result : "error: " + result.status().message();
-}
+using test::formatted;
 
 void expect(const std::string& before, const std::string& after) {
   EXPECT_EQ(formatted(before), after) << "of\n" << before;

@@ -10,7 +10,7 @@ namespace {
 std::string upgraded(const std::string& text) {
   Diagnostics diagnostics;
   auto result = formatter::upgrade(SourceFile(1, "test.radl", text), diagnostics);
-  return result ? *result : "error: " + result.status().message();
+  return result ? result->text : "error: " + result.status().message();
 }
 
 void expect(const std::string& before, const std::string& after) {
@@ -48,10 +48,44 @@ TEST(Upgrade, Radl1) {
       "'a$${b'\n)\n");
 }
 
+TEST(Upgrade, AUseWithNothingToSayNeedsNoParentheses) {
+  expect("radl 2\nuse 'x' as a ( )\n", "radl 2\nuse 'x' as a\n");
+}
+
+TEST(Upgrade, PlaceholdersBecomeInputsOfTheKindThatTheyStandFor) {
+  expect(
+      "network n (outbound = '@input.open@')\n"
+      "system a (\n  cpu.count >= @input.cores@ and  # @input.cores@ of them\n  memory.size >= @input.mem@ "
+      "and\n"
+      "  disk.1.size = @input.disk@GB and\n  disk.0.image.url = 'aws://@input.region@/${x}'\n)\n"
+      "configure c (\n@begin\n- tasks: @input.region@\n@end\n)\ndeploy a @input.cores@\n",
+      "radl 2\n\ninput open (type = text)\ninput cores (type = integer)\ninput mem (type = size)\n"
+      "input disk (type = number)\ninput region (type = text)\n\nnetwork n (outbound = input.open)\n\n"
+      "system a (\n  cpu.count >= input.cores  # @input.cores@ of them\n  memory.size >= input.mem\n"
+      "  disk.1.size = input.disk * 1GB\n  disk.0.image.url = 'aws://${input.region}/$${x}'\n)\n\n"
+      "configure c (\n@begin\n- tasks: @input.region@\n@end\n)\n\ndeploy a input.cores\n");
+}
+
+TEST(Upgrade, AnInputInANumberAndInATextIsANumber) {
+  EXPECT_NE(upgraded("system a (name = '@input.n@')\ndeploy a @input.n@\n").find("input n (type = integer)"),
+            std::string::npos);
+  EXPECT_NE(upgraded("system a (name = '@input.n@')\ndeploy a @input.n@\n").find("name = '${input.n}'"),
+            std::string::npos);
+}
+
 TEST(Upgrade, WhatCannotBeWrittenIsLeftAlone) {
-  EXPECT_NE(upgraded("system a (cpu.count >= @input.N@)\n").find("left alone"), std::string::npos);
-  EXPECT_NE(upgraded("system a (x = '@input.N@')\n").find("declare it first"), std::string::npos);
+  EXPECT_NE(upgraded("system @input.N@ (cpu.count >= 1)\n").find("takes no value"), std::string::npos);
+  EXPECT_NE(upgraded("system a@input.N@ (cpu.count >= 1)\n").find("a part of a word"), std::string::npos);
+  EXPECT_NE(upgraded("system a (x = '@input.a.b@')\n").find("has no name"), std::string::npos);
   EXPECT_NE(upgraded("system a (\n").find("syntax errors"), std::string::npos);
+}
+
+TEST(Upgrade, AFileThatBelongsToEc3IsLeftAlone) {
+  Diagnostics diagnostics;
+  auto result = formatter::upgrade(SourceFile(1, "test.radl", "system a (cpu.count >= 1)\n"), diagnostics,
+                                   {.dialect = DialectChoice::Ec3});
+  ASSERT_FALSE(result.ok());
+  EXPECT_NE(result.status().message().find("EC3"), std::string::npos);
 }
 
 }  // namespace
