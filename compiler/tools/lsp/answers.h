@@ -39,8 +39,8 @@ Json signature_help(const Query& query, const Json& params);
 Json definition(const Query& query, const Json& params);
 Json references(const Query& query, const Json& params);
 Json document_highlight(const Query& query, const Json& params);
-Json prepare_rename(const Query& query, const Json& params);
-Json rename(const Query& query, const Json& params);  // throws Refused
+Json prepare_rename(const Query& query, const Json& params);  // throws Refused
+Json rename(const Query& query, const Json& params);          // throws Refused
 Json document_symbols(const Query& query);
 Json folding_ranges(const Query& query);
 Json selection_ranges(const Query& query, const Json& params);

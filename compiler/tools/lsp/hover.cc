@@ -251,33 +251,4 @@ Json signature_help(const Query& query, const Json& params) {
   return nullptr;
 }
 
-// Bytes behind sizes that count in powers of 1024 or carry a unit, which are often misread; nodes behind
-// `deploy`.
-Json inlay_hints(const Query& query, const Json& params) {
-  const Analysis& in = *query.analysis;
-  Range range = range_from(params.at("range"));
-  uint32_t from = in.offset(range.start, query.workspace.encoding),
-           to = in.offset(range.end, query.workspace.encoding);
-  Json hints = Json::array();
-  int number = 0;
-  bool counted = true;  // the numbers of nodes are known as long as every count is
-  for (const ast::Block* block : in.tree->blocks) {
-    auto* deploy = ast::as<ast::Deploy>(block);
-    if (!deploy) continue;
-    auto* count = ast::as<ast::Number>(deploy->count);
-    counted = counted && count && !count->is_float && !count->big && count->integer < 100'000;
-    if (!counted) break;
-    int first = number;
-    number += static_cast<int>(count->integer);
-    if (count->span.end < from || count->span.end > to || number == first) continue;
-    std::string label =
-        number - first == 1 ? fmt::format("#{}", first) : fmt::format("#{} to #{}", first, number - 1);
-    hints.push_back({{"position", query.range(count->span)["end"]},
-                     {"label", label},
-                     {"paddingLeft", true},
-                     {"tooltip", "The numbers of these nodes in the infrastructure: what `#N#` becomes."}});
-  }
-  return hints;
-}
-
 }  // namespace radl::lsp

@@ -117,6 +117,14 @@ bool tied_by_name(const Analysis& in, const Occurrence& item) {
                       [](const ast::Block* block) { return block->kind == ast::Kind::Contextualize; });
 }
 
+// A name that other people's files have would have to change there, too.
+void refuse_foreign(const Query& query, const std::vector<Place>& places) {
+  for (const Place& place : places) {
+    std::string why = query.workspace.not_to_edit(place.in->path);
+    if (!why.empty()) throw Refused{place.in->path + " cannot be edited: " + why};
+  }
+}
+
 const Occurrence* occurrence_at(const Query& query, const Json& params) {
   return query.analysis->symbols.at(query.offset(params.at("position")));
 }
@@ -165,6 +173,7 @@ Json document_highlight(const Query& query, const Json& params) {
 Json prepare_rename(const Query& query, const Json& params) {
   const Occurrence* item = occurrence_at(query, params);
   if (!item || item->space == Space::Other) return nullptr;
+  refuse_foreign(query, places_of(query, *item));
   return {{"range", query.range(item->span)}, {"placeholder", item->name}};
 }
 
@@ -175,6 +184,7 @@ Json rename(const Query& query, const Json& params) {
   if (std::string problem = name_problem(name, item->space); !problem.empty()) throw Refused{problem};
   bool tied = tied_by_name(*query.analysis, *item);
   std::vector<Place> places = places_of(query, *item);
+  refuse_foreign(query, places);
   if (tied) {
     Occurrence twin = *item;
     twin.space = item->space == Space::System ? Space::Configure : Space::System;

@@ -126,6 +126,22 @@ std::vector<std::string> Workspace::module_names(const std::string& from) const 
   return names;
 }
 
+std::string Workspace::not_to_edit(const std::string& path) const {
+  std::error_code error;
+  auto real = [&](const std::string& of) { return fs::weakly_canonical(of, error); };
+  if (!search_.standard_library.empty()) {
+    fs::path inside = real(path).lexically_relative(real(search_.standard_library));
+    if (!inside.empty() && *inside.begin() != "..") return "it is a part of the standard library";
+  }
+  VendoredModules packages(fs::path(path).parent_path().string(), false);
+  bool vendored = packages.package_folder(path).has_value();
+  for (fs::path at = fs::path(path).parent_path(); !vendored && at.has_relative_path(); at = at.parent_path())
+    vendored = vendored::is_vendored_folder(at.string());
+  return vendored
+             ? "`radlc vendor` brought it and radl.lock.json holds its digest; change it where it comes from"
+             : "";
+}
+
 std::vector<AnalysisPtr> Workspace::everything(const std::function<bool()>& cancelled) {
   std::vector<AnalysisPtr> all;
   std::vector<std::string> seen;

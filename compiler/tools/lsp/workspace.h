@@ -55,6 +55,9 @@ class Workspace {
   std::optional<std::string> module_path(const std::string& name, const std::string& from) const;
   // Names that `use` could take in `from`: standard library, modules/, files beside it.
   std::vector<std::string> module_names(const std::string& from) const;
+  // Why a file is not to be edited: it is of the standard library, or of a package that `radlc vendor`
+  // brought; "" for all others.
+  std::string not_to_edit(const std::string& path) const;
   // All *.radl below the roots and all open documents. Stops when `cancelled` says so.
   std::vector<AnalysisPtr> everything(const std::function<bool()>& cancelled);
 

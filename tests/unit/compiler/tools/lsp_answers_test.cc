@@ -340,6 +340,59 @@ TEST_F(LspAnswers, InlayHintsNumberTheMachines) {
   EXPECT_EQ(hints[1]["label"], "#1 to #3");
 }
 
+TEST_F(LspAnswers, InlayHintsNumberTheMachinesOfRepeatedDeploys) {
+  open(
+      "radl 2\neach z in ['a', 'b'] (\n  system \"w${z}\" ()\n  deploy \"w${z}\" 2\n  deploy \"v${z}\" 1\n)\n"
+      "system c ()\ndeploy c 1\neach x in input.l (\n  deploy c 2\n)\ndeploy c 4\n");
+  Json params = document(kUri);
+  params["range"] = {{"start", {{"line", 0}, {"character", 0}}}, {"end", {{"line", 20}, {"character", 0}}}};
+  Json hints = client_.result("textDocument/inlayHint", params);
+  ASSERT_EQ(hints.size(), 3u) << "behind a list that is not known nothing is: " << hints.dump();
+  EXPECT_EQ(hints[0]["label"], "#0 to #1, #3 to #4");
+  EXPECT_EQ(hints[1]["label"], "#2, #5");
+  EXPECT_EQ(hints[2]["label"], "#6");
+}
+
+TEST_F(LspAnswers, CompletionOfStepsCountsThoseOfRepeatedItems) {
+  auto steps = offered(
+      "radl 2\neach z in ['a'] (\n  contextualize (\n    each s in [z] (\n      system s configure c step 4\n    )\n"
+      "    system t configure c step |\n  )\n)\n");
+  EXPECT_TRUE(steps.contains("4") && steps.contains("5")) << Json(steps).dump();
+}
+
+TEST_F(LspAnswers, CompletionOfNodesAttributesInsideEach) {
+  const std::string head = "radl 2\nsystem wn (cpu.count = 1)\ndeploy wn 2\n";
+  auto has_address = [&](const std::string& text) {
+    auto labels = offered(head + text);
+    return labels.contains("private_ip") || labels.contains("wn[0].private_ip") ||
+           labels.contains("self.private_ip") || labels.contains("n.private_ip");
+  };
+  for (const char* text :
+       {"output o (value = wn[0].|)", "output o (value = 'x ${wn[0].|}')", "let a = wn[0].|\n", "let a = f(wn[0].|)\n",
+        "each z in ['a'] (\n  output o (value = wn[0].|)\n)\n",
+        "each z in ['a'] (\n  output o (\n    value = \"x ${wn[0].|}\"\n  )\n)\n",
+        "configure c (\n  each z in ['a'] (\n    command 'x' (command = \"${self.|}\")\n  )\n)\n",
+        "configure c (\n  each z in ['a'] (\n    file 'x' (content = self.|)\n  )\n)\n",
+        "configure c (\n  each z in ['a'] (\n    file 'x' (content = wn[0].|)\n  )\n)\n",
+        "configure c (\n  each z in ['a'] (\n    file \"x${self.|}\" ()\n  )\n)\n",
+        "configure c (\n  each n in wn[*] (\n    file 'x' (content = n.|)\n  )\n)\n"})
+    EXPECT_TRUE(has_address(text)) << text;
+  EXPECT_FALSE(has_address("each z in ['a'] (\n  output o (value = z.|)\n)\n"));
+}
+
+TEST_F(LspAnswers, SnippetsSeparateFeaturesAsTheFileDoes) {
+  auto snippet = [&](const std::string& text, const std::string& label) {
+    client_.open(kUri, text);
+    Json result = client_.result("textDocument/completion", document_at(kUri, at(text, "sys", 3)));
+    for (const Json& item : result["items"])
+      if (item["label"] == label) return item["textEdit"]["newText"].get<std::string>();
+    return std::string();
+  };
+  EXPECT_NE(snippet("sys", "system").find("} and\n"), std::string::npos);
+  EXPECT_EQ(snippet("radl 2\nsys", "system").find(" and"), std::string::npos);
+  EXPECT_NE(snippet("radl 2\nsys", "ansible").find("', credentials"), std::string::npos);
+}
+
 TEST_F(LspAnswers, SignatureHelp) {
   open("radl 2\noutput o (value = join(['a'], ','))\n");
   Json help = ask("signatureHelp", "','", 0);

@@ -32,6 +32,20 @@ class LspModules : public ::testing::Test {
     ASSERT_TRUE(write_file_atomic((folder_ / name).string(), text).ok());
   }
 
+  void vendor_a_module() {
+    const std::string folder = "modules/vendored/mods-bbbbbbbbbbbb";
+    write("radl.lock.json", Json{{"version", 1},
+                                 {"packages",
+                                  {{{"address", "git::https://host/mods.git@v1"},
+                                    {"commit", std::string(40, 'a')},
+                                    {"sha256", std::string(64, 'b')},
+                                    {"folder", folder},
+                                    {"fetched", "2026-01-31T09:00:00Z"}}}}}
+                                .dump());
+    std::filesystem::create_directories(folder_ / folder);
+    write(folder + "/db.radl", "radl 2\ninput size ( type = 'integer' )\n");
+  }
+
   std::filesystem::path folder_;
   TestClient client_;
   std::string uri_;
@@ -76,17 +90,7 @@ TEST_F(LspModules, CompletionReadsModules) {
 }
 
 TEST_F(LspModules, WhatWasVendoredIsOfferedByItsAddress) {
-  const std::string folder = "modules/vendored/mods-bbbbbbbbbbbb";
-  write("radl.lock.json", Json{{"version", 1},
-                               {"packages",
-                                {{{"address", "git::https://host/mods.git@v1"},
-                                  {"commit", std::string(40, 'a')},
-                                  {"sha256", std::string(64, 'b')},
-                                  {"folder", folder},
-                                  {"fetched", "2026-01-31T09:00:00Z"}}}}}
-                              .dump());
-  std::filesystem::create_directories(folder_ / folder);
-  write(folder + "/db.radl", "radl 2\ninput size ( type = 'integer' )\n");
+  vendor_a_module();
   const std::string text = "radl 2\nuse '' as w ()\n";
   client_.open(uri_, text);
   Json items = client_.result("textDocument/completion", document_at(uri_, at(text, "''", 1)))["items"];
@@ -94,6 +98,31 @@ TEST_F(LspModules, WhatWasVendoredIsOfferedByItsAddress) {
   for (const Json& item : items) labels.insert(item["label"].get<std::string>());
   EXPECT_TRUE(labels.contains("git::https://host/mods.git//db@v1")) << items.dump(1);
   EXPECT_FALSE(labels.contains("vendored/mods-bbbbbbbbbbbb/db"));
+}
+
+TEST_F(LspModules, RenamingRefusesWhatIsNotTheUsersToEdit) {
+  vendor_a_module();
+  std::filesystem::create_directories(folder_ / "lib");
+  write("lib/tool.radl", "radl 2\ninput level (type = integer)\n");
+  ServerOptions options = TestClient::quick();
+  options.environment["RADL_STDLIB"] = (folder_ / "lib").string();
+  TestClient client(options);
+  client.start(Json::object(), "file://" + folder_.string());
+  const std::string address = "git::https://host/mods.git//db@v1";
+  const std::string text =
+      "radl 2\nuse '" + address + "' as w (size = 2)\nuse 'web' as s (pages = 2)\nuse 'std/tool' as t (level = 1)\n";
+  client.open(uri_, text);
+  auto refusal = [&](const std::string& method, const std::string& mark) {
+    Json params = document_at(uri_, at(text, mark));
+    params["newName"] = "other";
+    Json answer = client.request(method, params);
+    return answer.contains("error") ? answer["error"]["message"].get<std::string>() : "";
+  };
+  for (const char* method : {"textDocument/rename", "textDocument/prepareRename"}) {
+    EXPECT_NE(refusal(method, "size").find("radl.lock.json"), std::string::npos);
+    EXPECT_NE(refusal(method, "level").find("standard library"), std::string::npos);
+    EXPECT_EQ(refusal(method, "pages"), "") << "the user's own module";
+  }
 }
 
 TEST_F(LspModules, WorkspaceSymbols) {
