@@ -2,14 +2,23 @@
 # them, and loading them, with some 40 that they bring, was most of such a run's time.
 include_guard()
 
-# radl_load_on_demand(PROGRAM LIBRARY...): each LIBRARY an imported target or a path of a shared library. What is not x86-64, and
-# a build with sanitizers, links them as usual.
+# radl_load_on_demand(PROGRAM LIBRARIES a b ... [INSIDE archive.a FUNCTIONS f g ...])
+# Each library is an imported target or a path of a shared library. INSIDE: these functions are taken from an archive and are in the
+# program, where the archive is there. What is not x86-64, and a build with sanitizers, links all of them as usual.
 function(radl_load_on_demand program)
+  cmake_parse_arguments(ARG "" "INSIDE" "LIBRARIES;FUNCTIONS" ${ARGN})
   if(RADL_SANITIZE OR NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
     return()
   endif()
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
-  foreach(library ${ARGN})
+  set(inside "")
+  if(ARG_INSIDE)
+    set(inside ${ARG_FUNCTIONS})
+    list(TRANSFORM ARG_FUNCTIONS PREPEND -Wl,-u, OUTPUT_VARIABLE wanted)
+    target_link_options(${program} PRIVATE ${wanted})
+    target_link_libraries(${program} PRIVATE ${ARG_INSIDE})
+  endif()
+  foreach(library ${ARG_LIBRARIES})
     set(path ${library})
     if(TARGET ${library})
       get_target_property(path ${library} IMPORTED_LOCATION)
@@ -23,7 +32,7 @@ function(radl_load_on_demand program)
     get_filename_component(name ${path} NAME_WE)
     set(made ${CMAKE_CURRENT_BINARY_DIR}/on_demand_${name})
     add_custom_command(OUTPUT ${made}.o BYPRODUCTS ${made}.s
-      COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/cmake/on_demand.py ${path} ${made}.s
+      COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/cmake/on_demand.py ${path} ${made}.s ${inside}
       COMMAND ${CMAKE_CXX_COMPILER} -c ${made}.s -o ${made}.o
       DEPENDS ${CMAKE_SOURCE_DIR}/cmake/on_demand.py ${path} VERBATIM)
     set_source_files_properties(${made}.o PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)

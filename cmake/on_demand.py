@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Writes assembly (x86-64, GNU as) that stands in for a shared library: each of its functions under its own name, which
 loads the library and looks the function up at its first call. A program that links this in place of the library starts
-without it. Usage: on_demand.py LIBRARY.so OUTPUT.s
+without it. Usage: on_demand.py LIBRARY.so OUTPUT.s [FUNCTION...]: those are left out, as the program has them from elsewhere.
 
 Each function has sections of its own, so that the linker (--gc-sections) drops those that the program does not call.
-Names are hidden: a library that is loaded finds its own functions, never these. Registers follow the System V ABI for
+Names are hidden: a library that is loaded finds its own functions, never these. They are weak: an archive may have them, too. Registers follow the System V ABI for
 AMD64, section 3.2.3: what may hold an argument is kept, %al (of variadic functions) and %xmm0 to %xmm7 included; %r11
 belongs to nobody between a call and its function.
 """
@@ -15,7 +15,7 @@ import sys
 
 FUNCTION = """
   .section .text.on_demand.{name},"ax",@progbits
-  .globl {name}
+  .weak {name}
   .hidden {name}
   .type {name}, @function
 {name}:
@@ -81,9 +81,9 @@ def functions(path):
 
 
 def main():
-    path, output = sys.argv[1:]
+    path, output, *elsewhere = sys.argv[1:]
     soname = re.search(r"SONAME\s+(\S+)", output_of("objdump", "-p", path))
-    names = functions(path)
+    names = [name for name in functions(path) if name not in elsewhere]
     if soname is None or not names:
         sys.exit("%s: no shared library with functions" % path)
     offsets = [(name, 128 + 8 * i) for i, name in enumerate(KEPT[:-1])] + [("r11", 184)]

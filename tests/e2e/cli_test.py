@@ -131,6 +131,45 @@ class Environment(CliCase):
         self.assertIn("green", self.radlc("plan", "a.radl"))
 
 
+class Start(CliCase):
+    @unittest.skipUnless(os.uname().machine == "x86_64", "libraries are loaded at their first call on x86-64 alone")
+    @unittest.skipIf("asan" in subprocess.run(["ldd", RADLC], capture_output=True, text=True).stdout, "a sanitizer's build")
+    def test_a_check_loads_no_library_of_the_network(self):
+        self.environment["LD_DEBUG"] = "files"
+        self.inside(self.folder, "check", self.project())
+        loaded = re.findall(r"calling init: (\S+)", self.err)
+        self.assertTrue(any("libc.so" in each for each in loaded), self.err[:2000])
+        for name in ("libcurl", "libcrypto", "libssh2", "libarchive", "libsqlite3"):
+            self.assertFalse([each for each in loaded if name in each], "%s is loaded" % name)
+
+
+class Upgrade(CliCase):
+    RADL1 = """network lan (outbound = 'no')
+system web (
+  cpu.count >= @input.cores@ and
+  net_interface.0.connection = 'lan' and
+  disk.0.image.url = 'aws://@input.region@/ami-1'
+)
+deploy web 1
+"""
+
+    def test_placeholders_become_inputs_of_a_file_that_plans_the_same(self):
+        path = self.write("a.radl", self.RADL1)
+        given = ["--input", "cores=3", "--input", "region=eu-west-1"]
+        before = json.loads(self.inside(self.folder, "compile", path, *given))
+        self.assertEqual(self.inside(self.folder, "fmt", "--upgrade", path).strip(), str(path))
+        after = json.loads(self.inside(self.folder, "compile", path, *given))
+        self.assertEqual([node["requirements"] for node in before["nodes"]], [node["requirements"] for node in after["nodes"]])
+        self.assertIn("input cores (type = integer)", pathlib.Path(path).read_text())
+        self.inside(self.folder, "fmt", "--upgrade", "--check", path)
+
+    def test_a_file_with_a_placeholder_in_a_name_is_left_alone(self):
+        path = self.write("a.radl", self.RADL1.replace("system web", "system @input.name@"))
+        self.inside(self.folder, "fmt", "--upgrade", path, code=1)
+        self.assertIn("takes no value", self.err)
+        self.assertIn("@input.name@", pathlib.Path(path).read_text())
+
+
 class Nodes(CliCase):
     def test_a_node_that_has_died_is_started_again(self):
         file = self.project(command="true")
