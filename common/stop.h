@@ -1,7 +1,9 @@
 // When to stop: somebody asked for it, or the time is over. One token for both, cheap to copy, good in any
-// thread.
+// thread. Everything that can wait (a transfer, a call over HTTP, a command on a node, a lock, a boot) takes
+// one.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -52,6 +54,26 @@ class StopSource {
 
  private:
   std::shared_ptr<stop_parts::Asked> flag_;
+};
+
+// A run is stopped in two steps, as by Ctrl-C. Asked once: nothing more is begun, what is under way ends well
+// and is recorded. Asked again: that ends now, too.
+class Cancellation {
+ public:
+  // Safe in a signal handler and in several threads.
+  void request() noexcept {
+    (level_.fetch_add(1, std::memory_order_relaxed) == 0 ? finishing_ : now_).request();
+  }
+  int level() const noexcept { return level_.load(std::memory_order_relaxed); }
+  bool stop_starting() const noexcept { return level() >= 1; }
+  bool stop_now() const noexcept { return level() >= 2; }
+  Stop finishing() const { return finishing_.token(); }  // from the first request on
+  Stop now() const { return now_.token(); }              // from the second
+
+ private:
+  std::atomic<int> level_{0};
+  StopSource finishing_, now_;
+  static_assert(std::atomic<int>::is_always_lock_free);
 };
 
 }  // namespace radl

@@ -111,7 +111,7 @@ class AnsibleRun {
       if (Status s = take_node_lease(context_, lease_, node_.address, **remote, log_); !s.ok()) return s;
     }
     ExecOptions options;
-    options.stop = context_.context->stop();
+    options.stop = context_.context->stop;
     auto result = exec_for_data(
         **remote,
         "id -u; if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then echo sudo; else echo -; fi; "
@@ -263,10 +263,9 @@ class AnsibleRun {
                            {"ANSIBLE_STDOUT_CALLBACK", std::nullopt},
                            {"ANSIBLE_VAULT_PASSWORD_FILE", std::nullopt},
                            {"PYTHONDONTWRITEBYTECODE", "1"}};
-    const Stop stop = context_.context->stop().within(std::chrono::milliseconds(
-        static_cast<long long>(std::max(1.0, context_.program->max_time_seconds) * 1000)));
-    request.deadline = stop.left();
-    request.cancelled = [&stop] { return stop.asked(); };
+    request.deadline = std::chrono::milliseconds(
+        static_cast<long long>(std::max(1.0, context_.program->max_time_seconds) * 1000));
+    request.stop = context_.context->stop;
     request.with_descendants = true;
     Lines lines(kLongestEvent);
     request.on_output = [&](std::string_view piece, bool is_stderr) {

@@ -34,11 +34,10 @@ Status install(const Requirement& one, const std::string& folder, const Context&
                                 file,
                                 "-p",
                                 folder + (one.collection ? "/collections" : "/roles")};
-  const Stop stop = context.stop().within(std::chrono::minutes(10));
   auto ran = run_process({.argv = argv,
                           .environment = {{"LC_ALL", "C.UTF-8"}},
-                          .deadline = stop.left(),
-                          .cancelled = [&stop] { return stop.asked(); },
+                          .deadline = std::chrono::minutes(10),
+                          .stop = context.stop,
                           .with_descendants = true});
   std::error_code ignored;
   std::filesystem::remove(file, ignored);

@@ -1,7 +1,6 @@
 // What every call to a cloud, a step runner or a connection is given besides its subject.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <map>
 #include <string>
@@ -13,9 +12,7 @@ namespace radl {
 struct Context {
   std::string infrastructure;  // id, unique; names and tags carry it
   std::string work_directory;  // private to this infrastructure (mode 0700), kept beside the state
-  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-  std::function<bool()> cancelled = [] { return false; };
-  Stop stop() const { return Stop::when(cancelled).until(deadline); }
+  Stop stop;  // of the whole call; its deadline is on the run's clock (World::clock)
   std::string run;       // of this run of radlc, unique; empty where nothing is changed
   bool booting = false;  // connecting: the machine has not been reached before
   std::function<void(const std::string& line)> log = [](const std::string&) {};

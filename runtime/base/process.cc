@@ -195,8 +195,11 @@ class Talk {
   }
 
   Status stop_reason() const {
-    if (request_.cancelled && request_.cancelled())
-      return {Code::Cancelled, request_.argv[0] + " was cancelled"};
+    if (Status stop = request_.stop.check(); !stop.ok()) {
+      const bool cancelled = stop.code() == Code::Cancelled;
+      return {stop.code(),
+              request_.argv[0] + (cancelled ? " was cancelled" : " did not end in the time allowed")};
+    }
     if (Clock::now() >= end_) {
       return {Code::Timeout, request_.argv[0] + " did not end within " +
                                  std::to_string(request_.deadline.count() / 1000) + " s"};

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <thread>
@@ -57,6 +58,17 @@ World& real_world() {
   static RealRandom random;
   static World world{clock, files, random};
   return world;
+}
+
+bool sleep_unless(Clock& clock, std::chrono::milliseconds time, const Stop& stop) {
+  if (&clock == &real_world().clock) return stop.sleep(time);
+  while (time.count() > 0) {
+    if (stop.asked()) return false;
+    const std::chrono::milliseconds piece = std::min(time, std::chrono::milliseconds(100));
+    clock.sleep(piece);
+    time -= piece;
+  }
+  return !stop.asked();
 }
 
 std::string random_token(Random& random) { return to_hex(random.bytes(16)); }

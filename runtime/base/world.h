@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/status.h"
+#include "common/stop.h"
 
 namespace radl {
 
@@ -37,6 +38,10 @@ class Random {
   virtual ~Random() = default;
   virtual std::string bytes(size_t count) = 0;
 };
+
+// On that clock; at once false when it is to stop before the end. A stop's deadline counts on the real clock
+// alone.
+bool sleep_unless(Clock& clock, std::chrono::milliseconds time, const Stop& stop);
 
 struct World {
   Clock& clock;

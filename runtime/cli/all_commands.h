@@ -38,6 +38,9 @@ std::function<int()> add(CLI::App& app, Session& session);
 namespace list_command {
 std::function<int()> add(CLI::App& app, Session& session);
 }
+namespace runs_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
 namespace history_command {
 std::function<int()> add(CLI::App& app, Session& session);
 }

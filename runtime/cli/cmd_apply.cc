@@ -18,19 +18,6 @@ namespace {
 constexpr int kMostReplacements = 5;
 constexpr std::chrono::seconds kLookAtBuckets{60};
 
-// Hears of nodes that their cloud takes back while they train.
-class TakenBack : public EventSink {
- public:
-  void emit(const Event& event) override {
-    if (event.kind != EventKind::Metric || !event.data.is_object()) return;
-    if (event.data.value("event", "") == "interruption") nodes_[event.node] = event.data.value("time", "");
-  }
-  const std::map<std::string, std::string>& nodes() const { return nodes_; }
-
- private:
-  std::map<std::string, std::string> nodes_;  // address -> when, as the cloud says it
-};
-
 struct Options {
   ProjectOptions project;
   RunOptions run;
@@ -54,18 +41,15 @@ struct Apply {
   std::optional<SavedPlan> saved;
   std::unique_ptr<Project> project;
   std::unique_ptr<Machinery> machinery;
-  std::unique_ptr<Store> store;
   Cancellation cancellation;
+  std::unique_ptr<ActiveRun> run;
 
-  Run make_run() {
-    Run run = machinery->run();
-    run.store = store.get();
-    run.program = &project->compiled.program;
-    run.secrets = &project->compiled.secrets;
-    run.cancellation = &cancellation;
-    run.options.parallelism = options.run.parallelism;
-    run.options.on_error = on_error(options.run.on_error);
-    return run;
+  Run parts() {
+    Run parts = machinery->run();
+    parts.program = &project->compiled.program;
+    parts.secrets = &project->compiled.secrets;
+    parts.options.on_error = on_error(options.run.on_error);
+    return parts;
   }
 };
 
@@ -102,26 +86,21 @@ Status prepare(Apply& apply) {
   auto machinery = make_machinery(apply.options.run);
   if (!machinery.ok()) return std::move(machinery).status();
   apply.machinery = std::move(*machinery);
-  auto store = open_locked(apply.project->state_directory, apply.project->compiled.program.name,
-                           OpenMode::Create, "apply", apply.options.run.lock_timeout);
-  if (!store.ok()) return std::move(store).status();
-  apply.store = std::move(*store);
+  SignalGuard guard(apply.cancellation);
+  auto run = begin_run(apply.parts(), apply.project->state_directory, apply.project->compiled.program.name,
+                       OpenMode::Create, "apply", apply.options.run.lock_timeout, apply.cancellation);
+  if (!run.ok()) return std::move(run).status();
+  apply.run = std::move(*run);
   remember(apply.project->state_directory, apply.project->compiled.program.name);
-  return recover_left(apply.make_run());
+  return recover_left(*apply.run);
 }
 
 Result<Plan> decide(Apply& apply) {
-  auto snapshot = apply.store->snapshot();
-  if (!snapshot.ok()) return std::move(snapshot).status();
-  // A node that has died would otherwise be waited for at each of its steps.
-  auto observed = apply.options.request.refresh ? refresh(apply.make_run(), *snapshot)
-                                                : glance(apply.make_run(), *snapshot);
-  if (!observed.ok()) return std::move(observed).status();
-  if (Status kept = accept_observed(apply.make_run(), *snapshot, *observed); !kept.ok()) return kept;
-  snapshot = apply.store->snapshot();
-  if (!snapshot.ok()) return std::move(snapshot).status();
-  auto plan = plan_for(*apply.project, *snapshot, *apply.machinery, apply.options.request, &*observed);
+  SignalGuard guard(apply.cancellation);
+  auto plan = apply.run->plan(question_of(*apply.project, *apply.machinery, apply.options.request));
   if (!plan.ok() || !apply.saved) return plan;
+  auto snapshot = apply.run->snapshot();
+  if (!snapshot.ok()) return std::move(snapshot).status();
   if (Status moved = check_state_unmoved(apply.saved->plan, *snapshot); !moved.ok()) return moved;
   if (apply.saved->plan.source_digest != plan->source_digest) {
     return Status(Code::Conflict, "the saved plan was made from other sources or inputs")
@@ -143,23 +122,21 @@ Result<bool> approved(const Apply& apply) {
 }
 
 // `again`: what nodes that were taken back have made fail is done again, and is no failure to report.
-int execute(Apply& apply, const Plan& plan, TakenBack& taken_back, bool again) {
-  auto sinks = make_sinks(apply.session, apply.options.run, plan);
-  if (!sinks.ok()) return report(apply.session, sinks.status());
-  Run run = apply.make_run();
-  RunClock clock;
-  run.sinks = sinks->all;
-  run.sinks.push_back(&clock);
-  run.sinks.push_back(&taken_back);
+int execute(Apply& apply, const Plan& plan, bool again) {
+  ActiveRun& run = *apply.run;
   SignalGuard guard(apply.cancellation);
-  RunReport done = radl::apply(run, plan);
-  Status told = sinks->close();
+  Listeners listeners;
+  if (Status begun = listeners.begin(run, apply.session, apply.options.run, plan); !begun.ok())
+    return report(apply.session, begun);
+  RunReport done = run.apply(plan);
   const bool goes_on =
-      again && !taken_back.nodes().empty() && !done.status.ok() && done.status.code() != Code::Cancelled;
+      again && !run.taken_back().empty() && !done.status.ok() && done.status.code() != Code::Cancelled;
+  if (!goes_on) run.store().unlock();  // whoever listens slowly holds up nobody
+  Status told = listeners.end(run, apply.cancellation.now());
   int code = goes_on ? int(kWorldError) : report_run(apply.session, done, apply.options.run.json);
   if (!told.ok()) code = std::max(code, report(apply.session, told));
-  keep_figures(figures_of(plan, done, clock), apply.project->state_directory);
-  auto after = apply.store->snapshot();
+  keep_figures(run.figures(plan, done), apply.project->state_directory);
+  auto after = run.snapshot();
   if (!apply.options.run.json && after.ok()) {
     std::fputs(summary_table(apply.session, plan, done, *after,
                              "radlc destroy" + project_words(apply.options.project))
@@ -190,11 +167,10 @@ Result<Plan> plan_replacement(Apply& apply, const std::map<std::string, std::str
 
 int execute_all(Apply& apply, Plan plan) {
   for (int round = 0;; ++round) {
-    TakenBack taken_back;
     const bool again = round < kMostReplacements && on_error(apply.options.run.on_error) != OnError::Destroy;
-    const int done = execute(apply, plan, taken_back, again);
-    if (!again || done == kDone || done == kInterrupted || taken_back.nodes().empty()) return done;
-    auto next = plan_replacement(apply, taken_back.nodes());
+    const int done = execute(apply, plan, again);
+    if (!again || done == kDone || done == kInterrupted || apply.run->taken_back().empty()) return done;
+    auto next = plan_replacement(apply, apply.run->taken_back());
     if (!next.ok()) return report(apply.session, next.status());
     plan = std::move(*next);
   }
@@ -234,6 +210,7 @@ int run_apply(const Session& session, Options& options) {
   if (Status open = buckets_are_open(apply.project->compiled.program, *plan); !open.ok())
     return report(session, open);
   int done = execute_all(apply, std::move(*plan));
+  end_run(*apply.run);
   return done == kDone ? unseen : done;
 }
 

@@ -118,7 +118,7 @@ Result<std::vector<Entry>> entries_of(const std::optional<AuthFile>& file, http:
 int run(const Session& session, const Flags& flags) {
   Cancellation cancellation;
   SignalGuard guard(cancellation);
-  const Stop stop = Stop::when([&] { return cancellation.stop_starting(); });
+  const Stop stop = cancellation.finishing();
   auto file = load_auth(flags.auth, stop);
   if (!file.ok()) return report(session, file.status());
   if (*file) {

@@ -190,7 +190,7 @@ Result<Job> job_of(const std::vector<std::string>& words) {
 
 // To each node of the place, or from each; 0 or 1, and what is wrong on standard error.
 int copy_all(const Nodes& nodes, const Job& job, int parallelism, const Cancellation& cancellation) {
-  const Stop stop = Stop::when([&] { return cancellation.stop_starting(); });
+  const Stop stop = cancellation.finishing();
   const bool up = !job.to.node.empty();
   int code = 0;
   for (const Place& from : job.from) {

@@ -31,9 +31,9 @@ Result<bool> approved(const Session& session, const Options& options, const Plan
   return confirm("\nDestroy all of this? Only 'yes' is taken as yes:");
 }
 
-int execute(const Session& session, const Options& options, Run run, const StatePlace& place,
-            std::unique_ptr<Store> store) {
-  auto snapshot = store->snapshot();
+int execute(const Session& session, const Options& options, std::unique_ptr<ActiveRun> run,
+            const StatePlace& place, Cancellation& cancellation) {
+  auto snapshot = run->snapshot();
   if (!snapshot.ok()) return report(session, snapshot.status());
   auto made = make_destroy_plan(*snapshot, {options.targets.begin(), options.targets.end()});
   if (!made.ok()) return report(session, made.status());
@@ -54,19 +54,17 @@ int execute(const Session& session, const Options& options, Run run, const State
     std::fputs("Nothing was destroyed.\n", stdout);
     return kUserError;
   }
-  auto sinks = make_sinks(session, options.run, plan);
-  if (!sinks.ok()) return report(session, sinks.status());
-  RunClock clock;
-  run.sinks = sinks->all;
-  run.sinks.push_back(&clock);
-  Cancellation cancellation;
-  run.cancellation = &cancellation;
   SignalGuard guard(cancellation);
-  RunReport done = destroy(run, plan);
-  RunFigures figures = figures_of(plan, done, clock);
-  if (!plan.partial) figures.life_cost = cost_of_life(*snapshot, clock.ended());
+  Listeners listeners;
+  if (Status begun = listeners.begin(*run, session, options.run, plan); !begun.ok())
+    return report(session, begun);
+  RunReport done = run->destroy(plan);
+  run->store().unlock();  // whoever listens slowly holds up nobody
+  RunFigures figures = run->figures(plan, done);
+  if (!plan.partial) figures.life_cost = cost_of_life(*snapshot, run->ended());
   keep_figures(std::move(figures), place.directory);
-  Status told = sinks->close();
+  Status told = listeners.end(*run, cancellation.now());
+  end_run(*run);
   int code = report_run(session, done, options.run.json);
   int untold = told.ok() ? int(kDone) : report(session, told);
   if (code != kDone) return code;
@@ -75,7 +73,7 @@ int execute(const Session& session, const Options& options, Run run, const State
       std::printf("Destroyed: %zu of %s; the rest stays.\n", done.done(), place.name.c_str());
     return untold;
   }
-  store.reset();  // its lock is taken again by the removal, unless a run that waited for it is faster
+  run.reset();  // its lock is taken again by the removal, unless a run that waited for it is faster
   Status removed = remove_state(place.directory, place.name, real_world());
   if (removed.code() == Code::Conflict) {
     std::fprintf(stderr, "note: the state is kept for another run: %s\n", shown(removed.message()).c_str());
@@ -108,22 +106,21 @@ int run_destroy(const Session& session, const Options& options) {
   }
   auto machinery = make_machinery(options.run);
   if (!machinery.ok()) return report(session, machinery.status());
-  auto store =
-      open_locked(place->directory, place->name, OpenMode::Write, "destroy", options.run.lock_timeout);
-  if (store.status().code() == Code::NotFound) {  // another destroy, which this one has waited for
+  Cancellation cancellation;
+  ir::Secrets no_secrets;
+  Run parts = (*machinery)->run();
+  parts.secrets = &no_secrets;
+  auto guard = std::make_unique<SignalGuard>(cancellation);
+  auto run = begin_run(std::move(parts), place->directory, place->name, OpenMode::Write, "destroy",
+                       options.run.lock_timeout, cancellation);
+  if (run.status().code() == Code::NotFound) {  // another destroy, which this one has waited for
     if (!options.run.json) std::printf("Nothing to destroy: %s is gone already.\n", place->name.c_str());
     return kDone;
   }
-  if (!store.ok()) return report(session, store.status());
-  Cancellation cancellation;
-  ir::Secrets no_secrets;
-  Run run = (*machinery)->run();
-  run.store = store->get();
-  run.secrets = &no_secrets;
-  run.cancellation = &cancellation;
-  run.options.parallelism = options.run.parallelism;
-  if (Status recovered = recover_left(run); !recovered.ok()) return report(session, recovered);
-  return execute(session, options, run, *place, std::move(*store));
+  if (!run.ok()) return report(session, run.status());
+  if (Status recovered = recover_left(**run); !recovered.ok()) return report(session, recovered);
+  guard.reset();  // while a question is asked, Ctrl-C ends radlc
+  return execute(session, options, std::move(*run), *place, cancellation);
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ int run_on(const Nodes& nodes, const ResourceRecord& node, const Options& option
            const Cancellation& cancellation) {
   NodeOutput output(alone ? "" : node.address);
   ExecOptions how;
-  how.stop = Stop::when([&] { return cancellation.stop_starting(); });
+  how.stop = cancellation.finishing();
   how.deadline = options.timeout > 0
                      ? std::chrono::milliseconds(static_cast<long long>(options.timeout * 1000))
                      : std::chrono::milliseconds(std::chrono::hours(24 * 365));

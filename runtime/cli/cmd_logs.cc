@@ -5,12 +5,15 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <thread>
+#include <memory>
+#include <optional>
 
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/event_lines.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/cli/workflow.h"
+#include "runtime/run/event_log.h"
 
 namespace radl::cli::logs_command {
 namespace {
@@ -81,11 +84,62 @@ bool print_new(LogFile& log, int last_lines, bool color) {
   return !lines.empty();
 }
 
-void follow_logs(const std::string& directory, const std::string& node, std::vector<LogFile> known,
-                 bool color) {
+// What happens in the run that is going on, if one is, and in those that begin later.
+class RunFollower {
+ public:
+  RunFollower(std::string folder, bool color) : folder_(std::move(folder)), color_(color) {
+    if (auto runs = kept_runs(folder_); runs.ok()) {
+      for (const KeptRun& run : *runs)
+        if (run.state != KeptRun::State::Going) told_ = run.id;
+    }
+  }
+
+  void print_new() {
+    if (!reader_) find_next();
+    while (reader_) {
+      auto event = reader_->next();
+      if (!event.ok()) continue;  // a line that is none is passed over
+      if (!*event) break;
+      std::string line = lines_->line(**event);
+      if (!line.empty()) std::printf("run | %s\n", line.c_str());
+    }
+    if (reader_ && reader_->over()) reader_.reset();
+  }
+
+ private:
+  // By name alone: reading all of them each time would be much.
+  void find_next() {
+    std::error_code error;
+    std::string next;
+    for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
+      std::string id = at->path().stem().string();
+      if (at->path().extension() == ".jsonl" && !id.starts_with('.') && id > told_ &&
+          (next.empty() || id < next))
+        next = id;
+    }
+    if (next.empty()) return;
+    auto reader = EventReader::open(folder_ + "/" + next + ".jsonl");
+    if (!reader.ok()) return;
+    told_ = next;
+    reader_ = std::move(*reader);
+    lines_.emplace(Plan(), color_, true);
+  }
+
+  const std::string folder_;
+  const bool color_;
+  std::string told_;  // the id of the last run that was begun with, or was over before
+  std::unique_ptr<EventReader> reader_;
+  std::optional<EventLines> lines_;
+};
+
+void follow_logs(const Store& store, const std::string& node, std::vector<LogFile> known, bool color) {
+  const std::string directory = store.log_directory();
   Cancellation cancellation;
   SignalGuard guard(cancellation);
+  std::optional<RunFollower> run;
+  if (node.empty()) run.emplace(store.run_directory(), color);
   while (!cancellation.stop_starting()) {
+    if (run) run->print_new();
     for (LogFile& found : log_files(directory, node)) {
       bool is_known =
           std::any_of(known.begin(), known.end(), [&](const LogFile& log) { return log.path == found.path; });
@@ -93,7 +147,7 @@ void follow_logs(const std::string& directory, const std::string& node, std::vec
     }
     for (LogFile& log : known) print_new(log, 0, color);
     std::fflush(stdout);
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    cancellation.finishing().sleep(std::chrono::milliseconds(200));
   }
 }
 
@@ -110,7 +164,7 @@ int run_logs(const Session& session, const Options& options) {
   }
   const bool color = session.terminal.color;
   for (LogFile& log : files) print_new(log, options.lines, color);
-  if (options.follow) follow_logs(directory, options.node, std::move(files), color);
+  if (options.follow) follow_logs(**store, options.node, std::move(files), color);
   return kDone;
 }
 
@@ -121,7 +175,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
   auto options = std::make_shared<Options>();
   add_state_options(*command, options->project, &options->words);
   command->add_option("NODE", "only of this node, step or training, for example 'worker[0]'");
-  command->add_flag("-f,--follow", options->follow, "go on printing what is added; Ctrl-C ends it");
+  command->add_flag("-f,--follow", options->follow, "go on printing what is added, and what happens in the run; Ctrl-C ends it");
   command->add_option("-n,--lines", options->lines, "only the last so many lines of each log")
       ->check(CLI::PositiveNumber);
   return [options, &session] {

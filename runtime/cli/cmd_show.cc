@@ -7,15 +7,46 @@
 #include "runtime/cli/shown.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/plan/render.h"
+#include "runtime/run/event_log.h"
 
 namespace radl::cli::show_command {
 namespace {
 
-void print_text(const Session& session, const Snapshot& state, const StatePlace& place) {
+// "apply by ana on host7, process 4711, since ..., goes on: 3 of 7 actions are over; ..."; empty: no run does.
+std::string going_on(const StatePlace& place) {
+  auto store = Store::open(place.directory, place.name, OpenMode::Read, real_world());
+  if (!store.ok()) return "";
+  auto holder = (*store)->lock_holder();
+  auto runs = kept_runs((*store)->run_directory());
+  const bool here = runs.ok() && !runs->empty() && runs->back().state == KeptRun::State::Going;
+  std::string text = holder.ok() && *holder ? (*holder)->text() + ", holds the lock" : "";
+  if (!here) return shown(text);
+  auto reader = EventReader::open(runs->back().path);
+  if (!reader.ok()) return shown(text);
+  unsigned long long actions = 0, over = 0;
+  while (true) {
+    auto event = (*reader)->next();
+    if (!event.ok()) continue;  // a line that is none is passed over
+    if (!*event) break;
+    const EventKind kind = (*event)->kind;
+    if (kind == EventKind::RunStarted && (*event)->data.is_object())
+      actions = (*event)->data.value("actions", 0ULL), over = 0;
+    over += kind == EventKind::ActionFinished || kind == EventKind::ActionFailed ||
+            kind == EventKind::ActionSkipped;
+  }
+  text += fmt::format("{}{} of {} actions are over; radlc runs -f follows it", text.empty() ? "" : "; ", over,
+                      actions);
+  return shown(text);
+}
+
+void print_text(const Session& session, const Snapshot& state, const StatePlace& place,
+                const std::string& whats_going_on) {
   Style style(session.terminal.color);
   std::printf("%s%s%s  (%s, serial %lld)\n", style.bold().data(), state.name.c_str(), style.off().data(),
               place.directory.c_str(), state.serial);
-  if (state.open_intents > 0) {
+  const bool going = !whats_going_on.empty();
+  if (going) std::printf("%s%s%s\n", style.yellow().data(), whats_going_on.c_str(), style.off().data());
+  if (state.open_intents > 0 && !going) {
     std::printf("%san interrupted run left %zu things open: apply or destroy looks them up%s\n",
                 style.yellow().data(), state.open_intents, style.off().data());
   }
@@ -47,7 +78,7 @@ int run_show(const Session& session, const ProjectOptions& options, bool json) {
   if (json) {
     std::printf("%s\n", to_json(*snapshot).dump(2).c_str());
   } else {
-    print_text(session, *snapshot, *place);
+    print_text(session, *snapshot, *place, going_on(*place));
   }
   return kDone;
 }

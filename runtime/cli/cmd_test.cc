@@ -141,7 +141,7 @@ int run_one(const Session& session, const Options& options, const TrialSubject& 
 int run_many(const Session& session, Options& options, const TrialSubject& subject) {
   Cancellation cancellation;
   SignalGuard guard(cancellation);
-  options.trial.cancelled = [&] { return cancellation.stop_starting(); };
+  options.trial.stop = cancellation.finishing();
   bool counts = session.terminal.is_terminal && !options.json;
   if (counts) {
     options.trial.progress = [&](size_t done) {

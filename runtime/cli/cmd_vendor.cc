@@ -127,7 +127,7 @@ int run(const Session& session, const Options& options) {
     std::printf("%s\n", shown(line).c_str());
     std::fflush(stdout);
   };
-  request.stop = Stop::when([&] { return cancellation.stop_starting(); });
+  request.stop = cancellation.finishing();
   http::Client http;
   auto done = vendored::vendor(request, http);
   if (!done.ok()) return report(session, done.status());

@@ -28,6 +28,7 @@ const std::vector<Command>& commands() {
       {"state", "Look", state_command::add},
       {"catalog", "Look", catalog_command::add},
       {"history", "Look", history_command::add},
+      {"runs", "Look", runs_command::add},
       {"fmt", "Write", fmt_command::add},
       {"vendor", "Write", vendor_command::add},
       {"compile", "Write", compile_command::add},

@@ -42,7 +42,7 @@ Result<std::unique_ptr<Remote>> log_in(ssh::Logins& logins, const Json& attribut
   auto target = ssh::target_of(attributes, ssh::key_places(context.work_directory));
   if (!target.ok()) return std::move(target).status();
   std::unique_ptr<Remote> remote = ssh::make_remote(*target, context.log);
-  if (Status reached = logins.attempt(*remote, *target, context.booting, context.stop()); !reached.ok())
+  if (Status reached = logins.attempt(*remote, *target, context.booting, context.stop); !reached.ok())
     return reached;
   return remote;
 }
@@ -50,10 +50,10 @@ Result<std::unique_ptr<Remote>> log_in(ssh::Logins& logins, const Json& attribut
 Result<std::string> shown_host_key(const Json& attributes, const Context& context) {
   auto endpoint = ssh::endpoint_of(attributes);
   if (!endpoint.ok()) return std::move(endpoint).status();
-  return ssh::shown_host_key(*endpoint, context.stop());
+  return ssh::shown_host_key(*endpoint, context.stop);
 }
 
-std::vector<bool> answering(const std::vector<Json>& attributes, const std::function<bool()>& stop) {
+std::vector<bool> answering(const std::vector<Json>& attributes, const Stop& stop) {
   std::vector<ssh::Target> targets;
   std::vector<size_t> asked;
   for (size_t i = 0; i < attributes.size(); ++i) {
@@ -64,7 +64,7 @@ std::vector<bool> answering(const std::vector<Json>& attributes, const std::func
   }
   // What has no address to be asked at is tried, and says itself what it lacks.
   std::vector<bool> answers(attributes.size(), true);
-  const std::vector<bool> found = ssh::ports_answer(targets, Stop::when(stop));
+  const std::vector<bool> found = ssh::ports_answer(targets, stop);
   for (size_t i = 0; i < asked.size(); ++i) answers[asked[i]] = found[i];
   return answers;
 }

@@ -1,7 +1,7 @@
 // Ctrl-C and TERM, turned into a Cancellation while an object of this class lives.
 #pragma once
 
-#include "runtime/exec/cancellation.h"
+#include "common/stop.h"
 
 namespace radl::cli {
 

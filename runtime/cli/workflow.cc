@@ -11,11 +11,8 @@
 #include "runtime/cli/shown.h"
 #include "runtime/cli/user_files.h"
 #include "runtime/plan/budget.h"
-#include "runtime/plan/measured.h"
 #include "runtime/runs/runs_file.h"
 #include "runtime/state/index.h"
-#include "runtime/steps/dataset_look.h"
-#include "runtime/steps/training/bucket_folder.h"
 
 namespace radl::cli {
 
@@ -31,8 +28,10 @@ Result<Snapshot> read_snapshot(const std::string& directory, const std::string& 
 namespace {
 
 // The hint names the state, so that it can be typed in any folder.
-Status held_elsewhere(Store& store, Status held, const std::string& directory, const std::string& name) {
-  auto holder = store.lock_holder();
+Status held_elsewhere(Status held, const std::string& directory, const std::string& name) {
+  auto store = Store::open(directory, name, OpenMode::Read, real_world());
+  if (!store.ok()) return held;
+  auto holder = (*store)->lock_holder();
   if (!holder.ok() || !*holder) return held;
   return std::move(held).with_hint(fmt::format(
       "wait for it with --lock-timeout SECONDS, or, when it is gone for good, `radlc state unlock "
@@ -40,26 +39,40 @@ Status held_elsewhere(Store& store, Status held, const std::string& directory, c
       (*holder)->id, shell_word(directory), shell_word(name)));
 }
 
+void tell_waiting(const LockInfo& holder) {
+  std::fprintf(stderr, "waiting for the lock: %s\n", holder.text().c_str());
+}
+
+std::chrono::milliseconds milliseconds_of(double seconds) {
+  return std::chrono::milliseconds(static_cast<long long>(seconds * 1000));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Store>> open_locked(const std::string& directory, const std::string& name,
                                            OpenMode mode, const std::string& command,
                                            double timeout_seconds) {
-  auto end =
-      real_world().clock.now() + std::chrono::milliseconds(static_cast<long long>(timeout_seconds * 1000));
+  auto end = real_world().clock.now() + milliseconds_of(timeout_seconds);
   while (true) {
     auto store = Store::open(directory, name, mode, real_world());
     if (!store.ok()) return store;
     auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - real_world().clock.now());
-    Status locked =
-        (*store)->lock(command, std::max(left, std::chrono::milliseconds(0)), [](const LockInfo& holder) {
-          std::fprintf(stderr, "waiting for the lock: %s\n", holder.text().c_str());
-        });
+    Status locked = (*store)->lock(command, std::max(left, std::chrono::milliseconds(0)), tell_waiting);
     if (locked.ok()) return store;
-    if (locked.code() == Code::Conflict) return held_elsewhere(**store, std::move(locked), directory, name);
+    if (locked.code() == Code::Conflict) return held_elsewhere(std::move(locked), directory, name);
     // A destroy that it waited for has removed the state: there may be a new one.
     if (locked.code() != Code::Lost) return locked;
   }
+}
+
+Result<std::unique_ptr<ActiveRun>> begin_run(Run parts, const std::string& directory, const std::string& name,
+                                             OpenMode mode, const std::string& command, double lock_timeout,
+                                             Cancellation& cancellation) {
+  auto run = ActiveRun::begin(
+      std::move(parts), {directory, name, mode, command, milliseconds_of(lock_timeout), tell_waiting},
+      cancellation);
+  if (run.ok() || run.status().code() != Code::Conflict) return run;
+  return held_elsewhere(run.status(), directory, name);
 }
 
 void remember(const std::string& directory, const std::string& name) {
@@ -71,17 +84,29 @@ void remember(const std::string& directory, const std::string& name) {
                shown(kept.text()).c_str());
 }
 
-Status recover_left(const Run& run) {
-  auto intents = run.store->open_intents();
+namespace {
+
+Status recover_left(Store& store, const std::function<Result<Recovery>()>& recover_now) {
+  auto intents = store.open_intents();
   if (!intents.ok()) return std::move(intents).status();
   if (intents->empty()) return {};
   std::fprintf(stderr, "an earlier run was interrupted: looking up what it left (%zu open)\n",
                intents->size());
-  auto recovered = recover(run);
+  auto recovered = recover_now();
   if (!recovered.ok()) return std::move(recovered).status();
   std::fprintf(stderr, "  %zu adopted, %zu removed, %zu repeated, %zu closed\n", recovered->adopted,
                recovered->removed, recovered->repeated, recovered->closed);
   return {};
+}
+
+}  // namespace
+
+Status recover_left(const Run& run) {
+  return recover_left(*run.store, [&] { return recover(run); });
+}
+
+Status recover_left(ActiveRun& run) {
+  return recover_left(run.store(), [&] { return run.recover(); });
 }
 
 void add_target_option(CLI::App& command, std::vector<std::string>& targets) {
@@ -112,79 +137,25 @@ Status hold_to_max_cost(const PlanRequest& request, Plan& plan) {
   return {};
 }
 
-namespace {
-
-constexpr std::chrono::seconds kWholeBucket{60};  // for one look, with its repetitions
-
-// What the program's clouds have on offer now; why not, for those that do not say.
-std::map<std::string, Survey> survey_clouds(const Project& project, const Snapshot& snapshot,
-                                            const CloudSet& clouds,
-                                            std::map<std::string, std::string>& failed) {
-  const ir::Program& program = project.compiled.program;
-  Context context;
-  context.infrastructure = infrastructure_tag(program.name, snapshot.lineage);
-  context.work_directory = work_directory_of(project.state_directory, program.name);
-  context.secrets = &project.compiled.secrets;
-  std::set<std::string> used;
-  for (const ir::Node& node : program.nodes) used.insert(clouds.id_for(node));
-  std::map<std::string, Survey> surveys;
-  for (const std::string& id : used) {
-    Cloud* cloud = clouds.find(id);
-    if (!cloud) continue;  // the plan says so
-    auto survey = cloud->survey(context, program);
-    if (survey.ok()) {
-      surveys[id] = std::move(*survey);
-    } else {
-      failed["cloud " + id] = survey.status().message();
-    }
-  }
-  return surveys;
+PlanQuestion question_of(Project& project, const Machinery& machinery, const PlanRequest& request) {
+  PlanQuestion question;
+  question.program = &project.compiled.program;
+  question.secrets = &project.compiled.secrets;
+  question.clouds = &machinery.clouds();
+  question.catalog = &machinery.catalog();
+  question.replace.insert(request.replace.begin(), request.replace.end());
+  question.targets.insert(request.targets.begin(), request.targets.end());
+  question.project_words = project.words;
+  question.refresh = request.refresh;
+  question.prepare = [&project](const Snapshot& snapshot) { return use_numbers_of(project, snapshot); };
+  question.measured = [] { return measured_by(newest_runs(user_data_file("runs.jsonl"))); };
+  return question;
 }
-
-// Buckets are asked where clouds are. What cannot be looked at counts as there: it is not trained again for
-// that.
-bool output_is_there(const std::string& path, bool may_ask, std::map<std::string, std::string>& failed) {
-  if (!training::is_bucket(path)) return real_world().files.exists(path);
-  if (!may_ask) return true;
-  auto there = training::is_in_bucket(path, Stop().within(kWholeBucket));
-  if (there.ok()) return *there;
-  failed[path] = there.status().message();
-  return true;
-}
-
-}  // namespace
 
 Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const Machinery& machinery,
                       const PlanRequest& request, const Observed* observed) {
-  if (Status numbered = use_numbers_of(project, snapshot); !numbered.ok()) return numbered;
-  std::map<std::string, std::string> failed;
-  PlanInput input{.program = project.compiled.program,
-                  .snapshot = snapshot,
-                  .clouds = machinery.clouds(),
-                  .catalog = machinery.catalog(),
-                  .secrets = fingerprints(snapshot, project.compiled.secrets),
-                  .observed = observed,
-                  .surveys = {},
-                  .options = {}};
-  if (request.refresh) input.surveys = survey_clouds(project, snapshot, machinery.clouds(), failed);
-  input.options.replace.insert(request.replace.begin(), request.replace.end());
-  input.options.targets.insert(request.targets.begin(), request.targets.end());
-  input.options.project_words = project.words;
-  input.options.today = utc_time(real_world().clock.wall_seconds()).substr(0, 10);
-  input.options.missing_outputs = missing_outputs(snapshot, [&](const std::string& path) {
-    return output_is_there(path, request.refresh || observed != nullptr, failed);
-  });
-  auto plan = make_plan(input);
-  if (!plan.ok()) return plan;
-  plan->unseen.insert(failed.begin(), failed.end());
-  if (!plan->actions.empty()) use_measured(*plan, measured_by(newest_runs(user_data_file("runs.jsonl"))));
-  std::set<std::string> steps;
-  for (const Action& action : plan->actions)
-    if (action.verb == Verb::Run) steps.insert(action.id);
-  auto looked = look_at_datasets(project.compiled.program, steps);
-  if (!looked.ok()) return std::move(looked).status();
-  plan->notes.insert(plan->notes.end(), looked->begin(), looked->end());
-  return plan;
+  return make_plan_of(question_of(project, machinery, request), snapshot, observed,
+                      work_directory_of(project.state_directory, project.compiled.program.name));
 }
 
 void keep_figures(RunFigures figures, const std::string& state_directory) {
@@ -205,34 +176,48 @@ int report_unseen(const Session& session, const Plan& plan) {
   return kWorldError;
 }
 
-Status Sinks::close() {
-  if (auto* display = dynamic_cast<Display*>(screen.get())) display->close();
-  for (EventSink* sink : all) {
-    auto* lines = dynamic_cast<JsonLinesSink*>(sink);
-    if (lines != nullptr && !lines->status().ok())
-      return Status(lines->status()).at(sink == log.get() ? log_path : "standard output");
+Status Listeners::end(ActiveRun& run, const Stop& stop) {
+  Status told;
+  for (const Listener& each : all_) {
+    ListenerEnd end = run.events().let_go(each.id, stop);
+    if (told.ok() && !end.status.ok()) told = std::move(end.status).at(end.name);
+    // What was given up may still be at work: it is left alone.
+    if (end.status.code() == Code::Cancelled || end.status.code() == Code::Timeout) continue;
+    if (auto* display = dynamic_cast<Display*>(each.sink.get())) display->close();
+    if (auto* lines = dynamic_cast<JsonLinesSink*>(each.sink.get()); lines && told.ok())
+      told = Status(lines->status()).at(end.name);
   }
+  all_.clear();
+  return told;
+}
+
+Status Listeners::add(ActiveRun& run, std::string name, std::shared_ptr<EventSink> sink) {
+  auto id = run.events().listen(sink, {std::move(name)});
+  if (!id.ok()) return id.status();
+  all_.push_back({*id, std::move(sink)});
   return {};
 }
 
-Result<Sinks> make_sinks(const Session& session, const RunOptions& options, const Plan& plan) {
-  Sinks sinks;
+Status Listeners::begin(ActiveRun& run, const Session& session, const RunOptions& options, const Plan& plan) {
   if (!options.log_json.empty()) {
     auto log = JsonLinesSink::open(options.log_json);
     if (!log.ok()) return std::move(log).status();
-    sinks.log = std::move(*log);
-    sinks.log_path = options.log_json;
-    sinks.all.push_back(sinks.log.get());
+    if (Status added = add(run, options.log_json, std::move(*log)); !added.ok()) return added;
   }
-  if (options.json) {
-    sinks.screen = std::make_unique<JsonLinesSink>(STDOUT_FILENO, false);
-  } else if (session.terminal.is_terminal && session.terminal.can_ask) {
-    sinks.screen = live_display(plan, session.terminal);
-  } else {
-    sinks.screen = plain_display(plan, session.terminal);
+  if (options.json) return add(run, "standard output", std::make_shared<JsonLinesSink>(STDOUT_FILENO, false));
+  const bool live = session.terminal.is_terminal && session.terminal.can_ask;
+  std::shared_ptr<EventSink> screen =
+      live ? live_display(plan, session.terminal) : plain_display(plan, session.terminal);
+  return add(run, "the screen", std::move(screen));
+}
+
+void end_run(ActiveRun& run) {
+  constexpr std::chrono::seconds kForTheLog{10};
+  for (const ListenerEnd& end : run.close(Stop().within(kForTheLog))) {
+    if (end.status.ok() && end.lost == 0) continue;
+    std::fprintf(stderr, "note: %s is not whole: %llu are missing%s%s\n", end.name.c_str(), end.lost,
+                 end.status.ok() ? "" : ": ", shown(end.status.message()).c_str());
   }
-  sinks.all.push_back(sinks.screen.get());
-  return sinks;
 }
 
 int report_run(const Session& session, const RunReport& report, bool json) {

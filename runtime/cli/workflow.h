@@ -10,6 +10,7 @@
 #include "runtime/cli/machinery.h"
 #include "runtime/cli/project.h"
 #include "runtime/plan/plan.h"
+#include "runtime/run/run.h"
 #include "runtime/runs/figures.h"
 #include "runtime/state/store.h"
 
@@ -26,8 +27,16 @@ Result<std::unique_ptr<Store>> open_locked(const std::string& directory, const s
 // but `radlc list` needs it.
 void remember(const std::string& directory, const std::string& name);
 
+// The same as a run with events. `parts` as Machinery gives them, with program and secrets.
+Result<std::unique_ptr<ActiveRun>> begin_run(Run parts, const std::string& directory, const std::string& name,
+                                             OpenMode mode, const std::string& command, double lock_timeout,
+                                             Cancellation& cancellation);
+// Ends it; notes what of its events could not be kept.
+void end_run(ActiveRun& run);
+
 // Looks up what an interrupted run left and says what came of it.
 Status recover_left(const Run& run);
+Status recover_left(ActiveRun& run);
 
 // --target, of plan, apply and destroy.
 void add_target_option(CLI::App& command, std::vector<std::string>& targets);
@@ -45,6 +54,9 @@ Status within_max_cost(const PlanRequest& request, const Plan& plan);
 // The same, and takes from the plan what an apply could fall back to above it.
 Status hold_to_max_cost(const PlanRequest& request, Plan& plan);
 
+// For runtime/run; the project and the machinery outlive it.
+PlanQuestion question_of(Project& project, const Machinery& machinery, const PlanRequest& request);
+
 // make_plan with everything that the state and the machinery know. `observed` may be null. With a refresh
 // each cloud of the program is surveyed as well; where that fails the plan is made of the catalog and says so
 // (Plan::unseen).
@@ -59,15 +71,21 @@ int report_unseen(const Session& session, const Plan& plan);
 // no error.
 void keep_figures(RunFigures figures, const std::string& state_directory);
 
-// The events' sinks that the options ask for, kept alive together.
-struct Sinks {
-  std::unique_ptr<EventSink> log;
-  std::unique_ptr<EventSink> screen;
-  std::vector<EventSink*> all;
-  std::string log_path;
-  Status close();  // gives the terminal back; what could not be written of events
+// Who hears a run's events, as the options ask for it: the screen, standard output, a file.
+class Listeners {
+ public:
+  Status begin(ActiveRun& run, const Session& session, const RunOptions& options, const Plan& plan);
+  // Waits until all have heard all, or `stop`; gives the terminal back. What could not be written of events.
+  Status end(ActiveRun& run, const Stop& stop);
+
+ private:
+  struct Listener {
+    ListenerId id;
+    std::shared_ptr<EventSink> sink;
+  };
+  Status add(ActiveRun& run, std::string name, std::shared_ptr<EventSink> sink);
+  std::vector<Listener> all_;
 };
-Result<Sinks> make_sinks(const Session& session, const RunOptions& options, const Plan& plan);
 
 // Failures with their last lines and log, leftovers, and the exit code that fits.
 int report_run(const Session& session, const RunReport& report, bool json);

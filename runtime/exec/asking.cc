@@ -87,7 +87,7 @@ void tell_retry(Session& session, const std::string& id, const Status& error, in
 
 RetryHooks retry_hooks(Session& session, const std::string& id) {
   RetryHooks hooks;
-  hooks.stop = [&session] { return session.stop_starting(); };
+  hooks.stop = session.finishing();
   hooks.on_retry = [&session, id](const Status& error, int attempt, milliseconds wait) {
     tell_retry(session, id, error, attempt, wait);
   };

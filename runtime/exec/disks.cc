@@ -138,11 +138,11 @@ Status mount_disks(Session& session, const std::string& address, const Context& 
                       "absolute path without spaces and quotes",
                       address, disk.index, disk.fstype, disk.path));
   }
-  Result<Remote*> remote = session.handle(address).connect();
+  Result<Remote*> remote = session.handle(address, context.stop).connect();
   if (!remote.ok()) return remote.status();
   const std::string command = "sh -c " + shell_quote(disk_script(disks));
   ExecOptions options;
-  options.stop = context.stop();
+  options.stop = context.stop;
   Result<ExecResult> ran = (*remote)->exec(
       "if [ \"$(id -u)\" = 0 ]; then " + command + "; else sudo -n " + command + "; fi", options);
   if (!ran.ok()) return ran.status();

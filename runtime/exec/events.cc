@@ -3,53 +3,83 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <utility>
 
 #include "common/files.h"
 #include "runtime/exec/event_stream.h"
 
 namespace radl {
 
+namespace {
+
+constexpr std::array<std::pair<EventKind, std::string_view>, 17> kNames{{
+    {EventKind::RunStarted, "run_started"},
+    {EventKind::Recovered, "recovered"},
+    {EventKind::ActionStarted, "action_started"},
+    {EventKind::NodePhase, "node_phase"},
+    {EventKind::Task, "task"},
+    {EventKind::Output, "output"},
+    {EventKind::Metric, "metric"},
+    {EventKind::Log, "log"},
+    {EventKind::ActionRetry, "action_retry"},
+    {EventKind::ActionFinished, "action_finished"},
+    {EventKind::ActionFailed, "action_failed"},
+    {EventKind::ActionSkipped, "action_skipped"},
+    {EventKind::Cancelled, "cancelled"},
+    {EventKind::Leftover, "leftover"},
+    {EventKind::OutputValue, "output_value"},
+    {EventKind::RunFinished, "run_finished"},
+    {EventKind::EventsLost, "events_lost"},
+}};
+
+std::string text_at(const nlohmann::json& json, const char* key) {
+  auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+}  // namespace
+
 std::string_view event_kind_name(EventKind kind) {
-  switch (kind) {
-    case EventKind::RunStarted:
-      return "run_started";
-    case EventKind::Recovered:
-      return "recovered";
-    case EventKind::ActionStarted:
-      return "action_started";
-    case EventKind::NodePhase:
-      return "node_phase";
-    case EventKind::Task:
-      return "task";
-    case EventKind::Output:
-      return "output";
-    case EventKind::Metric:
-      return "metric";
-    case EventKind::Log:
-      return "log";
-    case EventKind::ActionRetry:
-      return "action_retry";
-    case EventKind::ActionFinished:
-      return "action_finished";
-    case EventKind::ActionFailed:
-      return "action_failed";
-    case EventKind::ActionSkipped:
-      return "action_skipped";
-    case EventKind::Cancelled:
-      return "cancelled";
-    case EventKind::Leftover:
-      return "leftover";
-    case EventKind::OutputValue:
-      return "output_value";
-    case EventKind::RunFinished:
-      return "run_finished";
+  for (const auto& [each, name] : kNames) {
+    if (each == kind) return name;
   }
   return "unknown";
 }
 
+std::optional<EventKind> event_kind_of(std::string_view name) {
+  for (const auto& [kind, each] : kNames) {
+    if (each == name) return kind;
+  }
+  return std::nullopt;
+}
+
+Result<Event> event_from_json(const nlohmann::json& json) {
+  if (!json.is_object()) return invalid("no event: not an object");
+  std::optional<EventKind> kind = event_kind_of(text_at(json, "event"));
+  if (!kind) return invalid("no event that this radlc knows: '" + text_at(json, "event") + "'");
+  Event event;
+  event.kind = *kind;
+  event.run = text_at(json, "run");
+  if (auto found = json.find("sequence"); found != json.end() && found->is_number_unsigned())
+    event.sequence = found->get<unsigned long long>();
+  if (auto found = json.find("time"); found != json.end() && found->is_number())
+    event.time = found->get<double>();
+  event.id = text_at(json, "id");
+  event.node = text_at(json, "node");
+  event.verb = text_at(json, "verb");
+  event.message = text_at(json, "message");
+  if (auto found = json.find("data"); found != json.end()) event.data = *found;
+  return event;
+}
+
 nlohmann::json to_json(const Event& event) {
   nlohmann::json json = {{"event", event_kind_name(event.kind)}, {"time", event.time}};
+  if (event.sequence > 0) {
+    json["run"] = event.run;
+    json["sequence"] = event.sequence;
+  }
   if (!event.id.empty()) json["id"] = event.id;
   if (!event.node.empty()) json["node"] = event.node;
   if (!event.verb.empty()) json["verb"] = event.verb;

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,12 +30,18 @@ enum class EventKind {
   Cancelled,       // data: {level}
   Leftover,        // id: what could not be removed; message
   OutputValue,     // id: name; data: {value, sensitive}
-  RunFinished,     // data: {ok, seconds, done, failed, skipped}
+  RunFinished,     // data: {ok, code, seconds, done, failed, skipped}; message: why not ok
+  EventsLost,      // a listener was too slow for these; data: {from, to}: sequence numbers
 };
 std::string_view event_kind_name(EventKind kind);  // "action_started", ...
+std::optional<EventKind> event_kind_of(std::string_view name);
 
 struct Event {
   EventKind kind = EventKind::Log;
+  // Which run of radlc, and the event's number in it, from 1; 0 and empty where nobody numbers them
+  // (runtime/run).
+  std::string run;
+  unsigned long long sequence = 0;
   double time = 0;  // wall seconds; set by the stream
   std::string id;
   std::string node;
@@ -49,8 +56,11 @@ class EventSink {
   virtual void emit(const Event& event) = 0;  // one call at a time; already redacted
 };
 
-// {"event":"action_started","time":...,"id":"worker[0]",...}; empty fields are left out.
+// {"run":..,"sequence":12,"event":"action_started","time":...,"id":"worker[0]",...}; empty fields are left
+// out.
 nlohmann::json to_json(const Event& event);
+// Invalid: no such object.
+Result<Event> event_from_json(const nlohmann::json& json);
 
 // Appends a line per event to a file, each with one write(2). Errors of writing are kept, not thrown about.
 class JsonLinesSink : public EventSink {

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "common/stop.h"
 #include "runtime/base/world.h"
-#include "runtime/exec/cancellation.h"
 #include "runtime/exec/events.h"
 #include "runtime/net/remote.h"
 #include "runtime/plan/plan.h"
@@ -37,8 +37,7 @@ using Connector = std::function<Result<std::unique_ptr<Remote>>(const ir::Node& 
 
 // Which of these machines, by their attributes, take connections now: asked all at once, within about a
 // second. True as well where that cannot be known from here.
-using Answering =
-    std::function<std::vector<bool>(const std::vector<Json>& attributes, const std::function<bool()>& stop)>;
+using Answering = std::function<std::vector<bool>(const std::vector<Json>& attributes, const Stop& stop)>;
 
 // The host key (OpenSSH public key line) that a machine shows now, for one whose cloud does not tell it.
 using HostKeyReader = std::function<Result<std::string>(const Json& attributes, const Context& context)>;

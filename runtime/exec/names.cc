@@ -56,11 +56,11 @@ Status publish_names(Session& session, const std::string& address, const Context
   if (!cloud || cloud->resolves_names()) return {};
   const std::string block = session.read([](const Snapshot& snapshot) { return names_block(snapshot); });
   if (!session.news_for(address, block)) return {};
-  Result<Remote*> remote = session.handle(address).connect();
+  Result<Remote*> remote = session.handle(address, context.stop).connect();
   if (!remote.ok()) return remote.status();
   const std::string command = "sh -c " + shell_quote(kScript) + " sh " + shell_quote(block);
   ExecOptions options;
-  options.stop = context.stop();
+  options.stop = context.stop;
   Result<ExecResult> ran = (*remote)->exec(
       "if [ \"$(id -u)\" = 0 ]; then " + command + "; else sudo -n " + command + "; fi", options);
   if (!ran.ok()) return ran.status();

@@ -35,7 +35,7 @@ void Prober::probe() {
   for (const auto& slot : asked) attributes.push_back(slot->attributes);
   std::vector<bool> answers =
       asked.empty() ? std::vector<bool>()
-                    : session_.run.answering(attributes, [this] { return session_.stop_now(); });
+                    : session_.run.answering(attributes, session_.now());
   std::lock_guard guard(mutex_);
   planned_ = false;
   const auto now = session_.world().clock.now();

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "common/guarded.h"
 #include "runtime/exec/actions.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/operations.h"
 #include "runtime/exec/owners.h"
 #include "runtime/exec/retry.h"
 
@@ -21,37 +21,12 @@ class Recoverer {
 
   Status run() {
     for (const Intent& intent : intents_) (void)session_.run.clouds->find(intent.resource.cloud);
-    Dag dag = order();
-    Schedule schedule{dag};
-    schedule.tolerant.assign(intents_.size(), false);
-    schedule.barrier.assign(intents_.size(), false);
-    schedule.parallelism = session_.options().parallelism;
-    schedule.clock = &session_.world().clock;
-    schedule.services = static_cast<int>(session_.run.clouds->ids().size());
-    schedule.exclusive = [](Dag::Id) { return std::vector<std::string>(); };
-    schedule.stop_level = [&] { return session_.stop_level(); };
-    schedule.skipped = [](Dag::Id, Dag::Id) {};
-    Scheduler* scheduler = nullptr;
-    Watchers* watchers = nullptr;
-    std::vector<std::unique_ptr<Operation<Status>>> operations(intents_.size());
     std::vector<Status> ended(intents_.size());
-    schedule.run = [&](Dag::Id id) {
-      bool over = true;
-      ended[id] = guarded([&]() -> Status {
-        if (!operations[id]) {
-          operations[id] = std::make_unique<Operation<Status>>(Park(session_, *scheduler, *watchers, id));
-          operations[id]->start(bring_to_an_end(operations[id]->park(), intents_[id]));
-        }
-        over = operations[id]->advance();
-        return over ? operations[id]->take() : Status();
-      });
-      return !over ? Turn::Parked : ended[id].ok() ? Turn::Done : Turn::Failed;
-    };
-    Scheduler running(schedule);
-    Watchers watching(session_, running);
-    scheduler = &running;
-    watchers = &watching;
-    Scheduled over = running.run();
+    const Dag dag = order();
+    Operations operations{dag, {}, {}};
+    operations.begin = [&](Dag::Id id, Park& park) { return bring_to_an_end(park, intents_[id]); };
+    operations.ended = [&](Dag::Id id, Status status) { return ended[id] = std::move(status); };
+    OperationsOver over = run_operations(session_, operations);
     for (size_t i = 0; i < intents_.size(); ++i) {
       if (ended[i].ok()) continue;
       return std::move(ended[i]).at("looking up what an interrupted run had begun: " + intents_[i].address);

@@ -15,17 +15,6 @@ std::chrono::milliseconds backoff(const ApplyOptions& options, int attempt, Rand
   return std::chrono::milliseconds(wait / 2 + wait * dice / 65535 / 2);
 }
 
-bool sleep_unless(Clock& clock, std::chrono::milliseconds time, const std::function<bool()>& stop) {
-  using std::chrono::milliseconds;
-  while (time > milliseconds(0)) {
-    if (stop && stop()) return false;
-    milliseconds piece = std::min(time, milliseconds(100));
-    clock.sleep(piece);
-    time -= piece;
-  }
-  return !(stop && stop());
-}
-
 Status with_retries(const ApplyOptions& options, World& world, const RetryHooks& hooks,
                     const std::function<Status(int attempt)>& call) {
   for (int attempt = 1;; ++attempt) {

@@ -15,12 +15,10 @@ bool may_work_later(Code code);
 // The wait before attempt `attempt` + 1 (from 1): doubled each time up to the longest, of which a random half
 // to whole.
 std::chrono::milliseconds backoff(const ApplyOptions& options, int attempt, Random& random);
-// Sleeps in short pieces; false when `stop` became true.
-bool sleep_unless(Clock& clock, std::chrono::milliseconds time, const std::function<bool()>& stop);
 
 struct RetryHooks {
   std::function<void(const Status& error, int attempt, std::chrono::milliseconds wait)> on_retry;
-  std::function<bool()> stop;
+  Stop stop;
 };
 // Calls until it is ok, fails for good, or has been tried often enough. `call` is given the attempt's number,
 // from 1.

@@ -13,11 +13,20 @@ namespace {
 
 Redactor redactor_for(const Run& run) { return run.secrets ? Redactor(*run.secrets) : Redactor(); }
 
+// What cannot be recorded must not be begun.
+Stop finishing_of(const Run& run) {
+  Stop asked = run.cancellation ? run.cancellation->finishing() : Stop();
+  Store* store = run.store;
+  return store ? asked.or_when(Stop::when([store] { return !store->can_write(); })) : asked;
+}
+
 }  // namespace
 
 Session::Session(const Run& given, Snapshot snapshot)
     : run(given),
       events(given.sinks, redactor_for(given), given.world->clock),
+      finishing_(finishing_of(given)),
+      now_(given.cancellation ? given.cancellation->now() : Stop()),
       snapshot_(std::move(snapshot)) {
   if (run.secrets) fingerprints_ = radl::fingerprints(snapshot_, *run.secrets);
   if (!run.program) return;
@@ -33,9 +42,8 @@ Context Session::context(const std::string& id, std::chrono::steady_clock::time_
     context.infrastructure = infrastructure_tag(snapshot_.name, snapshot_.lineage);
   }
   context.work_directory = store().work_directory();
-  context.deadline = deadline;
   context.run = run_id_;
-  context.cancelled = [this, is_training] { return is_training ? stop_starting() : stop_now(); };
+  context.stop = (is_training ? finishing_ : now_).until(deadline);
   context.log = [this, id](const std::string& line) {
     Event event;
     event.id = id;
@@ -121,7 +129,7 @@ const ir::Step* Session::step_of_program(const std::string& id) const {
   return found == steps_.end() ? nullptr : found->second;
 }
 
-NodeHandle Session::handle(const std::string& address) {
+NodeHandle Session::handle(const std::string& address, const Stop& stop) {
   NodeHandle handle;
   handle.address = address;
   handle.node = node(address);
@@ -133,11 +141,11 @@ NodeHandle Session::handle(const std::string& address) {
   }
   // A machine that has answered once is not waited for as long as one that is booting.
   auto patience = record && record->reachable ? std::chrono::milliseconds(30000) : options().boot_deadline;
-  handle.connect = [this, address, patience] { return connect(address, patience); };
+  handle.connect = [this, address, patience, stop] { return connect(address, patience, stop); };
   return handle;
 }
 
-std::vector<NodeHandle> Session::all_handles() {
+std::vector<NodeHandle> Session::all_handles(const Stop& stop) {
   std::vector<std::string> addresses;
   {
     std::lock_guard guard(mutex_);
@@ -148,7 +156,7 @@ std::vector<NodeHandle> Session::all_handles() {
     }
   }
   std::vector<NodeHandle> handles;
-  for (const std::string& address : addresses) handles.push_back(handle(address));
+  for (const std::string& address : addresses) handles.push_back(handle(address, stop));
   return handles;
 }
 
@@ -159,11 +167,12 @@ std::shared_ptr<Session::Connection> Session::connection(const std::string& addr
   return slot;
 }
 
-Result<Remote*> Session::connect(const std::string& address, std::chrono::milliseconds patience) {
+Result<Remote*> Session::connect(const std::string& address, std::chrono::milliseconds patience,
+                                 const Stop& stop) {
   std::shared_ptr<Connection> slot = connection(address);
   std::lock_guard guard(slot->mutex);
   if (slot->remote) return slot->remote.get();
-  const auto end = in(patience);
+  const auto end = std::min(in(patience), stop.deadline());
   for (std::chrono::milliseconds wait(50);; wait = std::min(wait * 2, std::chrono::milliseconds(2000))) {
     Result<std::unique_ptr<Remote>> made = attempt(address, end);
     if (made.ok()) {
@@ -172,11 +181,13 @@ Result<Remote*> Session::connect(const std::string& address, std::chrono::millis
     }
     Code code = made.status().code();
     if (!may_work_later(code) && code != Code::NotFound) return made.status();
-    if (stop_starting()) return Status(Code::Cancelled, "stopped while waiting for " + address);
+    if (stop_starting() || stop.asked())
+      return Status(Code::Cancelled, "stopped while waiting for " + address);
     if (world().clock.now() + wait >= end) {
       return Status(Code::Timeout, address + " did not become reachable: " + made.status().message());
     }
-    world().clock.sleep(wait);
+    if (!sleep_unless(world().clock, wait, finishing_))
+      return Status(Code::Cancelled, "stopped while waiting for " + address);
   }
 }
 
@@ -198,7 +209,7 @@ Status Session::learn_host_key(ResourceRecord& record, const std::optional<Resou
     std::shared_ptr<Connection> through = connection(jump->address);
     std::lock_guard guard(through->mutex);
     if (!through->remote) return Status(Code::Retry, jump->address + " has been lost");
-    shown = host_key_seen_from(*through->remote, record, context.stop());
+    shown = host_key_seen_from(*through->remote, record, context.stop);
   } else {
     shown = run.host_key(record.attributes, context);
   }

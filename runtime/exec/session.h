@@ -29,11 +29,12 @@ class Session {
 
   // Nothing new is begun; what is in flight ends now. A training counts as "new" at every step: it stops at
   // its next checkpoint on the first Ctrl-C.
-  bool stop_starting() const {
-    return (run.cancellation && run.cancellation->stop_starting()) || (run.store && !run.store->can_write());
-  }
-  bool stop_now() const { return run.cancellation && run.cancellation->stop_now(); }
+  bool stop_starting() const { return finishing_.asked(); }
+  bool stop_now() const { return now_.asked(); }
   int stop_level() const { return run.cancellation ? run.cancellation->level() : 0; }
+  // The same for what waits: from the first request on, and from the second. Not longer than this.
+  const Stop& finishing() const { return finishing_; }
+  const Stop& now() const { return now_; }
 
   // For one call of a provider or a runner about `id`.
   Context context(const std::string& id, std::chrono::steady_clock::time_point deadline,
@@ -66,10 +67,12 @@ class Session {
   const std::map<std::string, std::string>& fingerprints() const { return fingerprints_; }  // of the secrets
   const ir::Node* node(const std::string& address) const;
   const ir::Step* step_of_program(const std::string& id) const;
-  NodeHandle handle(const std::string& address);
-  std::vector<NodeHandle> all_handles();
+  // Their connecting ends with `stop` as well.
+  NodeHandle handle(const std::string& address, const Stop& stop = {});
+  std::vector<NodeHandle> all_handles(const Stop& stop = {});
   // Connects, trying for up to `patience` where the machine does not answer; the session is kept.
-  Result<Remote*> connect(const std::string& address, std::chrono::milliseconds patience);
+  Result<Remote*> connect(const std::string& address, std::chrono::milliseconds patience,
+                          const Stop& stop = {});
   // One attempt, by `end` at the latest; the session is kept. While the machine has never been reached it is
   // taken to be booting.
   Status connect_once(const std::string& address, std::chrono::steady_clock::time_point end);
@@ -90,6 +93,7 @@ class Session {
   Result<std::unique_ptr<Remote>> attempt(const std::string& address,
                                           std::chrono::steady_clock::time_point end);
 
+  Stop finishing_, now_;
   const std::string run_id_ = random_token(run.world->random);
   mutable std::mutex mutex_;
   Snapshot snapshot_;

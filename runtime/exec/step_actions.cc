@@ -63,7 +63,7 @@ StepContext step_context(Session& session, const ir::Step& step, const Context& 
   made.context = &context;
   made.program = session.run.program;
   made.run_begun = session.begun;
-  made.all_nodes = [&session] { return session.all_handles(); };
+  made.all_nodes = [&session, stop = context.stop] { return session.all_handles(stop); };
   made.log_path = session.store().log_directory() + "/" + log_name(step.id);
   made.emit = [&session, id = step.id](const StepEvent& from) {
     Event event;
@@ -91,7 +91,7 @@ Status attempt(Session& session, const ir::Step& step, StepRunner& runner, const
   std::set<std::string> ran;
   shared.ran = &ran;
   std::vector<NodeHandle> nodes;
-  for (const std::string& address : step.nodes) nodes.push_back(session.handle(address));
+  for (const std::string& address : step.nodes) nodes.push_back(session.handle(address, context.stop));
   return with_retries(session.options(), session.world(), retry_hooks(session, step.id), [&](int number) {
     shared.resume = resume || number > 1;
     for (const std::string& address : step.nodes) {
@@ -104,7 +104,7 @@ Status attempt(Session& session, const ir::Step& step, StepRunner& runner, const
     }
     Status why = std::move(result).status();
     if (!may_work_later(why.code())) return why;
-    if (session.world().clock.now() >= context.deadline)
+    if (session.world().clock.now() >= context.stop.deadline())
       return invalid(why.message());  // no time for another
     // A connection that failed is not to be trusted again.
     for (const std::string& address : step.nodes) session.drop_connection(address);

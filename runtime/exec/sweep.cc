@@ -48,7 +48,7 @@ class Sweep {
         again = may_work_later(seen.status().code());
       }
       bool waited = again && session_.world().clock.now() + wait < end &&
-                    sleep_unless(session_.world().clock, wait, [&] { return session_.stop_now(); });
+                    sleep_unless(session_.world().clock, wait, session_.now());
       if (waited) continue;
       if (!why.empty()) leftover(cloud_.id().text(), why);
       for (const auto& [id, reason] : waiting_) leftover(id + " (" + cloud_.id().text() + ")", reason);

@@ -102,7 +102,7 @@ Result<bool> ObjectStore::load() {
 
 Status ObjectStore::lock(const std::string& command, milliseconds timeout,
                          const std::function<void(const LockInfo&)>& waiting,
-                         const std::function<bool()>& cancelled) {
+                         const Stop& stop) {
   if (!writable_) return internal_error("a state that was opened for reading cannot be locked");
   const LockInfo self = describe_self(command, world_);
   const auto end = world_.clock.now() + timeout;
@@ -119,7 +119,6 @@ Status ObjectStore::lock(const std::string& command, milliseconds timeout,
       return claimed;
     }
     const LockInfo& info = (*holder)->info;
-    if (cancelled && cancelled()) return {Code::Cancelled, "stopped while waiting for the state's lock"};
     if (world_.clock.now() >= end) {
       Status held(Code::Conflict, "the state is locked: " + info.text());
       return std::move(held).with_hint(
@@ -129,7 +128,8 @@ Status ObjectStore::lock(const std::string& command, milliseconds timeout,
     }
     if (!told && waiting && !info.id.empty()) waiting(info);
     told |= !info.id.empty();
-    world_.clock.sleep(milliseconds(500));
+    if (!sleep_unless(world_.clock, milliseconds(500), stop))
+      return {stop.check().code(), "stopped while waiting for the state's lock: " + info.text()};
   }
 }
 

@@ -176,7 +176,7 @@ Result<SqliteStore::Attempt> SqliteStore::try_lock(const LockInfo& self, LockInf
 
 Status SqliteStore::lock(const std::string& command, std::chrono::milliseconds timeout,
                          const std::function<void(const LockInfo&)>& waiting,
-                         const std::function<bool()>& cancelled) {
+                         const Stop& stop) {
   if (!writable_) return internal_error("a state that was opened for reading cannot be locked");
   LockInfo self = describe_self(command, world_), holder;
   auto end = world_.clock.now() + timeout;
@@ -189,7 +189,6 @@ Status SqliteStore::lock(const std::string& command, std::chrono::milliseconds t
       unlock();
       return {Code::Lost, "the state was removed while this run waited for its lock"};
     }
-    if (cancelled && cancelled()) return {Code::Cancelled, "stopped while waiting for the state's lock"};
     if (world_.clock.now() >= end) {
       std::string who = attempt.ok() ? "the state is locked: " + holder.text() : attempt.status().message();
       return Status(Code::Conflict, who)
@@ -199,7 +198,8 @@ Status SqliteStore::lock(const std::string& command, std::chrono::milliseconds t
     }
     if (!told && waiting && attempt.ok()) waiting(holder);
     told = true;
-    world_.clock.sleep(std::chrono::milliseconds(100));
+    if (!sleep_unless(world_.clock, std::chrono::milliseconds(100), stop))
+      return {stop.check().code(), "stopped while waiting for the state's lock: " + holder.text()};
   }
 }
 

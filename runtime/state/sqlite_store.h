@@ -15,13 +15,14 @@ class SqliteStore : public DatabaseStore {
 
   Status lock(const std::string& command, std::chrono::milliseconds timeout,
               const std::function<void(const LockInfo&)>& waiting,
-              const std::function<bool()>& cancelled) override;
+              const Stop& stop) override;
   void unlock() override;
   Result<std::optional<LockInfo>> lock_holder() override;
   Status force_unlock(const std::string& lock_id) override;
 
   std::string work_directory() const override { return folder_ + "/work"; }
   std::string log_directory() const override { return folder_ + "/logs"; }
+  std::string run_directory() const override { return folder_ + "/runs"; }
   std::string path() const override { return folder_ + "/state.db"; }
 
   Status replace(Database db) override;

@@ -8,11 +8,12 @@
 //       lock              held by the process that owns the lock
 //       work/             the clouds' own files (Context::work_directory)
 //       logs/             full logs of steps
+//       runs/             the events of runs (runtime/run/event_log.h)
 //
 //   s3://BUCKET/PREFIX    what `directory` may be as well
 //     NAME/state.db.gz    the database, compressed
 //     NAME/lock           held by the process that it names
-//                         work/ and logs/ are on this computer, in the user's folder of states
+//                         work/, logs/ and runs/ are on this computer, in the user's folder of states
 //
 // Readers need no lock. A writer takes the lock, and every write checks that it is still held. Writes are
 // transactions with full sync (in a bucket: a conditional put of all of it): a kill or a power cut leaves the
@@ -27,6 +28,7 @@
 #include <vector>
 
 #include "common/status.h"
+#include "common/stop.h"
 #include "runtime/base/world.h"
 #include "runtime/state/change.h"
 #include "runtime/state/snapshot.h"
@@ -70,10 +72,10 @@ class Store {
 
   // Takes the one lock. A dead owner's is freed at once; a living one's is waited for up to `timeout`, then
   // it is Conflict and says who holds it. Lost: the state was removed meanwhile; open it again. Released by
-  // unlock() or the destructor.
+  // unlock() or the destructor. Cancelled or Timeout: `stop` came first.
   virtual Status lock(const std::string& command, std::chrono::milliseconds timeout,
                       const std::function<void(const LockInfo&)>& waiting = {},
-                      const std::function<bool()>& cancelled = {}) = 0;
+                      const Stop& stop = {}) = 0;
   virtual void unlock() = 0;
   virtual Result<std::optional<LockInfo>> lock_holder() = 0;
   virtual Status force_unlock(const std::string& lock_id) = 0;  // Conflict unless that is the id
@@ -112,6 +114,7 @@ class Store {
 
   virtual std::string work_directory() const = 0;  // made on open for writing
   virtual std::string log_directory() const = 0;
+  virtual std::string run_directory() const = 0;   // made with the first run
   virtual std::string path() const = 0;  // of state.db
 };
 

@@ -111,9 +111,8 @@ Result<std::optional<LocalDataset>> local_dataset(const DatasetSource& source, b
   if (Status same = check_unchanged(source); !same.ok()) return std::move(same).at(where);
   ProcessRequest request;
   request.argv = stage_command(*engine, source, offline);
-  const Stop stop = context.stop().within(std::chrono::hours(6));
-  request.deadline = stop.left();
-  request.cancelled = [&stop] { return stop.asked(); };
+  request.deadline = std::chrono::hours(6);
+  request.stop = context.stop;
   Lines lines(64 * 1024);
   request.on_output = [&](std::string_view piece, bool is_stderr) {
     if (is_stderr) lines.add(piece, [&](std::string_view line, bool) { say(std::string(line)); });

@@ -60,11 +60,11 @@ class Placing {
     }
     if (alone && !strange.empty()) return refuse(strange);
     if (missing.empty() && stale.empty() && noted_) return false;
-    if (Status s = remote_->put_bytes(data_.list, note_ + ".new", 0600, context_.stop()).status(); !s.ok())
+    if (Status s = remote_->put_bytes(data_.list, note_ + ".new", 0600, context_.stop).status(); !s.ok())
       return s;
     if (Status s = send(missing); !s.ok()) return s;
     if (Status s = remove(stale); !s.ok()) return s;
-    if (Status s = remote_->put_bytes(data_.list, note_, 0600, context_.stop()).status(); !s.ok()) return s;
+    if (Status s = remote_->put_bytes(data_.list, note_, 0600, context_.stop).status(); !s.ok()) return s;
     if (auto done = exec(fmt::format("rm -f {}", shell_path(note_ + ".new"))); !done) return done.status();
     return true;
   }
@@ -76,7 +76,7 @@ class Placing {
     std::string text;
     ExecOptions options;
     options.deadline = std::chrono::hours(2);
-    options.stop = context_.stop();
+    options.stop = context_.stop;
     options.on_output = [&](std::string_view piece, bool is_stderr) {
       if (!is_stderr) text += piece;
     };
@@ -113,7 +113,7 @@ class Placing {
   Status send(const std::vector<std::string>& names) {
     if (!node_.attributes.value("local_directory", "").empty()) {
       for (const auto& name : names) {
-        if (Status s = context_.stop().check(); !s.ok()) return s;
+        if (Status s = context_.stop.check(); !s.ok()) return s;
         auto placed = place_file(node_, context_, data_.folder + "/" + name, directory_ + "/" + name, 0444);
         if (!placed) return placed.status();
       }
@@ -135,9 +135,9 @@ class Placing {
   }
 
   Status send_archive(const std::string& list) {
-    if (Status s = context_.stop().check(); !s.ok()) return s;
+    if (Status s = context_.stop.check(); !s.ok()) return s;
     const std::string archive = "~/.radl/stage/" + to_hex(random_bytes(8)) + ".tar";
-    if (Status s = native::stage(*remote_, {data_.folder, list, archive}, context_.stop()); !s.ok()) return s;
+    if (Status s = native::stage(*remote_, {data_.folder, list, archive}, context_.stop); !s.ok()) return s;
     auto done = exec(fmt::format("tar -C {0} -xf {1}; r=$?; rm -f {1}; exit $r", shell_path(directory_),
                                  shell_path(archive)));
     if (!done) return done.status();
@@ -159,7 +159,7 @@ class Placing {
   Result<ExecResult> exec(const std::string& command) {
     ExecOptions options;
     options.deadline = std::chrono::hours(1);
-    options.stop = context_.stop();
+    options.stop = context_.stop;
     return remote_->exec(command, options);
   }
 

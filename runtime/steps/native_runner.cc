@@ -364,7 +364,7 @@ class NativeRun {
   const ir::Step& step_;
   const NodeHandle& node_;
   const Lease lease_;
-  const Stop stop_ = context_.context->stop();
+  const Stop stop_ = context_.context->stop;
   StepLog log_;
   Facts facts_;
   std::vector<Item> items_;

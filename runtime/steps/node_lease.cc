@@ -18,7 +18,7 @@ Status take_node_lease(const StepContext& context, const Lease& lease, const std
     log.line(line);
     context.context->log(address + ": " + line);
   };
-  Status taken = take_lease(remote, lease, context.context->stop(), tell);
+  Status taken = take_lease(remote, lease, context.context->stop, tell);
   return taken.ok() ? taken : std::move(taken).at(address);
 }
 

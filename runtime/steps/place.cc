@@ -133,7 +133,7 @@ Result<bool> place_file(const NodeHandle& node, const Context& context, const st
   auto remote = node.connect();
   if (!remote) return remote.status();
   ExecOptions options;
-  options.stop = context.stop();
+  options.stop = context.stop;
   auto there = (*remote)->stat(remote_path, options.stop);
   if (!there && there.status().code() != Code::NotFound) return there.status();
   if (there && there->sha256 == *digest && there->mode == mode) return false;

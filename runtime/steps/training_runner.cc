@@ -82,7 +82,7 @@ class TrainingRun {
  private:
   std::string where() const { return fmt::format("training '{}'", training_.value("name", "")); }
   Member& chief() { return *members_[layout_.tasks[layout_.chief].node]; }
-  bool cancelled() const { return context_.context->cancelled && context_.context->cancelled(); }
+  bool cancelled() const { return context_.context->stop.asked(); }
 
   void tell(const std::string& node, const std::string& what, const char* state, double seconds = 0) {
     log_.line(fmt::format("{}: {} {}", node, what, state));
@@ -133,7 +133,7 @@ class TrainingRun {
       if (!layout_.needs_data(i) || directory.empty()) return {};
       return bring_data(i, directory);
     });
-    if (done.ok()) done = keeping_->prepare(resume, context_.context->stop());
+    if (done.ok()) done = keeping_->prepare(resume, context_.context->stop);
     facts_.phases["preparation"] = seconds_since(begin);
     return done;
   }
@@ -383,7 +383,7 @@ class TrainingRun {
 
   // What the chief has written at last: of a training that was cancelled or has failed it is worth some time.
   Status keep_last(const Status& trained) {
-    const Stop stop = trained.ok() ? context_.context->stop() : Stop().within(kForTheLast);
+    const Stop stop = trained.ok() ? context_.context->stop : Stop().within(kForTheLast);
     Status kept = keeping_->finish(stop);
     if (!kept.ok() && !trained.ok()) log_.line("the last checkpoint could not be sent: " + kept.message());
     return kept;
@@ -391,7 +391,7 @@ class TrainingRun {
 
   Result<StepOutcome> collect() {
     size_t chief = layout_.tasks[layout_.chief].node;
-    auto output = keeping_->result(facts_, context_.context->stop());
+    auto output = keeping_->result(facts_, context_.context->stop);
     if (!output) return std::move(output).status().at(where());
     // From now on it counts as brought back: a later run starts anew and does not join it. A node that was
     // lost has nothing to be joined.

@@ -73,7 +73,7 @@ Status SimulatedMachines::runs(const ir::Node& node, const Json& attributes) {
 Connector SimulatedMachines::connector() {
   return [this](const ir::Node& node, const Json& attributes,
                 const Context& context) -> Result<std::unique_ptr<Remote>> {
-    if (context.cancelled()) return Status(Code::Cancelled, "stopped");
+    if (context.stop.asked()) return Status(Code::Cancelled, "stopped");
     clock_.sleep(std::chrono::milliseconds(static_cast<long long>(draws_.around(faults_.latency) * 1000)));
     if (Status up = runs(node, attributes); !up.ok()) return up;
     if (draws_.chance(faults_.login)) {
@@ -93,8 +93,8 @@ Result<std::vector<Change>> SimulatedMachines::observe(const StepContext&, const
 Status SimulatedMachines::take_time(const StepContext& context, const std::vector<NodeHandle>& nodes,
                                     double seconds) {
   for (; seconds > 0; --seconds) {
-    if (context.context->cancelled()) return {Code::Cancelled, "stopped"};
-    if (clock_.now() >= context.context->deadline) return {Code::Timeout, "the step takes too long"};
+    if (context.context->stop.asked()) return {Code::Cancelled, "stopped"};
+    if (clock_.now() >= context.context->stop.deadline()) return {Code::Timeout, "the step takes too long"};
     clock_.sleep(std::chrono::seconds(1));
   }
   for (const NodeHandle& node : nodes) {

@@ -59,7 +59,7 @@ struct TrialOptions {
   simulated::Faults faults;  // each run draws how strong each of them is
   bool kill = false;         // real processes, killed with SIGKILL, in place of some interruptions
   int jobs = 0;              // processes at once; 0: one for each core
-  std::function<bool()> cancelled = [] { return false; };
+  Stop stop;
   std::function<void(size_t runs_done)> progress = [](size_t) {};
 };
 

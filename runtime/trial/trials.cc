@@ -134,7 +134,7 @@ class Trials {
     }
     constexpr int kMoment = 100;  // ms
     ::poll(ready.data(), ready.size(), kMoment);
-    report_.cancelled = options_.cancelled();
+    report_.cancelled = !options_.stop.check().ok();
     for (size_t i = 0; i < ready.size(); ++i) {
       if (ready[i].revents == 0) continue;
       if (Status heard = hear(*whose[i]); !heard.ok()) return heard;

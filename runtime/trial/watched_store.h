@@ -18,8 +18,8 @@ class WatchedStore : public Store {
 
   Status lock(const std::string& command, std::chrono::milliseconds timeout,
               const std::function<void(const LockInfo&)>& waiting = {},
-              const std::function<bool()>& cancelled = {}) override {
-    return store_->lock(command, timeout, waiting, cancelled);
+              const Stop& stop = {}) override {
+    return store_->lock(command, timeout, waiting, stop);
   }
   void unlock() override { store_->unlock(); }
   Result<std::optional<LockInfo>> lock_holder() override { return store_->lock_holder(); }
@@ -40,6 +40,7 @@ class WatchedStore : public Store {
   bool can_write() const override { return store_->can_write(); }
   std::string work_directory() const override { return store_->work_directory(); }
   std::string log_directory() const override { return store_->log_directory(); }
+  std::string run_directory() const override { return store_->run_directory(); }
   std::string path() const override { return store_->path(); }
 
  private:

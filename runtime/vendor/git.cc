@@ -155,10 +155,7 @@ Result<std::string> Git::run(std::vector<std::string> arguments, const std::stri
   request.keep_bytes = largest;
   request.with_descendants = true;
   bool large = false;
-  request.cancelled = [&] {
-    large = large || size_of(repository) > kMostPacked;
-    return large || stop.asked();
-  };
+  request.stop = stop.or_when(Stop::when([&] { return large = large || size_of(repository) > kMostPacked; }));
   auto done = run_process(request);
   if (large)
     return Status(Code::Quota, fmt::format("the repository is larger than {} MiB", kMostPacked >> 20));

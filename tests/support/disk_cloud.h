@@ -116,7 +116,7 @@ class DiskCloud : public Cloud {
 
   Asked ask_create(const Context& context, const Order& order) override {
     if (Status fault = take_fault("create", order.address, false); !fault.ok()) return answer(fault, false);
-    if (context.cancelled()) return Asked::refused(Status(Code::Cancelled, "cancelled"));
+    if (context.stop.asked()) return Asked::refused(Status(Code::Cancelled, "cancelled"));
     std::filesystem::path path = place(context, order.token);
     if (std::filesystem::exists(path / "attributes")) return Asked::accepted(path.filename());
     {

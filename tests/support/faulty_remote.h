@@ -23,8 +23,8 @@ class ProcessRemote : public Remote {
   Result<ExecResult> exec(const std::string& command, const ExecOptions& options) override {
     auto ran = run_process({.argv = {"env", "HOME=" + home_, "/bin/sh", "-c", "cd \"$HOME\"; " + command},
                             .stdin_bytes = options.stdin_bytes,
-                            .deadline = options.stop.within(options.deadline).left(),
-                            .cancelled = [&] { return options.stop.asked(); },
+                            .deadline = options.deadline,
+                            .stop = options.stop,
                             .on_output = options.on_output});
     if (!ran) return ran.status();
     return ExecResult{ran->exit_status, ran->out, ran->err};

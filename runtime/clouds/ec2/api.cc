@@ -15,7 +15,7 @@ constexpr size_t kTagValue = 256;
 aws::CallOptions options_of(const Context& context, aws::Effect effect) {
   aws::CallOptions options;
   options.effect = effect;
-  options.stop = context.stop();
+  options.stop = context.stop;
   return options;
 }
 

@@ -42,7 +42,7 @@ class Ec2Cloud : public Cloud {
 
   Result<Survey> survey(const Context& context, const ir::Program& program) override {
     Call call = call_of(context);
-    auto identity = aws::caller_identity(sts_, context.stop());
+    auto identity = aws::caller_identity(sts_, context.stop);
     if (!identity.ok()) return identity.status();
     auto facts = take_survey(call, program);
     if (!facts.ok()) return facts.status();
@@ -79,7 +79,7 @@ class Ec2Cloud : public Cloud {
   Result<std::vector<Seen>> look(const Context& context, const Query& query) override;
 
   Result<std::string> owner(const Context& context) override {
-    auto identity = aws::caller_identity(sts_, context.stop());
+    auto identity = aws::caller_identity(sts_, context.stop);
     if (!identity.ok()) return identity.status();
     return identity->account;
   }

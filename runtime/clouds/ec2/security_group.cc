@@ -36,7 +36,7 @@ class SecurityGroup : public Kind {
     auto tags = own_tags(call.context, order);
     const auto rules = rules_wanted(order.spec);
     if (names_this_computer(rules)) {
-      auto caller = call.memory.caller([&] { return call.caller(call.context.stop()); });
+      auto caller = call.memory.caller([&] { return call.caller(call.context.stop); });
       if (!caller.ok()) return Asked::refused(caller.status());
       tags[kCallerTag] = *caller;
     }
@@ -58,7 +58,7 @@ class SecurityGroup : public Kind {
     const auto wanted = rules_wanted(order.spec);
     std::string caller;
     if (names_this_computer(wanted)) {
-      auto asked = call.memory.caller([&] { return call.caller(call.context.stop()); });
+      auto asked = call.memory.caller([&] { return call.caller(call.context.stop); });
       if (!asked.ok()) return Asked::refused(asked.status());
       caller = *asked;
       if (now->caller != caller) {
@@ -149,7 +149,7 @@ class SecurityGroup : public Kind {
     call.memory.note_name(one.id, one.address);
     std::string caller = group.caller;
     if (!caller.empty() && !one.address.empty()) {
-      auto now = call.memory.caller([&] { return call.caller(call.context.stop()); });
+      auto now = call.memory.caller([&] { return call.caller(call.context.stop); });
       if (now.ok()) caller = *now;
     }
     std::vector<std::string> rules;

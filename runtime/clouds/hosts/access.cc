@@ -32,7 +32,7 @@ Result<std::unique_ptr<UserLogin>> Access::as_user(const Context& context, const
 }
 
 Result<Visit> Access::visit_machine(const Context& context, const Record& record, bool& by_key) {
-  const Stop stop = context.stop().within(kLogin);
+  const Stop stop = context.stop.within(kLogin);
   by_key = access(key_file(context).c_str(), F_OK) == 0;
   Status refused;
   if (by_key) {

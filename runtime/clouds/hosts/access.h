@@ -23,7 +23,7 @@ class Access {
   explicit Access(std::string ssh_config) : ssh_config_(std::move(ssh_config)) {}
 
   Result<Way> way_to(const Machine& machine, const Context& context) const {
-    return find_way(machine, ssh_config_, context.stop().within(kLogin));
+    return find_way(machine, ssh_config_, context.stop.within(kLogin));
   }
   // As the user logs in, with what the spec's `credentials` refer to.
   Result<std::unique_ptr<UserLogin>> as_user(const Context& context, const Machine& machine, const Way& way,

@@ -188,7 +188,7 @@ Asked HostsCloud::create_host(const Context& context, const Order& order) {
 }
 
 Asked HostsCloud::take_machine(const Context& context, Record record, Remote& users) {
-  const Stop stop = context.stop();
+  const Stop stop = context.stop;
   auto found = visit(users, stop.within(kLogin));
   if (!found) return Asked::refused(nothing_done(found.status()));
   const Marker& marker = found->marker;
@@ -294,9 +294,9 @@ Status HostsCloud::destroy_host(const Context& context, const Order& order) {
   if (!line) return failed(line.status());
   if (found->marker.token == record->token) {
     Lease lease{context.infrastructure, context.run, "give-back", "-"};
-    if (Status s = take_lease(remote, lease, context.stop(), context.log); !s.ok()) return failed(s);
+    if (Status s = take_lease(remote, lease, context.stop, context.log); !s.ok()) return failed(s);
   }
-  if (Status s = give_back(remote, record->token, *line, context.stop()); !s.ok())
+  if (Status s = give_back(remote, record->token, *line, context.stop); !s.ok())
     return failed(nothing_done(s));
   access_.forget(context, *record);
   return remove_record(context, record->id);

@@ -40,8 +40,8 @@ std::string config_file(const std::string& chosen) {
 Result<std::string> run_tool(std::vector<std::string> argv, const Stop& stop) {
   ProcessRequest request;
   request.argv = std::move(argv);
-  request.deadline = std::min(stop.left(), std::chrono::milliseconds(10000));
-  request.cancelled = [&stop] { return stop.asked(); };
+  request.deadline = std::chrono::seconds(10);
+  request.stop = stop;
   auto ran = run_process(request);
   if (!ran) {
     return ran.status().code() == Code::NotFound

@@ -159,7 +159,7 @@ Status LocalCloud::start(const Context& context, const NodeDirectory& node, Reco
     std::lock_guard lock(mutex_);
     if (auto network = network_.join(context); !network) return network.status();
   }
-  Status started = start_node(node, record, context.deadline, context.cancelled);
+  Status started = start_node(node, record, context.stop);
   if (!started.ok()) return std::move(started).at(record.address);
   if (!record.isolated && record.spec.contains("disks"))
     context.log(record.address + ": its data disks are not mounted: it has no file system of its own");

@@ -132,8 +132,7 @@ bool carries_mark(int pid, const std::string& mark, const std::string& log) {
   return at != std::string::npos && (at == 0 || (*environment)[at - 1] == '\0');
 }
 
-Status start_once(const NodeDirectory& node, const Record& record, SteadyClock::time_point deadline,
-                  const std::function<bool()>& cancelled) {
+Status start_once(const NodeDirectory& node, const Record& record, const Stop& stop) {
   DetachOptions options;
   options.environment = {{"RADL_NODE_DIRECTORY", node.path()}, {"LC_ALL", "C.UTF-8"}};
   options.output_path = node.log();
@@ -166,11 +165,13 @@ Status start_once(const NodeDirectory& node, const Record& record, SteadyClock::
     }
     if (!node_runs(node))
       return {Code::Retry, fmt::format("the node's SSH server ended at once: {}", last_lines(node.log()))};
-    if (cancelled && cancelled()) return {Code::Cancelled, "cancelled"};
-    if (SteadyClock::now() > deadline)
+    if (Status over = stop.check(); over.code() == Code::Timeout) {
       return {Code::Timeout,
               fmt::format("the node's SSH server does not answer: {}", last_lines(node.log()))};
-    std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
+    } else if (!over.ok()) {
+      return over;
+    }
+    stop.sleep(std::chrono::milliseconds(pause_ms));
   }
 }
 
@@ -178,11 +179,10 @@ Status start_once(const NodeDirectory& node, const Record& record, SteadyClock::
 
 bool node_runs(const NodeDirectory& node) { return same_process(load_started(node)); }
 
-Status start_node(const NodeDirectory& node, Record& record, SteadyClock::time_point deadline,
-                  const std::function<bool()>& cancelled) {
+Status start_node(const NodeDirectory& node, Record& record, const Stop& given) {
   auto public_key = read_file(node.work() + "/id_ed25519.pub", 1 << 16);
   if (!public_key) return public_key.status();
-  deadline = std::min(deadline, SteadyClock::now() + std::chrono::seconds(15));
+  const Stop stop = given.within(std::chrono::seconds(15));
   Status last;
   for (int attempt = 0; attempt < 5; ++attempt) {
     if (!record.network.empty()) {
@@ -195,7 +195,7 @@ Status start_node(const NodeDirectory& node, Record& record, SteadyClock::time_p
     if (Status s = node.write_configuration(record, public_key->substr(0, public_key->find('\n'))); !s.ok())
       return s;
     if (Status s = node.save(record); !s.ok()) return s;
-    last = start_once(node, record, deadline, cancelled);
+    last = start_once(node, record, stop);
     if (last.ok()) return last;
     (void)end_processes(node);
     bool taken = last.message().find("in use") != std::string::npos ||

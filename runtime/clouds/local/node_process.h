@@ -1,18 +1,16 @@
 // The processes of a node: started, recognised, ended to the last.
 #pragma once
 
-#include <chrono>
-#include <functional>
 #include <vector>
 
+#include "common/stop.h"
 #include "runtime/clouds/local/node_directory.h"
 
 namespace radl::local {
 
 // Starts the server and waits until it answers; tries another port when its own is taken (and saves the
 // record).
-Status start_node(const NodeDirectory& node, Record& record, std::chrono::steady_clock::time_point deadline,
-                  const std::function<bool()>& cancelled);
+Status start_node(const NodeDirectory& node, Record& record, const Stop& stop);
 
 // True when the process that was started is still the one (id and start time).
 bool node_runs(const NodeDirectory& node);

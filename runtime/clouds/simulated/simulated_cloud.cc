@@ -88,7 +88,7 @@ SimulatedCloud::Weather SimulatedCloud::draw_weather(const std::string& kind, co
 bool SimulatedCloud::pause(const Context& context, std::chrono::milliseconds time) {
   constexpr std::chrono::milliseconds kPiece{50};
   while (true) {
-    if (context.cancelled() || clock_.now() >= context.deadline) return false;
+    if (context.stop.asked() || clock_.now() >= context.stop.deadline()) return false;
     if (time.count() <= 0) return true;
     clock_.sleep(std::min(time, kPiece));
     time -= kPiece;

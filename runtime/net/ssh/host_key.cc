@@ -15,8 +15,8 @@ Result<std::string> shown_host_key(const Target& endpoint, const Stop& stop) {
   ProcessRequest request;
   request.argv = {"ssh-keyscan",       "-T", "5",          "-p", std::to_string(endpoint.port), "-t",
                   "ed25519,ecdsa,rsa", "--", endpoint.host};
-  request.deadline = std::min(stop.left(), std::chrono::milliseconds(20000));
-  request.cancelled = [&] { return stop.asked(); };
+  request.deadline = std::chrono::seconds(20);
+  request.stop = stop;
   Result<ProcessResult> ran = run_process(request);
   if (!ran.ok()) return ran.status();
   std::string best;

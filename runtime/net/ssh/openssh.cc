@@ -234,8 +234,8 @@ Result<ExecResult> OpensshRemote::exec(const std::string& shell_command, const E
   Tail out(options.keep_bytes), err(options.keep_bytes);
   ProcessRequest request{.argv = command({"-T"}, "exec /bin/sh -c " + shell_quote(wrapped)),
                          .stdin_bytes = options.stdin_bytes,
-                         .deadline = stop.left(),
-                         .cancelled = [&stop] { return stop.asked(); }};
+                         .deadline = options.deadline,
+                         .stop = stop};
   request.on_output = [&](std::string_view piece, bool is_stderr) {
     std::string own = is_stderr ? errors.take(piece) : std::string(piece);
     if (own.empty()) return;
@@ -340,8 +340,8 @@ Status OpensshRemote::get_file(const std::string& remote_path, const std::string
   NewFile local;
   if (Status s = local.create(local_path); !s.ok()) return s;
   auto done = run_process({.argv = {"sh", "-c", line + " > " + shell_quote(local.content_path())},
-                           .deadline = stop.within(kTransfer).left(),
-                           .cancelled = [&stop] { return stop.asked(); }});
+                           .deadline = kTransfer,
+                           .stop = stop});
   if (!done) return done.status();
   if (done->exit_status != 0) return command_failure({done->exit_status, done->out, done->err}, remote_path);
   auto digest = sha256_file(local.content_path());

@@ -48,8 +48,8 @@ Status stage_archive(Remote& remote, const Staged& staged, const Stop& stop) {
   auto packed = run_process({.argv = {"tar", "-C", staged.local_path, "--null", "--no-recursion", "--owner=0",
                                       "--group=0", "-T", "-", "-cf", archive.path()},
                              .stdin_bytes = staged.content,
-                             .deadline = stop.within(std::chrono::hours(1)).left(),
-                             .cancelled = [&stop] { return stop.asked(); }});
+                             .deadline = std::chrono::hours(1),
+                             .stop = stop});
   if (!packed) return packed.status();
   if (packed->exit_status != 0)
     return {Code::Invalid, fmt::format("{}: tar: {}", staged.local_path, packed->err)};

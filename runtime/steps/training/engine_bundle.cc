@@ -108,7 +108,7 @@ Result<Engine> place_engine(const NodeHandle& node, const Context& context) {
   if (!local) {
     auto remote = node.connect();
     if (!remote) return remote.status();
-    if (Status s = check_architecture(**remote, context.stop()); !s.ok()) return s;
+    if (Status s = check_architecture(**remote, context.stop); !s.ok()) return s;
   }
   auto place = [&](const std::string& from, const std::string& to, unsigned mode) -> Status {
     auto placed = place_file(node, context, from, engine.folder + "/" + to, mode);

@@ -64,7 +64,7 @@ Result<ExecResult> Member::exec(const std::string& command) {
   if (!remote) return std::move(remote).status().at(address());
   ExecOptions options;
   options.deadline = std::chrono::minutes(2);
-  options.stop = Stop().until(context_.deadline);  // a training that is cancelled has still to be stopped
+  options.stop = Stop().until(context_.stop.deadline());  // a training that is cancelled has still to be stopped
   auto result = exec_for_data(**remote, command, options);
   if (!result) return std::move(result).status().at(address());
   return result;
@@ -170,17 +170,17 @@ Result<bool> Member::lacks_data(const std::string& directory) {
 Status Member::write_job(const Task& task, const Json& job, const std::string& key) {
   auto remote = node_.connect();
   if (!remote) return remote.status();
-  auto secret = (*remote)->put_bytes(key, folder() + "/job.key", 0600, context_.stop());
+  auto secret = (*remote)->put_bytes(key, folder() + "/job.key", 0600, context_.stop);
   if (!secret) return secret.status();
   return (*remote)
-      ->put_bytes(job.dump(1) + "\n", folder() + "/job-" + task.file() + ".json", 0600, context_.stop())
+      ->put_bytes(job.dump(1) + "\n", folder() + "/job-" + task.file() + ".json", 0600, context_.stop)
       .status();
 }
 
 Status Member::write_run(const std::string& run) {
   auto remote = node_.connect();
   if (!remote) return remote.status();
-  return (*remote)->put_bytes(run, folder() + "/run.json", 0600, context_.stop()).status();
+  return (*remote)->put_bytes(run, folder() + "/run.json", 0600, context_.stop).status();
 }
 
 Status Member::start(const Engine& engine, const std::vector<Task>& tasks) {
@@ -361,7 +361,7 @@ Result<size_t> Member::fetch(const std::string& below, const std::string& local_
     auto there = local_digest(local);
     if (there && *there == line.substr(0, 64)) continue;
     if (Status s = make_directories(parent_path(local)); !s.ok()) return s;
-    if (Status s = fetch_file(below + "/" + name, local, context_.stop()); !s.ok()) return s;
+    if (Status s = fetch_file(below + "/" + name, local, context_.stop); !s.ok()) return s;
     auto digest = sha256_file(local);
     if (!digest || *digest != line.substr(0, 64))
       return Status(Code::Corrupt, fmt::format("{}: {} arrived with other bytes", address(), name));

@@ -159,10 +159,10 @@ TEST_F(AnsibleTest, CheckModeShowsAndChangesNothing) {
 TEST_F(AnsibleTest, ACancelledRecipeLeavesNothingGoingOnTheNode) {
   const std::string token = "radl-" + to_hex(random_bytes(8));
   auto step = recipe("slow", "- tasks:\n  - shell: \"touch ~/begun; sleep 600; : " + token + "\"\n");
-  nodes->context.cancelled = [&] { return std::filesystem::exists(home("begun")); };
+  nodes->context.stop = Stop::when([&] { return std::filesystem::exists(home("begun")); });
   auto outcome = run(step);
   EXPECT_EQ(outcome.status().code(), Code::Cancelled) << outcome.status().text();
-  nodes->context.cancelled = [] { return false; };
+  nodes->context.stop = {};
   auto left = (*handles[1].connect())->exec("pgrep -af '[r]adl-" + token.substr(5) + "'");
   ASSERT_TRUE(left.ok()) << left.status().text();
   EXPECT_EQ(left->out, "");

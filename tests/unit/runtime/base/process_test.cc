@@ -92,7 +92,7 @@ TEST(Process, IsEndedWithAllItsChildrenAtTheDeadline) {
 TEST(Process, IsEndedWhenCancelled) {
   std::atomic<bool> cancel{false};
   ProcessRequest request = shell("echo started; sleep 60");
-  request.cancelled = [&] { return cancel.load(); };
+  request.stop = Stop::when([&] { return cancel.load(); });
   request.on_output = [&](std::string_view, bool) { cancel = true; };
   EXPECT_EQ(run_process(request).status().code(), Code::Cancelled);
 }
@@ -124,7 +124,7 @@ TEST(Process, AllThatDescendsFromItEndsWithItWhenItIsCancelled) {
   test::TemporaryFolder folder;
   const std::string ids = folder.path() + "/ids";
   ProcessRequest request = family(ids);
-  request.cancelled = [&] { return is_whole(ids); };
+  request.stop = Stop::when([&] { return is_whole(ids); });
   EXPECT_EQ(run_process(request).status().code(), Code::Cancelled);
   EXPECT_TRUE(are_gone(ids));
 }

@@ -258,7 +258,7 @@ TEST_P(CloudSuite, ARefusedCreateThatWasCancelledLeavesNothing) {
   // Cancelled at once, and then ever later.
   for (int polls = 0; polls < 8; ++polls) {
     int asked_so_far = 0;
-    stopped.cancelled = [&] { return asked_so_far++ >= polls; };
+    stopped.stop = Stop::when([&] { return asked_so_far++ >= polls; });
     Order order = ours.order(machine, machine.chosen, ours.token());
     Asked asked = cloud().ask_create(stopped, order);
     ours.settle();

@@ -288,10 +288,10 @@ TEST_P(LocalTest, WhatAStoppedRunBeganIsBrokenAndCanBeDestroyed) {
 }
 
 TEST_P(LocalTest, ARefusedNodeLeavesNothing) {
-  nodes.context.cancelled = [] { return true; };
+  nodes.context.stop = Stop::when([] { return true; });
   Asked asked = nodes.cloud->ask_create(nodes.context,
                                         TestNodes::order("node", "worker[0]", {{"hostname", "w"}}, "token"));
-  nodes.context.cancelled = [] { return false; };
+  nodes.context.stop = {};
   EXPECT_EQ(asked.answer, Asked::Answer::Refused);
   EXPECT_EQ(asked.status.code(), Code::Cancelled);
   EXPECT_FALSE(nodes.find("token"));

@@ -239,7 +239,7 @@ TEST_F(ApplyTest, CtrlCOnceFinishesWhatIsInFlightAndStartsNothingNew) {
   bench.runner.during = [&](const StepContext& context, const ir::Step& step) {
     if (step.id != "server[0]/tools") return;
     bench.cancellation.request();
-    EXPECT_FALSE(context.context->cancelled()) << "a step in flight is finished";
+    EXPECT_FALSE(context.context->stop.asked()) << "a step in flight is finished";
   };
   RunReport report = bench.apply(cluster(2));
   EXPECT_EQ(report.status.code(), Code::Cancelled);
@@ -259,9 +259,9 @@ TEST_F(ApplyTest, ATrainingStopsAtTheFirstCtrlCAndOthersAtTheSecond) {
   std::vector<bool> cancelled;
   bench.runner.during = [&](const StepContext& context, const ir::Step& step) {
     if (step.kind != ir::StepKind::Training) return;
-    cancelled.push_back(context.context->cancelled());
+    cancelled.push_back(context.context->stop.asked());
     bench.cancellation.request();
-    cancelled.push_back(context.context->cancelled());
+    cancelled.push_back(context.context->stop.asked());
   };
   bench.runner.errors["training/cifar"] = {Status(Code::Cancelled, "checkpoint written")};
   EXPECT_EQ(bench.apply(cluster(1)).status.code(), Code::Cancelled);

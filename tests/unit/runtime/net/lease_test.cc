@@ -127,7 +127,7 @@ TEST_F(LeaseTest, TheRunAfterOneThatWasKilledEndsWhatItLeft) {
 }
 
 TEST_F(LeaseTest, TheTimeOfTheRunBindsItsCommands) {
-  nodes.context.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  nodes.context.stop = Stop().within(std::chrono::seconds(2));
   Status failed = run("echo x >> times; sleep 600", Json::object());
   EXPECT_TRUE(contains(failed.message(), "the time allowed is over")) << failed.text();
   EXPECT_EQ(times(), 1);

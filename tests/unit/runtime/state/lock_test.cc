@@ -87,7 +87,7 @@ TEST_F(LockTest, WaitsUntilTheOwnerLetsGo) {
 TEST_F(LockTest, WaitingEndsWhenCancelled) {
   std::unique_ptr<Store> first = open(), second = open();
   ASSERT_TRUE(first->lock("apply", milliseconds(0)).ok());
-  EXPECT_EQ(second->lock("apply", milliseconds(60000), {}, [] { return true; }).code(), Code::Cancelled);
+  EXPECT_EQ(second->lock("apply", milliseconds(60000), {}, Stop::when([] { return true; })).code(), Code::Cancelled);
 }
 
 TEST_F(LockTest, AnotherHostsLockIsHonouredUntilItIsForced) {

@@ -291,7 +291,7 @@ TEST_F(TrainingTest, AWrongJobIsReportedWithItsLastLines) {
 TEST_F(TrainingTest, CancelledItWritesACheckpointAndResumes) {
   step.training["job"]["epochs"] = 30;
   std::atomic<bool> stop{false};
-  nodes.context.cancelled = [&] { return stop.load(); };
+  nodes.context.stop = Stop::when([&] { return stop.load(); });
   std::thread user([&] {
     wait_for_steps();
     stop = true;

@@ -161,7 +161,7 @@ TEST_F(Trial, ACrashOfRadlcIsAFindingAndTheOthersGoOn) {
 
 TEST_F(Trial, Stops) {
   options_.runs = 1'000'000;
-  options_.cancelled = [] { return true; };
+  options_.stop = Stop::when([] { return true; });
   TrialReport report = run(compile_file(kCluster));
   EXPECT_TRUE(report.cancelled);
   EXPECT_LT(report.runs, 1000u);

@@ -1,0 +1,115 @@
+#include "runtime/cli/event_lines.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "common/human.h"
+#include "runtime/cli/display.h"
+#include "runtime/cli/shown.h"
+#include "runtime/plan/render.h"
+
+namespace radl::cli {
+namespace {
+
+constexpr double kMetricEverySeconds = 5;
+
+}  // namespace
+
+std::string EventLines::line(const Event& event) {
+  progress_.emit(event);
+  std::string text = text_of(event);
+  return text.empty() ? text : shown(text, color_);
+}
+
+std::string EventLines::text_of(const Event& event) {
+  double seconds = event.data.is_object() ? event.data.value("seconds", 0.0) : 0.0;
+  switch (event.kind) {
+    case EventKind::Recovered:
+      return fmt::format("{}: left by an interrupted run: {}", event.id, event.data.value("outcome", ""));
+    case EventKind::ActionStarted:
+      return event.data.value("attempt", 1) > 1 ? "" : fmt::format("{}: {} ...", event.id, event.verb);
+    case EventKind::ActionFinished: {
+      int changes = event.data.value("changes", -1);
+      std::string what = event.verb == "run" && changes >= 0
+                             ? fmt::format(", {} change{}", changes, changes == 1 ? "" : "s")
+                             : "";
+      return fmt::format("{}: {}done{} ({}{})", event.id, style_.green(), style_.off(),
+                         duration_text(seconds), what);
+    }
+    case EventKind::ActionRetry:
+      return fmt::format("{}: {}; trying again in {}", event.id, event.message,
+                         duration_text(event.data.value("wait_seconds", 0.0)));
+    case EventKind::ActionFailed:
+      return fmt::format("{}: {}failed{} after {}{}", event.id, style_.red(), style_.off(),
+                         duration_text(seconds), alone_ ? ": " + event.message : "");
+    case EventKind::ActionSkipped:
+      return fmt::format("{}: skipped, {}", event.id, event.message);
+    case EventKind::Metric:
+      return metric(event);
+    case EventKind::Log:
+      return event.message;
+    case EventKind::Cancelled:
+      return event.data.value("level", 1) >= 2
+                 ? "stopping now"
+                 : "stopping: what is under way is finished and saved; once more stops at once";
+    case EventKind::Leftover:
+      return fmt::format("{}: could not be removed: {}", event.id, event.message);
+    default:
+      return alone_ ? frame_of(event) : "";
+  }
+}
+
+// A line every few seconds, and always for an evaluation, a lost peer or a note; never the same line again.
+std::string EventLines::metric(const Event& event) {
+  std::string what = event.data.is_object() ? event.data.value("event", "") : "";
+  auto found = progress_.trainings().find(event.id);
+  if (found == progress_.trainings().end()) return "";
+  const TrainingProgress& training = found->second;
+  if (what == "peer_lost")
+    return fmt::format("{}: lost {}, going on with the others", event.id, event.data.value("peer", "?"));
+  if (what == "peer_joined" && training.started)
+    return fmt::format("{}: {} has joined", event.id, event.data.value("peer", "?"));
+  if (what == "warning") return fmt::format("{}: {}", event.id, event.data.value("message", ""));
+  if (what == "dataset" && !training.dataset_note.empty())
+    return fmt::format("{}: {}", event.id, training.dataset_note);
+  bool over = what == "finished" && training.finished;
+  if (!training.started || (what != "step" && what != "evaluated" && !over)) return "";
+  Last& last = last_[event.id];
+  if (what == "step" && event.time - last.time < kMetricEverySeconds) return "";
+  std::string line = event.id + ": " + training_text(training);
+  last.time = event.time;
+  return std::exchange(last.line, line) == line ? "" : line;
+}
+
+// The begin and the end of a run, and what its report would tell.
+std::string EventLines::frame_of(const Event& event) const {
+  const Json& data = event.data;
+  if (!data.is_object()) return "";
+  auto count = [&](const char* name) {
+    auto found = data.find(name);
+    return found != data.end() && found->is_number_unsigned() ? found->get<unsigned long long>() : 0;
+  };
+  switch (event.kind) {
+    case EventKind::RunStarted:
+      return fmt::format("{} of {}: {} actions", data.value("command", ""), data.value("infrastructure", ""),
+                         count("actions"));
+    case EventKind::OutputValue:
+      return fmt::format("output {} = {}", event.id,
+                         data.value("sensitive", false) ? "(sensitive)"
+                                                        : render_value(data.value("value", Json())));
+    case EventKind::RunFinished: {
+      const bool ok = data.value("ok", false);
+      return fmt::format("{}{}{} in {}: {} done, {} failed, {} skipped{}", ok ? style_.green() : style_.red(),
+                         ok ? "done" : "failed", style_.off(), duration_text(data.value("seconds", 0.0)),
+                         count("done"), count("failed"), count("skipped"),
+                         event.message.empty() ? "" : "; " + event.message);
+    }
+    case EventKind::EventsLost:
+      return fmt::format("events {} to {} are missing", count("from"), count("to"));
+    default:
+      return "";
+  }
+}
+
+}  // namespace radl::cli

@@ -1,0 +1,217 @@
+#include "runtime/exec/plan_run.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "common/guarded.h"
+#include "runtime/exec/actions.h"
+#include "runtime/exec/operations.h"
+#include "runtime/plan/graph.h"
+
+namespace radl {
+
+namespace {
+
+using TimePoint = std::chrono::steady_clock::time_point;
+
+class PlanRun {
+ public:
+  PlanRun(Session& session, const Plan& plan, RunReport& report)
+      : session_(session), plan_(plan), report_(report), steps_(plan.actions.size()) {
+    report_.actions.clear();
+    for (const Action& action : plan.actions) {
+      ActionOutcome outcome;
+      outcome.id = action.id;
+      outcome.verb = action.verb;
+      outcome.state = ActionOutcome::State::Skipped;
+      report_.actions.push_back(std::move(outcome));
+    }
+    begun_.resize(plan.actions.size());
+    for (const Action& action : plan.actions) (void)session.run.clouds->find(action.cloud);
+    double max_time = session.run.program ? session.run.program->max_time_seconds : 0;
+    deadline_ = max_time > 0 ? session.in(std::chrono::milliseconds(static_cast<long long>(max_time * 1000)))
+                             : TimePoint::max();
+  }
+
+  Status execute() {
+    Result<PlanGraph> graph = plan_graph(plan_);
+    if (!graph.ok()) return graph.status();
+    std::vector<bool> done(graph->vertices.size());
+    Status broken = run_once(*graph, done);
+    int rounds = session_.options().on_error == OnError::Retry ? session_.options().rounds : 0;
+    for (int round = 0; round < rounds && broken.ok() && worth_another_round(); ++round)
+      broken = run_once(*graph, done);
+    Status failed = first_failure();
+    return failed.ok() ? broken : failed;
+  }
+
+ private:
+  bool worth_another_round() const { return report_.failed() > 0 && !session_.stop_starting(); }
+
+  // The vertices that are not done yet, as a graph of their own. What failed in them stands in the report.
+  Status run_once(const PlanGraph& graph, std::vector<bool>& done) {
+    std::vector<Dag::Id> back;  // of the part -> of the whole
+    std::vector<Dag::Id> place(graph.vertices.size(), SIZE_MAX);
+    Dag part;
+    Operations operations{part, {}, {}};
+    for (Dag::Id id = 0; id < graph.vertices.size(); ++id) {
+      if (done[id]) continue;
+      place[id] = part.add();
+      back.push_back(id);
+      operations.tolerant.push_back(graph.tolerant[id]);
+      operations.barrier.push_back(graph.barrier[id]);
+    }
+    for (Dag::Id id : back) {
+      for (Dag::Id before : graph.dag.before(id)) {
+        if (place[before] != SIZE_MAX) part.add_edge(place[before], place[id]);
+      }
+    }
+    operations.exclusive = [&](Dag::Id id) { return exclusive(graph.vertices[back[id]]); };
+    operations.skipped = [&](Dag::Id id, Dag::Id cause) {
+      skip(graph, back[id], name_of(graph, back[cause]) + " failed");
+    };
+    operations.begin = [&](Dag::Id id, Park& park) { return begin(graph.vertices[back[id]], park); };
+    operations.ended = [&](Dag::Id id, Status status) {
+      return ended(graph.vertices[back[id]], std::move(status));
+    };
+    OperationsOver over = run_operations(session_, operations);
+    std::string why = over.status.ok() ? "stopped before it began" : over.status.message();
+    for (Dag::Id id : over.never) skip(graph, back[id], why);
+    for (Dag::Id id : over.cut) note_failure(graph.vertices[back[id]].index, over.status);
+    for (Dag::Id id = 0; id < back.size(); ++id) {
+      if (over.well[id]) done[back[id]] = true;
+    }
+    return over.status;
+  }
+
+  // Steps share their node's connection and its package manager's lock: one at a time on a node.
+  std::vector<std::string> exclusive(const PlanVertex& vertex) const {
+    if (vertex.phase == PlanVertex::Phase::Barrier) return {};
+    return plan_.actions[vertex.index].nodes;
+  }
+
+  std::string name_of(const PlanGraph& graph, Dag::Id id) const {
+    const PlanVertex& vertex = graph.vertices[id];
+    return vertex.phase == PlanVertex::Phase::Barrier ? plan_.barriers[vertex.index].id
+                                                      : plan_.actions[vertex.index].id;
+  }
+
+  void emit(EventKind kind, const Action& action, std::string message, Json data) {
+    Event event;
+    event.kind = kind;
+    event.id = action.id;
+    event.verb = verb_name(action.verb);
+    event.message = std::move(message);
+    event.data = std::move(data);
+    session_.events.emit(std::move(event));
+  }
+
+  // A vertex of an action runs alone: its other phase comes before or after it.
+  Async<Status> begin(const PlanVertex& vertex, Park& park) {
+    const Action& action = plan_.actions[vertex.index];
+    steps_[vertex.index] = {};
+    if (begun_[vertex.index] == TimePoint()) {
+      begun_[vertex.index] = session_.world().clock.now();
+      emit(EventKind::ActionStarted, action, "", {{"attempt", 1}});
+    }
+    if (vertex.phase == PlanVertex::Phase::Remove)
+      return remove_resource(session_, park, action.id, action.verb == Verb::Replace);
+    return make(park, action, steps_[vertex.index]);
+  }
+
+  Async<Status> make(Park& park, const Action& action, StepDone& step) {
+    switch (action.verb) {
+      case Verb::Run:
+        step = run_step(session_, action, deadline_);
+        co_return step.status;
+      case Verb::Update: {
+        Status updated = co_await update_resource(session_, park, action);
+        co_return updated;
+      }
+      case Verb::Forget: {
+        Status forgotten = session_.store().forget_step(action.id);
+        if (forgotten.ok()) session_.forget(action.id);
+        co_return forgotten;
+      }
+      default: {
+        Status made = co_await make_resource(session_, park, action);
+        co_return made;
+      }
+    }
+  }
+
+  // What the action had begun stands in the journal: an exception leaves it to the next run as a kill would.
+  Status ended(const PlanVertex& vertex, Status status) {
+    const Action& action = plan_.actions[vertex.index];
+    const bool first_of_two = vertex.phase == PlanVertex::Phase::Remove && action.verb != Verb::Delete;
+    if (status.ok() && first_of_two) return status;
+    Status told = guarded([&]() -> Status { return conclude(vertex.index, status), Status(); });
+    if (told.ok()) return status;
+    note_failure(vertex.index, told);
+    return told;
+  }
+
+  // While one phase of an action ends on its thread, another thread may give up its other phase: that gives
+  // way to a failure.
+  void conclude(size_t index, const Status& status) {
+    const Action& action = plan_.actions[index];
+    const StepDone& step = steps_[index];
+    std::lock_guard guard(outcomes_);
+    ActionOutcome& outcome = report_.actions[index];
+    outcome.seconds = std::chrono::duration<double>(session_.world().clock.now() - begun_[index]).count();
+    outcome.changes = step.changes;
+    outcome.log = step.log;
+    outcome.detail.clear();
+    outcome.status = session_.events.mask(status);
+    outcome.state = status.ok() ? ActionOutcome::State::Done : ActionOutcome::State::Failed;
+    begun_[index] = {};
+    if (status.ok()) {
+      emit(EventKind::ActionFinished, action, "", {{"seconds", outcome.seconds}, {"changes", step.changes}});
+    } else {
+      emit(EventKind::ActionFailed, action, outcome.status.message(),
+           {{"seconds", outcome.seconds}, {"code", code_name(status.code())}, {"log", step.log}});
+    }
+  }
+
+  // When not even the telling worked.
+  void note_failure(size_t index, Status why) {
+    std::lock_guard guard(outcomes_);
+    report_.actions[index].state = ActionOutcome::State::Failed;
+    report_.actions[index].status = std::move(why);
+  }
+
+  void skip(const PlanGraph& graph, Dag::Id id, const std::string& why) {
+    const PlanVertex& vertex = graph.vertices[id];
+    if (vertex.phase == PlanVertex::Phase::Barrier) return;
+    std::lock_guard guard(outcomes_);
+    ActionOutcome& outcome = report_.actions[vertex.index];
+    if (outcome.state == ActionOutcome::State::Failed) return;  // its first phase did, and said so
+    outcome.state = ActionOutcome::State::Skipped;
+    outcome.detail = why;
+    emit(EventKind::ActionSkipped, plan_.actions[vertex.index], why, nullptr);
+  }
+
+  Status first_failure() const {
+    if (session_.stop_starting()) return {Code::Cancelled, "stopped; the same command goes on from here"};
+    for (const ActionOutcome& outcome : report_.actions) {
+      if (outcome.state == ActionOutcome::State::Failed) return Status(outcome.status);
+    }
+    return {};
+  }
+
+  Session& session_;
+  const Plan& plan_;
+  RunReport& report_;
+  std::mutex outcomes_;          // of report_.actions
+  std::vector<StepDone> steps_;  // by action; each belongs to the thread of its turn
+  std::vector<TimePoint> begun_;
+  TimePoint deadline_;  // of the whole configuration
+};
+
+}  // namespace
+
+Status execute_plan(Session& session, const Plan& plan, RunReport& report) {
+  return PlanRun(session, plan, report).execute();
+}
+
+}  // namespace radl

@@ -1,0 +1,88 @@
+#include "runtime/run/planning.h"
+
+#include "runtime/base/world.h"
+#include "runtime/exec/executor.h"
+#include "runtime/plan/measured.h"
+#include "runtime/steps/dataset_look.h"
+#include "runtime/steps/training/bucket_folder.h"
+
+namespace radl {
+
+namespace {
+
+constexpr std::chrono::seconds kOneLookAtABucket{60};  // with its repetitions
+
+// What the program's clouds have on offer now; why not, for those that do not say.
+std::map<std::string, Survey> survey_clouds(const PlanQuestion& question, const Snapshot& snapshot,
+                                            const std::string& work_directory,
+                                            std::map<std::string, std::string>& failed) {
+  const ir::Program& program = *question.program;
+  Context context;
+  context.infrastructure = infrastructure_tag(program.name, snapshot.lineage);
+  context.work_directory = work_directory;
+  context.secrets = question.secrets;
+  std::set<std::string> used;
+  for (const ir::Node& node : program.nodes) used.insert(question.clouds->id_for(node));
+  std::map<std::string, Survey> surveys;
+  for (const std::string& id : used) {
+    Cloud* cloud = question.clouds->find(id);
+    if (!cloud) continue;  // the plan says so
+    auto survey = cloud->survey(context, program);
+    if (survey.ok()) {
+      surveys[id] = std::move(*survey);
+    } else {
+      failed["cloud " + id] = survey.status().message();
+    }
+  }
+  return surveys;
+}
+
+// Buckets are asked where clouds are. What cannot be looked at counts as there: it is not trained again for
+// that.
+bool output_is_there(const std::string& path, bool may_ask, std::map<std::string, std::string>& failed) {
+  if (!training::is_bucket(path)) return real_world().files.exists(path);
+  if (!may_ask) return true;
+  auto there = training::is_in_bucket(path, Stop().within(kOneLookAtABucket));
+  if (there.ok()) return *there;
+  failed[path] = there.status().message();
+  return true;
+}
+
+}  // namespace
+
+Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& snapshot, const Observed* observed,
+                          const std::string& work_directory) {
+  if (question.prepare) {
+    if (Status prepared = question.prepare(snapshot); !prepared.ok()) return prepared;
+  }
+  std::map<std::string, std::string> failed;
+  PlanInput input{.program = *question.program,
+                  .snapshot = snapshot,
+                  .clouds = *question.clouds,
+                  .catalog = *question.catalog,
+                  .secrets = fingerprints(snapshot, *question.secrets),
+                  .observed = observed,
+                  .surveys = {},
+                  .options = {}};
+  if (question.refresh) input.surveys = survey_clouds(question, snapshot, work_directory, failed);
+  input.options.replace = question.replace;
+  input.options.targets = question.targets;
+  input.options.project_words = question.project_words;
+  input.options.today = utc_time(real_world().clock.wall_seconds()).substr(0, 10);
+  input.options.missing_outputs = missing_outputs(snapshot, [&](const std::string& path) {
+    return output_is_there(path, question.refresh || observed != nullptr, failed);
+  });
+  auto plan = make_plan(input);
+  if (!plan.ok()) return plan;
+  plan->unseen.insert(failed.begin(), failed.end());
+  if (!plan->actions.empty() && question.measured) use_measured(*plan, question.measured());
+  std::set<std::string> steps;
+  for (const Action& action : plan->actions)
+    if (action.verb == Verb::Run) steps.insert(action.id);
+  auto looked = look_at_datasets(*question.program, steps);
+  if (!looked.ok()) return std::move(looked).status();
+  plan->notes.insert(plan->notes.end(), looked->begin(), looked->end());
+  return plan;
+}
+
+}  // namespace radl

@@ -1,0 +1,37 @@
+// The plan of a program with everything that is known around it: the state, what was observed, what clouds
+// say they offer, what earlier runs took, and which outputs and datasets are there.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+#include "runtime/catalog/catalog.h"
+#include "runtime/clouds/cloud_set.h"
+#include "runtime/plan/plan.h"
+
+namespace radl {
+
+// All pointers outlive the call.
+struct PlanQuestion {
+  const ir::Program* program = nullptr;
+  const ir::Secrets* secrets = nullptr;
+  const CloudSet* clouds = nullptr;
+  const Catalog* catalog = nullptr;
+  std::set<std::string> replace, targets;  // addresses: PlanOptions
+  std::string project_words;               // " FILE --state DIR", for commands that a plan tells to type
+  // Surveys each cloud of the program; one that cannot be is planned from the catalogue and says so
+  // (Plan::unseen).
+  bool refresh = false;
+  // Brings the program in line with the state before anything is compared, for example its nodes' numbers.
+  std::function<Status(const Snapshot& snapshot)> prepare = {};
+  // What earlier runs took (measured_by()); called where the plan does something.
+  std::function<std::map<std::string, double>()> measured = {};
+};
+
+// `observed` may be null. `work_directory`: the state's, for clouds that are surveyed.
+Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& snapshot, const Observed* observed,
+                          const std::string& work_directory);
+
+}  // namespace radl

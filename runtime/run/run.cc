@@ -1,0 +1,152 @@
+#include "runtime/run/run.h"
+
+#include "common/guarded.h"
+
+namespace radl {
+
+namespace {
+
+// More than a run says in the time in which a disk may stall; what comes beyond is said to be lost.
+constexpr size_t kMostUnwritten = 1 << 16;
+
+// The state with its lock. A run that it waited for may have removed the state: then there may be a new one.
+Result<std::unique_ptr<Store>> open_locked(const RunStart& start, World& world, const Stop& stop) {
+  const auto end = world.clock.now() + start.lock_timeout;
+  while (true) {
+    auto store = Store::open(start.directory, start.name, start.mode, world);
+    if (!store.ok()) return store;
+    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - world.clock.now());
+    Status locked = (*store)->lock(start.command, std::max(left, std::chrono::milliseconds(0)),
+                                   start.waiting, stop);
+    if (locked.ok()) return store;
+    if (locked.code() != Code::Lost) return locked;
+  }
+}
+
+// Tells of each request to stop while it lives, at once: what runs may be far from looking.
+class StopTeller {
+ public:
+  StopTeller(EventHub& hub, World& world, const Cancellation& cancellation)
+      : hub_(hub), world_(world), cancellation_(cancellation) {
+    (void)threads_.start([this] { work(); });
+  }
+  ~StopTeller() { over_.request(); }  // and then its thread is joined
+
+ private:
+  void work() {
+    const Stop levels[] = {cancellation_.finishing(), cancellation_.now()};
+    for (int level = 1; level <= 2; ++level) {
+      const Stop asked = levels[level - 1];
+      const Stop either = asked.or_when(over_.token());
+      while (either.sleep(std::chrono::hours(1))) {
+      }
+      if (!asked.asked()) return;
+      Event event;
+      event.kind = EventKind::Cancelled;
+      event.time = world_.clock.wall_seconds();
+      event.data = {{"level", level}};
+      hub_.emit(event);
+    }
+  }
+
+  EventHub& hub_;
+  World& world_;
+  const Cancellation& cancellation_;
+  StopSource over_;
+  Threads threads_;
+};
+
+}  // namespace
+
+// What a run itself wants to know of its events.
+class ActiveRun::Notes : public EventSink {
+ public:
+  explicit Notes(std::map<std::string, std::string>& taken_back) : taken_back_(taken_back) {}
+  void emit(const Event& event) override {
+    clock.emit(event);
+    if (event.kind != EventKind::Metric || !event.data.is_object()) return;
+    if (event.data.value("event", "") == "interruption")
+      taken_back_[event.node] = event.data.value("time", "");
+  }
+  void begin_anew() {
+    clock = RunClock();
+    taken_back_.clear();
+  }
+  RunClock clock;
+
+ private:
+  std::map<std::string, std::string>& taken_back_;
+};
+
+ActiveRun::ActiveRun(Run parts, std::string id)
+    : run_(std::move(parts)), notes_(std::make_unique<Notes>(taken_back_)), hub_(std::move(id)) {
+  hub_.note(*notes_);
+  run_.sinks = {&hub_};
+}
+
+Result<std::unique_ptr<ActiveRun>> ActiveRun::begin(Run parts, const RunStart& start,
+                                                    Cancellation& cancellation) {
+  parts.cancellation = &cancellation;
+  auto store = open_locked(start, *parts.world, cancellation.finishing());
+  if (!store.ok()) return store.status();
+  std::string id = new_run_id(*parts.world, start.command);
+  std::unique_ptr<ActiveRun> made(new ActiveRun(std::move(parts), std::move(id)));
+  made->store_ = std::move(*store);
+  made->run_.store = made->store_.get();
+  made->log_ = std::make_shared<EventLog>(made->store_->run_directory(), made->id());
+  auto kept = made->hub_.listen(made->log_, {"the log of this run's events", kMostUnwritten});
+  if (!kept.ok()) return kept.status();
+  return made;
+}
+
+ActiveRun::~ActiveRun() {
+  StopSource now;
+  now.request();
+  (void)close(now.token());
+}
+
+Result<Recovery> ActiveRun::recover() { return radl::recover(run_); }
+
+Result<Observed> ActiveRun::look(bool everything) {
+  Result<Snapshot> before = snapshot();
+  if (!before.ok()) return before.status();
+  Result<Observed> observed = everything ? refresh(run_, *before) : glance(run_, *before);
+  if (!observed.ok()) return observed;
+  if (Status kept = accept_observed(run_, *before, *observed); !kept.ok()) return kept;
+  return observed;
+}
+
+Result<Plan> ActiveRun::plan(const PlanQuestion& question) {
+  Result<Observed> observed = look(question.refresh);
+  if (!observed.ok()) return observed.status();
+  Result<Snapshot> now = snapshot();
+  if (!now.ok()) return now.status();
+  return make_plan_of(question, *now, &*observed, store_->work_directory());
+}
+
+RunReport ActiveRun::execute(const Plan& plan, RunReport (*how)(const Run&, const Plan&)) {
+  notes_->begin_anew();
+  StopTeller teller(hub_, *run_.world, *run_.cancellation);
+  return how(run_, plan);
+}
+
+RunReport ActiveRun::apply(const Plan& plan) { return execute(plan, &radl::apply); }
+RunReport ActiveRun::destroy(const Plan& plan) { return execute(plan, &radl::destroy); }
+
+RunFigures ActiveRun::figures(const Plan& plan, const RunReport& report) const {
+  return figures_of(plan, report, notes_->clock);
+}
+
+double ActiveRun::ended() const { return notes_->clock.ended(); }
+
+std::vector<ListenerEnd> ActiveRun::close(const Stop& stop) {
+  if (closed_) return {};
+  closed_ = true;
+  store_->unlock();
+  std::vector<ListenerEnd> ends = hub_.close(stop);
+  if (!ends.empty() && ends.front().status.ok()) ends.front().status = log_->status();
+  log_.reset();
+  return ends;
+}
+
+}  // namespace radl
