@@ -136,8 +136,11 @@ NodeHandle Session::handle(const std::string& address, const Stop& stop) {
   std::optional<ResourceRecord> record = resource(address);
   if (record) handle.attributes = record->attributes;
   if (record && is_private(*record)) {
-    Result<Json> reached = attributes_to_reach(snapshot(), *record, store().work_directory());
-    if (reached.ok()) handle.attributes = std::move(*reached);
+    auto jump = read([&](const Snapshot& known) { return jump_for(known, *record); });
+    if (jump) {
+      Result<Json> reached = attributes_through(*record, *jump, store().work_directory());
+      if (reached.ok()) handle.attributes = std::move(*reached);
+    }
   }
   // A machine that has answered once is not waited for as long as one that is booting.
   auto patience = record && record->reachable ? std::chrono::milliseconds(30000) : options().boot_deadline;
@@ -247,7 +250,7 @@ Result<std::unique_ptr<Remote>> Session::attempt(const std::string& address,
   const Json known = record->attributes.value("host_key", Json());
   const bool unknown = run.host_key && (known.is_null() || known == "");
   std::optional<ResourceRecord> jump;
-  if (is_private(*record)) jump = jump_for(snapshot(), *record);
+  if (is_private(*record)) jump = read([&](const Snapshot& known) { return jump_for(known, *record); });
   if (!jump && is_private(*record) && others_are_being_made(address))
     return Status(Code::Retry, address + " has no public address: it waits for a machine that leads to it");
   if (jump) {

@@ -73,7 +73,7 @@ Status apply(Writing& writing, const state_change::RemoveResource& remove) {
 }
 
 Status write_outputs(Database& db, const std::vector<OutputRecord>& outputs) {
-  if (Status cleared = db.exec("DELETE FROM outputs"); !cleared.ok()) return cleared;
+  if (Status cleared = db.run("DELETE FROM outputs"); !cleared.ok()) return cleared;
   for (OutputRecord output : outputs) {
     if (output.sensitive) output.value = nullptr;
     if (Status put = put_row(db, output); !put.ok()) return put;
@@ -91,7 +91,7 @@ Status write_history(Writing& writing, const state_change::CloseRun& close) {
 Status apply(Writing& writing, const state_change::CloseRun& close) {
   Database& db = writing.db;
   if (Status put = write_outputs(db, close.outputs); !put.ok()) return put;
-  if (Status cleared = db.exec("DELETE FROM secrets"); !cleared.ok()) return cleared;
+  if (Status cleared = db.run("DELETE FROM secrets"); !cleared.ok()) return cleared;
   for (const auto& [name, fingerprint] : close.secrets) {
     if (Status put = put_row(db, SecretRow{name, fingerprint}); !put.ok()) return put;
   }
@@ -125,7 +125,7 @@ Status delete_resource(Database& db, const std::string& address, bool keep_steps
   if (!gone.ok() || keep_steps) return gone;
   gone = run(db, "DELETE FROM steps WHERE nodes = ?", Json::array({address}).dump());
   if (!gone.ok()) return gone;
-  return db.exec(
+  return db.run(
       "DELETE FROM steps WHERE wide = 1 AND NOT EXISTS "
       "(SELECT 1 FROM json_each(steps.nodes) JOIN resources ON address = json_each.value)");
 }

@@ -234,6 +234,11 @@ Result<Statement> Database::prepare(std::string_view sql) {
   return Statement(db_, statement, idle_.get());
 }
 
+Status Database::run(std::string_view sql) {
+  Result<Statement> statement = prepare(sql);
+  return statement.ok() ? statement->run() : statement.status();
+}
+
 Result<long long> Database::integer(std::string_view sql) {
   Result<Statement> statement = prepare(sql);
   if (!statement.ok()) return statement.status();
@@ -246,17 +251,17 @@ long long Database::last_row_id() const { return sqlite3_last_insert_rowid(db_);
 bool Database::read_only() const { return sqlite3_db_readonly(db_, "main") == 1; }
 
 Transaction::~Transaction() {
-  if (open_) (void)db_->exec("ROLLBACK");
+  if (open_) (void)db_->run("ROLLBACK");
 }
 
 Status Transaction::begin(bool for_writing) {
-  Status begun = db_->exec(for_writing ? "BEGIN IMMEDIATE" : "BEGIN");
+  Status begun = db_->run(for_writing ? "BEGIN IMMEDIATE" : "BEGIN");
   open_ = begun.ok();
   return begun;
 }
 
 Status Transaction::commit() {
-  Status done = db_->exec("COMMIT");
+  Status done = db_->run("COMMIT");
   if (done.ok()) open_ = false;
   return done;
 }

@@ -70,12 +70,12 @@ Status DatabaseStore::write_all(const std::vector<Waiting*>& batch) {
       if (!each->status.ok()) return each->status;
       break;
     }
-    if (Status saved = db_.exec("SAVEPOINT one"); !saved.ok()) return saved;
+    if (Status saved = db_.run("SAVEPOINT one"); !saved.ok()) return saved;
     each->status = write_one(*each);
     if (!each->status.ok()) {
-      if (Status back = db_.exec("ROLLBACK TO one"); !back.ok()) return back;
+      if (Status back = db_.run("ROLLBACK TO one"); !back.ok()) return back;
     }
-    if (Status released = db_.exec("RELEASE one"); !released.ok()) return released;
+    if (Status released = db_.run("RELEASE one"); !released.ok()) return released;
   }
   return transaction.commit();
 }
@@ -86,7 +86,7 @@ Status DatabaseStore::write_one(Waiting& one) {
     if (Status applied = apply_change(writing, change); !applied.ok()) return applied;
     if (std::holds_alternative<state_change::Begin>(change)) one.intents.push_back(writing.last_intent);
   }
-  return db_.exec("UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'serial'");
+  return db_.run("UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'serial'");
 }
 
 Status make_empty_state(Database& db, const std::string& name, World& world) {

@@ -8,6 +8,15 @@ namespace radl {
 
 namespace {
 
+// Moved, not copied as an initializer list would: records are most of what a write costs.
+template <class... Changes>
+std::vector<StateChange> list_of(Changes... changes) {
+  std::vector<StateChange> list;
+  list.reserve(sizeof...(changes));
+  (list.push_back(std::move(changes)), ...);
+  return list;
+}
+
 Status only_status(const Result<std::vector<long long>>& committed) {
   return committed.ok() ? Status() : committed.status();
 }
@@ -21,7 +30,7 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& directory, const s
 }
 
 Result<Intent> Store::begin(Intent intent) {
-  Result<std::vector<long long>> begun = commit({state_change::Begin{intent}});
+  Result<std::vector<long long>> begun = commit(list_of(state_change::Begin{intent}));
   if (!begun.ok()) return begun.status();
   intent.id = begun->front();
   return intent;
@@ -33,32 +42,31 @@ Result<Intent> Store::begin_run(StepRecord record) {
   intent.address = record.id;
   record.status = StepStatus::Interrupted;
   Result<std::vector<long long>> begun =
-      commit({state_change::Begin{intent}, state_change::PutStep{std::move(record)}});
+      commit(list_of(state_change::Begin{intent}, state_change::PutStep{std::move(record)}));
   if (!begun.ok()) return begun.status();
   intent.id = begun->front();
   return intent;
 }
 
 Status Store::finish(const Intent& intent, const ResourceRecord* made) {
-  std::vector<StateChange> changes;
-  if (made) changes.push_back(state_change::PutResource{*made});
-  changes.push_back(state_change::Close{intent.id, made ? "done" : "nothing"});
-  return only_status(commit(changes));
+  if (!made) return only_status(commit(list_of(state_change::Close{intent.id, "nothing"})));
+  return only_status(commit(list_of(state_change::PutResource{*made}, state_change::Close{intent.id, "done"})));
 }
 
 Status Store::finish_destroy(const Intent& intent, bool keep_steps) {
-  return only_status(commit({state_change::RemoveResource{intent.address, keep_steps, false},
-                             state_change::Close{intent.id, "done"}}));
+  return only_status(commit(list_of(state_change::RemoveResource{intent.address, keep_steps, false},
+                                    state_change::Close{intent.id, "done"})));
 }
 
 Status Store::finish_run(const Intent& intent, const StepRecord& record) {
   std::string outcome(step_status_name(record.status));
   return only_status(
-      commit({state_change::PutStep{record}, state_change::Close{intent.id, std::move(outcome)}}));
+      commit(
+      list_of(state_change::PutStep{record}, state_change::Close{intent.id, std::move(outcome)})));
 }
 
 Status Store::put_resource(const ResourceRecord& record) {
-  return only_status(commit({state_change::PutResource{record}}));
+  return only_status(commit(list_of(state_change::PutResource{record})));
 }
 
 Status Store::remove_resource(const std::string& address) {
@@ -77,6 +85,6 @@ Status Store::put_owner(const std::string& cloud, const std::string& owner) {
   return only_status(commit({state_change::PutOwner{cloud, owner}}));
 }
 
-Status Store::close_run(state_change::CloseRun run) { return only_status(commit({std::move(run)})); }
+Status Store::close_run(state_change::CloseRun run) { return only_status(commit(list_of(std::move(run)))); }
 
 }  // namespace radl

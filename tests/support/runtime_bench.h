@@ -59,9 +59,15 @@ struct Bench {
   }
 
   Run run(Store& store, const ir::Program* program) {
+    Run run = parts(program);
+    run.store = &store;
+    return run;
+  }
+
+  // All but the store.
+  Run parts(const ir::Program* program) {
     Run run;
     run.world = &fake.world;
-    run.store = &store;
     run.clouds = &clouds;
     for (ir::StepKind kind : {ir::StepKind::Native, ir::StepKind::Ansible, ir::StepKind::Training})
       run.runners[kind] = &runner;

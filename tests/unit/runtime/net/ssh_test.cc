@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -135,6 +136,23 @@ TEST_F(SshTest, CancelEndsTheCommand) {
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.status().code(), Code::Cancelled);
   EXPECT_TRUE(remote->exec("true").ok());
+}
+
+TEST_F(SshTest, AnUploadIsStoppedInItsMidst) {
+  const std::string content(200 << 20, 'x');
+  for (auto& client : {ssh::make_remote(target), ssh::make_openssh_remote(target)}) {
+    const Stop begun = Stop::when([&] {
+      std::error_code none;
+      for (const auto& entry : std::filesystem::directory_iterator(home(""), none))
+        if (entry.path().filename().string().find("big") != std::string::npos && entry.file_size(none) > 0)
+          return true;
+      return false;
+    });
+    auto sent = client->put_bytes(content, "big", 0600, begun);
+    EXPECT_EQ(sent.status().code(), Code::Cancelled) << sent.status().text();
+    EXPECT_EQ(client->stat("big").status().code(), Code::NotFound) << "no part of it takes its name";
+    ASSERT_TRUE(client->exec("rm -f ./*big* ./.*big*").ok());
+  }
 }
 
 TEST_F(SshTest, WrongHostKeyIsRefusedBeforeAnythingIsSent) {

@@ -1,9 +1,11 @@
 // One writer at a time; the dead do not hold locks.
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <thread>
 
 #include "runtime/base/process.h"
@@ -11,6 +13,7 @@
 #include "runtime/state/lock.h"
 #include "runtime/state/store.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/unit/runtime/state/state_case.h"
 
 namespace radl {
 namespace {
@@ -116,6 +119,70 @@ TEST_F(LockTest, ANumberThatWasUsedAgainIsNotTheOwner) {
   // As if our own process had got the dead one's number.
   change_row("pid = " + std::to_string(::getpid()) + ", pid_start = 1");
   EXPECT_TRUE(open()->lock("apply", milliseconds(0)).ok());
+}
+
+class StateLock : public test::StateCase {};
+
+TEST_F(StateLock, WritingNeedsTheLock) {
+  Result<std::unique_ptr<Store>> store = open();
+  EXPECT_EQ((*store)->put_resource(node("worker[1]")).code(), Code::Internal);
+}
+
+// Another process that opens the database and closes it again when told to; as the last one that has it open
+// it would remove the log. Begun before this process opens it: SQLite's own record of locks must not be
+// inherited.
+class OtherProcess {
+ public:
+  explicit OtherProcess(const std::string& path) {
+    EXPECT_EQ(::pipe(pipe_), 0);
+    child_ = ::fork();
+    if (child_ != 0) return;
+    char go = 0;
+    if (::read(pipe_[0], &go, 1) != 1) ::_exit(9);
+    sqlite3* db = nullptr;
+    bool fine = sqlite3_open(path.c_str(), &db) == SQLITE_OK;
+    auto count = [](void* rows, int, char** row, char**) {
+      return *static_cast<int*>(rows) = std::atoi(row[0]), 0;
+    };
+    int rows = 0;
+    fine = fine && sqlite3_exec(db, "SELECT count(*) FROM resources", count, &rows, nullptr) == SQLITE_OK;
+    sqlite3_close(db);
+    ::_exit(fine ? rows : 8);
+  }
+  // How many resources it saw.
+  int run() {
+    EXPECT_EQ(::write(pipe_[1], "g", 1), 1);
+    int status = 0;
+    ::waitpid(child_, &status, 0);
+    return WEXITSTATUS(status);
+  }
+  ~OtherProcess() {
+    ::close(pipe_[0]);
+    ::close(pipe_[1]);
+  }
+
+ private:
+  int pipe_[2] = {-1, -1};
+  pid_t child_ = -1;
+};
+
+// POSIX locks of a process on a file are gone when it closes any of its descriptors of that file.
+TEST_F(StateLock, ASecondOpeningInOneProcessKeepsTheFirstOnesLocks) {
+  OtherProcess one(database()), two(database());
+  std::unique_ptr<Store> first = locked();
+  ASSERT_TRUE(first->put_resource(node("worker[0]")).ok());
+  ASSERT_TRUE(open().ok());
+  EXPECT_EQ(one.run(), 1);
+  EXPECT_TRUE(std::filesystem::exists(database() + "-wal")) << "another process took itself for the last one";
+  ASSERT_TRUE(first->put_resource(node("worker[1]")).ok());
+  EXPECT_EQ(two.run(), 2);
+}
+
+TEST_F(StateLock, WhoWaitedForAStateThatIsRemovedDoesNotGoOnInIt) {
+  std::unique_ptr<Store> waiting = std::move(*open());
+  ASSERT_TRUE(remove_state(directory(), "demo", fake.world).ok());
+  EXPECT_EQ(waiting->lock("apply", std::chrono::milliseconds(0)).code(), Code::Lost);
+  EXPECT_TRUE(locked()->put_resource(node("worker[1]")).ok()) << "the new one is as good as any";
 }
 
 }  // namespace

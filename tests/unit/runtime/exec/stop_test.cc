@@ -1,0 +1,79 @@
+// One stop for all that an apply waits for: Ctrl-C, and the time that a file allows.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <mutex>
+
+#include "tests/support/runtime_bench.h"
+
+namespace radl::test {
+namespace {
+
+ir::Program one_worker() {
+  return ProgramBuilder()
+      .deploy({"server"})
+      .deploy({"worker"})
+      .file("worker", "app", "/a", "1")
+      .train("server", "worker")
+      .build();
+}
+
+TEST(Stops, ABootIsWaitedForUntilCtrlC) {
+  Bench bench;
+  std::atomic<int> logins{0};
+  bench.connector = [&](const ir::Node&, const Json&, const Context&) -> Result<std::unique_ptr<Remote>> {
+    if (++logins == 3) bench.cancellation.request();
+    return Status(Code::Timeout, "no answer");
+  };
+  bench.options.parallelism = 1;
+  RunReport report = bench.apply(one_worker());
+  EXPECT_EQ(report.status.code(), Code::Cancelled);
+  EXPECT_LE(logins, 4);
+  EXPECT_LT(bench.fake.clock.passed(), 5000) << "a boot may take five minutes";
+  for (const auto& [address, record] : bench.snapshot().resources)
+    EXPECT_EQ(record.status, ResourceStatus::Ready) << address << " is no dead machine";
+}
+
+TEST(Stops, AWaitBetweenTwoAttemptsEndsWithCtrlC) {
+  Bench bench;
+  bench.options.first_wait = bench.options.longest_wait = std::chrono::hours(1);
+  bench.runner.errors["worker[0]/app"] = {Status(Code::Lost, "connection lost")};
+  bench.runner.during = [&](const StepContext&, const ir::Step& step) {
+    if (step.id == "worker[0]/app") bench.cancellation.request();
+  };
+  EXPECT_EQ(bench.apply(one_worker()).status.code(), Code::Cancelled);
+  EXPECT_LT(bench.fake.clock.passed(), 60000);
+}
+
+TEST(Stops, MaxTimeBindsEveryStepButTrainings) {
+  Bench bench;
+  ir::Program program = one_worker();
+  program.max_time_seconds = 30;
+  std::mutex mutex;
+  std::map<std::string, std::chrono::steady_clock::time_point> ends;
+  bench.runner.during = [&](const StepContext& context, const ir::Step& step) {
+    std::lock_guard guard(mutex);
+    ends[step.id] = context.context->stop.deadline();
+  };
+  const auto begun = bench.fake.clock.now();
+  ASSERT_TRUE(bench.apply(program).status.ok());
+  EXPECT_GE(ends.at("worker[0]/app"), begun + std::chrono::seconds(30));
+  EXPECT_LE(ends.at("worker[0]/app"), bench.fake.clock.now() + std::chrono::seconds(30));
+  EXPECT_EQ(ends.at("training/cifar"), Stop::TimePoint::max());
+}
+
+TEST(Stops, WhatTookAllItsTimeIsNotTriedAgain) {
+  Bench bench;
+  ir::Program program = one_worker();
+  program.max_time_seconds = 30;
+  bench.runner.during = [&](const StepContext&, const ir::Step& step) {
+    if (step.id == "worker[0]/app") bench.fake.clock.sleep(std::chrono::seconds(31));
+  };
+  bench.runner.errors["worker[0]/app"] = {Status(Code::Timeout, "the time allowed is over"),
+                                          Status(Code::Timeout, "again")};
+  RunReport report = bench.apply(program);
+  EXPECT_EQ(report.status.message(), "the time allowed is over");
+}
+
+}  // namespace
+}  // namespace radl::test

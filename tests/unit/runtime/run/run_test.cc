@@ -1,0 +1,146 @@
+// A run driven by a program instead of a command line: numbered events, followed and replayed; nobody who
+// listens can hold it up; a stop is heard everywhere.
+#include "runtime/run/run.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/runtime_bench.h"
+
+namespace radl::test {
+namespace {
+
+class RunTest : public testing::Test {
+ protected:
+  RunTest()
+      : program(ProgramBuilder().deploy({"server"}).deploy({"worker"}).file("worker", "app", "/a", "1").build()) {}
+
+  std::unique_ptr<ActiveRun> begin(const char* command = "apply") {
+    auto run = ActiveRun::begin(bench.parts(&program),
+                                {bench.folder.path() + "/.radl", "demo", OpenMode::Create, command,
+                                 std::chrono::milliseconds(0), {}},
+                                bench.cancellation);
+    EXPECT_TRUE(run.ok()) << run.status().text();
+    return run.ok() ? std::move(*run) : nullptr;
+  }
+  PlanQuestion question() {
+    PlanQuestion question;
+    question.program = &program;
+    question.secrets = &bench.secrets;
+    question.clouds = &bench.clouds;
+    question.catalog = &bench.catalog;
+    return question;
+  }
+  std::vector<Event> kept(ActiveRun& run, unsigned long long from = 1) {
+    auto found = find_run(run.store().run_directory(), run.id());
+    EXPECT_TRUE(found.ok()) << found.status().text();
+    std::vector<Event> events;
+    if (!found.ok()) return events;
+    auto reader = std::move(*EventReader::open(found->path, from));
+    for (auto event = reader->next(); event.ok() && *event; event = reader->next())
+      events.push_back(std::move(**event));
+    return events;
+  }
+
+  Bench bench;
+  ir::Program program;
+};
+
+TEST_F(RunTest, PlansAppliesAndKeepsEveryEventWithItsNumber) {
+  auto run = begin();
+  ASSERT_TRUE(run);
+  ASSERT_TRUE(run->recover().ok());
+  auto plan = run->plan(question());
+  ASSERT_TRUE(plan.ok()) << plan.status().text();
+  RunReport report = run->apply(*plan);
+  EXPECT_TRUE(report.status.ok()) << report.status.text();
+  for (const ListenerEnd& end : run->close(Stop())) EXPECT_TRUE(end.status.ok() && end.lost == 0);
+  std::vector<Event> events = kept(*run);
+  ASSERT_EQ(events.size(), run->events().last());
+  for (size_t i = 0; i < events.size(); ++i) EXPECT_EQ(events[i].sequence, i + 1);
+  EXPECT_EQ(events.front().kind, EventKind::RunStarted);
+  EXPECT_EQ(events.back().kind, EventKind::RunFinished);
+  EXPECT_EQ(kept(*run, events.size()).size(), 1u) << "from a number on";
+  auto again = begin();
+  auto nothing = again->plan(question());
+  ASSERT_TRUE(nothing.ok());
+  EXPECT_FALSE(nothing->changes_anything());
+}
+
+TEST_F(RunTest, WhatAnInterruptedRunLeftIsLookedUpUnderTheNewRunsName) {
+  {
+    auto store = bench.store();
+    ASSERT_TRUE(store->lock("apply", std::chrono::milliseconds(0)).ok());
+    Intent intent;
+    intent.kind = Intent::Kind::Run;
+    intent.address = "worker[0]/app";
+    ASSERT_TRUE(store->begin(intent).ok());
+  }
+  auto run = begin();
+  auto recovered = run->recover();
+  ASSERT_TRUE(recovered.ok()) << recovered.status().text();
+  EXPECT_EQ(recovered->closed, 1u);
+  (void)run->close(Stop());
+  std::vector<Event> events = kept(*run);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].kind, EventKind::Recovered);
+  EXPECT_EQ(events[0].run, run->id());
+}
+
+TEST_F(RunTest, AnotherRunMeetsItsLockAndSaysWhoHasIt) {
+  auto run = begin();
+  auto other = ActiveRun::begin(bench.parts(&program),
+                                {bench.folder.path() + "/.radl", "demo", OpenMode::Create, "destroy",
+                                 std::chrono::milliseconds(0), {}},
+                                bench.cancellation);
+  EXPECT_EQ(other.status().code(), Code::Conflict);
+  EXPECT_NE(other.status().message().find("apply by"), std::string::npos);
+  (void)run->close(Stop());
+  EXPECT_TRUE(begin("destroy")) << "the lock goes with the run";
+}
+
+TEST_F(RunTest, WhoWaitsForALockIsStopped) {
+  auto run = begin();
+  Cancellation stop;
+  auto other = ActiveRun::begin(
+      bench.parts(&program),
+      {bench.folder.path() + "/.radl", "demo", OpenMode::Create, "apply", std::chrono::hours(1),
+       [&](const LockInfo&) { stop.request(); }},
+      stop);
+  EXPECT_EQ(other.status().code(), Code::Cancelled);
+}
+
+TEST_F(RunTest, AStopIsAnEventAtOnceAndTheRunEndsWell) {
+  bench.runner.during = [&](const StepContext&, const ir::Step&) { bench.cancellation.request(); };
+  auto run = begin();
+  auto plan = run->plan(question());
+  ASSERT_TRUE(plan.ok());
+  RunReport report = run->apply(*plan);
+  EXPECT_EQ(report.status.code(), Code::Cancelled);
+  (void)run->close(Stop());
+  auto found = find_run(run->store().run_directory(), run->id());
+  EXPECT_EQ(found->state, KeptRun::State::Failed);
+  EXPECT_EQ(found->code, "cancelled");
+}
+
+TEST_F(RunTest, ARunThatDestroysItselfCanBeFollowedToItsEnd) {
+  ASSERT_TRUE(bench.apply(program).status.ok());
+  auto run = begin("destroy");
+  auto plan = make_destroy_plan(*run->snapshot());
+  RunReport report = run->destroy(plan);
+  EXPECT_TRUE(report.status.ok()) << report.status.text();
+  (void)run->close(Stop());
+  auto found = find_run(run->store().run_directory(), "");
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->command, "destroy");
+  EXPECT_EQ(found->state, KeptRun::State::Done);
+  auto reader = std::move(*EventReader::open(found->path));
+  run.reset();
+  ASSERT_TRUE(remove_state(bench.folder.path() + "/.radl", "demo", bench.fake.world).ok());
+  size_t events = 0;
+  for (auto event = reader->next(); event.ok() && *event; event = reader->next()) ++events;
+  EXPECT_GT(events, 2u);
+  EXPECT_TRUE(reader->over());
+}
+
+}  // namespace
+}  // namespace radl::test

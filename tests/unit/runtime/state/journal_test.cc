@@ -1,0 +1,109 @@
+// What is about to be done is recorded before, and written whole or not at all.
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <atomic>
+#include <thread>
+
+#include "tests/support/fault_vfs.h"
+#include "tests/unit/runtime/state/state_case.h"
+
+namespace radl {
+namespace {
+
+class Journal : public test::StateCase {};
+
+TEST_F(Journal, AnIntentStaysOpenUntilItIsClosed) {
+  {
+    std::unique_ptr<Store> store = locked();
+    Intent intent;
+    intent.address = "worker[1]";
+    intent.token = "t1";
+    intent.resource = node("worker[1]");
+    ASSERT_TRUE(store->begin(intent).ok());
+  }
+  std::unique_ptr<Store> store = locked();
+  std::vector<Intent> open = *store->open_intents();
+  ASSERT_EQ(open.size(), 1u);
+  EXPECT_EQ(open[0].token, "t1");
+  EXPECT_EQ(open[0].resource.spec, node("").spec);
+  EXPECT_EQ(store->snapshot()->open_intents, 1u);
+  ResourceRecord made = node("worker[1]");
+  ASSERT_TRUE(store->finish(open[0], &made).ok());
+  EXPECT_TRUE(store->open_intents()->empty());
+  EXPECT_EQ(store->snapshot()->resources.count("worker[1]"), 1u);
+}
+
+TEST_F(Journal, AllChangesOfOneWriteOrNone) {
+  std::unique_ptr<Store> store = locked();
+  EXPECT_EQ(store->commit({state_change::PutResource{node("worker[0]")}, state_change::Move{"nobody", "x"}})
+                .status()
+                .code(),
+            Code::NotFound);
+  EXPECT_TRUE(store->snapshot()->resources.empty());
+  auto begun = store->commit(
+      {state_change::Begin{}, state_change::PutResource{node("worker[0]")}, state_change::Begin{}});
+  ASSERT_TRUE(begun.ok()) << begun.status().text();
+  EXPECT_EQ(begun->size(), 2u);
+  EXPECT_NE(begun->front(), begun->back());
+}
+
+// Eight threads that write at once: what waits while one write is made durable goes together with the next.
+TEST_F(Journal, WhatIsWrittenAtOnceIsMadeDurableTogether) {
+  constexpr int kThreads = 8, kEach = 10;
+  test::FaultVfs vfs;
+  std::unique_ptr<Store> store = locked();
+  vfs.slow_syncs(std::chrono::milliseconds(5));
+  const long long before = vfs.syncs();
+  std::atomic<int> failed{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kEach; ++i)
+        failed += !store->put_resource(node("worker[" + std::to_string(t * kEach + i) + "]")).ok();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failed, 0);
+  EXPECT_LT(vfs.syncs() - before, kThreads * kEach / 2);
+  Snapshot snapshot = *store->snapshot();
+  EXPECT_EQ(snapshot.resources.size(), size_t{kThreads * kEach});
+  EXPECT_EQ(snapshot.serial, kThreads * kEach) << "each write is one, whoever it was written with";
+}
+
+// One of several that are written together is no good: it fails, and the others are written.
+TEST_F(Journal, AWriteThatFailsTakesNoOtherAlong) {
+  std::unique_ptr<Store> store = locked();
+  ASSERT_TRUE(store->put_resource(node("worker[0]")).ok());
+  std::atomic<int> written{0}, refused{0};
+  std::vector<std::thread> threads;
+  for (int t = 1; t <= 8; ++t) {
+    threads.emplace_back([&, t] {
+      if (t % 2)
+        written += store->put_resource(node("worker[" + std::to_string(t) + "]")).ok();
+      else
+        refused += store->move("nobody", "somebody").code() == Code::NotFound;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(written, 4);
+  EXPECT_EQ(refused, 4);
+  EXPECT_EQ(store->snapshot()->resources.size(), 5u);
+}
+
+TEST_F(Journal, AFullDiskIsQuotaAndLosesNothing) {
+  test::FaultVfs vfs;
+  std::unique_ptr<Store> store = locked();
+  ASSERT_TRUE(store->put_resource(node("worker[0]")).ok());
+  vfs.fail_writes(SQLITE_FULL);
+  Status full = store->put_resource(node("worker[1]"));
+  EXPECT_EQ(full.code(), Code::Quota) << full.text();
+  EXPECT_FALSE(full.hint().empty());
+  EXPECT_EQ(store->snapshot()->resources.size(), 1u);
+  vfs.fail_writes(SQLITE_OK);
+  EXPECT_TRUE(store->put_resource(node("worker[1]")).ok()) << "it goes on as soon as there is room";
+  EXPECT_EQ(store->snapshot()->resources.size(), 2u);
+}
+
+}  // namespace
+}  // namespace radl
