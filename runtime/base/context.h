@@ -12,9 +12,9 @@ namespace radl {
 struct Context {
   std::string infrastructure;  // id, unique; names and tags carry it
   std::string work_directory;  // private to this infrastructure (mode 0700), kept beside the state
-  Stop stop;  // of the whole call; its deadline is on the run's clock (World::clock)
-  std::string run;       // of this run of radlc, unique; empty where nothing is changed
-  bool booting = false;  // connecting: the machine has not been reached before
+  Stop stop;                   // of the whole call; its deadline is on the run's clock (World::clock)
+  std::string run;             // of this run of radlc, unique; empty where nothing is changed
+  bool booting = false;        // connecting: the machine has not been reached before
   std::function<void(const std::string& line)> log = [](const std::string&) {};
   const std::map<std::string, std::string>* secrets = nullptr;  // name -> value: ir::Secrets
 };

@@ -21,8 +21,8 @@ struct ProcessRequest {
   std::string stdin_bytes;
   std::string directory;                                          // empty: this process's
   std::map<std::string, std::optional<std::string>> environment;  // added to ours; nullopt removes
-  std::chrono::milliseconds deadline{std::chrono::minutes(10)};  // from the call on
-  Stop stop;  // besides the deadline
+  std::chrono::milliseconds deadline{std::chrono::minutes(10)};   // from the call on
+  Stop stop;                                                      // besides the deadline
   std::function<void(std::string_view piece, bool is_stderr)> on_output;
   size_t keep_bytes = size_t{1} << 20;  // the last so many of each stream are kept in the result
   // What descends from it ends with it too when this process ends, or it is stopped: also what has made a
@@ -37,8 +37,8 @@ struct ProcessResult {
 };
 
 // The program ends with this process, even a killed one. It and all that it started in its process group are
-// ended (TERM, after 2 s KILL) when the deadline passes (Timeout) or it is to stop (Timeout, Cancelled). NotFound:
-// there is no such program. Whatever exit status: ok.
+// ended (TERM, after 2 s KILL) when the deadline passes (Timeout) or it is to stop (Timeout, Cancelled).
+// NotFound: there is no such program. Whatever exit status: ok.
 Result<ProcessResult> run_process(const ProcessRequest& request);
 
 // A program that runs, its streams closed, until this object goes or this process ends, even by kill -9; then

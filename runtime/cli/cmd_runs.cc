@@ -78,8 +78,8 @@ class Printer {
  public:
   Printer(bool json, bool color) : json_(json), lines_(Plan(), color, true) {}
   void print(const Event& event) {
-    std::string line = json_ ? to_json(event).dump(-1, ' ', false, Json::error_handler_t::replace)
-                             : lines_.line(event);
+    std::string line =
+        json_ ? to_json(event).dump(-1, ' ', false, Json::error_handler_t::replace) : lines_.line(event);
     if (line.empty()) return;
     std::printf("%s\n", line.c_str());
   }
@@ -120,8 +120,7 @@ int read_run(const Session& session, const std::string& folder, const Options& o
 
 int run_runs(const Session& session, Options& options) {
   take_files(options.words, options.project);
-  if (options.words.size() > 1)
-    return report(session, invalid("one run at a time: " + options.words.back()));
+  if (options.words.size() > 1) return report(session, invalid("one run at a time: " + options.words.back()));
   if (!options.words.empty()) options.run = options.words.front();
   auto place = find_state(options.project);
   if (!place.ok()) return report(session, place.status());
@@ -137,7 +136,8 @@ int run_runs(const Session& session, Options& options) {
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("runs", "List the runs of an infrastructure, follow one, or read it again");
+  CLI::App* command =
+      app.add_subcommand("runs", "List the runs of an infrastructure, follow one, or read it again");
   auto options = std::make_shared<Options>();
   add_state_options(*command, options->project, &options->words);
   command->add_option("RUN", "only this one, event by event: its id, or the end of it");

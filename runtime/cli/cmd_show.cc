@@ -12,7 +12,8 @@
 namespace radl::cli::show_command {
 namespace {
 
-// "apply by ana on host7, process 4711, since ..., goes on: 3 of 7 actions are over; ..."; empty: no run does.
+// "apply by ana on host7, process 4711, since ..., goes on: 3 of 7 actions are over; ..."; empty: no run
+// does.
 std::string going_on(const StatePlace& place) {
   auto store = Store::open(place.directory, place.name, OpenMode::Read, real_world());
   if (!store.ok()) return "";

@@ -95,9 +95,9 @@ std::string EventLines::frame_of(const Event& event) const {
       return fmt::format("{} of {}: {} actions", data.value("command", ""), data.value("infrastructure", ""),
                          count("actions"));
     case EventKind::OutputValue:
-      return fmt::format("output {} = {}", event.id,
-                         data.value("sensitive", false) ? "(sensitive)"
-                                                        : render_value(data.value("value", Json())));
+      return fmt::format(
+          "output {} = {}", event.id,
+          data.value("sensitive", false) ? "(sensitive)" : render_value(data.value("value", Json())));
     case EventKind::RunFinished: {
       const bool ok = data.value("ok", false);
       return fmt::format("{}{}{} in {}: {} done, {} failed, {} skipped{}", ok ? style_.green() : style_.red(),

@@ -68,9 +68,9 @@ Result<std::unique_ptr<Store>> open_locked(const std::string& directory, const s
 Result<std::unique_ptr<ActiveRun>> begin_run(Run parts, const std::string& directory, const std::string& name,
                                              OpenMode mode, const std::string& command, double lock_timeout,
                                              Cancellation& cancellation) {
-  auto run = ActiveRun::begin(
-      std::move(parts), {directory, name, mode, command, milliseconds_of(lock_timeout), tell_waiting},
-      cancellation);
+  auto run = ActiveRun::begin(std::move(parts),
+                              {directory, name, mode, command, milliseconds_of(lock_timeout), tell_waiting},
+                              cancellation);
   if (run.ok() || run.status().code() != Code::Conflict) return run;
   return held_elsewhere(run.status(), directory, name);
 }

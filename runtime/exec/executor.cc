@@ -41,12 +41,9 @@ void tell_end(Session& session, const RunReport& report) {
   Event event;
   event.kind = EventKind::RunFinished;
   event.message = report.status.message();
-  event.data = {{"ok", report.status.ok()},
-                {"seconds", report.seconds},
-                {"code", code_name(report.status.code())},
-                {"done", report.done()},
-                {"failed", report.failed()},
-                {"skipped", report.skipped()}};
+  event.data = {
+      {"ok", report.status.ok()}, {"seconds", report.seconds}, {"code", code_name(report.status.code())},
+      {"done", report.done()},    {"failed", report.failed()}, {"skipped", report.skipped()}};
   session.events.emit(std::move(event));
 }
 

@@ -12,7 +12,7 @@ namespace radl {
 
 struct Operations {
   const Dag& dag;
-  std::vector<bool> tolerant, barrier;                             // see Schedule; empty: none is
+  std::vector<bool> tolerant, barrier;                              // see Schedule; empty: none is
   std::function<std::vector<std::string>(Dag::Id)> exclusive = {};  // likewise
   std::function<void(Dag::Id, Dag::Id cause)> skipped = {};
   // The work of a vertex, which may park; called in its first turn.

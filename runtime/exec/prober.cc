@@ -34,8 +34,7 @@ void Prober::probe() {
   std::vector<Json> attributes;
   for (const auto& slot : asked) attributes.push_back(slot->attributes);
   std::vector<bool> answers =
-      asked.empty() ? std::vector<bool>()
-                    : session_.run.answering(attributes, session_.now());
+      asked.empty() ? std::vector<bool>() : session_.run.answering(attributes, session_.now());
   std::lock_guard guard(mutex_);
   planned_ = false;
   const auto now = session_.world().clock.now();

@@ -28,7 +28,7 @@ struct ListenerOptions {
 struct ListenerEnd {
   std::string name;
   unsigned long long lost = 0;  // events that it never heard
-  Status status;                // ok; what it threw; Timeout or Cancelled: it had not heard all when it was given up
+  Status status;  // ok; what it threw; Timeout or Cancelled: it had not heard all when it was given up
 };
 
 class EventHub : public EventSink {
@@ -52,8 +52,8 @@ class EventHub : public EventSink {
   void emit(const Event& event) override;
   unsigned long long last() const;  // number of the last one
 
-  // Gives it nothing more, and waits until it has heard all that it was given, or `stop`: then it is given up,
-  // and its thread left to itself.
+  // Gives it nothing more, and waits until it has heard all that it was given, or `stop`: then it is given
+  // up, and its thread left to itself.
   ListenerEnd let_go(ListenerId listener, const Stop& stop);
   // All of them, in the order in which they were added.
   std::vector<ListenerEnd> close(const Stop& stop);

@@ -49,9 +49,9 @@ struct KeptRun {
   std::string id, path;
   std::string command;  // "apply"
   State state = State::Going;
-  double begun = 0, heard = 0;  // wall seconds, of its first and its last event
-  unsigned long long last = 0;  // number of its last event
-  std::string code, why;        // of a failure: "cancelled", ...
+  double begun = 0, heard = 0;               // wall seconds, of its first and its last event
+  unsigned long long last = 0;               // number of its last event
+  std::string code, why;                     // of a failure: "cancelled", ...
   size_t done = 0, failed = 0, skipped = 0;  // actions; of a run that is over
 };
 // What one event, taken in order, says of its run.

@@ -16,8 +16,8 @@ Result<std::unique_ptr<Store>> open_locked(const RunStart& start, World& world, 
     auto store = Store::open(start.directory, start.name, start.mode, world);
     if (!store.ok()) return store;
     auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - world.clock.now());
-    Status locked = (*store)->lock(start.command, std::max(left, std::chrono::milliseconds(0)),
-                                   start.waiting, stop);
+    Status locked =
+        (*store)->lock(start.command, std::max(left, std::chrono::milliseconds(0)), start.waiting, stop);
     if (locked.ok()) return store;
     if (locked.code() != Code::Lost) return locked;
   }

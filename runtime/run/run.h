@@ -30,7 +30,7 @@ struct RunStart {
   std::string directory, name;  // of the state: Store::open
   OpenMode mode = OpenMode::Create;
   std::string command;  // "apply": for the lock, the history and the run's id
-  // How long the lock is waited for while another run holds it, and who is told once for whom.
+  // How long the lock is waited for while another run holds it; `waiting` hears once who that is.
   std::chrono::milliseconds lock_timeout{0};
   std::function<void(const LockInfo& holder)> waiting;
 };
@@ -54,7 +54,8 @@ class ActiveRun {
 
   // Looks up what an interrupted run left (exec's recover()).
   Result<Recovery> recover();
-  // Looks at the clouds, and with `everything` at nodes and steps as well; takes what it found into the state.
+  // Looks at the clouds, and with `everything` at nodes and steps as well; takes what it found into the
+  // state.
   Result<Observed> look(bool everything);
   // look(), and a plan of what `question` asks for; the program may be compiled again by `question.prepare`.
   Result<Plan> plan(const PlanQuestion& question);

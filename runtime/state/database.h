@@ -68,7 +68,7 @@ class Database {
   Result<std::string> whole_bytes();
   Status exec(const char* sql);  // one or more statements without parameters
   Result<Statement> prepare(std::string_view sql);
-  Status run(std::string_view sql);  // one statement without parameters, kept prepared
+  Status run(std::string_view sql);                 // one statement without parameters, kept prepared
   Result<long long> integer(std::string_view sql);  // first column of the first row
   long long last_row_id() const;
   bool read_only() const;

@@ -101,8 +101,7 @@ Result<bool> ObjectStore::load() {
 }
 
 Status ObjectStore::lock(const std::string& command, milliseconds timeout,
-                         const std::function<void(const LockInfo&)>& waiting,
-                         const Stop& stop) {
+                         const std::function<void(const LockInfo&)>& waiting, const Stop& stop) {
   if (!writable_) return internal_error("a state that was opened for reading cannot be locked");
   const LockInfo self = describe_self(command, world_);
   const auto end = world_.clock.now() + timeout;

@@ -19,8 +19,7 @@ class ObjectStore : public DatabaseStore {
   ~ObjectStore() override;
 
   Status lock(const std::string& command, std::chrono::milliseconds timeout,
-              const std::function<void(const LockInfo&)>& waiting,
-              const Stop& stop) override;
+              const std::function<void(const LockInfo&)>& waiting, const Stop& stop) override;
   void unlock() override;
   Result<std::optional<LockInfo>> lock_holder() override;
   Status force_unlock(const std::string& lock_id) override;

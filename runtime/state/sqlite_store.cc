@@ -175,8 +175,7 @@ Result<SqliteStore::Attempt> SqliteStore::try_lock(const LockInfo& self, LockInf
 }
 
 Status SqliteStore::lock(const std::string& command, std::chrono::milliseconds timeout,
-                         const std::function<void(const LockInfo&)>& waiting,
-                         const Stop& stop) {
+                         const std::function<void(const LockInfo&)>& waiting, const Stop& stop) {
   if (!writable_) return internal_error("a state that was opened for reading cannot be locked");
   LockInfo self = describe_self(command, world_), holder;
   auto end = world_.clock.now() + timeout;

@@ -50,7 +50,8 @@ Result<Intent> Store::begin_run(StepRecord record) {
 
 Status Store::finish(const Intent& intent, const ResourceRecord* made) {
   if (!made) return only_status(commit(list_of(state_change::Close{intent.id, "nothing"})));
-  return only_status(commit(list_of(state_change::PutResource{*made}, state_change::Close{intent.id, "done"})));
+  return only_status(
+      commit(list_of(state_change::PutResource{*made}, state_change::Close{intent.id, "done"})));
 }
 
 Status Store::finish_destroy(const Intent& intent, bool keep_steps) {
@@ -61,8 +62,7 @@ Status Store::finish_destroy(const Intent& intent, bool keep_steps) {
 Status Store::finish_run(const Intent& intent, const StepRecord& record) {
   std::string outcome(step_status_name(record.status));
   return only_status(
-      commit(
-      list_of(state_change::PutStep{record}, state_change::Close{intent.id, std::move(outcome)})));
+      commit(list_of(state_change::PutStep{record}, state_change::Close{intent.id, std::move(outcome)})));
 }
 
 Status Store::put_resource(const ResourceRecord& record) {

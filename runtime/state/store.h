@@ -74,8 +74,7 @@ class Store {
   // it is Conflict and says who holds it. Lost: the state was removed meanwhile; open it again. Released by
   // unlock() or the destructor. Cancelled or Timeout: `stop` came first.
   virtual Status lock(const std::string& command, std::chrono::milliseconds timeout,
-                      const std::function<void(const LockInfo&)>& waiting = {},
-                      const Stop& stop = {}) = 0;
+                      const std::function<void(const LockInfo&)>& waiting = {}, const Stop& stop = {}) = 0;
   virtual void unlock() = 0;
   virtual Result<std::optional<LockInfo>> lock_holder() = 0;
   virtual Status force_unlock(const std::string& lock_id) = 0;  // Conflict unless that is the id
@@ -114,8 +113,8 @@ class Store {
 
   virtual std::string work_directory() const = 0;  // made on open for writing
   virtual std::string log_directory() const = 0;
-  virtual std::string run_directory() const = 0;   // made with the first run
-  virtual std::string path() const = 0;  // of state.db
+  virtual std::string run_directory() const = 0;  // made with the first run
+  virtual std::string path() const = 0;           // of state.db
 };
 
 // The names of the infrastructures that have a state in `directory`, or had one and lost it, sorted.

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/stop.h"
 #include "compiler/ir/ir.h"
 #include "runtime/catalog/catalog.h"
 #include "runtime/clouds/simulated/faults.h"

@@ -17,8 +17,7 @@ class WatchedStore : public Store {
       : store_(std::move(store)), watch_(std::move(watch)) {}
 
   Status lock(const std::string& command, std::chrono::milliseconds timeout,
-              const std::function<void(const LockInfo&)>& waiting = {},
-              const Stop& stop = {}) override {
+              const std::function<void(const LockInfo&)>& waiting = {}, const Stop& stop = {}) override {
     return store_->lock(command, timeout, waiting, stop);
   }
   void unlock() override { store_->unlock(); }

@@ -1,4 +1,4 @@
-// Who listens to a run is told everything in order, at its own pace, and can hold up nobody.
+// Who listens to a run hears everything in order, at its own pace, and can hold up nobody.
 #include "runtime/run/event_hub.h"
 
 #include <gtest/gtest.h>

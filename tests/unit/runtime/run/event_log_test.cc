@@ -1,4 +1,5 @@
-// A run's events are kept: another process follows them while they come, and reads them again from any number.
+// A run's events are kept: another process follows them while they come, and reads them again from any
+// number.
 #include "runtime/run/event_log.h"
 
 #include <gtest/gtest.h>
@@ -109,7 +110,8 @@ TEST_F(EventLogTest, ARunWhoseProcessDiedIsInterrupted) {
 
 TEST_F(EventLogTest, ALineThatAFullDiskCutShortCostsThatLineAlone) {
   { EventLog(runs, "a").emit(numbered(1)); }
-  std::ofstream(path("a"), std::ios::app) << "{\"event\":\"log\",\"sequ\n" << to_json(numbered(3)).dump() << "\n";
+  std::ofstream(path("a"), std::ios::app) << "{\"event\":\"log\",\"sequ\n"
+                                          << to_json(numbered(3)).dump() << "\n";
   auto reader = std::move(*EventReader::open(path("a")));
   EXPECT_EQ((*reader->next())->sequence, 1u);
   EXPECT_EQ(reader->next().status().code(), Code::Corrupt);

@@ -12,13 +12,15 @@ namespace {
 class RunTest : public testing::Test {
  protected:
   RunTest()
-      : program(ProgramBuilder().deploy({"server"}).deploy({"worker"}).file("worker", "app", "/a", "1").build()) {}
+      : program(
+            ProgramBuilder().deploy({"server"}).deploy({"worker"}).file("worker", "app", "/a", "1").build()) {
+  }
 
   std::unique_ptr<ActiveRun> begin(const char* command = "apply") {
-    auto run = ActiveRun::begin(bench.parts(&program),
-                                {bench.folder.path() + "/.radl", "demo", OpenMode::Create, command,
-                                 std::chrono::milliseconds(0), {}},
-                                bench.cancellation);
+    auto run = ActiveRun::begin(
+        bench.parts(&program),
+        {bench.folder.path() + "/.radl", "demo", OpenMode::Create, command, std::chrono::milliseconds(0), {}},
+        bench.cancellation);
     EXPECT_TRUE(run.ok()) << run.status().text();
     return run.ok() ? std::move(*run) : nullptr;
   }
@@ -88,10 +90,10 @@ TEST_F(RunTest, WhatAnInterruptedRunLeftIsLookedUpUnderTheNewRunsName) {
 
 TEST_F(RunTest, AnotherRunMeetsItsLockAndSaysWhoHasIt) {
   auto run = begin();
-  auto other = ActiveRun::begin(bench.parts(&program),
-                                {bench.folder.path() + "/.radl", "demo", OpenMode::Create, "destroy",
-                                 std::chrono::milliseconds(0), {}},
-                                bench.cancellation);
+  auto other = ActiveRun::begin(
+      bench.parts(&program),
+      {bench.folder.path() + "/.radl", "demo", OpenMode::Create, "destroy", std::chrono::milliseconds(0), {}},
+      bench.cancellation);
   EXPECT_EQ(other.status().code(), Code::Conflict);
   EXPECT_NE(other.status().message().find("apply by"), std::string::npos);
   (void)run->close(Stop());
@@ -101,11 +103,10 @@ TEST_F(RunTest, AnotherRunMeetsItsLockAndSaysWhoHasIt) {
 TEST_F(RunTest, WhoWaitsForALockIsStopped) {
   auto run = begin();
   Cancellation stop;
-  auto other = ActiveRun::begin(
-      bench.parts(&program),
-      {bench.folder.path() + "/.radl", "demo", OpenMode::Create, "apply", std::chrono::hours(1),
-       [&](const LockInfo&) { stop.request(); }},
-      stop);
+  auto other = ActiveRun::begin(bench.parts(&program),
+                                {bench.folder.path() + "/.radl", "demo", OpenMode::Create, "apply",
+                                 std::chrono::hours(1), [&](const LockInfo&) { stop.request(); }},
+                                stop);
   EXPECT_EQ(other.status().code(), Code::Cancelled);
 }
 

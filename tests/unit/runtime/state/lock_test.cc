@@ -1,7 +1,7 @@
 // One writer at a time; the dead do not hold locks.
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -90,7 +90,8 @@ TEST_F(LockTest, WaitsUntilTheOwnerLetsGo) {
 TEST_F(LockTest, WaitingEndsWhenCancelled) {
   std::unique_ptr<Store> first = open(), second = open();
   ASSERT_TRUE(first->lock("apply", milliseconds(0)).ok());
-  EXPECT_EQ(second->lock("apply", milliseconds(60000), {}, Stop::when([] { return true; })).code(), Code::Cancelled);
+  EXPECT_EQ(second->lock("apply", milliseconds(60000), {}, Stop::when([] { return true; })).code(),
+            Code::Cancelled);
 }
 
 TEST_F(LockTest, AnotherHostsLockIsHonouredUntilItIsForced) {
