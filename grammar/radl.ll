@@ -184,54 +184,65 @@ static int radl_scan_mode(const radl::ScanState& state) {
 namespace radl {
 
 Scanner::Scanner(std::string_view text, bool version2, uint32_t from, bool as_template, bool by_rules)
-    : by_rules_(by_rules || version2), buffer_(allocate_block(text.size() - from + 2)) {
-  text.remove_prefix(from);
-  std::memcpy(buffer_.get(), text.data(), text.size());  // flex ends a buffer with two NULs and writes in it
-  buffer_[text.size()] = buffer_[text.size() + 1] = '\0';
+    : by_rules_(by_rules || version2) {
   state_.version2 = version2;
   state_.out = tokens_;
-  state_.base = buffer_.get();
+  state_.base = place_ = text.data() + from;
   state_.from = from;
-  state_.limit = buffer_.get() + text.size();
+  state_.limit = text.data() + text.size();
   if (as_template) state_.begin_text({OpenText::Kind::Template});
+}
+
+Scanner::~Scanner() {
+  if (flex_) radl_scan_lex_destroy(flex_);
+}
+
+// The rules need a buffer that they can write in, with two NULs at its end: made when the first token needs them, which in
+// most files of RADL 1 none does.
+void Scanner::begin_rules() {
+  const char* base = state_.base;
+  size_t size = static_cast<size_t>(state_.limit - base);
+  buffer_ = allocate_block(size + 2);
+  std::memcpy(buffer_.get(), base, size);
+  buffer_[size] = buffer_[size + 1] = '\0';
+  for (ScanState* state : {&state_, &before_}) {
+    if (state->dead_quotes) state->dead_quotes = buffer_.get() + (state->dead_quotes - base);
+    state->base = buffer_.get();
+    state->limit = buffer_.get() + size;
+  }
+  place_ = buffer_.get() + (place_ - base);
   if (radl_scan_lex_init_extra(&state_, &flex_) != 0) throw std::bad_alloc();
-  if (radl_scan__scan_buffer(buffer_.get(), text.size() + 2, flex_) == nullptr) throw std::bad_alloc();
+  if (radl_scan__scan_buffer(buffer_.get(), size + 2, flex_) == nullptr) throw std::bad_alloc();
   static_cast<struct yyguts_t*>(flex_)->yy_init = 1;  // done: the first call would go back to the begin of the buffer
-  go_to(from);
 }
 
-Scanner::~Scanner() { radl_scan_lex_destroy(flex_); }
-
-void Scanner::go_to(uint32_t offset) {
+// Tokens by the rules, from place_ on. flex keeps a NUL in place of the byte behind a token.
+void Scanner::apply_rules() {
+  if (!flex_) begin_rules();
   auto* yyg = static_cast<struct yyguts_t*>(flex_);
-  *yyg->yy_c_buf_p = yyg->yy_hold_char;
-  yyg->yy_c_buf_p = buffer_.get() + (offset - state_.from);
+  yyg->yy_c_buf_p = buffer_.get() + (place_ - state_.base);
   yyg->yy_hold_char = *yyg->yy_c_buf_p;
-  set_mode();
-}
-
-void Scanner::set_mode() {
-  auto* yyg = static_cast<struct yyguts_t*>(flex_);
   BEGIN(radl_scan_mode(state_));
+  radl_scan_tokens(flex_);
+  *yyg->yy_c_buf_p = yyg->yy_hold_char;
+  place_ = yyg->yy_c_buf_p;
 }
 
 void Scanner::fill(size_t most) {
-  auto* yyg = static_cast<struct yyguts_t*>(flex_);
   before_ = state_;
-  before_offset_ = state_.from + static_cast<uint32_t>(yyg->yy_c_buf_p - buffer_.get());
+  before_offset_ = state_.from + static_cast<uint32_t>(place_ - state_.base);
   state_.out = at_ = tokens_;
   state_.out_end = tokens_ + most;
-  if (by_rules_) {
-    radl_scan_tokens(flex_);
-    return;
-  }
+  if (by_rules_) return apply_rules();
   for (;;) {
-    *yyg->yy_c_buf_p = yyg->yy_hold_char;  // the byte in whose place flex keeps a NUL
-    const char* to = scan_plain(state_, yyg->yy_c_buf_p);
-    go_to(state_.from + static_cast<uint32_t>(to - state_.base));
+    place_ = scan_plain(state_, place_);
     if (state_.out == tokens_ + most) return;
+    if (place_ == state_.limit) {
+      state_.put(RawKind::End, place_, place_);
+      return;
+    }
     state_.out_end = state_.out + 1;  // one token by the rules
-    radl_scan_tokens(flex_);
+    apply_rules();
     state_.out_end = tokens_ + most;
     RawKind last = state_.out[-1].kind;
     if (last == RawKind::End || last == RawKind::Junk || state_.out == state_.out_end) return;

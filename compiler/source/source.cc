@@ -1,7 +1,6 @@
 #include "compiler/source/source.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <iostream>
 #include <iterator>
@@ -44,21 +43,6 @@ size_t find_invalid_utf8(std::string_view text) {
   return std::string::npos;
 }
 
-// Places behind newlines, appended. Eight bytes at a time: lines are short, and a memchr for each is slower.
-void find_line_starts(std::string_view text, std::vector<uint32_t>& starts) {
-  constexpr uint64_t kNewlines = 0x0A0A0A0A0A0A0A0Au, kLow = 0x7F7F7F7F7F7F7F7Fu;
-  size_t at = 0;
-  for (; std::endian::native == std::endian::little && at + 8 <= text.size(); at += 8) {
-    uint64_t eight;
-    std::memcpy(&eight, text.data() + at, 8);
-    eight ^= kNewlines;
-    for (uint64_t found = ~(((eight & kLow) + kLow) | eight | kLow); found != 0; found &= found - 1)
-      starts.push_back(static_cast<uint32_t>(at + static_cast<size_t>(std::countr_zero(found)) / 8 + 1));
-  }
-  for (; at < text.size(); ++at)
-    if (text[at] == '\n') starts.push_back(static_cast<uint32_t>(at + 1));
-}
-
 // CRLF and lone CR become LF; says whether most line ends were CRLF.
 bool normalise_newlines(std::string& text) {
   size_t from = text.find('\r');
@@ -98,7 +82,9 @@ SourceFile::SourceFile(uint32_t id, std::string path, std::string bytes)
   invalid_utf8_ = find_invalid_utf8(text_);
   starts_.reserve(text_.size() / 24 + 1);  // lines of RADL are about as long: no copies while it grows
   starts_.push_back(0);
-  find_line_starts(text_, starts_);
+  const char *begin = text_.data(), *end = begin + text_.size();
+  for (const char* at = begin; (at = static_cast<const char*>(std::memchr(at, '\n', end - at))) != nullptr;)
+    starts_.push_back(static_cast<uint32_t>(++at - begin));
 }
 
 std::string SourceFile::sha256() const { return sha256_hex(original_.empty() ? text_ : original_); }

@@ -111,7 +111,8 @@ Scanned scan_mark(ScanState& state, const char* at) {
 
 const char* scan_plain(ScanState& state, const char* at) {
   while (state.out != state.out_end) {
-    while (class_of(*at) == kBlank) ++at;  // a NUL stands behind the last byte
+    while (class_of(*at) == kBlank && at != state.limit) ++at;
+    if (at == state.limit) return at;
     Scanned found{RawKind::Name, 0};
     const char* end = at;
     switch (class_of(*at)) {

@@ -221,7 +221,6 @@ void Scanner::seek(uint32_t offset, int depth) {
 void Scanner::set_depth(int depth) {
   forget_ahead();
   state_.depth = depth;
-  set_mode();
 }
 
 }  // namespace radl

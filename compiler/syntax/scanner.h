@@ -179,6 +179,7 @@ class Scanner {
  public:
   // Of a file's text what begins at `from`: tokens have their places in the file. `as_template`: the text is
   // that of one string with ${ }, without quotes.
+  // Behind it stands a NUL, or more of the file where it ends behind a newline. It must outlive this.
   // `by_rules`: without scan_plain (for its test).
   Scanner(std::string_view text, bool version2, uint32_t from = 0, bool as_template = false,
           bool by_rules = false);
@@ -205,13 +206,15 @@ class Scanner {
 
   // grammar/radl.ll
   void fill(size_t most);
-  void go_to(uint32_t offset);
-  void set_mode();
+  void begin_rules();
+  void apply_rules();
 
+  void go_to(uint32_t offset) { place_ = state_.base + (offset - state_.from); }
   void forget_ahead();
 
   bool by_rules_;
-  MemoryBlock buffer_;
+  const char* place_;   // behind the last token of the batch
+  MemoryBlock buffer_;  // the text once more, for the rules
   ScanState state_;
   ScanState before_;  // at the batch's begin
   uint32_t before_offset_ = 0;
