@@ -9,12 +9,18 @@
 #include "compiler/syntax/unicode.h"
 
 namespace radl {
+namespace {
+
+// In a string in single quotes: what most hold none of, seen in one pass.
+bool means_something(char c) { return c == '\\' || c == '@' || c == '$'; }
+
+}  // namespace
 
 ast::Number* Literals::number(Span span, bool* fits) {
   auto* node = tree_.arena.make<ast::Number>();
   node->kind = ast::Kind::Number;
   node->span = span;
-  node->digits = ascii_digits(source_.text(span));
+  node->digits = ascii_digits(source_.text().substr(span.begin, span.size()));
   node->is_float = node->digits.find('.') != std::string_view::npos;
   *fits = node->digits.size() <= kMaxNumberDigits;
   if (!*fits) return node;
@@ -167,8 +173,9 @@ ast::String* Literals::text(Span span, bool open_end) {
   auto* node = tree_.arena.make<ast::String>();
   node->kind = ast::Kind::String;
   node->span = span;
-  std::string_view inner = source_.text(span).substr(1);
-  if (!open_end) inner.remove_suffix(1);
+  std::string_view inner = source_.text().substr(span.begin + 1, span.size() - (open_end ? 1 : 2));
+  node->text = inner;
+  if (std::none_of(inner.begin(), inner.end(), means_something)) return node;
   node->text = decode(inner);
   unfilled_input(inner, span.file, span.begin + 1);
   return node;
@@ -200,6 +207,7 @@ ast::Recipe* Literals::recipe(Span span) {
   if (body.ends_with("@end")) body.remove_suffix(4);
   node->text = body;
   if (!radl2()) unfilled_input(body, span.file, span.begin + 6);
+  if (body.find("ec3_") == std::string_view::npos) return node;
   for (std::string_view key : {"ec3_xpath", "ec3_jpath", "ec3_file", "ec3_prio", "ec3_append"})
     if (body.find(key) != std::string_view::npos) tree_.ec3_mark = true;
   return node;
