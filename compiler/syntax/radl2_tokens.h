@@ -65,19 +65,21 @@ class Radl2Tokens : private TokenSource {
   Symbol emit(Symbol symbol, const Token& token);
   Symbol separator();
   Symbol symbol_of(const Token& token);
-  Symbol bracket(const Token& token);
-  Symbol close(const Token& token);
   Symbol comma();
   Symbol conjunction(const Token& token);
   bool behind_resource() const;
   bool ends_entry(const Token& token) const;
   bool feature_follows();
   bool feature_follows_here(const Token& token);
+  void end_entry();
+  void literal(const Token& token, Value& value);
+
+  // radl2_brackets.cc
   bool value_position() const;
   bool value_complete() const;
   Inside body_inside() const;
-  void end_entry();
-  void literal(const Token& token, Value& value);
+  Symbol bracket(const Token& token);
+  Symbol close(const Token& token);
 
   // radl2_words.cc
   Symbol word(const Token& token);

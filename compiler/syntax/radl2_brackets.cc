@@ -1,0 +1,111 @@
+// What stands inside a pair of brackets of `radl 2`: a body with entries, or a part of a value.
+#include "compiler/syntax/parser.h"
+#include "compiler/syntax/radl2_tokens.h"
+
+namespace radl {
+
+bool Radl2Tokens::value_complete() const {
+  switch (last_) {
+    case RADL2_NAME:
+    case RADL2_MEMBER:
+    case RADL2_UNIT:
+    case RADL2_NUMBER:
+    case RADL2_TEXT:
+    case RADL2_TEXT_END:
+    case RADL2_RPAREN:
+    case RADL2_RBRACKET:
+    case RADL2_RBRACE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// What stands here belongs to a value.
+bool Radl2Tokens::value_position() const {
+  const Level& at = level();
+  switch (at.inside) {
+    case Inside::Expression:
+    case Inside::Map:
+      return true;
+    case Inside::Features:
+      return at.compared;
+    case Inside::Resources:
+      return at.keyword == RADL2_EACH ? at.compared && !value_complete() : false;
+    case Inside::Items:
+      return at.keyword == RADL2_EACH ? at.compared && !value_complete() : at.compared;
+    case Inside::Blocks:
+      if (at.keyword == RADL2_EACH) return at.compared && !value_complete();
+      if (at.keyword == RADL2_DEPLOY) return at.words >= 2;
+      return at.keyword == RADL2_LET || at.keyword == RADL2_ASSERT || at.compared;
+  }
+  return true;
+}
+
+// Of the body that begins here.
+Radl2Tokens::Inside Radl2Tokens::body_inside() const {
+  const Level& at = level();
+  if (at.keyword == RADL2_EACH) return at.inside;
+  if (at.keyword == RADL2_CONFIGURE && at.inside == Inside::Blocks) return Inside::Resources;
+  if (at.keyword == RADL2_CONTEXTUALIZE) return Inside::Items;
+  return Inside::Features;
+}
+
+Radl2Tokens::Symbol Radl2Tokens::bracket(const Token& token) {
+  Level opened;
+  opened.open = token.span;
+  opened.inside = Inside::Expression;
+  Symbol symbol = 0;
+  switch (token.kind) {
+    case RawKind::Open:
+      opened.closer = RawKind::Close;
+      symbol = RADL2_LPAREN;
+      if (last_ == RADL2_CALL || value_position()) break;
+      symbol = RADL2_BODY;
+      opened.inside = body_inside();
+      opened.ranges =
+          level().ranges || (level().inside == Inside::Blocks &&
+                             (level().keyword == RADL2_SYSTEM || level().keyword == RADL2_NETWORK));
+      break;
+    case RawKind::OpenList:
+      opened.closer = RawKind::CloseList;
+      symbol = RADL2_LBRACKET;
+      break;
+    case RawKind::OpenMap:
+      opened.closer = RawKind::CloseMap;
+      opened.inside = Inside::Map;
+      symbol = RADL2_LBRACE;
+      break;
+    default:
+      opened.closer = RawKind::CloseInterpolation;
+      symbol = RADL2_INTERPOLATE;
+      break;
+  }
+  ++level().words;
+  levels_.push_back(opened);
+  if (levels_.size() > static_cast<size_t>(kMaxNesting)) {
+    error(DiagCode::NestingTooDeep, token.span,
+          "more than " + std::to_string(kMaxNesting) + " parentheses within each other");
+    stopped_ = true;
+  }
+  return symbol;
+}
+
+Radl2Tokens::Symbol Radl2Tokens::close(const Token& token) {
+  Symbol symbol = token.kind == RawKind::Close       ? static_cast<Symbol>(RADL2_RPAREN)
+                  : token.kind == RawKind::CloseList ? static_cast<Symbol>(RADL2_RBRACKET)
+                  : token.kind == RawKind::CloseMap  ? static_cast<Symbol>(RADL2_RBRACE)
+                                                     : static_cast<Symbol>(RADL2_INTERPOLATE_END);
+  if (levels_.size() == 1 || level().closer != token.kind) {
+    if (token.kind != RawKind::Close || levels_.size() > 1)
+      return symbol;  // the parser says what it expected
+    error(DiagCode::ExtraParenthesis, token.span, "this `)` closes nothing").fix("remove it", token.span, "");
+    return stopped_ ? static_cast<Symbol>(RADL2_END) : symbol_of(take());
+  }
+  bool body = level().inside != Inside::Expression && level().inside != Inside::Map;
+  levels_.pop_back();
+  if (body && (level().inside == Inside::Blocks || level().inside == Inside::Resources)) end_entry();
+  return symbol;
+}
+
+}  // namespace radl
