@@ -8,14 +8,15 @@
 
 namespace radl::ir {
 
-inline constexpr std::array<std::string_view, 18> kProgramNames = {
+inline constexpr std::array<std::string_view, 19> kProgramNames = {
     "RADL_JOB",      // the program's name and identity: the same for all members and attempts
     "RADL_ATTEMPT",  // 1, and one more for each time that all members are started again
     "RADL_MEMBER",   // 0 .. RADL_MEMBERS - 1; 0 is the chief
     "RADL_MEMBERS",
-    "RADL_HOST",   // this member's address, as the others reach it
-    "RADL_PORT",   // a free port of this member
-    "RADL_CHIEF",  // the chief's address
+    "RADL_IS_CHIEF",  // 1 or 0
+    "RADL_HOST",      // this member's address, as the others reach it
+    "RADL_PORT",      // a free port of this member
+    "RADL_CHIEF",     // the chief's address
     "RADL_CHIEF_PORT",
     "RADL_HOSTS",      // all addresses, separated by commas
     "RADL_ADDRESSES",  // all as HOST:PORT, separated by commas

@@ -152,7 +152,7 @@ class ProgramRun {
   Status write_places() {
     Json all = Json::array();
     for (const Place& place : places_) all.push_back({{"host", place.host}, {"port", place.port}});
-    Status put = members_[0]->put_bytes(all.dump(), "run-places.json", context_.context->stop(), 0600);
+    Status put = members_[0]->put_bytes(all.dump(), "run-places.json", context_.context->stop, 0600);
     return put.ok() ? put : std::move(put).at(nodes_[0].address);
   }
 
@@ -181,7 +181,7 @@ class ProgramRun {
     const auto variables = member_variables(program_, places_, setting, facts_.attempts);
     const std::string file = "run-" + process_name(i);
     Status put = members_[i]->put_bytes(member_script(program_, variables, setting), file,
-                                        context_.context->stop(), 0600);
+                                        context_.context->stop, 0600);
     if (!put.ok()) return std::move(put).at(nodes_[i].address);
     return members_[i]->start({{process_name(i), "/bin/sh ./" + file}});
   }

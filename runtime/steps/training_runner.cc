@@ -163,7 +163,7 @@ class TrainingRun {
       std::vector<Task> here = tasks_of(i);
       for (const auto& task : here) {
         Json job = job_of(training_, layout_, task, nodes_, looks_[i].home, threads, resume);
-        if (Status s = write_job(*members_[i], task, job, key, context_.context->stop()); !s.ok())
+        if (Status s = write_job(*members_[i], task, job, key, context_.context->stop); !s.ok())
           return std::move(s).at(nodes_[i].address);
       }
       // Written before the start: a run that is killed here finds a training whose processes are gone, and

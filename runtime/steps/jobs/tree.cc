@@ -29,7 +29,7 @@ Result<ExecResult> on_node(const NodeHandle& node, const Context& context, const
   if (!remote) return std::move(remote).status().at(node.address);
   ExecOptions options;
   options.deadline = std::chrono::hours(1);
-  options.stop = context.stop();
+  options.stop = context.stop;
   auto result = (*remote)->exec(script, options);
   if (!result) return std::move(result).status().at(node.address);
   return result;
@@ -41,7 +41,7 @@ Status run_here(std::vector<std::string> argv, const Context& context, const std
   request.argv = std::move(argv);
   request.environment = {{"LC_ALL", "C"}, {"GIT_TERMINAL_PROMPT", "0"}};
   request.deadline = std::chrono::hours(1);
-  request.cancelled = context.cancelled;
+  request.stop = context.stop;
   auto done = run_process(request);
   if (!done) return std::move(done).status().at(what);
   if (done->exit_status == 0) return {};

@@ -59,6 +59,7 @@ std::map<std::string, std::string> member_variables(const Json& program, const s
       {"RADL_ATTEMPT", std::to_string(attempt)},
       {"RADL_MEMBER", std::to_string(member.index)},
       {"RADL_MEMBERS", std::to_string(places.size())},
+      {"RADL_IS_CHIEF", member.index == 0 ? "1" : "0"},
       {"RADL_HOST", own.host},
       {"RADL_PORT", std::to_string(own.port)},
       {"RADL_CHIEF", chief.host},

@@ -139,7 +139,7 @@ Status PythonEnvironment::make_here(const std::string& archive) {
       shell_quote(folder));
   request.environment = {{"PYTHONPATH", std::nullopt}, {"PIP_REQUIRE_VIRTUALENV", std::nullopt}};
   request.deadline = std::chrono::hours(1);
-  request.cancelled = context_.cancelled;
+  request.stop = context_.stop;
   auto done = run_process(request);
   Status status = !done                    ? done.status()
                   : done->exit_status != 0 ? failure_of(done->exit_status, done->err, "this computer")
@@ -158,7 +158,7 @@ Status PythonEnvironment::make_on(const NodeHandle& node, jobs::Member& member, 
   const std::string folder = "~/.radl/trees/" + key + ".making";
   auto remote = node.connect();
   if (!remote) return std::move(remote).status().at(node.address);
-  const Stop stop = context_.stop();
+  const Stop stop = context_.stop;
   auto made = member.exec("mkdir -p " + shell_path("~/.radl/trees"));
   if (!made) return made.status();
   auto put = (*remote)->put_file(python_.value("requirements", ""), folder + ".txt", 0600, stop);

@@ -80,7 +80,7 @@ Result<Collected> collect_results(const Json& program,
     if (lost[i]) continue;
     if (i < facts.ends.size()) {
       const std::string log = local + "/logs/" + members[i]->address() + ".log";
-      Status brought = members[i]->fetch_file(process_name(i) + ".log", log, context.stop());
+      Status brought = members[i]->fetch_file(process_name(i) + ".log", log, context.stop);
       if (brought.ok()) brought = mask_file(log, secrets);
       if (!brought.ok() && brought.code() != Code::NotFound) return brought;
     }
@@ -113,7 +113,7 @@ Result<Collected> collect_results(const Json& program,
   auto folder = training::open_bucket_folder(http, place);
   // The report last: it is what the next apply looks for.
   Status sent =
-      folder ? training::send_files(*folder, local, "report.json", context.stop()) : folder.status();
+      folder ? training::send_files(*folder, local, "report.json", context.stop) : folder.status();
   std::filesystem::remove_all(local, error);
   if (!sent.ok()) return std::move(sent).at("results");
   return collected;
