@@ -87,7 +87,7 @@ class ProgramRun {
 
  private:
   std::string where() const { return fmt::format("program '{}'", program_.value("name", "")); }
-  bool cancelled() const { return context_.context->cancelled && context_.context->cancelled(); }
+  bool cancelled() const { return context_.context->stop.asked(); }
 
   void tell(const std::string& node, const std::string& what, const char* state) {
     log_.line(fmt::format("{}: {} {}", node, what, state));

@@ -280,7 +280,7 @@ TEST_F(ProgramTest, CancelledItIsAskedToEndFirst) {
       "done");
   step.program["stop_signal"] = "USR1";
   std::atomic<bool> stop{false};
-  nodes.context.cancelled = [&] { return stop.load(); };
+  nodes.context.stop = Stop::when([&] { return stop.load(); });
   std::thread user([&] {
     wait_until([&] { return contains(log(), "worker[0]  begun") && contains(log(), "worker[1]  begun"); });
     stop = true;
