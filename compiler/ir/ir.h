@@ -118,7 +118,7 @@ struct Node {
 // not n*n. It is over when all that it waits for has ended, in success or in failure (a failed node does
 // not hold the others back); the other edges ask for success. It is no action: never shown as a change, never
 // kept in the state.
-enum class StepKind { Native, Ansible, CloudInit, Training, Barrier };
+enum class StepKind { Native, Ansible, CloudInit, Training, Program, Barrier };
 
 // One resource of a native recipe: file '/etc/motd' ( content = 'x' ).
 struct Resource {
@@ -138,16 +138,19 @@ struct Edge {
 };
 
 struct Step {
-  std::string id;      // "worker[0]/tools"; a training has one step over all of its nodes: "training/cifar"
+  std::string
+      id;  // "worker[0]/tools"; a job has one step over all of its nodes: "training/cifar", "program/mnist"
   std::string recipe;  // "tools"
   StepKind kind = StepKind::Native;
-  std::vector<std::string> nodes;  // addresses; exactly one; several for Training; none for Barrier
-  int group = 0;                   // RADL's step number (a barrier over all nodes)
+  std::vector<std::string>
+      nodes;      // addresses; exactly one; several for Training and Program; none for Barrier
+  int group = 0;  // RADL's step number (a barrier over all nodes)
   std::vector<Edge> after;
   std::vector<Resource> resources;  // Native
   std::string body;                 // Ansible, CloudInit: the recipe's text
   bool needs_success = false;  // Barrier: over only when all that it waits for has succeeded (`after NAME`)
   Json training = Json::object();  // Training: see docs/ir.md, "Training steps"
+  Json program = Json::object();   // Program: see docs/ir.md, "Program steps"
   std::string digest;  // SHA-256 over recipe, inputs and files that it depends on (not over `after`)
   Origin origin;
 };
@@ -183,7 +186,10 @@ struct Program {
   std::map<std::string, Json> options;  // option ansible_version = ...
 };
 
-std::string_view step_kind_name(StepKind kind);  // "native", "ansible", "cloud_init", "training", "barrier"
+// "native", "ansible", "cloud_init", "training", "program", "barrier"
+std::string_view step_kind_name(StepKind kind);
+// A training or a program: one step over several nodes, which names them itself and outlives radlc.
+inline bool is_job(StepKind kind) { return kind == StepKind::Training || kind == StepKind::Program; }
 
 Json to_json(const Program& program);
 // Invalid for a newer version, a missing field or a wrong type: names the field. The result is verified.
@@ -205,7 +211,7 @@ Json secret(std::string name);
 // Names of all unknown values, or of all secrets, anywhere inside; sorted, each once.
 std::vector<std::string> unknowns_in(const Json& value);
 std::vector<std::string> secrets_in(const Json& value);
-// Of everything that the step holds (resources, training).
+// Of everything that the step holds (resources, training, program).
 std::vector<std::string> unknowns_in(const Step& step);
 std::vector<std::string> secrets_in(const Step& step);
 // Replaces each unknown value and each secret, and joins strings that are then complete. `look_up` gets the

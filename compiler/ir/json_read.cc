@@ -138,8 +138,8 @@ Node read_node(Reader reader) {
 
 StepKind read_kind(Reader& reader) {
   std::string name = reader.text("kind", true);
-  for (StepKind kind :
-       {StepKind::Native, StepKind::Ansible, StepKind::CloudInit, StepKind::Training, StepKind::Barrier}) {
+  for (StepKind kind : {StepKind::Native, StepKind::Ansible, StepKind::CloudInit, StepKind::Training,
+                        StepKind::Program, StepKind::Barrier}) {
     if (name == step_kind_name(kind)) return kind;
   }
   reader.complain("kind", fmt::format("'{}' is no kind of step", name));
@@ -174,6 +174,7 @@ Step read_step(Reader reader) {
   step.body = reader.text("body");
   step.needs_success = reader.boolean("needs_success", false);
   step.training = reader.object("training");
+  step.program = reader.object("program");
   step.digest = reader.text("digest");
   step.origin = read_origin(reader);
   reader.finish();

@@ -13,6 +13,8 @@ std::string_view step_kind_name(StepKind kind) {
       return "cloud_init";
     case StepKind::Training:
       return "training";
+    case StepKind::Program:
+      return "program";
     case StepKind::Barrier:
       return "barrier";
   }
@@ -137,6 +139,7 @@ Json write_step(const Step& step) {
   put(object, "body", step.body);
   if (step.needs_success) object["needs_success"] = true;
   if (!step.training.empty()) object["training"] = step.training;
+  if (!step.program.empty()) object["program"] = step.program;
   put(object, "digest", step.digest);
   put_origin(object, step.origin);
   return object;

@@ -22,6 +22,8 @@ const Property* find_property(const ResourceType& type, std::string_view name) {
   return found == type.properties.end() ? nullptr : &*found;
 }
 
+bool is_job_type(std::string_view name) { return name == "training" || name == "program"; }
+
 std::string_view property_type_name(PropertyType type) {
   switch (type) {
     case PropertyType::String:
@@ -60,6 +62,10 @@ std::string_view property_type_name(PropertyType type) {
       return "dataset's place";
     case PropertyType::ImageSize:
       return "image size";
+    case PropertyType::Source:
+      return "local path, or git::URL@COMMIT";
+    case PropertyType::LocalPaths:
+      return "map of local paths";
   }
   return "?";
 }

@@ -30,6 +30,8 @@ enum class PropertyType {
   Dataset,     // name or place, or a map {name, directory, train, test, ...}; a map in the IR (docs/ir.md)
   DatasetPath,  // place of a dataset: absolute or a URI in the IR, and of a local one NAME_sha256 beside it
   ImageSize,    // side, 'HxW' or 'HxWxC'; [height, width, channels] in the IR
+  Source,       // a LocalPath, or 'git::URL@COMMIT' with a whole commit
+  LocalPaths,   // name -> LocalPath; a list of {name, path, sha256} in the IR
 };
 
 struct Property {
@@ -59,6 +61,8 @@ std::span<const ResourceType> resource_types();
 // nullptr when there is none.
 const ResourceType* find_resource_type(std::string_view name);
 const Property* find_property(const ResourceType& type, std::string_view name);
+// `training` or `program`: stands alone in its configure, and names its nodes itself.
+bool is_job_type(std::string_view name);
 std::string_view property_type_name(PropertyType type);
 // The whole table as a Markdown page.
 std::string resource_schema_markdown();

@@ -25,6 +25,7 @@ std::vector<std::string> collect_step(const Step& step, const char* mark) {
   std::set<std::string> found;
   for (const Resource& resource : step.resources) collect(resource.properties, mark, found);
   collect(step.training, mark, found);
+  collect(step.program, mark, found);
   return {found.begin(), found.end()};
 }
 

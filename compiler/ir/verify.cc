@@ -87,6 +87,21 @@ Status verify_training(const Step& step, const Names& nodes) {
   return ok_status();
 }
 
+Status verify_program(const Step& step, const Names& nodes) {
+  const Json& program = step.program;
+  const std::string where = "step '" + step.id + "'";
+  for (const char* key : {"name", "main", "members", "results", "identity"}) {
+    if (!program.contains(key)) return wrong(where, fmt::format("program.{} is missing", key));
+  }
+  if (!program["members"].is_array() || program["members"].empty())
+    return wrong(where, "program.members is empty");
+  for (const Json& node : program["members"]) {
+    if (!node.is_string() || !nodes.contains(node.get<std::string>()))
+      return wrong(where, fmt::format("program.members: no node {}", node.dump()));
+  }
+  return ok_status();
+}
+
 Status verify_resource(const Step& step, const Resource& resource) {
   std::string where = fmt::format("step '{}', {} '{}'", step.id, resource.type, resource.name);
   const ResourceType* type = find_resource_type(resource.type);
@@ -113,9 +128,9 @@ Status verify_step(const Step& step, const Names& nodes, const Names& earlier) {
     return step.nodes.empty() ? ok_status() : wrong(where, "a barrier has no node");
   }
   if (step.digest.empty()) return wrong(where, "has no digest");
-  if (step.kind == StepKind::Training) {
+  if (is_job(step.kind)) {
     if (step.nodes.empty()) return wrong(where, "has no node");
-    return verify_training(step, nodes);
+    return step.kind == StepKind::Training ? verify_training(step, nodes) : verify_program(step, nodes);
   }
   if (step.nodes.size() != 1)
     return wrong(where, fmt::format("must be for one node, is for {}", step.nodes.size()));

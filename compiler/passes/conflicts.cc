@@ -29,7 +29,7 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
 
 // What a resource is about: two with one key mean the same thing on a node. "": nothing lasting.
 std::string key_of(const ir::Resource& resource) {
-  if (is_one_of(resource.type, {"command", "wait_for", "training", "dataset"})) return {};
+  if (is_one_of(resource.type, {"command", "wait_for", "training", "program", "dataset"})) return {};
   const ir::ResourceType* type = ir::find_resource_type(resource.type);
   if (type == nullptr || !type->name_is_path) return resource.type + " " + resource.name;
   std::string path = std::filesystem::path(resource.name).lexically_normal().string();

@@ -242,7 +242,7 @@ class Folder {
 
   void add_configure(const ast::Configure& configure, const Instance& instance) {
     for (const ast::Resource* resource : configure.resources) {
-      if (resource->type.text == "training") return;
+      if (ir::is_job_type(resource->type.text)) return;
     }
     auto* made = arena().make<ast::Configure>(configure);
     made->name = full(configure.name, instance);
@@ -276,7 +276,7 @@ class Folder {
     for (ast::Item* item : block.items) {
       auto found = instance.configures.find(item->configure.text);
       auto* configure = found == instance.configures.end() ? nullptr : ast::as<ast::Configure>(found->second);
-      if (configure != nullptr && !build_.scopes->training_name(*configure, instance).empty())
+      if (configure != nullptr && !build_.scopes->job_step(*configure, instance).empty())
         continue;  // reported by the items pass
       std::vector<std::string> systems = build_.scopes->systems_of(*item, instance);
       if (systems.empty() && item->systems == nullptr && !item->system.text.starts_with("input."))

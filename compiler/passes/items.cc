@@ -77,12 +77,14 @@ class Binder {
     const ast::Configure* configure = find(instance, written.configure.text);
     for (const ast::Name& name : written.after) check_after(instance, name);
     if (configure == nullptr) return;  // the check reports it
-    if (!build_.scopes->training_name(*configure, instance).empty()) {
+    if (const std::string job = build_.scopes->job_step(*configure, instance); !job.empty()) {
+      const bool trains = job.starts_with("training/");
       build_.diagnostics
           .report(DiagCode::TrainingPlace, written.configure.span,
-                  fmt::format("'{}' trains: it names its nodes itself and runs after their other steps",
-                              configure->name.text))
-          .with_help("take this item out; `after` of another item can name the training");
+                  fmt::format("'{}' {}: it names its nodes itself and runs after their other steps",
+                              configure->name.text, trains ? "trains" : "is a program"))
+          .with_help(fmt::format("take this item out; `after` of another item can name the {}",
+                                 trains ? "training" : "program"));
       return;
     }
     std::vector<std::string> systems = build_.scopes->systems_of(written, instance);
@@ -171,13 +173,13 @@ class Binder {
         document.contextualized && document.items.empty() && build_.root->children.empty() && !trains();
   }
 
-  // `contextualize ()` turns the program's own recipes off, not the modules and trainings that it uses.
+  // `contextualize ()` turns the program's own recipes off, not the modules and jobs that it uses.
   bool trains() const {
     for (const auto& [name, block] : build_.root->configures) {
       auto* configure = ast::as<ast::Configure>(block);
       if (configure == nullptr) continue;
       for (const ast::Resource* resource : configure->resources) {
-        if (resource->type.text == "training") return true;
+        if (ir::is_job_type(resource->type.text)) return true;
       }
     }
     return false;

@@ -141,6 +141,10 @@ class Setter {
         return dataset_path(value);
       case PropertyType::ImageSize:
         return image_size(value);
+      case PropertyType::Source:
+        return source(value);
+      case PropertyType::LocalPaths:
+        return local_paths(value);
     }
   }
 
@@ -293,6 +297,56 @@ class Setter {
     }
     into_[key()] = absolute;
     into_[key() + "_sha256"] = *digest;
+  }
+
+  // What would be fetched is pinned: `git::URL@COMMIT`. No folder's digest could tell that a branch moved.
+  void source(const Value& value) {
+    const std::string* text = known_text(value, "a path of this computer, or 'git::URL@COMMIT'");
+    if (text == nullptr) return;
+    if (!text->starts_with("git::")) return local_path(value);
+    const size_t at = text->rfind('@');
+    const std::string url = at == text->npos ? "" : text->substr(5, at - 5);
+    const std::string commit = at == text->npos ? "" : text->substr(at + 1);
+    const bool whole = (commit.size() == 40 || commit.size() == 64) &&
+                       commit.find_first_not_of("0123456789abcdef") == commit.npos;
+    bool reached = false;
+    for (std::string_view scheme : {"https://", "ssh://", "file:///", "/"})
+      reached |= url.starts_with(scheme);
+    const bool plain =
+        std::none_of(text->begin(), text->end(), [](unsigned char c) { return c <= 32 || c == 127; });
+    if (!whole || !reached || !plain || url.find('?') != url.npos)
+      return wrong("'git::URL@COMMIT', with https://, ssh:// or file:/// and all 40 digits of the commit",
+                   value);
+    into_[key()] = *text;
+  }
+
+  // A list, so that a step's digest need not look into names.
+  void local_paths(const Value& value) {
+    if (value.kind() != ValueKind::Map) return wrong("a map from names to paths of this computer", value);
+    ir::Json made = ir::Json::array();
+    for (const auto& [name, inner] : value.entries()) {
+      const bool plain =
+          !name.empty() && name.front() != '.' &&
+          name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
+              name.npos;
+      if (!plain) {
+        context_.diagnostics.report(
+            DiagCode::PropertyValue, at_,
+            fmt::format("'{}': '{}' is no plain name: letters, digits, '.', '_' and '-'", property_.name,
+                        name));
+        return;
+      }
+      const std::string* path = known_text(inner, "paths of this computer");
+      if (path == nullptr) return;
+      std::string absolute = absolute_path(context_.folder_of(inner.file()), *path);
+      auto digest = context_.files.digest(absolute);
+      if (!digest.ok()) {
+        context_.diagnostics.report(DiagCode::LocalFile, at_, digest.status().text());
+        return;
+      }
+      made.push_back({{"name", name}, {"path", absolute}, {"sha256", *digest}});
+    }
+    into_[key()] = std::move(made);
   }
 
   void list(const Value& value) {

@@ -341,54 +341,41 @@ bool Recipes::complete(const ast::Resource& written, const ir::ResourceType& typ
   return fine;
 }
 
-std::optional<ir::Step> Recipes::training(const ast::Configure& configure, const Instance& instance) {
-  const ast::Resource& written = *configure.resources[0];
+std::optional<ir::Step> Recipes::job(const ast::Configure& configure, const Instance& instance) {
+  const ast::Resource* found = nullptr;
+  for (const ast::Resource* each : configure.resources) {
+    if (found == nullptr && ir::is_job_type(each->type.text)) found = each;
+  }
+  const ast::Resource& written = *found;
+  const std::string_view kind = written.type.text;
   if (configure.resources.size() > 1) {
     build_.diagnostics.report(
         DiagCode::TrainingPlace, configure.name.span,
-        fmt::format("'{}' holds a training and something else: a training stands alone in its configure",
-                    configure.name.text));
+        fmt::format("'{0}' holds a {1} and something else: a {1} stands alone in its configure",
+                    configure.name.text, kind));
     return std::nullopt;
   }
   bool used_self = false;
   if (written.each != nullptr) {
     build_.diagnostics.report(DiagCode::TrainingPlace, written.each->span,
-                              "a training is not repeated: put `each` around `use`");
+                              fmt::format("a {} is not repeated: put `each` around `use`", kind));
     return std::nullopt;
   }
   if (const ast::Feature* when = when_of(written.body)) {
     build_.diagnostics.report(DiagCode::TrainingPlace, when->span,
-                              "a training has no `when`: give it to the `use` of its module");
+                              fmt::format("a {} has no `when`: give it to the `use` of its module", kind));
     return std::nullopt;
   }
   auto made = resource(written, instance, instance.full(configure.name.text), nullptr, used_self);
   if (!made) return std::nullopt;
-  std::string folder = build_.folder_of(0);
-  auto json = training_json(build_, *made, written.type.span, folder);
-  if (!json) return std::nullopt;
+  const std::string folder = build_.folder_of(0);
   ir::Step step;
-  step.id = "training/" + made->name;
-  step.kind = ir::StepKind::Training;
+  step.id = fmt::format("{}/{}", kind, made->name);
   step.recipe = instance.full(configure.name.text);
-  step.training = std::move(*json);
   step.origin = made->origin;
-  std::set<std::string> seen;
-  for (const char* role : {"chief", "ps", "worker"}) {
-    for (const ir::Json& node : step.training["cluster"][role]) {
-      if (seen.insert(node.get<std::string>()).second) step.nodes.push_back(node.get<std::string>());
-    }
-  }
-  ir::Json depends = step.training;
-  depends.erase("identity");
-  depends["data"].erase("shown");
-  if (depends["data"].contains("path_sha256")) depends["data"].erase("path");
-  // Relative to the program: moving the whole project changes nothing.
-  const std::string result = depends["result"];
-  if (!result.starts_with("s3://")) {
-    depends["result"] =
-        std::filesystem::path(result).lexically_relative(absolute_path(folder, ".")).generic_string();
-  }
-  step.digest = json_digest({{"kind", "training"}, {"training", std::move(depends)}});
+  const bool fine = kind == "training" ? training_step(build_, *made, written.type.span, folder, step)
+                                       : program_step(build_, *made, written, folder, step);
+  if (!fine) return std::nullopt;
   return step;
 }
 

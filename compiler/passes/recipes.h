@@ -1,4 +1,4 @@
-// Native recipes and trainings evaluated: resources of the language to resources of the IR.
+// Native recipes and jobs evaluated: resources of the language to resources of the IR.
 #pragma once
 
 #include <map>
@@ -24,8 +24,8 @@ class Recipes {
   // `place` begins the names of secrets. nullopt after a report.
   std::optional<Made> native(const ast::Configure& configure, const Instance& instance,
                              const std::string& place, const Self* self);
-  // The one `training` resource of a configure, as a step without edges.
-  std::optional<ir::Step> training(const ast::Configure& configure, const Instance& instance);
+  // The one `training` or `program` of a configure, as a step without edges.
+  std::optional<ir::Step> job(const ast::Configure& configure, const Instance& instance);
 
   LocalFiles& files() { return files_; }
 
@@ -69,9 +69,16 @@ class Recipes {
 // SHA-256 over a JSON value's canonical text (sorted keys).
 std::string json_digest(const ir::Json& json);
 
-// properties of a `training` resource -> Step::training (docs/ir.md, "Training steps"); reports what does not
-// go together.
-std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource, Span at,
-                                      const std::string& folder);
+// Where a result goes as a step's digest has it: relative to the program, so that moving the whole project
+// changes nothing.
+std::string result_for_digest(const std::string& result, const std::string& folder);
+
+// The properties of a `training` or `program` resource -> what a step of its kind has (docs/ir.md, "Training
+// steps", "Program steps"). `folder`: of the program's file. False after a report of what does not go
+// together.
+bool training_step(Build& build, const ir::Resource& resource, Span at, const std::string& folder,
+                   ir::Step& step);
+bool program_step(Build& build, const ir::Resource& resource, const ast::Resource& written,
+                  const std::string& folder, ir::Step& step);
 
 }  // namespace radl::passes

@@ -60,13 +60,16 @@ struct Scopes::Scope {
       return fmt::format("output of module '{}'", scope->instance.use->name.text);
     }
   };
-  struct Training final : expr::Namespace {
-    std::string step;
-    static const std::vector<std::string>& attributes() {
-      static const std::vector<std::string> names = {
+  struct Job final : expr::Namespace {
+    std::string step;  // "training/NAME" or "program/NAME"
+    bool trains() const { return step.starts_with("training/"); }
+    const std::vector<std::string>& attributes() const {
+      static const std::vector<std::string> of_training = {
           "model_path", "test_accuracy", "test_accuracy_tta", "images_per_second",
           "seconds",    "events_path",   "report_path"};
-      return names;
+      static const std::vector<std::string> of_program = {"exit_status", "seconds", "results_path",
+                                                          "log_path", "metrics"};
+      return trains() ? of_training : of_program;
     }
     std::optional<Value> member(std::string_view name, Span) const override {
       const auto& all = attributes();
@@ -74,7 +77,7 @@ struct Scopes::Scope {
       return Value::unknown(fmt::format("{}.{}", step, name));
     }
     std::vector<std::string> names() const override { return attributes(); }
-    std::string what() const override { return "product of a training"; }
+    std::string what() const override { return trains() ? "product of a training" : "product of a program"; }
   };
   struct Root final : expr::Namespace {
     Scope* scope;
@@ -113,8 +116,8 @@ struct Scopes::Scope {
   };
   std::map<std::string_view, LetSlot> let_values;
   bool declared = false;
-  std::map<std::string_view, std::unique_ptr<Training>> trainings;
-  std::map<std::string_view, std::string> training_names;  // by configure
+  std::map<std::string_view, std::unique_ptr<Job>> jobs;
+  std::map<std::string_view, std::string> job_steps;  // by configure
 };
 
 }  // namespace radl::passes

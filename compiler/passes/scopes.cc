@@ -47,15 +47,15 @@ std::optional<Value> Scopes::Scope::root(std::string_view name, Span at, const S
   if (instance.lets.contains(name)) return all.let(instance, name, at);
   if (auto found = instance.configures.find(name); found != instance.configures.end()) {
     auto* configure = ast::as<ast::Configure>(found->second);
-    auto& slot = trainings[name];
+    auto& slot = jobs[name];
     if (slot == nullptr) {
-      std::string training = configure == nullptr ? std::string() : all.training_name(*configure, instance);
-      if (training.empty()) {
-        trainings.erase(name);
+      std::string step = configure == nullptr ? std::string() : all.job_step(*configure, instance);
+      if (step.empty()) {
+        jobs.erase(name);
         return std::nullopt;
       }
-      slot = std::make_unique<Training>();
-      slot->step = "training/" + training;
+      slot = std::make_unique<Job>();
+      slot->step = std::move(step);
     }
     return Value::space(slot.get());
   }

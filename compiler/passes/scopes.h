@@ -59,8 +59,8 @@ class Scopes final : public expr::World, public expr::Systems, public Values {
   // Nodes that a deploy block makes of one system; nullopt after a report.
   std::optional<int64_t> deploy_count(const ast::Deploy& deploy, const Instance& instance);
 
-  // The full name of the training in a `configure` that has one: "" otherwise.
-  std::string training_name(const ast::Configure& configure, const Instance& instance);
+  // The step's id ("training/NAME", "program/NAME") of a `configure` that holds a job: "" otherwise.
+  std::string job_step(const ast::Configure& configure, const Instance& instance);
 
   // Numbers and host names of nodes, once they are known (passes/nodes.cc).
   struct NodeFacts {

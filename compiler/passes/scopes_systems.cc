@@ -198,14 +198,15 @@ std::optional<Value> Scopes::attribute(const std::string& system, int64_t ordina
   return std::nullopt;
 }
 
-std::string Scopes::training_name(const ast::Configure& configure, const Instance& instance) {
+std::string Scopes::job_step(const ast::Configure& configure, const Instance& instance) {
   for (const ast::Resource* resource : configure.resources) {
-    if (resource->type.text != "training" || resource->name == nullptr) continue;
-    auto [slot, fresh] = scope(instance).training_names.try_emplace(configure.name.text);
+    if (!ir::is_job_type(resource->type.text) || resource->name == nullptr) continue;
+    auto [slot, fresh] = scope(instance).job_steps.try_emplace(configure.name.text);
     if (!fresh)
       return slot->second;  // empty while it is being worked out: a name that asks for itself is none
     Value name = evaluate(*resource->name, instance);
-    return slot->second = name.kind() == ValueKind::String ? name.as_text() : std::string();
+    if (name.kind() != ValueKind::String || name.as_text().empty()) return {};
+    return slot->second = fmt::format("{}/{}", resource->type.text, name.as_text());
   }
   return {};
 }

@@ -132,16 +132,16 @@ class StepMaker {
       for (const auto& [name, block] : instance.configures) {
         auto* configure = ast::as<ast::Configure>(block);
         if (configure == nullptr || configure->resources.empty() || looked_at_.contains(configure)) continue;
-        if (is_training(*configure)) continue;
+        if (is_job(*configure)) continue;
         Self self{"node", 0};
         recipes_.native(*configure, instance, instance.full(name), &self);
       }
     });
   }
 
-  static bool is_training(const ast::Configure& configure) {
+  static bool is_job(const ast::Configure& configure) {
     for (const ast::Resource* resource : configure.resources) {
-      if (resource->type.text == "training") return true;
+      if (ir::is_job_type(resource->type.text)) return true;
     }
     return false;
   }
@@ -151,22 +151,23 @@ class StepMaker {
       // In the order of the source: `configures` is sorted by name.
       for (const ast::Block* block : instance.blocks) {
         auto* configure = ast::as<ast::Configure>(block);
-        if (configure != nullptr && is_training(*configure)) add_training(*configure, instance);
+        if (configure != nullptr && is_job(*configure)) add_training(*configure, instance);
       }
     });
   }
 
   void add_training(const ast::Configure& configure, const Instance& instance) {
-    auto step = recipes_.training(configure, instance);
+    auto step = recipes_.job(configure, instance);
     if (!step) return;
-    auto [first, fresh] = training_names_.emplace(step->id, configure.name.span);
+    auto [first, fresh] = job_names_.emplace(step->id, configure.name.span);
     if (!fresh) {
+      const std::string kind(ir::step_kind_name(step->kind));
       build_.diagnostics
-          .report(
-              DiagCode::TrainingPlace, configure.resources[0]->name->span,
-              fmt::format("another training has the name '{}'", step->training["name"].get<std::string>()))
+          .report(DiagCode::TrainingPlace, configure.resources[0]->name->span,
+                  fmt::format("another {} has the name '{}'", kind, step->id.substr(kind.size() + 1)))
           .note(first->second, "the other one")
-          .with_help("in a module, `training module.name ( ... )` gives each instance its own name");
+          .with_help(
+              fmt::format("in a module, `{} module.name ( ... )` gives each instance its own name", kind));
       return;
     }
     if (build_.configuration_off) return;
@@ -177,7 +178,7 @@ class StepMaker {
   Build& build_;
   Recipes recipes_;
   std::set<const ast::Configure*> looked_at_;
-  std::map<std::string, Span> training_names_;
+  std::map<std::string, Span> job_names_;
 };
 
 }  // namespace

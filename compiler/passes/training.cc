@@ -1,6 +1,9 @@
 // A `training` resource to what the runtime writes job files from (docs/ir.md, "Training steps").
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <set>
+
 #include "compiler/passes/recipes.h"
 
 namespace radl::passes {
@@ -64,6 +67,8 @@ std::string identity_of(const ir::Json& job, const ir::Json& dataset) {
 
 }  // namespace
 
+namespace {
+
 std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource, Span at,
                                       const std::string& folder) {
   const ir::Json& given = resource.properties;
@@ -117,6 +122,34 @@ std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource
     training["checkpoints"] = result + "/checkpoints";
   training["job"] = std::move(job);
   return training;
+}
+
+}  // namespace
+
+std::string result_for_digest(const std::string& result, const std::string& folder) {
+  if (result.starts_with("s3://")) return result;
+  return std::filesystem::path(result).lexically_relative(absolute_path(folder, ".")).generic_string();
+}
+
+bool training_step(Build& build, const ir::Resource& resource, Span at, const std::string& folder,
+                   ir::Step& step) {
+  auto json = training_json(build, resource, at, folder);
+  if (!json) return false;
+  step.kind = ir::StepKind::Training;
+  step.training = std::move(*json);
+  std::set<std::string> seen;
+  for (const char* role : {"chief", "ps", "worker"}) {
+    for (const ir::Json& node : step.training["cluster"][role]) {
+      if (seen.insert(node.get<std::string>()).second) step.nodes.push_back(node.get<std::string>());
+    }
+  }
+  ir::Json depends = step.training;
+  depends.erase("identity");
+  depends["data"].erase("shown");
+  if (depends["data"].contains("path_sha256")) depends["data"].erase("path");
+  depends["result"] = result_for_digest(depends["result"], folder);
+  step.digest = json_digest({{"kind", "training"}, {"training", std::move(depends)}});
+  return true;
 }
 
 }  // namespace radl::passes

@@ -180,8 +180,9 @@ int execute_all(Apply& apply, Plan plan) {
 Status buckets_are_open(const ir::Program& program, const Plan& plan) {
   for (const ir::Step& step : program.steps) {
     const Action* action = plan.find(step.id);
-    if (step.kind != ir::StepKind::Training || action == nullptr || action->verb != Verb::Run) continue;
-    Status open = training::check_buckets(step.training, Stop().within(kLookAtBuckets));
+    if (!ir::is_job(step.kind) || action == nullptr || action->verb != Verb::Run) continue;
+    const Json& job = step.kind == ir::StepKind::Program ? step.program : step.training;
+    Status open = training::check_buckets(job, Stop().within(kLookAtBuckets));
     if (!open.ok()) return std::move(open).at(step.id);
   }
   return {};

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/jobs.h"
 #include "runtime/cli/node_commands.h"
 #include "runtime/cli/shown.h"
 
@@ -25,6 +26,8 @@ const std::vector<Command>& commands() {
       {"exec", "Look", exec_command::add},
       {"cp", "Look", cp_command::add},
       {"logs", "Look", logs_command::add},
+      {"queue", "Look", queue_command::add},
+      {"cancel", "Run", cancel_command::add},
       {"state", "Look", state_command::add},
       {"catalog", "Look", catalog_command::add},
       {"history", "Look", history_command::add},

@@ -10,6 +10,7 @@
 #include "runtime/clouds/local/local_cloud.h"
 #include "runtime/net/ssh/target.h"
 #include "runtime/steps/native_runner.h"
+#include "runtime/steps/program_runner.h"
 #include "runtime/steps/training_runner.h"
 
 namespace radl::cli {
@@ -86,7 +87,8 @@ Machinery::Machinery(const RunOptions& options, Catalog catalog, std::shared_ptr
       native_(make_native_runner()),
       ansible_(make_ansible_runner()),
       cloud_init_(make_cloud_init_runner()),
-      training_(make_training_runner()) {
+      training_(make_training_runner()),
+      program_(make_program_runner()) {
   families_.push_back(ec2::make_family([auth](http::Client& client) { return ec2_options(client, auth); }));
   for (const std::unique_ptr<Cloud>& cloud : owned_) clouds_.add(*cloud);
   for (const std::unique_ptr<CloudFamily>& family : families_) clouds_.add(*family);
@@ -103,7 +105,8 @@ Run Machinery::run() {
   run.runners = {{ir::StepKind::Native, native_.get()},
                  {ir::StepKind::Ansible, ansible_.get()},
                  {ir::StepKind::CloudInit, cloud_init_.get()},
-                 {ir::StepKind::Training, training_.get()}};
+                 {ir::StepKind::Training, training_.get()},
+                 {ir::StepKind::Program, program_.get()}};
   run.connect = [this](const ir::Node&, const Json& attributes, const Context& context) {
     return log_in(logins_, attributes, context);
   };

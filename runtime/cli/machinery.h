@@ -46,7 +46,7 @@ class Machinery {
   std::vector<std::unique_ptr<Cloud>> owned_;
   std::vector<std::unique_ptr<CloudFamily>> families_;
   CloudSet clouds_;
-  std::unique_ptr<StepRunner> native_, ansible_, cloud_init_, training_;
+  std::unique_ptr<StepRunner> native_, ansible_, cloud_init_, training_, program_;
   ssh::Logins logins_;
 };
 

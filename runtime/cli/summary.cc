@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "compiler/ir/resource_schema.h"
 #include "runtime/cli/display.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/workflow.h"
@@ -20,7 +21,7 @@ void phase_rows(const Plan& plan, const RunReport& report, std::vector<Row>& row
     const Action* action = plan.find(outcome.id);
     if (action == nullptr || outcome.state != ActionOutcome::State::Done) continue;
     std::string phase = !action->is_step                  ? "creating"
-                        : action->step_kind == "training" ? "training"
+                        : ir::is_job_type(action->step_kind) ? action->step_kind
                                                           : "configuring";
     if (action->is_step && phase == "configuring") {
       longest[phase + " " + action->nodes.front()] += outcome.seconds;
@@ -34,7 +35,9 @@ void phase_rows(const Plan& plan, const RunReport& report, std::vector<Row>& row
   }
   if (longest.count("creating")) rows.emplace_back("creating nodes", duration_text(longest["creating"]));
   if (configuring > 0) rows.emplace_back("configuring", duration_text(configuring) + " (longest node)");
-  if (longest.count("training")) rows.emplace_back("training", duration_text(longest["training"]));
+  for (const char* job : {"training", "program"}) {
+    if (longest.count(job)) rows.emplace_back(job, duration_text(longest[job]));
+  }
   rows.emplace_back("whole run", duration_text(report.seconds));
 }
 
@@ -65,6 +68,15 @@ void training_rows(const Snapshot& after, std::vector<Row>& rows) {
   }
 }
 
+void program_rows(const Snapshot& after, std::vector<Row>& rows) {
+  for (const auto& [id, step] : after.steps) {
+    if (step.kind != "program" || step.status != StepStatus::Done || !step.output.is_object()) continue;
+    if (const int exit = step.output.value("exit_status", 0); exit != 0)
+      rows.emplace_back(id, fmt::format("ended with exit status {}", exit));
+    rows.emplace_back(id + " results", step.output.value("results_path", ""));
+  }
+}
+
 // For reading; `radlc output --json` has every digit.
 std::string output_text(const OutputRecord& output) {
   if (output.sensitive) return "(sensitive)";
@@ -79,6 +91,7 @@ std::string summary_table(const Session& session, const Plan& plan, const RunRep
   if (!report.status.ok() || report.failed() > 0) return "";
   std::vector<Row> rows;
   training_rows(after, rows);
+  program_rows(after, rows);
   phase_rows(plan, report, rows);
   for (const OutputRecord& output : report.outputs) {
     rows.emplace_back(output.name, output_text(output));

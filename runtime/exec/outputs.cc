@@ -1,4 +1,5 @@
 // What a run leaves behind for its user: outputs, and outputs on this computer.
+#include "compiler/ir/resource_schema.h"
 #include "runtime/exec/executor.h"
 #include "runtime/plan/values.h"
 
@@ -27,9 +28,9 @@ std::map<std::string, std::string> missing_outputs(
     const Snapshot& snapshot, const std::function<bool(const std::string& path)>& exists) {
   std::map<std::string, std::string> missing;
   for (const auto& [id, record] : snapshot.steps) {
-    if (record.kind != "training" || record.status != StepStatus::Done || !record.output.is_object())
+    if (!ir::is_job_type(record.kind) || record.status != StepStatus::Done || !record.output.is_object())
       continue;
-    auto path = record.output.find("model_path");
+    auto path = record.output.find(record.kind == "training" ? "model_path" : "report_path");
     if (path == record.output.end() || !path->is_string()) continue;
     if (!exists(path->get<std::string>())) missing[id] = path->get<std::string>();
   }

@@ -35,7 +35,7 @@ Session::Session(const Run& given, Snapshot snapshot)
 }
 
 Context Session::context(const std::string& id, std::chrono::steady_clock::time_point deadline,
-                         bool is_training) {
+                         bool is_job) {
   Context context;
   {
     std::lock_guard guard(mutex_);
@@ -43,7 +43,7 @@ Context Session::context(const std::string& id, std::chrono::steady_clock::time_
   }
   context.work_directory = store().work_directory();
   context.run = run_id_;
-  context.stop = (is_training ? finishing_ : now_).until(deadline);
+  context.stop = (is_job ? finishing_ : now_).until(deadline);
   context.log = [this, id](const std::string& line) {
     Event event;
     event.id = id;

@@ -27,7 +27,7 @@ class Session {
   Store& store() const { return *run.store; }
   const ApplyOptions& options() const { return run.options; }
 
-  // Nothing new is begun; what is in flight ends now. A training counts as "new" at every step: it stops at
+  // Nothing new is begun; what is in flight ends now. A job counts as "new" at every step: it stops at
   // its next checkpoint on the first Ctrl-C.
   bool stop_starting() const { return finishing_.asked(); }
   bool stop_now() const { return now_.asked(); }
@@ -38,7 +38,7 @@ class Session {
 
   // For one call of a provider or a runner about `id`.
   Context context(const std::string& id, std::chrono::steady_clock::time_point deadline,
-                  bool is_training = false);
+                  bool is_job = false);
   std::chrono::steady_clock::time_point in(std::chrono::milliseconds time) {
     return world().clock.now() + time;
   }

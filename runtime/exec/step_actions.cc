@@ -138,6 +138,7 @@ Result<ir::Step> resolved_step(Session& session, const ir::Step& step) {
     }
   }
   whole.training = ir::substitute(whole.training, unknown_value, secret_value);
+  whole.program = ir::substitute(whole.program, unknown_value, secret_value);
   if (!missing.empty()) return invalid(step.id + " needs " + missing + ", which is not known");
   return whole;
 }
@@ -158,10 +159,10 @@ StepDone run_step(Session& session, const Action& action, std::chrono::steady_cl
 
   StepDone done;
   done.log = session.store().log_directory() + "/" + log_name(step->id);
-  bool training = step->kind == ir::StepKind::Training;
+  const bool job = ir::is_job(step->kind);
   auto begun = session.world().clock.now();
   Context context =
-      session.context(step->id, training ? std::chrono::steady_clock::time_point::max() : deadline, training);
+      session.context(step->id, job ? std::chrono::steady_clock::time_point::max() : deadline, job);
   StepOutcome outcome;
   done.status =
       attempt(session, *whole, *runner->second, context, action.resume, record.output, outcome, done.log);

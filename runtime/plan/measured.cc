@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/resource_schema.h"
 #include "runtime/plan/build.h"
 
 namespace radl {
@@ -27,11 +28,11 @@ std::string measure_key(const Plan& plan, const Action& action) {
   if (action.verb == Verb::Run) {
     if (action.nodes.empty()) return "";
     const std::string machine = machine_of(plan, action.nodes.front());
-    // What a training is says its summary: model, dataset, how many of which role.
-    const bool trains = action.step_kind == "training";
+    // What a job is says its summary: model, dataset, how many of which role.
+    const bool is_job = ir::is_job_type(action.step_kind);
     return machine.empty() ? ""
                            : fmt::format("{} {} on {}", action.step_kind,
-                                         trains ? action.summary : recipe_of(action.id), machine);
+                                         is_job ? action.summary : recipe_of(action.id), machine);
   }
   if (action.is_step || (action.verb != Verb::Create && action.verb != Verb::Replace)) return "";
   const std::string machine = action.nodes.empty() ? "" : machine_of(plan, action.id);

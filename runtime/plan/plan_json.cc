@@ -1,4 +1,5 @@
 // The plan as JSON and back: docs/plan.md describes every key.
+#include "compiler/ir/resource_schema.h"
 #include "runtime/plan/plan.h"
 
 namespace radl {
@@ -69,7 +70,7 @@ Json to_json(const Action& action) {
   if (action.is_step) {
     json["step"] = action.step_kind;
     json["order"] = action.order;
-    if (action.step_kind == "training") json["resume"] = action.resume;
+    if (ir::is_job_type(action.step_kind)) json["resume"] = action.resume;
     return json;
   }
   json["type"] = action.type;

@@ -20,6 +20,7 @@ std::string why_removed(const Draft& draft, const ResourceRecord& record) {
 // What stays behind when a step is taken out of the file: nothing is undone by radlc's own choice.
 std::string what_stays(const StepRecord& record) {
   if (record.kind == "training") return "its model and events stay where they are";
+  if (record.kind == "program") return "its results stay where they are";
   std::string text;
   if (record.definition) {
     for (const Json& resource : record.definition->value("resources", Json::array())) {

@@ -361,10 +361,14 @@ std::string summary_line(const Plan& plan) {
     add(fmt::format("{} output{} to change", plan.outputs.size(), plan.outputs.size() == 1 ? "" : "s"));
   if (plan.destroys) return "Plan: " + text + ".";
   text += "; " + price_text(totals, plan.costs.empty() ? "USD" : plan.costs[0].after.currency);
-  bool trains = std::any_of(plan.actions.begin(), plan.actions.end(),
-                            [](const Action& action) { return action.is_step && !action.seconds; });
+  auto no_time = [&](std::string_view kind) {
+    return std::any_of(plan.actions.begin(), plan.actions.end(), [&](const Action& action) {
+      return action.is_step && !action.seconds && (action.step_kind == "program") == (kind == "program");
+    });
+  };
   if (!plan.actions.empty())
-    text += "; about " + time_text(totals.seconds) + (trains ? " and the training" : "");
+    text += "; about " + time_text(totals.seconds) + (no_time("training") ? " and the training" : "") +
+            (no_time("program") ? " and the program" : "");
   return "Plan: " + text + ".";
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "common/digest.h"
+#include "compiler/ir/resource_schema.h"
 #include "runtime/plan/values.h"
 
 namespace radl {
@@ -20,10 +21,10 @@ std::string step_digest(const ir::Step& step, const std::map<std::string, std::s
 std::vector<std::string> steps_below(const ir::Step& step,
                                      const std::map<std::string, const ir::Step*>& steps) {
   std::vector<std::string> below;
-  if (step.kind == ir::StepKind::Training || step.kind == ir::StepKind::Barrier) return below;
+  if (ir::is_job(step.kind) || step.kind == ir::StepKind::Barrier) return below;
   for (const ir::Edge& edge : step.after) {
     auto found = steps.find(edge.to);
-    if (found == steps.end() || found->second->kind == ir::StepKind::Training) continue;
+    if (found == steps.end() || ir::is_job(found->second->kind)) continue;
     if (found->second->nodes == step.nodes) below.push_back(edge.to);
   }
   return below;
@@ -47,6 +48,7 @@ Json step_definition(const ir::Step& step) {
   }
   if (!step.body.empty()) definition["body"] = step.body;
   if (step.kind == ir::StepKind::Training) definition["training"] = step.training;
+  if (step.kind == ir::StepKind::Program) definition["program"] = step.program;
   return definition;
 }
 
@@ -114,6 +116,21 @@ std::string training_summary(const ir::Step& step) {
   return text;
 }
 
+// "-m train of ./mnist on 3 nodes".
+std::string program_summary(const ir::Step& step) {
+  const Json& program = step.program;
+  std::string text = program.value("main", "");
+  if (const Json source = program.value("source", Json::object()); !source.empty()) {
+    const std::string place = source.value("path", source.value("url", ""));
+    text += " of " + place.substr(place.rfind('/') + 1);
+    if (source.contains("commit")) text += " at " + source.value("commit", "").substr(0, 12);
+  }
+  text += " on " + counted(step.nodes.size(), "node");
+  if (const std::string results = program.value("results", ""); is_bucket_place(results))
+    text += ", results to " + results;
+  return text;
+}
+
 }  // namespace
 
 std::optional<ir::Step> applied_step(const StepRecord& record, const Snapshot& snapshot,
@@ -124,13 +141,15 @@ std::optional<ir::Step> applied_step(const StepRecord& record, const Snapshot& s
   step.recipe = record.recipe;
   step.nodes = record.nodes;
   for (ir::StepKind kind :
-       {ir::StepKind::Native, ir::StepKind::Ansible, ir::StepKind::CloudInit, ir::StepKind::Training}) {
+       {ir::StepKind::Native, ir::StepKind::Ansible, ir::StepKind::CloudInit, ir::StepKind::Training,
+        ir::StepKind::Program}) {
     if (record.kind == ir::step_kind_name(kind)) step.kind = kind;
   }
   // A runner compares it with its output's: "has run to its end with the same content".
   step.digest = record.output.is_object() ? record.output.value("digest", "") : "";
   step.body = record.definition->value("body", "");
   step.training = record.definition->value("training", Json::object());
+  step.program = record.definition->value("program", Json::object());
   for (const Json& resource : record.definition->value("resources", Json::array())) {
     const Json properties = resource.value("properties", Json::object());
     if (same_values(properties, record, snapshot) && same_secrets(properties, snapshot, secrets))
@@ -142,10 +161,10 @@ std::optional<ir::Step> applied_step(const StepRecord& record, const Snapshot& s
 std::vector<std::string> bucket_places(const Snapshot& snapshot) {
   std::set<std::string> places;
   for (const auto& [id, record] : snapshot.steps) {
-    if (record.kind != ir::step_kind_name(ir::StepKind::Training) || !record.definition) continue;
-    const Json training = record.definition->value("training", Json::object());
-    for (const char* key : {"result", "checkpoints"}) {
-      if (const std::string place = training.value(key, ""); is_bucket_place(place)) places.insert(place);
+    if (!ir::is_job_type(record.kind) || !record.definition) continue;
+    const Json job = record.definition->value(record.kind, Json::object());
+    for (const char* key : {"result", "results", "checkpoints"}) {
+      if (const std::string place = job.value(key, ""); is_bucket_place(place)) places.insert(place);
     }
   }
   std::vector<std::string> out;
@@ -167,6 +186,8 @@ std::string step_summary(const ir::Step& step) {
       return "cloud-init recipe '" + step.recipe + "'";
     case ir::StepKind::Training:
       return training_summary(step);
+    case ir::StepKind::Program:
+      return program_summary(step);
     case ir::StepKind::Barrier:
       return "";
   }

@@ -65,8 +65,8 @@ class StepPlanner {
   std::string node_reason(const ir::Step& step, const StepRecord& record) const {
     for (const std::string& node : step.nodes) {
       auto before = record.made_on.find(node);
-      // A training's nodes are part of its digest: a node that is new to it is no reason of its own.
-      if (before == record.made_on.end() && step.kind == ir::StepKind::Training) continue;
+      // A job's nodes are part of its digest: a node that is new to it is no reason of its own.
+      if (before == record.made_on.end() && ir::is_job(step.kind)) continue;
       if (draft_.is_made_anew(node)) return node + " is made anew";
       if (before == record.made_on.end()) return node + " is new to it";
       auto now = snapshot_.resources.find(node);
@@ -95,6 +95,7 @@ class StepPlanner {
 
   std::string content_reason(const ir::Step& step, const StepRecord& record) const {
     if (step.kind == ir::StepKind::Training) return training_reason(step, record);
+    if (step.kind == ir::StepKind::Program) return program_reason(step, record);
     if (!record.definition) return "its recipe changed";
     for (const std::string& name : ir::secrets_in(step)) {
       if (!same_secret(name) && *record.definition == step_definition(step))
@@ -102,6 +103,21 @@ class StepPlanner {
     }
     if (*record.definition == step_definition(step)) return "a file that it uses changed";
     return "its recipe changed";
+  }
+
+  std::string program_reason(const ir::Step& step, const StepRecord& record) const {
+    for (const std::string& name : ir::secrets_in(step)) {
+      if (!same_secret(name)) return "the secret " + name + " changed";
+    }
+    const Json before =
+        record.definition ? record.definition->value("program", Json::object()) : Json::object();
+    std::string text;
+    for (const FieldChange& change : differing_fields(before, step.program)) {
+      if (change.field == "identity" || change.field == "results") continue;
+      const std::string name = change.field.substr(0, change.field.find_first_of(".["));
+      if (text.find(name) == std::string::npos) text += (text.empty() ? "" : ", ") + name;
+    }
+    return text.empty() ? "its definition changed" : text + " changed";
   }
 
   std::string training_reason(const ir::Step& step, const StepRecord& record) const {
@@ -173,6 +189,10 @@ class StepPlanner {
         why += known ? "; goes on from the last checkpoint"
                      : "; goes on from the last checkpoint in " + kept + ", if there is one";
     }
+    if (step.kind == ir::StepKind::Program && record && same_identity(step, *record)) {
+      action.resume = record->status != StepStatus::Done;
+      if (action.resume) why += "; its checkpoints are kept";
+    }
     action.why = std::move(why);
     draft_.step_actions[step.id] = draft_.plan.actions.size();
     draft_.plan.actions.push_back(std::move(action));
@@ -187,9 +207,11 @@ class StepPlanner {
   }
 
   static bool same_identity(const ir::Step& step, const StepRecord& record) {
-    auto now = step.training.find("identity");
-    if (!record.definition || now == step.training.end()) return false;
-    Json before = record.definition->value("training", Json::object());
+    const Json& job = step.kind == ir::StepKind::Program ? step.program : step.training;
+    auto now = job.find("identity");
+    if (!record.definition || now == job.end()) return false;
+    const Json before =
+        record.definition->value(std::string(ir::step_kind_name(step.kind)), Json::object());
     return before.value("identity", Json()) == *now;
   }
 
@@ -231,10 +253,11 @@ class StepPlanner {
     }
     std::string old_body = before.value("body", ""), new_body = after.value("body", "");
     if (old_body != new_body) all.push_back({"recipe", old_body, new_body, false});
-    Json old_training = before.value("training", Json::object()),
-         new_training = after.value("training", Json::object());
-    for (FieldChange& change : differing_fields(old_training, new_training)) {
-      if (change.field != "identity") all.push_back(std::move(change));
+    for (const char* job : {"training", "program"}) {
+      const Json old_job = before.value(job, Json::object()), new_job = after.value(job, Json::object());
+      for (FieldChange& change : differing_fields(old_job, new_job)) {
+        if (change.field != "identity") all.push_back(std::move(change));
+      }
     }
     return all;
   }

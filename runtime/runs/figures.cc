@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "compiler/ir/resource_schema.h"
 #include "runtime/plan/measured.h"
 
 namespace radl {
@@ -28,7 +29,7 @@ PhaseSeconds phases(const Plan& plan, const SecondsOf& seconds_of) {
     if (!seconds) continue;
     if (!action.is_step) {
       if (action.verb == Verb::Create || action.verb == Verb::Replace) at_least(phase.create, *seconds);
-    } else if (action.step_kind == "training") {
+    } else if (ir::is_job_type(action.step_kind)) {
       at_least(phase.train, *seconds);
     } else if (action.verb == Verb::Run) {
       for (const std::string& node : action.nodes) configure[node] += *seconds;

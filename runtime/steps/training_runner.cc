@@ -3,17 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <mutex>
 
 #include "common/digest.h"
-#include "runtime/steps/dataset.h"
+#include "runtime/steps/jobs/following.h"
+#include "runtime/steps/jobs/for_all.h"
+#include "runtime/steps/jobs/network.h"
 #include "runtime/steps/step_log.h"
-#include "runtime/steps/training/for_all.h"
+#include "runtime/steps/training/data.h"
+#include "runtime/steps/training/engine_bundle.h"
 #include "runtime/steps/training/keeping.h"
-#include "runtime/steps/training/member.h"
 #include "runtime/steps/training/restarts.h"
 #include "runtime/steps/training/result.h"
 
@@ -21,6 +21,11 @@ namespace radl {
 namespace {
 
 using namespace training;
+using jobs::Ends;
+using jobs::for_all;
+using jobs::Member;
+using jobs::Process;
+using jobs::ProcessState;
 using SteadyClock = std::chrono::steady_clock;
 
 // How long others may take to end: after the end of the chief, and after a cancellation (a checkpoint is
@@ -42,10 +47,9 @@ class TrainingRun {
         step_(step),
         training_(step.training),
         nodes_(nodes),
-        log_(context, step, step.id) {
-    for (char c : training_.value("name", "training"))
-      job_ += std::isalnum(static_cast<unsigned char>(c)) ? c : '-';
-    job_ += "-" + training_.value("identity", step.digest).substr(0, 12);
+        log_(context, step, step.id),
+        data_(training_, *context.context, [this](const std::string& line) { log_.line(line); }) {
+    job_ = jobs::folder_name(training_.value("name", "training"), training_.value("identity", step.digest));
     for (const auto& node : nodes_)
       members_.push_back(std::make_unique<Member>(node, *context.context, job_));
   }
@@ -62,6 +66,8 @@ class TrainingRun {
     ring_ = std::none_of(layout_.tasks.begin(), layout_.tasks.end(),
                          [](const Task& t) { return t.type == "ps"; });
     restarts_ = std::make_unique<Restarts>(!ring_);
+    for (const auto& task : layout_.tasks) processes_.push_back({task.file(), task.node});
+    following_ = std::make_unique<jobs::Following>(members_, processes_, rules());
     auto joined = look();
     if (!joined) return std::move(joined).status().at(where());
     joined_ = *joined;
@@ -72,7 +78,7 @@ class TrainingRun {
     }
     if (Status kept = keeping_->start(); !kept.ok()) return std::move(kept).at(where());
     auto begin = SteadyClock::now();
-    Status trained = follow();
+    Status trained = following_->run();
     facts_.phases["training"] = seconds_since(begin);
     if (Status kept = keep_last(trained); !kept.ok() && trained.ok()) return std::move(kept).at(where());
     if (!trained.ok()) return std::move(trained).at(where());
@@ -105,12 +111,12 @@ class TrainingRun {
     for (const auto& look : looks_) same &= look.run == step_.digest;
     for (size_t i = 0; i < layout_.tasks.size(); ++i) {
       const Task& task = layout_.tasks[i];
-      TaskState state = looks_[task.node].of(task.file());
-      running |= state.phase == TaskState::Phase::Running;
-      bool good = state.phase == TaskState::Phase::Running ||
-                  (state.phase == TaskState::Phase::Ended && state.exit == 0);
+      ProcessState state = looks_[task.node].of(task.file());
+      running |= state.phase == ProcessState::Phase::Running;
+      bool good = state.phase == ProcessState::Phase::Running ||
+                  (state.phase == ProcessState::Phase::Ended && state.exit == 0);
       // A lost worker does not end a training; the chief and the servers do.
-      whole &= good || (!ring_ && task.type == "worker" && state.phase == TaskState::Phase::Ended);
+      whole &= good || (!ring_ && task.type == "worker" && state.phase == ProcessState::Phase::Ended);
     }
     if (same && whole) {
       tell("", running ? "joining the training that is under way" : "the training has ended meanwhile", "ok");
@@ -126,42 +132,20 @@ class TrainingRun {
     std::string directory = training_.at("job").at("dataset").value("directory", "");
     bool resume = context_.resume || interrupted_;
     Status done = for_all(nodes_.size(), [&](size_t i) -> Status {
-      if (Status s = members_[i]->clear(!resume); !s.ok()) return s;
+      if (Status s = members_[i]->clear(files_of_a_run(!resume)); !s.ok()) return s;
       auto engine = place_engine(nodes_[i], *context_.context);
       if (!engine) return std::move(engine).status().at(nodes_[i].address);
       engines_[i] = *engine;
       if (!layout_.needs_data(i) || directory.empty()) return {};
-      return bring_data(i, directory);
+      auto begun = SteadyClock::now();
+      auto brought = data_.bring(nodes_[i], *members_[i], directory);
+      if (!brought) return std::move(brought).status();
+      if (*brought) tell(nodes_[i].address, "dataset " + data_.name(), "ok", seconds_since(begun));
+      return {};
     });
     if (done.ok()) done = keeping_->prepare(resume, context_.context->stop);
     facts_.phases["preparation"] = seconds_since(begin);
     return done;
-  }
-
-  // Of one's own data the content decides; of a known dataset it is enough that something is there.
-  Status bring_data(size_t i, const std::string& directory) {
-    const Json& data = training_.value("data", Json::object());
-    const Json& dataset = training_.at("job").at("dataset");
-    const DatasetSource source = dataset_source(data.value("shown", dataset.value("name", "")), data);
-    if (!source.own()) {
-      auto lacks = members_[i]->lacks_data(directory);
-      if (!lacks) return lacks.status();
-      if (!*lacks) return {};
-    }
-    auto begin = SteadyClock::now();
-    {
-      std::lock_guard lock(data_);
-      if (!dataset_) {
-        auto found = local_dataset(source, false, *context_.context,
-                                   [&](const std::string& line) { log_.line(line); });
-        if (!found) return found.status();
-        dataset_ = std::move(*found);
-      }
-    }
-    auto placed = place_dataset(nodes_[i], *context_.context, *dataset_, directory, source.own());
-    if (!placed) return std::move(placed).status().at(nodes_[i].address);
-    if (*placed) tell(nodes_[i].address, fmt::format("dataset {}", source.name), "ok", seconds_since(begin));
-    return {};
   }
 
   Status start() {
@@ -170,7 +154,7 @@ class TrainingRun {
       // Local nodes share one network; a port that one has been given is not free for the next.
       auto used = looks_[task.node].ports;
       for (const auto& other : layout_.tasks) used.push_back(other.port);
-      task.port = choose_port(used);
+      task.port = jobs::choose_port(used);
     }
     std::string key = to_hex(random_bytes(32)) + "\n";
     int threads = threads_of(training_, layout_, nodes_);
@@ -179,16 +163,16 @@ class TrainingRun {
       std::vector<Task> here = tasks_of(i);
       for (const auto& task : here) {
         Json job = job_of(training_, layout_, task, nodes_, looks_[i].home, threads, resume);
-        if (Status s = members_[i]->write_job(task, job, key); !s.ok())
+        if (Status s = write_job(*members_[i], task, job, key, context_.context->stop); !s.ok())
           return std::move(s).at(nodes_[i].address);
       }
       // Written before the start: a run that is killed here finds a training whose processes are gone, and
       // resumes.
       if (Status s = members_[i]->write_run(step_.digest); !s.ok()) return std::move(s).at(nodes_[i].address);
-      return here.empty() ? Status() : members_[i]->start(engines_[i], here);
+      return here.empty() ? Status() : members_[i]->start(launches(engines_[i], here));
     });
     facts_.phases["start"] = seconds_since(begin);
-    if (!started.ok()) stop_all("KILL");
+    if (!started.ok()) following_->signal_all("KILL");
     return started;
   }
 
@@ -198,14 +182,6 @@ class TrainingRun {
       if (task.node == node) here.push_back(task);
     }
     return here;
-  }
-
-  void stop_all(const char* signal) {
-    (void)for_all(nodes_.size(), [&](size_t i) {
-      std::vector<std::string> files;
-      for (const auto& task : tasks_of(i)) files.push_back(task.file());
-      return members_[i]->signal(files, signal);
-    });
   }
 
   void on_line(size_t node, const std::string& line) {
@@ -238,21 +214,18 @@ class TrainingRun {
     taken_back_ =
         fmt::format("{} is taken back by its cloud at {}", nodes_[node].address, said.value("time", "?"));
     log_.line(taken_back_ + ": a checkpoint is written");
-    news_.notify_all();
+    following_->wake();
   }
 
   // True: the process is to be started again.
-  bool on_end(size_t node, const std::string& file, int exit) {
+  bool on_end(const Process& process, int exit) {
     if (exit != 0) {
-      log_.line(fmt::format("{}: {} ended with {}", nodes_[node].address, file,
+      log_.line(fmt::format("{}: {} ended with {}", nodes_[process.node].address, process.name,
                             exit < 0 ? "a signal" : std::to_string(exit)));
     }
-    for (const auto& task : tasks_of(node)) {
-      if (task.file() == file && !cancelled() && restarts_->again(task, exit)) return true;
+    for (const auto& task : tasks_of(process.node)) {
+      if (task.file() == process.name && !cancelled() && restarts_->again(task, exit)) return true;
     }
-    std::lock_guard lock(state_);
-    ends_[file] = exit;
-    news_.notify_all();
     return false;
   }
 
@@ -263,14 +236,11 @@ class TrainingRun {
     }
     auto engine =
         place_engine(nodes_[node], *context_.context);  // a joined training was started by another run
-    Status started = engine ? members_[node]->start(*engine, again) : engine.status();
+    Status started = engine ? members_[node]->start(launches(*engine, again)) : engine.status();
     for (const auto& task : again) {
       tell(nodes_[node].address,
            task.name() + (started.ok() ? " started again" : " could not be started again"),
            started.ok() ? "ok" : "failed");
-      if (started.ok()) continue;
-      std::lock_guard lock(state_);
-      ends_[task.file()] = -1;
     }
     return started;
   }
@@ -286,81 +256,54 @@ class TrainingRun {
     }
   }
 
-  // Until the chief has ended, or the training cannot go on.
-  Status follow() {
-    std::atomic<bool> over{false};
-    Threads followers;
-    for (size_t i = 0; i < nodes_.size(); ++i) {
-      if (tasks_of(i).empty()) continue;
-      Status started = followers.start([&, i] { follow(i, over); });
-      if (!started.ok()) given_up(i, std::move(started));
-    }
-    Status result = guarded([&] { return wait_for_end(); });
+  jobs::Following::Rules rules() {
+    jobs::Following::Rules rules;
+    rules.before = "progress-";
+    rules.behind = ".jsonl";
+    rules.whose = [](const std::string& line) -> std::optional<std::string> {
+      const Json json = Json::parse(line, nullptr, false);
+      if (!json.is_object()) return std::nullopt;
+      return json.value("task", "");
+    };
+    rules.on_line = [this](size_t node, const std::string& line) { on_line(node, line); };
+    rules.again = [this](const Process& process, int exit) { return on_end(process, exit); };
+    rules.start_again = [this](size_t node, const auto& files) { return start_again(node, files); };
+    rules.verdict = [this](const Ends& ends) { return verdict(ends); };
+    rules.ending = [this](const Status& result) { return ending(result); };
+    return rules;
+  }
+
+  jobs::Ending ending(const Status& result) {
     restarts_->end();
-    const bool with_checkpoint = result.code() == Code::Cancelled || result.code() == kTakenBack;
-    if (!result.ok()) stop_all(with_checkpoint ? "TERM" : "KILL");
     // When the chief has ended well the others do so by themselves.
-    if (result.ok() || with_checkpoint) wait_for_all(result.ok() ? kAfterChief : kAfterCancel);
-    over = true;
-    followers.join();
-    stop_all("KILL");
-    return result;
+    if (result.ok()) return {nullptr, kAfterChief};
+    if (result.code() == Code::Cancelled || result.code() == kTakenBack) return {"TERM", kAfterCancel};
+    return {"KILL", std::chrono::seconds(0)};
   }
 
-  void follow(size_t i, const std::atomic<bool>& over) {
-    Status lost = guarded([&] {
-      return members_[i]->follow(
-          tasks_of(i), {.on_line = [&, i](const std::string& line) { on_line(i, line); },
-                        .on_end = [&, i](const std::string& file, int exit) { return on_end(i, file, exit); },
-                        .restart = [&, i](const auto& files) { return start_again(i, files); },
-                        .stop = [&] { return over.load(); }});
-    });
-    if (!lost.ok()) given_up(i, std::move(lost));
-  }
-
-  // A node that is not followed any more: its tasks count as ended.
-  void given_up(size_t i, Status why) {
-    std::lock_guard lock(state_);
-    for (const auto& task : tasks_of(i)) ends_.try_emplace(task.file(), -1);
-    lost_ = std::move(why);
-    news_.notify_all();
-  }
-
-  Status wait_for_end() {
-    std::unique_lock lock(state_);
-    const Task& chief = layout_.tasks[layout_.chief];
-    for (;;) {
-      auto chief_end = ends_.find(chief.file());
-      if (chief_end != ends_.end()) return chief_end->second == 0 ? Status() : failure(lock, chief);
-      size_t working = 0;
-      const Task* gone = nullptr;
-      for (const auto& task : layout_.tasks) {
-        auto end = ends_.find(task.file());
-        bool bad = end != ends_.end() && end->second != 0;
-        // What is wrong with the job or its data is wrong for all.
-        if (bad && (task.type == "ps" || ring_ || end->second == 1)) return failure(lock, task);
-        if (task.type != "worker") continue;
-        working += !bad;
-        if (bad) gone = &task;
-      }
-      if (working == 0) return failure(lock, *gone);
-      if (!taken_back_.empty()) return {kTakenBack, taken_back_ + "; a checkpoint was asked for"};
-      if (cancelled()) return {Code::Cancelled, "cancelled; a checkpoint was asked for"};
-      lock.unlock();
-      end_hung();
-      lock.lock();
-      news_.wait_for(lock, std::chrono::milliseconds(200));
+  // When the chief has ended, or the training cannot go on.
+  std::optional<Status> verdict(const Ends& ends) {
+    const Standing now = standing(layout_, ring_, ends);
+    if (now.failed) return failure(ends, *now.failed);
+    if (now.done) return Status();
+    {
+      std::lock_guard lock(state_);
+      if (!taken_back_.empty()) return Status(kTakenBack, taken_back_ + "; a checkpoint was asked for");
     }
+    if (cancelled()) return Status(Code::Cancelled, "cancelled; a checkpoint was asked for");
+    end_hung();
+    return std::nullopt;
   }
 
-  // Called with the lock; talks to the node without it.
-  Status failure(std::unique_lock<std::mutex>& lock, const Task& task) {
-    // The others have up to two seconds to say why.
-    news_.wait_for(lock, std::chrono::milliseconds(500));
-    int exit = ends_[task.file()];
-    std::string said = failures_[task.name()];
-    Status lost = lost_;
-    lock.unlock();
+  Status failure(const Ends& ends, const Task& task) {
+    following_->wait(std::chrono::milliseconds(500));  // the others have time to say why
+    const int exit = ends.at(task.file());
+    std::string said;
+    {
+      std::lock_guard lock(state_);
+      said = failures_[task.name()];
+    }
+    const Status lost = following_->lost();
     std::string message = fmt::format("{}: task {}: {}", nodes_[task.node].address, task.name(),
                                       !said.empty() ? said
                                       : exit < 0    ? "was killed"
@@ -370,15 +313,7 @@ class TrainingRun {
     } else if (auto tail = members_[task.node]->log_tail(task.file(), 20); tail && !tail->empty()) {
       message += "\n" + log_.last_lines(*tail, 20);
     }
-    lock.lock();
     return {exit == 1 ? Code::Invalid : exit == 130 ? Code::Cancelled : Code::Retry, message};
-  }
-
-  void wait_for_all(std::chrono::seconds patience) {
-    auto until = SteadyClock::now() + patience;
-    std::unique_lock lock(state_);
-    while (ends_.size() < layout_.tasks.size() && SteadyClock::now() < until)
-      news_.wait_for(lock, std::chrono::milliseconds(100));
   }
 
   // What the chief has written at last: of a training that was cancelled or has failed it is worth some time.
@@ -423,14 +358,13 @@ class TrainingRun {
   bool ring_ = false;  // mode allreduce: no member can be missing
   std::unique_ptr<Restarts> restarts_;
   RunFacts facts_;
+  std::vector<Process> processes_;
+  std::unique_ptr<jobs::Following> following_;
 
-  std::mutex emit_, state_, data_;
-  std::optional<LocalDataset> dataset_;
-  std::condition_variable news_;
-  std::map<std::string, int> ends_;  // by Task::file()
-  std::map<std::string, std::string> failures_;
-  Status lost_;
-  std::string taken_back_;  // which node, and when; empty: none is
+  TrainingData data_;
+  std::mutex emit_, state_;
+  std::map<std::string, std::string> failures_;  // by Task::name()
+  std::string taken_back_;                       // which node, and when; empty: none is
 };
 
 class TrainingRunner : public StepRunner {

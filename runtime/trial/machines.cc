@@ -110,9 +110,9 @@ Result<StepOutcome> SimulatedMachines::run(const StepContext& context, const ir:
   for (const NodeHandle& node : nodes) {
     if (Result<Remote*> remote = node.connect(); !remote.ok()) return remote.status();
   }
-  bool training = step.kind == ir::StepKind::Training;
+  const bool job = ir::is_job(step.kind);
   bool fails = draws_.chance(faults_.steps), lost = draws_.chance(0.5);
-  double seconds = training ? draws_.between(30, 300) : draws_.between(1, 15);
+  double seconds = job ? draws_.between(30, 300) : draws_.between(1, 15);
   if (Status done = take_time(context, nodes, fails ? seconds / 2 : seconds); !done.ok()) return done;
   if (fails && lost) return Status(Code::Lost, step.id + ": the connection broke");
   if (fails) return Status(Code::Invalid, step.id + ": a command ended with status 1");

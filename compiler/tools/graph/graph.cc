@@ -107,8 +107,7 @@ class Drawing {
 
   // A step's box: by itself, or one for all nodes of a system.
   std::string step_id(const ir::Step& step) const {
-    if (options_.each_node || step.kind == ir::StepKind::Training || step.nodes.empty())
-      return "step:" + step.id;
+    if (options_.each_node || ir::is_job(step.kind) || step.nodes.empty()) return "step:" + step.id;
     auto system = system_.find(step.nodes[0]);
     return "step:" + (system == system_.end() ? step.nodes[0] : system->second) + "/" + step.recipe;
   }
@@ -123,6 +122,7 @@ class Drawing {
       const char* kind = step.kind == ir::StepKind::Native      ? "native"
                          : step.kind == ir::StepKind::Ansible   ? "Ansible"
                          : step.kind == ir::StepKind::CloudInit ? "cloud-init"
+                         : step.kind == ir::StepKind::Program   ? "program"
                                                                 : "training";
       std::string label = id.substr(5) + "\n" + kind;
       if (step.group > 0) label += ", step " + std::to_string(step.group);

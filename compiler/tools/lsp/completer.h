@@ -91,7 +91,7 @@ class Completer {
   void expressions();
   void members(const std::string& head);
   bool known(Space space, const std::string& name) const;
-  bool trains(const std::string& name) const;
+  bool holds(const std::string& name, std::string_view job) const;  // a configure, a resource of this type
   bool loops_over_nodes(const std::string& name) const;
 
   // recipes, items, modules

@@ -134,8 +134,10 @@ void Completer::members(const std::string& head) {
     all(module_members());
   } else if (known(Space::System, head)) {
     all(system_members());
-  } else if (trains(head)) {
+  } else if (holds(head, "training")) {
     all(training_members());
+  } else if (holds(head, "program")) {
+    all(program_members());
   }
 }
 
@@ -154,12 +156,12 @@ bool Completer::loops_over_nodes(const std::string& name) const {
   return false;
 }
 
-bool Completer::trains(const std::string& name) const {
+bool Completer::holds(const std::string& name, std::string_view job) const {
   const Definition* found = query_.analysis->symbols.find(Space::Configure, name);
   auto* configure = found != nullptr ? ast::as<ast::Configure>(found->block) : nullptr;
   return configure != nullptr &&
          std::any_of(configure->resources.begin(), configure->resources.end(),
-                     [](const ast::Resource* each) { return each->type.text == "training"; });
+                     [&](const ast::Resource* each) { return each->type.text == job; });
 }
 
 }  // namespace radl::lsp

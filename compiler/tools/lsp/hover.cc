@@ -162,8 +162,10 @@ class Hoverer {
       if (!parts[i - 1].name || (i == 1 && first == "self")) members = &node_members();
       if (i == 1 && first == "module") members = &module_members();
       if (i == 1 && in_.symbols.find(Space::System, first)) members = &system_members();
-      if (i == 1 && in_.symbols.find(Space::Configure, first) && !members) members = &training_members();
+      const bool of_job = i == 1 && in_.symbols.find(Space::Configure, first) && !members;
+      if (of_job) members = &training_members();
       const MemberWord* word = members ? find_member(*members, parts[i].name.text) : nullptr;
+      if (of_job && !word) word = find_member(program_members(), parts[i].name.text);
       if (word) return made(fmt::format("**{}**\n\n{}", word->name, word->doc), parts[i].name.span);
     }
     return nullptr;

@@ -46,6 +46,7 @@ struct MemberWord {
 const std::vector<MemberWord>& node_members();      // of `worker[0]`, `worker[*]` and `self`
 const std::vector<MemberWord>& system_members();    // of `worker`
 const std::vector<MemberWord>& training_members();  // of a configure that trains
+const std::vector<MemberWord>& program_members();   // of a configure that holds a program
 const std::vector<MemberWord>& module_members();    // of `module`
 const MemberWord* find_member(const std::vector<MemberWord>& members, std::string_view name);
 

@@ -115,6 +115,17 @@ const std::vector<MemberWord>& training_members() {
   return members;
 }
 
+const std::vector<MemberWord>& program_members() {
+  static const std::vector<MemberWord> members = {
+      {"exit_status", "The chief's exit status. Known after apply."},
+      {"seconds", "Time that the program took. Known after apply."},
+      {"results_path", "The folder or place of its results. Known after apply."},
+      {"log_path", "The folder or place of its members' logs. Known after apply."},
+      {"metrics", "The last value of each number that it reported, as a map. Known after apply."},
+  };
+  return members;
+}
+
 const std::vector<MemberWord>& module_members() {
   static const std::vector<MemberWord> members = {
       {"name", "The name under which this instance is used; `program` at the top."},

@@ -21,10 +21,10 @@ Status check_writable(const BucketFolder& folder, const Stop& stop) {
   return folder.store->remove(probe, stop);
 }
 
-Status check_buckets(const nlohmann::json& training, const Stop& stop) {
+Status check_buckets(const nlohmann::json& job, const Stop& stop) {
   http::Client http;
-  for (const char* key : {"result", "checkpoints"}) {
-    const std::string place = training.value(key, "");
+  for (const char* key : {"result", "results", "checkpoints"}) {
+    const std::string place = job.value(key, "");
     if (!is_bucket(place)) continue;
     auto folder = open_bucket_folder(http, place);
     Status open = folder ? check_writable(*folder, stop) : folder.status();

@@ -29,9 +29,9 @@ Result<BucketFolder> open_bucket_folder(http::Client& http, const std::string& p
 // Writes a small object and removes it again, so that a bucket that is missing or closed is known before
 // anything is computed for it.
 Status check_writable(const BucketFolder& folder, const Stop& stop);
-// The same for the buckets that a training (docs/ir.md) names for its result and checkpoints; ok where it
-// names none.
-Status check_buckets(const nlohmann::json& training, const Stop& stop);
+// The same for the buckets that a training or program (docs/ir.md) names for its results and checkpoints; ok
+// where it names none.
+Status check_buckets(const nlohmann::json& job, const Stop& stop);
 // All files below a local folder, several levels deep; the one named `last` after all others.
 Status send_files(const BucketFolder& folder, const std::string& local, const std::string& last,
                   const Stop& stop);

@@ -135,4 +135,22 @@ Result<Engine> place_engine(const NodeHandle& node, const Context& context) {
   return engine;
 }
 
+std::vector<jobs::Launch> launches(const Engine& engine, const std::vector<Task>& tasks) {
+  std::vector<jobs::Launch> all;
+  for (const auto& task : tasks)
+    all.push_back({task.file(), fmt::format("{} job-{}.json", engine.command, task.file())});
+  return all;
+}
+
+Status write_job(jobs::Member& member, const Task& task, const Json& job, const std::string& key,
+                 const Stop& stop) {
+  Status written = member.put_bytes(key, "job.key", stop, 0600);
+  if (!written.ok()) return written;
+  return member.put_bytes(job.dump(1) + "\n", "job-" + task.file() + ".json", stop, 0600);
+}
+
+std::string files_of_a_run(bool fresh) {
+  return std::string("job-*.json job.key progress-*.jsonl") + (fresh ? " checkpoint events model" : "");
+}
+
 }  // namespace radl::training

@@ -4,7 +4,8 @@
 
 #include <string>
 
-#include "runtime/steps/step_runner.h"
+#include "runtime/steps/jobs/member.h"
+#include "runtime/steps/training/tasks.h"
 
 namespace radl::training {
 
@@ -17,5 +18,13 @@ struct Engine {
 // Brings it by content hash; the folder's name holds the digest of all that is in it. Unsupported for a node
 // of another processor architecture.
 Result<Engine> place_engine(const NodeHandle& node, const Context& context);
+
+// The processes of the tasks, each run on its job file (write_job).
+std::vector<jobs::Launch> launches(const Engine& engine, const std::vector<Task>& tasks);
+// The job file of a task in the job's folder, and the key of its links.
+Status write_job(jobs::Member& member, const Task& task, const Json& job, const std::string& key,
+                 const Stop& stop);
+// What Member::clear() takes from a node's folder; with `fresh` checkpoints and results too.
+std::string files_of_a_run(bool fresh);
 
 }  // namespace radl::training

@@ -9,10 +9,13 @@
 #include <string>
 
 #include "common/checkpoint_file.h"
+#include "runtime/steps/jobs/member.h"
 #include "runtime/steps/training/bucket_folder.h"
-#include "runtime/steps/training/member.h"
 
 namespace radl::training {
+
+using jobs::Member;
+using jobs::NodeFile;
 
 using Say = std::function<void(const std::string& line)>;
 

@@ -5,9 +5,12 @@
 #include <optional>
 #include <string>
 
-#include "runtime/steps/training/member.h"
+#include "runtime/steps/jobs/member.h"
 
 namespace radl::training {
+
+using jobs::Member;
+using jobs::NodeFile;
 
 // What the runner saw of the run.
 struct RunFacts {

@@ -3,28 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
 
-#include "common/digest.h"
 #include "common/processors.h"
 #include "runtime/net/node_path.h"
+#include "runtime/steps/jobs/network.h"
 
 namespace radl::training {
-namespace {
 
-std::string address_of(const NodeHandle& node) {
-  auto text = [&](const char* name) {
-    auto found = node.attributes.find(name);
-    return found != node.attributes.end() && found->is_string() ? found->get<std::string>() : std::string();
-  };
-  std::string address = text("private_ip").empty() ? text("host") : text("private_ip");
-  return address.find(':') == std::string::npos ? address : "[" + address + "]";
-}
-
-bool is_local(const NodeHandle& node) { return !node.attributes.value("local_directory", "").empty(); }
-
-}  // namespace
-
+using jobs::address_of;
+using jobs::is_local;
 bool Layout::needs_data(size_t node) const {
   for (size_t i = 0; i < tasks.size(); ++i) {
     if (tasks[i].node == node && (i == chief || tasks[i].type == "worker")) return true;
@@ -64,6 +51,24 @@ Result<Layout> make_layout(const Json& training, const std::vector<NodeHandle>& 
   return layout;
 }
 
+Standing standing(const Layout& layout, bool ring, const std::map<std::string, int>& ends) {
+  const Task& chief = layout.tasks[layout.chief];
+  if (auto end = ends.find(chief.file()); end != ends.end())
+    return end->second == 0 ? Standing{true, nullptr} : Standing{false, &chief};
+  size_t working = 0;
+  const Task* gone = nullptr;
+  for (const auto& task : layout.tasks) {
+    auto end = ends.find(task.file());
+    const bool bad = end != ends.end() && end->second != 0;
+    // What is wrong with the job or its data is wrong for all.
+    if (bad && (task.type == "ps" || ring || end->second == 1)) return {false, &task};
+    if (task.type != "worker") continue;
+    working += !bad;
+    if (bad) gone = &task;
+  }
+  return {false, working == 0 ? gone : nullptr};
+}
+
 int threads_of(const Json& training, const Layout& layout, const std::vector<NodeHandle>& nodes) {
   int wanted = training.at("job").value("threads", 0);
   if (wanted > 0) return wanted;
@@ -92,26 +97,6 @@ Json job_of(const Json& training, const Layout& layout, const Task& task,
   const std::string cloud = nodes[task.node].attributes.value("taken_back_by", "");
   if (!cloud.empty()) job["interruption"] = cloud;
   return job;
-}
-
-std::vector<int> used_ports(const std::string& text) {
-  std::vector<int> ports;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    size_t colon = line.rfind(':');
-    if (colon != std::string::npos)
-      ports.push_back(static_cast<int>(std::strtol(line.c_str() + colon + 1, nullptr, 16)));
-  }
-  return ports;
-}
-
-int choose_port(const std::vector<int>& used) {
-  for (;;) {
-    std::string raw = random_bytes(2);
-    int port =
-        20000 + (static_cast<unsigned char>(raw[0]) * 256 + static_cast<unsigned char>(raw[1])) % 12000;
-    if (std::find(used.begin(), used.end(), port) == used.end()) return port;
-  }
 }
 
 }  // namespace radl::training

@@ -29,16 +29,19 @@ struct Layout {
 // docs/job.md allows. Invalid names a node that is not one of the step's.
 Result<Layout> make_layout(const Json& training, const std::vector<NodeHandle>& nodes);
 
+// How a training stands when these tasks have ended (by Task::file(), -1: killed): it is done with its chief;
+// it has failed with its chief, a server, in a ring any task, or with the last worker.
+struct Standing {
+  bool done = false;
+  const Task* failed = nullptr;
+};
+Standing standing(const Layout& layout, bool ring, const std::map<std::string, int>& ends);
+
 // The job file of one task. `home` is the login's home on its node; ports are set by now.
 Json job_of(const Json& training, const Layout& layout, const Task& task,
             const std::vector<NodeHandle>& nodes, const std::string& home, int threads, bool resume);
 
 // Threads for each worker: 0 on machines of their own, a share of this one's cores on local nodes.
 int threads_of(const Json& training, const Layout& layout, const std::vector<NodeHandle>& nodes);
-
-// The ports of /proc/net/tcp and tcp6 that are in use, as the node printed them.
-std::vector<int> used_ports(const std::string& text);
-// A port in 20000 - 32000, below the range from which systems take those of outgoing connections.
-int choose_port(const std::vector<int>& used);
 
 }  // namespace radl::training

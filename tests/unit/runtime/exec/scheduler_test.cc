@@ -11,7 +11,7 @@
 #include <random>
 
 #include "common/guarded.h"
-#include "runtime/steps/training/for_all.h"
+#include "runtime/steps/jobs/for_all.h"
 #include "tests/support/fake_world.h"
 
 namespace radl {
@@ -226,7 +226,7 @@ TEST(Scheduler, AStopGivesATurnToWhatIsParkedAndStartsNothing) {
 
 TEST(ForAll, WhatThrowsHasFailedAndTheOthersAreWaitedFor) {
   std::atomic<int> ran{0};
-  Status status = training::for_all(4, [&](size_t i) -> Status {
+  Status status = jobs::for_all(4, [&](size_t i) -> Status {
     if (i == 2) throw std::bad_alloc();
     ++ran;
     return {};

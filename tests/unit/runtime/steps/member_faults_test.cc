@@ -1,12 +1,12 @@
-// A training's folder on a node where commands fail: what is not known for sure is an error, and never an
+// A job's folder on a node where commands fail: what is not known for sure is an error, and never an
 // answer that starts or ends something.
 #include <gtest/gtest.h>
 
-#include "runtime/steps/training/member.h"
+#include "runtime/steps/jobs/member.h"
 #include "tests/support/faulty_remote.h"
 #include "tests/support/test_nodes.h"
 
-namespace radl::training {
+namespace radl::jobs {
 namespace {
 
 using test::FaultyRemote;
@@ -74,9 +74,9 @@ TEST_F(MemberFaultTest, AnExitStatusThatIsNotThereIsNoSuccess) {
   auto look = member.look();
   ASSERT_TRUE(look.ok()) << look.status().text();
   EXPECT_EQ(look->run, "RUN");
-  EXPECT_EQ(look->of("worker-0").phase, TaskState::Phase::Running);
+  EXPECT_EQ(look->of("worker-0").phase, ProcessState::Phase::Running);
   EXPECT_EQ(look->of("worker-1").exit, 3);
-  EXPECT_EQ(look->of("worker-2").phase, TaskState::Phase::Ended);
+  EXPECT_EQ(look->of("worker-2").phase, ProcessState::Phase::Ended);
   EXPECT_EQ(look->of("worker-2").exit, -1) << "an empty file says nothing";
 }
 
@@ -86,19 +86,21 @@ TEST_F(MemberFaultTest, ALookThatFailsIsAnError) {
 }
 
 TEST_F(MemberFaultTest, DataThatIsThereIsNotBroughtAgain) {
-  EXPECT_TRUE(*member.lacks_data("~/none"));
-  each_fault([&] { return member.lacks_data("~/.radl/jobs/t"); },
+  EXPECT_TRUE(*member.is_empty("~/none"));
+  each_fault([&] { return member.is_empty("~/.radl/jobs/t"); },
              [&](const Result<bool>& lacks) { EXPECT_FALSE(lacks.ok() && *lacks); });
 }
 
 // Which of the tasks end, as follow() tells it.
 TEST_F(MemberFaultTest, ATaskThatRunsIsNotTakenForOneThatEnded) {
-  std::vector<Task> tasks(3);
-  for (int i = 0; i < 3; ++i) tasks[static_cast<size_t>(i)] = {"worker", i, 0, 0};
+  const std::vector<std::string> tasks = {"worker-0", "worker-1", "worker-2"};
   // Every program fails from the first on, again and again, as long as the fault is armed.
   for (int k = 1; k <= 4; ++k) {
     std::vector<std::string> ended;
     Member::Follower follower;
+    follower.before = "progress-";
+    follower.behind = ".jsonl";
+    follower.whose = [](const std::string&) { return std::optional<std::string>(); };
     follower.on_line = [](const std::string&) {};
     follower.on_end = [&](const std::string& file, int exit) {
       ended.push_back(file + " " + std::to_string(exit));
@@ -127,7 +129,7 @@ TEST_F(MemberFaultTest, AResultIsFetchedWholeOrNotAtAll) {
 TEST_F(MemberFaultTest, AFolderThatCannotBeClearedIsAnError) {
   each_fault(
       [&]() -> Result<bool> {
-        if (Status s = member.clear(true); !s.ok()) return s;
+        if (Status s = member.clear("job-* model progress-*"); !s.ok()) return s;
         return true;
       },
       [&](const Result<bool>& cleared) {
@@ -138,4 +140,4 @@ TEST_F(MemberFaultTest, AFolderThatCannotBeClearedIsAnError) {
 }
 
 }  // namespace
-}  // namespace radl::training
+}  // namespace radl::jobs

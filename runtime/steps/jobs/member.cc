@@ -1,4 +1,4 @@
-#include "runtime/steps/training/member.h"
+#include "runtime/steps/jobs/member.h"
 
 #include <fmt/format.h>
 
@@ -17,17 +17,17 @@
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/remote.h"
 
-namespace radl::training {
+namespace radl::jobs {
 namespace {
 
-// Shell functions for the folder of a training. A process number may have been given to another program
-// since: ours is known by its start time and the boot, which TASK.pid holds as "PID START BOOT".
+// Shell functions for the folder of a job. A process number may have been given to another program since:
+// ours is known by its start time and the boot, which NAME.pid holds as "PID START BOOT".
 //   start_of PID        when it was started, in ticks since the boot; nothing where it has ended
-//   leader TASK         the number of the shell around the task's engine, while it lives
-//   strays TASK         engines that have lost that shell: known by their folder and job file
-//   signal TASK NAME    sends it to the processes of the task, to each once (a second one would end an engine
-//   that is
-//                       writing its checkpoint), and to no other
+//   leader NAME         the number of the shell around the process, while it lives
+//   marked NAME         all that descends from it, found by its environment; of every process with NAME ''
+//   signal NAME SIGNAL  while the shell lives its group alone is asked to end, and hands that on as it likes
+//   (a
+//                       second TERM would end a program that is writing its checkpoint); KILL is for all
 constexpr const char* kProcesses = R"sh(start_of() {
   IFS= read -r line < "/proc/$1/stat" || return 1
   set -- ${line##*) }
@@ -39,20 +39,20 @@ leader() {
   read -r boot < /proc/sys/kernel/random/boot_id || return 1
   [ -n "$b" ] && [ "$b" = "$boot" ] && [ "$s" = "$(start_of "$p")" ] && echo "$p"
 }
-strays() {
-  for d in /proc/[0-9]*; do
-    [ "$d/cwd" -ef . ] && tr '\0' '\n' < "$d/cmdline" | grep -qx "job-$1.json" && echo "${d#/proc/}"
+marked() {
+  for e in $(grep -lF "RADL_TASK=$PWD/$1${1:+:}" /proc/[0-9]*/environ); do
+    e=${e#/proc/}
+    echo "${e%/environ}"
   done
-}
-group_of() {
-  IFS= read -r line < "/proc/$1/stat" || return 1
-  set -- ${line##*) }
-  echo "$3"
 }
 signal() {
   g=$(leader "$1") && kill "-$2" "-$g"
-  for p in $(strays "$1"); do
-    [ "$(group_of "$p")" = "${g:-none}" ] || kill "-$2" "$p"
+  if [ -n "$g" ] && [ "$2" != KILL ]; then return; fi
+  for i in 1 2 3; do
+    left=$(marked "$1")
+    [ -n "$left" ] || break
+    kill "-$2" $left
+    [ "$2" = KILL ] || break
   done
 }
 )sh";
@@ -65,7 +65,7 @@ Result<ExecResult> Member::exec(const std::string& command) {
   ExecOptions options;
   options.deadline = std::chrono::minutes(2);
   options.stop =
-      Stop().until(context_.stop.deadline());  // a training that is cancelled has still to be stopped
+      Stop().until(context_.stop.deadline());  // a job that is cancelled has still to be stopped
   auto result = exec_for_data(**remote, command, options);
   if (!result) return std::move(result).status().at(address());
   return result;
@@ -113,9 +113,8 @@ echo whole)sh",
   if (!result) return result.status();
   if (result->exit_status != 0 || !result->out.ends_with("whole\n") || !result->out.starts_with("home /"))
     return Status(Code::Retry,
-                  fmt::format("{}: the training's folder cannot be looked at: {}", address(), result->err));
+                  fmt::format("{}: the job's folder cannot be looked at: {}", address(), result->err));
   Look look;
-  std::string ports;
   std::istringstream lines(result->out);
   for (std::string line; std::getline(lines, line);) {
     size_t blank = line.find(' ');
@@ -123,42 +122,40 @@ echo whole)sh",
     if (kind == "home")
       look.home = rest;
     else if (kind == "port")
-      ports += rest + "\n";
+      look.ports.push_back(static_cast<int>(std::strtol(rest.c_str() + rest.find(':') + 1, nullptr, 16)));
     else if (kind == "run")
       look.run = rest;
     else if (kind == "running" || kind == "ended") {
-      TaskState state{kind == "running" ? TaskState::Phase::Running : TaskState::Phase::Ended, -1};
+      ProcessState state{kind == "running" ? ProcessState::Phase::Running : ProcessState::Phase::Ended, -1};
       size_t at = rest.rfind(' ');
       if (kind == "ended") state.exit = exit_status(rest.substr(at + 1));
-      look.tasks.emplace_back(rest.substr(0, at), state);
+      look.processes.emplace_back(rest.substr(0, at), state);
     }
   }
-  look.ports = used_ports(ports);
   return look;
 }
 
-Status Member::clear(bool fresh) {
-  auto result =
-      exec(fmt::format(R"sh(set -e
+Status Member::clear(const std::string& remove) {
+  auto result = exec(fmt::format(R"sh(set -e
 {2}if [ ! -d {0} ]; then
   mkdir -p {0}
   chmod 0700 {0}
   exit
 fi
 cd {0}
-for p in *.pid job-*.json; do
-  t=${{p#job-}}
-  if [ -f "$p" ]; then signal "${{t%.*}}" KILL 2>/dev/null || :; fi
+for p in *.pid; do
+  if [ -f "$p" ]; then signal "${{p%.pid}}" KILL 2>/dev/null || :; fi
 done
-rm -f *.pid *.pid.tmp *.exit *.exit.tmp *.log run.json job-*.json job.key progress-*.jsonl
-{1})sh",
-                       shell_path(folder()), fresh ? "rm -rf checkpoint events model\n" : "", kProcesses));
+signal '' KILL 2>/dev/null || :
+rm -f *.pid *.pid.tmp *.exit *.exit.tmp *.log run.json cancelled
+rm -rf {1})sh",
+                                 shell_path(folder()), remove, kProcesses));
   if (!result) return result.status();
   return result->exit_status == 0 ? Status()
                                   : std::move(ssh::command_failure(*result, folder())).at(address());
 }
 
-Result<bool> Member::lacks_data(const std::string& directory) {
+Result<bool> Member::is_empty(const std::string& directory) {
   auto result =
       exec(fmt::format("[ -d {0} ] || {{ echo lacks; exit; }}; l=$(ls -A {0}) || exit 1; "
                        "if [ -n \"$l\" ]; then echo there; else echo lacks; fi",
@@ -168,71 +165,63 @@ Result<bool> Member::lacks_data(const std::string& directory) {
   return result->out == "lacks\n";
 }
 
-Status Member::write_job(const Task& task, const Json& job, const std::string& key) {
-  auto remote = node_.connect();
-  if (!remote) return remote.status();
-  auto secret = (*remote)->put_bytes(key, folder() + "/job.key", 0600, context_.stop);
-  if (!secret) return secret.status();
-  return (*remote)
-      ->put_bytes(job.dump(1) + "\n", folder() + "/job-" + task.file() + ".json", 0600, context_.stop)
-      .status();
-}
-
 Status Member::write_run(const std::string& run) {
   auto remote = node_.connect();
   if (!remote) return remote.status();
   return (*remote)->put_bytes(run, folder() + "/run.json", 0600, context_.stop).status();
 }
 
-Status Member::start(const Engine& engine, const std::vector<Task>& tasks) {
+Status Member::start(const std::vector<Launch>& launches) {
   std::string script = fmt::format("cd {} || exit 1\n{}", shell_path(folder()), kProcesses);
-  for (const auto& task : tasks) {
+  for (const auto& launch : launches) {
     // The shell around it outlives a signal to the group, so that the exit status is always written.
     std::string inner = fmt::format(
-        "trap : TERM INT HUP; IFS= read -r line < /proc/$$/stat; set -- ${{line##*) }}; "
+        "trap : TERM INT HUP QUIT USR1 USR2; IFS= read -r line < /proc/$$/stat; set -- ${{line##*) }}; "
         "echo \"$$ ${{20}} $(cat /proc/sys/kernel/random/boot_id)\" > {0}.pid.tmp && mv {0}.pid.tmp {0}.pid "
-        "|| exit "
-        "1; {1} job-{0}.json >> {0}.log 2>&1 & c=$!; "
+        "|| exit 1; {1} >> {0}.log 2>&1 & c=$!; "
         "wait $c; r=$?; while kill -0 $c 2>/dev/null; do wait $c; r=$?; done; echo $r > {0}.exit.tmp && mv "
         "{0}.exit.tmp {0}.exit",
-        task.file(), engine.command);
-    // An engine that has lost its shell must not go on beside the new one.
-    script += fmt::format("signal {0} KILL 2>/dev/null; rm -f {0}.pid {0}.exit || exit 1\n", task.file());
-    script += fmt::format("setsid /bin/sh -c {} </dev/null >/dev/null 2>&1 &\n", shell_quote(inner));
+        launch.name, launch.command);
+    // What has lost its shell must not go on beside the new one.
+    script += fmt::format("signal {0} KILL 2>/dev/null; rm -f {0}.pid {0}.exit || exit 1\n", launch.name);
+    script += fmt::format("RADL_TASK=\"$PWD/{}:\" setsid /bin/sh -c {} </dev/null >/dev/null 2>&1 &\n",
+                          launch.name, shell_quote(inner));
   }
   script += "for t in";
-  for (const auto& task : tasks) script += " " + task.file();
+  for (const auto& launch : launches) script += " " + launch.name;
   script +=
       "; do i=0; while [ ! -s $t.pid ]; do i=$((i+1)); [ $i -gt 500 ] && exit 1; sleep 0.01; done; done\n";
   auto result = exec(script);
   if (!result) return result.status();
   return result->exit_status == 0
              ? Status()
-             : Status(Code::Retry,
-                      address() + ": the training's processes could not be started: " + result->err);
+             : Status(Code::Retry, address() + ": the job's processes could not be started: " + result->err);
 }
 
-Status Member::signal(const std::vector<std::string>& files, const char* name) {
+Status Member::signal(const std::vector<std::string>& names, const char* signal) {
   std::string script = fmt::format("cd {} 2>/dev/null || exit 0\n{}", shell_path(folder()), kProcesses);
-  for (const auto& file : files)
-    script += fmt::format("[ -f {0}.exit ] || signal {0} {1} 2>/dev/null\n", file, name);
+  // Of one that has ended by itself something may be left.
+  const bool all = std::string_view(signal) == "KILL";
+  for (const auto& name : names)
+    script += fmt::format("{2}signal {0} {1} 2>/dev/null\n", name, signal,
+                          all ? std::string() : fmt::format("[ -f {}.exit ] || ", name));
   auto result = exec(script + "exit 0\n");
   return result ? Status() : result.status();
 }
 
 namespace {
 
-// The shell's side of follow(): progress lines as they are written, and "@ended TASK STATUS".
-std::string follow_command(const std::string& folder, const std::vector<Task>& tasks,
-                           const std::map<std::string, bool>& ended) {
-  std::string files, names;
-  for (const auto& task : tasks) {
-    files += " progress-" + task.file() + ".jsonl";
-    if (auto found = ended.find(task.file()); found == ended.end() || !found->second)
-      names += " " + task.file();
+// The shell's side of follow(): lines as they are written, and "MARK NAME STATUS".
+std::string follow_command(const std::string& folder, const std::vector<std::string>& names,
+                           const Member::Follower& follower, const std::map<std::string, bool>& ended,
+                           const std::string& mark) {
+  std::string files, left;
+  for (const auto& name : names) {
+    files += " " + follower.before + name + follower.behind;
+    if (auto found = ended.find(name); found == ended.end() || !found->second) left += " " + name;
   }
-  // tail sleeps in the kernel until something is written; the loop looks once a second whether all are alive.
-  // An exit file that cannot be read ends the command, not the task.
+  // tail sleeps in the kernel until something is written; the loop looks twice a second whether all are
+  // alive. An exit file that cannot be read ends the command, not the process.
   return fmt::format(R"sh(cd {0} && touch{1} || exit 1
 {3}tail -q -n +1 -F{1} 2>/dev/null & t=$!
 trap 'kill $t 2>/dev/null' EXIT
@@ -248,35 +237,37 @@ while [ -n "$left" ]; do
       e=-1
     fi
     echo
-    echo "@ended $n $e"
+    echo "{4} $n $e"
   done
   [ -z "$left" ] || sleep 0.5
 done
 sleep 0.2
 kill $t 2>/dev/null)sh",
-                     shell_path(folder), files, names, kProcesses);
+                     shell_path(folder), files, left, kProcesses, mark);
 }
 
 }  // namespace
 
-constexpr size_t kLongestLine = size_t{1} << 20;  // of progress; a longer one is none of ours
+constexpr size_t kLongestLine = size_t{1} << 20;  // a longer one is passed over
 
-Status Member::follow(const std::vector<Task>& tasks, const Follower& follower) {
-  std::map<std::string, size_t> seen;  // lines of each task so far, over all connections
+Status Member::follow(const std::vector<std::string>& names, const Follower& follower) {
+  // A line of a program must not pass for one of ours.
+  const std::string mark = "@ended-" + to_hex(random_bytes(8));
+  std::map<std::string, size_t> seen;  // lines of each so far, over all connections
   std::map<std::string, bool> ended;
   std::vector<std::string> again;  // to be started again
   auto unreachable_since = std::chrono::steady_clock::time_point::max();
   auto all_ended = [&] {
-    return std::all_of(tasks.begin(), tasks.end(), [&](const Task& task) { return ended[task.file()]; });
+    return std::all_of(names.begin(), names.end(), [&](const std::string& name) { return ended[name]; });
   };
   while (!follower.stop() && !all_ended()) {
     std::map<std::string, size_t> now;
     Lines lines(kLongestLine);
     auto take = [&](const std::string& line) {
       if (line.empty()) return;
-      if (line.starts_with("@ended ")) {
+      if (line.starts_with(mark)) {
         size_t at = line.rfind(' ');
-        std::string name = line.substr(7, at - 7);
+        std::string name = line.substr(mark.size() + 1, at - mark.size() - 1);
         if (ended[name] || std::find(again.begin(), again.end(), name) != again.end()) return;
         if (follower.on_end(name, exit_status(line.substr(at + 1))))
           again.push_back(name);
@@ -284,11 +275,9 @@ Status Member::follow(const std::vector<Task>& tasks, const Follower& follower) 
           ended[name] = true;
         return;
       }
-      Json json = Json::parse(line, nullptr, false);
-      if (!json.is_object()) return;
-      std::string task = json.value("task", "");
-      if (++now[task] <= seen[task]) return;
-      seen[task] = now[task];
+      const std::optional<std::string> whose = follower.whose(line);
+      if (!whose || ++now[*whose] <= seen[*whose]) return;
+      seen[*whose] = now[*whose];
       follower.on_line(line);
     };
     ExecOptions options;
@@ -302,7 +291,7 @@ Status Member::follow(const std::vector<Task>& tasks, const Follower& follower) 
       });
     };
     auto remote = node_.connect();
-    auto result = remote ? (*remote)->exec(follow_command(folder(), tasks, ended), options)
+    auto result = remote ? (*remote)->exec(follow_command(folder(), names, follower, ended, mark), options)
                          : Result<ExecResult>(remote.status());
     if (follower.stop() || (result && all_ended())) break;
     if (!again.empty()) {
@@ -312,11 +301,14 @@ Status Member::follow(const std::vector<Task>& tasks, const Follower& follower) 
       if (restarted.ok()) continue;
     }
     auto clock = std::chrono::steady_clock::now();
-    if (unreachable_since > clock) unreachable_since = clock;
-    if (clock - unreachable_since > std::chrono::seconds(8)) {
-      return {Code::Lost, fmt::format("{}: {}", address(),
-                                      result ? "the training's folder is gone" : result.status().message())};
+    const Status why(
+        Code::Lost,
+        fmt::format("{}: {}", address(), result ? "the job's folder is gone" : result.status().message()));
+    if (unreachable_since > clock) {
+      unreachable_since = clock;
+      follower.unreachable(why);
     }
+    if (clock - unreachable_since > std::chrono::seconds(8)) return why;
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
   }
   return {};
@@ -376,4 +368,4 @@ Status Member::fetch_file(const std::string& below, const std::string& local_pat
   return (*remote)->get_file(folder() + "/" + below, local_path, stop);
 }
 
-}  // namespace radl::training
+}  // namespace radl::jobs

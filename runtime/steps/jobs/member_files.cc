@@ -1,4 +1,4 @@
-// Single files between a training's folder and this computer.
+// Single files between a job's folder and this computer.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -7,9 +7,9 @@
 #include "common/shell_quote.h"
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/remote.h"
-#include "runtime/steps/training/member.h"
+#include "runtime/steps/jobs/member.h"
 
-namespace radl::training {
+namespace radl::jobs {
 
 Result<std::vector<NodeFile>> Member::files(const std::string& below) {
   auto result =
@@ -47,7 +47,8 @@ Result<std::string> Member::read(const std::string& below, size_t most) {
 }
 
 Status Member::make_folder_of(const std::string& below) {
-  const std::string path = shell_path(folder() + "/" + below.substr(0, below.rfind('/')));
+  const size_t slash = below.rfind('/');
+  const std::string path = shell_path(folder() + (slash == below.npos ? "" : "/" + below.substr(0, slash)));
   auto result = exec("mkdir -p " + path);
   if (!result) return result.status();
   return result->exit_status == 0 ? Status() : std::move(ssh::command_failure(*result, path)).at(address());
@@ -60,11 +61,12 @@ Status Member::put_file(const std::string& local_path, const std::string& below,
   return (*remote)->put_file(local_path, folder() + "/" + below, 0644, stop).status();
 }
 
-Status Member::put_bytes(std::string_view content, const std::string& below, const Stop& stop) {
+Status Member::put_bytes(std::string_view content, const std::string& below, const Stop& stop,
+                         unsigned mode) {
   if (Status made = make_folder_of(below); !made.ok()) return made;
   auto remote = node_.connect();
   if (!remote) return remote.status();
-  return (*remote)->put_bytes(content, folder() + "/" + below, 0644, stop).status();
+  return (*remote)->put_bytes(content, folder() + "/" + below, mode, stop).status();
 }
 
-}  // namespace radl::training
+}  // namespace radl::jobs

@@ -1,4 +1,4 @@
-// The nodes of a training are worked on side by side.
+// The nodes of a job are worked on side by side.
 #pragma once
 
 #include <functional>
@@ -6,7 +6,7 @@
 
 #include "common/guarded.h"
 
-namespace radl::training {
+namespace radl::jobs {
 
 // Calls once for each index, all at the same time; the first failure. What throws has failed.
 inline Status for_all(size_t count, const std::function<Status(size_t)>& call) {
@@ -24,4 +24,4 @@ inline Status for_all(size_t count, const std::function<Status(size_t)>& call) {
   return {};
 }
 
-}  // namespace radl::training
+}  // namespace radl::jobs

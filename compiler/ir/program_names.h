@@ -1,0 +1,53 @@
+// The variables that each member of a program is given (docs/programs.md). Arguments, the launcher and the
+// values of the environment may hold them as `$NAME`: the runtime puts their values there.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace radl::ir {
+
+inline constexpr std::array<std::string_view, 19> kProgramNames = {
+    "RADL_JOB",      // the program's name and identity: the same for all members and attempts
+    "RADL_ATTEMPT",  // 1, and one more for each time that all members are started again
+    "RADL_MEMBER",   // 0 .. RADL_MEMBERS - 1; 0 is the chief
+    "RADL_MEMBERS",
+    "RADL_IS_CHIEF",  // 1 or 0
+    "RADL_HOST",      // this member's address, as the others reach it
+    "RADL_PORT",      // a free port of this member
+    "RADL_CHIEF",     // the chief's address
+    "RADL_CHIEF_PORT",
+    "RADL_HOSTS",      // all addresses, separated by commas
+    "RADL_ADDRESSES",  // all as HOST:PORT, separated by commas
+    "RADL_WORKERS",    // processes that a launcher starts on a node
+    "RADL_GPUS",       // of this node
+    "RADL_THREADS",    // this node's share of processors for one worker
+    "RADL_PYTHON",     // the Python that the program asks for
+    "RADL_SOURCE",     // the folder of the program's files, where it runs
+    "RADL_RESULTS",    // a folder: what is in it at the end is brought back
+    "RADL_CHECKPOINTS", "RADL_INPUTS",
+};
+
+// `replace` gets each name behind a `$` that begins with RADL_ and gives what stands there instead. "$$" is
+// one "$" before such a name.
+template <class Replace>
+std::string replace_program_names(std::string_view text, const Replace& replace) {
+  constexpr std::string_view kBegin = "$RADL_";
+  std::string made;
+  while (true) {
+    const size_t at = text.find(kBegin);
+    if (at == text.npos) return made.append(text);
+    size_t end = at + 1;
+    while (end < text.size() && (text[end] == '_' || (text[end] >= 'A' && text[end] <= 'Z'))) ++end;
+    const bool escaped = at > 0 && text[at - 1] == '$';
+    made.append(text.substr(0, at));
+    if (escaped)
+      made.append(text.substr(at + 1, end - at - 1));
+    else
+      made.append(replace(text.substr(at + 1, end - at - 1)));
+    text.remove_prefix(end);
+  }
+}
+
+}  // namespace radl::ir

@@ -1,0 +1,39 @@
+// The jobs (trainings and programs) of an infrastructure as its nodes have them: what `queue` and `cancel`
+// share.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/cli/command.h"
+#include "runtime/cli/nodes.h"
+#include "runtime/steps/jobs/member.h"
+
+namespace radl::cli {
+
+// A node of a job, with its own connection. It must stay where it is: `member` points into it.
+struct JobNode {
+  std::unique_ptr<Remote> remote;
+  NodeHandle handle;
+  Context context;
+  std::unique_ptr<jobs::Member> member;
+  Status status;  // of reaching it and looking
+  jobs::Member::Look look;
+  bool runs() const;  // any process of the job
+};
+
+// Logs in to the job's nodes side by side and looks; in the order of the record's nodes.
+std::vector<std::unique_ptr<JobNode>> look_at_job(const Nodes& nodes, const StepRecord& job);
+// The trainings and programs that the state knows.
+std::vector<const StepRecord*> jobs_of(const Snapshot& state);
+
+namespace queue_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace cancel_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+
+}  // namespace radl::cli

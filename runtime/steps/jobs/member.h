@@ -1,0 +1,103 @@
+// One node of a job (a training, a program): its folder, the processes in it, what they write.
+//
+//   ~/.radl/jobs/<job>/  run.json  <process>.log  <process>.pid  <process>.exit  cancelled  ...
+//
+// Processes are started in sessions of their own and outlive the connection and radlc. Each, and all that it
+// starts, has RADL_TASK in its environment, by which it is found even where its parents are gone.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/steps/step_runner.h"
+
+namespace radl::jobs {
+
+struct ProcessState {
+  enum class Phase { Absent, Running, Ended } phase = Phase::Absent;  // Ended without exit: was killed
+  int exit = -1;
+};
+
+// A process to be started: `command` is one simple command for the shell, run in the job's folder; its output
+// goes to <name>.log.
+struct Launch {
+  std::string name, command;
+};
+
+struct NodeFile {
+  std::string name;  // below the folder that was listed
+  uint64_t size = 0;
+};
+
+class Member {
+ public:
+  Member(const NodeHandle& node, const Context& context, std::string job)
+      : node_(node), context_(context), job_(std::move(job)) {}
+
+  const std::string& address() const { return node_.address; }
+  std::string folder() const { return "~/.radl/jobs/" + job_; }
+  // The digest of the run that the folder belongs to, empty if none; `home` and used ports come with it.
+  struct Look {
+    std::string run, home;
+    std::vector<int> ports;
+    std::vector<std::pair<std::string, ProcessState>> processes;  // by name
+    ProcessState of(const std::string& name) const {
+      for (const auto& [each, state] : processes) {
+        if (each == name) return state;
+      }
+      return {};
+    }
+  };
+  Result<Look> look();
+  // Ends what runs and removes what is known of it; also `remove`: names in the folder, as a shell writes
+  // them.
+  Status clear(const std::string& remove);
+  // True where there is nothing in a folder of the node.
+  Result<bool> is_empty(const std::string& directory);
+  Status write_run(const std::string& run);
+  // What an earlier start of a process left (its end, not its log) is removed; no earlier one goes on.
+  Status start(const std::vector<Launch>& launches);
+  // Asks processes to end, or kills them with all that they have started.
+  Status signal(const std::vector<std::string>& names, const char* signal);
+  struct Follower {
+    std::string before, behind;  // a process's lines are in the file <before><name><behind>
+    // Whose line it is, by any name; nullopt: it is passed over. A line that was there before a connection
+    // broke is not given again. Of files that hold no names one alone can be followed.
+    std::function<std::optional<std::string>(const std::string& line)> whose;
+    std::function<void(const std::string& line)> on_line;
+    // A process has ended with this status (-1: killed without one). True: restart() it.
+    std::function<bool(const std::string& name, int exit)> on_end;
+    std::function<Status(const std::vector<std::string>& names)> restart;
+    std::function<bool()> stop;
+    // The node does not answer: said at once, given up after a while.
+    std::function<void(const Status& why)> unreachable = [](const Status&) {};
+  };
+  // Follows lines and ends of processes until `stop`. Lost when the node cannot be reached any more.
+  Status follow(const std::vector<std::string>& names, const Follower& follower);
+  Result<std::string> log_tail(const std::string& name, int lines);
+  // Runs a command of ours whose output is data.
+  Result<ExecResult> exec(const std::string& command);
+  // Brings a folder of the job to this machine. The number of files.
+  Result<size_t> fetch(const std::string& below, const std::string& local_folder);
+  // One file of the job's folder to this machine, and the other way; NotFound where there is none.
+  Status fetch_file(const std::string& below, const std::string& local_path, const Stop& stop);
+  Result<std::string> read(const std::string& below, size_t most);
+  Status put_file(const std::string& local_path, const std::string& below, const Stop& stop);
+  Status put_bytes(std::string_view content, const std::string& below, const Stop& stop,
+                   unsigned mode = 0644);
+  // The files below a folder of the job that are whole: names that end in ".part" are left out.
+  Result<std::vector<NodeFile>> files(const std::string& below);
+
+ private:
+  Status make_folder_of(const std::string& below);
+  // Lines "DIGEST  ./PATH" of the files in a folder of the job.
+  Result<std::string> list(const std::string& below);
+
+  const NodeHandle& node_;
+  const Context& context_;
+  std::string job_;
+};
+
+}  // namespace radl::jobs

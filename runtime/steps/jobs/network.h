@@ -1,0 +1,20 @@
+// Addresses and ports by which the members of a job reach each other, and the name of its folder.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/steps/step_runner.h"
+
+namespace radl::jobs {
+
+// As the other members reach it: private before public; IPv6 in brackets.
+std::string address_of(const NodeHandle& node);
+// Its files lie on this computer.
+bool is_local(const NodeHandle& node);
+// A port in 20000 - 32000, below the range from which systems take those of outgoing connections.
+int choose_port(const std::vector<int>& used);
+// Of ~/.radl/jobs: letters, digits and '-', with the first digits of the identity.
+std::string folder_name(const std::string& name, const std::string& identity);
+
+}  // namespace radl::jobs

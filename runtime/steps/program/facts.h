@@ -1,0 +1,27 @@
+// What a node is, as a program needs to know it, and whether it is enough.
+#pragma once
+
+#include <string>
+
+#include "runtime/steps/jobs/member.h"
+
+namespace radl::program {
+
+struct NodeFacts {
+  int processors = 0;
+  unsigned long long memory_bytes = 0;
+  int gpus = 0;
+  std::string gpu_trouble;  // why there is none, as nvidia-smi or the shell said
+  std::string python;       // kind of its Python: "Linux x86_64 cpython-3.11 glibc2.36"; empty: there is none
+  std::string python_trouble;
+};
+
+// `python`: the interpreter's name or path.
+Result<NodeFacts> look_at_node(jobs::Member& member, const std::string& python);
+// `needs`: of a program (docs/ir.md). Unsupported names the node, what is asked and what it has.
+Status check_needs(const Json& needs, const NodeFacts& facts, const std::string& address);
+
+// Shell text that prints the kind of a Python; for nodes and for this computer.
+std::string python_kind_script(const std::string& python);
+
+}  // namespace radl::program

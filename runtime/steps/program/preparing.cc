@@ -1,0 +1,125 @@
+#include "runtime/steps/program/preparing.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "common/shell_quote.h"
+#include "runtime/net/node_path.h"
+#include "runtime/net/ssh/remote.h"
+#include "runtime/steps/jobs/for_all.h"
+#include "runtime/steps/jobs/tree.h"
+
+namespace radl::program {
+namespace {
+
+using jobs::Tree;
+
+Tree tree_of(const Json& source) {
+  const std::string kind = source.value("kind", "");
+  if (kind == "git") return {Tree::Kind::Git, source.at("url"), source.at("commit")};
+  const Tree::Kind what = kind == "folder" ? Tree::Kind::Folder
+                          : kind == "file" ? Tree::Kind::File
+                                           : Tree::Kind::Archive;
+  return {what, source.at("path"), source.at("sha256")};
+}
+
+Tree tree_of_input(const Json& input) {
+  std::error_code error;
+  const std::string path = input.at("path");
+  return {std::filesystem::is_directory(path, error) ? Tree::Kind::Folder : Tree::Kind::File, path,
+          input.at("sha256")};
+}
+
+}  // namespace
+
+Preparing::Preparing(const Json& program, const std::vector<NodeHandle>& nodes,
+                     const std::vector<std::unique_ptr<jobs::Member>>& members, const Context& context,
+                     Tell tell)
+    : program_(program),
+      nodes_(nodes),
+      members_(members),
+      context_(context),
+      tell_(std::move(tell)),
+      python_(program.at("python"), context, [this](const std::string& line) { tell_("", line); }),
+      facts_(nodes.size()) {}
+
+bool Preparing::needs_python() const {
+  const std::string main = program_.value("main", "");
+  return main.ends_with(".py") || main.starts_with("-m ") || python_.wanted();
+}
+
+Status Preparing::look() {
+  const std::string python = program_.at("python").value("program", "python3");
+  return jobs::for_all(nodes_.size(), [&](size_t i) -> Status {
+    auto facts = look_at_node(*members_[i], python);
+    if (!facts) return facts.status();
+    facts_[i] = std::move(*facts);
+    if (Status s = check_needs(program_.value("needs", Json::object()), facts_[i], nodes_[i].address);
+        !s.ok())
+      return s;
+    if (!needs_python() || !facts_[i].python.empty()) return {};
+    return Status(Code::Unsupported, fmt::format("{}: '{}' does not run there: {}", nodes_[i].address, python,
+                                                 facts_[i].python_trouble))
+        .with_hint("install the package python3 there, or name another with `python`");
+  });
+}
+
+Status Preparing::bring(bool fresh) {
+  return jobs::for_all(nodes_.size(), [&](size_t i) { return bring(i, fresh); });
+}
+
+// The program runs in a copy: what it writes beside its files must not become part of the next program.
+Result<bool> Preparing::bring_source(size_t node, std::string& script) {
+  if (!program_.contains("source")) {
+    script += "mkdir -p source\n";
+    return false;
+  }
+  const Tree tree = tree_of(program_["source"]);
+  auto sent = jobs::place_tree(nodes_[node], context_, tree);
+  if (!sent) return sent;
+  script += fmt::format(
+      "if [ ! -e source.whole ]; then\n  rm -rf source\n  mkdir source\n  cp -a {}/. source/\n"
+      "  : > source.whole\nfi\n",
+      shell_path(jobs::tree_folder(tree)));
+  return sent;
+}
+
+Result<bool> Preparing::bring_inputs(size_t node, std::string& script) {
+  script += "rm -rf inputs\nmkdir inputs\n";
+  bool sent = false;
+  for (const Json& input : program_.value("inputs", Json::array())) {
+    const Tree tree = tree_of_input(input);
+    auto placed = jobs::place_tree(nodes_[node], context_, tree);
+    if (!placed) return placed;
+    sent |= *placed;
+    const std::string inside =
+        tree.kind == Tree::Kind::File ? "/" + std::filesystem::path(tree.path).filename().string() : "";
+    script += fmt::format("ln -s {}{} inputs/{}\n", shell_path(jobs::tree_folder(tree)), shell_quote(inside),
+                          shell_quote(input.at("name").get<std::string>()));
+  }
+  return sent;
+}
+
+Status Preparing::bring(size_t node, bool fresh) {
+  jobs::Member& member = *members_[node];
+  Status cleared =
+      member.clear(fresh ? "run-* inputs results source source.whole checkpoints" : "run-* inputs results");
+  if (!cleared.ok()) return cleared;
+  std::string script = fmt::format("set -e\ncd {}\nmkdir -p results\n", shell_path(member.folder()));
+  auto source = bring_source(node, script);
+  if (!source) return source.status();
+  auto inputs = bring_inputs(node, script);
+  if (!inputs) return inputs.status();
+  auto python = python_.bring(nodes_[node], member, facts_[node]);
+  if (!python) return python.status();
+  if (*source || *inputs) tell_(member.address(), "program's files");
+  if (*python) tell_(member.address(), "Python packages");
+  auto ready = member.exec(script);
+  if (!ready) return ready.status();
+  if (ready->exit_status != 0)
+    return std::move(ssh::command_failure(*ready, member.folder())).at(member.address());
+  return {};
+}
+
+}  // namespace radl::program

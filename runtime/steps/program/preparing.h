@@ -1,0 +1,48 @@
+// All that a program's nodes need before its members start: their facts, the program's files, inputs and
+// Python packages.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/steps/jobs/member.h"
+#include "runtime/steps/program/facts.h"
+#include "runtime/steps/program/python_environment.h"
+
+namespace radl::program {
+
+class Preparing {
+ public:
+  // A line about a node ("" for all), for the log and the user.
+  using Tell = std::function<void(const std::string& node, const std::string& what)>;
+  // All outlive it.
+  Preparing(const Json& program, const std::vector<NodeHandle>& nodes,
+            const std::vector<std::unique_ptr<jobs::Member>>& members, const Context& context, Tell tell);
+
+  // What the nodes are and whether that is enough; nothing is sent.
+  Status look();
+  // Side by side; with `fresh` nothing of an earlier run stays, otherwise its checkpoints and the folder that
+  // it runs in.
+  Status bring(bool fresh);
+  const NodeFacts& facts(size_t node) const { return facts_[node]; }
+  // Of its Python packages on a node, "~/..." or empty.
+  std::string environment(size_t node) const { return python_.folder(facts_[node]); }
+
+ private:
+  Status bring(size_t node, bool fresh);
+  Result<bool> bring_source(size_t node, std::string& script);
+  Result<bool> bring_inputs(size_t node, std::string& script);
+  bool needs_python() const;
+
+  const Json& program_;
+  const std::vector<NodeHandle>& nodes_;
+  const std::vector<std::unique_ptr<jobs::Member>>& members_;
+  const Context& context_;
+  Tell tell_;
+  PythonEnvironment python_;
+  std::vector<NodeFacts> facts_;
+};
+
+}  // namespace radl::program

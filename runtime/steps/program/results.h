@@ -1,0 +1,41 @@
+// What a program leaves: the results and logs of its members, brought to this computer (and on to a bucket),
+// its numbers, and a report.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/base/redact.h"
+#include "runtime/steps/jobs/member.h"
+#include "runtime/steps/program/metrics.h"
+
+namespace radl::program {
+
+// What the runner saw of the run.
+struct ProgramFacts {
+  int exit_status = 0;  // of the chief
+  int attempts = 1;
+  std::vector<int> restarts;             // of each member by itself
+  std::vector<int> ends;                 // exit status of each, -1: killed or lost
+  std::map<std::string, double> phases;  // wall seconds
+};
+
+struct Collected {
+  Json output;                       // the step's product (docs/ir.md)
+  std::vector<std::string> missing;  // outputs that the chief did not leave
+};
+
+// `program`: docs/ir.md. `scratch`: a folder of this computer for what goes to a bucket. `lost`: members that
+// cannot be asked. Secrets are masked in logs; what is in the results is the program's.
+Result<Collected> collect_results(const Json& program,
+                                  const std::vector<std::unique_ptr<jobs::Member>>& members,
+                                  const std::vector<bool>& lost, const ProgramFacts& facts,
+                                  const std::string& scratch, const Context& context,
+                                  const Redactor& secrets);
+
+// A process of member i, as in file names.
+std::string process_name(size_t member);
+
+}  // namespace radl::program

@@ -1,0 +1,212 @@
+"""Programs of the user's own through the whole spine: results, packages, a killed radlc, cancelling, losses."""
+import base64
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import unittest
+import zipfile
+
+from radl_case import RadlCase
+
+FILE = """radl 2
+input token ( type = string, sensitive = yes, default = 'none-yet' )
+input nodes ( type = integer, default = 2 )
+system worker ( cpu.count >= 1 )
+deploy worker input.nodes
+configure work (
+  program 'work' (
+    systems = system.worker
+    source = './work'
+    main = 'work.py'
+    arguments = ['--rank', '$RADL_MEMBER']
+    environment = { TOKEN = input.token }
+    PROPERTIES
+  )
+)
+output metrics ( value = work.metrics )
+output results ( value = work.results_path )
+"""
+
+WORK = """import json, os, sys, time, pathlib
+print("member", sys.argv[2], "of", os.environ["RADL_MEMBERS"], "token", os.environ["TOKEN"])
+pathlib.Path(os.environ["RADL_RESULTS"], "out.txt").write_text("made by " + sys.argv[2])
+print(json.dumps({"loss": 0.5}))
+"""
+
+# Nodes may have files of their own alone: what the test and the program say to each other is in the nodes' folders.
+WAITS = """import os, pathlib, signal, sys, time
+here = pathlib.Path(os.environ["RADL_CHECKPOINTS"])
+signal.signal(signal.SIGTERM, lambda *_: ((here / "asked").touch(), sys.exit(3)))
+with open(here / "starts", "a") as starts:
+    starts.write("start\\n")
+while not (here / "gate").exists():
+    time.sleep(0.05)
+"""
+
+
+class Programs(RadlCase):
+    def setUp(self):
+        super().setUp()
+        self.file = self.write("work.radl", FILE.replace("PROPERTIES", ""))
+        self.write("work/work.py", WORK)
+
+    def with_properties(self, text):
+        self.file.write_text(FILE.replace("PROPERTIES", text))
+
+    def apply(self, *arguments, **options):
+        return self.radlc("apply", "--auto-approve", self.file, *arguments, **options)
+
+    def destroy(self):
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_nothing_left()
+
+    def folders(self):
+        """The checkpoint folders of the members, as this computer sees them."""
+        return sorted(self.folder.rglob("home/.radl/jobs/*/checkpoints"))
+
+    def starts(self):
+        return [(f / "starts").read_text().count("start") if (f / "starts").exists() else 0 for f in self.folders()]
+
+    def open_gate(self):
+        for folder in self.folders():
+            (folder / "gate").touch()
+
+    def wait_for_starts(self, times=1):
+        self.wait_until(lambda: len(self.starts()) == 2 and min(self.starts()) >= times, message="its members do not start")
+
+    def test_results_and_numbers_come_back_and_again_changes_nothing(self):
+        plan = self.radlc("plan", self.file)
+        self.assertIn("work.py of work on 2 nodes", plan)
+        self.apply()
+        outputs = json.loads(self.radlc("output", "--file", self.file, "--json"))
+        self.assertEqual(outputs["metrics"]["value"], {"loss": 0.5})
+        results = pathlib.Path(outputs["results"]["value"])
+        self.assertEqual((results / "out.txt").read_text(), "made by 0")
+        self.assertIn("member 1 of 2", (results / "logs" / "worker[1].log").read_text())
+        self.assertIn("member 1 of 2", self.radlc("logs", self.file))
+        self.assertEqual(self.actions(self.file), {})
+        self.write("work/work.py", WORK.replace("0.5", "0.25"))
+        changed = self.plan(self.file)["actions"]
+        self.assertEqual([(a["id"], a["why"]) for a in changed], [("program/work", "source changed")])
+        shutil.rmtree(results)
+        self.apply()
+        self.assertEqual(json.loads((results / "report.json").read_text())["metrics"], {"loss": 0.25})
+        self.destroy()
+
+    def test_a_sensitive_variable_is_in_no_file_of_radlc(self):
+        secret = "s3cr3t-6f1d"
+        out = self.apply("--input", f"token={secret}", "--log-json", "events.jsonl")
+        self.assertIn("member 1", (self.folder / "work-results" / "logs" / "worker[1].log").read_text())
+        self.assertNotIn(secret, out + self.err + self.radlc("plan", self.file, "--input", f"token={secret}"))
+        holders = []
+        for path in self.folder.rglob("*"):
+            if not path.is_file() or path.is_symlink():
+                continue
+            if "nodes" in path.relative_to(self.folder).parts and path.name.startswith("member-"):
+                continue  # the program printed it itself: its own output, on its own node
+            if secret.encode() in path.read_bytes():
+                holders.append(str(path.relative_to(self.folder)))
+        self.assertEqual(holders, [])
+        self.assertEqual(self.actions(self.file, "--input", f"token={secret}"), {})
+        planned = self.plan(self.file, "--input", "token=another")["actions"]
+        self.assertEqual([a["why"] for a in planned], ["the secret input.token changed"])
+        self.destroy()
+
+    def test_after_a_kill_of_radlc_the_program_goes_on_and_is_joined(self):
+        self.write("work/work.py", WAITS)
+        process = self.start("apply", "--auto-approve", str(self.file))
+        self.wait_for_starts()
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+        queue = json.loads(self.radlc("queue", self.file, "--json"))
+        self.assertEqual([(job["id"], job["state"]) for job in queue], [("program/work", "running")])
+        self.assertEqual([m["state"] for m in queue[0]["members"]], ["running", "running"])
+        self.open_gate()
+        self.apply()
+        self.assertEqual(self.starts(), [1, 1], "it was started again")
+        self.assertIn("done", self.radlc("queue", self.file))
+        self.destroy()
+
+    def test_cancelled_it_is_asked_to_end_and_is_not_started_again(self):
+        self.with_properties("retries = 3")
+        self.write("work/work.py", WAITS)
+        process = self.start("apply", "--auto-approve", str(self.file))
+        self.wait_for_starts()
+        self.assertIn("cancelled on 2 nodes", self.radlc("cancel", self.file, "work"))
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 2, out + err)
+        self.assertIn("was cancelled by `radlc cancel`", err)
+        self.assertEqual([(f / "asked").exists() for f in self.folders()], [True, True])
+        self.assertEqual(self.starts(), [1, 1])
+        self.assertIn("does not run", self.radlc("cancel", self.file, "work", code=1) + self.err)
+        why = self.plan(self.file)["actions"][0]["why"]
+        self.assertEqual(why, "it failed last time; its checkpoints are kept")
+        self.destroy()
+
+    def test_a_killed_member_starts_all_again(self):
+        self.with_properties("retries = 1")
+        self.write("work/work.py", WAITS)
+        process = self.start("apply", "--auto-approve", str(self.file))
+        self.wait_for_starts()
+        for pid in self.processes():
+            try:
+                line = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if b"work.py" in line and b"1" in line:
+                os.kill(pid, signal.SIGKILL)
+        self.wait_for_starts(2)
+        self.open_gate()
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, out + err)
+        self.assertEqual(json.loads((self.folder / "work-results" / "report.json").read_text())["attempts"], 2)
+        self.destroy()
+
+    def wheel(self):
+        """A wheel made here, and a lock file that pins it by its hash."""
+        (self.folder / "wheels").mkdir()
+        path = self.folder / "wheels" / "greetings-1.0-py3-none-any.whl"
+        files = {"greetings.py": "TEXT = 'hello from a wheel'\n",
+                 "greetings-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: greetings\nVersion: 1.0\n",
+                 "greetings-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}
+        record = ""
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, text in files.items():
+                archive.writestr(name, text)
+                digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+                record += f"{name},sha256={digest},{len(text)}\n"
+            archive.writestr("greetings-1.0.dist-info/RECORD", record + "greetings-1.0.dist-info/RECORD,,\n")
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+
+    def test_packages_are_installed_once_from_a_wheelhouse_by_their_hashes(self):
+        have = [subprocess.run(["python3", "-m", module, "--help"], capture_output=True).returncode for module in ("pip", "venv")]
+        if all(have):
+            self.skipTest("python3 has neither pip nor venv here")
+        digest = self.wheel()
+        self.write("requirements.lock", f"greetings==1.0 \\\n    --hash=sha256:{digest}\n")
+        self.write("work/work.py", "import greetings\nprint(greetings.TEXT)\n")
+        self.with_properties("requirements = './requirements.lock', wheelhouse = './wheels'")
+        self.apply("--log-json", "events.jsonl")
+        for node in ("worker[0]", "worker[1]"):
+            self.assertIn("hello from a wheel", (self.folder / "work-results" / "logs" / f"{node}.log").read_text())
+        tasks = [e["data"]["name"] for e in self.events(self.folder / "events.jsonl") if e["event"] == "task"]
+        self.assertEqual(len([t for t in tasks if t.startswith("installing Python packages")]), 1, tasks)
+        self.assertEqual(tasks.count("Python packages"), 2)
+        self.write("requirements.lock", f"greetings==1.0 \\\n    --hash=sha256:{'0' * 64}\n")
+        self.apply(code=2)
+        self.assertIn("pip could not install the requirements", self.err)
+        self.destroy()
+
+    def test_a_lock_file_without_hashes_is_refused_at_once(self):
+        self.write("requirements.lock", "greetings==1.0\n")
+        self.with_properties("requirements = './requirements.lock'")
+        self.radlc("check", self.file, code=1)
+        self.assertIn("line 1: 'greetings==1.0' has no --hash", self.err)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,390 @@
+// The program runner with small shell programs on real nodes: results, losses, retries, joining, secrets.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "runtime/clouds/local/node_directory.h"
+#include "runtime/clouds/local/node_process.h"
+#include "runtime/steps/manifest.h"
+#include "runtime/steps/program/launch.h"
+#include "runtime/steps/program/metrics.h"
+#include "runtime/steps/program_runner.h"
+#include "tests/support/test_nodes.h"
+#include "tests/support/wait_until.h"
+
+namespace radl {
+namespace {
+
+using test::contains;
+using test::TestNodes;
+using test::wait_until;
+
+struct ProgramTest : testing::Test {
+  ProgramTest() {
+    setenv("XDG_CACHE_HOME", nodes.folder.path("cache").c_str(), 1);
+    for (const char* address : {"worker[0]", "worker[1]"}) handles.push_back(nodes.handle(address));
+    step.id = "program/p";
+    step.kind = ir::StepKind::Program;
+    step.digest = "digest-1";
+    for (const auto& handle : handles) step.nodes.push_back(handle.address);
+    step.program = {{"name", "p"},
+                    {"identity", std::string(64, 'a')},
+                    {"members", step.nodes},
+                    {"main", "./run.sh"},
+                    {"python", {{"program", "python3"}}},
+                    {"results", nodes.folder.path("results")},
+                    {"grace_seconds", 5},
+                    {"retries", 0}};
+    context.context = &nodes.context;
+    context.log_path = nodes.folder.path("step.log");
+    context.emit = [this](const StepEvent& event) { events.push_back(event); };
+  }
+  // The program's folder with this shell script.
+  void program(const std::string& script) {
+    const std::string folder = nodes.folder.path("source");
+    ASSERT_TRUE(make_directories(folder).ok());
+    ASSERT_TRUE(write_file_atomic(folder + "/run.sh", "#!/bin/sh\n" + script, 0755).ok());
+    step.program["source"] = {{"kind", "folder"}, {"path", folder}, {"sha256", *path_digest(folder)}};
+  }
+  Result<StepOutcome> run() { return make_program_runner()->run(context, step, handles); }
+  std::string job_file(size_t node, const std::string& below) {
+    return handles[node].attributes.at("home").get<std::string>() + "/.radl/jobs/p-aaaaaaaaaaaa/" + below;
+  }
+  std::string log() {
+    auto text = read_file(context.log_path);
+    return text ? *text : "";
+  }
+  size_t told(const std::string& what) {
+    size_t n = 0;
+    for (const auto& event : events)
+      n += event.kind == "task" && event.data.value("name", "").find(what) != std::string::npos;
+    return n;
+  }
+  // Of a node; the programs of the job among them.
+  std::vector<int> processes(size_t node, bool of_job) {
+    std::vector<int> found;
+    local::NodeDirectory directory(nodes.context.work_directory, handles[node].attributes.at("vm_id"));
+    for (int pid : local::processes_of(directory)) {
+      auto environment = read_file("/proc/" + std::to_string(pid) + "/environ");
+      if (!of_job || (environment && environment->find("RADL_TASK=") != std::string::npos))
+        found.push_back(pid);
+    }
+    return found;
+  }
+  size_t left() { return processes(0, true).size() + processes(1, true).size(); }
+
+  TestNodes nodes;
+  std::vector<NodeHandle> handles;
+  ir::Step step;
+  StepContext context;
+  std::vector<StepEvent> events;
+};
+
+TEST_F(ProgramTest, RunsOnEachNodeAndItsResultsComeBack) {
+  program(R"sh(
+echo "member $RADL_MEMBER of $RADL_MEMBERS on $RADL_HOST, chief $RADL_CHIEF:$RADL_CHIEF_PORT: $1 $GREETING"
+echo '{"loss": 0.5, "test": {"accuracy": 0.25}}'
+echo '{"loss": 0.125}'
+mkdir -p "$RADL_RESULTS/deep"
+echo "result of $RADL_MEMBER" > "$RADL_RESULTS/deep/file"
+echo model > model.bin
+)sh");
+  step.program["arguments"] = {"port=$RADL_PORT"};
+  step.program["environment"] = {{"GREETING", "it's $RADL_MEMBER 'quoted'"}};
+  step.program["outputs"] = {"model.bin"};
+  auto outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  const Json& output = outcome->output;
+  EXPECT_EQ(output.at("exit_status"), 0);
+  EXPECT_EQ(output.at("metrics"), (Json{{"loss", 0.125}, {"test.accuracy", 0.25}}));
+  const std::string results = output.at("results_path");
+  EXPECT_EQ(*read_file(results + "/deep/file"), "result of 0\n") << "the chief's";
+  EXPECT_EQ(*read_file(results + "/model.bin"), "model\n");
+  EXPECT_TRUE(contains(*read_file(results + "/logs/worker[1].log"), "member 1 of 2"));
+  EXPECT_TRUE(contains(*read_file(results + "/logs/worker[1].log"), "it's 1 'quoted'"));
+  EXPECT_TRUE(contains(log(), "member 0 of 2"));
+  EXPECT_FALSE(contains(log(), "$RADL_"));
+  EXPECT_EQ(Json::parse(*read_file(results + "/report.json")).at("members").size(), 2u);
+  EXPECT_EQ(left(), 0u);
+}
+
+TEST_F(ProgramTest, CollectAllBringsEachMembersResults) {
+  program("echo $RADL_MEMBER > $RADL_RESULTS/rank");
+  step.program["collect"] = "all";
+  auto outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  const std::string results = outcome->output.at("results_path");
+  EXPECT_EQ(*read_file(results + "/worker[0]/rank"), "0\n");
+  EXPECT_EQ(*read_file(results + "/worker[1]/rank"), "1\n");
+}
+
+TEST_F(ProgramTest, UnchangedFilesAreNotSentAgain) {
+  program("echo once");
+  ASSERT_TRUE(run().ok());
+  EXPECT_EQ(told("program's files"), 2u);
+  events.clear();
+  ASSERT_TRUE(run().ok());
+  EXPECT_EQ(told("program's files"), 0u);
+  program("echo changed");
+  step.digest = "digest-2";
+  step.program["identity"] = std::string(64, 'b');
+  ASSERT_TRUE(run().ok());
+  EXPECT_EQ(told("program's files"), 2u);
+  EXPECT_TRUE(contains(log(), "changed"));
+}
+
+TEST_F(ProgramTest, FilesThatChangedSinceThePlanAreRefused) {
+  program("echo old");
+  ASSERT_TRUE(write_file_atomic(nodes.folder.path("source/run.sh"), "#!/bin/sh\necho new\n", 0755).ok());
+  auto outcome = run();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.status().code(), Code::Conflict);
+}
+
+TEST_F(ProgramTest, ASecretOfTheEnvironmentIsSeenByTheProgramAlone) {
+  nodes.secrets["input.token"] = "s3cr3t-value";
+  program(R"sh(
+echo "token $TOKEN"
+tr '\0' ' ' < /proc/$$/cmdline > "$RADL_RESULTS/arguments"
+ls -a "$RADL_SOURCE/.." > "$RADL_RESULTS/files"
+echo ${#TOKEN} > "$RADL_RESULTS/length"
+)sh");
+  step.program["environment"] = {{"TOKEN", "s3cr3t-value"}};
+  auto outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  const std::string results = outcome->output.at("results_path");
+  EXPECT_EQ(*read_file(results + "/length"), "12\n");
+  EXPECT_TRUE(contains(log(), "token (sensitive)"));
+  for (const std::string& text : {log(), *read_file(results + "/logs/worker[0].log"),
+                                  *read_file(results + "/arguments"), outcome->output.dump()})
+    EXPECT_EQ(text.find("s3cr3t"), std::string::npos) << text;
+  EXPECT_FALSE(contains(*read_file(results + "/files"), "run-member")) << "the script that held it is gone";
+}
+
+TEST_F(ProgramTest, AFailureNamesTheNodeTheStatusAndTheLastLines) {
+  program("if [ $RADL_MEMBER = 1 ]; then echo 'no such table'; exit 3; fi; sleep 600");
+  auto outcome = run();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.status().code(), Code::Invalid) << "the executor does not try it again";
+  for (const char* part : {"program 'p'", "worker[1]", "exit status 3", "no such table"})
+    EXPECT_TRUE(contains(outcome.status().message(), part));
+  EXPECT_EQ(left(), 0u) << "the others were ended";
+}
+
+TEST_F(ProgramTest, AnExitStatusMayBeAProduct) {
+  program("exit 7");
+  step.program["may_fail"] = true;
+  auto outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_EQ(outcome->output.at("exit_status"), 7);
+}
+
+TEST_F(ProgramTest, AKilledMemberStartsAllAgainWithTheirCheckpoints) {
+  program(R"sh(
+echo "attempt $RADL_ATTEMPT"
+if [ ! -e "$RADL_CHECKPOINTS/half" ]; then
+  echo half > "$RADL_CHECKPOINTS/half"
+  echo kept > in-its-folder
+  sleep 0.5
+  if [ $RADL_MEMBER = 1 ]; then kill -9 $$; fi
+  sleep 600
+fi
+cat in-its-folder > "$RADL_RESULTS/end"
+)sh");
+  step.program["retries"] = 1;
+  auto outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_EQ(*read_file(nodes.folder.path("results/end")), "kept\n");
+  EXPECT_TRUE(contains(log(), "was killed"));
+  EXPECT_TRUE(contains(log(), "attempt 2"));
+  EXPECT_EQ(Json::parse(*read_file(nodes.folder.path("results/report.json"))).at("attempts"), 2);
+}
+
+TEST_F(ProgramTest, WithLostAloneTheKilledMemberComesBackWhileTheOthersGoOn) {
+  program(R"sh(
+if [ $RADL_MEMBER = 1 ]; then
+  if [ -e "$RADL_CHECKPOINTS/again" ]; then touch "$SHARED"; exit; fi
+  touch "$RADL_CHECKPOINTS/again"
+  # A worker in a session of its own must not go on beside the new one.
+  setsid sleep 600 &
+  kill -9 $$
+fi
+echo "chief begins"
+while [ ! -e "$SHARED" ]; do sleep 0.05; done
+)sh");
+  step.program["environment"] = {{"SHARED", nodes.folder.path("shared")}};
+  step.program["lost"] = "alone";
+  auto outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_EQ(told("started again"), 1u);
+  const std::string text = log();
+  EXPECT_EQ(text.find("chief begins"), text.rfind("chief begins")) << "the chief went on";
+  EXPECT_EQ(left(), 0u);
+}
+
+TEST_F(ProgramTest, ANodeThatIsKilledIsNoticedAndEndsItClearly) {
+  program("echo begun; sleep 600");
+  std::chrono::steady_clock::time_point killed, noticed;
+  std::mutex mutex;
+  context.emit = [&](const StepEvent& event) {
+    std::lock_guard lock(mutex);
+    if (event.kind == "task" && event.data.value("name", "").starts_with("does not answer"))
+      noticed = std::chrono::steady_clock::now();
+  };
+  std::thread killer([&] {
+    wait_until([&] { return contains(log(), "worker[1]  begun"); });
+    killed = std::chrono::steady_clock::now();
+    for (int pid : processes(1, false)) kill(pid, SIGKILL);
+  });
+  auto outcome = run();
+  killer.join();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.status().code(), Code::Lost);
+  EXPECT_TRUE(contains(outcome.status().message(), "worker[1]"));
+  EXPECT_LT(noticed - killed, std::chrono::seconds(5));
+  EXPECT_TRUE(processes(0, true).empty()) << "the other member was ended";
+}
+
+TEST_F(ProgramTest, ARunOfAKilledRadlcIsJoined) {
+  program(R"sh(
+echo start >> "$RADL_RESULTS/starts"
+while [ ! -e "$SHARED" ]; do sleep 0.05; done
+)sh");
+  step.program["environment"] = {{"SHARED", nodes.folder.path("shared")}};
+  const int child = fork();
+  if (child == 0) {
+    (void)run();
+    _exit(0);
+  }
+  ASSERT_TRUE(wait_until([&] {
+    return read_file(job_file(0, "results/starts")).ok() && read_file(job_file(1, "results/starts")).ok();
+  }));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_GE(processes(0, true).size(), 1u) << "the program goes on without us";
+  ASSERT_TRUE(write_file_atomic(nodes.folder.path("shared"), "").ok());
+  auto outcome = run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().text();
+  EXPECT_EQ(*read_file(nodes.folder.path("results/starts")), "start\n") << "it was not started again";
+}
+
+TEST_F(ProgramTest, CancelledItIsAskedToEndFirst) {
+  program(
+      "trap 'echo asked > \"$RADL_CHECKPOINTS/asked\"; exit 0' USR1; echo begun; while :; do sleep 0.05; "
+      "done");
+  step.program["stop_signal"] = "USR1";
+  std::atomic<bool> stop{false};
+  nodes.context.stop = Stop::when([&] { return stop.load(); });
+  std::thread user([&] {
+    wait_until([&] { return contains(log(), "worker[0]  begun") && contains(log(), "worker[1]  begun"); });
+    stop = true;
+  });
+  auto outcome = run();
+  user.join();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.status().code(), Code::Cancelled);
+  EXPECT_TRUE(read_file(job_file(0, "checkpoints/asked")).ok());
+  EXPECT_TRUE(read_file(job_file(1, "checkpoints/asked")).ok());
+  EXPECT_EQ(left(), 0u);
+}
+
+TEST_F(ProgramTest, WhatANodeLacksIsSaidBeforeAnythingStarts) {
+  program("touch $RADL_RESULTS/started");
+  step.program["needs"] = {{"cpu", 100000}};
+  auto outcome = run();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_TRUE(contains(outcome.status().message(), "needs 100000 processors"));
+  step.program["needs"] = Json::object();
+  step.program["main"] = "run.py";
+  step.program["python"]["program"] = "python9";
+  outcome = run();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_TRUE(contains(outcome.status().message(), "'python9' does not run there"));
+  EXPECT_FALSE(read_file(job_file(0, "results/started")).ok());
+}
+
+TEST_F(ProgramTest, AnOutputThatIsNotThereIsNamed) {
+  program("true");
+  step.program["outputs"] = {"model.pt"};
+  auto outcome = run();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_TRUE(contains(outcome.status().message(), "left no 'model.pt'"));
+}
+
+TEST_F(ProgramTest, AProgramThatTakesTooLongIsEnded) {
+  program("sleep 600");
+  step.program["timeout_seconds"] = 1;
+  auto outcome = run();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_TRUE(contains(outcome.status().message(), "was not done within 1 s"));
+  EXPECT_EQ(left(), 0u);
+}
+
+// ---- the parts
+
+TEST(ProgramMetrics, AreReadFromTensorBoardsFiles) {
+  // Two records as tensorboardX writes them: step 0 {"loss": 2.5} and step 1 {"loss": 0.75, "accuracy": 0.5}.
+  auto record = [](const std::string& event) {
+    auto crc = [](const std::string& bytes) {
+      uint32_t sum = ~0u;
+      for (char c : bytes) {
+        sum ^= static_cast<unsigned char>(c);
+        for (int i = 0; i < 8; ++i) sum = sum & 1 ? sum >> 1 ^ 0x82f63b78u : sum >> 1;
+      }
+      sum = ~sum;
+      return (sum >> 15 | sum << 17) + 0xa282ead8u;
+    };
+    std::string length(8, '\0');
+    length[0] = static_cast<char>(event.size());
+    const uint32_t of_length = crc(length), of_event = crc(event);
+    return length + std::string(reinterpret_cast<const char*>(&of_length), 4) + event +
+           std::string(reinterpret_cast<const char*>(&of_event), 4);
+  };
+  auto value = [](const std::string& tag, float number) {
+    std::string inner = "\x0a" + std::string(1, static_cast<char>(tag.size())) + tag + "\x15" +
+                        std::string(reinterpret_cast<const char*>(&number), 4);
+    return "\x0a" + std::string(1, static_cast<char>(inner.size())) + inner;
+  };
+  auto event = [](const std::string& values) {
+    return "\x10\x01\x2a" + std::string(1, static_cast<char>(values.size())) + values;
+  };
+  const std::string first = record(event(value("loss", 2.5f)));
+  const std::string second = record(event(value("loss", 0.75f) + value("accuracy", 0.5f)));
+  program::Metrics metrics;
+  ASSERT_TRUE(program::take_event_file(first + second, metrics).ok());
+  EXPECT_EQ(metrics, (program::Metrics{{"accuracy", 0.5}, {"loss", 0.75}}));
+  metrics.clear();
+  ASSERT_TRUE(program::take_event_file(first + second.substr(0, 20), metrics).ok()) << "it is being written";
+  EXPECT_EQ(metrics, (program::Metrics{{"loss", 2.5}}));
+  EXPECT_EQ(program::take_event_file("this is no file of events", metrics).code(), Code::Corrupt);
+}
+
+TEST(ProgramLaunch, MainStandsBehindWhatRunsIt) {
+  const Json base = {
+      {"name", "p"}, {"identity", std::string(64, 'a')}, {"python", {{"program", "python3.11"}}}};
+  program::MemberSetting member;
+  auto last_line = [&](Json more) {
+    Json json = base;
+    json.update(more);
+    const auto variables =
+        program::member_variables(json, {{"10.0.0.1", 20001}, {"10.0.0.2", 20002}}, member, 1);
+    std::string script = program::member_script(json, variables, member);
+    script.pop_back();
+    return script.substr(script.rfind('\n') + 1);
+  };
+  EXPECT_EQ(last_line({{"main", "train.py"}}), "exec 'python3.11' 'train.py'");
+  EXPECT_EQ(last_line({{"main", "-m pkg.train"}}), "exec 'python3.11' '-m' 'pkg.train'");
+  EXPECT_EQ(last_line({{"main", "hostname"}, {"arguments", {"-f", "$RADL_HOSTS", "$$RADL_HOSTS"}}}),
+            "exec 'hostname' '-f' '10.0.0.1,10.0.0.2' '$RADL_HOSTS'");
+  EXPECT_EQ(last_line({{"main", "train.py"}, {"launcher", {"torchrun", "$RADL_CHIEF:$RADL_CHIEF_PORT"}}}),
+            "exec 'torchrun' '10.0.0.1:20001' 'train.py'");
+}
+
+}  // namespace
+}  // namespace radl
