@@ -18,7 +18,7 @@ std::string going_on(const StatePlace& place) {
   auto store = Store::open(place.directory, place.name, OpenMode::Read, real_world());
   if (!store.ok()) return "";
   auto holder = (*store)->lock_holder();
-  auto runs = kept_runs((*store)->run_directory());
+  auto runs = kept_runs((*store)->run_directory(), 1);
   const bool here = runs.ok() && !runs->empty() && runs->back().state == KeptRun::State::Going;
   std::string text = holder.ok() && *holder ? (*holder)->text() + ", holds the lock" : "";
   if (!here) return shown(text);

@@ -33,10 +33,15 @@ std::vector<std::string> run_files(const std::string& folder) {
   return names;
 }
 
-// One that goes on is not among them: it is the newest, or its writer keeps the file.
+// A run that goes on is not among them: only one does at a time, and this one is about to begin. What was
+// killed before it had its name goes too.
 void remove_oldest(const std::string& folder) {
-  std::vector<std::string> names = run_files(folder);
   std::error_code ignored;
+  for (fs::directory_iterator at(folder, ignored), end; !ignored && at != end; at.increment(ignored)) {
+    std::error_code kept;
+    if (at->path().filename().string().starts_with('.')) fs::remove(at->path(), kept);
+  }
+  std::vector<std::string> names = run_files(folder);
   for (size_t i = 0; i + kMostKeptRuns < names.size(); ++i) fs::remove(folder + "/" + names[i], ignored);
 }
 

@@ -4,6 +4,7 @@
 // come. The newest kMostKeptRuns are kept, and go with the state.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,8 +20,8 @@ inline constexpr size_t kMostKeptRuns = 50;
 // "20261122T181142.042Z-apply-1a2b3c": when, what, and which of several. Names sort by time.
 std::string new_run_id(World& world, const std::string& command);
 
-// Makes the file with the first event; a run of which nothing happens leaves none. What cannot be written is
-// left out, and the reason is kept.
+// Of the run that holds the state's lock. Makes the file with the first event; a run of which nothing happens
+// leaves none. What cannot be written is left out, and the reason is kept.
 class EventLog : public EventSink {
  public:
   EventLog(std::string folder, std::string run) : folder_(std::move(folder)), run_(std::move(run)) {}
@@ -58,8 +59,8 @@ struct KeptRun {
 void take_event(KeptRun& run, const Event& event);
 std::string_view kept_state_name(KeptRun::State state);  // "going on", "done", "failed", "interrupted"
 
-// Oldest first; no folder: none. Reads the begin and the end of each file.
-Result<std::vector<KeptRun>> kept_runs(const std::string& folder);
+// The newest so many, the oldest of them first; no folder: none. Reads the begin and the end of each file.
+Result<std::vector<KeptRun>> kept_runs(const std::string& folder, size_t newest = SIZE_MAX);
 // The run with this id, or whose id ends with these letters; the newest of all where `id` is empty. NotFound
 // and Invalid say what there is.
 Result<KeptRun> find_run(const std::string& folder, const std::string& id);

@@ -104,21 +104,24 @@ std::string_view kept_state_name(KeptRun::State state) {
   return "unknown";
 }
 
-Result<std::vector<KeptRun>> kept_runs(const std::string& folder) {
-  std::vector<KeptRun> runs;
+Result<std::vector<KeptRun>> kept_runs(const std::string& folder, size_t newest) {
+  std::vector<std::string> names;
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     std::string name = at->path().filename();
-    if (name.ends_with(".jsonl") && !name.starts_with('.')) runs.push_back(read_run(at->path()));
+    if (name.ends_with(".jsonl") && !name.starts_with('.')) names.push_back(std::move(name));
   }
   if (error && error != std::errc::no_such_file_or_directory)
     return Status(Code::Auth, folder + ": " + error.message());
-  std::sort(runs.begin(), runs.end(), [](const KeptRun& a, const KeptRun& b) { return a.id < b.id; });
+  std::sort(names.begin(), names.end());
+  std::vector<KeptRun> runs;
+  for (size_t i = names.size() > newest ? names.size() - newest : 0; i < names.size(); ++i)
+    runs.push_back(read_run(folder + "/" + names[i]));
   return runs;
 }
 
 Result<KeptRun> find_run(const std::string& folder, const std::string& id) {
-  Result<std::vector<KeptRun>> runs = kept_runs(folder);
+  Result<std::vector<KeptRun>> runs = id.empty() ? kept_runs(folder, 1) : kept_runs(folder);
   if (!runs.ok()) return runs.status();
   if (runs->empty()) return not_found("no run is kept in " + folder);
   if (id.empty()) return runs->back();

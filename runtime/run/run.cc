@@ -9,6 +9,8 @@ namespace {
 // More than a run says in the time in which a disk may stall; what comes beyond is said to be lost.
 constexpr size_t kMostUnwritten = 1 << 16;
 
+constexpr std::chrono::seconds kForListeners{2};  // of a run that nobody ended
+
 // The state with its lock. A run that it waited for may have removed the state: then there may be a new one.
 Result<std::unique_ptr<Store>> open_locked(const RunStart& start, World& world, const Stop& stop) {
   const auto end = world.clock.now() + start.lock_timeout;
@@ -99,11 +101,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::begin(Run parts, const RunStart& s
   return made;
 }
 
-ActiveRun::~ActiveRun() {
-  StopSource now;
-  now.request();
-  (void)close(now.token());
-}
+ActiveRun::~ActiveRun() { (void)close(Stop().within(kForListeners)); }
 
 Result<Recovery> ActiveRun::recover() { return radl::recover(run_); }
 

@@ -42,7 +42,7 @@ class ActiveRun {
   // when `cancellation` was asked to stop meanwhile.
   static Result<std::unique_ptr<ActiveRun>> begin(Run parts, const RunStart& start,
                                                   Cancellation& cancellation);
-  // close(), without waiting for anybody.
+  // close(), within two seconds.
   ~ActiveRun();
   ActiveRun(const ActiveRun&) = delete;
   ActiveRun& operator=(const ActiveRun&) = delete;

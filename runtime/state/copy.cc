@@ -117,6 +117,7 @@ Status migrate_state(const std::string& from, const std::string& to, const std::
   if (Status copied = copy_folder(before.work_directory(), after.work_directory()); !copied.ok())
     return copied;
   if (Status copied = copy_folder(before.log_directory(), after.log_directory()); !copied.ok()) return copied;
+  if (Status copied = copy_folder(before.run_directory(), after.run_directory()); !copied.ok()) return copied;
   Result<std::string> bytes = inner(old_store).whole_bytes();
   if (!bytes.ok()) return bytes.status();
   Result<Database> db = from_document(*bytes, before.path());

@@ -135,6 +135,14 @@ TEST_F(EventLogTest, TheNewestRunsAreKept) {
   EXPECT_EQ(kept->back().id, std::to_string(1000 + kMostKeptRuns + 4));
 }
 
+TEST_F(EventLogTest, WhatWasKilledBeforeItHadItsNameIsTakenAway) {
+  ASSERT_TRUE(make_directories(runs).ok());
+  std::ofstream(runs + "/.half") << "";
+  EventLog(runs, "a").emit(numbered(1));
+  EXPECT_FALSE(std::filesystem::exists(runs + "/.half"));
+  EXPECT_EQ(kept_runs(runs)->size(), 1u);
+}
+
 TEST_F(EventLogTest, TheReaderOfARunThatRemovesItsStateReadsItToTheEnd) {
   auto log = std::make_unique<EventLog>(runs, "a");
   log->emit(numbered(1));
