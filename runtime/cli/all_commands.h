@@ -44,6 +44,15 @@ std::function<int()> add(CLI::App& app, Session& session);
 namespace history_command {
 std::function<int()> add(CLI::App& app, Session& session);
 }
+namespace recommend_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace profile_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace calibration_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
 namespace catalog_command {
 std::function<int()> add(CLI::App& app, Session& session);
 }

@@ -3,6 +3,7 @@
 
 #include "common/files.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/plan_forecasts.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/cli/terminal.h"
@@ -125,6 +126,7 @@ Result<bool> approved(const Apply& apply) {
 int execute(Apply& apply, const Plan& plan, bool again) {
   ActiveRun& run = *apply.run;
   SignalGuard guard(apply.cancellation);
+  const std::vector<PlanForecast> forecasts = plan_forecasts(plan, *apply.project, *apply.machinery);
   Listeners listeners;
   if (Status begun = listeners.begin(run, apply.session, apply.options.run, plan); !begun.ok())
     return report(apply.session, begun);
@@ -135,8 +137,11 @@ int execute(Apply& apply, const Plan& plan, bool again) {
   Status told = listeners.end(run, apply.cancellation.now());
   int code = goes_on ? int(kWorldError) : report_run(apply.session, done, apply.options.run.json);
   if (!told.ok()) code = std::max(code, report(apply.session, told));
-  keep_figures(run.figures(plan, done), apply.project->state_directory);
+  RunFigures figures = run.figures(plan, done);
+  predict_training(forecasts, figures);
+  keep_figures(std::move(figures), apply.project->state_directory);
   auto after = run.snapshot();
+  if (after.ok()) keep_trainings(plan, *apply.project, *apply.machinery, done, *after);
   if (!apply.options.run.json && after.ok()) {
     std::fputs(summary_table(apply.session, plan, done, *after,
                              "radlc destroy" + project_words(apply.options.project))
@@ -196,6 +201,7 @@ int run_apply(const Session& session, Options& options) {
   if (!options.run.json) {
     PlanTextOptions look;
     look.color = session.terminal.color;
+    look.forecasts = plan_forecasts(*plan, *apply.project, *apply.machinery);
     std::fputs(shown(render_text(*plan, look), look.color).c_str(), stdout);
     std::fflush(stdout);
   }

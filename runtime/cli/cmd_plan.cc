@@ -3,6 +3,7 @@
 
 #include "common/output_file.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/plan_forecasts.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/plan/budget.h"
@@ -59,23 +60,28 @@ Status save(const Options& options, const Project& project, const Plan& plan) {
   return write_plan_file(options.out, saved);
 }
 
-void show(const Session& session, const Options& options, const Plan& plan) {
+void show(const Session& session, const Options& options, const Plan& plan,
+          const std::vector<PlanForecast>& forecasts) {
   if (options.json) {
-    std::printf("%s\n", to_json(plan).dump(2).c_str());
+    Json json = to_json(plan);
+    for (const PlanForecast& forecast : forecasts) json["forecasts"].push_back(to_json(forecast));
+    std::printf("%s\n", json.dump(2).c_str());
   } else if (options.dot) {
     std::fputs(render_dot(plan).c_str(), stdout);
   } else if (options.markdown) {
-    std::fputs(render_markdown(plan).c_str(), stdout);
+    std::fputs(render_markdown(plan, forecasts).c_str(), stdout);
   } else {
     PlanTextOptions look;
     look.color = session.terminal.color;
     look.full = options.full;
     look.brief = options.brief;
+    look.forecasts = forecasts;
     std::fputs(shown(render_text(plan, look), look.color).c_str(), stdout);
   }
 }
 
-Result<Plan> make(const Session& session, const Options& options, std::unique_ptr<Project>& project) {
+Result<Plan> make(const Session& session, const Options& options, std::unique_ptr<Project>& project,
+                  std::vector<PlanForecast>& forecasts) {
   if (options.destroy) {
     auto place = find_state(options.project);
     if (!place.ok()) return std::move(place).status();
@@ -97,7 +103,9 @@ Result<Plan> make(const Session& session, const Options& options, std::unique_pt
   if (snapshot->open_intents > 0) {
     std::fprintf(stderr, "note: an earlier run was interrupted; apply first looks up what it left\n");
   }
-  return plan_for(*project, *snapshot, **machinery, options.request, *observed ? &**observed : nullptr);
+  auto plan = plan_for(*project, *snapshot, **machinery, options.request, *observed ? &**observed : nullptr);
+  if (plan.ok() && !options.brief && !options.dot) forecasts = plan_forecasts(*plan, *project, **machinery);
+  return plan;
 }
 
 // The exit code; `changes` tells whether the plan has any.
@@ -107,11 +115,12 @@ int run_plan(const Session& session, const Options& options, bool& changes) {
       return report(session, budget.status());
   }
   std::unique_ptr<Project> project;
-  auto plan = make(session, options, project);
+  std::vector<PlanForecast> forecasts;
+  auto plan = make(session, options, project, forecasts);
   if (!plan.ok()) return report(session, plan.status());
-  show(session, options, *plan);
+  show(session, options, *plan, forecasts);
   if (!options.html.empty()) {
-    if (Status written = write_output_file(options.html, render_html(*plan)); !written.ok())
+    if (Status written = write_output_file(options.html, render_html(*plan, forecasts)); !written.ok())
       return report(session, written);
   }
   if (Status within = within_max_cost(options.request, *plan); !within.ok()) return report(session, within);

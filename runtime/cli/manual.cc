@@ -64,6 +64,9 @@ The file, the flags or an answer were not as needed.
 The world failed: a cloud, a machine, a step, a disk. What was done is saved; the same command goes on from there.
 With \fBplan \-\-detailed\-exitcode\fR: there are changes. \fBtest\fR: a run failed.
 .TP
+.B 3
+\fBrecommend\fR: nothing is within the limits.
+.TP
 .B 130
 Interrupted.
 .SH ENVIRONMENT
@@ -81,12 +84,16 @@ No colour; colour also where standard output is no terminal.
 .I .radl/NAME/
 State of the infrastructure NAME, beside the source file: mode 0700. Holds no secret values.
 .TP
+.I ~/.local/share/radlc/
+What runs took (\fIruns.jsonl\fR), and what predictions are made of (\fIforesight.db\fR).
+.TP
 .I modules/
 Modules of the project, for \fBuse\fR.
 .SH EXAMPLES
 .nf
 radlc check .
 radlc plan cluster.radl
+radlc recommend cluster.radl \-\-budget 2/h \-\-write choice.json
 radlc test cluster.radl \-\-runs 1000 \-\-kill
 radlc apply cluster.radl \-\-input workers=4
 radlc output model

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "runtime/plan/forecast.h"
 #include "runtime/plan/plan.h"
 
 namespace radl {
@@ -11,6 +13,7 @@ struct PlanTextOptions {
   bool color = false;
   bool full = false;   // every field of what is created, no folding of equal actions, the order's reasons
   bool brief = false;  // the summary line alone
+  std::vector<PlanForecast> forecasts;  // of the trainings that the plan runs
 };
 
 std::string render_text(const Plan& plan, const PlanTextOptions& options = {});
@@ -25,10 +28,10 @@ std::string render_dot(const Plan& plan);
 std::string render_changes(const Plan& plan);
 // A comment of a pull request: the sum, the costs, and the rest folded. Names in it are text, whatever they
 // are made of. At most kMostMarkdown bytes: what does not fit is left out, and a line says so.
-std::string render_markdown(const Plan& plan);
+std::string render_markdown(const Plan& plan, const std::vector<PlanForecast>& forecasts = {});
 inline constexpr size_t kMostMarkdown = 65536;  // what GitHub takes as a comment
 // One self-contained page for a review.
-std::string render_html(const Plan& plan);
+std::string render_html(const Plan& plan, const std::vector<PlanForecast>& forecasts = {});
 // One value, as in the text: numbers with their unit where `field` says it is a size, unknown and secret
 // parts shown as such.
 std::string render_value(const Json& value, const std::string& field = {});

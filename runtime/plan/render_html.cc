@@ -147,7 +147,7 @@ std::string outputs_html(const Plan& plan) {
 
 }  // namespace
 
-std::string render_html(const Plan& plan) {
+std::string render_html(const Plan& plan, const std::vector<PlanForecast>& forecasts) {
   std::string title = escape_html((plan.destroys ? "Destroy plan of " : "Plan of ") + plan.infrastructure);
   std::string out = fmt::format(kHead, title, escape_html(summary_line(plan)));
   out += unseen_html(plan);
@@ -159,6 +159,7 @@ std::string render_html(const Plan& plan) {
   }
   out += graph_html(plan);
   out += costs_html(plan);
+  for (const PlanForecast& forecast : forecasts) out += forecast_html(forecast);
   out += outputs_html(plan);
   for (const std::string& note : plan.notes) out += "<p>Note: " + escape_html(note) + "</p>\n";
   out += fmt::format("<p class=\"why\">Source <code>{}</code>, state serial {}.</p>\n",

@@ -115,7 +115,7 @@ std::string folded(const std::string& text, size_t room) {
 
 }  // namespace
 
-std::string render_markdown(const Plan& plan) {
+std::string render_markdown(const Plan& plan, const std::vector<PlanForecast>& forecasts) {
   std::string out = fmt::format("### {} {}\n\n**{}**\n", plan.destroys ? "Destroy plan of" : "Plan of",
                                 escape_markdown(plan.infrastructure), escape_markdown(summary_line(plan)));
   for (const auto& [what, why] : plan.unseen)
@@ -127,6 +127,7 @@ std::string render_markdown(const Plan& plan) {
   if (out.size() + costs.size() > kMostMarkdown / 2)
     costs = "\nThe costs' table is left out here, it has too many rows; `radlc plan` shows it.\n";
   out += costs;
+  for (const PlanForecast& forecast : forecasts) out += forecast_markdown(forecast);
   if (out.size() > kMostMarkdown / 2) {
     out.resize(kMostMarkdown / 2);
     while (!out.empty() && out.back() != '\n') out.pop_back();

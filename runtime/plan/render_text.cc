@@ -74,6 +74,7 @@ class Text {
     if (options_.brief) return summary_line(plan_) + "\n";
     changes();
     costs();
+    forecasts();
     notes();
     if (!out_.empty()) out_ += "\n";
     out_ += paint("\x1b[1m", summary_line(plan_)) + "\n";
@@ -269,6 +270,15 @@ class Text {
     std::string remarks;
     for (const std::string& remark : cost_remarks(plan_)) remarks += (remarks.empty() ? "" : " ") + remark;
     out_ += paint("\x1b[2m", "  " + remarks) + "\n";
+  }
+
+  void forecasts() {
+    for (const PlanForecast& forecast : options_.forecasts) {
+      const std::string text = forecast_text(forecast);
+      const size_t line = text.find('\n');
+      heading(text.substr(0, line));
+      out_ += text.substr(line + 1);
+    }
   }
 
   void candidates(const ResourceCost& cost) {

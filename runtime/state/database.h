@@ -1,4 +1,4 @@
-// A thin, checked cover over the SQLite calls that the state needs. Internal to runtime/state.
+// A thin, checked cover over the SQLite calls that the state and runtime/runs need.
 #pragma once
 
 #include <map>

@@ -30,6 +30,16 @@ std::string shape_text(const Json& job) {
   return fmt::format("{}x{}x{}", shape[0].get<int>(), shape[1].get<int>(), shape[2].get<int>());
 }
 
+std::optional<Own> own_dataset(const ir::Step& step) {
+  if (step.kind != ir::StepKind::Training) return std::nullopt;
+  const Json &data = step.training.value("data", Json::object()), &job = step.training.at("job");
+  const DatasetSource source = dataset_source(data.value("shown", ""), data);
+  if (!source.own()) return std::nullopt;
+  const auto held = job.value("dataset", Json::object()).value("validation", 0ll);
+  return Own{source.name, source.path, source.path_sha256, shape_text(job),
+             held > 0 ? std::to_string(held) : ""};
+}
+
 // By path; what a training says about it is stronger than what its staging says.
 std::map<std::string, Own> own_datasets(const ir::Program& program, const std::set<std::string>& steps) {
   std::map<std::string, Own> all;
@@ -40,13 +50,7 @@ std::map<std::string, Own> own_datasets(const ir::Program& program, const std::s
       const DatasetSource source = dataset_source(resource.name, resource.properties);
       if (source.own()) all.emplace(source.path, Own{source.name, source.path, source.path_sha256, "", ""});
     }
-    if (step.kind != ir::StepKind::Training) continue;
-    const Json &data = step.training.value("data", Json::object()), &job = step.training.at("job");
-    const DatasetSource source = dataset_source(data.value("shown", ""), data);
-    if (!source.own()) continue;
-    const auto held = job.value("dataset", Json::object()).value("validation", 0ll);
-    all[source.path] = {source.name, source.path, source.path_sha256, shape_text(job),
-                        held > 0 ? std::to_string(held) : ""};
+    if (auto own = own_dataset(step)) all[own->path] = std::move(*own);
   }
   return all;
 }
@@ -160,6 +164,17 @@ Result<std::vector<std::string>> look_at_datasets(const ir::Program& program,
     }
   }
   return notes;
+}
+
+std::optional<DatasetSize> dataset_size(const ir::Step& training) {
+  const auto own = own_dataset(training);
+  if (!own || is_remote_place(own->path)) return std::nullopt;
+  const auto found = look(*own);
+  if (!found.ok()) return std::nullopt;
+  const Json& shape = found->at("shape");
+  return DatasetSize{
+      found->at("train").get<size_t>(), found->at("test").get<size_t>(), found->at("classes").size(),
+      fmt::format("{}x{}x{}", shape.at(0).get<int>(), shape.at(1).get<int>(), shape.at(2).get<int>())};
 }
 
 }  // namespace radl

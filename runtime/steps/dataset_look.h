@@ -1,6 +1,7 @@
 // What a plan says about datasets of the user's own, before anything is made.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,5 +17,13 @@ namespace radl {
 // Corrupt images are no error here.
 Result<std::vector<std::string>> look_at_datasets(const ir::Program& program,
                                                   const std::set<std::string>& steps);
+
+struct DatasetSize {
+  size_t train = 0, test = 0, classes = 0;
+  std::string shape;  // as it is trained on: "64x64x3"
+};
+// Of the training's own data, as far as it lies on this computer and can be looked at; nullopt: it is not
+// known.
+std::optional<DatasetSize> dataset_size(const ir::Step& training);
 
 }  // namespace radl

@@ -23,6 +23,7 @@ ALLOWED = [  # (folder, prefixes that its files may include)
 NOT_ABOVE = [  # (folder, prefixes that it must not include although the rule above would let it)
     ("runtime/plan/", ["runtime/exec/", "runtime/cli/", "runtime/net/", "runtime/steps/", "runtime/ansible/", "runtime/clouds/local/", "runtime/clouds/hosts/", "runtime/clouds/simulated/"]),
     ("runtime/state/", ["runtime/exec/", "runtime/plan/", "runtime/cli/", "runtime/clouds/local/", "runtime/clouds/hosts/", "runtime/clouds/simulated/"]),
+    ("runtime/foresight/", ["runtime/exec/", "runtime/plan/", "runtime/state/", "runtime/clouds/", "runtime/net/", "runtime/steps/", "runtime/runs/", "runtime/cli/", "compiler/"]),
     ("runtime/net/", ["runtime/exec/", "runtime/plan/", "runtime/state/", "runtime/clouds/", "runtime/steps/", "runtime/cli/"]),
     ("runtime/clouds/", ["runtime/exec/", "runtime/plan/", "runtime/state/", "runtime/steps/", "runtime/cli/"]),
     ("runtime/exec/", ["runtime/cli/"]),

@@ -1,0 +1,144 @@
+// What predictions are made of: look at it, take it elsewhere, forget it.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "common/files.h"
+#include "common/human.h"
+#include "common/output_file.h"
+#include "runtime/cli/all_commands.h"
+#include "runtime/cli/foresight_facts.h"
+#include "runtime/cli/shown.h"
+#include "runtime/runs/calibration_store.h"
+
+namespace radl::cli::calibration_command {
+namespace {
+
+using foresight::Calibration;
+
+struct Options {
+  std::string file, what;
+  bool json = false, all = false;
+};
+
+constexpr const char* kStudyName = "anwar-2021";  // what is built in, by name
+
+std::string as_text(const Calibration& calibration) {
+  return to_json(calibration).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+int run_show(const Session& session, const Options& options) {
+  auto calibration = load_calibration(calibration_file());
+  if (!calibration.ok()) return report(session, calibration.status());
+  if (options.json) {
+    std::fputs(as_text(*calibration).c_str(), stdout);
+    return kDone;
+  }
+  if (calibration->empty()) {
+    std::fputs("Nothing was measured yet: radlc profile FILE\n", stderr);
+    return kDone;
+  }
+  for (const foresight::MeasuredProfile& profile : calibration->profiles) {
+    std::printf("profile  %s  on %s, %s cores, %s:", shown(profile.family).c_str(),
+                shown(profile.machine).c_str(), plain_number(profile.cores).c_str(),
+                shown(profile.taken_at.substr(0, 10)).c_str());
+    for (const auto& point : profile.node.steps.points)
+      std::printf("  %g images %s", point.batch, duration_text(point.seconds).c_str());
+    std::printf("\n");
+  }
+  std::map<std::string, size_t> runs, studies;
+  for (const foresight::TrainingRun& run : calibration->runs) ++runs[run.family + "  on " + run.machine];
+  for (const foresight::StudyRow& row : calibration->studies) ++studies[row.study + "  on " + row.machine];
+  for (const auto& [of, count] : runs) std::printf("runs     %s: %zu\n", shown(of).c_str(), count);
+  for (const auto& [of, count] : studies) std::printf("study    %s: %zu rows\n", shown(of).c_str(), count);
+  std::printf("digest   %s\n", digest_of(*calibration).c_str());
+  return kDone;
+}
+
+int run_export(const Session& session, const Options& options) {
+  auto calibration = load_calibration(calibration_file());
+  if (!calibration.ok()) return report(session, calibration.status());
+  if (options.file.empty() || options.file == "-") {
+    std::fputs(as_text(*calibration).c_str(), stdout);
+    return kDone;
+  }
+  if (Status written = write_output_file(options.file, as_text(*calibration)); !written.ok())
+    return report(session, written);
+  return kDone;
+}
+
+Result<Calibration> read_import(const std::string& file) {
+  if (file == kStudyName) {
+    Calibration calibration;
+    calibration.studies = foresight::study_rows();
+    return calibration;
+  }
+  auto text = read_file(file, size_t{1} << 28);
+  if (!text.ok()) return std::move(text).status();
+  if (file.ends_with(".csv")) {
+    auto rows = foresight::read_study_rows(*text, file);
+    if (!rows.ok()) return std::move(rows).status();
+    Calibration calibration;
+    calibration.studies = std::move(*rows);
+    return calibration;
+  }
+  auto calibration = foresight::calibration_from_json(nlohmann::json::parse(*text, nullptr, false));
+  if (!calibration.ok()) return std::move(calibration).status().at(file);
+  return calibration;
+}
+
+int run_import(const Session& session, const Options& options) {
+  auto calibration = read_import(options.file);
+  if (!calibration.ok()) return report(session, calibration.status());
+  auto store = CalibrationStore::open(calibration_file());
+  if (!store.ok()) return report(session, store.status());
+  auto added = store->add(*calibration);
+  if (!added.ok()) return report(session, added.status());
+  std::printf("%zu added\n", *added);
+  return kDone;
+}
+
+int run_forget(const Session& session, const Options& options) {
+  if (options.what.empty() != options.all)
+    return report(session, invalid("forget what? A family or a study by its name, or --all"));
+  auto store = CalibrationStore::open(calibration_file());
+  if (!store.ok()) return report(session, store.status());
+  auto removed = store->forget(options.all ? std::nullopt : std::optional(options.what));
+  if (!removed.ok()) return report(session, removed.status());
+  if (*removed == 0 && !options.all)
+    return report(
+        session, not_found("nothing is known of '" + options.what + "'").with_hint("radlc calibration show"));
+  std::printf("%zu forgotten\n", *removed);
+  return kDone;
+}
+
+}  // namespace
+
+std::function<int()> add(CLI::App& app, Session& session) {
+  CLI::App* command =
+      app.add_subcommand("calibration", "What predictions are made of: show, export, import, forget");
+  command->require_subcommand(1);
+  auto options = std::make_shared<Options>();
+  auto chosen = std::make_shared<std::function<int()>>();
+  auto part = [&](const char* name, const char* what, int (*run)(const Session&, const Options&)) {
+    CLI::App* one = command->add_subcommand(name, what);
+    one->callback([=, &session] { *chosen = [=, &session] { return run(session, *options); }; });
+    return one;
+  };
+  part("show", "Profiles, runs and studies that there are, and their digest", run_show)
+      ->add_flag("--json", options->json, "all of it as JSON");
+  part("export", "All of it as JSON, without names of nodes, people or infrastructures", run_export)
+      ->add_option("FILE", options->file, "where to; absent: standard output");
+  part("import", "Add what was exported elsewhere, or a study of epoch times", run_import)
+      ->add_option("FILE", options->file, "of export; a .csv of a study; or anwar-2021, which is built in")
+      ->required();
+  CLI::App* forget = part("forget", "Remove what is known of a family or a study", run_forget);
+  forget->add_option("NAME", options->what, "such as 'resnet20 on cifar10', or mnist");
+  forget->add_flag("--all", options->all, "everything");
+  return [chosen] { return (*chosen)(); };
+}
+
+}  // namespace radl::cli::calibration_command

@@ -1,0 +1,186 @@
+// A short run of the engine, kept for predictions.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "common/human.h"
+#include "common/version.h"
+#include "runtime/base/world.h"
+#include "runtime/cli/all_commands.h"
+#include "runtime/cli/foresight_facts.h"
+#include "runtime/cli/profile_place.h"
+#include "runtime/cli/project.h"
+#include "runtime/cli/shown.h"
+#include "runtime/runs/calibration_store.h"
+
+namespace radl::cli::profile_command {
+namespace {
+
+struct Options {
+  ProjectOptions project;
+  std::string training, on = "local", input;
+  double seconds = 30;
+  bool json = false;
+};
+
+constexpr int kBatches = 3;
+constexpr double kLeastBatch = 4;
+constexpr double kFloatBytes = 4;
+
+struct Measured {
+  foresight::MeasuredProfile profile;
+  double images_per_second = 0;  // at the job's batch
+};
+
+// A quarter of the batch, the batch, and four times as much where that is to be had.
+std::vector<int> batches_of(double batch) {
+  const double least = std::max(std::floor(batch / 4), kLeastBatch);
+  return {static_cast<int>(least), static_cast<int>(std::max(batch, least + 1)),
+          static_cast<int>(std::max(batch * 2, least + 2))};
+}
+
+Status measure_steps(ProfilePlace& place, const std::vector<std::string>& model, const std::string& name,
+                     const Options& options, double batch, Measured& measured) {
+  std::vector<std::pair<double, double>> memory;  // batch, bytes
+  const double each = options.seconds / kBatches;
+  double spread = 0, forward = 0, backward = 0;
+  for (int size : batches_of(batch)) {
+    std::vector<std::string> arguments = {"bench",
+                                          "--json",
+                                          "--profile",
+                                          "--model",
+                                          name,
+                                          "--batch-size",
+                                          std::to_string(size),
+                                          "--seconds",
+                                          fmt::format("{:.2f}", each)};
+    arguments.insert(arguments.end(), model.begin(), model.end());
+    auto line = place.ask(arguments, each);
+    if (!line.ok() && size > batch && measured.profile.node.steps.points.size() > 1) {
+      // The job's own batch fits, twice as much does not: that is an answer too.
+      measured.profile.node.largest_batch = batch;
+      break;
+    }
+    if (!line.ok()) return std::move(line).status();
+    const double median = line->at("median_seconds"), fastest = line->at("fastest_seconds");
+    measured.profile.node.steps.points.push_back({static_cast<double>(size), median});
+    memory.emplace_back(size, line->at("network_bytes").get<double>());
+    if (size == static_cast<int>(batch)) measured.images_per_second = size / median;
+    // Half of the steps lie between the fastest and the median.
+    spread = std::max(spread, (median / fastest - 1) / 2);
+    for (const Json& operation : line->at("profile").at("operations")) {
+      forward += operation.at("forward_seconds").get<double>();
+      backward += operation.at("backward_seconds").get<double>();
+    }
+  }
+  foresight::MeasuredProfile& profile = measured.profile;
+  profile.node.spread = std::min(spread, 0.3);
+  if (forward + backward > 0) profile.node.backward_share = backward / (forward + backward);
+  if (memory.size() > 1) {
+    profile.memory_bytes_per_image = std::max(
+        (memory.back().second - memory.front().second) / (memory.back().first - memory.front().first), 0.0);
+    profile.memory_bytes =
+        std::max(memory.front().second - profile.memory_bytes_per_image * memory.front().first, 0.0);
+  }
+  return {};
+}
+
+Result<Measured> measure(ProfilePlace& place, const ir::Step& training, const Options& options) {
+  const DatasetFacts dataset = dataset_facts(training);
+  const foresight::TrainingFacts facts = training_facts(training);
+  const std::string shape = options.input.empty() ? dataset.shape : options.input;
+  if (shape.empty())
+    return invalid("the shape of the images of " + dataset.name + " is not known")
+        .with_hint("say --image-shape HEIGHTxWIDTHxCHANNELS");
+  const Json& job = training.training.at("job");
+  const std::string name = job.value("model", "");
+  std::vector<std::string> model = {"--input", shape, "--classes", std::to_string(dataset.classes)};
+  std::vector<std::string> look = {"inspect", "--json", name};
+  look.insert(look.end(), model.begin(), model.end());
+  auto graph = place.ask(look, 0);
+  if (!graph.ok()) return std::move(graph).status();
+  Measured measured;
+  foresight::MeasuredProfile& profile = measured.profile;
+  profile.family = facts.family;
+  profile.machine = place.machine().kind;
+  profile.cores = place.machine().cores;
+  profile.node.parameter_bytes = kFloatBytes * graph->at("parameters").get<double>();
+  // A backward pass is two products for each one of the forward pass.
+  profile.flop_per_image = 3 * graph->at("forward_flop").get<double>();
+  model.insert(model.end(), {"--precision", job.value("precision", "auto")});
+  if (Status done = measure_steps(place, model, name, options, facts.batch, measured); !done.ok())
+    return done;
+  profile.taken_at = utc_time(real_world().clock.wall_seconds());
+  profile.version = kVersionText;
+  return measured;
+}
+
+void print_profile(const Measured& measured, const std::string& where, const std::string& file) {
+  const foresight::MeasuredProfile& profile = measured.profile;
+  std::printf("%s on %s, %s cores\n", shown(profile.family).c_str(), shown(where).c_str(),
+              plain_number(profile.cores).c_str());
+  auto line = [](const char* what, const std::string& text) {
+    std::printf("  %-22s %s\n", what, text.c_str());
+  };
+  for (const auto& point : profile.node.steps.points)
+    line(fmt::format("step of {:g} images", point.batch).c_str(),
+         fmt::format("{}, {:.0f} images/s", duration_text(point.seconds), point.batch / point.seconds));
+  line("fixed cost of a step", duration_text(profile.node.steps.fixed()));
+  line("backward part", fmt::format("{:.0f}%", 100 * profile.node.backward_share));
+  line("work of an image", fmt::format("{:.1f} MFLOP, exact", profile.flop_per_image / 1e6));
+  line("parameters", bytes_text(profile.node.parameter_bytes) + ", exact");
+  line("memory", fmt::format("{} and {} an image", bytes_text(profile.memory_bytes),
+                             bytes_text(profile.memory_bytes_per_image)));
+  if (profile.node.largest_batch > 0) line("largest batch", fmt::format("{:g}", profile.node.largest_batch));
+  std::printf("Kept in %s.\n", shown(file).c_str());
+}
+
+int run_profile(const Session& session, const Options& options) {
+  auto project = load_project(session, options.project);
+  if (!project.ok()) return report(session, project.status());
+  auto training = find_training((*project)->compiled.program, options.training);
+  if (!training.ok()) return report(session, training.status());
+  auto place = options.on == "local" ? local_place() : node_place(options.project, options.on);
+  if (!place.ok()) return report(session, place.status());
+  auto measured = measure(**place, **training, options);
+  if (!measured.ok()) return report(session, measured.status());
+  const std::string file = calibration_file();
+  auto store = CalibrationStore::open(file);
+  if (!store.ok()) return report(session, store.status());
+  if (Status kept = store->add(measured->profile); !kept.ok()) return report(session, kept);
+  if (options.json)
+    std::printf("%s\n",
+                to_json(measured->profile).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  else
+    print_profile(*measured, (*place)->shown_name(), file);
+  return kDone;
+}
+
+}  // namespace
+
+std::function<int()> add(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand(
+      "profile", "Measure a training's step for a few seconds, here or on a node, for predictions");
+  auto options = std::make_shared<Options>();
+  add_project_options(*command, options->project);
+  command->add_option("--training", options->training, "which, where the file has several")
+      ->type_name("NAME");
+  command->add_option("--seconds", options->seconds, "how long, over three batch sizes")
+      ->check(CLI::Range(0.3, 3600.0))
+      ->capture_default_str();
+  command
+      ->add_option("--on", options->on, "where: local, or a node of the infrastructure, such as 'worker[0]'")
+      ->type_name("WHERE")
+      ->capture_default_str();
+  command
+      ->add_option("--image-shape", options->input, "HEIGHTxWIDTHxCHANNELS, where the dataset does not say")
+      ->type_name("SHAPE");
+  command->add_flag("--json", options->json, "as JSON");
+  return [=, &session] { return run_profile(session, *options); };
+}
+
+}  // namespace radl::cli::profile_command

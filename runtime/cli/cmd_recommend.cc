@@ -1,0 +1,195 @@
+// Which cluster to take, before it is paid for.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "common/human.h"
+#include "common/output_file.h"
+#include "runtime/cli/all_commands.h"
+#include "runtime/cli/foresight_facts.h"
+#include "runtime/cli/recommend_published.h"
+#include "runtime/cli/recommend_study.h"
+#include "runtime/cli/recommend_view.h"
+#include "runtime/cli/shown.h"
+
+namespace radl::cli::recommend_command {
+namespace {
+
+constexpr int kNothingFits = 3;
+
+// The first of the names that the program has as an input; "" where it has none.
+std::string input_named(const ir::Program& program, std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (program.inputs.count(name)) return name;
+  return "";
+}
+
+std::string mode_word(foresight::Exchange exchange) {
+  return exchange == foresight::Exchange::Ring         ? "allreduce"
+         : exchange == foresight::Exchange::SyncServer ? "sync"
+                                                       : "async";
+}
+
+// An input file of the choice. Invalid: the file has no input for a part of it in which it differs.
+Result<Json> choice_inputs(const ir::Program& program, const RecommendAnswer& answer,
+                           const foresight::Option& option) {
+  const auto& input = answer.question.input;
+  Json inputs = Json::object();
+  std::string missing;
+  auto put = [&](const char* what, std::initializer_list<const char*> names, const Json& value,
+                 bool differs) {
+    if (const std::string name = input_named(program, names); !name.empty())
+      inputs[name] = value;
+    else if (differs)
+      missing += (missing.empty() ? "" : ", ") + fmt::format("{} (input {})", what, *names.begin());
+  };
+  const auto& offer = input.workers[option.worker];
+  put("the number of workers", {"workers", "worker_count"}, option.workers,
+      option.workers != input.facts.workers);
+  put("the workers' type", {"worker_type", "instance_type"}, offer.name,
+      !offer.machine.shared && input.workers.size() > 1);
+  if (option.server >= 0)
+    put("the server's type", {"server_type", "ps_type"},
+        input.servers[static_cast<size_t>(option.server)].name, input.servers.size() > 1);
+  put("the mode", {"mode"}, mode_word(option.exchange),
+      option.exchange != input.facts.exchange && option.exchange != foresight::Exchange::Alone);
+  put("the batch", {"batch", "batch_size"}, input.facts.batch, false);
+  if (input.interruptions_per_hour > 0) put("the spot market", {"spot"}, true, true);
+  if (!missing.empty())
+    return invalid("the file has no input for " + missing)
+        .with_hint("declare it, or write the choice into the file: " + candidate_name(input, option));
+  return inputs;
+}
+
+int run_model(const Session& session, const RecommendFlags& flags, const Project& project,
+              const RecommendQuestion& question) {
+  const foresight::FamilyModel model(question.known, question.input.facts.family);
+  auto made = foresight::recommend(question.input, model);
+  if (!made.ok()) return report(session, made.status());
+  if (!question.currency.empty() && question.currency != made->currency && made->choice.least_rate)
+    return report(session,
+                  invalid(fmt::format("the limits are in {}, the prices in {}: no rate between them is known",
+                                      question.currency, made->currency)));
+  const RecommendAnswer answer{question, *made};
+  if (!made->choice.least_rate) {
+    const auto forecast = model.forecast(question.input.facts, question.input.workers.front().machine,
+                                         question.input.round_trip_seconds);
+    return report(session, not_found(forecast.unknown.empty() ? least_text(answer) : forecast.unknown)
+                               .with_hint("a short run tells: radlc profile" + project.words));
+  }
+  if (!flags.explain.empty()) {
+    auto text = explain_text(answer, model, flags.explain);
+    if (!text.ok()) return report(session, text.status());
+    std::fputs(shown(*text).c_str(), stdout);
+    return kDone;
+  }
+  std::optional<size_t> chosen = made->choice.chosen;
+  if (flags.compare) {
+    std::fputs(shown(compare_text(flags, answer)).c_str(), stdout);
+  } else if (flags.algorithm != "model") {
+    auto said = published_choice(flags, answer, flags.algorithm);
+    if (!said.ok() && said.status().code() == Code::NotFound) {
+      (void)report(session, said.status());
+      return kNothingFits;
+    }
+    if (!said.ok()) return report(session, said.status());
+    chosen = said->candidate;
+    if (flags.json)
+      std::printf("%s\n", said->json.dump(2).c_str());
+    else
+      std::fputs(shown(said->text).c_str(), stdout);
+  } else if (flags.json) {
+    std::printf("%s\n", recommend_json(answer).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  } else {
+    std::fputs(shown(recommend_text(answer, flags.all)).c_str(), stdout);
+  }
+  if (!chosen) {
+    std::fprintf(stderr, "error: nothing is within the limits\n  %s\n", shown(least_text(answer)).c_str());
+    return kNothingFits;
+  }
+  if (flags.write.empty()) return kDone;
+  auto inputs =
+      choice_inputs(project.compiled.program, answer, made->options[made->candidates[*chosen].index]);
+  if (!inputs.ok()) return report(session, inputs.status());
+  if (Status written = write_output_file(flags.write, inputs->dump(2) + "\n"); !written.ok())
+    return report(session, written);
+  if (!flags.json)
+    std::printf("Written. To see it: radlc plan%s --input-file %s\n", shown(project.words).c_str(),
+                shell_word(flags.write).c_str());
+  return kDone;
+}
+
+int run(const Session& session, const RecommendFlags& flags) {
+  if (!flags.study.empty()) return run_study(session, flags);
+  auto project = load_project(session, flags.project);
+  if (!project.ok()) return report(session, project.status());
+  auto machinery = make_machinery(flags.run);
+  if (!machinery.ok()) return report(session, machinery.status());
+  auto question = recommend_question(flags, **project, **machinery);
+  if (!question.ok()) return report(session, question.status());
+  return run_model(session, flags, **project, *question);
+}
+
+void add_limits(CLI::App& command, RecommendFlags& flags) {
+  command.add_option("--budget", flags.budget, "of the cluster an hour at most: 2, 2/h, '2 EUR/h'")
+      ->type_name("AMOUNT");
+  command.add_option("--max-cost", flags.max_cost, "of the whole run at most")->type_name("AMOUNT");
+  command.add_option("--deadline", flags.deadline, "done by then, at the upper end of the band: 45m, 3h")
+      ->type_name("TIME");
+  command.add_option("--confidence", flags.confidence, "of the bands")->capture_default_str();
+  command
+      .add_option("--objective", flags.objective,
+                  "time, cost, or weights:A,B (of an hour, of one unit of money)")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+std::function<int()> add(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand(
+      "recommend", "Which cluster to take for a training: time and cost of each, and the best within limits");
+  auto flags = std::make_shared<RecommendFlags>();
+  add_project_options(*command, flags->project);
+  add_cloud_option(*command, flags->run);
+  command->add_option("--training", flags->training, "which, where the file has several")->type_name("NAME");
+  add_limits(*command, *flags);
+  command->add_option("--algorithm", flags->algorithm, "the model, or a published one (docs/recommend.md)")
+      ->check(CLI::IsMember({"model", "cost-opt", "time-opt", "scala-opt", "scala-opt-m", "lookup"}))
+      ->capture_default_str();
+  command->add_option("--workers", flags->workers, "how many: 1..16, or 2,4,8")->type_name("SIZES");
+  command->add_option("--max-workers", flags->max_workers, "at most so many");
+  command->add_option("--types", flags->types, "instance types, such as 'm5.*,c5.xlarge'")
+      ->type_name("PATTERNS");
+  command->add_option("--server", flags->server, "of parameter servers: auto, or instance types")
+      ->type_name("TYPE")
+      ->capture_default_str();
+  command->add_option("--batch", flags->batch, "images of one worker in a step, in place of the file's");
+  command->add_option("--images", flags->images, "of an epoch, where the dataset does not say");
+  command->add_option("--latency", flags->latency_ms, "round trip between nodes in milliseconds")
+      ->type_name("MS");
+  command->add_flag("--spot", flags->spot, "workers of the spot market");
+  command
+      ->add_option("--interruptions", flags->interruptions, "how often a spot machine is taken back, an hour")
+      ->check(CLI::Range(0.0, 100.0));
+  command->add_option("--share", flags->share, "of the server's network that Scala-Opt fills")
+      ->capture_default_str();
+  command->add_flag("--as-published", flags->as_published, "the published reading where it differs");
+  command->add_flag("--compare", flags->compare,
+                    "what each algorithm would choose, and what the model thinks of it");
+  command->add_option("--explain", flags->explain, "one candidate: the step's parts, each with its source")
+      ->type_name("CANDIDATE");
+  command
+      ->add_option("--study", flags->study,
+                   "no file, but rows of epoch times: mnist, cifar, or one of `radlc calibration import`")
+      ->type_name("NAME");
+  command->add_option("--write", flags->write, "an input file of the choice, for plan and apply")
+      ->type_name("FILE");
+  command->add_flag("--all", flags->all, "every candidate, also rejected ones");
+  command->add_flag("--json", flags->json, "as JSON");
+  return [=, &session] { return run(session, *flags); };
+}
+
+}  // namespace radl::cli::recommend_command

@@ -1,0 +1,156 @@
+#include "runtime/cli/foresight_facts.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "common/processors.h"
+#include "common/text.h"
+#include "runtime/cli/user_files.h"
+#include "runtime/steps/dataset_look.h"
+
+namespace radl::cli {
+namespace {
+
+using ir::Json;
+
+// Images and labels as they are published; bytes of the archives.
+const DatasetFacts kKnown[] = {{"cifar10", "32x32x3", 10, 50000, 10000, 170498071},
+                               {"cifar100", "32x32x3", 100, 50000, 10000, 169001437},
+                               {"mnist", "28x28x1", 10, 60000, 10000, 11594722}};
+
+const Json& job_of(const ir::Step& training) { return training.training.at("job"); }
+
+// The value, or `otherwise` where it is absent or known only after apply.
+double number_of(const Json& object, const char* key, double otherwise) {
+  auto found = object.find(key);
+  return found != object.end() && found->is_number() ? found->get<double>() : otherwise;
+}
+
+std::string text_of(const Json& object, const char* key, const std::string& otherwise) {
+  auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : otherwise;
+}
+
+Json part_of(const Json& object, const char* key) {
+  auto found = object.find(key);
+  return found != object.end() && found->is_object() ? *found : Json::object();
+}
+
+std::string dataset_name(const ir::Step& training) {
+  const std::string path = text_of(part_of(training.training, "data"), "path", "");
+  if (!path.empty()) return std::filesystem::path(path).filename().string();
+  return text_of(part_of(job_of(training), "dataset"), "name", "auto");
+}
+
+std::vector<std::string> role(const ir::Step& training, const char* name) {
+  std::vector<std::string> nodes;
+  const Json cluster = part_of(training.training, "cluster");
+  if (auto found = cluster.find(name); found != cluster.end() && found->is_array())
+    for (const Json& node : *found) nodes.push_back(node.get<std::string>());
+  return nodes;
+}
+
+foresight::Exchange exchange_of(const std::string& mode, size_t workers, size_t servers) {
+  if (servers == 0 && workers < 2) return foresight::Exchange::Alone;
+  if (mode == "allreduce") return foresight::Exchange::Ring;
+  return mode == "sync" ? foresight::Exchange::SyncServer : foresight::Exchange::AsyncServer;
+}
+
+}  // namespace
+
+std::string calibration_file() { return user_data_file("foresight.db"); }
+
+DatasetFacts dataset_facts(const ir::Step& training) {
+  const Json dataset = part_of(job_of(training), "dataset"), data = part_of(training.training, "data");
+  DatasetFacts facts;
+  facts.name = dataset_name(training);
+  const std::string path = text_of(data, "path", "");
+  for (const DatasetFacts& known : kKnown)
+    if (facts.name == known.name && path.empty()) facts = known;
+  if (const auto size = dataset_size(training)) {
+    facts.images = static_cast<double>(size->train);
+    facts.test_images = static_cast<double>(size->test);
+    facts.classes = static_cast<int>(size->classes);
+    facts.shape = size->shape;
+  }
+  facts.images = number_of(dataset, "train", facts.images);
+  facts.test_images = number_of(dataset, "test", facts.test_images);
+  if (auto shape = dataset.find("shape"); shape != dataset.end() && shape->is_array() && shape->size() == 3) {
+    facts.shape.clear();
+    for (const Json& side : *shape) facts.shape += (facts.shape.empty() ? "" : "x") + side.dump();
+  }
+  return facts;
+}
+
+std::vector<const ir::Step*> trainings_of(const ir::Program& program) {
+  std::vector<const ir::Step*> trainings;
+  for (const ir::Step& step : program.steps)
+    if (step.kind == ir::StepKind::Training) trainings.push_back(&step);
+  return trainings;
+}
+
+Result<const ir::Step*> find_training(const ir::Program& program, const std::string& name) {
+  const std::vector<const ir::Step*> trainings = trainings_of(program);
+  std::vector<std::string> ids;
+  for (const ir::Step* step : trainings) {
+    if (step->id == name || step->recipe == name || (name.empty() && trainings.size() == 1)) return step;
+    ids.push_back(step->id);
+  }
+  if (ids.empty()) return Status(Code::NotFound, "there is no training in it");
+  return Status(Code::NotFound,
+                name.empty() ? "there are several trainings in it" : "there is no training '" + name + "'")
+      .with_hint("name one with --training: " + join(ids, ", "));
+}
+
+std::string family_of(const ir::Step& training) {
+  const Json& job = job_of(training);
+  const std::string precision = text_of(job, "precision", "auto");
+  std::string family = text_of(job, "model", "?") + " on " + dataset_name(training);
+  return precision == "auto" ? family : family + ", " + precision;
+}
+
+std::vector<std::string> worker_nodes(const ir::Step& training) { return role(training, "worker"); }
+std::vector<std::string> server_nodes(const ir::Step& training) { return role(training, "ps"); }
+
+foresight::TrainingFacts training_facts(const ir::Step& training) {
+  const Json &job = job_of(training), sync = part_of(job, "sync"), checkpoint = part_of(job, "checkpoint");
+  const DatasetFacts dataset = dataset_facts(training);
+  foresight::TrainingFacts facts;
+  facts.name = training.id;
+  facts.family = family_of(training);
+  facts.images = dataset.images;
+  facts.test_images = dataset.test_images;
+  facts.epochs = number_of(job, "epochs", 10);
+  facts.batch = number_of(job, "batch_size", 128);
+  const auto workers = worker_nodes(training), servers = server_nodes(training);
+  facts.workers = static_cast<int>(std::max<size_t>(workers.size(), 1));
+  facts.servers = static_cast<int>(servers.size());
+  facts.exchange = exchange_of(text_of(sync, "mode", "async"), workers.size(), servers.size());
+  facts.local_steps = static_cast<int>(number_of(sync, "local_steps", 1));
+  if (text_of(sync, "gradients", "fp32") != "fp32") facts.exchanged_share = 0.5;
+  facts.checkpoint_seconds = number_of(checkpoint, "every_seconds", 60);
+  return facts;
+}
+
+foresight::MachineFacts this_computer() {
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
+  return {"local",
+          static_cast<double>(usable_cores()),
+          pages > 0 ? static_cast<double>(pages) * static_cast<double>(size) : 0,
+          0,
+          0,
+          true};
+}
+
+foresight::MachineFacts machine_facts(const InstanceType& type) {
+  return {type.cloud + " " + type.name,
+          type.cpu,
+          type.memory_bytes,
+          type.network_sustained > 0 ? type.network_sustained : type.network_peak,
+          0,
+          false};
+}
+
+}  // namespace radl::cli

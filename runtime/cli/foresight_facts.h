@@ -1,0 +1,42 @@
+// From a compiled program to what runtime/foresight asks: what is trained, and on what kinds of machine.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/ir.h"
+#include "runtime/catalog/catalog.h"
+#include "runtime/foresight/forecast.h"
+
+namespace radl::cli {
+
+// Of the user's calibration (runtime/runs/calibration_store.h); "" where there is no home.
+std::string calibration_file();
+
+// What is known of a dataset by its name; of one's own data nothing but what the job says.
+struct DatasetFacts {
+  std::string name;   // "cifar10"; of one's own data the last part of its path
+  std::string shape;  // "32x32x3"; empty: not known
+  int classes = 10;
+  double images = 0, test_images = 0;  // 0: not known
+  double bytes = 0;
+};
+DatasetFacts dataset_facts(const ir::Step& training);
+
+std::vector<const ir::Step*> trainings_of(const ir::Program& program);
+// Of the only training, or of the one that is named. NotFound: there is none of it; names those there are.
+Result<const ir::Step*> find_training(const ir::Program& program, const std::string& name);
+
+foresight::TrainingFacts training_facts(const ir::Step& training);
+// "resnet20 on cifar10".
+std::string family_of(const ir::Step& training);
+// Addresses of the nodes that compute.
+std::vector<std::string> worker_nodes(const ir::Step& training);
+std::vector<std::string> server_nodes(const ir::Step& training);
+
+// All nodes of `local` share this computer.
+foresight::MachineFacts this_computer();
+foresight::MachineFacts machine_facts(const InstanceType& type);
+
+}  // namespace radl::cli

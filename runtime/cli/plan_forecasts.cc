@@ -1,0 +1,146 @@
+#include "runtime/cli/plan_forecasts.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "common/version.h"
+#include "runtime/base/world.h"
+#include "runtime/cli/foresight_facts.h"
+#include "runtime/cli/shown.h"
+#include "runtime/cli/user_files.h"
+#include "runtime/plan/measured.h"
+#include "runtime/runs/calibration_store.h"
+#include "runtime/runs/runs_file.h"
+
+namespace radl::cli {
+namespace {
+
+constexpr size_t kNewestRuns = 100;  // of a family: as many as a plan may take the time for
+
+const ResourceCost* cost_of(const Plan& plan, const std::string& node) {
+  auto cost = std::find_if(plan.costs.begin(), plan.costs.end(),
+                           [&](const ResourceCost& one) { return one.address == node; });
+  return cost == plan.costs.end() ? nullptr : &*cost;
+}
+
+// The kind of machine that a node of the plan is, or becomes.
+foresight::MachineFacts machine_of(const Plan& plan, const std::string& node, const Machinery& machinery) {
+  const ResourceCost* cost = cost_of(plan, node);
+  if (cost == nullptr) return {};
+  auto cloud = CloudId::parse(cost->cloud);
+  if (!cloud.ok()) return {};
+  if (cloud->type == "local") return this_computer();
+  const size_t space = cost->machine.rfind(' ');
+  foresight::MachineFacts unknown;
+  unknown.kind = cloud->type;
+  if (space == std::string::npos) return unknown;
+  const std::string name = cost->machine.substr(space + 1);
+  unknown.kind += " " + name;
+  auto type = machinery.catalog().find(cloud->type, cloud->region, name);
+  return type.ok() && *type != nullptr ? machine_facts(**type) : unknown;
+}
+
+struct Trained {
+  const ir::Step* step = nullptr;
+  const Action* action = nullptr;
+  foresight::TrainingFacts facts;
+  foresight::MachineFacts machine;
+};
+
+std::vector<Trained> trained_by(const Plan& plan, const Project& project, const Machinery& machinery) {
+  std::vector<Trained> all;
+  for (const ir::Step* step : trainings_of(project.compiled.program)) {
+    const Action* action = plan.find(step->id);
+    const auto workers = worker_nodes(*step), servers = server_nodes(*step);
+    if (action == nullptr || action->verb != Verb::Run || workers.empty()) continue;
+    Trained trained{step, action, training_facts(*step), machine_of(plan, workers.front(), machinery)};
+    if (!servers.empty())
+      trained.machine.server_bits_per_second = machine_of(plan, servers.front(), machinery).bits_per_second;
+    all.push_back(std::move(trained));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<PlanForecast> plan_forecasts(const Plan& plan, const Project& project,
+                                         const Machinery& machinery) {
+  std::vector<PlanForecast> forecasts;
+  const std::vector<Trained> trainings = trained_by(plan, project, machinery);
+  if (trainings.empty()) return forecasts;
+  const auto measured = measured_by(newest_runs(user_data_file("runs.jsonl")));
+  for (const Trained& trained : trainings) {
+    auto calibration = load_calibration(calibration_file(), {trained.facts.family, kNewestRuns});
+    if (!calibration.ok()) {
+      std::fprintf(stderr, "note: nothing is forecast: %s\n", shown(calibration.status().text()).c_str());
+      return {};
+    }
+    // What is of other families or studies has no part in it.
+    calibration->studies.clear();
+    const foresight::FamilyModel model(*calibration, trained.facts.family);
+    forecasts.push_back(
+        forecast_plan({plan, model, trained.facts, trained.machine, dataset_facts(*trained.step).bytes,
+                       measured, digest_of(*calibration), project.words}));
+  }
+  return forecasts;
+}
+
+void predict_training(const std::vector<PlanForecast>& forecasts, RunFigures& figures) {
+  const bool had_training = figures.predicted.train.has_value(),
+             had_whole = figures.predicted.whole.has_value();
+  for (const PlanForecast& forecast : forecasts) {
+    for (const auto& [name, phase] : forecast.phases) {
+      if (name == "train" && phase.known() && !had_training)
+        figures.predicted.train = std::max(figures.predicted.train.value_or(0), phase.value);
+    }
+    if (!forecast.total.known() || had_whole) continue;
+    figures.predicted.whole = std::max(figures.predicted.whole.value_or(0), forecast.total.value);
+    if (forecast.cost && !forecast.cost->zero()) {
+      figures.predicted_cost = MoneySum();
+      figures.predicted_cost->add(*forecast.cost);
+    }
+  }
+}
+
+void keep_trainings(const Plan& plan, const Project& project, const Machinery& machinery,
+                    const RunReport& report, const Snapshot& after) {
+  const std::string path = calibration_file();
+  Status kept;
+  for (const Trained& trained : trained_by(plan, project, machinery)) {
+    const std::string& id = trained.step->id;
+    const bool done =
+        std::any_of(report.actions.begin(), report.actions.end(), [&](const ActionOutcome& outcome) {
+          return outcome.id == id && outcome.state == ActionOutcome::State::Done;
+        });
+    const auto record = after.steps.find(id);
+    // A part of a training, gone on with from a checkpoint, says nothing of a whole one.
+    if (!done || trained.action->resume || record == after.steps.end() || path.empty()) continue;
+    const Json& output = record->second.output;
+    if (!output.contains("seconds") || !output["seconds"].is_number()) continue;
+    auto calibration = load_calibration(path, {trained.facts.family, kNewestRuns});
+    if (!calibration.ok()) return;
+    foresight::TrainingRun run;
+    run.digest = trained.step->digest;
+    run.family = trained.facts.family;
+    run.machine = trained.machine.kind;
+    run.exchange = foresight::exchange_name(trained.facts.exchange);
+    run.workers = trained.facts.workers;
+    run.servers = trained.facts.servers;
+    run.batch = trained.facts.batch;
+    run.bits_per_second = trained.machine.bits_per_second;
+    run.epochs = trained.facts.epochs;
+    run.images = trained.facts.images;
+    run.seconds = output["seconds"];
+    const foresight::FamilyModel model(*calibration, run.family);
+    run.analytic_seconds = model.forecast(trained.facts, trained.machine, {}).analytic_seconds;
+    run.time = real_world().clock.wall_seconds();
+    run.version = kVersionText;
+    auto store = CalibrationStore::open(path);
+    kept = store.ok() ? store->add(run) : std::move(store).status();
+  }
+  if (!kept.ok())
+    std::fprintf(stderr, "note: the next forecast will not know of this run: %s\n",
+                 shown(kept.text()).c_str());
+}
+
+}  // namespace radl::cli

@@ -1,0 +1,144 @@
+#include "runtime/cli/profile_place.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "common/shell_quote.h"
+#include "common/text.h"
+#include "runtime/base/process.h"
+#include "runtime/cli/foresight_facts.h"
+#include "runtime/cli/nodes.h"
+#include "runtime/clouds/cloud.h"
+#include "runtime/steps/dataset.h"
+#include "runtime/steps/training/engine_bundle.h"
+
+namespace radl::cli {
+namespace {
+
+// A bench needs its own time, and some for building the network at each batch.
+std::chrono::milliseconds deadline_for(double seconds) {
+  return std::chrono::milliseconds(static_cast<long long>(1000 * (120 + 10 * seconds)));
+}
+
+Result<Json> answer_of(const std::string& command, int exit_status, const std::string& out, std::string err) {
+  if (exit_status != 0) {
+    std::string said = err.empty() ? out : std::move(err);
+    while (said.ends_with('\n')) said.pop_back();
+    return Status(Code::Invalid, fmt::format("radl-train {}: {}", command, said));
+  }
+  Json answer = Json::parse(out, nullptr, false);
+  if (!answer.is_object()) return internal_error("radl-train " + command + " answered no JSON");
+  return answer;
+}
+
+class LocalPlace : public ProfilePlace {
+ public:
+  explicit LocalPlace(std::string engine) : engine_(std::move(engine)), machine_(this_computer()) {}
+  const foresight::MachineFacts& machine() const override { return machine_; }
+  std::string shown_name() const override { return "this computer"; }
+  Result<Json> ask(const std::vector<std::string>& arguments, double seconds) override {
+    ProcessRequest request;
+    request.argv = {engine_};
+    request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
+    request.deadline = deadline_for(seconds);
+    auto ran = run_process(request);
+    if (!ran.ok()) return std::move(ran).status().at("radl-train " + arguments.front());
+    return answer_of(arguments.front(), ran->exit_status, ran->out, ran->err);
+  }
+
+ private:
+  std::string engine_;
+  foresight::MachineFacts machine_;
+};
+
+class NodePlace : public ProfilePlace {
+ public:
+  NodePlace(std::string name, std::unique_ptr<Remote> remote, std::string engine,
+            foresight::MachineFacts machine)
+      : name_(std::move(name)),
+        remote_(std::move(remote)),
+        engine_(std::move(engine)),
+        machine_(std::move(machine)) {}
+  const foresight::MachineFacts& machine() const override { return machine_; }
+  std::string shown_name() const override { return name_; }
+  Result<Json> ask(const std::vector<std::string>& arguments, double seconds) override {
+    std::string line = engine_;
+    for (const std::string& argument : arguments) line += " " + shell_quote(argument);
+    ExecOptions how;
+    how.deadline = deadline_for(seconds);
+    auto ran = exec_for_data(*remote_, line, how);
+    if (!ran.ok()) return std::move(ran).status().at(name_ + ": radl-train " + arguments.front());
+    return answer_of(arguments.front(), ran->exit_status, ran->out, ran->err);
+  }
+
+ private:
+  std::string name_;
+  std::unique_ptr<Remote> remote_;
+  std::string engine_;
+  foresight::MachineFacts machine_;
+};
+
+// Of the plan's words for it: "ec2 m5.xlarge". Nodes of `local` are this computer.
+foresight::MachineFacts kind_of(const ResourceRecord& node) {
+  auto cloud = CloudId::parse(node.cloud);
+  if (cloud.ok() && cloud->type == "local") return this_computer();
+  foresight::MachineFacts machine;
+  machine.kind = cloud.ok() ? cloud->type : node.cloud;
+  if (auto type = node.spec.find("type"); type != node.spec.end() && type->is_string())
+    machine.kind += " " + type->get<std::string>();
+  return machine;
+}
+
+Status measure_machine(Remote& remote, foresight::MachineFacts& machine) {
+  auto said = exec_for_data(remote, "getconf _NPROCESSORS_ONLN && getconf _PHYS_PAGES && getconf PAGE_SIZE");
+  if (!said.ok()) return std::move(said).status();
+  double figures[3] = {0, 0, 0};
+  size_t count = 0;
+  for (std::string_view line : split(said->out, '\n')) {
+    const std::string_view figure = trim(line);
+    if (figure.empty() || count == 3) continue;
+    std::from_chars(figure.data(), figure.data() + figure.size(), figures[count++]);
+  }
+  if (said->exit_status != 0 || figures[0] < 1)
+    return Status(Code::Unsupported, "the node does not say how many processors it has");
+  machine.cores = figures[0];
+  machine.memory_bytes = figures[1] * figures[2];
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ProfilePlace>> local_place() {
+  auto engine = find_engine();
+  if (!engine.ok()) return std::move(engine).status();
+  return std::unique_ptr<ProfilePlace>(std::make_unique<LocalPlace>(std::move(*engine)));
+}
+
+Result<std::unique_ptr<ProfilePlace>> node_place(const ProjectOptions& project, const std::string& name) {
+  auto nodes = load_nodes(project);
+  if (!nodes.ok()) return std::move(nodes).status();
+  auto node = node_called(nodes->state, name);
+  if (!node.ok()) return std::move(node).status();
+  const std::string address = (*node)->address;
+  auto remote = connect_to(*nodes, **node);
+  if (!remote.ok()) return std::move(remote).status().at(address);
+  foresight::MachineFacts machine = kind_of(**node);
+  if (!machine.shared) {
+    if (Status measured = measure_machine(**remote, machine); !measured.ok())
+      return std::move(measured).at(address);
+  }
+  NodeHandle handle;
+  handle.address = address;
+  handle.attributes = (*node)->attributes;
+  handle.connect = [&]() -> Result<Remote*> { return remote->get(); };
+  Context context;
+  context.infrastructure = nodes->state.name;
+  context.work_directory = nodes->work_directory;
+  auto engine = training::place_engine(handle, context);
+  if (!engine.ok()) return std::move(engine).status().at(address);
+  return std::unique_ptr<ProfilePlace>(
+      std::make_unique<NodePlace>(address, std::move(*remote), engine->command, std::move(machine)));
+}
+
+}  // namespace radl::cli

@@ -1,0 +1,27 @@
+// Where a profile is taken: the engine on this computer, or on a node of the infrastructure over SSH.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/cli/project.h"
+#include "runtime/foresight/forecast.h"
+
+namespace radl::cli {
+
+class ProfilePlace {
+ public:
+  virtual ~ProfilePlace() = default;
+  virtual const foresight::MachineFacts& machine() const = 0;
+  virtual std::string shown_name() const = 0;  // "this computer", "worker[0]"
+  // One line of JSON of radl-train with these arguments. Invalid: it refused them, with its words; the
+  // world's faults as they are.
+  virtual Result<Json> ask(const std::vector<std::string>& arguments, double seconds) = 0;
+};
+
+Result<std::unique_ptr<ProfilePlace>> local_place();
+// Brings the engine to the node where it is not there. NotFound: there is no such node.
+Result<std::unique_ptr<ProfilePlace>> node_place(const ProjectOptions& project, const std::string& node);
+
+}  // namespace radl::cli

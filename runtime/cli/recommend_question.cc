@@ -1,0 +1,331 @@
+#include "runtime/cli/recommend_question.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+#include "common/text.h"
+#include "runtime/base/world.h"
+#include "runtime/cli/foresight_facts.h"
+#include "runtime/cli/user_files.h"
+#include "runtime/clouds/fitting.h"
+#include "runtime/runs/calibration_store.h"
+#include "runtime/runs/runs_file.h"
+
+namespace radl::cli {
+namespace {
+
+constexpr int kMostSize = 4096, kUsualSizes = 16;
+constexpr double kLocalStart = 3, kCloudStart = 90, kStartRatio = 2;
+// A spot machine is taken back about once in so many hours, where nobody says how often.
+constexpr double kSpotInterruptions = 0.01;
+constexpr int kStaleDays = 180;
+// What the engine of this build runs on: it is brought to nodes as it is.
+#if defined(__aarch64__)
+constexpr const char* kArchitecture = "arm64";
+#else
+constexpr const char* kArchitecture = "x86_64";
+#endif
+
+bool read_number(std::string_view text, double& value) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
+}
+
+bool read_count(std::string_view text, int& value) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+const ir::Node* find_node(const ir::Program& program, const std::vector<std::string>& addresses) {
+  if (addresses.empty()) return nullptr;
+  for (const ir::Node& node : program.nodes)
+    if (node.address == addresses.front()) return &node;
+  return nullptr;
+}
+
+foresight::OfferedType local_offer() {
+  foresight::OfferedType offer;
+  offer.name = "local";
+  offer.machine = this_computer();
+  offer.per_hour = Money{};
+  return offer;
+}
+
+// The types of the node's region that have what its system asks for; `types` takes the place of an
+// instance_type that the file names.
+Result<std::vector<foresight::OfferedType>> offers_of(ir::Node node, const std::string& types, bool spot,
+                                                      const Machinery& machinery) {
+  const std::string id = machinery.clouds().id_for(node);
+  auto cloud = CloudId::parse(id);
+  if (!cloud.ok()) return std::move(cloud).status();
+  if (cloud->type == "local") return std::vector{local_offer()};
+  if (machinery.clouds().find(id) == nullptr) {
+    if (Status why = machinery.clouds().why_not(id); !why.ok()) return why;
+  }
+  auto all = machinery.catalog().types(cloud->type, cloud->region);
+  if (!all.ok()) return std::move(all).status();
+  if (all->empty())
+    return Status(
+        Code::NotFound,
+        fmt::format("the catalogue has no types of {}: only the machines of the file are there", id));
+  if (!types.empty()) node.requirements.erase("instance_type");
+  if (spot) node.requirements["spot"].equals = "yes";
+  std::vector<std::string_view> patterns =
+      types.empty() ? std::vector<std::string_view>{"*"} : split(types, ',');
+  std::vector<const InstanceType*> wanted;
+  for (const InstanceType* type : *all) {
+    if (!type->runs(kArchitecture)) continue;
+    if (std::any_of(patterns.begin(), patterns.end(),
+                    [&](std::string_view pattern) { return matches_pattern(type->name, trim(pattern)); }))
+      wanted.push_back(type);
+  }
+  if (wanted.empty()) return Status(Code::NotFound, fmt::format("{} has no type like {}", id, types));
+  auto fitting = fitting_types({node, wanted, cloud->type + " in " + cloud->region});
+  if (!fitting.ok()) return std::move(fitting).status();
+  const Market market = market_wanted(node);
+  std::vector<foresight::OfferedType> offers;
+  for (const InstanceType* type : *fitting) {
+    foresight::OfferedType offer;
+    offer.name = type->name;
+    offer.machine = machine_facts(*type);
+    if (const auto& price = type->price(market)) offer.per_hour = price->per_hour, offer.as_of = price->as_of;
+    offers.push_back(std::move(offer));
+  }
+  return offers;
+}
+
+// Of a type that a server is by FC2's rule: the widest network that leaves room for a worker.
+Result<std::vector<foresight::OfferedType>> servers_of(const RecommendFlags& flags, const ir::Node& node,
+                                                       const Machinery& machinery) {
+  if (flags.server != "auto") return offers_of(node, flags.server, false, machinery);
+  auto all = offers_of(node, "", false, machinery);
+  if (!all.ok()) return all;
+  // The cheapest that the server's system takes, and the one with the widest network among those not dearer
+  // than four times it.
+  std::vector<foresight::OfferedType> priced;
+  for (const auto& one : *all)
+    if (one.per_hour) priced.push_back(one);
+  if (priced.empty()) return all;
+  const foresight::OfferedType& cheapest = priced.front();
+  const foresight::OfferedType* widest = &cheapest;
+  for (const auto& one : priced) {
+    if (one.per_hour->micros <= 4 * cheapest.per_hour->micros &&
+        one.machine.bits_per_second > widest->machine.bits_per_second)
+      widest = &one;
+  }
+  if (widest == &cheapest) return std::vector{cheapest};
+  return std::vector{cheapest, *widest};
+}
+
+// Until the training begins: what earlier runs took, else a guess.
+foresight::Banded startup(bool local) {
+  std::vector<double> made;
+  for (const RunFigures& run : newest_runs(user_data_file("runs.jsonl"))) {
+    const std::string prefix = local ? "create local" : "create ec2";
+    for (const auto& [key, seconds] : run.measured)
+      if (key.starts_with(prefix) && run.actual.create)
+        made.push_back(run.actual.create.value_or(0) + run.actual.configure.value_or(0));
+  }
+  if (made.empty())
+    return foresight::banded(local ? kLocalStart : kCloudStart, kStartRatio, foresight::Source::Guessed,
+                             "guessed");
+  const double mean = std::accumulate(made.begin(), made.end(), 0.0) / static_cast<double>(made.size());
+  return foresight::banded(mean, 1.5, foresight::Source::Measured, fmt::format("{} runs here", made.size()));
+}
+
+void note_stale(const std::vector<foresight::OfferedType>& offers, RecommendQuestion& question) {
+  std::string oldest;
+  size_t unknown = 0;
+  for (const auto& one : offers) {
+    if (!one.per_hour) ++unknown;
+    if (!one.as_of.empty() && (oldest.empty() || one.as_of < oldest)) oldest = one.as_of;
+  }
+  if (unknown > 0) question.notes.push_back(fmt::format("of {} types no price is known", unknown));
+  if (oldest.empty()) return;
+  const std::string limit = utc_time(real_world().clock.wall_seconds() - kStaleDays * 86400.0).substr(0, 10);
+  question.notes.push_back(
+      oldest < limit ? fmt::format("prices are of {}: `radlc catalog update` brings newer ones", oldest)
+                     : fmt::format("prices are of {} and later", oldest));
+}
+
+Status take_bounds(const RecommendFlags& flags, RecommendQuestion& question) {
+  auto take = [&](const std::string& text, bool per_hour, std::optional<int64_t>& into) -> Status {
+    if (text.empty()) return {};
+    auto amount = parse_amount(text, per_hour);
+    if (!amount.ok()) return std::move(amount).status();
+    if (!amount->any_currency && !question.currency.empty() && question.currency != amount->money.currency)
+      return invalid("limits in " + question.currency + " and " + amount->money.currency +
+                     ": no rate between them is known");
+    if (!amount->any_currency) question.currency = amount->money.currency;
+    into = amount->money.micros;
+    return {};
+  };
+  if (Status taken = take(flags.budget, true, question.input.bounds.rate); !taken.ok())
+    return std::move(taken).at("--budget");
+  if (Status taken = take(flags.max_cost, false, question.input.bounds.cost); !taken.ok())
+    return std::move(taken).at("--max-cost");
+  if (!flags.deadline.empty()) {
+    auto seconds = parse_duration(flags.deadline);
+    if (!seconds.ok()) return std::move(seconds).status().at("--deadline");
+    question.input.bounds.deadline = *seconds;
+  }
+  auto objective = parse_objective(flags.objective);
+  if (!objective.ok()) return std::move(objective).status().at("--objective");
+  question.input.objective = *objective;
+  auto sizes = parse_sizes(flags.workers, flags.max_workers);
+  if (!sizes.ok()) return std::move(sizes).status().at("--workers");
+  question.input.sizes = *sizes;
+  if (!(flags.confidence > 0 && flags.confidence < 1)) return invalid("--confidence: above 0 and below 1");
+  question.input.confidence = flags.confidence;
+  return {};
+}
+
+}  // namespace
+
+Result<double> parse_duration(const std::string& text) {
+  const std::string_view trimmed = trim(text);
+  double factor = 1, value = 0;
+  std::string_view figure = trimmed;
+  if (!figure.empty()) {
+    const char unit = figure.back();
+    const std::map<char, double> units = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+    if (auto found = units.find(unit); found != units.end()) factor = found->second, figure.remove_suffix(1);
+  }
+  if (!read_number(figure, value) || !(value > 0))
+    return invalid("'" + text + "' is no time: seconds, or such as 45m, 3h, 2d");
+  return value * factor;
+}
+
+Result<Amount> parse_amount(const std::string& text, bool per_hour) {
+  std::string_view figure = trim(text);
+  if (figure.ends_with("/h")) {
+    if (!per_hour)
+      return invalid("'" + text + "' is an amount an hour; of a whole run it is such as 20 or '20 USD'");
+    figure = trim(figure.substr(0, figure.size() - 2));
+  }
+  Amount amount;
+  amount.any_currency = true;
+  if (const size_t space = figure.rfind(' '); space != std::string_view::npos) {
+    amount.money.currency = std::string(trim(figure.substr(space + 1)));
+    amount.any_currency = false;
+    figure = trim(figure.substr(0, space));
+  }
+  double value = 0;
+  const bool currency =
+      amount.any_currency || (amount.money.currency.size() == 3 &&
+                              std::all_of(amount.money.currency.begin(), amount.money.currency.end(),
+                                          [](char c) { return c >= 'A' && c <= 'Z'; }));
+  if (!currency || !read_number(figure, value) || !(value > 0) || !Money::parse(value, amount.money.micros))
+    return invalid("'" + text + "' is no amount above 0: such as " +
+                   (per_hour ? "2, 2/h, '2 EUR/h'" : "20, '20 EUR'"));
+  return amount;
+}
+
+Result<foresight::Objective> parse_objective(const std::string& text) {
+  if (text == "time") return foresight::Objective{1, 0};
+  if (text == "cost") return foresight::Objective{0, 1};
+  foresight::Objective objective;
+  if (text.starts_with("weights:")) {
+    const auto parts = split(std::string_view(text).substr(8), ',');
+    if (parts.size() == 2 && read_number(trim(parts[0]), objective.time) &&
+        read_number(trim(parts[1]), objective.money) && objective.time >= 0 && objective.money >= 0 &&
+        objective.time + objective.money > 0)
+      return objective;
+  }
+  return invalid("'" + text +
+                 "' is no objective: time, cost, or weights:A,B (of an hour, of one unit of money; at least "
+                 "0, not both 0)");
+}
+
+Result<std::vector<int>> parse_sizes(const std::string& text, std::optional<int> most) {
+  if (most && (*most < 1 || *most > kMostSize))
+    return invalid(fmt::format("at most {} workers: from 1 to {}", *most, kMostSize));
+  std::vector<int> sizes;
+  const int last = most.value_or(kUsualSizes);
+  const std::string_view given = trim(text);
+  if (const size_t dots = given.find(".."); dots != std::string_view::npos) {
+    int from = 0, to = 0;
+    if (!read_count(given.substr(0, dots), from) || !read_count(given.substr(dots + 2), to) || from < 1 ||
+        to < from || to > kMostSize)
+      return invalid("'" + text + "' are no numbers of workers: such as 1..16");
+    for (int size = from; size <= to; ++size) sizes.push_back(size);
+  } else if (given.empty()) {
+    for (int size = 1; size <= last; ++size) sizes.push_back(size);
+  } else {
+    for (std::string_view piece : split(given, ',')) {
+      int size = 0;
+      if (!read_count(trim(piece), size) || size < 1 || size > kMostSize)
+        return invalid("'" + text + "' are no numbers of workers: such as 1..16, or 2,4,8");
+      sizes.push_back(size);
+    }
+  }
+  if (most) std::erase_if(sizes, [&](int size) { return size > *most; });
+  if (sizes.empty())
+    return invalid(fmt::format("'{}' leaves no number of workers of at most {}", text, last));
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const Project& project,
+                                             const Machinery& machinery) {
+  RecommendQuestion question;
+  if (Status taken = take_bounds(flags, question); !taken.ok()) return taken;
+  const ir::Program& program = project.compiled.program;
+  auto training = find_training(program, flags.training);
+  if (!training.ok()) return std::move(training).status();
+  foresight::TrainingFacts& facts = question.input.facts;
+  facts = training_facts(**training);
+  if (flags.batch) facts.batch = *flags.batch;
+  if (flags.images) facts.images = *flags.images;
+  if (!(facts.batch >= 1) || facts.images < 0) return invalid("--batch and --images: at least 1");
+  if (facts.images <= 0)
+    return invalid("how many images " + dataset_facts(**training).name + " has is not known")
+        .with_hint("say --images N");
+  if (flags.latency_ms) {
+    if (!(*flags.latency_ms >= 0) || !std::isfinite(*flags.latency_ms))
+      return invalid("--latency: milliseconds, at least 0");
+    question.input.round_trip_seconds = *flags.latency_ms / 1000;
+  }
+  const ir::Node* worker = find_node(program, worker_nodes(**training));
+  const ir::Node* server = find_node(program, server_nodes(**training));
+  if (worker == nullptr) return internal_error("the training has no worker");
+  auto workers = offers_of(*worker, flags.types, flags.spot, machinery);
+  if (!workers.ok()) return std::move(workers).status();
+  question.input.workers = std::move(*workers);
+  const bool local = question.input.workers.front().machine.shared;
+  if (server != nullptr && !local) {
+    auto servers = servers_of(flags, *server, machinery);
+    if (!servers.ok()) return std::move(servers).status();
+    question.input.servers = std::move(*servers);
+  }
+  const bool serves = server != nullptr;
+  question.input.exchanges = {foresight::Exchange::Ring, foresight::Exchange::SyncServer,
+                              foresight::Exchange::AsyncServer};
+  // What is written must be what the file can become by its inputs: with servers, or without.
+  if (!flags.write.empty()) {
+    std::erase_if(question.input.exchanges,
+                  [&](foresight::Exchange one) { return (one == foresight::Exchange::Ring) == serves; });
+    question.input.alone = !serves;
+    // Without an input for it a server is what the plan takes: the cheapest.
+    const bool chosen = program.inputs.count("server_type") + program.inputs.count("ps_type") > 0;
+    if (!chosen && question.input.servers.size() > 1) question.input.servers.resize(1);
+  }
+  question.input.startup = startup(local);
+  if (flags.spot) question.input.interruptions_per_hour = flags.interruptions.value_or(kSpotInterruptions);
+  note_stale(question.input.workers, question);
+  if (!flags.latency_ms && !local)
+    question.notes.push_back(fmt::format("a round trip of {:g} ms is guessed; --latency says another",
+                                         foresight::kGuessedRoundTrip * 1000));
+  auto known = load_calibration(calibration_file(), {facts.family, 10000});
+  if (!known.ok()) return std::move(known).status();
+  question.known = std::move(*known);
+  question.calibration = digest_of(question.known);
+  return question;
+}
+
+}  // namespace radl::cli

@@ -1,0 +1,58 @@
+// What is known of this user's trainings: profiles, runs, and rows of studies. Frozen as one value, so that a
+// prediction is a function of it; its digest stands beside what was predicted.
+//
+// In and out: JSON (docs/model.md has every key). No name of an infrastructure, node or person is in it.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+#include "runtime/foresight/published_data.h"
+#include "runtime/foresight/step_model.h"
+
+namespace radl::foresight {
+
+struct MeasuredProfile {
+  std::string family;   // what is trained: "resnet20 on cifar10"
+  std::string machine;  // the kind of machine, as plans name it: "local", "ec2 m5.xlarge"
+  double cores = 0;     // that it ran on
+  NodeProfile node;
+  double flop_per_image = 0;                            // forward and backward
+  double memory_bytes = 0, memory_bytes_per_image = 0;  // a line through what the batches took
+  std::string taken_at;                                 // UTC
+  std::string version;                                  // of radlc
+};
+
+struct TrainingRun {
+  std::string digest;  // SHA-256 of the job
+  std::string family, machine, exchange;
+  int workers = 1, servers = 0;
+  double batch = 0;                            // of one worker
+  double latency_ms = 0, bits_per_second = 0;  // 0: not known
+  double epochs = 0, images = 0;               // images: of an epoch
+  double analytic_seconds = 0;  // of the training, before any correction; 0: there was no profile
+  double seconds = 0;           // of the training
+  double cost = 0;              // of the whole run, units of the currency
+  std::string currency;
+  double time = 0;  // of its begin, seconds since 1970
+  std::string version;
+};
+
+struct Calibration {
+  std::vector<MeasuredProfile> profiles;  // of one family and machine the last one counts
+  std::vector<TrainingRun> runs;          // oldest first
+  std::vector<StudyRow> studies;
+  bool empty() const { return profiles.empty() && runs.empty() && studies.empty(); }
+};
+
+nlohmann::json to_json(const Calibration& calibration);
+// Invalid: another version, a missing key, a number that is none; names the key.
+Result<Calibration> calibration_from_json(const nlohmann::json& json);
+nlohmann::json to_json(const MeasuredProfile& profile);
+Result<MeasuredProfile> profile_from_json(const nlohmann::json& json);
+// SHA-256 over its JSON.
+std::string digest_of(const Calibration& calibration);
+
+}  // namespace radl::foresight

@@ -1,0 +1,51 @@
+// Epoch times of clusters with error bars: the table's formula (cluster_table.h) and the learned correction.
+//
+// In: measured rows. Out: an estimate for any size, batch and latency, its band, and whether it is outside of
+// what was measured. Pure and deterministic.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+#include "runtime/foresight/cluster_table.h"
+#include "runtime/foresight/correction.h"
+
+namespace radl::foresight {
+
+struct EpochEstimate {
+  double seconds = 0, low = 0, high = 0;
+  EpochParts parts;   // before the correction
+  double factor = 1;  // of the correction
+  std::vector<std::string> outside;
+};
+
+class EpochModel {
+ public:
+  // `failed`: runs that did not fit into memory; their seconds are not looked at. Invalid: no rows.
+  static Result<EpochModel> fit(const std::vector<EpochTime>& rows,
+                                const std::vector<EpochTime>& failed = {});
+
+  // `confidence` of the band, above 0 and below 1. Unsupported: the batch does not fit into memory. NotFound:
+  // nothing of the kind was measured.
+  Result<EpochEstimate> predict(int nodes, double batch, double latency_ms, double confidence = 0.8) const;
+  // |log(actual / predicted)| of rows that the fit had not seen, rising.
+  const std::vector<double>& held_out() const { return held_out_; }
+  const Correction& correction() const { return correction_; }
+
+ private:
+  std::optional<double> corrected(int nodes, double batch, double latency_ms) const;
+  static Result<EpochModel> fit_once(const std::vector<EpochTime>& rows);
+
+  std::optional<ClusterTable> table_;
+  Correction correction_;
+  std::vector<double> held_out_, held_out_sizes_;
+  std::optional<double> failing_share_;
+};
+
+// The value below which this share of `sorted` lies, as conformal prediction takes it (Vovk 2005): of n
+// values the one at rank ceil((n + 1) share), the largest where there are too few.
+double conformal_quantile(const std::vector<double>& sorted, double share);
+
+}  // namespace radl::foresight

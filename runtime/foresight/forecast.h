@@ -1,0 +1,101 @@
+// How long a training takes on a cluster: the analytic step (step_model.h) with what earlier runs of the same
+// family teach, each figure with its band and where it is from.
+//
+// In: what is trained, where, and a frozen calibration. Out: epoch and training time, the step's anatomy,
+// what would change it most; or why nothing can be said. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/foresight/calibration.h"
+#include "runtime/foresight/correction.h"
+#include "runtime/foresight/run_model.h"
+#include "runtime/foresight/step_model.h"
+
+namespace radl::foresight {
+
+struct TrainingFacts {
+  std::string name;                    // "cifar"
+  std::string family;                  // "resnet20 on cifar10"
+  double images = 0, test_images = 0;  // of an epoch; images 0: not known
+  double epochs = 1;
+  double batch = 128;  // of one worker
+  Exchange exchange = Exchange::Alone;
+  int workers = 1, servers = 0, local_steps = 1;
+  double exchanged_share = 1;      // of the parameters' fp32 bytes: 0.5 for bf16
+  double checkpoint_seconds = 60;  // between two
+};
+
+struct MachineFacts {
+  std::string kind;  // "local", "ec2 m5.xlarge"
+  double cores = 0, memory_bytes = 0;
+  double bits_per_second = 0;         // 0: not known
+  double server_bits_per_second = 0;  // 0: as a worker's
+  bool shared = false;                // all nodes are on one computer and share its cores and memory
+};
+
+// One way round is half of it. Nodes of one region are within this, nodes of one computer far below.
+inline constexpr double kGuessedRoundTrip = 0.0005, kLoopbackRoundTrip = 0.00005, kLoopbackBits = 2e10;
+
+struct TrainingForecast {
+  std::optional<StepAnatomy> step;  // nullopt: `unknown` says why
+  Banded epoch, train;              // seconds; train: all epochs with their evaluations
+  double analytic_seconds = 0;      // of `train`, before the correction
+  std::string change_most;          // "twice the bandwidth: 31% less"
+  std::string unknown;              // why nothing is known, and what to do
+  bool memory = false;              // it is the batch that does not fit
+};
+
+struct AnalyticRun {
+  StepAnatomy step;
+  double epoch = 0, train = 0;  // seconds, with evaluations
+};
+// Before any correction; nullopt as step_anatomy().
+std::optional<AnalyticRun> analytic_run(const TrainingFacts& facts, const NodeProfile& node,
+                                        const Fabric& fabric);
+// What connects such machines; what is not known is guessed where it can be.
+Fabric fabric_of(const TrainingFacts& facts, const MachineFacts& machine,
+                 std::optional<double> round_trip_seconds);
+
+// What runs of the family teach, fitted once for many questions.
+class FamilyModel {
+ public:
+  FamilyModel(const Calibration& calibration, const std::string& family);
+  // `round_trip_seconds` nullopt: guessed.
+  TrainingForecast forecast(const TrainingFacts& facts, const MachineFacts& machine,
+                            std::optional<double> round_trip_seconds, double confidence = 0.8) const;
+  // The profile that a machine's figures come from, scaled to it where it is another one; nullopt: none.
+  struct Scaled {
+    NodeProfile node;
+    Source source = Source::Unknown;
+    std::string from;
+    double ratio = 1;  // of the band
+  };
+  std::optional<Scaled> profile_for(const MachineFacts& machine, int machines_on_it = 1) const;
+  // What runs teach about a size: the factor of the analytic time, and the band's ratio where there are
+  // enough of them.
+  struct Learnt {
+    double factor = 1;
+    std::optional<double> ratio;
+  };
+  Learnt learnt(const TrainingFacts& facts, double round_trip_seconds, double confidence) const;
+  // Of a band: `base` is the profile's own at that confidence.
+  static double ratio(const Scaled& profile, double base, const Learnt& learnt);
+  const std::vector<TrainingRun>& runs() const { return runs_; }
+
+ private:
+  std::vector<MeasuredProfile> profiles_;
+  std::vector<TrainingRun> runs_;
+  Correction correction_;
+  std::vector<double> residuals_;  // absolute, rising
+  double few_ = 0;                 // the mean of few runs, drawn towards 0
+};
+
+// Standard normal quantile of a two-sided band: 1.28 for 0.8.
+double band_width(double confidence);
+// "1.5 h to 2 h" and so on are the views' work; this is the ratio of a band at another confidence.
+double ratio_at(double ratio_at_80, double confidence);
+
+}  // namespace radl::foresight

@@ -1,0 +1,133 @@
+#include "runtime/foresight/gaussian_process.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace radl::foresight {
+namespace {
+
+constexpr size_t kMostSearched = 48;  // samples that the likelihood is looked at with
+constexpr int kSearches = 2;          // of the search through all figures
+constexpr double kLeastShare = 1e-9;
+
+struct Figures {
+  double compute = 0.1, talk = 0.1, noise = 0.03;
+  std::vector<double> lengths;
+};
+
+double covariance(const Question& a, const Question& b, const Figures& figures) {
+  double distance = 0;
+  for (size_t i = 0; i < figures.lengths.size(); ++i) {
+    const double d = (a.features[i] - b.features[i]) / figures.lengths[i];
+    distance += d * d;
+  }
+  const double near = std::exp(-0.5 * distance);
+  return near * (figures.compute * figures.compute * a.compute_share * b.compute_share +
+                 figures.talk * figures.talk * a.talk_share * b.talk_share);
+}
+
+Eigen::MatrixXd covariances(const std::vector<Sample>& samples, const Figures& figures) {
+  const auto n = static_cast<Eigen::Index>(samples.size());
+  Eigen::MatrixXd k(n, n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const Sample& a = samples[static_cast<size_t>(i)];
+    for (Eigen::Index j = 0; j <= i; ++j)
+      k(i, j) = k(j, i) = covariance(a.question, samples[static_cast<size_t>(j)].question, figures);
+    k(i, i) += figures.noise * figures.noise + a.rounding * a.rounding;
+  }
+  return k;
+}
+
+Eigen::VectorXd targets(const std::vector<Sample>& samples) {
+  Eigen::VectorXd z(static_cast<Eigen::Index>(samples.size()));
+  for (Eigen::Index i = 0; i < z.size(); ++i) z(i) = samples[static_cast<size_t>(i)].log_ratio;
+  return z;
+}
+
+double likelihood(const std::vector<Sample>& samples, const Figures& figures) {
+  const Eigen::LLT<Eigen::MatrixXd> cholesky(covariances(samples, figures));
+  if (cholesky.info() != Eigen::Success) return -std::numeric_limits<double>::infinity();
+  const Eigen::VectorXd u = cholesky.matrixL().solve(targets(samples));
+  return -0.5 * u.squaredNorm() - Eigen::MatrixXd(cholesky.matrixL()).diagonal().array().log().sum();
+}
+
+// The value among `choices` with the largest likelihood, the others staying as they are.
+template <size_t N>
+void search(const std::vector<Sample>& samples, Figures& figures, double& figure,
+            const std::array<double, N>& choices, double& best) {
+  double kept = figure;
+  for (double choice : choices) {
+    figure = choice;
+    const double likely = likelihood(samples, figures);
+    if (likely > best) best = likely, kept = choice;
+  }
+  figure = kept;
+}
+
+Figures most_likely(const std::vector<Sample>& samples) {
+  Figures figures;
+  figures.lengths.assign(samples.front().question.features.size(), 1.0);
+  const std::vector<Sample> few(samples.end() - static_cast<long>(std::min(samples.size(), kMostSearched)),
+                                samples.end());
+  double best = likelihood(few, figures);
+  for (int round = 0; round < kSearches; ++round) {
+    search(few, figures, figures.noise, std::array{0.01, 0.03, 0.1, 0.3}, best);
+    search(few, figures, figures.compute, std::array{0.02, 0.1, 0.3, 1.0}, best);
+    search(few, figures, figures.talk, std::array{0.02, 0.1, 0.3, 1.0}, best);
+    for (double& length : figures.lengths) search(few, figures, length, std::array{0.3, 1.0, 2.0, 5.0}, best);
+  }
+  return figures;
+}
+
+}  // namespace
+
+struct GaussianProcess::Fitted {
+  std::vector<Sample> samples;
+  Figures figures;
+  Eigen::VectorXd weights;  // K^-1 z
+  Eigen::LLT<Eigen::MatrixXd> cholesky;
+
+  Eigen::VectorXd covariance_with(const Question& question) const {
+    Eigen::VectorXd k(static_cast<Eigen::Index>(samples.size()));
+    for (Eigen::Index i = 0; i < k.size(); ++i)
+      k(i) = covariance(question, samples[static_cast<size_t>(i)].question, figures);
+    return k;
+  }
+};
+
+GaussianProcess GaussianProcess::fit(const std::vector<Sample>& samples) {
+  GaussianProcess process;
+  if (samples.empty()) return process;
+  auto fitted = std::make_shared<Fitted>();
+  const size_t taken = std::min(samples.size(), kMostSamples), first = samples.size() - taken;
+  fitted->samples.assign(samples.begin() + static_cast<long>(first), samples.end());
+  fitted->figures = most_likely(fitted->samples);
+  fitted->cholesky.compute(covariances(fitted->samples, fitted->figures));
+  fitted->weights = fitted->cholesky.solve(targets(fitted->samples));
+  process.fitted_ = fitted;
+  // Sundararajan and Keerthi (2001): without sample i, K^-1 of all says what the rest would have.
+  const auto n = static_cast<Eigen::Index>(taken);
+  const Eigen::MatrixXd inverse = fitted->cholesky.solve(Eigen::MatrixXd::Identity(n, n));
+  for (size_t i = 0; i < first; ++i) process.held_out_.push_back(process.mean(samples[i].question));
+  for (Eigen::Index i = 0; i < n; ++i)
+    process.held_out_.push_back(fitted->samples[static_cast<size_t>(i)].log_ratio -
+                                fitted->weights(i) / inverse(i, i));
+  return process;
+}
+
+double GaussianProcess::mean(const Question& question) const {
+  return fitted_ ? fitted_->covariance_with(question).dot(fitted_->weights) : 0;
+}
+
+double GaussianProcess::novelty(const Question& question) const {
+  if (!fitted_) return 1;
+  const double prior = covariance(question, question, fitted_->figures);
+  if (prior < kLeastShare) return 0;
+  const Eigen::VectorXd u = fitted_->cholesky.matrixL().solve(fitted_->covariance_with(question));
+  return std::clamp(1 - u.squaredNorm() / prior, 0.0, 1.0);
+}
+
+}  // namespace radl::foresight

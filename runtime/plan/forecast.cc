@@ -1,0 +1,111 @@
+#include "runtime/plan/forecast.h"
+
+#include <algorithm>
+
+#include "runtime/foresight/run_model.h"
+#include "runtime/plan/measured.h"
+
+namespace radl {
+namespace {
+
+using foresight::Banded;
+using foresight::Source;
+
+// Guesses where nothing was measured: seconds, and the band's ratio.
+constexpr double kCreateGuess = 60, kStepGuess = 5, kGuessRatio = 3, kMeasuredRatio = 1.3;
+constexpr double kStageGuess = 10, kBringBackGuess = 2;
+constexpr double kLocalBytesPerSecond = 2e8;  // a copy on one disk
+
+struct Phase {
+  double seconds = 0;
+  bool guessed = false;
+  size_t actions = 0;
+};
+
+void take(Phase& phase, double seconds, bool guessed) {
+  phase.guessed |= guessed;
+  ++phase.actions;
+  phase.seconds += seconds;
+}
+
+Banded banded_phase(const Phase& phase) {
+  if (phase.actions == 0) return foresight::banded(0, 1, Source::Measured, "nothing to do");
+  return phase.guessed ? foresight::banded(phase.seconds, kGuessRatio, Source::Guessed, "guessed")
+                       : foresight::banded(phase.seconds, kMeasuredRatio, Source::Measured, "runs here");
+}
+
+bool was_measured(const ForecastInput& input, const Action& action) {
+  const auto found = input.measured.find(measure_key(input.plan, action));
+  return found != input.measured.end() && !found->first.empty();
+}
+
+// The longest of what is made side by side; of each node's steps the sum, and of these the longest.
+std::pair<Banded, Banded> create_and_configure(const ForecastInput& input) {
+  Phase create;
+  std::map<std::string, Phase> nodes;
+  for (const Action& action : input.plan.actions) {
+    const bool known = was_measured(input, action);
+    if (!action.is_step && (action.verb == Verb::Create || action.verb == Verb::Replace)) {
+      Phase one;
+      take(one, action.seconds.value_or(kCreateGuess), !known);
+      if (create.actions == 0 || one.seconds > create.seconds) create = one;
+    } else if (action.is_step && action.verb == Verb::Run && action.step_kind != "training") {
+      for (const std::string& node : action.nodes)
+        take(nodes[node], action.seconds.value_or(kStepGuess), !known);
+    }
+  }
+  Phase configure;
+  for (const auto& [node, phase] : nodes)
+    if (configure.actions == 0 || phase.seconds > configure.seconds) configure = phase;
+  return {banded_phase(create), banded_phase(configure)};
+}
+
+Banded transfer(const ForecastInput& input, double bytes, double otherwise) {
+  const double rate = input.machine.shared ? kLocalBytesPerSecond : input.machine.bits_per_second / 8;
+  if (bytes <= 0 || rate <= 0) return foresight::banded(otherwise, kGuessRatio, Source::Guessed, "guessed");
+  return foresight::banded(bytes / rate + 1, kGuessRatio, Source::Guessed, "size by bandwidth");
+}
+
+void take_cost(const ForecastInput& input, PlanForecast& forecast) {
+  const bool priced =
+      std::none_of(input.plan.costs.begin(), input.plan.costs.end(), [](const ResourceCost& cost) {
+        return cost.chosen < cost.candidates.size() && !cost.candidates[cost.chosen].facts.priced;
+      });
+  const auto rate = input.plan.totals.price_per_hour.total();
+  if (!priced || !rate.ok() || !forecast.total.known()) return;
+  forecast.cost = foresight::billed(*rate, forecast.total.value, {});
+  forecast.cost_low = foresight::billed(*rate, forecast.total.low, {});
+  forecast.cost_high = foresight::billed(*rate, forecast.total.high, {});
+}
+
+}  // namespace
+
+PlanForecast forecast_plan(const ForecastInput& input) {
+  PlanForecast forecast;
+  forecast.training = input.facts.name;
+  forecast.calibration = input.calibration;
+  const foresight::TrainingForecast training = input.model.forecast(input.facts, input.machine, {});
+  const auto [create, configure] = create_and_configure(input);
+  const auto profile = input.model.profile_for(input.machine, input.facts.workers);
+  forecast.phases = {
+      {"create", create},
+      {"configure", configure},
+      {"stage", transfer(input, input.dataset_bytes, kStageGuess)},
+      {"train", training.train},
+      {"bring back", transfer(input, profile ? profile->node.parameter_bytes : 0, kBringBackGuess)}};
+  std::vector<Banded> parts;
+  for (const auto& [name, phase] : forecast.phases) parts.push_back(phase);
+  forecast.epoch = training.epoch;
+  if (training.step) {
+    forecast.total = foresight::sum_of(parts);
+    forecast.bound = foresight::step_bound_name(training.step->bound);
+    forecast.change_most = training.change_most;
+  } else {
+    forecast.unknown = training.unknown;
+    if (!training.memory) forecast.unknown += "; a short run tells: radlc profile" + input.project_words;
+  }
+  take_cost(input, forecast);
+  return forecast;
+}
+
+}  // namespace radl

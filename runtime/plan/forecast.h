@@ -1,0 +1,44 @@
+// How long what a plan does will take and what it will cost, where it trains: phases with their bands, beside
+// the plan and made of it alone and of a frozen calibration. Pure.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/foresight/forecast.h"
+#include "runtime/plan/plan.h"
+
+namespace radl {
+
+struct ForecastInput {
+  const Plan& plan;
+  const foresight::FamilyModel& model;
+  foresight::TrainingFacts facts;  // of the training; `name` is its step's id
+  foresight::MachineFacts machine;
+  double dataset_bytes = 0;                       // 0: not known
+  const std::map<std::string, double>& measured;  // seconds by measure_key()
+  std::string calibration;                        // digest
+  std::string project_words;                      // for a command line in a hint
+};
+
+struct PlanForecast {
+  std::string training;
+  std::vector<std::pair<std::string, foresight::Banded>> phases;  // in their order
+  foresight::Banded epoch, total;
+  std::optional<Money> cost, cost_low, cost_high;  // of the run; nullopt: a price or the time is not known
+  std::string bound, change_most;                  // of the step
+  std::string unknown;                             // why the training's time is not known, and what to do
+  std::string calibration;
+};
+
+PlanForecast forecast_plan(const ForecastInput& input);
+
+Json to_json(const PlanForecast& forecast);
+std::string forecast_text(const PlanForecast& forecast);
+std::string forecast_markdown(const PlanForecast& forecast);
+std::string forecast_html(const PlanForecast& forecast);
+
+}  // namespace radl

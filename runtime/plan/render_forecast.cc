@@ -1,0 +1,117 @@
+// A forecast as text, JSON, Markdown and HTML.
+#include <fmt/format.h>
+
+#include "common/html.h"
+#include "common/human.h"
+#include "runtime/plan/forecast.h"
+
+namespace radl {
+namespace {
+
+using foresight::Banded;
+
+struct Row {
+  std::string name, value, band, from;
+};
+
+constexpr size_t kDigest = 12;  // characters of it that people see
+
+Row row_of(const std::string& name, const Banded& figure) {
+  if (!figure.known()) return {name, "unknown", "", ""};
+  const std::string source(foresight::source_name(figure.source));
+  const std::string from =
+      figure.from.empty() || figure.from == source ? source : source + ": " + figure.from;
+  if (figure.value <= 0) return {name, "-", "", figure.from};
+  return {name, duration_text(figure.value), duration_text(figure.low) + " to " + duration_text(figure.high),
+          from};
+}
+
+// To the ten thousandth: what is predicted is not known to the millionth.
+std::string rounded(const Money& money) {
+  return Money{(money.micros + 50) / 100 * 100, money.currency}.text();
+}
+
+std::vector<Row> rows_of(const PlanForecast& forecast) {
+  std::vector<Row> rows;
+  for (const auto& [name, phase] : forecast.phases) rows.push_back(row_of(name, phase));
+  rows.push_back(row_of("an epoch", forecast.epoch));
+  Row total = row_of("total", forecast.total);
+  if (forecast.total.known())
+    total.from = "as its weakest part: " + std::string(source_name(forecast.total.source));
+  rows.push_back(total);
+  if (forecast.cost && !forecast.cost->zero())
+    rows.push_back({"cost", rounded(*forecast.cost),
+                    rounded(*forecast.cost_low) + " to " + rounded(*forecast.cost_high), "price by time"});
+  return rows;
+}
+
+std::vector<std::string> remarks_of(const PlanForecast& forecast) {
+  std::vector<std::string> remarks;
+  if (!forecast.unknown.empty()) remarks.push_back("The training's time is not known: " + forecast.unknown);
+  if (!forecast.bound.empty())
+    remarks.push_back("A step is bound by " + forecast.bound +
+                      (forecast.change_most.empty() ? "." : "; " + forecast.change_most + "."));
+  remarks.push_back("Bands are of 80%. Calibration " + forecast.calibration.substr(0, kDigest) + ".");
+  return remarks;
+}
+
+Json to_json(const Banded& figure) {
+  if (!figure.known()) return nullptr;
+  return {{"seconds", figure.value},
+          {"low", figure.low},
+          {"high", figure.high},
+          {"source", foresight::source_name(figure.source)},
+          {"from", figure.from}};
+}
+
+}  // namespace
+
+Json to_json(const PlanForecast& forecast) {
+  Json phases = Json::object();
+  for (const auto& [name, phase] : forecast.phases) phases[name] = to_json(phase);
+  Json json = {{"training", forecast.training},    {"phases", phases},
+               {"epoch", to_json(forecast.epoch)}, {"total", to_json(forecast.total)},
+               {"bound", forecast.bound},          {"change_most", forecast.change_most},
+               {"unknown", forecast.unknown},      {"calibration", forecast.calibration}};
+  json["cost"] =
+      forecast.cost
+          ? Json{{"value", *forecast.cost}, {"low", *forecast.cost_low}, {"high", *forecast.cost_high}}
+          : Json();
+  return json;
+}
+
+std::string forecast_text(const PlanForecast& forecast) {
+  std::string text = "Forecast of " + forecast.training + ":\n";
+  for (const Row& row : rows_of(forecast)) {
+    std::string line = fmt::format("  {:<10}  {:<14}  {:<26}  {}", row.name, row.value, row.band, row.from);
+    while (line.ends_with(' ')) line.pop_back();
+    text += line + "\n";
+  }
+  for (const std::string& remark : remarks_of(forecast)) text += "  " + remark + "\n";
+  return text;
+}
+
+std::string forecast_markdown(const PlanForecast& forecast) {
+  std::string text = "\n**Forecast of " + escape_markdown(forecast.training) +
+                     "**\n\n| | | 80% | from |\n|---|--:|---|---|\n";
+  for (const Row& row : rows_of(forecast))
+    text += fmt::format("| {} | {} | {} | {} |\n", row.name, row.value, row.band, escape_markdown(row.from));
+  for (const std::string& remark : remarks_of(forecast)) text += "\n" + escape_markdown(remark) + "\n";
+  return text;
+}
+
+std::string forecast_html(const PlanForecast& forecast) {
+  std::string text =
+      "<h2>Forecast of <code>" + escape_html(forecast.training) +
+      "</code></h2><table><thead><tr><th></th><th></th><th>80%</th><th>from</th></tr></thead><tbody>\n";
+  for (const Row& row : rows_of(forecast))
+    text += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"why\">{}</td></tr>\n",
+                        escape_html(row.name), escape_html(row.value), escape_html(row.band),
+                        escape_html(row.from));
+  text += "</tbody></table>\n";
+  for (const std::string& remark : remarks_of(forecast))
+    text += "<p class=\"why\">" + escape_html(remark) + "</p>\n";
+  return text;
+}
+
+}  // namespace radl

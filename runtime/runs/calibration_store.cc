@@ -1,0 +1,250 @@
+#include "runtime/runs/calibration_store.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "common/files.h"
+
+namespace radl {
+namespace {
+
+using foresight::Calibration;
+using foresight::MeasuredProfile;
+using foresight::StudyRow;
+using foresight::TrainingRun;
+
+constexpr long long kStoreVersion = 1;
+
+constexpr const char* kSchema = R"sql(
+CREATE TABLE IF NOT EXISTS profiles (family TEXT NOT NULL, machine TEXT NOT NULL, cores REAL NOT NULL, profile TEXT NOT NULL,
+  PRIMARY KEY (family, machine, cores));
+CREATE TABLE IF NOT EXISTS runs (digest TEXT NOT NULL, family TEXT NOT NULL, machine TEXT NOT NULL, exchange TEXT NOT NULL,
+  workers INTEGER NOT NULL, servers INTEGER NOT NULL, batch REAL NOT NULL, latency_ms REAL NOT NULL, bits_per_second REAL NOT NULL,
+  epochs REAL NOT NULL, images REAL NOT NULL, analytic_seconds REAL NOT NULL, seconds REAL NOT NULL, cost REAL NOT NULL,
+  currency TEXT NOT NULL, time REAL NOT NULL, version TEXT NOT NULL, UNIQUE (digest, time, seconds, workers));
+CREATE INDEX IF NOT EXISTS runs_by_family ON runs (family, time);
+CREATE TABLE IF NOT EXISTS studies (study TEXT NOT NULL, machine TEXT NOT NULL, machines INTEGER NOT NULL, batch INTEGER NOT NULL,
+  latency_ms REAL NOT NULL, seconds REAL, origin TEXT NOT NULL, UNIQUE (study, machine, machines, batch, latency_ms, origin));
+PRAGMA user_version = 1;
+)sql";
+
+constexpr const char* kRunColumns =
+    "digest, family, machine, exchange, workers, servers, batch, latency_ms, bits_per_second, epochs, "
+    "images, "
+    "analytic_seconds, seconds, cost, currency, time, version";
+
+Status damaged(const std::string& path, std::string why) {
+  // The cover over SQLite speaks of what it is mostly used for.
+  if (why.starts_with("state: ")) why.erase(0, 7);
+  return Status(Code::Corrupt, path + ": " + why)
+      .with_hint("remove it to start anew: profiles and runs are measured again");
+}
+
+TrainingRun run_of(const Statement& row) {
+  TrainingRun run;
+  run.digest = row.text(0);
+  run.family = row.text(1);
+  run.machine = row.text(2);
+  run.exchange = row.text(3);
+  run.workers = static_cast<int>(row.integer(4));
+  run.servers = static_cast<int>(row.integer(5));
+  run.batch = row.real(6);
+  run.latency_ms = row.real(7);
+  run.bits_per_second = row.real(8);
+  run.epochs = row.real(9);
+  run.images = row.real(10);
+  run.analytic_seconds = row.real(11);
+  run.seconds = row.real(12);
+  run.cost = row.real(13);
+  run.currency = row.text(14);
+  run.time = row.real(15);
+  run.version = row.text(16);
+  return run;
+}
+
+Status read_profiles(Database& database, const CalibrationWanted& wanted, Calibration& into) {
+  auto rows = database.prepare(
+      "SELECT profile FROM profiles WHERE ?1 IS NULL OR family = ?1 ORDER BY family, machine, cores");
+  if (!rows.ok()) return std::move(rows).status();
+  if (wanted.family) rows->bind(1, *wanted.family);
+  for (;;) {
+    auto there = rows->step();
+    if (!there.ok()) return std::move(there).status();
+    if (!*there) return {};
+    auto profile = foresight::profile_from_json(nlohmann::json::parse(rows->text(0), nullptr, false));
+    if (!profile.ok()) return std::move(profile).status();
+    into.profiles.push_back(std::move(*profile));
+  }
+}
+
+Status read_runs(Database& database, const CalibrationWanted& wanted, Calibration& into) {
+  auto rows = database.prepare(fmt::format(
+      "SELECT {} FROM runs WHERE ?1 IS NULL OR family = ?1 ORDER BY time DESC, rowid DESC LIMIT ?2",
+      kRunColumns));
+  if (!rows.ok()) return std::move(rows).status();
+  if (wanted.family) rows->bind(1, *wanted.family);
+  rows->bind(2, static_cast<long long>(wanted.newest_runs));
+  for (;;) {
+    auto there = rows->step();
+    if (!there.ok()) return std::move(there).status();
+    if (!*there) break;
+    into.runs.push_back(run_of(*rows));
+  }
+  std::reverse(into.runs.begin(), into.runs.end());
+  return {};
+}
+
+Status read_studies(Database& database, Calibration& into) {
+  auto rows = database.prepare(
+      "SELECT study, machine, machines, batch, latency_ms, seconds, origin FROM studies ORDER BY rowid");
+  if (!rows.ok()) return std::move(rows).status();
+  for (;;) {
+    auto there = rows->step();
+    if (!there.ok()) return std::move(there).status();
+    if (!*there) return {};
+    StudyRow row;
+    row.study = rows->text(0);
+    row.machine = rows->text(1);
+    row.machines = static_cast<int>(rows->integer(2));
+    row.batch = static_cast<int>(rows->integer(3));
+    row.latency_ms = rows->real(4);
+    if (!rows->is_null(5)) row.seconds = rows->real(5);
+    row.where = rows->text(6);
+    into.studies.push_back(std::move(row));
+  }
+}
+
+Status check_version(Database& database, const std::string& path) {
+  auto version = database.integer("PRAGMA user_version");
+  if (!version.ok()) return damaged(path, version.status().message());
+  if (*version > kStoreVersion)
+    return damaged(path, fmt::format("of version {}; this radlc reads {}", *version, kStoreVersion));
+  return {};
+}
+
+}  // namespace
+
+Result<Calibration> load_calibration(const std::string& path, const CalibrationWanted& wanted) {
+  Calibration calibration;
+  std::error_code error;
+  if (path.empty() || !std::filesystem::exists(path, error)) return calibration;
+  auto database = Database::open(path, Database::Access::Read);
+  if (!database.ok()) return damaged(path, database.status().message());
+  if (Status right = check_version(*database, path); !right.ok()) return right;
+  for (Status read : {read_profiles(*database, wanted, calibration),
+                      read_runs(*database, wanted, calibration), read_studies(*database, calibration)}) {
+    if (!read.ok()) return damaged(path, read.message());
+  }
+  return calibration;
+}
+
+Result<CalibrationStore> CalibrationStore::open(const std::string& path) {
+  if (path.empty()) return Status(Code::NotFound, "there is no home folder to keep what was measured in");
+  if (Status made = make_directories(std::filesystem::path(path).parent_path().string(), 0700); !made.ok())
+    return made;
+  const int made_file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (made_file < 0) return Status(Code::Auth, path + ": " + std::strerror(errno));
+  ::close(made_file);
+  auto database = Database::open(path, Database::Access::ReadWrite);
+  if (!database.ok()) return damaged(path, database.status().message());
+  if (Status right = check_version(*database, path); !right.ok()) return right;
+  if (Status made = database->exec(kSchema); !made.ok()) return damaged(path, made.message());
+  return CalibrationStore(std::move(*database));
+}
+
+Result<long long> CalibrationStore::changes() { return database_.integer("SELECT changes()"); }
+
+Status CalibrationStore::add(const MeasuredProfile& profile) {
+  auto statement = database_.prepare("INSERT OR REPLACE INTO profiles VALUES (?, ?, ?, ?)");
+  if (!statement.ok()) return std::move(statement).status();
+  return statement->bind(1, profile.family)
+      .bind(2, profile.machine)
+      .bind(3, profile.cores)
+      .bind(4, foresight::to_json(profile).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))
+      .run();
+}
+
+Result<bool> CalibrationStore::add_run(const TrainingRun& run) {
+  auto statement = database_.prepare(fmt::format(
+      "INSERT OR IGNORE INTO runs ({}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      kRunColumns));
+  if (!statement.ok()) return std::move(statement).status();
+  statement->bind(1, run.digest).bind(2, run.family).bind(3, run.machine).bind(4, run.exchange);
+  statement->bind(5, run.workers).bind(6, run.servers).bind(7, run.batch).bind(8, run.latency_ms);
+  statement->bind(9, run.bits_per_second).bind(10, run.epochs).bind(11, run.images);
+  statement->bind(12, run.analytic_seconds).bind(13, run.seconds).bind(14, run.cost);
+  statement->bind(15, run.currency).bind(16, run.time).bind(17, run.version);
+  if (Status added = statement->run(); !added.ok()) return added;
+  auto changed = changes();
+  if (!changed.ok()) return std::move(changed).status();
+  return *changed > 0;
+}
+
+Status CalibrationStore::add(const TrainingRun& run) {
+  auto added = add_run(run);
+  return added.ok() ? Status() : std::move(added).status();
+}
+
+Result<bool> CalibrationStore::add_study(const StudyRow& row) {
+  auto statement = database_.prepare("INSERT OR IGNORE INTO studies VALUES (?, ?, ?, ?, ?, ?, ?)");
+  if (!statement.ok()) return std::move(statement).status();
+  statement->bind(1, row.study)
+      .bind(2, row.machine)
+      .bind(3, row.machines)
+      .bind(4, row.batch)
+      .bind(5, row.latency_ms);
+  if (row.seconds) statement->bind(6, *row.seconds);
+  statement->bind(7, row.where);
+  if (Status added = statement->run(); !added.ok()) return added;
+  auto changed = changes();
+  if (!changed.ok()) return std::move(changed).status();
+  return *changed > 0;
+}
+
+Result<size_t> CalibrationStore::add(const Calibration& calibration) {
+  Transaction transaction(database_);
+  if (Status begun = transaction.begin(); !begun.ok()) return begun;
+  size_t added = calibration.profiles.size();
+  for (const MeasuredProfile& profile : calibration.profiles)
+    if (Status kept = add(profile); !kept.ok()) return kept;
+  for (const TrainingRun& run : calibration.runs) {
+    auto is_new = add_run(run);
+    if (!is_new.ok()) return std::move(is_new).status();
+    added += *is_new ? 1 : 0;
+  }
+  for (const StudyRow& row : calibration.studies) {
+    auto is_new = add_study(row);
+    if (!is_new.ok()) return std::move(is_new).status();
+    added += *is_new ? 1 : 0;
+  }
+  if (Status done = transaction.commit(); !done.ok()) return done;
+  return added;
+}
+
+Result<size_t> CalibrationStore::forget(const std::optional<std::string>& what) {
+  Transaction transaction(database_);
+  if (Status begun = transaction.begin(); !begun.ok()) return begun;
+  size_t removed = 0;
+  for (const char* from : {"DELETE FROM profiles WHERE ?1 IS NULL OR family = ?1",
+                           "DELETE FROM runs WHERE ?1 IS NULL OR family = ?1",
+                           "DELETE FROM studies WHERE ?1 IS NULL OR study = ?1"}) {
+    auto statement = database_.prepare(from);
+    if (!statement.ok()) return std::move(statement).status();
+    if (what) statement->bind(1, *what);
+    if (Status done = statement->run(); !done.ok()) return done;
+    auto changed = changes();
+    if (!changed.ok()) return std::move(changed).status();
+    removed += static_cast<size_t>(*changed);
+  }
+  if (Status done = transaction.commit(); !done.ok()) return done;
+  return removed;
+}
+
+}  // namespace radl

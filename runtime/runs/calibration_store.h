@@ -1,0 +1,44 @@
+// The user's calibration (runtime/foresight/calibration.h) in a SQLite file of the user's data folder:
+// profiles, runs of trainings, rows of studies. Nothing of it leaves this computer by itself.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "runtime/foresight/calibration.h"
+#include "runtime/state/database.h"
+
+namespace radl {
+
+// What a reader wants; a plan takes the newest runs of what it trains.
+struct CalibrationWanted {
+  std::optional<std::string> family;  // nullopt: all
+  size_t newest_runs = 10000;
+};
+
+// No file: an empty calibration. Corrupt: it is no such file, or of a newer radlc.
+Result<foresight::Calibration> load_calibration(const std::string& path,
+                                                const CalibrationWanted& wanted = {});
+
+class CalibrationStore {
+ public:
+  // Makes the file and its folder, for the user alone. Corrupt: as above.
+  static Result<CalibrationStore> open(const std::string& path);
+
+  // A profile takes the place of that of the same family, machine and cores.
+  Status add(const foresight::MeasuredProfile& profile);
+  Status add(const foresight::TrainingRun& run);
+  // All of it, or nothing; rows that are there already are not added again. How many were new.
+  Result<size_t> add(const foresight::Calibration& calibration);
+  // Of a family, or of a study; nullopt: everything. How many were removed.
+  Result<size_t> forget(const std::optional<std::string>& what);
+
+ private:
+  explicit CalibrationStore(Database database) : database_(std::move(database)) {}
+  Result<bool> add_study(const foresight::StudyRow& row);
+  Result<bool> add_run(const foresight::TrainingRun& run);
+  Result<long long> changes();
+  Database database_;
+};
+
+}  // namespace radl

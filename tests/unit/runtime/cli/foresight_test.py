@@ -1,0 +1,238 @@
+"""`radlc recommend`, `profile`, `calibration`, and the forecast in `plan`: what is said before anything is paid for."""
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+RADLC = os.path.join(os.environ["RADL_BUILD"], "bin", "radlc")
+SITE = """radl 2
+input workers (type = integer, default = 2)
+input cloud (type = string, default = 'ec2')
+input mode (type = string, default = 'async')
+input worker_type (type = string, default = 'c5.*')
+network lan (outbound = 'no')
+system ps (cpu.count >= 2 and memory.size >= 1G and net_interface.0.connection = 'lan')
+system worker (cpu.count >= 4 and memory.size >= 1G and net_interface.0.connection = 'lan' and instance_type = input.worker_type)
+deploy ps 1 input.cloud
+deploy worker input.workers input.cloud
+use 'std/training/parameter_server' as training (
+  servers = system.ps
+  workers = system.worker
+  model = 'logistic'
+  dataset = 'cifar10'
+  mode = input.mode
+  epochs = 2
+  result = 'out'
+)
+"""
+FAMILY = "logistic on cifar10"
+
+
+def profile(machine="ec2 c5.xlarge", cores=4):
+    return {"family": FAMILY, "machine": machine, "cores": cores, "flop_per_image": 1e5, "memory_bytes": 1e7, "memory_bytes_per_image": 1e5,
+            "taken_at": "2026-11-22T10:00:00Z", "version": "0.1.0",
+            "node": {"steps": [{"batch": 32, "seconds": 0.005}, {"batch": 128, "seconds": 0.02}, {"batch": 256, "seconds": 0.04}],
+                     "parameter_bytes": 123000, "backward_share": 0.6, "spread": 0.05, "largest_batch": 0}}
+
+
+class Foresight(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="radl-foresight-")
+        self.addCleanup(folder.cleanup)
+        self.at = pathlib.Path(folder.name)
+        (self.at / "site.radl").write_text(SITE)
+        self.environment = {**os.environ, "XDG_DATA_HOME": str(self.at / "data"), "HOME": str(self.at), "AWS_REGION": "eu-west-1"}
+
+    def run_it(self, *arguments):
+        return subprocess.run([RADLC, *map(str, arguments)], cwd=self.at, env=self.environment, capture_output=True, text=True, timeout=120)
+
+    def radlc(self, *arguments):
+        done = self.run_it(*arguments)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def fails(self, code, said, *arguments):
+        done = self.run_it(*arguments)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        self.assertIn(said, done.stdout + done.stderr)
+
+    def know(self, *profiles, runs=()):
+        (self.at / "known.json").write_text(json.dumps({"calibration": 1, "profiles": list(profiles), "runs": list(runs), "studies": []}))
+        self.radlc("calibration", "import", "known.json")
+
+    def recommend(self, *arguments):
+        return json.loads(self.radlc("recommend", "site.radl", "--json", *arguments))
+
+
+class Studies(Foresight):
+    def ask(self, *arguments):
+        return json.loads(self.radlc("recommend", "--study", "mnist", "--json", *arguments))
+
+    def test_look_up_gives_the_published_answers_and_ours_keeps_one_node(self):
+        at = ("--batch", 6400, "--latency", 60, "--algorithm", "lookup")
+        self.assertEqual(self.ask(*at, "--as-published")["workers"], 3)
+        self.assertEqual(self.ask(*at)["workers"], 1)
+
+    def test_what_no_row_has_is_not_found_and_the_nearest_are_named(self):
+        self.fails(3, "batch 2560 at 60 ms", "recommend", "--study", "mnist", "--batch", 3000, "--latency", 60, "--algorithm", "lookup")
+
+    def test_the_model_answers_between_rows_and_says_when_it_is_outside(self):
+        answer = self.ask("--batch", 3000, "--latency", 60, "--workers", "2..4")
+        self.assertEqual(answer["workers"], 2)
+        for size in answer["sizes"]:
+            self.assertLess(size["epoch_seconds"]["low"], size["epoch_seconds"]["value"])
+            self.assertEqual(size["outside"], [])
+        self.assertEqual(self.ask("--batch", 3000, "--workers", "8")["sizes"][0]["outside"], ["8 nodes were never measured"])
+
+    def test_a_batch_that_did_not_fit_is_rejected(self):
+        alone = self.ask("--batch", 64000)["sizes"][0]
+        self.assertIn("do not fit into memory", alone["why"])
+
+    def test_a_study_of_ones_own(self):
+        rows = "".join(f"mine,box,{n},{b},0,{b / n / 10 + 2 * n},here\n" for n in (1, 2, 4) for b in (100, 200, 400))
+        (self.at / "mine.csv").write_text("study,machine,machines,batch,latency_ms,seconds,where\n" + rows)
+        self.radlc("calibration", "import", "mine.csv")
+        answer = json.loads(self.radlc("recommend", "--study", "mine", "--batch", "300", "--json"))
+        self.assertEqual(answer["workers"], 4)
+        self.fails(1, "there are: cifar, mine, mnist", "recommend", "--study", "none", "--batch", "1")
+
+
+class Recommend(Foresight):
+    def test_without_a_profile_nothing_is_invented(self):
+        self.fails(1, "radlc profile", "recommend", "site.radl")
+
+    def test_the_best_is_on_the_frontier_and_nothing_within_limits_beats_it(self):
+        self.know(profile())
+        for objective, key in (("time", lambda c: c["seconds"]["value"]), ("cost", lambda c: c["cost"]["micros"])):
+            answer = self.recommend("--objective", objective, "--budget", "2/h")
+            fits = [c for c in answer["candidates"] if c["verdict"] == "fits"]
+            chosen = next(c for c in fits if c["name"] == answer["chosen"])
+            self.assertTrue(chosen["frontier"])
+            self.assertEqual(key(chosen), min(map(key, fits)))
+            self.assertTrue(all(c["per_hour"]["micros"] <= 2000000 for c in fits))
+            self.assertTrue(any(c["verdict"] == "budget" for c in answer["candidates"]))
+        self.assertEqual(len(answer["calibration"]), 64)
+
+    def test_nothing_within_limits_is_exit_3_with_what_would_do(self):
+        self.know(profile())
+        self.fails(3, "the least budget that would do: ", "recommend", "site.radl", "--budget", "0.01")
+        self.fails(3, "the earliest deadline: ", "recommend", "site.radl", "--deadline", "1s")
+
+    def test_the_choice_is_an_input_file_that_plan_takes(self):
+        self.know(profile())
+        answer = self.recommend("--workers", "3", "--write", "choice.json", "--types", "c5.xlarge")
+        chosen = json.loads((self.at / "choice.json").read_text())
+        self.assertEqual((chosen["workers"], chosen["worker_type"]), (3, "c5.xlarge"))
+        self.assertIn(chosen["mode"], ("sync", "async"))
+        self.assertTrue(answer["chosen"].startswith("3xc5.xlarge/"))
+        plan = self.radlc("plan", "site.radl", "--input-file", "choice.json")
+        self.assertIn("worker[0..2]", plan)
+        self.assertIn("c5.xlarge", plan)
+
+    def test_a_choice_that_the_file_has_no_input_for_is_refused(self):
+        self.know(profile())
+        text = SITE.replace("input worker_type (type = string, default = 'c5.*')\n", "").replace(" and instance_type = input.worker_type", "")
+        (self.at / "site.radl").write_text(text)
+        self.fails(1, "input worker_type", "recommend", "site.radl", "--write", "choice.json")
+        self.assertFalse((self.at / "choice.json").exists())
+
+    def test_explain_has_every_part_with_its_source(self):
+        self.know(profile())
+        text = self.radlc("recommend", "site.radl", "--types", "c5.xlarge", "--explain", "4xc5.xlarge/ring")
+        for part in ("compute", "bandwidth", "latency", "bound by", "measured on ec2 c5.xlarge", "the catalogue's network", "guessed"):
+            self.assertIn(part, text)
+        self.fails(1, "did you mean 4xc5.xlarge/ring?", "recommend", "site.radl", "--types", "c5.xlarge", "--explain", "4xc5.xlarge/rinq")
+
+    def test_published_algorithms_stand_beside_the_model(self):
+        self.know(profile())
+        text = self.radlc("recommend", "site.radl", "--budget", "2", "--compare")
+        for name in ("model", "cost-opt", "time-opt", "scala-opt", "lookup"):
+            self.assertRegex(text, rf"(?m)^{name} ")
+        answer = self.recommend("--budget", "2", "--algorithm", "cost-opt")
+        prices = json.loads(self.radlc("catalog", "list", "--region", "eu-west-1", "--type", "c5.*", "--cpu", "4", "--json"))
+        self.assertEqual(answer["type"], min(prices, key=lambda t: t["on_demand"]["per_hour"]["micros"])["name"])
+
+    def test_questions_that_are_none(self):
+        self.know(profile())
+        for said, arguments in [
+                ("--budget", ("--budget", "much")), ("--budget", ("--budget", "-1")), ("an hour", ("--max-cost", "2/h")),
+                ("no rate between them", ("--budget", "2 EUR/h")), ("--deadline", ("--deadline", "soon")), ("--objective", ("--objective", "weights:0,0")),
+                ("--objective", ("--objective", "weights:-1,2")), ("--workers", ("--workers", "0")), ("--workers", ("--workers", "4..2")),
+                ("--workers", ("--workers", "8", "--max-workers", "4")), ("--confidence", ("--confidence", "1")), ("--latency", ("--latency", "-3")),
+                ("has no type like", ("--types", "nothing.*"))]:
+            with self.subTest(arguments=arguments):
+                self.fails(1, said, "recommend", "site.radl", *arguments)
+
+
+class Calibration(Foresight):
+    def test_goes_out_and_comes_back_and_is_forgotten(self):
+        self.know(profile(), profile("local", 2))
+        exported = self.radlc("calibration", "export")
+        self.assertEqual(len(json.loads(exported)["profiles"]), 2)
+        self.assertNotIn(str(self.at), exported)
+        self.assertIn(FAMILY, self.radlc("calibration", "show"))
+        self.radlc("calibration", "forget", FAMILY)
+        self.assertEqual(json.loads(self.radlc("calibration", "export"))["profiles"], [])
+        (self.at / "again.json").write_text(exported)
+        self.radlc("calibration", "import", "again.json")
+        self.assertEqual(self.radlc("calibration", "export"), exported)
+        self.fails(1, "nothing is known of 'x'", "calibration", "forget", "x")
+
+    def test_what_is_no_calibration_is_refused_whole(self):
+        (self.at / "bad.json").write_text(json.dumps({"calibration": 1, "profiles": [profile(), {}], "runs": [], "studies": []}))
+        self.fails(1, "no calibration", "calibration", "import", "bad.json")
+        self.assertEqual(json.loads(self.radlc("calibration", "export"))["profiles"], [])
+
+
+class Plans(Foresight):
+    def test_a_plan_ends_with_time_and_money_of_its_training(self):
+        self.know(profile(), profile("local", 2))
+        text = self.radlc("plan", "site.radl")
+        for part in ("Forecast of training/training:", "create", "stage", "train", "total", "cost", "A step is bound by"):
+            self.assertIn(part, text)
+        self.assertTrue(text.splitlines()[-1].startswith("Plan: "))
+        (forecast,) = json.loads(self.radlc("plan", "--json", "site.radl"))["forecasts"]
+        self.assertLess(forecast["total"]["low"], forecast["total"]["seconds"])
+        self.assertEqual(forecast["phases"]["create"]["source"], "guessed")
+        self.assertEqual(forecast["cost"]["value"]["currency"], "USD")
+        self.assertEqual(len(forecast["calibration"]), 64)
+        for option in ("--markdown", "--html=page.html"):
+            shown = self.radlc("plan", "site.radl", option)
+            self.assertIn("Forecast of", shown if option == "--markdown" else (self.at / "page.html").read_text())
+
+    def test_the_same_calibration_gives_the_same_bytes(self):
+        self.know(profile())
+        self.assertEqual(self.radlc("plan", "--json", "site.radl"), self.radlc("plan", "--json", "site.radl"))
+
+    def test_what_is_not_known_is_said_with_the_command_that_tells(self):
+        text = self.radlc("plan", "site.radl")
+        self.assertIn("The training's time is not known: no profile of " + FAMILY, text)
+        self.assertIn("radlc profile site.radl", text)
+
+    def test_a_file_without_training_has_none(self):
+        (self.at / "plain.radl").write_text("network n ()\nsystem a (net_interface.0.connection = 'n')\ndeploy a 1\n")
+        self.assertNotIn("Forecast", self.radlc("plan", "plain.radl"))
+
+
+class Profile(Foresight):
+    def test_a_short_run_is_measured_and_the_next_plan_knows_it(self):
+        text = self.radlc("profile", "site.radl", "--input", "cloud=local", "--seconds", "1")
+        self.assertIn("images/s", text)
+        (kept,) = json.loads(self.radlc("calibration", "export"))["profiles"]
+        self.assertEqual((kept["family"], kept["machine"], len(kept["node"]["steps"])), (FAMILY, "local", 3))
+        self.assertEqual(kept["node"]["parameter_bytes"], 4 * (3072 * 10 + 10))
+        self.assertTrue(0 < kept["node"]["backward_share"] < 1)
+        (forecast,) = json.loads(self.radlc("plan", "--json", "site.radl", "--input", "cloud=local", "--input", "worker_type=local"))["forecasts"]
+        self.assertIn(forecast["phases"]["train"]["source"], ("measured", "scaled"))
+
+    def test_a_model_that_is_none_says_so(self):
+        (self.at / "site.radl").write_text(SITE.replace("'logistic'", "'no such model'"))
+        done = self.run_it("profile", "site.radl", "--seconds", "1")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertFalse((self.at / "data/radlc/foresight.db").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

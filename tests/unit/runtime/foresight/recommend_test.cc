@@ -1,0 +1,238 @@
+// From a profile to a cluster: forecasts, what runs teach them, and the recommendation.
+#include "runtime/foresight/recommend.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace radl::foresight {
+namespace {
+
+constexpr const char* kFamily = "resnet20 on cifar10";
+
+MeasuredProfile profile(const std::string& machine = "ec2 c5.xlarge", double cores = 4) {
+  MeasuredProfile one;
+  one.family = kFamily;
+  one.machine = machine;
+  one.cores = cores;
+  one.node.steps.points = {{32, 0.0495}, {128, 0.192}, {512, 0.762}};
+  one.node.parameter_bytes = 1.1e6;
+  one.node.spread = 0.05;
+  one.memory_bytes = 2e8;
+  one.memory_bytes_per_image = 1e6;
+  one.taken_at = "2026-11-22T10:00:00Z";
+  return one;
+}
+
+TrainingFacts facts() {
+  TrainingFacts one;
+  one.family = kFamily;
+  one.images = 50000;
+  one.test_images = 10000;
+  one.epochs = 10;
+  one.batch = 128;
+  return one;
+}
+
+OfferedType offer(const std::string& name, double cores, double usd, double gib = 8) {
+  OfferedType one;
+  one.name = name;
+  one.machine = {"ec2 " + name, cores, gib * 1073741824, 1.25e9, 0, false};
+  if (usd >= 0) one.per_hour = Money::of(usd);
+  return one;
+}
+
+RecommendInput input() {
+  RecommendInput one;
+  one.facts = facts();
+  one.workers = {offer("c5.xlarge", 4, 0.192), offer("c5.4xlarge", 16, 0.768)};
+  one.sizes = {1, 2, 4, 8};
+  one.exchanges = {Exchange::Ring, Exchange::AsyncServer};
+  one.startup = banded(90, 1.5, Source::Guessed, "");
+  return one;
+}
+
+FamilyModel model(const Calibration& calibration) { return FamilyModel(calibration, kFamily); }
+
+TEST(Forecast, MeasuredOnTheSameKindOfMachine) {
+  const FamilyModel known = model({{profile()}, {}, {}});
+  auto forecast = known.forecast(facts(), offer("c5.xlarge", 4, 0.192).machine, {});
+  ASSERT_TRUE(forecast.step) << forecast.unknown;
+  EXPECT_EQ(forecast.train.source, Source::Measured);
+  // 50,000 images by 128 in 0.192 s, and a forward pass over 10,000.
+  EXPECT_NEAR(forecast.epoch.value, 50000 / 128.0 * 0.192 + 79 * 0.192 / 3, 0.01);
+  EXPECT_LT(forecast.train.low, forecast.train.value);
+  EXPECT_LT(forecast.train.value, forecast.train.high);
+  EXPECT_NE(forecast.change_most.find("processors"), std::string::npos) << forecast.change_most;
+}
+
+TEST(Forecast, ScaledFromAnotherMachineIsWiderAndSaysSo) {
+  const FamilyModel known = model({{profile("local", 2)}, {}, {}});
+  auto forecast = known.forecast(facts(), offer("c5.xlarge", 4, 0.192).machine, {});
+  ASSERT_TRUE(forecast.step) << forecast.unknown;
+  EXPECT_EQ(forecast.train.source, Source::Scaled);
+  EXPECT_NE(forecast.train.from.find("scaled by cores from local (2)"), std::string::npos)
+      << forecast.train.from;
+  EXPECT_GT(forecast.train.high / forecast.train.value, 1.5);
+}
+
+TEST(Forecast, UnknownStaysUnknown) {
+  auto none = model({}).forecast(facts(), offer("c5.xlarge", 4, 0.192).machine, {});
+  EXPECT_FALSE(none.step);
+  EXPECT_NE(none.unknown.find("no profile of resnet20 on cifar10"), std::string::npos) << none.unknown;
+  TrainingFacts unknown = facts();
+  unknown.images = 0;
+  EXPECT_FALSE(model({{profile()}, {}, {}}).forecast(unknown, offer("c5.xlarge", 4, 0.192).machine, {}).step);
+}
+
+TEST(Forecast, ABatchBeyondMemoryDoesNotFit) {
+  TrainingFacts large = facts();
+  large.batch = 8192;
+  auto forecast = model({{profile()}, {}, {}}).forecast(large, offer("c5.xlarge", 4, 0.192).machine, {});
+  EXPECT_FALSE(forecast.step);
+  EXPECT_TRUE(forecast.memory);
+}
+
+// Runs that take a third longer than the formulas say, each with some noise.
+Calibration with_runs(int count) {
+  Calibration calibration{{profile()}, {}, {}};
+  for (int i = 0; i < count; ++i) {
+    TrainingRun run;
+    run.family = kFamily;
+    run.machine = "ec2 c5.xlarge";
+    run.workers = 1 + i % 4;
+    run.batch = 128;
+    run.analytic_seconds = 1000;
+    run.seconds = 1330 * (1 + 0.02 * (i % 3 - 1));
+    calibration.runs.push_back(run);
+  }
+  return calibration;
+}
+
+TEST(Forecast, EveryRunMakesTheNextOneBetter) {
+  auto error_after = [](int runs) {
+    const FamilyModel known = model(with_runs(runs));
+    auto forecast = known.forecast(facts(), offer("c5.xlarge", 4, 0.192).machine, {});
+    return std::fabs(forecast.train.value / forecast.analytic_seconds / 1.33 - 1);
+  };
+  const double none = error_after(0), one = error_after(1), three = error_after(3), ten = error_after(10);
+  EXPECT_NEAR(none, 0.248, 0.001);
+  EXPECT_LT(one, none);
+  EXPECT_LT(three, one);
+  EXPECT_LT(ten, 0.03);
+}
+
+TEST(Forecast, TheBandNarrowsWithRunsAndWidensWithConfidence) {
+  const MachineFacts machine = offer("c5.xlarge", 4, 0.192).machine;
+  auto width = [&](int runs, double confidence) {
+    auto forecast = model(with_runs(runs)).forecast(facts(), machine, {}, confidence);
+    return forecast.train.high / forecast.train.value;
+  };
+  EXPECT_LT(width(20, 0.8), width(0, 0.8));
+  EXPECT_LT(width(0, 0.8), width(0, 0.95));
+  EXPECT_NEAR(band_width(0.8), 1.2816, 0.01);
+}
+
+TEST(Recommend, TheFastestAndTheCheapestAreOthers) {
+  const FamilyModel known = model({{profile()}, {}, {}});
+  RecommendInput asked = input();
+  auto fastest = recommend(asked, known);
+  ASSERT_TRUE(fastest.ok() && fastest->choice.chosen);
+  const Option& quick = fastest->options[*fastest->choice.chosen];
+  EXPECT_EQ(asked.workers[quick.worker].name, "c5.4xlarge");
+  EXPECT_EQ(quick.workers, 8);
+  asked.objective = {0, 1};
+  auto cheapest = recommend(asked, known);
+  ASSERT_TRUE(cheapest.ok() && cheapest->choice.chosen);
+  EXPECT_EQ(cheapest->options[*cheapest->choice.chosen].workers, 1);
+  EXPECT_GT(cheapest->choice.frontier.size(), 1u);
+}
+
+TEST(Recommend, LimitsAreKeptAndRejectedOnesSayWhy) {
+  const FamilyModel known = model({{profile()}, {}, {}});
+  RecommendInput asked = input();
+  asked.workers.push_back(offer("new.large", 2, -1));
+  asked.workers.push_back(offer("tiny.nano", 2, 0.01, 0.25));
+  asked.workers.front().quota = 3;
+  asked.bounds.rate = 800000;
+  auto made = recommend(asked, known);
+  ASSERT_TRUE(made.ok() && made->choice.chosen);
+  EXPECT_LE(made->candidates[*made->choice.chosen].rate, 800000);
+  std::map<std::string, std::set<Verdict>> seen;
+  for (size_t i = 0; i < made->options.size(); ++i)
+    seen[asked.workers[made->options[i].worker].name].insert(made->candidates[i].verdict);
+  EXPECT_EQ(seen["new.large"], std::set{Verdict::Unknown});
+  EXPECT_EQ(seen["tiny.nano"], std::set{Verdict::Memory});
+  EXPECT_TRUE(seen["c5.xlarge"].count(Verdict::Quota));
+  EXPECT_TRUE(seen["c5.4xlarge"].count(Verdict::Budget));
+}
+
+TEST(Recommend, NothingWithinLimitsNamesWhatWouldDo) {
+  const FamilyModel known = model({{profile()}, {}, {}});
+  RecommendInput asked = input();
+  asked.bounds = {{}, {}, 1};
+  auto made = recommend(asked, known);
+  ASSERT_TRUE(made.ok());
+  EXPECT_FALSE(made->choice.chosen);
+  EXPECT_EQ(made->choice.least_rate, 192000);
+  EXPECT_GT(*made->choice.earliest, 90);
+}
+
+TEST(Recommend, SpotMachinesTakeLonger) {
+  const FamilyModel known = model({{profile()}, {}, {}});
+  RecommendInput asked = input();
+  auto calm = recommend(asked, known);
+  asked.interruptions_per_hour = 0.2;
+  auto spot = recommend(asked, known);
+  ASSERT_TRUE(calm.ok() && spot.ok());
+  EXPECT_GT(spot->candidates.front().seconds, calm->candidates.front().seconds);
+}
+
+TEST(Recommend, QuestionsThatAreNoneAreRefused) {
+  const FamilyModel known = model({{profile()}, {}, {}});
+  auto refused = [&](auto change) {
+    RecommendInput asked = input();
+    change(asked);
+    return recommend(asked, known).status().code();
+  };
+  EXPECT_EQ(refused([](auto& in) { in.workers.clear(); }), Code::Invalid);
+  EXPECT_EQ(refused([](auto& in) { in.sizes.clear(); }), Code::Invalid);
+  EXPECT_EQ(refused([](auto& in) { in.sizes = {0}; }), Code::Invalid);
+  EXPECT_EQ(refused([](auto& in) { in.confidence = 1; }), Code::Invalid);
+  EXPECT_EQ(refused([](auto& in) { in.objective = {NAN, 1}; }), Code::Invalid);
+  EXPECT_EQ(refused([](auto& in) { in.workers[1].per_hour = Money::of(1, "EUR"); }), Code::Invalid);
+}
+
+TEST(Calibration, IsTheSameAfterItsJsonAndHasOneDigest) {
+  Calibration calibration = with_runs(3);
+  calibration.studies = study_rows("cifar");
+  const auto json = to_json(calibration);
+  auto again = calibration_from_json(json);
+  ASSERT_TRUE(again.ok()) << again.status().text();
+  EXPECT_EQ(to_json(*again), json);
+  EXPECT_EQ(digest_of(*again), digest_of(calibration));
+  calibration.runs.back().seconds += 1;
+  EXPECT_NE(digest_of(*again), digest_of(calibration));
+}
+
+TEST(Calibration, WhatIsNoneIsRefused) {
+  EXPECT_FALSE(calibration_from_json(nlohmann::json::array()).ok());
+  auto json = to_json(with_runs(1));
+  auto refused = [&](auto change) {
+    auto other = json;
+    change(other);
+    return !calibration_from_json(other).ok();
+  };
+  EXPECT_TRUE(refused([](auto& j) { j["calibration"] = 2; }));
+  EXPECT_TRUE(refused([](auto& j) { j["runs"][0]["seconds"] = "long"; }));
+  EXPECT_TRUE(refused([](auto& j) { j["runs"][0]["workers"] = 0; }));
+  EXPECT_TRUE(refused([](auto& j) { j["profiles"][0]["node"]["steps"] = nlohmann::json::array(); }));
+  EXPECT_TRUE(refused([](auto& j) { j["profiles"][0]["node"]["steps"][1]["batch"] = 1; }));
+  EXPECT_TRUE(refused([](auto& j) { j["profiles"][0].erase("cores"); }));
+}
+
+}  // namespace
+}  // namespace radl::foresight

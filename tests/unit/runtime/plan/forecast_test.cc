@@ -1,0 +1,132 @@
+// What a plan says of time and money before anything is paid for.
+#include "runtime/plan/forecast.h"
+
+#include <gtest/gtest.h>
+
+#include "runtime/plan/measured.h"
+#include "runtime/plan/render.h"
+
+namespace radl {
+namespace {
+
+constexpr const char* kFamily = "resnet20 on cifar10";
+
+struct APlan : testing::Test {
+  APlan() {
+    foresight::MeasuredProfile profile;
+    profile.family = kFamily;
+    profile.machine = "ec2 c5.xlarge";
+    profile.cores = 4;
+    profile.taken_at = "2026-11-22T10:00:00Z";
+    profile.node.steps.points = {{32, 0.05}, {128, 0.2}};
+    profile.node.parameter_bytes = 1.1e6;
+    calibration.profiles = {profile};
+    plan.infrastructure = "site";
+    plan.actions = {action("worker[0]", Verb::Create, 45), action("worker[1]", Verb::Create, 45),
+                    step("worker[0]/tools", "native", {}), step("training/cifar", "training", {})};
+    plan.totals.price_per_hour.add(Money::of(0.384));
+    facts.name = "training/cifar";
+    facts.family = kFamily;
+    facts.images = 50000;
+    facts.epochs = 10;
+    facts.workers = 2;
+    facts.exchange = foresight::Exchange::Ring;
+    machine = {"ec2 c5.xlarge", 4, 8e9, 1.25e9, 0, false};
+  }
+  static Action action(const std::string& id, Verb verb, std::optional<double> seconds) {
+    Action made;
+    made.id = id;
+    made.verb = verb;
+    made.seconds = seconds;
+    made.nodes = {id};
+    made.cloud = "ec2:/eu-west-1";
+    made.type = "instance";
+    return made;
+  }
+  static Action step(const std::string& id, const std::string& kind, std::optional<double> seconds) {
+    Action made;
+    made.id = id;
+    made.verb = Verb::Run;
+    made.is_step = true;
+    made.step_kind = kind;
+    made.nodes = {"worker[0]"};
+    made.seconds = seconds;
+    return made;
+  }
+  PlanForecast forecast() const {
+    const foresight::FamilyModel model(calibration, kFamily);
+    return forecast_plan(
+        {plan, model, facts, machine, 1.7e8, measured, digest_of(calibration), " site.radl"});
+  }
+  foresight::Banded phase(const std::string& name) const {
+    for (const auto& [its, figure] : forecast().phases)
+      if (its == name) return figure;
+    ADD_FAILURE() << name;
+    return {};
+  }
+  Plan plan;
+  foresight::Calibration calibration;
+  foresight::TrainingFacts facts;
+  foresight::MachineFacts machine;
+  std::map<std::string, double> measured;
+};
+
+TEST_F(APlan, PhasesAddUpAndSayWhereTheyAreFrom) {
+  const PlanForecast said = forecast();
+  double sum = 0;
+  for (const auto& [name, figure] : said.phases) sum += figure.value;
+  EXPECT_NEAR(said.total.value, sum, 1e-9);
+  EXPECT_LT(said.total.low, said.total.value);
+  EXPECT_LT(said.total.value, said.total.high);
+  EXPECT_EQ(phase("create").value, 45);
+  EXPECT_EQ(phase("create").source, foresight::Source::Guessed);
+  EXPECT_EQ(phase("train").source, foresight::Source::Measured);
+  EXPECT_EQ(said.bound, "compute");
+}
+
+TEST_F(APlan, WhatRunsTookIsNoGuess) {
+  measured[measure_key(plan, plan.actions[0])] = 45;
+  ASSERT_FALSE(measured.count(""));
+  EXPECT_EQ(phase("create").source, foresight::Source::Measured);
+}
+
+TEST_F(APlan, CostIsPriceByTimeAndUnknownWhereAPriceIs) {
+  const PlanForecast said = forecast();
+  ASSERT_TRUE(said.cost);
+  EXPECT_NEAR(said.cost->units(), 0.384 * said.total.value / 3600, 1e-5);
+  Offer offer;
+  offer.facts.priced = false;
+  plan.costs = {{"worker[0]", "ec2:/eu-west-1", "ec2 new.large", {}, {}, {offer}, 0}};
+  EXPECT_FALSE(forecast().cost);
+}
+
+TEST_F(APlan, UnknownStaysUnknownAndNamesTheCommand) {
+  calibration = {};
+  const PlanForecast said = forecast();
+  EXPECT_FALSE(said.total.known());
+  EXPECT_FALSE(said.cost);
+  EXPECT_NE(said.unknown.find("radlc profile site.radl"), std::string::npos) << said.unknown;
+  EXPECT_NE(forecast_text(said).find("total       unknown"), std::string::npos) << forecast_text(said);
+}
+
+TEST_F(APlan, EveryViewHasIt) {
+  const std::vector<PlanForecast> all = {forecast()};
+  PlanTextOptions look;
+  look.forecasts = all;
+  const std::string text = render_text(plan, look);
+  EXPECT_NE(text.find("Forecast of training/cifar:"), std::string::npos);
+  EXPECT_EQ(render_text(plan).find("Forecast"), std::string::npos);
+  // The sum stays the last line.
+  EXPECT_GT(text.rfind("Plan: "), text.find("Forecast of"));
+  for (const std::string& view : {render_markdown(plan, all), render_html(plan, all)}) {
+    EXPECT_NE(view.find("Forecast of"), std::string::npos);
+    EXPECT_NE(view.find("bring back"), std::string::npos);
+  }
+  const Json json = to_json(all[0]);
+  EXPECT_EQ(json["calibration"], digest_of(calibration));
+  EXPECT_EQ(json["phases"]["train"]["source"], "measured");
+  EXPECT_EQ(forecast_text(all[0]), forecast_text(forecast()));
+}
+
+}  // namespace
+}  // namespace radl
