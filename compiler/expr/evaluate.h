@@ -22,10 +22,8 @@ struct Budget {
   size_t bytes = size_t{256} << 20;  // of strings made
   bool spent = false;                // reported once
 };
-inline constexpr int kMaxDepth = 300;              // of an expression
-inline constexpr size_t kMaxElements = 100'000;    // of one list
-inline constexpr uint32_t kMaxWeight = 1'000'000;  // of one value, with all that it holds
-inline constexpr int kMaxValueDepth = 200;         // of lists and maps within each other
+inline constexpr int kMaxDepth = 300;            // of an expression
+inline constexpr size_t kMaxElements = 100'000;  // of one list
 
 // What functions see of the world. Files that are read become sources of the program.
 class World {
