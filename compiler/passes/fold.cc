@@ -65,6 +65,7 @@ class Folder {
       case ast::Kind::Use:
       case ast::Kind::Let:
       case ast::Kind::Assert:
+      case ast::Kind::Moved:
         return;
       case ast::Kind::Network:
       case ast::Kind::System:

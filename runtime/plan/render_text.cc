@@ -88,6 +88,7 @@ class Text {
  private:
   void changes() {
     drift();
+    moves();
     actions();
     outputs();
   }
@@ -232,6 +233,19 @@ class Text {
     colored_diff(change.diff);
   }
 
+  // What the state calls otherwise, and what it remembers of prevent_destroy.
+  void moves() {
+    if (!plan_.moves.empty()) heading("Moved, and kept as they are:");
+    for (const state_change::Move& move : plan_.moves)
+      out_ += fmt::format("  {} -> {}\n", move.from, move.to);
+    if (plan_.protections.empty()) return;
+    heading("Remembered:");
+    for (const auto& [address, by] : plan_.protections)
+      out_ += fmt::format("  {}  {}\n", address,
+                          by.empty() ? "may be destroyed from now on"
+                                     : "must not be destroyed (prevent_destroy, " + by + ")");
+  }
+
   void outputs() {
     if (plan_.outputs.empty() || plan_.destroys) return;
     heading("Outputs:");
@@ -357,7 +371,9 @@ std::string summary_line(const Plan& plan) {
     if (count) add(fmt::format("{} {}", count, what));
   }
   if (totals.run) add(fmt::format("{} step{} to run", totals.run, totals.run == 1 ? "" : "s"));
-  if (plan.actions.empty())
+  if (!plan.moves.empty()) add(fmt::format("{} moved", plan.moves.size()));
+  if (!plan.protections.empty()) add(fmt::format("{} to remember", plan.protections.size()));
+  if (plan.actions.empty() && !plan.outputs.empty())
     add(fmt::format("{} output{} to change", plan.outputs.size(), plan.outputs.size() == 1 ? "" : "s"));
   if (plan.destroys) return "Plan: " + text + ".";
   text += "; " + price_text(totals, plan.costs.empty() ? "USD" : plan.costs[0].after.currency);
