@@ -86,7 +86,7 @@ class Site:
         done = subprocess.run([str(word) for word in command], cwd=self.folder, env={**self.environment, **more}, check=False, capture_output=True,
                               text=True, stdin=subprocess.DEVNULL)
         if done.returncode:
-            raise SystemExit(f"{command}: {done.stdout[-1500:]}{done.stderr[-1500:]}")
+            raise SystemExit(f"{command}: {done.stdout[-6000:]}{done.stderr[-1500:]}")
         return time.monotonic() - begin
 
     # ---- ours
@@ -125,8 +125,8 @@ class Site:
         (self.folder / "inventory").write_text("".join(f"m{i} home={m.home}\n" for i, m in enumerate(self.machines))
                                                + f"[all:vars]\nansible_python_interpreter={sys.executable}\n")
         args = f"-F {self.folder}/ssh_config"
-        (self.folder / "plain.cfg").write_text(f"[defaults]\ninventory = inventory\n[ssh_connection]\nssh_args = -C -o ControlMaster=auto -o ControlPersist=60s {args}\n")
-        tuned = (f"[defaults]\ninventory = inventory\nforks = {max(5, len(self.machines))}\n%s[ssh_connection]\npipelining = True\n"
+        (self.folder / "plain.cfg").write_text(f"[defaults]\ninventory = inventory\ntimeout = 60\n[ssh_connection]\nssh_args = -C -o ControlMaster=auto -o ControlPersist=60s {args}\n")
+        tuned = (f"[defaults]\ninventory = inventory\ntimeout = 60\nforks = {max(5, len(self.machines))}\n%s[ssh_connection]\npipelining = True\n"
                  f"ssh_args = -o ControlMaster=auto -o ControlPersist=600s {args}\n")
         (self.folder / "tuned.cfg").write_text(tuned % "")
         import ansible_mitogen

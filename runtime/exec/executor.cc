@@ -111,6 +111,13 @@ size_t RunReport::skipped() const { return count_state(actions, ActionOutcome::S
 Result<Snapshot> change_records(const Run& run, const Plan& plan, Snapshot snapshot) {
   std::vector<StateChange> changes(plan.moves.begin(), plan.moves.end());
   for (const auto& [address, by] : plan.protections) changes.push_back(state_change::Protect{address, by});
+  for (const auto& [address, spec] : plan.as_found) {
+    auto record = snapshot.resources.find(address);
+    if (record == snapshot.resources.end()) continue;
+    ResourceRecord now = record->second;
+    now.spec = spec;
+    changes.push_back(state_change::PutResource{std::move(now)});
+  }
   if (changes.empty()) return snapshot;
   Result<std::vector<long long>> committed = run.store->commit(std::move(changes));
   if (!committed.ok()) return committed.status();

@@ -254,6 +254,7 @@ Plan read_plan(const Json& json) {
   }
   for (const Json& move : json.value("moves", Json::array()))
     plan.moves.push_back({move.at("from"), move.at("to"), move.at("with_recipe").get<bool>()});
+  plan.as_found = json.value("as_found", std::map<std::string, Json>());
   plan.protections = json.value("protections", std::map<std::string, std::string>());
   for (const Json& drift : json.at("drift")) plan.drift.push_back(read_drift(drift));
   plan.unseen = json.at("unseen").get<std::map<std::string, std::string>>();
@@ -295,6 +296,7 @@ Json to_json(const Plan& plan) {
           {"outputs", list_of(plan.outputs)},
           {"moves", std::move(moves)},
           {"protections", plan.protections},
+          {"as_found", plan.as_found},
           {"drift", list_of(plan.drift)},
           {"unseen", plan.unseen},
           {"costs", list_of(plan.costs)},

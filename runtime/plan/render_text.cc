@@ -238,8 +238,10 @@ class Text {
     if (!plan_.moves.empty()) heading("Moved, and kept as they are:");
     for (const state_change::Move& move : plan_.moves)
       out_ += fmt::format("  {} -> {}\n", move.from, move.to);
-    if (plan_.protections.empty()) return;
+    if (plan_.protections.empty() && plan_.as_found.empty()) return;
     heading("Remembered:");
+    for (const auto& [address, spec] : plan_.as_found)
+      out_ += fmt::format("  {}  is as the file says already\n", address);
     for (const auto& [address, by] : plan_.protections)
       out_ += fmt::format("  {}  {}\n", address,
                           by.empty() ? "may be destroyed from now on"
@@ -372,7 +374,8 @@ std::string summary_line(const Plan& plan) {
   }
   if (totals.run) add(fmt::format("{} step{} to run", totals.run, totals.run == 1 ? "" : "s"));
   if (!plan.moves.empty()) add(fmt::format("{} moved", plan.moves.size()));
-  if (!plan.protections.empty()) add(fmt::format("{} to remember", plan.protections.size()));
+  if (const size_t kept = plan.protections.size() + plan.as_found.size(); kept > 0)
+    add(fmt::format("{} to remember", kept));
   if (plan.actions.empty() && !plan.outputs.empty())
     add(fmt::format("{} output{} to change", plan.outputs.size(), plan.outputs.size() == 1 ? "" : "s"));
   if (plan.destroys) return "Plan: " + text + ".";

@@ -311,5 +311,26 @@ TEST_F(RememberedProtectionTest, ItIsRememberedOfMachinesThatAreThereAlready) {
   EXPECT_EQ(refusal(without).code(), Code::Invalid);
 }
 
+// A change whose answer was lost, and which a refresh finds done: nothing is to do but to know it.
+TEST(AsFound, WhatARefreshFindsAsTheFileSaysIsRecorded) {
+  Bench bench;
+  auto workers = [](double memory) {
+    Machine machine{"worker"};
+    machine.memory = memory;
+    return ProgramBuilder().deploy(machine).build();
+  };
+  ASSERT_TRUE(bench.apply(workers(2e9)).status.ok());
+  const ir::Program larger = workers(4e9);
+  Plan blind = bench.plan(larger);
+  ASSERT_NE(blind.find("worker[0]"), nullptr);
+  Observed observed;
+  observed.specs["worker[0]"] = blind.find("worker[0]")->spec;
+  Plan plan = bench.plan(larger, &observed);
+  EXPECT_EQ(marks(plan), std::vector<std::string>());
+  EXPECT_TRUE(plan.changes_anything());
+  ASSERT_TRUE(bench.apply(larger, &observed).status.ok());
+  EXPECT_FALSE(bench.plan(larger).changes_anything()) << render_text(bench.plan(larger));
+}
+
 }  // namespace
 }  // namespace radl::test
