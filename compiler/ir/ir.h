@@ -163,6 +163,13 @@ struct Output {
   Origin origin;
 };
 
+// What is called `to` in this program was `from` when it was applied: a system, a node, a network or an
+// instance of a module, with its prefix. In the order in which they are to be made.
+struct Move {
+  std::string from, to;
+  Origin origin;
+};
+
 // An Ansible control host (the `ansible` block).
 struct AnsibleHost {
   std::string name, host, user;
@@ -181,6 +188,7 @@ struct Program {
   std::vector<Node> nodes;  // in deploy order
   std::vector<Step> steps;  // in an order that respects `after`
   std::vector<Output> outputs;
+  std::vector<Move> moves;
   bool contextualize = true;            // false: `contextualize ()`, nothing is configured
   double max_time_seconds = 7200;       // for the whole configuration
   std::map<std::string, Json> options;  // option ansible_version = ...

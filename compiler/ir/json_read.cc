@@ -203,6 +203,15 @@ AnsibleHost read_ansible_host(Reader reader) {
   return host;
 }
 
+Move read_move(Reader reader) {
+  Move move;
+  move.from = reader.text("from", true);
+  move.to = reader.text("to", true);
+  move.origin = read_origin(reader);
+  reader.finish();
+  return move;
+}
+
 Source read_source(Reader reader) {
   Source source{reader.text("path", true), reader.text("sha256", true)};
   reader.finish();
@@ -232,6 +241,7 @@ Result<Program> from_json(const Json& json) {
   program.nodes = reader.list<Node>("nodes", read_node, true);
   program.steps = reader.list<Step>("steps", read_step, true);
   program.outputs = reader.list<Output>("outputs", read_output);
+  program.moves = reader.list<Move>("moves", read_move);
   program.contextualize = reader.boolean("contextualize", true);
   program.max_time_seconds = reader.number("max_time_seconds", program.max_time_seconds);
   program.options = reader.values("options");

@@ -160,6 +160,12 @@ Json write_ansible_host(const AnsibleHost& host) {
   return object;
 }
 
+Json write_move(const Move& move) {
+  Json object = {{"from", move.from}, {"to", move.to}};
+  put_origin(object, move.origin);
+  return object;
+}
+
 }  // namespace
 
 Json to_json(const Program& program) {
@@ -181,6 +187,7 @@ Json to_json(const Program& program) {
   };
   if (program.inputs.empty()) object["inputs"] = Json::object();
   put_list(object, "ansible_hosts", program.ansible_hosts, write_ansible_host);
+  put_list(object, "moves", program.moves, write_move);
   if (!program.options.empty()) object["options"] = program.options;
   return object;
 }

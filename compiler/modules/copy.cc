@@ -199,6 +199,11 @@ ast::Block* Copier::copy(const ast::Block& block, const Variables* variables) {
     copied->condition = copy(check->condition, variables);
     copied->message = copy(check->message, variables);
     made = copied;
+  } else if (auto* moved = ast::as<ast::Moved>(&block)) {
+    auto* copied = same(*moved);
+    copied->from = copy(moved->from, variables);
+    copied->to = copy(moved->to, variables);
+    made = copied;
   } else if (auto* context = ast::as<ast::Contextualize>(&block)) {
     made = same(*context);
   } else {

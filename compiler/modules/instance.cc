@@ -59,6 +59,9 @@ class Instantiation {
       case ast::Kind::Assert:
         instance.asserts.push_back(static_cast<const ast::Assert*>(&block));
         break;
+      case ast::Kind::Moved:
+        instance.moves.push_back(static_cast<const ast::Moved*>(&block));
+        break;
       case ast::Kind::Output:
         add(instance.outputs, block, "output");
         break;

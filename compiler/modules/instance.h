@@ -31,6 +31,7 @@ struct Instance {
   using ByName = std::map<std::string_view, const ast::Block*>;
   ByName inputs, outputs, networks, systems, ansible, configures, lets;
   std::vector<const ast::Assert*> asserts;
+  std::vector<const ast::Moved*> moves;
   std::vector<const ast::Deploy*> deploys;
   std::vector<const ast::Contextualize*> contextualize;
   std::vector<std::unique_ptr<Instance>> children;

@@ -116,6 +116,7 @@ void lower(Build& build);
 void check(Build& build);
 void networks(Build& build);
 void nodes(Build& build);
+void moves(Build& build);
 void conditions(Build& build);
 void items(Build& build);
 void steps(Build& build);

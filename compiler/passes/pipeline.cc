@@ -13,6 +13,7 @@ const std::vector<Pass>& pipeline() {
       {"check", "the documents united and checked", check},
       {"networks", "networks and ansible hosts", networks, false, dump_program, true},
       {"nodes", "one node for each instance", nodes, false, dump_program},
+      {"moves", "what had another name before", moves, false, nullptr, true},
       {"conditions", "conditions of inputs, and assertions", conditions, false, nullptr, true},
       {"items", "which recipe goes to which system", items, false, dump_items, true},
       {"steps", "one step for each recipe and node; trainings", steps, false, dump_steps, true},

@@ -37,6 +37,7 @@ enum class Kind : uint8_t {
   Contextualize,
   Let,
   Assert,
+  Moved,
   Each,
   ErrorBlock,
   // parts of blocks
@@ -286,6 +287,11 @@ struct Assert : Block {
   Expr *condition = nullptr, *message = nullptr;
 };
 
+// radl 2: moved ( from, to )
+struct Moved : Block {
+  Expr *from = nullptr, *to = nullptr;
+};
+
 // radl 2: each NAME in LIST ( blocks )
 struct EachBlock : Block {
   Each each;
@@ -369,6 +375,7 @@ RADL_AST_KIND(Deploy, Deploy, Deploy)
 RADL_AST_KIND(Contextualize, Contextualize, Contextualize)
 RADL_AST_KIND(Let, Let, Let)
 RADL_AST_KIND(Assert, Assert, Assert)
+RADL_AST_KIND(Moved, Moved, Moved)
 RADL_AST_KIND(EachBlock, Each, Each)
 RADL_AST_KIND(Block, Version, ErrorBlock)
 RADL_AST_KIND(Feature, Feature, Feature)

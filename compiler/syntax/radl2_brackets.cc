@@ -37,7 +37,8 @@ bool Radl2Tokens::value_position() const {
     case Inside::Blocks:
       if (at.keyword == RADL2_EACH) return at.compared && !value_complete();
       if (at.keyword == RADL2_DEPLOY) return at.words >= 2;
-      return at.keyword == RADL2_LET || at.keyword == RADL2_ASSERT || at.compared;
+      return at.keyword == RADL2_LET || at.keyword == RADL2_ASSERT || at.keyword == RADL2_MOVED ||
+             at.compared;
   }
   return true;
 }

@@ -91,6 +91,14 @@ void Radl2Builder::assertion(Place place, Place keyword, ast::Expr* condition, a
   add(made);
 }
 
+void Radl2Builder::moved(Place place, Place keyword, ast::Expr* from, ast::Expr* to) {
+  auto* made = node<ast::Moved>(ast::Kind::Moved, place);
+  made->keyword = word(keyword);
+  made->from = from;
+  made->to = to;
+  add(made);
+}
+
 ast::Each* Radl2Builder::each(Place place, Place first, Place second, ast::Expr* list) {
   auto* made = tree_.arena.make<ast::Each>();
   made->first = word(first);

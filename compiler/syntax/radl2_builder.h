@@ -24,6 +24,7 @@ class Radl2Builder : public Builder {
                        List<ast::Resource*>* resources, Place body);
   void deploy_block(Place place, Place keyword, Place name, ast::Expr* count, Place cloud, ast::Expr* when);
   void let(Place place, Place keyword, Place name, ast::Expr* value);
+  void moved(Place place, Place keyword, ast::Expr* from, ast::Expr* to);
   void assertion(Place place, Place keyword, ast::Expr* condition, ast::Expr* message);
   ast::Each* each(Place place, Place first, Place second, ast::Expr* list);
   void begin_each();

@@ -9,9 +9,9 @@
 namespace radl {
 namespace {
 
-constexpr std::string_view kBlockWords[] = {"radl",  "description", "network", "system",       "ansible",
-                                            "input", "output",      "let",     "assert",       "use",
-                                            "each",  "configure",   "deploy",  "contextualize"};
+constexpr std::string_view kBlockWords[] = {"radl",  "description", "network",   "system", "ansible",
+                                            "input", "output",      "let",       "assert", "moved",
+                                            "use",   "each",        "configure", "deploy", "contextualize"};
 
 bool is_block_word(std::string_view word) {
   return std::find(std::begin(kBlockWords), std::end(kBlockWords), word) != std::end(kBlockWords);
@@ -89,7 +89,8 @@ bool Radl2Tokens::unclosed(const Token& token) {
   if (word == "each" && (level().inside == Inside::Resources || level().inside == Inside::Items))
     return false;
   std::string_view behind = text(peek(1)), third = text(peek(2));
-  if (word == "contextualize" || word == "assert") return peek(1).kind == RawKind::Open && level().words == 0;
+  if (word == "contextualize" || word == "assert" || word == "moved")
+    return peek(1).kind == RawKind::Open && level().words == 0;
   if (peek(1).kind != RawKind::Name && peek(1).kind != RawKind::Text) return false;
   if (level().inside == Inside::Items && (third == "configure" || third == "[" || behind == "["))
     return false;

@@ -13,7 +13,7 @@ struct Word {
   int symbol;
 };
 
-constexpr std::array<Word, 15> kBlocks = {{{"radl", RADL2_RADL},
+constexpr std::array<Word, 16> kBlocks = {{{"radl", RADL2_RADL},
                                            {"description", RADL2_DESCRIPTION},
                                            {"network", RADL2_NETWORK},
                                            {"system", RADL2_SYSTEM},
@@ -22,6 +22,7 @@ constexpr std::array<Word, 15> kBlocks = {{{"radl", RADL2_RADL},
                                            {"output", RADL2_OUTPUT},
                                            {"let", RADL2_LET},
                                            {"assert", RADL2_ASSERT},
+                                           {"moved", RADL2_MOVED},
                                            {"use", RADL2_USE},
                                            {"each", RADL2_EACH},
                                            {"configure", RADL2_CONFIGURE},
@@ -121,7 +122,8 @@ bool Radl2Tokens::block_on_this_line(const Token& token) {
   int symbol = find(kBlocks, text(token));
   if (symbol == 0 || symbol == RADL2_EACH || symbol == RADL2_RADL) return false;
   RawKind behind = peek().kind;
-  if (symbol == RADL2_CONTEXTUALIZE || symbol == RADL2_ASSERT) return behind == RawKind::Open;
+  if (symbol == RADL2_CONTEXTUALIZE || symbol == RADL2_ASSERT || symbol == RADL2_MOVED)
+    return behind == RawKind::Open;
   return behind == RawKind::Name || behind == RawKind::Text;
 }
 

@@ -98,6 +98,9 @@ void each_value(const ast::Block& block, Visit&& visit) {
   } else if (auto* check = ast::as<ast::Assert>(&block)) {
     one(check->condition);
     one(check->message);
+  } else if (auto* moved = ast::as<ast::Moved>(&block)) {
+    one(moved->from);
+    one(moved->to);
   } else if (auto* each = ast::as<ast::EachBlock>(&block)) {
     one(each->each.list);
     for (const ast::Block* inner : each->blocks) each_value(*inner, visit);

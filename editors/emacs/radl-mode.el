@@ -48,7 +48,7 @@
   `((,(concat "\\_<\\(network\\|system\\|ansible\\|configure\\|deploy\\|description\\|input\\|output\\|let\\)\\_>\\s-+\\("
               radl--name "\\)")
      (1 font-lock-keyword-face) (2 font-lock-type-face))
-    (,(regexp-opt '("contextualize" "use" "as" "radl" "step" "with" "option" "after" "if" "then" "else" "each" "in" "for" "assert" "when") 'symbols)
+    (,(regexp-opt '("contextualize" "use" "as" "radl" "step" "with" "option" "after" "if" "then" "else" "each" "in" "for" "assert" "moved" "when") 'symbols)
      . font-lock-keyword-face)
     (,(regexp-opt '("and" "or" "not" "contains" "soft") 'symbols) . font-lock-builtin-face)
     (,(regexp-opt '("yes" "no" "true" "false") 'symbols) . font-lock-constant-face)

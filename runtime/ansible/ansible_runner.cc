@@ -19,6 +19,7 @@
 #include "runtime/ansible/private_folder.h"
 #include "runtime/base/process.h"
 #include "runtime/net/node_path.h"
+#include "runtime/net/sudo.h"
 #include "runtime/steps/node_lease.h"
 #include "runtime/steps/step_log.h"
 
@@ -112,12 +113,16 @@ class AnsibleRun {
     }
     ExecOptions options;
     options.stop = context_.context->stop;
-    auto result = exec_for_data(
-        **remote,
-        "id -u; if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then echo sudo; else echo -; fi; "
+    const std::string password = password_for_sudo();
+    options.stdin_bytes =
+        "password_is_taken() { " + (password.empty() ? std::string("false") : sudo_takes(password)) +
+        "; }\n" +
+        "id -u; if ! command -v sudo >/dev/null; then echo -; elif sudo -n true 2>/dev/null </dev/null; then "
+        "echo sudo; "
+        "elif password_is_taken; then echo password; else echo -; fi; "
         "for p in /usr/bin/python3 /usr/local/bin/python3 /usr/libexec/platform-python \"$(command -v "
-        "python3)\"; do [ -x \"$p\" ] && { echo \"$p\"; exit; }; done; echo -",
-        options);
+        "python3)\"; do [ -x \"$p\" ] && { echo \"$p\"; exit; }; done; echo -\n";
+    auto result = exec_for_data(**remote, "exec /bin/sh -s", options);
     if (!result) return result.status();
     std::istringstream lines(result->out);
     std::string uid, sudo;
@@ -125,12 +130,21 @@ class AnsibleRun {
     std::getline(lines, sudo);
     std::getline(lines, access_.python);
     access_.is_root = uid == "0";
-    access_.has_sudo = sudo == "sudo";
+    access_.has_sudo = sudo == "sudo" || sudo == "password";
+    if (sudo == "password") access_.sudo_password = password;
     if (access_.python == "-" || access_.python.empty())
       return {Code::Unsupported, "the node has no python3, which Ansible needs there"};
     if (!access_.is_root && !access_.has_sudo)
-      log_.line("the login is not root and has no passwordless sudo: `become` is off");
+      log_.line(password.empty()
+                    ? "the login is not root and has no passwordless sudo: `become` is off"
+                    : "the login is not root, and sudo does not take its password: `become` is off");
     return {};
+  }
+
+  std::string password_for_sudo() const {
+    auto written = node_.node->secrets.find("password");
+    return sudo_password(written == node_.node->secrets.end() ? Json() : written->second,
+                         context_.context->secrets);
   }
 
   // The secret that a node's feature stands for; empty if there is none.

@@ -184,6 +184,7 @@ Json host_variables(const InventoryInput& input, const NodeHandle& node) {
   }
   if (!text(node.attributes, "confined_to").empty()) v["ansible_shell_type"] = "radl_sh";
   if (node.address == input.address) {
+    if (!input.access.sudo_password.empty()) v["ansible_become_password"] = input.access.sudo_password;
     if (!input.access.python.empty()) v["ansible_python_interpreter"] = input.access.python;
     if (input.access.is_root && !input.access.has_sudo) v["ansible_become_method"] = "su";
     // A folder of this computer cannot become anybody else.

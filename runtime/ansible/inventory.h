@@ -16,7 +16,8 @@ std::string host_name(const NodeHandle& node);
 // How Ansible gets in and up on one node, found out by looking.
 struct Access {
   bool is_root = false, has_sudo = false;
-  std::string python;  // path of its interpreter
+  std::string sudo_password;  // where sudo asks for one
+  std::string python;         // path of its interpreter
 };
 
 struct InventoryInput {

@@ -3,9 +3,11 @@
 
 #include "common/files.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/given_back.h"
 #include "runtime/cli/plan_forecasts.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
+#include "runtime/cli/sudo.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/plan/plan_file.h"
@@ -84,6 +86,9 @@ Status prepare(Apply& apply) {
   auto project = load_project(apply.session, apply.options.project);
   if (!project.ok()) return std::move(project).status();
   apply.project = std::move(*project);
+  auto password = given_sudo_password(apply.session, apply.options.run.ask_sudo_password);
+  if (!password.ok()) return std::move(password).status();
+  use_sudo_password(*apply.project, *password);
   auto machinery = make_machinery(apply.options.run);
   if (!machinery.ok()) return std::move(machinery).status();
   apply.machinery = std::move(*machinery);
@@ -99,9 +104,11 @@ Status prepare(Apply& apply) {
 Result<Plan> decide(Apply& apply) {
   SignalGuard guard(apply.cancellation);
   auto plan = apply.run->plan(question_of(*apply.project, *apply.machinery, apply.options.request));
-  if (!plan.ok() || !apply.saved) return plan;
+  if (!plan.ok()) return plan;
   auto snapshot = apply.run->snapshot();
   if (!snapshot.ok()) return std::move(snapshot).status();
+  tell_what_stays(*plan, *snapshot);
+  if (!apply.saved) return plan;
   if (Status moved = check_state_unmoved(apply.saved->plan, *snapshot); !moved.ok()) return moved;
   if (apply.saved->plan.source_digest != plan->source_digest) {
     return Status(Code::Conflict, "the saved plan was made from other sources or inputs")
@@ -228,6 +235,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
   auto options = std::make_shared<Options>();
   add_project_options(*command, options->project);
   add_run_options(*command, options->run);
+  add_sudo_option(*command, options->run.ask_sudo_password);
   command->get_option("FILE")->description(
       "RADL files, their folder, or one plan saved by `radlc plan --out`");
   command->add_flag("--refresh", options->request.refresh, "look at the nodes first and repair what drifted");

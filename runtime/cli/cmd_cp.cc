@@ -1,5 +1,6 @@
 // Files and folders to nodes, and from them.
 #include <fmt/format.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <mutex>
 
 #include "common/files.h"
+#include "common/human.h"
 #include "common/shell_quote.h"
 #include "runtime/cli/node_commands.h"
 #include "runtime/cli/nodes.h"
@@ -45,10 +47,44 @@ std::string last_part(std::string path) {
   return path.substr(path.rfind('/') + 1);
 }
 
+// How far all copies are, on a terminal's last line: files and bytes, a file at a time.
+class Progress {
+ public:
+  explicit Progress(bool shows) : shows_(shows) {}
+  ~Progress() { clear(); }
+
+  void expect(size_t files, double bytes) {
+    std::lock_guard lock(mutex_);
+    files_ += files;
+    bytes_ += bytes;
+  }
+  void done(double bytes) {
+    std::lock_guard lock(mutex_);
+    ++files_done_;
+    bytes_done_ += bytes;
+    if (!shows_) return;
+    std::fprintf(stderr, "\r\x1b[K%zu of %zu files, %s of %s", files_done_, files_,
+                 bytes_text(bytes_done_).c_str(), bytes_text(bytes_).c_str());
+    std::fflush(stderr);
+  }
+  // Before another line is written.
+  void clear() {
+    std::lock_guard lock(mutex_);
+    if (shows_ && files_done_ > 0) std::fputs("\r\x1b[K", stderr);
+  }
+
+ private:
+  const bool shows_;
+  std::mutex mutex_;
+  size_t files_ = 0, files_done_ = 0;
+  double bytes_ = 0, bytes_done_ = 0;
+};
+
 // One node's side of a copy.
 class Copy {
  public:
-  Copy(Remote& remote, Stop stop) : remote_(remote), stop_(std::move(stop)) {}
+  Copy(Remote& remote, Stop stop, Progress& progress)
+      : remote_(remote), stop_(std::move(stop)), progress_(progress) {}
 
   // As `cp -r FROM TO`: into TO where that is a folder.
   Status up(const std::string& from, const std::string& to) {
@@ -57,17 +93,28 @@ class Copy {
     auto folder = is_folder(to);
     if (!folder.ok()) return std::move(folder).status();
     const std::string target = *folder || to.ends_with('/') ? joined(to, last_part(from)) : to;
-    return fs::is_directory(from, error) ? up_folder(from, target) : up_file(from, target);
+    if (fs::is_directory(from, error)) return up_folder(from, target);
+    progress_.expect(1, bytes_of(from));
+    return up_file(from, target);
   }
 
   Status down(const std::string& from, const std::string& to, bool into) {
     auto folder = is_folder(from);
     if (!folder.ok()) return std::move(folder).status();
     const std::string target = into ? joined(to, last_part(from)) : to;
-    return *folder ? down_folder(from, target) : down_file(from, target);
+    if (*folder) return down_folder(from, target);
+    progress_.expect(1, 0);
+    return down_file(from, target, 0);
   }
 
-  size_t files() const { return files_; }
+  // "12 files", and what cannot be copied so.
+  std::string text() const {
+    std::string text = fmt::format("{} file{}", files_, files_ == 1 ? "" : "s");
+    if (left_out_ > 0)
+      text +=
+          fmt::format("; left out: {} (links to folders, and what is neither file nor folder)", left_out_);
+    return text;
+  }
 
  private:
   static std::string joined(const std::string& folder, const std::string& name) {
@@ -90,25 +137,38 @@ class Copy {
     return *answer == "yes\n";
   }
 
+  static double bytes_of(const std::string& path) {
+    std::error_code error;
+    const auto size = fs::file_size(path, error);
+    return error ? 0 : static_cast<double>(size);
+  }
+
   Status up_file(const std::string& from, const std::string& to) {
     std::error_code error;
     const auto mode = static_cast<unsigned>(fs::status(from, error).permissions()) & 0777u;
     auto sent = remote_.put_file(from, to, mode, stop_);
     files_ += sent.ok();
+    if (sent.ok()) progress_.done(bytes_of(from));
     return sent.ok() ? Status() : std::move(sent).status();
   }
 
   Status up_folder(const std::string& from, const std::string& to) {
     std::vector<std::string> folders{to}, files;
-    std::error_code error;
+    std::error_code error, unknown;
+    double bytes = 0;
     for (fs::recursive_directory_iterator at(from, error), end; !error && at != end; at.increment(error)) {
       const std::string below = fs::path(at->path()).lexically_relative(from).string();
-      if (at->is_directory(error))
+      if (at->is_directory(unknown) && !at->is_symlink(unknown)) {
         folders.push_back(joined(to, below));
-      else if (at->is_regular_file(error))
+      } else if (at->is_regular_file(unknown)) {
         files.push_back(below);
+        bytes += bytes_of(at->path().string());
+      } else {
+        ++left_out_;
+      }
     }
     if (error) return errno_status(error.value(), from);
+    progress_.expect(files.size(), bytes);
     std::string command = "mkdir -p --";
     for (size_t i = 0; i < folders.size(); ++i) {
       command += " " + shell_path(folders[i]);
@@ -122,50 +182,75 @@ class Copy {
     return {};
   }
 
-  Status down_file(const std::string& from, const std::string& to) {
+  Status down_file(const std::string& from, const std::string& to, double bytes) {
     const std::string folder = fs::path(to).parent_path().string();
     if (!folder.empty()) {
       if (Status made = make_directories(folder, 0777); !made.ok()) return made;
     }
     Status got = remote_.get_file(from, to, stop_);
     files_ += got.ok();
+    if (got.ok()) progress_.done(bytes);
     return got;
+  }
+
+  // A file or folder of a node, as find(1) tells of it.
+  struct Entry {
+    char kind = 0;     // d, f, or o: neither
+    std::string mode;  // of a file; empty: it is a link to one
+    double bytes = 0;
+    std::string path;
+  };
+
+  static std::vector<Entry> entries_of(std::string_view list) {
+    std::vector<Entry> entries;
+    while (!list.empty()) {
+      const std::string text(list.substr(0, list.find('\0')));
+      list.remove_prefix(std::min(list.size(), text.size() + 1));
+      const size_t mode = text.find(' '), bytes = text.find(' ', mode + 1);
+      if (mode == std::string::npos || bytes == std::string::npos || bytes + 1 == text.size()) continue;
+      entries.push_back({text[0], text.substr(1, mode - 1), std::strtod(text.c_str() + mode, nullptr),
+                         text.substr(bytes + 1)});
+    }
+    return entries;
   }
 
   Status down_folder(const std::string& from, const std::string& to) {
     // A name may hold anything but a zero byte.
     auto list = asked("cd " + shell_path(from) +
-                      " && find . -type d -printf 'd%P\\0' -o -type f -printf 'f%m %P\\0'");
+                      " && find . -type d -printf 'd 0 %P\\0' -o -type f -printf 'f%m %s %P\\0' "
+                      "-o -type l -xtype f -printf 'f 0 %P\\0' -o -printf 'o 0 %P\\0'");
     if (!list.ok()) return std::move(list).status();
     if (Status made = make_directories(to, 0777); !made.ok()) return made;
-    std::string_view rest(*list);
-    while (!rest.empty()) {
-      const std::string entry(rest.substr(0, rest.find('\0')));
-      rest.remove_prefix(std::min(rest.size(), entry.size() + 1));
-      if (entry.size() < 2) continue;
-      Status done = entry[0] == 'd' ? make_directories(joined(to, entry.substr(1)), 0777)
-                                    : down_entry(from, to, entry.substr(1));
+    const std::vector<Entry> entries = entries_of(*list);
+    for (const Entry& entry : entries) {
+      if (entry.kind == 'f') progress_.expect(1, entry.bytes);
+      left_out_ += entry.kind == 'o';
+    }
+    for (const Entry& entry : entries) {
+      Status done = entry.kind == 'd'   ? make_directories(joined(to, entry.path), 0777)
+                    : entry.kind == 'f' ? down_entry(from, to, entry)
+                                        : Status();
       if (!done.ok()) return done;
     }
     return {};
   }
 
-  // "644 a/b": a file and its mode.
-  Status down_entry(const std::string& from, const std::string& to, const std::string& entry) {
-    const size_t blank = entry.find(' ');
-    const std::string below = entry.substr(blank + 1), target = joined(to, below);
-    if (("/" + below + "/").find("/../") != std::string::npos)
-      return invalid("the node names a path " + below);
-    if (Status got = down_file(joined(from, below), target); !got.ok()) return got;
+  Status down_entry(const std::string& from, const std::string& to, const Entry& entry) {
+    const std::string target = joined(to, entry.path);
+    if (("/" + entry.path + "/").find("/../") != std::string::npos)
+      return invalid("the node names a path " + entry.path);
+    if (Status got = down_file(joined(from, entry.path), target, entry.bytes); !got.ok()) return got;
+    if (entry.mode.empty()) return {};
     std::error_code ignored;
-    const unsigned long mode = std::strtoul(entry.c_str(), nullptr, 8) & 0777;
+    const unsigned long mode = std::strtoul(entry.mode.c_str(), nullptr, 8) & 0777;
     fs::permissions(target, static_cast<fs::perms>(mode), ignored);
     return {};
   }
 
   Remote& remote_;
   Stop stop_;
-  size_t files_ = 0;
+  Progress& progress_;
+  size_t files_ = 0, left_out_ = 0;
 };
 
 struct Job {
@@ -189,7 +274,8 @@ Result<Job> job_of(const std::vector<std::string>& words) {
 }
 
 // To each node of the place, or from each; 0 or 1, and what is wrong on standard error.
-int copy_all(const Nodes& nodes, const Job& job, int parallelism, const Cancellation& cancellation) {
+int copy_all(const Nodes& nodes, const Job& job, int parallelism, const Cancellation& cancellation,
+             Progress& progress) {
   const Stop stop = cancellation.finishing();
   const bool up = !job.to.node.empty();
   int code = 0;
@@ -205,20 +291,18 @@ int copy_all(const Nodes& nodes, const Job& job, int parallelism, const Cancella
     const auto ends = on_each(*on, parallelism, [&](const ResourceRecord& node) {
       auto remote = connect_to(nodes, node);
       Status done = remote.ok() ? Status() : remote.status();
-      size_t files = 0;
+      std::string text;
       if (done.ok()) {
-        Copy copy(**remote, stop);
+        Copy copy(**remote, stop, progress);
         // Of several nodes each has a folder of its own.
         const bool own = !up && on->size() > 1;
         done = up ? copy.up(from.path, job.to.path)
                   : copy.down(from.path, own ? job.to.path + "/" + node.address : job.to.path, folder || own);
-        files = copy.files();
+        text = copy.text();
       }
-      if (done.ok()) {
-        std::fprintf(stderr, "%s: %zu file%s\n", shown(node.address).c_str(), files, files == 1 ? "" : "s");
-      } else {
-        std::fprintf(stderr, "%s: %s\n", shown(node.address).c_str(), shown(done.text()).c_str());
-      }
+      if (!done.ok()) text = done.text();
+      progress.clear();
+      std::fprintf(stderr, "%s: %s\n", shown(node.address).c_str(), shown(text).c_str());
       return done.ok() ? 0 : 1;
     });
     code = std::max(code, *std::max_element(ends.begin(), ends.end()));
@@ -238,7 +322,8 @@ int run_cp(const Session& session, Options& options) {
   if (!nodes.ok()) return report(session, nodes.status());
   Cancellation cancellation;
   SignalGuard guard(cancellation);
-  const int code = copy_all(*nodes, *job, options.parallelism, cancellation);
+  Progress progress(::isatty(STDERR_FILENO) != 0 && session.terminal.is_terminal);
+  const int code = copy_all(*nodes, *job, options.parallelism, cancellation, progress);
   if (cancellation.stop_starting()) return kInterrupted;
   return code == 0 ? kDone : kWorldError;
 }

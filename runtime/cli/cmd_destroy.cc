@@ -1,10 +1,13 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "runtime/base/sudo_secret.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/given_back.h"
 #include "runtime/cli/protection.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
+#include "runtime/cli/sudo.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/user_files.h"
 #include "runtime/cli/workflow.h"
@@ -19,6 +22,7 @@ struct Options {
   ProjectOptions project;
   RunOptions run;
   std::vector<std::string> targets;
+  std::vector<std::string> unused_inputs;
 };
 
 // True: go on.
@@ -37,6 +41,7 @@ int execute(const Session& session, const Options& options, std::unique_ptr<Acti
   if (!snapshot.ok()) return report(session, snapshot.status());
   auto made = make_destroy_plan(*snapshot, {options.targets.begin(), options.targets.end()});
   if (!made.ok()) return report(session, made.status());
+  tell_what_stays(*made, *snapshot);
   const Plan& plan = *made;
   std::vector<std::string> files = snapshot->source_paths;
   files.insert(files.end(), options.project.files.begin(), options.project.files.end());
@@ -92,6 +97,8 @@ int execute(const Session& session, const Options& options, std::unique_ptr<Acti
 }
 
 int run_destroy(const Session& session, const Options& options) {
+  if (!options.unused_inputs.empty())
+    std::fputs("note: destroy removes what the state has; inputs change nothing in that\n", stderr);
   auto directory = state_directory(options.project);
   if (!directory.ok()) return report(session, directory.status());
   if (Status swept = sweep_unmade_states(*directory); !swept.ok()) return report(session, swept);
@@ -107,9 +114,12 @@ int run_destroy(const Session& session, const Options& options) {
   auto machinery = make_machinery(options.run);
   if (!machinery.ok()) return report(session, machinery.status());
   Cancellation cancellation;
-  ir::Secrets no_secrets;
+  ir::Secrets secrets;  // of the file it needs none: what it removes is in the state
+  auto password = given_sudo_password(session, options.run.ask_sudo_password);
+  if (!password.ok()) return report(session, password.status());
+  if (!password->empty()) secrets[kSudoSecret] = *password;
   Run parts = (*machinery)->run();
-  parts.secrets = &no_secrets;
+  parts.secrets = &secrets;
   auto guard = std::make_unique<SignalGuard>(cancellation);
   auto run = begin_run(std::move(parts), place->directory, place->name, OpenMode::Write, "destroy",
                        options.run.lock_timeout, cancellation);
@@ -130,6 +140,11 @@ std::function<int()> add(CLI::App& app, Session& session) {
   auto options = std::make_shared<Options>();
   add_state_options(*command, options->project);
   add_run_options(*command, options->run);
+  add_sudo_option(*command, options->run.ask_sudo_password);
+  command
+      ->add_option("-i,--input,--input-file", options->unused_inputs,
+                   "taken as for apply, and not needed: what is destroyed is in the state")
+      ->type_name("NAME=VALUE");
   command
       ->add_option("--target", options->targets,
                    "only this resource, or system's nodes, with what needs it; may be repeated")

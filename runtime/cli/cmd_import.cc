@@ -39,6 +39,9 @@ int run_import(const Session& session, Options& options) {
   if (!snapshot.ok()) return report(session, snapshot.status());
   auto plan = plan_for(project, *snapshot, **machinery, {}, nullptr);
   if (!plan.ok()) return report(session, plan.status());
+  if (!plan->moves.empty())
+    return report(session, invalid("the file has `moved` blocks that no apply has made yet")
+                               .with_hint("apply first: radlc apply" + project.words));
   auto record = import_resource(run, *plan, options.words[0], options.words[1]);
   if (!record.ok()) return report(session, record.status());
   std::printf("%s is %s of %s now. In what it differs from the file: radlc plan --refresh%s\n",

@@ -3,8 +3,10 @@
 
 #include "common/output_file.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/given_back.h"
 #include "runtime/cli/plan_forecasts.h"
 #include "runtime/cli/shown.h"
+#include "runtime/cli/sudo.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/plan/budget.h"
 #include "runtime/plan/plan_file.h"
@@ -88,11 +90,16 @@ Result<Plan> make(const Session& session, const Options& options, std::unique_pt
     auto snapshot = read_snapshot(place->directory, place->name);
     if (!snapshot.ok()) return std::move(snapshot).status();
     const std::vector<std::string>& targets = options.request.targets;
-    return make_destroy_plan(*snapshot, {targets.begin(), targets.end()});
+    auto plan = make_destroy_plan(*snapshot, {targets.begin(), targets.end()});
+    if (plan.ok()) tell_what_stays(*plan, *snapshot);
+    return plan;
   }
   auto loaded = load_project(session, options.project);
   if (!loaded.ok()) return std::move(loaded).status();
   project = std::move(*loaded);
+  auto password = given_sudo_password(session, options.run.ask_sudo_password);
+  if (!password.ok()) return std::move(password).status();
+  use_sudo_password(*project, *password);
   auto snapshot = read_snapshot(project->state_directory, project->compiled.program.name);
   if (!snapshot.ok()) return std::move(snapshot).status();
   auto machinery = make_machinery(options.run);
@@ -159,6 +166,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
   command->add_option("--replace", options->request.replace, "make this node anew, for example 'worker[0]'")
       ->type_name("ADDRESS");
   add_target_option(*command, options->request.targets);
+  add_sudo_option(*command, options->run.ask_sudo_password);
   command->add_flag("--destroy", options->destroy, "show what `radlc destroy` would remove");
   command->add_flag("--full", options->full, "every field, and why each action waits for others");
   command->add_flag("--brief", options->brief, "the summary line alone");

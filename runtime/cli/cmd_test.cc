@@ -4,12 +4,16 @@
 
 #include "common/human.h"
 #include "common/shell_quote.h"
+#include "runtime/ansible/ansible_runner.h"
 #include "runtime/catalog/catalog.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/machinery.h"
 #include "runtime/cli/project.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
+#include "runtime/clouds/local/local_cloud.h"
+#include "runtime/net/ssh/target.h"
+#include "runtime/steps/native_runner.h"
 #include "runtime/trial/trial.h"
 
 namespace radl::cli::test_command {
@@ -24,6 +28,32 @@ struct Options {
   TrialOptions trial;
   std::string faults = "all";
   bool json = false;
+  bool real_nodes = false;
+};
+
+constexpr int kRunsOfRealNodes = 5;
+
+// Nodes of this computer, and the runners of recipes. A training is played.
+class RealSite {
+ public:
+  RealSite() {
+    local::Options options = local::options_from_environment();
+    options.network = local::NetworkChoice::Shared;
+    cloud_ = local::make_cloud(options);
+    parts_.cloud = cloud_.get();
+    parts_.runners = {{ir::StepKind::Native, native_.get()}, {ir::StepKind::Ansible, ansible_.get()}};
+    parts_.connect = [](const Json& attributes, const Context& context) -> Result<std::unique_ptr<Remote>> {
+      auto target = ssh::target_of(attributes, ssh::key_places(context.work_directory));
+      if (!target.ok()) return std::move(target).status();
+      return ssh::make_remote(*target);
+    };
+  }
+  const RealParts& parts() const { return parts_; }
+
+ private:
+  std::unique_ptr<Cloud> cloud_;
+  std::unique_ptr<StepRunner> native_ = make_native_runner(), ansible_ = make_ansible_runner();
+  RealParts parts_;
 };
 
 // The command that shows one run again, with what happened in it.
@@ -40,6 +70,7 @@ std::string again(const Options& options, const ir::Program& program, uint64_t s
     words += " --module-path " + shell_word(folder);
   if (options.faults != "all") words += " --faults " + shell_word(options.faults);
   if (options.trial.kill) words += " --kill";
+  if (options.real_nodes) words += " --real-nodes";
   return words + " --runs 1 --seed " + std::to_string(seed);
 }
 
@@ -174,6 +205,12 @@ int run_test(const Session& session, Options& options) {
   for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", shown(note).c_str());
   if (!program.ok()) return report(session, program.status());
   TrialSubject subject{*program, compiled.secrets, catalog};
+  std::optional<RealSite> real;
+  if (options.real_nodes) options.trial.real = &real.emplace().parts();
+  // Real nodes are removed at the end, which nobody may cut short.
+  Cancellation until_the_end;
+  std::optional<SignalGuard> guard;
+  if (options.real_nodes && options.trial.runs == 1) guard.emplace(until_the_end);
   return options.trial.runs == 1 ? run_one(session, options, subject) : run_many(session, options, subject);
 }
 
@@ -199,8 +236,13 @@ std::function<int()> add(CLI::App& app, Session& session) {
   command->add_flag("--kill", options->trial.kill, "kill real processes of radlc (SIGKILL) as well");
   command->add_option("--jobs", options->trial.jobs, "processes at once (default: one for each core)")
       ->check(CLI::Range(1, 1000));
+  command->add_flag("--real-nodes", options->real_nodes,
+                    "machines are nodes of this computer, and recipes run on them (default: 5 runs)");
   command->add_flag("--json", options->json, "the report as JSON");
-  return [options, &session] { return run_test(session, *options); };
+  return [options, command, &session] {
+    if (options->real_nodes && command->count("--runs") == 0) options->trial.runs = kRunsOfRealNodes;
+    return run_test(session, *options);
+  };
 }
 
 }  // namespace radl::cli::test_command

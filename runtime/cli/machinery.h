@@ -20,6 +20,7 @@ struct RunOptions {
   bool json = false;     // events on standard output instead of text
   bool auto_approve = false;
   double lock_timeout = 0;  // seconds
+  bool ask_sudo_password = false;
   std::string on_error = "keep";
 };
 

@@ -1,4 +1,5 @@
 #include "runtime/cli/project.h"
+#include "runtime/base/sudo_secret.h"
 
 #include <CLI/CLI.hpp>
 
@@ -307,7 +308,13 @@ Status use_numbers_of(Project& project, const Snapshot& snapshot) {
     return Status(Code::Conflict, "a source file changed while it was read").with_hint("run it again");
   project.compiled = std::move(*compiled);
   project.compiled.program.name = name;
+  use_sudo_password(project, project.sudo_password);
   return {};
+}
+
+void use_sudo_password(Project& project, const std::string& password) {
+  project.sudo_password = password;
+  if (!password.empty()) project.compiled.secrets[kSudoSecret] = password;
 }
 
 std::string state_place(const std::string& words) { return is_bucket_place(words) ? words : absolute(words); }

@@ -41,7 +41,8 @@ struct Project {
   std::string state_directory;
   std::vector<std::string> files;
   CompileOptions compile_with;
-  std::string words;  // project_words() of the options
+  std::string words;          // project_words() of the options
+  std::string sudo_password;  // among compiled.secrets (use_sudo_password)
   std::map<std::string, std::string>
       answers;  // to questions for inputs, so that none is asked more than once
 };
@@ -52,6 +53,10 @@ Result<std::unique_ptr<Project>> load_project(const Session& session, const Proj
 
 // Compiles again where the state's nodes have other #N# numbers than the first compilation gave them.
 Status use_numbers_of(Project& project, const Snapshot& snapshot);
+
+// Puts the password that sudo asks for on nodes among the program's secrets (kSudoSecret); empty: there is
+// none.
+void use_sudo_password(Project& project, const std::string& password);
 
 // The compiler's options that the flags and the environment (RADL_INPUT_name) give.
 Result<CompileOptions> compile_options(const Session& session, const ProjectOptions& options);

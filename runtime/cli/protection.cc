@@ -14,8 +14,13 @@ bool may_be_yes(const ast::Expr* value) {
   return !text || !text->parts.empty() || (text->text != "no" && text->text != "false");
 }
 
-// System -> "demo.radl:4".
-void add_protected(const std::string& file, std::map<std::string, std::string>& systems) {
+// What a system says of prevent_destroy, and where: "demo.radl:4". A system without a word may go.
+struct Said {
+  bool stays = false;
+  std::string place;
+};
+
+void read_systems(const std::string& file, std::map<std::string, Said>& systems) {
   SourceMap sources;
   Diagnostics ignored;  // the commands that compile report them
   auto source = sources.load(file);
@@ -23,34 +28,48 @@ void add_protected(const std::string& file, std::map<std::string, std::string>& 
   auto tree = parse(**source, ignored);
   for (const ast::Block* block : tree->blocks) {
     const auto* system = ast::as<ast::FeatureBlock>(block);
-    if (!system || system->kind != ast::Kind::System) continue;
+    if (!system || system->kind != ast::Kind::System || !system->body.present) continue;
+    Said& said = systems[std::string(system->name.text)];
     for (const ast::Feature* feature : system->body.items) {
       if (feature->form != ast::FeatureKind::Simple || feature->name.text != "prevent_destroy") continue;
       if (!feature->value || !may_be_yes(feature->value)) continue;
-      const int line = (*source)->line_of(feature->name.span.begin);
-      systems[std::string(system->name.text)] = file + ":" + std::to_string(line);
+      said = {true, file + ":" + std::to_string((*source)->line_of(feature->name.span.begin))};
     }
   }
+}
+
+// Why the node must stay; empty: it need not. The file speaks for its systems, the state for what is no
+// longer in it.
+std::string reason_to_stay(const ResourceRecord& record, const std::map<std::string, Said>& systems) {
+  // In a module a system bears its prefix: "cluster.worker".
+  auto said = systems.find(record.system.substr(record.system.rfind('.') + 1));
+  if (said != systems.end())
+    return said->second.stays
+               ? "system '" + record.system + "' has prevent_destroy (" + said->second.place + ")"
+               : "";
+  return record.protected_by.empty() ? ""
+                                     : "it was applied with prevent_destroy (" + record.protected_by + ")";
 }
 
 }  // namespace
 
 Status check_files_allow(const Plan& plan, const Snapshot& snapshot, const std::vector<std::string>& files) {
-  std::map<std::string, std::string> systems;
-  for (const std::string& file : files) add_protected(file, systems);
+  std::map<std::string, Said> systems;
+  for (const std::string& file : files) read_systems(file, systems);
   std::string refused;
   for (const Action& action : plan.actions) {
     auto record = snapshot.resources.find(action.id);
     if (action.is_step || action.verb != Verb::Delete || record == snapshot.resources.end()) continue;
-    // In a module a system bears its prefix: "cluster.worker".
-    const std::string& system = record->second.system;
-    auto kept = systems.find(system.substr(system.rfind('.') + 1));
-    if (system.empty() || kept == systems.end()) continue;
-    refused += (refused.empty() ? "" : "\n") + action.id + " would be removed: system '" + system +
-               "' has prevent_destroy (" + kept->second + ")";
+    if (!record->second.is_node()) continue;
+    const std::string reason = reason_to_stay(record->second, systems);
+    if (reason.empty()) continue;
+    refused += (refused.empty() ? "" : "\n") + action.id + " would be removed: " + reason;
   }
   if (refused.empty()) return {};
-  return Status(Code::Invalid, refused).with_hint("to destroy it, write prevent_destroy = 'no' there");
+  return Status(Code::Invalid, refused)
+      .with_hint(
+          "to destroy it, write prevent_destroy = 'no' there; where the system is no longer in a file, put "
+          "it back so and apply once, or forget the node (`radlc state rm`), which leaves it running");
 }
 
 }  // namespace radl::cli

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "runtime/cli/display.h"
+#include "runtime/cli/given_back.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/user_files.h"
 #include "runtime/plan/budget.h"
@@ -154,8 +155,11 @@ PlanQuestion question_of(Project& project, const Machinery& machinery, const Pla
 
 Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const Machinery& machinery,
                       const PlanRequest& request, const Observed* observed) {
-  return make_plan_of(question_of(project, machinery, request), snapshot, observed,
-                      work_directory_of(project.state_directory, project.compiled.program.name));
+  auto plan =
+      make_plan_of(question_of(project, machinery, request), snapshot, observed,
+                   work_directory_of(project.state_directory, project.compiled.program.name));
+  if (plan.ok()) tell_what_stays(*plan, snapshot);
+  return plan;
 }
 
 void keep_figures(RunFigures figures, const std::string& state_directory) {

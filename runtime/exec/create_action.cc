@@ -4,6 +4,7 @@
 #include "runtime/exec/actions.h"
 #include "runtime/exec/asking.h"
 #include "runtime/exec/retry.h"
+#include "runtime/plan/protect.h"
 
 namespace radl {
 
@@ -181,6 +182,7 @@ ResourceRecord wanted_record(Session& session, const Action& action) {
     record.system = node->system;
     record.ordinal = node->ordinal;
     record.number = node->number;
+    record.protected_by = protection_of(*node);
   }
   record.needs = action.uses;
   return record;

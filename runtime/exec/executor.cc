@@ -107,6 +107,23 @@ size_t RunReport::done() const { return count_state(actions, ActionOutcome::Stat
 size_t RunReport::failed() const { return count_state(actions, ActionOutcome::State::Failed); }
 size_t RunReport::skipped() const { return count_state(actions, ActionOutcome::State::Skipped); }
 
+// What changes in the state alone comes first, and at once: actions go by the new names.
+Result<Snapshot> change_records(const Run& run, const Plan& plan, Snapshot snapshot) {
+  std::vector<StateChange> changes(plan.moves.begin(), plan.moves.end());
+  for (const auto& [address, by] : plan.protections) changes.push_back(state_change::Protect{address, by});
+  for (const auto& [address, spec] : plan.as_found) {
+    auto record = snapshot.resources.find(address);
+    if (record == snapshot.resources.end()) continue;
+    ResourceRecord now = record->second;
+    now.spec = spec;
+    changes.push_back(state_change::PutResource{std::move(now)});
+  }
+  if (changes.empty()) return snapshot;
+  Result<std::vector<long long>> committed = run.store->commit(std::move(changes));
+  if (!committed.ok()) return committed.status();
+  return run.store->snapshot();
+}
+
 RunReport apply(const Run& run, const Plan& plan) {
   RunReport report;
   Result<Snapshot> snapshot = run.store->snapshot();
@@ -115,6 +132,11 @@ RunReport apply(const Run& run, const Plan& plan) {
     return report;
   }
   if (report.status = check_state_unmoved(plan, *snapshot); !report.status.ok()) return report;
+  snapshot = change_records(run, plan, std::move(*snapshot));
+  if (!snapshot.ok()) {
+    report.status = snapshot.status();
+    return report;
+  }
   Session session(run, std::move(*snapshot));
   auto begun = run.world->clock.now();
   report.status = check_owners(session, clouds_of(session, &plan), true);

@@ -111,6 +111,8 @@ std::vector<Entry> entries(const std::string& text) {
 
 }  // namespace
 
+std::string end_tree_script() { return std::string(kProcesses) + kEnd; }
+
 std::string end_process_tree(const std::string& pid, const std::string& start) {
   return as_root_if_possible(std::string(kProcesses) + kEnd, shell_quote(pid) + " " + shell_quote(start));
 }

@@ -35,6 +35,10 @@ std::string ssh_under_lease(const Lease& lease);
 Status take_lease(Remote& remote, const Lease& lease, const Stop& stop,
                   const std::function<void(const std::string& line)>& log);
 
+// Shell text that ends the process tree of $1, which began at $2 (as /proc has it; empty: whenever). Exit
+// status 1: something of it is still there.
+std::string end_tree_script();
+
 // Shell text that ends process `pid`, if it is the one that began at `start` (clock ticks since boot; empty:
 // any), and everything of its session or below it, likewise.
 std::string end_process_tree(const std::string& pid, const std::string& start);

@@ -4,8 +4,10 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 #include "runtime/plan/desired.h"
+#include "runtime/plan/graph.h"
 #include "runtime/plan/plan.h"
 
 namespace radl {
@@ -15,11 +17,12 @@ struct Draft {
   const PlanInput& input;
   DesiredResources desired;
   Plan plan;
-  std::map<std::string, size_t> resource_actions;  // address -> index in plan.actions
-  std::map<std::string, size_t> step_actions;      // step id -> index in plan.actions
-  std::map<std::string, std::string> broken;       // address -> why, as a refresh saw it
-  std::set<std::string> started;                   // nodes that are started again, or restarted
-  std::set<std::string> left_out;                  // actions that are no targets
+  std::unordered_map<std::string, size_t> resource_actions;  // address -> index in plan.actions
+  std::unordered_map<std::string, size_t> step_actions;      // step id -> index in plan.actions
+  std::map<std::string, std::string> broken;                 // address -> why, as a refresh saw it
+  std::set<std::string> started;                             // nodes that are started again, or restarted
+  std::set<std::string> left_out;                            // actions that are no targets
+  PlanGraph graph = PlanGraph();                             // of the plan in its order
 
   const Action* resource_action(const std::string& address) const {
     auto found = resource_actions.find(address);
@@ -44,14 +47,18 @@ void plan_edges(Draft& draft);
 Status plan_targets(Draft& draft);
 // Of a value that would be known only after what is left out.
 bool waits_for_left_out(const Draft& draft, const Json& value);
-// The total order; Invalid on a cycle.
+// The total order, and the graph in it; Invalid on a cycle.
 Status plan_order(Draft& draft);
-// Invalid: a node would be removed or replaced whose system has prevent_destroy = 'yes'; names its line.
+// Invalid: a node would be removed or replaced whose system has, or had when it was applied,
+// prevent_destroy = 'yes'; names its line.
 Status check_protected(const Draft& draft);
+// What the state is to remember of prevent_destroy.
+void plan_protections(Draft& draft);
 void plan_outputs(Draft& draft);
 void plan_drift(Draft& draft);
 void plan_costs(Draft& draft);
-// Of a plan whose actions and costs are there.
+// Of a plan whose actions and costs are there; `graph` is the plan's own.
+void add_totals(Plan& plan, const PlanGraph& graph);
 void add_totals(Plan& plan);
 // The time that the whole plan takes, anew from that of its actions.
 void predict(Plan& plan);

@@ -37,11 +37,11 @@ void count(PlanTotals& totals, const Action& action) {
   }
 }
 
-void add_seconds(Plan& plan) {
-  Result<PlanGraph> graph = plan_graph(plan);
-  if (!graph.ok()) return;
-  plan.totals.seconds = graph->dag.longest_path([&](Dag::Id id) {
-    const PlanVertex& vertex = graph->vertices[id];
+void predict_along(Plan& plan, const PlanGraph& graph) {
+  plan.totals.seconds_complete = true;
+  for (const Action& action : plan.actions) plan.totals.seconds_complete &= action.seconds.has_value();
+  plan.totals.seconds = graph.dag.longest_path([&](Dag::Id id) {
+    const PlanVertex& vertex = graph.vertices[id];
     if (vertex.phase == PlanVertex::Phase::Barrier) return 0.0;
     const Action& action = plan.actions[vertex.index];
     // A removal takes about a second with every cloud that we know.
@@ -130,18 +130,22 @@ void plan_costs(Draft& draft) {
 }
 
 void predict(Plan& plan) {
-  plan.totals.seconds_complete = true;
-  for (const Action& action : plan.actions) plan.totals.seconds_complete &= action.seconds.has_value();
-  add_seconds(plan);
+  Result<PlanGraph> graph = plan_graph(plan);
+  if (graph.ok()) predict_along(plan, *graph);
 }
 
-void add_totals(Plan& plan) {
+void add_totals(Plan& plan, const PlanGraph& graph) {
   for (const ResourceCost& cost : plan.costs) {
     plan.totals.price_per_hour_before.add(cost.before);
     plan.totals.price_per_hour.add(cost.after);
   }
   for (const Action& action : plan.actions) count(plan.totals, action);
-  predict(plan);
+  predict_along(plan, graph);
+}
+
+void add_totals(Plan& plan) {
+  Result<PlanGraph> graph = plan_graph(plan);
+  add_totals(plan, graph.ok() ? *graph : PlanGraph());
 }
 
 Plan removal_plan(const Snapshot& snapshot, const std::set<std::string>& except) {

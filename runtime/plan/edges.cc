@@ -1,6 +1,8 @@
 // What must come before what, as edges between the plan's own actions.
 #include <algorithm>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 
 #include "runtime/plan/build.h"
 #include "runtime/plan/graph.h"
@@ -9,7 +11,8 @@
 namespace radl {
 
 void removal_edges(const Snapshot& snapshot, Plan& plan) {
-  std::map<std::string, size_t> index;
+  if (snapshot.resources.empty()) return;
+  std::unordered_map<std::string_view, size_t> index;
   for (size_t i = 0; i < plan.actions.size(); ++i) index[plan.actions[i].id] = i;
   for (const auto& [address, record] : snapshot.resources) {
     auto user = index.find(address);
@@ -133,11 +136,11 @@ class StepEdges {
   static constexpr const char* kAllNodes = "all nodes";
 
   Draft& draft_;
-  std::map<std::string, const Desired*> desired_;  // by address
+  std::unordered_map<std::string_view, const Desired*> desired_;  // by address
   bool has_all_nodes_ = false;
-  std::map<std::string, const ir::Step*> steps_;
+  std::unordered_map<std::string_view, const ir::Step*> steps_;
   std::set<std::string> barriers_;  // so far, in the plan
-  std::map<std::string, std::set<std::string>>
+  std::unordered_map<std::string_view, std::set<std::string>>
       ends_;  // step -> actions and barriers whose end is the step's end
 };
 
@@ -176,6 +179,12 @@ Status plan_order(Draft& draft) {
   plan.actions = std::move(sorted);
   draft.resource_actions.clear();
   draft.step_actions.clear();
+  std::vector<size_t> now(order.size());
+  for (size_t i = 0; i < order.size(); ++i) now[order[i]] = i;
+  for (PlanVertex& vertex : graph->vertices) {
+    if (vertex.phase != PlanVertex::Phase::Barrier) vertex.index = now[vertex.index];
+  }
+  draft.graph = std::move(*graph);
   for (size_t i = 0; i < plan.actions.size(); ++i) {
     (plan.actions[i].is_step ? draft.step_actions : draft.resource_actions)[plan.actions[i].id] = i;
   }

@@ -1,6 +1,7 @@
 #include "runtime/plan/graph.h"
 
-#include <map>
+#include <string_view>
+#include <unordered_map>
 
 namespace radl {
 
@@ -11,6 +12,7 @@ class GraphBuilder {
   explicit GraphBuilder(const Plan& plan) : plan_(plan) {}
 
   Result<PlanGraph> build() {
+    make_.reserve(plan_.actions.size() + plan_.barriers.size());
     for (size_t i = 0; i < plan_.actions.size(); ++i) add_action(i);
     for (size_t i = 0; i < plan_.barriers.size(); ++i) {
       size_t id = make_[plan_.barriers[i].id] = vertex(PlanVertex::Phase::Barrier, i);
@@ -19,7 +21,8 @@ class GraphBuilder {
     }
     for (const Action& action : plan_.actions) connect(action);
     for (const Barrier& barrier : plan_.barriers) {
-      for (const std::string& need : barrier.needs) edge(make_, need, make_[barrier.id]);
+      const size_t own = make_.at(barrier.id);
+      for (const std::string& need : barrier.needs) edge(make_, need, own);
     }
     if (!problem_.ok()) return problem_;
     if (std::vector<Dag::Id> cycle = graph_.dag.find_cycle(); !cycle.empty())
@@ -28,6 +31,8 @@ class GraphBuilder {
   }
 
  private:
+  using Ids = std::unordered_map<std::string_view, size_t>;  // of the plan's own strings
+
   size_t vertex(PlanVertex::Phase phase, size_t index) {
     graph_.vertices.push_back({phase, index});
     graph_.barrier.push_back(false);
@@ -43,7 +48,7 @@ class GraphBuilder {
     if (action.verb == Verb::Replace) graph_.dag.add_edge(remove_[action.id], make_[action.id]);
   }
 
-  void edge(const std::map<std::string, size_t>& from, const std::string& id, size_t to) {
+  void edge(const Ids& from, const std::string& id, size_t to) {
     auto found = from.find(id);
     if (found == from.end()) {
       if (problem_.ok()) problem_ = invalid("the plan waits for '" + id + "', which is not in it");
@@ -78,7 +83,7 @@ class GraphBuilder {
 
   const Plan& plan_;
   PlanGraph graph_;
-  std::map<std::string, size_t> make_, remove_;
+  Ids make_, remove_;
   Status problem_;
 };
 

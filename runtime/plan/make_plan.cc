@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "runtime/base/sudo_secret.h"
 #include "runtime/plan/build.h"
 #include "runtime/plan/graph.h"
 #include "runtime/plan/step_facts.h"
@@ -53,7 +54,9 @@ const Action* Plan::find(const std::string& id) const {
 
 std::map<std::string, std::string> fingerprints(const Snapshot& snapshot, const ir::Secrets& secrets) {
   std::map<std::string, std::string> result;
-  for (const auto& [name, value] : secrets) result[name] = secret_fingerprint(snapshot, value);
+  for (const auto& [name, value] : secrets) {
+    if (name != kSudoSecret) result[name] = secret_fingerprint(snapshot, value);
+  }
   return result;
 }
 
@@ -132,9 +135,10 @@ void plan_outputs(Draft& draft) {
 Result<Plan> make_plan(const PlanInput& input) {
   Result<DesiredResources> desired = desired_resources(input);
   if (!desired.ok()) return desired.status();
-  Draft draft{input, std::move(*desired), {}, {}, {}, {}, {}};
+  Draft draft{input, std::move(*desired), {}, {}, {}, {}, {}, {}};
   if (Status known = check_replacements(draft); !known.ok()) return known;
   take_header(input, draft.plan);
+  draft.plan.moves = input.moves;
   for (const auto& [cloud, survey] : input.surveys) {
     if (draft.desired.clouds.count(cloud)) draft.plan.surveys[cloud] = survey;
   }
@@ -145,10 +149,11 @@ Result<Plan> make_plan(const PlanInput& input) {
   if (Status left = plan_targets(draft); !left.ok()) return left;
   if (Status kept = check_protected(draft); !kept.ok()) return kept;
   if (Status ordered = plan_order(draft); !ordered.ok()) return ordered;
+  plan_protections(draft);
   plan_outputs(draft);
   plan_drift(draft);
   plan_costs(draft);
-  add_totals(draft.plan);
+  add_totals(draft.plan, draft.graph);
   draft.plan.notes.insert(draft.plan.notes.end(), draft.desired.notes.begin(), draft.desired.notes.end());
   return std::move(draft.plan);
 }

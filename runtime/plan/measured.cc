@@ -10,12 +10,6 @@
 namespace radl {
 namespace {
 
-std::string machine_of(const Plan& plan, const std::string& node) {
-  auto cost = std::find_if(plan.costs.begin(), plan.costs.end(),
-                           [&](const ResourceCost& one) { return one.address == node; });
-  return cost == plan.costs.end() ? "" : cost->machine;
-}
-
 // "worker[0]/tools" -> "tools"; a training's id is its own.
 std::string recipe_of(const std::string& id) {
   const size_t slash = id.rfind('/');
@@ -24,10 +18,20 @@ std::string recipe_of(const std::string& id) {
 
 }  // namespace
 
-std::string measure_key(const Plan& plan, const Action& action) {
+MeasureKeys::MeasureKeys(const Plan& plan) {
+  machines_.reserve(plan.costs.size());
+  for (const ResourceCost& cost : plan.costs) machines_.emplace(cost.address, cost.machine);
+}
+
+std::string_view MeasureKeys::machine_of(const std::string& node) const {
+  auto found = machines_.find(node);
+  return found == machines_.end() ? "" : found->second;
+}
+
+std::string MeasureKeys::of(const Action& action) const {
   if (action.verb == Verb::Run) {
     if (action.nodes.empty()) return "";
-    const std::string machine = machine_of(plan, action.nodes.front());
+    const std::string_view machine = machine_of(action.nodes.front());
     // What a job is says its summary: model, dataset, how many of which role.
     const bool is_job = ir::is_job_type(action.step_kind);
     return machine.empty() ? ""
@@ -35,17 +39,21 @@ std::string measure_key(const Plan& plan, const Action& action) {
                                          is_job ? action.summary : recipe_of(action.id), machine);
   }
   if (action.is_step || (action.verb != Verb::Create && action.verb != Verb::Replace)) return "";
-  const std::string machine = action.nodes.empty() ? "" : machine_of(plan, action.id);
-  return fmt::format("create {} {}{}", action.cloud, action.type, machine.empty() ? "" : " as " + machine);
+  const std::string_view machine = action.nodes.empty() ? "" : machine_of(action.id);
+  return fmt::format("create {} {}{}{}", action.cloud, action.type, machine.empty() ? "" : " as ", machine);
 }
 
 void use_measured(Plan& plan, const std::map<std::string, double>& measured) {
   if (measured.empty()) return;
+  const MeasureKeys keys(plan);
+  bool changed = false;
   for (Action& action : plan.actions) {
-    auto found = measured.find(measure_key(plan, action));
-    if (found != measured.end() && !found->first.empty()) action.seconds = found->second;
+    auto found = measured.find(keys.of(action));
+    if (found == measured.end() || found->first.empty()) continue;
+    action.seconds = found->second;
+    changed = true;
   }
-  predict(plan);
+  if (changed) predict(plan);
 }
 
 }  // namespace radl

@@ -15,7 +15,7 @@
 #include "compiler/ir/ir.h"
 #include "runtime/clouds/cloud_set.h"
 #include "runtime/plan/observed.h"
-#include "runtime/state/snapshot.h"
+#include "runtime/state/change.h"
 
 namespace radl {
 
@@ -108,6 +108,12 @@ struct Plan {
   std::vector<Action> actions;
   std::vector<Barrier> barriers;
   std::vector<OutputChange> outputs;
+  std::vector<state_change::Move> moves;  // of the state, before anything else is done
+  // Nodes that stay: what their prevent_destroy is from now on (ResourceRecord::protected_by).
+  std::map<std::string, std::string> protections;
+  // Resources that a refresh found to be as the file asks for while the state has them otherwise (a change whose
+  // answer was lost, or made by hand): their specs, which are to be recorded.
+  std::map<std::string, Json> as_found;
   std::vector<Drift> drift;  // changes made behind radlc's back, apart from those asked for
   // Of a refresh: what could not be looked at, and why. Not of what is made anew anyway.
   std::map<std::string, std::string> unseen;
@@ -116,7 +122,9 @@ struct Plan {
   std::vector<std::string> notes;
   PlanTotals totals;
 
-  bool changes_anything() const { return !actions.empty() || !outputs.empty(); }
+  bool changes_anything() const {
+    return !actions.empty() || !outputs.empty() || !moves.empty() || !protections.empty() || !as_found.empty();
+  }
   const Action* find(const std::string& id) const;
 };
 
@@ -140,6 +148,7 @@ struct PlanInput {
   const Observed* observed = nullptr;     // of a refresh
   std::map<std::string, Survey> surveys;  // CloudId::text() -> of a refresh
   PlanOptions options;
+  std::vector<state_change::Move> moves = {};  // that were made in `snapshot` already (state/moves.h)
 };
 
 // Invalid: a node that its cloud cannot make, an unknown cloud, a cycle: everything wrong in one message a

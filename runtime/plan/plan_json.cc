@@ -253,6 +253,10 @@ Plan read_plan(const Json& json) {
     plan.outputs.push_back({output.at("name"), verb_from(output.at("verb")), output.at("before"),
                             output.at("after"), output.at("sensitive").get<bool>()});
   }
+  for (const Json& move : json.value("moves", Json::array()))
+    plan.moves.push_back({move.at("from"), move.at("to"), move.at("with_recipe").get<bool>()});
+  plan.as_found = json.value("as_found", std::map<std::string, Json>());
+  plan.protections = json.value("protections", std::map<std::string, std::string>());
   for (const Json& drift : json.at("drift")) plan.drift.push_back(read_drift(drift));
   plan.unseen = json.at("unseen").get<std::map<std::string, std::string>>();
   for (const Json& cost : json.at("costs")) {
@@ -266,7 +270,9 @@ Plan read_plan(const Json& json) {
 }  // namespace
 
 Json to_json(const Plan& plan) {
-  Json sources = Json::array(), barriers = Json::array(), surveys = Json::object();
+  Json sources = Json::array(), barriers = Json::array(), surveys = Json::object(), moves = Json::array();
+  for (const state_change::Move& move : plan.moves)
+    moves.push_back({{"from", move.from}, {"to", move.to}, {"with_recipe", move.with_recipe}});
   for (const auto& [cloud, survey] : plan.surveys)
     surveys[cloud] = {{"taken_at", survey.taken_at}, {"facts", survey.facts}};
   for (const ir::Source& source : plan.sources)
@@ -289,6 +295,9 @@ Json to_json(const Plan& plan) {
           {"actions", list_of(plan.actions)},
           {"barriers", std::move(barriers)},
           {"outputs", list_of(plan.outputs)},
+          {"moves", std::move(moves)},
+          {"protections", plan.protections},
+          {"as_found", plan.as_found},
           {"drift", list_of(plan.drift)},
           {"unseen", plan.unseen},
           {"costs", list_of(plan.costs)},

@@ -89,6 +89,7 @@ class Text {
  private:
   void changes() {
     drift();
+    moves();
     actions();
     outputs();
   }
@@ -233,6 +234,21 @@ class Text {
     colored_diff(change.diff);
   }
 
+  // What the state calls otherwise, and what it remembers of prevent_destroy.
+  void moves() {
+    if (!plan_.moves.empty()) heading("Moved, and kept as they are:");
+    for (const state_change::Move& move : plan_.moves)
+      out_ += fmt::format("  {} -> {}\n", move.from, move.to);
+    if (plan_.protections.empty() && plan_.as_found.empty()) return;
+    heading("Remembered:");
+    for (const auto& [address, spec] : plan_.as_found)
+      out_ += fmt::format("  {}  is as the file says already\n", address);
+    for (const auto& [address, by] : plan_.protections)
+      out_ += fmt::format("  {}  {}\n", address,
+                          by.empty() ? "may be destroyed from now on"
+                                     : "must not be destroyed (prevent_destroy, " + by + ")");
+  }
+
   void outputs() {
     if (plan_.outputs.empty() || plan_.destroys) return;
     heading("Outputs:");
@@ -367,7 +383,10 @@ std::string summary_line(const Plan& plan) {
     if (count) add(fmt::format("{} {}", count, what));
   }
   if (totals.run) add(fmt::format("{} step{} to run", totals.run, totals.run == 1 ? "" : "s"));
-  if (plan.actions.empty())
+  if (!plan.moves.empty()) add(fmt::format("{} moved", plan.moves.size()));
+  if (const size_t kept = plan.protections.size() + plan.as_found.size(); kept > 0)
+    add(fmt::format("{} to remember", kept));
+  if (plan.actions.empty() && !plan.outputs.empty())
     add(fmt::format("{} output{} to change", plan.outputs.size(), plan.outputs.size() == 1 ? "" : "s"));
   if (plan.destroys) return "Plan: " + text + ".";
   text += "; " + price_text(totals, plan.costs.empty() ? "USD" : plan.costs[0].after.currency);

@@ -108,7 +108,12 @@ class Comparison {
     keep_offer(desired_, record_.spec);
     look();
     const bool moved = !same_elements(desired_.wanted.references, record_.needs);
-    if (leaves_.empty() && outer.empty() && !moved) return;
+    if (leaves_.empty() && outer.empty() && !moved) {
+      // Only what was seen makes it equal: the record is behind.
+      if (draft_.input.observed && !differing_leaves(record_.spec, desired_.spec()).empty())
+        draft_.plan.as_found[desired_.wanted.address] = desired_.spec();
+      return;
+    }
     const bool same_kind = record_.cloud == desired_.cloud && record_.type == desired_.wanted.type;
     Impact impact{Impact::Kind::InPlace, ""};
     if (!leaves_.empty() && same_kind) impact = cloud_.impact(record_.type, before_, after_);

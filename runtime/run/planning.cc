@@ -1,8 +1,13 @@
 #include "runtime/run/planning.h"
 
+#include <optional>
+#include <type_traits>
+
 #include "runtime/base/world.h"
 #include "runtime/exec/executor.h"
 #include "runtime/plan/measured.h"
+#include "runtime/state/moves.h"
+#include "runtime/state/renaming.h"
 #include "runtime/steps/dataset_look.h"
 #include "runtime/steps/training/bucket_folder.h"
 
@@ -48,10 +53,47 @@ bool output_is_there(const std::string& path, bool may_ask, std::map<std::string
   return true;
 }
 
+// What was looked at by its old names.
+Observed moved_observed(const Observed& observed, const Snapshot& before,
+                        const std::vector<state_change::Move>& moves) {
+  Observed now = observed;
+  std::set<std::string> nodes = node_addresses(before, {});
+  for (const state_change::Move& move : moves) {
+    const Renaming renaming(move, nodes);
+    auto name = [&](const std::string& old) {
+      return old.find('/') == std::string::npos ? renaming.address(old) : renaming.step(old);
+    };
+    auto rename_keys = [&](auto& by_name) {
+      std::remove_reference_t<decltype(by_name)> renamed;
+      for (auto& [old, value] : by_name) renamed[name(old)] = std::move(value);
+      by_name = std::move(renamed);
+    };
+    for (Drift& drift : now.resources) drift.address = name(drift.address);
+    rename_keys(now.attributes);
+    rename_keys(now.specs);
+    rename_keys(now.steps);
+    rename_keys(now.unknown);
+    std::set<std::string> renamed;
+    for (const std::string& node : nodes) renamed.insert(renaming.address(node));
+    nodes = std::move(renamed);
+  }
+  return now;
+}
+
 }  // namespace
 
-Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& snapshot, const Observed* observed,
+Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& before, const Observed* observed,
                           const std::string& work_directory) {
+  MovedState moved;  // a state may be large: it is copied only where something moves
+  if (!question.program->moves.empty()) {
+    Result<MovedState> made = moved_state(before, *question.program);
+    if (!made.ok()) return std::move(made).status();
+    moved = std::move(*made);
+  }
+  const Snapshot& snapshot = moved.made.empty() ? before : moved.snapshot;
+  std::optional<Observed> renamed;
+  if (observed && !moved.made.empty())
+    observed = &renamed.emplace(moved_observed(*observed, before, moved.made));
   if (question.prepare) {
     if (Status prepared = question.prepare(snapshot); !prepared.ok()) return prepared;
   }
@@ -63,7 +105,8 @@ Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& snapshot
                   .secrets = fingerprints(snapshot, *question.secrets),
                   .observed = observed,
                   .surveys = {},
-                  .options = {}};
+                  .options = {},
+                  .moves = moved.made};
   if (question.refresh) input.surveys = survey_clouds(question, snapshot, work_directory, failed);
   input.options.replace = question.replace;
   input.options.targets = question.targets;

@@ -139,8 +139,9 @@ RunFigures figures_of(const Plan& plan, const RunReport& report, const RunClock&
     figures.predicted_cost = sum;
   }
   figures.cost = cost_of(plan, clock);
+  const MeasureKeys keys(plan);
   for (const Action& action : plan.actions) {
-    const std::string key = measure_key(plan, action);
+    const std::string key = keys.of(action);
     auto found = done.find(action.id);
     if (key.empty() || found == done.end()) continue;
     // Of many that are alike, the slowest is what a plan has to wait for.

@@ -56,6 +56,11 @@ Status apply(Writing& writing, const state_change::ForgetStep& forget) {
   return delete_step(writing.db, forget.id);
 }
 Status apply(Writing& writing, const state_change::Move& move) { return apply_move(writing, move); }
+Status apply(Writing& writing, const state_change::Protect& protect) {
+  Result<Statement> row = writing.db.prepare("UPDATE resources SET protected_by = ? WHERE address = ?");
+  if (!row.ok()) return row.status();
+  return row->bind(1, protect.by).bind(2, protect.address).run();
+}
 Status apply(Writing& writing, const state_change::PutOwner& put) {
   return put_row(writing.db, OwnerRow{put.cloud, put.owner});
 }

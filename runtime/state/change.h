@@ -52,6 +52,12 @@ struct ForgetStep {
 // what an interrupted run had begun.
 struct Move {
   std::string from, to;
+  bool with_recipe = false;  // of a system: its recipe of the same name goes along
+};
+// The node's `protected_by`.
+struct Protect {
+  std::string address;
+  std::string by;  // empty: it is protected no more
 };
 // Whose account a cloud was when something was first made there.
 struct PutOwner {
@@ -72,6 +78,6 @@ struct CloseRun {
 using StateChange =
     std::variant<state_change::Begin, state_change::Close, state_change::PutResource,
                  state_change::RemoveResource, state_change::PutStep, state_change::ForgetStep,
-                 state_change::Move, state_change::PutOwner, state_change::CloseRun>;
+                 state_change::Move, state_change::Protect, state_change::PutOwner, state_change::CloseRun>;
 
 }  // namespace radl

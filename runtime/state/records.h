@@ -28,6 +28,7 @@ struct Table<ResourceRecord> {
     field("currency", record.price_per_hour.currency);
     field("needs", record.needs);
     field("created_at", record.created_at);
+    field("protected_by", record.protected_by);
   }
 };
 

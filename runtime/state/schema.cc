@@ -68,7 +68,15 @@ WHERE kind != 'run' AND json_valid(resource);
 constexpr const char* kFrom2To3 =
     "CREATE TABLE owners (cloud TEXT PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID;";
 
-constexpr Migration kMigrations[] = {{1, kFrom1To2}, {2, kFrom2To3, &name_keys_by_fingerprint}};
+// What must not be destroyed is remembered when the file no longer says it.
+constexpr const char* kFrom3To4 = R"sql(
+ALTER TABLE resources ADD COLUMN protected_by TEXT NOT NULL DEFAULT '';
+UPDATE journal SET resource = json_set(resource, '$.protected_by', '')
+WHERE kind != 'run' AND json_valid(resource);
+)sql";
+
+constexpr Migration kMigrations[] = {
+    {1, kFrom1To2}, {2, kFrom2To3, &name_keys_by_fingerprint}, {3, kFrom3To4}};
 
 }  // namespace
 

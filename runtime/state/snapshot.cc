@@ -40,7 +40,8 @@ Json shown(const ResourceRecord& record, bool whole) {
   json["price_per_hour"] = record.price_per_hour;
   if (!whole) json.erase("token");
   if (record.is_node()) return json;
-  for (const char* of_nodes : {"system", "ordinal", "number", "reachable"}) json.erase(of_nodes);
+  for (const char* of_nodes : {"system", "ordinal", "number", "reachable", "protected_by"})
+    json.erase(of_nodes);
   return json;
 }
 

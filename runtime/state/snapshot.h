@@ -38,6 +38,8 @@ struct ResourceRecord {
   Money price_per_hour;
   std::vector<std::string> needs;  // resources that must outlive it: its key and networks
   double created_at = 0;           // wall seconds
+  // Nodes: where the file that was applied last says prevent_destroy ("demo.radl:4"); empty: nowhere.
+  std::string protected_by;
 
   bool is_node() const { return !system.empty(); }
 };

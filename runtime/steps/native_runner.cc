@@ -10,6 +10,7 @@
 #include "common/shell_quote.h"
 #include "runtime/base/redact.h"
 #include "runtime/net/node_path.h"
+#include "runtime/net/sudo.h"
 #include "runtime/steps/native/resource.h"
 #include "runtime/steps/native/stage.h"
 #include "runtime/steps/node_lease.h"
@@ -32,7 +33,10 @@ case $HOME in /*) ;; *) echo "the login has no home folder, HOME is '$HOME'" >&2
 u=$(id -u) || exit 1
 n=$(id -un) || n=$u
 s=-
-if [ "$u" != 0 ] && command -v sudo >/dev/null && sudo -n true 2>/dev/null </dev/null; then s=sudo; fi
+if [ "$u" = 0 ]; then :
+elif ! command -v sudo >/dev/null; then s=no
+elif sudo -n true 2>/dev/null </dev/null; then s=sudo
+elif password_is_taken; then s=password; fi
 printf 'facts\t%s\t%s\t%s\t%s\n' "$u" "$n" "$HOME" "$s"
 )sh";
 
@@ -52,6 +56,11 @@ class NativeRun {
     facts_.confined_to = node.attributes.value("confined_to", "");
     bool same =
         context.previous_output.is_object() && context.previous_output.value("digest", "") == step.digest;
+    if (node.node) {
+      auto written = node.node->secrets.find("password");
+      password_ = sudo_password(written == node.node->secrets.end() ? Json() : written->second,
+                                context.context->secrets);
+    }
     for (const auto& resource : step.resources) {
       Item item;
       item.resource = &resource;
@@ -157,7 +166,11 @@ class NativeRun {
     bool needs_root = false;
     for (size_t i = first; i < items_.size(); ++i) needs_root |= kinds_[i]->changes_machine();
     std::string mark = "radl-" + to_hex(random_bytes(8)), body = fmt::format("echo 'begin {}'\n", mark);
-    if (facts_.home.empty()) body += kLookAtLogin;
+    if (facts_.home.empty()) {
+      body += password_.empty() ? "password_is_taken() { false; }\n"
+                                : "password_is_taken() { " + sudo_takes(password_) + "; }\n";
+      body += kLookAtLogin;
+    }
     body += native::kLookPrelude;
     for (size_t i = first; i < items_.size(); ++i) {
       auto text = kinds_[i]->look(items_[i]);
@@ -201,7 +214,8 @@ class NativeRun {
         facts_.is_root = parts[1] == "0";
         facts_.user = parts[2];
         facts_.home = parts[3];
-        facts_.can_sudo = parts[4] == "sudo";
+        asks_password_ = parts[4] == "password";
+        facts_.can_sudo = parts[4] == "sudo" || asks_password_;
         continue;
       }
       size_t index = parts.size() < 2 ? items_.size() : std::strtoul(parts[0].c_str(), nullptr, 10);
@@ -231,17 +245,33 @@ class NativeRun {
           .with_hint("run radlc as root, where a local node has a file system view of its own");
     }
     if (!facts_.root()) {
-      return Status(Code::Auth,
-                    fmt::format("{}: needs root, and user '{}' has no passwordless sudo on the node",
-                                items_[i].label(), facts_.user));
+      return no_root(items_[i].label());
     }
     return work;
   }
 
-  Result<ExecResult> as_root_if_possible(const char* what, const ExecOptions& options, bool acts) {
+  Status no_root(const std::string& label) const {
+    if (!password_.empty())
+      return {Code::Auth,
+              fmt::format("{}: needs root, and sudo on the node does not take the password of user '{}'",
+                          label, facts_.user)};
+    return Status(Code::Auth,
+                  fmt::format("{}: needs root, and user '{}' has no passwordless sudo on the node", label,
+                              facts_.user))
+        .with_hint(
+            "where sudo asks for a password: disk.0.os.credentials.password of the system, "
+            "RADL_SUDO_PASSWORD, or --ask-sudo-password");
+  }
+
+  Result<ExecResult> as_root_if_possible(const char* what, ExecOptions options, bool acts) {
     std::string command = "/bin/sh -s";
-    bool sudo = facts_.can_sudo && !facts_.is_root;
-    if (sudo) command = fmt::format("sudo -n env HOME={} /bin/sh -s", shell_quote(facts_.home));
+    if (facts_.can_sudo && !facts_.is_root && asks_password_) {
+      SudoShell shell = sudo_shell(password_, facts_.home);
+      command = std::move(shell.command);
+      options.stdin_bytes.insert(0, shell.stdin_begin);
+    } else if (facts_.can_sudo && !facts_.is_root) {
+      command = fmt::format("sudo -n env HOME={} /bin/sh -s", shell_quote(facts_.home));
+    }
     auto result = remote_->exec(acts ? under_lease(lease_, command) : command, options);
     if (result) return result;
     Status why = std::move(result).status();
@@ -371,7 +401,8 @@ class NativeRun {
   std::vector<const Kind*> kinds_;
   std::vector<Seen> seen_;
   Remote* remote_ = nullptr;
-  bool looked_as_root_ = false;
+  std::string password_;  // for sudo; empty: none is given
+  bool asks_password_ = false, looked_as_root_ = false;
 };
 
 class NativeRunner : public StepRunner {

@@ -50,13 +50,15 @@ Json output_of(const ir::Program& program, const ir::Step& step) {
 }  // namespace
 
 SimulatedMachines::SimulatedMachines(CloudOf cloud_of, Clock& clock, uint64_t seed,
-                                     const simulated::Faults& faults, Watch watch, std::string ran_path)
+                                     const simulated::Faults& faults, Watch watch, std::string ran_path,
+                                     std::unique_ptr<RealMachines> real)
     : cloud_of_(std::move(cloud_of)),
       clock_(clock),
       draws_(seed),
       faults_(faults),
       watch_(std::move(watch)),
-      ran_path_(std::move(ran_path)) {
+      ran_path_(std::move(ran_path)),
+      real_(std::move(real)) {
   if (ran_path_.empty()) return;
   Result<std::string> text = read_file(ran_path_);
   if (!text.ok()) return;  // nothing has run yet
@@ -84,8 +86,11 @@ Connector SimulatedMachines::connector() {
   };
 }
 
-Result<std::vector<Change>> SimulatedMachines::observe(const StepContext&, const ir::Step&,
-                                                       const std::vector<NodeHandle>&) {
+Result<std::vector<Change>> SimulatedMachines::observe(const StepContext& context, const ir::Step& step,
+                                                       const std::vector<NodeHandle>& nodes) {
+  if (real_) {
+    if (auto looked = real_->observe(context, step, nodes)) return std::move(*looked);
+  }
   return std::vector<Change>();
 }
 
@@ -116,14 +121,20 @@ Result<StepOutcome> SimulatedMachines::run(const StepContext& context, const ir:
   if (Status done = take_time(context, nodes, fails ? seconds / 2 : seconds); !done.ok()) return done;
   if (fails && lost) return Status(Code::Lost, step.id + ": the connection broke");
   if (fails) return Status(Code::Invalid, step.id + ": a command ended with status 1");
+  StepOutcome outcome;
+  outcome.changes.push_back({"all of it", "run", nullptr, nullptr, ""});
+  outcome.output = output_of(*context.program, step);
+  if (real_) {
+    if (auto done = real_->run(context, step, nodes)) {
+      if (!done->ok()) return std::move(*done);
+      outcome = std::move(**done);
+    }
+  }
   for (const NodeHandle& node : nodes) {
     Status noted = note(ran_line(step.id, step.digest, node.attributes.value("vm_id", "")));
     if (!noted.ok()) return noted;
   }
   watch_("step " + step.id);
-  StepOutcome outcome;
-  outcome.changes.push_back({"all of it", "run", nullptr, nullptr, ""});
-  outcome.output = output_of(*context.program, step);
   return outcome;
 }
 

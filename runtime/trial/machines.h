@@ -10,6 +10,7 @@
 #include "runtime/clouds/simulated/draws.h"
 #include "runtime/clouds/simulated/simulated_cloud.h"
 #include "runtime/exec/executor.h"
+#include "runtime/trial/real_machines.h"
 
 namespace radl {
 
@@ -22,8 +23,10 @@ class SimulatedMachines : public StepRunner {
 
   // `ran_path`: a file with a line for every step that has run, so that a killed process does not take it
   // along; empty: in memory.
+  // `real` may be null: steps are played.
   SimulatedMachines(CloudOf cloud_of, Clock& clock, uint64_t seed, const simulated::Faults& faults,
-                    Watch watch, std::string ran_path);
+                    Watch watch, std::string ran_path, std::unique_ptr<RealMachines> real);
+  RealMachines* real() { return real_.get(); }
   void set_faults(const simulated::Faults& faults) { faults_ = faults; }
 
   Connector connector();
@@ -47,6 +50,7 @@ class SimulatedMachines : public StepRunner {
   Watch watch_;
   std::string ran_path_;
   std::set<std::string> ran_;
+  std::unique_ptr<RealMachines> real_;
 };
 
 }  // namespace radl

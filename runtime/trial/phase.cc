@@ -166,6 +166,8 @@ PhaseOutcome run_phase(TrialWorld& world, const TrialSubject& subject, const Tri
   outcome.status = run_locked(world, subject, phase, **store);
   outcome.struck = world.struck();
   outcome.calls = world.calls() - calls_before;
+  if (Status removed = world.remove_real_nodes(false); outcome.status.ok())
+    outcome.status = std::move(removed);
   world.tell("---- " + (outcome.status.ok() ? "done" : "ended: " + outcome.status.message()));
   return outcome;
 }

@@ -73,6 +73,10 @@ class Life {
     }
     if (fine()) destroy();
     if (world_) run_.counts.seconds = world_->clock.wall_seconds() - kTrialBegins;
+    if (world_) {
+      Status removed = world_->remove_real_nodes(true);
+      if (broken_.ok()) broken_ = std::move(removed);
+    }
     return broken_;
   }
 
@@ -229,7 +233,7 @@ Result<TrialRun> run_trial_in(const TrialFolder& folder, const TrialSubject& sub
   Draws draws(mixed(seed, 998));
   std::string path = fmt::format("{}/{}", folder.path(), seed);
   if (Status made = make_directories(path, 0700); !made.ok()) return made;
-  Setting setting{subject, path, seed, drawn_faults(options.faults, draws), options.kill, told};
+  Setting setting{subject, path, seed, drawn_faults(options.faults, draws), options.kill, told, options.real};
   TrialRun run;
   run.seed = seed;
   Status lived;
@@ -250,7 +254,7 @@ Result<TrialRun> run_trial_in(const TrialFolder& folder, const TrialSubject& sub
 }
 
 Status can_be_planned(const TrialFolder& folder, const TrialSubject& subject) {
-  Setting setting{subject, folder.path(), 1, Faults(), false, false};
+  Setting setting{subject, folder.path(), 1, Faults(), false, false, nullptr};
   Result<std::unique_ptr<TrialWorld>> world = TrialWorld::make(setting, 0);
   if (!world.ok()) return world.status();
   Snapshot nothing;

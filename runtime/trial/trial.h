@@ -2,12 +2,15 @@
 // clouds in virtual time, many times over, each time with other faults.
 //
 // In: a program. Out: what went wrong, by the seed that shows it again. Nothing real is created, connected to
-// or run: steps succeed after a drawn time, or fail.
+// or run: steps succeed after a drawn time, or fail. With RealParts machines are nodes of this computer, and
+// steps run on them.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -17,6 +20,11 @@
 #include "runtime/clouds/simulated/faults.h"
 
 namespace radl {
+
+class Cloud;
+class Remote;
+class StepRunner;
+struct Context;
 
 // What must never be, whatever a cloud does.
 struct Finding {
@@ -54,12 +62,21 @@ struct TrialSubject {
   const Catalog& catalog;
 };
 
+// What real nodes are made of and reached by. Kinds of steps without a runner are played.
+struct RealParts {
+  Cloud* cloud = nullptr;  // makes nodes from {"hostname", "number"}, with tokens
+  std::map<ir::StepKind, StepRunner*> runners;
+  std::function<Result<std::unique_ptr<Remote>>(const nlohmann::json& attributes, const Context& context)>
+      connect;
+};
+
 struct TrialOptions {
   uint64_t seed = 1;  // of the first run; each further one has the next
   int runs = 1000;
-  simulated::Faults faults;  // each run draws how strong each of them is
-  bool kill = false;         // real processes, killed with SIGKILL, in place of some interruptions
-  int jobs = 0;              // processes at once; 0: one for each core
+  simulated::Faults faults;         // each run draws how strong each of them is
+  bool kill = false;                // real processes, killed with SIGKILL, in place of some interruptions
+  const RealParts* real = nullptr;  // null: machines are played
+  int jobs = 0;                     // processes at once; 0: one for each core
   Stop stop;
   std::function<void(size_t runs_done)> progress = [](size_t) {};
 };

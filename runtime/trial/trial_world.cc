@@ -38,7 +38,8 @@ Result<std::unique_ptr<TrialWorld>> TrialWorld::make(const Setting& setting, uin
       [world = made.get()](const ir::Node& node) { return world->cloud_of(node); }, made->clock,
       made->draws.next(), setting.faults,
       [world = made.get()](const std::string& what) { world->point(what); },
-      setting.kill ? setting.folder + "/ran" : "");
+      setting.kill ? setting.folder + "/ran" : "",
+      setting.real ? std::make_unique<RealMachines>(*setting.real, setting.folder) : nullptr);
   return made;
 }
 
@@ -111,6 +112,19 @@ void TrialWorld::point(const std::string& what) {
   if (!cancellation) return;
   cancellation->request();
   if (strike_.how == Strike::How::StopNow) cancellation->request();
+}
+
+Status TrialWorld::remove_real_nodes(bool all) {
+  if (!machines->real()) return {};
+  std::set<std::string> there;
+  for (SimulatedCloud* cloud : all_clouds) {
+    for (const std::string& infrastructure : cloud->infrastructures()) {
+      for (const Seen& seen : cloud->all_of(infrastructure)) {
+        if (!all && seen.phase != ResourcePhase::Leaving) there.insert(seen.id);
+      }
+    }
+  }
+  return machines->real()->keep_only(there);
 }
 
 // One write a line: a kill leaves whole lines.

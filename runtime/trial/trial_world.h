@@ -29,6 +29,7 @@ struct Setting {
   simulated::Faults faults;
   bool kill = false;
   bool told = false;  // events are kept
+  const RealParts* real = nullptr;
 };
 
 // Where a phase is disturbed: at the n-th point, of which there is one before and after each call to a cloud,
@@ -66,6 +67,8 @@ class TrialWorld {
   void set_faults(const simulated::Faults& faults);
   // A line of what happens, with the time since the run began.
   void tell(const std::string& line);
+  // Real nodes of machines that are gone go too; with `all` every one.
+  Status remove_real_nodes(bool all);
   bool told() const { return setting_.told; }
   Result<std::unique_ptr<Store>> open_store(OpenMode mode);
   std::string state_directory() const { return setting_.folder + "/state"; }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
@@ -16,6 +17,7 @@
 #include "common/files.h"
 #include "runtime/trial/folder.h"
 #include "runtime/trial/program.h"
+#include "runtime/trial/real_machines.h"
 
 namespace radl {
 namespace {
@@ -77,6 +79,7 @@ class Trials {
       if (status.ok()) status = start(worker);
     while (status.ok() && !over() && !report_.cancelled) status = listen();
     for (Worker& worker : workers_) stop(worker);
+    remove_what_was_cut_short();
     if (!status.ok()) return status;
     std::sort(report_.failures.begin(), report_.failures.end(),
               [](const TrialRun& a, const TrialRun& b) { return a.seed < b.seed; });
@@ -173,6 +176,16 @@ class Trials {
                                              : fmt::format("radlc ended with status {}", WEXITSTATUS(how))});
     count(run);
     return start(worker);
+  }
+
+  // Real nodes outlive the process that made them.
+  void remove_what_was_cut_short() const {
+    if (!options_.real) return;
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path(), ignored)) {
+      if (entry.is_directory(ignored))
+        (void)RealMachines(*options_.real, entry.path().string()).keep_only({});
+    }
   }
 
   void stop(Worker& worker) {

@@ -4,11 +4,12 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import socket
 import subprocess
 import unittest
 
-from radl_case import RadlCase, replaced
+from radl_case import RADLC, RadlCase, replaced
 
 FILE = """radl 2
 input greeting ( type = 'text' and default = 'hello' )
@@ -39,6 +40,7 @@ class Machine:
         self.start()
 
     def start(self):
+        (self.folder / "log").unlink(missing_ok=True)
         (self.folder / "sshd_config").write_text(
             f"ListenAddress {self.host}:{self.port}\nHostKey {self.folder}/host_key\nPidFile none\n"
             f"AuthorizedKeysFile {self.home}/.ssh/authorized_keys\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n"
@@ -51,6 +53,14 @@ class Machine:
     def stop(self):
         self.server.kill()
         self.server.wait()
+
+    def lose(self):
+        """As a machine that is switched off: the sessions that are open go too."""
+        sessions = [int(stat.parent.name) for stat in pathlib.Path("/proc").glob("[0-9]*/stat")
+                    if stat.exists() and stat.read_text().rpartition(")")[2].split()[1] == str(self.server.pid)]
+        self.stop()
+        for pid in sessions:
+            os.kill(pid, signal.SIGKILL)
 
     def listens(self):
         return "Server listening" in (self.folder / "log").read_text() if (self.folder / "log").exists() else False
@@ -104,6 +114,59 @@ class Hosts(RadlCase):
         self.second.stop()
         self.first.stop()
         self.assert_nothing_left()
+
+    def test_commands_and_files_go_through_the_jump_host_both_ways(self):
+        self.radlc("apply", "--auto-approve", self.file)
+        out = self.radlc("exec", self.file, "--", "echo here; exit 3", code=3)
+        self.assertEqual(sorted(out.splitlines()), ["worker[0] | here", "worker[1] | here"])
+        self.assertIn("worker[1]: exit status 3", self.err)
+        self.write("data/a.txt", "one")
+        self.write("data/deep/b c.txt", "two")
+        self.radlc("cp", "data", "worker:")
+        for machine in (self.first, self.second):
+            self.assertEqual((machine.home / "data/deep/b c.txt").read_text(), "two")
+        self.radlc("cp", "worker[1]:data", "back")
+        self.assertEqual((self.folder / "back/deep/b c.txt").read_text(), "two")
+        self.second.stop()
+        self.radlc("exec", self.file, "worker", "--", "true", code=255)
+        self.assertIn("worker[1]: exit status 255", self.err)
+        self.radlc("cp", "data", "worker[1]:", code=2)
+        self.assertIn("worker[1]", self.err)
+        self.second.start()
+        self.wait_until(self.second.listens)
+        self.radlc("destroy", "--auto-approve", self.file)
+
+    def test_logs_are_followed_until_and_beyond_the_loss_of_a_node(self):
+        slow = self.write("slow.radl", replaced(FILE, ("file '~/greeting.txt' ( content = input.greeting )",
+                                                       "command 'echo begun; sleep 1000' ()")))
+        apply = self.start("apply", "--auto-approve", slow)
+        self.wait_until(lambda: any(self.folder.glob(".radl/slow/logs/**/*.log")))
+        with open(self.folder / "seen", "wb") as seen:
+            follow = subprocess.Popen([str(RADLC), "logs", "-f", str(slow)], cwd=self.folder, env=self.environment, stdout=seen,
+                                      stderr=subprocess.STDOUT)
+        text = (self.folder / "seen").read_text
+        try:
+            self.wait_until(lambda: "worker[0]" in text() and text().count("begun") >= 2, message=text)
+            self.second.lose()
+            # Ctrl-C until it is enough: two that follow at once may come as one.
+            self.wait_until(lambda: apply.poll() is not None or apply.send_signal(signal.SIGINT))
+            apply.communicate()
+            self.assertIsNone(follow.poll(), "it goes on")
+        finally:
+            follow.send_signal(signal.SIGINT)
+            follow.wait(20)
+        self.assertEqual(follow.returncode, 0)
+        self.second.start()
+        self.wait_until(self.second.listens)
+        self.radlc("destroy", "--auto-approve", slow)
+
+    def test_destroy_says_what_stays_on_a_machine_that_is_given_back(self):
+        self.radlc("apply", "--auto-approve", self.file)
+        out = self.radlc("plan", "--destroy", self.file)
+        self.assertIn("worker[0], worker[1] are given back", out)
+        self.assertIn("stays: file '~/greeting.txt'", out)
+        self.radlc("destroy", "--auto-approve", self.file, "--input", "greeting=x")
+        self.assertIn("inputs change nothing", self.err)
 
     def test_a_machine_that_does_not_answer_is_named(self):
         self.first.stop()

@@ -83,6 +83,17 @@ class Copies(NodesCase):
         self.radlc("cp", "node[0]:b.txt", ".")
         self.assertEqual((self.folder / "b.txt").read_text(), "one")
 
+    def test_links_to_files_come_along_and_what_cannot_is_counted(self):
+        self.write("data/a.txt", "one")
+        os.symlink("a.txt", self.folder / "data/link")
+        os.symlink("..", self.folder / "data/up")
+        self.radlc("cp", "data", "node[0]:")
+        self.assertIn("2 files; left out: 1", self.err)
+        self.radlc("exec", "node[0]", "--", "cd data && ln -s a.txt other && ln -s .. up && mkfifo pipe")
+        self.radlc("cp", "node[0]:data", "back")
+        self.assertIn("3 files; left out: 2", self.err)
+        self.assertEqual((self.folder / "back/other").read_text(), "one")
+
     def test_what_is_not_there_and_two_sides_alike_are_said(self):
         self.radlc("cp", "nothing", "node[0]:", code=2)
         self.assertIn("no such file", self.err)
@@ -138,6 +149,29 @@ class Logs(NodesCase):
         self.assertEqual(follow.returncode, 0)
 
 
+class Moved(NodesCase):
+    def renamed(self):
+        return replaced(FILE, ("system node", "system member"), ("deploy node", "deploy member")) + "moved ('node', 'member')\n"
+
+    def test_a_renamed_system_keeps_its_machines_and_what_is_on_them(self):
+        self.radlc("exec", "--", "echo kept > here")
+        self.write("demo.radl", self.renamed())
+        plan = self.plan(self.file)
+        self.assertEqual((plan["actions"], [(m["from"], m["to"]) for m in plan["moves"]]), ([], [("node", "member")]))
+        self.assertIn("node -> member", self.radlc("plan", self.file))
+        self.radlc("exec", "node[0]", "--", "true")  # a plan changes nothing
+        self.radlc("apply", "--auto-approve", self.file)
+        self.assertEqual(self.lines(self.radlc("exec", "member", "--", "cat here")), ["member[0] | kept", "member[1] | kept"])
+        plan = self.plan(self.file, "--refresh")
+        self.assertEqual((plan["actions"], plan["moves"]), ([], []))
+
+    def test_a_saved_plan_with_a_move_is_applied_as_it_is(self):
+        self.write("demo.radl", self.renamed())
+        self.radlc("plan", self.file, "--out", "saved.plan")
+        self.radlc("apply", "saved.plan")
+        self.assertIn("member[1]", self.radlc("state", "list", self.file))
+
+
 class Protected(NodesCase):
     def protect(self, word):
         self.write("demo.radl", replaced(FILE, ("prevent_destroy = 'no'", f"prevent_destroy = '{word}'")))
@@ -156,6 +190,18 @@ class Protected(NodesCase):
         self.assertIn("node[0] would be replaced", self.err)
         self.protect("no")
         self.assertEqual(self.actions(self.file, "--input", "count=1")["node[1]"], "delete")
+
+    def test_a_system_that_was_taken_out_of_the_file_is_still_protected(self):
+        self.protect("yes")
+        self.assertIn("must not be destroyed", self.radlc("apply", "--auto-approve", self.file))
+        self.write("demo.radl", "radl 2\nnetwork lan ()\n")
+        self.radlc("plan", self.file, code=1)
+        self.assertIn("node[0] would be removed", self.err)
+        self.assertIn("prevent_destroy = 'no'", self.err)
+        self.radlc("destroy", "--auto-approve", self.file, code=1)
+        self.assertIn("it was applied with prevent_destroy", self.err)
+        self.protect("no")
+        self.radlc("apply", "--auto-approve", self.file)
 
     def test_destroy_refuses_it_too_until_the_file_says_no(self):
         self.protect("yes")

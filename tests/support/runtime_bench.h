@@ -6,6 +6,7 @@
 
 #include "runtime/exec/executor.h"
 #include "runtime/plan/render.h"
+#include "runtime/state/moves.h"
 #include "tests/support/disk_cloud.h"
 #include "tests/support/fake_runner.h"
 #include "tests/support/fake_world.h"
@@ -48,8 +49,17 @@ struct Bench {
 
   Result<Plan> try_plan(const ir::Program& program, const Snapshot& snapshot,
                         const Observed* observed = nullptr) {
-    return make_plan(
-        {program, snapshot, clouds, catalog, fingerprints(snapshot, secrets), observed, {}, plan_options});
+    Result<MovedState> moved = moved_state(snapshot, program);
+    if (!moved.ok()) return std::move(moved).status();
+    return make_plan({program,
+                      moved->snapshot,
+                      clouds,
+                      catalog,
+                      fingerprints(snapshot, secrets),
+                      observed,
+                      {},
+                      plan_options,
+                      moved->made});
   }
 
   Plan plan(const ir::Program& program, const Observed* observed = nullptr) {

@@ -30,6 +30,8 @@ class Radl2Marker : Marks {
     if (auto* context = ast::as<ast::Contextualize>(&block)) contextualize(*context);
     if (auto* check = ast::as<ast::Assert>(&block))
       arguments(first_from(check->keyword.span.end), check->span.end);
+    if (auto* moved = ast::as<ast::Moved>(&block))
+      arguments(first_from(moved->keyword.span.end), moved->span.end);
     if (auto* deploy = ast::as<ast::Deploy>(&block); deploy && deploy->when)
       tail("when", deploy->when->span.begin);
     if (auto* each = ast::as<ast::EachBlock>(&block)) {

@@ -146,6 +146,7 @@ bool same_block(const Block* a, const Block* b) {
   if (auto* x = as<Let>(a)) return same(x->value, as<Let>(b)->value);
   if (auto* x = as<Assert>(a))
     return same(x->condition, as<Assert>(b)->condition) && same(x->message, as<Assert>(b)->message);
+  if (auto* x = as<Moved>(a)) return same(x->from, as<Moved>(b)->from) && same(x->to, as<Moved>(b)->to);
   if (auto* x = as<EachBlock>(a))
     return same_each(x->each, as<EachBlock>(b)->each) &&
            same_list(x->blocks, as<EachBlock>(b)->blocks, same_block);

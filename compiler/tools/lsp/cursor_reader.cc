@@ -8,9 +8,9 @@
 namespace radl::lsp {
 namespace {
 
-constexpr std::array<std::string_view, 14> kBlocks = {
-    "network", "system", "ansible", "configure", "deploy", "contextualize", "description",
-    "input",   "output", "use",     "radl",      "let",    "assert",        "each"};
+constexpr std::array<std::string_view, 15> kBlocks = {
+    "network", "system", "ansible", "configure", "deploy", "contextualize", "description", "input",
+    "output",  "use",    "radl",    "let",       "assert", "moved",         "each"};
 
 bool is_block_word(std::string_view word) {
   return std::find(kBlocks.begin(), kBlocks.end(), word) != kBlocks.end();
@@ -118,7 +118,7 @@ void Reader::open(std::string_view text) {
   Frame frame;
   frame.outside = state_;
   bool value = !frames_.empty() && (state_ == State::Value || state_ == State::OptionValue);
-  bool condition = frames_.empty() && (state_ == State::Count || keyword_ == "assert");
+  bool condition = frames_.empty() && (state_ == State::Count || keyword_ == "assert" || keyword_ == "moved");
   if (text == "[" || value || condition) {
     frame.kind = FrameKind::Expression;
     if (!frames_.empty()) {

@@ -40,6 +40,10 @@ const std::vector<BlockWord>& block_words() {
       {"let", "let ${1:name} = $2", "A name for a value, for all expressions of this file.", true},
       {"assert", "assert ($1, '${2:what is wrong}')",
        "A condition that must hold; else nothing is planned and the message is shown.", true},
+      {"moved", "moved ('${1:worker}', '${2:trainer}')",
+       "What has another name now: a system, node, network or module. It is kept, with its machine and "
+       "steps.",
+       true},
       {"each", "each ${1:name} in ${2:list} (\n  $0\n)",
        "Repeats the blocks in the parentheses for each element. `each k, v in m` has the key (or the number) "
        "as "

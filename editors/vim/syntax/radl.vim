@@ -10,7 +10,7 @@ unlet! b:current_syntax
 syntax match radlName /\%(network\|system\|ansible\|configure\|deploy\|description\|input\|output\|let\)\@<=\s\+\zs[A-Za-z_.][A-Za-z0-9_.-]*/ contained
 syntax keyword radlSentence network system ansible configure deploy contextualize description input output nextgroup=radlName skipwhite
 syntax match radlSentence /^\s*\zslet\ze\s\+[A-Za-z_]/ nextgroup=radlName skipwhite
-syntax match radlSentence /^\s*\zsassert\ze\s*(/
+syntax match radlSentence /^\s*\zs\%(assert\|moved\)\ze\s*(/
 syntax match radlSentence /\<each\ze\s\+[A-Za-z_][A-Za-z0-9_-]*\%(\s*,\s*[A-Za-z_][A-Za-z0-9_-]*\)\?\s\+in\>/
 syntax keyword radlSentence radl use as
 syntax keyword radlKeyword step with option after

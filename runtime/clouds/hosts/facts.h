@@ -2,7 +2,8 @@
 //
 // Facts: {cpu_count, memory_bytes, gpu_count, gpu_vendor, gpu_model, architecture, os, os_flavour,
 // os_version, disk_bytes (the root file system), disk_free_bytes, disks: [{name, bytes}], hostname, user,
-// home, address (of the machine's own interface), sudo ("root", "passwordless", "no")}.
+// home, address (of the machine's own interface), sudo ("root", "passwordless", "password": it asks for one,
+// "no")}.
 #pragma once
 
 #include <nlohmann/json.hpp>

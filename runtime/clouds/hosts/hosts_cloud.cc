@@ -4,39 +4,27 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <map>
 #include <mutex>
 #include <set>
-#include <thread>
 
 #include "common/files.h"
+#include "common/guarded.h"
+#include "runtime/base/sudo_secret.h"
 #include "runtime/clouds/hosts/access.h"
 #include "runtime/clouds/hosts/design.h"
 #include "runtime/clouds/hosts/facts.h"
 #include "runtime/clouds/hosts/machine.h"
 #include "runtime/clouds/hosts/sight.h"
 #include "runtime/net/lease.h"
+#include "runtime/net/sudo.h"
 
 namespace radl::hosts {
 namespace {
 
 constexpr size_t kAtOnce = 16;
-
-// Calls work(i) for each i below `count`, some at once.
-template <class Work>
-void in_parallel(size_t count, Work work) {
-  std::atomic<size_t> next{0};
-  std::vector<std::thread> threads;
-  for (size_t t = 0; t < std::min(count, kAtOnce); ++t) {
-    threads.emplace_back([&] {
-      for (size_t i; (i = next++) < count;) work(i);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-}
 
 bool among(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -85,7 +73,7 @@ class HostsCloud : public Cloud {
   std::mutex& turn_of(const std::string& id);
   void begin_changes(const Context& context);
 
-  const CloudId id_{"hosts", "", ""};
+  const CloudId id_{kCloudName, "", ""};
   Options options_;
   Access access_;
   std::mutex mutex_;                                          // of what follows, and of the key
@@ -138,8 +126,10 @@ Result<Survey> HostsCloud::survey(const Context& context, const ir::Program& pro
     if (machine) machines.emplace_back(*machine, host_spec(node, machine->text()));
   }
   std::vector<Result<Json>> facts(machines.size(), Status(Code::Internal, "not asked"));
-  in_parallel(machines.size(),
-              [&](size_t i) { facts[i] = survey_one(context, machines[i].first, machines[i].second); });
+  (void)for_each_parallel(machines.size(), kAtOnce, [&](size_t i) {
+    facts[i] = survey_one(context, machines[i].first, machines[i].second);
+    return Status();
+  });
   Survey survey;
   survey.taken_at =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -187,6 +177,34 @@ Asked HostsCloud::create_host(const Context& context, const Order& order) {
   return asked;
 }
 
+std::string sudo_password_of(const Context& context, const Record& record) {
+  const Json credentials = record.spec.value("credentials", Json::object());
+  return sudo_password(credentials.value("password", Json()), context.secrets);
+}
+
+// Auth: the password that was given for sudo is another one. Whoever has no sudo at all may still do without
+// root: that is said in a line.
+Status can_become_root(const Context& context, const Record& record, const Json& facts, Remote& users) {
+  const std::string sudo = facts.value("sudo", "");
+  if (sudo != "password" && sudo != "no") return {};
+  auto fails = [&](const std::string& why) {
+    context.log(record.address + ": " + why + ": what needs root will fail");
+    return Status();
+  };
+  if (sudo == "no") return fails("user '" + record.way.user + "' has no sudo");
+  const std::string password = sudo_password_of(context, record);
+  if (password.empty())
+    return fails("sudo asks user '" + record.way.user +
+                 "' for a password, and none is given (disk.0.os.credentials.password, RADL_SUDO_PASSWORD, "
+                 "--ask-sudo-password)");
+  auto taken = takes_for_sudo(users, password, context.stop.within(kLogin));
+  if (!taken) return std::move(taken).status();
+  if (*taken) return {};
+  const std::string refused = "sudo does not take the password of user '" + record.way.user + "'";
+  const bool for_sudo = context.secrets->count(kSudoSecret) != 0;
+  return for_sudo ? Status(Code::Auth, refused) : fails(refused);
+}
+
 Asked HostsCloud::take_machine(const Context& context, Record record, Remote& users) {
   const Stop stop = context.stop;
   auto found = visit(users, stop.within(kLogin));
@@ -198,6 +216,8 @@ Asked HostsCloud::take_machine(const Context& context, Record record, Remote& us
   }
   std::vector<std::string> wrong = unmet(record.spec.value("requires", Json::object()), found->facts);
   if (marker.token.empty() && !wrong.empty()) return Asked::refused(invalid(wrong.front()));
+  if (Status root = can_become_root(context, record, found->facts, users); !root.ok())
+    return Asked::refused(nothing_done(std::move(root)));
   std::unique_lock key(mutex_);
   auto line = ensure_key(context);
   key.unlock();
@@ -207,9 +227,6 @@ Asked HostsCloud::take_machine(const Context& context, Record record, Remote& us
   if (taken.ok()) {
     auto own = visit(*access_.with_key(context, record), stop.within(kLogin));
     if (own) {
-      if (found->facts.value("sudo", "") == "no")
-        context.log(fmt::format("{}: user '{}' has no sudo without a password: what needs root will fail",
-                                record.address, record.way.user));
       return Asked::accepted(record.id);
     }
     taken = own.status();
@@ -220,7 +237,7 @@ Asked HostsCloud::take_machine(const Context& context, Record record, Remote& us
   const Code code = taken.code();
   if (code == Code::Lost || code == Code::Timeout || code == Code::Cancelled) return Asked::unknown(taken);
   // Of a machine that somebody else was quicker to take, only the record is ours.
-  Status undone = code == Code::Conflict ? Status() : give_back(users, record.token, *line, Stop());
+  Status undone = code == Code::Conflict ? Status() : give_back(users, record.token, *line, "", Stop());
   if (undone.ok()) undone = remove_record(context, record.id);
   return undone.ok() ? Asked::refused(taken) : Asked::unknown(taken);
 }
@@ -296,7 +313,8 @@ Status HostsCloud::destroy_host(const Context& context, const Order& order) {
     Lease lease{context.infrastructure, context.run, "give-back", "-"};
     if (Status s = take_lease(remote, lease, context.stop, context.log); !s.ok()) return failed(s);
   }
-  if (Status s = give_back(remote, record->token, *line, context.stop); !s.ok())
+  if (Status s = give_back(remote, record->token, *line, sudo_password_of(context, *record), context.stop);
+      !s.ok())
     return failed(nothing_done(s));
   access_.forget(context, *record);
   return remove_record(context, record->id);
@@ -328,7 +346,10 @@ Result<std::vector<Seen>> HostsCloud::look(const Context& context, const Query& 
     if (record.type == "host" && named) hosts.push_back(&record);
   }
   std::vector<Result<std::optional<Seen>>> found(hosts.size(), Status(Code::Internal, "not asked"));
-  in_parallel(hosts.size(), [&](size_t i) { found[i] = look_at(context, *hosts[i]); });
+  (void)for_each_parallel(hosts.size(), kAtOnce, [&](size_t i) {
+    found[i] = look_at(context, *hosts[i]);
+    return Status();
+  });
   std::vector<Seen> all;
   for (auto& one : found) {
     if (!one) return one.status();

@@ -13,6 +13,9 @@
 
 namespace radl::hosts {
 
+// Of CloudId: machines of this cloud are given back, never removed.
+inline constexpr const char* kCloudName = "hosts";
+
 struct Options {
   // The ssh_config file that names are looked up in; empty: what `ssh` itself reads.
   std::string ssh_config;

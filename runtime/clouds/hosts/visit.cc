@@ -10,6 +10,7 @@
 #include "common/shell_quote.h"
 #include "common/text.h"
 #include "runtime/net/node_path.h"
+#include "runtime/net/sudo.h"
 
 namespace radl::hosts {
 namespace {
@@ -67,7 +68,10 @@ for d in /sys/block/*; do
 done
 s=no
 if [ "$(id -u)" = 0 ]; then s=root
-elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null </dev/null; then s=passwordless; fi
+elif command -v sudo >/dev/null 2>&1; then
+  s=password
+  if sudo -n true 2>/dev/null </dev/null; then s=passwordless; fi
+fi
 say sudo "$s"
 m=$HOME/.radl/taken-by
 if [ -e "$m" ]; then sed 's/^/marker /' "$m"; fi
@@ -116,7 +120,7 @@ fi
 mv -f "$n" "$r"
 )sh";
 
-// Variables: TOKEN BLOB PARTS.
+// Variables: TOKEN BLOB PARTS PASSWORD.
 constexpr const char* kGiveBackScript = R"sh(
 fail() { echo "$1" >&2; exit 1; }
 n=
@@ -139,7 +143,8 @@ if [ $is_ours = yes ]; then
     chmod -R u+rwX ".radl/$p" 2>/dev/null || true
     # What a step made as root goes as root.
     rm -rf -- ".radl/$p" 2>/dev/null || sudo -n rm -rf -- "$HOME/.radl/$p" 2>/dev/null ||
-      fail "~/.radl/$p cannot be removed"
+      { [ -n "$PASSWORD" ] && printf '%s\n' "$PASSWORD" | sudo -k -S -p '' rm -rf -- "$HOME/.radl/$p" 2>/dev/null; } ||
+      fail "~/.radl/$p cannot be removed: root made it, and sudo asks for a password (RADL_SUDO_PASSWORD, --ask-sudo-password)"
   done
 fi
 for b in $blobs; do
@@ -255,11 +260,20 @@ Status take(Remote& remote, const Marker& marker, const std::string& key_line, c
                                       printable(ran->out.substr(0, ran->out.find('\n'))))};
 }
 
-Status give_back(Remote& remote, const std::string& token, const std::string& key_line, const Stop& stop) {
+Result<bool> takes_for_sudo(Remote& remote, const std::string& password, const Stop& stop) {
+  auto ran = run_script(remote, sudo_takes(password) + "\n", kLook, stop);
+  if (!ran) return ran.status();
+  return ran->exit_status == 0;
+}
+
+Status give_back(Remote& remote, const std::string& token, const std::string& key_line,
+                 const std::string& password, const Stop& stop) {
   std::string parts;
   for (const char* part : kNodeFolderParts) parts += (parts.empty() ? "" : " ") + std::string(part);
   auto ran = run_script(
-      remote, variables({{"TOKEN", token}, {"BLOB", blob_of(key_line)}, {"PARTS", parts}}) + kGiveBackScript,
+      remote,
+      variables({{"TOKEN", token}, {"BLOB", blob_of(key_line)}, {"PARTS", parts}, {"PASSWORD", password}}) +
+          kGiveBackScript,
       kGiveBack, stop);
   if (!ran) return ran.status();
   if (ran->exit_status == 0) return {};

@@ -29,7 +29,12 @@ Result<Visit> visit(Remote& remote, const Stop& stop);
 Status take(Remote& remote, const Marker& marker, const std::string& key_line, const Stop& stop);
 
 // Removes our key, what our steps keep on a node, and the marker last; what was made for it goes as well. Ok
-// when it is not, or no longer, taken with this token: then only the key goes.
-Status give_back(Remote& remote, const std::string& token, const std::string& key_line, const Stop& stop);
+// when it is not, or no longer, taken with this token: then only the key goes. `password`: for sudo, where
+// that asks for one; may be empty.
+Status give_back(Remote& remote, const std::string& token, const std::string& key_line,
+                 const std::string& password, const Stop& stop);
+
+// Whether sudo takes the password of the login. It is asked once.
+Result<bool> takes_for_sudo(Remote& remote, const std::string& password, const Stop& stop);
 
 }  // namespace radl::hosts

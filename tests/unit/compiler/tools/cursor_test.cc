@@ -73,6 +73,7 @@ TEST(Cursor, LetAssertAndEach) {
   EXPECT_EQ(place_in("radl 2\nlet x = 1\n|"), Place::Block);
   EXPECT_EQ(place_in("radl 2\nlet x = [1]\nsys|"), Place::Block);
   EXPECT_EQ(place_in("radl 2\nassert (|"), Place::Value);
+  EXPECT_EQ(place_in("radl 2\nmoved (|"), Place::Value);
   EXPECT_EQ(place_in("radl 2\neach x in |"), Place::DeployCount) << "an expression";
   EXPECT_EQ(place_in("radl 2\neach x in range(3) (\n  |"), Place::Block);
   EXPECT_EQ(place_in("radl 2\neach x in [1] (\n  system a (\n    |"), Place::FeatureName);

@@ -67,6 +67,7 @@ TEST(FormatRadl2, EachHoldsResourcesAndItems) {
 TEST(FormatRadl2, LetAndAssert) {
   expect("let  x=1+2*( 3-input.n )\nassert(x>1,'too few: ${x}',)",
          "let x = 1 + 2 * (3 - input.n)\nassert (x > 1, 'too few: ${x}')\n");
+  expect("moved( 'a','b' ,)\nmoved (\n 'c',\n   'd')", "moved ('a', 'b')\nmoved (\n  'c',\n  'd'\n)\n");
   expect("assert (\n  input.a >= 1 and\n    input.a < 9,\n  \"from 1 to 9\")",
          "assert (\n  input.a >= 1 and\n    input.a < 9,\n  \"from 1 to 9\"\n)\n");
   expect("let a = if input.n>1\nthen 'x'\n      else 'y'",
@@ -124,6 +125,8 @@ TEST(FormatRadl2, CommentsStay) {
 TEST(FormatRadl2, TextsThatDifferInOneThingDoNotSayTheSame) {
   const std::pair<const char*, const char*> kPairs[] = {
       {"let a = 1", "let a = 2"},
+      {"moved ('a', 'b')", "moved ('a', 'c')"},
+      {"moved ('a', 'b')", "moved ('c', 'b')"},
       {"assert (yes, 'a')", "assert (no, 'a')"},
       {"assert (yes, 'a')", "assert (yes, 'b')"},
       {"each x in [1] (system a ())", "each x in [1] (system b ())"},

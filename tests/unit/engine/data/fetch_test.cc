@@ -17,6 +17,7 @@
 #include "engine/data/cifar.h"
 #include "engine/data/fetch_npm.h"
 #include "engine/data/image.h"
+#include "tests/support/archive_members.h"
 #include "tests/support/paths.h"
 #include "tests/support/scripted_server.h"
 
@@ -34,18 +35,7 @@ std::string tar_gz(const std::vector<std::pair<std::string, std::string>>& membe
   archive_write_add_filter_gzip(a);
   archive_write_set_format_ustar(a);
   archive_write_open_memory(a, out.data(), out.size(), &used);
-  for (auto& [name, bytes] : members) {
-    archive_entry* e = archive_entry_new();
-    archive_entry_set_pathname(e, name.c_str());
-    archive_entry_set_size(e, la_int64_t(bytes.size()));
-    archive_entry_set_filetype(e, AE_IFREG);
-    archive_entry_set_perm(e, 0644);
-    archive_write_header(a, e);
-    archive_write_data(a, bytes.data(), bytes.size());
-    archive_entry_free(e);
-  }
-  archive_write_close(a);
-  archive_write_free(a);
+  test::write_members(a, members);
   out.resize(used);
   return out;
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <archive.h>
-#include <archive_entry.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -17,6 +16,7 @@
 #include "common/digest.h"
 #include "common/files.h"
 #include "engine/data/image.h"
+#include "tests/support/archive_members.h"
 
 namespace radl::engine::data {
 
@@ -57,18 +57,7 @@ struct OwnCase : testing::Test {
       archive_write_set_format_ustar(a);
     }
     archive_write_open_filename(a, file.c_str());
-    for (const auto& [member, bytes] : members) {
-      archive_entry* e = archive_entry_new();
-      archive_entry_set_pathname(e, member.c_str());
-      archive_entry_set_size(e, la_int64_t(bytes.size()));
-      archive_entry_set_filetype(e, AE_IFREG);
-      archive_entry_set_perm(e, 0644);
-      archive_write_header(a, e);
-      archive_write_data(a, bytes.data(), bytes.size());
-      archive_entry_free(e);
-    }
-    archive_write_close(a);
-    archive_write_free(a);
+    test::write_members(a, members);
     return file;
   }
 };

@@ -1,5 +1,6 @@
 // Existing machines: taken by one infrastructure, used with its key, and given back as they were.
 #include "runtime/clouds/hosts/hosts_cloud.h"
+#include "runtime/base/sudo_secret.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -452,12 +453,24 @@ TEST_F(IsolatedHostsTest, APasswordOpensAMachineAndNothingStaysBehind) {
   ours.secrets["PASSWORD"] = login.password;
   Seen seen = ours.taken(order);
   EXPECT_EQ(run(ours, seen, "id -un"), "bob\n");
-  EXPECT_EQ(seen.attributes.at("sudo"), "no");
-  EXPECT_TRUE(contains(ours.log, "has no sudo without a password"));
+  EXPECT_EQ(seen.attributes.at("sudo"), "password");
+  EXPECT_TRUE(contains(ours.log, "sudo does not take the password of user 'bob': what needs root will fail"));
   EXPECT_EQ(root("stat -c %a /home/bob/.ssh /home/bob/.ssh/authorized_keys"), "700\n600\n");
   ours.secrets.clear();
   EXPECT_EQ(ours.give_back(seen.id).answer, Answer::Accepted) << "our key is enough to give it back";
   EXPECT_EQ(root("cd /home/bob && find . | sort"), before);
+}
+
+TEST_F(IsolatedHostsTest, APasswordForSudoIsTriedBeforeAMachineIsTaken) {
+  root("printf 'bob ALL=(ALL) ALL\n' > /etc/sudoers.d/bob; chmod 440 /etc/sudoers.d/bob");
+  Infrastructure ours(user.config());
+  ours.secrets = {{"PASSWORD", login.password}, {kSudoSecret, "wrong"}};
+  order.spec["credentials"]["password"] = {{"$secret", "PASSWORD"}};
+  ours.taken(order);  // what the file gives the login comes first
+  EXPECT_FALSE(contains(ours.log, "what needs root will fail")) << ours.log;
+  EXPECT_FALSE(contains(ours.log, login.password));
+  EXPECT_EQ(ours.give_back("ssh://bob@" + attributes.at("host").get<std::string>() + ":2222").answer,
+            Answer::Accepted);
 }
 
 }  // namespace

@@ -160,5 +160,177 @@ TEST_F(MoveTest, WhatIsForgottenIsNotTouchedByTheNextRun) {
   }
 }
 
+// `moved` in the file.
+class MovedTest : public testing::Test {
+ protected:
+  static ir::Program moved(ir::Program program, std::vector<std::pair<std::string, std::string>> names) {
+    for (const auto& [from, to] : names) program.moves.push_back({from, to, {"demo.radl", 3, 1}});
+    return program;
+  }
+  Status refusal(const ir::Program& program) {
+    Result<Plan> plan = bench.try_plan(program, bench.snapshot());
+    return plan.ok() ? Status() : plan.status();
+  }
+  Bench bench;
+};
+
+TEST_F(MovedTest, ARenamedSystemKeepsItsMachinesAndStepsAndThePlanSaysSo) {
+  bench.runner.output = [](const ir::Step& step) {
+    return step.kind == ir::StepKind::Training ? Json{{"test_accuracy", 0.9}} : Json::object();
+  };
+  ASSERT_TRUE(bench.apply(cluster("worker")).status.ok());
+  const std::string id = bench.snapshot().resources.at("worker[1]").id;
+  const ir::Program renamed = moved(cluster("trainer"), {{"worker", "trainer"}});
+  Plan plan = bench.plan(renamed);
+  EXPECT_TRUE(plan.changes_anything());
+  EXPECT_EQ(marks(plan), std::vector<std::string>());
+  EXPECT_NE(render_text(plan, {}).find("worker -> trainer"), std::string::npos) << render_text(plan, {});
+  EXPECT_EQ(summary_line(plan).substr(0, 14), "Plan: 1 moved;");
+  EXPECT_EQ(bench.snapshot().resources.count("worker[1]"), 1u) << "a plan changes nothing";
+  ASSERT_TRUE(bench.apply(renamed).status.ok());
+  EXPECT_EQ(bench.snapshot().resources.at("trainer[1]").id, id);
+  EXPECT_FALSE(bench.plan(renamed).changes_anything()) << "a move is made once";
+  EXPECT_EQ(bench.cloud.count("node"), 3u);
+}
+
+TEST_F(MovedTest, ARecipeThatIsCalledAsItsSystemGoesAlong) {
+  auto named = [](const std::string& system) {
+    return ProgramBuilder().deploy({system, 2}).default_host_names().file(system, system, "/a", "1").build();
+  };
+  ASSERT_TRUE(bench.apply(named("worker")).status.ok());
+  const size_t ran = bench.runner.ran.size();
+  const ir::Program renamed = moved(named("trainer"), {{"worker", "trainer"}});
+  EXPECT_EQ(marks(bench.plan(renamed)), std::vector<std::string>());
+  ASSERT_TRUE(bench.apply(renamed).status.ok());
+  EXPECT_EQ(bench.runner.ran.size(), ran);
+  EXPECT_EQ(bench.snapshot().steps.count("trainer[0]/trainer"), 1u);
+}
+
+TEST_F(MovedTest, AnInstanceOfAModuleKeepsAllThatBearsItsPrefix) {
+  auto instance = [](const std::string& name) {
+    return ProgramBuilder()
+        .deploy({name + ".worker", 2})
+        .deploy({"server"})
+        .default_host_names()
+        .file(name + ".worker", name + ".tools", "/a", "1")
+        .file("server", "hosts", "/c", ir::unknown(name + ".worker[1].private_ip"))
+        .build();
+  };
+  ASSERT_TRUE(bench.apply(instance("cifar")).status.ok());
+  const ir::Program renamed = moved(instance("data"), {{"cifar", "data"}});
+  EXPECT_EQ(marks(bench.plan(renamed)), std::vector<std::string>());
+  ASSERT_TRUE(bench.apply(renamed).status.ok());
+  EXPECT_EQ(bench.snapshot().steps.count("data.worker[1]/data.tools"), 1u);
+  EXPECT_EQ(bench.snapshot().resources.count("cifar.worker[0]"), 0u);
+}
+
+TEST_F(MovedTest, AnOldStateFollowsAChainAndANewerOneStartsWhereItIs) {
+  const auto chain = std::vector<std::pair<std::string, std::string>>{{"a", "b"}, {"b", "c"}};
+  auto named = [](const std::string& system) {
+    return ProgramBuilder().deploy({system}).default_host_names().build();
+  };
+  for (const char* before : {"a", "b"}) {
+    Bench other;
+    ASSERT_TRUE(other.apply(named(before)).status.ok());
+    EXPECT_TRUE(other.apply(moved(named("c"), chain)).status.ok());
+    EXPECT_EQ(other.cloud.count("node"), 1u) << before;
+    EXPECT_EQ(other.snapshot().resources.count("c[0]"), 1u) << before;
+  }
+}
+
+TEST_F(MovedTest, WhereBothAreThereNothingIsGuessed) {
+  ASSERT_TRUE(bench.apply(ProgramBuilder().deploy({"worker"}).deploy({"trainer"}).build()).status.ok());
+  Status refused = refusal(moved(ProgramBuilder().deploy({"trainer"}).build(), {{"worker", "trainer"}}));
+  EXPECT_EQ(refused.code(), Code::Exists);
+  EXPECT_NE(refused.text().find("moved ('worker', 'trainer') (demo.radl:3)"), std::string::npos)
+      << refused.text();
+  EXPECT_NE(refused.text().find("both are there"), std::string::npos) << refused.text();
+}
+
+TEST_F(MovedTest, ANameThatIsNowhereIsNoReasonToRemoveAMachine) {
+  ASSERT_TRUE(bench.apply(ProgramBuilder().deploy({"worker"}).build()).status.ok());
+  Status refused = refusal(moved(ProgramBuilder().deploy({"trainer"}).build(), {{"worker", "traner"}}));
+  EXPECT_EQ(refused.code(), Code::Invalid);
+  EXPECT_NE(refused.text().find("the file has no 'traner'"), std::string::npos) << refused.text();
+}
+
+TEST_F(MovedTest, WhatWasLookedAtUnderTheOldNameIsKeptToo) {
+  ASSERT_TRUE(bench.apply(ProgramBuilder().deploy({"worker"}).default_host_names().build()).status.ok());
+  const ir::Program renamed =
+      moved(ProgramBuilder().deploy({"trainer"}).default_host_names().build(), {{"worker", "trainer"}});
+  EXPECT_TRUE(bench.apply(renamed).status.ok());
+  Result<Observed> observed = bench.look(renamed);
+  ASSERT_TRUE(observed.ok()) << observed.status().text();
+  EXPECT_FALSE(bench.plan(renamed, &*observed).changes_anything());
+}
+
+// prevent_destroy of a system that was taken out of the file.
+class RememberedProtectionTest : public testing::Test {
+ protected:
+  static ir::Program workers(bool stay) {
+    ir::Program program = ProgramBuilder().deploy({"server"}).deploy({"worker", 2}).build();
+    for (ir::Node& node : program.nodes) {
+      if (node.system != "worker" || !stay) continue;
+      node.requirements["prevent_destroy"].equals = "yes";
+      node.origin = {"demo.radl", 7, 1};
+    }
+    return program;
+  }
+  Status refusal(const ir::Program& program) {
+    Result<Plan> plan = bench.try_plan(program, bench.snapshot());
+    return plan.ok() ? Status() : plan.status();
+  }
+  const ir::Program without = ProgramBuilder().deploy({"server"}).build();
+  Bench bench;
+};
+
+TEST_F(RememberedProtectionTest, ThePlanRefusesAndSaysHowToGoOn) {
+  ASSERT_TRUE(bench.apply(workers(true)).status.ok());
+  Status refused = refusal(without);
+  EXPECT_EQ(refused.code(), Code::Invalid);
+  EXPECT_NE(refused.text().find("worker[0] would be removed"), std::string::npos) << refused.text();
+  EXPECT_NE(refused.text().find("(demo.radl:7)"), std::string::npos) << refused.text();
+  EXPECT_NE(refused.text().find("prevent_destroy = 'no'"), std::string::npos) << refused.text();
+  EXPECT_EQ(bench.cloud.count("node"), 3u);
+}
+
+TEST_F(RememberedProtectionTest, AppliedOnceWithoutItTheSystemMayGo) {
+  ASSERT_TRUE(bench.apply(workers(true)).status.ok());
+  Plan plan = bench.plan(workers(false));
+  EXPECT_EQ(marks(plan), std::vector<std::string>());
+  EXPECT_TRUE(plan.changes_anything()) << "what the state remembers is a change that an apply makes";
+  ASSERT_TRUE(bench.apply(workers(false)).status.ok());
+  EXPECT_TRUE(bench.apply(without).status.ok());
+  EXPECT_EQ(bench.cloud.count("node"), 1u);
+}
+
+TEST_F(RememberedProtectionTest, ItIsRememberedOfMachinesThatAreThereAlready) {
+  ASSERT_TRUE(bench.apply(workers(false)).status.ok());
+  ASSERT_TRUE(bench.apply(workers(true)).status.ok());
+  EXPECT_FALSE(bench.plan(workers(true)).changes_anything());
+  EXPECT_EQ(refusal(without).code(), Code::Invalid);
+}
+
+// A change whose answer was lost, and which a refresh finds done: nothing is to do but to know it.
+TEST(AsFound, WhatARefreshFindsAsTheFileSaysIsRecorded) {
+  Bench bench;
+  auto workers = [](double memory) {
+    Machine machine{"worker"};
+    machine.memory = memory;
+    return ProgramBuilder().deploy(machine).build();
+  };
+  ASSERT_TRUE(bench.apply(workers(2e9)).status.ok());
+  const ir::Program larger = workers(4e9);
+  Plan blind = bench.plan(larger);
+  ASSERT_NE(blind.find("worker[0]"), nullptr);
+  Observed observed;
+  observed.specs["worker[0]"] = blind.find("worker[0]")->spec;
+  Plan plan = bench.plan(larger, &observed);
+  EXPECT_EQ(marks(plan), std::vector<std::string>());
+  EXPECT_TRUE(plan.changes_anything());
+  ASSERT_TRUE(bench.apply(larger, &observed).status.ok());
+  EXPECT_FALSE(bench.plan(larger).changes_anything()) << render_text(bench.plan(larger));
+}
+
 }  // namespace
 }  // namespace radl::test

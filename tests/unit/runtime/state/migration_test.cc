@@ -123,6 +123,7 @@ class MigrationTest : public testing::Test {
     EXPECT_EQ(worker.price_per_hour, (Money{41600, "EUR"}));
     EXPECT_EQ(worker.number, 3);
     EXPECT_TRUE(worker.reachable);
+    EXPECT_EQ(worker.protected_by, "");
     EXPECT_EQ(worker.attributes, Json({{"host", "127.0.0.1"}, {"key", kFingerprint}}));
     EXPECT_EQ(key.attributes.at("key"), kFingerprint);
     EXPECT_FALSE(key.attributes.contains("private_key_path")) << "a file of one person's computer";

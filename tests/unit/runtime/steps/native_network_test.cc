@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "common/files.h"
 #include "runtime/clouds/local/isolation.h"
 #include "runtime/clouds/local/network.h"
 #include "runtime/net/detached.h"
@@ -273,6 +274,46 @@ TEST_F(IsolatedReachTest, AnOrdinaryLoginWorksThroughSudoOrSaysThatItNeedsRoot) 
   EXPECT_TRUE(changes.empty()) << "what only root can read is seen too";
   EXPECT_TRUE(run("file", "~/own", {{"content", "x\n"}}).ok());
   EXPECT_EQ(shell("ls /home/bob/own"), "/home/bob/own\n");
+}
+
+TEST_F(IsolatedReachTest, WhereSudoAsksForAPasswordItIsGivenOneAndNobodySeesIt) {
+  Json plain = test::second_login(nodes->make("worker[0]"), {});
+  handle.attributes = plain;
+  auto remote = std::make_shared<std::unique_ptr<Remote>>(ssh::make_remote(*test::target_of(plain)));
+  handle.connect = [remote]() -> Result<Remote*> { return remote->get(); };
+  auto as_root = ssh::make_remote(*test::target_of(nodes->make("worker[0]").attributes));
+  (void)as_root->exec("echo 'bob ALL=(ALL) ALL' > /etc/sudoers.d/bob; chmod 440 /etc/sudoers.d/bob");
+  ir::Node node;
+  node.secrets["password"] = ir::secret("bobs");
+  handle.node = &node;
+  const std::map<std::string, std::string> right{{"bobs", "Tr0ub4dor&3"}}, wrong{{"bobs", "wrong"}};
+  nodes->context.secrets = &wrong;
+  Status refused = run("file", "/etc/made-by-bob", {{"content", "x\n"}});
+  EXPECT_TRUE(contains(refused.message(), "sudo on the node does not take the password of user 'bob'"))
+      << refused.text();
+  nodes->context.secrets = &right;
+  Status made = run("file", "/etc/made-by-bob", {{"content", "x\n"}, {"mode", "0600"}});
+  ASSERT_TRUE(made.ok()) << made.text();
+  EXPECT_EQ(shell("stat -c '%U %a' /etc/made-by-bob; echo $HOME"), "root 600\n/home/bob\n");
+  EXPECT_TRUE(run("file", "/etc/made-by-bob", {{"content", "x\n"}, {"mode", "0600"}}).ok());
+  EXPECT_TRUE(changes.empty()) << "what only root can read is seen too";
+  // What runs as root sees neither an argument nor a variable of it, and is not left behind by its deadline.
+  Status ended = run("command",
+                     "for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline; tr '\\0' ' ' < $p/environ; "
+                     "done > /tmp/seen 2>/dev/null; sleep 611",
+                     {{"timeout", 1}});
+  EXPECT_FALSE(ended.ok());
+  auto seen = as_root->exec("grep -c Tr0ub4dor /tmp/seen");
+  EXPECT_EQ(seen->out, "0\n");
+  std::string left = "not asked";
+  for (int i = 0; i < 100 && !left.empty(); ++i) {
+    left = as_root->exec("ps ax -o args | grep '[s]leep 611' || true")->out;
+    if (!left.empty()) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  EXPECT_EQ(left, "");
+  auto log = read_file(context.log_path);
+  EXPECT_FALSE(log.ok() && contains(*log, "Tr0ub4dor"));
+  nodes->context.secrets = nullptr;
 }
 
 TEST_F(IsolatedReachTest, AServiceWithoutAManagerIsAClearError) {

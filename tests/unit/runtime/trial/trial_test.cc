@@ -7,11 +7,15 @@
 
 #include <filesystem>
 
+#include "common/digest.h"
 #include "common/files.h"
 #include "common/text.h"
 #include "compiler/compile.h"
 #include "compiler/diag/diagnostic.h"
 #include "compiler/source/source.h"
+#include "runtime/clouds/local/local_cloud.h"
+#include "runtime/net/ssh/target.h"
+#include "runtime/steps/native_runner.h"
 #include "runtime/trial/phase.h"
 #include "runtime/trial/program.h"
 #include "runtime/trial/truth.h"
@@ -85,6 +89,68 @@ TEST_F(Trial, TheExamplesSurvive) {
     TrialReport report = run(compile_file(path));
     EXPECT_EQ(report.failed, 0u) << path << "\n" << text(report);
   }
+}
+
+// ---- real nodes ----
+
+struct RealSite {
+  RealSite() {
+    parts.cloud = cloud.get();
+    parts.runners = {{ir::StepKind::Native, runner.get()}};
+    parts.connect = [](const Json& attributes, const Context& context) -> Result<std::unique_ptr<Remote>> {
+      auto target = ssh::target_of(attributes, ssh::key_places(context.work_directory));
+      if (!target.ok()) return std::move(target).status();
+      return ssh::make_remote(*target);
+    };
+  }
+  std::unique_ptr<Cloud> cloud = local::make_cloud({local::Isolation::Off, local::NetworkChoice::Shared, ""});
+  std::unique_ptr<StepRunner> runner = make_native_runner();
+  RealParts parts;
+};
+
+ir::Program one_command(const std::string& command) {
+  ir::Program program = ProgramBuilder().deploy({"worker", 2}).file("worker", "tools", "~/made", "x").build();
+  for (ir::Step& step : program.steps) {
+    ir::Resource resource;
+    resource.type = "command";
+    resource.name = command;
+    resource.properties = {{"creates", "/nothing-like-it"}};
+    step.resources.push_back(resource);
+    step.digest = sha256_hex(command);
+  }
+  return program;
+}
+
+TEST_F(Trial, OnRealNodesStepsReallyRun) {
+  RealSite site;
+  options_.real = &site.parts;
+  TemporaryFolder folder;
+  const std::string witness = folder.path() + "/ran";
+  options_.faults = *parse_faults("boot,consistency,latency");
+  ir::Program sound = one_command("test \"$(cat ~/made)\" = x && echo $HOME >> " + witness);
+  auto run = run_trial({sound, {}, catalog_}, options_, 3);
+  ASSERT_TRUE(run.ok()) << run.status().text();
+  EXPECT_TRUE(run->findings.empty()) << run->findings[0].text;
+  auto homes = read_file(witness);
+  ASSERT_TRUE(homes.ok()) << "no step has run";
+  for (std::string_view home : split(*homes, '\n'))
+    EXPECT_TRUE(home.empty() || !std::filesystem::exists(home)) << home << " is still there";
+}
+
+TEST_F(Trial, ARecipeThatFailsOnAMachineIsFound) {
+  RealSite site;
+  options_.real = &site.parts;
+  options_.faults = *parse_faults("none");
+  ir::Program broken = one_command("exit 7");
+  for (uint64_t seed = 1; seed < 20; ++seed) {
+    auto run = run_trial({broken, {}, catalog_}, options_, seed);
+    ASSERT_TRUE(run.ok()) << run.status().text();
+    if (run->findings.empty()) continue;  // given up before a step ran
+    EXPECT_EQ(run->findings[0].kind, Finding::Kind::Stuck);
+    EXPECT_NE(run->findings[0].text.find("exit status 7"), std::string::npos) << run->findings[0].text;
+    return;
+  }
+  ADD_FAILURE() << "nothing was found";
 }
 
 TEST_F(Trial, EachFaultAloneIsSurvived) {

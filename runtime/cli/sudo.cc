@@ -1,0 +1,32 @@
+#include "runtime/cli/sudo.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdlib>
+
+#include "runtime/cli/terminal.h"
+
+namespace radl::cli {
+namespace {
+
+constexpr const char* kVariable = "RADL_SUDO_PASSWORD";
+
+}  // namespace
+
+void add_sudo_option(CLI::App& command, bool& ask) {
+  command.add_flag("--ask-sudo-password", ask,
+                   "ask for the password that sudo wants on nodes (otherwise RADL_SUDO_PASSWORD)");
+}
+
+Result<std::string> given_sudo_password(const Session& session, bool ask) {
+  const char* value = std::getenv(kVariable);
+  std::string given = value ? value : "";
+  ::unsetenv(kVariable);
+  if (!ask) return given;
+  if (!session.terminal.can_ask)
+    return Status(Code::Invalid, "--ask-sudo-password: there is nobody to ask")
+        .with_hint("set RADL_SUDO_PASSWORD instead");
+  return ask_line("Password for sudo on the nodes: ", true);
+}
+
+}  // namespace radl::cli

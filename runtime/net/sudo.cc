@@ -1,0 +1,57 @@
+#include "runtime/net/sudo.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/digest.h"
+#include "common/shell_quote.h"
+#include "runtime/base/sudo_secret.h"
+#include "runtime/net/lease.h"
+
+namespace radl {
+namespace {
+
+// $1: the login's shell, $2: root's. Looks once a second: a signal could not cross from one user to the
+// other.
+constexpr const char* kWatch = R"sh(
+while kill -0 "$1" 2>/dev/null && kill -0 "$2" 2>/dev/null; do sleep 1; done
+kill -0 "$2" 2>/dev/null || exit 0
+set -- "$2" ""
+)sh";
+
+// $1: the login's shell, $2: the watcher, $3: the line that the script begins after. Where sudo did not ask,
+// the password stands before that line and is not run. It outlives this shell's parents, so it is nobody's
+// child here.
+constexpr const char* kBegin = R"sh(
+( setsid /bin/sh -c "$2" sh "$1" $$ </dev/null >/dev/null 2>&1 & )
+while IFS= read -r line; do [ "$line" != "$3" ] || exec /bin/sh -s; done
+exit 1
+)sh";
+
+}  // namespace
+
+std::string sudo_password(const nlohmann::json& written, const std::map<std::string, std::string>* secrets) {
+  if (!secrets) return "";
+  const bool named = written.is_object() && written.contains("$secret");
+  for (const std::string& name :
+       {named ? written.at("$secret").get<std::string>() : "", std::string(kSudoSecret)}) {
+    auto known = secrets->find(name);
+    if (known != secrets->end() && !known->second.empty()) return known->second;
+  }
+  return "";
+}
+
+std::string sudo_takes(const std::string& password) {
+  // printf is a part of the shell: no process has the password among its arguments.
+  return fmt::format("printf '%s\\n' {} | sudo -k -S -p '' true >/dev/null 2>&1", shell_quote(password));
+}
+
+SudoShell sudo_shell(const std::string& password, const std::string& home) {
+  const std::string mark = "radl-" + to_hex(random_bytes(8));
+  return {fmt::format("sudo -k -S -p '' env HOME={} /bin/sh -c {} sh $$ {} {}", shell_quote(home),
+                      shell_quote(kBegin), shell_quote(kWatch + end_tree_script()), mark),
+          password + "\n" + mark + "\n"};
+}
+
+}  // namespace radl
