@@ -38,6 +38,7 @@ std::optional<Compiled> compile(const std::vector<std::string>& paths, const Com
   Diagnostics found;
   passes::Build build(paths, options, sources, found);
   passes::run_pipeline(build);
+  if (build.library) found.tell_at_uses(build.library->uses());
   found.sort();
   hand_over(found, build.filled, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;

@@ -1,6 +1,7 @@
 #include "compiler/diag/diagnostic.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/diag/shown_text.h"
 
@@ -42,6 +43,7 @@ Diagnostic& Diagnostics::report(DiagCode code, Span span, std::string message) {
     if (silenced(code, span)) return scratch_;
     if (werror_) scratch_.severity = Severity::Error;
   }
+  if (used_from_.file != 0 && span.file == used_from_.file) scratch_.used_at = used_from_.use;
   if (per_code_.empty()) per_code_.resize(static_cast<size_t>(DiagCode::kCount));
   uint32_t& count = per_code_[static_cast<size_t>(code)];
   (scratch_.severity == Severity::Error ? errors_ : warnings_) += 1;
@@ -52,6 +54,20 @@ Diagnostic& Diagnostics::report(DiagCode code, Span span, std::string message) {
   ++count;
   list_.push_back(std::move(scratch_));
   return list_.back();
+}
+
+UsedFrom Diagnostics::set_used_from(UsedFrom from) { return std::exchange(used_from_, from); }
+
+void Diagnostics::tell_at_uses(const std::map<uint32_t, Span>& uses) {
+  for (Diagnostic& found : list_) {
+    auto known = uses.find(found.span.file);
+    if (!found.used_at.known() && known != uses.end()) found.used_at = known->second;
+    if (!found.used_at.known()) continue;
+    found.notes.insert(found.notes.begin(), {found.span, found.label.empty() ? "in this module" : found.label});
+    found.span = std::exchange(found.used_at, Span{});
+    found.label.clear();
+    found.fixes.clear();  // the library is not the user's to edit
+  }
 }
 
 bool Diagnostics::silenced(DiagCode code, Span span) const {

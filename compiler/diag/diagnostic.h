@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -70,6 +71,7 @@ struct Diagnostic {
   std::string help;     // "help: ..." line; may be empty
   std::vector<Note> notes;
   std::vector<Fix> fixes;
+  Span used_at;  // of a finding in a library: the user's line, until tell_at_uses() puts it first
 
   Diagnostic& labelled(std::string text) {
     label = std::move(text);
@@ -89,6 +91,12 @@ struct Diagnostic {
   }
 };
 
+// Which `use` brought a file that is not the user's.
+struct UsedFrom {
+  uint32_t file = 0;
+  Span use;
+};
+
 // Collects. Keeps at most `kMaxPerCode` findings of one code and `kMaxTotal` in all, and counts the rest.
 class Diagnostics {
  public:
@@ -103,6 +111,12 @@ class Diagnostics {
   void allow(DiagCode code, Span where);                      // where: findings that begin in it are silenced
   void set_severity(DiagCode code, std::optional<Severity>);  // nullopt: off (errors cannot be turned off)
   void warnings_as_errors(bool on) { werror_ = on; }
+
+  // Findings in that file come from that `use`, until another is set. Returns the one before.
+  UsedFrom set_used_from(UsedFrom from);
+  // Findings in files of a library stand at the user's `use`, with the library's line as their first note. `uses`: for
+  // findings of which nothing closer is known.
+  void tell_at_uses(const std::map<uint32_t, Span>& uses);
 
   const std::vector<Diagnostic>& all() const { return list_; }
   bool has_errors() const { return errors_ != 0; }
@@ -128,9 +142,24 @@ class Diagnostics {
   std::vector<Allow> allows_;
   std::vector<std::pair<DiagCode, std::optional<Severity>>> levels_;
   std::vector<uint32_t> per_code_;
+  UsedFrom used_from_;
   Diagnostic scratch_;
   size_t errors_ = 0, warnings_ = 0, dropped_ = 0;
   bool werror_ = false;
+};
+
+// Sets the `use` for a scope.
+class WithinUse {
+ public:
+  WithinUse(Diagnostics& diagnostics, UsedFrom from)
+      : diagnostics_(diagnostics), before_(diagnostics.set_used_from(from)) {}
+  ~WithinUse() { diagnostics_.set_used_from(before_); }
+  WithinUse(const WithinUse&) = delete;
+  WithinUse& operator=(const WithinUse&) = delete;
+
+ private:
+  Diagnostics& diagnostics_;
+  UsedFrom before_;
 };
 
 }  // namespace radl

@@ -68,9 +68,9 @@ class Adding {
   // For EC3 a block that a feature refers to is there from then on.
   void add_targets(const Aspect& aspect) {
     for (const sema::Merged& item : aspect.features.items) {
-      auto* reference = ast::as<ast::Ec3Reference>(item.value);
-      if (reference != nullptr && !cluster_.find(reference->target_kind.text, reference->target.text))
-        cluster_.add(reference->target_kind.text, reference->target.text, nullptr);
+      auto* reference = item.value == nullptr ? nullptr : item.value->reference();
+      if (reference != nullptr && !cluster_.find(reference->kind.text, reference->target.text))
+        cluster_.add(reference->kind.text, reference->target.text, nullptr);
     }
   }
 
@@ -89,9 +89,11 @@ class Adding {
     if (block.kind == ast::Kind::System) return part_.systems.find(block.name.text)->features;
     if (block.kind == ast::Kind::Ansible) return part_.ansibles.find(block.name.text)->features;
     for (const sema::Definition& description : part_.descriptions)
-      if (description.block == &block) return description.features;
+      if (description.block->span == block.span) return description.features;
     general_ = {};
-    sema::Merger(part_.arena, cluster_.diagnostics).add(general_, block.body);
+    for (const hir::Block* general : part_.generals)
+      if (general->span == block.span)
+        sema::Merger(part_.arena, cluster_.diagnostics).add(general_, general->features);
     return general_;
   }
 

@@ -64,7 +64,7 @@ void add_template(Cluster& cluster, const ast::Tree& tree);
 void unite(Cluster& cluster, sema::FeatureSet& into, const sema::FeatureSet& from);
 sema::FeatureSet copy_features(Cluster& cluster, const sema::FeatureSet& from);
 // -1, 0, 1. EC3 counts units in powers of 1024, RADL in powers of 1000.
-int compare(const Cluster& cluster, const ast::Number& a, const ast::Number& b);
+int compare(const Cluster& cluster, const hir::Number& a, const hir::Number& b);
 // What EC3 multiplies by for a unit; 0 for one that it does not know.
 int64_t unit_factor(std::string_view unit);
 

@@ -4,6 +4,7 @@
 
 #include "compiler/ec3/cluster.h"
 #include "compiler/ec3/order_check.h"
+#include "compiler/ec3/raise.h"
 
 namespace radl::ec3 {
 namespace {
@@ -105,13 +106,13 @@ class Composer {
     for (const Aspect* aspect : cluster_.order) {
       if (aspect->keyword != "system") continue;
       for (const sema::Merged& item : aspect->features.items) {
-        auto* url = ast::as<ast::String>(item.value);
-        if (url == nullptr || !item.name().starts_with("disk.") || !item.name().ends_with(".image.url"))
+        auto url = item.text();
+        if (!url || !item.name().starts_with("disk.") || !item.name().ends_with(".image.url"))
           continue;
-        size_t colon = url->text.find("://");
-        if (colon != std::string_view::npos && colon + 3 < url->text.size()) continue;
+        size_t colon = url->find("://");
+        if (colon != std::string_view::npos && colon + 3 < url->size()) continue;
         diagnostics_
-            .report(DiagCode::ClusterIncomplete, url->span,
+            .report(DiagCode::ClusterIncomplete, item.value->span(),
                     "`" + std::string(item.name()) + "` of system `" + std::string(aspect->name) +
                         "` is no address of an image")
             .with_help("such as 'aws://us-east-1/ami-30519058'");
@@ -122,11 +123,11 @@ class Composer {
   void check_sets() {
     for (const Aspect* aspect : cluster_.order)
       for (const sema::Merged& item : aspect->features.items)
-        for (const ast::Expr* value : item.set) {
-          auto* number = ast::as<ast::Number>(value);
+        for (const hir::Value* value : item.set) {
+          auto* number = value->number();
           if (number == nullptr || number->is_float) continue;
           diagnostics_
-              .report(DiagCode::MixedKinds, value->span,
+              .report(DiagCode::MixedKinds, value->span(),
                       "a set of EC3's holds strings, not integers: `" + std::string(item.name()) + "`")
               .with_help("put it in quotes");
         }
@@ -155,20 +156,10 @@ class Composer {
   }
 
   sema::Merged text_feature(std::string_view name, std::string_view text, Span at) {
-    auto* value = made_->arena.make<ast::String>();
-    value->kind = ast::Kind::String;
-    value->span = at;
-    value->text = made_->arena.copy(text);
-    auto* feature = made_->arena.make<ast::Feature>();
-    feature->kind = ast::Kind::Feature;
-    feature->span = at;
-    feature->form = ast::FeatureKind::Simple;
-    feature->op = ast::Op::Eq;
-    feature->name = {name, at};
-    feature->op_span = at;
-    feature->value = value;
+    auto* feature = made_->arena.make<hir::Feature>(name, at, at, at, ast::Op::Eq, false,
+                                                    hir::Value::text(made_->arena.copy(text), at));
     sema::Merged merged{.kind = sema::Merged::Kind::Value, .first = feature};
-    merged.value = value;
+    merged.value = &feature->value;
     return merged;
   }
 
@@ -237,11 +228,19 @@ class Composer {
   List<ast::Feature*> features(const sema::FeatureSet& set) {
     List<ast::Feature*> made;
     for (const sema::Merged& item : set.items) add(made, item);
-    for (const sema::Soft& soft : set.softs) made.push(made_->arena, copy(*soft.from));
+    for (const sema::Soft& soft : set.softs) made.push(made_->arena, raise(*soft.from, made_->arena));
     return made;
   }
 
-  ast::Feature* copy(const ast::Feature& feature) { return made_->arena.make<ast::Feature>(feature); }
+  ast::Feature* with_value(const hir::Feature& feature, ast::Expr* value) {
+    ast::Feature* made = raise(feature, made_->arena);
+    made->value = value;
+    return made;
+  }
+
+  ast::Feature* copy(const hir::Feature& feature) {
+    return with_value(feature, raise(feature.value, made_->arena));
+  }
 
   void add(List<ast::Feature*>& into, const sema::Merged& item) {
     switch (item.kind) {
@@ -252,7 +251,7 @@ class Composer {
         break;
       case sema::Merged::Kind::Groups:
         for (const sema::FeatureSet& group : item.groups) {
-          ast::Feature* made = copy(*item.first);
+          ast::Feature* made = raise(*item.first, made_->arena);
           made->group = made_->arena.make<ast::Features>();
           made->group->present = true;
           made->group->span = item.first->span;
@@ -261,7 +260,8 @@ class Composer {
         }
         break;
       case sema::Merged::Kind::Set:
-        for (const ast::Expr* value : item.set) into.push(made_->arena, with_value(*item.first, value));
+        for (const hir::Value* value : item.set)
+          into.push(made_->arena, with_value(*item.first, raise(*value, made_->arena)));
         break;
       case sema::Merged::Kind::Value:
         into.push(made_->arena, with_value(*item.first, value_of(*item.value)));
@@ -272,21 +272,11 @@ class Composer {
     }
   }
 
-  ast::Feature* with_value(const ast::Feature& feature, const ast::Expr* value) {
-    ast::Feature* made = copy(feature);
-    made->value = const_cast<ast::Expr*>(value);
-    return made;
-  }
-
   // A reference is sent as the name.
-  const ast::Expr* value_of(const ast::Expr& value) {
-    auto* reference = ast::as<ast::Ec3Reference>(&value);
-    if (reference == nullptr || cluster_.part) return &value;
-    auto* text = made_->arena.make<ast::String>();
-    text->kind = ast::Kind::String;
-    text->span = reference->target.span;
-    text->text = reference->target.text;
-    return text;
+  ast::Expr* value_of(const hir::Value& value) {
+    auto* reference = value.reference();
+    if (reference == nullptr || cluster_.part) return raise(value, made_->arena);
+    return raise(hir::Value::text(reference->target.text, reference->target.span), made_->arena);
   }
 
   const std::vector<std::unique_ptr<ast::Tree>>& trees_;

@@ -24,7 +24,7 @@ void gaps(const Aspect& system, std::string_view kind, std::vector<Gap>& found) 
     sema::IndexedName name = sema::split_index(item.name());
     const sema::FeatureSpec* spec = sema::find_feature(sema::Scope::System, item.name());
     if (name.kind == kind && name.valid && spec != nullptr && spec->checked)
-      numbers.emplace(name.number, item.first->name.span);
+      numbers.emplace(name.number, item.first->name_span);
   }
   int64_t expected = 0;
   for (const auto& [number, span] : numbers) {
@@ -53,10 +53,10 @@ std::vector<OrderCheck::Missing> OrderCheck::missing() const {
   for (const Aspect* aspect : cluster_.order) {
     if (aspect->keyword != "system") continue;
     for (const sema::Merged& item : aspect->features.items) {
-      auto* text = ast::as<ast::String>(item.value);
-      if (text != nullptr && item.name().starts_with("net_interface.") &&
+      auto text = item.text();
+      if (text && item.name().starts_with("net_interface.") &&
           item.name().ends_with(".connection"))
-        need("network", text->text, text->span);
+        need("network", *text, item.value->span());
     }
     std::vector<Gap> found;
     gaps(*aspect, "disk", found);

@@ -11,7 +11,7 @@ using sema::FeatureSet;
 using sema::Merged;
 using Kind = Merged::Kind;
 
-YamlPtr number_value(const ast::Number& number) {
+YamlPtr number_value(const hir::Number& number) {
   int64_t times = unit_factor(number.unit.text);
   if (number.is_float) return Yaml::real_number(number.real * static_cast<double>(times == 0 ? 1 : times));
   if (times <= 1 || number.big) return Yaml::integer(sema::number_text(number));
@@ -34,20 +34,19 @@ bool is_connection(std::string_view feature) {
 
 // The class of what a feature refers to, and its name; empty when it is no reference. A connection names a
 // network.
-std::pair<std::string_view, std::string_view> target_of(std::string_view feature, const ast::Expr* value) {
-  if (auto* reference = ast::as<ast::Ec3Reference>(value))
-    return {reference->target_kind.text, reference->target.text};
-  auto* text = ast::as<ast::String>(value);
-  if (text && is_connection(feature)) return {"network", text->text};
+std::pair<std::string_view, std::string_view> target_of(std::string_view feature, const hir::Value* value) {
+  if (value == nullptr) return {};
+  if (auto* reference = value->reference()) return {reference->kind.text, reference->target.text};
+  if (auto text = value->text(); text && is_connection(feature)) return {"network", *text};
   return {};
 }
 
-YamlPtr simple_value(std::string_view feature, const ast::Expr* value) {
+YamlPtr simple_value(std::string_view feature, const hir::Value* value) {
   auto [keyword, name] = target_of(feature, value);
   if (!keyword.empty()) return reference_value(keyword, name);
-  if (auto* number = ast::as<ast::Number>(value)) return number_value(*number);
-  auto* text = ast::as<ast::String>(value);
-  return text ? Yaml::string(text->text) : Yaml::null();
+  if (auto* number = value->number()) return number_value(*number);
+  auto text = value->text();
+  return text ? Yaml::string(*text) : Yaml::null();
 }
 
 void put_features(Yaml& into, const FeatureSet& features);
@@ -56,13 +55,13 @@ void put_feature(Yaml& into, const Merged& item) {
   std::string name(item.name());
   switch (item.kind) {
     case Kind::Number: {
-      const ast::Number* shown = item.lower.number ? item.lower.number : item.upper.number;
+      const hir::Number* shown = item.lower.number() ? item.lower.number() : item.upper.number();
       if (shown->is_float) {  // EC3 knows intervals of integers only
         into.set(name, number_value(*shown));
         break;
       }
-      into.set(name + "_min", item.lower.number ? number_value(*item.lower.number) : Yaml::string("-inf"));
-      into.set(name + "_max", item.upper.number ? number_value(*item.upper.number) : Yaml::string("inf"));
+      into.set(name + "_min", item.lower.number() ? number_value(*item.lower.number()) : Yaml::string("-inf"));
+      into.set(name + "_max", item.upper.number() ? number_value(*item.upper.number()) : Yaml::string("inf"));
       break;
     }
     case Kind::Value:
@@ -70,7 +69,7 @@ void put_feature(Yaml& into, const Merged& item) {
       break;
     case Kind::Set: {
       YamlPtr list = Yaml::list();
-      for (const ast::Expr* value : item.set) list->items.push_back(simple_value({}, value));
+      for (const hir::Value* value : item.set) list->items.push_back(simple_value({}, value));
       into.set(name, list);
       break;
     }
@@ -95,7 +94,7 @@ void put_features(Yaml& into, const FeatureSet& features) {
   for (const sema::Soft& soft : features.softs) {
     YamlPtr one = Yaml::map(), items = Yaml::map();
     put_features(*items, *soft.features);
-    one->set("weight", number_value(*soft.from->weight));
+    one->set("weight", number_value(*soft.from->weight.number()));
     one->set("items", items);
     list->items.push_back(one);
   }
@@ -228,14 +227,14 @@ class Path {
       case Kind::Number:
         if (form_ == Form::Text)
           return fault(name + " is a number, and ec3_xpath gives strings", "ec3_jpath gives numbers");
-        if (!item.lower.number || !item.upper.number ||
-            compare(cluster_, *item.lower.number, *item.upper.number) != 0)
+        if (!item.lower.number() || !item.upper.number() ||
+            compare(cluster_, *item.lower.number(), *item.upper.number()) != 0)
           return fault(name + " is an interval: it has no one value", "set it with `=`");
-        return {number_value(*item.lower.number), {}, {}};
+        return {number_value(*item.lower.number()), {}, {}};
       case Kind::Set: {
         if (form_ == Form::Text) return {Yaml::string(sema::joined(item)), {}, {}};
         YamlPtr list = Yaml::list();
-        for (const ast::Expr* value : item.set) list->items.push_back(simple_value({}, value));
+        for (const hir::Value* value : item.set) list->items.push_back(simple_value({}, value));
         return {list, {}, {}};
       }
       case Kind::Value:

@@ -19,14 +19,14 @@ std::string quoted(std::string_view text) {
   return out + "'";
 }
 
-std::string shown_number(const ast::Number& number) {
+std::string shown_number(const hir::Number& number) {
   return sema::number_text(number) + std::string(number.unit.text);
 }
 
-std::string value_text(const ast::Expr* value) {
-  if (auto* number = ast::as<ast::Number>(value)) return shown_number(*number);
-  if (auto* text = ast::as<ast::String>(value)) return quoted(text->text);
-  if (auto* reference = ast::as<ast::Ec3Reference>(value)) return quoted(reference->target.text);
+std::string value_text(const hir::Value& value) {
+  if (auto* number = value.number()) return shown_number(*number);
+  if (auto text = value.text()) return quoted(*text);
+  if (auto* reference = value.reference()) return quoted(reference->target.text);
   return "''";
 }
 
@@ -49,7 +49,7 @@ class Writer {
  private:
   void softs(const FeatureSet& set, const std::string& margin, std::vector<std::string>& all) {
     for (const sema::Soft& soft : set.softs)
-      all.push_back(margin + "soft " + sema::number_text(*soft.from->weight) + " (\n" +
+      all.push_back(margin + "soft " + sema::number_text(*soft.from->weight.number()) + " (\n" +
                     Writer(false).features(*soft.features, margin + "  ", 0) + "\n" + margin + ")");
   }
 
@@ -59,23 +59,23 @@ class Writer {
       case Kind::Number: {
         bool one = item.lower.from == item.upper.from;
         auto put = [&](const sema::Bound& bound) {
-          if (bound.number == nullptr) return;
+          if (bound.from == nullptr) return;
           // EC3 keeps no operator of a decimal number.
-          std::string op(bound.number->is_float ? "=" : ast::op_text(bound.from->op));
-          all.push_back(name + " " + op + " " + shown_number(*bound.number));
+          std::string op(bound.number()->is_float ? "=" : ast::op_text(bound.from->op));
+          all.push_back(name + " " + op + " " + shown_number(*bound.number()));
         };
         put(item.lower);
         if (!one) put(item.upper);
         break;
       }
       case Kind::Value:
-        all.push_back(name + " = " + value_text(item.value));
+        all.push_back(name + " = " + value_text(*item.value));
         break;
       case Kind::Set:
         if (outermost_)
           all.push_back(name + " = " + quoted(sema::joined(item)));
         else
-          for (const ast::Expr* value : item.set) all.push_back(name + " contains " + value_text(value));
+          for (const hir::Value* value : item.set) all.push_back(name + " contains " + value_text(*value));
         break;
       case Kind::Groups:
         for (const FeatureSet& group : item.groups)

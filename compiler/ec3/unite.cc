@@ -1,8 +1,9 @@
 // How the features of two blocks of one name become those of one.
 #include <algorithm>
 
-#include "common/text.h"
 #include "compiler/ec3/cluster.h"
+#include "compiler/expr/units.h"
+#include "compiler/sema/merge.h"
 
 namespace radl::ec3 {
 namespace {
@@ -23,12 +24,12 @@ std::string_view kind_word(Kind kind) {
 // One bound more: the interval that is left, or the new one alone where nothing is.
 void narrow(const Cluster& cluster, Merged& there, Bound lower, Bound upper) {
   auto compare_bounds = [&](const Bound& a, const Bound& b) {
-    return compare(cluster, *a.number, *b.number);
+    return compare(cluster, *a.number(), *b.number());
   };
   Bound new_lower = there.lower, new_upper = there.upper;
-  if (lower.number && (!new_lower.number || compare_bounds(lower, new_lower) >= 0)) new_lower = lower;
-  if (upper.number && (!new_upper.number || compare_bounds(upper, new_upper) < 0)) new_upper = upper;
-  bool common = !new_lower.number || !new_upper.number || compare_bounds(new_lower, new_upper) <= 0;
+  if (lower.number() && (!new_lower.number() || compare_bounds(lower, new_lower) >= 0)) new_lower = lower;
+  if (upper.number() && (!new_upper.number() || compare_bounds(upper, new_upper) < 0)) new_upper = upper;
+  bool common = !new_lower.number() || !new_upper.number() || compare_bounds(new_lower, new_upper) <= 0;
   there.lower = common ? new_lower : lower;
   there.upper = common ? new_upper : upper;
 }
@@ -38,25 +39,19 @@ void narrow(const Cluster& cluster, Merged& there, const Merged& from) {
                (from.lower.from != nullptr && from.upper.from != nullptr &&
                 from.lower.from->op == ast::Op::Eq && from.upper.from->op == ast::Op::Eq);
   if (equal) return narrow(cluster, there, from.lower, from.upper);
-  if (from.lower.number) narrow(cluster, there, from.lower, {});
-  if (from.upper.number) narrow(cluster, there, {}, from.upper);
+  if (from.lower.number()) narrow(cluster, there, from.lower, {});
+  if (from.upper.number()) narrow(cluster, there, {}, from.upper);
 }
 
-bool same_value(const ast::Expr* a, const ast::Expr* b) {
-  if (a->kind != b->kind) return false;
-  if (auto* text = ast::as<ast::String>(a)) return text->text == static_cast<const ast::String*>(b)->text;
-  if (auto* number = ast::as<ast::Number>(a))
-    return sema::Quantity::of(*number) == sema::Quantity::of(*static_cast<const ast::Number*>(b));
-  auto* reference = ast::as<ast::Ec3Reference>(a);
-  auto* other = ast::as<ast::Ec3Reference>(b);
-  return reference && other && reference->target_kind.text == other->target_kind.text &&
-         reference->target.text == other->target.text;
+// Lists and random strings differ from all others here.
+bool same_value(const hir::Value& a, const hir::Value& b) {
+  return (a.text() || a.number() || a.reference()) && sema::same_value(a, b);
 }
 
 std::string text_of(const Merged* feature) {
   if (feature == nullptr) return {};
-  if (auto* text = ast::as<ast::String>(feature->value)) return "t" + std::string(text->text);
-  const ast::Number* number = feature->lower.number ? feature->lower.number : feature->upper.number;
+  if (auto text = feature->text()) return "t" + std::string(*text);
+  const hir::Number* number = feature->lower.number() ? feature->lower.number() : feature->upper.number();
   return number ? "n" + sema::Quantity::of(*number).json() : std::string();
 }
 
@@ -71,17 +66,17 @@ bool same_features(const FeatureSet& a, const FeatureSet& b);
 
 bool same_feature(const Merged& a, const Merged& b) {
   auto same_bound = [](const Bound& x, const Bound& y) {
-    return x.number && y.number ? sema::Quantity::of(*x.number) == sema::Quantity::of(*y.number)
-                                : !x.number && !y.number;
+    return x.number() && y.number() ? sema::Quantity::of(*x.number()) == sema::Quantity::of(*y.number())
+                                : !x.number() && !y.number();
   };
   if (a.kind != b.kind) return false;
   if (a.kind == Kind::Number) return same_bound(a.lower, b.lower) && same_bound(a.upper, b.upper);
-  if (a.kind == Kind::Value) return same_value(a.value, b.value);
+  if (a.kind == Kind::Value) return same_value(*a.value, *b.value);
   if (a.kind == Kind::Set)
     return a.set.size() == b.set.size() &&
-           std::all_of(a.set.begin(), a.set.end(), [&](const ast::Expr* each) {
+           std::all_of(a.set.begin(), a.set.end(), [&](const hir::Value* each) {
              return std::any_of(b.set.begin(), b.set.end(),
-                                [&](const ast::Expr* other) { return same_value(each, other); });
+                                [&](const hir::Value* other) { return same_value(*each, *other); });
            });
   return a.kind == Kind::Groups && a.groups.size() == b.groups.size() &&
          std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(), same_features);
@@ -100,7 +95,7 @@ Merged copy(Cluster& cluster, const Merged& from) {
   made.groups = {};
   made.set = {};
   for (const FeatureSet& group : from.groups) made.groups.push(cluster.arena, copy_features(cluster, group));
-  for (const ast::Expr* value : from.set) made.set.push(cluster.arena, value);
+  for (const hir::Value* value : from.set) made.set.push(cluster.arena, value);
   return made;
 }
 
@@ -142,13 +137,13 @@ void unite_feature(Cluster& cluster, Merged& there, const Merged& from) {
     case Kind::Groups:
       return unite_groups(cluster, there, from);
     case Kind::Set:
-      for (const ast::Expr* value : from.set)
+      for (const hir::Value* value : from.set)
         if (std::none_of(there.set.begin(), there.set.end(),
-                         [&](const ast::Expr* known) { return same_value(known, value); }))
+                         [&](const hir::Value* known) { return same_value(*known, *value); }))
           there.set.push(cluster.arena, value);
       return;
     default:
-      if (same_value(there.value, from.value)) return;
+      if (same_value(*there.value, *from.value)) return;
       there.value = from.value;
       there.first = from.first;
   }
@@ -156,23 +151,9 @@ void unite_feature(Cluster& cluster, Merged& there, const Merged& from) {
 
 }  // namespace
 
-int64_t unit_factor(std::string_view unit) {
-  if (unit.empty()) return 1;
-  std::string lower = to_lower(unit);
-  if (lower == "ecu" || lower == "gceu" || lower == "hrz") return 1;
-  switch (lower[0]) {
-    case 'k':
-      return int64_t{1} << 10;
-    case 'm':
-      return int64_t{1} << 20;
-    case 'g':
-      return int64_t{1} << 30;
-    default:
-      return 0;
-  }
-}
+int64_t unit_factor(std::string_view unit) { return expr::size_factor_of_ec3(unit).value_or(0); }
 
-int compare(const Cluster& cluster, const ast::Number& a, const ast::Number& b) {
+int compare(const Cluster& cluster, const hir::Number& a, const hir::Number& b) {
   int64_t one = unit_factor(a.unit.text), other = unit_factor(b.unit.text);
   bool plain = !cluster.ec3 || one == 0 || other == 0 || a.is_float || b.is_float || a.big || b.big;
   if (plain) return sema::Quantity::of(a).compare(sema::Quantity::of(b));

@@ -5,8 +5,9 @@
 #include <algorithm>
 
 #include "common/text.h"
-#include "compiler/expr/functions.h"
+#include "compiler/expr/function_runs.h"
 #include "compiler/expr/operators.h"
+#include "compiler/expr/secret_access.h"
 #include "compiler/syntax/unicode.h"
 
 namespace radl::expr {
@@ -55,7 +56,7 @@ class Evaluator {
     depth_++;
     Value value = dispatch(expression);
     depth_--;
-    return value;
+    return value.excess() == Excess::None ? value : too_large(value, expression.span);
   }
 
  private:
@@ -111,7 +112,7 @@ class Evaluator {
         parts.push_back(std::move(value));
         continue;
       }
-      auto shown = display(value);
+      auto shown = display(value, kPermitted);
       if (!shown) {
         return report(DiagCode::WrongOperand, part.value->span,
                       fmt::format("{} cannot stand in a string", kind_name(value.kind())));
@@ -119,7 +120,7 @@ class Evaluator {
       parts.push_back(Value::string(std::move(*shown)).taint(value));
     }
     size_t bytes = 0;
-    for (const Value& part : parts) bytes += part.kind() == Kind::String ? part.as_text().size() : 0;
+    for (const Value& part : parts) bytes += part.kind() == Kind::String ? part.as_text(kPermitted).size() : 0;
     if (!charge(context_, parts.size(), bytes, text.span)) return {};
     // '${input.folder}/x' is a path of the place where the folder was written.
     uint32_t file = text.parts[0].value == nullptr ? text.span.file : first_file;
@@ -132,16 +133,35 @@ class Evaluator {
       items.push_back(run(*item));
       if (items.back().is_error()) return {};
     }
-    return bounded(Value::list(std::move(items)), list.span);
+    return Value::list(std::move(items));
   }
 
   // No value may hold so much that looking at all of it would take long, however little text it was made by.
-  Value bounded(Value value, Span at) {
-    if (value.weight() <= kMaxWeight && value.depth() <= kMaxValueDepth) return value;
+  Value too_large(const Value& value, Span at) {
     return report(DiagCode::ExpressionCost, at,
-                  value.depth() > kMaxValueDepth
+                  value.excess() == Excess::Depth
                       ? fmt::format("lists and maps are nested deeper than {}", kMaxValueDepth)
-                      : fmt::format("this value holds more than {} others", kMaxWeight));
+                      : fmt::format("this value holds more than {} others", kMaxWeight))
+        .taint(value);
+  }
+
+  // Which node it is, and which attribute of it, stands in plans.
+  static bool names_nodes(const Value& value) {
+    if (value.has_unknown() || value.kind() == Kind::System || value.kind() == Kind::Node) return true;
+    if (value.kind() == Kind::List)
+      return std::any_of(value.items().begin(), value.items().end(), names_nodes);
+    return value.kind() == Kind::Map &&
+           std::any_of(value.entries().begin(), value.entries().end(),
+                       [](const auto& entry) { return names_nodes(entry.second); });
+  }
+
+  // What `by` chose: a secret, where `by` is one.
+  Value chosen(Value value, const Value& by, Span at) {
+    if (value.is_error() || !by.sensitive()) return value;
+    if (!names_nodes(value)) return value.taint(by);
+    return report(DiagCode::SecretShown, at,
+                  "which node it is is shown in plans: it cannot be chosen by a secret")
+        .taint(by);
   }
 
   // ---- maps and comprehensions
@@ -175,7 +195,7 @@ class Evaluator {
     Entries entries;
     for (const ast::Entry& entry : map.entries)
       if (!add_entry(entry, entries)) return {};
-    return bounded(Value::map(std::move(entries)), map.span);
+    return Value::map(std::move(entries));
   }
 
   // The elements over which an `each` or a comprehension goes, as (key or index, element). False after a
@@ -224,11 +244,9 @@ class Evaluator {
       bindings_ = outside;
       if (!taken || !fine) return {};
     }
-    Value value =
-        bounded(made.makes_map ? Value::map(std::move(entries)) : Value::list(std::move(items)), made.span);
     // A list of secrets, or one chosen by secrets, gives secrets.
-    if (!value.is_error() && hidden) value.mark_sensitive();
-    return value;
+    Value value = made.makes_map ? Value::map(std::move(entries)) : Value::list(std::move(items));
+    return chosen(std::move(value), hidden ? Value::null().mark_sensitive() : Value::null(), made.span);
   }
 
   // True for a condition that is not there. nullopt after a report. Sets `hidden` when it is a secret.
@@ -241,7 +259,7 @@ class Evaluator {
       return std::nullopt;
     }
     hidden = hidden || value.sensitive();
-    return value.as_boolean();
+    return value.as_boolean(kPermitted);
   }
 
   Value unary_value(const ast::Unary& unary) {
@@ -249,7 +267,7 @@ class Evaluator {
     if (value.is_error() || !known(value, unary.operand->span)) return {};
     if (unary.op == ast::UnaryOp::Not) {
       if (value.kind() != Kind::Boolean) return wrong_operand("not", value, unary.operand->span);
-      return Value::boolean(!value.as_boolean()).taint(value);
+      return Value::boolean(!value.as_boolean(kPermitted)).taint(value);
     }
     return negative(unary, value, context_);
   }
@@ -258,8 +276,8 @@ class Evaluator {
     Value condition = run(*choice.condition);
     if (condition.is_error() || !known(condition, choice.condition->span)) return {};
     if (condition.kind() != Kind::Boolean) return wrong_operand("if", condition, choice.condition->span);
-    Value value = run(condition.as_boolean() ? *choice.then_value : *choice.else_value);
-    return value.is_error() ? value : value.taint(condition);
+    Value value = run(condition.as_boolean(kPermitted) ? *choice.then_value : *choice.else_value);
+    return chosen(std::move(value), condition, choice.condition->span);
   }
 
   Value binary_value(const ast::Binary& binary) {
@@ -275,7 +293,7 @@ class Evaluator {
 
   Value logic_value(const ast::Binary& binary, const Value& left) {
     if (left.kind() != Kind::Boolean) return wrong_operand(op_text(binary.op), left, binary.left->span);
-    if (left.as_boolean() == (binary.op == ast::BinaryOp::Or)) return left;
+    if (left.as_boolean(kPermitted) == (binary.op == ast::BinaryOp::Or)) return left;
     Value right = run(*binary.right);
     if (right.is_error() || !known(right, binary.right->span)) return {};
     if (right.kind() != Kind::Boolean) return wrong_operand(op_text(binary.op), right, binary.right->span);
@@ -307,15 +325,19 @@ class Evaluator {
       return missing;
     }
     CallFrame frame(context_, call, std::move(arguments));
-    Value value = bounded(function->run(frame), call.span);
+    Value value = function->run(frame);
     if (value.is_error()) return value;
     // What a structure of secrets contains is marked inside; its length or first key is no secret worth
     // hiding less. What was chosen or made by a secret is one as a whole.
     for (size_t i = 0; i < frame.size(); i++) {
-      bool whole =
-          frame[i].kind() != Kind::List && frame[i].kind() != Kind::Map && !function->holds_arguments;
+      bool inside = frame[i].kind() == Kind::List || frame[i].kind() == Kind::Map;
+      bool orders = function->run == run_sort || function->run == run_distinct;
+      bool whole = (!inside || orders) && !function->holds_arguments;
       if (frame[i].sensitive() && (whole || !value.sensitive())) value.taint(frame[i]);
     }
+    // lookup(map, secret, otherwise): the only function that chooses among what is not known yet.
+    if (function->run == run_lookup && frame[1].sensitive())
+      return chosen(std::move(value), frame[1], call.span);
     return value;
   }
 
@@ -450,8 +472,8 @@ class Evaluator {
     if (index.is_error() || !known(index, part.index->span)) return {};
     if (value.kind() == Kind::Map) {
       if (index.kind() != Kind::String) return wrong_operand("[ ]", index, part.index->span);
-      auto found = value.entries().find(index.as_text());
-      if (found != value.entries().end()) return Value(found->second).taint(index);
+      auto found = value.entries().find(index.as_text(kPermitted));
+      if (found != value.entries().end()) return chosen(found->second, index, part.index->span);
       return report(DiagCode::UnknownMember, part.index->span,
                     index.sensitive() ? fmt::format("'{}' has no such entry", so_far)
                                       : fmt::format("'{}' has no entry '{}'", so_far, index.as_text()))
@@ -467,15 +489,16 @@ class Evaluator {
     } else {
       size = static_cast<int64_t>(value.items().size());
     }
-    int64_t at = index.as_integer();
+    int64_t at = index.as_integer(kPermitted);
     if (at < 0 || at >= size) {
       return report(DiagCode::IndexRange, part.index->span,
                     fmt::format("'{}' has {} element{}, numbered from 0: there is no {}", so_far, size,
-                                size == 1 ? "" : "s", index.sensitive() ? "such one" : std::to_string(at)))
+                                size == 1 ? "" : "s", index.sensitive() ? "such one" : std::to_string(index.as_integer())))
           .taint(index);
     }
-    if (value.kind() == Kind::System) return Value::node(value.as_text(), static_cast<int>(at)).taint(index);
-    return Value(value.items()[static_cast<size_t>(at)]).taint(index);
+    Value element = value.kind() == Kind::System ? Value::node(value.as_text(), static_cast<int>(at))
+                                                 : value.items()[static_cast<size_t>(at)];
+    return chosen(std::move(element), index, part.index->span);
   }
 
   // system['worker-a'], input['x']; [*]: all of them.
@@ -486,7 +509,7 @@ class Evaluator {
         items.push_back(member_value(space, {name, part.span}, so_far, part.span));
         if (items.back().is_error()) return {};
       }
-      return bounded(Value::list(std::move(items)), part.span);
+      return Value::list(std::move(items));
     }
     Value index = run(*part.index);
     if (index.is_error() || !known(index, part.index->span)) return {};
@@ -504,7 +527,7 @@ class Evaluator {
       for (const auto& [key, inner] : value.entries()) items.push_back(inner);
       return Value::list(std::move(items));
     }
-    auto count = context_.systems->count(value.as_text(), at);
+    auto count = context_.systems->count(value.as_text(kPermitted), at);
     if (!count || !charge(context_, static_cast<size_t>(*count), 0, at)) return {};
     for (int64_t i = 0; i < *count; i++) items.push_back(Value::node(value.as_text(), static_cast<int>(i)));
     return Value::list(std::move(items));
@@ -539,7 +562,7 @@ bool is_utf8(std::string_view text) {
 
 // Plans, state and IR are JSON: no text in them can hold other bytes.
 bool is_utf8(const Value& value) {
-  if (value.kind() == Kind::String) return is_utf8(value.as_text());
+  if (value.kind() == Kind::String) return is_utf8(value.as_text(kPermitted));
   if (value.kind() == Kind::List || value.kind() == Kind::Joined)
     return std::all_of(value.items().begin(), value.items().end(), [](const Value& v) { return is_utf8(v); });
   if (value.kind() == Kind::Map)

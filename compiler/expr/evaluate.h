@@ -24,8 +24,6 @@ struct Budget {
 };
 inline constexpr int kMaxDepth = 300;              // of an expression
 inline constexpr size_t kMaxElements = 100'000;    // of one list
-inline constexpr uint32_t kMaxWeight = 1'000'000;  // of one value, with all that it holds
-inline constexpr int kMaxValueDepth = 200;         // of lists and maps within each other
 
 // What functions see of the world. Files that are read become sources of the program.
 class World {

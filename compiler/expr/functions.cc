@@ -32,8 +32,16 @@ bool CallFrame::charge(size_t elements, size_t bytes) const {
 
 // ---- the world
 
+// Which file or variable was read stands in messages, and of files in the IR.
+static Value secret_name(const CallFrame& call) {
+  call.context().diagnostics->report(DiagCode::SecretShown, call.span(0),
+                                     "what is read is shown in plans: its name cannot be a secret");
+  return Value().mark_sensitive();
+}
+
 Value run_env(const CallFrame& call) {
   if (call[0].kind() != Kind::String) return call.expected(0, "a string");
+  if (call[0].sensitive()) return secret_name(call);
   if (call.context().world == nullptr) return call.fail("env() cannot be used here");
   if (auto value = call.context().world->variable(call[0].as_text())) return Value::string(std::move(*value));
   if (call.size() == 2) return call[1];
@@ -43,6 +51,7 @@ Value run_env(const CallFrame& call) {
 
 Value run_file(const CallFrame& call) {
   if (call[0].kind() != Kind::String) return call.expected(0, "a path (a string)");
+  if (call[0].sensitive()) return secret_name(call);
   if (call.context().world == nullptr) return call.fail("file() cannot be used here");
   auto content = call.context().world->file(call[0].as_text(), call.span());
   if (!content.ok()) return call.fail(content.status().text());
@@ -53,6 +62,7 @@ Value run_file(const CallFrame& call) {
 Value run_template(const CallFrame& call) {
   if (call[0].kind() != Kind::String) return call.expected(0, "a path (a string)");
   if (call[1].kind() != Kind::Map) return call.expected(1, "a map of values");
+  if (call[0].sensitive()) return secret_name(call);
   if (call.context().world == nullptr) return call.fail("template() cannot be used here");
   auto text = call.context().world->text_template(call[0].as_text(), call.span());
   if (!text.ok()) return call.fail(text.status().text());

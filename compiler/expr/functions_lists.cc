@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/expr/function_runs.h"
+#include "compiler/expr/secret_access.h"
 
 namespace radl::expr {
 
@@ -13,7 +14,7 @@ bool append_text(const CallFrame& call, Items& parts, const Value& item) {
     parts.push_back(item);
     return true;
   }
-  auto text = display(item);
+  auto text = display(item, kPermitted);
   if (!text) {
     call.fail(fmt::format("{} has no string form", kind_name(item.kind())));
     return false;
@@ -36,7 +37,12 @@ Value run_range(const CallFrame& call) {
   for (size_t i = 0; i < call.size(); i++) {
     if (call[i].kind() != Kind::Integer || !call[i].unit().empty()) return call.expected(i, "an integer");
   }
-  int64_t from = call.size() == 2 ? call[0].as_integer() : 0, to = call[call.size() - 1].as_integer();
+  if (call[0].sensitive() || call[call.size() - 1].sensitive()) {
+    call.context().diagnostics->report(DiagCode::SecretShown, call.span(),
+                                       "how long a list is is shown in plans: it cannot be a secret");
+    return Value().mark_sensitive();
+  }
+  int64_t from = call.size() == 2 ? call[0].as_integer(kPermitted) : 0, to = call[call.size() - 1].as_integer(kPermitted);
   if (to <= from) return Value::list({});
   uint64_t size = static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
   if (!call.charge(size, 0)) return {};
@@ -60,8 +66,8 @@ Value run_split(const CallFrame& call) {
   for (size_t i = 0; i < 2; i++) {
     if (call[i].kind() != Kind::String) return call.expected(i, "a string");
   }
-  const std::string& text = call[0].as_text();
-  const std::string& separator = call[1].as_text();
+  const std::string& text = call[0].as_text(kPermitted);
+  const std::string& separator = call[1].as_text(kPermitted);
   if (separator.empty()) return call.fail("the separator is empty");
   Items items;
   for (size_t from = 0; from <= text.size();) {
@@ -77,16 +83,16 @@ Value run_has(const CallFrame& call) {
   const Value& whole = call[0];
   if (whole.kind() == Kind::String) {
     if (call[1].kind() != Kind::String) return call.expected(1, "a string");
-    return Value::boolean(whole.as_text().find(call[1].as_text()) != std::string::npos);
+    return Value::boolean(whole.as_text(kPermitted).find(call[1].as_text(kPermitted)) != std::string::npos);
   }
   if (whole.kind() == Kind::Map) {
     if (call[1].kind() != Kind::String) return call.expected(1, "a string");
-    return Value::boolean(whole.entries().contains(call[1].as_text()));
+    return Value::boolean(whole.entries().contains(call[1].as_text(kPermitted)));
   }
   if (whole.kind() != Kind::List) return call.expected(0, "a string, a list or a map");
   if (!call.charge(whole.items().size(), 0)) return {};
   return Value::boolean(std::any_of(whole.items().begin(), whole.items().end(),
-                                    [&](const Value& v) { return equal(v, call[1]); }));
+                                    [&](const Value& v) { return equal(v, call[1], kPermitted); }));
 }
 
 Value run_keys(const CallFrame& call) {
@@ -122,7 +128,7 @@ Value run_merge(const CallFrame& call) {
 Value run_lookup(const CallFrame& call) {
   if (call[0].kind() != Kind::Map) return call.expected(0, "a map");
   if (call[1].kind() != Kind::String) return call.expected(1, "a string");
-  auto found = call[0].entries().find(call[1].as_text());
+  auto found = call[0].entries().find(call[1].as_text(kPermitted));
   return found == call[0].entries().end() ? call[2] : found->second;
 }
 
@@ -136,9 +142,9 @@ Value run_sort(const CallFrame& call) {
                              [](const Value& v) { return v.is_number() && v.unit().empty(); });
   if (!texts && !numbers) return call.expected(0, "a list of strings, or of numbers without unit");
   std::stable_sort(items.begin(), items.end(), [&](const Value& a, const Value& b) {
-    if (texts) return a.as_text() < b.as_text();
+    if (texts) return a.as_text(kPermitted) < b.as_text(kPermitted);
     bool whole = a.kind() == Kind::Integer && b.kind() == Kind::Integer;
-    return whole ? a.as_integer() < b.as_integer() : a.as_real() < b.as_real();
+    return whole ? a.as_integer(kPermitted) < b.as_integer(kPermitted) : a.as_real(kPermitted) < b.as_real(kPermitted);
   });
   return Value::list(std::move(items));
 }
@@ -148,7 +154,7 @@ Value run_distinct(const CallFrame& call) {
   Items kept;
   for (const Value& item : call[0].items()) {
     if (!call.charge(kept.size() + 1, 0)) return {};
-    if (std::none_of(kept.begin(), kept.end(), [&](const Value& other) { return equal(item, other); }))
+    if (std::none_of(kept.begin(), kept.end(), [&](const Value& other) { return equal(item, other, kPermitted); }))
       kept.push_back(item);
   }
   return Value::list(std::move(kept));

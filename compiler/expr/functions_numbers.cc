@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compiler/expr/function_runs.h"
+#include "compiler/expr/secret_access.h"
 #include "compiler/expr/units.h"
 
 namespace radl::expr {
@@ -21,9 +22,9 @@ const Items* spread(const CallFrame& call, Items& own) {
 bool less(const Value& a, const Value& b, double scale_a, double scale_b) {
   bool whole = a.kind() == Kind::Integer && b.kind() == Kind::Integer && scale_a == std::floor(scale_a) &&
                scale_b == std::floor(scale_b);
-  if (!whole) return a.as_real() * scale_a < b.as_real() * scale_b;
-  return static_cast<__int128>(a.as_integer()) * static_cast<int64_t>(scale_a) <
-         static_cast<__int128>(b.as_integer()) * static_cast<int64_t>(scale_b);
+  if (!whole) return a.as_real(kPermitted) * scale_a < b.as_real(kPermitted) * scale_b;
+  return static_cast<__int128>(a.as_integer(kPermitted)) * static_cast<int64_t>(scale_a) <
+         static_cast<__int128>(b.as_integer(kPermitted)) * static_cast<int64_t>(scale_b);
 }
 
 Value extreme(const CallFrame& call, bool largest) {
@@ -55,7 +56,7 @@ Value rounded(const CallFrame& call, double (*round)(double)) {
   const Value& value = call[0];
   if (value.kind() == Kind::Integer) return value;
   if (value.kind() != Kind::Real) return call.expected(0, "a number");
-  double result = round(value.as_real());
+  double result = round(value.as_real(kPermitted));
   if (std::abs(result) > 9.2e18) return call.fail("the number is too large to be a whole one");
   return Value::integer(static_cast<int64_t>(result), value.unit());
 }
@@ -77,10 +78,10 @@ Value run_round(const CallFrame& call) {
 
 Value run_abs(const CallFrame& call) {
   const Value& value = call[0];
-  if (value.kind() == Kind::Real) return Value::real(std::abs(value.as_real()), value.unit());
+  if (value.kind() == Kind::Real) return Value::real(std::abs(value.as_real(kPermitted)), value.unit());
   if (value.kind() != Kind::Integer) return call.expected(0, "a number");
-  if (value.as_integer() == INT64_MIN) return call.fail("the result is too large");
-  return Value::integer(std::abs(value.as_integer()), value.unit());
+  if (value.as_integer(kPermitted) == INT64_MIN) return call.fail("the result is too large");
+  return Value::integer(std::abs(value.as_integer(kPermitted)), value.unit());
 }
 
 }  // namespace radl::expr

@@ -5,6 +5,7 @@
 
 #include "common/digest.h"
 #include "compiler/expr/function_runs.h"
+#include "compiler/expr/secret_access.h"
 #include "compiler/expr/units.h"
 
 namespace radl::expr {
@@ -19,7 +20,7 @@ int64_t characters(const std::string& text) {
 template <class Change>
 Value changed(const CallFrame& call, Change change) {
   if (call[0].kind() != Kind::String) return call.expected(0, "a string");
-  std::string text = call[0].as_text();
+  std::string text = call[0].as_text(kPermitted);
   if (!call.charge(0, text.size())) return {};
   change(text);
   return Value::string(std::move(text));
@@ -28,7 +29,7 @@ Value changed(const CallFrame& call, Change change) {
 }  // namespace
 
 Value run_length(const CallFrame& call) {
-  if (call[0].kind() == Kind::String) return Value::integer(characters(call[0].as_text()));
+  if (call[0].kind() == Kind::String) return Value::integer(characters(call[0].as_text(kPermitted)));
   return run_count(call);
 }
 
@@ -57,7 +58,7 @@ Value run_replace(const CallFrame& call) {
   for (size_t i = 0; i < 3; i++) {
     if (call[i].kind() != Kind::String) return call.expected(i, "a string");
   }
-  const std::string &text = call[0].as_text(), &from = call[1].as_text(), &to = call[2].as_text();
+  const std::string &text = call[0].as_text(kPermitted), &from = call[1].as_text(kPermitted), &to = call[2].as_text(kPermitted);
   if (from.empty()) return call.fail("the string to replace is empty");
   size_t hits = 0;
   for (size_t at = text.find(from); at != text.npos; at = text.find(from, at + from.size())) hits++;
@@ -75,20 +76,20 @@ Value run_starts_with(const CallFrame& call) {
   for (size_t i = 0; i < 2; i++) {
     if (call[i].kind() != Kind::String) return call.expected(i, "a string");
   }
-  return Value::boolean(call[0].as_text().starts_with(call[1].as_text()));
+  return Value::boolean(call[0].as_text(kPermitted).starts_with(call[1].as_text(kPermitted)));
 }
 
 Value run_ends_with(const CallFrame& call) {
   for (size_t i = 0; i < 2; i++) {
     if (call[i].kind() != Kind::String) return call.expected(i, "a string");
   }
-  return Value::boolean(call[0].as_text().ends_with(call[1].as_text()));
+  return Value::boolean(call[0].as_text(kPermitted).ends_with(call[1].as_text(kPermitted)));
 }
 
 // `{}` in turn; `{{` and `}}` stand for braces.
 Value run_format(const CallFrame& call) {
   if (call[0].kind() != Kind::String) return call.expected(0, "a string");
-  const std::string& pattern = call[0].as_text();
+  const std::string& pattern = call[0].as_text(kPermitted);
   Items parts;
   std::string text;
   size_t next = 1;
@@ -118,14 +119,14 @@ Value run_format(const CallFrame& call) {
 
 Value run_text(const CallFrame& call) {
   if (call[0].kind() == Kind::Unknown || call[0].kind() == Kind::Joined) return Value::joined({call[0]});
-  auto text = display(call[0]);
+  auto text = display(call[0], kPermitted);
   return text ? Value::string(std::move(*text)) : call.expected(0, "something with a string form");
 }
 
 Value run_number(const CallFrame& call) {
   if (call[0].is_number()) return call[0];
   if (call[0].kind() != Kind::String) return call.expected(0, "a string or a number");
-  const std::string& text = call[0].as_text();
+  const std::string& text = call[0].as_text(kPermitted);
   size_t used = 0;
   try {
     if (!text.empty() && text.find_first_not_of("-0123456789") == text.npos) {
@@ -138,14 +139,14 @@ Value run_number(const CallFrame& call) {
   } catch (const std::exception&) {
   }
   return call.fail(call[0].sensitive() ? "the string is not a number"
-                                       : fmt::format("'{}' is not a number", text));
+                                       : fmt::format("'{}' is not a number", call[0].as_text()));
 }
 
 Value run_bytes(const CallFrame& call) {
   if (!call[0].is_number()) return call.expected(0, "a size");
   auto factor = size_factor_of_value(call[0].unit());
   if (!factor) return call.expected(0, "a size");
-  double bytes = call[0].as_real() * *factor;
+  double bytes = call[0].as_real(kPermitted) * *factor;
   if (std::abs(bytes) > 9e18) return call.fail("the size is too large");
   return Value::integer(static_cast<int64_t>(std::llround(bytes)));
 }
@@ -165,7 +166,7 @@ Value run_json(const CallFrame& call) {
   if (call[0].sensitive()) {
     if (call[0].kind() != Kind::String)
       return call.fail("json() of a list or map that holds a secret is not possible");
-    json = call[0].as_text();
+    json = call[0].as_text(kPermitted);
   }
   std::string text = json.dump(-1, ' ', false, ir::Json::error_handler_t::replace);
   return call.charge(0, text.size()) ? Value::string(std::move(text)) : Value();

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "compiler/expr/functions.h"
+#include "compiler/expr/secret_access.h"
 #include "compiler/expr/units.h"
 
 namespace radl::expr {
@@ -17,19 +18,19 @@ class Operators {
   explicit Operators(const Context& context) : context_(context) {}
 
   Value negative(const ast::Unary& unary, const Value& value) {
-    if (value.kind() == Kind::Real) return Value::real(-value.as_real(), value.unit()).taint(value);
+    if (value.kind() == Kind::Real) return Value::real(-value.as_real(kPermitted), value.unit()).taint(value);
     if (value.kind() != Kind::Integer) return wrong_operand("-", value, unary.operand->span, context_);
-    if (value.as_integer() == std::numeric_limits<int64_t>::min()) return overflow(unary.span);
-    return Value::integer(-value.as_integer(), value.unit()).taint(value);
+    if (value.as_integer(kPermitted) == std::numeric_limits<int64_t>::min()) return overflow(unary.span);
+    return Value::integer(-value.as_integer(kPermitted), value.unit()).taint(value);
   }
 
   Value binary(const ast::Binary& binary, const Value& left, const Value& right) {
     using enum ast::BinaryOp;
     switch (binary.op) {
       case Eq:
-        return Value::boolean(equal(left, right));
+        return Value::boolean(equal(left, right, kPermitted));
       case Ne:
-        return Value::boolean(!equal(left, right));
+        return Value::boolean(!equal(left, right, kPermitted));
       case Lt:
       case Le:
       case Gt:
@@ -49,14 +50,14 @@ class Operators {
   Value order_value(const ast::Binary& binary, const Value& left, const Value& right) {
     int order;
     if (left.kind() == Kind::String && right.kind() == Kind::String) {
-      order = left.as_text().compare(right.as_text());
+      order = left.as_text(kPermitted).compare(right.as_text(kPermitted));
     } else if (left.is_number() && right.is_number()) {
       auto common = common_unit(left.unit(), right.unit());
       if (!common) return unit_clash(binary, left, right);
       if (left.kind() == Kind::Integer && right.kind() == Kind::Integer && common->left == common->right) {
-        order = left.as_integer() < right.as_integer() ? -1 : left.as_integer() > right.as_integer();
+        order = left.as_integer(kPermitted) < right.as_integer(kPermitted) ? -1 : left.as_integer(kPermitted) > right.as_integer(kPermitted);
       } else {
-        double a = left.as_real() * common->left, b = right.as_real() * common->right;
+        double a = left.as_real(kPermitted) * common->left, b = right.as_real(kPermitted) * common->right;
         order = a < b ? -1 : a > b;
       }
     } else {
@@ -102,10 +103,10 @@ class Operators {
     }
     if (left.kind() == Kind::Integer && right.kind() == Kind::Integer && whole(scale_left) &&
         whole(scale_right)) {
-      return whole_arithmetic(binary, left.as_integer(), right.as_integer(), static_cast<int64_t>(scale_left),
+      return whole_arithmetic(binary, left.as_integer(kPermitted), right.as_integer(kPermitted), static_cast<int64_t>(scale_left),
                               static_cast<int64_t>(scale_right), unit);
     }
-    return real_arithmetic(binary, left.as_real() * scale_left, right.as_real() * scale_right, unit);
+    return real_arithmetic(binary, left.as_real(kPermitted) * scale_left, right.as_real(kPermitted) * scale_right, unit);
   }
 
   static bool whole(double scale) { return scale == std::floor(scale); }

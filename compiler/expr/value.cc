@@ -6,9 +6,12 @@
 #include <cassert>
 #include <cmath>
 
+#include "compiler/expr/secret_access.h"
 #include "compiler/expr/units.h"
 
 namespace radl::expr {
+
+const std::string Value::kNothing;
 
 std::string_view kind_name(Kind kind) {
   switch (kind) {
@@ -92,7 +95,7 @@ void add_part(Items& parts, const Value& part) {
     return;
   }
   bool sensitive = part.sensitive();
-  parts.back() = Value::string(parts.back().as_text() + part.as_text());
+  parts.back() = Value::string(parts.back().as_text(kPermitted) + part.as_text(kPermitted));
   if (sensitive) parts.back().mark_sensitive();
 }
 
@@ -108,7 +111,7 @@ Value Value::joined(Items parts) {
   if (!unknown) {
     // Known text, partly secret: all of it is.
     Value whole = string("");
-    for (const Value& part : merged) whole.text_ += part.as_text();
+    for (const Value& part : merged) whole.text_ += part.text_;
     return whole.mark_sensitive();
   }
   Value made(Kind::Joined);
@@ -121,14 +124,25 @@ Value Value::list(Items items) {
   Value made(Kind::List);
   for (const Value& item : items) made.count(item);
   made.items_ = std::make_shared<const Items>(std::move(items));
-  return made;
+  return std::move(made).within_limits();
 }
 
 Value Value::map(Entries entries) {
   Value made(Kind::Map);
   for (const auto& [key, value] : entries) made.count(value);
   made.entries_ = std::make_shared<const Entries>(std::move(entries));
-  return made;
+  return std::move(made).within_limits();
+}
+
+Value Value::within_limits() && {
+  Value excess;
+  if (depth_ > kMaxValueDepth)
+    excess.excess_ = Excess::Depth;
+  else if (weight_ > kMaxWeight)
+    excess.excess_ = Excess::Weight;
+  else
+    return std::move(*this);
+  return sensitive_ ? excess.mark_sensitive() : excess;
 }
 
 Value Value::system(std::string name) {
@@ -186,37 +200,37 @@ Value& Value::mark_sensitive(std::string name) {
 
 Value& Value::taint(const Value& from) { return from.sensitive_ ? mark_sensitive() : *this; }
 
-bool equal(const Value& a, const Value& b) {
+bool equal(const Value& a, const Value& b, Permission permission) {
   if (a.is_number() && b.is_number()) {
     auto common = common_unit(a.unit(), b.unit());
     if (!common) return false;
     if (a.kind() == Kind::Integer && b.kind() == Kind::Integer && common->left == common->right) {
-      return a.as_integer() == b.as_integer();
+      return a.as_integer(permission) == b.as_integer(permission);
     }
-    return a.as_real() * common->left == b.as_real() * common->right;
+    return a.as_real(permission) * common->left == b.as_real(permission) * common->right;
   }
   if (a.kind() != b.kind()) return false;
   switch (a.kind()) {
     case Kind::Boolean:
-      return a.as_boolean() == b.as_boolean();
+      return a.as_boolean(permission) == b.as_boolean(permission);
     case Kind::String:
     case Kind::System:
-      return a.as_text() == b.as_text();
+      return a.as_text(permission) == b.as_text(permission);
     case Kind::Node:
-      return a.as_text() == b.as_text() && a.as_integer() == b.as_integer();
+      return a.as_text(permission) == b.as_text(permission) && a.as_integer(permission) == b.as_integer(permission);
     case Kind::Null:
       return true;
     case Kind::List:
       if (a.items().size() != b.items().size()) return false;
       for (size_t i = 0; i < a.items().size(); i++) {
-        if (!equal(a.items()[i], b.items()[i])) return false;
+        if (!equal(a.items()[i], b.items()[i], permission)) return false;
       }
       return true;
     case Kind::Map:
       if (a.entries().size() != b.entries().size()) return false;
       for (auto left = a.entries().begin(), right = b.entries().begin(); left != a.entries().end();
            ++left, ++right) {
-        if (left->first != right->first || !equal(left->second, right->second)) return false;
+        if (left->first != right->first || !equal(left->second, right->second, permission)) return false;
       }
       return true;
     default:
@@ -226,28 +240,28 @@ bool equal(const Value& a, const Value& b) {
 
 namespace {
 
-ir::Json plain_json(const Value& value) {
+ir::Json plain_json(const Value& value, Permission permission) {
   switch (value.kind()) {
     case Kind::Boolean:
-      return value.as_boolean();
+      return value.as_boolean(permission);
     case Kind::Integer:
-      return value.unit().empty() ? ir::Json(value.as_integer()) : ir::Json(*display(value));
+      return value.unit().empty() ? ir::Json(value.as_integer(permission)) : ir::Json(*display(value, permission));
     case Kind::Real:
-      return value.unit().empty() ? ir::Json(value.as_real()) : ir::Json(*display(value));
+      return value.unit().empty() ? ir::Json(value.as_real(permission)) : ir::Json(*display(value, permission));
     case Kind::String:
-      return value.as_text();
+      return value.as_text(permission);
     case Kind::Node:
-      return fmt::format("{}[{}]", value.as_text(), value.as_integer());
+      return fmt::format("{}[{}]", value.as_text(permission), value.as_integer(permission));
     case Kind::System:
-      return value.as_text();
+      return value.as_text(permission);
     case Kind::List: {
       ir::Json array = ir::Json::array();
-      for (const Value& item : value.items()) array.push_back(plain_json(item));
+      for (const Value& item : value.items()) array.push_back(plain_json(item, permission));
       return array;
     }
     case Kind::Map: {
       ir::Json object = ir::Json::object();
-      for (const auto& [key, inner] : value.entries()) object[key] = plain_json(inner);
+      for (const auto& [key, inner] : value.entries()) object[key] = plain_json(inner, permission);
       return object;
     }
     default:
@@ -262,24 +276,33 @@ std::string dump(const ir::Json& json) {
 }  // namespace
 
 std::optional<std::string> display(const Value& value) {
+  return value.sensitive() ? std::nullopt : display(value, kPermitted);
+}
+
+std::optional<std::string> display(const Value& value, Permission permission) {
   switch (value.kind()) {
     case Kind::Boolean:
-      return value.as_boolean() ? "true" : "false";
+      return value.as_boolean(permission) ? "true" : "false";
     case Kind::Integer:
-      return fmt::format("{}{}", value.as_integer(), value.unit());
+      return fmt::format("{}{}", value.as_integer(permission), value.unit());
     case Kind::Real:
-      return fmt::format("{}{}", value.as_real(), value.unit());
+      return fmt::format("{}{}", value.as_real(permission), value.unit());
     case Kind::String:
-      return value.as_text();
+      return value.as_text(permission);
     case Kind::Node:
-      return fmt::format("{}[{}]", value.as_text(), value.as_integer());
+      return fmt::format("{}[{}]", value.as_text(permission), value.as_integer(permission));
     case Kind::List:
     case Kind::Map:
       if (value.has_unknown()) return std::nullopt;
-      return dump(plain_json(value));
+      return dump(plain_json(value, permission));
     default:
       return std::nullopt;
   }
+}
+
+std::optional<Value> as_string(const Value& value) {
+  auto text = display(value, kPermitted);
+  return text ? std::optional(Value::string(std::move(*text)).taint(value)) : std::nullopt;
 }
 
 ir::Json Emitter::hide(const Value& value, const std::string& text) {
@@ -315,8 +338,8 @@ ir::Json Emitter::emit(const Value& value) {
     default:
       break;
   }
-  if (value.sensitive()) return hide(value, display(value).value_or(""));
-  return plain_json(value);
+  if (value.sensitive()) return hide(value, display(value, kPermitted).value_or(""));
+  return plain_json(value, kPermitted);
 }
 
 }  // namespace radl::expr

@@ -2,7 +2,10 @@
 //
 // A number keeps the unit that it was written with until something is computed with it. A string may have
 // parts that are known only after apply. A value that came from a sensitive input is marked, and so is all
-// that is made from it.
+// that is made from it or chosen by it. What such a value holds is given against a Permission only: all other
+// readers find "", 0 and no.
+//
+// No value is too large to be looked at as a whole: kMaxWeight and kMaxValueDepth hold from the construction on.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/expr/permission.h"
 #include "compiler/ir/ir.h"
 #include "compiler/source/source.h"
 
@@ -40,6 +44,10 @@ enum class Kind : uint8_t {
 };
 std::string_view kind_name(Kind kind);  // for messages: "a number", "a string"
 
+inline constexpr uint32_t kMaxWeight = 1'000'000;  // of one value, with all that it holds
+inline constexpr int kMaxValueDepth = 200;         // of lists and maps within each other
+enum class Excess : uint8_t { None, Weight, Depth };
+
 class Value {
  public:
   Value() = default;  // Error
@@ -50,6 +58,7 @@ class Value {
   static Value string(std::string value);
   static Value unknown(std::string attribute);
   static Value joined(Items parts);  // String when every part is known
+  // Error, with its excess, when it would be larger than a value may be: whoever asked for it reports that.
   static Value list(Items items);
   static Value map(Entries entries);
   static Value system(std::string name);
@@ -58,6 +67,7 @@ class Value {
 
   Kind kind() const { return kind_; }
   bool is_error() const { return kind_ == Kind::Error; }
+  Excess excess() const { return excess_; }  // of Error: why there is no value, not reported yet
   bool is_number() const { return kind_ == Kind::Integer || kind_ == Kind::Real; }
   bool is_text() const { return kind_ == Kind::String || kind_ == Kind::Joined; }
   // Holds an unknown part, at any depth.
@@ -66,12 +76,15 @@ class Value {
   uint32_t weight() const { return weight_; }
   int depth() const { return depth_; }  // of lists and maps within each other
 
-  bool as_boolean() const { return integer_ != 0; }
-  int64_t as_integer() const { return integer_; }  // of Integer; ordinal of Node
-  double as_real() const { return kind_ == Kind::Real ? real_ : static_cast<double>(integer_); }
-  const std::string& as_text() const {
-    return text_;
-  }  // String; Unknown: the attribute; System, Node: the system
+  bool as_boolean() const { return !sensitive_ && integer_ != 0; }
+  bool as_boolean(Permission) const { return integer_ != 0; }
+  int64_t as_integer() const { return hidden() ? 0 : integer_; }  // of Integer; ordinal of Node
+  int64_t as_integer(Permission) const { return integer_; }
+  double as_real() const { return hidden() ? 0 : real_number(); }
+  double as_real(Permission) const { return real_number(); }
+  // String; Unknown: the attribute; System, Node: the system
+  const std::string& as_text() const { return hidden() ? kNothing : text_; }
+  const std::string& as_text(Permission) const { return text_; }
   const std::string& unit() const { return unit_; }
   const Items& items() const;      // List, Joined
   const Entries& entries() const;  // Map
@@ -96,9 +109,16 @@ class Value {
   explicit Value(Kind kind) : kind_(kind) {}
 
   void count(const Value& part);
+  double real_number() const { return kind_ == Kind::Real ? real_ : static_cast<double>(integer_); }
+  Value within_limits() &&;
+  // Names of nodes and of what is known after apply are in plans: a secret never chooses them (evaluate.cc).
+  bool hidden() const { return sensitive_ && (is_number() || kind_ == Kind::String); }
+
+  static const std::string kNothing;
 
   Kind kind_ = Kind::Error;
   bool sensitive_ = false, unknown_ = false;
+  Excess excess_ = Excess::None;
   uint16_t depth_ = 0;
   uint32_t weight_ = 1;
   uint32_t file_ = 0;
@@ -128,11 +148,16 @@ struct Binding {
   const Binding* outer;
 };
 
-// Equal as the language's `==` sees it: 2 == 2.0, 1K == 1000; nothing equals a value of another kind.
-bool equal(const Value& a, const Value& b);
+// Equal as the language's `==` sees it: 2 == 2.0, 1K == 1000; nothing equals a value of another kind. What it says
+// about a secret is a secret.
+bool equal(const Value& a, const Value& b, Permission);
 // As it stands in a string: 2G, true, 1.5, a JSON string for lists and maps. nullopt for what has no string
-// form.
+// form, and without permission for what is sensitive.
 std::optional<std::string> display(const Value& value);
+std::optional<std::string> display(const Value& value, Permission);
+
+// The same as a value, with the marks of what it was made from. nullopt for what has no string form.
+std::optional<Value> as_string(const Value& value);
 
 // A value as JSON of the IR. Secrets go to `secrets` under their own name or, when made from one, under
 // `place`. A system becomes the list of its nodes' addresses by `nodes_of`, a node its address.

@@ -41,8 +41,7 @@ class Expansion {
     Value list = values_.value(*expression, instance_);
     if (list.is_error()) return;
     if (list.sensitive()) {
-      report(DiagCode::SecretShown, each.list->span,
-             "what there is is shown in plans: it cannot depend on a secret");
+      report_secret_existence(each.list->span, diagnostics_);
       return;
     }
     auto elements = values_.elements(list, each.list->span);
@@ -174,11 +173,15 @@ const ast::Feature* when_of(const ast::Features& body) {
   return nullptr;
 }
 
+void report_secret_existence(Span at, Diagnostics& diagnostics) {
+  diagnostics.report(DiagCode::SecretShown, at,
+                     "what there is is shown in plans: it cannot depend on a secret");
+}
+
 std::optional<bool> when_says(const Value& value, Span at, Diagnostics& diagnostics) {
   if (value.is_error()) return std::nullopt;
   if (value.sensitive())
-    diagnostics.report(DiagCode::SecretShown, at,
-                       "what there is is shown in plans: it cannot depend on a secret");
+    report_secret_existence(at, diagnostics);
   else if (value.has_unknown())
     diagnostics.report(DiagCode::NotKnownYet, at, "`when` must be known before apply");
   else if (value.kind() != expr::Kind::Boolean)

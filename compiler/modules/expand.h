@@ -15,6 +15,9 @@ const ast::Feature* when_of(const ast::Features& body);
 // What a condition of `when` says; nullopt, with nothing reported, for Error, else after a report.
 std::optional<bool> when_says(const expr::Value& value, Span at, Diagnostics& diagnostics);
 
+// What exists, and how often, stands in plans: reports that it would depend on a secret.
+void report_secret_existence(Span at, Diagnostics& diagnostics);
+
 // The copies live in instance.made.
 std::vector<const ast::Block*> expanded(const List<ast::Block*>& blocks, Instance& instance, Values& values,
                                         Diagnostics& diagnostics);

@@ -167,6 +167,9 @@ class Instantiation {
     child->parent = &instance;
     child->use = &use;
     child->trees = {module};
+    if (library_.uses().contains(module->source->id()))
+      child->used_from = {module->source->id(),
+                          instance.used_from.file != 0 ? instance.used_from.use : use.module->span};
     Instance& made = *child;
     instance.children.push_back(std::move(child));
     instance.failed.erase(use.name.text);

@@ -162,6 +162,15 @@ std::string ModuleLibrary::path_of(const ast::String& name, const SourceFile& im
   return {};
 }
 
+void ModuleLibrary::note_use(const SourceFile& made, const ast::String& name, const SourceFile& importing) {
+  auto further = uses_.find(importing.id());
+  const std::string standard = search_.standard_library + "/";
+  if (further != uses_.end())
+    uses_.emplace(made.id(), further->second);
+  else if (vendored::is_address(name.text) || (standard.size() > 1 && made.path().starts_with(standard)))
+    uses_.emplace(made.id(), name.span);
+}
+
 const ast::Tree* ModuleLibrary::load(const ast::String& name, const SourceFile& importing) {
   const std::string path = path_of(name, importing);
   if (path.empty()) return nullptr;
@@ -173,6 +182,7 @@ const ast::Tree* ModuleLibrary::load(const ast::String& name, const SourceFile& 
     return nullptr;
   }
   files_.push_back(*source);
+  note_use(**source, name, importing);
   size_t errors = diagnostics_.errors();
   auto tree = parse(**source, diagnostics_);
   if (tree->dialect != ast::Dialect::Radl2 && diagnostics_.errors() == errors) {

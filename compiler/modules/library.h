@@ -52,6 +52,8 @@ class ModuleLibrary {
   const SearchPath& search() const { return search_; }
   // Module files in the order in which they were first read.
   const std::vector<const SourceFile*>& files() const { return files_; }
+  // Of the standard library's and vendored files that were read: the user's line that first asked for them.
+  const std::map<uint32_t, Span>& uses() const { return uses_; }
 
  private:
   SourceMap& sources_;
@@ -59,11 +61,13 @@ class ModuleLibrary {
   // "" after a report.
   std::string path_of(const ast::String& name, const SourceFile& importing);
   std::string vendored_path(const ast::String& name, const SourceFile& importing);
+  void note_use(const SourceFile& made, const ast::String& name, const SourceFile& importing);
 
   SearchPath search_;
   VendoredModules vendored_;
   std::map<std::string, std::unique_ptr<ast::Tree>> trees_;  // by path
   std::vector<const SourceFile*> files_;
+  std::map<uint32_t, Span> uses_;
 };
 
 }  // namespace radl

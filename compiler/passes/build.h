@@ -9,6 +9,7 @@
 
 #include "compiler/compile.h"
 #include "compiler/diag/diagnostic.h"
+#include "compiler/hir/hir.h"
 #include "compiler/modules/instance.h"
 #include "compiler/passes/scopes.h"
 #include "compiler/sema/document.h"
@@ -69,12 +70,9 @@ struct Build {
   std::unique_ptr<Instance> root;
   // inputs
   std::unique_ptr<Scopes> scopes;
-  // fold: the program as RADL 1 documents, with full names and literal values; one for each file, and one for
-  // all modules
-  std::vector<std::unique_ptr<ast::Tree>> folded;
-  std::vector<const ast::Tree*> flat;  // those, and RADL 1 files as they are
-  std::unordered_map<const ast::Expr*, std::string>
-      secret_values;  // literals made from secrets -> the secret's name or ""
+  // lower: the program with full names and the values of its features
+  hir::Document values;
+  bool evaluated = false;  // a file is `radl 2`, or there are modules
   // check: what the documents say together
   sema::Document document;
   // nodes
@@ -114,7 +112,7 @@ struct Pass {
 void read(Build& build);
 void modules(Build& build);
 void inputs(Build& build);
-void fold(Build& build);
+void lower(Build& build);
 void check(Build& build);
 void networks(Build& build);
 void nodes(Build& build);
@@ -127,9 +125,9 @@ void unused(Build& build);
 void order(Build& build);
 void finish(Build& build);
 
-// CompileOptions::findings_only, and no file is `radl 2`. Known behind `fold`.
+// CompileOptions::findings_only, and no file is `radl 2`. Known behind `lower`.
 inline bool only_findings_of_radl1(const Build& build) {
-  return build.options.findings_only && build.folded.empty();
+  return build.options.findings_only && !build.evaluated;
 }
 
 const std::vector<Pass>& pipeline();

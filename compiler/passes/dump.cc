@@ -3,12 +3,13 @@
 
 #include <fmt/format.h>
 
+#include "compiler/passes/requirements.h"
+
 namespace radl::passes {
 
 namespace {
 
 std::string value_text(const Build& build, const ast::Expr& value) {
-  if (build.secret_values.contains(&value)) return "(a secret)";
   if (auto* number = ast::as<ast::Number>(&value))
     return fmt::format("{}{}", number->digits, number->unit.text);
   if (auto* text = ast::as<ast::String>(&value); text != nullptr && text->parts.empty())
@@ -27,7 +28,9 @@ std::string feature_text(const Build& build, const ast::Feature& feature, int in
   switch (feature.form) {
     case ast::FeatureKind::Simple:
       return fmt::format("{} {} {}", feature.name.text, ast::op_text(feature.op),
-                         feature.value == nullptr ? "" : value_text(build, *feature.value));
+                         feature.value == nullptr             ? ""
+                         : is_secret_feature(feature.name.text) ? "(a secret)"
+                                                                : value_text(build, *feature.value));
     case ast::FeatureKind::Contains:
       return fmt::format("{} contains {}", feature.name.text,
                          features_text(build, feature.group->items, indent + 2));
@@ -133,10 +136,8 @@ std::string dump_inputs(const Build& build) {
   return text;
 }
 
-std::string dump_flat(const Build& build) {
-  std::string text;
-  for (const ast::Tree* tree : build.flat) text += tree_text(build, *tree);
-  return text;
+std::string dump_values(const Build& build) {
+  return hir::dump(build.values, build.sources, is_secret_feature);
 }
 
 std::string dump_items(const Build& build) {

@@ -8,6 +8,7 @@
 
 #include "common/text.h"
 #include "compiler/expr/pattern.h"
+#include "compiler/expr/secret_access.h"
 #include "compiler/expr/units.h"
 #include "compiler/passes/inputs.h"
 
@@ -192,8 +193,8 @@ bool has_type(InputType type, Value& value) {
       return value.kind() != ValueKind::Null && value.kind() != ValueKind::Namespace;
     case InputType::Integer:
       if (value.kind() == ValueKind::Real && value.unit().empty() &&
-          value.as_real() == std::floor(value.as_real()) && std::abs(value.as_real()) < 9e15) {
-        value = Value::integer(static_cast<int64_t>(value.as_real())).taint(value);
+          value.as_real(expr::kPermitted) == std::floor(value.as_real(expr::kPermitted)) && std::abs(value.as_real(expr::kPermitted)) < 9e15) {
+        value = Value::integer(static_cast<int64_t>(value.as_real(expr::kPermitted))).taint(value);
       }
       return value.kind() == ValueKind::Integer && value.unit().empty();
     case InputType::Number:
@@ -205,8 +206,8 @@ bool has_type(InputType type, Value& value) {
     case InputType::String:
       return value.is_text() || value.kind() == ValueKind::Unknown;
     case InputType::Boolean:
-      if (value.kind() == ValueKind::String && (value.as_text() == "yes" || value.as_text() == "no")) {
-        value = Value::boolean(value.as_text() == "yes").taint(value);
+      if (value.kind() == ValueKind::String && (value.as_text(expr::kPermitted) == "yes" || value.as_text(expr::kPermitted) == "no")) {
+        value = Value::boolean(value.as_text(expr::kPermitted) == "yes").taint(value);
       }
       return value.kind() == ValueKind::Boolean;
     case InputType::List:
@@ -235,7 +236,7 @@ bool is_none(const ast::Expr* expression) {
 double in_base(InputType type, const Value& value) {
   auto factor = type == InputType::Duration ? expr::duration_factor(value.unit())
                                             : expr::size_factor_of_value(value.unit());
-  return value.as_real() * factor.value_or(1);
+  return value.as_real(expr::kPermitted) * factor.value_or(1);
 }
 
 // For messages: secrets are not shown.
@@ -365,18 +366,18 @@ Value fit_input(const InputDeclaration& declaration, std::string_view name, Valu
   }
   if (!declaration.one_of.empty() &&
       std::none_of(declaration.one_of.begin(), declaration.one_of.end(),
-                   [&](const Value& each) { return expr::equal(each, value); })) {
+                   [&](const Value& each) { return expr::equal(each, value, expr::kPermitted); })) {
     std::vector<std::string> choices;
     for (const Value& each : declaration.one_of) choices.push_back(expr::display(each).value_or("?"));
     return wrong(
         fmt::format("input '{}' is one of {}; {} is not", name, fmt::join(choices, ", "), shown(value)));
   }
   if (!declaration.pattern.empty() && value.kind() == ValueKind::String) {
-    if (value.as_text().size() > expr::Pattern::kMostText)
+    if (value.as_text(expr::kPermitted).size() > expr::Pattern::kMostText)
       return wrong(fmt::format("input '{}' is longer than the {} bytes that a pattern is matched with", name,
                                expr::Pattern::kMostText));
     auto pattern = expr::Pattern::compile(declaration.pattern);
-    if (!pattern.ok() || !pattern->matches(value.as_text())) {
+    if (!pattern.ok() || !pattern->matches(value.as_text(expr::kPermitted))) {
       return wrong(fmt::format("input '{}' does not match the pattern {}: {}", name, declaration.pattern,
                                shown(value)));
     }

@@ -120,6 +120,11 @@ class Declaring {
     }
     Value value = evaluate_(*feature.value);
     if (value.is_error()) return;
+    if (value.sensitive()) {
+      diagnostics_.report(DiagCode::SecretShown, feature.value->span,
+                          "what an input takes is shown in messages: it cannot depend on a secret");
+      return;
+    }
     if (name == "type") take_type(feature, value);
     if (name == "description") declaration_.description = text_of(feature, value);
     if (name == "pattern") take_pattern(feature, value);
@@ -260,14 +265,14 @@ class Declaring {
   InputDeclaration declaration_;
 };
 
-}  // namespace
-
-std::string_view input_type_name(InputType type) {
+std::string_view word_of(InputType type) {
   for (const auto& [each, name] : kTypes) {
     if (each == type) return name;
   }
   return "?";
 }
+
+}  // namespace
 
 std::optional<InputType> find_input_type(std::string_view name) {
   if (name == "text") return InputType::String;
@@ -279,8 +284,8 @@ std::optional<InputType> find_input_type(std::string_view name) {
 
 std::string TypeSpec::name() const {
   if (resource != nullptr) return fmt::format("options({})", resource->name);
-  if (element != nullptr) return fmt::format("{}({})", input_type_name(kind), element->name());
-  if (kind != InputType::Object) return std::string(input_type_name(kind));
+  if (element != nullptr) return fmt::format("{}({})", word_of(kind), element->name());
+  if (kind != InputType::Object) return std::string(word_of(kind));
   std::string parts;
   for (const Field& field : fields)
     parts += fmt::format("{}{} = {}", parts.empty() ? "" : ", ", field.name, field.type.name());

@@ -32,7 +32,6 @@ enum class InputType {
   Object,   // object(cpu = integer, zone = optional(string, 'a')): a map with just these entries
   Options,  // options(training): properties of a type of resource, given as one map or one by one
 };
-std::string_view input_type_name(InputType type);
 
 // A type with what its elements are.
 struct TypeSpec {

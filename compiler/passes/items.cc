@@ -162,10 +162,10 @@ class Binder {
     const sema::Document& document = build_.document;
     if (document.max_time != nullptr && document.max_time->real > 0)
       build_.program.max_time_seconds = document.max_time->real;
-    for (const ast::Option* option : document.options) {
-      if (option->value == nullptr) continue;
-      build_.program.options[std::string(option->name.text)] =
-          literal_json(build_, *option->value, option->name.text, "option");
+    for (const hir::Feature* option : document.options) {
+      if (option->value.kind() == hir::Kind::Error) continue;
+      build_.program.options[std::string(option->name)] =
+          value_json(build_, option->value, option->name, "option");
     }
     build_.configuration_off =
         document.contextualized && document.items.empty() && build_.root->children.empty() && !trains();

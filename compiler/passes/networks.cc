@@ -12,10 +12,11 @@ namespace {
 void add_ports(ir::Network& network, const sema::FeatureSet& features) {
   const sema::Merged* merged = features.find("outports");
   if (merged == nullptr) return;
-  std::vector<const ast::Expr*> texts(merged->set.begin(), merged->set.end());  // EC3: a set of them
+  std::vector<const hir::Value*> texts(merged->set.begin(), merged->set.end());  // EC3: a set of them
   if (merged->value != nullptr) texts.push_back(merged->value);
-  for (const ast::Expr* text : texts) {
-    for (ir::PortRule& rule : parse_outports(literal_text(text))) network.ports.push_back(std::move(rule));
+  for (const hir::Value* text : texts) {
+    for (ir::PortRule& rule : parse_outports(text->text().value_or("")))
+      network.ports.push_back(std::move(rule));
   }
 }
 

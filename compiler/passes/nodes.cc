@@ -68,7 +68,8 @@ class Template {
 
   void add_softs(const sema::FeatureSet& features) {
     for (const sema::Soft& soft : features.softs) {
-      double weight = soft.from->weight == nullptr ? 0 : soft.from->weight->real;
+      const hir::Number* number = soft.from->weight.number();
+      double weight = number == nullptr ? 0 : number->real;
       node_.softs.push_back({weight, requirements_of(build_, *soft.features, node_.system)});
     }
     std::stable_sort(node_.softs.begin(), node_.softs.end(),
@@ -122,10 +123,9 @@ class Numbers {
 std::set<std::string_view> left_out(const Build& build) {
   std::set<std::string_view> names;
   for (const sema::ConfigureDefinition& definition : build.document.configures.list) {
-    const ast::Configure* configure = definition.block;
-    if (configure != nullptr && configure->has_body && configure->recipe == nullptr &&
-        configure->resources.empty())
-      names.insert(configure->name.text);
+    const ast::Configure& configure = definition.written();
+    if (configure.has_body && configure.recipe == nullptr && configure.resources.empty())
+      names.insert(definition.block->name.text);
   }
   return names;
 }
@@ -134,11 +134,11 @@ std::set<std::string_view> left_out(const Build& build) {
 // many.
 bool too_many(Build& build) {
   double machines = 0;
-  for (const ast::Deploy* deploy : build.document.deploys) {
-    auto* count = ast::as<ast::Number>(deploy->count);
-    if (count == nullptr || build.document.systems.find(deploy->name.text) == nullptr) continue;
+  for (const hir::Deploy* deploy : build.document.deploys) {
+    auto* count = deploy->count.number();
+    if (count == nullptr || build.document.systems.find(deploy->system.text) == nullptr) continue;
     if (count->real + machines > static_cast<double>(kMaxNodes)) {
-      build.diagnostics.report(DiagCode::DeployCount, count->span,
+      build.diagnostics.report(DiagCode::DeployCount, deploy->count.span(),
                                fmt::format("a program may have {} nodes in all", kMaxNodes));
       return true;
     }
@@ -171,19 +171,19 @@ void nodes(Build& build) {
   give_facts(build);
   if (too_many(build) || only_findings_of_radl1(build)) return;
   std::unordered_map<std::string_view, size_t> left;  // deploys of a system that are still to come
-  for (const ast::Deploy* deploy : build.document.deploys) ++left[deploy->name.text];
+  for (const hir::Deploy* deploy : build.document.deploys) ++left[deploy->system.text];
   std::map<std::string_view, Template> templates;  // of systems that have such
   std::set<std::string_view> unconfigured = left_out(build);
   Numbers numbers(build.options.node_numbers);
-  for (const ast::Deploy* deploy : build.document.deploys) {
-    auto* count = ast::as<ast::Number>(deploy->count);
-    const sema::Definition* system = build.document.systems.find(deploy->name.text);
+  for (const hir::Deploy* deploy : build.document.deploys) {
+    auto* count = deploy->count.number();
+    const sema::Definition* system = build.document.systems.find(deploy->system.text);
     if (count == nullptr || system == nullptr) continue;
     const double wanted = count->real;
-    std::string name(deploy->name.text);
-    Template& pattern = templates.try_emplace(deploy->name.text, build, *system).first->second;
+    std::string name(deploy->system.text);
+    Template& pattern = templates.try_emplace(deploy->system.text, build, *system).first->second;
     auto& places = build.nodes_of[name];
-    const bool last_deploy = --left[deploy->name.text] == 0;
+    const bool last_deploy = --left[deploy->system.text] == 0;
     for (int i = 0; i < static_cast<int>(wanted); i++) {
       int ordinal = static_cast<int>(places.size());
       int number = numbers.give(fmt::format("{}[{}]", name, ordinal));
@@ -192,9 +192,9 @@ void nodes(Build& build) {
       std::string cloud(deploy->cloud.text);
       build.program.nodes.push_back(last ? pattern.make_last(ordinal, number, cloud)
                                          : pattern.make(ordinal, number, cloud));
-      build.program.nodes.back().configured = !unconfigured.contains(deploy->name.text);
+      build.program.nodes.back().configured = !unconfigured.contains(deploy->system.text);
     }
-    if (last_deploy) templates.erase(deploy->name.text);
+    if (last_deploy) templates.erase(deploy->system.text);
   }
 }
 

@@ -9,7 +9,7 @@ const std::vector<Pass>& pipeline() {
       {"read", "files to trees; @input.NAME@ of RADL 1 filled in", read, false, dump_trees},
       {"modules", "`use` followed: one instance for each", modules, false, dump_instances},
       {"inputs", "every input gets its value", inputs, false, dump_inputs},
-      {"fold", "expressions and modules folded into RADL 1 documents", fold, false, dump_flat},
+      {"lower", "expressions and modules to one document of values", lower, false, dump_values},
       {"check", "the documents united and checked", check},
       {"networks", "networks and ansible hosts", networks, false, dump_program, true},
       {"nodes", "one node for each instance", nodes, false, dump_program},

@@ -194,7 +194,7 @@ class Setter {
     if (!property_.one_of.empty()) return choice(value);
     if (value.is_text()) return put(value);
     // A number stands in a string as it was written: version = 3
-    if (value.is_number()) return put(Value::string(*expr::display(value)).taint(value));
+    if (value.is_number()) return put(*expr::as_string(value));
     wrong("a string", value);
   }
 
@@ -252,11 +252,12 @@ class Setter {
 
   void boolean(const Value& value) {
     bool text = value.kind() == ValueKind::String;
+    if ((text || value.kind() == ValueKind::Boolean) && !shown(value)) return;
     const std::string word = text ? value.as_text() : "";
     bool yes = text ? word == "yes" || word == "true" : value.as_boolean();
     bool known = value.kind() == ValueKind::Boolean || yes || word == "no" || word == "false";
     if (!known) return wrong("a boolean (yes or no)", value);
-    if (shown(value)) into_[key()] = yes;
+    into_[key()] = yes;
   }
 
   void mode(const Value& value) {
@@ -309,13 +310,12 @@ class Setter {
     if (value.kind() != ValueKind::Map) return wrong("a group: `contains ( NAME = 'value' )`", value);
     expr::Entries entries;
     for (const auto& [name, inner] : value.entries()) {
-      auto shown = expr::display(inner);
       bool fine = inner.is_text() || inner.kind() == ValueKind::Unknown || inner.is_number() ||
                   inner.kind() == ValueKind::Boolean;
       if (!fine) return wrong("a group of strings", inner);
       entries.emplace(name, inner.is_text() || inner.kind() == ValueKind::Unknown
                                 ? inner
-                                : Value::string(*shown).taint(inner));
+                                : *expr::as_string(inner));
     }
     put(Value::map(std::move(entries)));
   }
@@ -324,6 +324,7 @@ class Setter {
     expr::Items items = value.kind() == ValueKind::List ? value.items() : expr::Items{value};
     ir::Json addresses = ir::Json::array();
     for (const Value& item : items) {
+      if (!shown(item)) return;
       if (item.kind() == ValueKind::System) {
         for (std::string& address : context_.nodes_of(item.as_text()))
           addresses.push_back(std::move(address));

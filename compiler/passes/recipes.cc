@@ -62,6 +62,7 @@ ir::Json digest_part(const ir::Resource& resource) {
 
 std::optional<Recipes::Made> Recipes::native(const ast::Configure& configure, const Instance& instance,
                                              const std::string& place, const Self* self) {
+  WithinUse within(build_.diagnostics, instance.used_from);
   size_t errors = build_.diagnostics.errors();
   Pass pass{instance, place, {}, {}, ir::Json::array()};
   add(configure.resources, self, pass);
@@ -342,6 +343,7 @@ bool Recipes::complete(const ast::Resource& written, const ir::ResourceType& typ
 }
 
 std::optional<ir::Step> Recipes::training(const ast::Configure& configure, const Instance& instance) {
+  WithinUse within(build_.diagnostics, instance.used_from);
   const ast::Resource& written = *configure.resources[0];
   if (configure.resources.size() > 1) {
     build_.diagnostics.report(

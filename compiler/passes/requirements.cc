@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "common/digest.h"
+#include "compiler/expr/secret_access.h"
 #include "compiler/expr/units.h"
 #include "compiler/sema/features.h"
 
@@ -14,18 +15,13 @@ bool is_secret_feature(std::string_view name) {
   return sema::is_secret_name(name) || name == "proxy_host";  // user:password@host
 }
 
-std::string_view literal_text(const ast::Expr* value) {
-  auto* text = ast::as<ast::String>(value);
-  return text == nullptr ? std::string_view() : text->text;
-}
-
 namespace {
 
-double base(const ast::Number& number) {
+double base(const hir::Number& number) {
   return number.real * expr::size_factor(number.unit.text).value_or(1);
 }
 
-ir::Json number_json(const ast::Number& number) {
+ir::Json number_json(const hir::Number& number) {
   double value = base(number);
   // Integers stay integers as long as they are exact.
   if (!number.is_float && std::abs(value) < 9007199254740992.0)
@@ -45,39 +41,33 @@ std::string random_text(int length) {
   return text;
 }
 
-std::string decoded(const ast::Expr& value) {
-  if (auto* random = ast::as<ast::Random>(&value)) return random_text(random->length);
-  return std::string(literal_text(&value));
+// What a secret stands for in the one map that holds it.
+std::string secret_content(const hir::Value& content) {
+  if (content.kind() == hir::Kind::Random) return random_text(content.random_length());
+  return std::string(content.text().value_or(""));
 }
 
 }  // namespace
 
-ir::Json literal_json(Build& build, const ast::Expr& value, std::string_view feature,
-                      const std::string& place) {
-  auto marked = build.secret_values.find(&value);
-  bool text = value.kind == ast::Kind::String || value.kind == ast::Kind::Random;
-  if (marked != build.secret_values.end() || (text && is_secret_feature(feature)) ||
-      value.kind == ast::Kind::Random) {
-    std::string name = marked != build.secret_values.end() && !marked->second.empty()
-                           ? marked->second
-                           : fmt::format("{}.{}", place, feature);
+ir::Json value_json(Build& build, const hir::Value& value, std::string_view feature,
+                    const std::string& place) {
+  bool text = value.kind() == hir::Kind::Text || value.kind() == hir::Kind::Random;
+  if (value.sensitive() || (text && is_secret_feature(feature)) || value.kind() == hir::Kind::Random) {
+    std::string name(value.secret_name());
+    if (name.empty()) name = fmt::format("{}.{}", place, feature);
     // The same feature written twice with the same value is one secret; a random one is made once.
-    if (!build.secrets.contains(name)) {
-      auto* number = ast::as<ast::Number>(&value);
-      build.secrets[name] = number != nullptr ? std::string(number->digits) : decoded(value);
-    }
+    if (!build.secrets.contains(name)) build.secrets[name] = secret_content(value.content(expr::kPermitted));
     return ir::secret(name);
   }
-  if (auto* number = ast::as<ast::Number>(&value)) return number_json(*number);
-  if (text) return std::string(literal_text(&value));
-  if (auto* list = ast::as<ast::ListValue>(&value)) {
+  if (auto* number = value.number()) return number_json(*number);
+  if (auto plain = value.text()) return std::string(*plain);
+  if (auto* list = value.list()) {
     ir::Json array = ir::Json::array();
-    for (const ast::Expr* item : list->items) array.push_back(literal_json(build, *item, feature, place));
+    for (const hir::Value& item : *list) array.push_back(value_json(build, item, feature, place));
     return array;
   }
-  if (auto* reference = ast::as<ast::Ec3Reference>(&value)) {
-    return fmt::format("{} {}", reference->target_kind.text, reference->target.text);
-  }
+  if (auto* reference = value.reference())
+    return fmt::format("{} {}", reference->kind.text, reference->target.text);
   return nullptr;
 }
 
@@ -85,16 +75,17 @@ namespace {
 
 void number_requirement(ir::Requirement& requirement, const sema::Merged& merged) {
   auto take = [&](const sema::Bound& bound, std::optional<double>& end, bool& strict) {
-    if (bound.number == nullptr) return;
-    end = base(*bound.number);
-    strict = bound.from != nullptr && (bound.from->op == ast::Op::Lt || bound.from->op == ast::Op::Gt);
-    if (!expr::size_factor(bound.number->unit.text)) requirement.unit = std::string(bound.number->unit.text);
+    const hir::Number* number = bound.number();
+    if (number == nullptr) return;
+    end = base(*number);
+    strict = bound.from->op == ast::Op::Lt || bound.from->op == ast::Op::Gt;
+    if (!expr::size_factor(number->unit.text)) requirement.unit = std::string(number->unit.text);
   };
   take(merged.lower, requirement.min, requirement.min_strict);
   take(merged.upper, requirement.max, requirement.max_strict);
   bool equal = merged.lower.from != nullptr && merged.lower.from == merged.upper.from &&
                merged.lower.from->op == ast::Op::Eq;
-  if (equal) requirement.equals = number_json(*merged.lower.number);
+  if (equal) requirement.equals = number_json(*merged.lower.number());
 }
 
 ir::Json group_json(Build& build, const sema::FeatureSet& group, const std::string& place) {
@@ -102,9 +93,9 @@ ir::Json group_json(Build& build, const sema::FeatureSet& group, const std::stri
   for (const sema::Merged& merged : group.items) {
     std::string name(merged.name());
     if (merged.kind == sema::Merged::Kind::Value)
-      object[name] = literal_json(build, *merged.value, name, place);
-    if (merged.kind == sema::Merged::Kind::Number && merged.lower.number != nullptr)
-      object[name] = number_json(*merged.lower.number);
+      object[name] = value_json(build, *merged.value, name, place);
+    if (merged.kind == sema::Merged::Kind::Number && merged.lower.number() != nullptr)
+      object[name] = number_json(*merged.lower.number());
     for (const sema::FeatureSet& inner : merged.groups)
       object[name].push_back(group_json(build, inner, place));
   }
@@ -130,18 +121,13 @@ ir::Requirement requirement_of(Build& build, const sema::Merged& merged, const s
   ir::Requirement requirement;
   switch (merged.kind) {
     case sema::Merged::Kind::Number:
-      if (merged.lower.number != nullptr && build.secret_values.contains(merged.lower.number)) {
-        requirement.equals = literal_json(build, *merged.lower.number, merged.name(), place);
-      } else {
-        number_requirement(requirement, merged);
-      }
+      number_requirement(requirement, merged);
       break;
     case sema::Merged::Kind::Value:
-      if (merged.first->op != ast::Op::Eq && merged.value->kind == ast::Kind::String) {
-        requirement.versions[std::string(comparator(merged.first->op))] =
-            std::string(literal_text(merged.value));
+      if (merged.first->op != ast::Op::Eq && merged.text()) {
+        requirement.versions[std::string(comparator(merged.first->op))] = std::string(*merged.text());
       } else {
-        requirement.equals = literal_json(build, *merged.value, merged.name(), place);
+        requirement.equals = value_json(build, *merged.value, merged.name(), place);
       }
       break;
     case sema::Merged::Kind::Groups:
@@ -155,8 +141,8 @@ ir::Requirement requirement_of(Build& build, const sema::Merged& merged, const s
         break;
       }
       requirement.equals = ir::Json::array();
-      for (const ast::Expr* value : merged.set)
-        requirement.equals->push_back(literal_json(build, *value, merged.name(), place));
+      for (const hir::Value* value : merged.set)
+        requirement.equals->push_back(value_json(build, *value, merged.name(), place));
       break;
     case sema::Merged::Kind::Unknown:
       break;

@@ -14,12 +14,9 @@ std::map<std::string, ir::Requirement> requirements_of(Build& build, const sema:
                                                        const std::string& place);
 
 // A value of a document as JSON: numbers in base units. Secrets (of a feature that holds one, or made from
-// one) as
-// {"$secret": ..}.
-ir::Json literal_json(Build& build, const ast::Expr& value, std::string_view feature,
-                      const std::string& place);
-// The literal's text; "" when it is no text.
-std::string_view literal_text(const ast::Expr* value);
+// one) as {"$secret": ..}.
+ir::Json value_json(Build& build, const hir::Value& value, std::string_view feature,
+                    const std::string& place);
 
 // Whether the feature of this name holds a password or private key, also as a part of it.
 bool is_secret_feature(std::string_view name);

@@ -8,6 +8,7 @@
 #include "common/files.h"
 #include "common/text.h"
 #include "common/tidy_path.h"
+#include "compiler/modules/expand.h"
 #include "compiler/passes/scope_data.h"
 
 namespace radl::passes {
@@ -91,6 +92,7 @@ Value Scopes::evaluate(const ast::Expr& expression, const Instance& instance, co
   names.used_self = used_self;
   expr::Context context = this->context(self);
   context.names = &names;
+  WithinUse within(diagnostics_, instance.used_from);
   depth_++;
   Value value = expr::evaluate(expression, context);
   depth_--;
@@ -113,8 +115,7 @@ std::optional<std::vector<std::pair<Value, Value>>> Scopes::elements_of(const as
   Value list = evaluate(*each.list, instance, self, used_self);
   if (list.is_error()) return std::nullopt;
   if (list.sensitive() && list.kind() != ValueKind::List && list.kind() != ValueKind::Map) {
-    diagnostics_.report(DiagCode::SecretShown, each.list->span,
-                        "what there is is shown in plans: it cannot depend on a secret");
+    report_secret_existence(each.list->span, diagnostics_);
     return std::nullopt;
   }
   return elements(list, each.list->span);

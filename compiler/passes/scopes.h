@@ -106,6 +106,7 @@ class Scopes final : public expr::World, public expr::Systems, public Values {
 
   Scope& scope(const Instance& instance);
   bool holds(const ast::Expr& condition, const Instance& instance, std::string_view what);
+  bool shown_in_plans(const expr::Value& value, Span at);
   std::string message_of(const ast::Expr* message, const Instance& instance);
   bool give_option(Scope& here, const ast::Feature& feature);
   expr::Value options_value(const Slot& slot, const Instance& instance, std::string_view name);

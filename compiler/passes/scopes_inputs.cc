@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "common/text.h"
+#include "compiler/expr/secret_access.h"
 #include "compiler/passes/properties.h"
 #include "compiler/passes/scope_data.h"
 
@@ -135,6 +136,7 @@ Value Scopes::input(const Instance& instance, std::string_view name, Span at) {
 Value Scopes::resolve_slot(Slot& slot, const Instance& instance, std::string_view name, Span at) {
   if (slot.state == SlotState::Busy) return cycle(fmt::format("input '{}'", name), at);
   if (slot.state == SlotState::Done) return slot.value;
+  WithinUse within(diagnostics_, instance.used_from);
   slot.state = SlotState::Busy;
   slot.value = instance.parent == nullptr ? program_value(slot, name) : module_value(slot, instance, name);
   if (slot.declaration.sensitive && !slot.value.is_error() && !slot.value.sensitive()) {
@@ -237,7 +239,7 @@ bool Scopes::holds(const ast::Expr& condition, const Instance& instance, std::st
     diagnostics_.report(DiagCode::WrongOperand, condition.span,
                         fmt::format("a condition is a boolean, not {}", expr::kind_name(value.kind())));
   else
-    return value.as_boolean();
+    return value.as_boolean(expr::kPermitted);  // says one thing: that it does not hold
   return true;
 }
 
@@ -250,6 +252,7 @@ std::string Scopes::message_of(const ast::Expr* message, const Instance& instanc
 
 void Scopes::check_conditions() {
   visit(program_, [&](const Instance& instance) {
+    WithinUse within(diagnostics_, instance.used_from);
     for (auto& [name, slot] : scope(instance).slots) {
       const ast::Expr* condition = slot.declaration.condition;
       if (condition == nullptr || slot.value.is_error()) continue;

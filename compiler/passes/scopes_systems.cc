@@ -30,6 +30,7 @@ bool Scopes::output_sensitive(const Instance& instance, std::string_view name) {
   for (const ast::Feature* feature : feature_block->body.items) {
     if (feature->form != ast::FeatureKind::Simple || feature->name.text != "sensitive") continue;
     Value value = evaluate(*feature->value, instance);
+    if (value.sensitive()) return true;
     return value.kind() == ValueKind::Boolean ? value.as_boolean()
                                               : value.kind() == ValueKind::String && value.as_text() == "yes";
   }
@@ -37,6 +38,26 @@ bool Scopes::output_sensitive(const Instance& instance, std::string_view name) {
 }
 
 // ---- systems
+
+namespace {
+
+std::vector<std::string> systems_in(const Value& value) {
+  std::vector<std::string> names;
+  if (value.kind() == ValueKind::System) names.push_back(value.as_text());
+  if (value.kind() == ValueKind::List)
+    for (const Value& each : value.items())
+      if (each.kind() == ValueKind::System) names.push_back(each.as_text());
+  return names;
+}
+
+}  // namespace
+
+bool Scopes::shown_in_plans(const Value& value, Span at) {
+  if (!value.sensitive() || value.is_error()) return true;
+  diagnostics_.report(DiagCode::SecretShown, at,
+                      "what a recipe runs on is shown in plans: it cannot be a secret");
+  return false;
+}
 
 std::vector<std::string> Scopes::systems_named(const ast::Name& name, const Instance& instance) {
   constexpr std::string_view kInput = "input.";
@@ -49,13 +70,8 @@ std::vector<std::string> Scopes::systems_named(const ast::Name& name, const Inst
     return {};
   }
   Value value = input(instance, input_name, name.span);
-  std::vector<std::string> names;
-  if (value.kind() == ValueKind::System) names.push_back(value.as_text());
-  if (value.kind() == ValueKind::List) {
-    for (const Value& item : value.items()) {
-      if (item.kind() == ValueKind::System) names.push_back(item.as_text());
-    }
-  }
+  if (!shown_in_plans(value, name.span)) return {};
+  std::vector<std::string> names = systems_in(value);
   if (names.empty() && !value.is_error() && !(value.kind() == ValueKind::List && value.items().empty())) {
     diagnostics_.report(DiagCode::UnknownSystem, name.span,
                         fmt::format("input '{}' is no system", input_name));
@@ -66,11 +82,8 @@ std::vector<std::string> Scopes::systems_named(const ast::Name& name, const Inst
 std::vector<std::string> Scopes::systems_of(const ast::Item& item, const Instance& instance) {
   if (item.systems == nullptr) return systems_named(item.system, instance);
   Value value = evaluate(*item.systems, instance);
-  std::vector<std::string> names;
-  if (value.kind() == ValueKind::System) names.push_back(value.as_text());
-  if (value.kind() == ValueKind::List)
-    for (const Value& each : value.items())
-      if (each.kind() == ValueKind::System) names.push_back(each.as_text());
+  if (!shown_in_plans(value, item.systems->span)) return {};
+  std::vector<std::string> names = systems_in(value);
   bool empty = value.kind() == ValueKind::List && value.items().empty();
   if (names.empty() && !value.is_error() && !empty)
     diagnostics_.report(DiagCode::UnknownSystem, item.systems->span,

@@ -9,7 +9,7 @@
 namespace radl::sema {
 
 struct CheckOptions {
-  bool lenient = false;     // also takes i686, spaces in outports, fractions of memory
+  bool lenient = false;     // also takes i686 and ARM, spaces in outports, fractions of memory
   bool host_names = false;  // a dns_name is a host name (RFC 1123); the reference takes any text
   bool unused = true;       // warn about what is never deployed, configured or connected
 };

@@ -5,7 +5,7 @@
 
 #include "common/text.h"
 #include "compiler/sema/check.h"
-#include "compiler/sema/in_parts.h"
+#include "compiler/diag/in_parts.h"
 #include "compiler/sema/outports.h"
 
 namespace radl::sema {
@@ -61,12 +61,12 @@ void warn_open(const OutportsItem& item, std::string_view text, Span span, Diagn
       .with_help("name who may connect: '192.0.2.0/24-" + std::string(ports) + "'");
 }
 
-void warn_ports(const ast::Expr* value, bool is_public, Diagnostics& diagnostics) {
-  auto* text = ast::as<ast::String>(value);
-  if (!text || outports_fault(text->text, true)) return;
-  for (const OutportsItem& item : outports_items(text->text)) {
-    Span span = value->span;
-    if (span.size() == text->text.size() + 2) {  // nothing was decoded: offsets hold
+void warn_ports(const hir::Value* value, bool is_public, Diagnostics& diagnostics) {
+  auto text = value->text();
+  if (!text || outports_fault(*text, true)) return;
+  for (const OutportsItem& item : outports_items(*text)) {
+    Span span = value->span();
+    if (span.size() == text->size() + 2) {  // nothing was decoded: offsets hold
       span.end = span.begin + 1 + static_cast<uint32_t>(item.end);
       span.begin += 1 + static_cast<uint32_t>(item.begin);
     }
@@ -74,7 +74,7 @@ void warn_ports(const ast::Expr* value, bool is_public, Diagnostics& diagnostics
       diagnostics.report(DiagCode::ImpossiblePorts, span, "there are no such ports: nothing is opened")
           .with_help("ports go from 0 to 65535, and a range from its smaller number to its larger one");
     else if (is_public)
-      warn_open(item, text->text, span, diagnostics);
+      warn_open(item, *text, span, diagnostics);
     if (item.second_range)
       diagnostics.report(DiagCode::PortRangeIgnored, span,
                          "a range cannot be mapped: what stands behind `-` is ignored");
@@ -88,14 +88,14 @@ void check_networks(const Document& document, Diagnostics& diagnostics, const Ch
     check_set(Scope::Network, network.features, document, diagnostics, options);
     std::string_view outbound = network.features.text("outbound");
     if (equal_ignoring_case(outbound, "yes") && outbound != "yes") {
-      const ast::Expr* value = network.features.find("outbound")->value;
+      Span at = network.features.find("outbound")->value->span();
       diagnostics
-          .report(DiagCode::OutboundCase, value->span, "only 'yes' in lower case makes the network public")
-          .fix("write 'yes'", value->span, "'yes'");
+          .report(DiagCode::OutboundCase, at, "only 'yes' in lower case makes the network public")
+          .fix("write 'yes'", at, "'yes'");
     }
     if (const Merged* ports = network.features.find("outports")) {
       if (ports->kind == Merged::Kind::Value) warn_ports(ports->value, outbound == "yes", diagnostics);
-      for (const ast::Expr* value : ports->set) warn_ports(value, outbound == "yes", diagnostics);
+      for (const hir::Value* value : ports->set) warn_ports(value, outbound == "yes", diagnostics);
     }
   }
 }
@@ -103,7 +103,7 @@ void check_networks(const Document& document, Diagnostics& diagnostics, const Ch
 void check_ansibles(const Document& document, Diagnostics& diagnostics) {
   for (const Definition& host : document.ansibles.list) {
     check_set(Scope::Ansible, host.features, document, diagnostics, {});
-    if (!host.block->body.present) continue;  // the parser has said that they are missing
+    if (!host.block->present) continue;  // the parser has said that they are missing
     auto need = [&](std::string_view name, std::string_view or_else) {
       if (host.features.find(name) || (!or_else.empty() && host.features.find(or_else))) return;
       std::string wanted = "`" + std::string(name) + "`";
@@ -141,16 +141,16 @@ bool may_be_defined(const Document& document, std::string_view keyword, std::str
     return true;
   if (document.dialect == ast::Dialect::Ec3) return document.partial;  // in another file of the cluster
   return std::any_of(document.generals.begin(), document.generals.end(),
-                     [&](const ast::FeatureBlock* general) { return general->name.text == name; });
+                     [&](const hir::Block* general) { return general->name.text == name; });
 }
 
 void check_deploys(const Document& document, Diagnostics& diagnostics) {
-  for (const ast::Deploy* deploy : document.deploys) {
-    if (!document.systems.find(deploy->name.text) && !may_be_defined(document, "system", deploy->name.text))
-      unknown(document.systems, DiagCode::UnknownSystem, "system", deploy->name, diagnostics);
-    auto* count = ast::as<ast::Number>(deploy->count);
-    if (count && count->is_float)
-      diagnostics.report(DiagCode::FractionalCount, count->span, "a number of nodes is an integer");
+  for (const hir::Deploy* deploy : document.deploys) {
+    const ast::Name& name = deploy->system;
+    if (!document.systems.find(name.text) && !may_be_defined(document, "system", name.text))
+      unknown(document.systems, DiagCode::UnknownSystem, "system", name, diagnostics);
+    if (auto* count = deploy->count.number(); count && count->is_float)
+      diagnostics.report(DiagCode::FractionalCount, deploy->count.span(), "a number of nodes is an integer");
   }
 }
 
@@ -173,14 +173,14 @@ void check_configures(const Document& document, Diagnostics& diagnostics) {
   std::vector<std::optional<YamlFault>> faults(configures.size());
   auto look = [&](size_t begin, size_t end, size_t) {
     for (size_t i = begin; i < end; ++i)
-      if (const ast::Recipe* recipe = configures[i].block->recipe) faults[i] = yaml_fault(recipe->text);
+      if (const ast::Recipe* recipe = configures[i].written().recipe) faults[i] = yaml_fault(recipe->text);
   };
   constexpr size_t kRecipes = 64;  // that are worth a thread
   if (!Parts(configures.size(), kRecipes).run(look)) look(0, configures.size(), 0);
   for (size_t i = 0; i < configures.size(); ++i) {
     const ConfigureDefinition& configure = configures[i];
     const std::optional<YamlFault>& fault = faults[i];
-    const ast::Recipe* recipe = configure.block->recipe;
+    const ast::Recipe* recipe = configure.written().recipe;
     if (!recipe) continue;
     if (!fault) {
       warn_runs_on(*recipe, diagnostics);
@@ -205,8 +205,9 @@ void check_contextualize(const Document& document, Diagnostics& diagnostics) {
   if (document.max_time && document.max_time->is_float)
     diagnostics.report(DiagCode::WrongTime, document.max_time->span,
                        "the time limit is an integer number of seconds");
-  for (const ast::Contextualize* block : document.contextualizes) {
-    for (const ast::Item* item : block->items) {
+  for (const hir::Contextualize* block : document.contextualizes) {
+    for (const hir::Item& each : block->items) {
+      const hir::Item* item = &each;
       if (!document.systems.find(item->system.text) && !may_be_defined(document, "system", item->system.text))
         unknown(document.systems, DiagCode::UnknownSystem, "system", item->system, diagnostics);
       if (!document.configures.find(item->configure.text) &&
@@ -224,8 +225,8 @@ void check_contextualize(const Document& document, Diagnostics& diagnostics) {
         .report(DiagCode::ItemReplaced, old->span,
                 "a later item for the same system and configure replaces this one")
         .note(made->span, "it is replaced by this one");
-  const ast::Item *zero = nullptr, *later = nullptr;
-  for (const ast::Item* item : document.items) {
+  const hir::Item *zero = nullptr, *later = nullptr;
+  for (const hir::Item* item : document.items) {
     bool none = !item->step || item->step->real == 0;
     if (none && item->tool.text != "cloud_init" && item->after.empty() && !zero) zero = item;
     if (!none && !later) later = item;
@@ -234,19 +235,19 @@ void check_contextualize(const Document& document, Diagnostics& diagnostics) {
     diagnostics
         .report(DiagCode::StepZeroMixed, zero->span, "an item without `step` runs before all that have one")
         .note(later->span, "this one has a step");
-  for (const ast::Option* option : document.options)
-    if (!find_feature(Scope::Option, option->name.text))
-      diagnostics.report(DiagCode::UnknownOption, option->name.span,
-                         "option `" + std::string(option->name.text) + "` has no meaning");
+  for (const hir::Feature* option : document.options)
+    if (!find_feature(Scope::Option, option->name))
+      diagnostics.report(DiagCode::UnknownOption, option->name_span,
+                         "option `" + std::string(option->name) + "` has no meaning");
 }
 
 // The first name that a part of a cluster leaves to other files.
 void warn_partial(const Document& document, Diagnostics& diagnostics) {
   if (!document.partial) return;
   const ast::Name* name = nullptr;
-  for (const ast::Deploy* deploy : document.deploys)
-    if (!name && !document.systems.find(deploy->name.text)) name = &deploy->name;
-  for (const ast::Item* item : document.items) {
+  for (const hir::Deploy* deploy : document.deploys)
+    if (!name && !document.systems.find(deploy->system.text)) name = &deploy->system;
+  for (const hir::Item* item : document.items) {
     if (!name && !document.systems.find(item->system.text)) name = &item->system;
     if (!name && !document.configures.find(item->configure.text)) name = &item->configure;
   }
@@ -269,8 +270,7 @@ std::vector<const Definition*> unconnected(const Document& document) {
   for (const Definition& system : document.systems.list) {
     if (names.empty()) break;
     for (const Merged& item : system.features.items)
-      if (auto* network = ast::as<ast::String>(item.value); network && item.name().ends_with(".connection"))
-        names.erase(network->text);
+      if (auto network = item.text(); network && item.name().ends_with(".connection")) names.erase(*network);
   }
   std::erase_if(left, [&](const Definition* network) { return !names.contains(network->block->name.text); });
   return left;
@@ -283,8 +283,8 @@ void check_unused(const Document& document, Diagnostics& diagnostics) {
   if (document.deploys.empty()) return;
   Arena scratch;
   NameIndex deployed, configured;
-  for (const ast::Deploy* deploy : document.deploys) deployed.insert(scratch, deploy->name.text, 0);
-  for (const ast::Item* item : document.items) configured.insert(scratch, item->configure.text, 0);
+  for (const hir::Deploy* deploy : document.deploys) deployed.insert(scratch, deploy->system.text, 0);
+  for (const hir::Item* item : document.items) configured.insert(scratch, item->configure.text, 0);
   auto warn = [&](DiagCode code, const ast::Name& name, std::string_view what) {
     diagnostics.report(code, name.span,
                        std::string(what) + " `" + std::string(name.text) + "` is never " +
@@ -302,7 +302,7 @@ void check_unused(const Document& document, Diagnostics& diagnostics) {
   for (const ConfigureDefinition& configure : document.configures.list) {
     const ast::Name& name = configure.block->name;
     bool by_name = !document.contextualized && document.systems.find(name.text);
-    bool empty = configure.block->recipe == nullptr && configure.block->resources.empty();
+    bool empty = configure.written().recipe == nullptr && configure.written().resources.empty();
     bool included = empty || document.systems.find(name.text);
     if (!configured.contains(name.text) && !by_name && !included)
       warn(DiagCode::UnusedConfigure, name, "configure");

@@ -3,6 +3,7 @@
 
 #include "common/host_name.h"
 #include "common/text.h"
+#include "compiler/expr/secret_access.h"
 #include "compiler/sema/check.h"
 #include "compiler/sema/outports.h"
 #include "compiler/syntax/unicode.h"
@@ -15,7 +16,7 @@ std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"
 // What is being checked: the row, one value of it, and where it was written.
 struct At {
   const FeatureSpec& spec;
-  const ast::Feature& feature;
+  const hir::Feature& feature;
   Diagnostics& diagnostics;
 
   bool fail(DiagCode code, Span span, std::string message) const {
@@ -24,9 +25,21 @@ struct At {
   }
 };
 
+// A text that may be quoted, and where it was written.
+struct Text {
+  std::string_view text;
+  Span span;
+};
+
 bool one_of_values(const FeatureSpec& spec, std::string_view text) {
   return std::any_of(spec.values.begin(), spec.values.end(),
                      [&](std::string_view value) { return equal_ignoring_case(value, text); });
+}
+
+// What the reference refuses: clouds rent ARM, and old files write i686.
+bool other_architecture(std::string_view text, bool lenient) {
+  return equal_ignoring_case(text, "arm64") || equal_ignoring_case(text, "aarch64") ||
+         (lenient && equal_ignoring_case(text, "i686"));
 }
 
 bool is_version(std::string_view text) {
@@ -56,10 +69,10 @@ bool strong_password(std::string_view text) {
   return length > 6 && upper && digit && other;
 }
 
-bool wrong_choice(const At& at, const ast::String& value) {
+bool wrong_choice(const At& at, const Text& value) {
   Diagnostic& d =
       at.diagnostics.report(DiagCode::WrongValue, value.span,
-                            quoted(at.feature.name.text) + " is " + one_of(at.spec.values) + ", not '" +
+                            quoted(at.feature.name) + " is " + one_of(at.spec.values) + ", not '" +
                                 std::string(value.text.substr(0, value.text.find('\n'))) +
                                 (value.text.find('\n') == value.text.npos ? "'" : "...'"));
   if (value.text.find('\n') != value.text.npos)
@@ -72,7 +85,7 @@ bool wrong_choice(const At& at, const ast::String& value) {
   return false;
 }
 
-bool unknown_name(const At& at, DiagCode code, const ast::String& value, std::string_view what,
+bool unknown_name(const At& at, DiagCode code, const Text& value, std::string_view what,
                   const std::vector<std::string_view>& names) {
   Diagnostic& d = at.diagnostics.report(
       code, value.span, "there is no " + std::string(what) + " `" + std::string(value.text) + "`");
@@ -84,7 +97,7 @@ bool unknown_name(const At& at, DiagCode code, const ast::String& value, std::st
 }
 
 // The place of [begin, end) of a string's content. Offsets hold when nothing was decoded.
-Span part_of(const ast::String& value, size_t begin, size_t end) {
+Span part_of(const Text& value, size_t begin, size_t end) {
   Span span = value.span;
   if (value.span.size() != value.text.size() + 2) return span;
   span.begin = value.span.begin + 1 + static_cast<uint32_t>(begin);
@@ -92,14 +105,14 @@ Span part_of(const ast::String& value, size_t begin, size_t end) {
   return span;
 }
 
-void fix_spaces(Diagnostic& d, const ast::String& value) {
+void fix_spaces(Diagnostic& d, const Text& value) {
   std::string tight;
   for (char c : value.text)
     if (c != ' ') tight += c;
   d.fix("remove the spaces", value.span, "'" + tight + "'");
 }
 
-bool outports(const At& at, const ast::String& value, bool lenient) {
+bool outports(const At& at, const Text& value, bool lenient) {
   auto fault = outports_fault(value.text, lenient);
   if (!fault && lenient) {
     if (auto spaces = outports_fault(value.text, false))
@@ -111,7 +124,7 @@ bool outports(const At& at, const ast::String& value, bool lenient) {
   Diagnostic& d =
       at.diagnostics.report(DiagCode::BadOutports, part_of(value, fault->begin, fault->end), fault->message);
   if (fault->message.find("both sides") != std::string::npos) {
-    std::string_view item = std::string_view(value.text).substr(fault->begin, fault->end - fault->begin);
+    std::string_view item = value.text.substr(fault->begin, fault->end - fault->begin);
     size_t dash = item.rfind('-'), slash = item.rfind('/');
     if (dash != item.npos && slash != item.npos && slash > dash) {
       std::string ports(item.substr(dash + 1, slash - dash - 1)), protocol(item.substr(slash));
@@ -128,13 +141,13 @@ bool outports(const At& at, const ast::String& value, bool lenient) {
   return false;
 }
 
-bool host_name(const At& at, const ast::String& value) {
+bool host_name(const At& at, const Text& value) {
   // An input that is filled in later, and EC3's empty name, which means none.
   if (value.text.empty() || value.text.find("@input.") != value.text.npos) return true;
   auto fault = host_name_fault(value.text, true);
   if (!fault) return true;
   Diagnostic& d = at.diagnostics.report(DiagCode::WrongValue, part_of(value, fault->begin, fault->end),
-                                        quoted(at.feature.name.text) + " is a host name: " + fault->message);
+                                        quoted(at.feature.name) + " is a host name: " + fault->message);
   std::string better(value.text);
   std::replace(better.begin(), better.end(), '_', '-');
   if (!host_name_fault(better, true))
@@ -144,26 +157,27 @@ bool host_name(const At& at, const ast::String& value) {
   return false;
 }
 
-bool check_text(const At& at, const ast::String& value, const Document& document,
+bool check_text(const At& at, const Text& value, const Document& document,
                 const CheckOptions& options) {
   const FeatureSpec& spec = at.spec;
   std::string_view text = value.text;
   if (at.feature.op != ast::Op::Eq && at.feature.op != ast::Op::Contains &&
       operators_of(spec.type) == Operators::Equal) {
     Diagnostic& d = at.diagnostics.report(DiagCode::WrongOperator, at.feature.op_span,
-                                          quoted(at.feature.name.text) + " takes `=`");
+                                          quoted(at.feature.name) + " takes `=`");
     d.fix("write `=`", at.feature.op_span, "=");
     return false;
   }
   switch (spec.type) {
     case FeatureType::Choice: {
-      bool i686 = options.lenient && spec.name == "cpu.arch" && equal_ignoring_case(text, "i686");
-      return one_of_values(spec, text) || i686 || wrong_choice(at, value);
+      bool more = spec.name == "cpu.arch" && (at.feature.strict || options.lenient) &&
+                  other_architecture(text, options.lenient);
+      return one_of_values(spec, text) || more || wrong_choice(at, value);
     }
     case FeatureType::Version:
       return is_version(text) ||
              at.fail(DiagCode::WrongValue, value.span,
-                     quoted(at.feature.name.text) + " is digits and dots, such as '22.04'");
+                     quoted(at.feature.name) + " is digits and dots, such as '22.04'");
     case FeatureType::Outports:
       return outports(at, value, options.lenient);
     case FeatureType::HostName:
@@ -184,20 +198,20 @@ bool check_text(const At& at, const ast::String& value, const Document& document
   }
   if (spec.scope == Scope::Application && (spec.name == "name" || spec.name == "path") && text.empty())
     return at.fail(DiagCode::WrongValue, value.span,
-                   quoted(at.feature.name.text) + " of an application is not empty");
+                   quoted(at.feature.name) + " of an application is not empty");
   return true;
 }
 
 bool wrong_type(const At& at, Span span) {
   return at.fail(DiagCode::WrongType, span,
-                 quoted(at.feature.name.text) + " takes " + std::string(type_name(at.spec.type)));
+                 quoted(at.feature.name) + " takes " + std::string(type_name(at.spec.type)));
 }
 
 // '2' and '512M' where a number is wanted.
-bool number_in_quotes(const At& at, const ast::String& value) {
+bool number_in_quotes(const At& at, const Text& value) {
   Diagnostic& d =
       at.diagnostics.report(DiagCode::WrongType, value.span,
-                            quoted(at.feature.name.text) + " takes " + std::string(type_name(at.spec.type)));
+                            quoted(at.feature.name) + " takes " + std::string(type_name(at.spec.type)));
   size_t digits = value.text.find_first_not_of("0123456789");
   std::string_view unit = value.text.substr(std::min(digits, value.text.size()));
   bool word =
@@ -215,29 +229,29 @@ bool known_unit(UnitClass units, std::string_view unit) {
                      [&](std::string_view one) { return equal_ignoring_case(one, unit); });
 }
 
-bool check_number(const At& at, const ast::Number& number, const CheckOptions& options) {
+bool check_number(const At& at, const hir::Number& number, Span span, const CheckOptions& options) {
   const FeatureSpec& spec = at.spec;
   bool integer = spec.type == FeatureType::Integer;
   if (!integer && spec.type != FeatureType::Number) {
     Diagnostic& d =
-        at.diagnostics.report(DiagCode::WrongType, number.span,
-                              quoted(at.feature.name.text) + " takes " + std::string(type_name(spec.type)));
+        at.diagnostics.report(DiagCode::WrongType, span,
+                              quoted(at.feature.name) + " takes " + std::string(type_name(spec.type)));
     if (spec.type != FeatureType::Applications) d.labelled("strings stand in quotes");
     return false;
   }
   if (integer && number.is_float && !options.lenient) {
     at.diagnostics
-        .report(DiagCode::WrongType, number.span, quoted(at.feature.name.text) + " takes an integer")
+        .report(DiagCode::WrongType, span, quoted(at.feature.name) + " takes an integer")
         .with_help("use a smaller unit: 1500M instead of 1.5G");
     return false;
   }
   if (number.real < 0)
-    return at.fail(DiagCode::WrongValue, number.span, quoted(at.feature.name.text) + " is not negative");
+    return at.fail(DiagCode::WrongValue, span, quoted(at.feature.name) + " is not negative");
   // radl 2 has durations: there `m` behind a number is minutes, and mega is written M.
   if (at.feature.strict && spec.unit == UnitClass::Size && number.unit.text == "m") {
     at.diagnostics
         .report(DiagCode::WrongUnit, number.unit.span,
-                quoted(at.feature.name.text) + " takes a size, and `m` stands for minutes: mega is `M`")
+                quoted(at.feature.name) + " takes a size, and `m` stands for minutes: mega is `M`")
         .fix("write `M`", number.unit.span, "M");
     return false;
   }
@@ -246,24 +260,42 @@ bool check_number(const At& at, const ast::Number& number, const CheckOptions& o
                        : spec.unit == UnitClass::Size
                            ? "takes a size: K, M, G, T, KB ... or Ki, Mi, Gi, KiB ..."
                            : "needs a unit: ECU, GCEU or HRZ";
-  Span span = number.unit ? number.unit.span : number.span;
-  return at.fail(DiagCode::WrongUnit, span, quoted(at.feature.name.text) + " " + wanted);
+  return at.fail(DiagCode::WrongUnit, number.unit ? number.unit.span : span, quoted(at.feature.name) + " " + wanted);
 }
 
-bool check_value(const At& at, const ast::Expr& value, const Document& document,
+bool check_plain(const At& at, const hir::Value& value, const Document& document,
                  const CheckOptions& options) {
   FeatureType type = at.spec.type;
   bool text_type =
       type != FeatureType::Number && type != FeatureType::Integer && type != FeatureType::Applications;
-  if (auto* number = ast::as<ast::Number>(&value)) return check_number(at, *number, options);
-  if (value.kind == ast::Kind::String) {
-    if (!text_type) return number_in_quotes(at, static_cast<const ast::String&>(value));
-    return check_text(at, static_cast<const ast::String&>(value), document, options);
-  }
-  if (value.kind == ast::Kind::Random) return text_type || wrong_type(at, value.span);
-  if (value.kind == ast::Kind::ListValue)
-    return type == FeatureType::StringOrList || type == FeatureType::List || wrong_type(at, value.span);
+  if (auto* number = value.number()) return check_number(at, *number, value.span(), options);
+  if (auto text = value.text())
+    return text_type ? check_text(at, {*text, value.span()}, document, options)
+                     : number_in_quotes(at, {*text, value.span()});
+  if (value.kind() == hir::Kind::Random) return text_type || wrong_type(at, value.span());
+  if (value.kind() == hir::Kind::List)
+    return type == FeatureType::StringOrList || type == FeatureType::List || wrong_type(at, value.span());
   return true;
+}
+
+// What is wrong with a secret is said without what it is: the words of these codes speak of the feature alone.
+bool check_secret(const At& at, const hir::Value& value, const Document& document,
+                  const CheckOptions& options) {
+  Diagnostics unheard;
+  if (check_plain({at.spec, at.feature, unheard}, value.content(expr::kPermitted), document, options)) return true;
+  for (const Diagnostic& found : unheard.all()) {
+    bool of_feature = found.code == DiagCode::WrongType || found.code == DiagCode::WeakPassword ||
+                      found.code == DiagCode::WrongOperator;
+    return at.fail(found.code, value.span(),
+                   of_feature ? found.message : "this secret is no value that the feature takes");
+  }
+  return false;
+}
+
+bool check_value(const At& at, const hir::Value& value, const Document& document,
+                 const CheckOptions& options) {
+  return value.sensitive() ? check_secret(at, value, document, options)
+                           : check_plain(at, value, document, options);
 }
 
 }  // namespace
@@ -274,15 +306,18 @@ bool check_feature(const FeatureSpec& spec, const Merged& feature, const Documen
   switch (feature.kind) {
     case Merged::Kind::Number: {
       const Bound &lower = feature.lower, &upper = feature.upper;
-      bool right = !lower.number || check_number({spec, *lower.from, diagnostics}, *lower.number, options);
-      if (!upper.number || upper.number == lower.number) return right;
-      return check_number({spec, *upper.from, diagnostics}, *upper.number, options) && right;
+      auto check = [&](const Bound& bound) {
+        return check_number({spec, *bound.from, diagnostics}, *bound.number(), bound.from->value.span(), options);
+      };
+      bool right = !lower.from || check(lower);
+      if (!upper.from || upper.from == lower.from) return right;
+      return check(upper) && right;
     }
     case Merged::Kind::Value:
       return check_value(at, *feature.value, document, options);
     case Merged::Kind::Set: {
       bool right = true;
-      for (const ast::Expr* value : feature.set) right = check_value(at, *value, document, options) && right;
+      for (const hir::Value* value : feature.set) right = check_value(at, *value, document, options) && right;
       return right;
     }
     case Merged::Kind::Groups:

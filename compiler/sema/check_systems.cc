@@ -2,7 +2,7 @@
 #include <map>
 
 #include "compiler/sema/check.h"
-#include "compiler/sema/in_parts.h"
+#include "compiler/diag/in_parts.h"
 
 namespace radl::sema {
 namespace {
@@ -13,7 +13,7 @@ constexpr int kMaxSoftDepth = 50;
 struct Numbered {
   struct Use {
     int64_t number;
-    const ast::Feature* first;
+    const hir::Feature* first;
   };
   std::vector<Use> uses;
   std::vector<int64_t> connected;
@@ -66,7 +66,7 @@ class SystemCheck {
     }
     const IndexedName& name = known.name;
     if (!name.kind.empty() && !name.valid) {
-      Span at = item.first->name.span;
+      Span at = item.first->name_span;
       at.begin += static_cast<uint32_t>(name.kind.size()) + 1;
       diagnostics_.report(DiagCode::IndexExpected, at,
                           "a number was expected behind `" + std::string(name.kind) + ".`, as in `" +
@@ -94,7 +94,7 @@ class SystemCheck {
         continue;
       }
       diagnostics_
-          .report(DiagCode::IndexGap, use.first->name.span,
+          .report(DiagCode::IndexGap, use.first->name_span,
                   "there is no `" + std::string(kind) + "." + std::to_string(expected) +
                       "`: numbers go from 0 without gaps")
           .note(whole, "in this system");
@@ -106,7 +106,7 @@ class SystemCheck {
     const std::vector<int64_t>& connected = interfaces_.connected;
     for (const Numbered::Use& use : interfaces_.uses)
       if (!std::binary_search(connected.begin(), connected.end(), use.number))
-        diagnostics_.report(DiagCode::MissingConnection, use.first->name.span,
+        diagnostics_.report(DiagCode::MissingConnection, use.first->name_span,
                             "`net_interface." + std::to_string(use.number) + "` has no `connection`");
   }
 
@@ -120,7 +120,7 @@ class SystemCheck {
 // A disk is mounted only if device, fstype and mount_path are all there.
 void warn_disks(const Definition& system, Diagnostics& diagnostics) {
   struct Parts {
-    const ast::Feature *device = nullptr, *fstype = nullptr, *mount_path = nullptr;
+    const hir::Feature *device = nullptr, *fstype = nullptr, *mount_path = nullptr;
   };
   std::map<int64_t, Parts> disks;
   for (const Merged& item : system.features.items) {
@@ -135,7 +135,7 @@ void warn_disks(const Definition& system, Diagnostics& diagnostics) {
   }
   for (const auto& [index, disk] : disks) {
     if (!disk.mount_path || !disk.fstype || disk.device) continue;
-    diagnostics.report(DiagCode::DiskNotMounted, disk.mount_path->name.span,
+    diagnostics.report(DiagCode::DiskNotMounted, disk.mount_path->name_span,
                        "disk " + std::to_string(index) + " will not be mounted: `disk." +
                            std::to_string(index) + ".device` is missing");
   }

@@ -3,7 +3,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "compiler/sema/in_parts.h"
+#include "compiler/diag/in_parts.h"
 #include "compiler/sema/merge.h"
 
 namespace radl::sema {
@@ -14,55 +14,33 @@ class Builder {
   Builder(Document& document, Diagnostics& diagnostics)
       : document_(document), diagnostics_(diagnostics), merger_(document.arena, diagnostics) {}
 
-  void reserve(const std::vector<const ast::Tree*>& trees) {
+  void reserve(const hir::Document& values) {
     size_t systems = 0, deploys = 0;
-    for (const ast::Tree* tree : trees)
-      for (const ast::Block* block : tree->blocks) {
-        systems += block->kind == ast::Kind::System;
-        deploys += block->kind == ast::Kind::Deploy;
-      }
+    for (const hir::Part& part : values.parts) {
+      systems += part.systems.size();
+      deploys += part.deploys.size();
+    }
     document_.systems.list.reserve(systems);
     document_.deploys.reserve(deploys);
   }
 
-  void add(const ast::Tree& tree) {
-    for (const ast::Block* block : tree.blocks) add(*block);
+  void add(const hir::Part& part) {
+    for (const hir::Block& network : part.networks) block_of(document_.networks, network);
+    for (const hir::Block& system : part.systems) block_of(document_.systems, system);
+    for (const hir::Block& host : part.ansibles) block_of(document_.ansibles, host);
+    for (const hir::Block& made : part.descriptions) description(made);
+    for (const hir::Block& general : part.generals) document_.generals.push_back(&general);
+    for (const hir::Configure& made : part.configures) configure(made);
+    for (const hir::Deploy& deploy : part.deploys) document_.deploys.push_back(&deploy);
+    for (const hir::Contextualize& block : part.contextualizes) contextualize(block);
     merge_waiting();
+    if (part.dialect != ast::Dialect::Radl1) document_.dialect = part.dialect;
+    if (part.broken) document_.broken.push_back(part.source);
   }
 
  private:
-  void add(const ast::Block& block) {
-    switch (block.kind) {
-      case ast::Kind::Network:
-        block_of(document_.networks, block);
-        break;
-      case ast::Kind::System:
-        block_of(document_.systems, block);
-        break;
-      case ast::Kind::Ansible:
-        block_of(document_.ansibles, block);
-        break;
-      case ast::Kind::Description:
-        description(static_cast<const ast::FeatureBlock&>(block));
-        break;
-      case ast::Kind::General:
-        document_.generals.push_back(static_cast<const ast::FeatureBlock*>(&block));
-        break;
-      case ast::Kind::Configure:
-        configure(static_cast<const ast::Configure&>(block));
-        break;
-      case ast::Kind::Deploy:
-        document_.deploys.push_back(static_cast<const ast::Deploy*>(&block));
-        break;
-      case ast::Kind::Contextualize:
-        contextualize(static_cast<const ast::Contextualize&>(block));
-        break;
-      default:
-        break;
-    }
-  }
-
-  void duplicate(const ast::Block& first, const ast::Block& again) {
+  template <class Block>
+  void duplicate(const Block& first, const Block& again) {
     std::string what(again.keyword.text);
     diagnostics_
         .report(DiagCode::DuplicateDefinition, again.name.span,
@@ -70,28 +48,27 @@ class Builder {
         .note(first.name.span, "first defined here");
   }
 
-  void block_of(Document::Named<Definition>& named, const ast::Block& block) {
-    const auto& made = static_cast<const ast::FeatureBlock&>(block);
+  void block_of(Document::Named<Definition>& named, const hir::Block& made) {
     auto [at, fresh] =
         named.index.insert(document_.arena, made.name.text, static_cast<uint32_t>(named.list.size()));
     if (fresh) {
       named.list.emplace_back();
       Definition& definition = named.list.back();
       definition.block = &made;
-      definition.reference = !made.body.present;
+      definition.reference = !made.present;
       if (&named == &document_.systems)
         ++waiting_;
       else
-        merger_.add(definition.features, made.body);
+        merger_.add(definition.features, made.features);
       return;
     }
     merge_waiting();
     Definition& there = named.list[at];
     if (there.block->span.file == made.span.file) duplicate(*there.block, made);
-    if (made.body.present && there.reference) there.block = &made;
-    there.reference = there.reference && !made.body.present;
+    if (made.present && there.reference) there.block = &made;
+    there.reference = there.reference && !made.present;
     if (there.block->span.file != made.span.file || there.block == &made)
-      merger_.add(there.features, made.body);
+      merger_.add(there.features, made.features);
   }
 
   // Features of the systems that came last, of which each stands in one block so far: one has nothing to do
@@ -102,7 +79,7 @@ class Builder {
     Parts parts(std::exchange(waiting_, 0));
     auto merge = [&](size_t begin, size_t end, Merger& merger) {
       for (size_t i = first + begin; i < first + end; ++i)
-        merger.add(systems[i].features, systems[i].block->body);
+        merger.add(systems[i].features, systems[i].block->features);
     };
     if (parts.size() > 1) {
       std::vector<Arena> arenas(parts.size());
@@ -118,15 +95,15 @@ class Builder {
     merge(0, systems.size() - first, merger_);
   }
 
-  void description(const ast::FeatureBlock& made) {
+  void description(const hir::Block& made) {
     document_.descriptions.emplace_back();
     Definition& definition = document_.descriptions.back();
     definition.block = &made;
-    definition.reference = !made.body.present;
-    merger_.add(definition.features, made.body);
+    definition.reference = !made.present;
+    merger_.add(definition.features, made.features);
   }
 
-  void configure(const ast::Configure& made) {
+  void configure(const hir::Configure& made) {
     auto [at, fresh] = document_.configures.index.insert(
         document_.arena, made.name.text, static_cast<uint32_t>(document_.configures.list.size()));
     if (fresh) {
@@ -136,25 +113,26 @@ class Builder {
     ConfigureDefinition& there = document_.configures.list[at];
     if (there.block->span.file == made.span.file)
       duplicate(*there.block, made);
-    else if (made.has_body)
+    else if (made.written->has_body)
       there.block = &made;
   }
 
-  void contextualize(const ast::Contextualize& made) {
+  void contextualize(const hir::Contextualize& made) {
     document_.contextualized = true;
     document_.contextualizes.push_back(&made);
     if (made.max_time &&
         (!document_.max_time ||
          Quantity::written(*made.max_time).compare(Quantity::written(*document_.max_time)) > 0))
       document_.max_time = made.max_time;
-    for (const ast::Option* option : made.options) {
-      auto [at, fresh] = options_.emplace(option->name.text, document_.options.size());
+    for (const hir::Feature& option : made.options) {
+      auto [at, fresh] = options_.emplace(option.name, document_.options.size());
       if (fresh)
-        document_.options.push_back(option);
+        document_.options.push_back(&option);
       else
-        document_.options[at->second] = option;
+        document_.options[at->second] = &option;
     }
-    for (const ast::Item* item : made.items) {
+    for (const hir::Item& written : made.items) {
+      const hir::Item* item = &written;
       std::string key = std::string(item->system.text) + ' ' + std::string(item->configure.text);
       auto [at, fresh] = items_.emplace(std::move(key), document_.items.size());
       if (fresh) {
@@ -180,9 +158,9 @@ bool is_cluster(const Document& document) {
     const Definition* system = document.systems.find(name);
     return system != nullptr && system->features.find("disk.0.image.url") != nullptr;
   };
-  bool front = std::any_of(document.deploys.begin(), document.deploys.end(), [](const ast::Deploy* deploy) {
-    auto* count = ast::as<ast::Number>(deploy->count);
-    return deploy->name.text == "front" && count != nullptr && count->real == 1;
+  bool front = std::any_of(document.deploys.begin(), document.deploys.end(), [](const hir::Deploy* deploy) {
+    auto* count = deploy->count.number();
+    return deploy->system.text == "front" && count != nullptr && count->real == 1;
   });
   return front && has_image("front") && has_image("wn");
 }
@@ -200,16 +178,21 @@ bool is_partial(const Document& document) {
 
 }  // namespace
 
-Document build_document(const std::vector<const ast::Tree*>& trees, Diagnostics& diagnostics) {
+Document build_document(const hir::Document& values, Diagnostics& diagnostics) {
   Document document;
   Builder builder(document, diagnostics);
-  builder.reserve(trees);
-  for (const ast::Tree* tree : trees) {
-    builder.add(*tree);
-    if (tree->dialect != ast::Dialect::Radl1) document.dialect = tree->dialect;
-    if (tree->syntax_errors) document.broken.push_back(tree->source);
-  }
+  builder.reserve(values);
+  for (const hir::Part& part : values.parts) builder.add(part);
   document.partial = is_partial(document);
+  return document;
+}
+
+Document build_document(const std::vector<const ast::Tree*>& trees, Diagnostics& diagnostics) {
+  hir::Document values;
+  values.parts.reserve(trees.size());
+  for (const ast::Tree* tree : trees) hir::lower(*tree, values);
+  Document document = build_document(values, diagnostics);
+  document.lowered = std::move(values);
   return document;
 }
 

@@ -1,6 +1,7 @@
 #include "compiler/sema/features.h"
 
 #include "common/text.h"
+#include "compiler/expr/units.h"
 #include "compiler/sema/name_index.h"
 
 namespace radl::sema {
@@ -179,12 +180,8 @@ Operators operators_of(FeatureType type) {
 }
 
 std::span<const std::string_view> units_of(UnitClass units) {
-  // A bare Ti is missing: the reference refuses it.
-  static constexpr std::string_view kSizes[] = {"B",  "K",  "M",  "G",  "T",   "KB",  "MB",  "GB",
-                                                "TB", "Ki", "Mi", "Gi", "KiB", "MiB", "GiB", "TiB"};
-  static constexpr std::string_view kPerformance[] = {"ECU", "GCEU", "HRZ"};
-  if (units == UnitClass::Size) return kSizes;
-  if (units == UnitClass::Performance) return kPerformance;
+  if (units == UnitClass::Size) return expr::size_units();
+  if (units == UnitClass::Performance) return expr::performance_units();
   return {};
 }
 

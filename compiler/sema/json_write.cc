@@ -21,27 +21,26 @@ class Writer {
  public:
   Writer(const JsonOptions& options, bool cluster) : options_(options), cluster_(cluster) {}
 
-  JsonValue value(const ast::Expr& expr) const {
-    if (auto* number = ast::as<ast::Number>(&expr)) return JsonValue::number(Quantity::of(*number).json());
-    if (auto* text = ast::as<ast::String>(&expr)) return JsonValue::string(text->text);
-    if (auto* boolean = ast::as<ast::Boolean>(&expr)) return JsonValue::string(boolean->value ? "yes" : "no");
-    if (auto* random = ast::as<ast::Random>(&expr))
-      return JsonValue::string(options_.fill_random ? random_text(random->length)
-                                                    : "random(" + std::to_string(random->length) + ")");
-    if (auto* reference = ast::as<ast::Ec3Reference>(&expr)) {
+  JsonValue value(const hir::Value& made) const {
+    if (auto* number = made.number()) return JsonValue::number(Quantity::of(*number).json());
+    if (auto text = made.text()) return JsonValue::string(*text);
+    if (auto boolean = made.boolean()) return JsonValue::string(*boolean ? "yes" : "no");
+    if (made.kind() == hir::Kind::Random)
+      return JsonValue::string(options_.fill_random ? random_text(made.random_length())
+                                                    : "random(" + std::to_string(made.random_length()) + ")");
+    if (auto* reference = made.reference()) {
       JsonValue out = JsonValue::object();
-      out.set("class", JsonValue::string(reference->target_kind.text));
+      out.set("class", JsonValue::string(reference->kind.text));
       out.set("id", JsonValue::string(reference->target.text));
       out.set("reference", JsonValue::boolean(true));
       return out;
     }
     JsonValue out = JsonValue::list();
-    if (auto* list = ast::as<ast::ListValue>(&expr))
-      for (const ast::Expr* item : list->items) {
+    if (auto* list = made.list())
+      for (const hir::Value& item : *list) {
         // The reference loses an empty text in front.
-        auto* text = ast::as<ast::String>(item);
-        if (text && text->text.empty() && item == list->items[0]) continue;
-        out.items.push_back(value(*item));
+        if (item.text() == "" && &item == list->begin()) continue;
+        out.items.push_back(value(item));
       }
     return out;
   }
@@ -51,7 +50,7 @@ class Writer {
       std::string name(item.name());
       switch (item.kind) {
         case Merged::Kind::Number:
-          number(out, name, item.lower.number, item.upper.number);
+          number(out, name, item.lower.number(), item.upper.number());
           break;
         case Merged::Kind::Value:
           out.set(name, value(*item.value));
@@ -64,7 +63,7 @@ class Writer {
             break;
           }
           JsonValue list = JsonValue::list();
-          for (const ast::Expr* one : item.set) list.items.push_back(value(*one));
+          for (const hir::Value* one : item.set) list.items.push_back(value(*one));
           out.set(name, std::move(list));
           break;
         }
@@ -83,7 +82,7 @@ class Writer {
     for (const Soft& soft : set.softs) {
       JsonValue one = JsonValue::object(), items = JsonValue::object();
       features(items, *soft.features);
-      one.set("weight", JsonValue::number(Quantity::written(*soft.from->weight).json()));
+      one.set("weight", JsonValue::number(Quantity::written(*soft.from->weight.number()).json()));
       one.set("items", std::move(items));
       list.items.push_back(std::move(one));
     }
@@ -91,10 +90,10 @@ class Writer {
   }
 
   // Both ends written alike: the name; else the lower one if there is one.
-  static void number(JsonValue& out, const std::string& name, const ast::Number* lower,
-                     const ast::Number* upper) {
+  static void number(JsonValue& out, const std::string& name, const hir::Number* lower,
+                     const hir::Number* upper) {
     bool same = lower && upper && Quantity::written(*lower) == Quantity::written(*upper);
-    const ast::Number* shown = lower ? lower : upper;
+    const hir::Number* shown = lower ? lower : upper;
     out.set(name + (same ? "" : lower ? "_min" : "_max"), JsonValue::number(Quantity::of(*shown).json()));
   }
 
@@ -114,8 +113,9 @@ class Writer {
     return out;
   }
 
-  static JsonValue configure(const ast::Configure& made) {
-    JsonValue out = head("configure", made.name.text);
+  static JsonValue configure(const hir::Configure& definition) {
+    const ast::Configure& made = *definition.written;
+    JsonValue out = head("configure", definition.name.text);
     if (!made.has_body)
       out.set("reference", JsonValue::boolean(true));
     else
@@ -123,12 +123,11 @@ class Writer {
     return out;
   }
 
-  static JsonValue deploy(const ast::Deploy& made) {
+  static JsonValue deploy(const hir::Deploy& made) {
     JsonValue out = JsonValue::object();
     out.set("class", JsonValue::string("deploy"));
-    out.set("system", JsonValue::string(made.name.text));
-    auto* count = ast::as<ast::Number>(made.count);
-    if (count) out.set("vm_number", JsonValue::number(Quantity::of(*count).json()));
+    out.set("system", JsonValue::string(made.system.text));
+    if (auto* count = made.count.number()) out.set("vm_number", JsonValue::number(Quantity::of(*count).json()));
     if (made.cloud) out.set("cloud", JsonValue::string(made.cloud.text));
     return out;
   }
@@ -139,7 +138,7 @@ class Writer {
     if (document.max_time && document.max_time->real != 0)
       out.set("max_time", JsonValue::number(Quantity::written(*document.max_time).json()));
     JsonValue items = JsonValue::list();
-    for (const ast::Item* item : document.items) {
+    for (const hir::Item* item : document.items) {
       JsonValue one = JsonValue::object();
       one.set("system", JsonValue::string(item->system.text));
       one.set("configure", JsonValue::string(item->configure.text));
@@ -150,14 +149,14 @@ class Writer {
     }
     if (!items.items.empty()) out.set("items", std::move(items));
     JsonValue made = JsonValue::object();
-    for (const ast::Option* option : document.options) {
-      std::string name(option->name.text);
-      if (auto* count = ast::as<ast::Number>(option->value)) {
+    for (const hir::Feature* option : document.options) {
+      std::string name(option->name);
+      if (auto* count = option->value.number()) {
         bool lower = option->op == ast::Op::Eq || option->op == ast::Op::Gt || option->op == ast::Op::Ge;
         bool upper = option->op == ast::Op::Eq || option->op == ast::Op::Lt || option->op == ast::Op::Le;
         number(made, name, lower ? count : nullptr, upper ? count : nullptr);
       } else {
-        made.set(name, value(*option->value));
+        made.set(name, value(option->value));
       }
     }
     if (!made.members.empty()) out.set("options", std::move(made));
@@ -185,7 +184,7 @@ std::string to_radl_json(const Document& document, const JsonOptions& options) {
   for (const Definition& one : document.networks.list) put(writer.definition("network", one));
   for (const Definition& one : document.systems.list) put(writer.definition("system", one));
   for (const ConfigureDefinition& one : document.configures.list) put(Writer::configure(*one.block));
-  for (const ast::Deploy* one : document.deploys) put(Writer::deploy(*one));
+  for (const hir::Deploy* one : document.deploys) put(Writer::deploy(*one));
   if (document.contextualized) put(writer.contextualize(document));
   if (!cluster)
     for (const Definition& one : document.descriptions) put(writer.definition("description", one));

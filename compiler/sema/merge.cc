@@ -3,44 +3,26 @@
 
 #include <algorithm>
 
+#include "compiler/expr/secret_access.h"
+
 namespace radl::sema {
 namespace {
 
 constexpr size_t kIndexFrom = 24;  // beyond this many names a set gets an index
 
-std::string name_of(const ast::Feature& feature) { return "`" + std::string(feature.name.text) + "`"; }
+std::string name_of(const hir::Feature& feature) { return "`" + std::string(feature.name) + "`"; }
 
-bool same_value(const ast::Expr* a, const ast::Expr* b) {
-  if (a->kind != b->kind) return false;
-  if (auto* text = ast::as<ast::String>(a)) return text->text == static_cast<const ast::String*>(b)->text;
-  if (auto* boolean = ast::as<ast::Boolean>(a))
-    return boolean->value == static_cast<const ast::Boolean*>(b)->value;
-  if (auto* number = ast::as<ast::Number>(a))
-    return Quantity::of(*number) == Quantity::of(*static_cast<const ast::Number*>(b));
-  if (auto* reference = ast::as<ast::Ec3Reference>(a)) {
-    auto* other = static_cast<const ast::Ec3Reference*>(b);
-    return reference->target_kind.text == other->target_kind.text &&
-           reference->target.text == other->target.text;
-  }
-  auto* list = ast::as<ast::ListValue>(a);
-  if (!list) return false;  // two random strings differ
-  const auto& other = static_cast<const ast::ListValue*>(b)->items;
-  return std::equal(list->items.begin(), list->items.end(), other.begin(), other.end(), same_value);
-}
-
-Merged::Kind kind_of(const ast::Feature& feature) {
-  if (feature.form == ast::FeatureKind::Contains) return Merged::Kind::Groups;
+Merged::Kind kind_of(const hir::Feature& feature) {
+  if (feature.value.kind() == hir::Kind::Group) return Merged::Kind::Groups;
   if (feature.op == ast::Op::Contains) return Merged::Kind::Set;
-  switch (feature.value->kind) {
-    case ast::Kind::Number:
+  switch (feature.value.kind()) {
+    case hir::Kind::Number:
       return Merged::Kind::Number;
-    case ast::Kind::String:
-      return static_cast<const ast::String*>(feature.value)->parts.empty() ? Merged::Kind::Value
-                                                                           : Merged::Kind::Unknown;
-    case ast::Kind::Random:
-    case ast::Kind::Boolean:
-    case ast::Kind::ListValue:
-    case ast::Kind::Ec3Reference:
+    case hir::Kind::Text:
+    case hir::Kind::Random:
+    case hir::Kind::Boolean:
+    case hir::Kind::List:
+    case hir::Kind::Reference:
       return Merged::Kind::Value;
     default:
       return Merged::Kind::Unknown;
@@ -54,8 +36,8 @@ std::string_view kind_word(Merged::Kind kind) {
 }
 
 // The ends of an interval that one feature sets.
-std::pair<Bound, Bound> ends(const ast::Feature& feature) {
-  Bound bound{static_cast<const ast::Number*>(feature.value), &feature};
+std::pair<Bound, Bound> ends(const hir::Feature& feature) {
+  Bound bound{&feature};
   bool lower = feature.op == ast::Op::Eq || feature.op == ast::Op::Gt || feature.op == ast::Op::Ge;
   bool upper = feature.op == ast::Op::Eq || feature.op == ast::Op::Lt || feature.op == ast::Op::Le;
   return {lower ? bound : Bound{}, upper ? bound : Bound{}};
@@ -65,47 +47,55 @@ std::pair<Bound, Bound> ends(const ast::Feature& feature) {
 std::string group_key(const FeatureSet& group) {
   const Merged* name = group.find("name");
   if (!name) return {};
-  if (auto* text = ast::as<ast::String>(name->value)) return "t" + std::string(text->text);
-  const ast::Number* number = name->lower.number ? name->lower.number : name->upper.number;
+  const hir::Value* value = name->value == nullptr ? nullptr : &name->value->content(expr::kPermitted);
+  if (value != nullptr && value->text()) return "t" + std::string(*value->text());
+  const hir::Number* number = name->lower.number() ? name->lower.number() : name->upper.number();
   return number ? "n" + Quantity::of(*number).json() : std::string();
 }
 
 }  // namespace
 
+bool same_value(const hir::Value& a, const hir::Value& b) {
+  if (a.kind() != b.kind()) return false;
+  const hir::Value &one = a.content(expr::kPermitted), &other = b.content(expr::kPermitted);
+  if (auto text = one.text()) return *text == other.text();
+  if (auto boolean = one.boolean()) return boolean == other.boolean();
+  if (auto* number = one.number()) return Quantity::of(*number) == Quantity::of(*other.number());
+  if (auto* to = one.reference())
+    return to->kind.text == other.reference()->kind.text && to->target.text == other.reference()->target.text;
+  auto* list = one.list();
+  if (!list) return false;  // two random strings differ
+  return std::equal(list->begin(), list->end(), other.list()->begin(), other.list()->end(), same_value);
+}
+
 std::string joined(const Merged& set) {
   std::string out;
-  for (const ast::Expr* value : set.set) {
-    auto* text = ast::as<ast::String>(value);
-    auto* number = ast::as<ast::Number>(value);
+  for (const hir::Value* value : set.set) {
     if (!out.empty()) out += ",";
-    if (text) out += text->text;
-    if (number) out += number_text(*number);
+    if (auto text = value->text()) out += *text;
+    if (auto* number = value->number()) out += number_text(*number);
   }
   return out;
 }
 
-void Merger::add(FeatureSet& set, const ast::Features& features) {
+void Merger::add(FeatureSet& set, const hir::Features& features) {
   set.items.reserve(arena_, set.items.size() + features.items.size());
-  for (const ast::Feature* feature : features.items) {
-    if (feature->form == ast::FeatureKind::Error) continue;
-    if (feature->form == ast::FeatureKind::Soft) {
-      set.softs.push(arena_, {feature, arena_.make<FeatureSet>()});
-      add(*set.softs.back().features, *feature->group);
-    } else {
-      add(set, *feature);
-    }
+  for (const hir::Feature& feature : features.items) add(set, feature);
+  for (const hir::Soft& soft : features.softs) {
+    set.softs.push(arena_, {&soft, arena_.make<FeatureSet>()});
+    add(*set.softs.back().features, *soft.features);
   }
 }
 
-void Merger::add(FeatureSet& set, const ast::Feature& feature) {
-  Merged* there = const_cast<Merged*>(set.find(feature.name.text));
+void Merger::add(FeatureSet& set, const hir::Feature& feature) {
+  Merged* there = const_cast<Merged*>(set.find(feature.name));
   if (!there) {
     set.items.push(arena_, {.kind = kind_of(feature), .first = &feature});
     Merged& made = set.items.back();
     uint32_t count = set.items.size();
     if (count == kIndexFrom)
       for (uint32_t i = 0; i + 1 < count; ++i) set.index.insert(arena_, set.items[i].name(), i);
-    if (count >= kIndexFrom) set.index.insert(arena_, feature.name.text, count - 1);
+    if (count >= kIndexFrom) set.index.insert(arena_, feature.name, count - 1);
     begin(made, feature);
     return;
   }
@@ -131,15 +121,15 @@ void Merger::add(FeatureSet& set, const ast::Feature& feature) {
       break;
     case Merged::Kind::Set:
       if (std::none_of(there->set.begin(), there->set.end(),
-                       [&](const ast::Expr* value) { return same_value(value, feature.value); }))
-        there->set.push(arena_, feature.value);
+                       [&](const hir::Value* value) { return same_value(*value, feature.value); }))
+        there->set.push(arena_, &feature.value);
       break;
     default:
       break;
   }
 }
 
-void Merger::begin(Merged& made, const ast::Feature& feature) {
+void Merger::begin(Merged& made, const hir::Feature& feature) {
   switch (made.kind) {
     case Merged::Kind::Number:
       std::tie(made.lower, made.upper) = ends(feature);
@@ -148,23 +138,23 @@ void Merger::begin(Merged& made, const ast::Feature& feature) {
       unite(made, feature);
       break;
     case Merged::Kind::Set:
-      made.set.push(arena_, feature.value);
+      made.set.push(arena_, &feature.value);
       break;
     default:
-      made.value = feature.value;
+      made.value = &feature.value;
       break;
   }
 }
 
-void Merger::intersect(Merged& there, const ast::Feature& feature) {
+void Merger::intersect(Merged& there, const hir::Feature& feature) {
   auto [lower, upper] = ends(feature);
   Bound new_lower = there.lower, new_upper = there.upper;
   auto compare = [](const Bound& a, const Bound& b) {
-    return Quantity::of(*a.number).compare(Quantity::of(*b.number));
+    return Quantity::of(*a.number()).compare(Quantity::of(*b.number()));
   };
-  if (lower.number && (!new_lower.number || compare(lower, new_lower) >= 0)) new_lower = lower;
-  if (upper.number && (!new_upper.number || compare(upper, new_upper) < 0)) new_upper = upper;
-  if (!new_lower.number || !new_upper.number || compare(new_lower, new_upper) <= 0) {
+  if (lower.number() && (!new_lower.number() || compare(lower, new_lower) >= 0)) new_lower = lower;
+  if (upper.number() && (!new_upper.number() || compare(upper, new_upper) < 0)) new_upper = upper;
+  if (!new_lower.number() || !new_upper.number() || compare(new_lower, new_upper) <= 0) {
     there.lower = new_lower;
     there.upper = new_upper;
     return;
@@ -174,16 +164,16 @@ void Merger::intersect(Merged& there, const ast::Feature& feature) {
     return;
   }
   const Bound& other = new_lower.from == &feature ? there.upper : there.lower;
-  const ast::Feature* against = other.from ? other.from : there.first;
+  const hir::Feature* against = other.from ? other.from : there.first;
   diagnostics_
       .report(DiagCode::EmptyInterval, feature.span, "no number meets all the bounds of " + name_of(feature))
       .note(against->span, "it excludes this one");
 }
 
-void Merger::replace(Merged& there, const ast::Feature& feature) {
-  if (same_value(there.value, feature.value)) return;
+void Merger::replace(Merged& there, const hir::Feature& feature) {
+  if (same_value(*there.value, feature.value)) return;
   if (there.first->span.file != feature.span.file) {
-    there.value = feature.value;
+    there.value = &feature.value;
     return;
   }
   diagnostics_
@@ -191,11 +181,11 @@ void Merger::replace(Merged& there, const ast::Feature& feature) {
       .note(there.first->span, "first set here");
 }
 
-void Merger::unite(Merged& there, const ast::Feature& feature) {
+void Merger::unite(Merged& there, const hir::Feature& feature) {
   FeatureSet group;
-  add(group, *feature.group);
+  add(group, *feature.value.group());
   const Merged* name = group.find("name");
-  bool list = name && name->kind == Merged::Kind::Value && name->value->kind == ast::Kind::ListValue;
+  bool list = name && name->kind == Merged::Kind::Value && name->value->kind() == hir::Kind::List;
   if (list || (name && name->kind == Merged::Kind::Groups)) {
     diagnostics_.report(DiagCode::MixedKinds, name->first->span, "the `name` of a group is a string");
     return;
@@ -203,7 +193,7 @@ void Merger::unite(Merged& there, const ast::Feature& feature) {
   std::string key = group_key(group);
   for (FeatureSet& known : there.groups) {
     if (group_key(known) != key) continue;
-    add(known, *feature.group);
+    add(known, *feature.value.group());
     return;
   }
   if (there.groups.empty()) there.groups.reserve(arena_, 1);  // mostly there is one
@@ -216,14 +206,13 @@ const Merged* FeatureSet::find(std::string_view name) const {
     return at == NameIndex::kNone ? nullptr : &items[at];
   }
   for (const Merged& item : items)
-    if (item.first->name.text == name) return &item;
+    if (item.first->name == name) return &item;
   return nullptr;
 }
 
 std::string_view FeatureSet::text(std::string_view name) const {
   const Merged* item = find(name);
-  auto* text = item ? ast::as<ast::String>(item->value) : nullptr;
-  return text ? text->text : std::string_view();
+  return item ? item->text().value_or("") : std::string_view();
 }
 
 }  // namespace radl::sema

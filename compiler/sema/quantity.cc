@@ -4,25 +4,12 @@
 #include <charconv>
 #include <cmath>
 
+#include "compiler/expr/units.h"
 #include "compiler/syntax/parser.h"
 
 namespace radl::sema {
 
-int64_t unit_factor(std::string_view unit) {
-  if (unit.empty() || unit.size() > 3) return 1;
-  auto upper = [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; };
-  char first = upper(unit[0]);
-  size_t size = unit.size();
-  if (size > 1 && upper(unit[size - 1]) == 'B') --size;
-  bool binary = size == 2 && upper(unit[1]) == 'I';
-  if (size > 2 || (size == 2 && !binary)) return 1;
-  int power = first == 'K' ? 1 : first == 'M' ? 2 : first == 'G' ? 3 : first == 'T' ? 4 : 0;
-  int64_t factor = 1;
-  for (int i = 0; i < power; ++i) factor *= binary ? 1024 : 1000;
-  return factor;
-}
-
-Quantity Quantity::written(const ast::Number& number) {
+Quantity Quantity::written(const ast::NumberValue& number) {
   Quantity out;
   out.is_float = number.is_float;
   out.real = number.real;
@@ -35,9 +22,9 @@ Quantity Quantity::written(const ast::Number& number) {
   return out;
 }
 
-Quantity Quantity::of(const ast::Number& number) {
+Quantity Quantity::of(const ast::NumberValue& number) {
   Quantity out = written(number);
-  int64_t factor = unit_factor(number.unit.text);
+  int64_t factor = expr::whole_size_factor(number.unit.text).value_or(1);
   out.real *= static_cast<double>(factor);
   if (__builtin_mul_overflow(out.integer, static_cast<__int128>(factor), &out.integer)) out.is_float = true;
   return out;
@@ -91,7 +78,7 @@ std::string Quantity::json() const {
   return out;
 }
 
-std::string number_text(const ast::Number& number) {
+std::string number_text(const ast::NumberValue& number) {
   if (number.is_float) return float_text(number.real);
   std::string_view digits = number.digits;
   while (digits.size() > 1 && digits[0] == '0') digits.remove_prefix(1);

@@ -8,17 +8,14 @@
 
 namespace radl::sema {
 
-// What a unit multiplies by: K 1000, Ki 1024, ...; a trailing B is dropped, case ignored, anything else 1.
-int64_t unit_factor(std::string_view unit);
-
 // A number in its base unit. Integers have up to 38 digits (25 written, times 1024^4).
 struct Quantity {
   bool is_float = false;
   __int128 integer = 0;
   double real = 0;
 
-  static Quantity of(const ast::Number& number);       // times its unit
-  static Quantity written(const ast::Number& number);  // without
+  static Quantity of(const ast::NumberValue& number);       // times its unit; one that is no size counts as 1
+  static Quantity written(const ast::NumberValue& number);  // without
   // As the reference's JSON has it: 7, 1500000000.0, 1e-05.
   std::string json() const;
   bool operator==(const Quantity& other) const { return compare(other) == 0; }
@@ -29,6 +26,6 @@ struct Quantity {
 std::string float_text(double value);
 
 // A number as Python prints it, without its unit: 7, 2.5.
-std::string number_text(const ast::Number& number);
+std::string number_text(const ast::NumberValue& number);
 
 }  // namespace radl::sema

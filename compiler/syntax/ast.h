@@ -85,7 +85,7 @@ std::string_view op_text(Op op);
 struct Expr : Node {};
 
 // 4, 1.5, 2 GB. Integers and floats stay apart: `3.` is a float.
-struct Number : Expr {
+struct NumberValue {
   std::string_view digits;  // as written, without unit
   bool is_float = false;
   bool big = false;     // an integer beyond int64: only `digits` and `real` hold
@@ -93,6 +93,7 @@ struct Number : Expr {
   double real = 0;      // always
   Name unit;            // "GB"; may be absent
 };
+struct Number : Expr, NumberValue {};
 
 // 'text'. In radl 2 files it may hold ${...}: then `parts` is not empty and `text` is not used.
 struct StringPart {

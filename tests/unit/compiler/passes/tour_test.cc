@@ -104,7 +104,7 @@ TEST_F(Tour, ShowsWhatTheStagesMake) {
     return;
   }
   EXPECT_EQ(page, wanted) << "docs/tour.md is out of date: run with ACCEPT=1";
-  for (const char* name : {"tokens", "read", "modules", "inputs", "fold", "items", "order", "ir", "plan"})
+  for (const char* name : {"tokens", "read", "modules", "inputs", "lower", "items", "order", "ir", "plan"})
     EXPECT_NE(block(page, name).second, 0u) << "the page does not show " << name;
 }
 

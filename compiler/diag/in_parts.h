@@ -8,7 +8,7 @@
 #include "common/processors.h"
 #include "compiler/diag/diagnostic.h"
 
-namespace radl::sema {
+namespace radl {
 
 // Calls work(begin, end, part) for ranges of [0, count) that together are all of it: `parts` of them.
 class Parts {
@@ -53,4 +53,4 @@ inline bool hand_over(const std::vector<Diagnostics>& parts, Diagnostics& to) {
   return true;
 }
 
-}  // namespace radl::sema
+}  // namespace radl
