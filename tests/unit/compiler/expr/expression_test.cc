@@ -4,6 +4,7 @@
 
 #include "compiler/diag/render.h"
 #include "compiler/expr/evaluate.h"
+#include "compiler/expr/secret_access.h"
 #include "compiler/syntax/parser.h"
 
 namespace radl::expr {
@@ -204,6 +205,29 @@ TEST(Cost, IsBounded) {
   Budget few_bytes;
   few_bytes.bytes = 100;
   EXPECT_TRUE(run("replace('aaaaaaaaaaaaaaaaaaaaaaaa', 'a', 'bbbbbbbbbb')", few_bytes).value.is_error());
+}
+
+TEST(Cost, NoValueIsMadeLargerThanItMayBe) {
+  Value deep = Value::integer(1);
+  for (int i = 0; i <= kMaxValueDepth; i++) deep = Value::list({std::move(deep)});
+  EXPECT_EQ(deep.excess(), Excess::Depth);
+  Value wide = Value::integer(1);
+  while (!wide.is_error()) wide = Value::list({wide, wide, wide, wide});
+  EXPECT_EQ(wide.excess(), Excess::Weight);
+  EXPECT_EQ(Value::list({Value::integer(1)}).excess(), Excess::None);
+}
+
+TEST(Secret, GivesItsContentAgainstAPermissionOnly) {
+  Value text = Value::string("abc"), number = Value::integer(7), yes = Value::boolean(true);
+  for (Value* value : {&text, &number, &yes}) value->mark_sensitive();
+  EXPECT_EQ(text.as_text(), "");
+  EXPECT_EQ(number.as_integer(), 0);
+  EXPECT_EQ(number.as_real(), 0);
+  EXPECT_FALSE(yes.as_boolean());
+  EXPECT_FALSE(display(Value::list({Value::integer(1), text})).has_value());
+  EXPECT_EQ(text.as_text(kPermitted), "abc");
+  EXPECT_EQ(number.as_integer(kPermitted), 7);
+  EXPECT_TRUE(yes.as_boolean(kPermitted));
 }
 
 }  // namespace
