@@ -63,7 +63,8 @@ void Diagnostics::tell_at_uses(const std::map<uint32_t, Span>& uses) {
     auto known = uses.find(found.span.file);
     if (!found.used_at.known() && known != uses.end()) found.used_at = known->second;
     if (!found.used_at.known()) continue;
-    found.notes.insert(found.notes.begin(), {found.span, found.label.empty() ? "in this module" : found.label});
+    found.notes.insert(found.notes.begin(),
+                       {found.span, found.label.empty() ? "in this module" : found.label});
     found.span = std::exchange(found.used_at, Span{});
     found.label.clear();
     found.fixes.clear();  // the library is not the user's to edit

@@ -114,8 +114,8 @@ class Diagnostics {
 
   // Findings in that file come from that `use`, until another is set. Returns the one before.
   UsedFrom set_used_from(UsedFrom from);
-  // Findings in files of a library stand at the user's `use`, with the library's line as their first note. `uses`: for
-  // findings of which nothing closer is known.
+  // Findings in files of a library stand at the user's `use`, with the library's line as their first note.
+  // `uses`: for findings of which nothing closer is known.
   void tell_at_uses(const std::map<uint32_t, Span>& uses);
 
   const std::vector<Diagnostic>& all() const { return list_; }

@@ -107,8 +107,7 @@ class Composer {
       if (aspect->keyword != "system") continue;
       for (const sema::Merged& item : aspect->features.items) {
         auto url = item.text();
-        if (!url || !item.name().starts_with("disk.") || !item.name().ends_with(".image.url"))
-          continue;
+        if (!url || !item.name().starts_with("disk.") || !item.name().ends_with(".image.url")) continue;
         size_t colon = url->find("://");
         if (colon != std::string_view::npos && colon + 3 < url->size()) continue;
         diagnostics_

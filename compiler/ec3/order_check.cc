@@ -54,8 +54,7 @@ std::vector<OrderCheck::Missing> OrderCheck::missing() const {
     if (aspect->keyword != "system") continue;
     for (const sema::Merged& item : aspect->features.items) {
       auto text = item.text();
-      if (text && item.name().starts_with("net_interface.") &&
-          item.name().ends_with(".connection"))
+      if (text && item.name().starts_with("net_interface.") && item.name().ends_with(".connection"))
         need("network", *text, item.value->span());
     }
     std::vector<Gap> found;

@@ -60,7 +60,8 @@ void put_feature(Yaml& into, const Merged& item) {
         into.set(name, number_value(*shown));
         break;
       }
-      into.set(name + "_min", item.lower.number() ? number_value(*item.lower.number()) : Yaml::string("-inf"));
+      into.set(name + "_min",
+               item.lower.number() ? number_value(*item.lower.number()) : Yaml::string("-inf"));
       into.set(name + "_max", item.upper.number() ? number_value(*item.upper.number()) : Yaml::string("inf"));
       break;
     }

@@ -1,4 +1,5 @@
-// Values of a document as syntax again: what the composition hands on is a tree, as if it had been written so.
+// Values of a document as syntax again: what the composition hands on is a tree, as if it had been written
+// so.
 #pragma once
 
 #include "compiler/hir/hir.h"

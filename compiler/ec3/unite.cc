@@ -67,7 +67,7 @@ bool same_features(const FeatureSet& a, const FeatureSet& b);
 bool same_feature(const Merged& a, const Merged& b) {
   auto same_bound = [](const Bound& x, const Bound& y) {
     return x.number() && y.number() ? sema::Quantity::of(*x.number()) == sema::Quantity::of(*y.number())
-                                : !x.number() && !y.number();
+                                    : !x.number() && !y.number();
   };
   if (a.kind != b.kind) return false;
   if (a.kind == Kind::Number) return same_bound(a.lower, b.lower) && same_bound(a.upper, b.upper);

@@ -120,7 +120,8 @@ class Evaluator {
       parts.push_back(Value::string(std::move(*shown)).taint(value));
     }
     size_t bytes = 0;
-    for (const Value& part : parts) bytes += part.kind() == Kind::String ? part.as_text(kPermitted).size() : 0;
+    for (const Value& part : parts)
+      bytes += part.kind() == Kind::String ? part.as_text(kPermitted).size() : 0;
     if (!charge(context_, parts.size(), bytes, text.span)) return {};
     // '${input.folder}/x' is a path of the place where the folder was written.
     uint32_t file = text.parts[0].value == nullptr ? text.span.file : first_file;
@@ -493,7 +494,8 @@ class Evaluator {
     if (at < 0 || at >= size) {
       return report(DiagCode::IndexRange, part.index->span,
                     fmt::format("'{}' has {} element{}, numbered from 0: there is no {}", so_far, size,
-                                size == 1 ? "" : "s", index.sensitive() ? "such one" : std::to_string(index.as_integer())))
+                                size == 1 ? "" : "s",
+                                index.sensitive() ? "such one" : std::to_string(index.as_integer())))
           .taint(index);
     }
     Value element = value.kind() == Kind::System ? Value::node(value.as_text(), static_cast<int>(at))

@@ -22,8 +22,8 @@ struct Budget {
   size_t bytes = size_t{256} << 20;  // of strings made
   bool spent = false;                // reported once
 };
-inline constexpr int kMaxDepth = 300;              // of an expression
-inline constexpr size_t kMaxElements = 100'000;    // of one list
+inline constexpr int kMaxDepth = 300;            // of an expression
+inline constexpr size_t kMaxElements = 100'000;  // of one list
 
 // What functions see of the world. Files that are read become sources of the program.
 class World {

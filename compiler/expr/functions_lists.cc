@@ -42,7 +42,8 @@ Value run_range(const CallFrame& call) {
                                        "how long a list is is shown in plans: it cannot be a secret");
     return Value().mark_sensitive();
   }
-  int64_t from = call.size() == 2 ? call[0].as_integer(kPermitted) : 0, to = call[call.size() - 1].as_integer(kPermitted);
+  int64_t from = call.size() == 2 ? call[0].as_integer(kPermitted) : 0,
+          to = call[call.size() - 1].as_integer(kPermitted);
   if (to <= from) return Value::list({});
   uint64_t size = static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
   if (!call.charge(size, 0)) return {};
@@ -144,7 +145,8 @@ Value run_sort(const CallFrame& call) {
   std::stable_sort(items.begin(), items.end(), [&](const Value& a, const Value& b) {
     if (texts) return a.as_text(kPermitted) < b.as_text(kPermitted);
     bool whole = a.kind() == Kind::Integer && b.kind() == Kind::Integer;
-    return whole ? a.as_integer(kPermitted) < b.as_integer(kPermitted) : a.as_real(kPermitted) < b.as_real(kPermitted);
+    return whole ? a.as_integer(kPermitted) < b.as_integer(kPermitted)
+                 : a.as_real(kPermitted) < b.as_real(kPermitted);
   });
   return Value::list(std::move(items));
 }
@@ -154,7 +156,8 @@ Value run_distinct(const CallFrame& call) {
   Items kept;
   for (const Value& item : call[0].items()) {
     if (!call.charge(kept.size() + 1, 0)) return {};
-    if (std::none_of(kept.begin(), kept.end(), [&](const Value& other) { return equal(item, other, kPermitted); }))
+    if (std::none_of(kept.begin(), kept.end(),
+                     [&](const Value& other) { return equal(item, other, kPermitted); }))
       kept.push_back(item);
   }
   return Value::list(std::move(kept));

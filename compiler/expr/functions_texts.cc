@@ -58,7 +58,8 @@ Value run_replace(const CallFrame& call) {
   for (size_t i = 0; i < 3; i++) {
     if (call[i].kind() != Kind::String) return call.expected(i, "a string");
   }
-  const std::string &text = call[0].as_text(kPermitted), &from = call[1].as_text(kPermitted), &to = call[2].as_text(kPermitted);
+  const std::string &text = call[0].as_text(kPermitted), &from = call[1].as_text(kPermitted),
+                    &to = call[2].as_text(kPermitted);
   if (from.empty()) return call.fail("the string to replace is empty");
   size_t hits = 0;
   for (size_t at = text.find(from); at != text.npos; at = text.find(from, at + from.size())) hits++;

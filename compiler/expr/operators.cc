@@ -55,7 +55,9 @@ class Operators {
       auto common = common_unit(left.unit(), right.unit());
       if (!common) return unit_clash(binary, left, right);
       if (left.kind() == Kind::Integer && right.kind() == Kind::Integer && common->left == common->right) {
-        order = left.as_integer(kPermitted) < right.as_integer(kPermitted) ? -1 : left.as_integer(kPermitted) > right.as_integer(kPermitted);
+        order = left.as_integer(kPermitted) < right.as_integer(kPermitted)
+                    ? -1
+                    : left.as_integer(kPermitted) > right.as_integer(kPermitted);
       } else {
         double a = left.as_real(kPermitted) * common->left, b = right.as_real(kPermitted) * common->right;
         order = a < b ? -1 : a > b;
@@ -103,10 +105,11 @@ class Operators {
     }
     if (left.kind() == Kind::Integer && right.kind() == Kind::Integer && whole(scale_left) &&
         whole(scale_right)) {
-      return whole_arithmetic(binary, left.as_integer(kPermitted), right.as_integer(kPermitted), static_cast<int64_t>(scale_left),
-                              static_cast<int64_t>(scale_right), unit);
+      return whole_arithmetic(binary, left.as_integer(kPermitted), right.as_integer(kPermitted),
+                              static_cast<int64_t>(scale_left), static_cast<int64_t>(scale_right), unit);
     }
-    return real_arithmetic(binary, left.as_real(kPermitted) * scale_left, right.as_real(kPermitted) * scale_right, unit);
+    return real_arithmetic(binary, left.as_real(kPermitted) * scale_left,
+                           right.as_real(kPermitted) * scale_right, unit);
   }
 
   static bool whole(double scale) { return scale == std::floor(scale); }

@@ -1,8 +1,9 @@
 // Leave to see what a sensitive value holds.
 //
-// Values give the content of a secret only to whoever has a Permission. compiler/expr/secret_access.h makes it, and
-// tests/lint/layers.py lists the files that may include that: those that compute with values (what they make is marked
-// again), judge them, or put them where secrets belong. What reports, renders or dumps is none of them.
+// Values give the content of a secret only to whoever has a Permission. compiler/expr/secret_access.h makes
+// it, and tests/lint/layers.py lists the files that may include that: those that compute with values (what
+// they make is marked again), judge them, or put them where secrets belong. What reports, renders or dumps is
+// none of them.
 #pragma once
 
 namespace radl::expr {

@@ -1,4 +1,5 @@
-// Where permissions come from. Who includes this file answers for what it does with secrets: see permission.h.
+// Where permissions come from. Who includes this file answers for what it does with secrets: see
+// permission.h.
 #pragma once
 
 #include "compiler/expr/permission.h"

@@ -217,7 +217,8 @@ bool equal(const Value& a, const Value& b, Permission permission) {
     case Kind::System:
       return a.as_text(permission) == b.as_text(permission);
     case Kind::Node:
-      return a.as_text(permission) == b.as_text(permission) && a.as_integer(permission) == b.as_integer(permission);
+      return a.as_text(permission) == b.as_text(permission) &&
+             a.as_integer(permission) == b.as_integer(permission);
     case Kind::Null:
       return true;
     case Kind::List:
@@ -245,9 +246,11 @@ ir::Json plain_json(const Value& value, Permission permission) {
     case Kind::Boolean:
       return value.as_boolean(permission);
     case Kind::Integer:
-      return value.unit().empty() ? ir::Json(value.as_integer(permission)) : ir::Json(*display(value, permission));
+      return value.unit().empty() ? ir::Json(value.as_integer(permission))
+                                  : ir::Json(*display(value, permission));
     case Kind::Real:
-      return value.unit().empty() ? ir::Json(value.as_real(permission)) : ir::Json(*display(value, permission));
+      return value.unit().empty() ? ir::Json(value.as_real(permission))
+                                  : ir::Json(*display(value, permission));
     case Kind::String:
       return value.as_text(permission);
     case Kind::Node:

@@ -5,7 +5,8 @@
 // that is made from it or chosen by it. What such a value holds is given against a Permission only: all other
 // readers find "", 0 and no.
 //
-// No value is too large to be looked at as a whole: kMaxWeight and kMaxValueDepth hold from the construction on.
+// No value is too large to be looked at as a whole: kMaxWeight and kMaxValueDepth hold from the construction
+// on.
 #pragma once
 
 #include <cstdint>
@@ -148,8 +149,8 @@ struct Binding {
   const Binding* outer;
 };
 
-// Equal as the language's `==` sees it: 2 == 2.0, 1K == 1000; nothing equals a value of another kind. What it says
-// about a secret is a secret.
+// Equal as the language's `==` sees it: 2 == 2.0, 1K == 1000; nothing equals a value of another kind. What it
+// says about a secret is a secret.
 bool equal(const Value& a, const Value& b, Permission);
 // As it stands in a string: 2G, true, 1.5, a JSON string for lists and maps. nullopt for what has no string
 // form, and without permission for what is sensitive.

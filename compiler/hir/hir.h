@@ -1,9 +1,10 @@
 // A document after evaluation: values, not syntax.
 //
-// In: syntax trees; for `radl 2` also what names mean there (Scope). Out: a Document of systems, networks, items and
-// deploys with full names, each feature with its operator, its value and the place that it was written at. RADL 1,
-// EC3's dialect and `radl 2` come here, and what stands behind (compiler/sema, compiler/passes) reads nothing else of
-// a feature. Native recipes stay with their configure: they are evaluated once for each node.
+// In: syntax trees; for `radl 2` also what names mean there (Scope). Out: a Document of systems, networks,
+// items and deploys with full names, each feature with its operator, its value and the place that it was
+// written at. RADL 1, EC3's dialect and `radl 2` come here, and what stands behind (compiler/sema,
+// compiler/passes) reads nothing else of a feature. Native recipes stay with their configure: they are
+// evaluated once for each node.
 #pragma once
 
 #include <string>
@@ -91,8 +92,8 @@ struct Document {
   std::vector<Arena> arenas;
 };
 
-// What the names of one instance of a module stand for. Whatever is wrong was reported when one of these returns
-// nothing.
+// What the names of one instance of a module stand for. Whatever is wrong was reported when one of these
+// returns nothing.
 class Scope {
  public:
   virtual ~Scope() = default;
@@ -113,11 +114,12 @@ class Scope {
 void lower(const ast::Tree& tree, Document& into);
 
 // The blocks of one instance that stand in `file` (0: all of them), evaluated, added to the part.
-void lower(const std::vector<const ast::Block*>& blocks, uint32_t file, Scope& scope, Arena& arena, Part& into,
-           Diagnostics& diagnostics);
+void lower(const std::vector<const ast::Block*>& blocks, uint32_t file, Scope& scope, Arena& arena,
+           Part& into, Diagnostics& diagnostics);
 
-// As text for people, with secrets left out: `radlc compile --dump lower`. `hidden` says which features hold passwords
-// and keys whatever their value is.
-std::string dump(const Document& document, const SourceMap& sources, bool (*hidden)(std::string_view feature));
+// As text for people, with secrets left out: `radlc compile --dump lower`. `hidden` says which features hold
+// passwords and keys whatever their value is.
+std::string dump(const Document& document, const SourceMap& sources,
+                 bool (*hidden)(std::string_view feature));
 
 }  // namespace radl::hir

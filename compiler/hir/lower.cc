@@ -38,7 +38,8 @@ Value literal(const ast::Expr* expression, Arena& arena) {
 }
 
 Feature without_value(const ast::Feature& feature) {
-  return {feature.name.text, feature.name.span, feature.span, feature.op_span, feature.op, feature.strict, {}};
+  return {
+      feature.name.text, feature.name.span, feature.span, feature.op_span, feature.op, feature.strict, {}};
 }
 
 Features literal_features(const ast::Features& features, Arena& arena) {
@@ -127,14 +128,18 @@ class Lowering {
   }
 
   void add(const ast::Contextualize& written) {
-    Contextualize& made =
-        part_.contextualizes.emplace_back(Contextualize{written.span, written.keyword, written.max_time, {}, {}});
+    Contextualize& made = part_.contextualizes.emplace_back(
+        Contextualize{written.span, written.keyword, written.max_time, {}, {}});
     made.items.reserve(written.items.size());
     for (const ast::Item* item : written.items)
-      made.items.push_back(
-          {item->system, item->configure, item->tool, item->span, item->step, item->after});
+      made.items.push_back({item->system, item->configure, item->tool, item->span, item->step, item->after});
     for (const ast::Option* option : written.options)
-      made.options.push_back({option->name.text, option->name.span, option->span, {}, option->op, false,
+      made.options.push_back({option->name.text,
+                              option->name.span,
+                              option->span,
+                              {},
+                              option->op,
+                              false,
                               literal(option->value, arena())});
   }
 
@@ -142,13 +147,11 @@ class Lowering {
   void systems() {
     Parts parts(waiting_.size());
     auto lower = [&](size_t begin, size_t end, Arena& arena) {
-      for (size_t i = begin; i < end; ++i)
-        part_.systems[i].features = literal_features(*waiting_[i], arena);
+      for (size_t i = begin; i < end; ++i) part_.systems[i].features = literal_features(*waiting_[i], arena);
     };
     if (parts.size() > 1) {
       std::vector<Arena> arenas(parts.size());
-      bool done =
-          parts.run([&](size_t begin, size_t end, size_t part) { lower(begin, end, arenas[part]); });
+      bool done = parts.run([&](size_t begin, size_t end, size_t part) { lower(begin, end, arenas[part]); });
       for (Arena& arena : arenas) arenas_.push_back(std::move(arena));
       if (done) return;
     }

@@ -1,5 +1,5 @@
-// `radl 2`: expressions become their values, names of a module's blocks get its prefix, and `input.x` before a number
-// of nodes or in an item becomes the systems that it stands for. Configures that train are left out:
+// `radl 2`: expressions become their values, names of a module's blocks get its prefix, and `input.x` before
+// a number of nodes or in an item becomes the systems that it stands for. Configures that train are left out:
 // passes/steps.cc reads them from their instance.
 #include <fmt/format.h>
 
@@ -85,8 +85,7 @@ class Evaluating {
     Feature made = without_value(written);
     made.strict = true;
     if (written.form == ast::FeatureKind::Contains) {
-      made.value =
-          Value::group(arena_.make<Features>(features(*written.group)), written.group->span);
+      made.value = Value::group(arena_.make<Features>(features(*written.group)), written.group->span);
       return made;
     }
     if (written.value == nullptr) return made;
@@ -122,15 +121,16 @@ class Evaluating {
     if (is_literal(expression)) return literal(&expression, arena_);
     const Span at = expression.span;
     expr::Value value = scope_.value(expression);
-    if (value.sensitive() && (stands_in_plans(block_, feature) || value.is_number() ||
-                              value.kind() == ValueKind::Boolean))
+    if (value.sensitive() &&
+        (stands_in_plans(block_, feature) || value.is_number() || value.kind() == ValueKind::Boolean))
       return shown_secret(at, feature);
     if (value.is_error()) return error(at);
     if (value.kind() == ValueKind::Null) return std::nullopt;
     if (value.has_unknown())
       return report(DiagCode::NotKnownYet, at, fmt::format("'{}' must be known before apply", feature));
     int secrets = 0;
-    auto made = value.kind() == ValueKind::List ? list(value, at, feature) : plain(value, at, feature, secrets);
+    auto made =
+        value.kind() == ValueKind::List ? list(value, at, feature) : plain(value, at, feature, secrets);
     if (made) return made;
     return report(DiagCode::FeatureExpression, at,
                   fmt::format("'{}' cannot be {}", feature, expr::kind_name(value.kind())));
@@ -218,7 +218,8 @@ class Evaluating {
     if (configure != nullptr && scope_.trains(*configure)) return;  // reported by the items pass
     ast::Name name = configure != nullptr ? full(item.configure) : item.configure;
     for (const std::string& system : scope_.systems_of(item))
-      into.items.push_back({{arena_.copy(system), item.system.span}, name, item.tool, item.span, item.step, item.after});
+      into.items.push_back(
+          {{arena_.copy(system), item.system.span}, name, item.tool, item.span, item.step, item.after});
   }
 
   Scope& scope_;
@@ -231,8 +232,8 @@ class Evaluating {
 
 }  // namespace
 
-void lower(const std::vector<const ast::Block*>& blocks, uint32_t file, Scope& scope, Arena& arena, Part& into,
-           Diagnostics& diagnostics) {
+void lower(const std::vector<const ast::Block*>& blocks, uint32_t file, Scope& scope, Arena& arena,
+           Part& into, Diagnostics& diagnostics) {
   Evaluating evaluating(scope, arena, into, diagnostics);
   for (const ast::Block* block : blocks) {
     if (file == 0 || block->span.file == file) evaluating.add(*block);

@@ -1,7 +1,7 @@
 // The value of a feature. Part of hir.h.
 //
-// Plain data of 32 bytes that points into a tree or an arena: a document has many. The content of a secret lies
-// behind it and is given against a Permission only: all other readers find no number, no text, no list.
+// Plain data of 32 bytes that points into a tree or an arena: a document has many. The content of a secret
+// lies behind it and is given against a Permission only: all other readers find no number, no text, no list.
 #pragma once
 
 #include <cstdint>
@@ -68,7 +68,9 @@ class Value {
   }
   std::optional<bool> boolean() const { return is(Kind::Boolean) ? std::optional(size_ != 0) : std::nullopt; }
   int random_length() const { return is(Kind::Random) ? static_cast<int>(size_) : 0; }
-  const List<Value>* list() const { return is(Kind::List) ? static_cast<const List<Value>*>(data_) : nullptr; }
+  const List<Value>* list() const {
+    return is(Kind::List) ? static_cast<const List<Value>*>(data_) : nullptr;
+  }
   const Reference* reference() const {
     return is(Kind::Reference) ? static_cast<const Reference*>(data_) : nullptr;
   }

@@ -28,7 +28,7 @@ std::string feature_text(const Build& build, const ast::Feature& feature, int in
   switch (feature.form) {
     case ast::FeatureKind::Simple:
       return fmt::format("{} {} {}", feature.name.text, ast::op_text(feature.op),
-                         feature.value == nullptr             ? ""
+                         feature.value == nullptr               ? ""
                          : is_secret_feature(feature.name.text) ? "(a secret)"
                                                                 : value_text(build, *feature.value));
     case ast::FeatureKind::Contains:

@@ -193,7 +193,8 @@ bool has_type(InputType type, Value& value) {
       return value.kind() != ValueKind::Null && value.kind() != ValueKind::Namespace;
     case InputType::Integer:
       if (value.kind() == ValueKind::Real && value.unit().empty() &&
-          value.as_real(expr::kPermitted) == std::floor(value.as_real(expr::kPermitted)) && std::abs(value.as_real(expr::kPermitted)) < 9e15) {
+          value.as_real(expr::kPermitted) == std::floor(value.as_real(expr::kPermitted)) &&
+          std::abs(value.as_real(expr::kPermitted)) < 9e15) {
         value = Value::integer(static_cast<int64_t>(value.as_real(expr::kPermitted))).taint(value);
       }
       return value.kind() == ValueKind::Integer && value.unit().empty();
@@ -206,7 +207,8 @@ bool has_type(InputType type, Value& value) {
     case InputType::String:
       return value.is_text() || value.kind() == ValueKind::Unknown;
     case InputType::Boolean:
-      if (value.kind() == ValueKind::String && (value.as_text(expr::kPermitted) == "yes" || value.as_text(expr::kPermitted) == "no")) {
+      if (value.kind() == ValueKind::String &&
+          (value.as_text(expr::kPermitted) == "yes" || value.as_text(expr::kPermitted) == "no")) {
         value = Value::boolean(value.as_text(expr::kPermitted) == "yes").taint(value);
       }
       return value.kind() == ValueKind::Boolean;

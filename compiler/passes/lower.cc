@@ -1,5 +1,5 @@
-// Trees to values (compiler/hir): RADL 1 files as they are, blocks of `radl 2` and of modules evaluated in the scope of
-// their instance.
+// Trees to values (compiler/hir): RADL 1 files as they are, blocks of `radl 2` and of modules evaluated in
+// the scope of their instance.
 #include "compiler/hir/hir.h"
 
 #include "compiler/passes/build.h"

@@ -313,9 +313,8 @@ class Setter {
       bool fine = inner.is_text() || inner.kind() == ValueKind::Unknown || inner.is_number() ||
                   inner.kind() == ValueKind::Boolean;
       if (!fine) return wrong("a group of strings", inner);
-      entries.emplace(name, inner.is_text() || inner.kind() == ValueKind::Unknown
-                                ? inner
-                                : *expr::as_string(inner));
+      entries.emplace(
+          name, inner.is_text() || inner.kind() == ValueKind::Unknown ? inner : *expr::as_string(inner));
     }
     put(Value::map(std::move(entries)));
   }

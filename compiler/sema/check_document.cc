@@ -4,8 +4,8 @@
 #include <span>
 
 #include "common/text.h"
-#include "compiler/sema/check.h"
 #include "compiler/diag/in_parts.h"
+#include "compiler/sema/check.h"
 #include "compiler/sema/outports.h"
 
 namespace radl::sema {
@@ -89,8 +89,7 @@ void check_networks(const Document& document, Diagnostics& diagnostics, const Ch
     std::string_view outbound = network.features.text("outbound");
     if (equal_ignoring_case(outbound, "yes") && outbound != "yes") {
       Span at = network.features.find("outbound")->value->span();
-      diagnostics
-          .report(DiagCode::OutboundCase, at, "only 'yes' in lower case makes the network public")
+      diagnostics.report(DiagCode::OutboundCase, at, "only 'yes' in lower case makes the network public")
           .fix("write 'yes'", at, "'yes'");
     }
     if (const Merged* ports = network.features.find("outports")) {

@@ -157,8 +157,7 @@ bool host_name(const At& at, const Text& value) {
   return false;
 }
 
-bool check_text(const At& at, const Text& value, const Document& document,
-                const CheckOptions& options) {
+bool check_text(const At& at, const Text& value, const Document& document, const CheckOptions& options) {
   const FeatureSpec& spec = at.spec;
   std::string_view text = value.text;
   if (at.feature.op != ast::Op::Eq && at.feature.op != ast::Op::Contains &&
@@ -175,9 +174,8 @@ bool check_text(const At& at, const Text& value, const Document& document,
       return one_of_values(spec, text) || more || wrong_choice(at, value);
     }
     case FeatureType::Version:
-      return is_version(text) ||
-             at.fail(DiagCode::WrongValue, value.span,
-                     quoted(at.feature.name) + " is digits and dots, such as '22.04'");
+      return is_version(text) || at.fail(DiagCode::WrongValue, value.span,
+                                         quoted(at.feature.name) + " is digits and dots, such as '22.04'");
     case FeatureType::Outports:
       return outports(at, value, options.lenient);
     case FeatureType::HostName:
@@ -233,15 +231,13 @@ bool check_number(const At& at, const hir::Number& number, Span span, const Chec
   const FeatureSpec& spec = at.spec;
   bool integer = spec.type == FeatureType::Integer;
   if (!integer && spec.type != FeatureType::Number) {
-    Diagnostic& d =
-        at.diagnostics.report(DiagCode::WrongType, span,
-                              quoted(at.feature.name) + " takes " + std::string(type_name(spec.type)));
+    Diagnostic& d = at.diagnostics.report(
+        DiagCode::WrongType, span, quoted(at.feature.name) + " takes " + std::string(type_name(spec.type)));
     if (spec.type != FeatureType::Applications) d.labelled("strings stand in quotes");
     return false;
   }
   if (integer && number.is_float && !options.lenient) {
-    at.diagnostics
-        .report(DiagCode::WrongType, span, quoted(at.feature.name) + " takes an integer")
+    at.diagnostics.report(DiagCode::WrongType, span, quoted(at.feature.name) + " takes an integer")
         .with_help("use a smaller unit: 1500M instead of 1.5G");
     return false;
   }
@@ -260,7 +256,8 @@ bool check_number(const At& at, const hir::Number& number, Span span, const Chec
                        : spec.unit == UnitClass::Size
                            ? "takes a size: K, M, G, T, KB ... or Ki, Mi, Gi, KiB ..."
                            : "needs a unit: ECU, GCEU or HRZ";
-  return at.fail(DiagCode::WrongUnit, number.unit ? number.unit.span : span, quoted(at.feature.name) + " " + wanted);
+  return at.fail(DiagCode::WrongUnit, number.unit ? number.unit.span : span,
+                 quoted(at.feature.name) + " " + wanted);
 }
 
 bool check_plain(const At& at, const hir::Value& value, const Document& document,
@@ -278,11 +275,13 @@ bool check_plain(const At& at, const hir::Value& value, const Document& document
   return true;
 }
 
-// What is wrong with a secret is said without what it is: the words of these codes speak of the feature alone.
+// What is wrong with a secret is said without what it is: the words of these codes speak of the feature
+// alone.
 bool check_secret(const At& at, const hir::Value& value, const Document& document,
                   const CheckOptions& options) {
   Diagnostics unheard;
-  if (check_plain({at.spec, at.feature, unheard}, value.content(expr::kPermitted), document, options)) return true;
+  if (check_plain({at.spec, at.feature, unheard}, value.content(expr::kPermitted), document, options))
+    return true;
   for (const Diagnostic& found : unheard.all()) {
     bool of_feature = found.code == DiagCode::WrongType || found.code == DiagCode::WeakPassword ||
                       found.code == DiagCode::WrongOperator;
@@ -307,7 +306,8 @@ bool check_feature(const FeatureSpec& spec, const Merged& feature, const Documen
     case Merged::Kind::Number: {
       const Bound &lower = feature.lower, &upper = feature.upper;
       auto check = [&](const Bound& bound) {
-        return check_number({spec, *bound.from, diagnostics}, *bound.number(), bound.from->value.span(), options);
+        return check_number({spec, *bound.from, diagnostics}, *bound.number(), bound.from->value.span(),
+                            options);
       };
       bool right = !lower.from || check(lower);
       if (!upper.from || upper.from == lower.from) return right;

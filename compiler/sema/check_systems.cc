@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <map>
 
-#include "compiler/sema/check.h"
 #include "compiler/diag/in_parts.h"
+#include "compiler/sema/check.h"
 
 namespace radl::sema {
 namespace {

@@ -127,7 +127,8 @@ class Writer {
     JsonValue out = JsonValue::object();
     out.set("class", JsonValue::string("deploy"));
     out.set("system", JsonValue::string(made.system.text));
-    if (auto* count = made.count.number()) out.set("vm_number", JsonValue::number(Quantity::of(*count).json()));
+    if (auto* count = made.count.number())
+      out.set("vm_number", JsonValue::number(Quantity::of(*count).json()));
     if (made.cloud) out.set("cloud", JsonValue::string(made.cloud.text));
     return out;
   }

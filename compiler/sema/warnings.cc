@@ -14,10 +14,9 @@ void warn_unknown(Scope scope, const Merged& feature, Diagnostics& diagnostics) 
   const std::string name(feature.name());
   const Span at = feature.first->name_span;
   bool strict = feature.first->strict && scope != Scope::Description;
-  Diagnostic& warning =
-      diagnostics.report(strict ? DiagCode::NoSuchFeature : DiagCode::UnknownFeature, at,
-                         strict ? "there is no feature `" + name + "`"
-                                : "no feature `" + name + "` is known");
+  Diagnostic& warning = diagnostics.report(
+      strict ? DiagCode::NoSuchFeature : DiagCode::UnknownFeature, at,
+      strict ? "there is no feature `" + name + "`" : "no feature `" + name + "` is known");
   if (near.empty()) {
     warning.with_help(strict ? "`radlc doc --features` lists them; a file of RADL 1 may hold others"
                              : "it is kept and exported, but nothing reads it");
@@ -42,7 +41,8 @@ void warn_proxy(const Merged& feature, Diagnostics& diagnostics) {
   size_t at = text->rfind('@');
   if (at == std::string_view::npos || text->substr(0, at).find(':') == std::string_view::npos) return;
   diagnostics
-      .report(DiagCode::PlainSecret, feature.value->span(), "the password for the gateway is written in plain text")
+      .report(DiagCode::PlainSecret, feature.value->span(),
+              "the password for the gateway is written in plain text")
       .with_help("make it an input, or give the key in `proxy_key`");
 }
 

@@ -15,8 +15,8 @@
 namespace radl::test {
 namespace {
 
-// The secret, what functions make of it, and what it chooses. What holds them as they are written in the program is
-// no leak, so none of these stands there.
+// The secret, what functions make of it, and what it chooses. What holds them as they are written in the
+// program is no leak, so none of these stands there.
 const std::vector<std::string>& needles() {
   static const std::vector<std::string> all = [] {
     const std::string text(kSecretText);

@@ -26,7 +26,8 @@ class Expressions {
       case 5:
         return fmt::format("\"${{{}}}-${{{}}}\"", any(in), text(in));
       case 6:
-        return fmt::format("{}({})", pick({"upper", "lower", "trim", "base64", "sha256", "string"}), text(in));
+        return fmt::format("{}({})", pick({"upper", "lower", "trim", "base64", "sha256", "string"}),
+                           text(in));
       case 7:
         return fmt::format("replace({}, {}, {})", text(in), text(in), text(in));
       case 8:
@@ -195,7 +196,8 @@ class Expressions {
 
  private:
   std::string secret_boolean() {
-    return pick({"input.flag", "starts_with(input.secret, 'z')", "(input.number > 3)", "has(input.list, 'a')"});
+    return pick(
+        {"input.flag", "starts_with(input.secret, 'z')", "(input.number > 3)", "has(input.list, 'a')"});
   }
 
   std::string comprehension(int depth, const char* form, const std::string& list) {
@@ -227,7 +229,8 @@ class Programs {
     std::string mark = sensitive_ ? ", sensitive = yes" : "";
     return fmt::format(
         "input secret (type = string{0})\ninput number (type = integer{0})\ninput flag (type = boolean{0})\n"
-        "input list (type = list(string){0})\ninput map (type = map(string){0})\ninput size (type = size{0})\n"
+        "input list (type = list(string){0})\ninput map (type = map(string){0})\ninput size (type = "
+        "size{0})\n"
         "input wait (type = duration{0})\n",
         mark);
   }
@@ -276,7 +279,9 @@ class Programs {
     }
   }
 
-  std::string text_name() { return pick({"not_a_feature", "disk.0.device", "disk.0.mount_path", "gpu.vendor"}); }
+  std::string text_name() {
+    return pick({"not_a_feature", "disk.0.device", "disk.0.mount_path", "gpu.vendor"});
+  }
 
   std::string when() { return choose_(4) == 0 ? ", when = " + boolean() : ""; }
 
@@ -323,20 +328,22 @@ class Programs {
       case 2:
       case 3:
       case 4:
-        return fmt::format("configure c{0} ({1}\n{2})\ncontextualize (system w configure c{0}{3})\n", n, resource(),
-                           resource(), choose_(4) == 0 ? " when = " + boolean() : "");
+        return fmt::format("configure c{0} ({1}\n{2})\ncontextualize (system w configure c{0}{3})\n", n,
+                           resource(), resource(), choose_(4) == 0 ? " when = " + boolean() : "");
       case 5:
-        return fmt::format("network n{} ({} = {})\n", n,
-                           pick({"outbound", "outports", "provider_id", "proxy_host", "proxy_key", "cidr", "router"}),
-                           text());
+        return fmt::format(
+            "network n{} ({} = {})\n", n,
+            pick({"outbound", "outports", "provider_id", "proxy_host", "proxy_key", "cidr", "router"}),
+            text());
       case 6:
-        return fmt::format("ansible a{} (host = {}, credentials.username = {}, credentials.password = {})\n", n,
-                           text(), text(), text());
+        return fmt::format("ansible a{} (host = {}, credentials.username = {}, credentials.password = {})\n",
+                           n, text(), text(), text());
       case 7:
         return fmt::format("deploy v {}{}\n", integer(), choose_(2) == 0 ? "" : " when = " + boolean());
       case 8:
       case 9:
-        return fmt::format("output o{} (value = {}{}{})\n", n, any(), choose_(2) == 0 ? ", sensitive = yes" : "",
+        return fmt::format("output o{} (value = {}{}{})\n", n, any(),
+                           choose_(2) == 0 ? ", sensitive = yes" : "",
                            choose_(4) == 0 ? ", description = " + text() : when());
       case 10:
         return fmt::format("assert ({}, {})\n", boolean(), text());
@@ -344,9 +351,11 @@ class Programs {
         return fmt::format("let l{0} = {1}\noutput p{0} (value = l{0}, sensitive = yes)\n", n, any());
       case 12:
         return fmt::format("input i{} ({} = {}, default = {})\n", n,
-                           pick({"condition", "min", "one_of", "pattern", "description", "message"}), any(), any());
+                           pick({"condition", "min", "one_of", "pattern", "description", "message"}), any(),
+                           any());
       case 13:
-        return fmt::format("each e in {} (\n  system 's-${{e}}' (net_interface.0.connection = 'lan')\n)\n", list());
+        return fmt::format("each e in {} (\n  system 's-${{e}}' (net_interface.0.connection = 'lan')\n)\n",
+                           list());
       case 14:
         return fmt::format("system \"x${{{}}}\" (cpu.count >= 1)\n", text());
       case 15:
@@ -354,7 +363,8 @@ class Programs {
                            pick({"ansible_version", "x"}), text(), text(), n);
       default:
         return fmt::format(
-            "use './module' as m{0} (token = {1}, plain = {2}, size = {3}{4})\noutput q{0} (value = m{0}.{5}{6})\n",
+            "use './module' as m{0} (token = {1}, plain = {2}, size = {3}{4})\noutput q{0} (value = "
+            "m{0}.{5}{6})\n",
             n, text(), any(), integer(), when(), pick({"shown", "hidden", "made"}),
             choose_(2) == 0 ? ", sensitive = yes" : "");
     }
@@ -381,12 +391,14 @@ std::string radl1(const Choose& choose) {
   auto maybe = [&](const char* text) { return choose(2) == 0 ? std::string() : std::string(text); };
   std::string out = "network lan (outbound = 'no'" + maybe(" and proxy_host = 'u:@input.secret@@h:22'") +
                     maybe(" and proxy_key = '@input.secret@'") + ")\nsystem w (cpu.count >= 1 and\n";
-  out += maybe("disk.0.os.credentials.username = 'x' and\ndisk.0.os.credentials.password = '@input.secret@' and\n");
+  out += maybe(
+      "disk.0.os.credentials.username = 'x' and\ndisk.0.os.credentials.password = '@input.secret@' and\n");
   out += maybe("disk.0.os.credentials.private_key = '@input.secret@' and\n");
   out += maybe("disk.0.os.credentials.new.password = '@input.secret@' and\n");
   out += maybe("soft 5 (disk.0.os.credentials.password = '@input.secret@') and\n");
   out += "net_interface.0.connection = 'lan')\n";
-  out += maybe("ansible a (host = 'h' and credentials.username = 'u' and credentials.password = '@input.secret@')\n");
+  out += maybe(
+      "ansible a (host = 'h' and credentials.username = 'u' and credentials.password = '@input.secret@')\n");
   return out + "deploy w 1\n";
 }
 

@@ -1,7 +1,9 @@
 // Programs in which a sensitive input stands in every place of the language, and what they must never show.
 //
-// In: choices (of a random generator, or of a fuzzer's bytes). Out: source text. RADL 1 programs get the secret by
-// @input.NAME@ in the features that hold passwords and keys; `radl 2` programs by sensitive inputs of every type.
+// In: choices (of a random generator, or of a fuzzer's bytes). Out: source text. RADL 1 programs get the
+// secret by
+// @input.NAME@ in the features that hold passwords and keys; `radl 2` programs by sensitive inputs of every
+// type.
 #pragma once
 
 #include <cstdint>
@@ -28,14 +30,15 @@ struct SecretProgram {
 // `sensitive`: false leaves the mark out, so that the same programs show that the search finds what is there.
 SecretProgram make_secret_program(const Choose& choose, bool sensitive = true);
 
-// A program that somebody wrote, with a secret in place of some of its values. Empty when it has no place for one.
+// A program that somebody wrote, with a secret in place of some of its values. Empty when it has no place for
+// one.
 SecretProgram put_secret_into(std::string_view seed, const Choose& choose, bool sensitive = true);
 
 // Files that the programs use: "module.radl", "inner.radl", "page.txt".
 std::map<std::string, std::string> secret_program_files(bool sensitive = true);
 
-// Compiles the file in its folder, and returns each output in which the secret, or what was computed from it, stands:
-// "IR", "findings", "dump lower", "plan", "page". Empty: nothing leaked.
+// Compiles the file in its folder, and returns each output in which the secret, or what was computed from it,
+// stands: "IR", "findings", "dump lower", "plan", "page". Empty: nothing leaked.
 struct LeakSearch {
   std::vector<std::string> leaks;
   bool compiled = false;

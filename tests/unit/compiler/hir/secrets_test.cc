@@ -1,5 +1,6 @@
 // No secret leaves: programs with a sensitive input in every place of the language are compiled, planned and
-// documented, and its value is looked for in all that comes out. tests/fuzz/lang/secrets.cc goes on for longer.
+// documented, and its value is looked for in all that comes out. tests/fuzz/lang/secrets.cc goes on for
+// longer.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -23,7 +24,8 @@ class Secrets : public testing::Test {
     for (const auto& [name, text] : secret_program_files(sensitive)) std::ofstream(folder.path(name)) << text;
   }
 
-  // Compiles `count` programs that `make` gives; the numbers of those that went through and of references in them.
+  // Compiles `count` programs that `make` gives; the numbers of those that went through and of references in
+  // them.
   struct Outcome {
     size_t compiled = 0, secrets = 0, leaking = 0;
   };

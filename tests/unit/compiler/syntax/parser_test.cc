@@ -203,7 +203,8 @@ TEST(Ec3, FilesAreUnited) {
   const sema::Definition* front = document.systems.find("front");
   ASSERT_NE(front, nullptr);
   EXPECT_EQ(front->features.find("cpu.count")->lower.number()->integer, 4);
-  EXPECT_EQ(front->features.find("memory.size")->lower.number(), nullptr);  // ranges apart: the later file wins
+  EXPECT_EQ(front->features.find("memory.size")->lower.number(),
+            nullptr);  // ranges apart: the later file wins
   EXPECT_EQ(front->features.text("disk.0.os.name"), "windows");
   EXPECT_EQ(front->features.find("disk.0.applications")->groups.size(), 2u);
   EXPECT_EQ(document.networks.find("public")->features.find("outports")->set.size(), 2u);
