@@ -14,8 +14,8 @@ MemoryBlock allocate_block(size_t size) {
 }
 
 void Arena::grow(size_t least) {
-  // Blocks grow from 4 KiB: a small file costs little, a large one soon gets blocks of huge pages, each of which is
-  // one page fault instead of 512.
+  // Blocks grow from 4 KiB: a small file costs little, a large one soon gets blocks of huge pages, each of
+  // which is one page fault instead of 512.
   size_t size = next_ > least ? next_ : least;
   if (next_ < kHugePage) next_ *= 8;
   blocks_.push_back(allocate_block(size));

@@ -20,9 +20,9 @@ void phase_rows(const Plan& plan, const RunReport& report, std::vector<Row>& row
   for (const ActionOutcome& outcome : report.actions) {
     const Action* action = plan.find(outcome.id);
     if (action == nullptr || outcome.state != ActionOutcome::State::Done) continue;
-    std::string phase = !action->is_step                  ? "creating"
+    std::string phase = !action->is_step                     ? "creating"
                         : ir::is_job_type(action->step_kind) ? action->step_kind
-                                                          : "configuring";
+                                                             : "configuring";
     if (action->is_step && phase == "configuring") {
       longest[phase + " " + action->nodes.front()] += outcome.seconds;
     } else {

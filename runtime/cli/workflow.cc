@@ -155,9 +155,8 @@ PlanQuestion question_of(Project& project, const Machinery& machinery, const Pla
 
 Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const Machinery& machinery,
                       const PlanRequest& request, const Observed* observed) {
-  auto plan =
-      make_plan_of(question_of(project, machinery, request), snapshot, observed,
-                   work_directory_of(project.state_directory, project.compiled.program.name));
+  auto plan = make_plan_of(question_of(project, machinery, request), snapshot, observed,
+                           work_directory_of(project.state_directory, project.compiled.program.name));
   if (plan.ok()) tell_what_stays(*plan, snapshot);
   return plan;
 }

@@ -34,8 +34,7 @@ Session::Session(const Run& given, Snapshot snapshot)
   for (const ir::Step& step : run.program->steps) steps_[step.id] = &step;
 }
 
-Context Session::context(const std::string& id, std::chrono::steady_clock::time_point deadline,
-                         bool is_job) {
+Context Session::context(const std::string& id, std::chrono::steady_clock::time_point deadline, bool is_job) {
   Context context;
   {
     std::lock_guard guard(mutex_);

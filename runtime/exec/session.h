@@ -37,8 +37,7 @@ class Session {
   const Stop& now() const { return now_; }
 
   // For one call of a provider or a runner about `id`.
-  Context context(const std::string& id, std::chrono::steady_clock::time_point deadline,
-                  bool is_job = false);
+  Context context(const std::string& id, std::chrono::steady_clock::time_point deadline, bool is_job = false);
   std::chrono::steady_clock::time_point in(std::chrono::milliseconds time) {
     return world().clock.now() + time;
   }

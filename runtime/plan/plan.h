@@ -111,8 +111,8 @@ struct Plan {
   std::vector<state_change::Move> moves;  // of the state, before anything else is done
   // Nodes that stay: what their prevent_destroy is from now on (ResourceRecord::protected_by).
   std::map<std::string, std::string> protections;
-  // Resources that a refresh found to be as the file asks for while the state has them otherwise (a change whose
-  // answer was lost, or made by hand): their specs, which are to be recorded.
+  // Resources that a refresh found to be as the file asks for while the state has them otherwise (a change
+  // whose answer was lost, or made by hand): their specs, which are to be recorded.
   std::map<std::string, Json> as_found;
   std::vector<Drift> drift;  // changes made behind radlc's back, apart from those asked for
   // Of a refresh: what could not be looked at, and why. Not of what is made anew anyway.
@@ -123,7 +123,8 @@ struct Plan {
   PlanTotals totals;
 
   bool changes_anything() const {
-    return !actions.empty() || !outputs.empty() || !moves.empty() || !protections.empty() || !as_found.empty();
+    return !actions.empty() || !outputs.empty() || !moves.empty() || !protections.empty() ||
+           !as_found.empty();
   }
   const Action* find(const std::string& id) const;
 };

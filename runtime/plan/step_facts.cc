@@ -140,9 +140,8 @@ std::optional<ir::Step> applied_step(const StepRecord& record, const Snapshot& s
   step.id = record.id;
   step.recipe = record.recipe;
   step.nodes = record.nodes;
-  for (ir::StepKind kind :
-       {ir::StepKind::Native, ir::StepKind::Ansible, ir::StepKind::CloudInit, ir::StepKind::Training,
-        ir::StepKind::Program}) {
+  for (ir::StepKind kind : {ir::StepKind::Native, ir::StepKind::Ansible, ir::StepKind::CloudInit,
+                            ir::StepKind::Training, ir::StepKind::Program}) {
     if (record.kind == ir::step_kind_name(kind)) step.kind = kind;
   }
   // A runner compares it with its output's: "has run to its end with the same content".

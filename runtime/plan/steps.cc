@@ -210,8 +210,7 @@ class StepPlanner {
     const Json& job = step.kind == ir::StepKind::Program ? step.program : step.training;
     auto now = job.find("identity");
     if (!record.definition || now == job.end()) return false;
-    const Json before =
-        record.definition->value(std::string(ir::step_kind_name(step.kind)), Json::object());
+    const Json before = record.definition->value(std::string(ir::step_kind_name(step.kind)), Json::object());
     return before.value("identity", Json()) == *now;
   }
 

@@ -30,7 +30,8 @@ struct PlanQuestion {
   std::function<std::map<std::string, double>()> measured = {};
 };
 
-// Of the state as the program's moves make it (state/moves.h). `observed` may be null. `work_directory`: the state's, for clouds that are surveyed.
+// Of the state as the program's moves make it (state/moves.h). `observed` may be null. `work_directory`: the
+// state's, for clouds that are surveyed.
 Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& snapshot, const Observed* observed,
                           const std::string& work_directory);
 

@@ -79,9 +79,8 @@ Status run_locked(TrialWorld& world, const TrialSubject& subject, const TrialPha
   run.world = &world.world;
   run.store = &store;
   run.clouds = &world.clouds;
-  for (ir::StepKind kind :
-       {ir::StepKind::Native, ir::StepKind::Ansible, ir::StepKind::CloudInit, ir::StepKind::Training,
-        ir::StepKind::Program})
+  for (ir::StepKind kind : {ir::StepKind::Native, ir::StepKind::Ansible, ir::StepKind::CloudInit,
+                            ir::StepKind::Training, ir::StepKind::Program})
     run.runners[kind] = world.machines.get();
   run.connect = world.machines->connector();
   run.program = phase.program;

@@ -91,8 +91,8 @@ bool holds_input(std::string_view text) {
   return false;
 }
 
-// Whether the word `input` stands anywhere in the file: looked for piece by piece, as most large files ask for
-// nothing. What cannot be read is reported by whoever compiles it.
+// Whether the word `input` stands anywhere in the file: looked for piece by piece, as most large files ask
+// for nothing. What cannot be read is reported by whoever compiles it.
 bool mentions_input(const std::string& path) {
   constexpr size_t kKept = 4;  // of a word that two pieces share
   std::ifstream file(path, std::ios::binary);

@@ -108,7 +108,8 @@ void Completer::blocks() {
   for (const BlockWord& word : block_words()) {
     if (word.radl2 && !cursor_.radl2) continue;
     if (word.name == "radl" && (cursor_.radl2 || !query_.analysis->tree->blocks.empty())) continue;
-    add_snippet(word.name, kKeyword, word.doc, cursor_.radl2 ? without_and(word.snippet) : std::string(word.snippet));
+    add_snippet(word.name, kKeyword, word.doc,
+                cursor_.radl2 ? without_and(word.snippet) : std::string(word.snippet));
   }
 }
 

@@ -64,8 +64,7 @@ Result<ExecResult> Member::exec(const std::string& command) {
   if (!remote) return std::move(remote).status().at(address());
   ExecOptions options;
   options.deadline = std::chrono::minutes(2);
-  options.stop =
-      Stop().until(context_.stop.deadline());  // a job that is cancelled has still to be stopped
+  options.stop = Stop().until(context_.stop.deadline());  // a job that is cancelled has still to be stopped
   auto result = exec_for_data(**remote, command, options);
   if (!result) return std::move(result).status().at(address());
   return result;

@@ -112,8 +112,7 @@ Result<Collected> collect_results(const Json& program,
   http::Client http;
   auto folder = training::open_bucket_folder(http, place);
   // The report last: it is what the next apply looks for.
-  Status sent =
-      folder ? training::send_files(*folder, local, "report.json", context.stop) : folder.status();
+  Status sent = folder ? training::send_files(*folder, local, "report.json", context.stop) : folder.status();
   std::filesystem::remove_all(local, error);
   if (!sent.ok()) return std::move(sent).at("results");
   return collected;

@@ -355,7 +355,8 @@ TEST_F(LspAnswers, InlayHintsNumberTheMachinesOfRepeatedDeploys) {
 
 TEST_F(LspAnswers, CompletionOfStepsCountsThoseOfRepeatedItems) {
   auto steps = offered(
-      "radl 2\neach z in ['a'] (\n  contextualize (\n    each s in [z] (\n      system s configure c step 4\n    )\n"
+      "radl 2\neach z in ['a'] (\n  contextualize (\n    each s in [z] (\n      system s configure c step "
+      "4\n    )\n"
       "    system t configure c step |\n  )\n)\n");
   EXPECT_TRUE(steps.contains("4") && steps.contains("5")) << Json(steps).dump();
 }
@@ -368,8 +369,8 @@ TEST_F(LspAnswers, CompletionOfNodesAttributesInsideEach) {
            labels.contains("self.private_ip") || labels.contains("n.private_ip");
   };
   for (const char* text :
-       {"output o (value = wn[0].|)", "output o (value = 'x ${wn[0].|}')", "let a = wn[0].|\n", "let a = f(wn[0].|)\n",
-        "each z in ['a'] (\n  output o (value = wn[0].|)\n)\n",
+       {"output o (value = wn[0].|)", "output o (value = 'x ${wn[0].|}')", "let a = wn[0].|\n",
+        "let a = f(wn[0].|)\n", "each z in ['a'] (\n  output o (value = wn[0].|)\n)\n",
         "each z in ['a'] (\n  output o (\n    value = \"x ${wn[0].|}\"\n  )\n)\n",
         "configure c (\n  each z in ['a'] (\n    command 'x' (command = \"${self.|}\")\n  )\n)\n",
         "configure c (\n  each z in ['a'] (\n    file 'x' (content = self.|)\n  )\n)\n",

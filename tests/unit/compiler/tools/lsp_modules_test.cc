@@ -109,8 +109,8 @@ TEST_F(LspModules, RenamingRefusesWhatIsNotTheUsersToEdit) {
   TestClient client(options);
   client.start(Json::object(), "file://" + folder_.string());
   const std::string address = "git::https://host/mods.git//db@v1";
-  const std::string text =
-      "radl 2\nuse '" + address + "' as w (size = 2)\nuse 'web' as s (pages = 2)\nuse 'std/tool' as t (level = 1)\n";
+  const std::string text = "radl 2\nuse '" + address +
+                           "' as w (size = 2)\nuse 'web' as s (pages = 2)\nuse 'std/tool' as t (level = 1)\n";
   client.open(uri_, text);
   auto refusal = [&](const std::string& method, const std::string& mark) {
     Json params = document_at(uri_, at(text, mark));

@@ -52,7 +52,8 @@ TEST(StepModel, AnAsynchronousServerIsFullFromSixWorkersOn) {
   };
   EXPECT_LT(updates(5), 20.22);
   for (int workers : {6, 7, 50}) EXPECT_NEAR(updates(workers), 20.24, 0.05);
-  EXPECT_EQ(step_anatomy(node_profile(), question(Exchange::AsyncServer, 50, 6400))->bound, StepBound::Server);
+  EXPECT_EQ(step_anatomy(node_profile(), question(Exchange::AsyncServer, 50, 6400))->bound,
+            StepBound::Server);
 }
 
 TEST(StepModel, HalvingTakesFewerMessagesOfTheSameBytes) {
