@@ -92,7 +92,9 @@ Result<Collected> collect_results(const Json& program,
     if (!fetched) return fetched.status();
   }
   Metrics metrics;
-  take_log(local + "/logs/" + members[0]->address() + ".log", metrics);
+  // A launcher may have put its first worker on any node; what two of them report is the chief's.
+  for (size_t i = facts.ends.size(); i-- > 0;)
+    take_log(local + "/logs/" + members[i]->address() + ".log", metrics);
   take_folder(all ? local + "/" + members[0]->address() : local, metrics);
   auto seconds = facts.phases.find("program");
   collected.output = {{"exit_status", facts.exit_status},

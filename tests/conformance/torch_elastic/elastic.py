@@ -66,7 +66,7 @@ class Torch(RadlCase):
         report = json.loads((self.results / "report.json").read_text())
         self.assertGreater(report["metrics"]["accuracy"], 0.95)
         self.assertEqual([m["restarts"] for m in report["members"]], [0, 0, 1])
-        self.assertEqual(report["attempts"], 1)
+        self.assertEqual(report["attempts"], 1, self.radlc("logs", self.file)[-6000:])
         first = (self.results / "logs/worker[0].log").read_text()
         begins = [line.rsplit(" ", 1)[1] for line in first.splitlines() if "goes on at epoch" in line]
         self.assertGreater(len(begins), 1, first)

@@ -91,6 +91,7 @@ TEST_F(ProgramTest, RunsOnEachNodeAndItsResultsComeBack) {
 echo "member $RADL_MEMBER of $RADL_MEMBERS on $RADL_HOST, chief $RADL_CHIEF:$RADL_CHIEF_PORT: $1 $GREETING"
 echo '{"loss": 0.5, "test": {"accuracy": 0.25}}'
 echo '{"loss": 0.125}'
+if [ $RADL_MEMBER = 1 ]; then echo '{"loss": 9, "workers": 2}'; fi
 mkdir -p "$RADL_RESULTS/deep"
 echo "result of $RADL_MEMBER" > "$RADL_RESULTS/deep/file"
 echo model > model.bin
@@ -102,7 +103,7 @@ echo model > model.bin
   ASSERT_TRUE(outcome.ok()) << outcome.status().text();
   const Json& output = outcome->output;
   EXPECT_EQ(output.at("exit_status"), 0);
-  EXPECT_EQ(output.at("metrics"), (Json{{"loss", 0.125}, {"test.accuracy", 0.25}}));
+  EXPECT_EQ(output.at("metrics"), (Json{{"loss", 0.125}, {"test.accuracy", 0.25}, {"workers", 2.0}}));
   const std::string results = output.at("results_path");
   EXPECT_EQ(*read_file(results + "/deep/file"), "result of 0\n") << "the chief's";
   EXPECT_EQ(*read_file(results + "/model.bin"), "model\n");
