@@ -114,7 +114,7 @@ ir::Program one_command(const std::string& command) {
     ir::Resource resource;
     resource.type = "command";
     resource.name = command;
-    resource.properties = {{"creates", "/nothing-like-it"}};
+    resource.properties = {{"creates", "~/done"}};
     step.resources.push_back(resource);
     step.digest = sha256_hex(command);
   }
@@ -127,7 +127,8 @@ TEST_F(Trial, OnRealNodesStepsReallyRun) {
   TemporaryFolder folder;
   const std::string witness = folder.path() + "/ran";
   options_.faults = *parse_faults("boot,consistency,latency");
-  ir::Program sound = one_command("test \"$(cat ~/made)\" = x && echo $HOME >> " + witness);
+  ir::Program sound =
+      one_command("test \"$(cat ~/made)\" = x && echo $HOME >> " + witness + " && touch ~/done");
   auto run = run_trial({sound, {}, catalog_}, options_, 3);
   ASSERT_TRUE(run.ok()) << run.status().text();
   EXPECT_TRUE(run->findings.empty()) << run->findings[0].text;
