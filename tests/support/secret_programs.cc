@@ -412,7 +412,9 @@ SecretProgram make_secret_program(const Choose& choose, bool sensitive) {
 }
 
 SecretProgram put_secret_into(std::string_view seed, const Choose& choose, bool sensitive) {
-  if (seed.find("radl 2") == seed.npos || seed.find("input secret") != seed.npos) return {};
+  if (seed.find("radl 2") == seed.npos) return {};
+  for (const auto& [name, value] : secret_inputs())  // its own of that name is no secret
+    if (seed.find("input " + name) != seed.npos) return {};
   std::vector<std::pair<size_t, size_t>> values;  // behind ` = `, to the end of the word or text
   for (size_t at = seed.find("= "); at != seed.npos; at = seed.find("= ", at + 1)) {
     size_t begin = at + 2;
