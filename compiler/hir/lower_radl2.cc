@@ -31,6 +31,8 @@ bool stands_in_plans(ast::Kind block, std::string_view feature) {
   if (block == ast::Kind::Network) return feature == "outbound" || feature == "outports";
   if (block == ast::Kind::Ansible) return feature == "host" || feature == "credentials.username";
   return feature.ends_with(".dns_name") || feature.ends_with(".connection") || feature == "instance_name" ||
+         feature.ends_with(".image.url") || feature.ends_with(".device") ||
+         feature.ends_with(".mount_path") || feature.ends_with(".fstype") ||
          (feature.starts_with("net_interface.") && feature.ends_with(".ip"));
 }
 

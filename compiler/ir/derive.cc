@@ -22,7 +22,10 @@ void take(Disk& disk, std::string_view feature, const Requirement& requirement) 
   if (feature == "type") disk.type = text_of(requirement);
   if (feature != "image.url" || !requirement.equals) return;
   if (requirement.equals->is_string()) disk.image_urls = {requirement.equals->get<std::string>()};
-  if (requirement.equals->is_array()) disk.image_urls = requirement.equals->get<std::vector<std::string>>();
+  if (!requirement.equals->is_array()) return;
+  disk.image_urls.clear();
+  for (const Json& url : *requirement.equals)
+    if (url.is_string()) disk.image_urls.push_back(url.get<std::string>());
 }
 
 void take_applications(Node& node, const Json& groups) {
