@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kNamesShown = 20;  // of one type
 
 // "file '/a', '/b'; user 'ana'; not undone: command 'make install', Ansible recipe 'tools'"
-class Made {
+class WhatSteps {
  public:
   void add(const StepRecord& step) {
     const bool native = step.kind == ir::step_kind_name(ir::StepKind::Native);
@@ -73,7 +73,7 @@ void tell_what_stays(Plan& plan, const Snapshot& snapshot) {
   std::map<std::string, std::string> nodes_by_text;  // nodes whose steps made the same stand in one note
   for (const Action& action : plan.actions) {
     if (action.is_step || action.verb != Verb::Delete || action.cloud != hosts::kCloudName) continue;
-    Made made;
+    WhatSteps made;
     for (const auto& [id, step] : snapshot.steps) {
       if (step.nodes.size() == 1 && step.nodes[0] == action.id) made.add(step);
     }
