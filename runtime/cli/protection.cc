@@ -15,12 +15,12 @@ bool may_be_yes(const ast::Expr* value) {
 }
 
 // What a system says of prevent_destroy, and where: "demo.radl:4". A system without a word may go.
-struct Said {
+struct Protection {
   bool stays = false;
   std::string place;
 };
 
-void read_systems(const std::string& file, std::map<std::string, Said>& systems) {
+void read_systems(const std::string& file, std::map<std::string, Protection>& systems) {
   SourceMap sources;
   Diagnostics ignored;  // the commands that compile report them
   auto source = sources.load(file);
@@ -29,7 +29,7 @@ void read_systems(const std::string& file, std::map<std::string, Said>& systems)
   for (const ast::Block* block : tree->blocks) {
     const auto* system = ast::as<ast::FeatureBlock>(block);
     if (!system || system->kind != ast::Kind::System || !system->body.present) continue;
-    Said& said = systems[std::string(system->name.text)];
+    Protection& said = systems[std::string(system->name.text)];
     for (const ast::Feature* feature : system->body.items) {
       if (feature->form != ast::FeatureKind::Simple || feature->name.text != "prevent_destroy") continue;
       if (!feature->value || !may_be_yes(feature->value)) continue;
@@ -40,7 +40,7 @@ void read_systems(const std::string& file, std::map<std::string, Said>& systems)
 
 // Why the node must stay; empty: it need not. The file speaks for its systems, the state for what is no
 // longer in it.
-std::string reason_to_stay(const ResourceRecord& record, const std::map<std::string, Said>& systems) {
+std::string reason_to_stay(const ResourceRecord& record, const std::map<std::string, Protection>& systems) {
   // In a module a system bears its prefix: "cluster.worker".
   auto said = systems.find(record.system.substr(record.system.rfind('.') + 1));
   if (said != systems.end())
@@ -54,7 +54,7 @@ std::string reason_to_stay(const ResourceRecord& record, const std::map<std::str
 }  // namespace
 
 Status check_files_allow(const Plan& plan, const Snapshot& snapshot, const std::vector<std::string>& files) {
-  std::map<std::string, Said> systems;
+  std::map<std::string, Protection> systems;
   for (const std::string& file : files) read_systems(file, systems);
   std::string refused;
   for (const Action& action : plan.actions) {
