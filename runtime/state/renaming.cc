@@ -87,16 +87,21 @@ Json Renaming::value(const Json& value) const {
   return renamed;
 }
 
-// Names of nodes stand as plain text in a training's cluster alone.
+// Names of nodes stand as plain text in a training's cluster and in a program's members alone.
 Json Renaming::definition(const Json& before) const {
   Json renamed = value(before);
-  auto training = renamed.find("training");
-  if (training == renamed.end() || !training->is_object() || !training->contains("cluster")) return renamed;
-  for (Json& role : (*training)["cluster"]) {
-    for (Json& node : role) {
+  auto rename_all = [&](Json& nodes) {
+    for (Json& node : nodes) {
       if (node.is_string()) node = address(node.get<std::string>());
     }
+  };
+  auto training = renamed.find("training");
+  if (training != renamed.end() && training->is_object() && training->contains("cluster")) {
+    for (Json& role : (*training)["cluster"]) rename_all(role);
   }
+  auto program = renamed.find("program");
+  if (program != renamed.end() && program->is_object() && program->contains("members"))
+    rename_all((*program)["members"]);
   return renamed;
 }
 
