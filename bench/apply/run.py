@@ -65,15 +65,25 @@ def ours(moto, ec2):
     return made, gone, cpu_made + cpu_gone
 
 
+def tags(kind, number, count):
+    return {"ResourceType": kind, "Tags": [{"Key": f"radlc:{k}", "Value": f"value of machine {number}, {k}"} for k in range(count)]}
+
+
 def bare(moto, ec2):
-    """What the same costs with nothing but the requests."""
+    """What the same costs with nothing but the requests, each with as much in it as radlc's."""
     clients = [moto.client("ec2") for _ in range(PARALLELISM)]
+    subnet = ec2.describe_subnets(Filters=[{"Name": "default-for-az", "Values": ["true"]}])["Subnets"][0]
+    stamp = str(time.monotonic_ns())
+    key = ec2.create_key_pair(KeyName=stamp)["KeyName"]
+    groups = [ec2.create_security_group(GroupName=f"{stamp}-{k}", Description="bench", VpcId=subnet["VpcId"])["GroupId"] for k in range(2)]
 
     def launch(number):
         answer = clients[number % PARALLELISM].run_instances(
-            ImageId=IMAGE, InstanceType="t3.micro", MinCount=1, MaxCount=1, ClientToken=f"bare-{time.monotonic_ns()}-{number}",
-            TagSpecifications=[{"ResourceType": "instance", "Tags": [{"Key": "n", "Value": str(number)}, {"Key": "a", "Value": "b"}]},
-                               {"ResourceType": "volume", "Tags": [{"Key": "n", "Value": str(number)}]}])
+            ImageId=IMAGE, InstanceType="t3.micro", MinCount=1, MaxCount=1, ClientToken=f"bare-{stamp}-{number}", KeyName=key,
+            UserData="#cloud-config\n" + "# as long as radlc's\n" * 20, MetadataOptions={"HttpTokens": "required"},
+            NetworkInterfaces=[{"DeviceIndex": 0, "SubnetId": subnet["SubnetId"], "Groups": groups, "AssociatePublicIpAddress": True,
+                                "DeleteOnTermination": True}],
+            TagSpecifications=[tags("instance", number, 6), tags("volume", number, 4)])
         return answer["Instances"][0]["InstanceId"]
 
     def remove(item):
@@ -90,6 +100,9 @@ def bare(moto, ec2):
         list(pool.map(remove, enumerate(names)))
         while running(ec2):
             time.sleep(0.2)
+        for group in groups:
+            ec2.delete_security_group(GroupId=group)
+        ec2.delete_key_pair(KeyName=key)
         return made, time.monotonic() - begin
 
 

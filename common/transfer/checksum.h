@@ -1,15 +1,16 @@
-// S3's checksums: CRC-32C of what we send; of what we get, what the object was stored with.
-// Source: Amazon S3 User Guide, "Checking object integrity".
+// S3's checksums: CRC-32C of what we send; of what we get, what the object was stored with (crc.h, SHA-1,
+// SHA-256). Source: Amazon S3 User Guide, "Checking object integrity".
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "common/crc32c.h"
 #include "common/http/http.h"
 #include "common/status.h"
+#include "common/transfer/crc.h"
 
 namespace radl::transfer {
 
@@ -23,9 +24,10 @@ std::string md5_base64(std::string_view bytes);
 
 // What a store says of a whole object.
 struct StoredChecksum {
-  enum class Kind { None, Crc32c, Sha256 } kind = Kind::None;
-  std::string value;  // base64
-  int parts = 0;      // > 0: of the checksums of so many parts, one after the other; 0: of the bytes
+  enum class Kind { None, Crc, Sha1, Sha256 } kind = Kind::None;
+  Crc crc = Crc::Crc32c;  // of Kind::Crc
+  std::string value;      // base64
+  int parts = 0;          // > 0: of the checksums of so many parts, one after the other; 0: of the bytes
 };
 StoredChecksum checksum_of(const http::Headers& headers);
 
@@ -33,10 +35,6 @@ StoredChecksum checksum_of(const http::Headers& headers);
 Status check_bytes(const StoredChecksum& stored, std::string_view bytes);
 Status check_file(const StoredChecksum& stored, const std::string& path);
 
-// CRC-32C of two pieces after each other, by those of the pieces and the second one's length.
-uint32_t crc32c_joined(uint32_t first, uint32_t second, uint64_t second_bytes);
-// Of parts: CRC-32C of their CRC-32Cs' bytes.
-uint32_t crc32c_of_parts(const std::vector<uint32_t>& parts);
 // CRC-32C of a part of a file.
 Result<uint32_t> crc32c_file(const std::string& path, uint64_t first, uint64_t count);
 

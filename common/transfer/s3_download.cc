@@ -75,8 +75,8 @@ class S3Ranges {
  private:
   struct Piece {
     Range range;
-    size_t part = 0;  // of the upload, where the checksum is one of parts
-    uint32_t crc = 0;
+    size_t part = 0;   // of the upload, where the checksum is one of parts
+    uint64_t crc = 0;  // of the kind that the store keeps
     bool done = false;
   };
 
@@ -109,6 +109,7 @@ class S3Ranges {
             {"etag", object_.etag},
             {"size", object_.size},
             {"pieces", pieces_.size()},
+            {"checksum", object_.checksum.value},
             {"sha256", what_.sha256}};
   }
 
@@ -129,7 +130,7 @@ class S3Ranges {
             !done[1].is_number_unsigned() || done[0].get<size_t>() >= pieces_.size())
           continue;
         Piece& piece = pieces_[done[0].get<size_t>()];
-        piece.crc = done[1].get<uint32_t>();
+        piece.crc = done[1].get<uint64_t>();
         piece.done = true;
         received_ += piece.range.count;
       }
@@ -166,8 +167,7 @@ class S3Ranges {
   // What of a piece has come stays when its connection breaks.
   Status fetch_piece(size_t i, const Stop& stop) {
     const Range range = pieces_[i].range;
-    uint64_t have = 0;
-    uint32_t crc = 0;
+    uint64_t have = 0, crc = 0;
     http::Backoff backoff({store_.options_.attempts, 0.25, 20}, stop);
     for (;;) {
       const uint64_t before = have;
@@ -184,7 +184,7 @@ class S3Ranges {
     return {};
   }
 
-  Status fetch_rest(const Range& range, uint64_t& have, uint32_t& crc, const Stop& stop) {
+  Status fetch_rest(const Range& range, uint64_t& have, uint64_t& crc, const Stop& stop) {
     S3::Call what{.method = "GET", .key = key_, .stop = stop};
     const uint64_t first = range.first + have, last = range.first + range.count - 1;
     what.headers = {{"Range", "bytes=" + std::to_string(first) + "-" + std::to_string(last)},
@@ -205,7 +205,7 @@ class S3Ranges {
         if (n < 0) return errno_status(errno, part_);
         done += size_t(n);
       }
-      crc = crc32c(piece, crc);
+      crc = crc_of(object_.checksum.crc, piece, crc);
       have += piece.size();
       std::lock_guard lock(mutex_);
       received_ += piece.size();
@@ -235,18 +235,19 @@ class S3Ranges {
 
   // The object's checksum from those of the pieces.
   Status check() const {
-    if (object_.checksum.kind == StoredChecksum::Kind::Crc32c) {
-      std::vector<uint32_t> parts;
+    if (object_.checksum.kind == StoredChecksum::Kind::Crc) {
+      const Crc kind = object_.checksum.crc;
+      std::vector<uint64_t> parts;
       for (const Piece& piece : pieces_) {
         if (piece.part >= parts.size())
           parts.push_back(piece.crc);
         else
-          parts.back() = crc32c_joined(parts.back(), piece.crc, piece.range.count);
+          parts.back() = crc_joined(kind, parts.back(), piece.crc, piece.range.count);
       }
-      const uint32_t whole = object_.checksum.parts > 0 ? crc32c_of_parts(parts) : parts.at(0);
-      if (checksum_text(whole) != object_.checksum.value)
-        return {Code::Corrupt,
-                "its checksum is " + checksum_text(whole) + ", the store's is " + object_.checksum.value};
+      const std::string whole =
+          crc_text(kind, object_.checksum.parts > 0 ? crc_of_parts(kind, parts) : parts.at(0));
+      if (whole != object_.checksum.value)
+        return {Code::Corrupt, "its checksum is " + whole + ", the store's is " + object_.checksum.value};
     } else if (Status s = check_file(object_.checksum, part_); !s.ok()) {
       return s;
     }

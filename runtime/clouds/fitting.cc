@@ -82,10 +82,11 @@ class Filter {
   explicit Filter(const Fitting& fitting) : fitting_(fitting), left_(fitting.types) {}
 
   Status by_name() {
-    const std::string named = text_wanted(fitting_.node, "instance_type");
-    if (named.empty()) return {};
-    keep([&](const InstanceType& type) { return matches_pattern(type.name, named); });
+    named_ = texts_wanted(fitting_.node, "instance_type");
+    if (named_.empty()) return {};
+    keep([&](const InstanceType& type) { return place_of(type) < named_.size(); });
     if (!left_.empty()) return {};
+    const std::string named = join(named_, ", ");
     std::vector<std::string> names;
     for (const InstanceType* type : fitting_.types) names.push_back(type->name);
     const std::string near = nearest(named, names);
@@ -124,12 +125,26 @@ class Filter {
     return left_.empty() ? none_has(measure, wanted->second, before) : Status();
   }
 
-  Types take() && { return std::move(left_); }
+  // Those of the first name that the file gives come first.
+  Types take(Market market) && {
+    std::sort(left_.begin(), left_.end(), [&](const InstanceType* a, const InstanceType* b) {
+      const size_t of_a = place_of(*a), of_b = place_of(*b);
+      return of_a != of_b ? of_a < of_b : cheaper(*a, *b, market);
+    });
+    return std::move(left_);
+  }
 
  private:
   template <class Keeps>
   void keep(Keeps&& keeps) {
     std::erase_if(left_, [&](const InstanceType* type) { return !keeps(*type); });
+  }
+
+  size_t place_of(const InstanceType& type) const {
+    return static_cast<size_t>(
+        std::find_if(named_.begin(), named_.end(),
+                     [&](const std::string& name) { return matches_pattern(type.name, name); }) -
+        named_.begin());
   }
 
   // Whoever names a type has chosen its architecture with it.
@@ -164,6 +179,7 @@ class Filter {
   }
 
   const Fitting& fitting_;
+  std::vector<std::string> named_;  // by instance_type
   Types left_;
 };
 
@@ -179,10 +195,7 @@ Result<std::vector<const InstanceType*>> fitting_types(const Fitting& fitting) {
     if (Status left = filter.by_trait(trait); !left.ok()) return left;
   for (const Measure& measure : measures(market))
     if (Status left = filter.by_measure(measure); !left.ok()) return left;
-  Types types = std::move(filter).take();
-  std::sort(types.begin(), types.end(),
-            [&](const InstanceType* a, const InstanceType* b) { return cheaper(*a, *b, market); });
-  return types;
+  return std::move(filter).take(market);
 }
 
 Market market_wanted(const ir::Node& node) {
@@ -215,6 +228,20 @@ std::string text_wanted(const ir::Node& node, const std::string& feature) {
   const Json& value = *found->second.equals;
   if (value.is_array() && !value.empty() && value.front().is_string()) return value.front();
   return value.is_string() ? value.get<std::string>() : "";
+}
+
+std::vector<std::string> texts_wanted(const ir::Node& node, const std::string& feature) {
+  auto found = node.requirements.find(feature);
+  if (found == node.requirements.end() || !found->second.equals) return {};
+  const Json& value = *found->second.equals;
+  std::vector<std::string> texts;
+  for (const Json& one : value.is_array() ? value : Json::array({value})) {
+    if (!one.is_string()) continue;
+    const std::string text = one.get<std::string>();
+    for (std::string_view part : split(text, ','))
+      if (!trim(part).empty()) texts.emplace_back(trim(part));
+  }
+  return texts;
 }
 
 bool within(const ir::Requirement& wanted, double value) {

@@ -21,8 +21,8 @@ struct Fitting {
 };
 
 // From the cheapest to the dearest in the market that the node asks for (market_wanted); those whose price is
-// not known come last. Invalid names the feature that no type has together with those before it, and what
-// there is of it.
+// not known come last. Of several in `instance_type` those of the first come first. Invalid names the feature
+// that no type has together with those before it, and what there is of it.
 Result<std::vector<const InstanceType*>> fitting_types(const Fitting& fitting);
 
 // `spot = 'yes'`.
@@ -33,6 +33,8 @@ Offer offer_of(const InstanceType& type, Market market);
 
 // The text that a feature must be equal to, or the first of a list; "" where there is none.
 std::string text_wanted(const ir::Node& node, const std::string& feature);
+// All that a feature names, in its order: 'a, b' or ['a', 'b'].
+std::vector<std::string> texts_wanted(const ir::Node& node, const std::string& feature);
 // Whether a number is within the bounds; nothing else of the requirement is looked at.
 bool within(const ir::Requirement& wanted, double value);
 // "m5.large" by "m5.*": `*` stands for any characters, and case does not matter.

@@ -113,6 +113,8 @@ class Infrastructure:
         text = [what]
         for arguments, code, out, treated in self.said:
             text += [f"--- radlc {' '.join(arguments)}: {code}", f"    done to requests: {treated}", out.strip()]
+        text.append(f"the last calls: {[f'{r.number} {r.action} {r.body.decode()[-160:]}' for r in self.proxy.log[-8:]]}")
+        text.append(f"placement groups: {self.extras.groups}")
         raise Fault("\n".join(text))
 
     def there(self):

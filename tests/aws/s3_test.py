@@ -87,8 +87,9 @@ class Store:
     def test_large_objects_of_others_with_and_without_checksums(self):
         path = self.file("theirs", 40 * MIB)
         self.s3.upload_file(str(path), "data", "theirs")
-        self.s3.upload_file(str(path), "data", "summed", ExtraArgs={"ChecksumAlgorithm": "SHA256"})
-        for key in ("theirs", "summed"):
+        for algorithm in ("SHA256", "CRC32"):
+            self.s3.upload_file(str(path), "data", algorithm, ExtraArgs={"ChecksumAlgorithm": algorithm})
+        for key in ("theirs", "SHA256", "CRC32"):
             self.tool("get", f"s3://data/{key}", self.folder / "got")
             self.assertEqual((self.folder / "got").read_bytes(), path.read_bytes())
 

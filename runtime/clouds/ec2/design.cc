@@ -127,7 +127,7 @@ class Designer {
   }
 
   Status add_network(const ir::Network& network) {
-    auto place = place_of(network);
+    auto place = place_of(network, cloud_.region);
     if (!place.ok()) return place.status();
     std::vector<std::string> rules = {kFromThisGroup};
     for (const ir::PortRule& rule : network.ports) {
@@ -205,10 +205,10 @@ class Designer {
                       node.system));
       return false;
     }
-    note(
-        fmt::format("system '{}': it is in no public network and has a public address all the same, as the "
-                    "default VPC has no other way out; only SSH from this computer is let in",
-                    node.system));
+    note(fmt::format(
+        "system '{}': it is in no public network and has a public address all the same, as the "
+        "default VPC has no other way out; besides the file's outports only SSH from this computer is let in",
+        node.system));
     return true;
   }
 
@@ -216,8 +216,11 @@ class Designer {
                       std::vector<std::string>& references) {
     if (!place.vpc.empty()) spec["vpc"] = place.vpc;
     if (!place.subnet.empty()) spec["subnet"] = place.subnet;
-    if (!place.zone.empty()) spec["zone"] = place.zone;
-    auto image = image_wanted(node, "x86_64");
+    if (place.zones.size() == 1)
+      spec["zone"] = place.zones.front();
+    else if (!place.zones.empty())
+      spec["zones"] = place.zones;
+    auto image = image_wanted(node, "x86_64", cloud_.region);
     if (!image.ok()) return image.status();
     spec["image"] = image->text;
     const std::string user = node.user.empty() ? user_of_image(image->text) : node.user;
@@ -284,7 +287,7 @@ Status check_placement(const ir::Node& node) {
 
 Status check_node(const CloudId& cloud, const ir::Node& node, const DesignInput& input) {
   if (auto place = place_of(node, input, cloud); !place.ok()) return place.status();
-  auto image = image_wanted(node, "x86_64");
+  auto image = image_wanted(node, "x86_64", cloud.region);
   if (!image.ok()) return image.status();
   if (!image->region.empty() && image->region != cloud.region)
     return invalid(fmt::format("{}: disk.0.image.url is of region {}, and the machine is to be in {}",

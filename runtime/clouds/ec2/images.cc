@@ -84,10 +84,12 @@ std::string image_region(const ir::Node& node) {
   return "";
 }
 
-Result<ImageWanted> image_wanted(const ir::Node& node, const std::string& arch) {
+Result<ImageWanted> image_wanted(const ir::Node& node, const std::string& arch, const std::string& region) {
   const std::vector<std::string> urls = image_urls(node);
   if (urls.empty()) return by_system(node, arch);
-  // Of several the first that this cloud can serve.
+  // Of several the first that this region can serve; where it can serve none, the caller says so of the
+  // first.
+  std::optional<ImageWanted> first;
   for (const std::string& url : urls) {
     if (url.starts_with("ami-")) return ImageWanted{url, ""};
     if (!url.starts_with(kScheme)) continue;
@@ -103,9 +105,12 @@ Result<ImageWanted> image_wanted(const ir::Node& node, const std::string& arch) 
           fmt::format("{}: disk.0.image.url = '{}': a machine starts from an image; make one of the "
                       "snapshot first (aws ec2 register-image)",
                       node.address, url));
-    return ImageWanted{what.starts_with("ami-") || what.find('/') != what.npos ? what : "self/" + what,
-                       rest.substr(0, slash)};
+    ImageWanted image{what.starts_with("ami-") || what.find('/') != what.npos ? what : "self/" + what,
+                      rest.substr(0, slash)};
+    if (image.region == region) return image;
+    if (!first) first = std::move(image);
   }
+  if (first) return std::move(*first);
   return invalid(fmt::format("{}: disk.0.image.url = '{}' is no image of EC2 (aws://REGION/ami-...)",
                              node.address, urls.front()));
 }

@@ -13,8 +13,9 @@ struct ImageWanted {
   std::string region;  // that the URL names; empty: none
 };
 // What a node's disk.0.image.url (aws://REGION/ami-..., aws://REGION/NAME, ami-...) or its disk.0.os.* ask
-// for; Debian 12 where nothing is said. `arch`: "x86_64" or "arm64". Invalid: no image of EC2.
-Result<ImageWanted> image_wanted(const ir::Node& node, const std::string& arch);
+// for; Debian 12 where nothing is said. Of several URLs the first of this region, or of none. `arch`:
+// "x86_64" or "arm64". Invalid: no image of EC2.
+Result<ImageWanted> image_wanted(const ir::Node& node, const std::string& arch, const std::string& region);
 
 // The login of images that are made with one; "" when it is not known.
 std::string user_of_image(const std::string& name);

@@ -54,12 +54,21 @@ class Instance : public Kind {
   }
 
   Asked destroy(Call& call, const Order& order) const override {
+    call.memory.note_leaving(order.id);
     return gone_or(call.api.post(call.context, "TerminateInstances", {{"InstanceId.1", order.id}}, true));
   }
 
   Status look(Call& call, const Selection& selection, std::vector<Seen>& seen) const override {
     const bool by_token = selection.by == Selection::By::Tokens;
-    return each_instance(call, selected(selection, "instance-id"), [&](const InstanceNow& now) {
+    Parameters parameters = selected(selection, "instance-id");
+    // EC2 shows terminated machines for an hour. Of those that were asked to go nobody wants to know why.
+    const bool all_leave = selection.by == Selection::By::Ids &&
+                           std::all_of(selection.values.begin(), selection.values.end(),
+                                       [&](const std::string& id) { return call.memory.is_leaving(id); });
+    if (all_leave || selection.by == Selection::By::Infrastructure)
+      add_filter(parameters, "instance-state-name",
+                 {"pending", "running", "shutting-down", "stopping", "stopped"});
+    return each_instance(call, parameters, [&](const InstanceNow& now) {
       if (auto one = seen_instance(call, now, by_token)) seen.push_back(std::move(*one));
     });
   }

@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "common/digest.h"
+#include "common/text.h"
 #include "runtime/clouds/auto_stop.h"
 #include "runtime/clouds/ec2/images.h"
 #include "runtime/clouds/ec2/instance.h"
+#include "runtime/clouds/ec2/placing.h"
 
 namespace radl::ec2 {
 namespace {
@@ -79,13 +81,25 @@ Status add_references(Launch& launch, const Order& order, std::string& key) {
   return {};
 }
 
+std::vector<std::string> zones_of(const Json& spec) {
+  if (spec.contains("zone")) return {spec["zone"].get<std::string>()};
+  return spec.value("zones", std::vector<std::string>());
+}
+
+// In the order in which they are tried.
 std::vector<Subnet> subnets_for(const Vpc& vpc, const Json& spec) {
-  const std::string subnet = spec.value("subnet", ""), zone = spec.value("zone", "");
-  std::vector<Subnet> fit;
-  for (const Subnet& one : vpc.subnets) {
-    if (!subnet.empty() && one.id != subnet) continue;
-    if (!zone.empty() && one.zone != zone) continue;
-    fit.push_back(one);
+  const std::string subnet = spec.value("subnet", "");
+  std::vector<Subnet> there, fit;
+  for (const Subnet& one : vpc.subnets)
+    if (subnet.empty() || one.id == subnet) there.push_back(one);
+  const std::vector<std::string> zones = zones_of(spec);
+  if (zones.empty()) return there;
+  for (const std::string& zone : zones) {
+    for (const Subnet& one : there) {
+      const bool known =
+          std::any_of(fit.begin(), fit.end(), [&](const Subnet& other) { return other.id == one.id; });
+      if (!known && (one.zone == zone || region_of_zone(one.zone) == zone)) fit.push_back(one);
+    }
   }
   return fit;
 }
@@ -101,9 +115,9 @@ Result<Launch> launch_of(Call& call, const Order& order) {
   Launch launch;
   launch.subnets = subnets_for(*vpc, spec);
   if (launch.subnets.empty())
-    return not_found(fmt::format(
-        "{}: {} has no subnet {}", order.address, vpc->id,
-        spec.contains("subnet") ? spec["subnet"].get<std::string>() : "in zone " + spec.value("zone", "")));
+    return not_found(fmt::format("{}: {} has no subnet {}", order.address, vpc->id,
+                                 spec.contains("subnet") ? spec["subnet"].get<std::string>()
+                                                         : "in zone " + join(zones_of(spec), ", ")));
   launch.is_public = spec.value("public", true);
   const std::string type = spec.value("type", "");
   launch.parameters = {{"ImageId", image->id},

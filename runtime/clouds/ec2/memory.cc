@@ -37,6 +37,16 @@ std::optional<std::string> Memory::type_of_token(const std::string& token) const
   return found->second;
 }
 
+void Memory::note_leaving(const std::string& id) {
+  std::lock_guard guard(mutex_);
+  leaving_.insert(id);
+}
+
+bool Memory::is_leaving(const std::string& id) const {
+  std::lock_guard guard(mutex_);
+  return leaving_.count(id) > 0;
+}
+
 void Memory::note_missing(const std::string& type) {
   std::lock_guard guard(mutex_);
   missing_.insert(type);

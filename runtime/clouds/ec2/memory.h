@@ -39,6 +39,10 @@ class Memory {
   void note_token(const std::string& token, const std::string& type);
   std::optional<std::string> type_of_token(const std::string& token) const;
 
+  // That it was asked to be removed.
+  void note_leaving(const std::string& id);
+  bool is_leaving(const std::string& id) const;
+
   // A type that the server does not have.
   void note_missing(const std::string& type);
   bool is_missing(const std::string& type) const;
@@ -57,7 +61,7 @@ class Memory {
   std::map<std::string, Vpc> vpcs_;
   std::map<std::string, std::string> caller_;
   std::map<std::string, std::string> tokens_, names_;
-  std::set<std::string> missing_;
+  std::set<std::string> missing_, leaving_;
 };
 
 }  // namespace radl::ec2

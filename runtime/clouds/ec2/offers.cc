@@ -24,12 +24,15 @@ std::optional<double> highest_price(const ir::Node& node) {
   return price == node.requirements.end() ? std::nullopt : price->second.max;
 }
 
-Result<std::vector<Offer>> in_market(const Fitting& fitting, Market market, const DesignInput& input) {
+Result<std::vector<Offer>> in_market(const Fitting& fitting, Market market, const DesignInput& input,
+                                     const std::string& region) {
   auto types = fitting_types(fitting);
   if (!types.ok()) return types.status();
+  // Each that the file names in its order, and of others the cheapest.
+  const size_t most = std::max(kTypesOffered, texts_wanted(fitting.node, "instance_type").size());
   std::vector<Offer> offers;
   for (const InstanceType* type : *types) {
-    if (offers.size() == kTypesOffered) break;
+    if (offers.size() == most) break;
     Offer offer = offer_of(*type, market);
     if (market == Market::Spot) {
       offer.spec["market"] = "spot";
@@ -42,7 +45,7 @@ Result<std::vector<Offer>> in_market(const Fitting& fitting, Market market, cons
       if (auto most = highest_price(fitting.node)) offer.spec["max_price"] = fmt::format("{}", *most);
     }
     if (!type->runs("x86_64")) {
-      auto image = image_wanted(fitting.node, "arm64");
+      auto image = image_wanted(fitting.node, "arm64", region);
       if (!image.ok()) return image.status();
       offer.spec["image"] = image->text;
     }
@@ -62,10 +65,10 @@ Result<std::vector<Offer>> offers_for(const CloudId& cloud, const ir::Node& node
   // A type that is named brings its architecture with it; else the images are for x86_64.
   const std::string architecture = text_wanted(node, "instance_type").empty() ? "x86_64" : "";
   const Fitting fitting{node, *types, "EC2 in " + cloud.region, architecture};
-  auto offers = in_market(fitting, market_wanted(node), input);
+  auto offers = in_market(fitting, market_wanted(node), input, cloud.region);
   if (!offers.ok() || market_wanted(node) != Market::Spot) return offers;
   if (text_wanted(node, "spot.fallback") == "yes") {
-    auto more = in_market(fitting, Market::OnDemand, input);
+    auto more = in_market(fitting, Market::OnDemand, input, cloud.region);
     if (!more.ok()) return more;
     offers->insert(offers->end(), more->begin(), more->end());
   }

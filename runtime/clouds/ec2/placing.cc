@@ -19,14 +19,32 @@ std::string region_of_zone(const std::string& zone) {
 }
 
 std::string region_named(const ir::Node& node) {
-  const std::string zone = text_wanted(node, "availability_zone");
-  return zone.empty() ? image_region(node) : region_of_zone(zone);
+  const std::vector<std::string> zones = texts_wanted(node, "availability_zone");
+  return zones.empty() ? image_region(node) : region_of_zone(zones.front());
 }
 
-Result<NetworkPlace> place_of(const ir::Network& network) {
+namespace {
+
+// Of 'REGION/ID, REGION/ID, ID' the first for this region.
+Result<std::string> id_in(const ir::Network& network, const std::string& ids, const std::string& region) {
+  for (std::string_view one : split(ids, ',')) {
+    const std::string_view id = trim(one);
+    const size_t slash = id.find('/');
+    if (slash == id.npos) return std::string(id);
+    if (id.substr(0, slash) == region) return std::string(id.substr(slash + 1));
+  }
+  return invalid(
+      fmt::format("network {}: provider_id = '{}' names nothing in region {}", network.name, ids, region));
+}
+
+}  // namespace
+
+Result<NetworkPlace> place_of(const ir::Network& network, const std::string& region) {
   NetworkPlace place;
   if (!network.features.contains("provider_id") || !network.features["provider_id"].is_string()) return place;
-  const std::string id = network.features["provider_id"].get<std::string>();
+  auto found = id_in(network, network.features["provider_id"].get<std::string>(), region);
+  if (!found.ok()) return found.status();
+  const std::string id = *found;
   for (std::string_view part : split(id, '.')) {
     if (part.starts_with("vpc-"))
       place.vpc = part;
@@ -45,7 +63,7 @@ Result<NodePlace> place_of(const ir::Node& node, const DesignInput& input, const
   NodePlace place;
   for (const ir::Network* network : networks_of(input, node)) {
     place.in_public_network |= network->is_public;
-    auto here = place_of(*network);
+    auto here = place_of(*network, cloud.region);
     if (!here.ok()) return here.status();
     if (!place.vpc.empty() && !here->vpc.empty() && place.vpc != here->vpc)
       return invalid(
@@ -53,13 +71,14 @@ Result<NodePlace> place_of(const ir::Node& node, const DesignInput& input, const
     if (place.vpc.empty()) place.vpc = here->vpc;
     if (place.subnet.empty()) place.subnet = here->subnet;
   }
-  const std::string zone = text_wanted(node, "availability_zone");
-  if (zone.empty()) return place;
-  const std::string region = region_of_zone(zone);
-  if (region != cloud.region)
-    return invalid(fmt::format("{}: availability_zone = '{}' is in region {}, not in {}", node.address, zone,
-                               region, cloud.region));
-  if (zone != region) place.zone = zone;
+  place.zones = texts_wanted(node, "availability_zone");
+  for (const std::string& zone : place.zones) {
+    const std::string region = region_of_zone(zone);
+    if (region != cloud.region)
+      return invalid(fmt::format("{}: availability_zone = '{}' is in region {}, not in {}", node.address,
+                                 zone, region, cloud.region));
+  }
+  if (place.zones == std::vector<std::string>{cloud.region}) place.zones.clear();
   return place;
 }
 

@@ -3,21 +3,25 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/clouds/cloud.h"
 
 namespace radl::ec2 {
 
 // A network's provider_id: "vpc-1", "subnet-1", "vpc-1.subnet-2" (as the Infrastructure Manager writes it);
-// empty where the region's default VPC is meant. Invalid: something else.
+// of several, 'eu-west-1/vpc-1, us-east-1/vpc-2', that of the region. Empty where the region's default VPC is
+// meant. Invalid: something else, or nothing for this region.
 struct NetworkPlace {
   std::string vpc, subnet;
 };
-Result<NetworkPlace> place_of(const ir::Network& network);
+Result<NetworkPlace> place_of(const ir::Network& network, const std::string& region);
 
 // Of a node: by the first of its networks that says something; Invalid where two of them say different VPCs.
 struct NodePlace {
-  std::string vpc, subnet, zone;
+  std::string vpc, subnet;
+  // In the order in which they are tried; the region itself: any that is not named. Empty: any.
+  std::vector<std::string> zones;
   bool in_public_network = false;
 };
 Result<NodePlace> place_of(const ir::Node& node, const DesignInput& input, const CloudId& cloud);

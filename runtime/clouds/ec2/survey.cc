@@ -25,7 +25,7 @@ std::string now_text() {
 // The nodes that may be this region's: which cloud a node is for is not this cloud's to say.
 bool may_be_here(const ir::Node& node, const CloudId& cloud) {
   const std::string region = region_named(node);
-  return (region.empty() || region == cloud.region) && image_wanted(node, "x86_64").ok();
+  return (region.empty() || region == cloud.region) && image_wanted(node, "x86_64", cloud.region).ok();
 }
 
 Status survey_zones(Call& call, Json& facts) {
@@ -41,7 +41,7 @@ Status survey_images(Call& call, const ir::Program& program, Json& facts) {
   facts["images"] = Json::object();
   for (const ir::Node& node : program.nodes) {
     if (!may_be_here(node, call.cloud)) continue;
-    const std::string wanted = image_wanted(node, "x86_64")->text;
+    const std::string wanted = image_wanted(node, "x86_64", call.cloud.region)->text;
     if (facts["images"].contains(wanted)) continue;
     auto image = find_image(call, wanted);
     if (!image.ok()) return std::move(image).status().at(node.address);

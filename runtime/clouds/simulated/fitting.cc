@@ -22,13 +22,15 @@ Result<std::vector<const InstanceType*>> fitting_machines(const ir::Node& node, 
 }
 
 Result<std::vector<std::string_view>> fitting_zones(const ir::Node& node) {
-  std::string named = text_wanted(node, "availability_zone");
-  std::vector<std::string_view> zones(std::begin(kZones), std::end(kZones));
-  if (named.empty()) return zones;
-  auto found = std::find(zones.begin(), zones.end(), named);
-  if (found != zones.end()) return std::vector<std::string_view>{*found};
-  return invalid(
-      fmt::format("{}: availability_zone = '{}': the simulated cloud has a, b and c", node.address, named));
+  std::vector<std::string_view> zones(std::begin(kZones), std::end(kZones)), wanted;
+  for (const std::string& named : texts_wanted(node, "availability_zone")) {
+    auto found = std::find(zones.begin(), zones.end(), named);
+    if (found == zones.end())
+      return invalid(fmt::format("{}: availability_zone = '{}': the simulated cloud has a, b and c",
+                                 node.address, named));
+    wanted.push_back(*found);
+  }
+  return wanted.empty() ? zones : wanted;
 }
 
 }  // namespace radl::simulated

@@ -42,13 +42,42 @@ std::string s3_answer(int status, const std::string& code, const std::string& he
       "<Error><Code>" + code + "</Code><Message>m</Message><Region>eu-west-1</Region></Error>");
 }
 
+TEST(Checksum, IsThatOfItsStandard) {
+  // "check" of the catalogue of parametrised CRC algorithms: CRC-32/ISO-HDLC, CRC-32/ISCSI, CRC-64/NVME.
+  EXPECT_EQ(crc_of(Crc::Crc32, "123456789"), 0xcbf43926u);
+  EXPECT_EQ(crc_of(Crc::Crc32c, "123456789"), 0xe3069283u);
+  EXPECT_EQ(crc_of(Crc::Crc64Nvme, "123456789"), 0xae8b14860a799888u);
+  EXPECT_EQ(crc_text(Crc::Crc32c, 0xe3069283u), "4waSgw==");
+  EXPECT_EQ(crc_text(Crc::Crc64Nvme, 0xae8b14860a799888u), "rosUhgp5mIg=");
+}
+
 TEST(Checksum, PiecesJoinAndPartsAreOfTheirChecksums) {
-  EXPECT_EQ(checksum_text(crc32c("123456789")), "4waSgw==");  // E3069283, RFC 3720's test value
   const std::string a(100000, 'a'), b = "bcd" + std::string(77777, 'e');
-  EXPECT_EQ(crc32c_joined(crc32c(a), crc32c(b), b.size()), crc32c(a + b));
-  EXPECT_EQ(crc32c_joined(crc32c(""), crc32c(b), b.size()), crc32c(b));
-  EXPECT_EQ(crc32c_joined(crc32c(a), crc32c(""), 0), crc32c(a));
-  EXPECT_EQ(crc32c_of_parts({0x01020304u, 0x05060708u}), crc32c("\x01\x02\x03\x04\x05\x06\x07\x08"));
+  for (Crc kind : {Crc::Crc32, Crc::Crc32c, Crc::Crc64Nvme}) {
+    const uint64_t of_a = crc_of(kind, a), of_b = crc_of(kind, b), none = crc_of(kind, "");
+    EXPECT_EQ(crc_of(kind, b, of_a), crc_of(kind, a + b));
+    EXPECT_EQ(crc_joined(kind, of_a, of_b, b.size()), crc_of(kind, a + b));
+    EXPECT_EQ(crc_joined(kind, none, of_b, b.size()), of_b);
+    EXPECT_EQ(crc_joined(kind, of_a, none, 0), of_a);
+  }
+  EXPECT_EQ(crc_of_parts(Crc::Crc32c, {0x01020304u, 0x05060708u}),
+            crc_of(Crc::Crc32c, "\x01\x02\x03\x04\x05\x06\x07\x08"));
+}
+
+TEST(Checksum, WhateverTheStoreKeepsIsCompared) {
+  const std::pair<const char*, const char*> kept[] = {
+      {"x-amz-checksum-crc32", "y/Q5Jg=="},
+      {"x-amz-checksum-crc32c", "4waSgw=="},
+      {"x-amz-checksum-crc64nvme", "rosUhgp5mIg="},
+      {"x-amz-checksum-sha1", "98O8HYCOBHMq32eZZczDTKeuNEE="},
+      {"x-amz-checksum-sha256", "FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU="}};
+  for (const auto& [name, value] : kept) {
+    const StoredChecksum stored = checksum_of({{name, value}});
+    EXPECT_TRUE(check_bytes(stored, "123456789").ok()) << name << check_bytes(stored, "123456789").text();
+    EXPECT_EQ(check_bytes(stored, "123456780").code(), Code::Corrupt) << name;
+  }
+  EXPECT_EQ(checksum_of({{"x-amz-checksum-crc32", "y/Q5Jg==-2"}, {"x-amz-checksum-type", "COMPOSITE"}}).parts,
+            2);
 }
 
 TEST(S3, AddressesByVirtualHostPathAndEndpoint) {

@@ -71,21 +71,30 @@ TEST(Ec2Placing, ARegionIsNamedByZoneOrImage) {
   disk.image_urls = {"ost://cloud.example/1", "aws://ap-south-1/ami-1"};
   node.disks.push_back(disk);
   EXPECT_EQ(region_named(node), "ap-south-1");
-  EXPECT_EQ(image_wanted(node, "x86_64")->text, "ami-1") << "the first that EC2 can serve";
+  EXPECT_EQ(image_wanted(node, "x86_64", "")->text, "ami-1") << "the first that EC2 can serve";
+  node.disks[0].image_urls.push_back("aws://eu-west-1/ami-2");
+  EXPECT_EQ(image_wanted(node, "x86_64", "eu-west-1")->text, "ami-2") << "the one of the region";
+  EXPECT_EQ(image_wanted(node, "x86_64", "sa-east-1")->region, "ap-south-1")
+      << "none: the first is complained of";
 }
 
 TEST(Ec2Placing, AProviderIdIsAVpcASubnetOrBoth) {
   ir::Network network;
   network.features["provider_id"] = "vpc-1.subnet-2";
-  EXPECT_EQ(place_of(network)->vpc, "vpc-1");
-  EXPECT_EQ(place_of(network)->subnet, "subnet-2");
+  EXPECT_EQ(place_of(network, "eu-west-1")->vpc, "vpc-1");
+  EXPECT_EQ(place_of(network, "eu-west-1")->subnet, "subnet-2");
+  network.features["provider_id"] = "us-east-1/vpc-1, eu-west-1/vpc-2.subnet-3";
+  EXPECT_EQ(place_of(network, "us-east-1")->vpc, "vpc-1");
+  EXPECT_EQ(place_of(network, "eu-west-1")->subnet, "subnet-3");
+  EXPECT_NE(place_of(network, "sa-east-1").status().message().find("names nothing in region sa-east-1"),
+            std::string::npos);
   network.features["provider_id"] = "public";
-  EXPECT_NE(place_of(network).status().message().find("vpc-ID"), std::string::npos);
+  EXPECT_NE(place_of(network, "eu-west-1").status().message().find("vpc-ID"), std::string::npos);
 }
 
 TEST(Ec2Images, ADistributionIsFoundByFlavourAndVersion) {
   auto image = [](std::map<std::string, std::string> features) {
-    return image_wanted(node_with(features), "x86_64");
+    return image_wanted(node_with(features), "x86_64", "");
   };
   EXPECT_EQ(image({})->text, "136693071363/debian-12-amd64-*");
   EXPECT_NE(image({{"disk.0.os.flavour", "ubuntu"}})->text.find("24.04-amd64"), std::string::npos);

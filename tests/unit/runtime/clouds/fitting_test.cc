@@ -92,6 +92,15 @@ TEST_F(Fit, ATypeByNameOrPattern) {
   EXPECT_EQ(status.hint(), "did you mean p3.2xlarge?");
 }
 
+TEST_F(Fit, SeveralTypesComeInTheirOrder) {
+  text("instance_type", "m5.xlarge, p3.2xlarge, m5.large");
+  auto types = fit();
+  ASSERT_TRUE(types.ok()) << types.status().text();
+  std::vector<std::string> names;
+  for (const InstanceType* type : *types) names.push_back(type->name);
+  EXPECT_EQ(names, (std::vector<std::string>{"m5.xlarge", "p3.2xlarge", "m5.large"}));
+}
+
 TEST_F(Fit, APriceBoundsWhatIsTaken) {
   bound("cpu.count", 4);
   bound("price", {}, 0.05);

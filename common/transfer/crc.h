@@ -1,0 +1,24 @@
+// The checksums that object stores keep of what they were given.
+// Source: Amazon S3 User Guide, "Checking object integrity": CRC-32 (ISO-HDLC), CRC-32C (Castagnoli) and
+// CRC-64/NVME.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace radl::transfer {
+
+enum class Crc { Crc32, Crc32c, Crc64Nvme };
+
+// `before`: the result over what came before, to go on.
+uint64_t crc_of(Crc kind, std::string_view bytes, uint64_t before = 0);
+// Of two pieces after each other, by those of the pieces and the second one's length.
+uint64_t crc_joined(Crc kind, uint64_t first, uint64_t second, uint64_t second_bytes);
+// Of the parts of an upload: the checksum of their checksums' bytes.
+uint64_t crc_of_parts(Crc kind, const std::vector<uint64_t>& parts);
+// Base64 of its bytes, highest first, as S3 writes it.
+std::string crc_text(Crc kind, uint64_t crc);
+
+}  // namespace radl::transfer
