@@ -34,17 +34,18 @@ Banded banded_phase(const Phase& phase) {
                        : foresight::banded(phase.seconds, kMeasuredRatio, Source::Measured, "runs here");
 }
 
-bool was_measured(const ForecastInput& input, const Action& action) {
-  const auto found = input.measured.find(measure_key(input.plan, action));
+bool was_measured(const ForecastInput& input, const MeasureKeys& keys, const Action& action) {
+  const auto found = input.measured.find(keys.of(action));
   return found != input.measured.end() && !found->first.empty();
 }
 
 // The longest of what is made side by side; of each node's steps the sum, and of these the longest.
 std::pair<Banded, Banded> create_and_configure(const ForecastInput& input) {
+  const MeasureKeys keys(input.plan);
   Phase create;
   std::map<std::string, Phase> nodes;
   for (const Action& action : input.plan.actions) {
-    const bool known = was_measured(input, action);
+    const bool known = was_measured(input, keys, action);
     if (!action.is_step && (action.verb == Verb::Create || action.verb == Verb::Replace)) {
       Phase one;
       take(one, action.seconds.value_or(kCreateGuess), !known);

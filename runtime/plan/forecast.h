@@ -19,7 +19,7 @@ struct ForecastInput {
   foresight::TrainingFacts facts;  // of the training; `name` is its step's id
   foresight::MachineFacts machine;
   double dataset_bytes = 0;                       // 0: not known
-  const std::map<std::string, double>& measured;  // seconds by measure_key()
+  const std::map<std::string, double>& measured;  // seconds by MeasureKeys::of()
   std::string calibration;                        // digest
   std::string project_words;                      // for a command line in a hint
 };

@@ -85,7 +85,7 @@ TEST_F(APlan, PhasesAddUpAndSayWhereTheyAreFrom) {
 }
 
 TEST_F(APlan, WhatRunsTookIsNoGuess) {
-  measured[measure_key(plan, plan.actions[0])] = 45;
+  measured[MeasureKeys(plan).of(plan.actions[0])] = 45;
   ASSERT_FALSE(measured.count(""));
   EXPECT_EQ(phase("create").source, foresight::Source::Measured);
 }
