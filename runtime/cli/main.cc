@@ -1,4 +1,5 @@
 // radlc: parses the command line, runs one command, turns its outcome into an exit code.
+#include <malloc.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -109,6 +110,9 @@ int after_output(int code) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Threads share two heaps: one for each thread reserves 64 MiB of address space, which a login with `ulimit
+  // -v` does not have, and what runs out of it inside a library ends in a crash.
+  (void)::mallopt(M_ARENA_MAX, 2);
   // One buffer for nearly every result: stdio keeps the cause of an error only until its next call.
   static char buffer[size_t{1} << 20];
   if (::isatty(STDOUT_FILENO) == 0) std::setvbuf(stdout, buffer, _IOFBF, sizeof buffer);

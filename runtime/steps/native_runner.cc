@@ -252,15 +252,17 @@ class NativeRun {
 
   Status no_root(const std::string& label) const {
     if (!password_.empty())
-      return {Code::Auth,
-              fmt::format("{}: needs root, and sudo on the node does not take the password of user '{}'",
-                          label, facts_.user)};
+      return {Code::Auth, fmt::format("{}: needs root, and {}", label, password_refused())};
     return Status(Code::Auth,
                   fmt::format("{}: needs root, and user '{}' has no passwordless sudo on the node", label,
                               facts_.user))
         .with_hint(
             "where sudo asks for a password: disk.0.os.credentials.password of the system, "
             "RADL_SUDO_PASSWORD, or --ask-sudo-password");
+  }
+
+  std::string password_refused() const {
+    return fmt::format("sudo on the node does not take the password of user '{}'", facts_.user);
   }
 
   Result<ExecResult> as_root_if_possible(const char* what, ExecOptions options, bool acts) {
@@ -354,13 +356,14 @@ class NativeRun {
     std::string out = at == std::string::npos ? result->out : result->out.substr(0, at);
     std::string lines = log_.last_lines(out + result->err, 20);
     const Item& item = items_[first + failed];
-    return fail(first + failed, {Code::Invalid, fmt::format("{}: exit status {}{}{}", item.label(), status,
-                                                            lines.empty() ? "" : "\n", lines)});
+    const bool refused = !password_.empty() && !facts_.root();
+    return fail(first + failed, {Code::Invalid, fmt::format("{}: exit status {}{}{}{}", item.label(), status,
+                                                            lines.empty() ? "" : "\n", lines,
+                                                            refused ? "\n" + password_refused() : "")});
   }
 
   Status named(size_t i, Status why) const {
-    Status clean(why.code(), log_.mask(why.message()));
-    if (!why.hint().empty()) clean = std::move(clean).with_hint(why.hint());
+    Status clean = Status(why.code(), log_.mask(why.message())).with_hint(why.hint());
     std::string label = items_[i].label();
     std::string where = fmt::format("{}: recipe '{}', step {}", node_.address, step_.recipe, step_.group);
     if (clean.message().find(log_.mask(label)) == std::string::npos) where += ": " + log_.mask(label);

@@ -104,6 +104,7 @@ class Lifecycle(AwsCase):
 
     def test_a_machine_terminated_by_somebody_is_made_again(self):
         self.write("train.radl", NODES)
+        self.environment["RADL_EC2_SETTLES_AFTER"] = "0.2"  # so that what is not there is believed at once
         self.apply()
         victim = next(r["id"] for r in self.show(self.file)["resources"] if r["address"] == "worker[1]")
         self.moto.client("ec2").terminate_instances(InstanceIds=[victim])

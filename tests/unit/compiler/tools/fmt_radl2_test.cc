@@ -67,7 +67,7 @@ TEST(FormatRadl2, EachHoldsResourcesAndItems) {
 TEST(FormatRadl2, LetAndAssert) {
   expect("let  x=1+2*( 3-input.n )\nassert(x>1,'too few: ${x}',)",
          "let x = 1 + 2 * (3 - input.n)\nassert (x > 1, 'too few: ${x}')\n");
-  expect("moved( 'a','b' ,)\nmoved (\n 'c',\n   'd')", "moved ('a', 'b')\nmoved (\n  'c',\n  'd'\n)\n");
+  expect("moved( 'a','b' ,)\nmoved (\n 'c',\n   'd')", "moved ('a', 'b')\n\nmoved (\n  'c',\n  'd'\n)\n");
   expect("assert (\n  input.a >= 1 and\n    input.a < 9,\n  \"from 1 to 9\")",
          "assert (\n  input.a >= 1 and\n    input.a < 9,\n  \"from 1 to 9\"\n)\n");
   expect("let a = if input.n>1\nthen 'x'\n      else 'y'",

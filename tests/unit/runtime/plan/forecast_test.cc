@@ -93,7 +93,7 @@ TEST_F(APlan, WhatRunsTookIsNoGuess) {
 TEST_F(APlan, CostIsPriceByTimeAndUnknownWhereAPriceIs) {
   const PlanForecast said = forecast();
   ASSERT_TRUE(said.cost);
-  EXPECT_NEAR(said.cost->units(), 0.384 * said.total.value / 3600, 1e-5);
+  EXPECT_NEAR(said.cost->units(), 0.384 * said.total.value / 3600, 0.384 / 3600) << "whole seconds are paid";
   Offer offer;
   offer.facts.priced = false;
   plan.costs = {{"worker[0]", "ec2:/eu-west-1", "ec2 new.large", {}, {}, {offer}, 0}};
