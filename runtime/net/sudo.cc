@@ -13,20 +13,25 @@ namespace radl {
 namespace {
 
 // $1: the login's shell, $2: root's. Looks once a second: a signal could not cross from one user to the
-// other.
+// other. Root's shell may have been ended by sudo before that; what it began is still in its session.
 constexpr const char* kWatch = R"sh(
-while kill -0 "$1" 2>/dev/null && kill -0 "$2" 2>/dev/null; do sleep 1; done
-kill -0 "$2" 2>/dev/null || exit 0
-set -- "$2" ""
+{ read -r l < "/proc/$2/stat"; } 2>/dev/null || exit 0
+login=$1 root=$2
+set -- ${l##*) }
+session=$4
+while kill -0 "$login" 2>/dev/null && kill -0 "$root" 2>/dev/null; do sleep 1; done
+set -- "$session" ""
 )sh";
 
 // $1: the login's shell, $2: the watcher, $3: the line that the script begins after. Where sudo did not ask,
-// the password stands before that line and is not run. It outlives this shell's parents, so it is nobody's
-// child here.
+// the password stands before that line and is not run. The watcher is nobody's child here, so that it does
+// not end itself, and it is sent away when the script comes to its own end: that may leave a service running.
 constexpr const char* kBegin = R"sh(
-( setsid /bin/sh -c "$2" sh "$1" $$ </dev/null >/dev/null 2>&1 & )
-while IFS= read -r line; do [ "$line" != "$3" ] || exec /bin/sh -s; done
-exit 1
+watcher=$( setsid /bin/sh -c "$2" sh "$1" $$ </dev/null >/dev/null 2>&1 & echo $! )
+r=1
+while IFS= read -r line; do [ "$line" != "$3" ] || { /bin/sh -s; r=$?; break; }; done
+kill "$watcher" 2>/dev/null
+exit $r
 )sh";
 
 }  // namespace
