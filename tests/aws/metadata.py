@@ -38,40 +38,48 @@ def instance_at(port):
     return None
 
 
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, status, text=""):
+        body = text.encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_PUT(self):
+        lifetime = self.headers.get("X-aws-ec2-metadata-token-ttl-seconds", "")
+        self.answer(200, "token") if self.path == "/latest/api/token" and lifetime.isdigit() else self.answer(400)
+
+    def do_GET(self):
+        service = self.server.service
+        if service is None:
+            return self.answer(503)
+        if self.headers.get("X-aws-ec2-metadata-token") != "token":
+            return self.answer(401)
+        name = instance_at(self.client_address[1])
+        service.requests.append((name, self.path))
+        text = service.value(name, self.path)
+        return self.answer(404) if text is None else self.answer(200, text)
+
+
 class Metadata:
-    """`interrupted`: instance id -> when it ends (seconds since the epoch); `credentials`: what a role gives, or None."""
+    """`interrupted`: instance id -> when it ends (seconds since the epoch); `credentials`: what a role gives, or None.
+
+    One server for all tests of a process: the port is bound once, and each test's service answers behind it.
+    """
+    server = None
 
     def __init__(self, machines):
         self.machines, self.interrupted, self.credentials, self.requests = machines, {}, None, []
-        service = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, *_):
-                pass
-
-            def answer(self, status, text=""):
-                body = text.encode()
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def do_PUT(self):
-                lifetime = self.headers.get("X-aws-ec2-metadata-token-ttl-seconds", "")
-                self.answer(200, "token") if self.path == "/latest/api/token" and lifetime.isdigit() else self.answer(400)
-
-            def do_GET(self):
-                if self.headers.get("X-aws-ec2-metadata-token") != "token":
-                    return self.answer(401)
-                name = instance_at(self.client_address[1])
-                service.requests.append((name, self.path))
-                text = service.value(name, self.path)
-                return self.answer(404) if text is None else self.answer(200, text)
-
-        self.server = http.server.ThreadingHTTPServer((ADDRESS, 80), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        if Metadata.server is None:
+            Metadata.server = http.server.ThreadingHTTPServer((ADDRESS, 80), Handler)
+            threading.Thread(target=Metadata.server.serve_forever, daemon=True).start()
+        Metadata.server.service = self
 
     def value(self, name, path):
         role = path.partition("/latest/meta-data/iam/security-credentials/")
@@ -92,5 +100,4 @@ class Metadata:
                 "instance-life-cycle": record.get("InstanceLifecycle", "on-demand")}.get(path.partition("/latest/meta-data/")[2])
 
     def close(self):
-        self.server.shutdown()
-        self.server.server_close()
+        Metadata.server.service = None
