@@ -1,4 +1,7 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 
 #include "common/files.h"
@@ -46,6 +49,7 @@ struct Apply {
   std::unique_ptr<Machinery> machinery;
   Cancellation cancellation;
   std::unique_ptr<ActiveRun> run;
+  double begun = real_world().clock.wall_seconds();
 
   Run parts() {
     Run parts = machinery->run();
@@ -101,6 +105,21 @@ Status prepare(Apply& apply) {
   return recover_left(*apply.run);
 }
 
+// Nothing has vanished or broken that a saved plan takes to be there. `now`: a plan made after a look.
+Status check_world_unmoved(const Plan& saved, const Plan& now) {
+  for (const Drift& drift : now.drift) {
+    if (drift.what != "gone" && drift.what != "broken") continue;
+    const bool known = std::any_of(saved.drift.begin(), saved.drift.end(), [&](const Drift& other) {
+      return other.address == drift.address && other.what == drift.what;
+    });
+    if (known) continue;
+    return Status(Code::Conflict, fmt::format("{} is {} since the plan was saved: {}", drift.address,
+                                              drift.what, drift.detail))
+        .with_hint("plan again, with --refresh");
+  }
+  return {};
+}
+
 Result<Plan> decide(Apply& apply) {
   SignalGuard guard(apply.cancellation);
   auto plan = apply.run->plan(question_of(*apply.project, *apply.machinery, apply.options.request));
@@ -110,6 +129,7 @@ Result<Plan> decide(Apply& apply) {
   tell_what_stays(*plan, *snapshot);
   if (!apply.saved) return plan;
   if (Status moved = check_state_unmoved(apply.saved->plan, *snapshot); !moved.ok()) return moved;
+  if (Status moved = check_world_unmoved(apply.saved->plan, *plan); !moved.ok()) return moved;
   if (apply.saved->plan.source_digest != plan->source_digest) {
     return Status(Code::Conflict, "the saved plan was made from other sources or inputs")
         .with_hint("plan again");
@@ -129,8 +149,25 @@ Result<bool> approved(const Apply& apply) {
   return confirm("\nDo this? Only 'yes' is taken as yes:");
 }
 
-// `again`: what nodes that were taken back have made fail is done again, and is no failure to report.
-int execute(Apply& apply, const Plan& plan, bool again) {
+// Where the nodes that a region had no room for may go.
+RoomSought seek_room(Apply& apply, const Plan& plan, const RunReport& report) {
+  std::map<std::string, std::string> failed;
+  for (const ActionOutcome& outcome : report.actions) {
+    if (outcome.state == ActionOutcome::State::Failed && outcome.status.code() == Code::Quota)
+      failed[outcome.id] = outcome.status.message();
+  }
+  if (failed.empty() || report.status.code() == Code::Cancelled) return {};
+  auto now = apply.run->snapshot();
+  if (!now.ok()) return {};
+  const NoRoom& known = apply.options.request.no_room;
+  const Placement placement = place_nodes(apply.project->compiled.program, *now, apply.machinery->clouds(),
+                                          apply.machinery->catalog(), known);
+  return room_elsewhere(placement, *now, plan, known, failed, apply.begun);
+}
+
+// `again`: what is done again, for nodes that were taken back or that a region has no room for, is no failure
+// to report. `room`: out, for the latter.
+int execute(Apply& apply, const Plan& plan, bool again, RoomSought& room) {
   ActiveRun& run = *apply.run;
   SignalGuard guard(apply.cancellation);
   const std::vector<PlanForecast> forecasts = plan_forecasts(plan, *apply.project, *apply.machinery);
@@ -138,10 +175,12 @@ int execute(Apply& apply, const Plan& plan, bool again) {
   if (Status begun = listeners.begin(run, apply.session, apply.options.run, plan); !begun.ok())
     return report(apply.session, begun);
   RunReport done = run.apply(plan);
-  const bool goes_on =
-      again && !run.taken_back().empty() && !done.status.ok() && done.status.code() != Code::Cancelled;
+  if (again) room = seek_room(apply, plan, done);
+  const bool goes_on = again && (!run.taken_back().empty() || room.elsewhere) && !done.status.ok() &&
+                       done.status.code() != Code::Cancelled;
   if (!goes_on) run.store().unlock();  // whoever listens slowly holds up nobody
   Status told = listeners.end(run, apply.cancellation.now());
+  for (const std::string& line : room.why) std::fprintf(stderr, "%s\n", shown(line).c_str());
   int code = goes_on ? int(kWorldError) : report_run(apply.session, done, apply.options.run.json);
   if (!told.ok()) code = std::max(code, report(apply.session, told));
   RunFigures figures = run.figures(plan, done);
@@ -160,9 +199,10 @@ int execute(Apply& apply, const Plan& plan, bool again) {
 
 // What was approved is done again for nodes that their cloud takes back, as the file says it (spot, or on
 // demand where it allows that): they are made anew, and the training goes on from its checkpoint.
-Result<Plan> plan_replacement(Apply& apply, const std::map<std::string, std::string>& nodes) {
+Result<Plan> plan_again(Apply& apply, const std::map<std::string, std::string>& nodes, RoomSought room) {
   PlanRequest& request = apply.options.request;
   request.replace.clear();
+  if (room.elsewhere) request.no_room = std::move(room.no_room);
   for (const auto& [address, when] : nodes) {
     std::fprintf(stderr,
                  "%s was taken back by its cloud (%s): it is made anew, and the training goes on from its "
@@ -180,9 +220,11 @@ Result<Plan> plan_replacement(Apply& apply, const std::map<std::string, std::str
 int execute_all(Apply& apply, Plan plan) {
   for (int round = 0;; ++round) {
     const bool again = round < kMostReplacements && on_error(apply.options.run.on_error) != OnError::Destroy;
-    const int done = execute(apply, plan, again);
-    if (!again || done == kDone || done == kInterrupted || apply.run->taken_back().empty()) return done;
-    auto next = plan_replacement(apply, apply.run->taken_back());
+    RoomSought room;
+    const int done = execute(apply, plan, again, room);
+    const bool more = again && (room.elsewhere || !apply.run->taken_back().empty());
+    if (!more || done == kDone || done == kInterrupted) return done;
+    auto next = plan_again(apply, apply.run->taken_back(), std::move(room));
     if (!next.ok()) return report(apply.session, next.status());
     plan = std::move(*next);
   }

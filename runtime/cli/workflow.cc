@@ -148,6 +148,7 @@ PlanQuestion question_of(Project& project, const Machinery& machinery, const Pla
   question.targets.insert(request.targets.begin(), request.targets.end());
   question.project_words = project.words;
   question.refresh = request.refresh;
+  question.no_room = request.no_room;
   question.prepare = [&project](const Snapshot& snapshot) { return use_numbers_of(project, snapshot); };
   question.measured = [] { return measured_by(newest_runs(user_data_file("runs.jsonl"))); };
   return question;

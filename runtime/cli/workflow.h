@@ -45,6 +45,7 @@ struct PlanRequest {
   std::vector<std::string> replace, targets;
   bool refresh = false;
   std::string max_cost;  // of --max-cost; empty: none
+  NoRoom no_room;        // what this apply has found out so far
 };
 
 // --max-cost, of plan and apply.

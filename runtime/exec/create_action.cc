@@ -169,26 +169,7 @@ Async<Making> make_as(Session& session, Park& park, Cloud& cloud, ResourceRecord
   co_return making;
 }
 
-}  // namespace
-
-ResourceRecord wanted_record(Session& session, const Action& action) {
-  ResourceRecord record;
-  record.address = action.id;
-  record.type = action.type;
-  record.cloud = action.cloud;
-  record.spec = action.spec;
-  record.price_per_hour = action.price_per_hour;
-  if (const ir::Node* node = session.node(action.id)) {
-    record.system = node->system;
-    record.ordinal = node->ordinal;
-    record.number = node->number;
-    record.protected_by = protection_of(*node);
-  }
-  record.needs = action.uses;
-  return record;
-}
-
-Async<Status> make_resource(Session& session, Park& park, const Action& action) {
+Async<Status> make_wanted(Session& session, Park& park, const Action& action) {
   Result<Cloud*> cloud = cloud_of(session, action.cloud);
   if (!cloud.ok()) co_return cloud.status();
   if (session.resource(action.id)) {
@@ -214,6 +195,31 @@ Async<Status> make_resource(Session& session, Park& park, const Action& action) 
     tell(session, action.id,
          making.status.message() + ": trying " + next.name + (next.zone.empty() ? "" : " in " + next.zone));
   }
+}
+
+}  // namespace
+
+ResourceRecord wanted_record(Session& session, const Action& action) {
+  ResourceRecord record;
+  record.address = action.id;
+  record.type = action.type;
+  record.cloud = action.cloud;
+  record.spec = action.spec;
+  record.price_per_hour = action.price_per_hour;
+  if (const ir::Node* node = session.node(action.id)) {
+    record.system = node->system;
+    record.ordinal = node->ordinal;
+    record.number = node->number;
+    record.protected_by = protection_of(*node);
+  }
+  record.needs = action.uses;
+  return record;
+}
+
+Async<Status> make_resource(Session& session, Park& park, const Action& action) {
+  Status made = co_await make_wanted(session, park, action);
+  if (!made.ok()) session.note_failed(action.id);
+  co_return made;
 }
 
 }  // namespace radl

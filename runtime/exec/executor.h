@@ -109,7 +109,7 @@ RunReport destroy(const Run& run, const Plan& plan);
 // nothing.
 Result<Observed> refresh(const Run& run, const Snapshot& snapshot);
 
-// The part of a refresh that costs nothing: the clouds that look at once. Nobody is connected to.
+// The part of a refresh that an apply begins with: one look at each cloud. Nobody is connected to.
 Result<Observed> glance(const Run& run, const Snapshot& snapshot);
 
 // Takes attributes that a refresh found changed into the state. What is gone stays recorded: the plan makes

@@ -68,6 +68,7 @@ class PlanRun {
     }
     operations.exclusive = [&](Dag::Id id) { return exclusive(graph.vertices[back[id]]); };
     operations.skipped = [&](Dag::Id id, Dag::Id cause) {
+      session_.note_failed(name_of(graph, back[id]));
       skip(graph, back[id], name_of(graph, back[cause]) + " failed");
     };
     operations.begin = [&](Dag::Id id, Park& park) { return begin(graph.vertices[back[id]], park); };

@@ -23,7 +23,7 @@ class Refresher {
   Refresher(Session& session, const Snapshot& snapshot) : session_(session), snapshot_(snapshot) {}
 
   Result<Observed> look() {
-    look_at_clouds([](const Cloud&) { return true; });
+    look_at_clouds();
     auto width = static_cast<size_t>(std::max(session_.options().parallelism, 1));
     // Steps of one node share its connection, so they are looked at one after another.
     std::map<std::string, std::vector<const ir::Step*>> steps;
@@ -46,7 +46,7 @@ class Refresher {
   }
 
   Result<Observed> glance() {
-    look_at_clouds([](const Cloud& cloud) { return cloud.looks_at_once(); });
+    look_at_clouds();
     return observed();
   }
 
@@ -89,14 +89,12 @@ class Refresher {
   }
 
   // One look at each cloud, for all that is recorded of it.
-  template <class Wanted>
-  void look_at_clouds(Wanted wanted) {
+  void look_at_clouds() {
     std::map<std::string, std::vector<const ResourceRecord*>> by_cloud;
     for (const auto& [address, record] : snapshot_.resources) by_cloud[record.cloud].push_back(&record);
     for (const auto& [id, records] : by_cloud) {
       if (session_.stop_starting()) return;
       Cloud* cloud = session_.run.clouds->find(id);
-      if (cloud && !wanted(*cloud)) continue;
       Status looked = !cloud ? session_.run.clouds->why_not(id)
                              : guarded([&]() -> Status { return look_at(*cloud, records); });
       if (looked.ok()) continue;
@@ -222,6 +220,7 @@ Result<Observed> refresh(const Run& run, const Snapshot& snapshot) {
 
 Result<Observed> glance(const Run& run, const Snapshot& snapshot) {
   Session session(run, snapshot);
+  if (Status ours = check_owners(session, clouds_of(session), false); !ours.ok()) return ours;
   return Refresher(session, snapshot).glance();
 }
 

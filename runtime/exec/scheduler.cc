@@ -204,6 +204,11 @@ void Scheduler::pass_barriers() {
   }
 }
 
+bool Scheduler::is_busy() const {
+  std::lock_guard guard(mutex_);
+  return running_ > 0;
+}
+
 Scheduler::Ticket Scheduler::ticket(Dag::Id vertex) const {
   std::lock_guard guard(mutex_);
   return {vertex, vertices_[vertex].turn};

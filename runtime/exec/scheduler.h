@@ -52,6 +52,9 @@ class Scheduler {
 
   explicit Scheduler(const Schedule& schedule);
 
+  // Whether a vertex has its turn now: false while all that is not over waits for the world.
+  bool is_busy() const;
+
   // Returns when nothing runs, nothing is parked and nothing more can be started. What `run` throws is taken
   // for its failure; it had better catch it itself, to tell which. Fewer threads than asked for are used
   // where no more can be had. On a clock that does not pass by itself time passes when nothing runs: then

@@ -248,10 +248,9 @@ Result<std::unique_ptr<Remote>> Session::attempt(const std::string& address,
   contact.booting = !record->reachable;
   const Json known = record->attributes.value("host_key", Json());
   const bool unknown = run.host_key && (known.is_null() || known == "");
-  std::optional<ResourceRecord> jump;
-  if (is_private(*record)) jump = read([&](const Snapshot& known) { return jump_for(known, *record); });
-  if (!jump && is_private(*record) && others_are_being_made(address))
-    return Status(Code::Retry, address + " has no public address: it waits for a machine that leads to it");
+  Result<std::optional<ResourceRecord>> leading = leading_to(*record);
+  if (!leading.ok()) return leading.status();
+  std::optional<ResourceRecord> jump = std::move(*leading);
   if (jump) {
     if (Status there = connect_once(jump->address, end); !there.ok()) return there;
     jump = resource(jump->address);
@@ -266,11 +265,32 @@ Result<std::unique_ptr<Remote>> Session::attempt(const std::string& address,
   return run.connect(*wanted, *reached, contact);
 }
 
-bool Session::others_are_being_made(const std::string& address) const {
+void Session::note_failed(const std::string& address) {
   std::lock_guard guard(mutex_);
-  return std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& node) {
-    return node.first != address && !snapshot_.resources.count(node.first);
-  });
+  failed_.insert(address);
+}
+
+Result<std::optional<ResourceRecord>> Session::leading_to(const ResourceRecord& record) const {
+  if (!is_private(record)) return std::optional<ResourceRecord>();
+  Snapshot there = snapshot();
+  const std::optional<ResourceRecord> any = jump_for(there, record);
+  std::lock_guard guard(mutex_);
+  for (const std::string& address : failed_) there.resources.erase(address);
+  if (auto jump = jump_for(there, record)) return jump;
+  if (any)
+    return Status(Code::Unsupported, record.address + ": it has no public address, and " + any->address +
+                                         ", which leads to it, could not be reached");
+  std::string failed;
+  for (const auto& [address, node] : nodes_) {
+    if (address == record.address || snapshot_.resources.count(address)) continue;
+    if (!failed_.count(address))
+      return Status(Code::Retry,
+                    record.address + " has no public address: it waits for a machine that leads to it");
+    failed += (failed.empty() ? "" : ", ") + address;
+  }
+  if (failed.empty()) return std::optional<ResourceRecord>();
+  return Status(Code::Unsupported, record.address + ": it has no public address, and " + failed +
+                                       ", which leads to it, could not be made");
 }
 
 bool Session::news_for(const std::string& address, const std::string& text) {

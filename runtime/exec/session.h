@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,9 @@ class Session {
   void put_unresolved(const Intent& intent);
   std::optional<Intent> take_unresolved(const std::string& address);
 
+  // A node of this run that could not be made or reached, or was given up: nobody waits to go through it.
+  void note_failed(const std::string& address);
+
   const std::map<std::string, std::string>& fingerprints() const { return fingerprints_; }  // of the secrets
   const ir::Node* node(const std::string& address) const;
   const ir::Step* step_of_program(const std::string& id) const;
@@ -87,8 +91,8 @@ class Session {
   std::shared_ptr<Connection> connection(const std::string& address);
   Status learn_host_key(ResourceRecord& record, const std::optional<ResourceRecord>& jump,
                         const Context& context);
-  // Nodes of the program that are not there yet, this one apart.
-  bool others_are_being_made(const std::string& address) const;
+  // The machine that leads to a private one. Nothing: it is reached directly. Retry: it is not there yet.
+  Result<std::optional<ResourceRecord>> leading_to(const ResourceRecord& record) const;
   Result<std::unique_ptr<Remote>> attempt(const std::string& address,
                                           std::chrono::steady_clock::time_point end);
 
@@ -101,6 +105,7 @@ class Session {
   std::map<std::string, const ir::Step*> steps_;
   std::map<std::string, std::shared_ptr<Connection>> connections_;
   std::map<std::string, Intent> unresolved_;
+  std::set<std::string> failed_;             // of note_failed()
   std::map<std::string, std::string> told_;  // news_for(): by machine
 };
 

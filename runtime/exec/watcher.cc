@@ -14,6 +14,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kOneLook = std::chrono::minutes(2);
+// While something is still being asked for, the cloud is left in peace so many times as long as a look takes.
+constexpr int kPeace = 4;
 
 bool is_decided(const Watch& watch, const Seen& seen, Scheduler::TimePoint asked_at) {
   switch (watch.what) {
@@ -50,14 +52,24 @@ std::shared_ptr<Watcher::Slot> Watcher::add(Watch watch) {
   return slot;
 }
 
+milliseconds Watcher::expected() const {
+  if (of_ == 0) return milliseconds(0);
+  return took_ * static_cast<long>(std::min(slots_.size(), of_)) / static_cast<long>(of_);
+}
+
 void Watcher::plan_look() {
-  Scheduler::TimePoint when = session_.in(std::max(wait_, 4 * took_));
+  Scheduler::TimePoint when = session_.in(std::max(wait_, expected()));
   if (next_look_ && *next_look_ <= when) return;
   next_look_ = when;
   scheduler_.serve_at(when, [this, when] {
+    const bool busy = scheduler_.is_busy();
     {
       std::lock_guard guard(mutex_);
       if (next_look_ != when) return;  // an earlier one has been planned since
+      if (busy && session_.world().clock.now() < peace_until_) {
+        next_look_.reset();
+        return plan_look();
+      }
     }
     look();
   });
@@ -86,6 +98,8 @@ void Watcher::look() {
   const auto took = std::chrono::duration_cast<milliseconds>(session_.world().clock.now() - asked_at);
   std::lock_guard guard(mutex_);
   took_ = std::min(took, cloud_.pace().longest);
+  of_ = asked.size();
+  peace_until_ = session_.in(kPeace * took_);
   next_look_.reset();
   if (told.ok()) {
     failed_ = false;

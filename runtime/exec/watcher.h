@@ -63,7 +63,9 @@ class Watcher {
   void drop(const std::shared_ptr<Slot>& slot);
 
  private:
-  void plan_look();  // with the lock held
+  // How long a look will take, by the last one. These two with the lock held.
+  std::chrono::milliseconds expected() const;
+  void plan_look();
   void look();
   void judge(Slot& slot, const Seen* seen, Scheduler::TimePoint asked_at);
   void fail(const std::vector<std::shared_ptr<Slot>>& asked, const Status& why,
@@ -77,8 +79,9 @@ class Watcher {
   std::mutex mutex_;
   std::vector<std::shared_ptr<Slot>> slots_;
   std::chrono::milliseconds wait_{0};
-  std::chrono::milliseconds took_{
-      0};  // the last look: the next one leaves the cloud four times as long in peace
+  std::chrono::milliseconds took_{0};   // the last look
+  size_t of_ = 0;                       // how many things it was for
+  Scheduler::TimePoint peace_until_{};  // of it: not again before, while something is being asked for
   std::optional<Scheduler::TimePoint> next_look_;
   bool failed_ = false;  // the last look: told once
 };

@@ -18,10 +18,9 @@ namespace {
 constexpr std::chrono::seconds kOneLookAtABucket{60};  // with its repetitions
 
 // What the program's clouds have on offer now; why not, for those that do not say.
-std::map<std::string, Survey> survey_clouds(const PlanQuestion& question, const Snapshot& snapshot,
-                                            const std::string& work_directory,
+std::map<std::string, Survey> survey_clouds(const PlanQuestion& question, const ir::Program& program,
+                                            const Snapshot& snapshot, const std::string& work_directory,
                                             std::map<std::string, std::string>& failed) {
-  const ir::Program& program = *question.program;
   Context context;
   context.infrastructure = infrastructure_tag(program.name, snapshot.lineage);
   context.work_directory = work_directory;
@@ -98,7 +97,9 @@ Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& before, 
     if (Status prepared = question.prepare(snapshot); !prepared.ok()) return prepared;
   }
   std::map<std::string, std::string> failed;
-  PlanInput input{.program = *question.program,
+  const Placement placement =
+      place_nodes(*question.program, snapshot, *question.clouds, *question.catalog, question.no_room);
+  PlanInput input{.program = placement.of(*question.program),
                   .snapshot = snapshot,
                   .clouds = *question.clouds,
                   .catalog = *question.catalog,
@@ -107,7 +108,7 @@ Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& before, 
                   .surveys = {},
                   .options = {},
                   .moves = moved.made};
-  if (question.refresh) input.surveys = survey_clouds(question, snapshot, work_directory, failed);
+  if (question.refresh) input.surveys = survey_clouds(question, input.program, snapshot, work_directory, failed);
   input.options.replace = question.replace;
   input.options.targets = question.targets;
   input.options.project_words = question.project_words;
@@ -118,6 +119,8 @@ Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& before, 
   auto plan = make_plan(input);
   if (!plan.ok()) return plan;
   plan->unseen.insert(failed.begin(), failed.end());
+  plan->notes.insert(plan->notes.end(), placement.notes.begin(), placement.notes.end());
+  add_candidates_left(input, placement, *plan);
   if (!plan->actions.empty() && question.measured) use_measured(*plan, question.measured());
   std::set<std::string> steps;
   for (const Action& action : plan->actions)

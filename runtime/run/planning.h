@@ -10,6 +10,7 @@
 #include "runtime/catalog/catalog.h"
 #include "runtime/clouds/cloud_set.h"
 #include "runtime/plan/plan.h"
+#include "runtime/plan/regions.h"
 
 namespace radl {
 
@@ -24,6 +25,8 @@ struct PlanQuestion {
   // Surveys each cloud of the program; one that cannot be is planned from the catalogue and says so
   // (Plan::unseen).
   bool refresh = false;
+  // Regions that an apply has found to have no room for a node (regions.h).
+  NoRoom no_room = {};
   // Brings the program in line with the state before anything is compared, for example its nodes' numbers.
   std::function<Status(const Snapshot& snapshot)> prepare = {};
   // What earlier runs took (measured_by()); called where the plan does something.

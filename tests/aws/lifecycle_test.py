@@ -83,7 +83,7 @@ class Lifecycle(AwsCase):
         self.radlc("destroy", "--auto-approve", self.file)
         self.assert_account_is_as_before()
 
-    def test_a_refresh_opens_ssh_for_this_computers_new_address_before_anybody_connects(self):
+    def test_an_apply_opens_ssh_for_this_computers_new_address_before_anybody_connects(self):
         self.write("train.radl", NODES)
         self.apply()
         self.environment["RADL_CALLER_CIDR"] = "198.51.100.9/32"
@@ -95,7 +95,7 @@ class Lifecycle(AwsCase):
         self.assertEqual(len(greets), 3)
         for action in greets:  # nobody is connected to before it is open
             self.assertIn(opening["id"], action["needs"])
-        self.apply("--refresh")
+        self.apply()
         groups = ec2.describe_security_groups(GroupIds=[t.id for t in self.baseline.made("security group")])["SecurityGroups"]
         open_to = {place["CidrIp"] for group in groups for rule in group["IpPermissions"] for place in rule["IpRanges"]}
         self.assertEqual(open_to, {"198.51.100.9/32"})
@@ -107,8 +107,17 @@ class Lifecycle(AwsCase):
         self.environment["RADL_EC2_SETTLES_AFTER"] = "0.2"  # so that what is not there is believed at once
         self.apply()
         victim = next(r["id"] for r in self.show(self.file)["resources"] if r["address"] == "worker[1]")
+        before = len(self.proxy.log)
+        self.assertIn("No changes", self.apply())
+        looks = [request.action for request in self.proxy.log[before:]]
+        self.assertEqual(looks.count("DescribeInstances"), 1, f"one look for all machines: {looks}")
+        self.radlc("plan", self.file, "--input", "workers=3", "--out", "saved")
         self.moto.client("ec2").terminate_instances(InstanceIds=[victim])
-        self.apply("--refresh")
+        self.radlc("plan", "--detailed-exitcode", self.file)  # offline: nobody was asked
+        self.radlc("apply", "saved", code=1)
+        self.assertIn("worker[1] is gone since the plan was saved", self.err)
+        said = self.apply()
+        self.assertRegex(said, r"! worker\[1\]\s+gone")
         self.assertNotIn(victim, {i["InstanceId"] for i in self.ours()})
         self.assertEqual(len(self.ours()), 3)
         self.radlc("destroy", "--auto-approve", self.file)
