@@ -114,7 +114,7 @@ class Lifecycle(AwsCase):
         self.radlc("plan", self.file, "--input", "workers=3", "--out", "saved")
         self.moto.client("ec2").terminate_instances(InstanceIds=[victim])
         self.radlc("plan", "--detailed-exitcode", self.file)  # offline: nobody was asked
-        self.radlc("apply", "saved", code=1)
+        self.radlc("apply", "saved", code=2)
         self.assertIn("worker[1] is gone since the plan was saved", self.err)
         said = self.apply()
         self.assertRegex(said, r"! worker\[1\]\s+gone")

@@ -92,7 +92,7 @@ class Regions(AwsCase):
         self.apply("--input", "nodes=1")
         (first,) = self.ours()
         self.room_for(0)
-        self.apply("--input", "nodes=2", code=1)
+        self.apply("--input", "nodes=2", code=2)
         self.assertIn("node[0] is there already", self.err)
         self.assertIn(CAPACITY[0], self.err)
         self.assertEqual([i["InstanceId"] for i in self.ours()], [first["InstanceId"]])
@@ -101,7 +101,7 @@ class Regions(AwsCase):
 
     def test_without_room_anywhere_every_region_is_named(self):
         self.proxy.faults = lambda r: Treatment(name="none", refuse=error(r, CAPACITY)) if r.action == "RunInstances" else None
-        self.apply(code=1)
+        self.apply(code=2)
         for region in ("us-east-1", "eu-west-1"):
             self.assertIn(region, self.err)
         self.destroy()
