@@ -219,8 +219,6 @@ class Cloud {
   // whose answer was lost stays open that long.
   virtual std::chrono::milliseconds settles_after() const = 0;
   virtual Pace pace() const { return {}; }
-  // True where look() asks nothing outside of this computer: apply looks each time.
-  virtual bool looks_at_once() const { return false; }
 };
 
 }  // namespace radl

@@ -108,7 +108,8 @@ Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& before, 
                   .surveys = {},
                   .options = {},
                   .moves = moved.made};
-  if (question.refresh) input.surveys = survey_clouds(question, input.program, snapshot, work_directory, failed);
+  if (question.refresh)
+    input.surveys = survey_clouds(question, input.program, snapshot, work_directory, failed);
   input.options.replace = question.replace;
   input.options.targets = question.targets;
   input.options.project_words = question.project_words;

@@ -67,7 +67,6 @@ class LocalCloud : public Cloud {
   Result<std::vector<Seen>> look(const Context& context, const Query& query) override;
   std::chrono::milliseconds settles_after() const override { return {}; }  // it asks this computer's own disk
   Pace pace() const override { return {std::chrono::milliseconds(2), std::chrono::milliseconds(50)}; }
-  bool looks_at_once() const override { return true; }
 
  private:
   Asked create_key(const Context& context, const Order& order);
