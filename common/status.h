@@ -43,12 +43,14 @@ class [[nodiscard]] Status {
   // What the user can do, one line; may be empty.
   const std::string& hint() const { return hint_; }
 
-  Status&& with_hint(std::string hint) && {
+  // By value, as at(): so `x = std::move(x).with_hint(..)` keeps x, where a reference to itself would empty
+  // it.
+  Status with_hint(std::string hint) && {
     hint_ = std::move(hint);
     return std::move(*this);
   }
   // Prefixes the message with what was being done: "worker[0]: <message>".
-  Status&& at(std::string_view where) && {
+  Status at(std::string_view where) && {
     message_.insert(0, std::string(where) + ": ");
     return std::move(*this);
   }

@@ -287,17 +287,25 @@ class Setter {
       wrong(kBucketPlace, value);
   }
 
-  void local_path(const Value& value) {
-    const std::string* path = known_text(value, "a path of this computer");
-    if (path == nullptr) return;
+  struct LocalFile {
+    std::string path, sha256;  // absolute; of its content
+  };
+  // nullopt: reported.
+  std::optional<LocalFile> local_file(const Value& value, std::string_view wanted) {
+    const std::string* path = known_text(value, wanted);
+    if (path == nullptr) return std::nullopt;
     std::string absolute = absolute_path(context_.folder_of(value.file()), *path);
     auto digest = context_.files.digest(absolute);
-    if (!digest.ok()) {
-      context_.diagnostics.report(DiagCode::LocalFile, at_, digest.status().text());
-      return;
-    }
-    into_[key()] = absolute;
-    into_[key() + "_sha256"] = *digest;
+    if (digest.ok()) return LocalFile{std::move(absolute), *std::move(digest)};
+    context_.diagnostics.report(DiagCode::LocalFile, at_, digest.status().text());
+    return std::nullopt;
+  }
+
+  void local_path(const Value& value) {
+    const std::optional<LocalFile> found = local_file(value, "a path of this computer");
+    if (!found) return;
+    into_[key()] = found->path;
+    into_[key() + "_sha256"] = found->sha256;
   }
 
   // What would be fetched is pinned: `git::URL@COMMIT`. No folder's digest could tell that a branch moved.
@@ -337,15 +345,9 @@ class Setter {
                         name));
         return;
       }
-      const std::string* path = known_text(inner, "paths of this computer");
-      if (path == nullptr) return;
-      std::string absolute = absolute_path(context_.folder_of(inner.file()), *path);
-      auto digest = context_.files.digest(absolute);
-      if (!digest.ok()) {
-        context_.diagnostics.report(DiagCode::LocalFile, at_, digest.status().text());
-        return;
-      }
-      made.push_back({{"name", name}, {"path", absolute}, {"sha256", *digest}});
+      const std::optional<LocalFile> found = local_file(inner, "paths of this computer");
+      if (!found) return;
+      made.push_back({{"name", name}, {"path", found->path}, {"sha256", found->sha256}});
     }
     into_[key()] = std::move(made);
   }
