@@ -167,10 +167,10 @@ RoomSought seek_room(Apply& apply, const Plan& plan, const RunReport& report) {
 
 // `again`: what is done again, for nodes that were taken back or that a region has no room for, is no failure
 // to report. `room`: out, for the latter.
-int execute(Apply& apply, const Plan& plan, bool again, RoomSought& room) {
+int execute(Apply& apply, const Plan& plan, const std::vector<PlanForecast>& forecasts, bool again,
+            RoomSought& room) {
   ActiveRun& run = *apply.run;
   SignalGuard guard(apply.cancellation);
-  const std::vector<PlanForecast> forecasts = plan_forecasts(plan, *apply.project, *apply.machinery);
   Listeners listeners;
   if (Status begun = listeners.begin(run, apply.session, apply.options.run, plan); !begun.ok())
     return report(apply.session, begun);
@@ -217,16 +217,17 @@ Result<Plan> plan_again(Apply& apply, const std::map<std::string, std::string>& 
   return plan;
 }
 
-int execute_all(Apply& apply, Plan plan) {
+int execute_all(Apply& apply, Plan plan, std::vector<PlanForecast> forecasts) {
   for (int round = 0;; ++round) {
     const bool again = round < kMostReplacements && on_error(apply.options.run.on_error) != OnError::Destroy;
     RoomSought room;
-    const int done = execute(apply, plan, again, room);
+    const int done = execute(apply, plan, forecasts, again, room);
     const bool more = again && (room.elsewhere || !apply.run->taken_back().empty());
     if (!more || done == kDone || done == kInterrupted) return done;
     auto next = plan_again(apply, apply.run->taken_back(), std::move(room));
     if (!next.ok()) return report(apply.session, next.status());
     plan = std::move(*next);
+    forecasts = plan_forecasts(plan, *apply.project, *apply.machinery);
   }
 }
 
@@ -247,10 +248,11 @@ int run_apply(const Session& session, Options& options) {
   if (Status ready = prepare(apply); !ready.ok()) return report(session, ready);
   auto plan = decide(apply);
   if (!plan.ok()) return report(session, plan.status());
+  std::vector<PlanForecast> forecasts = plan_forecasts(*plan, *apply.project, *apply.machinery);
   if (!options.run.json) {
     PlanTextOptions look;
     look.color = session.terminal.color;
-    look.forecasts = plan_forecasts(*plan, *apply.project, *apply.machinery);
+    look.forecasts = forecasts;
     std::fputs(shown(render_text(*plan, look), look.color).c_str(), stdout);
     std::fflush(stdout);
   }
@@ -265,7 +267,7 @@ int run_apply(const Session& session, Options& options) {
   }
   if (Status open = buckets_are_open(apply.project->compiled.program, *plan); !open.ok())
     return report(session, open);
-  int done = execute_all(apply, std::move(*plan));
+  int done = execute_all(apply, std::move(*plan), std::move(forecasts));
   end_run(*apply.run);
   return done == kDone ? unseen : done;
 }
