@@ -233,6 +233,9 @@ Failure no_answer(Status status, bool credentials_failed, Effect effect) {
   return failure;
 }
 
+// AWS names a reason in each of its refusals.
+constexpr const char* kNotAws = " (the answer is no XML of AWS: a proxy's own, or damaged on its way)";
+
 Failure refusal(const http::Response& response, const std::string& what, Effect effect) {
   const ErrorText error = parse_error(response.body);
   Failure failure;
@@ -255,7 +258,8 @@ Failure refusal(const http::Response& response, const std::string& what, Effect 
     failure.kind = Failure::Kind::Unknown;
   }
   if (!known) {
-    failure.status = http::status_of(response, what);
+    const Status said = http::status_of(response, what);
+    failure.status = {said.code(), said.message() + (response.status < 500 ? kNotAws : "")};
   } else {
     failure.status = {code_of_error(error.code, response.status),
                       what + ": " + error.code + (error.message.empty() ? "" : ": " + error.message)};
@@ -322,6 +326,11 @@ Answer QueryClient::call(const std::string& action, const Parameters& parameters
       continue;
     }
     Failure failure = refusal(response, what, options.effect);
+    // Whatever it was meant to say: where asking again does no harm, ask again.
+    if (response.status == 400 && failure.code.empty() && options.effect != Effect::Once &&
+        ++unclear_answers < service_.attempts &&
+        options.stop.sleep(std::chrono::milliseconds(100 * unclear_answers)))
+      continue;
     const bool refused = failure.kind == Failure::Kind::Refused;
     if (refused && !clock_set && among(failure.code, kSkewCodes)) {
       const auto ahead = clock_ahead(response);

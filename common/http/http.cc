@@ -238,6 +238,8 @@ void set_common(CURL* c, const Request& r, Exchange& x, char* error) {
   curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
   curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, on_progress);
   curl_easy_setopt(c, CURLOPT_XFERINFODATA, &x);
+  // What is signed is sent as it is: "a/../b" is a key of S3 like any other.
+  if (r.signing) curl_easy_setopt(c, CURLOPT_PATH_AS_IS, 1L);
   if (r.direct) curl_easy_setopt(c, CURLOPT_NOPROXY, "*");
   if (!r.ca_file.empty()) {
     curl_easy_setopt(c, CURLOPT_CAINFO, r.ca_file.c_str());

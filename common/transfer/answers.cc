@@ -153,16 +153,18 @@ Status parse_s3_deleted(std::string_view xml) {
   if (!load(doc, xml) || local_name(doc.document_element()) != "DeleteResult")
     return corrupt("the answer is no list of what was deleted");
   size_t failed = 0;
+  bool passing = true;
   std::string first;
   for (const auto& child : doc.document_element().children()) {
     if (local_name(child) != "Error") continue;
+    const std::string code = text_of(child, "Code");
+    passing &= code == "InternalError" || code == "SlowDown" || code == "ServiceUnavailable";
     if (failed++ == 0)
-      first = "\"" + text_of(child, "Key") + "\" was not removed: " + text_of(child, "Code") + ": " +
-              text_of(child, "Message");
+      first = "\"" + text_of(child, "Key") + "\" was not removed: " + code + ": " + text_of(child, "Message");
   }
   if (failed == 0) return {};
   if (failed > 1) first += " (and " + std::to_string(failed - 1) + " more)";
-  return {Code::Auth, first};
+  return {passing ? Code::Retry : Code::Auth, first};
 }
 
 std::string s3_field(std::string_view xml, std::string_view name) {

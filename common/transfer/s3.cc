@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "common/digest.h"
+#include "common/http/retry.h"
 #include "common/transfer/answers.h"
 #include "common/transfer/checksum.h"
 
@@ -116,9 +117,8 @@ Result<Object> S3::put(const std::string& key, std::string bytes, const PutCondi
 Result<Object> S3::copy(const std::string& from, const std::string& to, const Stop& stop) {
   Call what{.method = "PUT", .key = to, .stop = stop};
   what.headers.emplace_back("x-amz-copy-source", http::percent_encode("/" + bucket_ + "/" + from, true));
-  auto answer = call(what);
+  auto answer = call_late(what);
   if (!answer.ok()) return answer.status();
-  // A 200 may still carry an error: the server had begun to answer before it was done.
   if (!answer->ok() || is_s3_error(answer->body)) return s3_error(*answer, address(from));
   auto made = head(to, stop);
   if (made.ok() && made->etag.empty()) made->etag = unquote_etag(s3_field(answer->body, "ETag"));
@@ -133,7 +133,7 @@ Result<std::vector<Object>> S3::list(const std::string& prefix, const Stop& stop
     if (!token.empty()) what.query.emplace_back("continuation-token", token);
     auto r = call(what);
     if (!r.ok()) return r.status();
-    if (!r->ok()) return s3_error(*r, address(""));
+    if (!r->ok() || is_s3_error(r->body)) return s3_error(*r, address(""));
     auto page = parse_s3_list(r->body, prefix);
     if (!page.ok()) return Status(page.status()).at(address(""));
     std::move(page->objects.begin(), page->objects.end(), std::back_inserter(all));
@@ -153,6 +153,18 @@ Status S3::remove(const std::string& key, const Stop& stop) {
   return s3_error(*r, address(key));
 }
 
+// Of some keys it may say that they could not be removed just now: the same again does no harm to the others.
+Status S3::remove_listed(const Call& what, const http::Request& request) {
+  http::Backoff backoff({options_.attempts, 0.25, 20}, what.stop);
+  for (;;) {
+    auto r = call_late(what, request);
+    if (!r.ok()) return r.status();
+    if (!r->ok() || is_s3_error(r->body)) return s3_error(*r, "DeleteObjects");
+    Status removed = parse_s3_deleted(r->body);
+    if (removed.code() != Code::Retry || !backoff.again() || !backoff.wait().ok()) return removed;
+  }
+}
+
 Status S3::remove_many(const std::vector<std::string>& keys, const Stop& stop) {
   constexpr size_t kMost = 1000;  // DeleteObjects takes no more at a time
   for (size_t at = 0; at < keys.size(); at += kMost) {
@@ -167,10 +179,7 @@ Status S3::remove_many(const std::vector<std::string>& keys, const Stop& stop) {
     http::Request request;
     request.idempotent = true;
     request.body = std::move(list);
-    auto r = call(what, std::move(request));
-    if (!r.ok()) return r.status();
-    if (!r->ok()) return s3_error(*r, address(""));
-    if (Status s = parse_s3_deleted(r->body); !s.ok()) return std::move(s).at(address(""));
+    if (Status s = remove_listed(what, request); !s.ok()) return std::move(s).at(address(""));
   }
   return {};
 }

@@ -77,6 +77,10 @@ class S3 : public ObjectStore {
   // Signs, sends, follows to the bucket's region, puts a wrong clock and expired keys right. An answer of any
   // other status is a Response.
   Result<http::Response> call(const Call& what, http::Request request = {});
+  // Of what the server may begin to answer before it is done: a 200 that carries an error which may pass is
+  // repeated like a 500.
+  Result<http::Response> call_late(const Call& what, const http::Request& request = {});
+  Status remove_listed(const Call& what, const http::Request& request);
   // The request as it is sent, signed at each attempt. `signed_by`: the keys used last.
   http::Request prepared(const Call& what, http::Request request, aws::Credentials* signed_by) const;
   // True when something was put right and the request is worth another try.

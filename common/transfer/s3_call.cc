@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "common/digest.h"
+#include "common/http/retry.h"
 #include "common/text.h"
 #include "common/transfer/answers.h"
 #include "common/transfer/s3.h"
@@ -205,6 +206,16 @@ Result<http::Response> S3::call(const Call& what, http::Request given) {
                                        std::to_string(answer->status) + ")")
           .with_hint("set AWS_REGION to the bucket's region");
     return answer;
+  }
+}
+
+Result<http::Response> S3::call_late(const Call& what, const http::Request& request) {
+  http::Backoff backoff({options_.attempts, 0.25, 20}, what.stop);
+  for (;;) {
+    auto answer = call(what, request);
+    const bool failed = answer.ok() && answer->ok() && is_s3_error(answer->body);
+    const bool passing = failed && s3_error(*answer, "").code() == Code::Retry;
+    if (!passing || !backoff.again() || !backoff.wait().ok()) return answer;
   }
 }
 

@@ -224,10 +224,9 @@ class S3Upload {
     request.body = list + "</CompleteMultipartUpload>";
     request.idempotent = true;
     request.stall_seconds = 300;  // the store puts large ones together before it answers
-    auto answer = store_.call(
+    auto answer = store_.call_late(
         {.method = "POST", .key = key_, .query = {{"uploadId", note_.upload()}}, .stop = how_.stop}, request);
     if (!answer.ok()) return answer.status();
-    // A 200 may still carry an error: the server had begun to answer before it was done.
     if (answer->ok() && !is_s3_error(answer->body))
       return finished(unquote_etag(s3_field(answer->body, "ETag")));
     // The answer to the first may have been lost, and this one be that to its repetition.

@@ -197,7 +197,7 @@ class Cloud {
   // --- asking ---
   virtual Asked ask_create(const Context& context, const Order& order) = 0;
   virtual Asked ask_update(const Context& context, const Order& order) = 0;
-  // Accepted as well when it is gone already.
+  // Accepted when it is gone already; a NotFound is believed of what was made settles_after() ago.
   virtual Asked ask_destroy(const Context& context, const Order& order) = 0;
 
   // --- looking ---

@@ -59,6 +59,14 @@ Json attributes_now(const ResourceRecord& record, Json seen) {
   return seen;
 }
 
+Scheduler::TimePoint shows_by(Session& session, const Cloud& cloud, const ResourceRecord& record) {
+  const milliseconds settles = cloud.settles_after();
+  std::chrono::duration<double> age(session.world().clock.wall_seconds() - record.created_at);
+  // A clock that was set back makes nothing younger than it can be.
+  if (age < age.zero() || age >= settles) return session.in(age < age.zero() ? settles : milliseconds(0));
+  return session.in(settles - std::chrono::floor<milliseconds>(age));
+}
+
 Async<bool> Attempts::again(Status error) {
   if (!may_work_later(error.code()) || attempt_ >= session_.options().attempts) co_return false;
   milliseconds wait = backoff(session_.options(), attempt_, session_.world().random);
@@ -133,6 +141,7 @@ Async<Status> wait_until_reachable(Session& session, Park& park, ResourceRecord 
 
 Async<Status> destroy_and_wait(Session& session, Park& park, Cloud& cloud, ResourceRecord record) {
   Attempts attempts(session, park, record.address);
+  const auto shown = shows_by(session, cloud, record);
   while (true) {
     Asked asked = cloud.ask_destroy(asking(session, record.address), order_for(session, record));
     Status why = asked.status;
@@ -140,6 +149,13 @@ Async<Status> destroy_and_wait(Session& session, Park& park, Cloud& cloud, Resou
       Watch watch{Watch::For::Gone, "", record.id, record.address, {}, session.in(kDestroyDeadline)};
       Sight sight = co_await park.sight(cloud, watch);
       co_return sight.status;
+    }
+    if (why.code() == Code::NotFound) {
+      if (session.world().clock.now() >= shown) co_return Status();
+      bool waited = co_await park.until(std::min(shown, session.in(cloud.pace().longest)));
+      if (!waited)
+        co_return Status(Code::Cancelled, "stopped before " + record.address + " showed and could be removed");
+      continue;
     }
     bool again = co_await attempts.again(why);
     if (!again) co_return why;
@@ -158,6 +174,7 @@ Async<Found> wait_for_made(Session& session, Park& park, Cloud& cloud, ResourceR
   }
   found.why = sight.seen->detail.empty() ? "it is " + std::string(phase_name(phase)) : sight.seen->detail;
   record.id = sight.seen->id;
+  record.created_at = session.world().clock.wall_seconds();
   found.status = co_await destroy_and_wait(session, park, cloud, record);
   co_return found;
 }

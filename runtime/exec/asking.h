@@ -18,6 +18,9 @@ Order order_for(Session& session, const ResourceRecord& record);
 // For one request about `address`.
 Context asking(Session& session, const std::string& address);
 
+// Until then a cloud's word that it is not there may only mean that it does not show yet.
+Scheduler::TimePoint shows_by(Session& session, const Cloud& cloud, const ResourceRecord& record);
+
 // Counts the attempts of one call, waits between them.
 class Attempts {
  public:

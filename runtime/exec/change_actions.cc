@@ -30,6 +30,7 @@ Watch watch_of(Session& session, const Cloud& cloud, const ResourceRecord& recor
 // the one before it has begun.
 Async<Changing> ask_for_change(Session& session, Park& park, Cloud& cloud, ResourceRecord record) {
   Attempts attempts(session, park, record.address);
+  const auto shown = shows_by(session, cloud, record);
   Changing result;
   while (true) {
     Asked asked = cloud.ask_update(asking(session, record.address), order_for(session, record));
@@ -48,6 +49,11 @@ Async<Changing> ask_for_change(Session& session, Park& park, Cloud& cloud, Resou
       continue;
     }
     if (asked.answer == Asked::Answer::Unknown) result.certain = false;
+    if (result.status.code() == Code::NotFound && session.world().clock.now() < shown) {
+      bool waited = co_await park.until(std::min(shown, session.in(cloud.pace().longest)));
+      if (!waited) co_return result;
+      continue;
+    }
     bool again = co_await attempts.again(result.status);
     if (!again) co_return result;
   }

@@ -193,6 +193,11 @@ class PlanRun {
   }
 
   Status first_failure() const {
+    const bool whole =
+        std::all_of(report_.actions.begin(), report_.actions.end(),
+                    [](const ActionOutcome& one) { return one.state == ActionOutcome::State::Done; });
+    // Asked to stop when everything was begun already, and all of it has come to its end.
+    if (whole) return {};
     if (session_.stop_starting()) return {Code::Cancelled, "stopped; the same command goes on from here"};
     for (const ActionOutcome& outcome : report_.actions) {
       if (outcome.state == ActionOutcome::State::Failed) return Status(outcome.status);

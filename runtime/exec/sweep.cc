@@ -73,6 +73,8 @@ class Sweep {
       Asked asked = cloud_.ask_destroy(context(), order);
       if (asked.answer == Asked::Answer::Accepted) continue;
       waiting_[one.id] = asked.status.message();
+      // It was in the list a moment ago: the next one tells which of both holds.
+      if (asked.status.code() == Code::NotFound) continue;
       bool final = asked.answer == Asked::Answer::Refused && !may_work_later(asked.status.code());
       if (!final) continue;
       waiting_.erase(one.id);

@@ -68,6 +68,8 @@ class Faults:
         treatment = self._chance(request)
         if self.market and not treatment.name:
             treatment = self.market(request) or treatment
+        if self.eventual and not treatment.name:
+            treatment = self.eventual.not_yet(request) or treatment
         if self.eventual and not (treatment.refuse or treatment.reset_before):
             treatment.change = lambda answer: self.eventual(request, answer)
         return treatment
@@ -101,6 +103,25 @@ class At:
             hit = self.seen == self.number
         if not hit:
             return Treatment()
+        treatment = self.treatment(request)
+        treatment.name = self.name
+        return treatment
+
+
+class First:
+    """One treatment of the first `count` requests of some actions."""
+
+    def __init__(self, count, treatment, actions, name="first"):
+        self.left, self.treatment, self.actions, self.name = count, treatment, actions, name
+        self._lock = threading.Lock()
+
+    def __call__(self, request):
+        if request.action not in self.actions:
+            return None
+        with self._lock:
+            self.left -= 1
+            if self.left < 0:
+                return None
         treatment = self.treatment(request)
         treatment.name = self.name
         return treatment
@@ -145,11 +166,23 @@ class Market:
 
 
 class Eventual:
-    """New things do not show for `hidden` seconds, and machines are pending for `pending` seconds, as in a large region."""
+    """New things do not show for `hidden` seconds, and machines are pending for `pending` seconds, as in a large region. What uses,
+    changes or removes a new thing does not find it for `lag` seconds, though lists show it: not every part of EC2 learns of it at once."""
+    LACKING = {"i-": "InvalidInstanceID.NotFound", "sg-": "InvalidGroup.NotFound", "eipalloc-": "InvalidAllocationID.NotFound"}
     MADE = re.compile(rb"<(instanceId|groupId|allocationId|keyPairId|volumeId)>([^<]+)</")
 
-    def __init__(self, hidden=0.0, pending=0.0):
-        self.hidden, self.pending, self.born = hidden, pending, {}
+    def __init__(self, hidden=0.0, pending=0.0, lag=0.0):
+        self.hidden, self.pending, self.lag, self.born = hidden, pending, lag, {}
+
+    def not_yet(self, request):
+        if not self.lag or request.service != "ec2" or request.action.startswith(("Describe", "Get")):
+            return None
+        young = {name for name, born in self.born.items() if time.monotonic() - born < self.lag}
+        for name in sorted(young & set(request.parameters.values())):
+            for prefix, code in self.LACKING.items():
+                if name.startswith(prefix):
+                    return Treatment(name="not there yet", refuse=ec2_error(code, f"'{name}' does not exist", 400))
+        return None
 
     def __call__(self, request, answer):
         now = time.monotonic()

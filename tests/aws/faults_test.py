@@ -10,7 +10,9 @@ import unittest
 
 import certificates
 from faulted import Fault, Ground, Infrastructure
-from faults import CAPACITY, EXPIRED, INSTANCES, SKEWED, UNAUTHORIZED, VCPUS, Always, At, Eventual, Faults, Market, interrupt
+from faults import (CAPACITY, EXPIRED, INSTANCES, SKEWED, UNAUTHORIZED, UNAVAILABLE, VCPUS, Always, At, Eventual, Faults, First, Market,
+                    error, interrupt)
+from proxy import Answer, Treatment
 
 RUNS, FIRST = int(os.environ.get("RADL_FAULT_RUNS", 3)), int(os.environ.get("RADL_FAULT_SEED", 1))
 RENEW = 20  # infrastructures, after which the account is made anew
@@ -19,7 +21,7 @@ WORDS = {
     "throttled": "RequestLimitExceeded|throttl", "internal error": "InternalError", "unavailable": "Unavailable",
     "too many": "429|Too Many", "bad gateway": "502|Bad Gateway", "garbled": "XML|understood|damaged", "cut": "XML|closed|cut|ended|transfer",
     "reset before": "connection|reset|closed|answer", "answer lost": "connection|reset|closed|answer", "no capacity": CAPACITY[0],
-    "slow": "time", "delay": "time", "interrupt": "interrupt|cancel|stopped",
+    "slow": "time", "delay": "time", "not there yet": "NotFound", "interrupt": "interrupt|cancel|stopped",
 }
 
 
@@ -49,7 +51,7 @@ def repeat(seed):
 def one_seed(ground, seed):
     rng = random.Random(f"scenario {seed}")
     victim = rng.choice(["apply", "apply", "change", "interrupt", "destroy"])
-    eventual = Eventual(hidden=rng.choice([0, 0, 0.8]), pending=rng.choice([0, 0, 0.6]))
+    eventual = Eventual(hidden=rng.choice([0, 0, 0.8]), pending=rng.choice([0, 0, 0.6]), lag=rng.choice([0, 0, 0.8]))
     zones = rng.sample("abcdef", rng.choice([0, 0, 1, 3]))
     market = Market(ground.moto, lacking=[("*", f"us-east-1{zone}") for zone in zones])
     faults = Faults(seed, share=rng.choice([0.08, 0.2, 0.4]), eventual=eventual, market=market)
@@ -101,9 +103,12 @@ class WhileTheApiFails(unittest.TestCase):
         self.assertEqual(failed, [], f"{len(failed)} of {RUNS} seeds")
 
 
-class Refusals(unittest.TestCase):
-    """What no patience helps against ends the run with one message that names it, and leaves nothing."""
+def page(status):
+    """What a gateway says that never asked EC2."""
+    return lambda request: Treatment(refuse=Answer(status, [("Content-Type", "text/html")], b"<html><body>gateway</body></html>"))
 
+
+class OnOneGround(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.ground = Ground()
@@ -114,6 +119,56 @@ class Refusals(unittest.TestCase):
         self.addCleanup(one.close)
         self.addCleanup(one.destroy)  # what a failed test has left does not disturb the next
         return one
+
+
+class WhatIsGone(OnOneGround):
+    """Only EC2's own word that a thing is not there says so, and not of a thing that was made a moment ago."""
+
+    def finds_its_group(self, looks):
+        """The answer to the group's creation is lost; whether it was made is asked for by a list to which `looks` happens."""
+        one = self.infrastructure()
+        one.environment["AWS_MAX_ATTEMPTS"] = "2"
+        lost = First(1, lambda request: Treatment(reset_after=True), ("CreatePlacementGroup",))
+        code, _ = one.apply(faults=Together(lost, looks))
+        one.expect(looks.left < 0 and lost.left < 0, "the list was not asked for as often as it fails")
+        one.expect_nothing_forgotten()
+        one.expect(code == 0, f"ended with {code}")
+        one.expect_whole(2)
+        one.well("destroy", "--auto-approve", "site.radl")
+        one.expect_nothing()
+
+    def test_a_list_that_cannot_be_had_is_not_an_empty_one(self):
+        self.finds_its_group(First(3, lambda request: Treatment(refuse=error(request, UNAVAILABLE)), ("DescribePlacementGroups",)))
+
+    def test_one_failure_without_a_name_does_not_say_that_the_server_has_no_such_thing(self):
+        self.finds_its_group(First(1, page(500), ("DescribePlacementGroups",)))
+
+    def test_what_was_made_a_moment_ago_and_is_not_found_is_asked_for_again(self):
+        one = self.infrastructure()
+        one.environment["RADL_EC2_SETTLES_AFTER"] = "20"
+        lagging = Faults(1, share=0, eventual=Eventual())
+        one.apply(faults=lagging)
+        lagging.eventual.lag = 6
+        code, _ = one.destroy(faults=lagging)
+        refused = [action for _, action, name in one.said[-1][3] if name == "not there yet"]
+        one.expect(refused, "nothing was refused")
+        one.expect(code == 0, f"ended with {code}")
+        one.expect_nothing()
+
+    def test_the_page_of_a_gateway_is_not_taken_for_the_word_of_ec2(self):
+        one = self.infrastructure()
+        one.well("apply", "--auto-approve", "site.radl")
+        removals = ("TerminateInstances", "DeleteSecurityGroup", "ReleaseAddress", "DeletePlacementGroup", "DeleteKeyPair")
+        code, out = one.destroy(faults=First(1000, page(404), removals))
+        one.expect(code == 2 and "404" in out and "endpoint" in out, f"ended with {code}")
+        one.expect_nothing_forgotten()
+        one.expect(len(one.there()) >= 7, "something is gone")
+        one.well("destroy", "--auto-approve", "site.radl")
+        one.expect_nothing()
+
+
+class Refusals(OnOneGround):
+    """What no patience helps against ends the run with one message that names it, and leaves nothing."""
 
     def ends_with(self, faults, *words):
         one = self.infrastructure()

@@ -36,7 +36,12 @@ Status status_of(const aws::Failure& failure) {
   if (is_capacity(code) || code.ends_with("LimitExceeded") || code == "MaxSpotInstanceCountExceeded") {
     if (!aws::is_throttling(code)) return {Code::Quota, failure.status.message()};
   }
-  if (code.find("NotFound") != code.npos) return {Code::NotFound, failure.status.message()};
+  if (code.find("NotFound") != code.npos || code == "InvalidPlacementGroup.Unknown")
+    return {Code::NotFound, failure.status.message()};
+  // A 404 without EC2's own word is a gateway's, or that of a wrong endpoint: it tells of no resource.
+  if (failure.status.code() == Code::NotFound)
+    return Status(Code::Invalid, failure.status.message())
+        .with_hint("that is no answer of EC2; is the endpoint right (AWS_ENDPOINT_URL_EC2)?");
   if (code.ends_with(".Duplicate")) return {Code::Exists, failure.status.message()};
   if (among(code, {"DependencyViolation", "InvalidGroup.InUse", "IncorrectInstanceState", "IncorrectState",
                    "InvalidIPAddress.InUse", "ResourceInUse", "InvalidPlacementGroup.InUse"}))
@@ -44,13 +49,30 @@ Status status_of(const aws::Failure& failure) {
   return failure.status;
 }
 
+bool lacks_action(const aws::Failure& failure) {
+  return failure.http_status == 501 ||
+         among(failure.code, {"InvalidAction", "UnknownOperation", "UnknownOperationException", "NotImplemented",
+                              "UnsupportedOperation"});
+}
+
 Status Api::each(const Context& context, const std::string& action, Parameters parameters, const char* set,
                  const std::function<void(pugi::xml_node)>& take, bool may_be_unknown) const {
   aws::CallOptions options = options_of(context, aws::Effect::Reads);
   options.may_be_unknown = may_be_unknown;
   const size_t without_page = parameters.size();
+  bool doubted = false;
   while (true) {
     aws::Answer answer = client_.call(action, parameters, options);
+    if (!answer.ok() && may_be_unknown) {
+      if (lacks_action(answer.failure())) return {Code::Unsupported, answer.failure().status.message()};
+      // A 500 that names nothing is how some servers fail at what they lack, and how any gateway fails now and
+      // then. The same again is no accident.
+      if (answer.failure().http_status == 500 && answer.failure().code.empty()) {
+        if (doubted) return {Code::Unsupported, answer.failure().status.message()};
+        doubted = true;
+        continue;
+      }
+    }
     if (!answer.ok()) return status_of(answer.failure());
     for (pugi::xml_node item : answer.root().child(set).children("item")) take(item);
     const std::string next = answer.field("nextToken");

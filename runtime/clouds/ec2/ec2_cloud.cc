@@ -134,13 +134,6 @@ class Ec2Cloud : public Cloud {
   std::vector<std::unique_ptr<Kind>> kinds_;
 };
 
-// The server has no such action, or fails at it each time.
-bool is_no_answer(const Status& status) {
-  return status.code() == Code::Retry || status.code() == Code::Lost || status.code() == Code::Invalid ||
-         status.code() == Code::NotFound || status.code() == Code::Unsupported ||
-         status.code() == Code::Internal;
-}
-
 Result<std::vector<Seen>> Ec2Cloud::look(const Context& context, const Query& query) {
   Call call = call_of(context);
   std::map<std::string, Seen> found;  // by id: what is named in more than one way is shown once
@@ -159,8 +152,8 @@ Result<std::vector<Seen>> Ec2Cloud::look(const Context& context, const Query& qu
       const bool by_id = selection.by == Selection::By::Ids;
       if (!by_id && memory_.is_missing(kind->type())) continue;
       Status asked = kind->look(call, selection, seen);
-      if (!asked.ok() && !by_id && kind->may_be_missing() && is_no_answer(asked)) {
-        context.log(fmt::format("{}: taken as none: {}", kind->type(), asked.message()));
+      if (asked.code() == Code::Unsupported && !by_id && kind->may_be_missing()) {
+        context.log(fmt::format("{}: this server has none: {}", kind->type(), asked.message()));
         memory_.note_missing(kind->type());
         continue;
       }

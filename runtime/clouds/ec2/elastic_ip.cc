@@ -25,7 +25,7 @@ class ElasticIp : public Kind {
   }
 
   Asked destroy(Call& call, const Order& order) const override {
-    return gone_or(call.api.post(call.context, "ReleaseAddress", {{"AllocationId", order.id}}, true));
+    return call.api.post(call.context, "ReleaseAddress", {{"AllocationId", order.id}}, true).asked;
   }
 
   Status look(Call& call, const Selection& selection, std::vector<Seen>& seen) const override {

@@ -5,8 +5,17 @@
 
 #include <algorithm>
 
+#include "runtime/clouds/ec2/together.h"
+
 namespace radl::ec2 {
 namespace {
+
+// What a machine refers to was seen before it is asked for; another part of EC2 may learn of it a little later.
+// Source: Amazon EC2 API Reference, "Eventual consistency".
+bool does_not_show_yet(const std::string& code) {
+  return code == "InvalidGroup.NotFound" || code == "InvalidSecurityGroupID.NotFound" ||
+         code == "InvalidKeyPair.NotFound" || code == "InvalidPlacementGroup.Unknown";
+}
 
 class Instance : public Kind {
  public:
@@ -27,6 +36,7 @@ class Instance : public Kind {
         if (i > 0) call.context.log(fmt::format("made in {}: {}", subnet.zone, reasons));
         return order.spec.contains("address") ? Asked::accepted_so_far(id) : Asked::accepted(id);
       }
+      if (does_not_show_yet(posted.code)) posted.asked.status = {Code::Retry, posted.asked.status.message()};
       if (posted.asked.answer == Asked::Answer::Unknown || !is_capacity(posted.code)) return posted.asked;
       reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", subnet.zone, posted.code);
     }
@@ -55,7 +65,11 @@ class Instance : public Kind {
 
   Asked destroy(Call& call, const Order& order) const override {
     call.memory.note_leaving(order.id);
-    return gone_or(call.api.post(call.context, "TerminateInstances", {{"InstanceId.1", order.id}}, true));
+    return ending_.ask(order.id, kEndedTogether, [&](const std::vector<std::string>& ids) {
+      Parameters parameters;
+      add_list(parameters, "InstanceId", ids);
+      return call.api.post(call.context, "TerminateInstances", parameters, true).asked;
+    });
   }
 
   Status look(Call& call, const Selection& selection, std::vector<Seen>& seen) const override {
@@ -97,8 +111,13 @@ class Instance : public Kind {
   }
 
  private:
-  static Status each_instance(Call& call, const Parameters& parameters,
+  // Without a size EC2 answers in pages of its own liking.
+  static constexpr const char* kPage = "1000";
+  static constexpr size_t kEndedTogether = 200;
+
+  static Status each_instance(Call& call, Parameters parameters,
                               const std::function<void(const InstanceNow&)>& take) {
+    parameters.emplace_back("MaxResults", kPage);
     return call.api.each(call.context, "DescribeInstances", parameters, "reservationSet",
                          [&](pugi::xml_node reservation) {
                            for (pugi::xml_node item : reservation.child("instancesSet").children("item"))
@@ -113,7 +132,7 @@ class Instance : public Kind {
     if (!asked.ok()) return asked;
     if (found.id.empty()) return Status(Code::Retry, "instance " + id + " does not show");
     if (found.state == "terminated" || found.state == "shutting-down")
-      return not_found(fmt::format("instance {} is gone: {}", id, found.reason));
+      return Status(Code::Conflict, fmt::format("instance {} is gone: {}", id, found.reason));
     return found;
   }
 
@@ -182,6 +201,8 @@ class Instance : public Kind {
         {{"AllocationId", found->second.id}, {"InstanceId", order.id}, {"AllowReassociation", "true"}},
         order.id);
   }
+
+  mutable Together ending_;
 };
 
 }  // namespace

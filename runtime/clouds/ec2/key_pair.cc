@@ -37,8 +37,8 @@ class KeyPair : public Kind {
                                  selected({Selection::By::Ids, {order.id}}, "key-pair-id"), "keySet",
                                  [&](pugi::xml_node item) { name = text_of(item, "keyName"); });
     if (!asked.ok()) return Asked::refused(asked);
-    if (name.empty()) return Asked::accepted();
-    return gone_or(call.api.post(call.context, "DeleteKeyPair", {{"KeyName", name}}, true));
+    if (name.empty()) return Asked::refused(not_found("key pair " + order.id + " does not show"));
+    return call.api.post(call.context, "DeleteKeyPair", {{"KeyName", name}}, true).asked;
   }
 
   Status look(Call& call, const Selection& selection, std::vector<Seen>& seen) const override {

@@ -50,8 +50,6 @@ std::unique_ptr<Kind> make_instance();
 
 // What EC2 is to call it: the spec's own name, or one that no other infrastructure has.
 std::string name_for(const Context& context, const Order& order);
-// The answer to a request to remove what is there no more.
-Asked gone_or(Posted posted);
 // Whether a field of two specs differs.
 bool differs(const Json& before, const Json& after, const char* field);
 Impact replace(std::string why);

@@ -3,12 +3,23 @@
 namespace radl::ec2 {
 
 template <class T>
-Result<T> Memory::known_or(std::map<std::string, T>& known, const std::string& key,
+Result<T> Memory::known_or(std::map<std::string, T>& known, const char* kind, const std::string& key,
                            const std::function<Result<T>()>& ask) {
+  auto find = [&]() -> std::optional<T> {
+    std::lock_guard guard(mutex_);
+    auto found = known.find(key);
+    return found == known.end() ? std::nullopt : std::optional<T>(found->second);
+  };
+  if (auto found = find()) return std::move(*found);
+  std::shared_ptr<std::mutex> one;
   {
     std::lock_guard guard(mutex_);
-    if (auto found = known.find(key); found != known.end()) return found->second;
+    std::shared_ptr<std::mutex>& asking = asking_[std::string(kind) + " " + key];
+    if (!asking) asking = std::make_shared<std::mutex>();
+    one = asking;
   }
+  std::lock_guard asking(*one);
+  if (auto found = find()) return std::move(*found);
   Result<T> asked = ask();
   if (!asked.ok()) return asked;
   std::lock_guard guard(mutex_);
@@ -16,13 +27,13 @@ Result<T> Memory::known_or(std::map<std::string, T>& known, const std::string& k
 }
 
 Result<Image> Memory::image(const std::string& key, const std::function<Result<Image>()>& ask) {
-  return known_or(images_, key, ask);
+  return known_or(images_, "image", key, ask);
 }
 Result<Vpc> Memory::vpc(const std::string& key, const std::function<Result<Vpc>()>& ask) {
-  return known_or(vpcs_, key, ask);
+  return known_or(vpcs_, "vpc", key, ask);
 }
 Result<std::string> Memory::caller(const std::function<Result<std::string>()>& ask) {
-  return known_or(caller_, "", ask);
+  return known_or(caller_, "caller", "", ask);
 }
 
 void Memory::note_token(const std::string& token, const std::string& type) {

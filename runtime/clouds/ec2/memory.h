@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -30,7 +31,8 @@ struct Vpc {
 
 class Memory {
  public:
-  // The value of `key`, by `ask` where it is not known yet; a failure is not kept.
+  // The value of `key`, by `ask` where it is not known yet; a failure is not kept. Who comes while another asks
+  // for the same waits for that answer.
   Result<Image> image(const std::string& key, const std::function<Result<Image>()>& ask);
   Result<Vpc> vpc(const std::string& key, const std::function<Result<Vpc>()>& ask);
   Result<std::string> caller(const std::function<Result<std::string>()>& ask);
@@ -53,10 +55,11 @@ class Memory {
 
  private:
   template <class T>
-  Result<T> known_or(std::map<std::string, T>& known, const std::string& key,
+  Result<T> known_or(std::map<std::string, T>& known, const char* kind, const std::string& key,
                      const std::function<Result<T>()>& ask);
 
   mutable std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<std::mutex>> asking_;  // by kind and key
   std::map<std::string, Image> images_;
   std::map<std::string, Vpc> vpcs_;
   std::map<std::string, std::string> caller_;

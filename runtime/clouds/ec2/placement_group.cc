@@ -24,9 +24,7 @@ class PlacementGroup : public Kind {
   }
 
   Asked destroy(Call& call, const Order& order) const override {
-    Posted posted = call.api.post(call.context, "DeletePlacementGroup", {{"GroupName", order.id}}, true);
-    if (posted.code == "InvalidPlacementGroup.Unknown") return Asked::accepted(order.id);
-    return gone_or(std::move(posted));
+    return call.api.post(call.context, "DeletePlacementGroup", {{"GroupName", order.id}}, true).asked;
   }
 
   Status look(Call& call, const Selection& selection, std::vector<Seen>& seen) const override {

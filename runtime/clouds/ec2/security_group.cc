@@ -86,7 +86,7 @@ class SecurityGroup : public Kind {
   }
 
   Asked destroy(Call& call, const Order& order) const override {
-    return gone_or(call.api.post(call.context, "DeleteSecurityGroup", {{"GroupId", order.id}}, true));
+    return call.api.post(call.context, "DeleteSecurityGroup", {{"GroupId", order.id}}, true).asked;
   }
 
   Status look(Call& call, const Selection& selection, std::vector<Seen>& seen) const override {

@@ -53,11 +53,6 @@ std::string name_for(const Context& context, const Order& order) {
   return order.spec.value("name", context.infrastructure + "/" + order.address);
 }
 
-Asked gone_or(Posted posted) {
-  const bool gone = posted.asked.status.code() == Code::NotFound;
-  return gone ? Asked::accepted() : std::move(posted.asked);
-}
-
 bool differs(const Json& before, const Json& after, const char* field) {
   return before.value(field, Json()) != after.value(field, Json());
 }

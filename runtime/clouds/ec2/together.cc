@@ -1,0 +1,35 @@
+#include "runtime/clouds/ec2/together.h"
+
+#include "common/guarded.h"
+
+namespace radl::ec2 {
+
+Asked Together::ask(const std::string& id, size_t most, const Send& send) {
+  std::shared_ptr<Batch> mine;
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !next_ || next_->ids.size() < most; });
+    if (!next_) next_ = std::make_shared<Batch>();
+    mine = next_;
+    mine->ids.push_back(id);
+    changed_.wait(lock, [&] { return mine->over || (next_ == mine && !under_way_); });
+    if (!mine->over) {
+      under_way_ = true;
+      next_.reset();
+      lock.unlock();
+      Asked answer;
+      Status sent = guarded([&]() -> Status { return answer = send(mine->ids), Status(); });
+      if (!sent.ok()) answer = Asked::unknown(std::move(sent));
+      lock.lock();
+      mine->answer = std::move(answer);
+      mine->over = true;
+      under_way_ = false;
+      changed_.notify_all();
+    }
+  }
+  const Asked& answer = mine->answer;
+  const bool of_one = mine->ids.size() > 1 && answer.answer == Asked::Answer::Refused;
+  return of_one && answer.status.code() != Code::Retry ? send({id}) : answer;
+}
+
+}  // namespace radl::ec2
