@@ -154,7 +154,8 @@ Async<Status> destroy_and_wait(Session& session, Park& park, Cloud& cloud, Resou
       if (session.world().clock.now() >= shown) co_return Status();
       bool waited = co_await park.until(std::min(shown, session.in(cloud.pace().longest)));
       if (!waited)
-        co_return Status(Code::Cancelled, "stopped before " + record.address + " showed and could be removed");
+        co_return Status(Code::Cancelled,
+                         "stopped before " + record.address + " showed and could be removed");
       continue;
     }
     bool again = co_await attempts.again(why);

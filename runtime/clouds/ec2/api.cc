@@ -51,8 +51,8 @@ Status status_of(const aws::Failure& failure) {
 
 bool lacks_action(const aws::Failure& failure) {
   return failure.http_status == 501 ||
-         among(failure.code, {"InvalidAction", "UnknownOperation", "UnknownOperationException", "NotImplemented",
-                              "UnsupportedOperation"});
+         among(failure.code, {"InvalidAction", "UnknownOperation", "UnknownOperationException",
+                              "NotImplemented", "UnsupportedOperation"});
 }
 
 Status Api::each(const Context& context, const std::string& action, Parameters parameters, const char* set,
@@ -65,8 +65,8 @@ Status Api::each(const Context& context, const std::string& action, Parameters p
     aws::Answer answer = client_.call(action, parameters, options);
     if (!answer.ok() && may_be_unknown) {
       if (lacks_action(answer.failure())) return {Code::Unsupported, answer.failure().status.message()};
-      // A 500 that names nothing is how some servers fail at what they lack, and how any gateway fails now and
-      // then. The same again is no accident.
+      // A 500 that names nothing is how some servers fail at what they lack, and how any gateway fails now
+      // and then. The same again is no accident.
       if (answer.failure().http_status == 500 && answer.failure().code.empty()) {
         if (doubted) return {Code::Unsupported, answer.failure().status.message()};
         doubted = true;

@@ -30,8 +30,8 @@ class Api {
   explicit Api(aws::QueryClient& client) : client_(client) {}
 
   // Calls `take` for each <item> of `set`, page after page. What it asks changes nothing and is repeated.
-  // `may_be_unknown`: the server may lack the action. Unsupported where it says so beyond doubt; whatever may pass is
-  // an error like any other.
+  // `may_be_unknown`: the server may lack the action. Unsupported where it says so beyond doubt; whatever may
+  // pass is an error like any other.
   Status each(const Context& context, const std::string& action, Parameters parameters, const char* set,
               const std::function<void(pugi::xml_node item)>& take, bool may_be_unknown = false) const;
   // One answer that is no list.
@@ -47,7 +47,8 @@ class Api {
 
 // A failure in this cloud's codes: Quota where another offer may do, Retry where waiting may help.
 Status status_of(const aws::Failure& failure);
-// Whether this says that the server knows no such action. Amazon's names that ("InvalidAction"), others say 501.
+// Whether this says that the server knows no such action. Amazon's names that ("InvalidAction"), others say
+// 501.
 bool lacks_action(const aws::Failure& failure);
 // Codes that say that a type cannot be had here and now.
 bool is_capacity(const std::string& code);

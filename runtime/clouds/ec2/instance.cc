@@ -10,8 +10,8 @@
 namespace radl::ec2 {
 namespace {
 
-// What a machine refers to was seen before it is asked for; another part of EC2 may learn of it a little later.
-// Source: Amazon EC2 API Reference, "Eventual consistency".
+// What a machine refers to was seen before it is asked for; another part of EC2 may learn of it a little
+// later. Source: Amazon EC2 API Reference, "Eventual consistency".
 bool does_not_show_yet(const std::string& code) {
   return code == "InvalidGroup.NotFound" || code == "InvalidSecurityGroupID.NotFound" ||
          code == "InvalidKeyPair.NotFound" || code == "InvalidPlacementGroup.Unknown";

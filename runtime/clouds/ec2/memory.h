@@ -31,8 +31,8 @@ struct Vpc {
 
 class Memory {
  public:
-  // The value of `key`, by `ask` where it is not known yet; a failure is not kept. Who comes while another asks
-  // for the same waits for that answer.
+  // The value of `key`, by `ask` where it is not known yet; a failure is not kept. Who comes while another
+  // asks for the same waits for that answer.
   Result<Image> image(const std::string& key, const std::function<Result<Image>()>& ask);
   Result<Vpc> vpc(const std::string& key, const std::function<Result<Vpc>()>& ask);
   Result<std::string> caller(const std::function<Result<std::string>()>& ask);

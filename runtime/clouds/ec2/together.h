@@ -1,5 +1,5 @@
-// Requests that one call can carry: what comes while a call is under way waits for its end and goes out in the next
-// one, all of it together. Nobody waits for company: alone, a request goes out at once.
+// Requests that one call can carry: what comes while a call is under way waits for its end and goes out in
+// the next one, all of it together. Nobody waits for company: alone, a request goes out at once.
 #pragma once
 
 #include <condition_variable>
@@ -18,8 +18,8 @@ class Together {
   // One call for all of them, made by one of those who wait.
   using Send = std::function<Asked(const std::vector<std::string>& ids)>;
 
-  // What came of the call that carried `id`; `most` ids in one. Where EC2 refuses it because of one of them, each
-  // is asked for by itself.
+  // What came of the call that carried `id`; `most` ids in one. Where EC2 refuses it because of one of them,
+  // each is asked for by itself.
   Asked ask(const std::string& id, size_t most, const Send& send);
 
  private:

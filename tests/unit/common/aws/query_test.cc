@@ -157,6 +157,18 @@ TEST(Query, WhatOnlyReadsIsRepeatedAfterAllOfThat) {
   }
 }
 
+TEST(Query, ARefusalThatNamesNothingIsAskedForAgainWhereThatDoesNoHarm) {
+  std::atomic<int> n{0};
+  Client c([&](const std::string&) { return n++ == 0 ? http_answer(400, "", "<html>damaged") : kMade; });
+  EXPECT_TRUE(c.run(Effect::Repeatable).ok());
+  EXPECT_EQ(n, 2);
+  n = 0;
+  Answer once = c.run();
+  EXPECT_EQ(once.failure().kind, Kind::Refused);
+  EXPECT_NE(once.failure().status.message().find("no XML of AWS"), std::string::npos);
+  EXPECT_EQ(n, 1);
+}
+
 TEST(Query, WhatDidNotGoOutSaysSo) {
   int port;
   {

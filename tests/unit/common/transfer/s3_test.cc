@@ -279,6 +279,54 @@ TEST(S3, AnUploadThatIsStoppedGoesOnAndOneThatIsRefusedIsTakenBack) {
   std::filesystem::remove_all(folder);
 }
 
+// CompleteMultipartUpload, CopyObject and DeleteObjects begin to answer before they are done.
+TEST(S3, A200ThatCarriesAnErrorIsRepeatedWhereItPasses) {
+  std::atomic<int> n{0};
+  std::string later;
+  Bucket b([&](const std::string& request) {
+    if (request.starts_with("HEAD ")) return http_answer(200, "ETag: \"e\"\r\n", "");
+    return n++ == 0 ? s3_answer(200, "InternalError") : later;
+  });
+  later = http_answer(200, "", "<CopyObjectResult><ETag>\"e\"</ETag></CopyObjectResult>");
+  EXPECT_TRUE(b.store.copy("a", "b").ok());
+  EXPECT_EQ(n, 2);
+  n = 0;
+  later = http_answer(200, "", "<DeleteResult/>");
+  EXPECT_TRUE(b.store.remove_many({"a", "b"}).ok());
+  EXPECT_EQ(n, 2);
+
+  Bucket refused([](const std::string&) { return s3_answer(200, "AccessDenied"); });
+  EXPECT_EQ(refused.store.copy("a", "b").status().code(), Code::Auth);
+  EXPECT_EQ(refused.store.remove_many({"a"}).code(), Code::Auth);
+  EXPECT_EQ(refused.store.list("").status().code(), Code::Auth);
+  EXPECT_EQ(refused.server.requests().size(), 3u);
+}
+
+TEST(S3, KeysThatCouldNotBeRemovedJustNowAreRemovedLater) {
+  std::atomic<int> n{0};
+  Bucket b([&](const std::string&) {
+    return http_answer(200, "",
+                       n++ == 0 ? "<DeleteResult><Error><Key>b</Key><Code>SlowDown</Code><Message>m</"
+                                  "Message></Error></DeleteResult>"
+                                : "<DeleteResult/>");
+  });
+  EXPECT_TRUE(b.store.remove_many({"a", "b"}).ok());
+  EXPECT_EQ(n, 2);
+  Bucket denied([](const std::string&) {
+    return http_answer(200, "",
+                       "<DeleteResult><Error><Key>b</Key><Code>AccessDenied</Code></Error></DeleteResult>");
+  });
+  EXPECT_EQ(denied.store.remove_many({"a", "b"}).code(), Code::Auth);
+  EXPECT_EQ(denied.server.requests().size(), 1u);
+}
+
+TEST(S3, DotsInAKeyAreNoPath) {
+  Bucket b([](const std::string&) { return http_answer(200, "", "x"); });
+  ASSERT_TRUE(b.store.get("a/../b/./c").ok());
+  EXPECT_TRUE(b.server.requests().at(0).starts_with("GET /data/a/../b/./c HTTP/1.1"))
+      << b.server.requests().at(0);
+}
+
 TEST(S3, ARangeOfAServerThatKnowsNoneIsCutOut) {
   Bucket b([](const std::string&) { return http_answer(200, "", "0123456789"); });
   EXPECT_EQ(b.store.get("k", {0, 4})->bytes, "0123");

@@ -1,12 +1,20 @@
 // What of EC2 needs no EC2: rules in words, places, images, consoles, designs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <set>
+#include <thread>
+
+#include "runtime/clouds/ec2/api.h"
 #include "runtime/clouds/ec2/caller.h"
 #include "runtime/clouds/ec2/console.h"
 #include "runtime/clouds/ec2/design.h"
 #include "runtime/clouds/ec2/images.h"
 #include "runtime/clouds/ec2/placing.h"
 #include "runtime/clouds/ec2/rules.h"
+#include "runtime/clouds/ec2/together.h"
 #include "runtime/clouds/naming.h"
 #include "tests/support/runtime_programs.h"
 
@@ -101,6 +109,85 @@ TEST(Ec2Images, ADistributionIsFoundByFlavourAndVersion) {
   EXPECT_NE(image({{"disk.0.os.flavour", "Ubuntu"}, {"disk.0.os.version", "22.04"}})->text.find("22.04"),
             std::string::npos);
   EXPECT_EQ(image({{"disk.0.os.flavour", "plan9"}}).status().code(), Code::Invalid);
+}
+
+aws::Failure failure(int http_status, const std::string& code, Code meant) {
+  aws::Failure made;
+  made.http_status = http_status;
+  made.code = code;
+  made.status = {meant, "said"};
+  return made;
+}
+
+TEST(Ec2Answers, OnlyEc2sOwnWordSaysThatSomethingIsNotThere) {
+  EXPECT_EQ(status_of(failure(400, "InvalidInstanceID.NotFound", Code::Invalid)).code(), Code::NotFound);
+  EXPECT_EQ(status_of(failure(400, "InvalidPlacementGroup.Unknown", Code::Invalid)).code(), Code::NotFound);
+  const Status page = status_of(failure(404, "", Code::NotFound));
+  EXPECT_EQ(page.code(), Code::Invalid) << "a gateway's page";
+  EXPECT_NE(page.hint().find("AWS_ENDPOINT_URL_EC2"), std::string::npos);
+}
+
+TEST(Ec2Answers, AServerLacksAnActionOnlyWhereItSaysSo) {
+  EXPECT_TRUE(lacks_action(failure(400, "InvalidAction", Code::Invalid)));
+  EXPECT_TRUE(lacks_action(failure(501, "", Code::Retry)));
+  EXPECT_FALSE(lacks_action(failure(503, "Unavailable", Code::Retry)));
+  EXPECT_FALSE(lacks_action(failure(500, "InternalError", Code::Retry)));
+  EXPECT_FALSE(lacks_action(failure(0, "", Code::Lost)));
+}
+
+TEST(Ec2Together, WhatComesWhileACallIsUnderWayGoesOutInTheNextOne) {
+  constexpr int kAll = 12;
+  Together together;
+  std::mutex mutex;
+  std::vector<std::vector<std::string>> calls;
+  std::promise<void> rest_is_there;
+  std::shared_future<void> wait = rest_is_there.get_future().share();
+  std::atomic<int> begun{0};
+  auto send = [&](const std::vector<std::string>& ids) {
+    bool first = false;
+    {
+      std::lock_guard guard(mutex);
+      first = calls.empty();
+      calls.push_back(ids);
+    }
+    if (first) wait.wait();
+    return Asked::accepted();
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kAll; ++i)
+    threads.emplace_back([&, i] {
+      if (++begun == kAll) rest_is_there.set_value();
+      EXPECT_EQ(together.ask("i-" + std::to_string(i), 4, send).answer, Asked::Answer::Accepted);
+    });
+  for (std::thread& thread : threads) thread.join();
+  size_t asked = 0;
+  std::set<std::string> ids;
+  for (const auto& call : calls) {
+    EXPECT_LE(call.size(), 4u);
+    asked += call.size();
+    ids.insert(call.begin(), call.end());
+  }
+  EXPECT_EQ(asked, size_t{kAll}) << "each is asked for once";
+  EXPECT_EQ(ids.size(), size_t{kAll});
+  EXPECT_LT(calls.size(), size_t{kAll});
+}
+
+TEST(Ec2Together, OneThatIsRefusedDoesNotSpoilTheOthers) {
+  Together together;
+  std::promise<void> second_is_there;
+  std::atomic<int> calls{0};
+  auto send = [&](const std::vector<std::string>& ids) {
+    if (calls++ == 0) second_is_there.get_future().wait();
+    const bool bad = std::find(ids.begin(), ids.end(), "i-bad") != ids.end();
+    return bad ? Asked::refused(not_found("i-bad")) : Asked::accepted();
+  };
+  std::thread first([&] { EXPECT_EQ(together.ask("i-first", 9, send).answer, Asked::Answer::Accepted); });
+  while (calls == 0) std::this_thread::yield();
+  std::thread bad([&] { EXPECT_EQ(together.ask("i-bad", 9, send).status.code(), Code::NotFound); });
+  std::thread good([&] { EXPECT_EQ(together.ask("i-good", 9, send).answer, Asked::Answer::Accepted); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // so that both go out in one call, as a rule
+  second_is_there.set_value();
+  for (std::thread* thread : {&first, &bad, &good}) thread->join();
 }
 
 TEST(Ec2Console, TellsTheHostKeysOfTheLastBoot) {
