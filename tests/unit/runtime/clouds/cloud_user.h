@@ -167,7 +167,11 @@ class CloudUser {
     order.type = type;
     order.id = id;
     Status asked = repeat([&] { return cloud_.ask_destroy(context_, order); });
-    if (!asked.ok()) return asked;
+    if (asked.code() == Code::NotFound) {  // believed when it would have shown
+      settle();
+      asked = repeat([&] { return cloud_.ask_destroy(context_, order); });
+    }
+    if (!asked.ok() && asked.code() != Code::NotFound) return asked;
     for (int attempt = 0; attempt < kAttempts * 10; ++attempt) {
       Result<std::vector<Seen>> seen = look({.ids = {id}});
       if (!seen.ok()) return seen.status();
@@ -191,7 +195,8 @@ class CloudUser {
         order.id = one.id;
         // What is still in use has its turn in a later round.
         Asked asked = cloud_.ask_destroy(context_, order);
-        bool hopeless = asked.answer == Asked::Answer::Refused && asked.status.code() != Code::Retry;
+        bool hopeless = asked.answer == Asked::Answer::Refused && asked.status.code() != Code::Retry &&
+                        asked.status.code() != Code::NotFound;
         if (hopeless) return asked.status;
       }
       clock_.sleep(cloud_.pace().first);
