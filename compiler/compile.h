@@ -28,6 +28,9 @@ struct CompileOptions {
   // #N# of nodes that exist already, from the state (runtime/plan/numbers.h): address -> number. They keep
   // theirs; new nodes get the smallest free ones. Empty: 0, 1, 2, ... in deploy order.
   std::map<std::string, int> node_numbers;
+  // Systems whose nodes `radlc scale` has chosen (runtime/plan/scaling.h): system -> ordinals, ascending. They
+  // have these nodes, and not as many as their deploys say.
+  std::map<std::string, std::vector<int>> chosen_nodes;
   // A missing input is no error and what depends on it is not looked at: for editors and `radlc check`.
   bool inputs_may_be_missing = false;
   bool lenient =
@@ -43,6 +46,7 @@ struct CompileOptions {
 struct Compiled {
   ir::Program program;
   ir::Secrets secrets;
+  std::map<std::string, int> deployed;  // system -> nodes, as the files' deploys have it
 };
 
 // Compiles the files as one document, in order. All findings go to `diagnostics`; nullopt when one is an

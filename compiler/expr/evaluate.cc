@@ -491,7 +491,11 @@ class Evaluator {
       size = static_cast<int64_t>(value.items().size());
     }
     int64_t at = index.as_integer(kPermitted);
-    if (at < 0 || at >= size) {
+    const std::vector<int>* chosen =
+        value.kind() == Kind::System ? context_.systems->ordinals(value.as_text()) : nullptr;
+    if (chosen != nullptr && !std::binary_search(chosen->begin(), chosen->end(), at))
+      return no_such_node(so_far, index, part.index->span);
+    if (chosen == nullptr && (at < 0 || at >= size)) {
       return report(DiagCode::IndexRange, part.index->span,
                     fmt::format("'{}' has {} element{}, numbered from 0: there is no {}", so_far, size,
                                 size == 1 ? "" : "s",
@@ -531,8 +535,21 @@ class Evaluator {
     }
     auto count = context_.systems->count(value.as_text(kPermitted), at);
     if (!count || !charge(context_, static_cast<size_t>(*count), 0, at)) return {};
-    for (int64_t i = 0; i < *count; i++) items.push_back(Value::node(value.as_text(), static_cast<int>(i)));
+    const std::vector<int>* chosen = context_.systems->ordinals(value.as_text(kPermitted));
+    for (int64_t i = 0; i < *count; i++) {
+      const int ordinal = chosen == nullptr ? static_cast<int>(i) : (*chosen)[static_cast<size_t>(i)];
+      items.push_back(Value::node(value.as_text(), ordinal));
+    }
     return Value::list(std::move(items));
+  }
+
+  Value no_such_node(const std::string& system, const Value& index, Span at) {
+    return report(DiagCode::IndexRange, at,
+                  index.sensitive() ? fmt::format("'{}' has no such node", system)
+                                    : fmt::format("'{}' has no node {}: `radlc scale` has taken it away, or "
+                                                  "not made it",
+                                                  system, index.as_integer()))
+        .taint(index);
   }
 
   // ---- complaints

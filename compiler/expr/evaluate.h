@@ -43,6 +43,8 @@ class Systems {
   // Number of nodes; nullopt (after a report) when it cannot be determined, for example because it depends on
   // itself.
   virtual std::optional<int64_t> count(const std::string& system, Span at) = 0;
+  // The ordinals of its nodes, where they are not 0 .. count - 1; else null.
+  virtual const std::vector<int>* ordinals(const std::string& /*system*/) { return nullptr; }
   // A member of a node: known ones (number, hostname) as values, others as unknown; nullopt: there is no such
   // one.
   virtual std::optional<Value> attribute(const std::string& system, int64_t ordinal, std::string_view member,

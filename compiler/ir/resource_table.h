@@ -106,6 +106,25 @@ inline constexpr Property kWaitFor[] = {
     {"every", Duration, false, "1", "", 0.1, 3600, "Time between two looks."},
 };
 
+inline constexpr Property kElastic[] = {
+    {"system", String, true, "", "", 0, 0, "Full name of the system that grows and shrinks: `worker.name`."},
+    {"min", Integer, false, "0", "", 0, 100000, "It never has fewer nodes."},
+    {"max", Integer, false, "", "", 0, 100000, "It never has more nodes."},
+    {"idle", Duration, false, "300", "", 0, 31536000.0,
+     "With `wanted`: nodes go when for so long fewer were wanted than there are."},
+    {"wanted", String, false, "", "", 0, 0,
+     "A command of this node that prints how many nodes are wanted now; `radlc autoscale` asks it."},
+    {"directory", RemotePath, false, "\"~/.radl/elastic\"", "", 0, 0,
+     "Where on this node nodes are asked for: in a folder of the resource's name, by `request add ORDINAL...` "
+     "and `request remove ORDINAL...`."},
+    {"drain", String, false, "", "", 0, 0,
+     "A command that is run on this node before nodes go. `$RADL_NODES` holds their addresses, "
+     "`$RADL_ORDINALS` their ordinals; where it fails they stay. It may be run again for the same nodes."},
+    {"drain_timeout", Duration, false, "600", "", 0, 86400 * 7, "It has failed after this time."},
+    kOwner,
+    kGroup,
+};
+
 inline constexpr Property kDataset[] = {
     {"path", DatasetPath, false, "", "", 0, 0,
      "Where a dataset of your own lies: a folder, archive or CSV file of this computer, or an `s3://`, "
@@ -360,6 +379,10 @@ inline constexpr ResourceType kTypes[] = {
      "It stays mounted, and the plan says so.", ""},
     {"wait_for", "what is waited for, in words", false, kWaitFor,
      "Waits until a port, a path, a command or a web address is ready.", "Nothing.", "port|path|command|url"},
+    {"elastic", "a name for the rules", false, kElastic,
+     "Says how a system may grow and shrink, and what happens on this node before nodes of it go "
+     "(docs/scaling.md).",
+     "The folder in which nodes are asked for stays.", ""},
     {"dataset", "dataset's name or place", false, kDataset,
      "A dataset for training: fetched and checked once on this computer, then sent to the node by content.",
      "The data stays until the node goes.", ""},

@@ -77,6 +77,7 @@ struct Build {
   sema::Document document;
   // nodes
   std::unordered_map<std::string, std::vector<size_t>> nodes_of;  // system -> places in program.nodes
+  std::map<std::string, int> deployed;                            // system -> nodes, as its deploys say
   // items
   bool configuration_off = false;  // `contextualize ()`
   std::vector<BoundItem> items;

@@ -153,9 +153,14 @@ void give_facts(Build& build) {
       [&build](const std::string& name, int64_t ordinal) -> std::optional<Scopes::NodeFacts> {
         auto found = build.nodes_of.find(name);
         // A recipe that runs on no node is checked as if there were one.
-        if (found == build.nodes_of.end() || ordinal >= static_cast<int64_t>(found->second.size()))
+        if (found == build.nodes_of.end()) return Scopes::NodeFacts{0, "vnode-0", "localdomain"};
+        const std::vector<size_t>& places = found->second;  // by ordinal, which may have gaps
+        auto place = std::lower_bound(places.begin(), places.end(), ordinal, [&](size_t each, int64_t wanted) {
+          return build.program.nodes[each].ordinal < wanted;
+        });
+        if (place == places.end() || build.program.nodes[*place].ordinal != ordinal)
           return Scopes::NodeFacts{0, "vnode-0", "localdomain"};
-        const ir::Node& node = build.program.nodes[found->second[static_cast<size_t>(ordinal)]];
+        const ir::Node& node = build.program.nodes[*place];
         Scopes::NodeFacts facts{node.number, fmt::format("vnode-{}", node.number), "localdomain"};
         if (!node.interfaces.empty()) {
           facts.host_name = node.interfaces.front().host_name;
@@ -163,6 +168,21 @@ void give_facts(Build& build) {
         }
         return facts;
       });
+}
+
+// Of one deploy, that begins at the ordinal `first`. Where `radlc scale` has chosen the system's nodes, those of
+// them that are the deploy's; its last deploy has all that come behind.
+std::vector<int> ordinals_of(const Build& build, const std::string& system, int first, int count, bool last) {
+  std::vector<int> ordinals;
+  auto chosen = build.options.chosen_nodes.find(system);
+  if (chosen == build.options.chosen_nodes.end()) {
+    for (int i = 0; i < count; ++i) ordinals.push_back(first + i);
+    return ordinals;
+  }
+  for (const int ordinal : chosen->second) {
+    if (ordinal >= first && (last || ordinal < first + count)) ordinals.push_back(ordinal);
+  }
+  return ordinals;
 }
 
 }  // namespace
@@ -179,16 +199,17 @@ void nodes(Build& build) {
     auto* count = deploy->count.number();
     const sema::Definition* system = build.document.systems.find(deploy->system.text);
     if (count == nullptr || system == nullptr) continue;
-    const double wanted = count->real;
     std::string name(deploy->system.text);
     Template& pattern = templates.try_emplace(deploy->system.text, build, *system).first->second;
     auto& places = build.nodes_of[name];
     const bool last_deploy = --left[deploy->system.text] == 0;
-    for (int i = 0; i < static_cast<int>(wanted); i++) {
-      int ordinal = static_cast<int>(places.size());
+    const std::vector<int> ordinals =
+        ordinals_of(build, name, build.deployed[name], static_cast<int>(count->real), last_deploy);
+    build.deployed[name] += static_cast<int>(count->real);
+    for (const int ordinal : ordinals) {
       int number = numbers.give(fmt::format("{}[{}]", name, ordinal));
       places.push_back(build.program.nodes.size());
-      const bool last = last_deploy && i + 1 == static_cast<int>(wanted);
+      const bool last = last_deploy && ordinal == ordinals.back();
       std::string cloud(deploy->cloud.text);
       build.program.nodes.push_back(last ? pattern.make_last(ordinal, number, cloud)
                                          : pattern.make(ordinal, number, cloud));

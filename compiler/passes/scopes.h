@@ -94,6 +94,7 @@ class Scopes final : public expr::World, public expr::Systems, public Values {
                                                                            Span at) override;
   // expr::Systems
   std::optional<int64_t> count(const std::string& system, Span at) override;
+  const std::vector<int>* ordinals(const std::string& system) override;
   std::optional<expr::Value> attribute(const std::string& system, int64_t ordinal, std::string_view member,
                                        Span at) override;
 

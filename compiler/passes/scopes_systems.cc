@@ -167,6 +167,7 @@ std::optional<int64_t> Scopes::count(const std::string& system, Span at) {
     diagnostics_.report(DiagCode::ValueCycle, at, "the number of nodes cannot decide which blocks there are");
     return std::nullopt;
   }
+  if (const std::vector<int>* chosen = ordinals(system)) return static_cast<int64_t>(chosen->size());
   if (!deploys_indexed_) index_deploys();
   auto found = counts_.find(system);
   if (found == counts_.end()) return 0;
@@ -187,6 +188,11 @@ std::optional<int64_t> Scopes::count(const std::string& system, Span at) {
   slot.state = SlotState::Done;
   if (known) slot.count = total;
   return slot.count;
+}
+
+const std::vector<int>* Scopes::ordinals(const std::string& system) {
+  auto chosen = options_.chosen_nodes.find(system);
+  return chosen == options_.chosen_nodes.end() ? nullptr : &chosen->second;
 }
 
 std::optional<Value> Scopes::attribute(const std::string& system, int64_t ordinal, std::string_view member,

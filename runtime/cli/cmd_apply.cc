@@ -6,6 +6,7 @@
 
 #include "common/files.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/apply.h"
 #include "runtime/cli/given_back.h"
 #include "runtime/cli/plan_forecasts.h"
 #include "runtime/cli/shown.h"
@@ -23,12 +24,6 @@ namespace {
 // How often one apply makes nodes anew that a cloud has taken back.
 constexpr int kMostReplacements = 5;
 constexpr std::chrono::seconds kLookAtBuckets{60};
-
-struct Options {
-  ProjectOptions project;
-  RunOptions run;
-  PlanRequest request;
-};
 
 bool is_plan_file(const std::string& path) {
   auto bytes = read_file(path, size_t{1} << 30);
@@ -90,6 +85,7 @@ Status prepare(Apply& apply) {
   auto project = load_project(apply.session, apply.options.project);
   if (!project.ok()) return std::move(project).status();
   apply.project = std::move(*project);
+  apply.project->scale = apply.options.scale;
   auto password = given_sudo_password(apply.session, apply.options.run.ask_sudo_password);
   if (!password.ok()) return std::move(password).status();
   use_sudo_password(*apply.project, *password);
@@ -98,7 +94,8 @@ Status prepare(Apply& apply) {
   apply.machinery = std::move(*machinery);
   SignalGuard guard(apply.cancellation);
   auto run = begin_run(apply.parts(), apply.project->state_directory, apply.project->compiled.program.name,
-                       OpenMode::Create, "apply", apply.options.run.lock_timeout, apply.cancellation);
+                       apply.options.scale ? OpenMode::Write : OpenMode::Create,
+                       apply.options.scale ? "scale" : "apply", apply.options.run.lock_timeout, apply.cancellation);
   if (!run.ok()) return std::move(run).status();
   apply.run = std::move(*run);
   remember(apply.project->state_directory, apply.project->compiled.program.name);
@@ -243,7 +240,9 @@ Status buckets_are_open(const ir::Program& program, const Plan& plan) {
   return {};
 }
 
-int run_apply(const Session& session, Options& options) {
+}  // namespace
+
+int run(const Session& session, Options& options) {
   Apply apply{session, options, {}, {}, {}, {}, {}};
   if (Status ready = prepare(apply); !ready.ok()) return report(session, ready);
   auto plan = decide(apply);
@@ -272,8 +271,6 @@ int run_apply(const Session& session, Options& options) {
   return done == kDone ? unseen : done;
 }
 
-}  // namespace
-
 std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("apply", "Create, configure and train what the files describe");
   auto options = std::make_shared<Options>();
@@ -292,7 +289,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
                    "keep what failed, retry it, or destroy what this run made")
       ->check(CLI::IsMember({"keep", "retry", "destroy"}))
       ->capture_default_str();
-  return [options, &session] { return run_apply(session, *options); };
+  return [options, &session] { return run(session, *options); };
 }
 
 }  // namespace radl::cli::apply_command

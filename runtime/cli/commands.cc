@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/apply.h"
 #include "runtime/cli/jobs.h"
 #include "runtime/cli/node_commands.h"
 #include "runtime/cli/shown.h"
@@ -15,6 +16,8 @@ const std::vector<Command>& commands() {
       {"check", "Run", check_command::add},
       {"plan", "Run", plan_command::add},
       {"apply", "Run", apply_command::add},
+      {"scale", "Run", scale_command::add},
+      {"autoscale", "Run", autoscale_command::add},
       {"destroy", "Run", destroy_command::add},
       {"test", "Run", test_command::add},
       {"import", "Run", import_command::add},
@@ -27,6 +30,7 @@ const std::vector<Command>& commands() {
       {"cp", "Look", cp_command::add},
       {"logs", "Look", logs_command::add},
       {"queue", "Look", queue_command::add},
+      {"submit", "Run", submit_command::add},
       {"cancel", "Run", cancel_command::add},
       {"state", "Look", state_command::add},
       {"catalog", "Look", catalog_command::add},

@@ -132,7 +132,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command.add_option("--parallelism", options.parallelism, "how many things are done at once")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command.add_flag("--auto-approve", options.auto_approve, "do it without asking");
+  command.add_flag("-y,--auto-approve", options.auto_approve, "do it without asking");
   command.add_flag("--json", options.json, "events as JSON lines on standard output instead of text");
   command
       .add_option("--log-json", options.log_json, "write every event as a line of JSON to this file as well")

@@ -7,12 +7,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <numeric>
 
 #include "compiler/diag/render.h"
 #include "compiler/syntax/parser.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/plan/numbers.h"
+#include "runtime/plan/scaling.h"
 #include "runtime/state/place.h"
 
 extern char** environ;
@@ -289,6 +291,7 @@ Result<std::unique_ptr<Project>> load_project(const Session& session, const Proj
     return Status(Code::Invalid, "");
   }
   project->compiled = std::move(*compiled);
+  project->deployed = project->compiled.deployed;
   if (!options.name.empty()) project->compiled.program.name = options.name;
   auto directory = state_of_program(options, project->compiled.program, files->front());
   if (!directory.ok()) return std::move(directory).status();
@@ -296,14 +299,65 @@ Result<std::unique_ptr<Project>> load_project(const Session& session, const Proj
   return project;
 }
 
-Status use_numbers_of(Project& project, const Snapshot& snapshot) {
-  if (!numbers_moved(project.compiled.program, snapshot)) return {};
+namespace {
+
+// What is there already of a system that `scale` asks about.
+Result<std::vector<int>> nodes_now(const Project& project, const std::string& system) {
+  if (auto chosen = project.scaled.find(system); chosen != project.scaled.end())
+    return chosen->second.ordinals;
+  auto deployed = project.deployed.find(system);
+  if (deployed == project.deployed.end()) {
+    std::vector<std::string> names;
+    for (const auto& [name, count] : project.deployed) names.push_back(name);
+    return not_found("no system '" + system + "' is deployed; there are: " + joined(names));
+  }
+  std::vector<int> ordinals(static_cast<size_t>(deployed->second));
+  std::iota(ordinals.begin(), ordinals.end(), 0);
+  return ordinals;
+}
+
+Status choose_nodes(Project& project) {
+  const ScaleRequest& scale = *project.scale;
+  auto now = nodes_now(project, scale.system);
+  if (!now.ok()) return std::move(now).status();
+  if (scale.reset) {
+    project.scaled.erase(scale.system);
+    return {};
+  }
+  ScaleWish wish{scale.count, scale.without};
+  if (scale.relative) wish.count = std::max(0, static_cast<int>(now->size()) + *scale.count);
+  auto chosen = scale.exactly ? Result<std::vector<int>>(*scale.exactly)
+                              : chosen_nodes(scale.system, *now, wish);
+  if (!chosen.ok()) return std::move(chosen).status();
+  const auto rules = elastic_rules(project.compiled.program);
+  if (Status within = check_bounds(rules, scale.system, chosen->size()); !within.ok()) return within;
+  project.scaled[scale.system] = {project.deployed[scale.system], std::move(*chosen)};
+  return {};
+}
+
+}  // namespace
+
+Status use_state_of(Project& project, const Snapshot& snapshot) {
+  project.scaled = still_chosen(snapshot.scaled, project.deployed);
+  if (project.scale) {
+    if (Status chosen = choose_nodes(project); !chosen.ok()) return chosen;
+  }
+  std::map<std::string, std::vector<int>> nodes;
+  for (const auto& [system, chosen] : project.scaled) nodes[system] = chosen.ordinals;
+  const bool others = nodes != project.compile_with.chosen_nodes;
+  if (!others && !numbers_moved(project.compiled.program, snapshot)) return {};
+  project.compile_with.chosen_nodes = std::move(nodes);
   std::string name = project.compiled.program.name;
   project.compile_with.node_numbers = node_numbers(snapshot);
   for (const auto& [input, answer] : project.answers) project.compile_with.inputs.emplace(input, answer);
   SourceMap sources;
   Diagnostics diagnostics;  // the same findings again: they were shown
   std::optional<Compiled> compiled = compile(project.files, project.compile_with, sources, diagnostics);
+  if (!compiled && others) {
+    diagnostics.sort();
+    std::fputs(render_text(diagnostics, sources, {}).c_str(), stderr);
+    return invalid("the file cannot have these nodes");
+  }
   if (!compiled)
     return Status(Code::Conflict, "a source file changed while it was read").with_hint("run it again");
   project.compiled = std::move(*compiled);

@@ -34,6 +34,16 @@ void add_state_options(CLI::App& command, ProjectOptions& options, std::vector<s
 // `..`, and a folder written with a slash.
 void take_files(std::vector<std::string>& words, ProjectOptions& options);
 
+// What `radlc scale` asks for.
+struct ScaleRequest {
+  std::string system;
+  std::optional<int> count;
+  bool relative = false;      // `count` is a difference
+  std::vector<int> without;   // ordinals of nodes that go first
+  std::optional<std::vector<int>> exactly;  // these ordinals, ascending, in place of all that
+  bool reset = false;         // as many as the file says
+};
+
 struct Project {
   SourceMap sources;
   Diagnostics diagnostics;
@@ -45,14 +55,18 @@ struct Project {
   std::string sudo_password;  // among compiled.secrets (use_sudo_password)
   std::map<std::string, std::string>
       answers;  // to questions for inputs, so that none is asked more than once
+  std::optional<ScaleRequest> scale;
+  Scalings scaled;                      // that it is compiled with (use_state_of)
+  std::map<std::string, int> deployed;  // system -> nodes, as the file says
 };
 
 // Compiles; prints every finding on standard error. Invalid (with an empty message, as all is said) when one
 // is an error.
 Result<std::unique_ptr<Project>> load_project(const Session& session, const ProjectOptions& options);
 
-// Compiles again where the state's nodes have other #N# numbers than the first compilation gave them.
-Status use_numbers_of(Project& project, const Snapshot& snapshot);
+// Compiles again where the state's nodes are others than the first compilation's, or have other #N# numbers:
+// what `radlc scale` has chosen, or is asked for now. NotFound, Invalid: of `scale`.
+Status use_state_of(Project& project, const Snapshot& snapshot);
 
 // Puts the password that sudo asks for on nodes among the program's secrets (kSudoSecret); empty: there is
 // none.

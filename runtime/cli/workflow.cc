@@ -149,7 +149,9 @@ PlanQuestion question_of(Project& project, const Machinery& machinery, const Pla
   question.project_words = project.words;
   question.refresh = request.refresh;
   question.no_room = request.no_room;
-  question.prepare = [&project](const Snapshot& snapshot) { return use_numbers_of(project, snapshot); };
+  question.prepare = [&project](const Snapshot& snapshot) { return use_state_of(project, snapshot); };
+  question.scaled = &project.scaled;
+  question.leave_jobs = project.scale.has_value();
   question.measured = [] { return measured_by(newest_runs(user_data_file("runs.jsonl"))); };
   return question;
 }

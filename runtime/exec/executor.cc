@@ -97,6 +97,16 @@ Status forget_orphans(Session& session) {
   return {};
 }
 
+// What is applied anew begins with what the file says.
+Status forget_scaling(Session& session) {
+  std::vector<StateChange> changes;
+  session.read([&](const Snapshot& snapshot) {
+    for (const auto& [system, chosen] : snapshot.scaled)
+      changes.push_back(state_change::PutScaling{system, std::nullopt});
+  });
+  return changes.empty() ? Status() : session.store().commit(changes).status();
+}
+
 double seconds_since(Session& session, std::chrono::steady_clock::time_point begun) {
   return std::chrono::duration<double>(session.world().clock.now() - begun).count();
 }
@@ -110,6 +120,7 @@ size_t RunReport::skipped() const { return count_state(actions, ActionOutcome::S
 // What changes in the state alone comes first, and at once: actions go by the new names.
 Result<Snapshot> change_records(const Run& run, const Plan& plan, Snapshot snapshot) {
   std::vector<StateChange> changes(plan.moves.begin(), plan.moves.end());
+  changes.insert(changes.end(), plan.scaled.begin(), plan.scaled.end());
   for (const auto& [address, by] : plan.protections) changes.push_back(state_change::Protect{address, by});
   for (const auto& [address, spec] : plan.as_found) {
     auto record = snapshot.resources.find(address);
@@ -183,6 +194,7 @@ RunReport destroy(const Run& run, const Plan& plan) {
   }
   Status forgotten = forget_orphans(session);
   if (report.status.ok()) report.status = forgotten;
+  if (report.status.ok() && !plan.partial) report.status = forget_scaling(session);
   Snapshot after = session.snapshot();
   std::vector<OutputRecord> outputs = after.resources.empty() ? std::vector<OutputRecord>() : after.outputs;
   Status saved = session.store().close_run(

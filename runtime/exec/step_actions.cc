@@ -143,7 +143,60 @@ Result<ir::Step> resolved_step(Session& session, const ir::Step& step) {
   return whole;
 }
 
+namespace {
+
+// What is done before nodes of an elastic system go: its command, on its node, told which ones they are.
+Result<ir::Step> drain_step(Session& session, const Action& action) {
+  const ir::Step* of = session.step_of_program(action.spec.value("step", ""));
+  if (!of) return invalid("the plan drains by '" + action.spec.value("step", "") + "', which is not in the program");
+  Result<ir::Step> whole = resolved_step(session, *of);
+  if (!whole.ok()) return whole;
+  Json environment = Json::object();
+  std::string nodes, ordinals;
+  for (const Json& address : action.spec.at("drains")) {
+    std::optional<ResourceRecord> node = session.resource(address.get<std::string>());
+    if (!node) continue;
+    nodes += (nodes.empty() ? "" : " ") + node->address;
+    ordinals += (ordinals.empty() ? "" : " ") + std::to_string(node->ordinal);
+  }
+  ir::Step drain;
+  drain.id = action.id;
+  drain.recipe = of->recipe;
+  drain.kind = ir::StepKind::Native;
+  drain.nodes = action.nodes;
+  drain.group = of->group;
+  drain.origin = of->origin;
+  for (const ir::Resource& resource : whole->resources) {
+    if (resource.type != "elastic" || resource.name != action.spec.value("elastic", "")) continue;
+    drain.resources.push_back({"command",
+                               resource.properties.value("drain", ""),
+                               {{"environment", {{"RADL_NODES", nodes}, {"RADL_ORDINALS", ordinals}}},
+                                {"timeout", resource.properties.value("drain_timeout", 600.0)}},
+                               resource.origin});
+  }
+  return drain;
+}
+
+// Not recorded: what is drained goes, and where this does not come to its end the next plan has it again.
+StepDone run_drain(Session& session, const Action& action, std::chrono::steady_clock::time_point deadline) {
+  auto runner = session.run.runners.find(ir::StepKind::Native);
+  if (runner == session.run.runners.end() || !runner->second)
+    return {Status(Code::Unsupported, action.id + ": this build cannot run native steps")};
+  Result<ir::Step> step = drain_step(session, action);
+  if (!step.ok()) return {step.status()};
+  StepDone done;
+  done.log = session.store().log_directory() + "/" + log_name(action.id);
+  StepOutcome outcome;
+  const Context context = session.context(action.id, deadline, false);
+  done.status = attempt(session, *step, *runner->second, context, false, Json(), outcome, done.log);
+  done.changes = outcome.changes.size();
+  return done;
+}
+
+}  // namespace
+
 StepDone run_step(Session& session, const Action& action, std::chrono::steady_clock::time_point deadline) {
+  if (action.spec.contains("drains")) return run_drain(session, action, deadline);
   const ir::Step* step = session.step_of_program(action.id);
   if (!step) return {invalid("the plan runs '" + action.id + "', which is not in the program")};
   auto runner = session.run.runners.find(step->kind);

@@ -146,6 +146,8 @@ Result<Plan> make_plan(const PlanInput& input) {
   plan_steps(draft);
   plan_removals(draft);
   plan_edges(draft);
+  plan_drains(draft);
+  if (Status fits = plan_scaling(draft); !fits.ok()) return fits;
   if (Status left = plan_targets(draft); !left.ok()) return left;
   if (Status kept = check_protected(draft); !kept.ok()) return kept;
   if (Status ordered = plan_order(draft); !ordered.ok()) return ordered;

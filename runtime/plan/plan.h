@@ -109,6 +109,7 @@ struct Plan {
   std::vector<Barrier> barriers;
   std::vector<OutputChange> outputs;
   std::vector<state_change::Move> moves;  // of the state, before anything else is done
+  std::vector<state_change::PutScaling> scaled;  // what the state is to know of `radlc scale` from now on
   // Nodes that stay: what their prevent_destroy is from now on (ResourceRecord::protected_by).
   std::map<std::string, std::string> protections;
   // Resources that a refresh found to be as the file asks for while the state has them otherwise (a change
@@ -124,7 +125,7 @@ struct Plan {
 
   bool changes_anything() const {
     return !actions.empty() || !outputs.empty() || !moves.empty() || !protections.empty() ||
-           !as_found.empty();
+           !as_found.empty() || !scaled.empty();
   }
   const Action* find(const std::string& id) const;
 };
@@ -135,6 +136,10 @@ struct PlanOptions {
   // with their steps). Empty: everything.
   std::set<std::string> targets;
   std::map<std::string, std::string> missing_outputs;  // steps whose output is not where it was: id -> what
+  // What `radlc scale` has chosen, as the program was compiled with; absent: what the state has.
+  std::optional<Scalings> scaled;
+  // Trainings and programs are left as they are; of a scale, which works beside them.
+  bool leave_jobs = false;
   std::string today;          // "2026-11-22": prices much older are noted; empty: not compared
   std::string project_words;  // " FILE --state DIR": what names this project in a command that a note gives
 };

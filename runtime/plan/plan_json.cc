@@ -71,6 +71,7 @@ Json to_json(const Action& action) {
     json["step"] = action.step_kind;
     json["order"] = action.order;
     if (ir::is_job_type(action.step_kind)) json["resume"] = action.resume;
+    if (!action.spec.is_null()) json["spec"] = action.spec;
     return json;
   }
   json["type"] = action.type;
@@ -194,6 +195,7 @@ Action read_action(const Json& json) {
     action.step_kind = json.at("step");
     action.order = json.at("order").get<std::vector<std::string>>();
     action.resume = json.value("resume", false);
+    action.spec = json.value("spec", Json());
     return action;
   }
   action.type = json.at("type");
@@ -255,6 +257,12 @@ Plan read_plan(const Json& json) {
   }
   for (const Json& move : json.value("moves", Json::array()))
     plan.moves.push_back({move.at("from"), move.at("to"), move.at("with_recipe").get<bool>()});
+  for (const Json& scaling : json.value("scaled", Json::array())) {
+    std::optional<Scaling> chosen;
+    if (scaling.contains("nodes"))
+      chosen = Scaling{scaling.at("of").get<int>(), scaling.at("nodes").get<std::vector<int>>()};
+    plan.scaled.push_back({scaling.at("system"), chosen});
+  }
   plan.as_found = json.value("as_found", std::map<std::string, Json>());
   plan.protections = json.value("protections", std::map<std::string, std::string>());
   for (const Json& drift : json.at("drift")) plan.drift.push_back(read_drift(drift));
@@ -271,6 +279,11 @@ Plan read_plan(const Json& json) {
 
 Json to_json(const Plan& plan) {
   Json sources = Json::array(), barriers = Json::array(), surveys = Json::object(), moves = Json::array();
+  Json scaled = Json::array();
+  for (const state_change::PutScaling& put : plan.scaled) {
+    scaled.push_back({{"system", put.system}});
+    if (put.chosen) scaled.back().update({{"of", put.chosen->of}, {"nodes", put.chosen->ordinals}});
+  }
   for (const state_change::Move& move : plan.moves)
     moves.push_back({{"from", move.from}, {"to", move.to}, {"with_recipe", move.with_recipe}});
   for (const auto& [cloud, survey] : plan.surveys)
@@ -296,6 +309,7 @@ Json to_json(const Plan& plan) {
           {"barriers", std::move(barriers)},
           {"outputs", list_of(plan.outputs)},
           {"moves", std::move(moves)},
+          {"scaled", std::move(scaled)},
           {"protections", plan.protections},
           {"as_found", plan.as_found},
           {"drift", list_of(plan.drift)},

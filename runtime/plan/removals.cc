@@ -1,4 +1,6 @@
 // What is not wanted any more.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -13,6 +15,8 @@ std::string why_removed(const Draft& draft, const ResourceRecord& record) {
   if (!record.is_node()) return "nothing needs it any more";
   size_t left = 0;
   for (const ir::Node& node : draft.input.program.nodes) left += node.system == record.system;
+  if (draft.input.options.scaled && draft.input.options.scaled->count(record.system))
+    return fmt::format("'{}' has {} by `radlc scale`", record.system, left);
   if (left == 0) return "system '" + record.system + "' is not deployed any more";
   return "'" + record.system + "' is deployed " + std::to_string(left) + (left == 1 ? " time" : " times");
 }

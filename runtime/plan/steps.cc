@@ -23,11 +23,26 @@ class StepPlanner {
 
   void run() {
     for (const ir::Step& step : draft_.input.program.steps) {
-      if (step.kind != ir::StepKind::Barrier) plan(step);
+      if (step.kind == ir::StepKind::Barrier) continue;
+      if (draft_.input.options.leave_jobs && left_alone(step)) continue;
+      plan(step);
     }
   }
 
  private:
+  // A job, and what waits for what a job gives for the first time.
+  bool left_alone(const ir::Step& step) {
+    bool left = ir::is_job(step.kind);
+    for (const std::string& name : ir::unknowns_in(step)) {
+      auto owner = steps_.find(split_unknown(name).owner);
+      left |= owner != steps_.end() && !snapshot_.steps.count(owner->first);
+    }
+    if (!left) return false;
+    auto record = snapshot_.steps.find(step.id);
+    if (record != snapshot_.steps.end()) revisions_[step.id] = record->second.revision;
+    return true;
+  }
+
   void plan(const ir::Step& step) {
     std::string digest = step_digest(step, draft_.input.secrets);
     auto found = snapshot_.steps.find(step.id);

@@ -113,6 +113,8 @@ Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& before, 
   input.options.replace = question.replace;
   input.options.targets = question.targets;
   input.options.project_words = question.project_words;
+  if (question.scaled != nullptr) input.options.scaled = *question.scaled;
+  input.options.leave_jobs = question.leave_jobs;
   input.options.today = utc_time(real_world().clock.wall_seconds()).substr(0, 10);
   input.options.missing_outputs = missing_outputs(snapshot, [&](const std::string& path) {
     return output_is_there(path, question.refresh || observed != nullptr, failed);

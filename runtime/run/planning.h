@@ -29,6 +29,9 @@ struct PlanQuestion {
   NoRoom no_room = {};
   // Brings the program in line with the state before anything is compared, for example its nodes' numbers.
   std::function<Status(const Snapshot& snapshot)> prepare = {};
+  // What `radlc scale` has chosen, as `prepare` has compiled it; null: what the state has.
+  const Scalings* scaled = nullptr;
+  bool leave_jobs = false;  // PlanOptions
   // What earlier runs took (measured_by()); called where the plan does something.
   std::function<std::map<std::string, double>()> measured = {};
 };

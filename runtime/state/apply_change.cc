@@ -2,6 +2,7 @@
 
 #include "common/digest.h"
 #include "runtime/state/records.h"
+#include "runtime/state/rows.h"
 
 namespace radl {
 
@@ -60,6 +61,16 @@ Status apply(Writing& writing, const state_change::Protect& protect) {
   Result<Statement> row = writing.db.prepare("UPDATE resources SET protected_by = ? WHERE address = ?");
   if (!row.ok()) return row.status();
   return row->bind(1, protect.by).bind(2, protect.address).run();
+}
+Status apply(Writing& writing, const state_change::PutScaling& put) {
+  Result<Scalings> scaled = read_scalings(writing.db);
+  if (!scaled.ok()) return scaled.status();
+  if (put.chosen) {
+    (*scaled)[put.system] = *put.chosen;
+  } else {
+    scaled->erase(put.system);
+  }
+  return write_scalings(writing.db, *scaled);
 }
 Status apply(Writing& writing, const state_change::PutOwner& put) {
   return put_row(writing.db, OwnerRow{put.cloud, put.owner});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -59,6 +60,11 @@ struct Protect {
   std::string address;
   std::string by;  // empty: it is protected no more
 };
+// What `radlc scale` has chosen for a system.
+struct PutScaling {
+  std::string system;
+  std::optional<Scaling> chosen;  // none: the file's number holds again
+};
 // Whose account a cloud was when something was first made there.
 struct PutOwner {
   std::string cloud;  // CloudId::text()
@@ -78,6 +84,6 @@ struct CloseRun {
 using StateChange =
     std::variant<state_change::Begin, state_change::Close, state_change::PutResource,
                  state_change::RemoveResource, state_change::PutStep, state_change::ForgetStep,
-                 state_change::Move, state_change::Protect, state_change::PutOwner, state_change::CloseRun>;
+                 state_change::Move, state_change::Protect, state_change::PutScaling, state_change::PutOwner, state_change::CloseRun>;
 
 }  // namespace radl

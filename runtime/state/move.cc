@@ -62,6 +62,16 @@ Status rename_secret(Database& db, const std::string& from, const std::string& t
   return row->bind(1, to).bind(2, from).run();
 }
 
+// A system, or those of a module's instance.
+Scalings renamed(const Scalings& scaled, const state_change::Move& move) {
+  Scalings now;
+  for (const auto& [system, chosen] : scaled) {
+    const bool same = system == move.from || system.starts_with(move.from + ".");
+    now[same ? move.to + system.substr(move.from.size()) : system] = chosen;
+  }
+  return now;
+}
+
 // The same in memory.
 Status move_in(Snapshot& snapshot, const state_change::Move& move) {
   const Renaming renaming(move, node_addresses(snapshot, {}));
@@ -74,6 +84,7 @@ Status move_in(Snapshot& snapshot, const state_change::Move& move) {
   std::map<std::string, std::string> secrets;
   for (const auto& [name, fingerprint] : snapshot.secrets) secrets[renaming.secret(name)] = fingerprint;
   snapshot.secrets = std::move(secrets);
+  snapshot.scaled = renamed(snapshot.scaled, move);
   return {};
 }
 
@@ -163,7 +174,7 @@ Status apply_move(Writing& writing, const state_change::Move& move) {
   for (const Intent& intent : moved->intents) {
     if (Status put = rewrite_intent(db, intent); !put.ok()) return put;
   }
-  return {};
+  return write_scalings(db, renamed(before->scaled, move));
 }
 
 }  // namespace radl

@@ -1,10 +1,13 @@
 #include "runtime/state/rows.h"
 
+#include "runtime/state/apply_change.h"
 #include "runtime/state/records.h"
 
 namespace radl {
 
 namespace {
+
+constexpr const char* kScaled = "scaled";  // of `meta`
 
 // What everybody takes for granted of a record.
 Status check_shape(const ResourceRecord& record) {
@@ -154,8 +157,38 @@ Result<std::string> read_meta(Database& db, const std::string& key) {
   return *found ? row->text(0) : std::string();
 }
 
+Result<Scalings> read_scalings(Database& db) {
+  Result<std::string> text = read_meta(db, kScaled);
+  if (!text.ok()) return text.status();
+  Scalings scaled;
+  if (text->empty()) return scaled;
+  Result<Json> json = stored_json(*text, kScaled);
+  if (!json.ok()) return json.status();
+  try {
+    for (const auto& [system, chosen] : json->items())
+      scaled[system] = {chosen.at("of").get<int>(), chosen.at("nodes").get<std::vector<int>>()};
+  } catch (const Json::exception& error) {
+    return Status(Code::Corrupt, std::string("state: scaled: ") + error.what());
+  }
+  return scaled;
+}
+
+Status write_scalings(Database& db, const Scalings& scaled) {
+  return write_meta(db, kScaled, scalings_json(scaled).dump());
+}
+
+Json scalings_json(const Scalings& scaled) {
+  Json json = Json::object();
+  for (const auto& [system, chosen] : scaled)
+    json[system] = {{"of", chosen.of}, {"nodes", chosen.ordinals}};
+  return json;
+}
+
 Result<Snapshot> read_snapshot(Database& db) {
   Snapshot snapshot;
+  Result<Scalings> scaled = read_scalings(db);
+  if (!scaled.ok()) return scaled.status();
+  snapshot.scaled = std::move(*scaled);
   for (auto read : {&read_meta_rows, &read_resources, &read_steps, &read_names}) {
     if (Status done = read(db, snapshot); !done.ok()) return done;
   }

@@ -10,6 +10,10 @@ namespace radl {
 
 Result<std::string> read_meta(Database& db, const std::string& key);  // empty when there is none
 
+// What `radlc scale` has chosen: a row of `meta`.
+Result<Scalings> read_scalings(Database& db);
+Status write_scalings(Database& db, const Scalings& scaled);
+
 // Everything, in the transaction that the caller opened.
 Result<Snapshot> read_snapshot(Database& db);
 Result<std::vector<Intent>> read_open_intents(Database& db);

@@ -69,6 +69,7 @@ Json to_json(const Snapshot& snapshot, bool whole) {
           {"source_digest", snapshot.source_digest},
           {"source_paths", snapshot.source_paths},
           {"owners", snapshot.owners},
+          {"scaled", scalings_json(snapshot.scaled)},
           {"open_intents", snapshot.open_intents},
           {"resources", std::move(resources)},
           {"steps", std::move(steps)},

@@ -72,6 +72,14 @@ struct OutputRecord {
   bool sensitive = false;
 };
 
+// How many nodes a system has by `radlc scale` (runtime/plan/scaling.h).
+struct Scaling {
+  int of = 0;                 // nodes that the file said when they were chosen: it holds as long as it says so
+  std::vector<int> ordinals;  // ascending
+  bool operator==(const Scaling&) const = default;
+};
+using Scalings = std::map<std::string, Scaling>;  // by system
+
 struct Snapshot {
   std::string name;           // of the infrastructure
   std::string lineage;        // random, made with the state: two states of one name are distinguished
@@ -86,6 +94,7 @@ struct Snapshot {
   // Cloud, as CloudId::text() has it -> whose account it was when something was first made there, in the
   // words of Cloud::owner().
   std::map<std::string, std::string> owners;
+  Scalings scaled;
   size_t open_intents = 0;  // an earlier run was interrupted: recover() before applying
 
   bool empty() const { return resources.empty() && steps.empty(); }
@@ -96,6 +105,9 @@ Json to_json(const Snapshot& snapshot);
 // The same with all that the records hold: also tokens, what steps were and what they used (`radlc state
 // export`).
 Json whole_json(const Snapshot& snapshot);
+
+// {"worker": {"of": 2, "nodes": [0, 1, 4]}}
+Json scalings_json(const Scalings& scaled);
 
 // What clouds tag an infrastructure's things with: unique also among states of the same name.
 std::string infrastructure_tag(const std::string& name, const std::string& lineage);

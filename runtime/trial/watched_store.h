@@ -64,6 +64,7 @@ class WatchedStore : public Store {
   static std::string name_of(const state_change::ForgetStep& forget) { return "forget " + forget.id; }
   static std::string name_of(const state_change::Move& move) { return "move " + move.from; }
   static std::string name_of(const state_change::Protect& protect) { return "protect " + protect.address; }
+  static std::string name_of(const state_change::PutScaling& put) { return "nodes of " + put.system; }
   static std::string name_of(const state_change::PutOwner& put) { return "owner of " + put.cloud; }
   static std::string name_of(const state_change::CloseRun&) { return "close run"; }
 

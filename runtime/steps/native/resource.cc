@@ -233,6 +233,7 @@ const Kind* find_kind(const std::string& type) {
     all["mount"] = make_mount_kind();
     all["wait_for"] = make_wait_for_kind();
     all["dataset"] = make_dataset_kind();
+    all["elastic"] = make_elastic_kind();
     return all;
   }();
   auto found = kinds.find(type);

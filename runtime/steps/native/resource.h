@@ -127,5 +127,6 @@ std::unique_ptr<Kind> make_upload_kind();
 std::unique_ptr<Kind> make_mount_kind();
 std::unique_ptr<Kind> make_wait_for_kind();
 std::unique_ptr<Kind> make_dataset_kind();
+std::unique_ptr<Kind> make_elastic_kind();
 
 }  // namespace radl::native

@@ -1,0 +1,35 @@
+// What an apply is asked for, and the whole of it; `scale` and `autoscale` are applies that choose nodes.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "runtime/cli/command.h"
+#include "runtime/cli/machinery.h"
+#include "runtime/cli/project.h"
+#include "runtime/cli/workflow.h"
+
+namespace radl::cli {
+
+namespace apply_command {
+struct Options {
+  ProjectOptions project;
+  RunOptions run;
+  PlanRequest request;
+  std::optional<ScaleRequest> scale;  // jobs are left alone then
+};
+// Plan, show, ask, do, report; the exit status.
+int run(const Session& session, Options& options);
+}  // namespace apply_command
+
+namespace scale_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace autoscale_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+namespace submit_command {
+std::function<int()> add(CLI::App& app, Session& session);
+}
+
+}  // namespace radl::cli

@@ -1,0 +1,208 @@
+#include "runtime/plan/scaling.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/ir/resource_schema.h"
+#include "runtime/plan/build.h"
+#include "runtime/plan/ordinals.h"
+
+namespace radl {
+
+namespace {
+
+std::string text_of(const Json& properties, const char* name) {
+  auto found = properties.find(name);
+  return found != properties.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+double number_of(const Json& properties, const char* name, double otherwise) {
+  auto found = properties.find(name);
+  return found != properties.end() && found->is_number() ? found->get<double>() : otherwise;
+}
+
+ElasticRules rules_of(const ir::Step& step, const ir::Resource& resource) {
+  const Json& given = resource.properties;
+  ElasticRules rules;
+  rules.name = resource.name;
+  rules.system = text_of(given, "system");
+  rules.node = step.nodes.front();
+  rules.step = step.id;
+  rules.min = static_cast<int>(number_of(given, "min", 0));
+  if (const double max = number_of(given, "max", -1); max >= 0) rules.max = static_cast<int>(max);
+  rules.idle_seconds = number_of(given, "idle", rules.idle_seconds);
+  rules.directory = text_of(given, "directory");
+  rules.wanted = text_of(given, "wanted");
+  rules.drain = text_of(given, "drain");
+  rules.drain_seconds = number_of(given, "drain_timeout", rules.drain_seconds);
+  return rules;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::string nodes_text(size_t count) { return fmt::format("{} node{}", count, count == 1 ? "" : "s"); }
+
+std::vector<std::string> leaving(const Draft& draft) {
+  std::vector<std::string> addresses;
+  for (const Action& action : draft.plan.actions) {
+    if (action.verb == Verb::Delete && !action.is_step && !action.nodes.empty())
+      addresses.push_back(action.id);
+  }
+  return addresses;
+}
+
+// Ok when the job goes on without these of its members.
+Status check_job(const StepRecord& job, const std::vector<std::string>& gone) {
+  std::vector<std::string> lost;
+  for (const std::string& node : job.nodes) {
+    if (std::find(gone.begin(), gone.end(), node) != gone.end()) lost.push_back(node);
+  }
+  if (lost.empty()) return {};
+  const Json program =
+      job.definition ? job.definition->value("program", Json::object()) : Json::object();
+  const bool alone = program.value("lost", "") == "alone";
+  const size_t least = alone ? program.value("least", size_t{1}) : job.nodes.size();
+  const bool chief = lost.front() == job.nodes.front();
+  if (alone && !chief && job.nodes.size() - lost.size() >= least) return {};
+  const std::string needs = alone && chief ? "its first member " + job.nodes.front()
+                            : least == job.nodes.size() ? "all of its " + nodes_text(least)
+                                                        : "at least " + nodes_text(least);
+  return Status(Code::Conflict, fmt::format("{} has not ended and needs {}: {} cannot be removed", job.id,
+                                            needs, joined(lost)))
+      .with_hint("wait for its end (radlc queue), or end it: radlc cancel " +
+                 job.id.substr(job.id.find('/') + 1));
+}
+
+void drain_before(Draft& draft, const ElasticRules& rules) {
+  Plan& plan = draft.plan;
+  std::vector<size_t> removals;
+  for (size_t i = 0; i < plan.actions.size(); ++i) {
+    const Action& action = plan.actions[i];
+    if (action.is_step || action.verb != Verb::Delete) continue;
+    auto record = draft.input.snapshot.resources.find(action.id);
+    // What is half removed has been drained.
+    if (record == draft.input.snapshot.resources.end() || record->second.system != rules.system ||
+        record->second.status == ResourceStatus::Deleting)
+      continue;
+    removals.push_back(i);
+  }
+  if (removals.empty()) return;
+  Action drain;
+  drain.id = fmt::format("{}/drain {}", rules.node, rules.system);
+  drain.verb = Verb::Run;
+  drain.is_step = true;
+  drain.step_kind = ir::step_kind_name(ir::StepKind::Native);
+  drain.nodes = {rules.node};
+  drain.spec = {{"step", rules.step}, {"elastic", rules.name}, {"drains", Json::array()}};
+  std::vector<std::string> names;
+  for (const size_t i : removals) {
+    plan.actions[i].removed_after.push_back(drain.id);
+    names.push_back(plan.actions[i].id);
+    drain.spec["drains"].push_back(plan.actions[i].id);
+  }
+  drain.summary = "elastic '" + rules.name + "'";
+  drain.why = joined(names) + (names.size() == 1 ? " is removed" : " are removed");
+  if (draft.resource_action(rules.node)) drain.needs.push_back(rules.node);
+  // Its node learns of the new list of nodes when they are drained.
+  for (Action& action : plan.actions) {
+    if (action.is_step && action.verb == Verb::Run && action.nodes == drain.nodes)
+      action.needs.push_back(drain.id);
+  }
+  draft.step_actions[drain.id] = plan.actions.size();
+  plan.actions.push_back(std::move(drain));
+}
+
+}  // namespace
+
+std::vector<ElasticRules> elastic_rules(const ir::Program& program) {
+  std::vector<ElasticRules> all;
+  for (const ir::Step& step : program.steps) {
+    for (const ir::Resource& resource : step.resources) {
+      if (resource.type == "elastic") all.push_back(rules_of(step, resource));
+    }
+  }
+  return all;
+}
+
+Result<std::vector<int>> chosen_nodes(const std::string& system, const std::vector<int>& now,
+                                      const ScaleWish& wish) {
+  std::set<int> left(now.begin(), now.end());
+  for (const int ordinal : wish.without) {
+    if (left.erase(ordinal) == 0)
+      return not_found(fmt::format("there is no node {}[{}]; there are: {}[{}]", system, ordinal, system,
+                                   ranges(now)));
+  }
+  const size_t count = wish.count ? static_cast<size_t>(*wish.count) : left.size();
+  if (!wish.without.empty() && count > left.size())
+    return invalid(fmt::format("without what --node names '{}' has {}, which is less than {}", system,
+                               nodes_text(left.size()), count));
+  while (left.size() > count) left.erase(std::prev(left.end()));
+  for (int free = 0; left.size() < count; ++free) left.insert(free);
+  return std::vector<int>(left.begin(), left.end());
+}
+
+Status check_bounds(const std::vector<ElasticRules>& rules, const std::string& system, size_t count) {
+  for (const ElasticRules& each : rules) {
+    if (each.system != system) continue;
+    const std::string who = fmt::format("elastic '{}' of {}", each.name, each.step);
+    if (count < static_cast<size_t>(each.min))
+      return invalid(fmt::format("'{}' has at least {} ({}), not {}", system,
+                                 nodes_text(static_cast<size_t>(each.min)), who, count));
+    if (each.max && count > static_cast<size_t>(*each.max))
+      return invalid(fmt::format("'{}' has at most {} ({}), not {}", system,
+                                 nodes_text(static_cast<size_t>(*each.max)), who, count));
+  }
+  return {};
+}
+
+Scalings still_chosen(const Scalings& scaled, const std::map<std::string, int>& deployed) {
+  Scalings still;
+  for (const auto& [system, chosen] : scaled) {
+    auto count = deployed.find(system);
+    if (count != deployed.end() && count->second == chosen.of) still[system] = chosen;
+  }
+  return still;
+}
+
+Status plan_scaling(Draft& draft) {
+  const Snapshot& snapshot = draft.input.snapshot;
+  const PlanOptions& options = draft.input.options;
+  const Scalings& now = options.scaled ? *options.scaled : snapshot.scaled;
+  for (const auto& [system, chosen] : now) {
+    draft.plan.notes.push_back(fmt::format("'{}' has {} by `radlc scale`; the file says {}", system,
+                                           nodes_text(chosen.ordinals.size()), chosen.of));
+    auto before = snapshot.scaled.find(system);
+    if (before == snapshot.scaled.end() || before->second != chosen)
+      draft.plan.scaled.push_back({system, chosen});
+  }
+  for (const auto& [system, chosen] : snapshot.scaled) {
+    if (now.count(system)) continue;
+    draft.plan.notes.push_back(fmt::format("'{}' has what the file says again; `radlc scale` had chosen {}",
+                                           system, nodes_text(chosen.ordinals.size())));
+    draft.plan.scaled.push_back({system, std::nullopt});
+  }
+  if (!options.leave_jobs) return {};
+  const std::vector<std::string> gone = leaving(draft);
+  for (const auto& [id, record] : snapshot.steps) {
+    if (record.status != StepStatus::Interrupted || !ir::is_job_type(record.kind)) continue;
+    if (Status goes_on = check_job(record, gone); !goes_on.ok()) return goes_on;
+  }
+  return {};
+}
+
+void plan_drains(Draft& draft) {
+  for (const ElasticRules& rules : elastic_rules(draft.input.program)) {
+    if (rules.drain.empty() || draft.is_made_anew(rules.node)) continue;
+    // Before its step has run nothing knows of the nodes.
+    auto step = draft.input.snapshot.steps.find(rules.step);
+    if (step != draft.input.snapshot.steps.end() && step->second.status == StepStatus::Done)
+      drain_before(draft, rules);
+  }
+}
+
+}  // namespace radl
