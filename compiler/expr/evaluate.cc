@@ -491,11 +491,11 @@ class Evaluator {
       size = static_cast<int64_t>(value.items().size());
     }
     int64_t at = index.as_integer(kPermitted);
-    const std::vector<int>* chosen =
+    const std::vector<int>* known_ones =
         value.kind() == Kind::System ? context_.systems->ordinals(value.as_text()) : nullptr;
-    if (chosen != nullptr && !std::binary_search(chosen->begin(), chosen->end(), at))
+    if (known_ones != nullptr && !std::binary_search(known_ones->begin(), known_ones->end(), at))
       return no_such_node(so_far, index, part.index->span);
-    if (chosen == nullptr && (at < 0 || at >= size)) {
+    if (known_ones == nullptr && (at < 0 || at >= size)) {
       return report(DiagCode::IndexRange, part.index->span,
                     fmt::format("'{}' has {} element{}, numbered from 0: there is no {}", so_far, size,
                                 size == 1 ? "" : "s",
@@ -535,9 +535,9 @@ class Evaluator {
     }
     auto count = context_.systems->count(value.as_text(kPermitted), at);
     if (!count || !charge(context_, static_cast<size_t>(*count), 0, at)) return {};
-    const std::vector<int>* chosen = context_.systems->ordinals(value.as_text(kPermitted));
+    const std::vector<int>* ordinals = context_.systems->ordinals(value.as_text(kPermitted));
     for (int64_t i = 0; i < *count; i++) {
-      const int ordinal = chosen == nullptr ? static_cast<int>(i) : (*chosen)[static_cast<size_t>(i)];
+      const int ordinal = ordinals == nullptr ? static_cast<int>(i) : (*ordinals)[static_cast<size_t>(i)];
       items.push_back(Value::node(value.as_text(), ordinal));
     }
     return Value::list(std::move(items));
