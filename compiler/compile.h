@@ -31,6 +31,8 @@ struct CompileOptions {
   // Systems whose nodes `radlc scale` has chosen (runtime/plan/scaling.h): system -> ordinals, ascending. They
   // have these nodes, and not as many as their deploys say.
   std::map<std::string, std::vector<int>> chosen_nodes;
+  // What generated() makes its secrets of: the state's own random key. Without it they are none that may be used.
+  std::string generator;
   // A missing input is no error and what depends on it is not looked at: for editors and `radlc check`.
   bool inputs_may_be_missing = false;
   bool lenient =
@@ -46,6 +48,7 @@ struct CompileOptions {
 struct Compiled {
   ir::Program program;
   ir::Secrets secrets;
+  bool uses_generated = false;          // its secrets depend on CompileOptions::generator
   std::map<std::string, int> deployed;  // system -> nodes, as the files' deploys have it
 };
 

@@ -30,6 +30,8 @@ class World {
  public:
   virtual ~World() = default;
   virtual std::optional<std::string> variable(const std::string& name) = 0;
+  // The infrastructure's own secret of this name, always the same; nullopt where there are none.
+  virtual std::optional<std::string> generated(const std::string& /*name*/) { return std::nullopt; }
   // `path` as written; relative to the folder of the file that `at` is in.
   virtual Result<std::string> file(const std::string& path, Span at) = 0;
   // The same as a string with ${ }; an ErrorValue after a report of what is wrong in it.

@@ -42,6 +42,7 @@ Value run_base64(const CallFrame& call);
 Value run_json(const CallFrame& call);
 Value run_env(const CallFrame& call);
 Value run_file(const CallFrame& call);
+Value run_generated(const CallFrame& call);
 Value run_template(const CallFrame& call);
 
 }  // namespace radl::expr

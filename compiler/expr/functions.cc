@@ -49,6 +49,14 @@ Value run_env(const CallFrame& call) {
       fmt::format("the environment has no variable '{}', and no other value is given", call[0].as_text()));
 }
 
+Value run_generated(const CallFrame& call) {
+  if (call[0].kind() != Kind::String) return call.expected(0, "a name (a string)");
+  if (call[0].sensitive()) return secret_name(call);
+  auto text = call.context().world == nullptr ? std::nullopt : call.context().world->generated(call[0].as_text());
+  if (!text) return call.fail("generated() cannot be used here");
+  return Value::string(std::move(*text)).mark_sensitive();
+}
+
 Value run_file(const CallFrame& call) {
   if (call[0].kind() != Kind::String) return call.expected(0, "a path (a string)");
   if (call[0].sensitive()) return secret_name(call);
@@ -141,6 +149,12 @@ constexpr Function kFunctions[] = {
      true,
      run_format,
      true},
+    {{"generated", "name",
+      "A secret of this infrastructure that radlc makes up: 64 hexadecimal digits, the same at each apply.", ""},
+     1,
+     1,
+     false,
+     run_generated},
     {{"join", "list, separator", "The elements put together as one string.",
       "join(['a', 'b'], '-') -> 'a-b'"},
      1,

@@ -118,8 +118,8 @@ inline constexpr Property kElastic[] = {
      "Where on this node nodes are asked for: in a folder of the resource's name, by `request add ORDINAL...` "
      "and `request remove ORDINAL...`."},
     {"drain", String, false, "", "", 0, 0,
-     "A command that is run on this node before nodes go. `$RADL_NODES` holds their addresses, "
-     "`$RADL_ORDINALS` their ordinals; where it fails they stay. It may be run again for the same nodes."},
+     "A command that is run on this node before nodes go. `$RADL_NODES` holds their names, "
+     "`$RADL_ORDINALS` their ordinals, `$RADL_ADDRESSES` their private addresses; where it fails they stay. It may be run again for the same nodes."},
     {"drain_timeout", Duration, false, "600", "", 0, 86400 * 7, "It has failed after this time."},
     kOwner,
     kGroup,

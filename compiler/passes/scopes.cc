@@ -146,6 +146,11 @@ std::optional<std::string> Scopes::variable(const std::string& name) {
   return found->second;
 }
 
+std::optional<std::string> Scopes::generated(const std::string& name) {
+  uses_generated_ = true;
+  return to_hex(hmac_sha256("radl generated " + options_.generator, name));
+}
+
 std::string Scopes::path_from(const std::string& path, Span at) const {
   namespace fs = std::filesystem;
   const SourceFile* source = sources_.find(at.file);

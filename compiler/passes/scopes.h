@@ -72,6 +72,8 @@ class Scopes final : public expr::World, public expr::Systems, public Values {
     facts_ = std::move(facts);
   }
 
+  // generated() was called.
+  bool uses_generated() const { return uses_generated_; }
   // Files that file() read, in order.
   const std::vector<ir::Source>& files_read() const { return files_read_; }
   std::map<std::string, ir::Json> program_inputs(ir::Secrets& secrets) const;
@@ -83,6 +85,7 @@ class Scopes final : public expr::World, public expr::Systems, public Values {
 
   // expr::World
   std::optional<std::string> variable(const std::string& name) override;
+  std::optional<std::string> generated(const std::string& name) override;
   Result<std::string> file(const std::string& path, Span at) override;
   Result<const ast::Expr*> text_template(const std::string& path, Span at) override;
   // Values, for the expansion of `each` and `when`
@@ -132,6 +135,7 @@ class Scopes final : public expr::World, public expr::Systems, public Values {
   std::map<std::pair<const ast::Deploy*, const Instance*>, std::optional<int64_t>> deploy_counts_;
   std::set<std::string> known_systems_;
   bool deploys_indexed_ = false;
+  bool uses_generated_ = false;
   bool expanded_ = false;                              // all instances are there
   std::map<std::string, ParsedExpression> templates_;  // by path
   int depth_ = 0;

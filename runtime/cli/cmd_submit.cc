@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 
 #include "common/files.h"
 #include "common/shell_quote.h"
@@ -12,11 +13,17 @@
 #include "runtime/cli/nodes.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
+#include "runtime/cli/slurm_jobs.h"
 
 namespace radl::cli::submit_command {
 namespace {
 
 constexpr size_t kLargestScript = size_t{64} << 20;
+constexpr size_t kMostAtOnce = size_t{1} << 20;  // bytes of a task's output
+constexpr std::chrono::milliseconds kBetweenLooks{500};
+constexpr int kMostFailures = 120;  // looks at the controller in a row
+// Made on all nodes by std/cluster/slurm: there jobs find a folder of the same name.
+constexpr const char* kJobs = "/srv/jobs";
 
 struct Options {
   ProjectOptions project;
@@ -25,39 +32,6 @@ struct Options {
   std::vector<std::string> sbatch;  // options of sbatch
   bool detach = false;
 };
-
-// Runs on the node: $1 the job, $2 the folder. Prints each new line of the job's output files, of an array behind
-// its file's name, and at last "radl-end STATE EXIT". What of the job squeue does not know any more has ended; its
-// record is slurmctld's for some minutes, and the accounting's for ever.
-constexpr const char* kFollow = R"sh(
-job=$1
-cd "$2" || exit 1
-seen=$(mktemp -d) || exit 1
-trap 'rm -rf "$seen"' EXIT
-files() { ls -tr -- "slurm-$job.out" slurm-"$job"_*.out 2>/dev/null; }
-show() {
-  files | while IFS= read -r f; do
-    have=$(cat "$seen/$f" 2>/dev/null || echo 0)
-    size=$(stat -c %s -- "$f")
-    [ "$size" -gt "$have" ] || continue
-    case $f in *_*) p="${f#slurm-}"; p="${p%.out} | ";; *) p=;; esac
-    tail -c +$((have + 1)) -- "$f" | head -c $((size - have)) | sed "s/^/$p/"
-    echo "$size" > "$seen/$f"
-  done
-}
-bad=0
-while s=$(squeue -h -r -j "$job" -o %T 2>"$seen/err") || { grep -q 'Invalid job id' "$seen/err" && s= && true; } || bad=$((bad + 1)); do
-  [ "$bad" -lt 60 ] || { cat "$seen/err" >&2; exit 1; }
-  show
-  case $s in '') [ "$bad" -gt 0 ] || break;; *) bad=0; case $s in *PENDING*|*RUNNING*|*COMPLETING*|*CONFIGURING*|*SUSPENDED*|*REQUEUE*) ;; *) break;; esac;; esac
-  sleep 0.3
-done
-show
-states=$(scontrol -o show job "$job" 2>/dev/null | sed -n 's/.*JobState=\([A-Z_]*\).*ExitCode=\([0-9]*\):.*/\1 \2/p')
-[ -n "$states" ] || states=$(sacct -n -X -P -j "$job" -o State,ExitCode 2>/dev/null | sed 's/[ |]/ /; s/:.*//')
-worst=$(printf '%s\n' "$states" | grep -v '^COMPLETED' | head -n 1)
-echo "radl-end ${worst:-${states:+COMPLETED 0}}"
-)sh";
 
 bool is_slurm(const StepRecord& record) {
   if (!record.definition) return false;
@@ -90,11 +64,10 @@ Result<std::string> run_script(Remote& remote, const std::string& command, std::
 
 // The job's id. The script goes through standard input, so that nothing is left of it on the node.
 Result<std::string> submit(Remote& remote, const Options& options, const std::string& script, const Stop& stop) {
-  std::string command = "mkdir -p ~/jobs && cd ~/jobs && sbatch --parsable";
+  std::string command = fmt::format("if [ -d {0} ]; then cd {0}; fi; sbatch --parsable", kJobs);
   command += " --job-name=" + shell_quote(std::filesystem::path(options.words[0]).filename().string());
   for (const std::string& option : options.sbatch) command += " " + shell_quote(option);
-  // Of a script from standard input arguments stand behind the name of none.
-  if (options.words.size() > 1) command += " /dev/stdin";
+  command += " /dev/stdin";
   for (size_t i = 1; i < options.words.size(); ++i) command += " " + shell_quote(options.words[i]);
   auto out = run_script(remote, command, script, stop);
   if (!out.ok()) return out;
@@ -104,49 +77,123 @@ Result<std::string> submit(Remote& remote, const Options& options, const std::st
   return id;
 }
 
-// "COMPLETED 0" -> 0.
-int told_end(const std::string& id, const std::string& end) {
-  const std::string state = end.substr(0, end.find(' '));
-  if (state == "COMPLETED") {
-    std::printf("job %s is completed\n", id.c_str());
-    return kDone;
+// "worker-3" of system worker or a module's "cluster.worker"; else by the name that the node was given.
+const ResourceRecord* node_of_host(const Snapshot& state, const std::string& host) {
+  for (const auto& [address, record] : state.resources) {
+    if (!record.is_node()) continue;
+    std::string name = record.system;
+    std::replace(name.begin(), name.end(), '.', '-');
+    if (name + "-" + std::to_string(record.ordinal) == host || record.spec.value("hostname", "") == host)
+      return &record;
   }
-  std::fprintf(stderr, "job %s ended: %s\n", id.c_str(), end.empty() ? "nobody knows how" : shown(end).c_str());
-  return kWorldError;
+  return nullptr;
 }
 
-int follow(const Session& session, Remote& remote, const std::string& id, const Cancellation& cancellation) {
-  std::string rest, end;
-  ExecOptions options;
-  options.stop = cancellation.finishing();
-  options.deadline = std::chrono::hours(24 * 365);
-  options.keep_bytes = 0;
-  options.stdin_bytes = kFollow;
-  options.on_output = [&](std::string_view piece, bool is_stderr) {
-    if (is_stderr) {
-      std::fputs(shown(std::string(piece)).c_str(), stderr);
-      return;
-    }
-    rest += piece;
-    for (size_t newline; (newline = rest.find('\n')) != std::string::npos; rest.erase(0, newline + 1)) {
-      const std::string line = rest.substr(0, newline);
-      if (line.starts_with("radl-end ")) {
-        end = line.substr(9);
-      } else {
-        std::printf("%s\n", shown(line, session.terminal.color).c_str());
+// Prints what tasks write, wherever they run, until all have ended.
+class Follower {
+ public:
+  Follower(const Session& session, const Options& options, Remote& head, std::string id, const Stop& stop)
+      : session_(session), options_(options), head_(head), id_(std::move(id)), stop_(stop) {}
+
+  int run() {
+    for (int failures = 0; stop_.sleep(kBetweenLooks);) {
+      auto text = run_script(head_, "scontrol -o show job " + id_, "", stop_);
+      if (!text.ok()) {
+        if (++failures == kMostFailures) return report(session_, std::move(text).status());
+        continue;
       }
+      failures = 0;
+      const std::vector<SlurmTask> tasks = read_slurm_tasks(*text);
+      for (const SlurmTask& task : tasks) show(task);
+      std::fflush(stdout);
+      if (!tasks.empty() &&
+          std::all_of(tasks.begin(), tasks.end(), [](const SlurmTask& task) { return task.ended(); }))
+        return tell_end(tasks);
     }
-    std::fflush(stdout);
-  };
-  auto ran = remote.exec("/bin/sh -s " + id + " ~/jobs", options);
-  if (cancellation.stop_starting()) {
-    std::fprintf(stderr, "job %s goes on; scancel %s ends it\n", id.c_str(), id.c_str());
+    std::fprintf(stderr, "job %s goes on; `scancel %s` on the node ends it\n", id_.c_str(), id_.c_str());
     return kInterrupted;
   }
-  if (!ran.ok()) return report(session, ran.status());
-  if (ran->exit_status != 0) return report(session, Status(Code::Lost, "the job could not be followed to its end"));
-  return told_end(id, end);
-}
+
+ private:
+  struct Shown {
+    std::string host, path, rest;
+    size_t offset = 0;
+    bool over = false;
+    std::string problem;
+  };
+
+  // What its output file has more than was shown. A task that was queued again begins a new one.
+  void show(const SlurmTask& task) {
+    Shown& shown_so_far = shown_[task.task];
+    if (task.waits()) shown_so_far = {};
+    if (task.waits() || task.host.empty() || task.output.empty() || shown_so_far.over) return;
+    if (shown_so_far.host != task.host) shown_so_far = {task.host, task.output, "", 0, false, ""};
+    shown_so_far.over = task.ended();
+    auto piece = read_more(shown_so_far);
+    if (!piece.ok()) {
+      shown_so_far.problem = piece.status().text();
+      return;
+    }
+    shown_so_far.offset += piece->size();
+    shown_so_far.rest += *piece;
+    for (size_t end; (end = shown_so_far.rest.find('\n')) != std::string::npos;) {
+      print(task, shown_so_far.rest.substr(0, end));
+      shown_so_far.rest.erase(0, end + 1);
+    }
+    if (shown_so_far.over && !shown_so_far.rest.empty()) print(task, shown_so_far.rest);
+  }
+
+  void print(const SlurmTask& task, const std::string& line) const {
+    const std::string before = task.task.empty() ? "" : task.task + " | ";
+    std::printf("%s%s\n", before.c_str(), shown(line, session_.terminal.color).c_str());
+  }
+
+  Result<std::string> read_more(const Shown& so_far) {
+    auto remote = remote_of(so_far.host);
+    if (!remote.ok()) return std::move(remote).status();
+    return run_script(**remote,
+                      fmt::format("tail -c +{} -- {} | head -c {}", so_far.offset + 1, shell_quote(so_far.path),
+                                  kMostAtOnce),
+                      "", stop_);
+  }
+
+  // Nodes come and go: the state says which there are.
+  Result<Remote*> remote_of(const std::string& host) {
+    if (auto known = remotes_.find(host); known != remotes_.end()) return known->second.get();
+    auto nodes = load_nodes(options_.project);
+    if (!nodes.ok()) return std::move(nodes).status();
+    const ResourceRecord* node = node_of_host(nodes->state, host);
+    if (!node) return not_found("the state knows no node that Slurm calls " + host);
+    auto remote = connect_to(*nodes, *node);
+    if (!remote.ok()) return std::move(remote).status();
+    return (remotes_[host] = std::move(*remote)).get();
+  }
+
+  int tell_end(const std::vector<SlurmTask>& tasks) const {
+    size_t well = 0;
+    for (const SlurmTask& task : tasks) {
+      well += task.well();
+      const std::string name = id_ + (task.task.empty() ? "" : "_" + task.task);
+      if (!task.well())
+        std::fprintf(stderr, "job %s ended: %s, exit status %d\n", name.c_str(), task.state.c_str(),
+                     task.exit_status);
+      auto so_far = shown_.find(task.task);
+      if (so_far != shown_.end() && !so_far->second.problem.empty())
+        std::fprintf(stderr, "job %s: its output could not be read: %s\n", name.c_str(),
+                     shown(so_far->second.problem).c_str());
+    }
+    if (well == tasks.size()) std::printf("job %s is completed\n", id_.c_str());
+    return well == tasks.size() ? kDone : kWorldError;
+  }
+
+  const Session& session_;
+  const Options& options_;
+  Remote& head_;
+  const std::string id_;
+  const Stop stop_;
+  std::map<std::string, Shown> shown_;  // by task
+  std::map<std::string, std::unique_ptr<Remote>> remotes_;
+};
 
 int run_submit(const Session& session, Options& options) {
   take_files(options.words, options.project);
@@ -165,7 +212,8 @@ int run_submit(const Session& session, Options& options) {
   if (!id.ok()) return report(session, std::move(id).status().at("sbatch on " + (*node)->address));
   std::printf("job %s on %s\n", id->c_str(), shown((*node)->address).c_str());
   std::fflush(stdout);
-  return options.detach ? int(kDone) : follow(session, **remote, *id, cancellation);
+  if (options.detach) return kDone;
+  return Follower(session, options, **remote, *id, cancellation.finishing()).run();
 }
 
 }  // namespace

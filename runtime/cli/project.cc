@@ -345,7 +345,9 @@ Status use_state_of(Project& project, const Snapshot& snapshot) {
   std::map<std::string, std::vector<int>> nodes;
   for (const auto& [system, chosen] : project.scaled) nodes[system] = chosen.ordinals;
   const bool others = nodes != project.compile_with.chosen_nodes;
-  if (!others && !numbers_moved(project.compiled.program, snapshot)) return {};
+  const bool generates = project.compiled.uses_generated && project.compile_with.generator != snapshot.salt;
+  if (!others && !generates && !numbers_moved(project.compiled.program, snapshot)) return {};
+  project.compile_with.generator = snapshot.salt;
   project.compile_with.chosen_nodes = std::move(nodes);
   std::string name = project.compiled.program.name;
   project.compile_with.node_numbers = node_numbers(snapshot);

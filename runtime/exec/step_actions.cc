@@ -152,12 +152,14 @@ Result<ir::Step> drain_step(Session& session, const Action& action) {
   Result<ir::Step> whole = resolved_step(session, *of);
   if (!whole.ok()) return whole;
   Json environment = Json::object();
-  std::string nodes, ordinals;
+  std::string nodes, ordinals, addresses;
   for (const Json& address : action.spec.at("drains")) {
     std::optional<ResourceRecord> node = session.resource(address.get<std::string>());
     if (!node) continue;
     nodes += (nodes.empty() ? "" : " ") + node->address;
     ordinals += (ordinals.empty() ? "" : " ") + std::to_string(node->ordinal);
+    if (std::optional<Json> ip = node_attribute(*node, "private_ip"); ip && ip->is_string())
+      addresses += (addresses.empty() ? "" : " ") + ip->get<std::string>();
   }
   ir::Step drain;
   drain.id = action.id;
@@ -170,7 +172,7 @@ Result<ir::Step> drain_step(Session& session, const Action& action) {
     if (resource.type != "elastic" || resource.name != action.spec.value("elastic", "")) continue;
     drain.resources.push_back({"command",
                                resource.properties.value("drain", ""),
-                               {{"environment", {{"RADL_NODES", nodes}, {"RADL_ORDINALS", ordinals}}},
+                               {{"environment", {{"RADL_NODES", nodes}, {"RADL_ORDINALS", ordinals}, {"RADL_ADDRESSES", addresses}}},
                                 {"timeout", resource.properties.value("drain_timeout", 600.0)}},
                                resource.origin});
   }
