@@ -293,7 +293,7 @@ Json to_json(const Plan& plan) {
   for (const Barrier& barrier : plan.barriers)
     barriers.push_back(
         {{"id", barrier.id}, {"needs", barrier.needs}, {"needs_success", barrier.needs_success}});
-  return {{"plan", plan.version},
+  Json json = {{"plan", plan.version},
           {"infrastructure", plan.infrastructure},
           {"destroys", plan.destroys},
           {"partial", plan.partial},
@@ -309,7 +309,6 @@ Json to_json(const Plan& plan) {
           {"barriers", std::move(barriers)},
           {"outputs", list_of(plan.outputs)},
           {"moves", std::move(moves)},
-          {"scaled", std::move(scaled)},
           {"protections", plan.protections},
           {"as_found", plan.as_found},
           {"drift", list_of(plan.drift)},
@@ -317,6 +316,8 @@ Json to_json(const Plan& plan) {
           {"costs", list_of(plan.costs)},
           {"notes", plan.notes},
           {"totals", to_json(plan.totals)}};
+  if (!scaled.empty()) json["scaled"] = std::move(scaled);
+  return json;
 }
 
 Result<Plan> plan_from_json(const Json& json) {

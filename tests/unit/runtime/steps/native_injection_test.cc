@@ -219,6 +219,14 @@ TEST_F(NativeInjectionTest, Command) {
          "-path ~/in"});
 }
 
+TEST_F(NativeInjectionTest, Elastic) {
+  check({{"elastic", "workers", {{"system", "worker"}, {"directory", "~/asked"}}, {}},
+         "rm -rf ~/asked; mkdir -p ~/asked/workers; echo old > ~/asked/workers/request",
+         "[ -x ~/asked/workers/request ] && tail -n 1 ~/asked/workers/request; stat -c %a ~/asked/workers",
+         "done\n755\n",
+         "-path ~/asked/workers -o -path ~/asked/workers/request"});
+}
+
 TEST_F(NativeInjectionTest, WaitFor) {
   check(
       {{"wait_for", "the file", {{"command", "[ -e ready ] || { touch ready; false; }"}, {"every", 0.1}}, {}},
