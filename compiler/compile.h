@@ -28,10 +28,11 @@ struct CompileOptions {
   // #N# of nodes that exist already, from the state (runtime/plan/numbers.h): address -> number. They keep
   // theirs; new nodes get the smallest free ones. Empty: 0, 1, 2, ... in deploy order.
   std::map<std::string, int> node_numbers;
-  // Systems whose nodes `radlc scale` has chosen (runtime/plan/scaling.h): system -> ordinals, ascending. They
-  // have these nodes, and not as many as their deploys say.
+  // Systems whose nodes `radlc scale` has chosen (runtime/plan/scaling.h): system -> ordinals, ascending.
+  // They have these nodes, and not as many as their deploys say.
   std::map<std::string, std::vector<int>> chosen_nodes;
-  // What generated() makes its secrets of: the state's own random key. Without it they are none that may be used.
+  // What generated() makes its secrets of: the state's own random key. Without it they are none that may be
+  // used.
   std::string generator;
   // A missing input is no error and what depends on it is not looked at: for editors and `radlc check`.
   bool inputs_may_be_missing = false;

@@ -491,15 +491,15 @@ class Evaluator {
       size = static_cast<int64_t>(value.items().size());
     }
     int64_t at = index.as_integer(kPermitted);
-    const std::vector<int>* known_ones =
+    const auto* chosen_ones =
         value.kind() == Kind::System ? context_.systems->ordinals(value.as_text()) : nullptr;
-    if (known_ones != nullptr && !std::binary_search(known_ones->begin(), known_ones->end(), at))
-      return no_such_node(so_far, index, part.index->span);
-    if (known_ones == nullptr && (at < 0 || at >= size)) {
-      return report(DiagCode::IndexRange, part.index->span,
-                    fmt::format("'{}' has {} element{}, numbered from 0: there is no {}", so_far, size,
-                                size == 1 ? "" : "s",
-                                index.sensitive() ? "such one" : std::to_string(index.as_integer())))
+    if (chosen_ones ? !std::binary_search(chosen_ones->begin(), chosen_ones->end(), at)
+                    : at < 0 || at >= size) {
+      return report(
+                 DiagCode::IndexRange, part.index->span,
+                 fmt::format("'{}' has {} element{}, {}: there is no {}", so_far, size, size == 1 ? "" : "s",
+                             chosen_ones ? "as `radlc scale` has chosen" : "numbered from 0",
+                             index.sensitive() ? "such one" : std::to_string(index.as_integer())))
           .taint(index);
     }
     Value element = value.kind() == Kind::System ? Value::node(value.as_text(), static_cast<int>(at))
@@ -541,15 +541,6 @@ class Evaluator {
       items.push_back(Value::node(value.as_text(), ordinal));
     }
     return Value::list(std::move(items));
-  }
-
-  Value no_such_node(const std::string& system, const Value& index, Span at) {
-    return report(DiagCode::IndexRange, at,
-                  index.sensitive() ? fmt::format("'{}' has no such node", system)
-                                    : fmt::format("'{}' has no node {}: `radlc scale` has taken it away, or "
-                                                  "not made it",
-                                                  system, index.as_integer()))
-        .taint(index);
   }
 
   // ---- complaints

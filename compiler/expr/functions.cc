@@ -52,7 +52,8 @@ Value run_env(const CallFrame& call) {
 Value run_generated(const CallFrame& call) {
   if (call[0].kind() != Kind::String) return call.expected(0, "a name (a string)");
   if (call[0].sensitive()) return secret_name(call);
-  auto text = call.context().world == nullptr ? std::nullopt : call.context().world->generated(call[0].as_text());
+  auto text =
+      call.context().world == nullptr ? std::nullopt : call.context().world->generated(call[0].as_text());
   if (!text) return call.fail("generated() cannot be used here");
   return Value::string(std::move(*text)).mark_sensitive();
 }
@@ -150,7 +151,8 @@ constexpr Function kFunctions[] = {
      run_format,
      true},
     {{"generated", "name",
-      "A secret of this infrastructure that radlc makes up: 64 hexadecimal digits, the same at each apply.", ""},
+      "A secret of this infrastructure that radlc makes up: 64 hexadecimal digits, the same at each apply.",
+      ""},
      1,
      1,
      false,

@@ -115,11 +115,13 @@ inline constexpr Property kElastic[] = {
     {"wanted", String, false, "", "", 0, 0,
      "A command of this node that prints how many nodes are wanted now; `radlc autoscale` asks it."},
     {"directory", RemotePath, false, "\"~/.radl/elastic\"", "", 0, 0,
-     "Where on this node nodes are asked for: in a folder of the resource's name, by `request add ORDINAL...` "
+     "Where on this node nodes are asked for: in a folder of the resource's name, by `request add "
+     "ORDINAL...` "
      "and `request remove ORDINAL...`."},
     {"drain", String, false, "", "", 0, 0,
      "A command that is run on this node before nodes go. `$RADL_NODES` holds their names, "
-     "`$RADL_ORDINALS` their ordinals, `$RADL_ADDRESSES` their private addresses; where it fails they stay. It may be run again for the same nodes."},
+     "`$RADL_ORDINALS` their ordinals, `$RADL_ADDRESSES` their private addresses; where it fails they stay. "
+     "It may be run again for the same nodes."},
     {"drain_timeout", Duration, false, "600", "", 0, 86400 * 7, "It has failed after this time."},
     kOwner,
     kGroup,

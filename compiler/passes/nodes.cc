@@ -149,29 +149,29 @@ bool too_many(Build& build) {
 
 // What expressions ask about nodes, once they are there.
 void give_facts(Build& build) {
-  build.scopes->set_node_facts(
-      [&build](const std::string& name, int64_t ordinal) -> std::optional<Scopes::NodeFacts> {
-        auto found = build.nodes_of.find(name);
-        // A recipe that runs on no node is checked as if there were one.
-        if (found == build.nodes_of.end()) return Scopes::NodeFacts{0, "vnode-0", "localdomain"};
-        const std::vector<size_t>& places = found->second;  // by ordinal, which may have gaps
-        auto place = std::lower_bound(places.begin(), places.end(), ordinal, [&](size_t each, int64_t wanted) {
-          return build.program.nodes[each].ordinal < wanted;
-        });
-        if (place == places.end() || build.program.nodes[*place].ordinal != ordinal)
-          return Scopes::NodeFacts{0, "vnode-0", "localdomain"};
-        const ir::Node& node = build.program.nodes[*place];
-        Scopes::NodeFacts facts{node.number, fmt::format("vnode-{}", node.number), "localdomain"};
-        if (!node.interfaces.empty()) {
-          facts.host_name = node.interfaces.front().host_name;
-          facts.domain = node.interfaces.front().domain;
-        }
-        return facts;
-      });
+  build.scopes->set_node_facts([&build](const std::string& name,
+                                        int64_t ordinal) -> std::optional<Scopes::NodeFacts> {
+    auto found = build.nodes_of.find(name);
+    // A recipe that runs on no node is checked as if there were one.
+    if (found == build.nodes_of.end()) return Scopes::NodeFacts{0, "vnode-0", "localdomain"};
+    const std::vector<size_t>& places = found->second;  // by ordinal, which may have gaps
+    auto place = std::lower_bound(places.begin(), places.end(), ordinal, [&](size_t each, int64_t wanted) {
+      return build.program.nodes[each].ordinal < wanted;
+    });
+    if (place == places.end() || build.program.nodes[*place].ordinal != ordinal)
+      return Scopes::NodeFacts{0, "vnode-0", "localdomain"};
+    const ir::Node& node = build.program.nodes[*place];
+    Scopes::NodeFacts facts{node.number, fmt::format("vnode-{}", node.number), "localdomain"};
+    if (!node.interfaces.empty()) {
+      facts.host_name = node.interfaces.front().host_name;
+      facts.domain = node.interfaces.front().domain;
+    }
+    return facts;
+  });
 }
 
-// Of one deploy, that begins at the ordinal `first`. Where `radlc scale` has chosen the system's nodes, those of
-// them that are the deploy's; its last deploy has all that come behind.
+// Of one deploy, that begins at the ordinal `first`. Where `radlc scale` has chosen the system's nodes, those
+// of them that are the deploy's; its last deploy has all that come behind.
 std::vector<int> ordinals_of(const Build& build, const std::string& system, int first, int count, bool last) {
   std::vector<int> ordinals;
   auto chosen = build.options.chosen_nodes.find(system);

@@ -93,9 +93,10 @@ Status prepare(Apply& apply) {
   if (!machinery.ok()) return std::move(machinery).status();
   apply.machinery = std::move(*machinery);
   SignalGuard guard(apply.cancellation);
-  auto run = begin_run(apply.parts(), apply.project->state_directory, apply.project->compiled.program.name,
-                       apply.options.scale ? OpenMode::Write : OpenMode::Create,
-                       apply.options.scale ? "scale" : "apply", apply.options.run.lock_timeout, apply.cancellation);
+  auto run =
+      begin_run(apply.parts(), apply.project->state_directory, apply.project->compiled.program.name,
+                apply.options.scale ? OpenMode::Write : OpenMode::Create,
+                apply.options.scale ? "scale" : "apply", apply.options.run.lock_timeout, apply.cancellation);
   if (!run.ok()) return std::move(run).status();
   apply.run = std::move(*run);
   remember(apply.project->state_directory, apply.project->compiled.program.name);

@@ -44,22 +44,28 @@ std::string folder_of(const ElasticRules& rules) {
 }
 
 std::string look_script(const ElasticRules& rules) {
-  std::string script = fmt::format(
-      "cd {} || exit 1\n[ ! -f wishes ] || sed 's/^/wish /' wishes || exit 1\n", folder_of(rules));
+  std::string script = fmt::format("cd {} || exit 1\n[ ! -f wishes ] || sed 's/^/wish /' wishes || exit 1\n",
+                                   folder_of(rules));
   if (!rules.wanted.empty())
-    script += fmt::format("n=$(cd && /bin/sh -c {} </dev/null) || exit 1\necho wanted $n\n", shell_quote(rules.wanted));
+    script += fmt::format("n=$(cd && /bin/sh -c {} </dev/null) || exit 1\necho wanted $n\n",
+                          shell_quote(rules.wanted));
   return script;
 }
 
-// Takes out the wishes that hold now; one that has changed meanwhile stays.
+// Takes out the wishes that hold now; one that has changed meanwhile stays. What was to be made anew has
+// gone, and is to be made.
 std::string done_script(const ElasticRules& rules, const std::vector<std::string>& lines) {
   std::string script = fmt::format("cd {} || exit 1\nexec 9>> lock\nflock 9\n", folder_of(rules));
   for (const std::string& line : lines)
-    script += fmt::format("grep -vx {0} wishes > wishes.new; mv wishes.new wishes\n", shell_quote(line));
+    script += line.ends_with(" renew")
+                  ? fmt::format("sed {} wishes > wishes.new; mv wishes.new wishes\n",
+                                shell_quote("s/^" + line + "$/" + line.substr(0, line.find(' ')) + " add/"))
+                  : fmt::format("grep -vx {} wishes > wishes.new; mv wishes.new wishes\n", shell_quote(line));
   return script;
 }
 
-Result<std::string> run_on(Watched& watched, const Nodes& nodes, const std::string& script, const Stop& stop) {
+Result<std::string> run_on(Watched& watched, const Nodes& nodes, const std::string& script,
+                           const Stop& stop) {
   if (!watched.remote) {
     auto node = node_called(nodes.state, watched.rules.node);
     if (!node.ok()) return std::move(node).status();
@@ -72,9 +78,10 @@ Result<std::string> run_on(Watched& watched, const Nodes& nodes, const std::stri
   options.stop = stop;
   options.deadline = kOneLook;
   // The folder may belong to the scheduler.
-  auto ran = watched.remote->exec("if [ \"$(id -u)\" = 0 ] || ! sudo -n true 2>/dev/null; then /bin/sh -s; "
-                                  "else sudo -n env HOME=\"$HOME\" /bin/sh -s; fi",
-                                  options);
+  auto ran = watched.remote->exec(
+      "if [ \"$(id -u)\" = 0 ] || ! sudo -n true 2>/dev/null; then /bin/sh -s; "
+      "else sudo -n env HOME=\"$HOME\" /bin/sh -s; fi",
+      options);
   if (!ran.ok()) {
     watched.remote.reset();
     return std::move(ran).status().at(watched.rules.node);
@@ -176,7 +183,8 @@ class Relay {
     const bool fewer = look->wanted && *look->wanted < static_cast<int>(now.size());
     ElasticChoice choice = choose_elastic(watched.rules, now, *look, idle_seconds(watched, fewer));
     say(watched, choice.left_out);
-    if (choice.nodes == now && is_done(nodes->state, watched.rules.system, now)) return settle(watched, *nodes, choice, stop);
+    if (choice.nodes == now && is_done(nodes->state, watched.rules.system, now))
+      return settle(watched, *nodes, choice, stop);
     choices_[&watched] = std::move(choice);
     return true;
   }

@@ -23,7 +23,8 @@ Status read_count(const std::string& word, ScaleRequest& scale) {
   if (digits.empty() || digits.size() > 6 || digits.find_first_not_of("0123456789") != std::string::npos)
     return invalid("'" + word + "' is no number of nodes: 4, +2 or -1");
   const int count = std::stoi(digits);
-  if (count > kMostNodes) return invalid("a program may have " + std::to_string(kMostNodes) + " nodes in all");
+  if (count > kMostNodes)
+    return invalid("a program may have " + std::to_string(kMostNodes) + " nodes in all");
   scale.count = word.starts_with('-') ? -count : count;
   scale.relative = sign != 0;
   return {};
@@ -49,7 +50,8 @@ Status read_words(Options& options, ScaleRequest& scale) {
   scale.reset = options.reset;
   const bool counted = options.words.size() == 2;
   if (counted == options.reset && options.nodes.empty())
-    return invalid(counted ? "either a number of nodes or --reset" : "how many nodes? a number, +N, -N, --node or --reset");
+    return invalid(counted ? "either a number of nodes or --reset"
+                           : "how many nodes? a number, +N, -N, --node or --reset");
   if (options.reset && !options.nodes.empty()) return invalid("either --node or --reset");
   if (counted) {
     if (Status read = read_count(options.words[1], scale); !read.ok()) return read;
@@ -67,12 +69,12 @@ int run_scale(const Session& session, Options& options) {
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command =
-      app.add_subcommand("scale", "Add nodes to a running infrastructure, or take some away");
+  CLI::App* command = app.add_subcommand("scale", "Add nodes to a running infrastructure, or take some away");
   auto options = std::make_shared<Options>();
   add_project_options(*command, options->apply.project, &options->words);
   command->add_option("SYSTEM", "the system of the nodes, for example 'worker'");
-  command->add_option("N", "how many there are to be; +N and -N: more, fewer. `-- -1` for a first minus sign");
+  command->add_option("N",
+                      "how many there are to be; +N and -N: more, fewer. `-- -1` for a first minus sign");
   add_run_options(*command, options->apply.run);
   command
       ->add_option("--node", options->nodes,

@@ -51,7 +51,8 @@ Result<const ResourceRecord*> controller(const Nodes& nodes, const std::string& 
       .with_hint("name the node with --node");
 }
 
-Result<std::string> run_script(Remote& remote, const std::string& command, std::string input, const Stop& stop) {
+Result<std::string> run_script(Remote& remote, const std::string& command, std::string input,
+                               const Stop& stop) {
   ExecOptions options;
   options.stdin_bytes = std::move(input);
   options.stop = stop;
@@ -63,7 +64,8 @@ Result<std::string> run_script(Remote& remote, const std::string& command, std::
 }
 
 // The job's id. The script goes through standard input, so that nothing is left of it on the node.
-Result<std::string> submit(Remote& remote, const Options& options, const std::string& script, const Stop& stop) {
+Result<std::string> submit(Remote& remote, const Options& options, const std::string& script,
+                           const Stop& stop) {
   std::string command = fmt::format("if [ -d {0} ]; then cd {0}; fi; sbatch --parsable", kJobs);
   command += " --job-name=" + shell_quote(std::filesystem::path(options.words[0]).filename().string());
   for (const std::string& option : options.sbatch) command += " " + shell_quote(option);
@@ -152,8 +154,8 @@ class Follower {
     auto remote = remote_of(so_far.host);
     if (!remote.ok()) return std::move(remote).status();
     return run_script(**remote,
-                      fmt::format("tail -c +{} -- {} | head -c {}", so_far.offset + 1, shell_quote(so_far.path),
-                                  kMostAtOnce),
+                      fmt::format("tail -c +{} -- {} | head -c {}", so_far.offset + 1,
+                                  shell_quote(so_far.path), kMostAtOnce),
                       "", stop_);
   }
 
@@ -219,13 +221,17 @@ int run_submit(const Session& session, Options& options) {
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("submit", "Send a batch script to the cluster's Slurm and follow it");
+  CLI::App* command =
+      app.add_subcommand("submit", "Send a batch script to the cluster's Slurm and follow it");
   auto options = std::make_shared<Options>();
   add_state_options(*command, options->project, &options->words);
   command->add_option("SCRIPT", "batch script of this computer, and its arguments");
-  command->add_option("--node", options->node, "node with the controller (default: the one that has slurmctld)")
+  command
+      ->add_option("--node", options->node, "node with the controller (default: the one that has slurmctld)")
       ->type_name("NODE");
-  command->add_option("--sbatch", options->sbatch, "option of sbatch, for example --sbatch=--array=1-4; may be repeated")
+  command
+      ->add_option("--sbatch", options->sbatch,
+                   "option of sbatch, for example --sbatch=--array=1-4; may be repeated")
       ->type_name("OPTION");
   command->add_flag("--detach", options->detach, "say the job's number and end");
   return [options, &session] { return run_submit(session, *options); };

@@ -326,8 +326,8 @@ Status choose_nodes(Project& project) {
   }
   ScaleWish wish{scale.count, scale.without};
   if (scale.relative) wish.count = std::max(0, static_cast<int>(now->size()) + *scale.count);
-  auto chosen = scale.exactly ? Result<std::vector<int>>(*scale.exactly)
-                              : chosen_nodes(scale.system, *now, wish);
+  auto chosen =
+      scale.exactly ? Result<std::vector<int>>(*scale.exactly) : chosen_nodes(scale.system, *now, wish);
   if (!chosen.ok()) return std::move(chosen).status();
   const auto rules = elastic_rules(project.compiled.program);
   if (Status within = check_bounds(rules, scale.system, chosen->size()); !within.ok()) return within;

@@ -38,10 +38,10 @@ void take_files(std::vector<std::string>& words, ProjectOptions& options);
 struct ScaleRequest {
   std::string system;
   std::optional<int> count;
-  bool relative = false;      // `count` is a difference
-  std::vector<int> without;   // ordinals of nodes that go first
+  bool relative = false;                    // `count` is a difference
+  std::vector<int> without;                 // ordinals of nodes that go first
   std::optional<std::vector<int>> exactly;  // these ordinals, ascending, in place of all that
-  bool reset = false;         // as many as the file says
+  bool reset = false;                       // as many as the file says
 };
 
 struct Project {

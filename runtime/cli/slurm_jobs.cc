@@ -16,7 +16,8 @@ std::string value_of(const std::map<std::string, std::string>& fields, const cha
 }  // namespace
 
 bool SlurmTask::waits() const {
-  return state == "PENDING" || state == "CONFIGURING" || state.starts_with("REQUEUE") || state == "SPECIAL_EXIT";
+  return state == "PENDING" || state == "CONFIGURING" || state.starts_with("REQUEUE") ||
+         state == "SPECIAL_EXIT";
 }
 
 bool SlurmTask::ended() const {

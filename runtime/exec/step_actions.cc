@@ -148,7 +148,8 @@ namespace {
 // What is done before nodes of an elastic system go: its command, on its node, told which ones they are.
 Result<ir::Step> drain_step(Session& session, const Action& action) {
   const ir::Step* of = session.step_of_program(action.spec.value("step", ""));
-  if (!of) return invalid("the plan drains by '" + action.spec.value("step", "") + "', which is not in the program");
+  if (!of)
+    return invalid("the plan drains by '" + action.spec.value("step", "") + "', which is not in the program");
   Result<ir::Step> whole = resolved_step(session, *of);
   if (!whole.ok()) return whole;
   Json environment = Json::object();
@@ -170,11 +171,13 @@ Result<ir::Step> drain_step(Session& session, const Action& action) {
   drain.origin = of->origin;
   for (const ir::Resource& resource : whole->resources) {
     if (resource.type != "elastic" || resource.name != action.spec.value("elastic", "")) continue;
-    drain.resources.push_back({"command",
-                               resource.properties.value("drain", ""),
-                               {{"environment", {{"RADL_NODES", nodes}, {"RADL_ORDINALS", ordinals}, {"RADL_ADDRESSES", addresses}}},
-                                {"timeout", resource.properties.value("drain_timeout", 600.0)}},
-                               resource.origin});
+    drain.resources.push_back(
+        {"command",
+         resource.properties.value("drain", ""),
+         {{"environment",
+           {{"RADL_NODES", nodes}, {"RADL_ORDINALS", ordinals}, {"RADL_ADDRESSES", addresses}}},
+          {"timeout", resource.properties.value("drain_timeout", 600.0)}},
+         resource.origin});
   }
   return drain;
 }

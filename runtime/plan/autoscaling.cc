@@ -18,6 +18,10 @@ std::optional<int> number_in(const std::string& word) {
   return std::stoi(word);
 }
 
+const char* wish_name(ElasticLook::Wish wish) {
+  return wish == ElasticLook::Wish::Add ? "add" : wish == ElasticLook::Wish::Remove ? "remove" : "renew";
+}
+
 // The count that is wanted, once fewer nodes were wanted for long enough.
 int wanted_count(const ElasticRules& rules, size_t now, int wanted, double idle_seconds) {
   const int least = std::max(wanted, rules.min);
@@ -36,10 +40,14 @@ Result<ElasticLook> read_elastic_look(const std::string& text) {
     std::string kind, first, second, rest;
     words >> kind >> first >> second >> rest;
     const std::optional<int> number = number_in(first);
-    const bool wish = kind == "wish" && (second == "add" || second == "remove");
-    if (!number || *number > kMostOrdinals || !rest.empty() || (!wish && (kind != "wanted" || !second.empty())))
+    const bool wish = kind == "wish" && (second == "add" || second == "remove" || second == "renew");
+    if (!number || *number > kMostOrdinals || !rest.empty() ||
+        (!wish && (kind != "wanted" || !second.empty())))
       return invalid(fmt::format("'{}' says neither how many nodes are wanted nor which", line));
-    if (wish) look.wishes[*number] = second == "add";
+    if (wish)
+      look.wishes[*number] = second == "add"      ? ElasticLook::Wish::Add
+                             : second == "remove" ? ElasticLook::Wish::Remove
+                                                  : ElasticLook::Wish::Renew;
     if (!wish) look.wanted = number;
   }
   return look;
@@ -54,18 +62,18 @@ ElasticChoice choose_elastic(const ElasticRules& rules, const std::vector<int>& 
   // What goes makes room for what comes.
   for (const bool add : {false, true}) {
     for (const auto& [ordinal, wanted] : look.wishes) {
-      if (wanted != add) continue;
+      if ((wanted == ElasticLook::Wish::Add) != add) continue;
       const bool there = nodes.count(ordinal) != 0;
       if (there != add && (add ? nodes.size() >= most : nodes.size() <= least)) {
-        choice.left_out = add ? fmt::format("{}[{}] is wanted, and there may be {} nodes at most", rules.system,
-                                            ordinal, most)
-                              : fmt::format("{}[{}] is wanted no more, and there must be {} nodes", rules.system,
-                                            ordinal, least);
+        choice.left_out = add ? fmt::format("{}[{}] is wanted, and there may be {} nodes at most",
+                                            rules.system, ordinal, most)
+                              : fmt::format("{}[{}] is wanted no more, and there must be {} nodes",
+                                            rules.system, ordinal, least);
         continue;
       }
       if (add) nodes.insert(ordinal);
       if (!add) nodes.erase(ordinal);
-      choice.fulfilled.push_back(fmt::format("{} {}", ordinal, add ? "add" : "remove"));
+      choice.fulfilled.push_back(fmt::format("{} {}", ordinal, wish_name(wanted)));
     }
   }
   choice.nodes.assign(nodes.begin(), nodes.end());

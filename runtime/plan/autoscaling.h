@@ -12,16 +12,17 @@ namespace radl {
 
 // As the node of the rules says it.
 struct ElasticLook {
-  std::map<int, bool> wishes;  // ordinal -> wanted (true), or no more
-  std::optional<int> wanted;   // what the command `wanted` has printed
+  enum class Wish { Add, Remove, Renew };  // Renew: what is there goes first
+  std::map<int, Wish> wishes;              // by ordinal
+  std::optional<int> wanted;               // what the command `wanted` has printed
 };
-// Lines "wish ORDINAL add|remove" and "wanted N". Invalid: anything else, with the line.
+// Lines "wish ORDINAL add|remove|renew" and "wanted N". Invalid: anything else, with the line.
 Result<ElasticLook> read_elastic_look(const std::string& text);
 
 struct ElasticChoice {
-  std::vector<int> nodes;      // ordinals, ascending; as they are where nothing is to be done
+  std::vector<int> nodes;              // ordinals, ascending; as they are where nothing is to be done
   std::vector<std::string> fulfilled;  // lines of the wishes that hold with it: "3 add"
-  std::string left_out;        // what the rules do not allow; empty: nothing
+  std::string left_out;                // what the rules do not allow; empty: nothing
 };
 // `idle`: how long fewer nodes were wanted than there are.
 ElasticChoice choose_elastic(const ElasticRules& rules, const std::vector<int>& now, const ElasticLook& look,

@@ -45,7 +45,8 @@ void plan_removals(Draft& draft);
 void plan_edges(Draft& draft);
 // What is done before nodes of an elastic system go (scaling.h).
 void plan_drains(Draft& draft);
-// What the state is to remember of `radlc scale`. Conflict: a job that has not ended needs a node that would go.
+// What the state is to remember of `radlc scale`. Conflict: a job that has not ended needs a node that would
+// go.
 Status plan_scaling(Draft& draft);
 // Leaves out what is no target (PlanOptions::targets) and needed by none. Invalid: a target that is nowhere.
 Status plan_targets(Draft& draft);

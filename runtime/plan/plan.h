@@ -108,7 +108,7 @@ struct Plan {
   std::vector<Action> actions;
   std::vector<Barrier> barriers;
   std::vector<OutputChange> outputs;
-  std::vector<state_change::Move> moves;  // of the state, before anything else is done
+  std::vector<state_change::Move> moves;         // of the state, before anything else is done
   std::vector<state_change::PutScaling> scaled;  // what the state is to know of `radlc scale` from now on
   // Nodes that stay: what their prevent_destroy is from now on (ResourceRecord::protected_by).
   std::map<std::string, std::string> protections;

@@ -242,9 +242,10 @@ class Text {
     if (plan_.protections.empty() && plan_.as_found.empty() && plan_.scaled.empty()) return;
     heading("Remembered:");
     for (const state_change::PutScaling& put : plan_.scaled)
-      out_ += put.chosen ? fmt::format("  {}  has the nodes [{}] until `radlc scale` or the file says otherwise\n",
-                                       put.system, ranges(put.chosen->ordinals))
-                         : fmt::format("  {}  has as many nodes as the file says\n", put.system);
+      out_ += put.chosen
+                  ? fmt::format("  {}  has the nodes [{}] until `radlc scale` or the file says otherwise\n",
+                                put.system, ranges(put.chosen->ordinals))
+                  : fmt::format("  {}  has as many nodes as the file says\n", put.system);
     for (const auto& [address, spec] : plan_.as_found)
       out_ += fmt::format("  {}  is as the file says already\n", address);
     for (const auto& [address, by] : plan_.protections)
@@ -388,8 +389,7 @@ std::string summary_line(const Plan& plan) {
   }
   if (totals.run) add(fmt::format("{} step{} to run", totals.run, totals.run == 1 ? "" : "s"));
   if (!plan.moves.empty()) add(fmt::format("{} moved", plan.moves.size()));
-  if (const size_t kept = plan.protections.size() + plan.as_found.size() + plan.scaled.size();
-      kept > 0)
+  if (const size_t kept = plan.protections.size() + plan.as_found.size() + plan.scaled.size(); kept > 0)
     add(fmt::format("{} to remember", kept));
   if (plan.actions.empty() && !plan.outputs.empty())
     add(fmt::format("{} output{} to change", plan.outputs.size(), plan.outputs.size() == 1 ? "" : "s"));

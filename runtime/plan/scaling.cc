@@ -63,13 +63,12 @@ Status check_job(const StepRecord& job, const std::vector<std::string>& gone) {
     if (std::find(gone.begin(), gone.end(), node) != gone.end()) lost.push_back(node);
   }
   if (lost.empty()) return {};
-  const Json program =
-      job.definition ? job.definition->value("program", Json::object()) : Json::object();
+  const Json program = job.definition ? job.definition->value("program", Json::object()) : Json::object();
   const bool alone = program.value("lost", "") == "alone";
   const size_t least = alone ? program.value("least", size_t{1}) : job.nodes.size();
   const bool chief = lost.front() == job.nodes.front();
   if (alone && !chief && job.nodes.size() - lost.size() >= least) return {};
-  const std::string needs = alone && chief ? "its first member " + job.nodes.front()
+  const std::string needs = alone && chief              ? "its first member " + job.nodes.front()
                             : least == job.nodes.size() ? "all of its " + nodes_text(least)
                                                         : "at least " + nodes_text(least);
   return Status(Code::Conflict, fmt::format("{} has not ended and needs {}: {} cannot be removed", job.id,
@@ -134,8 +133,8 @@ Result<std::vector<int>> chosen_nodes(const std::string& system, const std::vect
   std::set<int> left(now.begin(), now.end());
   for (const int ordinal : wish.without) {
     if (left.erase(ordinal) == 0)
-      return not_found(fmt::format("there is no node {}[{}]; there are: {}[{}]", system, ordinal, system,
-                                   ranges(now)));
+      return not_found(
+          fmt::format("there is no node {}[{}]; there are: {}[{}]", system, ordinal, system, ranges(now)));
   }
   const size_t count = wish.count ? static_cast<size_t>(*wish.count) : left.size();
   if (!wish.without.empty() && count > left.size())

@@ -29,8 +29,8 @@ struct ElasticRules {
 std::vector<ElasticRules> elastic_rules(const ir::Program& program);
 
 struct ScaleWish {
-  std::optional<int> count;      // how many nodes; absent: as many as are left without `without`
-  std::vector<int> without;      // ordinals that go before others
+  std::optional<int> count;  // how many nodes; absent: as many as are left without `without`
+  std::vector<int> without;  // ordinals that go before others
 };
 // The ordinals after it, ascending: new ones are the smallest that are free, and what goes is the last, after
 // those that are named. Invalid: a named node that is not there, or that would have to stay.

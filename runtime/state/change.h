@@ -81,9 +81,9 @@ struct CloseRun {
 
 }  // namespace state_change
 
-using StateChange =
-    std::variant<state_change::Begin, state_change::Close, state_change::PutResource,
-                 state_change::RemoveResource, state_change::PutStep, state_change::ForgetStep,
-                 state_change::Move, state_change::Protect, state_change::PutScaling, state_change::PutOwner, state_change::CloseRun>;
+using StateChange = std::variant<state_change::Begin, state_change::Close, state_change::PutResource,
+                                 state_change::RemoveResource, state_change::PutStep,
+                                 state_change::ForgetStep, state_change::Move, state_change::Protect,
+                                 state_change::PutScaling, state_change::PutOwner, state_change::CloseRun>;
 
 }  // namespace radl

@@ -179,8 +179,7 @@ Status write_scalings(Database& db, const Scalings& scaled) {
 
 Json scalings_json(const Scalings& scaled) {
   Json json = Json::object();
-  for (const auto& [system, chosen] : scaled)
-    json[system] = {{"of", chosen.of}, {"nodes", chosen.ordinals}};
+  for (const auto& [system, chosen] : scaled) json[system] = {{"of", chosen.of}, {"nodes", chosen.ordinals}};
   return json;
 }
 

@@ -63,16 +63,16 @@ Json to_json(const Snapshot& snapshot, bool whole) {
   for (const auto& [id, record] : snapshot.steps) steps.push_back(shown(record, whole));
   for (const OutputRecord& output : snapshot.outputs) outputs.push_back(row_json(output));
   Json json = {{"state", kStateVersion},
-          {"name", snapshot.name},
-          {"lineage", snapshot.lineage},
-          {"serial", snapshot.serial},
-          {"source_digest", snapshot.source_digest},
-          {"source_paths", snapshot.source_paths},
-          {"owners", snapshot.owners},
-          {"open_intents", snapshot.open_intents},
-          {"resources", std::move(resources)},
-          {"steps", std::move(steps)},
-          {"outputs", std::move(outputs)}};
+               {"name", snapshot.name},
+               {"lineage", snapshot.lineage},
+               {"serial", snapshot.serial},
+               {"source_digest", snapshot.source_digest},
+               {"source_paths", snapshot.source_paths},
+               {"owners", snapshot.owners},
+               {"open_intents", snapshot.open_intents},
+               {"resources", std::move(resources)},
+               {"steps", std::move(steps)},
+               {"outputs", std::move(outputs)}};
   if (!snapshot.scaled.empty()) json["scaled"] = scalings_json(snapshot.scaled);
   return json;
 }

@@ -74,7 +74,7 @@ struct OutputRecord {
 
 // How many nodes a system has by `radlc scale` (runtime/plan/scaling.h).
 struct Scaling {
-  int of = 0;                 // nodes that the file said when they were chosen: it holds as long as it says so
+  int of = 0;  // nodes that the file said when they were chosen: it holds as long as it says so
   std::vector<int> ordinals;  // ascending
   bool operator==(const Scaling&) const = default;
 };

@@ -8,11 +8,11 @@
 namespace radl::native {
 namespace {
 
-// Of each node the last wish is kept until it is fulfilled, not each request: what is doubled, or read late, does
-// no harm.
+// Of each node the last wish is kept until it is fulfilled, not each request: what is doubled, or read late,
+// does no harm.
 constexpr std::string_view kRequest = R"sh(#!/bin/sh
 # request add|remove ORDINAL...: says which nodes are wanted, and which no more. `radlc autoscale` reads the file
-# `wishes` ("ORDINAL add" a line) and takes out what it has done.
+# `wishes` ("ORDINAL add" a line) and takes out what it has done. "renew": a node that was to go is wanted again, anew.
 set -e
 cd "$(dirname "$0")"
 case $1 in add|remove) ;; *) echo "request add|remove ORDINAL..." >&2; exit 2;; esac
@@ -25,8 +25,10 @@ exec 9>> lock
 flock 9
 touch wishes
 for n; do
+  now=$what
+  if [ "$what" = add ] && grep -qxE "$n (remove|renew)" wishes; then now=renew; fi
   grep -v "^$n " wishes > wishes.new || true
-  echo "$n $what" >> wishes.new
+  echo "$n $now" >> wishes.new
   mv wishes.new wishes
 done
 )sh";
