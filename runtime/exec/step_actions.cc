@@ -150,9 +150,13 @@ Result<ir::Step> drain_step(Session& session, const Action& action) {
   const ir::Step* of = session.step_of_program(action.spec.value("step", ""));
   if (!of)
     return invalid("the plan drains by '" + action.spec.value("step", "") + "', which is not in the program");
-  Result<ir::Step> whole = resolved_step(session, *of);
+  // Of the rest of its step values may not be known yet: of nodes that come while others go.
+  ir::Step rules = *of;
+  std::erase_if(rules.resources, [&](const ir::Resource& resource) {
+    return resource.type != "elastic" || resource.name != action.spec.value("elastic", "");
+  });
+  Result<ir::Step> whole = resolved_step(session, rules);
   if (!whole.ok()) return whole;
-  Json environment = Json::object();
   std::string nodes, ordinals, addresses;
   for (const Json& address : action.spec.at("drains")) {
     std::optional<ResourceRecord> node = session.resource(address.get<std::string>());
@@ -170,7 +174,6 @@ Result<ir::Step> drain_step(Session& session, const Action& action) {
   drain.group = of->group;
   drain.origin = of->origin;
   for (const ir::Resource& resource : whole->resources) {
-    if (resource.type != "elastic" || resource.name != action.spec.value("elastic", "")) continue;
     drain.resources.push_back(
         {"command",
          resource.properties.value("drain", ""),

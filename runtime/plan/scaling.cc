@@ -104,6 +104,7 @@ void drain_before(Draft& draft, const ElasticRules& rules) {
     names.push_back(plan.actions[i].id);
     drain.spec["drains"].push_back(plan.actions[i].id);
   }
+  drain.seconds = 10;  // nobody knows how long what runs there takes
   drain.summary = "elastic '" + rules.name + "'";
   drain.why = joined(names) + (names.size() == 1 ? " is removed" : " are removed");
   if (draft.resource_action(rules.node)) drain.needs.push_back(rules.node);
