@@ -104,7 +104,7 @@ Result<Plan> make(const Session& session, const Options& options, std::unique_pt
   if (!snapshot.ok()) return std::move(snapshot).status();
   auto machinery = make_machinery(options.run);
   if (!machinery.ok()) return std::move(machinery).status();
-  if (Status numbered = use_numbers_of(*project, *snapshot); !numbered.ok()) return numbered;
+  if (Status numbered = use_state_of(*project, *snapshot); !numbered.ok()) return numbered;
   auto observed = observe(options, *project);
   if (!observed.ok()) return std::move(observed).status();
   if (snapshot->open_intents > 0) {
