@@ -28,7 +28,8 @@ struct CompileOptions {
   // #N# of nodes that exist already, from the state (runtime/plan/numbers.h): address -> number. They keep
   // theirs; new nodes get the smallest free ones. Empty: 0, 1, 2, ... in deploy order.
   std::map<std::string, int> node_numbers;
-  // A missing input is no error and what depends on it is not looked at: for editors and `radlc check`.
+  // A missing input is no error and what depends on it is not looked at: for editors and `radlc check`. In a
+  // program that asks for one, findings about what nothing uses are left out as well.
   bool inputs_may_be_missing = false;
   bool lenient =
       false;  // also takes what real files write and the reference's check refuses (sema::CheckOptions)

@@ -1,5 +1,5 @@
 // Checking files and folders, -W, and the forms of a report.
-#include "compiler/tools/check/check.h"
+#include "compiler/tools/findings/findings.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -36,13 +36,13 @@ class Check : public ::testing::Test {
     ASSERT_TRUE(write_file_atomic((folder_ / name).string(), text).ok());
   }
   std::string path(const std::string& name) { return (folder_ / name).string(); }
-  CheckReport run(std::vector<std::string> paths, std::vector<std::string> warnings = {}) {
-    CheckRequest request;
+  FindingsReport run(std::vector<std::string> paths, std::vector<std::string> warnings = {}) {
+    FindingsRequest request;
     request.paths = std::move(paths);
     request.warnings = std::move(warnings);
-    auto report = check(request);
+    auto report = findings_of(request);
     EXPECT_TRUE(report.ok()) << report.status().text();
-    return report.ok() ? std::move(*report) : CheckReport{};
+    return report.ok() ? std::move(*report) : FindingsReport{};
   }
 
   fs::path folder_;
@@ -70,7 +70,7 @@ TEST_F(Check, PipesInFoldersAreLeftAlone) {
 TEST_F(Check, APipeThatIsNamedIsRead) {
   ASSERT_EQ(::mkfifo(path("named").c_str(), 0600), 0);
   std::thread writer([&] { std::ofstream(path("named")) << "system a ()\ndeploy b 1\n"; });
-  CheckReport report = run({path("named")});
+  FindingsReport report = run({path("named")});
   writer.join();
   EXPECT_EQ(report.errors(), 1u);
 }
@@ -79,17 +79,17 @@ TEST_F(Check, APipeThatIsNamedIsRead) {
 TEST_F(Check, FilesThatFitTogetherAreRecognised) {
   write("nodes.radl", "network n ()\nsystem a (net_interface.0.connection = 'n')\ndeploy a 1\n");
   write("more.radl", "system b (net_interface.0.connection = 'n')\ndeploy b 1\n");
-  CheckReport alone = run({path("more.radl")});
+  FindingsReport alone = run({path("more.radl")});
   EXPECT_EQ(alone.errors(), 1u);
   EXPECT_FALSE(alone.fit_together);
-  CheckReport both = run({path("nodes.radl"), path("more.radl")});
+  FindingsReport both = run({path("nodes.radl"), path("more.radl")});
   EXPECT_EQ(both.errors(), 1u) << "each file is still a document of its own";
   EXPECT_TRUE(both.fit_together);
   EXPECT_FALSE(run({path("nodes.radl"), path("sub/bad.radl")}).fit_together);
 }
 
 TEST_F(Check, EveryMistakeOfEveryFile) {
-  CheckReport report = run({folder_.string()});
+  FindingsReport report = run({folder_.string()});
   EXPECT_EQ(report.documents.size(), 3u);
   EXPECT_EQ(report.errors(), 2u);
   EXPECT_GE(report.warnings(), 1u);
@@ -101,12 +101,12 @@ TEST_F(Check, EveryMistakeOfEveryFile) {
 }
 
 TEST_F(Check, AFileThatIsNotThereIsAFinding) {
-  CheckReport report = run({path("none.radl"), path("good.radl")});
+  FindingsReport report = run({path("none.radl"), path("good.radl")});
   EXPECT_EQ(report.errors(), 1u);
 }
 
 TEST_F(Check, WarningsCanBeChosen) {
-  CheckReport plain = run({path("warn.radl")});
+  FindingsReport plain = run({path("warn.radl")});
   ASSERT_EQ(plain.errors(), 0u);
   ASSERT_GE(plain.warnings(), 1u);
   std::string id(code_info(plain.documents[0]->diagnostics.all()[0].code).id);
@@ -124,10 +124,10 @@ TEST_F(Check, WarningsCanBeChosen) {
 
 TEST_F(Check, WrongOptionsAreRefused) {
   for (const char* wrong : {"no-W9999", "E0101", "no-E0101", "nonsense", ""}) {
-    CheckRequest request;
+    FindingsRequest request;
     request.paths = {path("good.radl")};
     request.warnings = {wrong};
-    EXPECT_EQ(check(request).status().code(), Code::Invalid) << wrong;
+    EXPECT_EQ(findings_of(request).status().code(), Code::Invalid) << wrong;
   }
 }
 
