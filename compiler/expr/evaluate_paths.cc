@@ -62,8 +62,7 @@ Value Evaluator::unknown_name(const ast::Name& name, const Namespace* space, Dia
   } else if (name.text.find('-') != name.text.npos) {
     diagnostic.with_help("a name may contain '-': to subtract, write spaces around it");
   } else if (code == DiagCode::UnknownName) {
-    diagnostic.with_help(fmt::format("a string stands in quotes: '{}'", name.text))
-        .fix(fmt::format("write '{}'", name.text), name.span, fmt::format("'{}'", name.text));
+    diagnostic.with_help(fmt::format("a string stands in quotes: '{}'", name.text));
   }
   return {};
 }

@@ -64,7 +64,7 @@ struct Build {
   std::vector<const SourceFile*> files;  // as given
   SpanMap filled;
   std::vector<std::unique_ptr<ast::Tree>> trees;
-  bool asks_for_inputs = false;  // an `input` without default, or @input.NAME@
+  bool asks_for_inputs = false;                       // an `input` without default, or @input.NAME@
   std::vector<std::unique_ptr<ast::Tree>> templates;  // what `trees` was composed of; it shares their nodes
   // modules
   std::unique_ptr<ModuleLibrary> library;

@@ -165,8 +165,8 @@ bool check_systems(const Document& document, Diagnostics& diagnostics, const Che
   if (parts.size() > 1 && document.dialect == ast::Dialect::Radl1) {
     std::vector<Diagnostics> found(parts.size());
     std::vector<char> sound(parts.size());
-    bool done =
-        parts.run([&](size_t begin, size_t end, size_t part) { sound[part] = range(begin, end, found[part]); });
+    bool done = parts.run(
+        [&](size_t begin, size_t end, size_t part) { sound[part] = range(begin, end, found[part]); });
     if (done && hand_over(found, diagnostics))
       return std::all_of(sound.begin(), sound.end(), [](char each) { return each != 0; });
   }

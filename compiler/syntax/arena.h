@@ -53,9 +53,6 @@ class Arena {
     return {to, text.size()};
   }
 
-  // What will be written soon, brought into the caches meanwhile.
-  void fetch_ahead() const { __builtin_prefetch(block_ + used_ + 512, 1); }
-
   // Takes the memory of all that was made here for what comes next; the largest block is kept.
   void reuse() {
     if (blocks_.size() > 1) blocks_.erase(blocks_.begin(), blocks_.end() - 1);

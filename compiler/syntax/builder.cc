@@ -126,7 +126,6 @@ ast::Features* Builder::features(Place place, ast::Features* list) {
 }
 
 ast::Feature* Builder::simple(Place place, Place name, ast::Op op, Place op_place, ast::Expr* value) {
-  tree_.arena.fetch_ahead();
   auto* made = node<ast::Feature>(ast::Kind::Feature, place);
   made->form = ast::FeatureKind::Simple;
   made->op = op;

@@ -201,6 +201,8 @@ std::string Radl2Tokens::expectation(const std::vector<std::string_view>& expect
 
 std::string Radl2Tokens::hint(const Token& found) const {
   std::string_view word = text(found);
+  if (found.glued && before_last_ == RADL2_NUMBER && found.kind == RawKind::Name)
+    return "a number has one unit: 90m, 1.5h, 512M";
   if (value_complete() && level().inside == Inside::Features && found.kind == RawKind::Name)
     return "features are separated by a new line, a comma or `and`";
   if (level().inside == Inside::Blocks && word == "(" && level().keyword == RADL2_DEPLOY)
@@ -220,8 +222,6 @@ std::string Radl2Tokens::hint_of_form(std::string_view word, const Token& found)
   if (found.kind == RawKind::Close && levels_.size() > 1 &&
       levels_[levels_.size() - 2].keyword == RADL2_ASSERT)
     return "an assertion says what is wrong, too: `assert ( condition, 'message' )`";
-  if (found.glued && before_last_ == RADL2_NUMBER && found.kind == RawKind::Name)
-    return "a number has one unit: 90m, 1.5h, 512M";
   if (!value_complete() && (word == "/" || word == "." || word == "~"))
     return "strings, also paths and names, stand in quotes: '/etc/motd'";
   return {};

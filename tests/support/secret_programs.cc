@@ -401,10 +401,9 @@ class Programs {
       case 16:
       case 17:
       case 18:
-        return fmt::format(
-            "configure p{0} (\n  program {1} (systems = w, main = {2}, {3}, {4})\n)\n", n,
-            choose_(3) == 0 ? text() : "'solve'", choose_(2) == 0 ? text() : "'./solve'", program_property(),
-            program_property());
+        return fmt::format("configure p{0} (\n  program {1} (systems = w, main = {2}, {3}, {4})\n)\n", n,
+                           choose_(3) == 0 ? text() : "'solve'", choose_(2) == 0 ? text() : "'./solve'",
+                           program_property(), program_property());
       default:
         return fmt::format(
             "use './module' as m{0} (token = {1}, plain = {2}, size = {3}{4})\noutput q{0} (value = "

@@ -105,7 +105,8 @@ bool names_nothing(const Diagnostic& d) {
          d.code == DiagCode::UnknownConfigure || d.code == DiagCode::UnknownAnsibleHost;
 }
 
-bool fit_together(const FindingsReport& report, const std::vector<std::string>& files, CompileOptions options) {
+bool fit_together(const FindingsReport& report, const std::vector<std::string>& files,
+                  CompileOptions options) {
   bool missing = false;
   for (const auto& document : report.documents)
     for (const Diagnostic& each : document->diagnostics.all()) missing = missing || names_nothing(each);

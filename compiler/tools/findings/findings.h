@@ -49,7 +49,8 @@ Result<std::vector<std::string>> expand_paths(const std::vector<std::string>& pa
 std::string render_text(const FindingsReport& report, const RenderOptions& options);
 std::string render_json(const FindingsReport& report);  // as render_json of one document, lists joined
 std::string render_sarif(const FindingsReport& report, const std::string& version);  // SARIF 2.1.0
-std::string render_github(const FindingsReport& report);  // workflow commands: ::error file=..,line=..::message
+std::string render_github(
+    const FindingsReport& report);  // workflow commands: ::error file=..,line=..::message
 // One line: "3 files: 2 errors and 1 warning".
 std::string summary(const FindingsReport& report);
 
