@@ -213,7 +213,7 @@ TEST(FindingsOnly, AreThoseOfCompilingForManySystems) {
     const std::string only = found_in("many.radl", true, &text);
     EXPECT_EQ(only, found_in("many.radl", false, &text));
     EXPECT_NE(only.find("memroy.size"), std::string::npos);
-    // What nothing uses is told where nothing else is wrong.
+    // What nothing uses is reported where nothing else is wrong.
     EXPECT_EQ(only.find("`unused` is never") != std::string::npos, false);
     if (contradicts) EXPECT_NE(only.find("has another value already"), std::string::npos);
   }
