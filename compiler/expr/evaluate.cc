@@ -146,9 +146,23 @@ Value Evaluator::choice_value(const ast::If& choice) {
   return chosen(std::move(value), condition, choice.condition->span);
 }
 
-Value Evaluator::binary_value(const ast::Binary& binary) {
+// `1 + 2 + 3` is a tree that leans to the left: its operators are applied one after the other, however many
+// they are, and are one level.
+Value Evaluator::binary_value(const ast::Binary& last) {
+  std::vector<const ast::Binary*> operators{&last};
+  while (auto* inner = ast::as<ast::Binary>(operators.back()->left)) operators.push_back(inner);
+  Value value = run(*operators.back()->left);
+  for (; operators.size() > 1; operators.pop_back()) {
+    const ast::Binary& inner = *operators.back();
+    if (!charge(context_, 1, 0, inner.span)) return {};
+    value = applied(inner, value);
+    if (value.excess() != Excess::None) return too_large(value, inner.span);
+  }
+  return applied(last, value);
+}
+
+Value Evaluator::applied(const ast::Binary& binary, const Value& left) {
   using enum ast::BinaryOp;
-  Value left = run(*binary.left);
   if (left.is_error() || !known(left, binary.left->span)) return {};
   if (binary.op == And || binary.op == Or) return logic_value(binary, left);
   Value right = run(*binary.right);

@@ -23,7 +23,8 @@ class Evaluator {
   Value text_value(const ast::String& text);
   Value unary_value(const ast::Unary& unary);
   Value choice_value(const ast::If& choice);
-  Value binary_value(const ast::Binary& binary);
+  Value binary_value(const ast::Binary& last);
+  Value applied(const ast::Binary& binary, const Value& left);
   Value logic_value(const ast::Binary& binary, const Value& left);
   Value call_value(const ast::Call& call);
   Value unknown_function(const ast::Call& call);
