@@ -48,3 +48,12 @@ set_property(TARGET PkgConfig::LIBYAML PROPERTY INTERFACE_LINK_LIBRARIES ${RADL_
 find_library(RADL_ZLIB NAMES libz.a z REQUIRED)
 set_target_properties(ZLIB::ZLIB PROPERTIES IMPORTED_LOCATION ${RADL_ZLIB} IMPORTED_LOCATION_RELEASE ${RADL_ZLIB})
 find_package(CLI11 REQUIRED)
+# Plans are many small strings and maps: with jemalloc in place of the C library's allocator they take two thirds of the time. Held
+# by the program itself; not with a sanitizer, which brings an allocator of its own.
+find_library(RADL_JEMALLOC NAMES libjemalloc_pic.a)
+if(RADL_SANITIZE OR NOT RADL_JEMALLOC)
+  set(RADL_JEMALLOC "")
+  if(NOT RADL_SANITIZE)
+    message(STATUS "libjemalloc_pic.a (libjemalloc-dev) is not there: radlc uses the C library's allocator, and plans take longer")
+  endif()
+endif()

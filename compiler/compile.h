@@ -34,7 +34,8 @@ struct CompileOptions {
   // What generated() makes its secrets of: the state's own random key. Without it they are none that may be
   // used.
   std::string generator;
-  // A missing input is no error and what depends on it is not looked at: for editors and `radlc check`.
+  // A missing input is no error and what depends on it is not looked at: for editors and `radlc check`. In a
+  // program that asks for one, findings about what nothing uses are left out as well.
   bool inputs_may_be_missing = false;
   bool lenient =
       false;  // also takes what real files write and the reference's check refuses (sema::CheckOptions)

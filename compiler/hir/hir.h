@@ -46,6 +46,7 @@ struct Block {
   Span span;
   bool present = false;  // its features were written; else it is a reference
   Features features;
+  const ast::Features* written = nullptr;  // of a system left as written: features_of() makes them
 };
 
 struct Configure {
@@ -111,8 +112,16 @@ class Scope {
   virtual bool is_job(const ast::Configure& configure) = 0;
 };
 
+// A large file holds thousands of systems, and whoever looks at one after the other needs the features of
+// one at a time.
+enum class Systems : uint8_t { Lowered, AsWritten };
+
 // A tree without names to look up: RADL 1, EC3's dialect. Nothing can be wrong with it.
-void lower(const ast::Tree& tree, Document& into);
+void lower(const ast::Tree& tree, Document& into, Systems systems = Systems::Lowered);
+// Of a block that was left as written.
+Features features_of(const Block& block, Arena& arena);
+// Brings the lists of two blocks that come after it into the caches meanwhile.
+void fetch(const Block& soon, const Block& next);
 
 // The blocks of one instance that stand in `file` (0: all of them), evaluated, added to the part.
 void lower(const std::vector<const ast::Block*>& blocks, uint32_t file, Scope& scope, Arena& arena,

@@ -1,4 +1,6 @@
 // RADL 1 and EC3's dialect: what is written is the value.
+#include <algorithm>
+
 #include "compiler/diag/in_parts.h"
 #include "compiler/hir/hir.h"
 #include "compiler/hir/literals.h"
@@ -37,27 +39,61 @@ Value literal(const ast::Expr* expression, Arena& arena) {
   }
 }
 
-Feature without_value(const ast::Feature& feature) {
-  return {
-      feature.name.text, feature.name.span, feature.span, feature.op_span, feature.op, feature.strict, {}};
+namespace {
+
+void write(Feature& made, const ast::Feature& feature) {
+  made.name = feature.name.text;
+  made.name_span = feature.name.span;
+  made.span = feature.span;
+  made.op_span = feature.op_span;
+  made.op = feature.op;
+  made.strict = feature.strict;
 }
 
+}  // namespace
+
+Feature without_value(const ast::Feature& feature) {
+  Feature made;
+  write(made, feature);
+  return made;
+}
+
+namespace {
+
+// A tree of a large file is not in the caches any more. What the parser made for one feature lies together,
+// its value in front.
+void fetch(const ast::Feature* feature) {
+  const char* at = reinterpret_cast<const char*>(feature);
+  __builtin_prefetch(at - 64);
+  __builtin_prefetch(at);
+  __builtin_prefetch(at + 64);
+}
+
+}  // namespace
+
 Features literal_features(const ast::Features& features, Arena& arena) {
+  constexpr uint32_t kAhead = 4;
   Features made;
-  made.items.reserve(arena, features.items.size());
-  for (const ast::Feature* feature : features.items) {
+  const uint32_t count = features.items.size();
+  made.items.reserve(arena, count);
+  for (uint32_t i = 0; i < std::min(count, kAhead); ++i) fetch(features.items[i]);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (i + kAhead < count) fetch(features.items[i + kAhead]);
+    const ast::Feature* feature = features.items[i];
     if (feature->form == ast::FeatureKind::Error) continue;
     if (feature->form == ast::FeatureKind::Simple) {
-      made.items.push(arena, without_value(*feature));
-      made.items.back().value = literal(feature->value, arena);
+      Feature& one = made.items.grow(arena);
+      write(one, *feature);
+      new (&one.value) Value(literal(feature->value, arena));  // made in its place
       continue;
     }
     const auto* group = arena.make<Features>(literal_features(*feature->group, arena));
     if (feature->form == ast::FeatureKind::Soft) {
       made.softs.push(arena, {literal(feature->weight, arena), feature->span, group});
     } else {
-      made.items.push(arena, without_value(*feature));
-      made.items.back().value = Value::group(group, feature->group->span);
+      Feature& one = made.items.grow(arena);
+      write(one, *feature);
+      one.value = Value::group(group, feature->group->span);
     }
   }
   return made;
@@ -90,10 +126,10 @@ class Lowering {
  public:
   Lowering(Part& part, std::vector<Arena>& arenas) : part_(part), arenas_(arenas) { arenas_.emplace_back(); }
 
-  void run(const ast::Tree& tree) {
+  void run(const ast::Tree& tree, Systems as) {
     reserve(tree);
     for (const ast::Block* block : tree.blocks) add(*block);
-    systems();
+    if (as == Systems::Lowered) systems();
   }
 
  private:
@@ -106,7 +142,6 @@ class Lowering {
       deploys += block->kind == ast::Kind::Deploy;
     }
     part_.systems.reserve(systems);
-    waiting_.reserve(systems);
     part_.deploys.reserve(deploys);
   }
 
@@ -115,7 +150,7 @@ class Lowering {
       auto& written = static_cast<const ast::FeatureBlock&>(block);
       blocks->push_back(without_features(written));
       if (block.kind == ast::Kind::System)
-        waiting_.push_back(&written.body);
+        blocks->back().written = &written.body;
       else
         blocks->back().features = literal_features(written.body, arena());
     } else if (auto* configure = ast::as<ast::Configure>(&block)) {
@@ -145,9 +180,13 @@ class Lowering {
 
   // One system has nothing to do with another: those of a large file are lowered side by side.
   void systems() {
-    Parts parts(waiting_.size());
+    Parts parts(part_.systems.size());
     auto lower = [&](size_t begin, size_t end, Arena& arena) {
-      for (size_t i = begin; i < end; ++i) part_.systems[i].features = literal_features(*waiting_[i], arena);
+      for (size_t i = begin; i < end; ++i) {
+        Block& system = part_.systems[i];
+        if (system.written != nullptr) system.features = features_of(system, arena);
+        system.written = nullptr;
+      }
     };
     if (parts.size() > 1) {
       std::vector<Arena> arenas(parts.size());
@@ -155,22 +194,30 @@ class Lowering {
       for (Arena& arena : arenas) arenas_.push_back(std::move(arena));
       if (done) return;
     }
-    lower(0, waiting_.size(), arena());
+    lower(0, part_.systems.size(), arena());
   }
 
   Part& part_;
   std::vector<Arena>& arenas_;
-  std::vector<const ast::Features*> waiting_;  // of the systems, in their order
 };
 
 }  // namespace
 
-void lower(const ast::Tree& tree, Document& into) {
+Features features_of(const Block& block, Arena& arena) { return literal_features(*block.written, arena); }
+
+void fetch(const Block& soon, const Block& next) {
+  __builtin_prefetch(soon.written);
+  const char* list = reinterpret_cast<const char*>(next.written->items.begin());
+  for (size_t i = 0; i < next.written->items.size() * sizeof(ast::Feature*); i += 64)
+    __builtin_prefetch(list + i);
+}
+
+void lower(const ast::Tree& tree, Document& into, Systems systems) {
   Part& part = into.parts.emplace_back();
   part.source = tree.source;
   part.dialect = tree.dialect;
   part.broken = tree.syntax_errors;
-  Lowering(part, into.arenas).run(tree);
+  Lowering(part, into.arenas).run(tree, systems);
 }
 
 }  // namespace radl::hir

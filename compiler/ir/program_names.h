@@ -8,7 +8,7 @@
 
 namespace radl::ir {
 
-inline constexpr std::array<std::string_view, 19> kProgramNames = {
+inline constexpr std::array<std::string_view, 22> kProgramNames = {
     "RADL_JOB",      // the program's name and identity: the same for all members and attempts
     "RADL_ATTEMPT",  // 1, and one more for each time that all members are started again
     "RADL_MEMBER",   // 0 .. RADL_MEMBERS - 1; 0 is the chief
@@ -20,13 +20,18 @@ inline constexpr std::array<std::string_view, 19> kProgramNames = {
     "RADL_CHIEF_PORT",
     "RADL_HOSTS",      // all addresses, separated by commas
     "RADL_ADDRESSES",  // all as HOST:PORT, separated by commas
-    "RADL_WORKERS",    // processes that a launcher starts on a node
-    "RADL_GPUS",       // of this node
-    "RADL_THREADS",    // this node's share of processors for one worker
-    "RADL_PYTHON",     // the Python that the program asks for
-    "RADL_SOURCE",     // the folder of the program's files, where it runs
-    "RADL_RESULTS",    // a folder: what is in it at the end is brought back
-    "RADL_CHECKPOINTS", "RADL_INPUTS",
+    "RADL_SUBNET",  // the smallest IPv4 network with all of them: for launchers that must choose an interface
+    "RADL_WORKERS",   // processes that a launcher starts on a node
+    "RADL_GPUS",      // of this node
+    "RADL_THREADS",   // this node's share of processors for one worker
+    "RADL_HOSTFILE",  // of the chief, where it has `ssh`: "ADDRESS slots=WORKERS" for each member
+    "RADL_ENTER",     // there too: a script below the login's home on every node, which runs its arguments
+                      // as that node's member
+    "RADL_PYTHON",    // the Python that the program asks for
+    "RADL_SOURCE",    // the folder of the program's files, where it runs
+    "RADL_RESULTS",   // a folder: what is in it at the end is brought back
+    "RADL_CHECKPOINTS",
+    "RADL_INPUTS",
 };
 
 // `replace` gets each name behind a `$` that begins with RADL_ and gives what stands there instead. "$$" is

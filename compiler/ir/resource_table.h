@@ -316,6 +316,16 @@ inline constexpr Property kProgram[] = {
      "Words that stand before `main`: `torchrun`, `mpirun` and their options (docs/programs.md)."},
     {"runs_on", String, false, "\"each\"", "each|first", 0, 0,
      "`first`: only the chief runs it, and its launcher reaches the others."},
+    {"ends", String, false, "\"all\"", "all|chief", 0, 0,
+     "It has ended when all members have, or, for members that wait for work without an end, when the chief "
+     "has; the others are asked to end then."},
+    {"ssh", Boolean, false, "false", "", 0, 0,
+     "The chief's `ssh` reaches all its nodes by the addresses in `$RADL_HOSTS`, with a key made for this "
+     "run "
+     "and taken away behind it: for launchers such as `mpirun`."},
+    {"image", String, false, "", "", 0, 0,
+     "`docker://IMAGE`: it runs in this container, by podman or apptainer, one of which its nodes must "
+     "have."},
     {"requirements", LocalPath, false, "", "", 0, 0,
      "A lock file for pip: every package with version and hashes. The Python environment is made once for "
      "each kind of machine and sent by content."},

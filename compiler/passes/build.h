@@ -64,6 +64,7 @@ struct Build {
   std::vector<const SourceFile*> files;  // as given
   SpanMap filled;
   std::vector<std::unique_ptr<ast::Tree>> trees;
+  bool asks_for_inputs = false;                       // an `input` without default, or @input.NAME@
   std::vector<std::unique_ptr<ast::Tree>> templates;  // what `trees` was composed of; it shares their nodes
   // modules
   std::unique_ptr<ModuleLibrary> library;
@@ -93,6 +94,8 @@ struct Build {
   ir::Program program;
   ir::Secrets secrets;
 
+  // Where inputs may be missing, what nothing uses may be used once they are there.
+  bool unused_is_known() const { return !options.inputs_may_be_missing || !asks_for_inputs; }
   ir::Origin origin(Span span) const;
   // Folder of a source file; of the program's first file for 0 and for strings that came from outside.
   std::string folder_of(uint32_t file) const;

@@ -12,7 +12,7 @@ void check(Build& build) {
   options.host_names = true;
   bool broken = build.diagnostics.has_errors();
   for (const hir::Part& part : build.values.parts) broken = broken || part.broken;
-  options.unused = !broken && !build.options.inputs_may_be_missing;
+  options.unused = !broken && build.unused_is_known();
   sema::check_document(build.document, build.diagnostics, options);
 }
 

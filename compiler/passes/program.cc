@@ -55,7 +55,9 @@ class ProgramMaker {
         folder_(folder) {}
 
   bool run(ir::Step& step) {
-    if (!members() || !source() || !main() || !python() || !names() || !paths() || !losses()) return false;
+    if (!members() || !source() || !main() || !python() || !names() || !paths() || !losses() ||
+        !surroundings())
+      return false;
     numbers();
     const std::string results = given_.contains("results") ? given_["results"].get<std::string>()
                                                            : absolute_path(folder_, name_ + "-results");
@@ -260,6 +262,25 @@ class ProgramMaker {
     return true;
   }
 
+  // Not there where it is as always: what a program of an earlier version is stays the same.
+  bool surroundings() {
+    if (text("ends") == "chief") made_["ends"] = "chief";
+    if (given_.value("ssh", false)) made_["ssh"] = true;
+    if (!given_.contains("image")) return true;
+    const std::string image = text("image");
+    constexpr std::string_view kScheme = "docker://";
+    const bool plain =
+        std::all_of(image.begin(), image.end(), [](unsigned char c) { return c > 32 && c < 127; });
+    if (!image.starts_with(kScheme) || image.size() == kScheme.size() || image[kScheme.size()] == '-' ||
+        !plain)
+      return wrong("image", "'image' is a container image: docker://NAME:TAG or docker://NAME@sha256:DIGEST");
+    if (given_.contains("requirements"))
+      return wrong("requirements", "with 'image' the packages are those of the image");
+    if (made_.contains("ssh")) return wrong("image", "with 'ssh' a program runs on the nodes themselves");
+    made_["image"] = image;
+    return true;
+  }
+
   void numbers() {
     for (const char* property : {"cpu", "memory", "gpu"}) {
       if (given_.contains(property)) made_["needs"][property] = given_[property];
@@ -283,8 +304,9 @@ class ProgramMaker {
 
   // What checkpoints of an earlier run are of use for: the same program, with other nodes or other rules.
   static std::string identity(ir::Json part) {
-    for (const char* key : {"members", "results", "retries", "lost", "least", "workers", "grace_seconds",
-                            "timeout_seconds", "stop_signal", "collect", "needs", "outputs", "may_fail"})
+    for (const char* key :
+         {"members", "results", "retries", "lost", "least", "workers", "grace_seconds", "timeout_seconds",
+          "stop_signal", "collect", "needs", "outputs", "may_fail", "ends"})
       part.erase(key);
     return json_digest(part);
   }

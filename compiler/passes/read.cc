@@ -2,11 +2,13 @@
 // Several of them, and EC3's templates with what they include, become one tree (compiler/ec3/compose.h).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "compiler/ec3/templates.h"
 #include "compiler/passes/build.h"
 #include "compiler/syntax/parser.h"
+#include "compiler/syntax/version.h"
 
 namespace radl::passes {
 
@@ -15,19 +17,14 @@ namespace {
 constexpr std::string_view kMark = "@input.";
 constexpr size_t kMaxFilled = size_t{256} << 20;  // of text: a value may hold placeholders again
 
-// Whether the first block is `radl N`: then inputs are a part of the language, and strings are left alone.
-bool has_version_block(std::string_view text) {
-  size_t at = 0;
-  while (at < text.size()) {
-    if (text[at] == '#') {
-      at = std::min(text.find('\n', at), text.size());
-    } else if (text[at] == ' ' || text[at] == '\t' || text[at] == '\n') {
-      at++;
-    } else {
-      break;
-    }
-  }
-  return text.substr(at).starts_with("radl ") || text.substr(at).starts_with("radl\t");
+// An `input` of the file itself that has no default.
+bool has_input_to_give(const ast::Tree& tree) {
+  return std::any_of(tree.blocks.begin(), tree.blocks.end(), [](const ast::Block* block) {
+    if (block->kind != ast::Kind::Input) return false;
+    const List<ast::Feature*>& features = static_cast<const ast::FeatureBlock*>(block)->body.items;
+    return std::none_of(features.begin(), features.end(),
+                        [](const ast::Feature* each) { return each->name.text == "default"; });
+  });
 }
 
 class Filler {
@@ -111,6 +108,8 @@ class Reader {
         build_.diagnostics.report(DiagCode::FileUnreadable, {}, file.status().text());
     }
     build_.trees = parse_all(texts, build_.diagnostics);
+    for (const auto& tree : build_.trees)
+      build_.asks_for_inputs = build_.asks_for_inputs || has_input_to_give(*tree);
     compose();
     if (radl1_) unknown_inputs();
   }
@@ -120,11 +119,14 @@ class Reader {
   const SourceFile& take(const std::string& path, const SourceFile& file) {
     build_.files.push_back(&file);
     std::string_view text = file.text();
-    bool versioned = has_version_block(text);
+    const bool versioned = begins_with_version(text);
     radl1_ = radl1_ || !versioned;
     std::vector<SpanMap::Piece> pieces;
     std::string made;
-    if (!versioned && text.find(kMark) != text.npos) made = filler_.fill(text, file.id(), pieces);
+    if (!versioned && text.find(kMark) != text.npos) {
+      build_.asks_for_inputs = true;
+      made = filler_.fill(text, file.id(), pieces);
+    }
     if (pieces.empty()) return file;
     const SourceFile& filled = build_.sources.add(path, std::move(made));
     build_.filled.add(filled.id(), file.id(), std::move(pieces));

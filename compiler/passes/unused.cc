@@ -5,7 +5,7 @@ namespace radl::passes {
 
 void unused(Build& build) {
   // After an error much is unused only because it was never reached.
-  if (build.diagnostics.has_errors() || build.options.inputs_may_be_missing) return;
+  if (build.diagnostics.has_errors() || !build.unused_is_known()) return;
   build.scopes->report_unused_inputs();
 }
 

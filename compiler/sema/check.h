@@ -19,7 +19,8 @@ void check_document(const Document& document, Diagnostics& diagnostics, const Ch
 // The passes of check_document, in order.
 void check_networks(const Document& document, Diagnostics& diagnostics, const CheckOptions& options);
 void check_ansibles(const Document& document, Diagnostics& diagnostics);
-void check_systems(const Document& document, Diagnostics& diagnostics, const CheckOptions& options);
+// False when features of a system that was left as written contradict each other, which is reported.
+bool check_systems(const Document& document, Diagnostics& diagnostics, const CheckOptions& options);
 void check_deploys(const Document& document, Diagnostics& diagnostics);
 void check_configures(const Document& document, Diagnostics& diagnostics);
 void check_contextualize(const Document& document, Diagnostics& diagnostics);

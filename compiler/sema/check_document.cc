@@ -6,6 +6,7 @@
 #include "common/text.h"
 #include "compiler/diag/in_parts.h"
 #include "compiler/sema/check.h"
+#include "compiler/sema/features_in_turn.h"
 #include "compiler/sema/outports.h"
 
 namespace radl::sema {
@@ -266,9 +267,11 @@ std::vector<const Definition*> unconnected(const Document& document) {
     if (!network.reference && !document.partial) left.push_back(&network);
   std::set<std::string_view> names;
   for (const Definition* network : left) names.insert(network->block->name.text);
+  Diagnostics unheard;  // reported with the systems
+  FeaturesInTurn features(unheard);
   for (const Definition& system : document.systems.list) {
     if (names.empty()) break;
-    for (const Merged& item : system.features.items)
+    for (const Merged& item : features.of(system).items)
       if (auto network = item.text(); network && item.name().ends_with(".connection")) names.erase(*network);
   }
   std::erase_if(left, [&](const Definition* network) { return !names.contains(network->block->name.text); });
@@ -282,6 +285,7 @@ void check_unused(const Document& document, Diagnostics& diagnostics) {
   if (document.deploys.empty()) return;
   Arena scratch;
   NameIndex deployed, configured;
+  deployed.reserve(scratch, document.deploys.size());
   for (const hir::Deploy* deploy : document.deploys) deployed.insert(scratch, deploy->system.text, 0);
   for (const hir::Item* item : document.items) configured.insert(scratch, item->configure.text, 0);
   auto warn = [&](DiagCode code, const ast::Name& name, std::string_view what) {
@@ -311,7 +315,7 @@ void check_unused(const Document& document, Diagnostics& diagnostics) {
 void check_document(const Document& document, Diagnostics& diagnostics, const CheckOptions& options) {
   check_networks(document, diagnostics, options);
   check_ansibles(document, diagnostics);
-  check_systems(document, diagnostics, options);
+  const bool sound = check_systems(document, diagnostics, options);
   check_deploys(document, diagnostics);
   check_configures(document, diagnostics);
   check_contextualize(document, diagnostics);
@@ -321,7 +325,7 @@ void check_document(const Document& document, Diagnostics& diagnostics, const Ch
   // What a misspelt name was to use is not unused.
   bool misspelt = diagnostics.has(DiagCode::UnknownNetwork) || diagnostics.has(DiagCode::UnknownSystem) ||
                   diagnostics.has(DiagCode::UnknownConfigure);
-  if (options.unused && !misspelt) check_unused(document, diagnostics);
+  if (options.unused && sound && !misspelt) check_unused(document, diagnostics);
 }
 
 }  // namespace radl::sema

@@ -205,6 +205,14 @@ bool wrong_type(const At& at, Span span) {
                  quoted(at.feature.name) + " takes " + std::string(type_name(at.spec.type)));
 }
 
+bool wrong_list(const At& at, Span span) {
+  Diagnostic& d = at.diagnostics.report(
+      DiagCode::WrongType, span, quoted(at.feature.name) + " takes " + std::string(type_name(at.spec.type)));
+  if (at.spec.type == FeatureType::Outports)
+    d.with_help("several ports stand in one string, with commas: '80/tcp,443/tcp'");
+  return false;
+}
+
 // '2' and '512M' where a number is wanted.
 bool number_in_quotes(const At& at, const Text& value) {
   Diagnostic& d =
@@ -271,7 +279,7 @@ bool check_plain(const At& at, const hir::Value& value, const Document& document
                      : number_in_quotes(at, {*text, value.span()});
   if (value.kind() == hir::Kind::Random) return text_type || wrong_type(at, value.span());
   if (value.kind() == hir::Kind::List)
-    return type == FeatureType::StringOrList || type == FeatureType::List || wrong_type(at, value.span());
+    return type == FeatureType::StringOrList || type == FeatureType::List || wrong_list(at, value.span());
   return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include "compiler/diag/in_parts.h"
 #include "compiler/sema/check.h"
+#include "compiler/sema/features_in_turn.h"
 
 namespace radl::sema {
 namespace {
@@ -118,15 +119,14 @@ class SystemCheck {
 };
 
 // A disk is mounted only if device, fstype and mount_path are all there.
-void warn_disks(const Definition& system, Diagnostics& diagnostics) {
+void warn_disks(const FeatureSet& features, Diagnostics& diagnostics) {
   struct Parts {
     const hir::Feature *device = nullptr, *fstype = nullptr, *mount_path = nullptr;
   };
   std::map<int64_t, Parts> disks;
-  for (const Merged& item : system.features.items) {
-    if (!item.name().ends_with("device") && !item.name().ends_with("fstype") &&
-        !item.name().ends_with("mount_path"))
-      continue;
+  for (const Merged& item : features.items) {
+    const char last = item.name().empty() ? '\0' : item.name().back();  // most names end otherwise
+    if (last != 'e' && last != 'h') continue;
     IndexedName name = split_index(item.name());
     if (name.kind != "disk" || !name.valid) continue;
     if (name.rest == "device") disks[name.number].device = item.first;
@@ -143,23 +143,34 @@ void warn_disks(const Definition& system, Diagnostics& diagnostics) {
 
 }  // namespace
 
-void check_systems(const Document& document, Diagnostics& diagnostics, const CheckOptions& options) {
+bool check_systems(const Document& document, Diagnostics& diagnostics, const CheckOptions& options) {
   const std::vector<Definition>& systems = document.systems.list;
   auto range = [&](size_t begin, size_t end, Diagnostics& found) {
     SystemCheck check(document, found, options);
+    FeaturesInTurn features(found);
+    bool sound = true;
     for (size_t i = begin; i < end; ++i) {
-      check.run(systems[i].features, systems[i].block->name.span);
-      warn_disks(systems[i], found);
+      if (i + 2 < end && systems[i + 1].block->written && systems[i + 2].block->written)
+        hir::fetch(*systems[i + 2].block, *systems[i + 1].block);
+      const size_t before = found.errors();
+      const FeatureSet& merged = features.of(systems[i]);
+      sound = sound && found.errors() == before;
+      check.run(merged, systems[i].block->name.span);
+      warn_disks(merged, found);
     }
+    return sound;
   };
   // RADL 1: of each system alone. What `radl 2` says depends on what was found before it.
   Parts parts(systems.size());
   if (parts.size() > 1 && document.dialect == ast::Dialect::Radl1) {
     std::vector<Diagnostics> found(parts.size());
-    bool done = parts.run([&](size_t begin, size_t end, size_t part) { range(begin, end, found[part]); });
-    if (done && hand_over(found, diagnostics)) return;
+    std::vector<char> sound(parts.size());
+    bool done = parts.run(
+        [&](size_t begin, size_t end, size_t part) { sound[part] = range(begin, end, found[part]); });
+    if (done && hand_over(found, diagnostics))
+      return std::all_of(sound.begin(), sound.end(), [](char each) { return each != 0; });
   }
-  range(0, systems.size(), diagnostics);
+  return range(0, systems.size(), diagnostics);
 }
 
 }  // namespace radl::sema

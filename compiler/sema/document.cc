@@ -21,6 +21,7 @@ class Builder {
       deploys += part.deploys.size();
     }
     document_.systems.list.reserve(systems);
+    document_.systems.index.reserve(document_.arena, systems);
     document_.deploys.reserve(deploys);
   }
 
@@ -56,6 +57,7 @@ class Builder {
       Definition& definition = named.list.back();
       definition.block = &made;
       definition.reference = !made.present;
+      if (made.written != nullptr) return;
       if (&named == &document_.systems)
         ++waiting_;
       else

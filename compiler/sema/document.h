@@ -58,7 +58,7 @@ struct FeatureSet {
 struct Definition {
   const hir::Block* block = nullptr;  // the first
   bool reference = false;
-  FeatureSet features;
+  FeatureSet features;  // none while the block's are as written (features_in_turn.h)
 };
 
 struct ConfigureDefinition {

@@ -2,6 +2,7 @@
 #include "compiler/sema/merge.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "compiler/expr/secret_access.h"
 
@@ -79,8 +80,22 @@ std::string joined(const Merged& set) {
 }
 
 void Merger::add(FeatureSet& set, const hir::Features& features) {
+  const bool fresh = set.items.empty() && depth_ < std::size(known_);
   set.items.reserve(arena_, set.items.size() + features.items.size());
-  for (const hir::Feature& feature : features.items) add(set, feature);
+  uint32_t same = 0;  // so many, and no others, are in the set
+  for (const hir::Feature& feature : features.items) {
+    if (fresh && same == set.items.size() && same < known_[depth_].size() &&
+        known_[depth_][same] == feature.name) {
+      push(set, feature);
+      ++same;
+    } else {
+      add(set, feature);
+    }
+  }
+  if (fresh && same != set.items.size()) {
+    known_[depth_].clear();
+    for (const Merged& item : set.items) known_[depth_].push_back(item.name());
+  }
   for (const hir::Soft& soft : features.softs) {
     set.softs.push(arena_, {&soft, arena_.make<FeatureSet>()});
     add(*set.softs.back().features, *soft.features);
@@ -89,16 +104,7 @@ void Merger::add(FeatureSet& set, const hir::Features& features) {
 
 void Merger::add(FeatureSet& set, const hir::Feature& feature) {
   Merged* there = const_cast<Merged*>(set.find(feature.name));
-  if (!there) {
-    set.items.push(arena_, {.kind = kind_of(feature), .first = &feature});
-    Merged& made = set.items.back();
-    uint32_t count = set.items.size();
-    if (count == kIndexFrom)
-      for (uint32_t i = 0; i + 1 < count; ++i) set.index.insert(arena_, set.items[i].name(), i);
-    if (count >= kIndexFrom) set.index.insert(arena_, feature.name, count - 1);
-    begin(made, feature);
-    return;
-  }
+  if (!there) return push(set, feature);
   Merged::Kind kind = kind_of(feature);
   if (there->kind == Merged::Kind::Unknown || kind == Merged::Kind::Unknown) return;
   if (there->kind != kind) {
@@ -127,6 +133,17 @@ void Merger::add(FeatureSet& set, const hir::Feature& feature) {
     default:
       break;
   }
+}
+
+// A name that the set does not have yet.
+void Merger::push(FeatureSet& set, const hir::Feature& feature) {
+  set.items.push(arena_, {.kind = kind_of(feature), .first = &feature});
+  Merged& made = set.items.back();
+  uint32_t count = set.items.size();
+  if (count == kIndexFrom)
+    for (uint32_t i = 0; i + 1 < count; ++i) set.index.insert(arena_, set.items[i].name(), i);
+  if (count >= kIndexFrom) set.index.insert(arena_, feature.name, count - 1);
+  begin(made, feature);
 }
 
 void Merger::begin(Merged& made, const hir::Feature& feature) {
@@ -183,7 +200,13 @@ void Merger::replace(Merged& there, const hir::Feature& feature) {
 
 void Merger::unite(Merged& there, const hir::Feature& feature) {
   FeatureSet group;
+  ++depth_;
   add(group, *feature.value.group());
+  unite(there, group, feature);
+  --depth_;
+}
+
+void Merger::unite(Merged& there, const FeatureSet& group, const hir::Feature& feature) {
   const Merged* name = group.find("name");
   bool list = name && name->kind == Merged::Kind::Value && name->value->kind() == hir::Kind::List;
   if (list || (name && name->kind == Merged::Kind::Groups)) {

@@ -16,13 +16,19 @@ class Merger {
 
  private:
   void add(FeatureSet& set, const hir::Feature& feature);
+  void push(FeatureSet& set, const hir::Feature& feature);
   void begin(Merged& made, const hir::Feature& feature);
   void intersect(Merged& there, const hir::Feature& feature);
   void replace(Merged& there, const hir::Feature& feature);
   void unite(Merged& there, const hir::Feature& feature);
+  void unite(Merged& there, const FeatureSet& group, const hir::Feature& feature);
 
   Arena& arena_;
   Diagnostics& diagnostics_;
+  // The names of the last set that was begun, in order, each once: of a system, and of a group in one. Those
+  // of one file mostly have the same names in the same order, and of these none has to be searched for.
+  std::vector<std::string_view> known_[2];
+  size_t depth_ = 0;  // groups that are being united
 };
 
 }  // namespace radl::sema

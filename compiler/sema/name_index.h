@@ -24,9 +24,16 @@ class NameIndex {
   }
   bool contains(std::string_view name) const { return find(name) != kNone; }
 
+  // Room for so many names, at once.
+  void reserve(Arena& arena, size_t names) {
+    uint32_t wanted = 32;
+    while (wanted < names * 2 + 2) wanted *= 2;
+    if (wanted > capacity()) grow_to(arena, wanted);
+  }
+
   // The number that the name has now, and whether it is new.
   std::pair<uint32_t, bool> insert(Arena& arena, std::string_view name, uint32_t value) {
-    if (size_ * 2 >= capacity()) grow(arena);
+    if (size_ * 2 >= capacity()) grow_to(arena, capacity() == 0 ? 32 : capacity() * 2);
     uint32_t at = hash(name) & mask_;
     for (; slots_[at].value != kNone; at = (at + 1) & mask_)
       if (slots_[at].is(name)) return {slots_[at].value, false};
@@ -70,8 +77,8 @@ class NameIndex {
     return static_cast<uint32_t>(mix(out));
   }
 
-  void grow(Arena& arena) {
-    uint32_t old_capacity = capacity(), made_capacity = old_capacity == 0 ? 32 : old_capacity * 2;
+  void grow_to(Arena& arena, uint32_t made_capacity) {
+    const uint32_t old_capacity = capacity();
     Slot* old = slots_;
     slots_ = static_cast<Slot*>(arena.allocate(sizeof(Slot) * made_capacity, alignof(Slot)));
     for (uint32_t i = 0; i < made_capacity; ++i) new (slots_ + i) Slot();

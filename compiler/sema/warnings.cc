@@ -17,6 +17,10 @@ void warn_unknown(Scope scope, const Merged& feature, Diagnostics& diagnostics) 
   Diagnostic& warning = diagnostics.report(
       strict ? DiagCode::NoSuchFeature : DiagCode::UnknownFeature, at,
       strict ? "there is no feature `" + name + "`" : "no feature `" + name + "` is known");
+  if (strict && name == "when") {
+    warning.with_help("a system is made where it is deployed: `deploy NAME 1 when = condition`");
+    return;
+  }
   if (near.empty()) {
     warning.with_help(strict ? "`radlc doc --features` lists them; a file of RADL 1 may hold others"
                              : "it is kept and exported, but nothing reads it");

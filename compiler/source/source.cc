@@ -30,10 +30,12 @@ size_t sequence(std::string_view text, size_t at) {
 size_t find_invalid_utf8(std::string_view text) {
   size_t at = 0;
   while (at < text.size()) {
-    uint64_t eight;
-    if (at + 8 <= text.size() &&
-        (std::memcpy(&eight, text.data() + at, 8), (eight & 0x8080808080808080u) == 0)) {
-      at += 8;
+    // Mostly ASCII: 32 bytes at a time.
+    uint64_t words[4];
+    if (at + sizeof words <= text.size() &&
+        (std::memcpy(words, text.data() + at, sizeof words),
+         ((words[0] | words[1] | words[2] | words[3]) & 0x8080808080808080u) == 0)) {
+      at += sizeof words;
       continue;
     }
     size_t length = sequence(text, at);
@@ -80,11 +82,6 @@ SourceFile::SourceFile(uint32_t id, std::string path, std::string bytes)
   }
   crlf_ = crlf_ && normalise_newlines(text_);
   invalid_utf8_ = find_invalid_utf8(text_);
-  starts_.reserve(text_.size() / 24 + 1);  // lines of RADL are about as long: no copies while it grows
-  starts_.push_back(0);
-  const char *begin = text_.data(), *end = begin + text_.size();
-  for (const char* at = begin; (at = static_cast<const char*>(std::memchr(at, '\n', end - at))) != nullptr;)
-    starts_.push_back(static_cast<uint32_t>(++at - begin));
 }
 
 std::string SourceFile::sha256() const { return sha256_hex(original_.empty() ? text_ : original_); }
@@ -94,13 +91,33 @@ std::string_view SourceFile::text(Span span) const {
   return std::string_view(text_).substr(span.begin, span.end - span.begin);
 }
 
+void SourceFile::find_lines(size_t offset, size_t count) const {
+  while (!all_lines_ && starts_.back() <= offset && starts_.size() <= count) {
+    size_t newline = text_.find('\n', starts_.back());
+    if (newline == text_.npos)
+      all_lines_ = true;
+    else
+      starts_.push_back(static_cast<uint32_t>(newline + 1));
+  }
+}
+
+int SourceFile::line_count() const {
+  std::lock_guard lock(lines_);
+  find_lines(text_.size(), text_.size() + 1);
+  return static_cast<int>(starts_.size());
+}
+
 int SourceFile::line_of(uint32_t offset) const {
+  std::lock_guard lock(lines_);
+  find_lines(offset, text_.size() + 1);
   return static_cast<int>(std::upper_bound(starts_.begin(), starts_.end(), offset) - starts_.begin());
 }
 
 uint32_t SourceFile::line_begin(int line) const {
-  size_t index = static_cast<size_t>(std::clamp(line, 1, line_count()) - 1);
-  return starts_[index];
+  std::lock_guard lock(lines_);
+  const size_t wanted = static_cast<size_t>(std::max(line, 1));
+  find_lines(text_.size(), wanted);
+  return starts_[std::min(wanted, starts_.size()) - 1];
 }
 
 std::string_view SourceFile::line_text(int line) const {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,7 +53,7 @@ class SourceFile {
   std::string sha256() const;          // of the bytes as they were given
   bool crlf() const { return crlf_; }  // most lines ended in CRLF
 
-  int line_count() const { return static_cast<int>(starts_.size()); }
+  int line_count() const;
   int line_of(uint32_t offset) const;  // from 1
   Position position(uint32_t offset) const;
   Utf16Position utf16_position(uint32_t offset) const;
@@ -71,7 +72,13 @@ class SourceFile {
   std::string original_;  // the bytes as given, when they differ from text_
   bool crlf_ = false;
   size_t invalid_utf8_ = std::string::npos;
-  std::vector<uint32_t> starts_;  // offset of each line's first byte
+
+  // Looks for lines until one begins behind `offset`, or there are more than `count`, or the text ends.
+  void find_lines(size_t offset, size_t count) const;
+  // Offset of each line's first byte, as far as somebody asked: most files are sound, and nobody does.
+  mutable std::vector<uint32_t> starts_{0};
+  mutable bool all_lines_ = false;
+  mutable std::mutex lines_;
 };
 
 // Owns every file of a compilation. Files never move: views into them stay good as long as the map lives.

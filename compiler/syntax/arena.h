@@ -53,6 +53,12 @@ class Arena {
     return {to, text.size()};
   }
 
+  // Takes the memory of all that was made here for what comes next; the largest block is kept.
+  void reuse() {
+    if (blocks_.size() > 1) blocks_.erase(blocks_.begin(), blocks_.end() - 1);
+    used_ = 0;
+  }
+
   size_t bytes() const { return total_; }  // taken from the system
 
  private:
@@ -70,6 +76,11 @@ class List {
   void push(Arena& arena, T value) {
     if (size_ == capacity_) reserve(arena, capacity_ == 0 ? 4 : capacity_ * 2);
     data_[size_++] = value;
+  }
+  // One more, to be filled in where it is.
+  T& grow(Arena& arena) {
+    if (size_ == capacity_) reserve(arena, capacity_ == 0 ? 4 : capacity_ * 2);
+    return *new (data_ + size_++) T;
   }
   // Room for so many elements in all.
   void reserve(Arena& arena, uint32_t capacity) {

@@ -201,16 +201,45 @@ std::string Radl2Tokens::expectation(const std::vector<std::string_view>& expect
 
 std::string Radl2Tokens::hint(const Token& found) const {
   std::string_view word = text(found);
+  if (found.glued && before_last_ == RADL2_NUMBER && found.kind == RawKind::Name)
+    return "a number has one unit: 90m, 1.5h, 512M";
   if (value_complete() && level().inside == Inside::Features && found.kind == RawKind::Name)
     return "features are separated by a new line, a comma or `and`";
   if (level().inside == Inside::Blocks && word == "(" && level().keyword == RADL2_DEPLOY)
     return "a deploy has no parentheses: `deploy worker 2 * input.n when = input.on`";
   if (found.kind == RawKind::Recipe) return "a recipe stands alone inside `configure NAME ( )`";
+  return hint_of_form(word, found);
+}
+
+// For who writes it as another language has it.
+std::string Radl2Tokens::hint_of_form(std::string_view word, const Token& found) const {
+  const bool block = level().inside == Inside::Blocks;
+  if (block && word == "{") return "what belongs to a block stands in parentheses: `system worker ( ... )`";
+  if (block && word == "=" && level().keyword == RADL2_OUTPUT)
+    return "an output has a group: `output NAME ( value = ... )`";
+  if (block && word == "=" && level().keyword == RADL2_INPUT)
+    return "an input has a group: `input NAME ( type = string, default = ... )`";
+  if (found.kind == RawKind::Close && levels_.size() > 1 &&
+      levels_[levels_.size() - 2].keyword == RADL2_ASSERT)
+    return "an assertion says what is wrong, too: `assert ( condition, 'message' )`";
+  if (!value_complete() && (word == "/" || word == "." || word == "~"))
+    return "strings, also paths and names, stand in quotes: '/etc/motd'";
   return {};
 }
 
 // Mistakes with a message of their own. True when that was all.
 bool Radl2Tokens::known_mistake(const Token& found) {
+  if (before_last_ == RADL2_RADL && found.span.size() == 0) {
+    error(DiagCode::UnexpectedToken, before_last_token_.span,
+          "`radl` and the version stand on one line: `radl 2`");
+    return true;
+  }
+  if (text(before_last_token_) == "when" && level().inside == Inside::Blocks &&
+      level().keyword == RADL2_DEPLOY) {
+    error(DiagCode::UnexpectedToken, found.span, "a condition is given with `=`")
+        .fix("insert `=`", here(found.span.begin), "= ");
+    return true;
+  }
   if (found.kind == RawKind::EqEq && before_last_ == RADL2_NAME && level().inside != Inside::Expression) {
     error(DiagCode::ReversedOperator, found.span, "a feature takes `=`").fix("write `=`", found.span, "=");
     return true;

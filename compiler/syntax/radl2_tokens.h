@@ -102,6 +102,7 @@ class Radl2Tokens : private TokenSource {
   void skip_to_sync();
   std::string expectation(const std::vector<std::string_view>& expected) const;
   std::string hint(const Token& found) const;
+  std::string hint_of_form(std::string_view word, const Token& found) const;
   bool known_mistake(const Token& found);
   void junk(const RawToken& raw);
   void report_junk(uint32_t before);

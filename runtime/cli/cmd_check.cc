@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "common/version.h"
-#include "compiler/tools/check/check.h"
+#include "compiler/tools/findings/findings.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/project.h"
 
@@ -16,7 +16,7 @@ struct Options {
 };
 
 int run(const Session& session, const Options& options) {
-  CheckRequest request;
+  FindingsRequest request;
   request.paths = options.paths.empty() ? std::vector<std::string>{"."} : options.paths;
   request.together = options.together;
   request.warnings = options.warnings;
@@ -27,7 +27,7 @@ int run(const Session& session, const Options& options) {
   if (!compile.ok()) return report(session, compile.status());
   request.compile = *compile;
   request.compile.ask = nullptr;  // a check asks nothing
-  auto found = check(request);
+  auto found = findings_of(request);
   if (!found.ok()) return report(session, found.status());
   std::string format = options.json ? "json" : options.format;
   if (format == "json") {

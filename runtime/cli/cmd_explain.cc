@@ -5,6 +5,9 @@
 #include "compiler/diag/diagnostic.h"
 #include "compiler/diag/render.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/project.h"
+#include "runtime/cli/replaceable.h"
+#include "runtime/cli/shown.h"
 
 namespace radl::cli::explain_command {
 namespace {
@@ -29,15 +32,54 @@ int explain_code(const Session& session, const std::string& id) {
                                                      : "did you mean " + near + "?"));
 }
 
+bool names_a_file(const std::string& word) {
+  return word.ends_with(".radl") || word.ends_with("/") || word == "." || word == "..";
+}
+
+// Which modules of the standard library would take the place of recipes.
+int explain_recipes(const Session& session, const std::vector<std::string>& files) {
+  ProjectOptions options;
+  options.files = files;
+  auto with = compile_options(session, options);
+  if (!with.ok()) return report(session, with.status());
+  with->lenient = true;
+  auto paths = source_files(options);
+  if (!paths.ok()) return report(session, paths.status());
+  SourceMap sources;
+  Diagnostics diagnostics;
+  const auto compiled = compile(*paths, *with, sources, diagnostics);
+  if (!compiled) {
+    diagnostics.sort();
+    std::fputs(render_text(diagnostics, sources, {}).c_str(), stderr);
+    return kUserError;
+  }
+  const std::vector<Replaceable> all = replaceable_recipes(compiled->program);
+  for (const Replaceable& one : all) {
+    std::printf("%s:%d: recipe '%s' of %zu node%s: '%s' would do this\n", shown(one.origin.path).c_str(),
+                one.origin.line, shown(one.recipe).c_str(), one.nodes.size(),
+                one.nodes.size() == 1 ? "" : "s", one.module.c_str());
+    for (const std::string& line : one.why) std::printf("    | %s\n", shown(line).c_str());
+    std::printf("    %s\n", module_in_words(one.module).c_str());
+  }
+  if (all.empty()) std::printf("No recipe does what a module of the standard library does.\n");
+  return kDone;
+}
+
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("explain", "Explain the code of an error or warning");
-  auto id = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand(
+      "explain", "Explain the code of an error or warning, or which modules would take the place of recipes");
+  auto words = std::make_shared<std::vector<std::string>>();
   auto list = std::make_shared<bool>(false);
-  command->add_option("CODE", *id, "such as E0101");
+  command->add_option("CODE", *words,
+                      "such as E0101; or FILE...: its recipes are compared with the standard library");
   command->add_flag("--list", *list, "all codes with their titles");
-  return [=, &session]() -> int { return *list || id->empty() ? list_codes() : explain_code(session, *id); };
+  return [=, &session]() -> int {
+    if (*list || words->empty()) return list_codes();
+    if (names_a_file(words->front())) return explain_recipes(session, *words);
+    return explain_code(session, words->front());
+  };
 }
 
 }  // namespace radl::cli::explain_command

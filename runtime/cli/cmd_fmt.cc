@@ -6,7 +6,7 @@
 #include "common/output_file.h"
 #include "common/text_diff.h"
 #include "compiler/diag/render.h"
-#include "compiler/tools/check/check.h"
+#include "compiler/tools/findings/findings.h"
 #include "compiler/tools/fmt/format.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/shown.h"

@@ -1,11 +1,17 @@
 // Which trainings and programs run, and where.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
 
 #include "runtime/cli/jobs.h"
 #include "runtime/cli/project.h"
 #include "runtime/cli/shown.h"
+#include "runtime/steps/jobs/for_all.h"
+#include "runtime/steps/step_log.h"
 
 namespace radl::cli::queue_command {
 namespace {
@@ -31,35 +37,88 @@ std::string state_of(const StepRecord& job, const std::vector<std::unique_ptr<Jo
   return std::string(step_status_name(job.status));
 }
 
-Json json_of(const StepRecord& job, const std::vector<std::unique_ptr<JobNode>>& nodes) {
+// The last line of each node's output, from the log that an apply keeps on this computer: there secrets are
+// masked.
+std::map<std::string, std::string> last_lines(const StepRecord& job, const std::string& log_directory) {
+  std::map<std::string, std::string> lines;
+  std::ifstream in(log_directory + "/" + log_file_name(job.id));
+  for (std::string line; std::getline(in, line);) {
+    const size_t end = line.find("  ");
+    if (end != line.npos &&
+        std::find(job.nodes.begin(), job.nodes.end(), line.substr(0, end)) != job.nodes.end())
+      lines[line.substr(0, end)] = line.substr(end + 2);
+  }
+  return lines;
+}
+
+// Of the processes that run on a node; a node that does not say so has no figures.
+std::map<std::string, jobs::Usage> usages_of(JobNode& node) {
+  std::vector<std::string> names;
+  for (const auto& [name, process] : node.look.processes) {
+    if (process.phase == jobs::ProcessState::Phase::Running) names.push_back(name);
+  }
+  if (names.empty()) return {};
+  auto usages = node.member->usage(names);
+  return usages.ok() ? *usages : std::map<std::string, jobs::Usage>();
+}
+
+Json json_of(const StepRecord& job, const std::vector<std::unique_ptr<JobNode>>& nodes,
+             const std::string& log_directory) {
+  std::vector<std::map<std::string, jobs::Usage>> usages(nodes.size());
+  (void)jobs::for_all(nodes.size(), [&](size_t i) -> Status {
+    usages[i] = usages_of(*nodes[i]);
+    return {};
+  });
+  const auto lines = last_lines(job, log_directory);
   Json json = {{"id", job.id}, {"state", state_of(job, nodes)}, {"members", Json::array()}};
-  for (const auto& node : nodes) {
-    if (!node->status.ok())
-      json["members"].push_back({{"node", node->handle.address}, {"error", node->status.message()}});
-    for (const auto& [name, process] : node->look.processes)
-      json["members"].push_back(
-          {{"node", node->handle.address}, {"process", name}, {"state", state_of(process)}});
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const JobNode& node = *nodes[i];
+    if (!node.status.ok())
+      json["members"].push_back({{"node", node.handle.address}, {"error", node.status.message()}});
+    for (const auto& [name, process] : node.look.processes) {
+      Json member = {{"node", node.handle.address}, {"process", name}, {"state", state_of(process)}};
+      if (auto used = usages[i].find(name); used != usages[i].end()) {
+        member["processors"] = used->second.processors;
+        member["memory_bytes"] = used->second.memory_bytes;
+        member["received"] = used->second.received;
+        member["sent"] = used->second.sent;
+        if (used->second.gpu) member["gpu"] = *used->second.gpu;
+        if (auto line = lines.find(node.handle.address); line != lines.end()) member["line"] = line->second;
+      }
+      json["members"].push_back(std::move(member));
+    }
   }
   return json;
+}
+
+std::string figures_of(const Json& member) {
+  if (!member.contains("processors")) return "";
+  jobs::Usage usage{member["processors"], member["memory_bytes"], member["received"], member["sent"], {}};
+  if (member.contains("gpu")) usage.gpu = member["gpu"].get<double>();
+  const std::string line = member.value("line", "");
+  return "  " + jobs::usage_text(usage) + (line.empty() ? "" : "  " + line);
 }
 
 void print(const Json& job) {
   std::printf("%s  %s\n", shown(job.at("id").get<std::string>()).c_str(),
               job.at("state").get<std::string>().c_str());
   for (const Json& member : job.at("members"))
-    std::printf("  %-16s %-12s %s\n", shown(member.value("node", "")).c_str(),
+    std::printf("  %-16s %-12s %s%s\n", shown(member.value("node", "")).c_str(),
                 shown(member.value("process", "-")).c_str(),
                 shown(member.contains("error") ? "cannot be asked: " + member.value("error", "")
                                                : member.value("state", ""))
-                    .c_str());
+                    .c_str(),
+                shown(figures_of(member)).c_str());
 }
 
 int run_queue(const Session& session, Options& options) {
   take_files(options.words, options.project);
   auto nodes = load_nodes(options.project);
   if (!nodes.ok()) return report(session, nodes.status());
+  const std::string logs = (std::filesystem::path(nodes->work_directory).parent_path() / "logs").string();
   Json all = Json::array();
-  for (const StepRecord* job : jobs_of(nodes->state)) all.push_back(json_of(*job, look_at_job(*nodes, *job)));
+  for (const StepRecord* job : jobs_of(nodes->state))
+    all.push_back(json_of(*job, look_at_job(*nodes, *job), logs));
   if (options.json) {
     std::printf("%s\n", all.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
     return kDone;

@@ -16,7 +16,8 @@ namespace {
 
 struct Options {
   ProjectOptions project;
-  std::vector<std::string> words;  // FILE..., NODE, COMMAND...
+  std::vector<std::string> words;     // FILE..., NODE, COMMAND...
+  std::vector<std::string> forwards;  // [ADDRESS:]PORT:HOST:PORT
 };
 
 // A path as ssh's options take it. Those below the work folder are given from there, and ssh is started
@@ -72,6 +73,12 @@ int run_ssh(const Session& session, Options& options) {
   const std::string& work = nodes->work_directory;
   auto arguments = client_arguments(nodes->state, **node, work);
   if (!arguments.ok()) return report(session, arguments.status());
+  // In front of the host; without a command there is nothing but the ports, until Ctrl-C.
+  std::vector<std::string> ports;
+  for (const std::string& forward : options.forwards) ports.insert(ports.end(), {"-L", forward});
+  if (!ports.empty()) ports.insert(ports.end(), {"-o", "ExitOnForwardFailure=yes"});
+  if (!ports.empty() && options.words.size() == 1) ports.emplace_back("-N");
+  arguments->insert(arguments->end() - 1, ports.begin(), ports.end());
   if (options.words.size() == 2) {
     arguments->push_back(options.words[1]);  // a shell line, as ssh itself takes it
   } else {
@@ -94,6 +101,12 @@ std::function<int()> add(CLI::App& app, Session& session) {
   add_state_options(*command, options->project, &options->words);
   command->add_option("NODE", "for example 'worker[0]', or the system's name if it has one node");
   command->add_option("COMMAND", "command to run there (default: a shell)");
+  command
+      ->add_option("-L,--forward", options->forwards,
+                   "[ADDRESS:]PORT:HOST:PORT: a port of this computer leads to one that the node reaches; "
+                   "without COMMAND until Ctrl-C")
+      ->type_size(1)
+      ->allow_extra_args(false);
   command->positionals_at_end(false)->prefix_command(false);
   return [options, &session] { return run_ssh(session, *options); };
 }

@@ -26,5 +26,7 @@ std::unique_ptr<Display> plain_display(const Plan& plan, const Terminal& termina
 std::string bar_text(double fraction, int width);
 // "epoch 3.2/10  2,310 images/s  loss 0.82  accuracy 71.3%  ETA 0:41".
 std::string training_text(const TrainingProgress& training);
+// "1.9 CPUs, 512 MiB, in 1.2 MiB/s, out 0.3 MiB/s  the last line of its output".
+std::string member_text(const MemberProgress& member);
 
 }  // namespace radl::cli

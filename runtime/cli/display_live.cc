@@ -15,6 +15,7 @@ namespace {
 
 constexpr auto kRedrawEvery = std::chrono::milliseconds(120);
 constexpr size_t kMaxLiveLines = 14;
+constexpr size_t kMaxMembers = 8;  // of a program
 
 // Cuts to `width` columns; the texts here are ASCII apart from what users name things.
 std::string clipped(std::string text, int width) {
@@ -153,6 +154,13 @@ class LiveDisplay : public Display {
       return;
     }
     lines.push_back(fmt::format("  {:<{}}  {:<9}{}", item.id, name_width_, duration_text(since), what));
+    size_t shown_members = 0;
+    for (const auto& [node, member] : progress_.members(item.id)) {
+      if (++shown_members > kMaxMembers) break;
+      lines.push_back(fmt::format("    {:<{}}{}", node, name_width_, member_text(member)));
+    }
+    if (shown_members > kMaxMembers)
+      lines.push_back(fmt::format("    ... and {} more", progress_.members(item.id).size() - kMaxMembers));
   }
 
   std::mutex mutex_;

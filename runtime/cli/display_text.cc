@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/cli/display.h"
+#include "runtime/steps/jobs/usage.h"
 
 namespace radl::cli {
 
@@ -22,6 +23,11 @@ std::string training_text(const TrainingProgress& training) {
   if (training.eta_seconds && !training.finished) text += "  ETA " + duration_text(*training.eta_seconds);
   for (const std::string& peer : training.lost_peers) text += "  lost " + peer;
   return text;
+}
+
+std::string member_text(const MemberProgress& member) {
+  const jobs::Usage usage{member.processors, member.memory_bytes, member.received, member.sent, member.gpu};
+  return jobs::usage_text(usage) + (member.line.empty() ? "" : "  " + member.line);
 }
 
 }  // namespace radl::cli

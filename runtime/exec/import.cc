@@ -1,5 +1,7 @@
 // Takes something that exists into the state, so that the next plan compares it with the file.
+#include "runtime/clouds/takes_over.h"
 #include "runtime/exec/actions.h"
+#include "runtime/exec/asking.h"
 #include "runtime/exec/executor.h"
 
 namespace radl {
@@ -19,6 +21,16 @@ Result<const Action*> action_to_import(const Plan& plan, const Snapshot& snapsho
   return action;
 }
 
+Result<Seen> one_with(Session& session, Cloud& cloud, const std::string& address, const std::string& id) {
+  Query query;
+  query.ids = {id};
+  Result<std::vector<Seen>> seen = cloud.look(session.context(address, session.in(kOneLookToImport)), query);
+  if (!seen.ok()) return seen.status();
+  if (seen->empty() || seen->front().phase == ResourcePhase::Leaving)
+    return Status(Code::NotFound, cloud.id().text() + " has nothing with the id " + id);
+  return std::move(seen->front());
+}
+
 }  // namespace
 
 Result<ResourceRecord> import_resource(const Run& run, const Plan& plan, const std::string& address,
@@ -34,18 +46,22 @@ Result<ResourceRecord> import_resource(const Run& run, const Plan& plan, const s
   Session session(run, std::move(*snapshot));
   Result<Cloud*> cloud = cloud_of(session, (*action)->cloud);
   if (!cloud.ok()) return cloud.status();
-  Query query;
-  query.ids = {id};
-  Result<std::vector<Seen>> seen =
-      (*cloud)->look(session.context(address, session.in(kOneLookToImport)), query);
+  Result<Seen> seen = one_with(session, **cloud, address, id);
   if (!seen.ok()) return session.events.mask(seen.status());
-  if (seen->empty() || seen->front().phase == ResourcePhase::Leaving)
-    return Status(Code::NotFound, (*action)->cloud + " has nothing with the id " + id);
-  const Seen& found = seen->front();
+  Seen found = std::move(*seen);
   if (found.type != (*action)->type)
     return invalid(id + " is a " + found.type + ", and " + address + " is to be a " + (*action)->type);
   ResourceRecord record = wanted_record(session, **action);
+  // It was made without what is not there yet: making that is no reason to make it anew.
+  std::erase_if(record.needs, [&](const std::string& need) { return !session.resource(need); });
   record.id = found.id;
+  if (auto* marking = dynamic_cast<TakesOver*>(*cloud)) {
+    Status marked = marking->take_over(session.context(address, session.in(kOneLookToImport)),
+                                       order_for(session, record));
+    if (!marked.ok()) return session.events.mask(marked);
+    Result<Seen> again = one_with(session, **cloud, address, id);
+    if (again.ok()) found = std::move(*again);
+  }
   record.token = found.token;
   record.spec = laid_over(record.spec, found.spec);
   record.attributes = found.attributes;

@@ -62,7 +62,8 @@ double Progress::fraction() const {
 }
 
 void Progress::emit(const Event& event) {
-  if (event.kind == EventKind::Metric) return metric(event);
+  if (event.kind == EventKind::Metric)
+    return text(event.data, "event") == "member" ? member(event) : metric(event);
   ItemProgress* item = find(event.id);
   if (!item) return;
   using State = ItemProgress::State;
@@ -80,6 +81,9 @@ void Progress::emit(const Event& event) {
       item->phase = text(event.data, "name");
       break;
     case EventKind::Output:
+      if (auto found = members_.find(event.id); found != members_.end())
+        found->second[event.node].line = text(event.data, "line");
+      [[fallthrough]];
     case EventKind::Log:
       item->message = event.message;
       break;
@@ -104,6 +108,22 @@ void Progress::emit(const Event& event) {
     default:
       break;
   }
+}
+
+const std::map<std::string, MemberProgress>& Progress::members(const std::string& id) const {
+  static const std::map<std::string, MemberProgress> kNone;
+  auto found = members_.find(id);
+  return found == members_.end() ? kNone : found->second;
+}
+
+void Progress::member(const Event& event) {
+  MemberProgress& member = members_[event.id][event.node];
+  member.processors = number(event.data, "processors", 0);
+  member.memory_bytes = number(event.data, "memory_bytes", 0);
+  member.received = number(event.data, "received", 0);
+  member.sent = number(event.data, "sent", 0);
+  member.gpu.reset();
+  if (event.data.contains("gpu")) member.gpu = number(event.data, "gpu", 0);
 }
 
 void Progress::metric(const Event& event) {

@@ -41,6 +41,13 @@ struct TrainingProgress {
   bool finished = false;
 };
 
+// The last that is known of a program's member (docs/runs.md).
+struct MemberProgress {
+  double processors = 0, memory_bytes = 0, received = 0, sent = 0;  // as jobs::Usage
+  std::optional<double> gpu;
+  std::string line;  // of its output
+};
+
 class Progress : public EventSink {
  public:
   explicit Progress(const Plan& plan);
@@ -48,6 +55,8 @@ class Progress : public EventSink {
 
   const std::vector<ItemProgress>& items() const { return items_; }
   const std::map<std::string, TrainingProgress>& trainings() const { return trainings_; }
+  // Of a step's members by node; empty before their first figures.
+  const std::map<std::string, MemberProgress>& members(const std::string& id) const;
   size_t count(ItemProgress::State state) const;
   // Of the whole run, from the plan's predictions and what is done.
   double fraction() const;
@@ -55,10 +64,12 @@ class Progress : public EventSink {
  private:
   ItemProgress* find(const std::string& id);
   void metric(const Event& event);
+  void member(const Event& event);
   std::vector<ItemProgress> items_;
   std::vector<double> weights_;
   std::map<std::string, size_t> index_;
   std::map<std::string, TrainingProgress> trainings_;
+  std::map<std::string, std::map<std::string, MemberProgress>> members_;
 };
 
 }  // namespace radl

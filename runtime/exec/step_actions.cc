@@ -6,6 +6,7 @@
 #include "runtime/plan/plan.h"
 #include "runtime/plan/step_facts.h"
 #include "runtime/plan/values.h"
+#include "runtime/steps/step_log.h"
 
 namespace radl {
 
@@ -45,13 +46,6 @@ StepRecord record_of(Session& session, const ir::Step& step) {
   return record;
 }
 
-// "worker[0]/tools" -> "worker[0].tools.log"; what no file name may hold becomes '_'.
-std::string log_name(const std::string& id) {
-  std::string name;
-  for (char c : id) name += c == '/' ? '.' : static_cast<unsigned char>(c) < 32 ? '_' : c;
-  return name.substr(0, 200) + ".log";
-}
-
 EventKind kind_of(const std::string& name) {
   if (name == "task") return EventKind::Task;
   if (name == "metric") return EventKind::Metric;
@@ -64,7 +58,7 @@ StepContext step_context(Session& session, const ir::Step& step, const Context& 
   made.program = session.run.program;
   made.run_begun = session.begun;
   made.all_nodes = [&session, stop = context.stop] { return session.all_handles(stop); };
-  made.log_path = session.store().log_directory() + "/" + log_name(step.id);
+  made.log_path = session.store().log_directory() + "/" + log_file_name(step.id);
   made.emit = [&session, id = step.id](const StepEvent& from) {
     Event event;
     event.kind = kind_of(from.kind);
@@ -219,7 +213,7 @@ StepDone run_step(Session& session, const Action& action, std::chrono::steady_cl
   if (!intent.ok()) return {intent.status()};
 
   StepDone done;
-  done.log = session.store().log_directory() + "/" + log_name(step->id);
+  done.log = session.store().log_directory() + "/" + log_file_name(step->id);
   const bool job = ir::is_job(step->kind);
   auto begun = session.world().clock.now();
   Context context =

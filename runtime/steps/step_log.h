@@ -11,6 +11,14 @@
 
 namespace radl {
 
+// A step's log in the state's folder of logs: "worker[0]/tools" -> "worker[0].tools.log"; what no file name
+// may hold becomes '_'.
+inline std::string log_file_name(const std::string& step) {
+  std::string name;
+  for (char c : step) name += c == '/' ? '.' : static_cast<unsigned char>(c) < 32 ? '_' : c;
+  return name.substr(0, 200) + ".log";
+}
+
 class StepLog {
  public:
   StepLog(const StepContext& context, const ir::Step& step, std::string node);

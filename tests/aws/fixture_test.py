@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,7 @@ import botocore.exceptions
 import minio
 from account import Baseline
 from instances import Instances
-from metadata import Metadata
+from metadata import Metadata, listening_at
 from moto_site import DEBIAN, Moto
 
 # On an instance: prints what the metadata service says of each path.
@@ -85,6 +86,10 @@ class Fixture(unittest.TestCase):
         with self.assertRaises(botocore.exceptions.ClientError) as refused:
             user.describe_volumes()
         self.assertIn("AccessDenied", str(refused.exception))
+
+    def test_who_holds_a_port_is_said(self):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            self.assertIn(f"{os.getpid()} ", listening_at(server.getsockname()[1]))
 
     def test_the_aws_command_line_sees_the_same_account(self):
         aws = pathlib.Path(sys.executable).with_name("aws")

@@ -2,6 +2,7 @@
 
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-service.html
 """
+import errno
 import http.server
 import json
 import os
@@ -10,7 +11,7 @@ import re
 import threading
 import time
 
-ADDRESS = "169.254.169.254"
+ADDRESS, PORT = "169.254.169.254", 80
 INSTANCE = re.compile(rb"(?:^|\0)AWS_INSTANCE_ID=(i-[0-9a-f]+)")
 
 
@@ -36,6 +37,39 @@ def instance_at(port):
         except OSError:
             continue
     return None
+
+
+def listening_at(port):
+    """What holds a port of this namespace: "PID command line", one a line."""
+    inodes = set()
+    for table in ("tcp", "tcp6"):
+        for line in pathlib.Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            words = line.split()
+            if words[3] == "0A" and int(words[1].rpartition(":")[2], 16) == port:
+                inodes.add(f"socket:[{words[9]}]")
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and any(os.readlink(descriptor) in inodes for descriptor in (entry / "fd").iterdir()):
+                found.append(entry.name + " " + (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip())
+        except OSError:
+            continue
+    return "\n".join(found) or "nobody that can be seen from here"
+
+
+def bound(handler, seconds=10):
+    """The server at its port. A node's own server may hold it for a moment longer than its test took."""
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            return http.server.ThreadingHTTPServer((ADDRESS, PORT), handler)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise RuntimeError(f"the metadata service cannot listen at {ADDRESS}:{PORT} ({error}): the tests run in a namespace that "
+                                   "tests/aws/run makes") from error
+            if time.monotonic() > until:
+                raise RuntimeError(f"port {PORT} is held by {listening_at(PORT)}") from error
+        time.sleep(0.2)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -77,7 +111,7 @@ class Metadata:
     def __init__(self, machines):
         self.machines, self.interrupted, self.credentials, self.requests = machines, {}, None, []
         if Metadata.server is None:
-            Metadata.server = http.server.ThreadingHTTPServer((ADDRESS, 80), Handler)
+            Metadata.server = bound(Handler)
             threading.Thread(target=Metadata.server.serve_forever, daemon=True).start()
         Metadata.server.service = self
 

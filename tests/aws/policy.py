@@ -18,12 +18,14 @@ OWN = {"TerminateInstances", "StopInstances", "StartInstances", "ModifyInstanceA
        "ReleaseAddress", "DeletePlacementGroup", "DeleteVolume", "RevokeSecurityGroupIngress", "RevokeSecurityGroupEgress"}
 # Of files above 16 MiB: parts that are looked up and taken back after something went wrong, which a scenario does not make happen.
 OF_LARGE_FILES = {"s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"}
+# Of check-auth, which shows quotas as unknown without them.
+OPTIONAL = {("servicequotas", "ListServiceQuotas"), ("ec2", "DescribeAccountAttributes")}
 FREE = {("sts", "GetCallerIdentity")}  # needs no permission
 
 
 def actions_of(request):
     """IAM actions that a request needs."""
-    if (request.service, request.action) in FREE or not request.action:
+    if (request.service, request.action) in FREE | OPTIONAL or not request.action:
         return set()
     if request.service == "s3":
         return {"s3:" + OF_S3.get(request.action, request.action)}

@@ -30,6 +30,10 @@ deploy cheap 1 ec2
 """
 
 
+ADDRESS, ID = "address.node[0]", "<its id>"
+FORGET, IMPORT = ("state", "rm", "site.radl", ADDRESS), ("import", "site.radl", ADDRESS, ID)
+
+
 class Policy(AwsCase):
     def setUp(self):
         super().setUp()
@@ -41,10 +45,13 @@ class Policy(AwsCase):
                           ("apply", "--auto-approve", "site.radl", "--input", "size=t3.small"),
                           ("apply", "--auto-approve", "site.radl", "--input", "size=t3.small", "--input", "port=8081",
                            "--input", "team=none"),
-                          ("plan", "--refresh", "site.radl"), ("destroy", "--auto-approve", "site.radl")):
-            self.radlc(*arguments, code=None)
+                          ("plan", "--refresh", "site.radl"), ("check-auth",), FORGET, IMPORT, ("destroy", "--auto-approve", "site.radl")):
+            if arguments == FORGET:
+                known = json.loads(self.radlc("state", "export", "site.radl"))["resources"]
+                name = next(r["id"] for r in known if r["address"] == ADDRESS)
+            out = self.radlc(*(name if word == ID else word for word in arguments))
             if self.status != 0:
-                return f"{' '.join(arguments)}: {self.err}"
+                return f"{' '.join(arguments)}: {self.err}{out}"
         return None
 
     def radlc(self, *arguments, **options):

@@ -3,6 +3,7 @@
 Each request of the tests' client has a number, from 1 on. The proxy also answers what moto does not know: GetConsoleOutput with the
 machine's host keys, placement groups, and client tokens that make a request idempotent.
 """
+import contextlib
 import dataclasses
 import http.client
 import os
@@ -110,7 +111,8 @@ class Proxy:
         self.port = self._listener.getsockname()[1]
         self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}"
         self._closed = False
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+        self._accepting.start()
 
     def calls(self):
         """{(service, action)} of all requests so far."""
@@ -118,6 +120,11 @@ class Proxy:
 
     def close(self):
         self._closed = True
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        # A thread on its way into accept() has the listener's number already; closed before it got there, the next proxy's listener
+        # has that number, and the thread would take a connection of another infrastructure's.
+        self._accepting.join()
         self._listener.close()
 
     def _accept(self):

@@ -1,6 +1,7 @@
 """The fault proxy itself, with boto3 as the client: what it does to requests, and that a seed does it again."""
 import pathlib
 import shutil
+import socket
 import tempfile
 import time
 import unittest
@@ -119,6 +120,13 @@ class FaultProxy(unittest.TestCase):
         self.assertEqual(one, again)
         self.assertNotEqual(one, other)
         self.assertGreater(len(set(one)), 8)
+
+    def test_a_closed_one_takes_no_connection_any_more(self):
+        proxy = self.proxy()
+        proxy.close()
+        self.assertFalse(proxy._accepting.is_alive())
+        with self.assertRaises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", proxy.port))
 
     def test_a_client_that_tries_again_comes_through(self):
         kinds = {"delay", "reset before", "answer lost", "throttled", "internal error", "unavailable", "too many", "bad gateway", "slow"}

@@ -97,6 +97,33 @@ class Results(AwsCase):
         self.assertTrue(self.checkpoints())
         self.assert_nothing_left()
 
+    def test_a_programs_results_logs_and_report_are_in_the_bucket(self):
+        self.file.write_text("""radl 2
+system node ( cpu.count >= 1 )
+deploy node 2
+configure work (
+  program 'work' (
+    systems = system.node
+    main = 'sh'
+    arguments = ['-c', 'echo "member $$RADL_MEMBER"; echo made > "$$RADL_RESULTS/made"']
+    results = 's3://models/programs/work'
+  )
+)
+output metrics ( value = work.metrics )
+""")
+        self.assertIn("results to s3://models/programs/work", self.radlc("plan", self.file))
+        self.apply()
+        there = self.objects("programs/")
+        self.assertEqual(there["programs/work/made"], b"made\n")
+        self.assertEqual(there["programs/work/logs/node[1].log"], b"member 1\n")
+        self.assertEqual(json.loads(there["programs/work/report.json"])["exit_status"], 0)
+        self.assertEqual(self.plan(self.file)["actions"], [])
+        self.s3.delete_object(Bucket="models", Key="programs/work/report.json")
+        self.apply()
+        self.assertIn("programs/work/report.json", self.objects("programs/"))
+        self.destroy()
+        self.assert_nothing_left()
+
     def test_a_destroyed_cluster_goes_on_from_the_bucket_to_the_same_bits(self):
         self.apply("result=s3://models/whole", "epochs=5")
         whole = self.objects("whole/model/")["whole/model/model.safetensors"]

@@ -10,7 +10,7 @@ import subprocess
 import unittest
 import zipfile
 
-from radl_case import RadlCase
+from radl_case import RadlCase, replaced
 
 FILE = """radl 2
 input token ( type = string, sensitive = yes, default = 'none-yet' )
@@ -201,11 +201,72 @@ class Programs(RadlCase):
         self.assertIn("pip could not install the requirements", self.err)
         self.destroy()
 
+    def test_its_files_come_from_git_from_an_archive_and_from_a_wheel(self):
+        repository = self.folder / "repository"
+        repository.mkdir()
+        (repository / "work.py").write_text('print("from git")\n')
+
+        def git(*words):
+            return subprocess.run(["git", "-C", str(repository), "-c", "user.name=t", "-c", "user.email=t@t", *words],
+                                  check=True, capture_output=True, text=True).stdout.strip()
+        git("init", "-q")
+        git("add", ".")
+        git("commit", "-qm", "one")
+        commit = git("rev-parse", "HEAD")
+        (repository / "work.py").write_text('print("from a later commit")\n')
+        git("commit", "-qam", "two")
+        base = FILE.replace("PROPERTIES", "")
+        self.write("work.radl", replaced(base, ("'./work'", f"'git::file://{repository}@{commit}'")))
+        self.assertIn(f"at {commit[:12]} on 2 nodes", self.radlc("plan", self.file))
+        self.apply()
+        self.assertIn("from git\n", self.log())
+        subprocess.run(["tar", "-C", str(self.folder / "work"), "-czf", str(self.folder / "work.tar.gz"), "."], check=True)
+        self.write("work.radl", replaced(base, ("'./work'", "'./work.tar.gz'")))
+        self.apply()
+        self.assertIn("member 0 of 2", self.log())
+        self.wheel()
+        self.write("work.radl", replaced(base, ("'./work'", "'./wheels/greetings-1.0-py3-none-any.whl'"),
+                                         ("'work.py'", "'-m greetings'")))
+        self.apply()
+        self.assertEqual(json.loads((self.folder / "work-results/report.json").read_text())["exit_status"], 0)
+        self.destroy()
+
+    def log(self):
+        return (self.folder / "work-results/logs/worker[0].log").read_text()
+
+    def test_the_queue_shows_what_members_use_and_wrote_last(self):
+        self.write("work/work.py", WAITS.replace("while not", 'print("waits for the gate", os.environ["TOKEN"], flush=True)\nwhile not'))
+        process = self.start("apply", "--auto-approve", str(self.file), "--input", "token=s3cr3t-9a")
+        self.wait_for_starts()
+        logs = self.folder / ".radl/work/logs/program.work.log"
+        self.wait_until(lambda: logs.exists() and logs.read_text().count("waits for the gate") == 2)
+        members = json.loads(self.radlc("queue", self.file, "--json"))[0]["members"]
+        self.assertEqual([m["line"] for m in members], ["waits for the gate (sensitive)"] * 2)
+        for member in members:
+            self.assertGreater(member["memory_bytes"], 1e6)
+            self.assertGreaterEqual(member["processors"], 0)
+        self.assertRegex(self.radlc("queue", self.file), r"worker\[1\] +member-1 +running  [0-9.]+ CPUs, [0-9.]+ MiB.*waits for the gate")
+        self.open_gate()
+        process.communicate(timeout=60)
+        self.destroy()
+
     def test_a_lock_file_without_hashes_is_refused_at_once(self):
         self.write("requirements.lock", "greetings==1.0\n")
         self.with_properties("requirements = './requirements.lock'")
         self.radlc("check", self.file, code=1)
         self.assertIn("line 1: 'greetings==1.0' has no --hash", self.err)
+
+    def test_a_container_that_cannot_be_is_refused_at_once(self):
+        self.write("requirements.lock", "greetings==1.0 --hash=sha256:" + "0" * 64 + "\n")
+        for properties, said in ((("image = 'python:3.12'"), "'image' is a container image: docker://NAME:TAG"),
+                                 (("image = 'docker://python:3.12', ssh = yes"), "with 'ssh' a program runs on the nodes themselves"),
+                                 (("image = 'docker://python:3.12', requirements = './requirements.lock'"),
+                                  "with 'image' the packages are those of the image")):
+            self.with_properties(properties)
+            self.radlc("check", self.file, code=1)
+            self.assertIn(said, self.err)
+        self.with_properties("image = 'docker://python:3.12'")
+        self.radlc("check", self.file)
 
 
 if __name__ == "__main__":

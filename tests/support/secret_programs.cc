@@ -321,8 +321,43 @@ class Programs {
     }
   }
 
+  // One of each type that the schema of `program` has.
+  std::string program_property() {
+    switch (choose_(13)) {
+      case 0:
+        return "main = " + text();
+      case 1:
+        return fmt::format("{} = {}", pick({"source", "requirements", "wheelhouse", "results"}), text());
+      case 2:
+        return fmt::format("{} = {}", pick({"arguments", "launcher", "outputs"}), list());
+      case 3:
+        return fmt::format("environment contains (A = {}, B = {})", any(), text());
+      case 4:
+        return "environment = " + make_.map(2);
+      case 5:
+        return fmt::format("{} = {}", pick({"runs_on", "collect", "lost", "stop_signal"}), text());
+      case 6:
+        return fmt::format("{} = {}", pick({"cpu", "gpu", "workers", "retries", "least"}), integer());
+      case 7:
+        return "memory = " + make_.size(2);
+      case 8:
+        return "inputs = " + make_.map(1);
+      case 9:
+        return fmt::format("{} = {}", pick({"checkpoints", "python"}), text());
+      case 10:
+        return fmt::format("{} = {}", pick({"grace", "timeout"}), pick({"input.wait", "30s"}));
+      case 11:
+        return "may_fail = " + boolean();
+      default:
+        return fmt::format("{} = {}",
+                           pick({"main", "arguments", "environment", "cpu", "memory", "inputs", "grace",
+                                 "may_fail", "systems"}),
+                           any());
+    }
+  }
+
   std::string place(int n) {
-    switch (choose_(18)) {
+    switch (choose_(21)) {
       case 0:
       case 1:
         return fmt::format("system s{0} (net_interface.0.connection = 'lan', {1}, {2})\ndeploy s{0} 1\n", n,
@@ -363,6 +398,12 @@ class Programs {
       case 15:
         return fmt::format("contextualize 10 (option {} = {} system [{}] configure none{})\n",
                            pick({"ansible_version", "x"}), text(), text(), n);
+      case 16:
+      case 17:
+      case 18:
+        return fmt::format("configure p{0} (\n  program {1} (systems = w, main = {2}, {3}, {4})\n)\n", n,
+                           choose_(3) == 0 ? text() : "'solve'", choose_(2) == 0 ? text() : "'./solve'",
+                           program_property(), program_property());
       default:
         return fmt::format(
             "use './module' as m{0} (token = {1}, plain = {2}, size = {3}{4})\noutput q{0} (value = "
@@ -376,17 +417,6 @@ class Programs {
   Expressions make_;
   bool sensitive_;
 };
-
-std::map<std::string, std::string> secret_inputs() {
-  const std::string text(kSecretText), number(kSecretNumber);
-  return {{"secret", text},
-          {"number", number},
-          {"flag", "yes"},
-          {"list", "[\"" + text + "\", \"a\", \"" + text + "b\"]"},
-          {"map", "{\"k\": \"" + text + "\", \"plain\": \"" + text + "c\"}"},
-          {"size", number + "K"},
-          {"wait", number + "s"}};
-}
 
 // RADL 1 has one mark for a secret: the name of the feature.
 std::string radl1(const Choose& choose) {
@@ -406,14 +436,30 @@ std::string radl1(const Choose& choose) {
 
 }  // namespace
 
+std::map<std::string, std::string> secret_input_values() {
+  const std::string text(kSecretText), number(kSecretNumber);
+  return {{"secret", text},
+          {"number", number},
+          {"flag", "yes"},
+          {"list", "[\"" + text + "\", \"a\", \"" + text + "b\"]"},
+          {"map", "{\"k\": \"" + text + "\", \"plain\": \"" + text + "c\"}"},
+          {"size", number + "K"},
+          {"wait", number + "s"}};
+}
+
+std::string secret_inputs_text() {
+  const Choose none = [](uint32_t) { return 0u; };
+  return "radl 2\n" + Programs(none, true).inputs();
+}
+
 SecretProgram make_secret_program(const Choose& choose, bool sensitive) {
   if (choose(16) == 15) return {radl1(choose), {{"secret", std::string(kSecretText)}}, false};
-  return {Programs(choose, sensitive).radl2(), secret_inputs(), true};
+  return {Programs(choose, sensitive).radl2(), secret_input_values(), true};
 }
 
 SecretProgram put_secret_into(std::string_view seed, const Choose& choose, bool sensitive) {
   if (seed.find("radl 2") == seed.npos) return {};
-  for (const auto& [name, value] : secret_inputs())  // its own of that name is no secret
+  for (const auto& [name, value] : secret_input_values())  // its own of that name is no secret
     if (seed.find("input " + name) != seed.npos) return {};
   std::vector<std::pair<size_t, size_t>> values;  // behind ` = `, to the end of the word or text
   for (size_t at = seed.find("= "); at != seed.npos; at = seed.find("= ", at + 1)) {
@@ -430,7 +476,7 @@ SecretProgram put_secret_into(std::string_view seed, const Choose& choose, bool 
   text.replace(begin, end - begin, make.any(static_cast<int>(choose(3))));
   if (!text.ends_with("\n")) text += "\n";
   text += Programs(choose, sensitive).inputs();
-  return {std::move(text), secret_inputs(), true};
+  return {std::move(text), secret_input_values(), true};
 }
 
 std::map<std::string, std::string> secret_program_files(bool sensitive) {

@@ -30,6 +30,11 @@ struct SecretProgram {
 // `sensitive`: false leaves the mark out, so that the same programs show that the search finds what is there.
 SecretProgram make_secret_program(const Choose& choose, bool sensitive = true);
 
+// The first lines of such a program, `radl 2` and its sensitive inputs, and their values: input.secret,
+// .number, .flag, .list, .map, .size, .wait.
+std::string secret_inputs_text();
+std::map<std::string, std::string> secret_input_values();
+
 // A program that somebody wrote, with a secret in place of some of its values. Empty when it has no place for
 // one.
 SecretProgram put_secret_into(std::string_view seed, const Choose& choose, bool sensitive = true);

@@ -1,7 +1,6 @@
 #include "compiler/tools/lsp/findings.h"
 
 #include "compiler/compile.h"
-#include "compiler/tools/check/check.h"
 #include "compiler/tools/lsp/answers.h"
 #include "compiler/tools/lsp/uri.h"
 
@@ -45,7 +44,7 @@ FindingsPtr find_all(const CheckJob& job) {
   CompileOptions options;
   options.environment = job.environment;
   options.module_path = job.module_path;
-  options.inputs_may_be_missing = asks_for_inputs(*job.analysis->tree);
+  options.inputs_may_be_missing = true;
   compile({job.analysis->path}, options, findings->sources, findings->diagnostics);
   findings->diagnostics.sort();
   if (const SourceFile* file = findings->sources.find(std::string_view(job.analysis->path)))

@@ -14,11 +14,12 @@
 #include "runtime/clouds/ec2/design.h"
 #include "runtime/clouds/ec2/kind.h"
 #include "runtime/clouds/ec2/survey.h"
+#include "runtime/clouds/takes_over.h"
 
 namespace radl::ec2 {
 namespace {
 
-class Ec2Cloud : public Cloud {
+class Ec2Cloud : public Cloud, public TakesOver {
  public:
   Ec2Cloud(CloudId id, http::Client& client, const Options& options,
            std::shared_ptr<aws::CredentialSource> credentials, aws::QueryService ec2, aws::QueryService sts)
@@ -76,6 +77,7 @@ class Ec2Cloud : public Cloud {
     return ask(context, order, &Kind::destroy);
   }
 
+  Status take_over(const Context& context, const Order& order) override;
   Result<std::vector<Seen>> look(const Context& context, const Query& query) override;
 
   Result<std::string> owner(const Context& context) override {
@@ -168,6 +170,21 @@ Result<std::vector<Seen>> Ec2Cloud::look(const Context& context, const Query& qu
   std::vector<Seen> all;
   for (auto& [id, seen] : found) all.push_back(std::move(seen));
   return all;
+}
+
+Status Ec2Cloud::take_over(const Context& context, const Order& order) {
+  if (order.type == "placement_group") return {};  // known by its name
+  std::map<std::string, std::string> tags = own_tags(context, order);
+  tags.erase("Name");  // what it is called is its maker's
+  if (order.token.empty()) tags.erase(kTokenTag);
+  if (std::string user = order.spec.value("user", ""); !user.empty()) tags[kUserTag] = user;
+  Parameters parameters = {{"ResourceId.1", order.id}};
+  size_t number = 0;
+  for (const auto& [name, value] : tags) {
+    parameters.emplace_back(fmt::format("Tag.{}.Key", ++number), name);
+    parameters.emplace_back(fmt::format("Tag.{}.Value", number), value);
+  }
+  return api_.post(context, "CreateTags", parameters, true).asked.status;
 }
 
 class Family : public CloudFamily {

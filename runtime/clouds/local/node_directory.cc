@@ -60,7 +60,7 @@ constexpr const char* kLogin =
 
 std::string server_configuration(const NodeDirectory& node, const Record& record) {
   std::string text = fmt::format(
-      "AddressFamily inet\nListenAddress {}:{}\nHostKey {}\nPidFile none\nAuthorizedKeysFile {}\n"
+      "AddressFamily inet\nListenAddress {}:{}\nHostKey {}\nPidFile none\nAuthorizedKeysFile {} {}\n"
       // The folders above may belong to anybody (/tmp); ours is 0700, so nobody else can change the key file.
       "StrictModes no\n"
       "UsePAM no\nAuthenticationMethods publickey\nPasswordAuthentication no\nKbdInteractiveAuthentication "
@@ -71,7 +71,8 @@ std::string server_configuration(const NodeDirectory& node, const Record& record
       "MaxStartups 200\nMaxSessions 200\nLoginGraceTime 30\nClientAliveInterval 30\n"
       "SetEnv {} {} {}\n",
       record.host, record.port, config_word(node.path("etc/ssh_host_ed25519_key")),
-      config_word_with_tokens(node.path("etc/authorized_keys")), record.user,
+      config_word_with_tokens(node.path("etc/authorized_keys")),
+      config_word_with_tokens(node.path("home/.ssh/authorized_keys")), record.user,
       config_word("HOME=" + node.path("home")), config_word("RADL_NODE=" + record.address),
       config_word("RADL_NODE_DIRECTORY=" + node.path()));
   if (record.isolated) return text + "Subsystem sftp internal-sftp\n";

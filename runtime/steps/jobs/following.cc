@@ -71,6 +71,7 @@ void Following::follow(size_t node, const std::function<bool()>& over) {
     follower.whose = rules_.whose;
     follower.on_line = [&](const std::string& line) { rules_.on_line(node, line); };
     follower.on_end = on_end;
+    follower.on_usage = rules_.on_usage;
     follower.restart = restart;
     follower.stop = over;
     follower.unreachable = [&](const Status& why) {

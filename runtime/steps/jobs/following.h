@@ -42,6 +42,7 @@ class Following {
     // A process has ended; true: it is started again, and `start_again` is called with it.
     std::function<bool(const Process& process, int exit)> again;
     std::function<Status(size_t node, const std::vector<std::string>& names)> start_again;
+    std::function<void(const std::string& name, const Usage& usage)> on_usage;  // may be empty
     std::function<void(size_t node, const Status& why)> unreachable;
     // Asked about five times a second, and when a process has ended: how the job has ended, if it has.
     std::function<std::optional<Status>(const Ends& ends)> verdict;

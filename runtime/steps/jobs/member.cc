@@ -2,62 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <map>
 #include <sstream>
-#include <thread>
 
 #include "common/digest.h"
 #include "common/files.h"
-#include "common/lines.h"
 #include "common/shell_quote.h"
 #include "runtime/base/local_digest.h"
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/remote.h"
+#include "runtime/steps/jobs/process_script.h"
 
 namespace radl::jobs {
-namespace {
-
-// Shell functions for the folder of a job. A process number may have been given to another program since:
-// ours is known by its start time and the boot, which NAME.pid holds as "PID START BOOT".
-//   start_of PID        when it was started, in ticks since the boot; nothing where it has ended
-//   leader NAME         the number of the shell around the process, while it lives
-//   marked NAME         all that descends from it, found by its environment; of every process with NAME ''
-//   signal NAME SIGNAL  while the shell lives its group alone is asked to end, and hands that on as it likes
-//   (a
-//                       second TERM would end a program that is writing its checkpoint); KILL is for all
-constexpr const char* kProcesses = R"sh(start_of() {
-  IFS= read -r line < "/proc/$1/stat" || return 1
-  set -- ${line##*) }
-  [ "$1" != Z ] && [ "$1" != X ] && echo "${20}"
-}
-leader() {
-  p= s= b= boot=
-  read -r p s b < "$1.pid" || return 1
-  read -r boot < /proc/sys/kernel/random/boot_id || return 1
-  [ -n "$b" ] && [ "$b" = "$boot" ] && [ "$s" = "$(start_of "$p")" ] && echo "$p"
-}
-marked() {
-  for e in $(grep -lF "RADL_TASK=$PWD/$1${1:+:}" /proc/[0-9]*/environ); do
-    e=${e#/proc/}
-    echo "${e%/environ}"
-  done
-}
-signal() {
-  g=$(leader "$1") && kill "-$2" "-$g"
-  if [ -n "$g" ] && [ "$2" != KILL ]; then return; fi
-  for i in 1 2 3; do
-    left=$(marked "$1")
-    [ -n "$left" ] || break
-    kill "-$2" $left
-    [ "$2" = KILL ] || break
-  done
-}
-)sh";
-
-}  // namespace
 
 Result<ExecResult> Member::exec(const std::string& command) {
   auto remote = node_.connect();
@@ -70,15 +27,10 @@ Result<ExecResult> Member::exec(const std::string& command) {
   return result;
 }
 
-namespace {
-
-// What a process has left as its exit status; -1 when that is none: its disk may have been full.
 int exit_status(const std::string& text) {
   if (text.empty() || text.size() > 3 || text.find_first_not_of("0123456789") != std::string::npos) return -1;
   return std::atoi(text.c_str());
 }
-
-}  // namespace
 
 Result<Member::Look> Member::look() {
   // "whole" comes last: without it the answer is none.
@@ -108,7 +60,7 @@ for p in *.pid; do
   fi
 done
 echo whole)sh",
-                                 shell_path(folder()), kProcesses));
+                                 shell_path(folder()), kProcessScript));
   if (!result) return result.status();
   if (result->exit_status != 0 || !result->out.ends_with("whole\n") || !result->out.starts_with("home /"))
     return Status(Code::Retry,
@@ -148,7 +100,7 @@ done
 signal '' KILL 2>/dev/null || :
 rm -f *.pid *.pid.tmp *.exit *.exit.tmp *.log run.json cancelled
 rm -rf {1})sh",
-                                 shell_path(folder()), remove, kProcesses));
+                                 shell_path(folder()), remove, kProcessScript));
   if (!result) return result.status();
   return result->exit_status == 0 ? Status()
                                   : std::move(ssh::command_failure(*result, folder())).at(address());
@@ -171,7 +123,7 @@ Status Member::write_run(const std::string& run) {
 }
 
 Status Member::start(const std::vector<Launch>& launches) {
-  std::string script = fmt::format("cd {} || exit 1\n{}", shell_path(folder()), kProcesses);
+  std::string script = fmt::format("cd {} || exit 1\n{}", shell_path(folder()), kProcessScript);
   for (const auto& launch : launches) {
     // The shell around it outlives a signal to the group, so that the exit status is always written.
     std::string inner = fmt::format(
@@ -197,8 +149,14 @@ Status Member::start(const std::vector<Launch>& launches) {
              : Status(Code::Retry, address() + ": the job's processes could not be started: " + result->err);
 }
 
+Status Member::end_all() {
+  auto result = exec(fmt::format("cd {} 2>/dev/null || exit 0\n{}signal '' KILL 2>/dev/null\nexit 0\n",
+                                 shell_path(folder()), kProcessScript));
+  return result ? Status() : result.status();
+}
+
 Status Member::signal(const std::vector<std::string>& names, const char* signal) {
-  std::string script = fmt::format("cd {} 2>/dev/null || exit 0\n{}", shell_path(folder()), kProcesses);
+  std::string script = fmt::format("cd {} 2>/dev/null || exit 0\n{}", shell_path(folder()), kProcessScript);
   // Of one that has ended by itself something may be left.
   const bool all = std::string_view(signal) == "KILL";
   for (const auto& name : names)
@@ -206,111 +164,6 @@ Status Member::signal(const std::vector<std::string>& names, const char* signal)
                           all ? std::string() : fmt::format("[ -f {}.exit ] || ", name));
   auto result = exec(script + "exit 0\n");
   return result ? Status() : result.status();
-}
-
-namespace {
-
-// The shell's side of follow(): lines as they are written, and "MARK NAME STATUS".
-std::string follow_command(const std::string& folder, const std::vector<std::string>& names,
-                           const Member::Follower& follower, const std::map<std::string, bool>& ended,
-                           const std::string& mark) {
-  std::string files, left;
-  for (const auto& name : names) {
-    files += " " + follower.before + name + follower.behind;
-    if (auto found = ended.find(name); found == ended.end() || !found->second) left += " " + name;
-  }
-  // tail sleeps in the kernel until something is written; the loop looks twice a second whether all are
-  // alive. An exit file that cannot be read ends the command, not the process.
-  return fmt::format(R"sh(cd {0} && touch{1} || exit 1
-{3}tail -q -n +1 -F{1} 2>/dev/null & t=$!
-trap 'kill $t 2>/dev/null' EXIT
-left="{2}"
-while [ -n "$left" ]; do
-  now=$left left=
-  for n in $now; do
-    if [ ! -f $n.exit ] && leader $n > /dev/null 2>&1; then left="$left $n"; continue; fi
-    if [ -f $n.exit ]; then
-      sleep 0.2
-      e=$(cat $n.exit) || exit 1
-    else
-      e=-1
-    fi
-    echo
-    echo "{4} $n $e"
-  done
-  [ -z "$left" ] || sleep 0.5
-done
-sleep 0.2
-kill $t 2>/dev/null)sh",
-                     shell_path(folder), files, left, kProcesses, mark);
-}
-
-}  // namespace
-
-constexpr size_t kLongestLine = size_t{1} << 20;  // a longer one is passed over
-
-Status Member::follow(const std::vector<std::string>& names, const Follower& follower) {
-  // A line of a program must not pass for one of ours.
-  const std::string mark = "@ended-" + to_hex(random_bytes(8));
-  std::map<std::string, size_t> seen;  // lines of each so far, over all connections
-  std::map<std::string, bool> ended;
-  std::vector<std::string> again;  // to be started again
-  auto unreachable_since = std::chrono::steady_clock::time_point::max();
-  auto all_ended = [&] {
-    return std::all_of(names.begin(), names.end(), [&](const std::string& name) { return ended[name]; });
-  };
-  while (!follower.stop() && !all_ended()) {
-    std::map<std::string, size_t> now;
-    Lines lines(kLongestLine);
-    auto take = [&](const std::string& line) {
-      if (line.empty()) return;
-      if (line.starts_with(mark)) {
-        size_t at = line.rfind(' ');
-        std::string name = line.substr(mark.size() + 1, at - mark.size() - 1);
-        if (ended[name] || std::find(again.begin(), again.end(), name) != again.end()) return;
-        if (follower.on_end(name, exit_status(line.substr(at + 1))))
-          again.push_back(name);
-        else
-          ended[name] = true;
-        return;
-      }
-      const std::optional<std::string> whose = follower.whose(line);
-      if (!whose || ++now[*whose] <= seen[*whose]) return;
-      seen[*whose] = now[*whose];
-      follower.on_line(line);
-    };
-    ExecOptions options;
-    options.deadline = std::chrono::hours(24 * 30);
-    options.stop = Stop::when([&] { return follower.stop() || !again.empty(); });
-    options.on_output = [&](std::string_view piece, bool is_stderr) {
-      if (is_stderr) return;
-      unreachable_since = std::chrono::steady_clock::time_point::max();
-      lines.add(piece, [&](std::string_view line, bool cut) {
-        if (!cut) take(std::string(line));
-      });
-    };
-    auto remote = node_.connect();
-    auto result = remote ? (*remote)->exec(follow_command(folder(), names, follower, ended, mark), options)
-                         : Result<ExecResult>(remote.status());
-    if (follower.stop() || (result && all_ended())) break;
-    if (!again.empty()) {
-      Status restarted = follower.restart(again);
-      for (const std::string& name : again) ended[name] = !restarted.ok();
-      again.clear();
-      if (restarted.ok()) continue;
-    }
-    auto clock = std::chrono::steady_clock::now();
-    const Status why(
-        Code::Lost,
-        fmt::format("{}: {}", address(), result ? "the job's folder is gone" : result.status().message()));
-    if (unreachable_since > clock) {
-      unreachable_since = clock;
-      follower.unreachable(why);
-    }
-    if (clock - unreachable_since > std::chrono::seconds(8)) return why;
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  }
-  return {};
 }
 
 Result<std::string> Member::log_tail(const std::string& file, int lines) {

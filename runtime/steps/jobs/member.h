@@ -7,10 +7,12 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "runtime/steps/jobs/usage.h"
 #include "runtime/steps/step_runner.h"
 
 namespace radl::jobs {
@@ -61,6 +63,8 @@ class Member {
   Status start(const std::vector<Launch>& launches);
   // Asks processes to end, or kills them with all that they have started.
   Status signal(const std::vector<std::string>& names, const char* signal);
+  // Kills all that carries the job's mark, also what a launcher of another node has started here.
+  Status end_all();
   struct Follower {
     std::string before, behind;  // a process's lines are in the file <before><name><behind>
     // Whose line it is, by any name; nullopt: it is passed over. A line that was there before a connection
@@ -71,11 +75,15 @@ class Member {
     std::function<bool(const std::string& name, int exit)> on_end;
     std::function<Status(const std::vector<std::string>& names)> restart;
     std::function<bool()> stop;
+    // What a process uses, every few seconds; empty: it is not looked at.
+    std::function<void(const std::string& name, const Usage& usage)> on_usage;
     // The node does not answer: said at once, given up after a while.
     std::function<void(const Status& why)> unreachable = [](const Status&) {};
   };
   // Follows lines and ends of processes until `stop`. Lost when the node cannot be reached any more.
   Status follow(const std::vector<std::string>& names, const Follower& follower);
+  // What each process uses now, from two looks half a second apart.
+  Result<std::map<std::string, Usage>> usage(const std::vector<std::string>& names);
   Result<std::string> log_tail(const std::string& name, int lines);
   // Runs a command of ours whose output is data.
   Result<ExecResult> exec(const std::string& command);

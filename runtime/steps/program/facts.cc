@@ -33,6 +33,9 @@ if g=$(nvidia-smi -L 2>&1); then
 else
   echo "trouble $(printf '%s' "$g" | tr '\n' ' ')"
 fi
+for c in podman apptainer singularity; do
+  if command -v $c > /dev/null 2>&1; then echo "container $c"; break; fi
+done
 if p=$({} 2>&1); then echo "python $p"; else echo "lacks $(printf '%s' "$p" | tr '\n' ' ')"; fi
 echo whole)sh",
                                         python_kind_script(python)));
@@ -49,6 +52,7 @@ echo whole)sh",
     if (name == "trouble") facts.gpu_trouble = rest;
     if (name == "python") facts.python = rest;
     if (name == "lacks") facts.python_trouble = rest;
+    if (name == "container") facts.container = rest;
   }
   return facts;
 }

@@ -14,6 +14,7 @@ struct NodeFacts {
   std::string gpu_trouble;  // why there is none, as nvidia-smi or the shell said
   std::string python;       // kind of its Python: "Linux x86_64 cpython-3.11 glibc2.36"; empty: there is none
   std::string python_trouble;
+  std::string container;  // the program that runs containers there: "podman", "apptainer"; empty: none
 };
 
 // `python`: the interpreter's name or path.

@@ -22,7 +22,11 @@ struct MemberSetting {
   std::string environment;  // folder of its Python packages, absolute; empty: none
   NodeFacts facts;
   int on_this_computer = 1;  // so many members share the processors
+  std::string folder_below;  // of the job below the login's home, the same on all nodes
 };
+
+// Processes that a launcher starts on a node.
+int workers_on(const Json& program, const NodeFacts& facts);
 
 // RADL_... of one member (compiler/ir/program_names.h).
 std::map<std::string, std::string> member_variables(const Json& program, const std::vector<Place>& places,
@@ -32,5 +36,12 @@ std::map<std::string, std::string> member_variables(const Json& program, const s
 // becomes the program.
 std::string member_script(const Json& program, const std::map<std::string, std::string>& variables,
                           const MemberSetting& member);
+
+// Where launchers reach the nodes by SSH: a script of each node that runs its arguments as that node's
+// member, with the variables but the user's own.
+std::string enter_script(const Json& program, const std::map<std::string, std::string>& variables,
+                         const MemberSetting& member);
+// A line for each member, as Open MPI, DeepSpeed and others read it: "ADDRESS slots=WORKERS".
+std::string host_file(const std::vector<Place>& places, const std::vector<int>& workers);
 
 }  // namespace radl::program

@@ -4,10 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <vector>
 
 #include "common/files.h"
 
@@ -175,14 +173,10 @@ Status take_event_file(std::string_view bytes, Metrics& into) {
   return {};
 }
 
-void take_folder(const std::string& folder, Metrics& into) {
-  std::vector<std::string> paths;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
-    if (entry.is_regular_file(error)) paths.push_back(entry.path());
-  }
-  std::sort(paths.begin(), paths.end());
-  for (const std::string& path : paths) {
+void take_files(const std::string& folder, std::vector<std::string> names, Metrics& into) {
+  std::sort(names.begin(), names.end());
+  for (const std::string& name : names) {
+    const std::string path = folder + "/" + name;
     const bool events = path.substr(path.rfind('/') + 1).find("tfevents") != std::string::npos;
     if (!events && !path.ends_with(".jsonl")) continue;
     auto bytes = read_file(path, kLargest);

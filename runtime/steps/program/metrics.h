@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/status.h"
 
@@ -21,7 +22,8 @@ void take_json_line(std::string_view line, Metrics& into);
 // All scalars of an event file, in order; one that ends in the midst of a record (it is being written) gives
 // what is before it. Corrupt: a frame's checksum of its length does not fit.
 Status take_event_file(std::string_view bytes, Metrics& into);
-// All of the files below a folder, oldest names first. A file that is none of either kind is passed over.
-void take_folder(const std::string& folder, Metrics& into);
+// Of these files below a folder, in the order of their names. A file that is none of either kind is passed
+// over.
+void take_files(const std::string& folder, std::vector<std::string> names, Metrics& into);
 
 }  // namespace radl::program

@@ -15,6 +15,10 @@ namespace {
 
 using jobs::Tree;
 
+// In the folder of the job, as a shell writes them.
+constexpr const char* kOfARun = "run-* enter hostfile ssh inputs results";
+constexpr const char* kAll = "run-* enter hostfile ssh inputs results source source.whole checkpoints";
+
 Tree tree_of(const Json& source) {
   const std::string kind = source.value("kind", "");
   if (kind == "git") return {Tree::Kind::Git, source.at("url"), source.at("commit")};
@@ -58,6 +62,12 @@ Status Preparing::look() {
     if (Status s = check_needs(program_.value("needs", Json::object()), facts_[i], nodes_[i].address);
         !s.ok())
       return s;
+    if (program_.contains("image")) {
+      if (!facts_[i].container.empty()) return {};
+      return Status(Code::Unsupported, fmt::format("{}: '{}' needs podman or apptainer, and neither is there",
+                                                   nodes_[i].address, program_["image"].get<std::string>()))
+          .with_hint("install the package podman there");
+    }
     if (!needs_python() || !facts_[i].python.empty()) return {};
     return Status(Code::Unsupported, fmt::format("{}: '{}' does not run there: {}", nodes_[i].address, python,
                                                  facts_[i].python_trouble))
@@ -103,8 +113,7 @@ Result<bool> Preparing::bring_inputs(size_t node, std::string& script) {
 
 Status Preparing::bring(size_t node, bool fresh) {
   jobs::Member& member = *members_[node];
-  Status cleared =
-      member.clear(fresh ? "run-* inputs results source source.whole checkpoints" : "run-* inputs results");
+  Status cleared = member.clear(fresh ? kAll : kOfARun);
   if (!cleared.ok()) return cleared;
   std::string script = fmt::format("set -e\ncd {}\nmkdir -p results\n", shell_path(member.folder()));
   auto source = bring_source(node, script);

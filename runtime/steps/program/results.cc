@@ -95,7 +95,14 @@ Result<Collected> collect_results(const Json& program,
   // A launcher may have put its first worker on any node; what two of them report is the chief's.
   for (size_t i = facts.ends.size(); i-- > 0;)
     take_log(local + "/logs/" + members[i]->address() + ".log", metrics);
-  take_folder(all ? local + "/" + members[0]->address() : local, metrics);
+  // The folder may hold what an earlier program has left.
+  std::vector<std::string> names;
+  if (!lost[0]) {
+    auto left = members[0]->files("results");
+    if (!left) return left.status();
+    for (jobs::NodeFile& file : *left) names.push_back(std::move(file.name));
+  }
+  take_files(all ? local + "/" + members[0]->address() : local, std::move(names), metrics);
   auto seconds = facts.phases.find("program");
   collected.output = {{"exit_status", facts.exit_status},
                       {"seconds", seconds == facts.phases.end() ? 0.0 : seconds->second},

@@ -196,9 +196,9 @@ TEST(References, WhatIsNotThereIsNamedWithWhatIsNear) {
 
 TEST(Cost, IsBounded) {
   expect_code("count(range(100000000))", DiagCode::ExpressionCost);
-  std::string sum = "1";
-  for (int i = 0; i < 600; i++) sum += " + 1";
-  expect_code(sum, DiagCode::ExpressionCost);
+  std::string nested = "true";
+  for (int i = 0; i < 400; i++) nested = "not " + nested;
+  expect_code(nested, DiagCode::ExpressionCost);
   Budget small;
   small.operations = 3;
   EXPECT_TRUE(run("1 + 2 + 3 + 4", small).value.is_error());
@@ -228,6 +228,24 @@ TEST(Secret, GivesItsContentAgainstAPermissionOnly) {
   EXPECT_EQ(text.as_text(kPermitted), "abc");
   EXPECT_EQ(number.as_integer(kPermitted), 7);
   EXPECT_TRUE(yes.as_boolean(kPermitted));
+}
+
+// A long sum is no deep one.
+TEST(Expressions, OperatorsInARowAreOneLevel) {
+  std::string sum = "1", all = "true";
+  for (int i = 0; i < 900; ++i) {
+    sum += " + 1";
+    all += i % 2 == 0 ? " and 2 > 1" : " and not false";
+  }
+  Evaluated added = run(sum);
+  ASSERT_TRUE(added.codes.empty()) << added.said;
+  EXPECT_EQ(added.value.as_integer(), 901);
+  EXPECT_EQ(run("10 - 3 - 2").value.as_integer(), 5);
+  EXPECT_EQ(run("secret + 1 + 2").codes.size(), 1u) << "one message for one mistake";
+  Evaluated held = run(all);
+  ASSERT_TRUE(held.codes.empty()) << held.said;
+  EXPECT_TRUE(held.value.as_boolean());
+  EXPECT_EQ(run("false and (1 / 0 == 1) and true").value.as_boolean(), false) << "the rest is not looked at";
 }
 
 }  // namespace

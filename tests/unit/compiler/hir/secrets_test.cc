@@ -8,6 +8,7 @@
 #include <random>
 
 #include "common/files.h"
+#include "compiler/ir/resource_schema.h"
 #include "tests/support/paths.h"
 #include "tests/support/secret_programs.h"
 #include "tests/support/temporary_folder.h"
@@ -74,6 +75,54 @@ TEST_F(Secrets, StayHiddenInProgramsThatPeopleWrote) {
     auto text = read_file(seeds[i % seeds.size()]);
     return put_secret_into(text.ok() ? *text : "", choose);
   });
+}
+
+// A secret of the property's own type.
+std::string secret_of(const ir::Property& property) {
+  switch (property.type) {
+    case ir::PropertyType::Integer:
+    case ir::PropertyType::Number:
+      return "input.number";
+    case ir::PropertyType::Size:
+      return "input.size";
+    case ir::PropertyType::Duration:
+      return "input.wait";
+    case ir::PropertyType::Boolean:
+      return "input.flag";
+    case ir::PropertyType::List:
+      return "input.list";
+    case ir::PropertyType::Map:
+    case ir::PropertyType::LocalPaths:
+      return "input.map";
+    default:
+      return "input.secret";
+  }
+}
+
+TEST_F(Secrets, StayHiddenInEveryPropertyOfAJob) {
+  for (const char* type : {"program", "training"}) {
+    const ir::ResourceType* schema = ir::find_resource_type(type);
+    ASSERT_NE(schema, nullptr);
+    size_t compiled = 0, secrets = 0;
+    for (const ir::Property& property : schema->properties) {
+      const std::string name(property.name);
+      std::string text = secret_inputs_text() + "system w (cpu.count >= 1)\ndeploy w 2\nconfigure c (\n  " +
+                         type + " 'it' (";
+      for (const ir::Property& other : schema->properties)
+        if (other.required && other.name != property.name)
+          text += std::string(other.name) +
+                  (other.type == ir::PropertyType::Systems ? " = w, " : " = './solve', ");
+      text += name + " = " + secret_of(property) + ")\n)\n";
+      LeakSearch found = search_leaks({text, secret_input_values()}, folder.path());
+      EXPECT_TRUE(found.leaks.empty()) << type << "." << name << ": " << found.leaks.front();
+      compiled += found.compiled;
+      secrets += found.secrets;
+    }
+    if (type == std::string("program")) {
+      EXPECT_GE(compiled, 2u) << "its arguments and its environment may be secrets";
+      EXPECT_GE(secrets, 4u);
+    }
+  }
 }
 
 // The same programs without the mark: what the search looks for does come out.

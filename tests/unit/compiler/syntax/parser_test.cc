@@ -417,5 +417,24 @@ TEST(Positions, CountCharactersAndUtf16Units) {
   EXPECT_EQ(file.position(x).column, 3);
 }
 
+// Lines are looked for as far as somebody asks.
+TEST(Positions, HoldInWhateverOrderTheyAreAskedFor) {
+  const std::string text = "a\nbc\n\nd\n";
+  SourceMap sources;
+  const SourceFile& forwards = sources.add("f", text);
+  EXPECT_EQ(forwards.line_of(0), 1);
+  EXPECT_EQ(forwards.line_of(3), 2);
+  EXPECT_EQ(forwards.line_text(2), "bc");
+  EXPECT_EQ(forwards.line_count(), 5) << "behind the last newline is an empty one";
+  const SourceFile& backwards = sources.add("b", text);
+  EXPECT_EQ(backwards.line_begin(9), text.size()) << "clamped to the last line";
+  EXPECT_EQ(backwards.line_of(static_cast<uint32_t>(text.size())), 5);
+  EXPECT_EQ(backwards.line_begin(4), 6u);
+  EXPECT_EQ(backwards.line_of(1), 1) << "a newline is of the line that it ends";
+  const SourceFile& empty = sources.add("e", "");
+  EXPECT_EQ(empty.line_count(), 1);
+  EXPECT_EQ(empty.line_of(0), 1);
+}
+
 }  // namespace
 }  // namespace radl

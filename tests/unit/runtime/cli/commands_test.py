@@ -226,6 +226,47 @@ class Compile(Case):
         self.assertNotIn(b"internal error", done.stderr)
 
 
+class Explain(Case):
+    def test_recipes_that_a_module_would_take_the_place_of(self):
+        self.file("front.radl", """network lan (outbound = 'no')
+system front (cpu.count >= 1 and net_interface.0.connection = 'lan')
+system wn (cpu.count >= 1 and net_interface.0.connection = 'lan')
+configure mpi (
+@begin
+---
+  - tasks:
+    # torch is only named here
+    - name: Open MPI
+      apt: name=openmpi-bin,libopenmpi-dev update_cache=yes
+    - command: mpirun --version
+@end
+)
+configure web (
+@begin
+---
+  - tasks:
+    - apt: name=nginx
+@end
+)
+deploy front 1
+deploy wn 2
+contextualize (
+  system front configure web step 1
+  system wn configure mpi step 1
+)
+""")
+        done = self.run_it("explain", "front.radl")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("front.radl:4: recipe 'mpi' of 2 nodes: 'std/training/mpi' would do this", done.stdout)
+        self.assertIn("| apt: name=openmpi-bin,libopenmpi-dev update_cache=yes", done.stdout)
+        self.assertIn("use 'std/training/mpi' as NAME", done.stdout)
+        self.assertNotIn("torch", done.stdout)
+        self.assertNotIn("web", done.stdout)
+        self.file("plain.radl", GOOD)
+        self.assertIn("No recipe does what a module", self.run_it("explain", "plain.radl").stdout)
+        self.fails(1, "no code E9999", "explain", "E9999")
+
+
 class Options(Case):
     def test_they_stand_before_or_behind_the_file(self):
         self.file("a.radl", "radl 2\ninput x (type = 'text')\ninput y (type = 'text')\nnetwork n ()\n"

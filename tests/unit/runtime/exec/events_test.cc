@@ -126,5 +126,28 @@ TEST_F(EventsTest, TheProgressModelFollows) {
   EXPECT_DOUBLE_EQ(progress.fraction(), 1);
 }
 
+TEST_F(EventsTest, TheProgressModelKnowsWhatMembersUseAndWroteLast) {
+  Progress progress(bench.plan(program));
+  Event event;
+  event.kind = EventKind::Metric;
+  event.id = "program/mnist";
+  event.node = "server[0]";
+  event.data = {{"event", "member"}, {"processors", 1.5}, {"memory_bytes", 4096}, {"sent", 10}, {"gpu", 0.5}};
+  progress.emit(event);
+  Event line;
+  line.kind = EventKind::Output;
+  line.id = event.id;
+  line.node = event.node;
+  line.data = {{"line", "epoch 3"}};
+  progress.emit(line);
+  const MemberProgress& member = progress.members("program/mnist").at("server[0]");
+  EXPECT_EQ(member.processors, 1.5);
+  EXPECT_EQ(member.memory_bytes, 4096);
+  EXPECT_EQ(member.gpu, 0.5);
+  EXPECT_EQ(member.line, "epoch 3");
+  EXPECT_TRUE(progress.members("program/other").empty());
+  EXPECT_TRUE(progress.trainings().empty()) << "a program is no training";
+}
+
 }  // namespace
 }  // namespace radl::test

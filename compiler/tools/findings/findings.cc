@@ -1,16 +1,13 @@
-#include "compiler/tools/check/check.h"
+#include "compiler/tools/findings/findings.h"
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 #include <tuple>
 
 #include "common/modules/lock_file.h"
 #include "common/text.h"
-#include "compiler/syntax/parser.h"
-#include "compiler/syntax/version.h"
 
 namespace radl {
 namespace {
@@ -82,59 +79,6 @@ void apply(const Levels& levels, Diagnostics& diagnostics) {
   for (const auto& [code, severity] : last) diagnostics.set_severity(code, severity);
 }
 
-// By its rarest letter: memchr goes over a text several times as fast as a search for the word.
-bool holds_input(std::string_view text) {
-  constexpr std::string_view kWord = "input";
-  constexpr size_t kRare = 2;  // the p
-  for (size_t at = text.find(kWord[kRare]); at != text.npos; at = text.find(kWord[kRare], at + 1))
-    if (at >= kRare && text.substr(at - kRare, kWord.size()) == kWord) return true;
-  return false;
-}
-
-// Whether the word `input` stands anywhere in the file: looked for piece by piece, as most large files ask
-// for nothing. What cannot be read is reported by whoever compiles it.
-bool mentions_input(const std::string& path) {
-  constexpr size_t kKept = 4;  // of a word that two pieces share
-  std::ifstream file(path, std::ios::binary);
-  std::string piece(size_t{64} << 10, '\0');
-  for (size_t kept = 0; file;) {
-    file.read(piece.data() + kept, static_cast<std::streamsize>(piece.size() - kept));
-    size_t size = kept + static_cast<size_t>(file.gcount());
-    if (holds_input({piece.data(), size})) return true;
-    kept = std::min(size, kKept);
-    std::copy_n(piece.data() + size - kept, kept, piece.data());
-  }
-  return false;
-}
-
-// Standard input, and the pipe of `radlc check <(command)`, can be read only once.
-bool read_only_once(const std::string& path) {
-  std::error_code error;
-  return path == "-" || fs::is_other(path, error);
-}
-
-// Reads the files once to see whether they need inputs; what cannot be read again is kept.
-bool any_asks(const std::vector<std::string>& paths, SourceMap& sources) {
-  bool asks = false;
-  for (const std::string& path : paths) {
-    const bool keep = read_only_once(path);
-    if (!keep && (asks || !mentions_input(path))) continue;
-    SourceMap own;
-    auto source = own.load(path);
-    if (!source.ok()) continue;
-    std::string_view text = (*source)->text();
-    if (keep) sources.overlay(path, std::string(text));
-    if (asks) continue;
-    Diagnostics unheard;
-    // Most files can be checked without a tree, and a tree costs as much as all the rest of a check.
-    bool inputs = text.starts_with("input ") || text.find("\ninput ") != text.npos;
-    asks = begins_with_version(text) || inputs
-               ? text.find("input") != text.npos && asks_for_inputs(*parse(**source, unheard))
-               : text.find("@input.") != text.npos;
-  }
-  return asks;
-}
-
 bool hidden(const fs::path& name) { return name.string().starts_with(".") || name == "node_modules"; }
 
 std::vector<std::string> files_in(const std::string& folder) {
@@ -161,14 +105,15 @@ bool names_nothing(const Diagnostic& d) {
          d.code == DiagCode::UnknownConfigure || d.code == DiagCode::UnknownAnsibleHost;
 }
 
-bool fit_together(const CheckReport& report, const std::vector<std::string>& files, CompileOptions options) {
+bool fit_together(const FindingsReport& report, const std::vector<std::string>& files,
+                  CompileOptions options) {
   bool missing = false;
   for (const auto& document : report.documents)
     for (const Diagnostic& each : document->diagnostics.all()) missing = missing || names_nothing(each);
   if (!missing) return false;
   SourceMap sources;
   Diagnostics found;
-  options.inputs_may_be_missing = any_asks(files, sources);
+  options.inputs_may_be_missing = true;
   compile(files, options, sources, found);
   return !found.has_errors();
 }
@@ -190,33 +135,19 @@ Result<std::vector<std::string>> expand_paths(const std::vector<std::string>& pa
   return files;
 }
 
-bool asks_for_inputs(const ast::Tree& tree) {
-  if (tree.dialect != ast::Dialect::Radl2)
-    return tree.source->text().find("@input.") != std::string_view::npos;
-  for (const ast::Block* block : tree.blocks) {
-    auto* feature_block = ast::as<ast::FeatureBlock>(block);
-    if (!feature_block || feature_block->kind != ast::Kind::Input) continue;
-    bool has_default = false;
-    for (const ast::Feature* feature : feature_block->body.items)
-      has_default = has_default || feature->name.text == "default";
-    if (!has_default) return true;
-  }
-  return false;
-}
-
-size_t CheckReport::errors() const {
+size_t FindingsReport::errors() const {
   size_t sum = 0;
   for (const auto& document : documents) sum += document->diagnostics.errors();
   return sum;
 }
 
-size_t CheckReport::warnings() const {
+size_t FindingsReport::warnings() const {
   size_t sum = 0;
   for (const auto& document : documents) sum += document->diagnostics.warnings();
   return sum;
 }
 
-Result<CheckReport> check(const CheckRequest& request) {
+Result<FindingsReport> findings_of(const FindingsRequest& request) {
   Levels levels;
   for (const std::string& argument : request.warnings) {
     if (Status status = take(levels, argument); !status.ok()) return status;
@@ -230,15 +161,14 @@ Result<CheckReport> check(const CheckRequest& request) {
     for (const std::string& file : *files) groups.push_back({file});
   }
   CompileOptions options = request.compile;
-  options.findings_only = true;
-  CheckReport report;
+  options.findings_only = options.inputs_may_be_missing = true;
+  FindingsReport report;
   std::set<std::tuple<DiagCode, std::string, uint32_t, std::string>> reported;
   for (std::vector<std::string>& group : groups) {
-    auto document = std::make_unique<CheckedDocument>();
+    auto document = std::make_unique<DocumentFindings>();
     document->paths = group;
     Diagnostics found;
     apply(levels, found);
-    options.inputs_may_be_missing = any_asks(group, document->sources);
     compile(group, options, document->sources, found);
     found.sort();
     for (const Diagnostic& each : found.all()) {

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "compiler/tools/check/check.h"
+#include "compiler/tools/findings/findings.h"
 
 namespace radl {
 namespace {
@@ -66,7 +66,7 @@ Json sarif_fix(const SourceMap& sources, const Fix& fix) {
   return {{"description", {{"text", fix.title}}}, {"artifactChanges", std::move(changes)}};
 }
 
-Json sarif_result(const CheckedDocument& document, const Diagnostic& each,
+Json sarif_result(const DocumentFindings& document, const Diagnostic& each,
                   std::map<std::string, size_t>& rules) {
   std::string id(code_info(each.code).id);
   size_t rule = rules.emplace(id, rules.size()).first->second;
@@ -115,7 +115,7 @@ std::string github_text(std::string_view text, bool property) {
 
 }  // namespace
 
-std::string render_text(const CheckReport& report, const RenderOptions& options) {
+std::string render_text(const FindingsReport& report, const RenderOptions& options) {
   std::string out;
   for (const auto& document : report.documents) {
     std::string text = render_text(document->diagnostics, document->sources, options);
@@ -125,7 +125,7 @@ std::string render_text(const CheckReport& report, const RenderOptions& options)
   return out;
 }
 
-std::string render_json(const CheckReport& report) {
+std::string render_json(const FindingsReport& report) {
   Json all = {{"schema", 1},
               {"diagnostics", Json::array()},
               {"errors", report.errors()},
@@ -137,7 +137,7 @@ std::string render_json(const CheckReport& report) {
   return dumped(all, 2) + "\n";
 }
 
-std::string render_sarif(const CheckReport& report, const std::string& version) {
+std::string render_sarif(const FindingsReport& report, const std::string& version) {
   std::map<std::string, size_t> order;  // rule -> its index
   Json results = Json::array();
   for (const auto& document : report.documents) {
@@ -165,7 +165,7 @@ std::string render_sarif(const CheckReport& report, const std::string& version) 
   return dumped(sarif, 2) + "\n";
 }
 
-std::string render_github(const CheckReport& report) {
+std::string render_github(const FindingsReport& report) {
   std::string out;
   for (const auto& document : report.documents) {
     for (const Diagnostic& each : document->diagnostics.all()) {
@@ -185,7 +185,7 @@ std::string render_github(const CheckReport& report) {
   return out;
 }
 
-std::string summary(const CheckReport& report) {
+std::string summary(const FindingsReport& report) {
   size_t files = 0;
   for (const auto& document : report.documents) files += document->paths.size();
   std::string out = plural(files, "file") + ": ";

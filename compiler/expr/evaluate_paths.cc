@@ -1,0 +1,200 @@
+// Names, their members and elements: worker[0].private_ip.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/text.h"
+#include "compiler/expr/evaluator.h"
+#include "compiler/expr/functions.h"
+#include "compiler/expr/operators.h"
+#include "compiler/expr/secret_access.h"
+
+namespace radl::expr {
+
+Value Evaluator::reference_value(const ast::Reference& reference) {
+  if (reference.parts.empty()) return {};
+  const ast::Name& first = reference.parts[0].name;
+  for (const Binding* binding = bindings_; binding != nullptr; binding = binding->outer) {
+    if (binding->name == first.text)
+      return follow(*binding->value, reference.parts, 1, std::string(first.text), reference.span);
+  }
+  auto value = context_.names == nullptr ? std::nullopt : context_.names->member(first.text, reference.span);
+  if (!value)
+    return unknown_name(first, context_.names, DiagCode::UnknownName,
+                        fmt::format("nothing here is named '{}'", first.text));
+  return follow(std::move(*value), reference.parts, 1, std::string(first.text), reference.span);
+}
+
+// Members and elements, from part `i` on.
+Value Evaluator::follow(Value value, const List<ast::PathPart>& parts, size_t i, std::string so_far,
+                        Span at) {
+  for (; i < parts.size(); i++) {
+    if (value.is_error()) return value;
+    const ast::PathPart& part = parts[i];
+    value = part.name ? member_value(value, part.name, so_far, at) : element_value(value, part, so_far);
+    so_far += part.name ? fmt::format(".{}", part.name.text) : index_text(part.index);
+  }
+  return value;
+}
+
+Value Evaluator::select_value(const ast::Select& select) {
+  Value base = run(*select.base);
+  return base.is_error() ? base : follow(std::move(base), select.parts, 0, "this value", select.span);
+}
+
+// As it was written, for messages that a user copies from.
+std::string Evaluator::index_text(const ast::Expr* index) {
+  if (index == nullptr) return "[*]";
+  auto* number = ast::as<ast::Number>(index);
+  auto* name = ast::as<ast::Reference>(index);
+  if (number != nullptr) return fmt::format("[{}]", number->digits);
+  return name != nullptr && name->parts.size() == 1 ? fmt::format("[{}]", name->parts[0].name.text) : "[...]";
+}
+
+Value Evaluator::unknown_name(const ast::Name& name, const Namespace* space, DiagCode code,
+                              std::string message) {
+  auto& diagnostic = context_.diagnostics->report(code, name.span, std::move(message));
+  std::string near = space == nullptr ? std::string() : nearest(name.text, space->names());
+  if (near == name.text) near.clear();  // the name of something that is no value
+  if (!near.empty()) {
+    diagnostic.with_help(fmt::format("did you mean '{}'?", near))
+        .fix(fmt::format("write '{}'", near), name.span, near);
+  } else if (name.text.find('-') != name.text.npos) {
+    diagnostic.with_help("a name may contain '-': to subtract, write spaces around it");
+  } else if (code == DiagCode::UnknownName) {
+    diagnostic.with_help(fmt::format("a string stands in quotes: '{}'", name.text));
+  }
+  return {};
+}
+
+Value Evaluator::member_value(const Value& value, const ast::Name& name, const std::string& so_far, Span at) {
+  switch (value.kind()) {
+    case Kind::Namespace: {
+      auto inner = value.space()->member(name.text, at);
+      if (inner) return *inner;
+      return unknown_name(name, value.space(), DiagCode::UnknownMember,
+                          fmt::format("there is no {} named '{}'", value.space()->what(), name.text));
+    }
+    case Kind::Map: {
+      auto found = value.entries().find(std::string(name.text));
+      if (found != value.entries().end()) return found->second;
+      return report(DiagCode::UnknownMember, name.span,
+                    fmt::format("'{}' has no entry '{}'", so_far, name.text));
+    }
+    case Kind::System:
+      if (name.text == "count") {
+        auto count = context_.systems->count(value.as_text(), at);
+        return count ? Value::integer(*count) : Value();
+      }
+      if (name.text == "name") return Value::string(value.as_text());
+      return report(
+          DiagCode::UnknownMember, name.span,
+          fmt::format("a system has `count` and `name`; for one node write {}[0].{}, for all {}[*].{}",
+                      so_far, name.text, so_far, name.text));
+    case Kind::Node:
+      return node_member(value, name, at);
+    case Kind::List: {
+      Items items;
+      if (!charge(context_, value.items().size(), 0, name.span)) return {};
+      for (const Value& item : value.items()) {
+        items.push_back(member_value(item, name, so_far, at));
+        if (items.back().is_error()) return {};
+      }
+      return Value::list(std::move(items));
+    }
+    default:
+      return report(DiagCode::UnknownMember, name.span,
+                    fmt::format("'{}' is {} and has no members", so_far, kind_name(value.kind())));
+  }
+}
+
+Value Evaluator::node_member(const Value& value, const ast::Name& name, Span at) {
+  auto attribute = context_.systems->attribute(value.as_text(), value.as_integer(), name.text, at);
+  if (attribute) return *attribute;
+  auto& diagnostic = context_.diagnostics->report(DiagCode::UnknownMember, name.span,
+                                                  fmt::format("a node has no attribute '{}'", name.text));
+  std::string near = nearest(name.text, Systems::attributes());
+  diagnostic.with_help(near.empty() ? fmt::format("attributes: {}", fmt::join(Systems::attributes(), ", "))
+                                    : fmt::format("did you mean '{}'?", near));
+  return {};
+}
+
+Value Evaluator::element_value(const Value& value, const ast::PathPart& part, const std::string& so_far) {
+  if (value.kind() == Kind::Namespace) return named_element(value, part, so_far);
+  if (value.kind() != Kind::System && value.kind() != Kind::List && value.kind() != Kind::Map) {
+    return report(DiagCode::WrongOperand, part.span,
+                  fmt::format("'{}' is {} and has no elements", so_far, kind_name(value.kind())));
+  }
+  if (part.index == nullptr) return all_elements(value, part.span);
+  Value index = run(*part.index);
+  if (index.is_error() || !known(index, part.index->span)) return {};
+  if (value.kind() == Kind::Map) {
+    if (index.kind() != Kind::String) return wrong_operand("[ ]", index, part.index->span);
+    auto found = value.entries().find(index.as_text(kPermitted));
+    if (found != value.entries().end()) return chosen(found->second, index, part.index->span);
+    return report(DiagCode::UnknownMember, part.index->span,
+                  index.sensitive() ? fmt::format("'{}' has no such entry", so_far)
+                                    : fmt::format("'{}' has no entry '{}'", so_far, index.as_text()))
+        .taint(index);
+  }
+  if (index.kind() != Kind::Integer || !index.unit().empty())
+    return wrong_operand("[ ]", index, part.index->span);
+  int64_t size;
+  if (value.kind() == Kind::System) {
+    auto count = context_.systems->count(value.as_text(), part.span);
+    if (!count) return {};
+    size = *count;
+  } else {
+    size = static_cast<int64_t>(value.items().size());
+  }
+  int64_t at = index.as_integer(kPermitted);
+  const auto* ordinals =
+      value.kind() == Kind::System ? context_.systems->ordinals(value.as_text()) : nullptr;
+  if (ordinals ? !std::binary_search(ordinals->begin(), ordinals->end(), at) : at < 0 || at >= size) {
+    return report(DiagCode::IndexRange, part.index->span,
+                  fmt::format("'{}' has {} element{}, {}: there is no {}", so_far, size, size == 1 ? "" : "s",
+                              ordinals ? "as `radlc scale` has chosen" : "numbered from 0",
+                              index.sensitive() ? "such one" : std::to_string(index.as_integer())))
+        .taint(index);
+  }
+  Value element = value.kind() == Kind::System ? Value::node(value.as_text(), static_cast<int>(at))
+                                               : value.items()[static_cast<size_t>(at)];
+  return chosen(std::move(element), index, part.index->span);
+}
+
+// system['worker-a'], input['x']; [*]: all of them.
+Value Evaluator::named_element(const Value& space, const ast::PathPart& part, const std::string& so_far) {
+  if (part.index == nullptr) {
+    Items items;
+    for (const std::string& name : space.space()->names()) {
+      items.push_back(member_value(space, {name, part.span}, so_far, part.span));
+      if (items.back().is_error()) return {};
+    }
+    return Value::list(std::move(items));
+  }
+  Value index = run(*part.index);
+  if (index.is_error() || !known(index, part.index->span)) return {};
+  if (index.sensitive())
+    return report(DiagCode::SecretShown, part.index->span, "a name is shown in plans: it cannot be a secret");
+  if (index.kind() != Kind::String) return wrong_operand("[ ]", index, part.index->span);
+  return member_value(space, {index.as_text(), part.index->span}, so_far, part.span);
+}
+
+Value Evaluator::all_elements(const Value& value, Span at) {
+  if (value.kind() == Kind::List) return value;
+  Items items;
+  if (value.kind() == Kind::Map) {
+    for (const auto& [key, inner] : value.entries()) items.push_back(inner);
+    return Value::list(std::move(items));
+  }
+  auto count = context_.systems->count(value.as_text(kPermitted), at);
+  if (!count || !charge(context_, static_cast<size_t>(*count), 0, at)) return {};
+  const std::vector<int>* ordinals = context_.systems->ordinals(value.as_text(kPermitted));
+  for (int64_t i = 0; i < *count; i++) {
+    const int ordinal = ordinals == nullptr ? static_cast<int>(i) : (*ordinals)[static_cast<size_t>(i)];
+    items.push_back(Value::node(value.as_text(), ordinal));
+  }
+  return Value::list(std::move(items));
+}
+
+}  // namespace radl::expr

@@ -1,0 +1,114 @@
+#include "runtime/cli/replaceable.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <sstream>
+
+namespace radl::cli {
+namespace {
+
+struct Known {
+  const char* module;
+  const char* does;
+  const char* use;
+  std::vector<std::string_view> words;  // in lower case; each stands alone, '-', '_' and '.' part words
+};
+
+// Names of packages, roles and programs, as the collections of the Infrastructure Manager and EC3 have them.
+const std::vector<Known>& known() {
+  static const std::vector<Known> kAll = {
+      {"std/training/mpi",
+       "Open MPI on the nodes, mpirun over them with a key of the run",
+       "use 'std/training/mpi' as NAME ( nodes = system.SYSTEM, main = 'PROGRAM', processes = 4 )",
+       {"openmpi", "libopenmpi", "mpich", "mpirun", "mpiexec", "mvapich2", "horovodrun"}},
+      {"std/training/torch",
+       "a PyTorch program under torchrun: DDP and FSDP, losses, checkpoints",
+       "use 'std/training/torch' as NAME ( nodes = system.SYSTEM, source = './FOLDER', main = 'train.py' )",
+       {"torchrun", "pytorch", "torch", "torchvision"}},
+      {"std/training/tensorflow",
+       "a TensorFlow program with TF_CONFIG: workers, parameter servers, evaluators",
+       "use 'std/training/tensorflow' as NAME ( nodes = system.SYSTEM, source = './FOLDER', main = "
+       "'train.py' )",
+       {"tensorflow", "tf_config"}},
+      {"std/cluster/ray",
+       "a Ray cluster; programs come to it by std/training/ray",
+       "use 'std/cluster/ray' as NAME ( head = system.HEAD, workers = system.SYSTEM )",
+       {"ray", "raylet"}},
+  };
+  return kAll;
+}
+
+bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+bool has_word(const std::string& line, std::string_view word) {
+  for (size_t at = line.find(word); at != line.npos; at = line.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    // Digits may follow: libopenmpi3, mpich2.
+    size_t behind = end;
+    while (behind < line.size() && std::isdigit(static_cast<unsigned char>(line[behind]))) ++behind;
+    if ((at == 0 || !in_word(line[at - 1])) && (behind == line.size() || !in_word(line[behind]))) return true;
+  }
+  return false;
+}
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::string trimmed(const std::string& line) {
+  const size_t begin = line.find_first_not_of(" \t"), end = line.find_last_not_of(" \t\r");
+  return begin == line.npos ? "" : line.substr(begin, end - begin + 1);
+}
+
+// Lines of a recipe that say what one of the words says; comments do nothing.
+std::vector<std::string> lines_with(const std::string& body, const std::vector<std::string_view>& words) {
+  std::vector<std::string> found;
+  std::istringstream lines(body);
+  for (std::string line; std::getline(lines, line) && found.size() < 3;) {
+    line = trimmed(line);
+    if (line.empty() || line[0] == '#') continue;
+    const std::string low = lower(line);
+    if (std::any_of(words.begin(), words.end(), [&](std::string_view word) { return has_word(low, word); }))
+      found.push_back(line.substr(0, 100));
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<Replaceable> replaceable_recipes(const ir::Program& program) {
+  std::map<std::pair<std::string, std::string>, Replaceable> made;
+  for (const ir::Step& step : program.steps) {
+    if (step.kind != ir::StepKind::Ansible && step.kind != ir::StepKind::CloudInit) continue;
+    for (const Known& module : known()) {
+      std::vector<std::string> why = lines_with(step.body, module.words);
+      if (why.empty()) continue;
+      Replaceable& one = made[{module.module, step.recipe}];
+      one.module = module.module;
+      one.recipe = step.recipe;
+      one.origin = step.origin;
+      one.why = std::move(why);
+      one.nodes.insert(step.nodes.begin(), step.nodes.end());
+    }
+  }
+  std::vector<Replaceable> all;
+  for (auto& [key, one] : made) all.push_back(std::move(one));
+  return all;
+}
+
+std::string module_in_words(const std::string& module) {
+  for (const Known& one : known()) {
+    if (one.module == module) return std::string(one.does) + "\n    " + one.use;
+  }
+  return "";
+}
+
+std::vector<std::string> known_modules() {
+  std::vector<std::string> names;
+  for (const Known& one : known()) names.emplace_back(one.module);
+  return names;
+}
+
+}  // namespace radl::cli

@@ -1,0 +1,164 @@
+// A node's side of a job as it runs: what its processes write, use, and end with.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <sstream>
+#include <thread>
+
+#include "common/digest.h"
+#include "common/lines.h"
+#include "runtime/net/node_path.h"
+#include "runtime/net/ssh/remote.h"
+#include "runtime/steps/jobs/member.h"
+#include "runtime/steps/jobs/process_script.h"
+
+namespace radl::jobs {
+namespace {
+
+constexpr size_t kLongestLine = size_t{1} << 20;  // a longer one is passed over
+
+// One look in ten, the first of them early.
+constexpr const char* kUsageLook = "[ $((looks % 10)) != 2 ] || usage $n >&2\n      ";
+
+// The shell's side of follow(): lines as they are written, and "MARK NAME STATUS". What processes use comes
+// on the other stream: there it stands in no line that is half written.
+std::string follow_command(const std::string& folder, const std::vector<std::string>& names,
+                           const Member::Follower& follower, const std::map<std::string, bool>& ended,
+                           const std::string& mark) {
+  std::string files, left;
+  for (const auto& name : names) {
+    files += " " + follower.before + name + follower.behind;
+    if (auto found = ended.find(name); found == ended.end() || !found->second) left += " " + name;
+  }
+  // tail sleeps in the kernel until something is written; the loop looks twice a second whether all are
+  // alive. An exit file that cannot be read ends the command, not the process.
+  return fmt::format(R"sh(cd {0} && touch{1} || exit 1
+{3}tail -q -n +1 -F{1} 2>/dev/null & t=$!
+trap 'kill $t 2>/dev/null' EXIT
+left="{2}" looks=0
+while [ -n "$left" ]; do
+  now=$left left= looks=$((looks+1))
+  for n in $now; do
+    if [ ! -f $n.exit ] && leader $n > /dev/null 2>&1; then
+      left="$left $n"
+      {5}continue
+    fi
+    if [ -f $n.exit ]; then
+      sleep 0.2
+      e=$(cat $n.exit) || exit 1
+    else
+      e=-1
+    fi
+    echo
+    echo "{4} $n $e"
+  done
+  [ -z "$left" ] || sleep 0.5
+done
+sleep 0.2
+kill $t 2>/dev/null)sh",
+                     shell_path(folder), files, left,
+                     std::string(kProcessScript) + (follower.on_usage ? kUsageScript : ""), mark,
+                     follower.on_usage ? kUsageLook : "");
+}
+
+void take_usage(const std::string& line, std::map<std::string, UsageReading>& last,
+                const Member::Follower& follower) {
+  const auto reading = read_usage(line);
+  if (!reading || !follower.on_usage) return;
+  auto found = last.find(reading->process);
+  if (found != last.end()) follower.on_usage(reading->process, usage_between(found->second, *reading));
+  last[reading->process] = *reading;
+}
+
+}  // namespace
+
+Status Member::follow(const std::vector<std::string>& names, const Follower& follower) {
+  // A line of a program must not pass for one of ours.
+  const std::string mark = "@ended-" + to_hex(random_bytes(8));
+  std::map<std::string, size_t> seen;  // lines of each so far, over all connections
+  std::map<std::string, bool> ended;
+  std::vector<std::string> again;  // to be started again
+  auto unreachable_since = std::chrono::steady_clock::time_point::max();
+  auto all_ended = [&] {
+    return std::all_of(names.begin(), names.end(), [&](const std::string& name) { return ended[name]; });
+  };
+  while (!follower.stop() && !all_ended()) {
+    std::map<std::string, size_t> now;
+    Lines lines(kLongestLine), usages(4096);
+    std::map<std::string, UsageReading> readings;
+    auto take = [&](const std::string& line) {
+      if (line.empty()) return;
+      if (line.starts_with(mark)) {
+        size_t at = line.rfind(' ');
+        std::string name = line.substr(mark.size() + 1, at - mark.size() - 1);
+        if (ended[name] || std::find(again.begin(), again.end(), name) != again.end()) return;
+        if (follower.on_end(name, exit_status(line.substr(at + 1))))
+          again.push_back(name);
+        else
+          ended[name] = true;
+        return;
+      }
+      const std::optional<std::string> whose = follower.whose(line);
+      if (!whose || ++now[*whose] <= seen[*whose]) return;
+      seen[*whose] = now[*whose];
+      follower.on_line(line);
+    };
+    ExecOptions options;
+    options.deadline = std::chrono::hours(24 * 30);
+    options.stop = Stop::when([&] { return follower.stop() || !again.empty(); });
+    options.on_output = [&](std::string_view piece, bool is_stderr) {
+      if (is_stderr) {
+        usages.add(piece,
+                   [&](std::string_view line, bool) { take_usage(std::string(line), readings, follower); });
+        return;
+      }
+      unreachable_since = std::chrono::steady_clock::time_point::max();
+      lines.add(piece, [&](std::string_view line, bool cut) {
+        if (!cut) take(std::string(line));
+      });
+    };
+    auto remote = node_.connect();
+    auto result = remote ? (*remote)->exec(follow_command(folder(), names, follower, ended, mark), options)
+                         : Result<ExecResult>(remote.status());
+    if (follower.stop() || (result && all_ended())) break;
+    if (!again.empty()) {
+      Status restarted = follower.restart(again);
+      for (const std::string& name : again) ended[name] = !restarted.ok();
+      again.clear();
+      if (restarted.ok()) continue;
+    }
+    auto clock = std::chrono::steady_clock::now();
+    const Status why(
+        Code::Lost,
+        fmt::format("{}: {}", address(), result ? "the job's folder is gone" : result.status().message()));
+    if (unreachable_since > clock) {
+      unreachable_since = clock;
+      follower.unreachable(why);
+    }
+    if (clock - unreachable_since > std::chrono::seconds(8)) return why;
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  }
+  return {};
+}
+
+Result<std::map<std::string, Usage>> Member::usage(const std::vector<std::string>& names) {
+  const std::string all = fmt::format("for n in {}; do usage $n; done\n", fmt::join(names, " "));
+  auto result = exec(fmt::format("cd {} || exit 1\n{}{}{}sleep 0.5\n{}", shell_path(folder()), kProcessScript,
+                                 kUsageScript, all, all));
+  if (!result) return result.status();
+  if (result->exit_status != 0) return std::move(ssh::command_failure(*result, folder())).at(address());
+  std::map<std::string, Usage> usages;
+  std::map<std::string, UsageReading> first;
+  std::istringstream lines(result->out);
+  for (std::string line; std::getline(lines, line);) {
+    const auto reading = read_usage(line);
+    if (!reading) continue;
+    auto [found, is_first] = first.emplace(reading->process, *reading);
+    if (!is_first) usages[reading->process] = usage_between(found->second, *reading);
+  }
+  return usages;
+}
+
+}  // namespace radl::jobs

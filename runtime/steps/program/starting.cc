@@ -1,0 +1,112 @@
+#include "runtime/steps/program/starting.h"
+
+#include <algorithm>
+
+#include "runtime/net/node_path.h"
+#include "runtime/steps/jobs/for_all.h"
+#include "runtime/steps/jobs/network.h"
+#include "runtime/steps/program/results.h"
+
+namespace radl::program {
+namespace {
+
+// For a run that joins: a member that it starts again must find the others.
+constexpr const char* kPlaces = "run-places.json";
+
+}  // namespace
+
+std::string job_folder(const jobs::Member::Look& look, const jobs::Member& member) {
+  return look.home + "/" + sftp_path(member.folder());
+}
+
+std::string Starting::process(size_t node) const {
+  return node < running_ ? process_name(node) : "watch-" + std::to_string(node);
+}
+
+Status Starting::begin(const Looks& looks, const std::string& run, int attempt) {
+  looks_ = looks;
+  attempt_ = attempt;
+  choose_places();
+  if (Status s = write_places(); !s.ok()) return s;
+  // The chief's launcher may be at work before the other nodes have been started.
+  if (program_.value("ssh", false)) {
+    Status put = jobs::for_all(nodes_.size(), [&](size_t i) { return put_for_launchers(i); });
+    if (!put.ok()) return put;
+  }
+  return jobs::for_all(nodes_.size(), [&](size_t i) -> Status {
+    // Before the start: a run that is killed here finds a program whose members are gone, and starts it
+    // again with its checkpoints.
+    if (Status s = members_[i]->write_run(run); !s.ok()) return std::move(s).at(nodes_[i].address);
+    return start(i);
+  });
+}
+
+void Starting::choose_places() {
+  places_.clear();
+  std::vector<int> given;  // local nodes share one network
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    std::vector<int> used = looks_[i].ports;
+    used.insert(used.end(), given.begin(), given.end());
+    places_.push_back({jobs::address_of(nodes_[i]), jobs::choose_port(used)});
+    given.push_back(places_.back().port);
+  }
+}
+
+Status Starting::write_places() {
+  Json all = Json::array();
+  for (const Place& place : places_) all.push_back({{"host", place.host}, {"port", place.port}});
+  Status put = members_[0]->put_bytes(all.dump(), kPlaces, context_.stop, 0600);
+  return put.ok() ? put : std::move(put).at(nodes_[0].address);
+}
+
+Status Starting::join(const Looks& looks) {
+  looks_ = looks;
+  auto text = members_[0]->read(kPlaces, size_t{1} << 20);
+  if (!text) return text.status();
+  const Json all = Json::parse(*text, nullptr, false);
+  if (!all.is_array() || all.size() != nodes_.size())
+    return {Code::Corrupt, nodes_[0].address + ": does not say where its members listen"};
+  for (const Json& place : all) places_.push_back({place.value("host", ""), place.value("port", 0)});
+  return {};
+}
+
+MemberSetting Starting::setting_of(size_t node) const {
+  MemberSetting setting;
+  setting.index = node;
+  setting.home = looks_[node].home;
+  setting.folder = job_folder(looks_[node], *members_[node]);
+  setting.folder_below = sftp_path(members_[node]->folder());
+  setting.facts = preparing_.facts(node);
+  const std::string environment = preparing_.environment(node);
+  if (!environment.empty()) setting.environment = setting.home + "/" + sftp_path(environment);
+  setting.on_this_computer =
+      jobs::is_local(nodes_[node])
+          ? static_cast<int>(std::count_if(nodes_.begin(), nodes_.end(), jobs::is_local))
+          : 1;
+  return setting;
+}
+
+Status Starting::start(size_t node) {
+  jobs::Member& member = *members_[node];
+  if (node >= running_) return member.start({{process(node), "/bin/sh -c 'while :; do sleep 3600; done'"}});
+  const MemberSetting setting = setting_of(node);
+  const auto variables = member_variables(program_, places_, setting, attempt_);
+  const std::string file = "run-" + process(node);
+  Status put = member.put_bytes(member_script(program_, variables, setting), file, context_.stop, 0600);
+  if (!put.ok()) return std::move(put).at(nodes_[node].address);
+  return member.start({{process(node), "/bin/sh ./" + file}});
+}
+
+Status Starting::put_for_launchers(size_t node) {
+  const MemberSetting setting = setting_of(node);
+  const auto variables = member_variables(program_, places_, setting, attempt_);
+  std::vector<int> workers;
+  for (size_t i = 0; i < nodes_.size(); ++i) workers.push_back(workers_on(program_, preparing_.facts(i)));
+  jobs::Member& member = *members_[node];
+  Status put = member.put_bytes(enter_script(program_, variables, setting), "enter", context_.stop, 0600);
+  if (put.ok() && node == 0)
+    put = member.put_bytes(host_file(places_, workers), "hostfile", context_.stop, 0600);
+  return put.ok() ? put : std::move(put).at(nodes_[node].address);
+}
+
+}  // namespace radl::program

@@ -1,0 +1,40 @@
+#include "runtime/steps/program/verdict.h"
+
+#include <algorithm>
+
+namespace radl::program {
+
+EndRules end_rules(const nlohmann::json& program) {
+  EndRules rules;
+  rules.alone = program.value("lost", "all") == "alone";
+  rules.chief = program.value("ends", "all") == "chief" || program.value("runs_on", "each") == "first";
+  rules.may_fail = program.value("may_fail", false);
+  rules.least = program.value("least", size_t{1});
+  return rules;
+}
+
+Verdict judge(const EndRules& rules, const std::vector<jobs::Process>& processes, const jobs::Ends& ends) {
+  const auto chief = ends.find(processes[0].name);
+  const bool chief_ended = chief != ends.end();
+  const size_t working = processes.size() - ends.size();
+  const auto well = static_cast<size_t>(
+      std::count_if(ends.begin(), ends.end(), [](const auto& end) { return end.second == 0; }));
+  const bool over = rules.chief ? chief_ended : working == 0;
+  if (rules.chief && chief_ended && chief->second == 0) return Verdict::Well;
+  if (well == processes.size()) return Verdict::Well;
+  if (rules.may_fail) {
+    // Exit statuses of its own are no failure, and the others may still be at work.
+    if (over && chief_ended && chief->second >= 0) return Verdict::Well;
+    if (std::all_of(ends.begin(), ends.end(), [](const auto& end) { return end.second >= 0; }))
+      return Verdict::GoesOn;
+  }
+  if (!rules.alone) return well + working == processes.size() ? Verdict::GoesOn : Verdict::Failed;
+  if (std::any_of(ends.begin(), ends.end(),
+                  [](const auto& end) { return end.second != 0 && !was_killed(end.second); }))
+    return Verdict::Failed;
+  if (chief_ended && chief->second != 0) return Verdict::Failed;
+  if (working == 0) return Verdict::Well;
+  return working + well < rules.least ? Verdict::Failed : Verdict::GoesOn;
+}
+
+}  // namespace radl::program

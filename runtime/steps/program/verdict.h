@@ -1,0 +1,28 @@
+// Whether a program has ended, from the ends of its members: pure.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <vector>
+
+#include "runtime/steps/jobs/following.h"
+
+namespace radl::program {
+
+struct EndRules {
+  bool alone = false;     // a lost member is missed as long as there are enough others
+  bool chief = false;     // the chief's end is the program's
+  bool may_fail = false;  // an exit status of its own is no failure
+  size_t least = 1;       // with `alone`
+};
+
+EndRules end_rules(const nlohmann::json& program);
+
+enum class Verdict { GoesOn, Well, Failed };
+// `processes`: the first is the chief's.
+Verdict judge(const EndRules& rules, const std::vector<jobs::Process>& processes, const jobs::Ends& ends);
+
+// Whether this end came from outside: a signal, a lost node.
+inline bool was_killed(int exit) { return exit < 0 || exit >= 128; }
+
+}  // namespace radl::program
