@@ -37,6 +37,10 @@ class Scale(RadlCase):
         self.environment["RADL_LOCAL_ISOLATION"] = "off"
         self.file = self.write("cluster.radl", CLUSTER)
 
+    def tearDown(self):
+        self.radlc("destroy", self.file, "-y", code=None)
+        super().tearDown()
+
     def begin(self):
         self.radlc("apply", self.file, "-y")
 

@@ -23,7 +23,8 @@ for n; do
 done
 exec 9>> lock
 flock 9
-touch wishes
+# Whoever reads them may be another user.
+[ -e wishes ] || : > wishes
 for n; do
   now=$what
   if [ "$what" = add ] && grep -qxE "$n (remove|renew)" wishes; then now=renew; fi
