@@ -191,8 +191,12 @@ Result<Service::Version> Service::version(const Stop& stop) {
     Call call{.path = "/"};
     auto answer = send(call, plain, *token, stop);
     if (!answer.ok()) return Status(answer.status()).at(shown(call));
+    // Without a version everything would be asked in the oldest one: what may pass is not taken for that.
+    if (answer->status >= 500 || answer->status == 401 || answer->status == 429)
+      return Status(Code::Retry, fmt::format("{}: HTTP status {}", shown(call), answer->status));
     if (answer->ok()) {
       const Json document = parse_json(answer->body);
+      if (document.is_null()) return Status(Code::Retry, shown(call) + ": the answer is no JSON");
       const Json& version = member(document, "version");
       std::string newest = text_of(version, "version");
       for (const Json& one : list_of(document, "versions"))

@@ -57,6 +57,9 @@ Result<Token> Session::ask(const std::string& url, const std::string& body, cons
   retries.attempts = 5;
   const std::string what = fmt::format("{}: Keystone ({})", settings_.origin, http::printable_url(url));
   auto answer = http_.send(request, retries);
+  // A body that came apart on its way is asked for again.
+  for (int again = 0; again < 3 && answer.ok() && answer->ok() && parse_json(answer->body).is_null(); ++again)
+    answer = http_.send(request, retries);
   if (!answer.ok()) return Status(answer.status()).at(settings_.origin);
   if (answer->status == 401)
     return Status(Code::Auth, what + " refuses the credentials").with_hint(hint_of(settings_));
