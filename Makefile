@@ -7,17 +7,18 @@ JOBS    ?= $(shell nproc)
 CMAKE_FLAGS ?= -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=24
 
 UNTRUSTED_TESTS = parser_test ir_test cluster_message_test cluster_secure_test cluster_link_test data_readers_test \
-  data_image_test http_test aws_credentials_test aws_query_test transfer_download_test transfer_s3_test auth_file_test
+  data_image_test http_test aws_credentials_test aws_query_test transfer_download_test transfer_s3_test auth_file_test openstack_client_test openstack_parts_test
 empty :=
 space := $(empty) $(empty)
 
-.PHONY: help deps deps-check build demo check check-faults check-sanitize check-sanitize-short check-conformance check-format install deb fuzz clean
+.PHONY: help deps deps-check build demo check check-faults check-openstack check-sanitize check-sanitize-short check-conformance check-format install deb fuzz clean
 
 help:
 	@echo "make demo               install packages, build, train CIFAR-10 on this machine from a .radl file"
 	@echo "make check              install packages, build, run the tests"
 	@echo "make check-conformance  compare with peers from PyPI and npm (skips what cannot be had)"
 	@echo "make check-faults       EC2 while its API fails: RUNS=100 seeds from SEED=1 on, and a kill at every call and journal write"
+	@echo "make check-openstack    OpenStack's own services from Debian's packages (skips what cannot be had)"
 	@echo "make check-sanitize     the tests under ASan and UBSan; check-sanitize-short: those of what reads other people's bytes"
 	@echo "make check-format       formatting, as .clang-format says"
 	@echo "make fuzz               run the fuzzers (clang); FUZZ_SECONDS=60 each, FUZZ_TOTAL= in all"
@@ -55,6 +56,12 @@ check-faults: deps-check
 	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON $(CMAKE_FLAGS) >/dev/null
 	cmake --build $(BUILD) -j $(JOBS) --target radlc radl_kill_points
 	@tools/check-faults $(BUILD) $(or $(RUNS),100) $(or $(SEED),1)
+
+# RADL_FAULT_RUNS, RADL_FAULT_SEED and RADL_KILL_POINTS: tests/openstack/faults_test.py.
+check-openstack: deps-check
+	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON -DRADL_OPENSTACK_TESTS=ON $(CMAKE_FLAGS) >/dev/null
+	cmake --build $(BUILD) -j $(JOBS) --target radlc radl-train openstack_suite_test
+	@tools/run-tests $(BUILD) -L openstack
 
 # SANITIZE_TESTS: some tests' names instead of all, for a short run.
 check-sanitize: deps-check

@@ -292,7 +292,7 @@ Status take_price_list(const Options& options, const std::string& path) {
     text = std::move(*with);
     std::printf("%s: %zu types, prices of %s\n", region.c_str(), list->types.size(), list->as_of.c_str());
   }
-  auto names = known.type_names("ec2");
+  auto names = known.type_names(options.cloud);
   if (!names.ok()) return std::move(names).status();
   if (Status right = check_catalog(text, path, *names); !right.ok()) return right;
   return keep(path, text);

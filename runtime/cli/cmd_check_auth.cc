@@ -1,4 +1,4 @@
-// What the credentials for EC2 are good for, before anything is made with them.
+// What the credentials for EC2 and OpenStack are good for, before anything is made with them.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +8,7 @@
 #include "runtime/auth/auth_file.h"
 #include "runtime/auth/aws_account.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/check_auth_openstack.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 
@@ -105,13 +106,12 @@ int code_of(const AwsAccount& account) {
 }
 
 // Lines of the auth file, or what AWS's own tools would take.
-Result<std::vector<Entry>> entries_of(const std::optional<AuthFile>& file, http::Client& http,
-                                      const std::shared_ptr<const aws::Configuration>& configuration) {
-  if (!file) return std::vector<Entry>{{"aws", aws::default_credentials(http, configuration)}};
+std::vector<Entry> entries_of(const std::optional<AuthFile>& file, http::Client& http,
+                              const std::shared_ptr<const aws::Configuration>& configuration) {
+  if (!file) return {{"aws", aws::default_credentials(http, configuration)}};
   std::vector<Entry> entries;
   for (const AuthLine* line : file->of_type("EC2"))
     entries.push_back({line->id, ec2_credentials(*file, *line)});
-  if (entries.empty()) return not_found(file->path + ": holds no credential of type EC2");
   return entries;
 }
 
@@ -134,11 +134,14 @@ int run(const Session& session, const Flags& flags) {
   if (!aws::is_region_name(region))
     return report(session, invalid("--region: \"" + region + "\" is no name of an AWS region"));
   http::Client http;
-  auto entries = entries_of(*file, http, *configuration);
-  if (!entries.ok()) return report(session, entries.status());
+  const std::vector<Entry> entries = entries_of(*file, http, *configuration);
+  auto openstack = openstack_entries(*file);
+  if (!openstack.ok()) return report(session, openstack.status());
+  if (entries.empty() && openstack->empty())
+    return report(session, not_found((*file)->path + ": holds no credential of type EC2, OpenStack or EGI"));
   Json list = Json::array();
   int code = kDone;
-  for (const Entry& entry : *entries) {
+  for (const Entry& entry : entries) {
     AwsAccount account;
     account.region = region;
     if (entry.source.ok())
@@ -146,11 +149,17 @@ int run(const Session& session, const Flags& flags) {
     else
       account.identity_status = entry.source.status();
     if (Status s = stop.check(); !s.ok()) return report(session, s);
+    // Who has credentials for OpenStack alone needs none for AWS.
+    if (!*file && !openstack->empty() && account.identity_status.code() == Code::NotFound) continue;
     code = std::max(code, code_of(account));
     if (flags.json)
       list.push_back(json_of(entry.name, account));
     else
       print(entry.name, account);
+  }
+  for (const OpenStackEntry& entry : *openstack) {
+    code = std::max(code, check_openstack(http, entry, stop, flags.json ? &list : nullptr));
+    if (Status s = stop.check(); !s.ok()) return report(session, s);
   }
   if (flags.json) std::printf("%s\n", list.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   return code;
@@ -159,14 +168,14 @@ int run(const Session& session, const Flags& flags) {
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand(
-      "check-auth",
-      "Show whose the credentials for EC2 are, their quotas, and which permissions are missing");
+  CLI::App* command = app.add_subcommand("check-auth",
+                                         "Show whose the credentials for EC2 and OpenStack are, their "
+                                         "quotas, and which permissions are missing");
   auto flags = std::make_shared<Flags>();
   command
-      ->add_option(
-          "--auth", flags->auth,
-          "the Infrastructure Manager's auth file (default: RADL_AUTH, IM_AUTH; without one: as AWS's tools)")
+      ->add_option("--auth", flags->auth,
+                   "the Infrastructure Manager's auth file (default: RADL_AUTH, IM_AUTH; without one: as the "
+                   "clouds' own tools)")
       ->type_name("FILE");
   command->add_option("--region", flags->region, "AWS region (default: AWS_REGION, the profile's, us-east-1)")
       ->type_name("REGION");

@@ -1,13 +1,16 @@
 #include "runtime/cli/machinery.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "common/text.h"
 #include "runtime/ansible/ansible_runner.h"
+#include "runtime/auth/openstack_lines.h"
 #include "runtime/cli/user_files.h"
 #include "runtime/clouds/ec2/ec2_cloud.h"
 #include "runtime/clouds/hosts/hosts_cloud.h"
 #include "runtime/clouds/local/local_cloud.h"
+#include "runtime/clouds/openstack/openstack_cloud.h"
 #include "runtime/net/ssh/target.h"
 #include "runtime/steps/native_runner.h"
 #include "runtime/steps/program_runner.h"
@@ -36,6 +39,31 @@ Result<ec2::Options> ec2_options(http::Client& client, const std::shared_ptr<con
     return ec2_credentials(*auth, *line);
   };
   return options;
+}
+
+// From the auth file where there is one with lines for OpenStack, else as OpenStack's own tools find them.
+Result<openstack::Options> openstack_options(const std::shared_ptr<const AuthFile>& auth) {
+  Result<openstack::Options> options = openstack::options_from_environment();
+  if (!options.ok() || !auth || openstack_lines(*auth).empty()) return options;
+  options->settings = [auth,
+                       other = options->settings](const std::string& account) -> Result<openstack::Settings> {
+    const auto lines = openstack_lines(*auth);
+    const AuthLine* line = account.empty() ? lines.front() : auth->find(account);
+    const bool ours = std::find(lines.begin(), lines.end(), line) != lines.end();
+    return ours ? openstack_settings(*auth, *line) : other(account);
+  };
+  return options;
+}
+
+// The names that a `deploy` may say: ids of the auth file, and clouds of clouds.yaml.
+std::vector<std::string> openstack_accounts(const std::shared_ptr<const AuthFile>& auth) {
+  std::vector<std::string> names;
+  if (auth)
+    for (const AuthLine* line : openstack_lines(*auth)) names.push_back(line->id);
+  // What cannot be read is reported when a cloud of it is asked for.
+  if (auto configuration = openstack::Configuration::load(); configuration.ok())
+    for (std::string& name : (*configuration)->names()) names.push_back(std::move(name));
+  return names;
 }
 
 // One login; the executor repeats it while the node boots.
@@ -74,7 +102,7 @@ std::vector<bool> answering(const std::vector<Json>& attributes, const Stop& sto
 
 Catalog current_catalog() {
   Catalog catalog = built_in_catalog();
-  for (const std::string& cloud : catalog.clouds()) {
+  for (const std::string cloud : {"ec2", "openstack"}) {
     if (std::string path = user_catalog_file(cloud); !path.empty()) catalog.add_file(std::move(path), cloud);
   }
   return catalog;
@@ -94,6 +122,14 @@ Machinery::Machinery(const RunOptions& options, Catalog catalog, std::shared_ptr
   for (const std::unique_ptr<CloudFamily>& family : families_) clouds_.add(*family);
   if (auth) {
     for (const AuthLine* line : auth->of_type("EC2")) clouds_.add_account(line->id, *families_.back());
+  }
+  auto load = [auth] { return openstack_options(auth); };
+  families_.push_back(openstack::make_family(load));
+  clouds_.add(*families_.back());
+  for (const std::string& name : openstack_accounts(auth)) {
+    if (clouds_.knows(name)) continue;
+    families_.push_back(openstack::make_family(load, name));
+    clouds_.add_account(name, *families_.back());
   }
   clouds_.fallback = options.cloud;
 }
@@ -121,9 +157,9 @@ void add_cloud_option(CLI::App& command, RunOptions& options) {
       ->type_name("NAME")
       ->capture_default_str();
   command
-      .add_option(
-          "--auth", options.auth,
-          "the Infrastructure Manager's auth file (default: RADL_AUTH, IM_AUTH; without one: as AWS's tools)")
+      .add_option("--auth", options.auth,
+                  "the Infrastructure Manager's auth file (default: RADL_AUTH, IM_AUTH; without one: as the "
+                  "clouds' own tools)")
       ->type_name("FILE");
 }
 

@@ -244,6 +244,36 @@ std::vector<std::string> texts_wanted(const ir::Node& node, const std::string& f
   return texts;
 }
 
+Result<Json> tags_wanted(const ir::Node& node) {
+  Json tags = Json::object();
+  const std::string text = text_wanted(node, "instance_tags");
+  if (text.empty()) return tags;
+  for (std::string_view pair : split(text, ',')) {
+    const size_t equals = pair.find('=');
+    const std::string_view name = trim(pair.substr(0, equals));
+    if (equals == pair.npos || name.empty())
+      return invalid(
+          fmt::format("{}: instance_tags = '{}': must be 'name=value,name=value'", node.address, text));
+    tags[std::string(name)] = std::string(trim(pair.substr(equals + 1)));
+  }
+  return tags;
+}
+
+std::string os_version_wanted(const ir::Node& node) {
+  auto found = node.requirements.find("disk.0.os.version");
+  if (found == node.requirements.end()) return "";
+  if (found->second.equals && found->second.equals->is_string())
+    return found->second.equals->get<std::string>();
+  auto exact = found->second.versions.find("=");
+  return exact == found->second.versions.end() ? "" : exact->second;
+}
+
+std::vector<std::string> image_urls(const ir::Node& node) {
+  for (const ir::Disk& disk : node.disks)
+    if (disk.index == 0) return disk.image_urls;
+  return {};
+}
+
 bool within(const ir::Requirement& wanted, double value) {
   if (wanted.min && (value < *wanted.min || (wanted.min_strict && value == *wanted.min))) return false;
   if (wanted.max && (value > *wanted.max || (wanted.max_strict && value == *wanted.max))) return false;

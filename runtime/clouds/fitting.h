@@ -35,6 +35,12 @@ Offer offer_of(const InstanceType& type, Market market);
 std::string text_wanted(const ir::Node& node, const std::string& feature);
 // All that a feature names, in its order: 'a, b' or ['a', 'b'].
 std::vector<std::string> texts_wanted(const ir::Node& node, const std::string& feature);
+// {"name": value} of instance_tags = 'name=value,other=value'. Invalid: it is not of that form.
+Result<Json> tags_wanted(const ir::Node& node);
+// disk.0.os.version: an equal value of it, or the text behind '='; "" where there is none.
+std::string os_version_wanted(const ir::Node& node);
+// Of disk 0.
+std::vector<std::string> image_urls(const ir::Node& node);
 // Whether a number is within the bounds; nothing else of the requirement is looked at.
 bool within(const ir::Requirement& wanted, double value);
 // "m5.large" by "m5.*": `*` stands for any characters, and case does not matter.

@@ -33,6 +33,35 @@ std::string node_host_name(const ir::Node& node) {
   return host + "." + domain;
 }
 
+Json further_host_names(const ir::Node& node) {
+  Json names = Json::array();
+  for (const ir::Interface& interface : node.interfaces) {
+    if (interface.index == 0 || interface.host_name.empty()) continue;
+    names.push_back(interface.host_name + "." +
+                    (interface.domain.empty() ? "localdomain" : interface.domain));
+  }
+  return names;
+}
+
+char device_letter(const ir::Disk& disk) {
+  return disk.device.empty() ? static_cast<char>('a' + disk.index) : disk.device.back();
+}
+
+std::vector<std::string> disk_notes(const ir::Node& node) {
+  std::vector<std::string> notes;
+  for (const ir::Disk& disk : node.disks) {
+    if (disk.index == 0 || disk.mount_path.empty()) continue;
+    const std::string start = "system '" + node.system + "': disk " + std::to_string(disk.index) + " is ";
+    if (disk.device.empty() || disk.fstype.empty())
+      notes.push_back(start + "attached as /dev/sd" + device_letter(disk) +
+                      " and not mounted: that needs its device and fstype too");
+    else if (disk.fstype != "swap")
+      notes.push_back(start + "formatted as " + disk.fstype +
+                      " where it carries no file system, and mounted at " + disk.mount_path);
+  }
+  return notes;
+}
+
 std::vector<const ir::Network*> networks_to_make(const DesignInput& input) {
   std::set<std::string> used;
   for (const ir::Node* node : input.nodes) {

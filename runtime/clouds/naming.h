@@ -18,6 +18,13 @@ std::string group_address(const CloudId& cloud, const DesignInput& input, const 
 std::string part_address(const std::string& kind, const ir::Node& node, int index = -1);
 // Of its first interface, with the domain: "vnode-3.localdomain" where none was written.
 std::string node_host_name(const ir::Node& node);
+// Of its further interfaces that have names of their own: ["a.localdomain", ..].
+Json further_host_names(const ir::Node& node);
+// Of a device only the last letter counts, as for the Infrastructure Manager: "hdb" is the second. Without a
+// device by the disk's number.
+char device_letter(const ir::Disk& disk);
+// What a reviewer should know of the disks of its system, where they are attached as volumes.
+std::vector<std::string> disk_notes(const ir::Node& node);
 // The networks that a node of the input is in and that the program declares and has made (no references), in
 // the program's order.
 std::vector<const ir::Network*> networks_to_make(const DesignInput& input);

@@ -24,7 +24,16 @@ find_disk() {
       return
     fi
   done
-  for d in "$devices/xvd$2" "$devices/sd$2"; do
+  # virtio disks carry the beginning of the volume's id, as long as a serial number may be.
+  for s in "$blocks"/*/serial; do
+    if [ -r "$s" ]; then
+      n=$(tr -d ' \n' < "$s")
+      if [ ${#n} -ge 16 ]; then
+        case $1 in "$n"*) d=${s%/serial}; echo "$devices/${d##*/}"; return;; esac
+      fi
+    fi
+  done
+  for d in "$devices/xvd$2" "$devices/sd$2" "$devices/vd$2"; do
     if [ -b "$d" ]; then echo "$d"; return; fi
   done
   return 1

@@ -58,9 +58,9 @@ PASSING = {
 class Faults:
     """`share`: of the requests that something happens to; `kinds`: of PASSING; `most`: no more than so many in all."""
 
-    def __init__(self, seed, share=0.2, kinds=None, most=1 << 30, eventual=None, market=None):
+    def __init__(self, seed, share=0.2, kinds=None, most=1 << 30, eventual=None, market=None, passing=None):
         self.seed, self.share, self.left = seed, share, most
-        self.kinds = {k: v for k, v in PASSING.items() if kinds is None or k in kinds}
+        self.kinds = {k: v for k, v in (passing or PASSING).items() if kinds is None or k in kinds}
         self.eventual, self.market = eventual, market
         self._lock = threading.Lock()
 

@@ -94,14 +94,28 @@ def s3_action(method, path, query):
     return (of_object if inside else of_bucket).get(method, method) if path.strip("/") else "ListBuckets"
 
 
+def aws_names(method, path, headers, body):
+    """(service, action, parameters) of a request to AWS."""
+    split = urllib.parse.urlsplit(path)
+    query = urllib.parse.parse_qs(split.query, keep_blank_values=True)
+    service = service_of(headers)
+    parameters = {name: values[0] for name, values in query.items()}
+    if service != "s3":
+        parameters |= dict(urllib.parse.parse_qsl(body.decode("latin-1"), keep_blank_values=True))
+    target = headers.get("x-amz-target", "").rpartition(".")[2]  # services with JSON
+    return service, s3_action(method, split.path, query) if service == "s3" else target or parameters.get("Action", ""), parameters
+
+
 class Broken(Exception):
     """The connection with the client ends now, with a reset."""
 
 
 class Proxy:
-    """`faults`: called with a Request, gives a Treatment; None: nothing happens to any. `victim`: process id for SIGKILL."""
+    """`faults`: called with a Request, gives a Treatment; None: nothing happens to any. `victim`: process id for SIGKILL.
+    `names`: what a request is, as aws_names() says it of AWS's."""
 
-    def __init__(self, upstream, faults=None, extras=None, tls=None):
+    def __init__(self, upstream, faults=None, extras=None, tls=None, names=aws_names):
+        self.names = names
         self.upstream = urllib.parse.urlsplit(upstream)
         self.faults, self.extras, self.victim = faults, extras, None
         self.log, self.treated = [], []
@@ -169,14 +183,7 @@ class Proxy:
         return headers.get("connection", "").lower() != "close"
 
     def _recorded(self, method, path, headers, body):
-        split = urllib.parse.urlsplit(path)
-        query = urllib.parse.parse_qs(split.query, keep_blank_values=True)
-        service = service_of(headers)
-        parameters = {name: values[0] for name, values in query.items()}
-        if service != "s3":
-            parameters |= dict(urllib.parse.parse_qsl(body.decode("latin-1"), keep_blank_values=True))
-        target = headers.get("x-amz-target", "").rpartition(".")[2]  # services with JSON
-        action = s3_action(method, split.path, query) if service == "s3" else target or parameters.get("Action", "")
+        service, action, parameters = self.names(method, path, headers, body)
         with self._lock:
             request = Request(len(self.log) + 1, method, path, headers, body, service, action, parameters)
             self.log.append(request)
@@ -217,10 +224,15 @@ class Proxy:
                 answer = treatment.change(answer)
         self._send(connection, request, answer, treatment)
 
+    def route(self, request):
+        """(host, port, path) where a request goes."""
+        return self.upstream.hostname, self.upstream.port, request.path
+
     def forward(self, request):
-        upstream = http.client.HTTPConnection(self.upstream.hostname, self.upstream.port, timeout=60)
+        host, port, path = self.route(request)
+        upstream = http.client.HTTPConnection(host, port, timeout=60)
         try:
-            upstream.putrequest(request.method, request.path, skip_host=True, skip_accept_encoding=True)
+            upstream.putrequest(request.method, path, skip_host=True, skip_accept_encoding=True)
             for name, value in request.headers.items():
                 if name not in ("connection", "expect", "transfer-encoding", "content-length"):
                     upstream.putheader(name, value)

@@ -25,22 +25,6 @@ constexpr size_t kGroupsOfAMachine = 5;  // Amazon VPC quotas, "Security groups 
 
 std::string access_address(const CloudId& cloud) { return "access." + cloud.text(); }
 
-// {"name": value} of 'name=value,other=value'.
-Result<Json> tags_wanted(const ir::Node& node) {
-  Json tags = Json::object();
-  const std::string text = text_wanted(node, "instance_tags");
-  if (text.empty()) return tags;
-  for (std::string_view pair : split(text, ',')) {
-    const size_t equals = pair.find('=');
-    const std::string_view name = trim(pair.substr(0, equals));
-    if (equals == pair.npos || name.empty())
-      return invalid(
-          fmt::format("{}: instance_tags = '{}': must be 'name=value,name=value'", node.address, text));
-    tags[std::string(name)] = std::string(trim(pair.substr(equals + 1)));
-  }
-  return tags;
-}
-
 Json disk_spec(const ir::Disk& disk) {
   Json spec = Json::object();
   if (disk.size_bytes) spec["size_gib"] = static_cast<long long>(std::ceil(*disk.size_bytes / kGiB));
@@ -48,11 +32,7 @@ Json disk_spec(const ir::Disk& disk) {
   return spec;
 }
 
-// Only the last letter of a device counts, as for the Infrastructure Manager: "hdb" is the second.
-std::string device_name(const ir::Disk& disk) {
-  const char letter = disk.device.empty() ? static_cast<char>('a' + disk.index) : disk.device.back();
-  return std::string("/dev/sd") + letter;
-}
+std::string device_name(const ir::Disk& disk) { return std::string("/dev/sd") + device_letter(disk); }
 
 Status add_disks(const ir::Node& node, Json& spec) {
   for (const ir::Disk& disk : node.disks) {
@@ -129,16 +109,12 @@ class Designer {
   Status add_network(const ir::Network& network) {
     auto place = place_of(network, cloud_.region);
     if (!place.ok()) return place.status();
-    std::vector<std::string> rules = {kFromThisGroup};
     for (const ir::PortRule& rule : network.ports) {
-      rules.push_back(rule_text(rule));
       if (rule.remote != rule.local)
         note(fmt::format("network {}: EC2 maps no ports: {} is open as {}", network.name, rule.remote,
                          rule.local));
     }
-    std::sort(rules.begin(), rules.end());
-    rules.erase(std::unique(rules.begin(), rules.end()), rules.end());
-    Json spec = {{"description", "network " + network.name}, {"rules", rules}};
+    Json spec = {{"description", "network " + network.name}, {"rules", network_rules(network)}};
     if (network.features.contains("sg_name") && network.features["sg_name"].is_string())
       spec["name"] = network.features["sg_name"];
     if (!place->vpc.empty()) spec["vpc"] = place->vpc;
@@ -173,11 +149,7 @@ class Designer {
     Json spec = {{"groups", std::move(groups)},
                  {"hostname", node_host_name(node)},
                  {"public", is_public(node, *place)}};
-    for (const ir::Interface& interface : node.interfaces) {
-      if (interface.index == 0 || interface.host_name.empty()) continue;
-      const std::string domain = interface.domain.empty() ? "localdomain" : interface.domain;
-      spec["names"].push_back(interface.host_name + "." + domain);
-    }
+    if (Json names = further_host_names(node); !names.empty()) spec["names"] = std::move(names);
     if (!tags->empty()) spec["tags"] = std::move(*tags);
     if (Status added = add_features(node, *place, spec, references); !added.ok()) return added;
     auto offers = offers_for(cloud_, node, input_);
@@ -226,17 +198,7 @@ class Designer {
     const std::string user = node.user.empty() ? user_of_image(image->text) : node.user;
     if (!user.empty()) spec["user"] = user;
     if (Status added = add_disks(node, spec); !added.ok()) return added;
-    for (const ir::Disk& disk : node.disks) {
-      const bool whole = !disk.device.empty() && !disk.fstype.empty();
-      if (disk.index > 0 && !disk.mount_path.empty() && !whole)
-        note(fmt::format(
-            "system '{}': disk {} is attached as {} and not mounted: that needs its device and fstype too",
-            node.system, disk.index, device_name(disk)));
-      if (disk.index > 0 && whole && !disk.mount_path.empty() && disk.fstype != "swap")
-        note(fmt::format(
-            "system '{}': disk {} is formatted as {} where it carries no file system, and mounted at {}",
-            node.system, disk.index, disk.fstype, disk.mount_path));
-    }
+    for (const std::string& text : disk_notes(node)) note(text);
     auto stop = auto_stop_wanted(node);
     if (!stop.ok()) return stop.status();
     if (*stop) spec["stop"] = to_json(**stop);

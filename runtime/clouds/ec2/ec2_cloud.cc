@@ -2,19 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <ctime>
 #include <map>
 #include <mutex>
 #include <optional>
 
 #include "common/digest.h"
-#include "runtime/clouds/ec2/caller.h"
-#include "runtime/clouds/ec2/console.h"
+#include "runtime/clouds/caller.h"
+#include "runtime/clouds/console.h"
 #include "runtime/clouds/ec2/design.h"
 #include "runtime/clouds/ec2/kind.h"
 #include "runtime/clouds/ec2/survey.h"
 #include "runtime/clouds/takes_over.h"
+#include "runtime/clouds/timing.h"
 
 namespace radl::ec2 {
 namespace {
@@ -234,18 +234,6 @@ class Family : public CloudFamily {
   mutable std::optional<Result<Options>> options_;
 };
 
-// Seconds; `fallback` where nothing is set.
-Result<std::chrono::milliseconds> seconds_of(const aws::Configuration& configuration, const char* variable,
-                                             std::chrono::milliseconds fallback) {
-  const std::string text = configuration.environment(variable);
-  if (text.empty()) return fallback;
-  double seconds = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc() || end != text.data() + text.size() || !(seconds >= 0 && seconds <= 3600))
-    return invalid(fmt::format("{}={}: must be seconds, 0 to 3600", variable, text));
-  return std::chrono::milliseconds(static_cast<long long>(seconds * 1000));
-}
-
 }  // namespace
 
 Result<Options> options_from_environment(http::Client& client) {
@@ -256,19 +244,14 @@ Result<Options> options_from_environment(http::Client& client) {
   auto region = options.configuration->region();
   if (!region.ok()) return region.status();
   options.default_region = *region;
-  auto settles = seconds_of(*options.configuration, "RADL_EC2_SETTLES_AFTER", options.settles_after);
-  if (!settles.ok()) return settles.status();
-  options.settles_after = *settles;
-  auto first = seconds_of(*options.configuration, "RADL_EC2_PACE", options.pace.first);
-  if (!first.ok()) return first.status();
-  options.pace.first = *first;
-  if (!options.configuration->environment("RADL_EC2_PACE").empty())
-    options.pace.longest = std::max(*first, std::min(options.pace.longest, *first * 5));
-  if (const std::string given = options.configuration->environment("RADL_CALLER_CIDR"); !given.empty()) {
-    auto cidr = parse_cidr(given);
-    if (!cidr.ok()) return std::move(cidr).status().at("RADL_CALLER_CIDR");
-    options.caller = *cidr;
-  }
+  const auto environment = [&](const std::string& name) { return options.configuration->environment(name); };
+  auto timing = timing_from(environment, "RADL_EC2", {options.settles_after, options.pace});
+  if (!timing.ok()) return timing.status();
+  options.settles_after = timing->settles_after;
+  options.pace = timing->pace;
+  auto caller = caller_from(environment);
+  if (!caller.ok()) return caller.status();
+  options.caller = *caller;
   options.credentials = [&client, configuration = options.configuration](
                             const std::string& account) -> Result<std::shared_ptr<aws::CredentialSource>> {
     if (!account.empty()) return invalid(fmt::format("there are no credentials named '{}'", account));

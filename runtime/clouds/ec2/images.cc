@@ -39,24 +39,8 @@ const Distribution* distribution(const std::string& flavour, const std::string& 
   return nullptr;
 }
 
-// os.version: an equal value of it, or the text behind '='.
-std::string version_wanted(const ir::Node& node) {
-  auto found = node.requirements.find("disk.0.os.version");
-  if (found == node.requirements.end()) return "";
-  if (found->second.equals && found->second.equals->is_string())
-    return found->second.equals->get<std::string>();
-  auto exact = found->second.versions.find("=");
-  return exact == found->second.versions.end() ? "" : exact->second;
-}
-
-std::vector<std::string> image_urls(const ir::Node& node) {
-  for (const ir::Disk& disk : node.disks)
-    if (disk.index == 0) return disk.image_urls;
-  return {};
-}
-
 Result<ImageWanted> by_system(const ir::Node& node, const std::string& arch) {
-  const std::string flavour = text_wanted(node, "disk.0.os.flavour"), version = version_wanted(node);
+  const std::string flavour = text_wanted(node, "disk.0.os.flavour"), version = os_version_wanted(node);
   const Distribution* found = distribution(flavour, version);
   if (!found) {
     std::string known;
@@ -127,7 +111,7 @@ std::string user_of_image(const std::string& name) {
 }
 
 Result<Image> find_image(Call& call, const std::string& text) {
-  return call.memory.image(text, [&]() -> Result<Image> {
+  return call.memory.images.get(text, [&]() -> Result<Image> {
     Parameters parameters;
     const bool by_id = text.starts_with("ami-");
     if (by_id) {

@@ -88,7 +88,7 @@ class Instance : public Kind {
   }
 
   Impact impact(const Json& before, const Json& after) const override {
-    constexpr std::pair<const char*, const char*> kFixed[] = {
+    constexpr FixedField kFixed[] = {
         {"image", "a machine keeps its image"},
         {"user", "the login is made with the machine"},
         {"hostname", "the host name is fixed when the machine is made"},
@@ -103,8 +103,7 @@ class Instance : public Kind {
         {"profile", "the instance profile is given when the machine is made"},
         {"placement_group", "a machine stays in its placement group"},
         {"stop", "a machine gets to know when to stop as it is made"}};
-    for (const auto& [field, why] : kFixed)
-      if (differs(before, after, field)) return replace(why);
+    if (auto fixed = replaced_for(kFixed, before, after)) return *fixed;
     if (differs(before, after, "type"))
       return {Impact::Kind::Restart, "the machine is stopped to change its type"};
     return {Impact::Kind::InPlace, ""};

@@ -9,6 +9,7 @@
 #include "runtime/clouds/cloud.h"
 #include "runtime/clouds/ec2/api.h"
 #include "runtime/clouds/ec2/memory.h"
+#include "runtime/clouds/impact.h"
 
 namespace radl::ec2 {
 
@@ -50,8 +51,5 @@ std::unique_ptr<Kind> make_instance();
 
 // What EC2 is to call it: the spec's own name, or one that no other infrastructure has.
 std::string name_for(const Context& context, const Order& order);
-// Whether a field of two specs differs.
-bool differs(const Json& before, const Json& after, const char* field);
-Impact replace(std::string why);
 
 }  // namespace radl::ec2

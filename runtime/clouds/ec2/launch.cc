@@ -8,6 +8,7 @@
 #include "runtime/clouds/ec2/images.h"
 #include "runtime/clouds/ec2/instance.h"
 #include "runtime/clouds/ec2/placing.h"
+#include "runtime/clouds/user_data.h"
 
 namespace radl::ec2 {
 namespace {
@@ -35,23 +36,6 @@ Status add_disks(Parameters& parameters, const Order& order, const Image& image)
   for (const Json& disk : order.spec.value("disks", Json::array()))
     add_disk(parameters, ++number, disk.value("device", ""), disk);
   return {};
-}
-
-// cloud-init's multi-part user data. Nothing in it is secret: whoever runs on the machine can read it.
-std::string user_data(const Order& order) {
-  constexpr const char* kBoundary = "==radlc==";
-  std::string data =
-      fmt::format("Content-Type: multipart/mixed; boundary=\"{}\"\nMIME-Version: 1.0\n\n", kBoundary);
-  auto add = [&](const char* type, const std::string& part) {
-    data += fmt::format("--{}\nContent-Type: {}; charset=\"utf-8\"\n\n{}\n", kBoundary, type, part);
-  };
-  const std::string host = order.spec.value("hostname", "");
-  add("text/cloud-config", fmt::format("#cloud-config\npreserve_hostname: false\nhostname: {}\nfqdn: {}\n"
-                                       "manage_etc_hosts: false\n",
-                                       host.substr(0, host.find('.')), host));
-  if (order.spec.contains("stop"))
-    add("text/x-shellscript", auto_stop_user_data(auto_stop_from_json(order.spec["stop"])));
-  return data + fmt::format("--{}--\n", kBoundary);
 }
 
 void add_spot(Parameters& parameters, const Json& spec) {
@@ -134,7 +118,7 @@ Result<Launch> launch_of(Call& call, const Order& order) {
   if (spec.contains("stop"))
     launch.parameters.emplace_back("InstanceInitiatedShutdownBehavior",
                                    auto_stop_from_json(spec["stop"]).terminate ? "terminate" : "stop");
-  launch.parameters.emplace_back("UserData", base64_encode(user_data(order)));
+  launch.parameters.emplace_back("UserData", base64_encode(user_data_of(spec)));
   auto tags = own_tags(call.context, order);
   if (spec.contains("name")) tags["Name"] = spec["name"].get<std::string>();
   std::string user = spec.value("user", "");

@@ -1,28 +1,16 @@
 // What may come in: one group for each network of the file, and one that lets this computer log in.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <set>
-
 #include "runtime/clouds/ec2/kind.h"
 #include "runtime/clouds/ec2/rules.h"
 
 namespace radl::ec2 {
 namespace {
 
-std::vector<std::string> rules_wanted(const Json& spec) {
-  return spec.value("rules", Json::array()).get<std::vector<std::string>>();
-}
-
-bool names_this_computer(const std::vector<std::string>& rules) {
-  return std::any_of(rules.begin(), rules.end(),
-                     [](const std::string& rule) { return rule.ends_with("from this computer"); });
-}
-
 // As it is now.
 struct Group {
   std::string id, caller;
-  std::vector<Rule> rules;
+  std::vector<InboundRule> rules;
 };
 
 class SecurityGroup : public Kind {
@@ -68,19 +56,12 @@ class SecurityGroup : public Kind {
         if (!tagged.accepted()) return tagged.asked;
       }
     }
-    std::vector<Rule> lacking, too_many;
-    std::set<std::string> texts, there;
-    for (const Rule& rule : now->rules) there.insert(rule.text(order.id));
-    for (const std::string& text : wanted) {
-      auto rule = parse_rule(text, order.id, caller);
-      if (!rule) return Asked::refused(invalid(fmt::format("{}: '{}' is no rule", order.address, text)));
-      texts.insert(rule->text(order.id));
-      if (!there.count(rule->text(order.id))) lacking.push_back(std::move(*rule));
-    }
-    for (const Rule& rule : now->rules)
-      if (!texts.count(rule.text(order.id))) too_many.push_back(rule);
-    Asked asked =
-        change(call, order.id, "AuthorizeSecurityGroupIngress", lacking, "InvalidPermission.Duplicate");
+    auto changes = rule_changes(now->rules, wanted, order.id, caller);
+    if (!changes.ok()) return Asked::refused(changes.status());
+    std::vector<InboundRule> too_many;
+    for (size_t i : changes->too_many) too_many.push_back(now->rules[i]);
+    Asked asked = change(call, order.id, "AuthorizeSecurityGroupIngress", changes->lacking,
+                         "InvalidPermission.Duplicate");
     if (asked.answer != Asked::Answer::Accepted) return asked;
     return change(call, order.id, "RevokeSecurityGroupIngress", too_many, "InvalidPermission.NotFound");
   }
@@ -96,10 +77,10 @@ class SecurityGroup : public Kind {
   }
 
   Impact impact(const Json& before, const Json& after) const override {
-    if (differs(before, after, "vpc")) return replace("a security group stays in its VPC");
-    if (differs(before, after, "name")) return replace("a security group keeps its name");
-    if (differs(before, after, "description")) return replace("a security group keeps its description");
-    return {Impact::Kind::InPlace, ""};
+    constexpr FixedField kFixed[] = {{"vpc", "a security group stays in its VPC"},
+                                     {"name", "a security group keeps its name"},
+                                     {"description", "a security group keeps its description"}};
+    return replaced_for(kFixed, before, after).value_or(Impact{Impact::Kind::InPlace, ""});
   }
 
  private:
@@ -120,15 +101,15 @@ class SecurityGroup : public Kind {
   }
 
   // `done_already`: EC2's word for what another request has done.
-  static Asked change(Call& call, const std::string& id, const char* action, const std::vector<Rule>& rules,
-                      const char* done_already) {
+  static Asked change(Call& call, const std::string& id, const char* action,
+                      const std::vector<InboundRule>& rules, const char* done_already) {
     if (rules.empty()) return Asked::accepted(id);
     Parameters parameters = {{"GroupId", id}};
     add_rules(parameters, rules);
     Posted posted = call.api.post(call.context, action, parameters, true);
     if (posted.code == done_already && rules.size() > 1) {
       // All or nothing: one of them is there. Each for itself.
-      for (const Rule& rule : rules) {
+      for (const InboundRule& rule : rules) {
         Asked asked = change(call, id, action, {rule}, done_already);
         if (asked.answer != Asked::Answer::Accepted) return asked;
       }
@@ -152,14 +133,7 @@ class SecurityGroup : public Kind {
       auto now = call.memory.caller([&] { return call.caller(call.context.stop); });
       if (now.ok()) caller = *now;
     }
-    std::vector<std::string> rules;
-    for (const Rule& rule : group.rules) {
-      const bool ours = rule.protocol == "tcp" && rule.from == 22 && rule.to == 22 && !caller.empty() &&
-                        rule.cidr == caller;
-      rules.push_back(ours ? kSshFromThisComputer : rule.text(group.id));
-    }
-    std::sort(rules.begin(), rules.end());
-    one.spec = {{"rules", rules}};
+    one.spec = {{"rules", rules_shown(group.rules, group.id, caller)}};
     one.attributes = {{"name", text_of(item, "groupName")}, {"vpc_id", text_of(item, "vpcId")}};
     return one;
   }

@@ -46,17 +46,11 @@ Result<Vpc> ask_vpc(Call& call, const std::string& given) {
 }  // namespace
 
 Result<Vpc> find_vpc(Call& call, const std::string& id) {
-  return call.memory.vpc(id, [&] { return ask_vpc(call, id); });
+  return call.memory.vpcs.get(id, [&] { return ask_vpc(call, id); });
 }
 
 std::string name_for(const Context& context, const Order& order) {
   return order.spec.value("name", context.infrastructure + "/" + order.address);
 }
-
-bool differs(const Json& before, const Json& after, const char* field) {
-  return before.value(field, Json()) != after.value(field, Json());
-}
-
-Impact replace(std::string why) { return {Impact::Kind::Replace, std::move(why)}; }
 
 }  // namespace radl::ec2

@@ -7,9 +7,9 @@
 #include <set>
 #include <thread>
 
+#include "runtime/clouds/caller.h"
+#include "runtime/clouds/console.h"
 #include "runtime/clouds/ec2/api.h"
-#include "runtime/clouds/ec2/caller.h"
-#include "runtime/clouds/ec2/console.h"
 #include "runtime/clouds/ec2/design.h"
 #include "runtime/clouds/ec2/images.h"
 #include "runtime/clouds/ec2/placing.h"
@@ -66,7 +66,7 @@ TEST(Ec2Rules, AreReadFromWhatEc2Answers) {
     <groups><item><groupId>sg-2</groupId></item></groups></item>
     <item><ipProtocol>-1</ipProtocol><groups><item><groupId>sg-own</groupId></item></groups></item></ipPermissions>)");
   std::vector<std::string> texts;
-  for (const Rule& rule : rules_in(document.document_element())) texts.push_back(rule.text("sg-own"));
+  for (const InboundRule& rule : rules_in(document.document_element())) texts.push_back(rule.text("sg-own"));
   EXPECT_EQ(texts, (std::vector<std::string>{"tcp 80-90 from 0.0.0.0/0", "tcp 80-90 from 10.0.0.0/8",
                                              "tcp 80-90 from sg-2", "all from this group"}));
 }

@@ -1,4 +1,4 @@
-#include "runtime/clouds/ec2/caller.h"
+#include "runtime/clouds/caller.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 #include "common/http/url.h"
 #include "common/text.h"
 
-namespace radl::ec2 {
+namespace radl {
 namespace {
 
 constexpr const char* kEcho = "https://checkip.amazonaws.com/";
@@ -59,4 +59,4 @@ Result<std::string> caller_cidr(http::Client& client, const std::string& endpoin
   return cidr;
 }
 
-}  // namespace radl::ec2
+}  // namespace radl

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-namespace radl::ec2 {
+namespace radl {
 
 // The OpenSSH public key lines of the last whole block between cloud-init's "BEGIN SSH HOST KEY KEYS" and
 // "END"; empty where there is none (yet).
 std::vector<std::string> host_keys_in(std::string_view console);
 
-}  // namespace radl::ec2
+}  // namespace radl

@@ -1,8 +1,8 @@
-#include "runtime/clouds/ec2/console.h"
+#include "runtime/clouds/console.h"
 
 #include "common/text.h"
 
-namespace radl::ec2 {
+namespace radl {
 
 std::vector<std::string> host_keys_in(std::string_view console) {
   constexpr std::string_view kBegin = "-----BEGIN SSH HOST KEY KEYS-----",
@@ -22,4 +22,4 @@ std::vector<std::string> host_keys_in(std::string_view console) {
   return keys;
 }
 
-}  // namespace radl::ec2
+}  // namespace radl

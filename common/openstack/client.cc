@@ -1,0 +1,311 @@
+#include "common/openstack/client.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "common/http/retry.h"
+#include "common/http/url.h"
+#include "common/openstack/values.h"
+#include "common/text.h"
+
+namespace radl::openstack {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kAttempts = 5;
+constexpr size_t kPage = 500;
+constexpr size_t kMostPages = 10'000;
+
+std::string one_line(std::string_view text) {
+  std::string line(trim(text.substr(0, 600)));
+  for (char& c : line)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  return line;
+}
+
+int number_in(std::string_view text) {
+  int number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+// A quota is refused with 403 or 413 (Nova), 409 (Neutron), 413 (Cinder); the words tell it from a policy.
+bool is_quota(int status, const std::string& message) {
+  if (status == 413) return true;
+  const std::string lower = to_lower(message);
+  return (status == 403 || status == 409) && lower.find("quota") != lower.npos;
+}
+
+Code code_of(int status, const std::string& message) {
+  if (is_quota(status, message)) return Code::Quota;
+  const std::string lower = to_lower(message);
+  const bool no_room =
+      lower.find("no valid host") != lower.npos || lower.find("no more ip addresses") != lower.npos;
+  if (no_room) return Code::Quota;
+  switch (status) {
+    case 401:
+    case 403:
+      return Code::Auth;
+    case 404:
+    case 410:
+      return Code::NotFound;
+    case 409:
+      return Code::Conflict;
+    case 429:
+    case 408:
+      return Code::Retry;
+    default:
+      return status >= 500 ? Code::Retry : Code::Invalid;
+  }
+}
+
+Failure no_answer(Status status, Effect effect) {
+  Failure failure;
+  failure.kind = Failure::Kind::NotSent;
+  const bool may_have_arrived = effect == Effect::Repeatable && status.code() != Code::Auth;
+  if (status.code() == Code::Lost || may_have_arrived) failure.kind = Failure::Kind::Unknown;
+  failure.status = std::move(status);
+  return failure;
+}
+
+Failure refusal(const http::Response& response, const std::string& what, Effect effect) {
+  Failure failure;
+  failure.http_status = response.status;
+  failure.message = error_message(response.body);
+  if (response.status == 429)
+    failure.kind = Failure::Kind::Throttled;
+  else if (response.status >= 400 && response.status < 500 && response.status != 408)
+    failure.kind = Failure::Kind::Refused;
+  else
+    failure.kind = Failure::Kind::Unknown;
+  Code code = code_of(response.status, failure.message);
+  // A page that is not there without a service's own words is a gateway's, or that of a wrong endpoint: it
+  // tells of no resource.
+  const bool own = !failure.message.empty() || response.body.find("Not Found") != std::string::npos;
+  if (code == Code::NotFound && !own) code = Code::Invalid;
+  if (failure.kind == Failure::Kind::Unknown && effect == Effect::Once) code = Code::Lost;
+  failure.status = Status(code, fmt::format("{}: HTTP status {}{}", what, response.status,
+                                            failure.message.empty() ? "" : ": " + failure.message));
+  if (code == Code::Auth && response.status == 403)
+    failure.status = Status(failure.status)
+                         .with_hint("the project's roles do not allow it; `radlc check-auth` shows them");
+  return failure;
+}
+
+// The marker of a "next" link: its address may name a host that only the service itself knows.
+std::string marker_in(const std::string& url) {
+  const size_t question = url.find('?');
+  if (question == url.npos) return "";
+  for (std::string_view pair : split(std::string_view(url).substr(question + 1), '&')) {
+    if (!pair.starts_with("marker=")) continue;
+    auto marker = http::percent_decode(pair.substr(7));
+    return marker.ok() ? *marker : "";
+  }
+  return "";
+}
+
+std::string next_marker(const Json& page, const std::string& key, size_t count, size_t asked,
+                        const std::string& last) {
+  for (const Json& link : list_of(page, key + "_links"))
+    if (text_of(link, "rel") == "next") return marker_in(text_of(link, "href"));
+  if (const std::string next = text_of(page, "next"); !next.empty()) return marker_in(next);
+  return count >= asked ? last : "";
+}
+
+// What pages go on behind: a key pair is known by its name alone.
+std::string id_of(const Json& item) {
+  if (std::string id = text_of(item, "id"); !id.empty()) return id;
+  const std::string inner = text_of(member(item, "keypair"), "name");
+  return inner.empty() ? text_of(item, "name") : inner;
+}
+
+// Where "/v2.1" begins in a URL's path.
+size_t version_at(const std::string& url) {
+  const size_t host = url.find("://");
+  for (size_t at = url.find("/v", host == url.npos ? 0 : host + 3); at != url.npos;
+       at = url.find("/v", at + 1))
+    if (at + 2 < url.size() && url[at + 2] >= '0' && url[at + 2] <= '9') return at;
+  return std::string::npos;
+}
+
+// "https://host/v2.1" of "https://host/v2.1/PROJECT": there a version tells of itself.
+std::string version_root(const std::string& url) {
+  const size_t at = version_at(url);
+  return at == url.npos ? url : url.substr(0, url.find('/', at + 1));
+}
+
+}  // namespace
+
+int compare_versions(const std::string& a, const std::string& b) {
+  const auto left = split(a, '.'), right = split(b, '.');
+  for (size_t i = 0; i < std::max(left.size(), right.size()); ++i) {
+    const int one = i < left.size() ? number_in(left[i]) : 0,
+              other = i < right.size() ? number_in(right[i]) : 0;
+    if (one != other) return one < other ? -1 : 1;
+  }
+  return 0;
+}
+
+std::string error_message(std::string_view body) {
+  const Json document = parse_json(body);
+  if (!document.is_object()) return "";
+  if (document.contains("message")) return one_line(text_of(document, "message"));
+  for (const auto& [name, error] : document.items()) {
+    if (std::string text = text_of(error, "message"); !text.empty()) return one_line(text);
+    if (error.is_string() && name == "NeutronError") return one_line(error.get<std::string>());
+  }
+  // Guidelines on errors: {"errors": [{"title", "detail"}]}.
+  for (const Json& error : list_of(document, "errors")) {
+    const std::string detail = text_of(error, "detail");
+    return one_line(detail.empty() ? text_of(error, "title") : detail);
+  }
+  return "";
+}
+
+Service::Service(Session& session, std::string type, std::string newest)
+    : session_(session), type_(std::move(type)), newest_(std::move(newest)) {}
+
+std::string Service::shown(const Call& call) const {
+  return fmt::format("OpenStack {} {} {}", type_, call.method, call.path);
+}
+
+Result<Service::Version> Service::version(const Stop& stop) {
+  {
+    std::lock_guard guard(mutex_);
+    if (version_) return *version_;
+  }
+  auto endpoint = session_.endpoint(type_, stop);
+  if (!endpoint.ok()) return endpoint.status();
+  Version found{*endpoint, ""};
+  const bool versioned = version_at(found.root) != std::string::npos;
+  if (type_ == "image" && !versioned) found.root += "/v2";
+  if (type_ == "network" && !versioned) found.root += "/v2.0";
+  if (!newest_.empty()) {
+    auto token = session_.token(stop);
+    if (!token.ok()) return token.status();
+    const Version plain{version_root(found.root), ""};
+    Call call{.path = "/"};
+    auto answer = send(call, plain, *token, stop);
+    if (!answer.ok()) return Status(answer.status()).at(shown(call));
+    // Without a version everything would be asked in the oldest one: what may pass is not taken for that.
+    if (answer->status >= 500 || answer->status == 401 || answer->status == 429)
+      return Status(Code::Retry, fmt::format("{}: HTTP status {}", shown(call), answer->status));
+    if (answer->ok()) {
+      const Json document = parse_json(answer->body);
+      if (document.is_null()) return Status(Code::Retry, shown(call) + ": the answer is no JSON");
+      const Json& version = member(document, "version");
+      std::string newest = text_of(version, "version");
+      for (const Json& one : list_of(document, "versions"))
+        if (compare_versions(newest, text_of(one, "version")) < 0) newest = text_of(one, "version");
+      if (!newest.empty()) found.requested = compare_versions(newest, newest_) < 0 ? newest : newest_;
+    }
+  }
+  std::lock_guard guard(mutex_);
+  version_ = found;
+  return found;
+}
+
+Status Service::present(const Stop& stop) { return session_.endpoint(type_, stop).status(); }
+
+Result<bool> Service::knows(const std::string& microversion, const Stop& stop) {
+  auto found = version(stop);
+  if (!found.ok()) return found.status();
+  return !found->requested.empty() && compare_versions(found->requested, microversion) >= 0;
+}
+
+Result<http::Response> Service::send(const Call& call, const Version& version,
+                                     const std::shared_ptr<const Token>& token, const Stop& stop) const {
+  http::Request request;
+  request.method = call.method;
+  request.url = version.root + call.path;
+  if (!call.query.empty()) request.url += "?" + http::query_string(call.query);
+  request.headers = {{"Accept", "application/json"}, {"X-Auth-Token", token->id}};
+  if (!version.requested.empty()) {
+    const bool compute = type_ == "compute";
+    request.headers.emplace_back("OpenStack-API-Version",
+                                 (type_ == "volume" ? "volume" : type_) + " " + version.requested);
+    if (compute) request.headers.emplace_back("X-OpenStack-Nova-API-Version", version.requested);
+  }
+  if (!call.body.is_null()) {
+    request.headers.emplace_back("Content-Type", "application/json");
+    request.body = call.body.dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+  request.idempotent = call.effect != Effect::Once;
+  request.follow_redirects = false;
+  request.stall_seconds = 60;
+  request.ca_file = session_.settings().ca_file;
+  request.user_agent = "radlc (" + type_ + ")";
+  request.rate = session_.rate();
+  request.throttled = [](const http::Response& r) { return r.status == 429; };
+  request.stop = stop;
+  http::Retries retries;
+  retries.attempts = kAttempts;
+  retries.largest_seconds = 15;
+  return session_.http().send(request, retries);
+}
+
+Answer Service::call(const Call& call, const Stop& stop) {
+  bool renewed = false;
+  int unclear = 0;
+  for (;;) {
+    auto token = session_.token(stop);
+    if (!token.ok()) return no_answer(token.status(), Effect::Once);
+    auto how = version(stop);
+    if (!how.ok()) return no_answer(how.status(), Effect::Once);
+    const std::string what = fmt::format("{} ({})", shown(call), http::printable_url(how->root));
+    auto response = send(call, *how, *token, stop);
+    if (!response.ok()) return no_answer(Status(response.status()).at(shown(call)), call.effect);
+    if (response->status == 401 && !renewed) {
+      renewed = true;
+      session_.refused(*token);
+      continue;
+    }
+    if (response->status >= 400) return refusal(*response, what, call.effect);
+    Failure cut;
+    cut.http_status = response->status;
+    if (response->status >= 300) {
+      cut.status = {call.effect == Effect::Once ? Code::Lost : Code::Corrupt, what + ": redirected"};
+      return cut;
+    }
+    if (response->body.empty()) return Json();
+    Json document = parse_json(response->body);
+    if (document.is_object()) return document;
+    // A body that came apart on its way: where asking again does no harm, ask again.
+    cut.status = {call.effect == Effect::Once ? Code::Lost : Code::Corrupt,
+                  what + ": the answer is cut off or no JSON"};
+    if (call.effect == Effect::Once || ++unclear >= kAttempts ||
+        !stop.sleep(std::chrono::milliseconds(100 * unclear)))
+      return cut;
+  }
+}
+
+Status Service::each(const std::string& path, const std::string& key, Parameters query, const Stop& stop,
+                     const std::function<void(const Json&)>& take) {
+  query.emplace_back("limit", std::to_string(kPage));
+  const size_t without_marker = query.size();
+  std::set<std::string> markers;
+  for (size_t page = 0; page < kMostPages; ++page) {
+    Answer answer = call({.path = path, .query = query}, stop);
+    if (!answer.ok()) return answer.failure().status;
+    const Json& items = list_of(answer.json(), key);
+    if (!member(answer.json(), key).is_array())
+      return Status(Code::Corrupt,
+                    fmt::format("OpenStack {} GET {}: the answer has no list '{}'", type_, path, key));
+    for (const Json& item : items) take(item);
+    const std::string marker =
+        next_marker(answer.json(), key, items.size(), kPage, items.empty() ? "" : id_of(items.back()));
+    if (marker.empty() || items.empty()) return {};
+    if (!markers.insert(marker).second)
+      return Status(Code::Corrupt,
+                    fmt::format("OpenStack {} GET {}: its pages go round in a circle", type_, path));
+    query.resize(without_marker);
+    query.emplace_back("marker", marker);
+  }
+  return Status(Code::Corrupt, fmt::format("OpenStack {} GET {}: too many pages", type_, path));
+}
+
+}  // namespace radl::openstack

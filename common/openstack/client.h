@@ -1,0 +1,103 @@
+// Calls of OpenStack's services: JSON over HTTP, with a token that is renewed, the version that both sides
+// know, and what came of a call that may have acted.
+// Source: OpenStack API documentation; API Special Interest Group's guidelines on microversions, pagination,
+// errors.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/openstack/session.h"
+
+namespace radl::openstack {
+
+using Parameters = std::vector<std::pair<std::string, std::string>>;  // of a query
+
+enum class Effect {
+  Reads,       // changes nothing: repeated after whatever may pass
+  Repeatable,  // the same call again does nothing more (delete, put): repeated as well
+  Once,        // may have acted when its answer is lost: repeated only where the service did nothing
+};
+
+struct Call {
+  std::string method = "GET";
+  std::string path;  // behind the endpoint: "/servers/detail"
+  Parameters query;
+  nlohmann::json body;  // null: none
+  Effect effect = Effect::Reads;
+};
+
+// Why there is no answer to work with.
+struct Failure {
+  enum class Kind {
+    NotSent,    // nothing went out: no connection, no token, stopped before
+    Refused,    // the service said no: nothing was done
+    Throttled,  // too many requests, as long as it was repeated: nothing was done
+    Unknown,    // it went out and the answer was lost, cut off, malformed or a 5xx: it may have been done
+  };
+  Kind kind = Kind::Unknown;
+  // Auth for what is not allowed, NotFound, Conflict, Quota, Invalid, Retry, Lost (Unknown of a call that is
+  // Once), Timeout, Cancelled. Service, call, host and the service's message; never a token.
+  Status status;
+  int http_status = 0;  // 0: no answer
+  std::string message;  // the service's own; "" when it said none
+};
+
+class Answer {
+ public:
+  Answer(nlohmann::json document) : document_(std::move(document)) {}
+  Answer(Failure failure) : failure_(std::move(failure)) {}
+  bool ok() const { return !failure_; }
+  const nlohmann::json& json() const { return document_; }  // null where the body was empty
+  const Failure& failure() const { return *failure_; }
+
+ private:
+  nlohmann::json document_;
+  std::optional<Failure> failure_;
+};
+
+// One service of the cloud. Thread-safe.
+class Service {
+ public:
+  // `type`: "compute"; `newest`: the newest microversion that we know, "" for a service without.
+  Service(Session& session, std::string type, std::string newest = {});
+
+  Answer call(const Call& call, const Stop& stop);
+  // Every element of `key` ("servers"), page after page: by the `KEY_links` of an answer, a `next` in it, or
+  // with the last one's id as marker where a page is as long as was asked for.
+  Status each(const std::string& path, const std::string& key, Parameters query, const Stop& stop,
+              const std::function<void(const nlohmann::json& item)>& take);
+  // Whether the service knows this microversion; asked once.
+  Result<bool> knows(const std::string& microversion, const Stop& stop);
+
+  // NotFound: the catalogue has no such service.
+  Status present(const Stop& stop);
+  const std::string& type() const { return type_; }
+
+ private:
+  struct Version {
+    std::string root;       // URL that paths are appended to
+    std::string requested;  // microversion; "" for none
+  };
+  Result<Version> version(const Stop& stop);
+  Result<http::Response> send(const Call& call, const Version& version,
+                              const std::shared_ptr<const Token>& token, const Stop& stop) const;
+  std::string shown(const Call& call) const;
+
+  Session& session_;
+  const std::string type_, newest_;
+  std::mutex mutex_;
+  std::optional<Version> version_;
+};
+
+// -1, 0, 1: "2.9" < "2.53". A part that is no number counts as 0.
+int compare_versions(const std::string& a, const std::string& b);
+// The message of an error document of any service: {"itemNotFound": {"message": ..}}, {"NeutronError": ..},
+// {"error": ..}, {"badRequest": ..}; "" when there is none. One line.
+std::string error_message(std::string_view body);
+
+}  // namespace radl::openstack

@@ -1,0 +1,92 @@
+#include "common/openstack/egi.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "common/http/url.h"
+#include "common/openstack/values.h"
+#include "common/text.h"
+
+namespace radl::openstack {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kServer = "https://is.cloud.egi.eu";
+constexpr std::string_view kScheme = "appdb://";
+
+Result<Json> ask(http::Client& http, const std::string& path, const std::string& what, const Stop& stop) {
+  const char* given = std::getenv("RADL_EGI_INFO");
+  http::Request request;
+  request.url = std::string(given && *given ? given : kServer) + path;
+  request.headers = {{"Accept", "application/json"}};
+  request.user_agent = "radlc (EGI information)";
+  request.largest_answer = size_t{64} << 20;
+  request.stop = stop;
+  auto answer = http.send(request, http::Retries{});
+  if (!answer.ok()) return Status(answer.status()).at("EGI's cloud information");
+  if (answer->status == 404) return not_found("EGI's cloud information knows no " + what);
+  if (!answer->ok()) return http::status_of(*answer, "EGI's cloud information");
+  Json document = parse_json(answer->body);
+  if (document.is_null()) return Status(Code::Corrupt, "EGI's cloud information: the answer is no JSON");
+  return document;
+}
+
+}  // namespace
+
+Result<EgiSite> find_egi_site(http::Client& http, const std::string& site, const std::string& vo,
+                              const Stop& stop) {
+  const std::string base = "/site/" + http::percent_encode(site), named = fmt::format("site '{}'", site);
+  auto summary = ask(http, base + "/", named, stop);
+  if (!summary.ok()) return summary.status();
+  EgiSite found{text_of(*summary, "url"), ""};
+  if (found.url.empty()) return not_found(fmt::format("EGI's {} has no cloud endpoint", named));
+  auto project = ask(http, fmt::format("{}/{}/project", base, http::percent_encode(vo)),
+                     fmt::format("project of '{}' at {}", vo, named), stop);
+  if (!project.ok()) return project.status();
+  found.project_id = text_of(*project, "id");
+  if (found.project_id.empty())
+    return not_found(fmt::format("the virtual organisation '{}' has no project at EGI's {}", vo, named));
+  return found;
+}
+
+Result<EgiImageUrl> parse_egi_image(const std::string& url) {
+  if (!url.starts_with(kScheme)) return invalid(fmt::format("'{}' is no appdb:// URL", url));
+  EgiImageUrl image;
+  std::string rest = url.substr(kScheme.size());
+  if (const size_t question = rest.find('?'); question != rest.npos) {
+    image.vo = rest.substr(question + 1);
+    rest.resize(question);
+  }
+  const size_t slash = rest.find('/');
+  if (slash != rest.npos) image.site = rest.substr(0, slash);
+  image.name = slash == rest.npos ? rest : rest.substr(slash + 1);
+  if (image.name.empty()) return invalid(fmt::format("'{}': must be appdb://SITE/NAME?VO", url));
+  return image;
+}
+
+Result<std::string> find_egi_image(http::Client& http, const EgiImageUrl& image, const Stop& stop) {
+  auto images = ask(http, fmt::format("/site/{}/images", http::percent_encode(image.site)),
+                    fmt::format("site '{}'", image.site), stop);
+  if (!images.ok()) return images.status();
+  std::string found, version;
+  for (const Json& one : images->is_array() ? *images : Json::array()) {
+    // The name in AppDB is the last part of the image's page there, or its title.
+    const std::string page = text_of(one, "mpuri"), vo = text_of(one, "vo");
+    if (!image.vo.empty() && !vo.empty() && vo != image.vo) continue;
+    const bool named = equal_ignoring_case(text_of(one, "name"), image.name) ||
+                       text_of(one, "egi_id") == image.name ||
+                       page.find("/" + image.name + ":") != page.npos || page.ends_with("/" + image.name);
+    if (!named || (!found.empty() && text_of(one, "version") <= version)) continue;
+    found = text_of(one, "id");
+    version = text_of(one, "version");
+  }
+  if (found.empty())
+    return not_found(fmt::format("EGI's site '{}' has no image '{}'{}", image.site, image.name,
+                                 image.vo.empty() ? "" : " of " + image.vo));
+  return found;
+}
+
+}  // namespace radl::openstack

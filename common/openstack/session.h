@@ -1,0 +1,56 @@
+// A login at Keystone that is renewed when it ends, and the service catalogue that came with it.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "common/http/http.h"
+#include "common/http/rate.h"
+#include "common/openstack/identity.h"
+#include "common/openstack/settings.h"
+#include "common/status.h"
+#include "common/stop.h"
+
+namespace radl::openstack {
+
+// Thread-safe: several who need a token at the same time ask for one.
+class Session {
+ public:
+  Session(http::Client& http, Settings settings);
+
+  // A token that is good for some minutes yet. Auth: credentials are refused or lack something, or an access
+  // token has ended and only its owner can renew it. Never with a secret.
+  Result<std::shared_ptr<const Token>> token(const Stop& stop);
+  // A service has refused this token (401): the next call asks for another one.
+  void refused(const std::shared_ptr<const Token>& token);
+
+  // The endpoint of a service, by its type ("compute") or one of the names that it had before; in the
+  // settings' region and interface. NotFound: the catalogue has none; names what it has.
+  Result<std::string> endpoint(const std::string& type, const Stop& stop);
+
+  const Settings& settings() const { return settings_; }
+  // Shared by all services of the cloud.
+  const std::shared_ptr<http::Rate>& rate() const { return rate_; }
+  http::Client& http() const { return http_; }
+
+ private:
+  Status look_up_site(const Stop& stop);
+  Result<Token> log_in(const Stop& stop);
+  Result<Token> ask(const std::string& url, const std::string& body, const http::Headers& headers,
+                    const Stop& stop) const;
+
+  http::Client& http_;
+  Settings settings_;
+  const std::shared_ptr<http::Rate> rate_;
+  std::mutex mutex_;
+  bool site_known_ = false;
+  std::shared_ptr<const Token> token_;
+};
+
+// Of a catalogue; `types`: the names that the service may have, the first that is there counts.
+Result<std::string> endpoint_in(const Token& token, const Settings& settings,
+                                const std::vector<std::string>& types);
+
+}  // namespace radl::openstack

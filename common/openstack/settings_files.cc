@@ -1,0 +1,241 @@
+// Where clouds.yaml, secure.yaml and clouds-public.yaml are, and what they say.
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "common/files.h"
+#include "common/openstack/settings.h"
+#include "common/text.h"
+
+namespace radl::openstack {
+namespace {
+
+using Written = std::map<std::string, std::string>;
+using Clouds = std::map<std::string, Written>;
+
+constexpr size_t kLargestFile = size_t{4} << 20;
+constexpr int kDeepestCloud = 16;
+constexpr size_t kMostValues = 100'000;
+
+// Aliases could make a small text huge.
+Status flatten(const YAML::Node& node, const std::string& key, int depth, Written& out) {
+  if (depth > kDeepestCloud) return invalid("is nested too deeply");
+  if (out.size() > kMostValues) return invalid("holds too many values");
+  if (node.IsScalar()) {
+    out[key] = node.Scalar();
+  } else if (node.IsMap()) {
+    for (const auto& one : node) {
+      if (!one.first.IsScalar()) return invalid("a key is no text");
+      const std::string name = one.first.Scalar();
+      if (Status done = flatten(one.second, key.empty() ? name : key + "." + name, depth + 1, out);
+          !done.ok())
+        return done;
+    }
+  } else if (node.IsSequence()) {
+    for (size_t i = 0; i < node.size(); ++i)
+      if (Status done = flatten(node[i], fmt::format("{}.{}", key, i), depth + 1, out); !done.ok())
+        return done;
+  }
+  return {};
+}
+
+Result<Clouds> clouds_in(const YAML::Node& root, const std::string& top) {
+  Clouds clouds;
+  if (!root.IsMap() || !root[top]) return clouds;
+  const YAML::Node all = root[top];
+  if (all.IsNull()) return clouds;
+  if (!all.IsMap()) return invalid("`" + top + "` is no map");
+  for (const auto& one : all) {
+    if (!one.first.IsScalar()) return invalid("the name of a cloud is no text");
+    Written& written = clouds[one.first.Scalar()];
+    if (Status done = flatten(one.second, "", 0, written); !done.ok()) return done;
+  }
+  return clouds;
+}
+
+void lay_over(Clouds& clouds, const Clouds& over) {
+  for (const auto& [name, written] : over)
+    for (const auto& [key, value] : written) clouds[name][key] = value;
+}
+
+}  // namespace
+
+std::string process_environment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value ? value : "";
+}
+
+Result<Clouds> parse_clouds(std::string_view text, const std::string& file, const std::string& top) {
+  try {
+    auto clouds = clouds_in(YAML::Load(std::string(text)), top);
+    return clouds.ok() ? clouds : Result<Clouds>(std::move(clouds).status().at(file));
+  } catch (const YAML::Exception& error) {
+    // What it quotes may be a secret: the place is enough.
+    return invalid(error.mark.is_null() ? file + ": is no YAML"
+                                        : fmt::format("{}:{}: is no YAML", file, error.mark.line + 1));
+  }
+}
+
+// Finds and merges the files.
+class FileReader {
+ public:
+  explicit FileReader(const Environment& environment) : environment_(environment) {
+    std::string config = environment_("XDG_CONFIG_HOME");
+    if (config.empty() && !environment_("HOME").empty()) config = environment_("HOME") + "/.config";
+    folders_ = {"."};
+    if (!config.empty()) folders_.push_back(config + "/openstack");
+    folders_.push_back("/etc/openstack");
+  }
+
+  Status read(Configuration& configuration) {
+    auto clouds = first_of("clouds", "OS_CLIENT_CONFIG_FILE", "clouds", &configuration);
+    if (!clouds.ok()) return clouds.status();
+    auto secrets = first_of("secure", "OS_CLIENT_SECURE_FILE", "clouds", nullptr);
+    if (!secrets.ok()) return secrets.status();
+    lay_over(*clouds, *secrets);
+    if (Status vendors = add_profiles(*clouds); !vendors.ok()) return vendors;
+    configuration.clouds_ = std::move(*clouds);
+    add_variables(configuration);
+    choose(configuration);
+    return {};
+  }
+
+ private:
+  // The file that the variable names, else the first that there is; none: nothing.
+  Result<Clouds> first_of(const std::string& stem, const char* variable, const std::string& top,
+                          Configuration* configuration) {
+    std::vector<std::string> paths;
+    const std::string named = environment_(variable);
+    if (!named.empty()) paths.push_back(named);
+    for (const std::string& folder : folders_)
+      for (const char* extension : {".yaml", ".yml", ".json"})
+        paths.push_back(folder + "/" + stem + extension);
+    for (const std::string& path : paths) {
+      auto text = read_file(path, kLargestFile);
+      if (!text.ok() && text.status().code() == Code::NotFound && path != named) continue;
+      if (!text.ok()) return Status(text.status()).at(path == named ? variable : "OpenStack");
+      if (configuration) configuration->file_ = path;
+      return parse_clouds(*text, path, top);
+    }
+    if (configuration) configuration->looked_in_ = folders_;
+    return Clouds();
+  }
+
+  // `profile: NAME` takes what clouds-public.yaml says of that vendor as its ground.
+  Status add_profiles(Clouds& clouds) {
+    auto vendors = first_of("clouds-public", "OS_CLIENT_VENDOR_FILE", "public-clouds", nullptr);
+    if (!vendors.ok()) return vendors.status();
+    for (auto& [name, written] : clouds) {
+      auto named = written.find("profile");
+      if (named == written.end()) named = written.find("cloud");
+      if (named == written.end()) continue;
+      auto vendor = vendors->find(named->second);
+      // Said when this cloud is asked for: others may be used all the same.
+      if (vendor == vendors->end()) continue;
+      for (const auto& [key, value] : vendor->second) written.emplace(key, value);
+      written["profile_found"] = "yes";
+    }
+    return {};
+  }
+
+  // OS_USERNAME is "username", and so on.
+  void add_variables(Configuration& configuration) const {
+    static constexpr const char* kNames[] = {"AUTH_URL",
+                                             "AUTH_TYPE",
+                                             "USERNAME",
+                                             "USER_ID",
+                                             "PASSWORD",
+                                             "USER_DOMAIN_NAME",
+                                             "USER_DOMAIN_ID",
+                                             "PROJECT_NAME",
+                                             "PROJECT_ID",
+                                             "TENANT_NAME",
+                                             "TENANT_ID",
+                                             "PROJECT_DOMAIN_NAME",
+                                             "PROJECT_DOMAIN_ID",
+                                             "DOMAIN_NAME",
+                                             "DOMAIN_ID",
+                                             "SYSTEM_SCOPE",
+                                             "TRUST_ID",
+                                             "TOKEN",
+                                             "APPLICATION_CREDENTIAL_ID",
+                                             "APPLICATION_CREDENTIAL_NAME",
+                                             "APPLICATION_CREDENTIAL_SECRET",
+                                             "IDENTITY_PROVIDER",
+                                             "PROTOCOL",
+                                             "ACCESS_TOKEN",
+                                             "DEFAULT_DOMAIN_NAME",
+                                             "DEFAULT_DOMAIN_ID",
+                                             "REGION_NAME",
+                                             "INTERFACE",
+                                             "CACERT",
+                                             "CERT",
+                                             "INSECURE"};
+    Written written;
+    for (const char* name : kNames)
+      if (std::string value = environment_(std::string("OS_") + name); !value.empty())
+        written[to_lower(name)] = std::move(value);
+    if (std::string type = environment_("OS_ENDPOINT_TYPE"); !type.empty() && !written.count("interface"))
+      written["interface"] = std::move(type);
+    for (const char* service : {"COMPUTE", "NETWORK", "IMAGE", "VOLUME", "OBJECT_STORE"}) {
+      const std::string key = std::string(service) + "_ENDPOINT_OVERRIDE";
+      if (std::string value = environment_("OS_" + key); !value.empty())
+        written[to_lower(key)] = std::move(value);
+    }
+    if (written.count("auth_url")) configuration.clouds_["envvars"] = std::move(written);
+  }
+
+  void choose(Configuration& configuration) const {
+    configuration.default_ = environment_("OS_CLOUD");
+    if (!configuration.default_.empty()) return;
+    if (configuration.clouds_.count("envvars"))
+      configuration.default_ = "envvars";
+    else if (configuration.clouds_.size() == 1)
+      configuration.default_ = configuration.clouds_.begin()->first;
+  }
+
+  const Environment& environment_;
+  std::vector<std::string> folders_;
+};
+
+Result<std::shared_ptr<const Configuration>> Configuration::load(Environment environment) {
+  auto made = std::make_shared<Configuration>();
+  made->environment_ = std::move(environment);
+  if (Status read = FileReader(made->environment_).read(*made); !read.ok()) return read;
+  return std::shared_ptr<const Configuration>(std::move(made));
+}
+
+std::vector<std::string> Configuration::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, written] : clouds_) names.push_back(name);
+  return names;
+}
+
+Result<Settings> Configuration::cloud(const std::string& name) const {
+  const std::string wanted = name.empty() ? default_ : name;
+  auto found = clouds_.find(wanted);
+  if (found == clouds_.end()) {
+    if (clouds_.empty())
+      return not_found("no OpenStack credentials: no variable OS_AUTH_URL, and no clouds.yaml in " +
+                       join(looked_in_, ", "))
+          .with_hint("put the cloud's clouds.yaml into ~/.config/openstack, or source its openrc file");
+    if (wanted.empty())
+      return not_found(file_ + " has several clouds: " + join(names(), ", "))
+          .with_hint("OS_CLOUD=NAME says which");
+    const std::string near = nearest(wanted, names());
+    return not_found(
+               fmt::format("there is no cloud \"{}\" in {}", wanted, file_.empty() ? "clouds.yaml" : file_))
+        .with_hint(near.empty() ? "it has " + join(names(), ", ") : "did you mean " + near + "?");
+  }
+  const std::string origin =
+      wanted == "envvars" ? "the variables OS_*" : fmt::format("cloud \"{}\" of {}", wanted, file_);
+  const Written& written = found->second;
+  if (written.count("profile") && !written.count("profile_found") && !written.count("auth.auth_url"))
+    return invalid(fmt::format("{}: profile '{}' is in no clouds-public.yaml", origin, written.at("profile")))
+        .with_hint("write auth_url and region_name into the cloud itself");
+  return settings_of(written, wanted, origin);
+}
+
+}  // namespace radl::openstack

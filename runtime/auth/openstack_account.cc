@@ -1,0 +1,149 @@
+#include "runtime/auth/openstack_account.h"
+
+#include <algorithm>
+#include <set>
+
+#include "common/openstack/client.h"
+#include "common/openstack/values.h"
+
+namespace radl {
+namespace {
+
+using openstack::Answer;
+using openstack::Effect;
+using openstack::list_of;
+using openstack::member;
+using openstack::number_of;
+using openstack::Service;
+
+struct Tried {
+  const char *service, *method, *path;
+};
+
+// What makes something cannot be tried without making it; what changes or removes is asked of something that
+// does not exist: "there is no such server" comes after the policy has been looked at.
+constexpr const char* kNothing = "00000000-0000-0000-0000-000000000000";
+constexpr Tried kTried[] = {
+    {"compute", "GET", "/servers/detail"},
+    {"compute", "GET", "/flavors/detail"},
+    {"compute", "GET", "/os-keypairs"},
+    {"compute", "GET", "/os-server-groups"},
+    {"compute", "GET", "/limits"},
+    {"compute", "GET", "/os-availability-zone"},
+    {"compute", "DELETE", "/servers/"},
+    {"compute", "DELETE", "/os-keypairs/"},
+    {"compute", "DELETE", "/os-server-groups/"},
+    {"network", "GET", "/networks"},
+    {"network", "GET", "/subnets"},
+    {"network", "GET", "/routers"},
+    {"network", "GET", "/ports"},
+    {"network", "GET", "/floatingips"},
+    {"network", "GET", "/security-groups"},
+    {"network", "DELETE", "/networks/"},
+    {"network", "DELETE", "/subnets/"},
+    {"network", "DELETE", "/routers/"},
+    {"network", "DELETE", "/floatingips/"},
+    {"network", "DELETE", "/security-groups/"},
+    {"image", "GET", "/images"},
+    {"volume", "GET", "/volumes/detail"},
+    {"volume", "DELETE", "/volumes/"},
+};
+
+std::string name_of(const Tried& tried) {
+  std::string path = tried.path;
+  if (path.ends_with('/')) path += "ID";
+  return std::string(tried.service) + " " + tried.method + " " + path;
+}
+
+OpenStackCall try_call(Service& service, const Tried& tried, const Stop& stop) {
+  OpenStackCall result{name_of(tried), OpenStackCall::Answer::Unknown, ""};
+  std::string path = tried.path;
+  if (path.ends_with('/')) path += kNothing;
+  openstack::Call call{.method = tried.method, .path = path};
+  if (std::string(tried.method) != "GET") call.effect = Effect::Repeatable;
+  Answer answer = service.call(call, stop);
+  if (answer.ok() || answer.failure().http_status == 404) {
+    result.answer = OpenStackCall::Answer::Allowed;
+  } else if (answer.failure().http_status == 403) {
+    result.answer = OpenStackCall::Answer::Missing;
+  } else {
+    result.why = answer.failure().status.message();
+  }
+  return result;
+}
+
+void take_limits(Service& compute, const Stop& stop, std::vector<OpenStackQuota>& quotas) {
+  Answer answer = compute.call({.path = "/limits"}, stop);
+  if (!answer.ok()) return;
+  const nlohmann::json& absolute = member(member(answer.json(), "limits"), "absolute");
+  const std::tuple<const char*, const char*, const char*> known[] = {
+      {"instances", "maxTotalInstances", "totalInstancesUsed"},
+      {"cores", "maxTotalCores", "totalCoresUsed"},
+      {"memory, MiB", "maxTotalRAMSize", "totalRAMUsed"},
+      {"server groups", "maxServerGroups", "totalServerGroupsUsed"}};
+  for (const auto& [name, limit, used] : known)
+    if (member(absolute, limit).is_number())
+      quotas.push_back({name, number_of(absolute, limit), number_of(absolute, used)});
+}
+
+void take_network_limits(Service& network, const std::string& project, const Stop& stop,
+                         std::vector<OpenStackQuota>& quotas) {
+  Answer answer = network.call({.path = "/quotas/" + project + "/details.json"}, stop);
+  if (!answer.ok()) return;
+  for (const auto& [key, name] : {std::pair{"floatingip", "floating addresses"},
+                                  {"security_group", "security groups"},
+                                  {"network", "networks"},
+                                  {"router", "routers"}}) {
+    const nlohmann::json& one = member(member(answer.json(), "quota"), key);
+    if (one.is_object()) quotas.push_back({name, number_of(one, "limit", -1), number_of(one, "used")});
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> openstack_calls_tried() {
+  std::vector<std::string> all;
+  for (const Tried& tried : kTried) all.push_back(name_of(tried));
+  return all;
+}
+
+OpenStackAccount look_at_openstack(http::Client& http, const openstack::Settings& settings,
+                                   const Stop& stop) {
+  OpenStackAccount account;
+  account.origin = settings.origin;
+  account.region = settings.region;
+  openstack::Session session(http, settings);
+  auto token = session.token(stop);
+  if (!token.ok()) {
+    account.status = token.status();
+    return account;
+  }
+  account.user = (*token)->user_name;
+  account.project = (*token)->project_name;
+  account.project_id = (*token)->project_id;
+  account.roles = (*token)->roles;
+  account.expires = (*token)->expires;
+  std::set<std::string> services;
+  for (const auto& endpoint : (*token)->catalog) services.insert(endpoint.type);
+  account.services.assign(services.begin(), services.end());
+  Service compute(session, "compute", "2.90"), network(session, "network"), image(session, "image"),
+      volume(session, "volume");
+  take_limits(compute, stop, account.quotas);
+  take_network_limits(network, account.project_id, stop, account.quotas);
+  for (const Tried& tried : kTried) {
+    const std::string name = tried.service;
+    Service& service = name == "compute"   ? compute
+                       : name == "network" ? network
+                       : name == "image"   ? image
+                                           : volume;
+    if (name == "volume" && !service.present(stop).ok()) {
+      account.calls.push_back(
+          {name_of(tried), OpenStackCall::Answer::Unknown, "the cloud has no block storage"});
+      continue;
+    }
+    account.calls.push_back(try_call(service, tried, stop));
+  }
+  return account;
+}
+
+}  // namespace radl

@@ -1,0 +1,324 @@
+#include "runtime/clouds/openstack/design.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "common/host_name.h"
+#include "common/text.h"
+#include "runtime/clouds/auto_stop.h"
+#include "runtime/clouds/fitting.h"
+#include "runtime/clouds/naming.h"
+#include "runtime/clouds/openstack/flavors.h"
+#include "runtime/clouds/openstack/images.h"
+#include "runtime/clouds/openstack/offers.h"
+#include "runtime/clouds/openstack/survey.h"
+#include "runtime/clouds/port_rules.h"
+
+namespace radl::openstack {
+namespace {
+
+constexpr double kBootSeconds = 45, kRequestSeconds = 1;
+constexpr const char* kUsualRange = "10.*.*.0/24";
+
+std::string feature(const ir::Network& network, const char* name) {
+  auto found = network.features.find(name);
+  return found != network.features.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+bool is_made(const ir::Network& network) {
+  return feature(network, "create") == "yes" && feature(network, "provider_id").empty();
+}
+
+// Whether its machines get addresses of an external network's, or are in the public network itself.
+bool has_floating(const ir::Node& node, const DesignInput& input) {
+  if (text_wanted(node, "elastic_ip") == "no") return false;
+  const auto networks = networks_of(input, node);
+  return std::any_of(networks.begin(), networks.end(), [](const ir::Network* one) { return one->is_public; });
+}
+
+std::string net_address(const CloudId& cloud, const DesignInput& input, const ir::Network& network,
+                        const char* what) {
+  // "network.lan@CLOUD" is "subnet.lan@CLOUD".
+  return what + network_address(cloud, input, network).substr(std::string("network").size());
+}
+
+// Nova's words for what EC2 calls placement groups.
+Result<std::string> group_policy(const ir::Node& node) {
+  const std::string placement = text_wanted(node, "placement_group");
+  if (placement.empty()) return std::string();
+  if (placement == "cluster") return std::string("soft-affinity");
+  if (placement == "spread") return std::string("soft-anti-affinity");
+  return invalid(fmt::format("{}: placement_group = '{}': must be cluster or spread in OpenStack",
+                             node.address, placement));
+}
+
+class Designer {
+ public:
+  Designer(const Place& place, const DesignInput& input)
+      : place_(place), cloud_(place.cloud), input_(input) {}
+
+  Result<Design> make() {
+    if (input_.nodes.empty()) return Design();
+    add(key_address(cloud_), "key_pair", "ed25519 key pair for SSH", {{"type", "ed25519"}}, {});
+    add(access(), "security_group", "security group: SSH from this computer",
+        {{"rules", {kSshFromThisComputer}}}, {});
+    for (const ir::Network* network : networks_to_make(input_)) add_network(*network);
+    for (const ir::Node* node : input_.nodes)
+      if (Status added = add_node(*node); !added.ok()) return added;
+    if (Status room = check_quotas(input_, design_); !room.ok()) return room;
+    return std::move(design_);
+  }
+
+ private:
+  Wanted& add(std::string address, const char* type, std::string summary, Json spec,
+              std::vector<std::string> references) {
+    Wanted wanted;
+    wanted.address = std::move(address);
+    wanted.type = type;
+    wanted.summary = std::move(summary);
+    wanted.spec = std::move(spec);
+    wanted.references = std::move(references);
+    wanted.seconds = kRequestSeconds;
+    return design_.resources.emplace_back(std::move(wanted));
+  }
+
+  void note(const std::string& text) {
+    if (noted_.insert(text).second) design_.notes.push_back(text);
+  }
+
+  std::string access() const { return "access." + cloud_.text(); }
+
+  void add_network(const ir::Network& network) {
+    for (const ir::PortRule& rule : network.ports) {
+      if (rule.remote != rule.local)
+        note(fmt::format("network {}: OpenStack maps no ports: {} is open as {}", network.name, rule.remote,
+                         rule.local));
+    }
+    Json spec = {{"rules", network_rules(network)}};
+    if (std::string name = feature(network, "sg_name"); !name.empty()) spec["name"] = name;
+    const size_t ports = network.ports.size();
+    add(network_address(cloud_, input_, network), "security_group",
+        fmt::format("security group of {}, {} port rule{}",
+                    network.is_public ? "a public network" : "a private network", ports,
+                    ports == 1 ? "" : "s"),
+        std::move(spec), {});
+    if (network.is_public && feature(network, "create") == "yes")
+      note(fmt::format("network {}: a public network is not made: it is the cloud's external one",
+                       network.name));
+    if (is_made(network) && !network.is_public) add_made(network);
+  }
+
+  // create = 'yes': a network, its subnet, and a router to the outside.
+  void add_made(const ir::Network& network) {
+    const std::string net = net_address(cloud_, input_, network, "net"),
+                      subnet = net_address(cloud_, input_, network, "subnet");
+    const std::string range = feature(network, "cidr");
+    add(net, "network", "network " + network.name, Json::object(), {});
+    Json spec = {{"network", net}, {"cidr", range.empty() ? kUsualRange : range}};
+    if (std::string server = feature(network, "dnsserver"); !server.empty()) spec["nameservers"] = {server};
+    if (std::string gateway = feature(network, "gateway"); !gateway.empty()) spec["gateway"] = gateway;
+    add(subnet, "subnet", "subnet of network " + network.name, std::move(spec), {net});
+    add(net_address(cloud_, input_, network, "router"), "router",
+        "router between network " + network.name + " and the outside", {{"subnet", subnet}}, {subnet});
+  }
+
+  // Which of the cloud's networks a machine is in; in the order of its interfaces.
+  void join_networks(const ir::Node& node, bool floating, Json& spec, std::vector<std::string>& references) {
+    Json networks = Json::array();
+    for (const ir::Interface& interface : node.interfaces) {
+      for (const ir::Network* network : networks_of(input_, node)) {
+        if (network->name != interface.network || (network->is_public && floating)) continue;
+        Json one = {{"name", network->name}};
+        if (is_made(*network) && !network->is_public) {
+          one["made"] = net_address(cloud_, input_, *network, "net");
+          for (const char* what : {"net", "subnet", "router"})
+            references.push_back(net_address(cloud_, input_, *network, what));
+        } else if (std::string id = feature(*network, "provider_id"); !id.empty()) {
+          one["provider"] = id;
+        }
+        if (network->is_public) one["public"] = true;
+        if (!interface.fixed_ip.empty()) one["fixed_ip"] = interface.fixed_ip;
+        networks.push_back(std::move(one));
+      }
+    }
+    if (networks.empty()) networks.push_back({{"name", "default"}});
+    spec["networks"] = std::move(networks);
+  }
+
+  Status add_node(const ir::Node& node) {
+    std::vector<std::string> groups = {access()};
+    for (const ir::Network* network : networks_of(input_, node))
+      groups.push_back(network_address(cloud_, input_, *network));
+    std::vector<std::string> references = {key_address(cloud_)};
+    references.insert(references.end(), groups.begin(), groups.end());
+    std::sort(groups.begin(), groups.end());
+    auto tags = tags_wanted(node);
+    if (!tags.ok()) return tags.status();
+    Json spec = {{"groups", std::move(groups)}, {"hostname", node_host_name(node)}};
+    if (Json names = further_host_names(node); !names.empty()) spec["names"] = std::move(names);
+    if (!tags->empty()) spec["tags"] = std::move(*tags);
+    const bool floating = has_floating(node, input_);
+    join_networks(node, floating, spec, references);
+    if (floating) add_floating(node, spec, references);
+    if (Status added = add_features(node, spec, references); !added.ok()) return added;
+    auto offers = offers_for(place_, node, input_);
+    if (!offers.ok()) return offers.status();
+    if (!offers->front().spec.contains("type")) spec["flavor"] = flavor_wanted(node);
+    Wanted& wanted = add(node.address, "server", node_summary(node, cloud_.text(), offers->front().name),
+                         std::move(spec), std::move(references));
+    wanted.offers = std::move(*offers);
+    wanted.node = node.address;
+    wanted.seconds = kBootSeconds;
+    if (wanted.spec.contains("stop"))
+      wanted.summary += ", " + auto_stop_text(auto_stop_from_json(wanted.spec["stop"]));
+    return {};
+  }
+
+  void add_floating(const ir::Node& node, Json& spec, std::vector<std::string>& references) {
+    std::string pool;
+    for (const ir::Network* network : networks_of(input_, node))
+      if (network->is_public && pool.empty()) pool = feature(*network, "provider_id");
+    const std::string address = part_address("address", node);
+    add(address, "floating_ip", "floating address of " + node.address,
+        pool.empty() ? Json::object() : Json{{"network", pool}}, {});
+    spec["address"] = address;
+    references.push_back(address);
+    // An address leads to a machine over the router of its network.
+  }
+
+  Status add_volumes(const ir::Node& node, Json& spec, std::vector<std::string>& references) {
+    for (const ir::Disk& disk : node.disks) {
+      Json made = Json::object();
+      if (disk.size_bytes) made["size_gib"] = static_cast<long long>(std::ceil(*disk.size_bytes / kGiB));
+      if (!disk.type.empty()) made["type"] = disk.type;
+      if (disk.index == 0) {
+        if (!made.empty()) spec["root"] = std::move(made);
+        continue;
+      }
+      if (!disk.image_urls.empty())
+        return invalid(fmt::format("{}: disk.{}.image.url: a further disk is an empty volume in OpenStack",
+                                   node.address, disk.index));
+      if (!made.contains("size_gib")) continue;
+      if (std::string zone = zone_named(node); !zone.empty()) made["zone"] = zone;
+      const std::string address = part_address("volume", node, disk.index);
+      add(address, "volume",
+          fmt::format("volume of {} GiB for {}", made["size_gib"].get<long long>(), node.address),
+          std::move(made), {});
+      spec["volumes"][std::string(1, device_letter(disk))] = address;
+      references.push_back(address);
+    }
+    for (const std::string& text : disk_notes(node)) note(text);
+    return {};
+  }
+
+  Status add_features(const ir::Node& node, Json& spec, std::vector<std::string>& references) {
+    auto image = image_wanted(node, place_.host);
+    if (!image.ok()) return image.status();
+    spec["image"] = image->text;
+    const std::string user = node.user.empty() ? user_of_image(image->text) : node.user;
+    if (!user.empty()) spec["user"] = user;
+    if (std::string zone = zone_named(node); !zone.empty()) spec["zone"] = zone;
+    if (texts_wanted(node, "availability_zone").size() > 1)
+      note(fmt::format("system '{}': of its zones the first one is taken", node.system));
+    if (Status added = add_volumes(node, spec, references); !added.ok()) return added;
+    auto stop = auto_stop_wanted(node);
+    if (!stop.ok()) return stop.status();
+    if (*stop) {
+      spec["stop"] = to_json(**stop);
+      if ((*stop)->terminate)
+        note(fmt::format(
+            "system '{}': a machine that ends itself is shut off in OpenStack, and counts against the "
+            "quota until `radlc destroy` removes it",
+            node.system));
+    }
+    if (std::string name = text_wanted(node, "instance_name"); !name.empty()) spec["name"] = name;
+    auto policy = group_policy(node);
+    if (!policy.ok()) return policy.status();
+    if (!policy->empty()) add_placement(node, *policy, spec, references);
+    if (!has_floating(node, input_) && !is_in_public(node))
+      note(fmt::format(
+          "system '{}': it has no public address: it is reached through a machine of the same network "
+          "that has one; where there is none radlc must reach the network's own addresses",
+          node.system));
+    return {};
+  }
+
+  bool is_in_public(const ir::Node& node) const {
+    const auto networks = networks_of(input_, node);
+    return std::any_of(networks.begin(), networks.end(),
+                       [](const ir::Network* one) { return one->is_public; });
+  }
+
+  // One for the nodes of the system.
+  void add_placement(const ir::Node& node, const std::string& policy, Json& spec,
+                     std::vector<std::string>& references) {
+    const std::string address = "placement." + node.system;
+    if (placements_.insert(address).second)
+      add(address, "server_group", "server group of " + node.system + ", " + policy, {{"policy", policy}},
+          {});
+    spec["server_group"] = address;
+    references.push_back(address);
+  }
+
+  const Place& place_;
+  const CloudId& cloud_;
+  const DesignInput& input_;
+  std::set<std::string> noted_, placements_;
+  Design design_;
+};
+
+Status check_networks(const ir::Node& node, const DesignInput& input) {
+  if (text_wanted(node, "elastic_ip") != "no") return {};
+  for (const ir::Network* network : networks_of(input, node))
+    if (network->is_public && feature(*network, "provider_id").empty())
+      return invalid(
+          fmt::format("{}: elastic_ip = 'no': the machine is to be in the public network {} itself, which "
+                      "needs its provider_id",
+                      node.address, network->name));
+  return {};
+}
+
+}  // namespace
+
+std::string region_named(const ir::Node& node) {
+  const auto zones = texts_wanted(node, "availability_zone");
+  const size_t slash = zones.empty() ? std::string::npos : zones.front().find('/');
+  return slash == std::string::npos ? "" : zones.front().substr(0, slash);
+}
+
+std::string zone_named(const ir::Node& node) {
+  const auto zones = texts_wanted(node, "availability_zone");
+  if (zones.empty()) return "";
+  const size_t slash = zones.front().find('/');
+  return slash == std::string::npos ? zones.front() : zones.front().substr(slash + 1);
+}
+
+Status check_node(const Place& place, const ir::Node& node, const DesignInput& input) {
+  auto image = image_wanted(node, place.host);
+  if (!image.ok()) return image.status();
+  if (!image->host.empty() && !place.host.empty() && image->host != place.host)
+    return invalid(fmt::format("{}: disk.0.image.url is of the cloud at {}, and the credentials are for {}",
+                               node.address, image->host, place.host))
+        .with_hint("OS_CLOUD, or `deploy NAME N CLOUD`, says whose machines these are");
+  const std::string os = to_lower(text_wanted(node, "disk.0.os.name"));
+  if (!os.empty() && os != "linux")
+    return invalid(
+        fmt::format("{}: disk.0.os.name = '{}': radlc configures Linux machines", node.address, os));
+  if (Status right = check_networks(node, input); !right.ok()) return right;
+  if (auto policy = group_policy(node); !policy.ok()) return policy.status();
+  if (auto tags = tags_wanted(node); !tags.ok()) return tags.status();
+  if (auto stop = auto_stop_wanted(node); !stop.ok()) return stop.status();
+  if (auto fault = host_name_fault(node_host_name(node)))
+    return invalid(fmt::format("{}: net_interface.0.dns_name: '{}' is no host name: {}", node.address,
+                               node_host_name(node), fault->message));
+  return offers_for(place, node, input).status();
+}
+
+Result<Design> design_resources(const Place& place, const DesignInput& input) {
+  return Designer(place, input).make();
+}
+
+}  // namespace radl::openstack

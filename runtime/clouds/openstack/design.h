@@ -1,0 +1,23 @@
+// From nodes to what OpenStack must make for them. Pure.
+#pragma once
+
+#include <string>
+
+#include "runtime/clouds/cloud.h"
+
+namespace radl::openstack {
+
+// What a design needs to know of the credentials: no secret.
+struct Place {
+  CloudId cloud;
+  std::string host;  // of Keystone, in lower case; "": not known
+};
+
+Status check_node(const Place& place, const ir::Node& node, const DesignInput& input);
+Result<Design> design_resources(const Place& place, const DesignInput& input);
+
+// The region and the zone of availability_zone = 'REGION/ZONE' or 'ZONE'; "" where it says none.
+std::string region_named(const ir::Node& node);
+std::string zone_named(const ir::Node& node);
+
+}  // namespace radl::openstack

@@ -1,0 +1,197 @@
+#include "runtime/clouds/openstack/flavors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "common/text.h"
+#include "runtime/clouds/fitting.h"
+
+namespace radl::openstack {
+namespace {
+
+constexpr const char* kFeatures[] = {"cpu.count",  "memory.size", "gpu.count",
+                                     "gpu.vendor", "gpu.model",   "instance_type"};
+// An image says for which architecture it is, a flavor does not.
+constexpr const char* kAnyArchitecture = "x86_64,arm64,i386";
+
+double number_of_text(std::string_view text) {
+  double number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+// Makers as people write them, in the names of aliases: "nvidia-a100", "gpu_v100".
+void take_model(InstanceType& type, const std::string& alias) {
+  const std::string lower = to_lower(alias);
+  constexpr std::pair<const char*, const char*> kMakers[] = {
+      {"nvidia", "NVIDIA"}, {"tesla", "NVIDIA"}, {"amd", "AMD"}, {"intel", "Intel"}};
+  for (const auto& [word, maker] : kMakers)
+    if (type.gpu_vendor.empty() && lower.find(word) != lower.npos) type.gpu_vendor = maker;
+  if (type.gpu_model.empty()) type.gpu_model = alias;
+}
+
+// Extra specs: pci_passthrough:alias = "NAME:COUNT,..", resources:VGPU = "1", and what EGI's sites publish:
+// Accelerator:Type, :Number, :Vendor, :Model.
+void take_extra(InstanceType& type, const Json& extra) {
+  if (text_of(extra, "Accelerator:Type") == "GPU") {
+    type.gpu = std::max(1.0, number_of_text(text_of(extra, "Accelerator:Number")));
+    type.gpu_vendor = text_of(extra, "Accelerator:Vendor");
+    type.gpu_model = text_of(extra, "Accelerator:Model");
+    return;
+  }
+  const std::string aliases = text_of(extra, "pci_passthrough:alias");
+  for (std::string_view alias : split(aliases, ',')) {
+    const size_t colon = alias.rfind(':');
+    const std::string_view count = colon == alias.npos ? "1" : alias.substr(colon + 1);
+    const std::string name(trim(alias.substr(0, colon)));
+    if (name.empty()) continue;
+    type.gpu += number_of_text(trim(count));
+    take_model(type, name);
+  }
+  if (const std::string shares = text_of(extra, "resources:VGPU"); !shares.empty()) {
+    type.gpu += number_of_text(shares);
+    if (type.gpu_model.empty()) type.gpu_model = "VGPU";
+  }
+}
+
+bool smaller(const Flavor* a, const Flavor* b) {
+  return std::tie(a->type.gpu, a->type.cpu, a->type.memory_bytes, a->disk_gib, a->type.name) <
+         std::tie(b->type.gpu, b->type.cpu, b->type.memory_bytes, b->disk_gib, b->type.name);
+}
+
+}  // namespace
+
+Json flavor_wanted(const ir::Node& node) {
+  Json wanted = Json::object();
+  for (const char* feature : kFeatures) {
+    auto found = node.requirements.find(feature);
+    if (found == node.requirements.end()) continue;
+    Json one = Json::object();
+    if (found->second.min) one["min"] = *found->second.min;
+    if (found->second.max) one["max"] = *found->second.max;
+    if (found->second.min_strict) one["min_strict"] = true;
+    if (found->second.max_strict) one["max_strict"] = true;
+    if (found->second.equals) one["equals"] = *found->second.equals;
+    wanted[feature] = std::move(one);
+  }
+  return wanted;
+}
+
+ir::Node node_of_wish(const std::string& address, const Json& wanted) {
+  ir::Node node;
+  node.address = address;
+  if (!wanted.is_object()) return node;
+  for (const auto& [feature, one] : wanted.items()) {
+    ir::Requirement& requirement = node.requirements[feature];
+    if (member(one, "min").is_number()) requirement.min = number_of(one, "min");
+    if (member(one, "max").is_number()) requirement.max = number_of(one, "max");
+    requirement.min_strict = flag_of(one, "min_strict");
+    requirement.max_strict = flag_of(one, "max_strict");
+    if (const Json& equals = member(one, "equals"); !equals.is_null()) requirement.equals = equals;
+  }
+  return node;
+}
+
+Flavor flavor_in(const Json& item) {
+  Flavor flavor;
+  flavor.id = text_of(item, "id");
+  flavor.disk_gib = number_of(item, "disk");
+  flavor.type.cloud = "openstack";
+  flavor.type.name = text_of(item, "name");
+  flavor.type.cpu = number_of(item, "vcpus");
+  flavor.type.memory_bytes = number_of(item, "ram") * kMiB;
+  flavor.type.architectures = kAnyArchitecture;
+  take_extra(flavor.type, member(item, "extra_specs"));
+  return flavor;
+}
+
+Json to_json(const Flavor& flavor) {
+  return {{"id", flavor.id},
+          {"name", flavor.type.name},
+          {"cpu", flavor.type.cpu},
+          {"memory_bytes", flavor.type.memory_bytes},
+          {"disk_gib", flavor.disk_gib},
+          {"gpu", flavor.type.gpu},
+          {"gpu_vendor", flavor.type.gpu_vendor},
+          {"gpu_model", flavor.type.gpu_model}};
+}
+
+Flavor flavor_from_json(const Json& json) {
+  Flavor flavor;
+  flavor.id = text_of(json, "id");
+  flavor.disk_gib = number_of(json, "disk_gib");
+  flavor.type.cloud = "openstack";
+  flavor.type.name = text_of(json, "name");
+  flavor.type.cpu = number_of(json, "cpu");
+  flavor.type.memory_bytes = number_of(json, "memory_bytes");
+  flavor.type.gpu = number_of(json, "gpu");
+  flavor.type.gpu_vendor = text_of(json, "gpu_vendor");
+  flavor.type.gpu_model = text_of(json, "gpu_model");
+  flavor.type.architectures = kAnyArchitecture;
+  return flavor;
+}
+
+Result<std::vector<const Flavor*>> fitting_flavors(const ir::Node& node, const std::vector<Flavor>& flavors,
+                                                   const std::string& cloud) {
+  std::vector<const InstanceType*> types;
+  for (const Flavor& flavor : flavors) types.push_back(&flavor.type);
+  auto fit = fitting_types({node, types, cloud, ""});
+  if (!fit.ok()) return fit.status();
+  std::vector<const Flavor*> found;
+  for (const InstanceType* type : *fit) {
+    auto at = std::find_if(flavors.begin(), flavors.end(),
+                           [&](const Flavor& flavor) { return &flavor.type == type; });
+    found.push_back(&*at);
+  }
+  // Those of the first name that the file gives come first; fitting_types() has put them so.
+  if (texts_wanted(node, "instance_type").size() < 2) std::stable_sort(found.begin(), found.end(), smaller);
+  return found;
+}
+
+Result<std::vector<Flavor>> flavors_there(Asking& call) {
+  return call.memory.flavors.get("", [&]() -> Result<std::vector<Flavor>> {
+    std::vector<Flavor> flavors;
+    Status asked = call.services.compute.each("/flavors/detail", "flavors", {}, call.context.stop,
+                                              [&](const Json& item) {
+                                                Flavor flavor = flavor_in(item);
+                                                if (!flavor.id.empty()) flavors.push_back(std::move(flavor));
+                                              });
+    if (!asked.ok()) return asked;
+    // Extra specs are in the list since 2.61; before, they are asked for one by one.
+    auto in_list = call.services.compute.knows("2.61", call.context.stop);
+    if (!in_list.ok()) return in_list.status();
+    for (Flavor& flavor : flavors) {
+      if (*in_list) break;
+      auto extra =
+          read(call.services.compute, call.context, fmt::format("/flavors/{}/os-extra_specs", flavor.id));
+      if (extra.ok()) take_extra(flavor.type, member(*extra, "extra_specs"));
+    }
+    return flavors;
+  });
+}
+
+Result<Flavor> flavor_for(Asking& call, const Order& order) {
+  auto flavors = flavors_there(call);
+  if (!flavors.ok()) return flavors.status();
+  const std::string cloud = call.cloud.text();
+  if (const std::string type = order.spec.value("type", ""); !type.empty()) {
+    std::vector<std::string> names;
+    for (const Flavor& flavor : *flavors) {
+      if (flavor.type.name == type || flavor.id == type) return flavor;
+      names.push_back(flavor.type.name);
+    }
+    const std::string near = nearest(type, names);
+    std::sort(names.begin(), names.end());
+    return not_found(
+               fmt::format("{}: instance_type = '{}': {} has no such flavor", order.address, type, cloud))
+        .with_hint(near.empty() ? "it has " + join(names, ", ") : "did you mean " + near + "?");
+  }
+  const ir::Node wish = node_of_wish(order.address, order.spec.value("flavor", Json::object()));
+  auto fit = fitting_flavors(wish, *flavors, cloud);
+  if (!fit.ok()) return fit.status();
+  return *fit->front();
+}
+
+}  // namespace radl::openstack

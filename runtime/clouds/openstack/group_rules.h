@@ -1,0 +1,26 @@
+// Inbound rules (runtime/clouds/port_rules.h) as Neutron has them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/openstack/values.h"
+#include "runtime/clouds/port_rules.h"
+
+namespace radl::openstack {
+
+// What is written on the rule for the computer that runs radlc, whose address may change.
+inline constexpr const char* kThisComputer = "radlc: this computer";
+
+struct GroupRule {
+  std::string id;
+  InboundRule rule;
+  bool of_this_computer = false;
+};
+
+// The inbound ones of a list "security_group_rules".
+std::vector<GroupRule> rules_in(const Json& list);
+// The body of a request for one.
+Json rule_body(const InboundRule& rule, const std::string& group, bool of_this_computer);
+
+}  // namespace radl::openstack

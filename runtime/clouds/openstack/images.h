@@ -1,0 +1,28 @@
+// Which image a machine starts from.
+#pragma once
+
+#include <string>
+
+#include "runtime/clouds/openstack/kind.h"
+
+namespace radl::openstack {
+
+// In specs: an id or a name of Glance's, "system:debian:12" for the newest of a distribution, or an
+// "appdb://SITE/NAME?VO" of EGI's.
+struct ImageWanted {
+  std::string text;
+  std::string host;  // of Keystone, that an ost:// URL names; empty: none
+};
+// What a node's disk.0.image.url (ost://HOST[:PORT]/ID-OR-NAME, appdb://.., a bare id) or its disk.0.os.* ask
+// for; Debian 12 where nothing is said. Invalid: no image of OpenStack.
+Result<ImageWanted> image_wanted(const ir::Node& node);
+// Of several URLs those of `host` come first ("": any).
+Result<ImageWanted> image_wanted(const ir::Node& node, const std::string& host);
+
+// The login of images that are made with one.
+std::string user_of_image(const std::string& name);
+
+// `http`: for EGI's information, where the text is an appdb:// URL.
+Result<Image> find_image(Asking& call, const std::string& text);
+
+}  // namespace radl::openstack

@@ -1,0 +1,158 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/digest.h"
+#include "runtime/clouds/openstack/flavors.h"
+#include "runtime/clouds/openstack/images.h"
+#include "runtime/clouds/openstack/networks.h"
+#include "runtime/clouds/openstack/server.h"
+#include "runtime/clouds/user_data.h"
+
+namespace radl::openstack {
+namespace {
+
+constexpr size_t kLongestName = 255;
+
+struct Joined {
+  Json networks = Json::array();
+  std::string public_network;
+};
+
+Result<std::string> network_of(Asking& call, const Order& order, const Json& wanted) {
+  if (const std::string made = text_of(wanted, "made"); !made.empty()) return id_of_reference(order, made);
+  const std::string provider = text_of(wanted, "provider");
+  auto found = provider.empty() ? default_network(call) : network_named(call, provider);
+  if (!found.ok()) return Status(found.status()).at("network " + text_of(wanted, "name"));
+  return found->id;
+}
+
+// Two networks of the file may be one of the cloud's: it is joined once.
+Result<Joined> join_networks(Asking& call, const Order& order) {
+  Joined joined;
+  std::set<std::string> ids;
+  for (const Json& wanted : order.spec.value("networks", Json::array())) {
+    auto id = network_of(call, order, wanted);
+    if (!id.ok()) return id.status();
+    if (flag_of(wanted, "public")) joined.public_network = *id;
+    if (!ids.insert(*id).second) continue;
+    Json one = {{"uuid", *id}};
+    if (const std::string fixed = text_of(wanted, "fixed_ip"); !fixed.empty()) one["fixed_ip"] = fixed;
+    joined.networks.push_back(std::move(one));
+  }
+  return joined;
+}
+
+// The root disk: the flavor's own, or a volume where it is too small or the file names a kind of disk.
+Status add_disks(Asking& call, const Order& order, const Image& image, const Flavor& flavor, Json& server) {
+  const Json root = order.spec.value("root", Json::object());
+  const double wanted = number_of(root, "size_gib"), least = std::max(wanted, image.min_disk_gib);
+  if (wanted > 0 && wanted < image.min_disk_gib)
+    return invalid(
+        fmt::format("{}: disk.0.size: image {} needs {} GiB", order.address, image.name, image.min_disk_gib));
+  const bool of_volume = root.contains("type") || (wanted > 0 && flavor.disk_gib < wanted) ||
+                         (flavor.disk_gib == 0 && call.services.volume.present(call.context.stop).ok());
+  Json disks = Json::array();
+  if (of_volume) {
+    if (Status there = call.services.volume.present(call.context.stop); !there.ok())
+      return there.code() == Code::NotFound
+                 ? invalid(fmt::format(
+                       "{}: disk.0.size: flavor {} has {} GiB, and the cloud has no block storage for more",
+                       order.address, flavor.type.name, flavor.disk_gib))
+                 : there;
+    Json disk = {{"boot_index", 0},
+                 {"uuid", image.id},
+                 {"source_type", "image"},
+                 {"destination_type", "volume"},
+                 {"volume_size", static_cast<long long>(std::max(1.0, std::ceil(least)))},
+                 {"delete_on_termination", true}};
+    if (root.contains("type")) {
+      auto typed = call.services.compute.knows("2.67", call.context.stop);
+      if (!typed.ok()) return typed.status();
+      if (!*typed) return invalid(order.address + ": disk.0.type: this cloud's Nova is too old for it");
+      disk["volume_type"] = root["type"];
+    }
+    disks.push_back(std::move(disk));
+  } else {
+    server["imageRef"] = image.id;
+  }
+  const Json further = order.spec.value("volumes", Json::object());
+  if (!further.empty() && !of_volume)
+    disks.push_back({{"boot_index", 0},
+                     {"uuid", image.id},
+                     {"source_type", "image"},
+                     {"destination_type", "local"},
+                     {"delete_on_termination", true}});
+  for (const auto& [letter, address] : further.items()) {
+    auto id = id_of_reference(order, address.get<std::string>());
+    if (!id.ok()) return id.status();
+    disks.push_back({{"boot_index", -1},
+                     {"uuid", *id},
+                     {"source_type", "volume"},
+                     {"destination_type", "volume"},
+                     {"delete_on_termination", false}});
+    server["metadata"]["radlc:volume-" + letter] = *id;
+  }
+  if (!disks.empty()) server["block_device_mapping_v2"] = std::move(disks);
+  return {};
+}
+
+Status add_groups(const Order& order, Json& server) {
+  Json groups = Json::array();
+  for (const Json& address : order.spec.value("groups", Json::array())) {
+    auto id = id_of_reference(order, address.get<std::string>());
+    if (!id.ok()) return id.status();
+    groups.push_back({{"name", *id}});
+  }
+  server["security_groups"] = std::move(groups);
+  return {};
+}
+
+}  // namespace
+
+Result<Json> launch_of(Asking& call, const Order& order) {
+  const Json& spec = order.spec;
+  auto image = find_image(call, spec.value("image", ""));
+  if (!image.ok()) return image.status();
+  auto flavor = flavor_for(call, order);
+  if (!flavor.ok()) return flavor.status();
+  auto joined = join_networks(call, order);
+  if (!joined.ok()) return joined.status();
+  std::string user = spec.value("user", "");
+  if (user.empty()) user = image->user;
+  if (user.empty())
+    return invalid(fmt::format("{}: the login of image {} is not known", order.address, image->name))
+        .with_hint("name it: disk.0.os.credentials.username");
+  Json server = {{"name", name_for(call.context, order).substr(0, kLongestName)},
+                 {"flavorRef", flavor->id},
+                 {"networks", joined->networks},
+                 {"config_drive", true},
+                 {"user_data", base64_encode(user_data_of(spec))},
+                 {"metadata", to_metadata(mark_of(call.context, order))}};
+  Json& metadata = server["metadata"];
+  for (const auto& [name, value] : spec.value("tags", Json::object()).items()) metadata[name] = value;
+  metadata[kUserKey] = user;
+  metadata[kFlavorKey] = spec.contains("type") ? "" : flavor->type.name;
+  if (!joined->public_network.empty()) metadata[kPublicKey] = joined->public_network;
+  auto hostname = call.services.compute.knows("2.90", call.context.stop);
+  if (!hostname.ok()) return hostname.status();
+  const std::string host = spec.value("hostname", "");
+  if (*hostname && !host.empty()) server["hostname"] = host.substr(0, host.find('.'));
+  if (spec.contains("zone")) server["availability_zone"] = spec["zone"];
+  if (Status added = add_groups(order, server); !added.ok()) return added;
+  if (Status added = add_disks(call, order, *image, *flavor, server); !added.ok()) return added;
+  Json body = Json::object();
+  for (const auto& [address, reference] : order.references) {
+    if (reference.type == "key_pair") {
+      server["key_name"] = reference.id;
+      metadata[kKeyKey] = reference.attributes.value("key", "");
+    } else if (reference.type == "server_group") {
+      body["os:scheduler_hints"] = {{"group", reference.id}};
+    }
+  }
+  body["server"] = std::move(server);
+  return body;
+}
+
+}  // namespace radl::openstack

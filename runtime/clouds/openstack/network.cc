@@ -1,0 +1,111 @@
+// Networks that are made because the file says `create = 'yes'`, each with one subnet.
+#include <fmt/format.h>
+
+#include "runtime/clouds/openstack/networks.h"
+
+namespace radl::openstack {
+namespace {
+
+class Network : public Kind {
+ public:
+  const char* type() const override { return "network"; }
+
+  Asked create(Asking& call, const Order& order) const override {
+    Posted posted = post(
+        call.services.network, call.context, "/networks",
+        {{"network",
+          {{"name", name_for(call.context, order)}, {"description", to_line(mark_of(call.context, order))}}}},
+        false);
+    const std::string id = text_of(member(posted.answer, "network"), "id");
+    call.memory.note_name(id, order.address);
+    return with_id(std::move(posted), id);
+  }
+
+  Asked destroy(Asking& call, const Order& order) const override {
+    return remove(call.services.network, call.context, "/networks/" + order.id).asked;
+  }
+
+  Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const override {
+    return look_in_network(
+        call, wish, type(), "/networks", "networks",
+        [&](const Json& item, Seen& one) {
+          const std::string status = text_of(item, "status");
+          one.phase = status == "BUILD" ? ResourcePhase::Pending : ResourcePhase::Ready;
+          one.attributes = {{"name", text_of(item, "name")}};
+        },
+        seen);
+  }
+};
+
+// "10.*.*.0/24": each '*' counts up from 0, the last one fastest.
+std::vector<std::string> ranges_of(const std::string& pattern, size_t most) {
+  std::vector<std::string> ranges = {""};
+  for (char c : pattern) {
+    if (c != '*') {
+      for (std::string& range : ranges) range += c;
+      continue;
+    }
+    std::vector<std::string> longer;
+    for (const std::string& range : ranges)
+      for (int octet = 0; octet < 255 && longer.size() < most; ++octet)
+        longer.push_back(range + std::to_string(octet));
+    ranges = std::move(longer);
+  }
+  return ranges;
+}
+
+class Subnet : public Kind {
+ public:
+  const char* type() const override { return "subnet"; }
+
+  Asked create(Asking& call, const Order& order) const override {
+    auto network = id_of_reference(order, order.spec.value("network", ""));
+    if (!network.ok()) return Asked::refused(network.status());
+    auto cidr = free_range(call, order.spec.value("cidr", ""));
+    if (!cidr.ok()) return Asked::refused(cidr.status());
+    Json body = {{"name", name_for(call.context, order)},
+                 {"description", to_line(mark_of(call.context, order))},
+                 {"network_id", *network},
+                 {"ip_version", cidr->find(':') == cidr->npos ? 4 : 6},
+                 {"cidr", *cidr}};
+    if (order.spec.contains("nameservers")) body["dns_nameservers"] = order.spec["nameservers"];
+    if (order.spec.contains("gateway")) body["gateway_ip"] = order.spec["gateway"];
+    Posted posted =
+        post(call.services.network, call.context, "/subnets", {{"subnet", std::move(body)}}, false);
+    const std::string id = text_of(member(posted.answer, "subnet"), "id");
+    return with_id(std::move(posted), id);
+  }
+
+  Asked destroy(Asking& call, const Order& order) const override {
+    return remove(call.services.network, call.context, "/subnets/" + order.id).asked;
+  }
+
+  Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const override {
+    return look_in_network(
+        call, wish, type(), "/subnets", "subnets",
+        [&](const Json& item, Seen& one) {
+          one.attributes = {{"cidr", text_of(item, "cidr")}, {"network_id", text_of(item, "network_id")}};
+        },
+        seen);
+  }
+
+ private:
+  // The first that no subnet of the project has.
+  static Result<std::string> free_range(Asking& call, const std::string& pattern) {
+    if (pattern.find('*') == pattern.npos) return pattern;
+    std::set<std::string> taken;
+    Status asked = call.services.network.each("/subnets", "subnets", {}, call.context.stop,
+                                              [&](const Json& item) { taken.insert(text_of(item, "cidr")); });
+    if (!asked.ok()) return asked;
+    for (const std::string& range : ranges_of(pattern, taken.size() + 1))
+      if (!taken.count(range)) return range;
+    return Status(Code::Quota, fmt::format("cidr = '{}': all of these ranges are taken", pattern));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Kind> make_network() { return std::make_unique<Network>(); }
+std::unique_ptr<Kind> make_subnet() { return std::make_unique<Subnet>(); }
+
+}  // namespace radl::openstack

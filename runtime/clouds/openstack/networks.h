@@ -1,0 +1,22 @@
+// The networks that there are: which of them a file means.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/clouds/openstack/kind.h"
+
+namespace radl::openstack {
+
+// All that the project can see; asked once.
+Result<std::vector<NetworkNow>> networks_there(Asking& call);
+
+// The network of this name or id. NotFound names what there is.
+Result<NetworkNow> network_named(Asking& call, const std::string& name);
+// The one that machines are in where the file names none: the project's only one of its own, else the only
+// one that is shared. Invalid: there is none, or more than one.
+Result<NetworkNow> default_network(Asking& call);
+// Where floating addresses come from: the network of that name, or the only external one.
+Result<NetworkNow> external_network(Asking& call, const std::string& name);
+
+}  // namespace radl::openstack

@@ -1,0 +1,104 @@
+#include "runtime/clouds/openstack/offers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/clouds/fitting.h"
+#include "runtime/clouds/openstack/flavors.h"
+
+namespace radl::openstack {
+namespace {
+
+constexpr size_t kFlavorsOffered = 3;
+
+bool is_exact(const std::string& name) { return name.find('*') == name.npos; }
+
+Result<std::vector<Offer>> of_catalog(const ir::Node& node, const std::vector<const InstanceType*>& types,
+                                      const std::string& cloud) {
+  auto fit = fitting_types({node, types, cloud, ""});
+  if (!fit.ok()) return fit.status();
+  const size_t most = std::max(kFlavorsOffered, texts_wanted(node, "instance_type").size());
+  std::vector<Offer> offers;
+  for (const InstanceType* type : *fit)
+    if (offers.size() < most) offers.push_back(offer_of(*type, Market::OnDemand));
+  return offers;
+}
+
+Offer unpriced(const Flavor& flavor) {
+  Offer offer = offer_of(flavor.type, Market::OnDemand);
+  offer.spec = Json::object();
+  offer.facts.priced = false;
+  offer.facts.market.clear();
+  return offer;
+}
+
+Result<std::vector<Flavor>> surveyed(const Survey& survey) {
+  std::vector<Flavor> flavors;
+  for (const Json& one : list_of(survey.facts, "flavors")) flavors.push_back(flavor_from_json(one));
+  return flavors;
+}
+
+Status check_market(const ir::Node& node) {
+  if (market_wanted(node) == Market::Spot && text_wanted(node, "spot.fallback") != "yes")
+    return invalid(fmt::format("{}: spot = 'yes': OpenStack has no spot machines", node.address))
+        .with_hint("spot.fallback = 'yes' takes a machine on demand where there is none");
+  if (node.requirements.count("cpu.performance"))
+    return invalid(fmt::format("{}: cpu.performance: OpenStack's flavors have none", node.address));
+  return {};
+}
+
+// As on demand: there is no other market.
+ir::Node on_demand(ir::Node node) {
+  node.requirements.erase("spot");
+  return node;
+}
+
+}  // namespace
+
+std::string catalog_region(const CloudId& cloud) {
+  if (!cloud.region.empty()) return cloud.region;
+  return cloud.account.empty() ? "default" : cloud.account;
+}
+
+Result<std::vector<Offer>> offers_for(const Place& place, const ir::Node& written, const DesignInput& input) {
+  if (Status market = check_market(written); !market.ok()) return market;
+  const ir::Node node = on_demand(written);
+  const std::string cloud = place.cloud.text();
+  auto types = input.catalog.types("openstack", catalog_region(place.cloud));
+  if (!types.ok()) return types.status();
+  if (!types->empty()) return of_catalog(node, *types, cloud);
+  auto price = node.requirements.find("price");
+  if (price != node.requirements.end() && (price->second.min || price->second.max))
+    return invalid(fmt::format("{}: price: the prices of {} are not known", node.address, cloud))
+        .with_hint("`radlc catalog update FILE` brings your own (docs/providers/openstack.md, \"Costs\")");
+  auto flavors = surveyed(input.survey);
+  if (!flavors.ok()) return flavors.status();
+  std::vector<Offer> offers;
+  const auto names = texts_wanted(node, "instance_type");
+  const bool exact = !names.empty() && std::all_of(names.begin(), names.end(), is_exact);
+  if (!flavors->empty()) {
+    auto fit = fitting_flavors(node, *flavors, cloud);
+    if (!fit.ok()) return fit.status();
+    if (!exact) return std::vector<Offer>{unpriced(*fit->front())};
+    for (const Flavor* one : *fit) {
+      offers.push_back(unpriced(*one));
+      offers.back().spec = {{"type", one->type.name}};
+    }
+    return offers;
+  }
+  Offer offer;
+  offer.facts.priced = false;
+  if (!exact) {
+    offer.name = "the smallest flavor that fits";
+    return std::vector<Offer>{std::move(offer)};
+  }
+  for (const std::string& name : names) {
+    offer.name = name;
+    offer.spec = {{"type", name}};
+    offers.push_back(offer);
+  }
+  return offers;
+}
+
+}  // namespace radl::openstack

@@ -1,0 +1,248 @@
+#include "runtime/clouds/openstack/openstack_cloud.h"
+
+#include <fmt/format.h>
+
+#include <ctime>
+#include <map>
+
+#include "common/http/url.h"
+#include "common/text.h"
+#include "runtime/clouds/caller.h"
+#include "runtime/clouds/console.h"
+#include "runtime/clouds/openstack/design.h"
+#include "runtime/clouds/openstack/kind.h"
+#include "runtime/clouds/openstack/survey.h"
+
+namespace radl::openstack {
+namespace {
+
+std::string host_of(const Result<Settings>& settings) {
+  if (!settings.ok()) return "";
+  auto url = http::parse_url(settings->of("auth_url"));
+  return url.ok() ? to_lower(url->host) : "";
+}
+
+class OpenStackCloud : public Cloud {
+ public:
+  OpenStackCloud(CloudId id, http::Client& http, const Options& options, Result<Settings> settings)
+      : id_(std::move(id)),
+        timing_(options.timing),
+        place_{id_, host_of(settings)},
+        refused_(settings.status()),
+        session_(http, settings.ok() ? *settings : Settings()),
+        services_(session_) {
+    caller_ = [&http, url = settings.ok() ? settings->of("auth_url") : "",
+               given = options.caller](const Stop& stop) -> Result<std::string> {
+      if (!given.empty()) return given;
+      return caller_cidr(http, url, stop);
+    };
+    // What names others by their ids is looked at last.
+    for (auto make : {make_key_pair, make_security_group, make_network, make_subnet, make_router,
+                      make_floating_ip, make_server_group, make_volume, make_server})
+      kinds_.push_back(make());
+  }
+
+  const CloudId& id() const override { return id_; }
+
+  Result<Survey> survey(const Context& context, const ir::Program& program) override {
+    if (!refused_.ok()) return refused_;
+    Asking call = asking(context);
+    auto facts = take_survey(call, program, place_.host);
+    if (!facts.ok()) return facts.status();
+    Survey survey;
+    survey.taken_at = static_cast<double>(std::time(nullptr));
+    survey.facts = std::move(*facts);
+    return survey;
+  }
+
+  Status can_make(const ir::Node& node, const DesignInput& input) const override {
+    return check_node(place_, node, input);
+  }
+  Result<Design> design(const DesignInput& input) const override { return design_resources(place_, input); }
+  Impact impact(const std::string& type, const Json& before, const Json& after) const override {
+    const Kind* kind = kind_of(type);
+    if (before == after) return {Impact::Kind::InPlace, ""};
+    return kind ? kind->impact(before, after) : replace("OpenStack has no resources of that type");
+  }
+
+  Asked ask_create(const Context& context, const Order& order) override {
+    memory_.note_token(order.token, order.type);
+    Asked asked = ask(context, order, [&](const Kind& kind, Asking& call) {
+      return memory_.creations.once(
+          order.token, timing_.settles_after, [&] { return kind.create(call, order); },
+          [&]() -> Result<std::optional<std::string>> {
+            std::vector<Seen> seen;
+            Status looked = kind.look(call, {{}, {order.token}, false}, seen);
+            if (!looked.ok()) return looked;
+            return seen.empty() ? std::optional<std::string>() : seen.front().id;
+          });
+    });
+    if (!asked.id.empty()) memory_.note_id(asked.id, order.type);
+    return asked;
+  }
+  Asked ask_update(const Context& context, const Order& order) override {
+    return ask(context, order, [&](const Kind& kind, Asking& call) { return kind.update(call, order); });
+  }
+  Asked ask_destroy(const Context& context, const Order& order) override {
+    memory_.creations.forget(order.id);
+    return ask(context, order, [&](const Kind& kind, Asking& call) { return kind.destroy(call, order); });
+  }
+
+  Result<std::vector<Seen>> look(const Context& context, const Query& query) override;
+
+  Result<std::string> owner(const Context& context) override {
+    if (!refused_.ok()) return refused_;
+    auto token = session_.token(context.stop);
+    if (!token.ok()) return token.status();
+    if ((*token)->project_id.empty())
+      return Status(Code::Auth, session_.settings().origin + ": names no project, and machines belong to one")
+          .with_hint("set OS_PROJECT_NAME, or `project_name` in clouds.yaml");
+    return (*token)->project_id;
+  }
+
+  Result<std::vector<std::string>> host_keys(const Context& context, const std::string& id) override {
+    Call call{.method = "POST",
+              .path = fmt::format("/servers/{}/action", id),
+              .query = {},
+              .body = {{"os-getConsoleOutput", Json::object()}},
+              .effect = Effect::Repeatable};
+    Answer answer = services_.compute.call(call, context.stop);
+    // A console is a comfort: clouds may have none, and not let their users see it.
+    if (!answer.ok() && answer.failure().http_status >= 400 && answer.failure().http_status < 500)
+      return std::vector<std::string>();
+    if (!answer.ok()) return answer.failure().status;
+    return host_keys_in(text_of(answer.json(), "output"));
+  }
+
+  std::chrono::milliseconds settles_after() const override { return timing_.settles_after; }
+  Pace pace() const override { return timing_.pace; }
+  bool resolves_names() const override { return false; }
+
+ private:
+  Asking asking(const Context& context) { return {context, services_, memory_, id_, caller_}; }
+
+  const Kind* kind_of(const std::string& type) const {
+    for (const auto& kind : kinds_)
+      if (type == kind->type()) return kind.get();
+    return nullptr;
+  }
+
+  void note_references(const Order& order) {
+    for (const auto& [address, reference] : order.references) {
+      memory_.note_name(reference.id, address);
+      if (reference.type == "floating_ip")
+        memory_.note_name(reference.attributes.value("public_ip", ""), address);
+    }
+  }
+
+  template <class How>
+  Asked ask(const Context& context, const Order& order, How how) {
+    if (!refused_.ok()) return Asked::refused(refused_);
+    const Kind* kind = kind_of(order.type);
+    if (!kind)
+      return Asked::refused(invalid(fmt::format("OpenStack has no resources of type '{}'", order.type)));
+    note_references(order);
+    Asking call = asking(context);
+    Asked asked = how(*kind, call);
+    if (asked.status.ok() || asked.status.message().starts_with(order.address)) return asked;
+    Status why = std::move(asked.status).at(order.address);
+    asked.status = std::move(why);
+    return asked;
+  }
+
+  // Of what is looked for, what may be of this type.
+  Wish wish_for(const Kind& kind, const Query& query) const {
+    Wish wish{{}, {}, query.everything};
+    for (const std::string& id : query.ids)
+      if (memory_.type_of_id(id).value_or(kind.type()) == kind.type()) wish.ids.insert(id);
+    for (const std::string& token : query.tokens)
+      if (memory_.type_of_token(token).value_or(kind.type()) == kind.type()) wish.tokens.insert(token);
+    return wish;
+  }
+
+  const CloudId id_;
+  const Timing timing_;
+  const Place place_;
+  const Status refused_;  // not ok: there are no credentials
+  Session session_;
+  Services services_;
+  Memory memory_;
+  std::function<Result<std::string>(const Stop&)> caller_;
+  std::vector<std::unique_ptr<Kind>> kinds_;
+};
+
+Result<std::vector<Seen>> OpenStackCloud::look(const Context& context, const Query& query) {
+  if (!refused_.ok()) return refused_;
+  Asking call = asking(context);
+  std::map<std::string, Seen> found;  // by id: what is named in more than one way is shown once
+  for (const auto& kind : kinds_) {
+    const Wish wish = wish_for(*kind, query);
+    if (wish.ids.empty() && wish.tokens.empty() && !wish.everything) continue;
+    if (memory_.is_missing(kind->type())) continue;
+    if (kind->may_be_missing()) {
+      Status there = services_.volume.present(context.stop);
+      if (there.code() == Code::NotFound) {
+        memory_.note_missing(kind->type());
+        continue;
+      }
+      if (!there.ok()) return there;
+    }
+    std::vector<Seen> seen;
+    Status asked = kind->look(call, wish, seen);
+    if (!asked.ok()) return asked;
+    for (Seen& one : seen) {
+      memory_.note_id(one.id, one.type);
+      memory_.note_name(one.id, one.address);
+      found.insert_or_assign(one.id, std::move(one));
+    }
+  }
+  std::vector<Seen> all;
+  for (auto& [id, seen] : found) all.push_back(std::move(seen));
+  return all;
+}
+
+}  // namespace
+
+Asked Kind::update(Asking&, const Order& order) const {
+  return Asked::refused(invalid(fmt::format("{}: a {} is never changed", order.address, type())));
+}
+
+Impact Kind::impact(const Json& before, const Json& after) const {
+  if (before == after) return {Impact::Kind::InPlace, ""};
+  return replace(fmt::format("a {} is never changed", type()));
+}
+
+Result<std::string> id_of_reference(const Order& order, const std::string& address) {
+  auto found = order.references.find(address);
+  if (found == order.references.end())
+    return invalid(fmt::format("{}: {} is not there", order.address, address));
+  return found->second.id;
+}
+
+std::string name_for(const Context& context, const Order& order) {
+  return order.spec.value("name", context.infrastructure + "/" + order.address);
+}
+
+Status look_in_network(Asking& call, const Wish& wish, const char* type, const std::string& path,
+                       const std::string& key, const std::function<void(const Json&, Seen&)>& fill,
+                       std::vector<Seen>& seen) {
+  return call.services.network.each(path, key, {}, call.context.stop, [&](const Json& item) {
+    const Mark mark = from_line(text_of(item, "description"));
+    Seen one;
+    one.id = text_of(item, "id");
+    if (one.id.empty() || !wish.wants(call.context, one.id, mark)) return;
+    take_mark(call.context, mark, one);
+    one.type = type;
+    one.phase = ResourcePhase::Ready;
+    call.memory.note_name(one.id, one.address);
+    fill(item, one);
+    seen.push_back(std::move(one));
+  });
+}
+
+std::unique_ptr<Cloud> make_cloud(const CloudId& id, http::Client& http, const Options& options,
+                                  Result<Settings> settings) {
+  return std::make_unique<OpenStackCloud>(id, http, options, std::move(settings));
+}
+
+}  // namespace radl::openstack

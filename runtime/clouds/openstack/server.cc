@@ -1,0 +1,102 @@
+// Machines: asked for, changed and ended.
+#include "runtime/clouds/openstack/server.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/clouds/openstack/flavors.h"
+
+namespace radl::openstack {
+namespace {
+
+class Server : public Kind {
+ public:
+  const char* type() const override { return "server"; }
+
+  Asked create(Asking& call, const Order& order) const override {
+    auto body = launch_of(call, order);
+    if (!body.ok()) return Asked::refused(body.status());
+    Posted posted = post(call.services.compute, call.context, "/servers", std::move(*body), false);
+    if (!posted.accepted()) return posted.asked;
+    const std::string id = text_of(member(posted.answer, "server"), "id");
+    // A floating address is given to a machine that has its port.
+    return order.spec.contains("address") ? Asked::accepted_so_far(id) : Asked::accepted(id);
+  }
+
+  Asked update(Asking& call, const Order& order) const override {
+    std::vector<ServerNow> found;
+    if (Status asked = one_by_one(call, {order.id}, found); !asked.ok()) return Asked::refused(asked);
+    if (found.empty()) return Asked::refused(not_found("server " + order.id + " is gone"));
+    if (Status asked = add_addresses(call, found); !asked.ok()) return Asked::refused(asked);
+    return change_server(call, order, found.front());
+  }
+
+  Asked destroy(Asking& call, const Order& order) const override {
+    call.memory.note_leaving(order.id);
+    return remove(call.services.compute, call.context, "/servers/" + order.id).asked;
+  }
+
+  Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const override {
+    std::vector<ServerNow> found;
+    Status asked = wish.only_few_ids() ? one_by_one(call, wish.ids, found) : all_of(call, wish, found);
+    if (asked.ok() && !found.empty()) asked = add_addresses(call, found);
+    if (!asked.ok()) return asked;
+    for (const ServerNow& now : found)
+      if (auto one = seen_server(call, now)) seen.push_back(std::move(*one));
+    return {};
+  }
+
+  Impact impact(const Json& before, const Json& after) const override {
+    constexpr FixedField kFixed[] = {{"image", "a machine keeps its image"},
+                                     {"user", "the login is made with the machine"},
+                                     {"hostname", "the host name is fixed when the machine is made"},
+                                     {"zone", "a machine stays in its zone"},
+                                     {"networks", "a machine gets its networks as it is made"},
+                                     {"root", "the root disk is made with the machine"},
+                                     {"volumes", "disks are attached as the machine is made"},
+                                     {"server_group", "a machine stays in its server group"},
+                                     {"stop", "a machine gets to know when to stop as it is made"}};
+    if (auto fixed = replaced_for(kFixed, before, after)) return *fixed;
+    if (differs(before, after, "type") || differs(before, after, "flavor"))
+      return {Impact::Kind::Restart, "the machine is stopped to change its flavor"};
+    return {Impact::Kind::InPlace, ""};
+  }
+
+ private:
+  // Flavors by id are for clouds older than 2.47.
+  static std::vector<Flavor> known_flavors(Asking& call) {
+    auto named = call.services.compute.knows("2.47", call.context.stop);
+    if (named.ok() && *named) return {};
+    auto flavors = flavors_there(call);
+    return flavors.ok() ? *flavors : std::vector<Flavor>();
+  }
+
+  static Status one_by_one(Asking& call, const std::set<std::string>& ids, std::vector<ServerNow>& found) {
+    const auto flavors = known_flavors(call);
+    for (const std::string& id : ids) {
+      auto one = read(call.services.compute, call.context, "/servers/" + id);
+      if (one.ok())
+        found.push_back(server_in(member(*one, "server"), flavors));
+      else if (one.status().code() != Code::NotFound)
+        return one.status();
+    }
+    return {};
+  }
+
+  static Status all_of(Asking& call, const Wish& wish, std::vector<ServerNow>& found) {
+    const auto flavors = known_flavors(call);
+    return call.services.compute.each(
+        "/servers/detail", "servers", {}, call.context.stop, [&](const Json& item) {
+          ServerNow now = server_in(item, flavors);
+          if (!now.id.empty() && wish.wants(call.context, now.id, from_metadata(now.metadata)))
+            found.push_back(std::move(now));
+        });
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Kind> make_server() { return std::make_unique<Server>(); }
+
+}  // namespace radl::openstack

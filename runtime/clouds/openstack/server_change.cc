@@ -1,0 +1,154 @@
+// What it takes to make a machine as its spec says.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/http/url.h"
+#include "runtime/clouds/openstack/flavors.h"
+#include "runtime/clouds/openstack/server.h"
+
+namespace radl::openstack {
+namespace {
+
+Asked act(Asking& call, const std::string& id, Json action, bool again) {
+  Asked asked = with_id(post(call.services.compute, call.context, fmt::format("/servers/{}/action", id),
+                             std::move(action), true),
+                        id);
+  asked.again = again && asked.answer == Asked::Answer::Accepted;
+  return asked;
+}
+
+// Whether the machine has the flavor that the spec means; another one is asked for.
+struct Resizing {
+  Asked asked;
+  bool begun = false;
+};
+
+Resizing change_flavor(Asking& call, const Order& order, const ServerNow& now) {
+  Resizing none{Asked::accepted(order.id), false};
+  auto wanted = flavor_for(call, order);
+  if (!wanted.ok()) return {Asked::refused(wanted.status()), true};
+  const bool named = order.spec.contains("type");
+  if (!named && wanted->type.name != now.flavor) {
+    // What it has may fit as well: nobody's machine is stopped for a smaller one.
+    auto all = flavors_there(call);
+    if (!all.ok()) return {Asked::refused(all.status()), true};
+    const ir::Node wish = node_of_wish(order.address, order.spec.value("flavor", Json::object()));
+    auto fit = fitting_flavors(wish, *all, call.cloud.text());
+    if (!fit.ok()) return {Asked::refused(fit.status()), true};
+    for (const Flavor* one : *fit)
+      if (one->type.name == now.flavor) wanted = *one;
+  }
+  if (wanted->type.name != now.flavor)
+    return {act(call, order.id, {{"resize", {{"flavorRef", wanted->id}}}}, true), true};
+  const std::string noted = named ? "" : now.flavor;
+  if (text_of(now.metadata, kFlavorKey) == noted) return none;
+  Posted posted = post(call.services.compute, call.context, fmt::format("/servers/{}/metadata", order.id),
+                       {{"metadata", {{kFlavorKey, noted}}}}, true);
+  return {with_id(std::move(posted), order.id), false};
+}
+
+Asked change_groups(Asking& call, const Order& order, const ServerNow& now) {
+  std::vector<std::string> wanted;
+  for (const Json& address : order.spec.value("groups", Json::array())) {
+    auto id = id_of_reference(order, address.get<std::string>());
+    if (!id.ok()) return Asked::refused(id.status());
+    wanted.push_back(*id);
+  }
+  std::sort(wanted.begin(), wanted.end());
+  for (const PortNow& port : now.ports) {
+    if (wanted.empty() || port.groups == wanted) continue;
+    Asked asked = with_id(post(call.services.network, call.context, "/ports/" + port.id,
+                               {{"port", {{"security_groups", wanted}}}}, true, "PUT"),
+                          order.id);
+    if (asked.answer != Asked::Answer::Accepted) return asked;
+  }
+  return Asked::accepted(order.id);
+}
+
+Asked change_tags(Asking& call, const Order& order, const ServerNow& now) {
+  const Json wanted = order.spec.value("tags", Json::object()), there = own_metadata(now.metadata);
+  Json added = Json::object();
+  for (const auto& [name, value] : wanted.items())
+    if (there.value(name, Json()) != value) added[name] = value;
+  const std::string path = fmt::format("/servers/{}/metadata", order.id);
+  Asked asked = Asked::accepted(order.id);
+  if (!added.empty())
+    asked = with_id(post(call.services.compute, call.context, path, {{"metadata", std::move(added)}}, true),
+                    order.id);
+  for (const auto& [name, value] : there.items()) {
+    if (wanted.contains(name) || asked.answer != Asked::Answer::Accepted) continue;
+    asked = gone_or(remove(call.services.compute, call.context, path + "/" + http::percent_encode(name)));
+    asked.id = order.id;
+  }
+  return asked;
+}
+
+Asked put_floating(Asking& call, const Order& order, const std::string& floating, const Json& port) {
+  return with_id(post(call.services.network, call.context, "/floatingips/" + floating,
+                      {{"floatingip", {{"port_id", port}}}}, true, "PUT"),
+                 order.id);
+}
+
+Asked change_address(Asking& call, const Order& order, const ServerNow& now) {
+  const std::string wanted = order.spec.value("address", "");
+  if (wanted.empty()) {
+    const bool known = call.memory.name_of(now.floating_ip).has_value();
+    return known ? put_floating(call, order, now.floating_id, nullptr) : Asked::accepted(order.id);
+  }
+  auto id = id_of_reference(order, wanted);
+  if (!id.ok()) return Asked::refused(id.status());
+  if (now.floating_id == *id) return Asked::accepted(order.id);
+  if (now.ports.empty()) return Asked::refused({Code::Retry, "the machine has no port yet"});
+  // The first port whose network leads to the address's: Neutron says of the others that they do not.
+  Asked asked;
+  for (const PortNow& port : now.ports) {
+    asked = put_floating(call, order, *id, port.id);
+    if (asked.answer != Asked::Answer::Refused || asked.status.code() != Code::NotFound) return asked;
+  }
+  if (asked.status.code() == Code::NotFound)
+    asked.status =
+        Status(Code::Invalid, asked.status.message())
+            .with_hint(
+                "a floating address needs a router between the machine's network and the external one");
+  return asked;
+}
+
+Asked change_name(Asking& call, const Order& order, const ServerNow& now) {
+  const std::string wanted = order.spec.value("name", "");
+  if (wanted.empty() || wanted == now.name) return Asked::accepted(order.id);
+  return with_id(post(call.services.compute, call.context, "/servers/" + order.id,
+                      {{"server", {{"name", wanted}}}}, true, "PUT"),
+                 order.id);
+}
+
+Asked start(Asking& call, const ServerNow& now) {
+  constexpr std::pair<const char*, const char*> kActions[] = {{"SHUTOFF", "os-start"},
+                                                              {"SUSPENDED", "resume"},
+                                                              {"PAUSED", "unpause"},
+                                                              {"SHELVED", "unshelve"},
+                                                              {"SHELVED_OFFLOADED", "unshelve"}};
+  for (const auto& [status, action] : kActions)
+    if (now.status == status) return act(call, now.id, {{action, nullptr}}, false);
+  return Asked::accepted(now.id);
+}
+
+}  // namespace
+
+Asked change_server(Asking& call, const Order& order, const ServerNow& now) {
+  const ResourcePhase phase = phase_of_server(now);
+  if (phase == ResourcePhase::Pending) return Asked::accepted_so_far(order.id);
+  if (phase == ResourcePhase::Leaving) return Asked::refused(not_found("server " + order.id + " is going"));
+  if (phase == ResourcePhase::Broken)
+    return Asked::refused(invalid(fmt::format("server {} is in error: {}", order.id, now.fault)));
+  if (now.status == "VERIFY_RESIZE") return act(call, order.id, {{"confirmResize", nullptr}}, true);
+  Resizing resizing = change_flavor(call, order, now);
+  if (resizing.begun || resizing.asked.answer != Asked::Answer::Accepted) return resizing.asked;
+  for (auto change : {change_groups, change_tags, change_address, change_name}) {
+    Asked asked = change(call, order, now);
+    if (asked.answer != Asked::Answer::Accepted) return asked;
+  }
+  return start(call, now);
+}
+
+}  // namespace radl::openstack

@@ -1,0 +1,69 @@
+// Machines close to each other, or far apart. Its name holds what is marked: it has nothing else.
+#include <fmt/format.h>
+
+#include "runtime/clouds/openstack/kind.h"
+
+namespace radl::openstack {
+namespace {
+
+constexpr size_t kPage = 500;
+
+class ServerGroup : public Kind {
+ public:
+  const char* type() const override { return "server_group"; }
+
+  Asked create(Asking& call, const Order& order) const override {
+    auto one_policy = call.services.compute.knows("2.64", call.context.stop);
+    if (!one_policy.ok()) return Asked::refused(one_policy.status());
+    const std::string policy = order.spec.value("policy", "soft-anti-affinity");
+    Json group = {{"name", to_line(mark_of(call.context, order))}};
+    if (*one_policy)
+      group["policy"] = policy;
+    else
+      group["policies"] = {policy};
+    Posted posted = post(call.services.compute, call.context, "/os-server-groups",
+                         {{"server_group", std::move(group)}}, false);
+    const std::string id = text_of(member(posted.answer, "server_group"), "id");
+    return with_id(std::move(posted), id);
+  }
+
+  Asked destroy(Asking& call, const Order& order) const override {
+    return remove(call.services.compute, call.context, "/os-server-groups/" + order.id).asked;
+  }
+
+  // Its pages go by offset, unlike all others.
+  Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const override {
+    for (size_t offset = 0;; offset += kPage) {
+      auto page = read(call.services.compute, call.context, "/os-server-groups",
+                       {{"limit", std::to_string(kPage)}, {"offset", std::to_string(offset)}});
+      if (!page.ok()) return page.status();
+      const Json& groups = list_of(*page, "server_groups");
+      for (const Json& item : groups) take(call, wish, item, seen);
+      if (groups.size() < kPage) return {};
+    }
+  }
+
+ private:
+  void take(Asking& call, const Wish& wish, const Json& item, std::vector<Seen>& seen) const {
+    const Mark mark = from_line(text_of(item, "name"));
+    Seen one;
+    one.id = text_of(item, "id");
+    if (one.id.empty() || !wish.wants(call.context, one.id, mark)) return;
+    take_mark(call.context, mark, one);
+    one.type = type();
+    one.phase = ResourcePhase::Ready;
+    std::string policy = text_of(item, "policy");
+    const Json& policies = list_of(item, "policies");
+    if (policy.empty() && !policies.empty() && policies[0].is_string())
+      policy = policies[0].get<std::string>();
+    one.spec = {{"policy", policy}};
+    one.attributes = {{"name", text_of(item, "name")}};
+    seen.push_back(std::move(one));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Kind> make_server_group() { return std::make_unique<ServerGroup>(); }
+
+}  // namespace radl::openstack

@@ -1,0 +1,165 @@
+// What Nova and Neutron tell of a machine.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/clouds/openstack/server.h"
+
+namespace radl::openstack {
+namespace {
+
+constexpr size_t kDevicesInAQuery = 20;
+
+// The groups as the file calls them; one that nobody knows by a name stands for itself.
+Json group_names(const Memory& memory, const std::vector<std::string>& groups) {
+  std::vector<std::string> names;
+  bool known = false;
+  for (const std::string& id : groups) {
+    auto name = memory.name_of(id);
+    known |= name.has_value();
+    names.push_back(name.value_or(id));
+  }
+  std::sort(names.begin(), names.end());
+  return known || groups.empty() ? Json(names) : Json();
+}
+
+std::string first_address(const ServerNow& now, const std::string& network, bool of_it) {
+  for (const PortNow& port : now.ports) {
+    if ((port.network == network) != of_it) continue;
+    for (const std::string& address : port.addresses)
+      if (address.find(':') == address.npos) return address;
+  }
+  return "";
+}
+
+Json or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+Json attributes_of(Asking& call, const ServerNow& now) {
+  const std::string public_network = text_of(now.metadata, kPublicKey);
+  std::string private_ip = first_address(now, public_network, false), public_ip = now.floating_ip;
+  if (public_ip.empty() && !public_network.empty()) public_ip = first_address(now, public_network, true);
+  if (private_ip.empty()) private_ip = public_ip;
+  auto token = call.services.session.token(call.context.stop);
+  Json attributes = {{"host", public_ip.empty() ? private_ip : public_ip},
+                     {"port", 22},
+                     {"user", text_of(now.metadata, kUserKey)},
+                     {"private_ip", or_null(private_ip)},
+                     {"public_ip", or_null(public_ip)},
+                     {"vm_id", now.id},
+                     {"instance_type", now.flavor},
+                     {"zone", now.zone},
+                     {"vpc", or_null(token.ok() ? (*token)->project_id : "")},
+                     {"state", phase_of_server(now) == ResourcePhase::Stopped ? "stopped" : "running"}};
+  for (const auto& [name, value] : now.metadata.items())
+    if (name.starts_with("radlc:volume-") && value.is_string())
+      attributes["volumes"][name.substr(name.size() - 1)] = value;
+  if (std::string key = text_of(now.metadata, kKeyKey); !key.empty()) attributes["key"] = key;
+  return attributes;
+}
+
+void take_floating(const Json& item, std::vector<ServerNow>& servers) {
+  const std::string port = text_of(item, "port_id");
+  if (port.empty()) return;
+  for (ServerNow& server : servers) {
+    for (const PortNow& one : server.ports) {
+      if (one.id != port) continue;
+      server.floating_id = text_of(item, "id");
+      server.floating_ip = text_of(item, "floating_ip_address");
+      server.floating_port = port;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> ServerNow::groups() const {
+  std::set<std::string> all;
+  for (const PortNow& port : ports) all.insert(port.groups.begin(), port.groups.end());
+  return {all.begin(), all.end()};
+}
+
+ServerNow server_in(const Json& item, const std::vector<Flavor>& flavors) {
+  ServerNow now;
+  now.id = text_of(item, "id");
+  now.name = text_of(item, "name");
+  now.status = text_of(item, "status");
+  now.task = text_of(item, "OS-EXT-STS:task_state");
+  now.zone = text_of(item, "OS-EXT-AZ:availability_zone");
+  now.fault = text_of(member(item, "fault"), "message");
+  now.key_name = text_of(item, "key_name");
+  const Json& flavor = member(item, "flavor");
+  now.flavor = text_of(flavor, "original_name");
+  for (const Flavor& one : flavors)
+    if (now.flavor.empty() && one.id == text_of(flavor, "id")) now.flavor = one.type.name;
+  if (member(item, "metadata").is_object()) now.metadata = member(item, "metadata");
+  return now;
+}
+
+PortNow port_in(const Json& item) {
+  PortNow port{text_of(item, "id"), text_of(item, "network_id"), {}, {}};
+  for (const Json& fixed : list_of(item, "fixed_ips")) {
+    const std::string address = text_of(fixed, "ip_address");
+    if (!address.empty()) port.addresses.push_back(address);
+  }
+  for (const Json& group : list_of(item, "security_groups"))
+    if (group.is_string()) port.groups.push_back(group.get<std::string>());
+  std::sort(port.groups.begin(), port.groups.end());
+  return port;
+}
+
+Status add_addresses(Asking& call, std::vector<ServerNow>& servers) {
+  Parameters query;
+  if (servers.size() <= kDevicesInAQuery)
+    for (const ServerNow& server : servers) query.emplace_back("device_id", server.id);
+  std::map<std::string, ServerNow*> by_id;
+  for (ServerNow& server : servers) by_id[server.id] = &server;
+  Status asked =
+      call.services.network.each("/ports", "ports", query, call.context.stop, [&](const Json& item) {
+        auto owner = by_id.find(text_of(item, "device_id"));
+        if (owner != by_id.end()) owner->second->ports.push_back(port_in(item));
+      });
+  if (!asked.ok()) return asked;
+  // In a fixed order, whatever the service's is.
+  for (ServerNow& server : servers)
+    std::sort(server.ports.begin(), server.ports.end(),
+              [](const PortNow& a, const PortNow& b) { return a.id < b.id; });
+  return call.services.network.each("/floatingips", "floatingips", {}, call.context.stop,
+                                    [&](const Json& item) { take_floating(item, servers); });
+}
+
+ResourcePhase phase_of_server(const ServerNow& now) {
+  if (now.task == "deleting" || now.status == "DELETED" || now.status == "SOFT_DELETED")
+    return ResourcePhase::Leaving;
+  if (now.status == "ERROR") return ResourcePhase::Broken;
+  // A change of flavor that waits to be confirmed: the machine runs.
+  if (now.status == "VERIFY_RESIZE" && now.task.empty()) return ResourcePhase::Ready;
+  if (!now.task.empty()) return ResourcePhase::Pending;
+  if (now.status == "ACTIVE") return ResourcePhase::Ready;
+  for (const char* stopped : {"SHUTOFF", "SUSPENDED", "PAUSED", "SHELVED", "SHELVED_OFFLOADED"})
+    if (now.status == stopped) return ResourcePhase::Stopped;
+  return ResourcePhase::Pending;
+}
+
+std::optional<Seen> seen_server(Asking& call, const ServerNow& now) {
+  if (now.status == "DELETED") return std::nullopt;
+  Seen seen;
+  take_mark(call.context, from_metadata(now.metadata), seen);
+  seen.type = "server";
+  seen.id = now.id;
+  seen.phase = phase_of_server(now);
+  if (seen.phase == ResourcePhase::Broken)
+    seen.detail = fmt::format("Nova says: {}", now.fault.empty() ? "the server is in error" : now.fault);
+  seen.spec = {{"tags", Json::object()}};
+  for (const auto& [name, value] : own_metadata(now.metadata).items()) seen.spec["tags"][name] = value;
+  // A flavor that was chosen for what was asked for is none that anybody named.
+  const std::string chosen = text_of(now.metadata, kFlavorKey);
+  if (chosen != now.flavor) seen.spec["type"] = now.flavor;
+  if (Json groups = group_names(call.memory, now.groups()); !groups.is_null() && !now.ports.empty())
+    seen.spec["groups"] = groups;
+  auto address = call.memory.name_of(now.floating_ip);
+  seen.spec["address"] = address ? Json(*address) : Json();
+  seen.attributes = attributes_of(call, now);
+  return seen;
+}
+
+}  // namespace radl::openstack

@@ -1,0 +1,114 @@
+"""Credentials of each kind against Keystone itself: clouds.yaml and secure.yaml, variables, auth files; tokens that end; nothing shown."""
+import json
+import pathlib
+import unittest
+
+import services
+from openstack_case import OpenStackCase
+from site_of_tests import PASSWORD, REGION
+from radl_case import RADLC
+
+
+class Credentials(OpenStackCase):
+    boots = False
+
+    def check(self, *arguments, code=0):
+        return json.loads(self.radlc("check-auth", "--json", *arguments, code=code))
+
+    def without_variables(self):
+        for name in [n for n in self.environment if n.startswith("OS_")]:
+            del self.environment[name]
+
+    def clouds(self, folder, **more):
+        auth = {"auth_url": self.gate.auth_url, "username": self.project.name, "project_name": self.project.name, "user_domain_name": "Default",
+                "project_domain_name": "Default"}
+        cloud = {"auth": auth, "region_name": REGION, **more}
+        path = self.folder / folder
+        path.mkdir(parents=True, exist_ok=True)
+        (path / "clouds.yaml").write_text(json.dumps({"clouds": {"mine": cloud, "other": {"auth": {"auth_url": "https://elsewhere.example:5000"}}}}))
+        (path / "secure.yaml").write_text(json.dumps({"clouds": {"mine": {"auth": {"password": PASSWORD}}}}))
+
+    def test_variables_say_who_it_is_and_what_is_allowed(self):
+        [found] = self.check()
+        self.assertEqual((found["user"], found["project_id"]), (self.project.name, self.project.id))
+        self.assertEqual(found["missing"], [])
+        self.assertEqual(found["unknown"], {})
+        self.assertIn("member", found["roles"])
+        self.assertEqual(found["quotas"]["instances"]["limit"], 50)
+        self.assertEqual(self.baseline.changes(), ([], []), "a look changes nothing")
+
+    def test_a_clouds_yaml_with_its_secrets_beside_it(self):
+        self.without_variables()
+        self.clouds(".config/openstack")
+        self.environment["OS_CLOUD"] = "mine"
+        [found] = self.check()
+        self.assertEqual(found["project_id"], self.project.id)
+        self.assertIn(".config/openstack/clouds.yaml", found["from"])
+        del self.environment["OS_CLOUD"]
+        file = self.write("site.radl", "radl 2\nsystem a ( disk.0.image.url = 'ost://127.0.0.1/debian-12' )\ndeploy a 1 mine\n")
+        plan = self.plan("--refresh", file)
+        self.assertTrue(any("openstack:mine" in json.dumps(a) for a in plan["actions"]), plan["actions"])
+
+    def test_an_application_credential(self):
+        made = self.project.cloud.identity.create_application_credential(user=self.project.user_id, name="radlc")
+        self.without_variables()
+        self.environment.update(OS_AUTH_URL=self.gate.auth_url, OS_AUTH_TYPE="v3applicationcredential", OS_APPLICATION_CREDENTIAL_ID=made.id,
+                                OS_APPLICATION_CREDENTIAL_SECRET=made.secret, OS_REGION_NAME=REGION)
+        [found] = self.check()
+        self.assertEqual(found["project_id"], self.project.id)
+        auth = self.write("auth.dat", f"id = app; type = OpenStack; host = {self.gate.url}/identity; auth_version = 3.x_appcred; username = {made.id}; "
+                          f"password = '{made.secret}'; service_region = {REGION}\n")
+        auth.chmod(0o600)
+        self.without_variables()
+        [found] = self.check("--auth", auth)
+        self.assertEqual((found["name"], found["project_id"]), ("app", self.project.id))
+
+    def test_a_token(self):
+        token = self.project.cloud.auth_token
+        self.without_variables()
+        self.environment.update(OS_AUTH_URL=self.gate.auth_url, OS_AUTH_TYPE="v3token", OS_TOKEN=token, OS_PROJECT_NAME=self.project.name,
+                                OS_REGION_NAME=REGION)
+        [found] = self.check()
+        self.assertEqual(found["project_id"], self.project.id)
+
+    def test_a_wrong_password_is_refused_and_not_shown(self):
+        self.environment["OS_PASSWORD"] = "wr0ng-and-secret"
+        [found] = self.check(code=2)
+        self.assertIn("refuses the credentials", found["error"])
+        file = self.write("site.radl", "radl 2\nsystem a ( disk.0.image.url = 'ost://127.0.0.1/debian-12' )\ndeploy a 1 openstack\n")
+        said = self.radlc("apply", "--auto-approve", file, code=None) + self.err
+        self.assertIn("refuses the credentials", said)
+        self.assertNotIn("wr0ng-and-secret", said + json.dumps(found))
+
+    def test_certificates_cannot_be_left_unchecked(self):
+        self.without_variables()
+        self.clouds(".config/openstack", verify=False)
+        self.environment["OS_CLOUD"] = "mine"
+        [found] = self.check(code=1)
+        self.assertIn("certificates are always checked", found["error"])
+
+    def test_no_secret_is_in_the_state_or_the_log(self):
+        file = self.write("site.radl", "radl 2\nsystem a ( disk.0.image.url = 'ost://127.0.0.1/no-such-image' )\ndeploy a 1 openstack\n")
+        said = self.radlc("apply", "--auto-approve", "--log-json", self.folder / "log", file, code=None) + self.err
+        self.assertIn("no image 'no-such-image'", said)
+        self.radlc("destroy", "--auto-approve", file)
+        tokens = {r.headers["x-auth-token"] for r in self.gate.log if "x-auth-token" in r.headers}
+        self.assertTrue(tokens)
+        for path in self.folder.rglob("*"):
+            if path.is_file():
+                text = path.read_bytes()
+                for secret in tokens | {PASSWORD}:
+                    self.assertNotIn(secret.encode(), text, path)
+
+    def test_a_service_that_refuses_a_token_gets_a_new_one(self):
+        from faults import At
+        from gate import error
+        from proxy import Treatment
+        self.gate.faults = At(3, lambda r: Treatment(refuse=error("error", 401, "expired")), name="expired")
+        [found] = self.check()
+        self.assertEqual(found["missing"], [])
+        self.assertEqual(sum(r.action == "POST /auth/tokens" for r in self.gate.log), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,132 @@
+"""A training on OpenStack from nothing to nothing: plan, apply, configure, train on three nodes, change, destroy; openstackclient counts."""
+import json
+import unittest
+
+from openstack_case import SYSTEM, OpenStackCase
+
+NODES = f"""radl 2
+input workers ( type = 'integer' and default = 2 and min = 1 )
+input result ( type = 'string' and default = 'result' )
+network lan ( outbound = 'no' )
+system server ( cpu.count >= 2 and memory.size >= 1G and net_interface.0.connection = 'lan' and {SYSTEM} )
+system worker ( cpu.count >= 1 and memory.size >= 512M and net_interface.0.connection = 'lan' and {SYSTEM} )
+configure greet ( file '~/greeting' ( content = 'hello from ${{self.system}} ${{self.ordinal}}' ) )
+contextualize ( system server configure greet step 1 system worker configure greet step 1 )
+deploy server 1 openstack
+deploy worker input.workers openstack
+"""
+TRAINING = """use 'std/training/parameter_server' as small (
+  servers = system.server and workers = system.worker and
+  model = 'logistic' and learning_rate = 0.02 and dataset = 'cifar10' and source = 'subset' and
+  mode = 'async' and batch_size = 50 and epochs = 4 and result = input.result
+)
+output model ( value = small.model_path )
+output accuracy ( value = small.test_accuracy )
+"""
+# radlc's words for what OpenStack's own tools count.
+KINDS = {"server": "server", "security_group": "security group", "key_pair": "key pair", "floating_ip": "floating address", "network": "network",
+         "subnet": "subnet", "router": "router", "volume": "volume", "server_group": "server group"}
+
+
+class Lifecycle(OpenStackCase):
+    def setUp(self):
+        super().setUp()
+        self.file = self.write("train.radl", NODES + TRAINING)
+
+    def apply(self, *arguments, **options):
+        return self.radlc("apply", "--auto-approve", self.file, *arguments, **options)
+
+    def assert_openstack_sees_what_radlc_says(self):
+        """Every resource is there once, and nothing but what belongs to one of them is new."""
+        said = {}
+        for resource in self.show(self.file)["resources"]:
+            said.setdefault(KINDS[resource["type"]], set()).add(resource["id"])
+        new, missing = self.baseline.changes()
+        self.assertEqual(missing, [])
+        there = {}
+        for kind, name, _ in new:
+            if kind != "port":
+                there.setdefault(kind, set()).add(name)
+        self.assertEqual(there, said)
+
+    def test_from_plan_to_a_trained_model_to_nothing(self):
+        before = len(self.project.openstack("server", "list"))
+        self.plan(self.file)
+        self.assertEqual(self.baseline.changes(), ([], []), "a plan made something")
+        self.apply(timeout=400)
+        self.assertEqual(sorted(s.flavor["original_name"] for s in self.ours()), ["t.small", "t.tiny", "t.tiny"])
+        self.assertEqual(len(self.project.openstack("server", "list")), before + 3)
+        self.assert_openstack_sees_what_radlc_says()
+        report = json.loads((self.folder / "result" / "report.json").read_text())
+        self.assertTrue(list((self.folder / "result").rglob("*.safetensors")))
+        self.assertGreater(report["curve"][-1]["test_accuracy"], 0.12)
+        for resource in self.show(self.file)["resources"]:
+            if resource["type"] == "server":
+                self.assertIn("hello from", (self.machines.machine(resource["id"]).home / "greeting").read_text())
+        self.radlc("plan", "--detailed-exitcode", self.file)
+        self.radlc("plan", "--refresh", "--detailed-exitcode", self.file)
+        self.apply("--input", "workers=1", timeout=400)
+        self.assertEqual(len(self.ours()), 2)
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_project_is_as_before()
+        self.assertEqual(len(self.project.openstack("server", "list")), before)
+        self.assert_nothing_left()
+
+
+WHOLE = f"""radl 2
+input size ( type = 'integer' and default = 1 )
+input team ( type = 'string' and default = 'blue' )
+network lan ( create = 'yes' and cidr = '10.*.0.0/24' )
+network wan ( outbound = 'yes' and outports = '8080/tcp' )
+system front (
+  cpu.count >= input.size and net_interface.0.connection = 'lan' and net_interface.1.connection = 'wan' and placement_group = 'spread' and
+  instance_tags = 'team=${{input.team}}' and disk.1.size = 2G and disk.1.device = 'vdb' and {SYSTEM}
+)
+deploy front 1 openstack
+"""
+
+
+class Whole(OpenStackCase):
+    """One machine with everything that there is: networks that are made, a floating address, a volume, a server group."""
+
+    def test_everything_is_made_changed_in_place_and_removed(self):
+        file = self.write("site.radl", WHOLE)
+        self.radlc("apply", "--auto-approve", file, timeout=300)
+        kinds = sorted({kind for kind, _, _ in self.baseline.changes()[0]})
+        self.assertEqual(kinds, ["floating address", "key pair", "network", "port", "router", "security group", "server", "server group", "subnet",
+                                 "volume"])
+        server = self.ours()[0]
+        addresses = [a["addr"] for places in server.addresses.values() for a in places]
+        self.assertTrue(any(a.startswith("203.0.113.") for a in addresses) or self.made("floating address"))
+        self.radlc("plan", "--refresh", "--detailed-exitcode", file)
+        self.radlc("apply", "--auto-approve", file, "--input", "team=red")
+        self.assertEqual([s.id for s in self.ours()], [server.id], "a tag changes in place")
+        self.assertEqual(self.ours()[0].metadata["team"], "red")
+        said = self.radlc("apply", "--auto-approve", file, "--input", "team=red", "--input", "size=2", timeout=300)
+        self.assertIn("flavor", said)
+        self.assertEqual([(s.id, s.flavor["original_name"]) for s in self.ours()], [(server.id, "t.small")], "a flavor changes by a restart")
+        self.radlc("destroy", "--auto-approve", file)
+        self.assert_project_is_as_before()
+
+    def test_what_somebody_deleted_is_made_again(self):
+        file = self.write("site.radl", WHOLE)
+        self.radlc("apply", "--auto-approve", file, timeout=300)
+        old = self.ours()[0].id
+        self.project.cloud.compute.delete_server(old)
+        self.wait_until(lambda: not self.ours(), 60)
+        self.assertRegex(self.radlc("apply", "--auto-approve", file, timeout=300), r"front\[0\]\s+gone")
+        self.assertNotEqual(self.ours()[0].id, old)
+        self.radlc("destroy", "--auto-approve", file)
+        self.assert_project_is_as_before()
+
+    def test_a_plan_that_looks_tells_of_the_quota(self):
+        self.project.quota(instances=2)
+        file = self.write("site.radl", NODES)
+        self.radlc("plan", file)
+        self.radlc("plan", "--refresh", file, code=None)
+        self.assertIn("quota of instances is 2, others use 1 of it, and this needs 3", self.err)
+        self.assertEqual(self.baseline.changes(), ([], []))
+
+
+if __name__ == "__main__":
+    unittest.main()

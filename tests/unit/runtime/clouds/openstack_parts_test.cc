@@ -1,0 +1,280 @@
+// What of OpenStack needs no OpenStack: marks, rules, images, flavors, networks in a design.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "runtime/clouds/naming.h"
+#include "runtime/clouds/openstack/creations.h"
+#include "runtime/clouds/openstack/design.h"
+#include "runtime/clouds/openstack/flavors.h"
+#include "runtime/clouds/openstack/group_rules.h"
+#include "runtime/clouds/openstack/images.h"
+#include "runtime/clouds/openstack/marks.h"
+#include "runtime/clouds/openstack/server.h"
+#include "tests/support/runtime_programs.h"
+
+namespace radl::openstack {
+namespace {
+
+const Place kPlace{{"openstack", "", "RegionOne"}, "keystone.example.org"};
+
+ir::Node node_with(std::map<std::string, std::string> features) {
+  ir::Node node;
+  node.address = "worker[0]";
+  node.system = "worker";
+  for (const auto& [name, value] : features) node.requirements[name].equals = value;
+  return node;
+}
+
+DesignInput input_of(const ir::Program& program, const Survey& survey, const Catalog& catalog) {
+  DesignInput input{program, {}, survey, catalog};
+  for (const ir::Node& node : program.nodes) input.nodes.push_back(&node);
+  return input;
+}
+
+Result<Design> designed(const ir::Program& program, const Survey& survey = {},
+                        const Catalog& catalog = built_in_catalog()) {
+  return design_resources(kPlace, input_of(program, survey, catalog));
+}
+
+const Wanted* find(const Design& design, const std::string& address) {
+  for (const Wanted& wanted : design.resources)
+    if (wanted.address == address) return &wanted;
+  return nullptr;
+}
+
+TEST(OpenStackMarks, AreReadBackInEachForm) {
+  const Mark mark{"my infra-12ab34cd", "worker[0]", "00112233445566778899aabbccddeeff"};
+  Context context;
+  context.infrastructure = mark.infrastructure;
+  EXPECT_EQ(from_metadata(to_metadata(mark)).address, "worker[0]");
+  EXPECT_TRUE(from_metadata(to_metadata(mark)).ours(context));
+  EXPECT_EQ(token_in_name(to_name(mark), mark.infrastructure), mark.token);
+  EXPECT_EQ(token_in_name(to_name(mark), "another-12ab34cd"), "") << "somebody else's";
+  const Mark plain{"infra-12ab34cd", "network.lan", mark.token};
+  EXPECT_EQ(from_line(to_line(plain)).token, plain.token);
+  EXPECT_EQ(from_line(to_line(plain)).address, plain.address);
+  for (char c : to_name(mark)) EXPECT_TRUE(std::isalnum(static_cast<unsigned char>(c)) || c == '-') << c;
+}
+
+TEST(OpenStackMarks, WhatIsNotOursIsNobodys) {
+  for (const char* line :
+       {"", "radlc", "radlc ", "radlc a", "radlc a b", "somebody's own words", "radlc-x-y-z"}) {
+    EXPECT_EQ(from_line(line).token, "") << line;
+    EXPECT_EQ(token_in_name(line, "infra"), "") << line;
+  }
+}
+
+TEST(OpenStackRules, ARuleThatWasWrittenIsReadBack) {
+  for (const char* text :
+       {"tcp 22 from 203.0.113.5/32", "tcp 8000-8010 from 0.0.0.0/0", "udp 53 from 10.0.0.0/8",
+        "icmp from 10.0.0.0/8", "all from this group", "tcp 443 from 2001:db8::/32"}) {
+    auto rule = parse_rule(text, "own", "198.51.100.1/32");
+    ASSERT_TRUE(rule) << text;
+    Json body = rule_body(*rule, "own", false)["security_group_rule"];
+    body["id"] = "1";
+    const auto read = rules_in(Json::array({body}));
+    ASSERT_EQ(read.size(), 1u) << text;
+    EXPECT_EQ(read[0].rule.text("own"), text);
+  }
+}
+
+TEST(OpenStackRules, NumbersAnyAndNullAreUnderstoodAndEgressIsLeftOut) {
+  const auto rules = rules_in(Json::parse(R"([
+    {"id":"1","direction":"ingress","protocol":"6","port_range_min":22,"port_range_max":22,"remote_ip_prefix":null,"ethertype":"IPv4"},
+    {"id":"2","direction":"ingress","protocol":null,"remote_group_id":"g"},
+    {"id":"3","direction":"egress","protocol":null}])"));
+  ASSERT_EQ(rules.size(), 2u);
+  EXPECT_EQ(rules[0].rule.text("own"), "tcp 22 from 0.0.0.0/0");
+  EXPECT_EQ(rules[1].rule.text("own"), "all from g");
+}
+
+TEST(OpenStackImages, AUrlNamesCloudAndImage) {
+  ir::Node node;
+  ir::Disk disk;
+  disk.image_urls = {"aws://eu-west-1/ami-1", "ost://other.example:5000/x",
+                     "ost://Keystone.example.org:5000/debian%2012"};
+  node.disks.push_back(disk);
+  EXPECT_EQ(image_wanted(node, "keystone.example.org")->text, "debian 12") << "the one of the cloud";
+  EXPECT_EQ(image_wanted(node, "nowhere.example")->host, "other.example")
+      << "none: the first is complained of";
+  node.disks[0].image_urls = {"aws://eu-west-1/ami-1"};
+  EXPECT_EQ(image_wanted(node).status().code(), Code::Invalid);
+  node.disks[0].image_urls = {"appdb://SITE/egi.ubuntu.22.04?vo.example"};
+  EXPECT_TRUE(image_wanted(node).ok());
+  EXPECT_EQ(image_wanted(node_with({}))->text, "system:debian:12");
+  EXPECT_EQ(image_wanted(node_with({{"disk.0.os.flavour", "Ubuntu"}, {"disk.0.os.version", "22.04"}}))->text,
+            "system:ubuntu:22.04");
+}
+
+std::vector<Flavor> some_flavors() {
+  std::vector<Flavor> flavors;
+  for (
+      const char* text :
+      {R"({"id":"3","name":"large","vcpus":8,"ram":16384,"disk":40})",
+       R"({"id":"1","name":"tiny","vcpus":1,"ram":512,"disk":1})",
+       R"({"id":"2","name":"small","vcpus":2,"ram":2048,"disk":10})",
+       R"({"id":"4","name":"gpu","vcpus":2,"ram":2048,"disk":10,"extra_specs":{"pci_passthrough:alias":"nvidia-a100:2"}})"})
+    flavors.push_back(flavor_in(Json::parse(text)));
+  return flavors;
+}
+
+TEST(OpenStackFlavors, TheSmallestThatFitsIsTaken) {
+  const auto flavors = some_flavors();
+  ir::Node node = node_with({});
+  node.requirements["cpu.count"].min = 2;
+  auto fit = fitting_flavors(node, flavors, "cloud");
+  ASSERT_TRUE(fit.ok()) << fit.status().text();
+  EXPECT_EQ(fit->front()->type.name, "small") << "none with graphics processors where none are asked for";
+  node.requirements["gpu.count"].min = 1;
+  node.requirements["gpu.model"].equals = "A100";
+  EXPECT_EQ((*fitting_flavors(node, flavors, "cloud")).front()->type.name, "gpu");
+  node.requirements["memory.size"].min = 1e15;
+  auto none = fitting_flavors(node, flavors, "cloud");
+  EXPECT_EQ(none.status().code(), Code::Invalid);
+  EXPECT_NE(none.status().message().find("memory.size"), std::string::npos) << none.status().message();
+}
+
+TEST(OpenStackFlavors, WhatIsAskedForIsReadBackFromASpec) {
+  ir::Node node = node_with({{"instance_type", "m1.*"}});
+  node.requirements["cpu.count"].min = 2;
+  node.requirements["memory.size"].min = 4e9;
+  node.requirements["memory.size"].min_strict = true;
+  EXPECT_EQ(flavor_wanted(node_of_wish("x", flavor_wanted(node))), flavor_wanted(node));
+}
+
+TEST(OpenStackDesign, APlanNeedsNeitherNetworkNorCredentials) {
+  auto design = designed(test::ProgramBuilder().deploy({"worker", 2}).build());
+  ASSERT_TRUE(design.ok()) << design.status().text();
+  const Wanted* worker = find(*design, "worker[0]");
+  ASSERT_TRUE(worker);
+  EXPECT_EQ(worker->type, "server");
+  ASSERT_EQ(worker->offers.size(), 1u);
+  EXPECT_FALSE(worker->offers[0].facts.priced) << "flavors have no price";
+  EXPECT_FALSE(find(*design, "address.worker[0]")) << "a private network has no floating address";
+}
+
+TEST(OpenStackDesign, ASurveyTellsTheFlavorAndChangesNoSpec) {
+  const ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  Survey survey;
+  for (const Flavor& flavor : some_flavors()) survey.facts["flavors"].push_back(to_json(flavor));
+  auto offline = designed(program), seen = designed(program, survey);
+  ASSERT_TRUE(offline.ok() && seen.ok()) << seen.status().text();
+  EXPECT_EQ(find(*seen, "worker[0]")->offers[0].name, "small");
+  EXPECT_EQ(offered_spec(find(*offline, "worker[0]")->spec, find(*offline, "worker[0]")->offers[0]),
+            offered_spec(find(*seen, "worker[0]")->spec, find(*seen, "worker[0]")->offers[0]));
+}
+
+TEST(OpenStackDesign, APlanTellsOfAQuotaThatIsTooSmall) {
+  const ir::Program program = test::ProgramBuilder().deploy({"worker", 3}).build();
+  Survey survey;
+  survey.facts["quotas"]["instances"] = {{"limit", 4}, {"used", 3}, {"ours", 1}};
+  auto design = designed(program, survey);
+  ASSERT_FALSE(design.ok());
+  EXPECT_EQ(design.status().code(), Code::Quota);
+  EXPECT_NE(design.status().message().find("quota of instances is 4, others use 2 of it, and this needs 3"),
+            std::string::npos)
+      << design.status().message();
+  survey.facts["quotas"]["instances"]["ours"] = 2;
+  EXPECT_TRUE(designed(program, survey).ok()) << "what is already ours counts once";
+}
+
+TEST(OpenStackDesign, AUsersOwnPricesChooseTheCheapest) {
+  Catalog catalog = built_in_catalog();
+  ASSERT_TRUE(
+      catalog
+          .add("radl-catalog 2\ncloud openstack\ncurrency EUR\n[types]\na.small 2 4096 0 - 0 0/0 - x86_64 0\n"
+               "b.small 2 4096 0 - 0 0/0 - x86_64 0\n[on-demand RegionOne 2026-01-01]\n- a.small 0.05 "
+               "b.small 0.02\n",
+               "own.catalog")
+          .ok());
+  auto design = designed(test::ProgramBuilder().deploy({"worker"}).build(), {}, catalog);
+  ASSERT_TRUE(design.ok()) << design.status().text();
+  const Wanted* worker = find(*design, "worker[0]");
+  EXPECT_EQ(worker->offers[0].name, "b.small");
+  EXPECT_EQ(worker->offers[0].price_per_hour.text(), "0.02 EUR");
+  EXPECT_EQ(worker->offers[0].spec, Json({{"type", "b.small"}}));
+}
+
+TEST(OpenStackDesign, AnImageOfAnotherCloudIsRefused) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  ir::Disk disk;
+  disk.image_urls = {"ost://elsewhere.example/debian"};
+  program.nodes[0].disks.push_back(disk);
+  const Survey none;
+  const Catalog catalog = built_in_catalog();
+  Status refused = check_node(kPlace, program.nodes[0], input_of(program, none, catalog));
+  EXPECT_EQ(refused.code(), Code::Invalid);
+  EXPECT_NE(refused.message().find("elsewhere.example"), std::string::npos) << refused.message();
+}
+
+TEST(OpenStackServers, StatesAreWhatTheExecutorWaitsFor) {
+  auto phase = [](const char* status, const char* task) {
+    ServerNow now;
+    now.status = status;
+    now.task = task;
+    return phase_of_server(now);
+  };
+  EXPECT_EQ(phase("BUILD", "spawning"), ResourcePhase::Pending);
+  EXPECT_EQ(phase("ACTIVE", ""), ResourcePhase::Ready);
+  EXPECT_EQ(phase("ACTIVE", "deleting"), ResourcePhase::Leaving);
+  EXPECT_EQ(phase("SHUTOFF", ""), ResourcePhase::Stopped);
+  EXPECT_EQ(phase("SHUTOFF", "powering-on"), ResourcePhase::Pending);
+  EXPECT_EQ(phase("ERROR", ""), ResourcePhase::Broken);
+  EXPECT_EQ(phase("VERIFY_RESIZE", ""), ResourcePhase::Ready);
+  EXPECT_EQ(phase("a state of the future", ""), ResourcePhase::Pending);
+}
+
+// Other people's answers: whatever they hold, they are read or left.
+TEST(OpenStackAnswers, OfAnyFormDoNoHarm) {
+  std::mt19937 random(7);
+  const std::string seed =
+      R"({"id":"1","name":"x","flavor":{"original_name":"a","vcpus":1},"metadata":{"radlc:token":"t"},
+    "fixed_ips":[{"ip_address":"10.0.0.1"}],"security_groups":["a"],"status":"ACTIVE","extra_specs":{"pci_passthrough:alias":"a:1,b:x"}})";
+  for (int round = 0; round < 20000; ++round) {
+    std::string text = seed;
+    for (int change = 0; change < 3; ++change) {
+      const char* bytes = "{}[]\":,0-9e\\nulltrue";
+      text[random() % text.size()] = bytes[random() % 20];
+    }
+    const Json item = parse_json(text);
+    (void)server_in(item, {});
+    (void)port_in(item);
+    (void)flavor_in(item);
+    (void)rules_in(Json::array({item}));
+    (void)from_metadata(member(item, "metadata"));
+  }
+}
+
+TEST(OpenStackCreations, ALostAnswerIsLookedForAndSentAgainOnlyWhenNothingCameOfIt) {
+  Creations creations;
+  int sent = 0;
+  bool there = false;
+  auto lost = [&] {
+    ++sent;
+    return Asked::unknown({Code::Lost, "lost"});
+  };
+  auto find = [&]() -> Result<std::optional<std::string>> {
+    return there ? std::optional<std::string>("id-1") : std::nullopt;
+  };
+  const auto long_time = std::chrono::hours(1);
+  EXPECT_EQ(creations.once("t", long_time, lost, find).answer, Asked::Answer::Unknown);
+  EXPECT_EQ(creations.once("t", long_time, lost, find).answer, Asked::Answer::Unknown);
+  EXPECT_EQ(sent, 1) << "not before it has settled";
+  there = true;
+  EXPECT_EQ(creations.once("t", long_time, lost, find).id, "id-1");
+  EXPECT_EQ(sent, 1);
+  there = false;
+  auto made = [&] {
+    ++sent;
+    return Asked::accepted("id-2");
+  };
+  EXPECT_EQ(creations.once("u", std::chrono::milliseconds(0), lost, find).answer, Asked::Answer::Unknown);
+  EXPECT_EQ(creations.once("u", std::chrono::milliseconds(0), made, find).id, "id-2")
+      << "nothing had come of it";
+  EXPECT_EQ(creations.once("u", std::chrono::milliseconds(0), made, find).id, "id-2");
+  EXPECT_EQ(sent, 3);
+}
+
+}  // namespace
+}  // namespace radl::openstack
