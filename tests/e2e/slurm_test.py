@@ -49,6 +49,7 @@ class Slurm(RadlCase):
         self.radlc("destroy", self.file, "-y")
         self.assert_nothing_left()
 
+    @unittest.skipUnless(os.environ.get("RADL_LONG_TESTS"), "skipped: takes more than a minute; RADL_LONG_TESTS=1 runs it")
     def test_a_job_whose_node_is_lost_runs_again_elsewhere(self):
         script = self.write("long.sh", "#!/bin/bash\n#SBATCH --requeue\necho \"run $SLURM_RESTART_COUNT on $SLURMD_NODENAME\"\n"
                                        "[ \"$SLURMD_NODENAME\" != worker-0 ] || sleep 600\necho done\n")
