@@ -39,7 +39,7 @@ system judge ( cpu.count >= 1, net_interface.0.connection = 'lan' )
 deploy worker 2
 deploy judge 1
 use 'std/training/tensorflow' as keras (
-  nodes = system.worker, evaluators = system.judge, source = './keras.py', main = 'keras.py', python = 'PYTHON', retries = 2
+  nodes = system.worker, evaluators = system.judge, source = './fit.py', main = 'fit.py', python = 'PYTHON', retries = 2
 )
 output metrics ( value = keras.metrics )
 """
@@ -61,12 +61,12 @@ class Strategies(RadlCase):
         self.radlc("destroy", "--auto-approve", self.file)
         self.assert_nothing_left(state=str(self.file.parent.relative_to(self.folder) / ".radl"))
 
-    def test_resnet44_with_a_parameter_server_and_again_changes_nothing(self):
-        metrics = self.metrics("--input", "steps=10")
+    def test_resnet44_with_parameter_servers_and_again_changes_nothing(self):
+        metrics = self.metrics("--input", "steps=10", "--input", "servers=2")
         self.assertEqual(metrics["steps"], 10)
         self.assertAlmostEqual(metrics["parameters"], 0.66e6, delta=0.01e6)  # He et al., table 6
         self.assertTrue((self.folder / "tf/results/model.weights.h5").exists())
-        self.assertEqual(self.actions(self.file, *self.given, "--input", "steps=10"), {})
+        self.assertEqual(self.actions(self.file, *self.given, "--input", "steps=10", "--input", "servers=2"), {})
         self.destroy()
 
     def test_inception_resnet_v1_with_a_parameter_server(self):
@@ -83,7 +83,7 @@ class Strategies(RadlCase):
 
     def test_after_a_lost_worker_keras_goes_on_from_its_backup_beside_an_evaluator(self):
         self.file = self.write("keras.radl", FILE.replace("PYTHON", PYTHON))
-        self.write("keras.py", KERAS)
+        self.write("fit.py", KERAS)
         process = self.start("apply", "--auto-approve", str(self.file))
 
         def log(system, member):
@@ -94,7 +94,7 @@ class Strategies(RadlCase):
         for pid in self.processes():
             try:
                 line = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
-                if b"keras.py" in line and b"RADL_MEMBER=1" in pathlib.Path(f"/proc/{pid}/environ").read_bytes():
+                if b"fit.py" in line and b"RADL_MEMBER=1" in pathlib.Path(f"/proc/{pid}/environ").read_bytes():
                     os.kill(pid, signal.SIGKILL)
             except OSError:
                 pass
