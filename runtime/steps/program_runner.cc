@@ -228,8 +228,6 @@ class ProgramRun {
       case Verdict::Well:
         break;
     }
-    std::lock_guard lock(state_);
-    over_ = true;
     return Status();
   }
 
@@ -264,6 +262,10 @@ class ProgramRun {
   }
 
   jobs::Ending ending(const Status& result) {
+    {
+      std::lock_guard lock(state_);
+      over_ = true;  // what ends from now on was asked to
+    }
     if (result.ok() && !rules_.chief) return {};
     signal_ = program_.value("stop_signal", "TERM");
     const std::chrono::milliseconds grace(
@@ -319,7 +321,7 @@ class ProgramRun {
   ProgramFacts facts_;
   ProgramClock::time_point begun_;
   bool interrupted_ = false;         // part of an earlier run is gone
-  bool over_ = false;                // it has ended well
+  bool over_ = false;                // there is a verdict
   bool again_ = true;                // another attempt may help
   std::optional<size_t> first_bad_;  // the member that failed first
   std::string signal_;

@@ -51,8 +51,16 @@ class Suite(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="radl-openstack-") as folder:
             environment = {**os.environ, **project.environment(gate.auth_url), "HOME": folder, "no_proxy": "*", "RADL_CALLER_CIDR": "203.0.113.7/32",
                            "RADL_OPENSTACK_SETTLES_AFTER": "0.5", "RADL_OPENSTACK_PACE": "0.1", "RADL_TEST_CONTROL": gate.url + "/control"}
-            done = subprocess.run([PROGRAM, *os.environ.get("RADL_SUITE_FLAGS", "").split()], env=environment, capture_output=True, text=True, timeout=1500)
-            self.assertEqual(done.returncode, 0, done.stdout[-9000:] + done.stderr[-2000:])
+            log = pathlib.Path(os.environ.get("RADL_SUITE_LOG", folder + "/log"))  # so that a run that does not end shows how far it came
+            with open(log, "wb") as out:
+                program = subprocess.Popen([PROGRAM, *os.environ.get("RADL_SUITE_FLAGS", "").split()], env=environment, stdout=out, stderr=out)
+            try:
+                code = program.wait(timeout=3000)
+            finally:
+                program.kill()
+                program.wait()
+                said = log.read_text(errors="replace")[-9000:]
+            self.assertEqual(code, 0, said)
         self.assertEqual(project.everything(), others, "left behind, or somebody else's is gone")
         pages = [r for r in gate.log if "marker" in r.parameters]
         self.assertTrue(pages, "no list had a second page")

@@ -130,7 +130,7 @@ TEST_F(EventsTest, TheProgressModelKnowsWhatMembersUseAndWroteLast) {
   Progress progress(bench.plan(program));
   Event event;
   event.kind = EventKind::Metric;
-  event.id = "program/mnist";
+  event.id = "training/cifar";
   event.node = "server[0]";
   event.data = {{"event", "member"}, {"processors", 1.5}, {"memory_bytes", 4096}, {"sent", 10}, {"gpu", 0.5}};
   progress.emit(event);
@@ -140,13 +140,13 @@ TEST_F(EventsTest, TheProgressModelKnowsWhatMembersUseAndWroteLast) {
   line.node = event.node;
   line.data = {{"line", "epoch 3"}};
   progress.emit(line);
-  const MemberProgress& member = progress.members("program/mnist").at("server[0]");
+  const MemberProgress& member = progress.members("training/cifar").at("server[0]");
   EXPECT_EQ(member.processors, 1.5);
   EXPECT_EQ(member.memory_bytes, 4096);
   EXPECT_EQ(member.gpu, 0.5);
   EXPECT_EQ(member.line, "epoch 3");
   EXPECT_TRUE(progress.members("program/other").empty());
-  EXPECT_TRUE(progress.trainings().empty()) << "a program is no training";
+  EXPECT_TRUE(progress.trainings().empty()) << "these are no figures of a training";
 }
 
 }  // namespace
