@@ -38,7 +38,7 @@ class Scale(RadlCase):
         self.file = self.write("cluster.radl", CLUSTER)
 
     def tearDown(self):
-        self.radlc("destroy", self.file, "-y", code=None)
+        self.radlc("destroy", self.file, "-y", code=None)  # nothing to destroy is no matter
         super().tearDown()
 
     def begin(self):
@@ -157,6 +157,10 @@ output members"""))
         self.on("worker[1]", f"kill -0 {pid[0]}")
         self.on("worker[0]", "touch ~/end")
         self.on("worker[1]", "touch ~/end")
+
+    def test_draining_survives_faults_and_kills_of_a_simulated_cloud(self):
+        out = self.radlc("test", self.file, "--runs", "15", "--kill", "--input", "workers=4")
+        self.assertIn("nothing is left, doubled, forgotten or billed", out)
 
     def test_autoscale_gives_what_is_wanted_and_takes_it_when_it_is_idle(self):
         self.begin()
