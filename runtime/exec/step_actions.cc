@@ -187,7 +187,7 @@ StepDone run_drain(Session& session, const Action& action, std::chrono::steady_c
   Result<ir::Step> step = drain_step(session, action);
   if (!step.ok()) return {step.status()};
   StepDone done;
-  done.log = session.store().log_directory() + "/" + log_name(action.id);
+  done.log = session.store().log_directory() + "/" + log_file_name(action.id);
   StepOutcome outcome;
   const Context context = session.context(action.id, deadline, false);
   done.status = attempt(session, *step, *runner->second, context, false, Json(), outcome, done.log);
