@@ -13,6 +13,7 @@
 #include "common/files.h"
 #include "common/lines.h"
 #include "runtime/ansible/callback_plugin.h"
+#include "runtime/ansible/configuration.h"
 #include "runtime/ansible/galaxy.h"
 #include "runtime/ansible/inventory.h"
 #include "runtime/ansible/playbook.h"
@@ -200,12 +201,18 @@ class AnsibleRun {
         {own("inventory.yml"), make_inventory(input).dump(1) + "\n"},
         {own("known_hosts"), known_hosts(all_nodes)},
         {own("callback/radl.py"), kCallbackPlugin},
-        {own("ansible.cfg"), configuration()}};
+        {own("ansible.cfg"),
+         make_configuration({private_.path(), shared(), roles_of_project(), sockets_.path()})}};
     for (const auto& [path, content] : files) {
       if (Status s = write_file_atomic(path, content, 0600); !s.ok()) return s;
     }
     // What a recipe runs on a node is entered there, so that the next run finds it.
     return write_file_atomic(own("ssh"), ssh_under_lease(lease_), 0700);
+  }
+
+  std::string roles_of_project() const {
+    const auto& sources = context_.program->sources;
+    return fs::path(sources.empty() ? "." : sources[0].path).parent_path().string() + "/roles";
   }
 
   std::string shell_plugin() const {
@@ -233,33 +240,6 @@ class AnsibleRun {
     if (ran->exit_status != 0) return Status(Code::Auth, "vault.password does not open the encrypted recipe");
     if (ran->out_cut) return invalid("the encrypted recipe is too large");
     return ran->out;
-  }
-
-  std::string configuration() const {
-    return fmt::format(
-        "[defaults]\ninventory = {0}/inventory.yml\nhost_key_checking = True\nretry_files_enabled = "
-        "False\nnocows = True\n"
-        "stdout_callback = radl\ncallback_plugins = {0}/callback\nroles_path = "
-        "{1}/roles:{2}:~/.ansible/roles:/etc/ansible/roles\n"
-        "collections_path = {1}/collections:~/.ansible/collections:/usr/share/ansible/collections\nlocal_tmp "
-        "= {0}/tmp\nforks = 20\ntimeout = 20\n"
-        "fact_caching = jsonfile\nfact_caching_connection = {1}/facts\nfact_caching_timeout = "
-        "3600\ngathering = explicit\n"
-        "deprecation_warnings = False\ninterpreter_python = auto_silent\ninject_facts_as_vars = "
-        "True\nremote_tmp = ~/.ansible/tmp\n"
-        "[inventory]\nenable_plugins = yaml\n"
-        "[ssh_connection]\npipelining = True\ncontrol_path_dir = {0}/sockets\ncontrol_path = {3}/%%C\n"
-        "ssh_executable = {0}/ssh\n"
-        "ssh_args = -F none -o ControlMaster=auto -o ControlPersist=60s -o ServerAliveInterval=15 -o "
-        "ServerAliveCountMax=3 -o StrictHostKeyChecking=yes -o "
-        "UserKnownHostsFile={0}/known_hosts "
-        "-o GlobalKnownHostsFile=/dev/null -o IdentitiesOnly=yes -o IdentityAgent=none\n",
-        private_.path(), shared(),
-        fs::path(context_.program->sources.empty() ? "." : context_.program->sources[0].path)
-                .parent_path()
-                .string() +
-            "/roles",
-        sockets_.path());
   }
 
   Result<ProcessResult> play() {
@@ -392,33 +372,8 @@ class AnsibleRunner : public StepRunner {
   }
 };
 
-class CloudInitRunner : public StepRunner {
- public:
-  Result<std::vector<Change>> observe(const StepContext& context, const ir::Step& step,
-                                      const std::vector<NodeHandle>& nodes) override {
-    auto done = run(context, step, nodes);
-    if (!done) return done.status();
-    return std::vector<Change>();
-  }
-  Result<StepOutcome> run(const StepContext&, const ir::Step& step,
-                          const std::vector<NodeHandle>& nodes) override {
-    for (const auto& node : nodes) {
-      if (node.attributes.value("user_data_applied", false)) continue;
-      return Status(
-                 Code::Unsupported,
-                 fmt::format("{}: recipe '{}' is for cloud_init, and this cloud gives its nodes no user data",
-                             node.address, step.recipe))
-          .with_hint("write it as an Ansible or native recipe, or deploy to a cloud");
-    }
-    StepOutcome outcome;
-    outcome.output = {{"digest", step.digest}};
-    return outcome;
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<StepRunner> make_ansible_runner() { return std::make_unique<AnsibleRunner>(); }
-std::unique_ptr<StepRunner> make_cloud_init_runner() { return std::make_unique<CloudInitRunner>(); }
 
 }  // namespace radl

@@ -8,6 +8,7 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/turn.h"
 #include "runtime/base/process.h"
 
 namespace radl::recipes {
@@ -82,8 +83,9 @@ std::optional<Requirement> parse_requirement(const std::string& application) {
 
 Status install_requirements(const ir::Program& program, const std::string& folder, const Context& context,
                             const std::function<void(const std::string&)>& say) {
-  static std::mutex one_at_a_time;
-  std::lock_guard lock(one_at_a_time);
+  static std::timed_mutex one_at_a_time;
+  auto turn = take_turn(one_at_a_time, context.stop);
+  if (!turn) return std::move(turn).status();
   for (const auto& node : program.nodes) {
     for (const auto& application : node.applications) {
       auto one = parse_requirement(application.name);

@@ -10,10 +10,12 @@
 
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/event_lines.h"
+#include "runtime/cli/jobs.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/run/event_log.h"
+#include "runtime/steps/step_log.h"
 
 namespace radl::cli::logs_command {
 namespace {
@@ -43,16 +45,43 @@ void begin_again_if_new(LogFile& log) {
   log.file = info.st_ino;
 }
 
-// The logs of steps on `node` (all when empty), oldest first.
-std::vector<LogFile> log_files(const std::string& directory, const std::string& node) {
+// Of a step, by its id, or of a part of that.
+std::string label_of(const std::string& id) {
+  const std::string name = log_file_name(id);
+  return name.substr(0, name.rfind(".log"));
+}
+
+// What a user names, and the trainings and programs that it takes part in.
+struct Wanted {
+  std::string name;  // of a node, system, step, training; empty: everything
+  std::vector<std::string> jobs;
+
+  bool has(const std::string& label) const {
+    return label.find(label_of(name)) != std::string::npos ||
+           std::find(jobs.begin(), jobs.end(), label) != jobs.end();
+  }
+};
+
+// A job has one log, of all its nodes.
+Wanted wanted_of(const std::string& name, const Snapshot& state) {
+  Wanted wanted{name, {}};
+  for (const StepRecord* job : jobs_of(state)) {
+    const bool takes_part = std::any_of(job->nodes.begin(), job->nodes.end(), [&](const std::string& node) {
+      return node == name || node.starts_with(name + "[");
+    });
+    if (takes_part && !name.empty()) wanted.jobs.push_back(label_of(job->id));
+  }
+  return wanted;
+}
+
+// The logs that are wanted, oldest first.
+std::vector<LogFile> log_files(const std::string& directory, const Wanted& wanted) {
   std::vector<LogFile> files;
   std::error_code error;
-  std::string part = node;  // a step's id, "worker[0]/tools", has a dot in its log's name
-  std::replace(part.begin(), part.end(), '/', '.');
   for (const auto& entry : fs::recursive_directory_iterator(directory, error)) {
     if (!entry.is_regular_file(error)) continue;
     std::string label = fs::relative(entry.path(), directory, error).replace_extension().string();
-    if (!part.empty() && label.find(part) == std::string::npos) continue;
+    if (!wanted.has(label)) continue;
     files.push_back({entry.path(), label, 0});
   }
   std::sort(files.begin(), files.end(), [](const LogFile& a, const LogFile& b) {
@@ -132,15 +161,15 @@ class RunFollower {
   std::optional<EventLines> lines_;
 };
 
-void follow_logs(const Store& store, const std::string& node, std::vector<LogFile> known, bool color) {
+void follow_logs(const Store& store, const Wanted& wanted, std::vector<LogFile> known, bool color) {
   const std::string directory = store.log_directory();
   Cancellation cancellation;
   SignalGuard guard(cancellation);
   std::optional<RunFollower> run;
-  if (node.empty()) run.emplace(store.run_directory(), color);
+  if (wanted.name.empty()) run.emplace(store.run_directory(), color);
   while (!cancellation.stop_starting()) {
     if (run) run->print_new();
-    for (LogFile& found : log_files(directory, node)) {
+    for (LogFile& found : log_files(directory, wanted)) {
       bool is_known =
           std::any_of(known.begin(), known.end(), [&](const LogFile& log) { return log.path == found.path; });
       if (!is_known) known.push_back(found);
@@ -151,20 +180,32 @@ void follow_logs(const Store& store, const std::string& node, std::vector<LogFil
   }
 }
 
+// Why there is nothing to print, and what there is.
+Status no_logs(const std::string& directory, const Wanted& wanted, const Snapshot& state) {
+  std::string others;
+  for (const LogFile& log : log_files(directory, {})) others += (others.empty() ? "" : ", ") + log.label;
+  if (others.empty())
+    return not_found("no step and no training has run yet: there are no logs in " + directory);
+  const bool is_node = state.resources.count(wanted.name) != 0;
+  return not_found(is_node ? "no step and no training has run on " + wanted.name
+                           : "no logs of '" + wanted.name + "'")
+      .with_hint("there are logs of " + others);
+}
+
 int run_logs(const Session& session, const Options& options) {
   auto place = find_state(options.project);
   if (!place.ok()) return report(session, place.status());
   auto store = Store::open(place->directory, place->name, OpenMode::Read, real_world());
   if (!store.ok()) return report(session, store.status());
-  std::string directory = (*store)->log_directory();
-  std::vector<LogFile> files = log_files(directory, options.node);
-  if (files.empty() && !options.follow) {
-    return report(session, not_found("no logs" + (options.node.empty() ? "" : " of " + options.node) +
-                                     " in " + directory));
-  }
+  auto state = (*store)->snapshot();
+  if (!state.ok()) return report(session, state.status());
+  const std::string directory = (*store)->log_directory();
+  const Wanted wanted = wanted_of(options.node, *state);
+  std::vector<LogFile> files = log_files(directory, wanted);
+  if (files.empty() && !options.follow) return report(session, no_logs(directory, wanted, *state));
   const bool color = session.terminal.color;
   for (LogFile& log : files) print_new(log, options.lines, color);
-  if (options.follow) follow_logs(**store, options.node, std::move(files), color);
+  if (options.follow) follow_logs(**store, wanted, std::move(files), color);
   return kDone;
 }
 
@@ -174,7 +215,9 @@ std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("logs", "Print the full logs of steps and trainings");
   auto options = std::make_shared<Options>();
   add_state_options(*command, options->project, &options->words);
-  command->add_option("NODE", "only of this node, step or training, for example 'worker[0]'");
+  command->add_option("NODE",
+                      "only of this node (with the trainings that it takes part in), step or training, for "
+                      "example 'worker[0]'");
   command->add_flag("-f,--follow", options->follow,
                     "go on printing what is added, and what happens in the run; Ctrl-C ends it");
   command->add_option("-n,--lines", options->lines, "only the last so many lines of each log")

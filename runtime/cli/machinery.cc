@@ -20,10 +20,10 @@ namespace radl::cli {
 namespace {
 
 // Every cloud that there is.
-std::vector<std::unique_ptr<Cloud>> all_clouds() {
+std::vector<std::unique_ptr<Cloud>> all_clouds(ssh::Connections& connections) {
   std::vector<std::unique_ptr<Cloud>> clouds;
   clouds.push_back(local::make_cloud());
-  clouds.push_back(hosts::make_cloud());
+  clouds.push_back(hosts::make_cloud(hosts::options_from_environment(&connections)));
   return clouds;
 }
 
@@ -67,10 +67,12 @@ std::vector<std::string> openstack_accounts(const std::shared_ptr<const AuthFile
 }
 
 // One login; the executor repeats it while the node boots.
-Result<std::unique_ptr<Remote>> log_in(ssh::Logins& logins, const Json& attributes, const Context& context) {
+Result<std::unique_ptr<Remote>> log_in(ssh::Connections& connections, ssh::Logins& logins,
+                                       const Json& attributes, const Context& context) {
   auto target = ssh::target_of(attributes, ssh::key_places(context.work_directory));
   if (!target.ok()) return std::move(target).status();
-  std::unique_ptr<Remote> remote = ssh::make_remote(*target, context.log);
+  std::unique_ptr<Remote> remote = connections.to(*target, context.log);
+  if (connections.is_proven(*target)) return remote;
   if (Status reached = logins.attempt(*remote, *target, context.booting, context.stop); !reached.ok())
     return reached;
   return remote;
@@ -111,7 +113,7 @@ Catalog current_catalog() {
 Machinery::Machinery(const RunOptions& options, Catalog catalog, std::shared_ptr<const AuthFile> auth)
     : options_(options),
       catalog_(std::move(catalog)),
-      owned_(all_clouds()),
+      owned_(all_clouds(connections_)),
       native_(make_native_runner()),
       ansible_(make_ansible_runner()),
       cloud_init_(make_cloud_init_runner()),
@@ -144,7 +146,7 @@ Run Machinery::run() {
                  {ir::StepKind::Training, training_.get()},
                  {ir::StepKind::Program, program_.get()}};
   run.connect = [this](const ir::Node&, const Json& attributes, const Context& context) {
-    return log_in(logins_, attributes, context);
+    return log_in(connections_, logins_, attributes, context);
   };
   run.answering = answering;
   run.host_key = shown_host_key;

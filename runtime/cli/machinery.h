@@ -8,6 +8,7 @@
 #include "runtime/catalog/catalog.h"
 #include "runtime/cli/command.h"
 #include "runtime/exec/executor.h"
+#include "runtime/net/ssh/connections.h"
 #include "runtime/net/ssh/login.h"
 
 namespace radl::cli {
@@ -44,6 +45,7 @@ class Machinery {
  private:
   RunOptions options_;
   Catalog catalog_;
+  ssh::Connections connections_;  // outlives the clouds
   std::vector<std::unique_ptr<Cloud>> owned_;
   std::vector<std::unique_ptr<CloudFamily>> families_;
   CloudSet clouds_;

@@ -164,10 +164,14 @@ Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const Machiner
   return plan;
 }
 
+// The run is over: whoever waits for its end is not kept by another one that holds the file.
+constexpr std::chrono::seconds kForFigures{2};
+
 void keep_figures(RunFigures figures, const std::string& state_directory) {
   figures.directory = state_directory;
   const std::string path = user_data_file("runs.jsonl");
-  Status kept = path.empty() ? not_found("there is no home folder") : append_run(path, figures);
+  Status kept = path.empty() ? not_found("there is no home folder")
+                             : append_run(path, figures, Stop().within(kForFigures));
   if (!kept.ok())
     std::fprintf(stderr, "note: `radlc history` will not show this run: %s\n", shown(kept.text()).c_str());
 }

@@ -2,6 +2,7 @@
 // runtime/exec.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,14 @@ Async<Status> remove_resource(Session& session, Park& park, std::string address,
 
 // Asks until the cloud says that it is gone, and no look shows it any more.
 Async<Status> destroy_and_wait(Session& session, Park& park, Cloud& cloud, ResourceRecord record);
+// Its two halves: the request, and what proves that it was done.
+Asked ask_to_destroy(Session& session, Cloud& cloud, const ResourceRecord& record);
+Async<std::unique_ptr<Sight>> look_for_gone(Session& session, Park& park, Cloud& cloud,
+                                            const ResourceRecord& record);
 // Asks for what the record's spec says, in as many requests as the cloud takes for it, until a look shows it.
 struct Changing {
   Status status;
-  std::optional<Seen> seen;
+  std::unique_ptr<Seen> seen;
   bool certain = true;  // of a failure: it is as it was
 };
 Async<Changing> change_resource(Session& session, Park& park, Cloud& cloud, ResourceRecord record);
@@ -32,10 +37,13 @@ Async<Changing> change_resource(Session& session, Park& park, Cloud& cloud, Reso
 // never become ready is destroyed, which is "not there" as well, and `why` says so.
 struct Found {
   Status status;  // it is not known: what was asked for may be there
-  std::optional<Seen> seen;
+  std::unique_ptr<Seen> seen;
   std::string why;
 };
 Async<Found> wait_for_made(Session& session, Park& park, Cloud& cloud, ResourceRecord record, Watch watch);
+// Of what a look shows of it, not Pending: whether it will do, and why not.
+bool is_made(const Seen& seen);
+std::string why_unfit(const Seen& seen);
 
 struct StepDone {
   Status status;
@@ -50,8 +58,8 @@ Result<ir::Step> resolved_step(Session& session, const ir::Step& step);
 
 // What a cloud shows of a machine, with what only a connection tells: its host key.
 Json attributes_now(const ResourceRecord& record, Json seen);
-// What an action makes, as far as it is known before it is made.
-ResourceRecord wanted_record(Session& session, const Action& action);
+// What an action makes, as far as it is known before it is made, where that one of its offers is taken.
+ResourceRecord wanted_record(Session& session, const Action& action, size_t offer);
 Result<Cloud*> cloud_of(Session& session, const std::string& id);
 // Tells of a retry as an event.
 void tell_retry(Session& session, const std::string& id, const Status& error, int attempt,

@@ -2,6 +2,9 @@
 // what is said of it. Internal to runtime/exec.
 #pragma once
 
+#include <chrono>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "runtime/exec/park.h"
@@ -11,6 +14,7 @@ namespace radl {
 
 // Tells how far a machine is; nothing of what is none.
 void tell_phase(Session& session, const ResourceRecord& record, const char* phase);
+void tell_node_phase(Session& session, const std::string& address, const char* phase);
 void tell(Session& session, const std::string& id, std::string message);
 
 // The record as a request, with what it references as that is now.
@@ -20,24 +24,32 @@ Context asking(Session& session, const std::string& address);
 
 // Until then a cloud's word that it is not there may only mean that it does not show yet.
 Scheduler::TimePoint shows_by(Session& session, const Cloud& cloud, const ResourceRecord& record);
+// How long to wait until the next attempt, before that time; nothing: it is over.
+std::optional<std::chrono::milliseconds> until_shown(Session& session, const Cloud& cloud,
+                                                     Scheduler::TimePoint shown);
+Status stopped_before_it_showed(const std::string& address);
+
+// Another attempt at a call that failed, `attempt` by number: the wait before it. Nothing: none is worth it.
+std::optional<std::chrono::milliseconds> next_attempt(Session& session, const std::string& id,
+                                                      const Status& error, int& attempt);
 
 // Counts the attempts of one call, waits between them.
 class Attempts {
  public:
-  Attempts(Session& session, Park& park, std::string id)
-      : session_(session), park_(park), id_(std::move(id)) {}
+  Attempts(Session& session, Park& park, const std::string& id) : session_(session), park_(park), id_(id) {}
   // False: not worth another, or the run stops.
   Async<bool> again(Status error);
 
  private:
   Session& session_;
   Park& park_;
-  std::string id_;
+  const std::string& id_;  // outlives this
   int attempt_ = 1;
 };
 
 // From made to reachable: logins are tried, and no thread is held in between. A machine that never answers is
 // marked, and replaced by the next run.
-Async<Status> wait_until_reachable(Session& session, Park& park, ResourceRecord record);
+// `address` outlives the wait.
+Async<Status> wait_until_reachable(Session& session, Park& park, const std::string& address);
 
 }  // namespace radl

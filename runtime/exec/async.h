@@ -4,7 +4,7 @@
 
 #include <coroutine>
 #include <exception>
-#include <optional>
+#include <memory>
 #include <utility>
 
 namespace radl {
@@ -15,7 +15,7 @@ template <class T>
 class [[nodiscard]] Async {
  public:
   struct promise_type {
-    std::optional<T> value;
+    std::unique_ptr<T> value;  // a pointer: what waits does not hold the room for what it will give
     std::exception_ptr thrown;
     std::coroutine_handle<> caller;
 
@@ -31,7 +31,7 @@ class [[nodiscard]] Async {
     Async get_return_object() { return Async(std::coroutine_handle<promise_type>::from_promise(*this)); }
     std::suspend_always initial_suspend() noexcept { return {}; }
     Return final_suspend() noexcept { return {}; }
-    void return_value(T given) { value = std::move(given); }
+    void return_value(T given) { value = std::make_unique<T>(std::move(given)); }
     void unhandled_exception() { thrown = std::current_exception(); }
   };
 
@@ -60,6 +60,19 @@ class [[nodiscard]] Async {
     return handle_;
   }
   T await_resume() { return take(); }
+
+  // Waits for its end and leaves its value where it is, for take(): the room for it is not in who waits.
+  auto finished() {
+    struct Finished {
+      Async& of;
+      bool await_ready() const noexcept { return false; }
+      std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) noexcept {
+        return of.await_suspend(caller);
+      }
+      void await_resume() const noexcept {}
+    };
+    return Finished{*this};
+  }
 
  private:
   explicit Async(std::coroutine_handle<promise_type> handle) : handle_(handle) {}

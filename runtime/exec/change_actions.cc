@@ -1,5 +1,6 @@
 // Update, delete, and the first half of a replacement.
 #include <algorithm>
+#include <memory>
 
 #include "runtime/exec/actions.h"
 #include "runtime/exec/asking.h"
@@ -39,10 +40,10 @@ Async<Changing> ask_for_change(Session& session, Park& park, Cloud& cloud, Resou
       if (!asked.again) co_return result;
       result.certain = false;  // a part of it is done
       Watch watch = watch_of(session, cloud, record, Watch::For::There);
-      Sight sight = co_await park.sight(cloud, watch);
-      result.status = sight.status;
-      if (!sight.status.ok()) co_return result;
-      if (!sight.seen) {
+      std::unique_ptr<Sight> sight = co_await park.sight(cloud, watch);
+      result.status = sight->status;
+      if (!sight->status.ok()) co_return result;
+      if (!sight->seen) {
         result.status = Status(Code::NotFound, record.address + " is gone");
         co_return result;
       }
@@ -65,16 +66,16 @@ Async<Changing> change_resource(Session& session, Park& park, Cloud& cloud, Reso
   Changing result = co_await ask_for_change(session, park, cloud, record);
   if (!result.status.ok()) co_return result;
   Watch watch = watch_of(session, cloud, record, Watch::For::Changed);
-  Sight sight = co_await park.sight(cloud, watch);
-  result.status = sight.status;
-  result.certain = sight.status.ok();
+  std::unique_ptr<Sight> sight = co_await park.sight(cloud, watch);
+  result.status = sight->status;
+  result.certain = sight->status.ok();
   if (!result.certain) co_return result;
-  if (!sight.seen) {
+  if (!sight->seen) {
     result.status = Status(Code::NotFound, record.address + " is gone");
-  } else if (sight.seen->phase == ResourcePhase::Broken) {
-    result.status = invalid(sight.seen->detail);
+  } else if (sight->seen->phase == ResourcePhase::Broken) {
+    result.status = invalid(sight->seen->detail);
   }
-  result.seen = std::move(sight.seen);
+  result.seen = std::move(sight->seen);
   co_return result;
 }
 
@@ -122,34 +123,113 @@ Async<Status> update_resource(Session& session, Park& park, const Action& action
   session.put(record);
   if (!was_stopped && !restarts) co_return Status();
   session.drop_connection(action.id);
-  Status reached = co_await wait_until_reachable(session, park, record);
+  Status reached = co_await wait_until_reachable(session, park, action.id);
   co_return reached;
 }
 
-Async<Status> remove_resource(Session& session, Park& park, std::string address, bool keep_steps) {
-  std::optional<ResourceRecord> record = session.resource(address);
-  if (!record) co_return Status();
-  Result<Cloud*> cloud = cloud_of(session, record->cloud);
-  if (!cloud.ok()) co_return cloud.status();
-  session.drop_connection(address);
-  Intent intent;
-  intent.kind = Intent::Kind::Destroy;
-  intent.address = address;
-  intent.resource = *record;
-  tell_phase(session, *record, "destroying");
-  Result<Intent> begun = session.store().begin(std::move(intent));
-  if (!begun.ok()) co_return begun.status();
-  record->status = ResourceStatus::Deleting;
-  session.put(*record);
-  Status status = co_await destroy_and_wait(session, park, **cloud, *record);
-  if (!status.ok()) {
-    // The record says that its removal was begun: the next plan goes on with it.
-    Status closed = session.store().finish(*begun, nullptr);
-    co_return closed.ok() ? status : closed;
+namespace {
+
+// One resource being removed, from one wait to the next. Its record stays in the session: what waits holds no
+// copy of it.
+class Removing {
+ public:
+  // `address` outlives this.
+  Removing(Session& session, const std::string& address) : session_(session), address_(address) {}
+
+  enum class Next { Look, Pause, Over };
+
+  // Opens the intent, and marks the record. Over: it is not recorded (any more), or that could not be done.
+  Next begin() {
+    std::optional<ResourceRecord> record = session_.resource(address_);
+    if (!record) return Next::Over;
+    Result<Cloud*> cloud = cloud_of(session_, record->cloud);
+    if (!cloud.ok()) return end(cloud.status());
+    cloud_ = *cloud;
+    session_.drop_connection(address_);
+    Intent intent = this->intent();
+    intent.resource = *record;
+    tell_phase(session_, *record, "destroying");
+    Result<Intent> begun = session_.store().begin(std::move(intent));
+    if (!begun.ok()) return end(begun.status());
+    intent_ = begun->id;
+    record->status = ResourceStatus::Deleting;
+    session_.put(*record);
+    return ask();
   }
-  if (Status done = session.store().finish_destroy(*begun, keep_steps); !done.ok()) co_return done;
-  session.remove_resource(address, keep_steps);
-  co_return Status();
+
+  Next ask() {
+    Asked asked = ask_to_destroy(session_, *cloud_, record());
+    if (asked.answer == Asked::Answer::Accepted) return Next::Look;
+    if (asked.status.code() == Code::NotFound) return wait_until_shown();
+    const auto wait = next_attempt(session_, address_, asked.status, attempt_);
+    end(std::move(asked.status));
+    if (!wait) return Next::Over;
+    pause = *wait;
+    return Next::Pause;
+  }
+  std::chrono::milliseconds pause{};
+
+  Async<std::unique_ptr<Sight>> look(Park& park) { return look_for_gone(session_, park, *cloud_, record()); }
+  Next take(std::unique_ptr<Sight> sight) { return end(std::move(sight->status)); }
+
+  Status close(bool keep_steps) {
+    Status status = why_ ? std::move(*why_) : Status();
+    if (intent_ == 0) return status;
+    if (!status.ok()) {
+      // The record says that its removal was begun: the next plan goes on with it.
+      Status closed = session_.store().finish(intent(), nullptr);
+      return closed.ok() ? status : closed;
+    }
+    if (Status done = session_.store().finish_destroy(intent(), keep_steps); !done.ok()) return done;
+    session_.remove_resource(address_, keep_steps);
+    return {};
+  }
+
+ private:
+  ResourceRecord record() const { return session_.resource(address_).value_or(ResourceRecord()); }
+  // It may only not show yet: gone for good when it is old enough to show.
+  Next wait_until_shown() {
+    const auto wait = until_shown(session_, *cloud_, shows_by(session_, *cloud_, record()));
+    if (!wait) return end(Status());
+    end(stopped_before_it_showed(address_));
+    pause = *wait;
+    return Next::Pause;
+  }
+  Next end(Status why) {
+    why_ = why.ok() ? nullptr : std::make_unique<Status>(std::move(why));
+    return Next::Over;
+  }
+  Intent intent() const {
+    Intent intent;
+    intent.id = intent_;
+    intent.kind = Intent::Kind::Destroy;
+    intent.address = address_;
+    return intent;
+  }
+
+  Session& session_;
+  const std::string& address_;
+  Cloud* cloud_ = nullptr;
+  long long intent_ = 0;  // 0: none was opened
+  int attempt_ = 1;
+  std::unique_ptr<Status> why_;  // what it failed of
+};
+
+}  // namespace
+
+Async<Status> remove_resource(Session& session, Park& park, std::string address, bool keep_steps) {
+  Removing removing(session, address);
+  Removing::Next next = removing.begin();
+  while (next != Removing::Next::Over) {
+    if (next == Removing::Next::Look) {
+      std::unique_ptr<Sight> sight = co_await removing.look(park);
+      next = removing.take(std::move(sight));
+    } else {
+      bool waited = co_await park.during(removing.pause);
+      next = waited ? removing.ask() : Removing::Next::Over;
+    }
+  }
+  co_return removing.close(keep_steps);
 }
 
 }  // namespace radl

@@ -1,5 +1,10 @@
 // Create, and the second half of a replacement.
+//
+// While a thing is being made, what waits for it holds a token and the number of an offer: what is asked for
+// stands in the plan, and the record is made of it anew whenever one is needed.
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "runtime/exec/actions.h"
 #include "runtime/exec/asking.h"
@@ -10,202 +15,254 @@ namespace radl {
 
 namespace {
 
-struct Creation {
-  Status status;
-  std::optional<Seen> made;
-  bool unfinished = false;  // of `made`: it may lack what only ask_update() gives
-  bool certain = true;      // of a failure: nothing of it exists
-  bool spent = false;  // of a failure: something was made for the token and is gone; another takes a new one
-};
-
-Async<Creation> create(Session& session, Park& park, Cloud& cloud, ResourceRecord record) {
-  Attempts attempts(session, park, record.address);
-  while (true) {
-    Asked asked = cloud.ask_create(asking(session, record.address), order_for(session, record));
-    Creation result;
-    result.status = asked.status;
-    if (asked.answer != Asked::Answer::Refused) {
-      Watch watch{Watch::For::There,
-                  record.token,
-                  "",
-                  record.address,
-                  session.in(cloud.settles_after()),
-                  session.in(std::max(session.options().create_deadline, cloud.settles_after())),
-                  asked.answer == Asked::Answer::Accepted};
-      Found found = co_await wait_for_made(session, park, cloud, record, watch);
-      if (!found.status.ok()) {
-        std::string text = asked.status.ok() ? "" : asked.status.message() + "; ";
-        Code code = found.status.code() == Code::Cancelled ? Code::Cancelled : Code::Internal;
-        if (asked.status.ok() && code != Code::Cancelled) code = found.status.code();
-        if (may_work_later(code)) code = Code::Internal;
-        result.status = Status(code, text + "what became of it is not known: " + found.status.message());
-        result.certain = false;
-        co_return result;
-      }
-      if (found.seen) {
-        result.status = {};
-        result.made = std::move(found.seen);
-        result.unfinished =
-            asked.answer == Asked::Answer::Accepted ? asked.again : !shows(*result.made, record.spec);
-        co_return result;
-      }
-      result.spent = !found.why.empty() || asked.answer == Asked::Answer::Accepted;
-      if (result.spent) {
-        std::string why = found.why.empty() ? "it was accepted and has vanished" : found.why;
-        result.status = Status(Code::Retry, why);
-        co_return result;
-      }
-    }
-    bool again = co_await attempts.again(result.status);
-    if (!again) co_return result;
-  }
+// The intent as it stands in the journal, and in it the record as far as it is known.
+Intent intent_of(Session& session, const Action& action, const OpenCreation& open) {
+  Intent intent;
+  intent.id = open.intent;
+  intent.kind = Intent::Kind::Create;
+  intent.address = action.id;
+  intent.token = open.token;
+  intent.resource = wanted_record(session, action, open.offer);
+  intent.resource.token = open.token;
+  return intent;
 }
 
-// What creating alone could not give. Until it is there the record tells what is: a run that ends in between
-// leaves the rest to the next plan.
-Async<Status> finish_making(Session& session, Park& park, Cloud& cloud, ResourceRecord& record, Json wanted) {
-  ResourceRecord whole = record;
-  whole.spec = std::move(wanted);
-  Changing changed = co_await change_resource(session, park, cloud, whole);
-  if (!changed.status.ok()) co_return changed.status;
-  whole.attributes = attributes_now(whole, std::move(changed.seen->attributes));
-  if (Status put = session.store().put_resource(whole); !put.ok()) co_return put;
-  session.put(whole);
-  record = std::move(whole);
-  co_return Status();
+Watch watch_for_made(Session& session, const Cloud& cloud, const Action& action, const OpenCreation& open,
+                     bool accepted) {
+  return {Watch::For::There,
+          open.token,
+          "",
+          action.id,
+          session.in(cloud.settles_after()),
+          session.in(std::max(session.options().create_deadline, cloud.settles_after())),
+          accepted};
 }
 
-Async<Status> record_made(Session& session, Park& park, Cloud& cloud, Intent intent, Seen made,
-                          bool unfinished) {
+Status not_known(const Status& asked, const Status& found) {
+  Code code = found.code() == Code::Cancelled ? Code::Cancelled : Code::Internal;
+  if (asked.ok() && code != Code::Cancelled) code = found.code();
+  if (may_work_later(code)) code = Code::Internal;
+  std::string text = asked.ok() ? "" : asked.message() + "; ";
+  return {code, text + "what became of it is not known: " + found.message()};
+}
+
+// Opens the intent. The creation is the session's until its intent is closed.
+Result<const OpenCreation*> begin_creation(Session& session, const Action& action, size_t offer) {
+  OpenCreation open{0, random_token(session.world().random), offer};
+  Intent intent = intent_of(session, action, open);
+  tell_phase(session, intent.resource, "creating");
+  Result<Intent> begun = session.store().begin(std::move(intent));
+  if (!begun.ok()) return begun.status();
+  open.intent = begun->id;
+  return &session.put_open_creation(action.id, std::move(open));
+}
+
+// Closes the intent with what has come of it.
+Status record_made(Session& session, const Intent& intent, Seen made, bool unfinished) {
   ResourceRecord record = intent.resource;
   record.id = std::move(made.id);
   record.attributes = std::move(made.attributes);
   if (unfinished) record.spec = laid_over(record.spec, made.spec);
   record.created_at = session.world().clock.wall_seconds();
   if (Status recorded = session.store().finish(intent, &record); !recorded.ok()) {
-    co_return std::move(recorded).at(intent.address +
-                                     " was made, and the journal knows of it, but it could not be recorded");
+    return std::move(recorded).at(intent.address +
+                                  " was made, and the journal knows of it, but it could not be recorded");
   }
-  (void)session.take_unresolved(intent.address);
+  (void)session.take_open_creation(intent.address);
   session.put(record);
-  if (unfinished) {
-    Status finished = co_await finish_making(session, park, cloud, record, intent.resource.spec);
-    if (!finished.ok()) co_return finished;
+  return {};
+}
+
+// Closes the intent of a creation of which nothing is there.
+Status close_unmade(Session& session, const Action& action, const OpenCreation& open) {
+  const Intent intent = intent_of(session, action, open);
+  (void)session.take_open_creation(action.id);
+  return session.store().finish(intent, nullptr);
+}
+
+// One resource being made, from one wait to the next: requests are repeated, what came to nothing is asked
+// for anew with another token, and where the cloud has none of an offer the next one is taken.
+class Creating {
+ public:
+  // `action` outlives this. `open`: what an earlier round of this run asked for, and nobody knows what came
+  // of it; nullptr: nothing.
+  Creating(Session& session, Cloud& cloud, const Action& action, const OpenCreation* open)
+      : session_(session), cloud_(cloud), action_(action), open_(open), offer_(action.chosen) {}
+
+  enum class Next { Ask, Look, Remove, Pause, Made, Over };
+  std::chrono::milliseconds pause{};  // of Pause
+
+  Next begin() { return open_ ? Next::Look : Next::Ask; }
+
+  Next ask() {
+    if (!open_) {
+      Result<const OpenCreation*> begun = begin_creation(session_, action_, offer_);
+      if (!begun.ok()) return end(begun.status());
+      open_ = *begun;
+      attempt_ = 1;
+    }
+    Asked asked = cloud_.ask_create(asking(session_, action_.id),
+                                    order_for(session_, intent_of(session_, action_, *open_).resource));
+    accepted_ = asked.answer == Asked::Answer::Accepted;
+    more_ = asked.again;
+    keep(std::move(asked.status));
+    if (!accepted_ && !why_) keep({Code::Lost, "no answer came"});
+    return asked.answer == Asked::Answer::Refused ? ask_again() : Next::Look;
   }
-  Status reached = co_await wait_until_reachable(session, park, record);
+
+  Async<std::unique_ptr<Sight>> look(Park& park) {
+    return park.sight(cloud_, watch_for_made(session_, cloud_, action_, *open_, accepted_));
+  }
+  Next take(std::unique_ptr<Sight> sight) {
+    if (!sight->status.ok()) return end(not_known(why(), sight->status));
+    if (!sight->seen) return nothing_there("");
+    seen_ = std::move(sight->seen);
+    return is_made(*seen_) ? Next::Made : Next::Remove;
+  }
+
+  // What will never become ready.
+  Async<Status> remove(Park& park) {
+    ResourceRecord record = intent_of(session_, action_, *open_).resource;
+    record.id = seen_->id;
+    record.created_at = session_.world().clock.wall_seconds();
+    return destroy_and_wait(session_, park, cloud_, std::move(record));
+  }
+  Next removed(const Status& status) {
+    if (!status.ok()) return end(not_known(why(), status));
+    return nothing_there(why_unfit(*std::exchange(seen_, nullptr)));
+  }
+
+  Next paused(bool waited) {
+    if (waited) return Next::Ask;
+    return open_ ? give_up() : Next::Over;
+  }
+
+  // Of Made: records it, then brings it to its end.
+  Async<Status> settle(Park& park);
+  Status status() { return why_ ? std::move(*why_) : Status(); }
+
+ private:
+  Next end(Status why) {
+    keep(std::move(why));
+    return Next::Over;
+  }
+  void keep(Status why) { why_ = why.ok() ? nullptr : std::make_unique<Status>(std::move(why)); }
+  Status why() const { return why_ ? *why_ : Status(); }
+
+  // `unfit`: why what was there had to go.
+  Next nothing_there(const std::string& unfit) {
+    // Of an answer that was lost: the same request again.
+    if (unfit.empty() && !accepted_) return why_ ? ask_again() : give_up();
+    const Status closed = close_unmade(session_, action_, *std::exchange(open_, nullptr));
+    if (!closed.ok()) return end(closed);
+    keep({Code::Retry, unfit.empty() ? "it was accepted and has vanished" : unfit});
+    const auto wait = next_attempt(session_, action_.id, *why_, token_);
+    if (!wait) return Next::Over;
+    pause = *wait;
+    return Next::Pause;
+  }
+
+  Next ask_again() {
+    const auto wait = next_attempt(session_, action_.id, why(), attempt_);
+    if (!wait) return give_up();
+    pause = *wait;
+    return Next::Pause;
+  }
+
+  // Nothing of it is there.
+  Next give_up() {
+    const Status closed = close_unmade(session_, action_, *std::exchange(open_, nullptr));
+    if (!closed.ok()) return end(closed);
+    if (!why_) return Next::Ask;  // of an earlier round: it is made now
+    const bool another =
+        why_->code() == Code::Quota && offer_ + 1 < action_.offers.size() && !session_.stop_starting();
+    if (!another) return Next::Over;
+    const Offer& next = action_.offers[++offer_];
+    tell(session_, action_.id,
+         why_->message() + ": trying " + next.name + (next.zone.empty() ? "" : " in " + next.zone));
+    return Next::Ask;
+  }
+
+  Session& session_;
+  Cloud& cloud_;
+  const Action& action_;
+  const OpenCreation* open_;  // the session's
+  size_t offer_;
+  int attempt_ = 1, token_ = 1;           // tries of one token, and of how many
+  bool accepted_ = false, more_ = false;  // of the last request
+  std::unique_ptr<Status> why_;           // what it failed of
+  std::unique_ptr<Seen> seen_;
+};
+
+// What creating alone could not give. Until it is there the record tells what is: a run that ends in between
+// leaves the rest to the next plan.
+Async<Status> finish_making(Session& session, Park& park, Cloud& cloud, const Action& action, size_t offer) {
+  ResourceRecord whole = session.resource(action.id).value_or(ResourceRecord());
+  whole.spec = wanted_record(session, action, offer).spec;
+  Changing changed = co_await change_resource(session, park, cloud, whole);
+  if (!changed.status.ok()) co_return changed.status;
+  whole.attributes = attributes_now(whole, std::move(changed.seen->attributes));
+  if (Status put = session.store().put_resource(whole); !put.ok()) co_return put;
+  session.put(whole);
+  Status reached = co_await wait_until_reachable(session, park, action.id);
   co_return reached;
 }
 
-// What an earlier round of this run asked for, and nobody knows what came of it. True: it is there, and
-// `status` says how its reaching went.
-struct Earlier {
-  bool there = false;
-  Status status;
-};
+Async<Status> over(Status status) { co_return status; }
 
-Async<Earlier> take_up_earlier(Session& session, Park& park, Cloud& cloud, std::string address) {
-  Earlier earlier;
-  std::optional<Intent> left = session.take_unresolved(address);
-  if (!left) co_return earlier;
-  session.put_unresolved(*left);
-  Watch watch{Watch::For::There,
-              left->token,
-              "",
-              address,
-              session.in(cloud.settles_after()),
-              session.in(session.options().create_deadline),
-              false};
-  Found found = co_await wait_for_made(session, park, cloud, left->resource, watch);
-  earlier.status = found.status;
-  if (!earlier.status.ok()) co_return earlier;
-  if (found.seen) {
-    earlier.there = true;
-    Seen seen = std::move(*found.seen);
-    const bool unfinished = !shows(seen, left->resource.spec);
-    earlier.status = co_await record_made(session, park, cloud, *left, std::move(seen), unfinished);
-    co_return earlier;
-  }
-  (void)session.take_unresolved(address);
-  earlier.status = session.store().finish(*left, nullptr);
-  co_return earlier;
+Async<Status> Creating::settle(Park& park) {
+  const size_t offer = open_->offer;
+  const bool unfinished = accepted_ ? more_ : !shows(*seen_, wanted_record(session_, action_, offer).spec);
+  Status recorded =
+      record_made(session_, intent_of(session_, action_, *open_), std::move(*seen_), unfinished);
+  seen_.reset();
+  if (!recorded.ok()) return over(std::move(recorded));
+  return unfinished ? finish_making(session_, park, cloud_, action_, offer)
+                    : wait_until_reachable(session_, park, action_.id);
 }
 
-// One offer, from the journal's first word to its last.
-struct Making {
-  Status status;
-  bool not_to_be_had = false;  // the cloud has none: another offer may do
-  bool spent = false;          // it came to nothing: another try takes a new token
-};
-
-Async<Making> make_as(Session& session, Park& park, Cloud& cloud, ResourceRecord record) {
-  Making making;
-  Intent intent;
-  intent.kind = Intent::Kind::Create;
-  intent.address = record.address;
-  intent.token = random_token(session.world().random);
-  record.token = intent.token;
-  intent.resource = record;
-  tell_phase(session, record, "creating");
-  Result<Intent> begun = session.store().begin(std::move(intent));
-  if (!begun.ok()) {
-    making.status = begun.status();
-    co_return making;
-  }
-  session.put_unresolved(*begun);
-  Creation created = co_await create(session, park, cloud, record);
-  making.status = created.status;
-  if (created.made) {
-    Seen made = std::move(*created.made);
-    making.status = co_await record_made(session, park, cloud, *begun, std::move(made), created.unfinished);
-    co_return making;
-  }
-  // It stays open: whoever makes this address next, in this run or the next one, looks it up first.
-  if (!created.certain) co_return making;
-  (void)session.take_unresolved(record.address);
-  Status closed = session.store().finish(*begun, nullptr);
-  if (!closed.ok()) making.status = closed;
-  making.spent = closed.ok() && created.spent;
-  making.not_to_be_had = closed.ok() && created.status.code() == Code::Quota;
-  co_return making;
-}
-
-Async<Status> make_wanted(Session& session, Park& park, const Action& action) {
-  Result<Cloud*> cloud = cloud_of(session, action.cloud);
-  if (!cloud.ok()) co_return cloud.status();
-  if (session.resource(action.id)) {
-    Status gone = co_await remove_resource(session, park, action.id, true);
-    if (!gone.ok()) co_return gone;
-  }
-  Earlier earlier = co_await take_up_earlier(session, park, **cloud, action.id);
-  if (earlier.there || !earlier.status.ok()) co_return earlier.status;
-  ResourceRecord record = wanted_record(session, action);
-  Attempts attempts(session, park, action.id);
-  size_t offer = action.chosen;
-  while (true) {
-    Making making = co_await make_as(session, park, **cloud, record);
-    if (making.spent) {
-      bool again = co_await attempts.again(making.status);
-      if (again) continue;
+Async<Status> make(Session& session, Park& park, Cloud& cloud, const Action& action) {
+  using Next = Creating::Next;
+  Creating creating(session, cloud, action, session.open_creation(action.id));
+  Next next = creating.begin();
+  while (next != Next::Made && next != Next::Over) {
+    if (next == Next::Ask) {
+      next = creating.ask();
+    } else if (next == Next::Look) {
+      std::unique_ptr<Sight> sight = co_await creating.look(park);
+      next = creating.take(std::move(sight));
+    } else if (next == Next::Remove) {
+      Async<Status> removal = creating.remove(park);
+      co_await removal.finished();
+      next = creating.removed(removal.take());
+    } else {
+      bool waited = co_await park.during(creating.pause);
+      next = creating.paused(waited);
     }
-    bool another = making.not_to_be_had && offer + 1 < action.offers.size() && !session.stop_starting();
-    if (!another) co_return making.status;
-    const Offer& next = action.offers[++offer];
-    record.spec = offered_spec(action.base_spec, next);
-    record.price_per_hour = next.price_per_hour;
-    tell(session, action.id,
-         making.status.message() + ": trying " + next.name + (next.zone.empty() ? "" : " in " + next.zone));
   }
+  if (next == Next::Over) co_return creating.status();
+  Async<Status> rest = creating.settle(park);
+  co_await rest.finished();
+  co_return rest.take();
+}
+
+Async<Status> make_in_place_of(Session& session, Park& park, Cloud& cloud, const Action& action) {
+  Status gone = co_await remove_resource(session, park, action.id, true);
+  if (!gone.ok()) co_return gone;
+  Status made = co_await make(session, park, cloud, action);
+  co_return made;
 }
 
 }  // namespace
 
-ResourceRecord wanted_record(Session& session, const Action& action) {
+ResourceRecord wanted_record(Session& session, const Action& action, size_t offer) {
   ResourceRecord record;
   record.address = action.id;
   record.type = action.type;
   record.cloud = action.cloud;
-  record.spec = action.spec;
-  record.price_per_hour = action.price_per_hour;
+  const bool chosen = offer == action.chosen || offer >= action.offers.size();
+  record.spec = chosen ? action.spec : offered_spec(action.base_spec, action.offers[offer]);
+  record.price_per_hour = chosen ? action.price_per_hour : action.offers[offer].price_per_hour;
   if (const ir::Node* node = session.node(action.id)) {
     record.system = node->system;
     record.ordinal = node->ordinal;
@@ -217,9 +274,10 @@ ResourceRecord wanted_record(Session& session, const Action& action) {
 }
 
 Async<Status> make_resource(Session& session, Park& park, const Action& action) {
-  Status made = co_await make_wanted(session, park, action);
-  if (!made.ok()) session.note_failed(action.id);
-  co_return made;
+  Result<Cloud*> cloud = cloud_of(session, action.cloud);
+  if (!cloud.ok()) return over(cloud.status());
+  const bool is_there = session.resource(action.id).has_value();
+  return is_there ? make_in_place_of(session, park, **cloud, action) : make(session, park, **cloud, action);
 }
 
 }  // namespace radl

@@ -51,7 +51,7 @@ Result<ResourceRecord> import_resource(const Run& run, const Plan& plan, const s
   Seen found = std::move(*seen);
   if (found.type != (*action)->type)
     return invalid(id + " is a " + found.type + ", and " + address + " is to be a " + (*action)->type);
-  ResourceRecord record = wanted_record(session, **action);
+  ResourceRecord record = wanted_record(session, **action, (*action)->chosen);
   // It was made without what is not there yet: making that is no reason to make it anew.
   std::erase_if(record.needs, [&](const std::string& need) { return !session.resource(need); });
   record.id = found.id;

@@ -29,10 +29,10 @@ struct SlotAwaiter {
   void await_resume() const {}
 };
 
-Async<bool> Park::answers(Json attributes, Scheduler::TimePoint end) {
+Async<bool> Park::answers(const std::string& address, Scheduler::TimePoint end) {
   if (!session_.run.answering) co_return true;
   Prober& prober = watchers_.prober();
-  std::shared_ptr<Prober::Slot> slot = prober.add(std::move(attributes), end);
+  std::shared_ptr<Prober::Slot> slot = prober.add(address, end);
   while (true) {
     std::optional<bool> answer = prober.take(slot);
     if (answer) co_return *answer;
@@ -54,21 +54,30 @@ Async<bool> Park::until(Scheduler::TimePoint when) {
   }
 }
 
-Async<Sight> Park::sight(Cloud& cloud, Watch watch) {
-  const bool accepted = watch.accepted;
+namespace {
+
+std::unique_ptr<Sight> stopped(const Watch& watch) {
+  auto sight = std::make_unique<Sight>();
+  sight->status =
+      Status(Code::Cancelled, watch.accepted ? "stopped while waiting for " + watch.address
+                                             : "stopped before it was known whether " + watch.address +
+                                                   " was made; the next run looks again");
+  return sight;
+}
+
+}  // namespace
+
+Async<std::unique_ptr<Sight>> Park::sight(Cloud& cloud, Watch watch) {
   Watcher& watcher = watchers_.of(cloud);
-  std::shared_ptr<Watcher::Slot> slot = watcher.add(std::move(watch));
+  return sight(watcher, watcher.add(std::move(watch)));
+}
+
+Async<std::unique_ptr<Sight>> Park::sight(Watcher& watcher, std::shared_ptr<Watcher::Slot> slot) {
   while (true) {
-    std::optional<Sight> sight = watcher.take(slot);
-    if (sight) co_return std::move(*sight);
-    if (session_.stop_now() || (!accepted && session_.stop_starting())) {
+    if (watcher.is_settled(*slot)) co_return watcher.take(*slot);
+    if (session_.stop_now() || (!slot->watch.accepted && session_.stop_starting())) {
       watcher.drop(slot);
-      Sight stopped;
-      stopped.status =
-          Status(Code::Cancelled, accepted ? "stopped while waiting for " + slot->watch.address
-                                           : "stopped before it was known whether " + slot->watch.address +
-                                                 " was made; the next run looks again");
-      co_return stopped;
+      co_return stopped(slot->watch);
     }
     SlotAwaiter<Watcher> wait{*this, watcher, slot};
     co_await wait;

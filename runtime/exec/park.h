@@ -1,6 +1,8 @@
 // How an action waits: for a time, or for what a cloud shows. Internal to runtime/exec.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "runtime/exec/async.h"
@@ -19,16 +21,19 @@ class Park {
   Async<bool> until(Scheduler::TimePoint when);
   Async<bool> during(std::chrono::milliseconds time) { return until(session_.in(time)); }
   // Cancelled at the second Ctrl-C; at the first where it is not even known that something was accepted.
-  Async<Sight> sight(Cloud& cloud, Watch watch);
+  Async<std::unique_ptr<Sight>> sight(Cloud& cloud, Watch watch);
 
   // True as soon as the machine takes connections, or where that cannot be asked; false at `end`, or when the
   // run is to stop.
-  Async<bool> answers(Json attributes, Scheduler::TimePoint end);
+  // `address` is kept by reference.
+  Async<bool> answers(const std::string& address, Scheduler::TimePoint end);
 
   // Where the vertex goes on in its next turn.
   std::coroutine_handle<> take_resumption() { return std::exchange(resumption_, nullptr); }
 
  private:
+  Async<std::unique_ptr<Sight>> sight(Watcher& watcher, std::shared_ptr<Watcher::Slot> slot);
+
   friend struct TimeAwaiter;
   template <class Source>
   friend struct SlotAwaiter;

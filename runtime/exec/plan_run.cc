@@ -1,6 +1,7 @@
 #include "runtime/exec/plan_run.h"
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
 
 #include "common/guarded.h"
@@ -19,6 +20,7 @@ class PlanRun {
   PlanRun(Session& session, const Plan& plan, RunReport& report)
       : session_(session), plan_(plan), report_(report), steps_(plan.actions.size()) {
     report_.actions.clear();
+    report_.actions.reserve(plan.actions.size());
     for (const Action& action : plan.actions) {
       ActionOutcome outcome;
       outcome.id = action.id;
@@ -51,20 +53,16 @@ class PlanRun {
   // The vertices that are not done yet, as a graph of their own. What failed in them stands in the report.
   Status run_once(const PlanGraph& graph, std::vector<bool>& done) {
     std::vector<Dag::Id> back;  // of the part -> of the whole
-    std::vector<Dag::Id> place(graph.vertices.size(), SIZE_MAX);
-    Dag part;
-    Operations operations{part, {}, {}};
+    back.reserve(graph.vertices.size());
     for (Dag::Id id = 0; id < graph.vertices.size(); ++id) {
-      if (done[id]) continue;
-      place[id] = part.add();
-      back.push_back(id);
+      if (!done[id]) back.push_back(id);
+    }
+    const bool whole = back.size() == graph.vertices.size();
+    const Dag part = whole ? Dag() : part_of(graph.dag, back);
+    Operations operations{whole ? graph.dag : part, {}, {}};
+    for (Dag::Id id : back) {
       operations.tolerant.push_back(graph.tolerant[id]);
       operations.barrier.push_back(graph.barrier[id]);
-    }
-    for (Dag::Id id : back) {
-      for (Dag::Id before : graph.dag.before(id)) {
-        if (place[before] != SIZE_MAX) part.add_edge(place[before], place[id]);
-      }
     }
     operations.exclusive = [&](Dag::Id id) { return exclusive(graph.vertices[back[id]]); };
     operations.skipped = [&](Dag::Id id, Dag::Id cause) {
@@ -83,6 +81,18 @@ class PlanRun {
       if (over.well[id]) done[back[id]] = true;
     }
     return over.status;
+  }
+
+  static Dag part_of(const Dag& dag, const std::vector<Dag::Id>& chosen) {
+    Dag part(chosen.size());
+    std::vector<Dag::Id> place(dag.size(), SIZE_MAX);
+    for (Dag::Id id = 0; id < chosen.size(); ++id) place[chosen[id]] = id;
+    for (Dag::Id id : chosen) {
+      for (Dag::Id before : dag.before(id)) {
+        if (place[before] != SIZE_MAX) part.add_edge(place[before], place[id]);
+      }
+    }
+    return part;
   }
 
   // Steps share their node's connection and its package manager's lock: one at a time on a node.
@@ -110,35 +120,27 @@ class PlanRun {
   // A vertex of an action runs alone: its other phase comes before or after it.
   Async<Status> begin(const PlanVertex& vertex, Park& park) {
     const Action& action = plan_.actions[vertex.index];
-    steps_[vertex.index] = {};
+    steps_[vertex.index].reset();
     if (begun_[vertex.index] == TimePoint()) {
       begun_[vertex.index] = session_.world().clock.now();
       emit(EventKind::ActionStarted, action, "", {{"attempt", 1}});
     }
     if (vertex.phase == PlanVertex::Phase::Remove)
       return remove_resource(session_, park, action.id, action.verb == Verb::Replace);
-    return make(park, action, steps_[vertex.index]);
+    if (action.verb == Verb::Run || action.verb == Verb::Forget) return begin_step(vertex.index);
+    return action.verb == Verb::Update ? update_resource(session_, park, action)
+                                       : make_resource(session_, park, action);
   }
 
-  Async<Status> make(Park& park, const Action& action, StepDone& step) {
-    switch (action.verb) {
-      case Verb::Run:
-        step = run_step(session_, action, deadline_);
-        co_return step.status;
-      case Verb::Update: {
-        Status updated = co_await update_resource(session_, park, action);
-        co_return updated;
-      }
-      case Verb::Forget: {
-        Status forgotten = session_.store().forget_step(action.id);
-        if (forgotten.ok()) session_.forget(action.id);
-        co_return forgotten;
-      }
-      default: {
-        Status made = co_await make_resource(session_, park, action);
-        co_return made;
-      }
+  Async<Status> begin_step(size_t index) {
+    const Action& action = plan_.actions[index];
+    if (action.verb == Verb::Forget) {
+      Status forgotten = session_.store().forget_step(action.id);
+      if (forgotten.ok()) session_.forget(action.id);
+      co_return forgotten;
     }
+    steps_[index] = std::make_unique<StepDone>(run_step(session_, action, deadline_));
+    co_return steps_[index]->status;
   }
 
   // What the action had begun stands in the journal: an exception leaves it to the next run as a kill would.
@@ -146,6 +148,8 @@ class PlanRun {
     const Action& action = plan_.actions[vertex.index];
     const bool first_of_two = vertex.phase == PlanVertex::Phase::Remove && action.verb != Verb::Delete;
     if (status.ok() && first_of_two) return status;
+    const bool was_to_be_made = action.verb == Verb::Create || action.verb == Verb::Replace;
+    if (!status.ok() && was_to_be_made) session_.note_failed(action.id);
     Status told = guarded([&]() -> Status { return conclude(vertex.index, status), Status(); });
     if (told.ok()) return status;
     note_failure(vertex.index, told);
@@ -156,7 +160,7 @@ class PlanRun {
   // way to a failure.
   void conclude(size_t index, const Status& status) {
     const Action& action = plan_.actions[index];
-    const StepDone& step = steps_[index];
+    const StepDone none, &step = steps_[index] ? *steps_[index] : none;
     std::lock_guard guard(outcomes_);
     ActionOutcome& outcome = report_.actions[index];
     outcome.seconds = std::chrono::duration<double>(session_.world().clock.now() - begun_[index]).count();
@@ -208,8 +212,8 @@ class PlanRun {
   Session& session_;
   const Plan& plan_;
   RunReport& report_;
-  std::mutex outcomes_;          // of report_.actions
-  std::vector<StepDone> steps_;  // by action; each belongs to the thread of its turn
+  std::mutex outcomes_;                           // of report_.actions
+  std::vector<std::unique_ptr<StepDone>> steps_;  // by action; each belongs to the thread of its turn
   std::vector<TimePoint> begun_;
   TimePoint deadline_;  // of the whole configuration
 };

@@ -9,9 +9,9 @@ constexpr std::chrono::milliseconds kPause{200};
 
 }  // namespace
 
-std::shared_ptr<Prober::Slot> Prober::add(Json attributes, Scheduler::TimePoint end) {
+std::shared_ptr<Prober::Slot> Prober::add(std::string address, Scheduler::TimePoint end) {
   auto slot = std::make_shared<Slot>();
-  slot->attributes = std::move(attributes);
+  slot->address = std::move(address);
   slot->end = end;
   std::lock_guard guard(mutex_);
   slots_.push_back(slot);
@@ -32,7 +32,12 @@ void Prober::probe() {
     asked = slots_;
   }
   std::vector<Json> attributes;
-  for (const auto& slot : asked) attributes.push_back(slot->attributes);
+  session_.read([&](const Snapshot& known) {
+    for (const auto& slot : asked) {
+      auto record = known.resources.find(slot->address);
+      attributes.push_back(record == known.resources.end() ? Json::object() : record->second.attributes);
+    }
+  });
   std::vector<bool> answers =
       asked.empty() ? std::vector<bool>() : session_.run.answering(attributes, session_.now());
   std::lock_guard guard(mutex_);

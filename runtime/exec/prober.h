@@ -17,12 +17,12 @@ class Prober {
   Prober(Session& session, Scheduler& scheduler) : session_(session), scheduler_(scheduler) {}
 
   struct Slot {
-    Json attributes;
+    std::string address;
     Scheduler::TimePoint end;
     std::optional<bool> answers;  // false: not before `end`
     std::optional<Scheduler::Ticket> ticket;
   };
-  std::shared_ptr<Slot> add(Json attributes, Scheduler::TimePoint end);
+  std::shared_ptr<Slot> add(std::string address, Scheduler::TimePoint end);
   std::optional<bool> take(const std::shared_ptr<Slot>& slot);
   // False when there is an answer already; else `ticket` is resumed as soon as there is one.
   bool wait(const std::shared_ptr<Slot>& slot, Scheduler::Ticket ticket);

@@ -118,12 +118,12 @@ class Recoverer {
       co_return close(intent, nullptr, "forgotten", &Recovery::closed);
     Watch watch{Watch::For::Settled,           "",   record.id, record.address, settles_at(intent, cloud),
                 session_.in(kRecoverPatience), false};
-    Sight sight = co_await park.sight(cloud, watch);
-    if (!sight.status.ok()) co_return sight.status;
+    std::unique_ptr<Sight> sight = co_await park.sight(cloud, watch);
+    if (!sight->status.ok()) co_return sight->status;
     // What is there now is what the plan compares with, whether the change took place or not.
-    if (sight.seen) {
-      record.spec = laid_over(record.spec, sight.seen->spec);
-      record.attributes = attributes_now(record, std::move(sight.seen->attributes));
+    if (sight->seen) {
+      record.spec = laid_over(record.spec, sight->seen->spec);
+      record.attributes = attributes_now(record, std::move(sight->seen->attributes));
     }
     co_return close(intent, &record, "looked up", &Recovery::closed);
   }

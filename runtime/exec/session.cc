@@ -30,7 +30,10 @@ Session::Session(const Run& given, Snapshot snapshot)
       snapshot_(std::move(snapshot)) {
   if (run.secrets) fingerprints_ = radl::fingerprints(snapshot_, *run.secrets);
   if (!run.program) return;
-  for (const ir::Node& node : run.program->nodes) nodes_[node.address] = &node;
+  nodes_.reserve(run.program->nodes.size());
+  for (const ir::Node& node : run.program->nodes) nodes_.push_back(&node);
+  std::sort(nodes_.begin(), nodes_.end(),
+            [](const ir::Node* a, const ir::Node* b) { return a->address < b->address; });
   for (const ir::Step& step : run.program->steps) steps_[step.id] = &step;
 }
 
@@ -104,6 +107,24 @@ void Session::forget(const std::string& step) {
   snapshot_.steps.erase(step);
 }
 
+const OpenCreation& Session::put_open_creation(const std::string& address, OpenCreation open) {
+  std::lock_guard guard(mutex_);
+  return open_creations_[address] = std::move(open);
+}
+
+const OpenCreation* Session::open_creation(const std::string& address) const {
+  std::lock_guard guard(mutex_);
+  auto found = open_creations_.find(address);
+  return found == open_creations_.end() ? nullptr : &found->second;
+}
+
+std::optional<OpenCreation> Session::take_open_creation(const std::string& address) {
+  std::lock_guard guard(mutex_);
+  auto found = open_creations_.extract(address);
+  if (!found) return std::nullopt;
+  return std::move(found.mapped());
+}
+
 void Session::put_unresolved(const Intent& intent) {
   std::lock_guard guard(mutex_);
   unresolved_[intent.address] = intent;
@@ -119,8 +140,10 @@ std::optional<Intent> Session::take_unresolved(const std::string& address) {
 }
 
 const ir::Node* Session::node(const std::string& address) const {
-  auto found = nodes_.find(address);
-  return found == nodes_.end() ? nullptr : found->second;
+  auto found = std::lower_bound(
+      nodes_.begin(), nodes_.end(), address,
+      [](const ir::Node* node, const std::string& sought) { return node->address < sought; });
+  return found == nodes_.end() || (*found)->address != address ? nullptr : *found;
 }
 
 const ir::Step* Session::step_of_program(const std::string& id) const {
@@ -281,7 +304,8 @@ Result<std::optional<ResourceRecord>> Session::leading_to(const ResourceRecord& 
     return Status(Code::Unsupported, record.address + ": it has no public address, and " + any->address +
                                          ", which leads to it, could not be reached");
   std::string failed;
-  for (const auto& [address, node] : nodes_) {
+  for (const ir::Node* node : nodes_) {
+    const std::string& address = node->address;
     if (address == record.address || snapshot_.resources.count(address)) continue;
     if (!failed_.count(address))
       return Status(Code::Retry,
@@ -301,6 +325,7 @@ bool Session::news_for(const std::string& address, const std::string& text) {
 void Session::drop_connection(const std::string& address) {
   std::shared_ptr<Connection> slot = connection(address);
   std::lock_guard guard(slot->mutex);
+  if (slot->remote) slot->remote->abandon();
   slot->remote.reset();
 }
 

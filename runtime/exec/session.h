@@ -16,6 +16,13 @@
 
 namespace radl {
 
+// A creation that was asked for, or is about to be, and whose intent is open.
+struct OpenCreation {
+  long long intent = 0;
+  std::string token;
+  size_t offer = 0;  // of Action::offers
+};
+
 class Session {
  public:
   Session(const Run& run, Snapshot snapshot);
@@ -60,7 +67,13 @@ class Session {
   void remove_resource(const std::string& address, bool keep_steps);
   void forget(const std::string& step);
 
-  // Creates and updates of this run whose outcome is not known: their intents are open.
+  // Creations whose intents are open: under way, or nobody knows what came of them. What is put stays where
+  // it is until it is taken.
+  const OpenCreation& put_open_creation(const std::string& address, OpenCreation open);
+  const OpenCreation* open_creation(const std::string& address) const;
+  std::optional<OpenCreation> take_open_creation(const std::string& address);
+
+  // Updates of this run whose outcome is not known: their intents are open.
   void put_unresolved(const Intent& intent);
   std::optional<Intent> take_unresolved(const std::string& address);
 
@@ -101,9 +114,10 @@ class Session {
   mutable std::mutex mutex_;
   Snapshot snapshot_;
   std::map<std::string, std::string> fingerprints_;
-  std::map<std::string, const ir::Node*> nodes_;
+  std::vector<const ir::Node*> nodes_;  // of the program, by address
   std::map<std::string, const ir::Step*> steps_;
   std::map<std::string, std::shared_ptr<Connection>> connections_;
+  std::map<std::string, OpenCreation> open_creations_;
   std::map<std::string, Intent> unresolved_;
   std::set<std::string> failed_;             // of note_failed()
   std::map<std::string, std::string> told_;  // news_for(): by machine

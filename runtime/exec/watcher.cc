@@ -16,6 +16,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kOneLook = std::chrono::minutes(2);
 // While something is still being asked for, the cloud is left in peace so many times as long as a look takes.
 constexpr int kPeace = 4;
+// Of how many things one call is to tell: its answer is held as a whole.
+constexpr size_t kAtOnce = 1000;
 
 bool is_decided(const Watch& watch, const Seen& seen, Scheduler::TimePoint asked_at) {
   switch (watch.what) {
@@ -76,72 +78,74 @@ void Watcher::plan_look() {
 }
 
 void Watcher::look() {
-  Query query;
   // What is added while the look is under way is not judged by it: the look may have begun before it was
   // made.
   std::vector<std::shared_ptr<Slot>> asked;
   {
     std::lock_guard guard(mutex_);
     asked = slots_;
-    for (const auto& slot : asked) {
-      (slot->watch.id.empty() ? query.tokens : query.ids)
-          .push_back(slot->watch.id.empty() ? slot->watch.token : slot->watch.id);
-    }
   }
-  auto asked_at = session_.world().clock.now();
-  Result<std::vector<Seen>> seen = std::vector<Seen>();
-  Status told = guarded([&]() -> Status {
-    if (query.tokens.empty() && query.ids.empty()) return {};
-    seen = cloud_.look(session_.context("", session_.in(kOneLook)), query);
-    return seen.ok() ? Status() : seen.status();
-  });
-  const auto took = std::chrono::duration_cast<milliseconds>(session_.world().clock.now() - asked_at);
+  const auto begun = session_.world().clock.now();
+  for (size_t first = 0; first < asked.size(); first += kAtOnce)
+    look_for(std::span(asked).subspan(first, std::min(kAtOnce, asked.size() - first)));
+  const auto took = std::chrono::duration_cast<milliseconds>(session_.world().clock.now() - begun);
   std::lock_guard guard(mutex_);
   took_ = std::min(took, cloud_.pace().longest);
   of_ = asked.size();
   peace_until_ = session_.in(kPeace * took_);
   next_look_.reset();
-  if (told.ok()) {
-    failed_ = false;
-    std::unordered_map<std::string, const Seen*> by_token, by_id;
-    for (const Seen& one : *seen) {
-      if (!one.token.empty()) by_token.emplace(one.token, &one);
-      by_id.emplace(one.id, &one);
-    }
-    for (const auto& slot : asked) {
-      const auto& index = slot->watch.id.empty() ? by_token : by_id;
-      auto found = index.find(slot->watch.id.empty() ? slot->watch.token : slot->watch.id);
-      judge(*slot, found == index.end() ? nullptr : found->second, asked_at);
-    }
-  } else {
-    fail(asked, told, asked_at);
-  }
-  std::erase_if(slots_, [](const auto& slot) { return slot->sight.has_value(); });
+  std::erase_if(slots_, [](const auto& slot) { return slot->settled || slot->sight; });
   if (slots_.empty()) return;
   wait_ = std::min(std::max(wait_, milliseconds(1)) * 2, cloud_.pace().longest);
   plan_look();
 }
 
+void Watcher::look_for(std::span<const std::shared_ptr<Slot>> asked) {
+  Query query;
+  for (const auto& slot : asked) {
+    const Watch& watch = slot->watch;
+    (watch.id.empty() ? query.tokens : query.ids).push_back(watch.id.empty() ? watch.token : watch.id);
+  }
+  const auto asked_at = session_.world().clock.now();
+  Result<std::vector<Seen>> seen = std::vector<Seen>();
+  Status told = guarded([&]() -> Status {
+    seen = cloud_.look(session_.context("", session_.in(kOneLook)), query);
+    return seen.ok() ? Status() : seen.status();
+  });
+  std::lock_guard guard(mutex_);
+  if (!told.ok()) return fail(asked, told, asked_at);
+  failed_ = false;
+  std::unordered_map<std::string_view, const Seen*> by_token, by_id;
+  for (const Seen& one : *seen) {
+    if (!one.token.empty()) by_token.emplace(one.token, &one);
+    by_id.emplace(one.id, &one);
+  }
+  for (const auto& slot : asked) {
+    const auto& index = slot->watch.id.empty() ? by_token : by_id;
+    auto found = index.find(slot->watch.id.empty() ? slot->watch.token : slot->watch.id);
+    judge(*slot, found == index.end() ? nullptr : found->second, asked_at);
+  }
+}
+
 void Watcher::judge(Slot& slot, const Seen* seen, Scheduler::TimePoint asked_at) {
   const Watch& watch = slot.watch;
-  if (seen) slot.last = *seen;
+  if (seen) slot.last = seen->phase;
   bool decided = seen ? is_decided(watch, *seen, asked_at)
                       : watch.what == Watch::For::Gone || asked_at >= watch.settled_at;
-  if (decided) return settle(slot, {{}, seen ? std::optional<Seen>(*seen) : std::nullopt});
+  if (decided) return settle(slot, {{}, seen ? std::make_unique<Seen>(*seen) : nullptr});
   if (asked_at >= watch.deadline) {
-    std::string state =
-        slot.last ? "it is still " + std::string(phase_name(slot.last->phase)) : "it does not show";
-    return settle(slot, {Status(Code::Timeout, "no longer waited for: " + state), slot.last});
+    std::string state = slot.last ? "it is still " + std::string(phase_name(*slot.last)) : "it does not show";
+    return settle(slot, {Status(Code::Timeout, "no longer waited for: " + state), nullptr});
   }
   if (!seen && !watch.accepted && !slot.told) tell_waiting(slot, asked_at);
 }
 
 // Passing faults are outwaited up to the deadlines; anything else is final for all that is waited for.
-void Watcher::fail(const std::vector<std::shared_ptr<Slot>>& asked, const Status& why,
+void Watcher::fail(std::span<const std::shared_ptr<Slot>> asked, const Status& why,
                    Scheduler::TimePoint asked_at) {
   bool passes = may_work_later(why.code());
   for (const auto& slot : asked) {
-    if (!passes || asked_at >= slot->watch.deadline) settle(*slot, {why, slot->last});
+    if (!passes || asked_at >= slot->watch.deadline) settle(*slot, {why, nullptr});
   }
   if (passes && !failed_) {
     tell(session_, "", cloud_.id().text() + " cannot be asked: " + why.message() + "; trying again");
@@ -150,7 +154,7 @@ void Watcher::fail(const std::vector<std::shared_ptr<Slot>>& asked, const Status
 }
 
 void Watcher::settle(Slot& slot, Sight sight) {
-  slot.sight = std::move(sight);
+  slot.sight = std::make_unique<Sight>(std::move(sight));
   if (slot.ticket) scheduler_.resume(*slot.ticket);
 }
 
@@ -162,9 +166,15 @@ void Watcher::tell_waiting(Slot& slot, Scheduler::TimePoint asked_at) {
            " s");
 }
 
-std::optional<Sight> Watcher::take(const std::shared_ptr<Slot>& slot) {
+bool Watcher::is_settled(const Slot& slot) const {
   std::lock_guard guard(mutex_);
-  return std::move(slot->sight);
+  return slot.sight != nullptr;
+}
+
+std::unique_ptr<Sight> Watcher::take(Slot& slot) {
+  std::lock_guard guard(mutex_);
+  slot.settled = true;
+  return std::move(slot.sight);
 }
 
 bool Watcher::wait(const std::shared_ptr<Slot>& slot, Scheduler::Ticket ticket) {

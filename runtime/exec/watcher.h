@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,17 +31,16 @@ struct Watch {
   Scheduler::TimePoint deadline;
   // True: what is looked for has been accepted, so the first Ctrl-C waits for it too.
   bool accepted = true;
-  Json spec = Json::object();  // Changed: compared as far as the cloud shows it
+  Json spec = nullptr;  // Changed: compared as far as the cloud shows it
 };
 
 // Whether what is seen is what `spec` asks for, as far as the cloud shows it.
 bool shows(const Seen& seen, const Json& spec);
 
 struct Sight {
-  // Timeout: the deadline passed first, and `seen` is what the last look showed. Cancelled: stopped. Else why
-  // the cloud cannot be asked.
+  // Timeout: the deadline passed first. Cancelled: stopped. Else why the cloud cannot be asked.
   Status status;
-  std::optional<Seen> seen;
+  std::unique_ptr<Seen> seen;  // only of ok; a pointer, so that what waits does not hold the room for it
 };
 
 class Watcher {
@@ -50,14 +50,16 @@ class Watcher {
 
   struct Slot {
     Watch watch;
-    std::optional<Sight> sight;
-    std::optional<Seen> last;
+    std::unique_ptr<Sight> sight;
+    std::optional<ResourcePhase> last;  // seen
     std::optional<Scheduler::Ticket> ticket;
-    bool told = false;  // that it does not show yet
+    bool told = false;     // that it does not show yet
+    bool settled = false;  // and its sight was taken
   };
   std::shared_ptr<Slot> add(Watch watch);
-  // What came of it, and then it is watched no more.
-  std::optional<Sight> take(const std::shared_ptr<Slot>& slot);
+  bool is_settled(const Slot& slot) const;
+  // What came of it, once it is settled; then it is watched no more.
+  std::unique_ptr<Sight> take(Slot& slot);
   // False when there is a sight already; else `ticket` is resumed as soon as there is one.
   bool wait(const std::shared_ptr<Slot>& slot, Scheduler::Ticket ticket);
   void drop(const std::shared_ptr<Slot>& slot);
@@ -67,16 +69,17 @@ class Watcher {
   std::chrono::milliseconds expected() const;
   void plan_look();
   void look();
+  // One call for these; judges each of them.
+  void look_for(std::span<const std::shared_ptr<Slot>> asked);
   void judge(Slot& slot, const Seen* seen, Scheduler::TimePoint asked_at);
-  void fail(const std::vector<std::shared_ptr<Slot>>& asked, const Status& why,
-            Scheduler::TimePoint asked_at);
+  void fail(std::span<const std::shared_ptr<Slot>> asked, const Status& why, Scheduler::TimePoint asked_at);
   void settle(Slot& slot, Sight sight);
   void tell_waiting(Slot& slot, Scheduler::TimePoint asked_at);
 
   Session& session_;
   Cloud& cloud_;
   Scheduler& scheduler_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<std::shared_ptr<Slot>> slots_;
   std::chrono::milliseconds wait_{0};
   std::chrono::milliseconds took_{0};   // the last look

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <sstream>
 
@@ -98,6 +99,18 @@ done
 exit 0
 )sh";
 
+constexpr const char* kTaken = R"sh(
+found=$( take ) || exit 1
+[ -z "$found" ] || printf '%s\n' "$found"
+case "
+$found" in *"
+busy "*|*"
+stuck "*) exit 0 ;; esac
+echo taken
+)sh";
+
+constexpr size_t kTakeOutput = size_t{1} << 20;  // of all the entries of a node
+
 struct Entry {
   std::string what, since, infrastructure, step;
 };
@@ -145,40 +158,70 @@ std::string ssh_under_lease(const Lease& lease) {
          "\" sh '${quoted%.}'\"\n";
 }
 
+namespace {
+
+// Prints what is there, and in the end "taken" where nothing stands against acting now; else it ends there.
+std::string take_script(const Lease& lease) {
+  return fmt::format("MINE={}\nRUN={}\nSTEP={}\nend_it() {{ set -- \"$1\" \"$2\"; {}; }}\n",
+                     shell_quote(word(lease.infrastructure)), shell_quote(word(lease.run)),
+                     shell_quote(word(lease.step)),
+                     as_root_if_possible(std::string(kProcesses) + kEnd, "\"$1\" \"$2\"")) +
+         kProcesses + "take() {" + kTake + "}\n" + kTaken;
+}
+
+Status unless_stuck(const std::vector<Entry>& found,
+                    const std::function<void(const std::string& line)>& log) {
+  for (const Entry& one : found) {
+    if (one.what == "ended")
+      log(fmt::format("ended {}, which was still going on there since {}", one.step, one.since));
+    if (one.what == "stuck")
+      return Status(Code::Conflict,
+                    fmt::format("{} goes on there since {} and cannot be ended", one.step, one.since))
+          .with_hint("end it on the node, or replace the node");
+  }
+  return {};
+}
+
+}  // namespace
+
 Status take_lease(Remote& remote, const Lease& lease, const Stop& stop,
                   const std::function<void(const std::string& line)>& log) {
-  ExecOptions options;
-  options.deadline = std::chrono::minutes(2);
-  options.stop = stop;
-  options.stdin_bytes = fmt::format("MINE={}\nRUN={}\nSTEP={}\nend_it() {{ set -- \"$1\" \"$2\"; {}; }}\n",
-                                    shell_quote(word(lease.infrastructure)), shell_quote(word(lease.run)),
-                                    shell_quote(word(lease.step)),
-                                    as_root_if_possible(std::string(kProcesses) + kEnd, "\"$1\" \"$2\"")) +
-                        kProcesses + kTake;
+  ExecOptions nothing;
+  nothing.deadline = std::chrono::minutes(2);
+  nothing.stop = stop;
+  return take_lease_then(remote, lease, nothing, log).status();
+}
+
+Result<ExecResult> take_lease_then(Remote& remote, const Lease& lease, const ExecOptions& then,
+                                   const std::function<void(const std::string& line)>& log) {
+  ExecOptions options = then;
+  options.stdin_bytes = take_script(lease) + then.stdin_bytes;
+  std::string heard;  // the beginning: what exec() gives is the end
+  options.on_output = [&](std::string_view piece, bool is_stderr) {
+    if (!is_stderr && heard.size() < kTakeOutput) heard += piece;
+    if (then.on_output) then.on_output(piece, is_stderr);
+  };
   for (bool told = false;;) {
+    heard.clear();
     auto looked = remote.exec("exec /bin/sh -s", options);
-    if (!looked) return looked.status();
-    if (looked->exit_status != 0)
+    if (!looked) return looked;
+    const bool taken = ("\n" + heard).find("\ntaken\n") != std::string::npos;
+    if (!taken && looked->exit_status != 0)
       return Status(Code::Unsupported, "the node's lease cannot be taken (~/.radl/lease): " + looked->err)
           .with_hint("the login's home must be writable, and /proc mounted");
-    const Entry* busy = nullptr;
-    std::vector<Entry> found = entries(looked->out);
-    for (const Entry& one : found) {
-      if (one.what == "ended")
-        log(fmt::format("ended {}, which was still going on there since {}", one.step, one.since));
-      if (one.what == "stuck")
-        return Status(Code::Conflict,
-                      fmt::format("{} goes on there since {} and cannot be ended", one.step, one.since))
-            .with_hint("end it on the node, or replace the node");
-      if (one.what == "busy") busy = &one;
-    }
-    if (!busy) return {};
+    const std::vector<Entry> found = entries(heard.substr(0, heard.find("taken\n")));
+    if (Status s = unless_stuck(found, log); !s.ok()) return s;
+    if (taken) return looked;
+    const auto busy =
+        std::find_if(found.begin(), found.end(), [](const Entry& one) { return one.what == "busy"; });
+    if (busy == found.end())
+      return Status(Code::Retry, "the node's answer about its lease is not whole: " + looked->err);
     std::string who = fmt::format("{} of {}, since {}", busy->step, busy->infrastructure, busy->since);
     if (!told) log("waiting for " + who);
     told = true;
-    if (!stop.sleep(std::chrono::seconds(1))) {
-      Status why = stop.check();
-      return {why.code(), fmt::format("{} while waiting for {}", why.message(), who)};
+    if (!then.stop.sleep(std::chrono::seconds(1))) {
+      Status why = then.stop.check();
+      return Status(why.code(), fmt::format("{} while waiting for {}", why.message(), who));
     }
   }
 }

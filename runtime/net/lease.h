@@ -35,6 +35,11 @@ std::string ssh_under_lease(const Lease& lease);
 Status take_lease(Remote& remote, const Lease& lease, const Stop& stop,
                   const std::function<void(const std::string& line)>& log);
 
+// The same, and in the same round trip a script of the login's: `then`, whose input it is, what it came to.
+// Its output may have lines of ours before its own.
+Result<ExecResult> take_lease_then(Remote& remote, const Lease& lease, const ExecOptions& then,
+                                   const std::function<void(const std::string& line)>& log);
+
 // Shell text that ends the process tree of $1, which began at $2 (as /proc has it; empty: whenever). Exit
 // status 1: something of it is still there.
 std::string end_tree_script();

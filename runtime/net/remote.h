@@ -55,6 +55,9 @@ class Remote {
                           const Stop& stop = {}) = 0;
   // NotFound where there is none.
   virtual Result<RemoteFile> stat(const std::string& remote_path, const Stop& stop = {}) = 0;
+  // What is behind it is not to be trusted (the machine restarts, a key goes): where a connection is shared,
+  // whoever asks for one next gets a new one.
+  virtual void abandon() {}
 };
 
 // exec() for a command whose output is data: Invalid when it is more than `keep_bytes`.

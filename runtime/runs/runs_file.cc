@@ -1,41 +1,14 @@
 #include "runtime/runs/runs_file.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "common/files.h"
 #include "common/text.h"
+#include "common/turn.h"
 
 namespace radl {
-namespace {
-
-// The lock is on a file of its own, which stays while the other is replaced.
-class Turn {
- public:
-  explicit Turn(const std::string& path)
-      : fd_(open((path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-    while (fd_ >= 0 && flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
-    }
-  }
-  ~Turn() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-  bool taken() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
-
-}  // namespace
 
 Result<std::vector<RunFigures>> read_runs(const std::string& path, size_t* left_out) {
   std::vector<RunFigures> runs;
@@ -76,11 +49,12 @@ std::vector<RunFigures> newest_runs(const std::string& path, size_t bytes) {
   return runs;
 }
 
-Status append_run(const std::string& path, const RunFigures& figures) {
+Status append_run(const std::string& path, const RunFigures& figures, const Stop& stop) {
   Status made = make_directories(std::filesystem::path(path).parent_path().string(), 0700);
   if (!made.ok()) return made;
-  Turn turn(path);
-  if (!turn.taken()) return Status(Code::Auth, path + ".lock: " + std::strerror(errno));
+  // On a file of its own, which stays while the other is replaced.
+  auto turn = FileTurn::take(path + ".lock", stop);
+  if (!turn.ok()) return std::move(turn).status().at("waiting for " + path);
   std::string text;
   if (auto before = read_file(path); before.ok()) {
     text = std::move(*before);

@@ -4,12 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "common/stop.h"
 #include "runtime/runs/figures.h"
 
 namespace radl {
 
 // Makes the file and its folder, for the user alone. Beyond kMostRuns lines the older half is dropped.
-Status append_run(const std::string& path, const RunFigures& figures);
+// Cancelled or Timeout: another process held the file until `stop`.
+Status append_run(const std::string& path, const RunFigures& figures, const Stop& stop = {});
 inline constexpr size_t kMostRuns = 2000;
 
 // Oldest first. No file: none. A line that is none of ours is left out and counted in `left_out`, so that one

@@ -10,6 +10,7 @@
 #include "common/dataset_digest.h"
 #include "common/files.h"
 #include "common/lines.h"
+#include "common/turn.h"
 #include "runtime/base/process.h"
 
 namespace radl {
@@ -103,9 +104,10 @@ Result<LocalDataset> read_staged(const std::string& answer) {
 Result<std::optional<LocalDataset>> local_dataset(const DatasetSource& source, bool offline,
                                                   const Context& context,
                                                   const std::function<void(const std::string&)>& say) {
-  static std::mutex one_at_a_time;  // several nodes may want the same data
-  std::lock_guard lock(one_at_a_time);
   const std::string where = fmt::format("dataset '{}'", source.name);
+  static std::timed_mutex one_at_a_time;  // several nodes may want the same data
+  auto turn = take_turn(one_at_a_time, context.stop);
+  if (!turn) return std::move(turn).status().at(where);
   auto engine = find_engine();
   if (!engine) return engine.status();
   if (Status same = check_unchanged(source); !same.ok()) return std::move(same).at(where);

@@ -2,16 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <sstream>
+#include <algorithm>
 
-#include "common/clock.h"
 #include "common/digest.h"
-#include "common/shell_quote.h"
 #include "runtime/base/redact.h"
-#include "runtime/net/node_path.h"
-#include "runtime/net/sudo.h"
-#include "runtime/steps/native/resource.h"
+#include "runtime/steps/native/batch.h"
+#include "runtime/steps/native/looking.h"
+#include "runtime/steps/native/node_shell.h"
 #include "runtime/steps/native/stage.h"
 #include "runtime/steps/node_lease.h"
 #include "runtime/steps/step_log.h"
@@ -22,23 +19,13 @@ namespace {
 using native::Facts;
 using native::Item;
 using native::Kind;
-using native::Seen;
+using native::Part;
+using native::Progress;
 using native::Work;
 
 constexpr std::chrono::seconds kBeforeRetry{1};
-
-// Says who we are on the node. A login without a home folder is refused: its files would be the machine's.
-constexpr const char* kLookAtLogin = R"sh(
-case $HOME in /*) ;; *) echo "the login has no home folder, HOME is '$HOME'" >&2; exit 1;; esac
-u=$(id -u) || exit 1
-n=$(id -un) || n=$u
-s=-
-if [ "$u" = 0 ]; then :
-elif ! command -v sudo >/dev/null; then s=no
-elif sudo -n true 2>/dev/null </dev/null; then s=sudo
-elif password_is_taken; then s=password; fi
-printf 'facts\t%s\t%s\t%s\t%s\n' "$u" "$n" "$HOME" "$s"
-)sh";
+// What a look has said is sent back to be compared with the next one; more of it ends a batch.
+constexpr size_t kLongestExpected = 32 * 1024;
 
 // One run of one step on one node.
 class NativeRun {
@@ -48,7 +35,10 @@ class NativeRun {
         step_(step),
         node_(node),
         lease_(lease_of(context, step)),
-        log_(context, step, node.address) {
+        log_(context, step, node.address),
+        shell_(node, context.context->secrets, facts_,
+               fmt::format("{}: step '{}'", node.address, step.recipe)),
+        looked_(step.resources.size()) {
     facts_.address = node.address;
     facts_.node = &node;
     facts_.context = context.context;
@@ -56,11 +46,6 @@ class NativeRun {
     facts_.confined_to = node.attributes.value("confined_to", "");
     bool same =
         context.previous_output.is_object() && context.previous_output.value("digest", "") == step.digest;
-    if (node.node) {
-      auto written = node.node->secrets.find("password");
-      password_ = sudo_password(written == node.node->secrets.end() ? Json() : written->second,
-                                context.context->secrets);
-    }
     for (const auto& resource : step.resources) {
       Item item;
       item.resource = &resource;
@@ -71,14 +56,14 @@ class NativeRun {
 
   Result<std::vector<Change>> observe() {
     if (Status s = prepare(); !s.ok()) return s;
-    if (Status s = look(0); !s.ok()) return s;
+    if (Status s = look(0, false); !s.ok()) return s;
     std::vector<Change> all;
     for (size_t i = 0; i < items_.size(); ++i) {
       auto work = plan(i);
       if (!work) return named(i, work.status());
       for (auto& change : work->changes) {
         items_[i].earlier_changed = true;
-        for (size_t later = i + 1; later < items_.size(); ++later) items_[later].earlier_changed = true;
+        note_changed_before(i + 1);
         all.push_back(masked(std::move(change)));
       }
     }
@@ -87,13 +72,12 @@ class NativeRun {
 
   Result<StepOutcome> run() {
     if (Status s = prepare(); !s.ok()) return s;
-    if (Status s = take_node_lease(context_, lease_, node_.address, *remote_, log_); !s.ok()) return s;
     StepOutcome outcome;
     bool stale = true;
     for (size_t i = 0; i < items_.size();) {
       if (Status s = stop_.check(); !s.ok()) return named(i, s);
       if (stale) {
-        if (Status s = look(i); !s.ok()) return s;
+        if (Status s = look(i, i == 0); !s.ok()) return s;
         stale = false;
       }
       auto work = plan(i);
@@ -103,24 +87,17 @@ class NativeRun {
         ++i;
         continue;
       }
-      size_t end = i + 1;
-      std::vector<Work> batch{std::move(*work)};
-      while (kinds_[i]->batches() && end < items_.size() && kinds_[end]->batches()) {
-        auto next = plan(end);
-        if (!next) return fail(end, next.status());
-        batch.push_back(std::move(*next));
-        ++end;
+      std::vector<Part> batch = gather(i, std::move(*work));
+      size_t done = 0;
+      if (auto failed = execute_as_often(batch, done)) return *failed;
+      if (batch[0].work.once && context_.ran) context_.ran->insert(name_of(i));
+      for (size_t k = 0; k < done; ++k) {
+        Work& made = batch[k].work;
+        if (!made.counts || made.changes.empty()) continue;
+        for (auto& change : made.changes) outcome.changes.push_back(masked(std::move(change)));
+        note_changed_before(i + done);
       }
-      if (auto failed = execute_as_often(i, batch)) return *failed;
-      if (batch[0].once && context_.ran) context_.ran->insert(name_of(i));
-      for (auto& done : batch) {
-        if (!done.counts) continue;
-        for (auto& change : done.changes) {
-          outcome.changes.push_back(masked(std::move(change)));
-          for (size_t later = end; later < items_.size(); ++later) items_[later].earlier_changed = true;
-        }
-      }
-      i = end;
+      i += done;
       stale = true;
     }
     outcome.output = {{"digest", step_.digest}, {"resources", items_.size()}};
@@ -141,9 +118,7 @@ class NativeRun {
         if (Status s = check_confinement(item, path); !s.ok()) return s;
       }
     }
-    auto remote = node_.connect();
-    if (!remote) return std::move(remote).status().at(node_.address);
-    remote_ = *remote;
+    if (Status s = shell_.connect(); !s.ok()) return s;
     for (size_t i = 0; i < items_.size() && !facts_.looking_only; ++i) {
       if (Status s = kinds_[i]->prepare(items_[i], facts_); !s.ok()) return named(i, s);
     }
@@ -162,81 +137,57 @@ class NativeRun {
   }
 
   // Looks at the resources from `first` on; as root by a second round trip where that is needed and possible.
-  Status look(size_t first) {
-    bool needs_root = false;
-    for (size_t i = first; i < items_.size(); ++i) needs_root |= kinds_[i]->changes_machine();
-    std::string mark = "radl-" + to_hex(random_bytes(8)), body = fmt::format("echo 'begin {}'\n", mark);
-    if (facts_.home.empty()) {
-      body += password_.empty() ? "password_is_taken() { false; }\n"
-                                : "password_is_taken() { " + sudo_takes(password_) + "; }\n";
-      body += kLookAtLogin;
-    }
-    body += native::kLookPrelude;
-    for (size_t i = first; i < items_.size(); ++i) {
-      auto text = kinds_[i]->look(items_[i]);
-      if (!text) return named(i, text.status());
-      // A subshell that is not part of a list, where errexit would be ignored.
-      body += fmt::format(
-          "I={}\n( set -e\n{}) </dev/null\nr=$?\n[ $r = 0 ] || {{ say failed $r; exit 1; }}\n", i, *text);
-    }
-    body += fmt::format("echo 'end {}'\n", mark);
+  // `taking`: takes the node's lease before, in the same round trip.
+  Status look(size_t first, bool taking) {
+    const std::string mark = "radl-" + to_hex(random_bytes(8));
     ExecOptions options;
     options.stop = stop_;
-    options.stdin_bytes = std::move(body);
+    options.stdin_bytes = fmt::format("echo 'begin {}'\n", mark);
+    if (facts_.home.empty()) options.stdin_bytes += shell_.asking_who();
+    options.stdin_bytes += native::kLookPrelude;
+    size_t at = first;
+    auto looks = native::look_script(items_, kinds_, at);
+    if (!looks) return named(at, looks.status());
+    options.stdin_bytes += *looks;
+    options.stdin_bytes += fmt::format("echo 'end {}'\n", mark);
     std::string out;  // all of it: what exec() returns is its end only
     options.on_output = [&](std::string_view piece, bool is_stderr) {
       if (!is_stderr) out += piece;
     };
-    auto result = as_root_if_possible("looking", options, false);
+    auto result = taking
+                      ? take_node_lease_then(context_, lease_, node_.address, shell_.remote(), log_, options)
+                      : shell_.run("looking", options);
     if (!result) return result.status();
-    result->out = std::move(out);
-    if (Status s = read_look(*result, first, mark); !s.ok()) return s;
+    if (Status s = read_look(out, result->err, first, mark); !s.ok()) return s;
     if (facts_.can_sudo && !looked_as_root_) {
       looked_as_root_ = true;
-      return look(first);
+      return look(first, false);
     }
     return {};
   }
 
-  // The lines between the two marks. Without both the answer is not whole, and no data.
-  Status read_look(const ExecResult& result, size_t first, const std::string& mark) {
-    seen_.resize(items_.size());
-    for (size_t i = first; i < items_.size(); ++i) seen_[i].clear();
-    bool begun = false, ended = false;
-    std::istringstream lines(result.out);
-    for (std::string line; std::getline(lines, line) && !ended;) {
-      begun |= line == "begin " + mark;
-      ended |= line == "end " + mark;
-      std::vector<std::string> parts;
-      std::istringstream in(line);
-      for (std::string part; std::getline(in, part, '\t');) parts.push_back(part);
-      if (parts.size() == 5 && parts[0] == "facts") {
-        facts_.is_root = parts[1] == "0";
-        facts_.user = parts[2];
-        facts_.home = parts[3];
-        asks_password_ = parts[4] == "password";
-        facts_.can_sudo = parts[4] == "sudo" || asks_password_;
-        continue;
-      }
-      size_t index = parts.size() < 2 ? items_.size() : std::strtoul(parts[0].c_str(), nullptr, 10);
-      if (index < items_.size()) seen_[index][parts[1]] = parts.size() > 2 ? parts[2] : "";
-    }
+  Status read_look(const std::string& out, const std::string& err, size_t first, const std::string& mark) {
+    looked_.begin(first);
+    std::vector<std::string> who;
+    const bool whole = looked_.read(out, mark, who);
+    if (!who.empty()) shell_.take_facts(who);
     for (size_t i = first; i < items_.size(); ++i) {
-      if (seen_[i].count("failed") == 0) continue;
+      auto failed = looked_.seen[i].find("failed");
+      if (failed == looked_.seen[i].end()) continue;
       return named(
           i, {Code::Invalid, fmt::format("{}: cannot be looked at: exit status {}\n{}", items_[i].label(),
-                                         seen_[i]["failed"], log_.last_lines(result.err, 5))});
+                                         failed->second, log_.last_lines(err, 5))});
     }
     if (facts_.home.empty())
       return {Code::Invalid, fmt::format("{}: the node's shell does not run our script: {}", node_.address,
-                                         log_.last_lines(result.err, 3))};
-    if (begun && ended) return {};
+                                         log_.last_lines(err, 3))};
+    if (whole) return {};
     return {Code::Retry, fmt::format("{}: step '{}': the node's answer is not whole: {}", node_.address,
-                                     step_.recipe, log_.last_lines(result.err, 3))};
+                                     step_.recipe, log_.last_lines(err, 3))};
   }
 
   Result<Work> plan(size_t i) {
-    auto work = kinds_[i]->plan(items_[i], seen_[i], facts_);
+    auto work = kinds_[i]->plan(items_[i], looked_.seen[i], facts_);
     if (!work || work->changes.empty() || !kinds_[i]->changes_machine()) return work;
     if (!facts_.confined_to.empty()) {
       return Status(Code::Unsupported,
@@ -244,42 +195,37 @@ class NativeRun {
                         ": the node is a folder of this computer, which as a whole is not changed")
           .with_hint("run radlc as root, where a local node has a file system view of its own");
     }
-    if (!facts_.root()) {
-      return no_root(items_[i].label());
-    }
+    if (!facts_.root()) return shell_.no_root(items_[i].label());
     return work;
   }
 
-  Status no_root(const std::string& label) const {
-    if (!password_.empty())
-      return {Code::Auth, fmt::format("{}: needs root, and {}", label, password_refused())};
-    return Status(Code::Auth,
-                  fmt::format("{}: needs root, and user '{}' has no passwordless sudo on the node", label,
-                              facts_.user))
-        .with_hint(
-            "where sudo asks for a password: disk.0.os.credentials.password of the system, "
-            "RADL_SUDO_PASSWORD, or --ask-sudo-password");
-  }
-
-  std::string password_refused() const {
-    return fmt::format("sudo on the node does not take the password of user '{}'", facts_.user);
-  }
-
-  Result<ExecResult> as_root_if_possible(const char* what, ExecOptions options, bool acts) {
-    std::string command = "/bin/sh -s";
-    if (facts_.can_sudo && !facts_.is_root && asks_password_) {
-      SudoShell shell = sudo_shell(password_, facts_.home);
-      command = std::move(shell.command);
-      options.stdin_bytes.insert(0, shell.stdin_begin);
-    } else if (facts_.can_sudo && !facts_.is_root) {
-      command = fmt::format("sudo -n env HOME={} /bin/sh -s", shell_quote(facts_.home));
+  // What may be done in one round trip from `first` on, as planned by the last look. What is wrong with a
+  // later one is said when it has its turn.
+  std::vector<Part> gather(size_t first, Work work) {
+    std::vector<Part> batch;
+    bool more = native::may_follow(work), checked = false;
+    batch.push_back({first, std::move(work), false, "", ""});
+    for (size_t i = first + 1; more && i < items_.size(); ++i) {
+      const Part& before = batch.back();
+      checked |= native::may_change_others(*kinds_[before.item], before.work);
+      if (!kinds_[i]->plans_ahead() || looked_.lines[i].size() > kLongestExpected) break;
+      const bool was_changed = items_[i].earlier_changed;
+      items_[i].earlier_changed |= std::any_of(batch.begin(), batch.end(), [](const Part& part) {
+        return part.work.counts && !part.work.changes.empty();
+      });
+      auto next = plan(i);
+      auto look = next && checked ? kinds_[i]->look(items_[i]) : std::string();
+      more = next && look && native::may_follow(*next);
+      if (more)
+        batch.push_back({i, std::move(*next), checked, checked ? *look : "", looked_.lines[i]});
+      else
+        items_[i].earlier_changed = was_changed;
     }
-    auto result = remote_->exec(acts ? under_lease(lease_, command) : command, options);
-    if (result) return result;
-    Status why = std::move(result).status();
-    // What took all its time will take it again.
-    if (why.code() == Code::Timeout && stop_.check().ok()) why = invalid(why.message());
-    return std::move(why).at(fmt::format("{}: step '{}': {}", node_.address, step_.recipe, what));
+    return batch;
+  }
+
+  void note_changed_before(size_t first) {
+    for (size_t i = first; i < items_.size(); ++i) items_[i].earlier_changed = true;
   }
 
   std::string name_of(size_t i) const { return fmt::format("{} {}", i, items_[i].label()); }
@@ -289,77 +235,81 @@ class NativeRun {
 
   // Again as often as the user wants it; else what may have run and cannot be looked at is not repeated, here
   // or by whoever repeats the step.
-  std::optional<Status> execute_as_often(size_t first, std::vector<Work>& batch) {
-    for (int left = batch[0].retries;; --left) {
-      auto failed = execute(first, batch);
+  std::optional<Status> execute_as_often(std::vector<Part>& batch, size_t& done) {
+    const Work& head = batch[0].work;
+    for (int left = head.retries;; --left) {
+      auto failed = execute(batch, done);
       if (!failed || !stop_.check().ok()) return failed;
       bool lost = failed->code() == Code::Lost;
       if (left == 0 || (!lost && failed->code() != Code::Invalid)) {
-        if (!lost || !batch[0].once) return failed;
+        if (!lost || !head.once) return failed;
         return invalid(failed->message() +
                        "; it may have run, and may be running still: it is not run again by itself")
             .with_hint("look at the node and apply again, or write `creates`, `unless` or `retries`");
       }
-      log_.line(fmt::format("{}: is run again ({} left)", items_[first].label(), left));
+      log_.line(fmt::format("{}: is run again ({} left)", items_[batch[0].item].label(), left));
       if (!stop_.sleep(kBeforeRetry)) return failed;
-      if (Status s = take_node_lease(context_, lease_, node_.address, *remote_, log_); !s.ok()) return s;
+      if (Status s = take_node_lease(context_, lease_, node_.address, shell_.remote(), log_); !s.ok())
+        return s;
     }
   }
 
-  // Runs the scripts of items first, first+1, ... in one round trip. Each begins with a line that says so.
-  std::optional<Status> execute(size_t first, std::vector<Work>& batch) {
-    std::string staged_files, script = native::kChangePrelude, mark = "radl-" + to_hex(random_bytes(8));
+  // What a batch has to have on this computer and on the node before it runs.
+  std::optional<Status> make_ready(const std::vector<Part>& batch) {
+    for (const Part& part : batch) {
+      if (part.work.changes.empty()) continue;
+      if (part.work.before) {
+        if (Status s = part.work.before(); !s.ok()) return fail(part.item, s);
+      }
+      for (const auto& staged : part.work.staged) {
+        if (Status s = native::stage(shell_.remote(), staged, stop_); !s.ok()) return fail(part.item, s);
+      }
+    }
+    return std::nullopt;
+  }
+
+  // `done`: so many of its parts are as wanted now; the others have to be looked at again.
+  std::optional<Status> execute(const std::vector<Part>& batch, size_t& done) {
+    if (auto failed = make_ready(batch)) return failed;
+    const std::string mark = "radl-" + to_hex(random_bytes(8));
+    Progress progress(batch, mark);
     ExecOptions options;
     options.deadline = std::chrono::milliseconds(0);
-    size_t last = first;
-    for (size_t k = 0; k < batch.size(); ++k) {
-      options.deadline += batch[k].deadline;
-      if (batch[k].changes.empty()) continue;
-      if (batch[k].before) {
-        if (Status s = batch[k].before(); !s.ok()) return fail(first + k, s);
-      }
-      for (const auto& staged : batch[k].staged) {
-        if (Status s = native::stage(*remote_, staged, stop_); !s.ok()) return fail(first + k, s);
-        staged_files += " " + shell_path(staged.remote_path);
-      }
-      // Not `( ... ) || ...`: a shell ignores errexit in a list's first part. And what runs must not read the
-      // rest of this script as its input.
-      script +=
-          fmt::format("( set -e\n{}) </dev/null\nr=$?\n[ $r = 0 ] || {{ echo \"{} {} $r\"; exit 0; }}\n",
-                      batch[k].script, mark, k);
-      last = first + k;
-    }
-    script += fmt::format("echo '{} done'\n", mark);
-    // What was sent goes away with the shell that was to use it.
-    if (!staged_files.empty())
-      script.insert(0, fmt::format("trap {} EXIT\ntrap 'exit 143' HUP INT TERM\n",
-                                   shell_quote("rm -f" + staged_files)));
-    options.stdin_bytes = std::move(script);
-    options.stop = stop_;
-    options.on_output = [&](std::string_view piece, bool) { log_.output(piece, mark); };
-    auto begin = SteadyClock::now();
-    auto result = as_root_if_possible(items_[last].label().c_str(), options, true);
-    double seconds = seconds_since(begin);
+    for (const Part& part : batch) options.deadline += part.work.deadline;
+    options.stdin_bytes = native::batch_script(batch, mark);
+    options.stop = batch.size() == 1 ? stop_ : stop_.or_when(Stop::when([&] { return progress.is_late(); }));
+    options.on_output = [&](std::string_view piece, bool is_stderr) {
+      if (!is_stderr) progress.take(piece);
+      log_.output(piece, mark);
+    };
+    auto result = shell_.run_under(lease_, items_[batch[0].item].label(), options);
     log_.end_output();
-    if (!result) return fail(first, result.status());
-    size_t at = result->out.rfind(mark);
-    size_t failed = batch.size();
-    int status = result->exit_status;
-    if (at == std::string::npos)
-      failed = 0;  // the shell itself went away
-    else if (result->out.compare(at + mark.size(), 5, " done") != 0) {
-      std::istringstream(result->out.substr(at + mark.size())) >> failed >> status;
+    done = progress.reached();
+    for (size_t k = 0; k < done && k < batch.size(); ++k) {
+      const Work& work = batch[k].work;
+      tell(batch[k].item, work.counts && !work.changes.empty() ? "changed" : "ok", progress.seconds_of(k));
     }
-    for (size_t k = 0; k < batch.size() && k < failed; ++k)
-      tell(first + k, batch[k].changes.empty() ? "ok" : batch[k].counts ? "changed" : "ok", seconds);
-    if (failed >= batch.size()) return std::nullopt;
-    std::string out = at == std::string::npos ? result->out : result->out.substr(0, at);
-    std::string lines = log_.last_lines(out + result->err, 20);
-    const Item& item = items_[first + failed];
-    const bool refused = !password_.empty() && !facts_.root();
-    return fail(first + failed, {Code::Invalid, fmt::format("{}: exit status {}{}{}{}", item.label(), status,
-                                                            lines.empty() ? "" : "\n", lines,
-                                                            refused ? "\n" + password_refused() : "")});
+    if (!result)
+      return fail(batch[std::min(done, batch.size() - 1)].item, why_ended(result.status(), batch, done));
+    const Progress::End end = progress.end();
+    if (end == Progress::End::Done || (end == Progress::End::Stale && done > 0)) return std::nullopt;
+    const int status = end == Progress::End::Failed ? progress.exit_status() : result->exit_status;
+    return failure(batch[std::min(done, batch.size() - 1)].item, status,
+                   progress.output_of_last(result->out) + result->err);
+  }
+
+  // A part that took more than its own time ends the batch as if somebody had asked for it.
+  Status why_ended(const Status& why, const std::vector<Part>& batch, size_t reached) const {
+    if (why.code() != Code::Cancelled || !stop_.check().ok() || reached >= batch.size()) return why;
+    const double seconds = static_cast<double>(batch[reached].work.deadline.count()) / 1000.0;
+    return invalid(fmt::format("the command was not done within {:g} s and was ended", seconds));
+  }
+
+  Status failure(size_t i, int status, const std::string& output) {
+    const std::string lines = log_.last_lines(output, 20), refused = shell_.refusal();
+    return fail(i, {Code::Invalid,
+                    fmt::format("{}: exit status {}{}{}{}", items_[i].label(), status,
+                                lines.empty() ? "" : "\n" + lines, refused.empty() ? "" : "\n", refused)});
   }
 
   Status named(size_t i, Status why) const {
@@ -400,12 +350,11 @@ class NativeRun {
   const Stop stop_ = context_.context->stop;
   StepLog log_;
   Facts facts_;
+  native::NodeShell shell_;
+  native::Looked looked_;
   std::vector<Item> items_;
   std::vector<const Kind*> kinds_;
-  std::vector<Seen> seen_;
-  Remote* remote_ = nullptr;
-  std::string password_;  // for sudo; empty: none is given
-  bool asks_password_ = false, looked_as_root_ = false;
+  bool looked_as_root_ = false;
 };
 
 class NativeRunner : public StepRunner {

@@ -12,14 +12,24 @@ Lease lease_of(const StepContext& context, const ir::Step& step) {
           utc_time(std::chrono::duration<double>(now).count())};
 }
 
-Status take_node_lease(const StepContext& context, const Lease& lease, const std::string& address,
-                       Remote& remote, StepLog& log) {
+Result<ExecResult> take_node_lease_then(const StepContext& context, const Lease& lease,
+                                        const std::string& address, Remote& remote, StepLog& log,
+                                        const ExecOptions& then) {
   auto tell = [&](const std::string& line) {
     log.line(line);
     context.context->log(address + ": " + line);
   };
-  Status taken = take_lease(remote, lease, context.context->stop, tell);
-  return taken.ok() ? taken : std::move(taken).at(address);
+  Result<ExecResult> taken = take_lease_then(remote, lease, then, tell);
+  if (taken.ok()) return taken;
+  return std::move(taken).status().at(address);
+}
+
+Status take_node_lease(const StepContext& context, const Lease& lease, const std::string& address,
+                       Remote& remote, StepLog& log) {
+  ExecOptions nothing;
+  nothing.deadline = std::chrono::minutes(2);
+  nothing.stop = context.context->stop;
+  return take_node_lease_then(context, lease, address, remote, log, nothing).status();
 }
 
 }  // namespace radl

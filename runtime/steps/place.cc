@@ -15,6 +15,7 @@
 #include "common/digest.h"
 #include "common/files.h"
 #include "common/new_file.h"
+#include "common/turn.h"
 #include "runtime/base/local_digest.h"
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/remote.h"
@@ -65,8 +66,9 @@ Status copy_file(const std::string& from, const std::string& to, unsigned mode) 
 // The infrastructure's own copy of a content, whole and read-only. Its path.
 Result<std::string> cached_copy(const Context& context, const std::string& local_path,
                                 const std::string& sha256, unsigned mode) {
-  static std::mutex mutex;
-  std::lock_guard lock(mutex);
+  static std::timed_mutex mutex;
+  auto turn = take_turn(mutex, context.stop);
+  if (!turn) return std::move(turn).status();
   std::string folder = context.work_directory + "/cache";
   std::string path = fmt::format("{}/{}-{:o}", folder, sha256, mode);
   auto there = local_digest(path);

@@ -115,6 +115,32 @@ class Hosts(RadlCase):
         self.first.stop()
         self.assert_nothing_left()
 
+    def test_one_login_serves_a_whole_run(self):
+        one = self.write("one.radl", replaced(FILE, ("['ssh://gpu1', 'ssh://gpu2']", "['ssh://gpu1']"), ("deploy worker 2 ", "deploy worker 1 ")))
+        self.radlc("apply", "--auto-approve", one)
+        logins = lambda: (self.first.folder / "log").read_text().count("Accepted publickey")
+        before = logins()
+        self.radlc("apply", "--auto-approve", "--refresh", one, "--input", "greeting=again")
+        self.assertEqual((self.first.home / "greeting.txt").read_text(), "again")
+        self.assertEqual(logins() - before, 1, "the look at the machine, the look at its steps, and the step")
+        self.radlc("destroy", "--auto-approve", one)
+
+    def test_a_machine_that_was_forgotten_is_taken_in_again(self):
+        self.radlc("apply", "--auto-approve", self.file)
+        identity = self.show(self.file)["resources"][1]["id"]
+        self.radlc("state", "rm", self.file, "worker[0]")
+        self.assertEqual(self.actions(self.file)["worker[0]"], "create")
+        self.radlc("import", self.file, "worker[0]", "nobody@nowhere", code=1)
+        self.assertIn("has nothing with the id nobody@nowhere", self.err)
+        self.radlc("import", self.file, "worker[1]", identity, code=1)
+        self.assertIn("is in the state already", self.err)
+        self.radlc("import", self.file, "worker[0]", identity)
+        self.assertEqual(self.actions(self.file, "--refresh"), {"worker[0]/greet": "run"}, "what ran on it is not known any more")
+        self.radlc("apply", "--auto-approve", self.file)
+        self.assertEqual(self.actions(self.file, "--refresh"), {})
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assertNotIn("radl-", (self.first.home / ".ssh" / "authorized_keys").read_text())
+
     def test_commands_and_files_go_through_the_jump_host_both_ways(self):
         self.radlc("apply", "--auto-approve", self.file)
         out = self.radlc("exec", self.file, "--", "echo here; exit 3", code=3)

@@ -88,6 +88,9 @@ class Programs(RadlCase):
         self.assertEqual((results / "out.txt").read_text(), "made by 0")
         self.assertIn("member 1 of 2", (results / "logs" / "worker[1].log").read_text())
         self.assertIn("member 1 of 2", self.radlc("logs", self.file))
+        self.assertIn("member 1 of 2", self.radlc("logs", self.file, "worker[1]"), "its node takes part in it, and has no step of its own")
+        self.radlc("logs", self.file, "nobody", code=1)
+        self.assertIn("no logs of 'nobody'", self.err)
         self.assertEqual(self.actions(self.file), {})
         self.write("work/work.py", WORK.replace("0.5", "0.25"))
         changed = self.plan(self.file)["actions"]

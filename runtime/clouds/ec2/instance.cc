@@ -33,6 +33,7 @@ class Instance : public Kind {
       Posted posted = call.api.post(call.context, "RunInstances", launched_in(*launch, subnet, token), false);
       if (posted.accepted()) {
         const std::string id = text_of(posted.root().child("instancesSet").child("item"), "instanceId");
+        call.memory.note_made(order.token, id);
         if (i > 0) call.context.log(fmt::format("made in {}: {}", subnet.zone, reasons));
         return order.spec.contains("address") ? Asked::accepted_so_far(id) : Asked::accepted(id);
       }
@@ -73,7 +74,7 @@ class Instance : public Kind {
   }
 
   Status look(Call& call, const Selection& selection, std::vector<Seen>& seen) const override {
-    const bool by_token = selection.by == Selection::By::Tokens;
+    if (selection.by == Selection::By::Tokens) return look_by_tokens(call, selection.values, seen);
     Parameters parameters = selected(selection, "instance-id");
     // EC2 shows terminated machines for an hour. Of those that were asked to go nobody wants to know why.
     const bool all_leave = selection.by == Selection::By::Ids &&
@@ -83,7 +84,7 @@ class Instance : public Kind {
       add_filter(parameters, "instance-state-name",
                  {"pending", "running", "shutting-down", "stopping", "stopped"});
     return each_instance(call, parameters, [&](const InstanceNow& now) {
-      if (auto one = seen_instance(call, now, by_token)) seen.push_back(std::move(*one));
+      if (auto one = seen_instance(call, now, false)) seen.push_back(std::move(*one));
     });
   }
 
@@ -122,6 +123,23 @@ class Instance : public Kind {
                            for (pugi::xml_node item : reservation.child("instancesSet").children("item"))
                              take(instance_in(item));
                          });
+  }
+
+  // Those whose ids EC2 has said already by these.
+  static Status look_by_tokens(Call& call, const std::vector<std::string>& tokens, std::vector<Seen>& seen) {
+    Selection known{Selection::By::Ids, {}}, unknown{Selection::By::Tokens, {}};
+    for (const std::string& token : tokens) {
+      auto id = call.memory.made_for(token);
+      (id ? known : unknown).values.push_back(id.value_or(token));
+    }
+    for (const Selection& selection : {known, unknown}) {
+      if (selection.values.empty()) continue;
+      Status asked = each_instance(call, selected(selection, "instance-id"), [&](const InstanceNow& now) {
+        if (auto one = seen_instance(call, now, true)) seen.push_back(std::move(*one));
+      });
+      if (!asked.ok()) return asked;
+    }
+    return {};
   }
 
   static Result<InstanceNow> instance(Call& call, const std::string& id) {

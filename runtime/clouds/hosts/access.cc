@@ -12,16 +12,8 @@ Result<std::string> ensure_key(const Context& context) {
   return ssh::ensure_key_file(key_file(context), "radl-" + context.infrastructure);
 }
 
-std::shared_ptr<Remote> Access::with_key(const Context& context, const Record& record) {
-  std::lock_guard lock(mutex_);
-  auto& remote = remotes_[context.work_directory + "\n" + record.id];
-  if (!remote) remote = ssh::make_remote(own_target(record.way, key_file(context)), context.log);
-  return remote;
-}
-
-void Access::forget(const Context& context, const Record& record) {
-  std::lock_guard lock(mutex_);
-  remotes_.erase(context.work_directory + "\n" + record.id);
+std::unique_ptr<Remote> Access::with_key(const Context& context, const Record& record) {
+  return connections_.to(own_target(record.way, key_file(context)), context.log);
 }
 
 Result<std::unique_ptr<UserLogin>> Access::as_user(const Context& context, const Machine& machine,
@@ -38,7 +30,6 @@ Result<Visit> Access::visit_machine(const Context& context, const Record& record
   if (by_key) {
     auto seen = visit(*with_key(context, record), stop);
     if (seen || !ssh::is_refused_login(seen.status())) return seen;
-    forget(context, record);
     refused = seen.status();
   }
   by_key = false;

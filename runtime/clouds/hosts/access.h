@@ -1,14 +1,13 @@
 // Logins at the machines of an infrastructure: with its own key, or as the user.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "runtime/clouds/hosts/record.h"
 #include "runtime/clouds/hosts/visit.h"
 #include "runtime/clouds/hosts/way.h"
+#include "runtime/net/ssh/connections.h"
 
 namespace radl::hosts {
 
@@ -20,7 +19,9 @@ Result<std::string> ensure_key(const Context& context);
 
 class Access {
  public:
-  explicit Access(std::string ssh_config) : ssh_config_(std::move(ssh_config)) {}
+  // `connections` outlives this; nullptr: it has its own.
+  Access(std::string ssh_config, ssh::Connections* connections)
+      : ssh_config_(std::move(ssh_config)), connections_(connections ? *connections : own_) {}
 
   Result<Way> way_to(const Machine& machine, const Context& context) const {
     return find_way(machine, ssh_config_, context.stop.within(kLogin));
@@ -28,17 +29,16 @@ class Access {
   // As the user logs in, with what the spec's `credentials` refer to.
   Result<std::unique_ptr<UserLogin>> as_user(const Context& context, const Machine& machine, const Way& way,
                                              const nlohmann::json& spec) const;
-  // With the infrastructure's key; kept, and shared by all threads.
-  std::shared_ptr<Remote> with_key(const Context& context, const Record& record);
-  void forget(const Context& context, const Record& record);
+  // With the infrastructure's key. Not longer than the context.
+  std::unique_ptr<Remote> with_key(const Context& context, const Record& record);
 
   // With our key, or, where that is not (or no longer) in place, as the user; `by_key` tells which.
   Result<Visit> visit_machine(const Context& context, const Record& record, bool& by_key);
 
  private:
   std::string ssh_config_;
-  std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<Remote>> remotes_;  // by work folder and machine
+  ssh::Connections own_;
+  ssh::Connections& connections_;
 };
 
 }  // namespace radl::hosts

@@ -25,6 +25,8 @@ namespace radl::hosts {
 namespace {
 
 constexpr size_t kAtOnce = 16;
+// What a machine is does not change in this time unless we change it.
+constexpr std::chrono::seconds kLately{10};
 
 bool among(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -38,7 +40,8 @@ Status nothing_done(Status why) {
 
 class HostsCloud : public Cloud {
  public:
-  explicit HostsCloud(Options options) : options_(std::move(options)), access_(options_.ssh_config) {}
+  explicit HostsCloud(Options options)
+      : options_(std::move(options)), access_(options_.ssh_config, options_.connections) {}
   const CloudId& id() const override { return id_; }
 
   Result<Survey> survey(const Context& context, const ir::Program& program) override;
@@ -67,6 +70,7 @@ class HostsCloud : public Cloud {
   Status destroy_host(const Context& context, const Order& order);
 
   Result<Json> survey_one(const Context& context, const Machine& machine, const Json& spec);
+  Result<Visit> visited_lately(const Context& context, const Record& record);
   // nullopt: it is not taken, or not by us.
   Result<std::optional<Seen>> look_at(const Context& context, const Record& record);
 
@@ -79,6 +83,8 @@ class HostsCloud : public Cloud {
   std::mutex mutex_;                                          // of what follows, and of the key
   std::map<std::string, std::unique_ptr<std::mutex>> turns_;  // by machine: one request at a time
   std::set<std::string> begun_;                               // work folders that are free of old parts
+  // What look() found last, by work folder and machine; nothing after a request to change something.
+  std::map<std::string, std::pair<std::chrono::steady_clock::time_point, Visit>> visits_;
 };
 
 std::mutex& HostsCloud::turn_of(const std::string& id) {
@@ -92,6 +98,7 @@ std::mutex& HostsCloud::turn_of(const std::string& id) {
 void HostsCloud::begin_changes(const Context& context) {
   std::lock_guard lock(mutex_);
   if (begun_.insert(context.work_directory).second) remove_unfinished(context);
+  visits_.clear();
 }
 
 // ---- planning ----
@@ -109,13 +116,24 @@ Result<Json> HostsCloud::survey_one(const Context& context, const Machine& machi
     if (!way) return way.status();
     record = {machine.text(), "host", "", "", spec, *way};
   }
-  bool by_key = false;
-  auto found = access_.visit_machine(context, record, by_key);
+  auto found = visited_lately(context, record);
   if (!found) return std::move(found).status().at(machine.name());
   Json facts = found->facts;
   const Marker& marker = found->marker;
   if (!marker.token.empty() && marker.token != record.token) facts["taken_by"] = marker.infrastructure;
   return facts;
+}
+
+// A refresh looks right before it surveys: one visit for both.
+Result<Visit> HostsCloud::visited_lately(const Context& context, const Record& record) {
+  {
+    std::lock_guard lock(mutex_);
+    auto last = visits_.find(context.work_directory + "\n" + record.id);
+    if (last != visits_.end() && std::chrono::steady_clock::now() < last->second.first + kLately)
+      return last->second.second;
+  }
+  bool by_key = false;
+  return access_.visit_machine(context, record, by_key);
 }
 
 Result<Survey> HostsCloud::survey(const Context& context, const ir::Program& program) {
@@ -226,11 +244,8 @@ Asked HostsCloud::take_machine(const Context& context, Record record, Remote& us
   Status taken = take(users, {context.infrastructure, record.token, record.address}, *line, stop);
   if (taken.ok()) {
     auto own = visit(*access_.with_key(context, record), stop.within(kLogin));
-    if (own) {
-      return Asked::accepted(record.id);
-    }
+    if (own) return Asked::accepted(record.id);
     taken = own.status();
-    access_.forget(context, record);
     if (!ssh::is_refused_login(taken)) return Asked::unknown(taken);
     taken = {Code::Auth, "our key stands in ~/.ssh/authorized_keys, and its SSH server does not accept it"};
   }
@@ -316,7 +331,7 @@ Status HostsCloud::destroy_host(const Context& context, const Order& order) {
   if (Status s = give_back(remote, record->token, *line, sudo_password_of(context, *record), context.stop);
       !s.ok())
     return failed(nothing_done(s));
-  access_.forget(context, *record);
+  own->abandon();
   return remove_record(context, record->id);
 }
 
@@ -330,6 +345,10 @@ Result<std::optional<Seen>> HostsCloud::look_at(const Context& context, const Re
     const std::string name = machine ? who(record.address, *machine) : record.address;
     return Status(found.status().code(), fmt::format("{}: nobody can say whether it is still taken: {}", name,
                                                      found.status().message()));
+  }
+  {
+    std::lock_guard lock(mutex_);
+    visits_[context.work_directory + "\n" + record.id] = {std::chrono::steady_clock::now(), *found};
   }
   if (found->marker.token != record.token) return std::optional<Seen>();
   return std::optional<Seen>(host_seen(context, record, *found, by_key));
@@ -366,8 +385,9 @@ Result<std::vector<Seen>> HostsCloud::look(const Context& context, const Query& 
 
 }  // namespace
 
-Options options_from_environment() {
+Options options_from_environment(ssh::Connections* connections) {
   Options options;
+  options.connections = connections;
   if (const char* file = std::getenv("RADL_SSH_CONFIG")) options.ssh_config = file;
   return options;
 }

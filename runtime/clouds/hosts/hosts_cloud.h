@@ -10,6 +10,7 @@
 #include <string>
 
 #include "runtime/clouds/cloud.h"
+#include "runtime/net/ssh/connections.h"
 
 namespace radl::hosts {
 
@@ -21,10 +22,12 @@ struct Options {
   std::string ssh_config;
   // A script whose connection was lost may run on for so long.
   std::chrono::milliseconds settles_after{15000};
+  // Shared with whoever else logs in to the same machines, and outlives the cloud; nullptr: it has its own.
+  ssh::Connections* connections = nullptr;
 };
 
 // RADL_SSH_CONFIG=FILE.
-Options options_from_environment();
+Options options_from_environment(ssh::Connections* connections = nullptr);
 
 std::unique_ptr<Cloud> make_cloud(const Options& options = options_from_environment());
 

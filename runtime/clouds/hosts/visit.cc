@@ -21,25 +21,37 @@ constexpr int kTakenByOthers = 3;
 constexpr std::chrono::seconds kLook{20}, kTake{30};
 constexpr std::chrono::minutes kGiveBack{10};
 
-// A line "NAME VALUE" for each fact, "disk NAME BYTES", and the marker's lines after "marker ".
+// A line "NAME VALUE" for each fact, "disk NAME BYTES", and the marker's lines after "marker ". Every apply
+// runs it, so what the shell can read by itself takes no process.
 constexpr const char* kVisitScript = R"sh(set -eu
 LC_ALL=C; export LC_ALL
 say() { printf '%s %s\n' "$1" "$2"; }
 case $HOME in /*) ;; *) echo "the login has no home folder, HOME is '$HOME'" >&2; exit 4;; esac
-kernel=$(uname -s); say os "$kernel"
+nl='
+'
+f=$(uname -sm)
+kernel=${f%% *}; say os "$kernel"
 [ "$kernel" = Linux ] || exit 0
-arch=$(uname -m); say architecture "$arch"
+say architecture "${f#* }"
 say home "$HOME"
 user=$(id -un 2>/dev/null) || user=$(id -u); say user "$user"
 read -r name < /proc/sys/kernel/hostname; say hostname "$name"
 set -- ${SSH_CONNECTION:-}; say address "${3:-}"
 n=$(getconf _NPROCESSORS_ONLN); say cpu_count "$n"
-total=$(awk '$1 == "MemTotal:" { printf "%.0f", $2 * 1024; exit }' /proc/meminfo)
+total=0
+while read -r k n v; do
+  case $k in MemTotal:) total=$((n * 1024)); break;; esac
+done < /proc/meminfo
 # What is built in; the kernel counts what it keeps for itself out of MemTotal.
 b=/sys/devices/system/memory
 if [ -r $b/block_size_bytes ]; then
   read -r size < $b/block_size_bytes
-  n=$(cat $b/memory[0-9]*/online 2>/dev/null | grep -c 1) || n=0
+  n=0
+  for f in $b/memory[0-9]*/online; do
+    v=0
+    { read -r v < "$f"; } 2>/dev/null || v=0
+    [ "$v" != 1 ] || n=$((n + 1))
+  done
   n=$((n * 0x$size)); [ "$n" -le "$total" ] || total=$n
 fi
 say memory_bytes "$total"
@@ -56,18 +68,22 @@ if command -v nvidia-smi >/dev/null 2>&1 && list=$(nvidia-smi --query-gpu=name -
 fi
 say gpu_count "$gpus"; say gpu_vendor "$vendor"; say gpu_model "$model"
 if [ -r /etc/os-release ]; then
-  f=$(. /etc/os-release && printf '%s' "${ID:-}"); say os_flavour "$f"
-  f=$(. /etc/os-release && printf '%s' "${VERSION_ID:-}"); say os_version "$f"
+  f=$(. /etc/os-release && printf '%s\n%s.' "${ID:-}" "${VERSION_ID:-}")
+  f=${f%.}; say os_flavour "${f%%"$nl"*}"; say os_version "${f#*"$nl"}"
 fi
-f=$(df -P -k /); set -- $(printf '%s\n' "$f" | tail -n 1)
+f=$(df -P -k /); set -- ${f##*"$nl"}
 say disk_bytes "$(($2 * 1024))"; say disk_free_bytes "$(($4 * 1024))"
 for d in /sys/block/*; do
   [ -r "$d/size" ] || continue
   case ${d##*/} in loop*|ram*|zram*|dm-*|md*|sr*|fd*|nbd*) continue;; esac
   read -r n < "$d/size"; [ "$n" = 0 ] || say disk "${d##*/} $((n * 512))"
 done
+u=-
+while read -r k v f; do
+  case $k in Uid:) u=${f%%[!0-9]*}; break;; esac
+done < /proc/self/status
 s=no
-if [ "$(id -u)" = 0 ]; then s=root
+if [ "$u" = 0 ]; then s=root
 elif command -v sudo >/dev/null 2>&1; then
   s=password
   if sudo -n true 2>/dev/null </dev/null; then s=passwordless; fi

@@ -178,7 +178,9 @@ ip -n $n link set {port} master br0 up
 exec unshare --mount --uts --ipc --pid --fork --kill-child /bin/sh "$D/etc/boot"
 )";
 
-constexpr const char* kEgress = R"sh(nsenter --net=/proc/self/fd/9 slirp4netns --configure --mtu=65520 \
+// Its way out lives outside of the node, and ends with the node's first process, however that ends.
+constexpr const char* kEgress =
+    R"sh(setpriv --pdeathsig KILL nsenter --net=/proc/self/fd/9 slirp4netns --configure --mtu=65520 \
   --disable-host-loopback --netns-type=path /proc/$$/ns/net tap0 > "$D/run/egress.log" 2>&1 &
 i=0
 until [ -n "$(ip route show default)" ]; do

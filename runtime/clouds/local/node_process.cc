@@ -17,6 +17,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -29,6 +30,10 @@ namespace {
 
 using nlohmann::json;
 using SteadyClock = std::chrono::steady_clock;
+
+// A process that becomes another program shows no environment meanwhile; one that has shown none for so long
+// has none.
+constexpr std::chrono::milliseconds kBecoming{300};
 
 struct Started {
   int pid = 0;
@@ -121,15 +126,51 @@ ProcessTable read_processes() {
   return table;
 }
 
-// The environment that every login gets, or the log that the server writes to.
-bool carries_mark(int pid, const std::string& mark, const std::string& log) {
+enum class Mark { None, Ours, Hidden };
+
+// The environment that every login gets, or the log that the server writes to. Hidden: it has none, as for a
+// moment each has that is just becoming another program.
+Mark mark_of(int pid, const std::string& mark, const std::string& log) {
   char target[4096];
   ssize_t n = readlink(fmt::format("/proc/{}/fd/2", pid).c_str(), target, sizeof target);
-  if (n > 0 && std::string_view(target, static_cast<size_t>(n)) == log) return true;
+  if (n > 0 && std::string_view(target, static_cast<size_t>(n)) == log) return Mark::Ours;
   auto environment = read_file(fmt::format("/proc/{}/environ", pid), 1 << 22);
-  if (!environment) return false;
+  if (!environment) return Mark::None;
+  if (environment->empty()) {
+    // A thread of the kernel has no program either.
+    const bool is_program = readlink(fmt::format("/proc/{}/exe", pid).c_str(), target, sizeof target) > 0;
+    return is_program ? Mark::Hidden : Mark::None;
+  }
   size_t at = environment->find(mark);
-  return at != std::string::npos && (at == 0 || (*environment)[at - 1] == '\0');
+  return at != std::string::npos && (at == 0 || (*environment)[at - 1] == '\0') ? Mark::Ours : Mark::None;
+}
+
+struct Found {
+  std::vector<int> processes;  // roots first
+  bool certain = true;         // false: one that began after the node cannot be judged at the moment
+};
+
+Found find_processes(const NodeDirectory& node) {
+  const ProcessTable table = read_processes();
+  const std::string mark = "RADL_NODE_DIRECTORY=" + node.path() + std::string(1, '\0');
+  const Started started = load_started(node);
+  Found found;
+  std::vector<int> queue;
+  if (same_process(started)) queue.push_back(started.pid);
+  for (int pid : table.all) {
+    if (pid == getpid()) continue;
+    const Mark seen = mark_of(pid, mark, node.log());
+    if (seen == Mark::Ours) queue.push_back(pid);
+    if (seen == Mark::Hidden && process_start_time(pid) >= started.start_time) found.certain = false;
+  }
+  std::set<int> met;
+  for (size_t i = 0; i < queue.size(); ++i) {
+    if (queue[i] == getpid() || !met.insert(queue[i]).second) continue;
+    found.processes.push_back(queue[i]);
+    auto below = table.children.find(queue[i]);
+    if (below != table.children.end()) queue.insert(queue.end(), below->second.begin(), below->second.end());
+  }
+  return found;
 }
 
 Status start_once(const NodeDirectory& node, const Record& record, const Stop& stop) {
@@ -225,43 +266,34 @@ int inner_process(const NodeDirectory& node) {
   return 0;
 }
 
-std::vector<int> processes_of(const NodeDirectory& node) {
-  ProcessTable table = read_processes();
-  std::string mark = "RADL_NODE_DIRECTORY=" + node.path() + std::string(1, '\0');
-  std::vector<int> queue;
-  Started started = load_started(node);
-  if (same_process(started)) queue.push_back(started.pid);
-  for (int pid : table.all) {
-    if (pid != getpid() && carries_mark(pid, mark, node.log())) queue.push_back(pid);
-  }
-  std::set<int> seen;
-  std::vector<int> found;  // roots first
-  for (size_t i = 0; i < queue.size(); ++i) {
-    if (queue[i] == getpid() || !seen.insert(queue[i]).second) continue;
-    found.push_back(queue[i]);
-    const auto& below = table.children[queue[i]];
-    queue.insert(queue.end(), below.begin(), below.end());
-  }
-  return found;
-}
+std::vector<int> processes_of(const NodeDirectory& node) { return find_processes(node).processes; }
 
 Status end_processes(const NodeDirectory& node) {
-  auto until = SteadyClock::now() + std::chrono::seconds(10);
-  Started started = load_started(node);
+  const auto until = SteadyClock::now() + std::chrono::seconds(10);
+  const Started started = load_started(node);
+  // Since when none was found. One look is no proof: it takes a while, in which one may have begun another
+  // and ended.
+  std::optional<SteadyClock::time_point> none_since;
   for (;;) {
-    std::vector<int> left = processes_of(node);
-    if (left.empty()) return {};
+    const Found found = find_processes(node);
+    const std::vector<int>& left = found.processes;
+    const auto now = SteadyClock::now();
+    if (left.empty() && none_since && (found.certain || now > *none_since + kBecoming)) return {};
+    if (!left.empty())
+      none_since.reset();
+    else if (!none_since)
+      none_since = now;
     // The server adopts whatever its descendants leave behind, so it goes last: until then nothing can slip
     // away.
     bool root_alone = left.size() == 1 || !same_process(started);
     for (auto pid = left.rbegin(); pid != left.rend(); ++pid) {
       if (*pid != started.pid || root_alone) kill(*pid, SIGKILL);
     }
-    if (SteadyClock::now() > until) {
+    if (!left.empty() && now > until) {
       return {Code::Retry,
               fmt::format("processes {} of node {} do not end", fmt::join(left, ", "), node.id())};
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    std::this_thread::sleep_for(std::chrono::milliseconds(left.empty() && found.certain ? 0 : 2));
   }
 }
 

@@ -204,9 +204,9 @@ class Designer {
       if (!made.contains("size_gib")) continue;
       if (std::string zone = zone_named(node); !zone.empty()) made["zone"] = zone;
       const std::string address = part_address("volume", node, disk.index);
-      add(address, "volume",
-          fmt::format("volume of {} GiB for {}", made["size_gib"].get<long long>(), node.address),
-          std::move(made), {});
+      const std::string summary =
+          fmt::format("volume of {} GiB for {}", made["size_gib"].get<long long>(), node.address);
+      add(address, "volume", summary, std::move(made), {});
       spec["volumes"][std::string(1, device_letter(disk))] = address;
       references.push_back(address);
     }

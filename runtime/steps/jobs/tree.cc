@@ -9,6 +9,7 @@
 #include "common/digest.h"
 #include "common/files.h"
 #include "common/shell_quote.h"
+#include "common/turn.h"
 #include "runtime/base/process.h"
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/remote.h"
@@ -80,8 +81,9 @@ Status check_digest(const Tree& tree) {
 
 // The archive of a tree on this computer, made when it is not there. Of an archive itself.
 Result<std::string> archive_of(const Tree& tree, const Context& context) {
-  static std::mutex mutex;
-  std::lock_guard lock(mutex);
+  static std::timed_mutex mutex;
+  auto turn = take_turn(mutex, context.stop);
+  if (!turn) return std::move(turn).status();
   if (tree.kind != Tree::Kind::Git) {
     if (Status same = check_digest(tree); !same.ok()) return same;
   }

@@ -19,6 +19,7 @@ class DatasetKind : public Kind {
  public:
   std::vector<std::string> writes(const Item& item) const override { return {folder_of(item)}; }
 
+  bool plans_ahead() const override { return false; }
   Result<std::string> look(const Item& item) const override { return look_at_dataset(folder_of(item)); }
 
   // The folder is right when all that was brought is there as it was brought, and that is what this machine

@@ -23,16 +23,20 @@ class FileKind : public Kind {
   std::vector<std::string> writes(const Item& item) const override { return {item.resource->name}; }
   bool batches() const override { return true; }
 
-  Result<std::string> look(const Item& item) const override {
-    std::string digest;
+  Result<std::optional<PathLook>> path_look(const Item& item) const override {
+    PathLook look{shell_path(item.resource->name), ""};
     if (item.text("state", "present") == "present" && (item.has("content") || item.has("source"))) {
       auto wanted = wanted_digest(item);
-      if (!wanted) return wanted;
-      digest = *wanted;
+      if (!wanted) return wanted.status();
+      look.wanted = *wanted;
     }
-    std::string path = shell_path(item.resource->name);
-    return fmt::format("say_path {0}\nif [ -f {0} ]; then say_content {0} {1}; fi\n", path,
-                       digest.empty() ? "''" : digest);
+    return std::optional<PathLook>(std::move(look));
+  }
+  Result<std::string> look(const Item& item) const override {
+    auto look = path_look(item);
+    if (!look) return look.status();
+    return fmt::format("say_path {0}\nif [ -f {0} ]; then say_content {0} {1}; fi\n", (*look)->path,
+                       shell_quote((*look)->wanted));
   }
 
   Result<Work> plan(const Item& item, const Seen& seen, const Facts& facts) const override {
@@ -106,6 +110,9 @@ class DirectoryKind : public Kind {
  public:
   std::vector<std::string> writes(const Item& item) const override { return {item.resource->name}; }
   bool batches() const override { return true; }
+  Result<std::optional<PathLook>> path_look(const Item& item) const override {
+    return std::optional<PathLook>({shell_path(item.resource->name), "-"});
+  }
   Result<std::string> look(const Item& item) const override {
     return fmt::format("say_path {}\n", shell_path(item.resource->name));
   }
@@ -129,7 +136,11 @@ class DirectoryKind : public Kind {
       work.changes.push_back(change(item, "state", "absent", "present"));
       work.script = fmt::format("mkdir -p {}\n", path);
     }
-    plan_access(item, seen, item.text("mode", "0755"), path, work);
+    const std::string mode = item.text("mode", "0755");
+    plan_access(item, seen, mode, path, work);
+    // One program makes it with its mode, where it is to be nobody else's.
+    if (kind == "absent" && !mode.empty() && !item.has("owner") && !item.has("group"))
+      work.script = fmt::format("mkdir -p -m {} {}\n", mode, path);
     if (work.changes.empty()) work.script.clear();
     return work;
   }

@@ -9,12 +9,19 @@
 
 namespace radl::native {
 
+namespace {
+
+constexpr size_t kInAWord = 64 * 1024;
+
+}  // namespace
+
 // Errexit is in force where these are called (see NativeRun): only what stands in a condition, or before
 // `||`, says itself what its failing means.
 const char* const kLookPrelude = R"sh(PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 fail() { echo "$1" >&2; exit 1; }
 say() { printf '%s\t%s\t%s\n' "$I" "$1" "$2"; }
-say_path() {
+# Fails where there is nothing.
+say_kind() {
   if [ -L "$1" ]; then say kind link
   elif [ -f "$1" ]; then say kind file
   elif [ -d "$1" ]; then say kind directory
@@ -26,11 +33,14 @@ say_path() {
       [ -n "$p" ] || p=/
     done
     if [ -d "$p" ] && [ -x "$p" ]; then say kind absent; else say kind hidden; fi
-    return
+    return 1
   fi
+}
+say_access() { say mode "$1"; say owner "$2"; say group "$3"; say size "$4"; say uid "$5"; say gid "$6"; }
+say_path() {
+  say_kind "$1" || return 0
   s=$(stat -c '%a %U %G %s %u %g' "$1")
-  set -- $s
-  say mode "$1"; say owner "$2"; say group "$3"; say size "$4"; say uid "$5"; say gid "$6"
+  say_access $s
 }
 say_digest() {
   if [ ! -r "$1" ]; then say kind hidden; return; fi
@@ -43,11 +53,51 @@ say_content() {
   d=
   say_digest "$1"
   [ -n "$d" ] && [ "$d" != "$2" ] || return 0
+  say_short "$1"
+}
+say_short() {
   s=$(stat -L -c %s "$1")
   [ "$s" -le 131072 ] || return 0
   c=$(base64 < "$1")
   c=$(printf %s "$c" | tr -d '\n')
   say content "$c"
+}
+# look_paths [INDEX WANTED PATH]...: says what say_path, and of a file say_content, say of each; two programs
+# for all of them. WANTED "-": nothing of its content. Fails where something went away meanwhile.
+look_paths() {
+  n=$# k=0 m=
+  while [ $k -lt $n ]; do
+    I=$1 w=$2 q=$3
+    shift 3
+    k=$((k + 3))
+    if say_kind "$q"; then set -- "$@" "$q"; m="$m $I,$w"; fi
+  done
+  [ $# -gt 0 ] || return 0
+  a=$(stat -c '%a %U %G %s %u %g' "$@") || return 1
+  f=
+  while read -r x; do
+    q=$1
+    shift
+    m=${m# } o=${m%% *} m=${m#"$o"} I=${o%%,*} w=${o#*,}
+    say_access $x
+    [ "$w" != - ] && [ -f "$q" ] || continue
+    if [ ! -r "$q" ]; then say kind hidden; continue; fi
+    set -- "$@" "$q"
+    f="$f $o"
+  done <<RADL_ACCESS
+$a
+RADL_ACCESS
+  [ $# -gt 0 ] || return 0
+  a=$(sha256sum "$@") || return 1
+  while IFS= read -r x; do
+    q=$1
+    shift
+    f=${f# } o=${f%% *} f=${f#"$o"} I=${o%%,*} w=${o#*,} x=${x#\\}
+    say sha256 "${x%% *}"
+    [ "${x%% *}" = "$w" ] || say_short "$q"
+  done <<RADL_DIGESTS
+$a
+RADL_DIGESTS
 }
 # look_tree FIRST FORMAT WANTED FILE...: says "same", or of each plain file its number, digest and access (what
 # stat prints by FORMAT). WANTED has a line "DIGEST ACCESS" for each file.
@@ -91,11 +141,18 @@ fail() { echo "$1" >&2; exit 1; }
 # $t, a new file or folder, goes away with this shell unless it has taken its place.
 clean_up() {
   t=
-  trap 'rm -rf -- "$t"' EXIT
+  trap '[ -z "$t" ] || rm -rf -- "$t"' EXIT
   trap 'exit 143' HUP INT TERM
 }
-# $t: a new file beside $1, of nobody else's use.
-begin_file() { clean_up; t=$(mktemp "$1.radl-XXXXXX"); }
+# $t: a new file beside $1, of nobody else's use. $N is random: nobody can have made it before.
+begin_file() {
+  clean_up
+  umask 077
+  set -C
+  : > "$1.radl-$N"
+  t=$1.radl-$N
+  set +C
+}
 # $t: a new folder in the folder $1.
 begin_folder() { clean_up; t=$(mktemp -d "$1/.radl-XXXXXX"); }
 # $t becomes the staged file $1, whose SHA-256 is $2; it belongs to whoever runs this.
@@ -210,10 +267,13 @@ std::string make_parent(const std::string& path) {
 }
 
 std::string replace_file(const std::string& path) {
-  return fmt::format("mv -fT \"$t\" {}\n", shell_path(path));
+  return fmt::format("mv -fT \"$t\" {}\nt=\n", shell_path(path));
 }
 
 std::string write_bytes(const std::string& content, const std::string& path) {
+  // A word of the script that the shell itself writes takes no process.
+  if (content.size() <= kInAWord && content.find('\0') == std::string::npos)
+    return fmt::format("printf %s {} > {}\n", shell_quote(content), path);
   std::string text = base64_encode(content), lines;
   for (size_t i = 0; i < text.size(); i += 76) lines += text.substr(i, 76) + "\n";
   return fmt::format("base64 -d > {} <<'RADL_BYTES'\n{}RADL_BYTES\n", path, lines);

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,8 +80,16 @@ class Kind {
   virtual Status prepare(const Item&, const Facts&) const { return {}; }
   // True when its script may be sent together with its neighbours': it writes nothing but its own path.
   virtual bool batches() const { return false; }
+  // False when planning does more than compare (it may fetch something): then it is planned in its turn only.
+  virtual bool plans_ahead() const { return true; }
   // Shell text that calls `say NAME VALUE`. That it fails means that it could not look.
   virtual Result<std::string> look(const Item& item) const = 0;
+  // Of a kind that looks at a path and at nothing else: the looks of several are made as one.
+  struct PathLook {
+    std::string path;    // a shell word
+    std::string wanted;  // SHA-256 of a file, empty where any will do; "-": nothing of its content
+  };
+  virtual Result<std::optional<PathLook>> path_look(const Item&) const { return std::optional<PathLook>(); }
   virtual Result<Work> plan(const Item& item, const Seen& seen, const Facts& facts) const = 0;
 };
 

@@ -1,6 +1,7 @@
 // The network of isolated local nodes: namespaces, names, disks; all of it real, and gone at the end.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,12 +15,14 @@
 #include "runtime/clouds/local/node_process.h"
 #include "tests/support/test_nodes.h"
 #include "tests/support/test_target.h"
+#include "tests/support/wait_until.h"
 
 namespace radl {
 namespace {
 
 using test::contains;
 using test::TestNodes;
+using test::wait_until;
 
 struct NetworkTest : testing::Test {
   void SetUp() override {
@@ -121,6 +124,18 @@ TEST_F(NetworkTest, DestroyLeavesNoNamespaceAndNoLink) {
   EXPECT_FALSE(std::filesystem::exists("/run/netns/" + name));
   EXPECT_FALSE(std::filesystem::exists("/sys/class/net/" + name));
   EXPECT_FALSE(std::filesystem::exists(nodes.context.work_directory + "/network.json"));
+}
+
+TEST_F(NetworkTest, ANodeThatStopsLeavesNoProcessBehind) {
+  Seen made = nodes.make("worker[0]");
+  local::NodeDirectory directory(nodes.context.work_directory, made.id);
+  const std::vector<int> pids = local::processes_of(directory);
+  ASSERT_GE(pids.size(), 2u);
+  // As one ends that stops itself: its first process goes, and all that is in its namespaces.
+  kill(pids.front(), SIGKILL);
+  EXPECT_TRUE(wait_until([&] { return local::processes_of(directory).empty(); }))
+      << "its way out to the internet is left";
+  EXPECT_EQ(nodes.read(made.id)->attributes.at("state"), "stopped");
 }
 
 TEST_F(NetworkTest, AfterARebootNodesStartAgainWithTheirAddresses) {

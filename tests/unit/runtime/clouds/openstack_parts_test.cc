@@ -154,6 +154,22 @@ TEST(OpenStackDesign, APlanNeedsNeitherNetworkNorCredentials) {
   EXPECT_FALSE(find(*design, "address.worker[0]")) << "a private network has no floating address";
 }
 
+TEST(OpenStackDesign, AFurtherDiskIsAVolumeThatIsAttachedAsTheMachineIsMade) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  ir::Disk disk;
+  disk.index = 1;
+  disk.size_bytes = 2147483648.0;
+  disk.device = "vdb";
+  program.nodes[0].disks.push_back(disk);
+  auto design = designed(program);
+  ASSERT_TRUE(design.ok()) << design.status().text();
+  const Wanted* volume = find(*design, "volume.worker[0].1");
+  ASSERT_TRUE(volume);
+  EXPECT_EQ(volume->spec, Json({{"size_gib", 2}}));
+  EXPECT_EQ(volume->summary, "volume of 2 GiB for worker[0]");
+  EXPECT_EQ(find(*design, "worker[0]")->spec["volumes"], Json({{"b", "volume.worker[0].1"}}));
+}
+
 TEST(OpenStackDesign, ASurveyTellsTheFlavorAndChangesNoSpec) {
   const ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
   Survey survey;

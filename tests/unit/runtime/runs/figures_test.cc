@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "common/files.h"
+#include "common/turn.h"
 #include "runtime/plan/measured.h"
 #include "runtime/runs/runs_file.h"
 
@@ -111,6 +112,20 @@ TEST_F(ARun, TheMedianOfTheNewestFiveCounts) {
   const double seconds[] = {1000, 1000, 1000, 50, 10, 900, 30, 40};
   for (size_t i = 0; i < runs.size(); ++i) runs[i].measured["k"] = seconds[i];
   EXPECT_EQ(measured_by(runs).at("k"), 40);
+}
+
+TEST_F(ARun, IsNotWaitedForByOneThatIsOverWhereAnotherHoldsTheFile) {
+  const std::string folder = testing::TempDir() + "radl-runs-held-test", path = folder + "/runs.jsonl";
+  std::filesystem::remove_all(folder);
+  RunFigures figures = figures_of(plan, report, clock);
+  ASSERT_TRUE(append_run(path, figures).ok());
+  auto held = FileTurn::take(path + ".lock", {});
+  ASSERT_TRUE(held.ok());
+  EXPECT_EQ(append_run(path, figures, Stop().within(std::chrono::milliseconds(100))).code(), Code::Timeout);
+  StopSource asked;
+  asked.request();
+  EXPECT_EQ(append_run(path, figures, asked.token()).code(), Code::Cancelled);
+  EXPECT_EQ(read_runs(path)->size(), 1u);
 }
 
 TEST_F(ARun, IsALineOfAFileAndBack) {

@@ -1,0 +1,54 @@
+// Locks whose waiting ends at a stop.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "common/files.h"
+#include "common/stop.h"
+
+namespace radl {
+
+inline constexpr std::chrono::milliseconds kTurnGlance{50};
+
+// One thread at a time. Cancelled or Timeout: `stop` came first.
+inline Result<std::unique_lock<std::timed_mutex>> take_turn(std::timed_mutex& mutex, const Stop& stop) {
+  std::unique_lock<std::timed_mutex> lock(mutex, std::defer_lock);
+  while (!lock.try_lock_for(kTurnGlance)) {
+    if (Status s = stop.check(); !s.ok()) return s;
+  }
+  return lock;
+}
+
+// One process at a time: holds flock(2) on a file, which is made where it is not there, while it lives.
+class FileTurn {
+ public:
+  // Cancelled or Timeout: `stop` came first.
+  static Result<FileTurn> take(const std::string& path, const Stop& stop) {
+    FileTurn turn(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (turn.fd_ < 0) return errno_status(errno, path);
+    while (::flock(turn.fd_, LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK && errno != EINTR) return errno_status(errno, path);
+      if (!stop.sleep(kTurnGlance)) return stop.check();
+    }
+    return turn;
+  }
+  ~FileTurn() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  FileTurn(FileTurn&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileTurn& operator=(FileTurn&&) = delete;
+
+ private:
+  explicit FileTurn(int fd) : fd_(fd) {}
+  int fd_;
+};
+
+}  // namespace radl

@@ -1,0 +1,16 @@
+// The ansible.cfg of one run of ansible-playbook: nothing is taken from this computer's own.
+#pragma once
+
+#include <string>
+
+namespace radl::recipes {
+
+struct ConfigurationPaths {
+  std::string own;      // of this run: inventory, callback, known hosts
+  std::string shared;   // of the infrastructure: roles and collections that were installed, facts
+  std::string roles;    // of the project
+  std::string sockets;  // short, as a socket's path must be
+};
+std::string make_configuration(const ConfigurationPaths& paths);
+
+}  // namespace radl::recipes

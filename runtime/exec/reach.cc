@@ -1,0 +1,79 @@
+// From made to reachable.
+#include "runtime/exec/asking.h"
+#include "runtime/exec/disks.h"
+#include "runtime/exec/jump.h"
+#include "runtime/exec/retry.h"
+
+namespace radl {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+// Between two logins at a machine that boots.
+constexpr milliseconds kFirstLogin{50}, kLongestLogin{2000};
+
+bool is_to_be_reached(Session& session, const std::string& address) {
+  const ir::Node* node = session.node(address);
+  return node && node->configured && session.run.program->contextualize && session.run.connect &&
+         session.read([&](const Snapshot& known) {
+           auto record = known.resources.find(address);
+           return record != known.resources.end() && record->second.is_node();
+         });
+}
+
+bool is_reached_directly(Session& session, const std::string& address) {
+  std::optional<ResourceRecord> record = session.resource(address);
+  return !record || !is_private(*record);
+}
+
+Status stopped_waiting(const std::string& address) {
+  return {Code::Cancelled, "stopped while waiting for " + address};
+}
+
+// One login, and what is said of it; `told` is what was said last. Nothing: another one may work.
+std::optional<Status> log_in(Session& session, const std::string& address, Scheduler::TimePoint end,
+                             milliseconds wait, std::string& told) {
+  Status reached = session.connect_once(address, end);
+  if (reached.ok() || !(may_work_later(reached.code()) || reached.code() == Code::NotFound)) return reached;
+  if (reached.message() != told) tell(session, address, reached.message());
+  told = reached.message();
+  if (session.world().clock.now() + wait < end) return std::nullopt;
+  return Status(Code::Timeout, address + " did not become reachable: " + reached.message());
+}
+
+Status record_reached(Session& session, const std::string& address, Status reached,
+                      Scheduler::TimePoint end) {
+  if (reached.ok()) reached = mount_disks(session, address, session.context(address, end));
+  if (reached.code() == Code::Cancelled) return reached;
+  // As it is now: its host key may have been learned meanwhile.
+  std::optional<ResourceRecord> record = session.resource(address);
+  if (!record) return reached;
+  record->reachable = reached.ok();
+  if (!reached.ok()) record->status = ResourceStatus::Tainted;
+  if (Status put = session.store().put_resource(*record); !put.ok()) return put;
+  session.put(*record);
+  if (reached.ok()) tell_phase(session, *record, "reachable");
+  return reached;
+}
+
+}  // namespace
+
+Async<Status> wait_until_reachable(Session& session, Park& park, const std::string& address) {
+  if (!is_to_be_reached(session, address)) co_return Status();
+  tell_node_phase(session, address, "waiting");
+  const auto end = session.in(session.options().boot_deadline);
+  // Until something listens there a login is of no use, and would hold a thread until it is given up.
+  bool answers = true;
+  if (is_reached_directly(session, address)) answers = co_await park.answers(address, end);
+  if (!answers && session.stop_starting()) co_return stopped_waiting(address);
+  std::string told;
+  for (milliseconds wait = kFirstLogin;; wait = std::min(wait * 2, kLongestLogin)) {
+    std::optional<Status> over = log_in(session, address, end, wait, told);
+    if (over) co_return record_reached(session, address, std::move(*over), end);
+    bool waited = co_await park.during(wait);
+    if (!waited) co_return stopped_waiting(address);
+  }
+}
+
+}  // namespace radl
