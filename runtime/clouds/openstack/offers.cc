@@ -29,7 +29,6 @@ Offer unpriced(const Flavor& flavor) {
   Offer offer = offer_of(flavor.type, Market::OnDemand);
   offer.spec = Json::object();
   offer.facts.priced = false;
-  offer.facts.market.clear();
   return offer;
 }
 
@@ -88,6 +87,7 @@ Result<std::vector<Offer>> offers_for(const Place& place, const ir::Node& writte
     return offers;
   }
   Offer offer;
+  offer.facts.market = market_name(Market::OnDemand);
   offer.facts.priced = false;
   if (!exact) {
     offer.name = "the smallest flavor that fits";
