@@ -215,7 +215,9 @@ TEST(FindingsOnly, AreThoseOfCompilingForManySystems) {
     EXPECT_NE(only.find("memroy.size"), std::string::npos);
     // What nothing uses is reported where nothing else is wrong.
     EXPECT_EQ(only.find("`unused` is never") != std::string::npos, false);
-    if (contradicts) EXPECT_NE(only.find("has another value already"), std::string::npos);
+    if (contradicts) {
+      EXPECT_NE(only.find("has another value already"), std::string::npos);
+    }
   }
   const std::string sound =
       "network lan ()\nnetwork unused ()\nsystem a (net_interface.0.connection = 'lan')\ndeploy a 1\n";
