@@ -131,7 +131,8 @@ Result<Json> launch_of(Asking& call, const Order& order) {
                  {"user_data", base64_encode(user_data_of(spec))},
                  {"metadata", to_metadata(mark_of(call.context, order))}};
   Json& metadata = server["metadata"];
-  for (const auto& [name, value] : spec.value("tags", Json::object()).items()) metadata[name] = value;
+  const Json tags = spec.value("tags", Json::object());
+  for (const auto& [name, value] : tags.items()) metadata[name] = value;
   metadata[kUserKey] = user;
   metadata[kFlavorKey] = spec.contains("type") ? "" : flavor->type.name;
   if (!joined->public_network.empty()) metadata[kPublicKey] = joined->public_network;

@@ -1,6 +1,8 @@
 // Machines close to each other, or far apart. Its name holds what is marked: it has nothing else.
 #include <fmt/format.h>
 
+#include <set>
+
 #include "runtime/clouds/openstack/kind.h"
 
 namespace radl::openstack {
@@ -31,15 +33,17 @@ class ServerGroup : public Kind {
     return remove(call.services.compute, call.context, "/os-server-groups/" + order.id).asked;
   }
 
-  // Its pages go by offset, unlike all others.
+  // Its pages go by offset, unlike all others, and a cloud may give less in one than was asked for: the last
+  // one is known by having nothing new.
   Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const override {
-    for (size_t offset = 0;; offset += kPage) {
+    std::set<std::string> ids;
+    for (size_t offset = 0;; offset = ids.size()) {
       auto page = read(call.services.compute, call.context, "/os-server-groups",
                        {{"limit", std::to_string(kPage)}, {"offset", std::to_string(offset)}});
       if (!page.ok()) return page.status();
-      const Json& groups = list_of(*page, "server_groups");
-      for (const Json& item : groups) take(call, wish, item, seen);
-      if (groups.size() < kPage) return {};
+      for (const Json& item : list_of(*page, "server_groups"))
+        if (ids.insert(text_of(item, "id")).second) take(call, wish, item, seen);
+      if (ids.size() == offset) return {};
     }
   }
 

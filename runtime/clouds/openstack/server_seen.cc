@@ -149,8 +149,7 @@ std::optional<Seen> seen_server(Asking& call, const ServerNow& now) {
   seen.phase = phase_of_server(now);
   if (seen.phase == ResourcePhase::Broken)
     seen.detail = fmt::format("Nova says: {}", now.fault.empty() ? "the server is in error" : now.fault);
-  seen.spec = {{"tags", Json::object()}};
-  for (const auto& [name, value] : own_metadata(now.metadata).items()) seen.spec["tags"][name] = value;
+  seen.spec = {{"tags", own_metadata(now.metadata)}};
   // A flavor that was chosen for what was asked for is none that anybody named.
   const std::string chosen = text_of(now.metadata, kFlavorKey);
   if (chosen != now.flavor) seen.spec["type"] = now.flavor;
