@@ -117,13 +117,21 @@ echo made)sh");
   }
 
   Result<ExecResult> exec(const std::string& command, const ExecOptions& options) override {
-    // What keeps the lease of the node (runtime/net/lease.h) is not part of a step's script.
-    if (command.starts_with("exec /bin/sh -s")) return remote_.exec(command, options);
     std::string path = "\"$HOME\"/.faults/fakes:\"$PATH\"";
     if (armed_) path = "\"$HOME\"/.faults/bin:" + path;
+    const std::string set = "PATH=" + path + "; export PATH; ";
+    // What keeps the lease of the node (runtime/net/lease.h) is not part of a step's script; a look that
+    // comes with it is.
+    if (command.starts_with("exec /bin/sh -s")) {
+      const std::string taken = "\necho taken\n";
+      const size_t at = options.stdin_bytes.find(taken);
+      EXPECT_NE(at, std::string::npos);
+      ExecOptions with = options;
+      with.stdin_bytes.insert(at + taken.size(), set + "\n");
+      return remote_.exec(command, with);
+    }
     size_t below = command.find("( /bin/sh -s");
-    return remote_.exec(std::string(command).insert(below == std::string::npos ? 0 : below + 2,
-                                                    "PATH=" + path + "; export PATH; "),
+    return remote_.exec(std::string(command).insert(below == std::string::npos ? 0 : below + 2, set),
                         options);
   }
   Result<bool> put_file(const std::string& local, const std::string& remote, unsigned mode,

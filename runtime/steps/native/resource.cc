@@ -55,11 +55,12 @@ say_content() {
   [ -n "$d" ] && [ "$d" != "$2" ] || return 0
   say_short "$1"
 }
+# Called in conditions too, where errexit is off.
 say_short() {
-  s=$(stat -L -c %s "$1")
+  s=$(stat -L -c %s "$1") || return 1
   [ "$s" -le 131072 ] || return 0
-  c=$(base64 < "$1")
-  c=$(printf %s "$c" | tr -d '\n')
+  c=$(base64 < "$1") || return 1
+  c=$(printf %s "$c" | tr -d '\n') || return 1
   say content "$c"
 }
 # look_paths [INDEX WANTED PATH]...: says what say_path, and of a file say_content, say of each; two programs
@@ -94,7 +95,7 @@ RADL_ACCESS
     shift
     f=${f# } o=${f%% *} f=${f#"$o"} I=${o%%,*} w=${o#*,} x=${x#\\}
     say sha256 "${x%% *}"
-    [ "${x%% *}" = "$w" ] || say_short "$q"
+    [ "${x%% *}" = "$w" ] || say_short "$q" || return 1
   done <<RADL_DIGESTS
 $a
 RADL_DIGESTS
