@@ -111,6 +111,11 @@ TEST_F(RunTest, WhoWaitsForALockIsStopped) {
 }
 
 TEST_F(RunTest, AStopIsAnEventAtOnceAndTheRunEndsWell) {
+  program = ProgramBuilder()
+                .deploy({"worker"})
+                .file("worker", "app", "/a", "1")
+                .file("worker", "later", "/b", "2")
+                .build();
   bench.runner.during = [&](const StepContext&, const ir::Step&) { bench.cancellation.request(); };
   auto run = begin();
   auto plan = run->plan(question());
@@ -121,6 +126,16 @@ TEST_F(RunTest, AStopIsAnEventAtOnceAndTheRunEndsWell) {
   auto found = find_run(run->store().run_directory(), run->id());
   EXPECT_EQ(found->state, KeptRun::State::Failed);
   EXPECT_EQ(found->code, "cancelled");
+}
+
+TEST_F(RunTest, AStopThatComesWhenNothingIsLeftToDoIsNoFailure) {
+  bench.runner.during = [&](const StepContext&, const ir::Step&) { bench.cancellation.request(); };
+  auto run = begin();
+  auto plan = run->plan(question());
+  ASSERT_TRUE(plan.ok());
+  RunReport report = run->apply(*plan);
+  EXPECT_TRUE(report.status.ok()) << report.status.text();
+  for (const ActionOutcome& one : report.actions) EXPECT_EQ(one.state, ActionOutcome::State::Done) << one.id;
 }
 
 TEST_F(RunTest, ARunThatDestroysItselfCanBeFollowedToItsEnd) {
