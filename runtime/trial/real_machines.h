@@ -12,6 +12,7 @@
 #include <string>
 
 #include "runtime/base/context.h"
+#include "runtime/clouds/cloud.h"
 #include "runtime/steps/step_runner.h"
 #include "runtime/trial/trial.h"
 
