@@ -107,7 +107,9 @@ class Runs(RadlCase):
             return ""  # there is no state yet
 
     def test_logs_show_what_happens_in_the_run_and_ctrl_c_is_an_event(self):
-        self.site(WAITS)
+        self.write("site.radl", SITE.replace("COMMAND", WAITS)
+                   .replace("deploy", "configure later (command 'true' ())\ndeploy")
+                   .replace("step 1", "step 1 system web configure later step 2"))
         apply = self.begun()
         with open(self.folder / "seen", "wb") as seen:
             follow = subprocess.Popen([str(RADLC), "logs", "-f", "site.radl"], cwd=self.folder, env=self.environment, stdout=seen,
