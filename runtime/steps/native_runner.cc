@@ -208,16 +208,18 @@ class NativeRun {
     for (size_t i = first + 1; more && i < items_.size(); ++i) {
       const Part& before = batch.back();
       checked |= native::may_change_others(*kinds_[before.item], before.work);
+      // Files that are written change what others find: a service its configuration, a command its guard.
+      const bool again = checked || !kinds_[i]->batches();
       if (!kinds_[i]->plans_ahead() || looked_.lines[i].size() > kLongestExpected) break;
       const bool was_changed = items_[i].earlier_changed;
       items_[i].earlier_changed |= std::any_of(batch.begin(), batch.end(), [](const Part& part) {
         return part.work.counts && !part.work.changes.empty();
       });
       auto next = plan(i);
-      auto look = next && checked ? kinds_[i]->look(items_[i]) : std::string();
+      auto look = next && again ? kinds_[i]->look(items_[i]) : std::string();
       more = next && look && native::may_follow(*next);
       if (more)
-        batch.push_back({i, std::move(*next), checked, checked ? *look : "", looked_.lines[i]});
+        batch.push_back({i, std::move(*next), again, again ? *look : "", looked_.lines[i]});
       else
         items_[i].earlier_changed = was_changed;
     }

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <filesystem>
+
 #include "runtime/steps/native_runner.h"
 #include "tests/support/faulty_remote.h"
 #include "tests/support/temporary_folder.h"
@@ -62,6 +64,16 @@ struct BatchTest : testing::Test {
   std::vector<std::string> told;
   std::unique_ptr<StepRunner> runner = make_native_runner();
 };
+
+TEST_F(BatchTest, AGuardSeesWhatAFileBeforeItHasBecome) {
+  add("file", "~/wanted", {{"content", "yes"}});
+  add("command", "echo ran > guarded", {{"creates", "wanted"}});
+  add("command", "echo ran > asked", {{"unless", "grep -q yes wanted"}});
+  auto changed = run();
+  ASSERT_TRUE(changed.ok()) << changed.status().text();
+  EXPECT_FALSE(std::filesystem::exists(folder.path("guarded"))) << "what it creates is there by then";
+  EXPECT_FALSE(std::filesystem::exists(folder.path("asked")));
+}
 
 TEST_F(BatchTest, TwentyResourcesTakeTwoRoundTripsAndOneWhenTheyAreThere) {
   for (const char* name : {"a", "b", "c", "d", "e"})
