@@ -148,8 +148,7 @@ Value Evaluator::element_value(const Value& value, const ast::PathPart& part, co
     size = static_cast<int64_t>(value.items().size());
   }
   int64_t at = index.as_integer(kPermitted);
-  const auto* ordinals =
-      value.kind() == Kind::System ? context_.systems->ordinals(value.as_text()) : nullptr;
+  const auto* ordinals = value.kind() == Kind::System ? context_.systems->ordinals(value.as_text()) : nullptr;
   if (ordinals ? !std::binary_search(ordinals->begin(), ordinals->end(), at) : at < 0 || at >= size) {
     return report(DiagCode::IndexRange, part.index->span,
                   fmt::format("'{}' has {} element{}, {}: there is no {}", so_far, size, size == 1 ? "" : "s",
