@@ -147,13 +147,11 @@ class Relay {
   }
 
   int work() {
+    SignalGuard guard(cancellation_);
+    const Stop stop = cancellation_.finishing();
     while (true) {
-      {
-        SignalGuard guard(cancellation_);
-        const Stop stop = cancellation_.finishing();
-        if (!stop.sleep(kBetweenLooks)) return kInterrupted;
-        for (Watched& watched : watched_) look(watched, stop);
-      }
+      if (!stop.sleep(kBetweenLooks)) return kInterrupted;
+      for (Watched& watched : watched_) look(watched, stop);
       for (Watched& watched : watched_) {
         if (act(watched) == kInterrupted) return kInterrupted;
       }

@@ -15,19 +15,19 @@ void on_signal(int) {
 
 }  // namespace
 
-SignalGuard::SignalGuard(Cancellation& cancellation) {
-  current.store(&cancellation);
+SignalGuard::SignalGuard(Cancellation& cancellation)
+    : cancellation_(cancellation), outer_(current.exchange(&cancellation)) {
   struct sigaction action {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
-  ::sigaction(SIGHUP, &action, nullptr);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
 }
 
 SignalGuard::~SignalGuard() {
-  for (int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
-  current.store(nullptr);
+  if (!outer_)
+    for (int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
+  current.store(outer_);
+  if (outer_ && cancellation_.stop_starting()) outer_->request();
 }
 
 }  // namespace radl::cli

@@ -1,4 +1,6 @@
-// Ctrl-C and TERM, turned into a Cancellation while an object of this class lives.
+// Ctrl-C and TERM, turned into a Cancellation while an object of this class lives. Where one lives inside of
+// another's time, the signal is the inner one's and, when that has ended, the outer one's as well: a command
+// that runs others is stopped by what came while one of them was at work.
 #pragma once
 
 #include "common/stop.h"
@@ -11,6 +13,10 @@ class SignalGuard {
   ~SignalGuard();
   SignalGuard(const SignalGuard&) = delete;
   SignalGuard& operator=(const SignalGuard&) = delete;
+
+ private:
+  Cancellation& cancellation_;
+  Cancellation* const outer_;
 };
 
 }  // namespace radl::cli

@@ -54,7 +54,7 @@ class Lifecycle(OpenStackCase):
         self.plan(self.file)
         self.assertEqual(self.baseline.changes(), ([], []), "a plan made something")
         self.apply(timeout=400)
-        self.assertEqual(sorted(s.flavor["original_name"] for s in self.ours()), ["t.small", "t.tiny", "t.tiny"])
+        self.assertEqual(sorted(self.project.flavor_of(s) for s in self.ours()), ["t.small", "t.tiny", "t.tiny"])
         self.assertEqual(len(self.project.openstack("server", "list")), before + 3)
         self.assert_openstack_sees_what_radlc_says()
         report = json.loads((self.folder / "result" / "report.json").read_text())
@@ -104,7 +104,7 @@ class Whole(OpenStackCase):
         self.assertEqual(self.ours()[0].metadata["team"], "red")
         said = self.radlc("apply", "--auto-approve", file, "--input", "team=red", "--input", "size=2", timeout=300)
         self.assertIn("flavor", said)
-        self.assertEqual([(s.id, s.flavor["original_name"]) for s in self.ours()], [(server.id, "t.small")], "a flavor changes by a restart")
+        self.assertEqual([(s.id, self.project.flavor_of(s)) for s in self.ours()], [(server.id, "t.small")], "a flavor changes by a restart")
         self.radlc("destroy", "--auto-approve", file)
         self.assert_project_is_as_before()
 

@@ -104,6 +104,11 @@ class Project:
     def servers(self):
         return [s for s in self.cloud.compute.servers(details=True) if s.status != "DELETED"]
 
+    def flavor_of(self, server):
+        """By name. Older microversions give its id alone, newer ones its name alone, which the library calls `name` or `original_name`."""
+        flavor = server.flavor
+        return flavor["original_name"] or flavor["name"] or self.cloud.compute.get_flavor(flavor["id"]).name
+
     def everything(self):
         """{(kind, id, what may not change of it)}: asked by OpenStack's own library."""
         network, compute = self.cloud.network, self.cloud.compute
