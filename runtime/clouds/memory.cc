@@ -51,6 +51,14 @@ void CloudMemory::note_name(const std::string& id, const std::string& address) {
   if (!id.empty() && !address.empty()) names_[id] = address;
 }
 
+void CloudMemory::note_references(const std::map<std::string, Reference>& references,
+                                  const char* address_type) {
+  for (const auto& [address, reference] : references) {
+    note_name(reference.id, address);
+    if (reference.type == address_type) note_name(reference.attributes.value("public_ip", ""), address);
+  }
+}
+
 std::optional<std::string> CloudMemory::name_of(const std::string& id) const {
   std::lock_guard guard(mutex_);
   auto found = names_.find(id);

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "common/status.h"
+#include "runtime/clouds/cloud.h"
 
 namespace radl {
 
@@ -72,6 +73,8 @@ class CloudMemory {
 
   // Ids (or public addresses) and the addresses in the file of what they are.
   void note_name(const std::string& id, const std::string& address);
+  // Of what an order refers to; of public addresses, which are of `address_type`, the number as well.
+  void note_references(const std::map<std::string, Reference>& references, const char* address_type);
   std::optional<std::string> name_of(const std::string& id) const;
 
  private:

@@ -9,6 +9,7 @@
 #include "common/host_name.h"
 #include "common/text.h"
 #include "runtime/clouds/auto_stop.h"
+#include "runtime/clouds/design_builder.h"
 #include "runtime/clouds/ec2/images.h"
 #include "runtime/clouds/ec2/offers.h"
 #include "runtime/clouds/ec2/placing.h"
@@ -57,9 +58,9 @@ Status add_disks(const ir::Node& node, Json& spec) {
   return {};
 }
 
-class Designer {
+class Designer : private DesignBuilder {
  public:
-  Designer(const CloudId& cloud, const DesignInput& input) : cloud_(cloud), input_(input) {}
+  Designer(const CloudId& cloud, const DesignInput& input) : DesignBuilder(cloud, input, kRequestSeconds) {}
 
   Result<Design> make() {
     if (input_.nodes.empty()) return Design();
@@ -79,22 +80,6 @@ class Designer {
   }
 
  private:
-  Wanted& add(std::string address, const char* type, std::string summary, Json spec,
-              std::vector<std::string> references) {
-    Wanted wanted;
-    wanted.address = std::move(address);
-    wanted.type = type;
-    wanted.summary = std::move(summary);
-    wanted.spec = std::move(spec);
-    wanted.references = std::move(references);
-    wanted.seconds = kRequestSeconds;
-    return design_.resources.emplace_back(std::move(wanted));
-  }
-
-  void note(const std::string& text) {
-    if (noted_.insert(text).second) design_.notes.push_back(text);
-  }
-
   static std::string access_in(const CloudId& cloud, const std::string& vpc) {
     return access_address(cloud) + (vpc.empty() ? "" : "/" + vpc);
   }
@@ -232,10 +217,7 @@ class Designer {
     references.push_back(address);
   }
 
-  const CloudId& cloud_;
-  const DesignInput& input_;
-  std::set<std::string> noted_, placements_;
-  Design design_;
+  std::set<std::string> placements_;
 };
 
 Status check_placement(const ir::Node& node) {

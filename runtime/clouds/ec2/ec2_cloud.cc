@@ -66,11 +66,11 @@ class Ec2Cloud : public Cloud, public TakesOver {
 
   Asked ask_create(const Context& context, const Order& order) override {
     memory_.note_token(order.token, order.type);
-    note_references(order);
+    memory_.note_references(order.references, "elastic_ip");
     return ask(context, order, &Kind::create);
   }
   Asked ask_update(const Context& context, const Order& order) override {
-    note_references(order);
+    memory_.note_references(order.references, "elastic_ip");
     return ask(context, order, &Kind::update);
   }
   Asked ask_destroy(const Context& context, const Order& order) override {
@@ -107,14 +107,6 @@ class Ec2Cloud : public Cloud, public TakesOver {
     return nullptr;
   }
 
-  void note_references(const Order& order) {
-    for (const auto& [address, reference] : order.references) {
-      memory_.note_name(reference.id, address);
-      if (reference.type == "elastic_ip")
-        memory_.note_name(reference.attributes.value("public_ip", ""), address);
-    }
-  }
-
   Asked ask(const Context& context, const Order& order, Asked (Kind::*how)(Call&, const Order&) const) {
     const Kind* kind = kind_of(order.type);
     if (!kind) return Asked::refused(invalid(fmt::format("EC2 has no resources of type '{}'", order.type)));
@@ -122,8 +114,7 @@ class Ec2Cloud : public Cloud, public TakesOver {
     Asked asked = (kind->*how)(call, order);
     const bool named = asked.status.ok() || asked.status.message().starts_with(order.address);
     if (named) return asked;
-    Status why = std::move(asked.status).at(order.address);
-    asked.status = std::move(why);
+    asked.status = std::move(asked.status).at(order.address);
     return asked;
   }
 

@@ -9,6 +9,7 @@
 #include "common/host_name.h"
 #include "common/text.h"
 #include "runtime/clouds/auto_stop.h"
+#include "runtime/clouds/design_builder.h"
 #include "runtime/clouds/fitting.h"
 #include "runtime/clouds/naming.h"
 #include "runtime/clouds/openstack/flavors.h"
@@ -55,10 +56,10 @@ Result<std::string> group_policy(const ir::Node& node) {
                              node.address, placement));
 }
 
-class Designer {
+class Designer : private DesignBuilder {
  public:
   Designer(const Place& place, const DesignInput& input)
-      : place_(place), cloud_(place.cloud), input_(input) {}
+      : DesignBuilder(place.cloud, input, kRequestSeconds), place_(place) {}
 
   Result<Design> make() {
     if (input_.nodes.empty()) return Design();
@@ -73,22 +74,6 @@ class Designer {
   }
 
  private:
-  Wanted& add(std::string address, const char* type, std::string summary, Json spec,
-              std::vector<std::string> references) {
-    Wanted wanted;
-    wanted.address = std::move(address);
-    wanted.type = type;
-    wanted.summary = std::move(summary);
-    wanted.spec = std::move(spec);
-    wanted.references = std::move(references);
-    wanted.seconds = kRequestSeconds;
-    return design_.resources.emplace_back(std::move(wanted));
-  }
-
-  void note(const std::string& text) {
-    if (noted_.insert(text).second) design_.notes.push_back(text);
-  }
-
   std::string access() const { return "access." + cloud_.text(); }
 
   void add_network(const ir::Network& network) {
@@ -264,10 +249,7 @@ class Designer {
   }
 
   const Place& place_;
-  const CloudId& cloud_;
-  const DesignInput& input_;
-  std::set<std::string> noted_, placements_;
-  Design design_;
+  std::set<std::string> placements_;
 };
 
 Status check_networks(const ir::Node& node, const DesignInput& input) {

@@ -127,26 +127,17 @@ class OpenStackCloud : public Cloud {
     return nullptr;
   }
 
-  void note_references(const Order& order) {
-    for (const auto& [address, reference] : order.references) {
-      memory_.note_name(reference.id, address);
-      if (reference.type == "floating_ip")
-        memory_.note_name(reference.attributes.value("public_ip", ""), address);
-    }
-  }
-
   template <class How>
   Asked ask(const Context& context, const Order& order, How how) {
     if (!refused_.ok()) return Asked::refused(refused_);
     const Kind* kind = kind_of(order.type);
     if (!kind)
       return Asked::refused(invalid(fmt::format("OpenStack has no resources of type '{}'", order.type)));
-    note_references(order);
+    memory_.note_references(order.references, "floating_ip");
     Asking call = asking(context);
     Asked asked = how(*kind, call);
     if (asked.status.ok() || asked.status.message().starts_with(order.address)) return asked;
-    Status why = std::move(asked.status).at(order.address);
-    asked.status = std::move(why);
+    asked.status = std::move(asked.status).at(order.address);
     return asked;
   }
 

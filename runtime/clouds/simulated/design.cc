@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "common/host_name.h"
 #include "common/human.h"
 #include "runtime/clouds/auto_stop.h"
+#include "runtime/clouds/design_builder.h"
 #include "runtime/clouds/fitting.h"
 #include "runtime/clouds/naming.h"
 #include "runtime/clouds/simulated/fitting.h"
@@ -21,10 +21,10 @@ constexpr const char* kDefaultImage = "linux";
 
 bool has_group(const ir::Network& network) { return network.is_public || !network.ports.empty(); }
 
-class Designer {
+class Designer : private DesignBuilder {
  public:
   Designer(const CloudId& cloud, double boot, const DesignInput& input)
-      : cloud_(cloud), boot_(boot), input_(input) {
+      : DesignBuilder(cloud, input, boot / 10), boot_(boot) {
     if (input.survey.facts.contains("sold_out")) sold_out_ = input.survey.facts.at("sold_out");
   }
 
@@ -39,18 +39,6 @@ class Designer {
   }
 
  private:
-  Wanted& add(std::string address, const char* type, std::string summary, Json spec,
-              std::vector<std::string> references) {
-    Wanted wanted;
-    wanted.address = std::move(address);
-    wanted.type = type;
-    wanted.summary = std::move(summary);
-    wanted.spec = std::move(spec);
-    wanted.references = std::move(references);
-    wanted.seconds = boot_ / 10;
-    return design_.resources.emplace_back(std::move(wanted));
-  }
-
   void add_key() {
     add(key_address(cloud_), "key_pair", "ed25519 key pair for SSH", {{"type", "ed25519"}}, {});
   }
@@ -155,11 +143,8 @@ class Designer {
     return std::find(sold_out_.begin(), sold_out_.end(), offer.name + "/" + offer.zone) != sold_out_.end();
   }
 
-  const CloudId& cloud_;
   double boot_;
-  const DesignInput& input_;
   Json sold_out_ = Json::array();
-  Design design_;
 };
 
 }  // namespace
