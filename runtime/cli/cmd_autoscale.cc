@@ -55,12 +55,15 @@ std::string look_script(const ElasticRules& rules) {
 // Takes out the wishes that hold now; one that has changed meanwhile stays. What was to be made anew has
 // gone, and is to be made.
 std::string done_script(const ElasticRules& rules, const std::vector<std::string>& lines) {
-  std::string script = fmt::format("cd {} || exit 1\nexec 9>> lock\nflock 9\n", folder_of(rules));
-  for (const std::string& line : lines)
+  std::string script = fmt::format("set -e\ncd {}\nexec 9>> lock\nflock 9\n", folder_of(rules));
+  for (const std::string& line : lines) {
     script += line.ends_with(" renew")
-                  ? fmt::format("sed {} wishes > wishes.new; mv wishes.new wishes\n",
+                  ? fmt::format("sed {} wishes > wishes.new\n",
                                 shell_quote("s/^" + line + "$/" + line.substr(0, line.find(' ')) + " add/"))
-                  : fmt::format("grep -vx {} wishes > wishes.new; mv wishes.new wishes\n", shell_quote(line));
+                  // 1: no line is left.
+                  : fmt::format("grep -vx {} wishes > wishes.new || [ $? = 1 ]\n", shell_quote(line));
+    script += "mv wishes.new wishes\n";
+  }
   return script;
 }
 

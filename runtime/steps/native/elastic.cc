@@ -28,7 +28,7 @@ flock 9
 for n; do
   now=$what
   if [ "$what" = add ] && grep -qxE "$n (remove|renew)" wishes; then now=renew; fi
-  grep -v "^$n " wishes > wishes.new || true
+  grep -v "^$n " wishes > wishes.new || [ $? = 1 ]
   echo "$n $now" >> wishes.new
   mv wishes.new wishes
 done
