@@ -1,5 +1,5 @@
 """One large object and many small ones, up and down, by ours and by the AWS command line and by AWS's CRT transfer client (crt_peer.py),
-at the same server on loopback (MinIO where it is built: tests/aws/minio.py; else moto), turn by turn.
+at the same server on loopback (MinIO where it is built: tests/aws/minio_program.py; else moto), turn by turn.
 
 JSON lines {name, ours, peer, unit, ratio, goal, machine}: seconds of the wall clock, the best of the rounds; ratio is the faster
 peer's time divided by ours. Beside it the peak resident memory of each (MiB). What arrives is compared with what was sent, on both

@@ -1,13 +1,7 @@
-"""A second S3 server, with signatures checked from the start and keys of every character: MinIO, built once from the Go proxy.
-
-`python minio.py` builds it (some minutes); tests take it where it is there and say so where it is not. RADL_TEST_MINIO=build builds it
-in a test as well.
-"""
+"""A second S3 server, with signatures checked from the start and keys of every character: MinIO (minio_program.py)."""
 import os
 import pathlib
-import shutil
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -15,40 +9,11 @@ import urllib.request
 import boto3
 import botocore.config
 
+from minio_program import program
 from moto_site import free_port
 from processes import end
 
-VERSION = "v0.0.0-20260212201848-7aac2a2c5b7c"  # github.com/minio/minio; the one place for it
 KEYS = {"aws_access_key_id": "minio-user", "aws_secret_access_key": "minio-secret-of-tests"}
-
-
-def cache():
-    default = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "radl-tests"
-    return pathlib.Path(os.environ.get("RADL_TEST_CACHE") or default)
-
-
-def build():
-    """(program, ""), or (None, why not)."""
-    program = cache() / f"minio-{VERSION}"
-    if program.exists():
-        return program, ""
-    if not shutil.which("go"):
-        return None, "no Go compiler"
-    folder = cache() / "minio-build"
-    done = subprocess.run(["nice", "-n", "10", "go", "install", f"github.com/minio/minio@{VERSION}"], capture_output=True, text=True,
-                          env={**os.environ, "GOBIN": str(folder), "GOFLAGS": "-p=1"}, check=False)
-    if done.returncode:
-        return None, f"MinIO cannot be built: {done.stderr.strip().splitlines()[-1]}"
-    (folder / "minio").rename(program)
-    return program, ""
-
-
-def program():
-    """(program, ""), or (None, why there is none)."""
-    if os.environ.get("RADL_TEST_MINIO") == "build":
-        return build()
-    found = cache() / f"minio-{VERSION}"
-    return (found, "") if found.exists() else (None, "MinIO is not built: tests/aws/minio.py builds it")
 
 
 class Minio:
@@ -87,9 +52,3 @@ class Minio:
 
     def stop(self):
         end(self.process)
-
-
-if __name__ == "__main__":
-    made, reason = build()
-    print(made or reason)
-    sys.exit(0 if made else 1)
