@@ -109,9 +109,15 @@ int after_output(int code) {
 
 }  // namespace
 
+// Threads share their heaps, jemalloc's (it reads this name at its start) and the C library's: one for each
+// thread reserves address space that a login with `ulimit -v` does not have, and jemalloc 5.3 crashes in a
+// new thread for which it can make none.
+extern "C" {
+extern const char* const malloc_conf;
+const char* const malloc_conf = "narenas:1";
+}
+
 int main(int argc, char** argv) {
-  // Threads share two heaps: one for each thread reserves 64 MiB of address space, which a login with `ulimit
-  // -v` does not have, and what runs out of it inside a library ends in a crash.
   (void)::mallopt(M_ARENA_MAX, 2);
   // One buffer for nearly every result: stdio keeps the cause of an error only until its next call.
   static char buffer[size_t{1} << 20];

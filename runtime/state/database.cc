@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace radl {
@@ -85,7 +86,11 @@ std::string immutable_uri(const std::string& path) {
 Statement::~Statement() {
   if (!statement_) return;
   reset();
-  (*idle_)[sqlite3_sql(statement_)].push_back(statement_);
+  try {
+    (*idle_)[sqlite3_sql(statement_)].push_back(statement_);
+  } catch (const std::bad_alloc&) {  // it is only kept to be quick
+    sqlite3_finalize(statement_);
+  }
 }
 
 Statement::Statement(Statement&& other) noexcept
@@ -247,11 +252,13 @@ Result<long long> Database::integer(std::string_view sql) {
   return *row ? statement->integer(0) : 0;
 }
 
+void Database::roll_back() noexcept { sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr); }
+
 long long Database::last_row_id() const { return sqlite3_last_insert_rowid(db_); }
 bool Database::read_only() const { return sqlite3_db_readonly(db_, "main") == 1; }
 
 Transaction::~Transaction() {
-  if (open_) (void)db_->run("ROLLBACK");
+  if (open_) db_->roll_back();
 }
 
 Status Transaction::begin(bool for_writing) {

@@ -70,6 +70,7 @@ class Database {
   Result<Statement> prepare(std::string_view sql);
   Status run(std::string_view sql);                 // one statement without parameters, kept prepared
   Result<long long> integer(std::string_view sql);  // first column of the first row
+  void roll_back() noexcept;                        // of the open transaction; without memory of its own
   long long last_row_id() const;
   bool read_only() const;
 

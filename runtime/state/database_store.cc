@@ -40,12 +40,17 @@ Result<std::vector<long long>> DatabaseStore::commit(const std::vector<StateChan
     std::vector<Waiting*> batch;
     batch.swap(waiting_);
     guard.unlock();
-    write_together(batch);
+    try {
+      write_together(batch);
+    } catch (...) {  // out of memory: nobody may wait for a turn that never comes
+      for (Waiting* each : batch) each->broken = std::current_exception();
+    }
     guard.lock();
     writing_ = false;
     for (Waiting* each : batch) each->done = true;
     turn_.notify_all();
   }
+  if (own.broken) std::rethrow_exception(own.broken);
   if (!own.status.ok()) return own.status;
   return std::move(own.intents);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 
 #include "runtime/state/database.h"
@@ -44,6 +45,7 @@ class DatabaseStore : public Store {
     const std::vector<StateChange>* changes;
     std::vector<long long> intents = {};
     Status status = {};
+    std::exception_ptr broken = {};  // what the writer threw: thrown again by the thread that waits
     bool done = false;
   };
   // One transaction for all of them; each fails by itself, or all with what makes it durable.
