@@ -1,6 +1,7 @@
 // radlc: parses the command line, runs one command, turns its outcome into an exit code.
 #include <malloc.h>
 #include <poll.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -107,6 +108,15 @@ int after_output(int code) {
   return code == 0 ? static_cast<int>(radl::cli::kWorldError) : code;
 }
 
+// Of 2 MiB in place of 8: ten threads reserve 60 MiB less. Where it cannot be had, they stay as they are.
+void small_thread_stacks() {
+  pthread_attr_t attributes;
+  if (::pthread_attr_init(&attributes) != 0) return;
+  if (::pthread_attr_setstacksize(&attributes, size_t{2} << 20) == 0)
+    ::pthread_setattr_default_np(&attributes);
+  ::pthread_attr_destroy(&attributes);
+}
+
 }  // namespace
 
 // Threads share their heaps, jemalloc's (it reads this name at its start) and the C library's: one for each
@@ -119,6 +129,7 @@ const char* const malloc_conf = "narenas:1";
 
 int main(int argc, char** argv) {
   (void)::mallopt(M_ARENA_MAX, 2);
+  small_thread_stacks();
   // One buffer for nearly every result: stdio keeps the cause of an error only until its next call.
   static char buffer[size_t{1} << 20];
   if (::isatty(STDOUT_FILENO) == 0) std::setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
