@@ -1,11 +1,11 @@
 #include "runtime/ansible/playbook.h"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <cctype>
-#include <regex>
 #include <vector>
 
 namespace radl::recipes {
@@ -137,10 +137,10 @@ bool asks_other_hosts(std::string_view recipe) {
 }  // namespace
 
 bool uses_facts(const std::string& recipe) {
-  static const std::regex fact(
+  static const re2::RE2 fact(
       R"(ansible_facts|\bansible_(all_ipv4|architecture|default_ipv4|devices|distribution|dns|domain|env|eth|fqdn|hostname|interfaces|kernel|)"
       R"(lsb|machine|memfree|memtotal|memory|mounts|nodename|os_family|pkg_mgr|processor|product|python|selinux|service_mgr|swap|system|userspace|virtualization|date_time|user_)\w*)");
-  return asks_other_hosts(recipe) || std::regex_search(recipe, fact);
+  return asks_other_hosts(recipe) || re2::RE2::PartialMatch(recipe, fact);
 }
 
 }  // namespace radl::recipes

@@ -279,6 +279,7 @@ TEST(Playbook, KnowsWhoseFactsARecipeReads) {
   EXPECT_TRUE(recipes::uses_facts("{{ hostvars | dict2items }}"));
   EXPECT_TRUE(recipes::uses_facts("{{ hostvars[" + std::string(100000, '[')));
   EXPECT_TRUE(recipes::uses_facts("when: ansible_os_family == 'Debian'"));
+  EXPECT_TRUE(recipes::uses_facts("{{ ansible_user_" + std::string(2'000'000, 'x')));
   EXPECT_FALSE(recipes::uses_facts("- tasks: [{ping: }]"));
 }
 

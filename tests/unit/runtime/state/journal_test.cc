@@ -3,8 +3,10 @@
 #include <sqlite3.h>
 
 #include <atomic>
+#include <new>
 #include <thread>
 
+#include "runtime/state/sqlite_store.h"
 #include "tests/support/fault_vfs.h"
 #include "tests/unit/runtime/state/state_case.h"
 
@@ -46,6 +48,30 @@ TEST_F(Journal, AllChangesOfOneWriteOrNone) {
   ASSERT_TRUE(begun.ok()) << begun.status().text();
   EXPECT_EQ(begun->size(), 2u);
   EXPECT_NE(begun->front(), begun->back());
+}
+
+class OutOfMemoryOnce : public SqliteStore {
+ public:
+  using SqliteStore::SqliteStore;
+
+ protected:
+  Status persist() override {
+    if (std::exchange(out_of_memory_, false)) throw std::bad_alloc();
+    return {};
+  }
+
+ private:
+  bool out_of_memory_ = true;
+};
+
+TEST_F(Journal, AWriterThatRunsOutOfMemoryHoldsNobodyUp) {
+  ASSERT_TRUE(open().ok());
+  Result<Database> database_file = Database::open(database(), Database::Access::ReadWrite);
+  ASSERT_TRUE(database_file.ok());
+  OutOfMemoryOnce store(std::move(*database_file), directory() + "/demo", fake.world, true);
+  ASSERT_TRUE(store.lock("test", std::chrono::milliseconds(0), {}, {}).ok());
+  EXPECT_THROW((void)store.commit({state_change::PutResource{node("worker[0]")}}), std::bad_alloc);
+  EXPECT_TRUE(store.commit({state_change::PutResource{node("worker[1]")}}).ok());
 }
 
 // Eight threads that write at once: what waits while one write is made durable goes together with the next.
