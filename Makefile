@@ -11,12 +11,13 @@ UNTRUSTED_TESTS = parser_test ir_test cluster_message_test cluster_secure_test c
 empty :=
 space := $(empty) $(empty)
 
-.PHONY: help deps deps-check build demo check check-faults check-openstack check-sanitize check-sanitize-short check-conformance check-format install deb fuzz clean
+.PHONY: help deps deps-check build demo check check-faults check-openstack check-sanitize check-sanitize-short check-conformance check-conformance-short check-format install deb fuzz clean
 
 help:
 	@echo "make demo               install packages, build, train CIFAR-10 on this machine from a .radl file"
 	@echo "make check              install packages, build, run the tests"
-	@echo "make check-conformance  compare with peers from PyPI and npm (skips what cannot be had)"
+	@echo "make check-conformance  compare with peers from PyPI and npm (skips what cannot be had); SUITES= some of them"
+	@echo "make check-conformance-short  the same without the suites that bring up other people's clusters"
 	@echo "make check-faults       EC2 while its API fails: RUNS=100 seeds from SEED=1 on, and a kill at every call and journal write"
 	@echo "make check-openstack    OpenStack's own services from Debian's packages (skips what cannot be had)"
 	@echo "make check-sanitize     the tests under ASan and UBSan; check-sanitize-short: those of what reads other people's bytes"
@@ -49,7 +50,11 @@ check: deps-check
 check-conformance: deps-check
 	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON $(CMAKE_FLAGS) >/dev/null
 	cmake --build $(BUILD) -j $(JOBS)
-	@tests/conformance/run $(BUILD)
+	@tests/conformance/run $(BUILD) $(SUITES)
+
+# Without the suites that bring up other people's clusters: those download gigabytes and take minutes each.
+check-conformance-short:
+	@$(MAKE) --no-print-directory check-conformance SUITES="$(filter-out %_cluster %_elastic shared_storage,$(patsubst tests/conformance/%/suite,%,$(wildcard tests/conformance/*/suite)))"
 
 # A failing seed prints the command that repeats it: RUNS=1 SEED=n. Without RUNS=1 a kill -9 at every point follows.
 check-faults: deps-check
