@@ -59,7 +59,7 @@ check-conformance-short:
 # A failing seed prints the command that repeats it: RUNS=1 SEED=n. Without RUNS=1 a kill -9 at every point follows.
 check-faults: deps-check
 	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON $(CMAKE_FLAGS) >/dev/null
-	cmake --build $(BUILD) -j $(JOBS) --target radlc radl_kill_points
+	cmake --build $(BUILD) -j $(JOBS) --target radlc radl_kill_points radl_quick_time
 	@tools/check-faults $(BUILD) $(or $(RUNS),100) $(or $(SEED),1)
 
 # RADL_FAULT_RUNS, RADL_FAULT_SEED and RADL_KILL_POINTS: tests/openstack/faults_test.py.

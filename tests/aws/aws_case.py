@@ -11,6 +11,7 @@ from instances import Instances
 from metadata import Metadata
 from moto_site import REGION, Moto
 from proxy import Proxy
+from quick import QUICK
 from radl_case import SOURCE, RadlCase
 
 USER = getpass.getuser()
@@ -20,6 +21,8 @@ SYSTEM = f"""disk.0.image.url = 'aws://{REGION}/ami-0deb12000000000a2' and disk.
 class AwsCase(RadlCase):
     """Each test has an account in which somebody else has things already, and in the end they must be as they were."""
     boots = True  # whether instances become machines
+    isolated = None  # whether each has a view of the file system of its own; None: where that can be
+    quick = False  # whether time passes quickly for radlc (faulted.py)
 
     def setUp(self):
         super().setUp()
@@ -27,7 +30,7 @@ class AwsCase(RadlCase):
         self.ground = pathlib.Path(tempfile.mkdtemp(prefix="radl-aws-"))
         self.addCleanup(shutil.rmtree, self.ground, ignore_errors=True)
         self.moto = Moto.shared()
-        self.machines = Instances(self.moto, self.ground / "machines", boots=self.boots)
+        self.machines = Instances(self.moto, self.ground / "machines", boots=self.boots, isolated=self.isolated)
         self.addCleanup(self.machines.close)
         self.metadata = Metadata(self.machines)
         self.addCleanup(self.metadata.close)
@@ -40,8 +43,10 @@ class AwsCase(RadlCase):
         self.moto.check_signatures()
         self.baseline = Baseline(self.moto)
         self.environment.update(self.moto.environment(url=self.proxy.url), HOME=str(self.folder), no_proxy="*",
-                                RADL_CALLER_CIDR="203.0.113.7/32", RADL_EC2_PACE="0.1", RADL_EC2_SETTLES_AFTER="2",
+                                RADL_CALLER_CIDR="203.0.113.7/32", RADL_EC2_PACE="0.05", RADL_EC2_SETTLES_AFTER="2",
                                 RADL_CIFAR10_SUBSET=str(SOURCE / "examples/cifar10/subset"))
+        if self.quick:
+            self.environment.update(QUICK, RADL_EC2_PACE="0.3", RADL_EC2_SETTLES_AFTER="10")
 
     def somebody_else(self):
         ec2 = self.moto.client("ec2")

@@ -17,6 +17,7 @@ from extras import Extras
 from instances import Instances
 from moto_site import Moto
 from proxy import Proxy
+from quick import QUICK
 from radl_case import RADLC, clean_environment
 
 FILE = f"""radl 2
@@ -41,7 +42,7 @@ class Ground:
     def __init__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="radl-faults-"))
         self.moto = Moto.shared()
-        self.machines = Instances(self.moto, self.folder / "machines")
+        self.machines = Instances(self.moto, self.folder / "machines", isolated=False)  # nothing is configured on them
         self.moto.check_signatures()
         self.baseline = account.Baseline(self.moto)
 
@@ -66,7 +67,7 @@ class Infrastructure:
         self.said = []  # of every run: its arguments, exit status and output
         self.environment = clean_environment(self.folder)
         self.environment.update(ground.moto.environment(url=self.proxy.url), HOME=str(self.folder), no_proxy="*",
-                                RADL_CALLER_CIDR="203.0.113.7/32", RADL_EC2_SETTLES_AFTER="2", RADL_EC2_PACE="0.1")
+                                RADL_CALLER_CIDR="203.0.113.7/32", RADL_EC2_SETTLES_AFTER="10", RADL_EC2_PACE="0.3", **QUICK)
 
     def close(self):
         self.proxy.close()

@@ -51,7 +51,7 @@ def repeat(seed):
 def one_seed(ground, seed):
     rng = random.Random(f"scenario {seed}")
     victim = rng.choice(["apply", "apply", "change", "interrupt", "destroy"])
-    eventual = Eventual(hidden=rng.choice([0, 0, 0.8]), pending=rng.choice([0, 0, 0.6]), lag=rng.choice([0, 0, 0.8]))
+    eventual = Eventual(hidden=rng.choice([0, 0, 0.3]), pending=rng.choice([0, 0, 0.3]), lag=rng.choice([0, 0, 0.3]))
     zones = rng.sample("abcdef", rng.choice([0, 0, 1, 3]))
     market = Market(ground.moto, lacking=[("*", f"us-east-1{zone}") for zone in zones])
     faults = Faults(seed, share=rng.choice([0.08, 0.2, 0.4]), eventual=eventual, market=market)
@@ -145,10 +145,10 @@ class WhatIsGone(OnOneGround):
 
     def test_what_was_made_a_moment_ago_and_is_not_found_is_asked_for_again(self):
         one = self.infrastructure()
-        one.environment["RADL_EC2_SETTLES_AFTER"] = "20"
+        one.environment["RADL_EC2_SETTLES_AFTER"] = "60"
         lagging = Faults(1, share=0, eventual=Eventual())
         one.apply(faults=lagging)
-        lagging.eventual.lag = 6
+        lagging.eventual.lag = 2
         code, _ = one.destroy(faults=lagging)
         refused = [action for _, action, name in one.said[-1][3] if name == "not there yet"]
         one.expect(refused, "nothing was refused")

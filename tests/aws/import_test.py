@@ -12,7 +12,7 @@ IMAGE = "ami-0deb12000000000a2"
 
 
 class Import(AwsCase):
-    boots = False
+    boots, quick = False, True
 
     def setUp(self):
         super().setUp()

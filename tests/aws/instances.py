@@ -6,6 +6,7 @@ import threading
 import time
 
 import botocore.exceptions
+import botocore.parsers
 
 from account import instances
 from node_view import NodeView, own_view_works
@@ -21,7 +22,7 @@ def addresses_of(record):
 class Instances(threading.Thread):
     """Looks at moto now and then; `close()` ends every machine. What goes wrong with one of them is in `errors`."""
 
-    def __init__(self, moto, folder, region="us-east-1", pace=0.02, boots=True):
+    def __init__(self, moto, folder, region="us-east-1", pace=0.02, boots=True, isolated=None):
         super().__init__(daemon=True)
         self.moto, self.folder, self.pace, self.boots = moto, pathlib.Path(folder), pace, boots
         self.ec2 = moto.client("ec2", region)
@@ -29,7 +30,7 @@ class Instances(threading.Thread):
         self.records = {}  # instance id -> what moto said last
         self.running = set()
         self.errors = []
-        self.isolated = own_view_works()
+        self.isolated = own_view_works() if isolated is None else isolated
         self._done, self._news = threading.Event(), threading.Event()
         self._lock = threading.Lock()
         self.start()
@@ -48,7 +49,7 @@ class Instances(threading.Thread):
         while self._wait():
             try:
                 seen = {i["InstanceId"]: i for i in instances(self.ec2)}
-            except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError):
+            except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError, botocore.parsers.ResponseParserError):
                 continue  # moto is being stopped, or a test has taken it away
             try:
                 with self._lock:

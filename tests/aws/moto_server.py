@@ -1,12 +1,16 @@
-"""moto's own server, with two repairs.
+"""moto's own server, with three repairs.
 
-It reads its images again when it is reset, though it has changed the list in place. And it compares signatures with what was sent, not with what it has decoded and encoded again.
+It reads its images again when it is reset, though it has changed the list in place.
 
-Without it moto refuses what is signed rightly as soon as a key, prefix or value has a character that can be encoded in two ways
-("a/b" in a query, a space in a form).
+It compares signatures with what was sent, not with what it has decoded and encoded again. Otherwise moto refuses what is signed rightly as
+soon as a key, prefix or value has a character that can be encoded in two ways ("a/b" in a query, a space in a form).
+
+It answers the Query API one request after the other. Its tables are no threads' business: a list of instances that is asked for while one
+is made fails now and then with a page that says "Internal Server Error" ("dictionary changed size during iteration").
 """
 import io
 import sys
+import threading
 
 import flask
 from moto.ec2.models import amis
@@ -17,6 +21,7 @@ from moto.server import main
 FORM = "application/x-www-form-urlencoded"
 load_images = amis.AmiBackend._load_amis
 decoded, dispatched = IAMRequestBase._create_aws_request, DomainDispatcherApplication.__call__
+turn = threading.Lock()
 
 
 def loading_again(self):
@@ -29,6 +34,8 @@ def keeping_the_form(self, environ, start_response):
     if environ.get("CONTENT_TYPE", "").startswith(FORM) and environ.get("CONTENT_LENGTH"):
         environ["tests.form"] = environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
         environ["wsgi.input"] = io.BytesIO(environ["tests.form"])
+        with turn:
+            return list(dispatched(self, environ, start_response))
     return dispatched(self, environ, start_response)
 
 

@@ -1,6 +1,6 @@
 """docs/providers/aws-policy.json is the smallest policy under which everything works: made from the requests that are really sent.
 
-RADL_ACCEPT=1 writes it anew. RADL_POLICY_ALL=1 leaves out each action once; otherwise some of them, others each day.
+RADL_ACCEPT=1 writes it anew. RADL_POLICY_ALL=1 leaves out each action once; otherwise one of them, another each day.
 """
 import datetime
 import json
@@ -35,6 +35,8 @@ FORGET, IMPORT = ("state", "rm", "site.radl", ADDRESS), ("import", "site.radl", 
 
 
 class Policy(AwsCase):
+    isolated, quick = False, True
+
     def setUp(self):
         super().setUp()
         self.environment["RADL_STATE"] = "s3://models/states"  # models and checkpoints need the same of S3, and nothing more
@@ -73,21 +75,20 @@ class Policy(AwsCase):
 
     def test_everything_works_under_it_and_not_with_less(self):
         self.write("site.radl", FILE)
-        failed = self.scenario()
-        self.assertIsNone(failed)
-        made = document(set().union(*map(actions_of, self.proxy.log)))
         if os.environ.get("RADL_ACCEPT"):
+            self.assertIsNone(self.scenario())
             PATH.parent.mkdir(exist_ok=True)
-            PATH.write_text(text(made))
+            PATH.write_text(text(document(set().union(*map(actions_of, self.proxy.log)))))
         committed = json.loads(PATH.read_text())
-        self.assertEqual(committed, made, f"{PATH} is not what is asked for now: RADL_ACCEPT=1 writes it")
         self.moto.allow(for_moto(committed))
-        self.assertIsNone(self.scenario())
+        self.assertIsNone(self.scenario(), f"{PATH} may lack what is asked for now: RADL_ACCEPT=1 writes it")
+        made = document(set().union(*map(actions_of, self.proxy.log)))
+        self.assertEqual(committed, made, f"{PATH} is not what is asked for now: RADL_ACCEPT=1 writes it")
         actions = [action for statement in committed["Statement"] for action in statement["Action"]]
         # moto looks at the request's name alone: tags in a request are not asked for apart.
         actions = [a for a in actions if a not in {"ec2:CreateTags", "iam:PassRole"} | OF_LARGE_FILES]
         if not os.environ.get("RADL_POLICY_ALL"):
-            actions = random.Random(str(datetime.date.today())).sample(actions, 2)
+            actions = random.Random(str(datetime.date.today())).sample(actions, 1)
         for action in actions:
             with self.subTest(without=action):
                 self.moto.allow(for_moto(committed, without=action))

@@ -25,7 +25,7 @@ def region_of(request):
 
 
 class Regions(AwsCase):
-    boots = False
+    boots, quick = False, True
 
     def setUp(self):
         super().setUp()

@@ -46,7 +46,7 @@ class StateCase(RadlCase):
         self.proxy = Proxy(self.moto.url)
         self.addCleanup(self.proxy.close)
         self.environment.update(self.moto.environment(url=self.proxy.url), HOME=str(self.folder / "home"), no_proxy="*",
-                                RADL_STATE=PLACE, RADL_STATE_LEASE="6")
+                                RADL_STATE=PLACE, RADL_STATE_LEASE="6", RADL_LOCAL_ISOLATION="off", RADL_LOCAL_NETWORK="shared")
         (self.folder / "home").mkdir()
         self.file = self.write("demo.radl", FILE)
 
@@ -89,6 +89,8 @@ class StateCase(RadlCase):
 
 class StateInABucket(StateCase):
     def test_apply_and_destroy_leave_nothing_behind(self):
+        for name in ("RADL_LOCAL_ISOLATION", "RADL_LOCAL_NETWORK"):
+            del self.environment[name]
         self.apply()
         self.assertEqual(self.keys(), ["team/demo/lock", "team/demo/state.db.gz"])
         self.assertTrue(self.lock()["free"])
@@ -208,7 +210,7 @@ class TwoWriters(StateCase):
 
     def take_lock_away(self, **fields):
         """As a run of another computer that has the lock now."""
-        lock = dict(self.lock(), host="elsewhere", boot_id="x", owner="ana", free=False, lease_seconds=2, **fields)
+        lock = dict(self.lock(), host="elsewhere", boot_id="x", owner="ana", free=False, lease_seconds=1, **fields)
         self.s3.put_object(Bucket="states", Key="team/demo/lock", Body=json.dumps(lock).encode())
 
     def test_a_dead_owner_on_another_computer_is_waited_for_as_long_as_its_lease(self):
@@ -321,11 +323,11 @@ class OnMinio(StateCase):
 
 class Faults(StateCase):
     def test_killed_before_and_after_every_request(self):
-        """All requests, or of an apply's first ten two, others each day."""
+        """All requests, or one of an apply's first ten, another each day."""
         today = random.Random(str(datetime.date.today()))
         for after in (False, True):
             number, killed = 0, True
-            some = [] if ALL else sorted(today.sample(range(1, 11), 2))
+            some = [] if ALL else [today.randrange(1, 11)]
             while killed if ALL else some:
                 number = number + 1 if ALL else some.pop(0)
                 with self.subTest(number=number, after=after):
@@ -389,17 +391,17 @@ class Faults(StateCase):
             return Treatment(reset_before=len(written) > 4)
 
         self.proxy.faults = faults
-        self.apply("--input", "count=6", code=None)
+        self.apply("--input", "count=4", "--parallelism", "2", code=None)
         err = self.err
         self.assertIn("cannot be written", err)
         push = re.search(r"radlc (state push .*)", err).group(1).split()
         self.assertTrue(pathlib.Path(push[2]).exists())
         running = len(self.nodes_that_run())
-        self.assertLess(running, 6)
+        self.assertLess(running, 4)
         self.proxy.faults = None
         self.radlc(*push)
-        self.apply("--input", "count=6")
-        self.assert_count(6)
+        self.apply("--input", "count=4")
+        self.assert_count(4)
         self.destroy()
         self.assert_nothing()
 

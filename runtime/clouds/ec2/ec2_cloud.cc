@@ -66,11 +66,9 @@ class Ec2Cloud : public Cloud, public TakesOver {
 
   Asked ask_create(const Context& context, const Order& order) override {
     memory_.note_token(order.token, order.type);
-    memory_.note_references(order.references, "elastic_ip");
     return ask(context, order, &Kind::create);
   }
   Asked ask_update(const Context& context, const Order& order) override {
-    memory_.note_references(order.references, "elastic_ip");
     return ask(context, order, &Kind::update);
   }
   Asked ask_destroy(const Context& context, const Order& order) override {
@@ -110,6 +108,7 @@ class Ec2Cloud : public Cloud, public TakesOver {
   Asked ask(const Context& context, const Order& order, Asked (Kind::*how)(Call&, const Order&) const) {
     const Kind* kind = kind_of(order.type);
     if (!kind) return Asked::refused(invalid(fmt::format("EC2 has no resources of type '{}'", order.type)));
+    memory_.note_references(order.references, "elastic_ip");
     Call call = call_of(context);
     Asked asked = (kind->*how)(call, order);
     const bool named = asked.status.ok() || asked.status.message().starts_with(order.address);
