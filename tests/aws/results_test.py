@@ -13,11 +13,12 @@ FILE = f"""radl 2
 input epochs ( type = 'number' and default = 2 )
 input result ( type = 'string' and default = 's3://models/paper' )
 input checkpoints ( type = 'string' and default = none )
+input model ( type = 'string' and default = 'lenet' )
 network lan ( outbound = 'no' )
 system node ( cpu.count >= 1 and net_interface.0.connection = 'lan' )
 deploy node 2
 use 'std/training/all_reduce' as small (
-  workers = system.node and model = 'lenet' and learning_rate = 0.02 and
+  workers = system.node and model = input.model and learning_rate = 0.02 and
   dataset = '{SOURCE}/examples/cifar10/subset' and batch_size = 50 and epochs = input.epochs and
   checkpoint_every = 0.2 and result = input.result and checkpoints = input.checkpoints
 )
@@ -151,16 +152,16 @@ output metrics ( value = work.metrics )
         self.destroy()
 
     def test_checkpoints_may_be_kept_apart_from_the_model(self):
-        self.apply("result=result", "checkpoints=s3://models/kept")
+        self.apply("result=result", "checkpoints=s3://models/kept", "model=logistic")
         self.assertTrue((self.folder / "result/model/model.safetensors").exists())
         self.assertEqual({key.partition("/")[0] for key in self.objects()}, {"kept"})
         self.assertEqual(len(self.checkpoints("kept/")), 2)
         self.destroy()
 
     def test_fewer_epochs_begin_anew_and_what_is_there_is_not_gone_on_from(self):
-        self.apply("epochs=2")
+        self.apply("epochs=2", "model=logistic")
         first = self.checkpoints()
-        self.apply("epochs=1")
+        self.apply("epochs=1", "model=logistic")
         self.assertEqual(json.loads(self.objects("paper/report.json")["paper/report.json"])["metrics"].get("resumed_from", 0), 0)
         names = self.checkpoints()
         self.assertFalse(set(names) & set(first), "checkpoints of the run before have not made way")

@@ -14,6 +14,7 @@ import botocore.exceptions
 
 import minio
 from moto_site import Moto
+from proxy import Proxy, Treatment
 
 TOOL = pathlib.Path(os.environ["RADL_BUILD"]) / "tests/conformance_transfer"
 STATUS = {"invalid": 1, "not-found": 2, "exists": 3, "conflict": 4, "auth": 5, "corrupt": 11}
@@ -22,7 +23,7 @@ MIB = 1 << 20
 
 class Store:
     """One server's tests; each server is a subclass."""
-    big = 300 * MIB  # takes long enough to be killed in its middle
+    big = 40 * MIB
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="radl-s3-"))
@@ -94,12 +95,17 @@ class Store:
             self.assertEqual((self.folder / "got").read_bytes(), path.read_bytes())
 
     def killed_in_the_middle(self, command, reached):
+        """Each of its requests takes longer than the one before: there is time to kill it. What comes after it takes no longer than ever."""
+        proxy = Proxy(self.server.url, lambda request: Treatment(delay=0.05 * request.number))
+        self.addCleanup(proxy.close)
+        self.env = {name: value.replace(self.server.url, proxy.url) for name, value in self.env.items()}
         process = subprocess.Popen(command, env=self.env)
         end = time.monotonic() + 60
         while process.poll() is None and time.monotonic() < end and not reached():
             time.sleep(0.002)
         process.kill()
         self.assertEqual(process.wait(), -9, "it was done before it could be killed")
+        proxy.faults = None
 
     def parts_there(self):
         for upload in self.s3.list_multipart_uploads(Bucket="data").get("Uploads", []):
@@ -207,8 +213,6 @@ class Store:
 
 
 class OfMoto(Store, unittest.TestCase):
-    big = 120 * MIB
-
     def start(self):
         server = Moto.shared()
         return server, server.environment(), server.client("s3")

@@ -12,7 +12,7 @@ deploy worker 2 ec2
 configure train (
   training 'small' (
     workers = system.worker and mode = 'allreduce' and model = 'lenet' and learning_rate = 0.02 and
-    dataset = 'cifar10' and source = 'subset' and batch_size = 50 and epochs = 30 and
+    dataset = 'cifar10' and source = 'subset' and batch_size = 50 and epochs = 20 and
     checkpoint_epochs = 0 and checkpoint_every = 3600 and result = 's3://models/spot'
   )
 )

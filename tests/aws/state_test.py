@@ -18,6 +18,7 @@ import unittest
 
 from moto_site import Moto
 from proxy import Proxy, Treatment, s3_error
+from quick import QUICK
 from radl_case import RadlCase
 
 PLACE = "s3://states/team"
@@ -391,7 +392,10 @@ class Faults(StateCase):
             return Treatment(reset_before=len(written) > 4)
 
         self.proxy.faults = faults
+        kept = dict(self.environment)
+        self.environment.update(QUICK, RADL_QUICK_TIME="4")  # each write that comes to nothing takes seconds
         self.apply("--input", "count=4", "--parallelism", "2", code=None)
+        self.environment = kept
         err = self.err
         self.assertIn("cannot be written", err)
         push = re.search(r"radlc (state push .*)", err).group(1).split()

@@ -8,6 +8,7 @@ import unittest
 from extras import Extras
 from moto_site import Moto
 from proxy import Proxy
+from quick import QUICK
 
 PROGRAM = pathlib.Path(os.environ["RADL_BUILD"]) / "tests" / "ec2_suite_test"
 
@@ -21,7 +22,7 @@ class Suite(unittest.TestCase):
             extras.forward = proxy.forward
             self.addCleanup(proxy.close)
             environment = {**os.environ, **moto.environment(url=proxy.url), "HOME": folder, "no_proxy": "*", "RADL_CALLER_CIDR": "203.0.113.7/32",
-                           "RADL_EC2_SETTLES_AFTER": "0.2", "RADL_EC2_PACE": "0.05"}
+                           "RADL_EC2_SETTLES_AFTER": "2", "RADL_EC2_PACE": "0.2", **QUICK}
             done = subprocess.run([PROGRAM], env=environment, capture_output=True, text=True, timeout=500)
             self.assertEqual(done.returncode, 0, done.stdout[-6000:] + done.stderr[-2000:])
 

@@ -1,8 +1,10 @@
-// Preloaded into radlc by tests of what it does while an API fails: RADL_QUICK_TIME=10 lets ten seconds pass for it in one. What it
-// waits, between two attempts, between two looks, for a turn, for an answer, takes a tenth; the times themselves, their order and the
-// code that waits are as ever. The date is the real one, as signatures carry it.
+// Preloaded into radlc by tests of what it does while an API fails: RADL_QUICK_TIME=10 lets ten seconds pass
+// for it in one. What it waits, between two attempts, between two looks, for a turn, for an answer, takes a
+// tenth; the times themselves, their order and the code that waits are as ever. The date is the real one, as
+// signatures carry it.
 //
-// The program itself has no hook for this. It is only this process that is quick: the variables are taken out of the environment.
+// The program itself has no hook for this. It is only this process that is quick: the variables are taken out
+// of the environment.
 #include <dlfcn.h>
 #include <poll.h>
 #include <pthread.h>
@@ -43,7 +45,8 @@ bool is_quick(clockid_t clock) {
   return clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_RAW || clock == CLOCK_MONOTONIC_COARSE;
 }
 
-// A wait that is to take some time takes at least a little: who polls with a short one does not poll without one.
+// A wait that is to take some time takes at least a little: who polls with a short one does not poll without
+// one.
 long long shorter(long long wait) { return wait > 0 ? (wait + factor() - 1) / factor() : wait; }
 
 timespec shorter(const timespec& wait) { return from_nanoseconds(shorter(nanoseconds(wait))); }
@@ -106,7 +109,8 @@ int select(int count, fd_set* read, fd_set* write, fd_set* wrong, timeval* time)
   return wait(count, read, write, wrong, &less);
 }
 
-int pthread_cond_clockwait(pthread_cond_t* changed, pthread_mutex_t* held, clockid_t clock, const timespec* end) {
+int pthread_cond_clockwait(pthread_cond_t* changed, pthread_mutex_t* held, clockid_t clock,
+                           const timespec* end) {
   static auto* const wait =
       real<int(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*)>("pthread_cond_clockwait");
   const timespec earlier = when(clock, *end);
