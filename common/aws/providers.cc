@@ -62,6 +62,11 @@ Result<Credentials> keys_of(const Section* section, const std::string& name) {
   if (keys.secret_key.empty())
     return incomplete(section->place("aws_access_key_id"), name,
                       "has aws_access_key_id and no aws_secret_access_key");
+  for (const char* setting : {"aws_access_key_id", "aws_secret_access_key", "aws_session_token"}) {
+    if (section->get(setting).find_first_of("\r\n") != std::string::npos)
+      return incomplete(section->place(setting), name,
+                        std::string("has ") + setting + " in several lines: an indented line belongs to it");
+  }
   return keys;
 }
 
@@ -253,14 +258,15 @@ Result<std::vector<std::string>> split_command(const std::string& text) {
 }
 
 Result<Credentials> process_credentials(const std::string& command, const std::string& origin,
-                                        const Stop& stop) {
+                                        const Stop& stop, double patience_seconds) {
   auto argv = split_command(command);
   if (!argv.ok()) return Status(Code::Auth, origin + ": " + argv.status().message());
-  auto done = run_command(*argv, "", 60, stop);
+  auto done = run_command(*argv, "", patience_seconds, stop);
   if (!done.ok()) {
-    const Code code = done.status().code();
-    const bool passing = code == Code::Timeout || code == Code::Cancelled;
-    return Status(passing ? code : Code::Auth, origin + ": " + done.status().message());
+    // One that waits for somebody is not run again: it would wait again.
+    const Status asked = stop.check();
+    return Status(asked.ok() ? Code::Auth : asked.code(), origin + ": " + done.status().message())
+        .with_hint("run it by hand to see what it waits for");
   }
   // Its own words stay out of the message: a program that fails may print what it was given.
   if (done->exit_status != 0)

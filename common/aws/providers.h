@@ -34,7 +34,7 @@ Result<Credentials> instance_credentials(const Asking& asking);
 Result<std::vector<std::string>> split_command(const std::string& text);
 // {"Version": 1, "AccessKeyId": ..., ...} of the program's standard output.
 Result<Credentials> process_credentials(const std::string& command, const std::string& origin,
-                                        const Stop& stop);
+                                        const Stop& stop, double patience_seconds = 60);
 
 struct SsoProfile {
   std::string profile, session;  // the session's name; "" for the older form without sessions

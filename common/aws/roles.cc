@@ -1,5 +1,6 @@
 // Roles, assumed at STS.
 #include <chrono>
+#include <string>
 
 #include "common/aws/providers.h"
 #include "common/aws/services.h"
@@ -20,6 +21,15 @@ std::string session_name(const RoleRequest& role) {
   if (!role.session_name.empty()) return role.session_name;
   return "radlc-" +
          std::to_string(std::chrono::system_clock::now().time_since_epoch() / std::chrono::seconds(1));
+}
+
+// Source: AWS STS API Reference, AssumeRole.
+Status check_duration(const RoleRequest& role) {
+  const std::string& text = role.duration_seconds;
+  const bool digits = !text.empty() && text.size() <= 5 && text.find_first_not_of("0123456789") == text.npos;
+  const int seconds = digits ? std::stoi(text) : 0;
+  if (text.empty() || (seconds >= 900 && seconds <= 43200)) return {};
+  return {Code::Auth, role.origin + ": duration_seconds must be 900 to 43200"};
 }
 
 Parameters parameters_of(const RoleRequest& role) {
@@ -52,6 +62,7 @@ Result<Credentials> credentials_in(const Answer& answer, const RoleRequest& role
 }  // namespace
 
 Result<Credentials> assume_role(const Asking& asking, const RoleRequest& role, const Credentials& by) {
+  if (Status fine = check_duration(role); !fine.ok()) return fine;
   auto service = sts_of(asking);
   if (!service.ok()) return service.status();
   QueryClient sts(asking.http, fixed_credentials(by), std::move(*service));
@@ -63,11 +74,14 @@ Result<Credentials> assume_role_with_web_identity(const Asking& asking, const Ro
                                                   const std::string& token_file) {
   auto token = read_file(token_file, 1 << 20);
   if (!token.ok()) return Status(Code::Auth, role.origin + ": " + token.status().message());
+  const std::string text(trim(*token));
+  if (text.empty()) return Status(Code::Auth, role.origin + ": " + token_file + " holds no token");
+  if (Status fine = check_duration(role); !fine.ok()) return fine;
   auto service = sts_of(asking);
   if (!service.ok()) return service.status();
   QueryClient sts(asking.http, nullptr, std::move(*service));
   Parameters parameters = parameters_of(role);
-  parameters.emplace_back("WebIdentityToken", std::string(trim(*token)));
+  parameters.emplace_back("WebIdentityToken", text);
   return credentials_in(
       sts.call("AssumeRoleWithWebIdentity", parameters, {.effect = Effect::Repeatable, .stop = asking.stop}),
       role);

@@ -146,9 +146,28 @@ int on_progress(void* context, curl_off_t total, curl_off_t done, curl_off_t up_
   return 0;
 }
 
+constexpr const char* kProxyHint =
+    "the proxy is that of HTTPS_PROXY, http_proxy or ALL_PROXY; NO_PROXY names hosts that need none";
+
 bool repeatable(const Request& r) {
   const std::string& m = r.method;
   return r.idempotent || m == "GET" || m == "HEAD" || m == "PUT" || m == "DELETE" || m == "OPTIONS";
+}
+
+// " (through the proxy HOST:PORT)" where libcurl says that it was another host than the URL's that it could
+// not connect to: its text names no user.
+std::string through_proxy(const Request& r, std::string_view text) {
+  constexpr std::string_view kBegin = "Failed to connect to ", kPort = " port ";
+  const size_t host = text.find(kBegin), port = text.find(kPort);
+  if (host == text.npos || port == text.npos || port < host + kBegin.size()) return {};
+  const std::string name(text.substr(host + kBegin.size(), port - host - kBegin.size()));
+  std::string_view number = text.substr(port + kPort.size());
+  number = number.substr(0, number.find_first_not_of("0123456789"));
+  const auto url = parse_url(r.url);
+  const std::string usual = url.ok() && url->scheme == "https" ? "443" : "80";
+  const std::string own = !url.ok() || url->port.empty() ? usual : url->port;
+  if (!url.ok() || (url->host == name && own == number)) return {};
+  return " (through the proxy " + name + ":" + std::string(number) + ")";
 }
 
 // What is left unknown for one that must not be repeated is Lost, once something of it was sent.
@@ -158,9 +177,12 @@ Status transport_failure(CURLcode code, const Request& r, bool sent, const char*
   // Without the library's own text where that may repeat the URL.
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
-    case CURLE_COULDNT_RESOLVE_PROXY:
       return {Code::Retry, what + "the host's name cannot be resolved"};
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      return Status(Code::Retry, what + "the proxy's name cannot be resolved").with_hint(kProxyHint);
     case CURLE_COULDNT_CONNECT:
+      if (std::string proxy = through_proxy(r, text); !proxy.empty())
+        return Status(Code::Retry, what + "cannot connect" + proxy).with_hint(kProxyHint);
       return {Code::Retry, what + "cannot connect"};
     case CURLE_OPERATION_TIMEDOUT:
       return {lost ? Code::Lost : Code::Timeout, what + "timed out"};
@@ -181,6 +203,11 @@ Status transport_failure(CURLcode code, const Request& r, bool sent, const char*
     default:
       break;
   }
+  // CONNECT is asked of a proxy alone; what it answered is not the server's.
+  if (std::string_view(text).find("CONNECT") != std::string_view::npos)
+    return Status(std::string_view(text).find("407") != std::string_view::npos ? Code::Auth : Code::Retry,
+                  what + "the proxy does not lead there: " + text)
+        .with_hint(kProxyHint);
   return {lost ? Code::Lost : Code::Retry, what + curl_easy_strerror(code)};
 }
 

@@ -57,8 +57,8 @@ class Builder {
     const std::string id = input_.clouds.id_for(node);
     auto known = shares_.find(id);
     if (known == shares_.end()) {
-      std::string from = node.cloud.empty() ? "" : ", which its `deploy` names";
-      problem(node, input_.clouds.why_not(id).text() + from);
+      const std::string from = node.cloud.empty() ? "" : "its `deploy` names " + node.cloud + ": ";
+      problem(node, from + input_.clouds.why_not(id).text());
       return;
     }
     Share& share = known->second;

@@ -206,6 +206,47 @@ TEST(Credentials, OfAProcessWithoutAShell) {
   EXPECT_NE(error_of(files).find("a quote without its end"), std::string::npos);
 }
 
+TEST(Credentials, AProcessThatHangsIsEndedAndNotRunAgain) {
+  auto keys = process_credentials("sleep 60", "its origin", {}, 0.2);
+  ASSERT_FALSE(keys.ok());
+  EXPECT_EQ(keys.status().code(), Code::Auth);  // what passes would be tried again
+  EXPECT_NE(keys.status().text().find("its origin: sleep: not done after"), std::string::npos)
+      << keys.status().text();
+  StopSource stop;
+  stop.request();
+  EXPECT_EQ(process_credentials("sleep 60", "its origin", stop.token()).status().code(), Code::Cancelled);
+}
+
+TEST(Credentials, WhatStsCanOnlyRefuseIsNotAskedFor) {
+  Sts sts;
+  AwsFiles files;
+  files.variables["AWS_ENDPOINT_URL"] = sts.server.url("");
+  files.variables["AWS_WEB_IDENTITY_TOKEN_FILE"] = files.home + "/token";
+  files.variables["AWS_ROLE_ARN"] = "arn:r";
+  files.file("token", "\n");
+  EXPECT_EQ(error_of(files), "web identity of the environment: " + files.home + "/token holds no token");
+  files.variables.erase("AWS_WEB_IDENTITY_TOKEN_FILE");
+  files.credentials("[base]\naws_access_key_id = BASE\naws_secret_access_key = s\n");
+  for (const char* seconds : {"many", "60", "-900", "99999999999"}) {
+    files.config(
+        "[default]\nrole_arn = r\nsource_profile = base\nduration_seconds = " + std::string(seconds) + "\n");
+    EXPECT_EQ(error_of(files), "role of profile \"default\": duration_seconds must be 900 to 43200")
+        << seconds;
+  }
+  EXPECT_TRUE(sts.server.requests().empty());
+}
+
+TEST(Credentials, AKeyThatTookTheNextLineInIsNamedWithItsPlace) {
+  AwsFiles files;
+  files.credentials("[default]\naws_access_key_id = AK\n  aws_secret_access_key = SECRET\n");
+  EXPECT_EQ(keys_of(files).status().code(), Code::Auth);
+  EXPECT_EQ(error_of(files).find("SECRET"), std::string::npos) << error_of(files);
+  files.credentials("[default]\naws_secret_access_key = s\naws_access_key_id = AK\n  IA\n");
+  EXPECT_NE(error_of(files).find("3: profile \"default\" has aws_access_key_id in several lines"),
+            std::string::npos)
+      << error_of(files);
+}
+
 TEST(Credentials, ACommandIsSplitAsAShellTakesQuotes) {
   EXPECT_EQ(*split_command(R"(a 'b c' "d \"e\"" f\ g '' $HOME)"),
             (std::vector<std::string>{"a", "b c", "d \"e\"", "f g", "", "$HOME"}));

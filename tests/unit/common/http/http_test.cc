@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
+#include <optional>
 
 #include "common/http/rate.h"
 #include "common/http/retry.h"
@@ -212,6 +214,44 @@ TEST(Http, AnUnreachablePortIsRetryAndOtherSchemesAreRefused) {
   EXPECT_EQ(r.status().code(), Code::Retry);
   EXPECT_EQ(r.status().message().find("pw"), std::string::npos);
   EXPECT_EQ(http.send({.url = "file:///etc/passwd"}).status().code(), Code::Invalid);
+}
+
+// A variable of the environment while it lives.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) {
+    if (const char* was = std::getenv(name)) before_ = was;
+    value ? ::setenv(name, value, 1) : ::unsetenv(name);
+  }
+  ~Variable() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+TEST(Http, AProxyThatFailsIsNamedWithoutItsPassword) {
+  const Variable none("no_proxy", nullptr), nor("NO_PROXY", nullptr);
+  Client http;
+  {
+    const Variable proxy("https_proxy", "http://me:sesame@127.0.0.1:1");
+    const Status status = http.send({.url = "https://ec2.example.com/"}).status();
+    EXPECT_EQ(status.code(), Code::Retry);
+    EXPECT_NE(status.message().find("cannot connect (through the proxy 127.0.0.1:1)"), std::string::npos)
+        << status.text();
+    EXPECT_NE(status.text().find("HTTPS_PROXY"), std::string::npos) << status.text();
+    EXPECT_EQ(status.text().find("sesame"), std::string::npos) << status.text();
+  }
+  ScriptedServer refusing([](const std::string&) { return http_answer(407, "", ""); });
+  const std::string url = "http://me:sesame@127.0.0.1:" + std::to_string(refusing.port());
+  const Variable proxy("https_proxy", url.c_str());
+  const Status status = http.send({.url = "https://ec2.example.com/"}).status();
+  EXPECT_EQ(status.code(), Code::Auth) << status.text();
+  EXPECT_NE(status.message().find("the proxy does not lead there"), std::string::npos) << status.text();
+  EXPECT_EQ(status.text().find("sesame"), std::string::npos) << status.text();
+  const Variable direct("no_proxy", "ec2.example.com,127.0.0.1");
+  ScriptedServer server([](const std::string&) { return http_answer(200, "", "direct"); });
+  EXPECT_EQ(http.send({.url = server.url("/")})->body, "direct");
 }
 
 TEST(Http, StopsAnAnswerThatIsTooLargeOrStalls) {
