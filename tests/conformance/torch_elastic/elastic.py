@@ -6,6 +6,7 @@ import shutil
 import signal
 import time
 
+import programs_of_others
 from radl_case import SOURCE, RadlCase
 
 PYTHON = os.environ["RADL_TORCH_PYTHON"]
@@ -157,6 +158,19 @@ class Torch(RadlCase):
         self.assertEqual(metrics["workers"], 3)
         self.assertLess(metrics["own_parameters"], 1153 / 2, "each worker holds all of the parameters")
         self.assertLess(metrics["loss"], 2)
+        self.destroy()
+
+    def test_a_public_elastic_example_runs_unchanged(self):
+        program, why = programs_of_others.bring("elastic echo")
+        if not program:
+            self.skipTest(why)
+        shutil.copy(program, self.folder / "torch/echo.py")
+        self.edit(self.file, ("source = './spirals'", "source = './echo.py'"), ("main = 'train.py'", "main = 'echo.py'"),
+                  ("  arguments = ['--epochs', input.epochs]\n", ""), ("input epochs (", "input unused ("))
+        self.apply()
+        logs = "".join(log.read_text() for log in (self.results / "logs").iterdir())
+        for rank in range(3):
+            self.assertIn(f"after init process group, rank={rank}, world_size = 3", logs)
         self.destroy()
 
     def test_a_program_that_fails_says_so(self):
