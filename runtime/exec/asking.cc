@@ -129,6 +129,8 @@ Status stopped_before_it_showed(const std::string& address) {
   return {Code::Cancelled, "stopped before " + address + " showed and could be removed"};
 }
 
+Status stopped_before_it_was_asked() { return {Code::Cancelled, "stopped before it was asked for"}; }
+
 Async<Status> destroy_and_wait(Session& session, Park& park, Cloud& cloud, ResourceRecord record) {
   Attempts attempts(session, park, record.address);
   const auto shown = shows_by(session, cloud, record);

@@ -28,6 +28,8 @@ Scheduler::TimePoint shows_by(Session& session, const Cloud& cloud, const Resour
 std::optional<std::chrono::milliseconds> until_shown(Session& session, const Cloud& cloud,
                                                      Scheduler::TimePoint shown);
 Status stopped_before_it_showed(const std::string& address);
+// Its intent was recorded, and closed again.
+Status stopped_before_it_was_asked();
 
 // Another attempt at a call that failed, `attempt` by number: the wait before it. Nothing: none is worth it.
 std::optional<std::chrono::milliseconds> next_attempt(Session& session, const std::string& id,

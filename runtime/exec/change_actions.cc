@@ -4,6 +4,7 @@
 
 #include "runtime/exec/actions.h"
 #include "runtime/exec/asking.h"
+#include "runtime/state/writes.h"
 
 namespace radl {
 
@@ -93,9 +94,18 @@ Async<Status> update_resource(Session& session, Park& park, const Action& action
     intent.resource = *before;
     // Until it is known which of both holds, it may use what it used before and what it is to use.
     intent.resource.needs = united(before->needs, action.uses);
-    Result<Intent> begun = session.store().begin(std::move(intent));
+    Async<Recorder::Written> opening = park.written([&intent] { return opening_of(intent); });
+    co_await opening.finished();
+    const Recorder::Written begun = opening.take();
     if (!begun.ok()) co_return begun.status();
-    left = std::move(*begun);
+    intent.id = begun->front();
+    if (session.stop_starting()) {
+      Async<Status> undone = park.write([id = intent.id] { return closing_of(id, nullptr); });
+      co_await undone.finished();
+      Status closed = undone.take();
+      co_return closed.ok() ? stopped_before_it_was_asked() : closed;
+    }
+    left = std::move(intent);
   }
   const Intent intent = std::move(*left);
   ResourceRecord record = *before;
@@ -109,7 +119,9 @@ Async<Status> update_resource(Session& session, Park& park, const Action& action
   // It stays open where nobody knows what came of it: the next run takes over what the cloud shows.
   if (!changed.certain) {
     session.put_unresolved(intent);
-    if (Status put = session.store().put_resource(intent.resource); !put.ok()) co_return put;
+    Async<Status> writing = park.write([&intent] { return putting_of(intent.resource); });
+    co_await writing.finished();
+    if (Status put = writing.take(); !put.ok()) co_return put;
     session.put(intent.resource);
     co_return changed.status;
   }
@@ -117,8 +129,10 @@ Async<Status> update_resource(Session& session, Park& park, const Action& action
     record.attributes = attributes_now(record, std::move(changed.seen->attributes));
     record.price_per_hour = action.price_per_hour;
   }
-  Status closed = session.store().finish(intent, changed.status.ok() ? &record : nullptr);
-  if (!closed.ok()) co_return closed;
+  const ResourceRecord* now = changed.status.ok() ? &record : nullptr;
+  Async<Status> closing = park.write([&intent, now] { return closing_of(intent.id, now); });
+  co_await closing.finished();
+  if (Status closed = closing.take(); !closed.ok()) co_return closed;
   if (!changed.status.ok()) co_return changed.status;
   session.put(record);
   if (!was_stopped && !restarts) co_return Status();
@@ -136,25 +150,43 @@ class Removing {
   // `address` outlives this.
   Removing(Session& session, const std::string& address) : session_(session), address_(address) {}
 
-  enum class Next { Look, Pause, Over };
+  enum class Next { Open, Ask, Look, Pause, Close, Over };
+  std::chrono::milliseconds pause{};  // of Pause
 
-  // Opens the intent, and marks the record. Over: it is not recorded (any more), or that could not be done.
+  // Over: it is not recorded (any more), or its cloud is not there.
   Next begin() {
     std::optional<ResourceRecord> record = session_.resource(address_);
     if (!record) return Next::Over;
     Result<Cloud*> cloud = cloud_of(session_, record->cloud);
     if (!cloud.ok()) return end(cloud.status());
     cloud_ = *cloud;
+    before_ = record->status;
     session_.drop_connection(address_);
-    Intent intent = this->intent();
-    intent.resource = *record;
     tell_phase(session_, *record, "destroying");
-    Result<Intent> begun = session_.store().begin(std::move(intent));
-    if (!begun.ok()) return end(begun.status());
-    intent_ = begun->id;
-    record->status = ResourceStatus::Deleting;
-    session_.put(*record);
-    return ask();
+    return Next::Open;
+  }
+
+  // Opens the intent, and marks the record.
+  Async<Status> open(Park& park) {
+    Async<Recorder::Written> writing = park.written([this] {
+      Intent intent;
+      intent.kind = Intent::Kind::Destroy;
+      intent.address = address_;
+      intent.resource = record();
+      return opening_of(std::move(intent));
+    });
+    co_await writing.finished();
+    const Recorder::Written begun = writing.take();
+    if (begun.ok()) intent_ = begun->front();
+    co_return begun.status();
+  }
+  Next opened(Status status) {
+    if (!status.ok()) return end(std::move(status));
+    put_status(ResourceStatus::Deleting);
+    if (!session_.stop_starting()) return Next::Ask;
+    put_status(before_);
+    untouched_ = true;
+    return end(stopped_before_it_was_asked());
   }
 
   Next ask() {
@@ -163,27 +195,33 @@ class Removing {
     if (asked.status.code() == Code::NotFound) return wait_until_shown();
     const auto wait = next_attempt(session_, address_, asked.status, attempt_);
     end(std::move(asked.status));
-    if (!wait) return Next::Over;
+    if (!wait) return Next::Close;
     pause = *wait;
     return Next::Pause;
   }
-  std::chrono::milliseconds pause{};
 
   Async<std::unique_ptr<Sight>> look(Park& park) { return look_for_gone(session_, park, *cloud_, record()); }
   Next take(std::unique_ptr<Sight> sight) { return end(std::move(sight->status)); }
 
-  Status close(bool keep_steps) {
-    Status status = why_ ? std::move(*why_) : Status();
-    if (intent_ == 0) return status;
-    if (!status.ok()) {
-      // The record says that its removal was begun: the next plan goes on with it.
-      Status closed = session_.store().finish(intent(), nullptr);
-      return closed.ok() ? status : closed;
-    }
-    if (Status done = session_.store().finish_destroy(intent(), keep_steps); !done.ok()) return done;
-    session_.remove_resource(address_, keep_steps);
-    return {};
+  Async<Status> close(Park& park, bool keep_steps) {
+    return park.write([this, keep_steps] {
+      if (!why_) return closing_of_destroy(intent_, address_, keep_steps);
+      if (!untouched_) {
+        // The record says that its removal was begun: the next plan goes on with it.
+        return closing_of(intent_, nullptr);
+      }
+      const ResourceRecord as_before = record();
+      return closing_of(intent_, &as_before);
+    });
   }
+  void closed(Status status, bool keep_steps) {
+    if (!status.ok()) {
+      why_ = std::make_unique<Status>(std::move(status));
+    } else if (!why_) {
+      session_.remove_resource(address_, keep_steps);
+    }
+  }
+  Status status() { return why_ ? std::move(*why_) : Status(); }
 
  private:
   ResourceRecord record() const { return session_.resource(address_).value_or(ResourceRecord()); }
@@ -197,14 +235,12 @@ class Removing {
   }
   Next end(Status why) {
     why_ = why.ok() ? nullptr : std::make_unique<Status>(std::move(why));
-    return Next::Over;
+    return intent_ == 0 ? Next::Over : Next::Close;
   }
-  Intent intent() const {
-    Intent intent;
-    intent.id = intent_;
-    intent.kind = Intent::Kind::Destroy;
-    intent.address = address_;
-    return intent;
+  void put_status(ResourceStatus status) {
+    ResourceRecord marked = record();
+    marked.status = status;
+    session_.put(marked);
   }
 
   Session& session_;
@@ -212,24 +248,38 @@ class Removing {
   Cloud* cloud_ = nullptr;
   long long intent_ = 0;  // 0: none was opened
   int attempt_ = 1;
+  ResourceStatus before_ = ResourceStatus::Ready;
+  bool untouched_ = false;       // stopped before anything was asked
   std::unique_ptr<Status> why_;  // what it failed of
 };
 
 }  // namespace
 
 Async<Status> remove_resource(Session& session, Park& park, std::string address, bool keep_steps) {
+  using Next = Removing::Next;
   Removing removing(session, address);
-  Removing::Next next = removing.begin();
-  while (next != Removing::Next::Over) {
-    if (next == Removing::Next::Look) {
+  Next next = removing.begin();
+  while (next != Next::Over) {
+    if (next == Next::Ask) {
+      next = removing.ask();
+    } else if (next == Next::Look) {
       std::unique_ptr<Sight> sight = co_await removing.look(park);
       next = removing.take(std::move(sight));
-    } else {
+    } else if (next == Next::Pause) {
       bool waited = co_await park.during(removing.pause);
-      next = waited ? removing.ask() : Removing::Next::Over;
+      next = waited ? Next::Ask : Next::Close;
+    } else {
+      Async<Status> writing = next == Next::Open ? removing.open(park) : removing.close(park, keep_steps);
+      co_await writing.finished();
+      if (next == Next::Open) {
+        next = removing.opened(writing.take());
+      } else {
+        removing.closed(writing.take(), keep_steps);
+        next = Next::Over;
+      }
     }
   }
-  co_return removing.close(keep_steps);
+  co_return removing.status();
 }
 
 }  // namespace radl

@@ -10,6 +10,7 @@
 #include "runtime/exec/asking.h"
 #include "runtime/exec/retry.h"
 #include "runtime/plan/protect.h"
+#include "runtime/state/writes.h"
 
 namespace radl {
 
@@ -46,38 +47,41 @@ Status not_known(const Status& asked, const Status& found) {
   return {code, text + "what became of it is not known: " + found.message()};
 }
 
-// Opens the intent. The creation is the session's until its intent is closed.
-Result<const OpenCreation*> begin_creation(Session& session, const Action& action, size_t offer) {
+// Opens the intent. The creation is the session's from then on until its intent is closed.
+Async<Status> open_intent(Session& session, Park& park, const Action& action, size_t offer) {
   OpenCreation open{0, random_token(session.world().random), offer};
-  Intent intent = intent_of(session, action, open);
-  tell_phase(session, intent.resource, "creating");
-  Result<Intent> begun = session.store().begin(std::move(intent));
-  if (!begun.ok()) return begun.status();
-  open.intent = begun->id;
-  return &session.put_open_creation(action.id, std::move(open));
+  if (session.node(action.id)) tell_node_phase(session, action.id, "creating");
+  Async<Recorder::Written> writing =
+      park.written([&] { return opening_of(intent_of(session, action, open)); });
+  co_await writing.finished();
+  const Recorder::Written begun = writing.take();
+  if (!begun.ok()) co_return begun.status();
+  open.intent = begun->front();
+  session.put_open_creation(action.id, std::move(open));
+  co_return Status();
 }
 
-// Closes the intent with what has come of it.
-Status record_made(Session& session, const Intent& intent, Seen made, bool unfinished) {
-  ResourceRecord record = intent.resource;
-  record.id = std::move(made.id);
-  record.attributes = std::move(made.attributes);
-  if (unfinished) record.spec = laid_over(record.spec, made.spec);
-  record.created_at = session.world().clock.wall_seconds();
-  if (Status recorded = session.store().finish(intent, &record); !recorded.ok()) {
-    return std::move(recorded).at(intent.address +
-                                  " was made, and the journal knows of it, but it could not be recorded");
+// Closes the intent with what has come of it. The record is made when it is written.
+Async<Status> record_made(Session& session, Park& park, const Action& action, const OpenCreation& open,
+                          std::unique_ptr<Seen> made, bool unfinished) {
+  std::unique_ptr<ResourceRecord> record;
+  Async<Status> writing = park.write([&] {
+    record = std::make_unique<ResourceRecord>(intent_of(session, action, open).resource);
+    record->id = std::move(made->id);
+    record->attributes = std::move(made->attributes);
+    if (unfinished) record->spec = laid_over(record->spec, made->spec);
+    record->created_at = session.world().clock.wall_seconds();
+    return closing_of(open.intent, record.get());
+  });
+  co_await writing.finished();
+  Status recorded = writing.take();
+  if (!recorded.ok()) {
+    co_return std::move(recorded).at(action.id +
+                                     " was made, and the journal knows of it, but it could not be recorded");
   }
-  (void)session.take_open_creation(intent.address);
-  session.put(record);
-  return {};
-}
-
-// Closes the intent of a creation of which nothing is there.
-Status close_unmade(Session& session, const Action& action, const OpenCreation& open) {
-  const Intent intent = intent_of(session, action, open);
   (void)session.take_open_creation(action.id);
-  return session.store().finish(intent, nullptr);
+  session.put(*record);
+  co_return Status();
 }
 
 // One resource being made, from one wait to the next: requests are repeated, what came to nothing is asked
@@ -89,18 +93,25 @@ class Creating {
   Creating(Session& session, Cloud& cloud, const Action& action, const OpenCreation* open)
       : session_(session), cloud_(cloud), action_(action), open_(open), offer_(action.chosen) {}
 
-  enum class Next { Ask, Look, Remove, Pause, Made, Over };
+  enum class Next { Open, Ask, Look, Remove, Close, Pause, Made, Recorded, Over };
   std::chrono::milliseconds pause{};  // of Pause
 
-  Next begin() { return open_ ? Next::Look : Next::Ask; }
+  Next begin() { return open_ ? Next::Look : Next::Open; }
+
+  // Of Open, Remove, Close and Made.
+  Async<Status> work(Next what, Park& park) {
+    if (what == Next::Open) return open_intent(session_, park, action_, offer_);
+    if (what == Next::Remove) return remove(park);
+    return what == Next::Close ? close(park) : record(park);
+  }
+  Next worked(Next what, Status status) {
+    if (what == Next::Open) return opened(std::move(status));
+    if (what == Next::Remove) return removed(status);
+    if (what == Next::Close) return closed(std::move(status));
+    return status.ok() ? Next::Recorded : end(std::move(status));
+  }
 
   Next ask() {
-    if (!open_) {
-      Result<const OpenCreation*> begun = begin_creation(session_, action_, offer_);
-      if (!begun.ok()) return end(begun.status());
-      open_ = *begun;
-      attempt_ = 1;
-    }
     Asked asked = cloud_.ask_create(asking(session_, action_.id),
                                     order_for(session_, intent_of(session_, action_, *open_).resource));
     accepted_ = asked.answer == Asked::Answer::Accepted;
@@ -120,6 +131,25 @@ class Creating {
     return is_made(*seen_) ? Next::Made : Next::Remove;
   }
 
+  Next paused(bool waited) {
+    if (waited) return open_ ? Next::Ask : Next::Open;
+    return open_ ? give_up() : Next::Over;
+  }
+
+  // Of Recorded: brings it to its end.
+  Async<Status> settle(Park& park);
+  Status status() { return why_ ? std::move(*why_) : Status(); }
+
+ private:
+  Next opened(Status status) {
+    if (!status.ok()) return end(std::move(status));
+    open_ = session_.open_creation(action_.id);
+    attempt_ = 1;
+    if (!session_.stop_starting()) return Next::Ask;
+    keep(stopped_before_it_was_asked());
+    return give_up();
+  }
+
   // What will never become ready.
   Async<Status> remove(Park& park) {
     ResourceRecord record = intent_of(session_, action_, *open_).resource;
@@ -132,16 +162,12 @@ class Creating {
     return nothing_there(why_unfit(*std::exchange(seen_, nullptr)));
   }
 
-  Next paused(bool waited) {
-    if (waited) return Next::Ask;
-    return open_ ? give_up() : Next::Over;
+  Async<Status> record(Park& park) {
+    offer_ = open_->offer;
+    unfinished_ = accepted_ ? more_ : !shows(*seen_, wanted_record(session_, action_, offer_).spec);
+    return record_made(session_, park, action_, *open_, std::move(seen_), unfinished_);
   }
 
-  // Of Made: records it, then brings it to its end.
-  Async<Status> settle(Park& park);
-  Status status() { return why_ ? std::move(*why_) : Status(); }
-
- private:
   Next end(Status why) {
     keep(std::move(why));
     return Next::Over;
@@ -153,13 +179,9 @@ class Creating {
   Next nothing_there(const std::string& unfit) {
     // Of an answer that was lost: the same request again.
     if (unfit.empty() && !accepted_) return why_ ? ask_again() : give_up();
-    const Status closed = close_unmade(session_, action_, *std::exchange(open_, nullptr));
-    if (!closed.ok()) return end(closed);
     keep({Code::Retry, unfit.empty() ? "it was accepted and has vanished" : unfit});
-    const auto wait = next_attempt(session_, action_.id, *why_, token_);
-    if (!wait) return Next::Over;
-    pause = *wait;
-    return Next::Pause;
+    anew_ = true;
+    return Next::Close;
   }
 
   Next ask_again() {
@@ -171,16 +193,31 @@ class Creating {
 
   // Nothing of it is there.
   Next give_up() {
-    const Status closed = close_unmade(session_, action_, *std::exchange(open_, nullptr));
-    if (!closed.ok()) return end(closed);
-    if (!why_) return Next::Ask;  // of an earlier round: it is made now
+    anew_ = false;
+    return Next::Close;
+  }
+
+  Async<Status> close(Park& park) {
+    const long long intent = std::exchange(open_, nullptr)->intent;
+    (void)session_.take_open_creation(action_.id);
+    return park.write([intent] { return closing_of(intent, nullptr); });
+  }
+  Next closed(Status status) {
+    if (!status.ok()) return end(std::move(status));
+    if (anew_) {
+      const auto wait = next_attempt(session_, action_.id, *why_, token_);
+      if (!wait) return Next::Over;
+      pause = *wait;
+      return Next::Pause;
+    }
+    if (!why_) return Next::Open;  // of an earlier round: it is made now
     const bool another =
         why_->code() == Code::Quota && offer_ + 1 < action_.offers.size() && !session_.stop_starting();
     if (!another) return Next::Over;
     const Offer& next = action_.offers[++offer_];
     tell(session_, action_.id,
          why_->message() + ": trying " + next.name + (next.zone.empty() ? "" : " in " + next.zone));
-    return Next::Ask;
+    return Next::Open;
   }
 
   Session& session_;
@@ -190,6 +227,8 @@ class Creating {
   size_t offer_;
   int attempt_ = 1, token_ = 1;           // tries of one token, and of how many
   bool accepted_ = false, more_ = false;  // of the last request
+  bool anew_ = false;                     // of Close: with another token afterwards
+  bool unfinished_ = false;               // of what was recorded
   std::unique_ptr<Status> why_;           // what it failed of
   std::unique_ptr<Seen> seen_;
 };
@@ -202,7 +241,9 @@ Async<Status> finish_making(Session& session, Park& park, Cloud& cloud, const Ac
   Changing changed = co_await change_resource(session, park, cloud, whole);
   if (!changed.status.ok()) co_return changed.status;
   whole.attributes = attributes_now(whole, std::move(changed.seen->attributes));
-  if (Status put = session.store().put_resource(whole); !put.ok()) co_return put;
+  Async<Status> writing = park.write([&whole] { return putting_of(whole); });
+  co_await writing.finished();
+  if (Status put = writing.take(); !put.ok()) co_return put;
   session.put(whole);
   Status reached = co_await wait_until_reachable(session, park, action.id);
   co_return reached;
@@ -211,33 +252,27 @@ Async<Status> finish_making(Session& session, Park& park, Cloud& cloud, const Ac
 Async<Status> over(Status status) { co_return status; }
 
 Async<Status> Creating::settle(Park& park) {
-  const size_t offer = open_->offer;
-  const bool unfinished = accepted_ ? more_ : !shows(*seen_, wanted_record(session_, action_, offer).spec);
-  Status recorded =
-      record_made(session_, intent_of(session_, action_, *open_), std::move(*seen_), unfinished);
-  seen_.reset();
-  if (!recorded.ok()) return over(std::move(recorded));
-  return unfinished ? finish_making(session_, park, cloud_, action_, offer)
-                    : wait_until_reachable(session_, park, action_.id);
+  return unfinished_ ? finish_making(session_, park, cloud_, action_, offer_)
+                     : wait_until_reachable(session_, park, action_.id);
 }
 
 Async<Status> make(Session& session, Park& park, Cloud& cloud, const Action& action) {
   using Next = Creating::Next;
   Creating creating(session, cloud, action, session.open_creation(action.id));
   Next next = creating.begin();
-  while (next != Next::Made && next != Next::Over) {
+  while (next != Next::Recorded && next != Next::Over) {
     if (next == Next::Ask) {
       next = creating.ask();
     } else if (next == Next::Look) {
       std::unique_ptr<Sight> sight = co_await creating.look(park);
       next = creating.take(std::move(sight));
-    } else if (next == Next::Remove) {
-      Async<Status> removal = creating.remove(park);
-      co_await removal.finished();
-      next = creating.removed(removal.take());
-    } else {
+    } else if (next == Next::Pause) {
       bool waited = co_await park.during(creating.pause);
       next = creating.paused(waited);
+    } else {
+      Async<Status> work = creating.work(next, park);
+      co_await work.finished();
+      next = creating.worked(next, work.take());
     }
   }
   if (next == Next::Over) co_return creating.status();

@@ -14,7 +14,7 @@ Schedule schedule_of(Session& session, const Operations& what) {
   schedule.barrier = what.barrier.empty() ? std::vector<bool>(what.dag.size()) : what.barrier;
   schedule.parallelism = session.options().parallelism;
   schedule.clock = &session.world().clock;
-  schedule.services = static_cast<int>(session.run.clouds->ids().size());
+  schedule.services = static_cast<int>(session.run.clouds->ids().size()) + 1;  // the recorder's
   schedule.stop_level = [&session] { return session.stop_level(); };
   schedule.exclusive = [&what](Dag::Id id) {
     return what.exclusive ? what.exclusive(id) : std::vector<std::string>();
@@ -49,6 +49,7 @@ OperationsOver run_operations(Session& session, const Operations& what) {
     operation.reset();
     return well[id] ? Turn::Done : Turn::Failed;
   };
+  schedule.has_room = [&] { return watchers->recorder().has_room(); };
   Scheduler made(schedule);
   Watchers watching(session, made);
   scheduler = &made;

@@ -13,7 +13,7 @@ struct TimeAwaiter {
   void await_resume() const {}
 };
 
-// Of a Watcher or a Prober: until there is something in the slot.
+// Of a Watcher, a Prober or a Recorder: until there is something in the slot.
 template <class Source>
 struct SlotAwaiter {
   Park& park;
@@ -43,6 +43,22 @@ Async<bool> Park::answers(const std::string& address, Scheduler::TimePoint end) 
     SlotAwaiter<Prober> wait{*this, prober, slot};
     co_await wait;
   }
+}
+
+Async<Recorder::Written> Park::written(Recorder::Changes changes) {
+  Recorder& recorder = watchers_.recorder();
+  std::shared_ptr<Recorder::Slot> slot = recorder.add(std::move(changes));
+  while (!recorder.is_written(*slot)) {
+    SlotAwaiter<Recorder> wait{*this, recorder, slot};
+    co_await wait;
+  }
+  co_return recorder.take(*slot);
+}
+
+Async<Status> Park::write(Recorder::Changes changes) {
+  Async<Recorder::Written> writing = written(std::move(changes));
+  co_await writing.finished();
+  co_return writing.take().status();
 }
 
 Async<bool> Park::until(Scheduler::TimePoint when) {

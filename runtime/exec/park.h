@@ -23,6 +23,11 @@ class Park {
   // Cancelled at the second Ctrl-C; at the first where it is not even known that something was accepted.
   Async<std::unique_ptr<Sight>> sight(Cloud& cloud, Watch watch);
 
+  // Returns when it is durable: Store::commit() with what others write meanwhile. Not to be stopped.
+  Async<Recorder::Written> written(Recorder::Changes changes);
+  // The same where no intent is begun.
+  Async<Status> write(Recorder::Changes changes);
+
   // True as soon as the machine takes connections, or where that cannot be asked; false at `end`, or when the
   // run is to stop.
   // `address` is kept by reference.

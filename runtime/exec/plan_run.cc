@@ -127,15 +127,18 @@ class PlanRun {
     }
     if (vertex.phase == PlanVertex::Phase::Remove)
       return remove_resource(session_, park, action.id, action.verb == Verb::Replace);
-    if (action.verb == Verb::Run || action.verb == Verb::Forget) return begin_step(vertex.index);
+    if (action.verb == Verb::Run || action.verb == Verb::Forget) return begin_step(vertex.index, park);
     return action.verb == Verb::Update ? update_resource(session_, park, action)
                                        : make_resource(session_, park, action);
   }
 
-  Async<Status> begin_step(size_t index) {
+  Async<Status> begin_step(size_t index, Park& park) {
     const Action& action = plan_.actions[index];
     if (action.verb == Verb::Forget) {
-      Status forgotten = session_.store().forget_step(action.id);
+      Async<Status> writing =
+          park.write([&action] { return std::vector<StateChange>{state_change::ForgetStep{action.id}}; });
+      co_await writing.finished();
+      Status forgotten = writing.take();
       if (forgotten.ok()) session_.forget(action.id);
       co_return forgotten;
     }

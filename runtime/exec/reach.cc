@@ -3,6 +3,7 @@
 #include "runtime/exec/disks.h"
 #include "runtime/exec/jump.h"
 #include "runtime/exec/retry.h"
+#include "runtime/state/writes.h"
 
 namespace radl {
 
@@ -42,19 +43,21 @@ std::optional<Status> log_in(Session& session, const std::string& address, Sched
   return Status(Code::Timeout, address + " did not become reachable: " + reached.message());
 }
 
-Status record_reached(Session& session, const std::string& address, Status reached,
-                      Scheduler::TimePoint end) {
+Async<Status> record_reached(Session& session, Park& park, const std::string& address, Status reached,
+                             Scheduler::TimePoint end) {
   if (reached.ok()) reached = mount_disks(session, address, session.context(address, end));
-  if (reached.code() == Code::Cancelled) return reached;
+  if (reached.code() == Code::Cancelled) co_return reached;
   // As it is now: its host key may have been learned meanwhile.
   std::optional<ResourceRecord> record = session.resource(address);
-  if (!record) return reached;
+  if (!record) co_return reached;
   record->reachable = reached.ok();
   if (!reached.ok()) record->status = ResourceStatus::Tainted;
-  if (Status put = session.store().put_resource(*record); !put.ok()) return put;
+  Async<Status> writing = park.write([&record] { return putting_of(*record); });
+  co_await writing.finished();
+  if (Status put = writing.take(); !put.ok()) co_return put;
   session.put(*record);
   if (reached.ok()) tell_phase(session, *record, "reachable");
-  return reached;
+  co_return reached;
 }
 
 }  // namespace
@@ -70,7 +73,11 @@ Async<Status> wait_until_reachable(Session& session, Park& park, const std::stri
   std::string told;
   for (milliseconds wait = kFirstLogin;; wait = std::min(wait * 2, kLongestLogin)) {
     std::optional<Status> over = log_in(session, address, end, wait, told);
-    if (over) co_return record_reached(session, address, std::move(*over), end);
+    if (over) {
+      Async<Status> recording = record_reached(session, park, address, std::move(*over), end);
+      co_await recording.finished();
+      co_return recording.take();
+    }
     bool waited = co_await park.during(wait);
     if (!waited) co_return stopped_waiting(address);
   }

@@ -8,6 +8,7 @@
 #include "runtime/exec/operations.h"
 #include "runtime/exec/owners.h"
 #include "runtime/exec/retry.h"
+#include "runtime/state/writes.h"
 
 namespace radl {
 
@@ -56,7 +57,9 @@ class Recoverer {
   Async<Status> bring_to_an_end(Park& park, const Intent& intent) {
     if (intent.kind == Intent::Kind::Run) {
       // The step stands in the state as interrupted since it began; it runs again.
-      co_return close(intent, nullptr, "interrupted", &Recovery::closed);
+      Async<Status> closing = close(park, intent, nullptr, "interrupted", &Recovery::closed);
+      co_await closing.finished();
+      co_return closing.take();
     }
     Result<Cloud*> cloud = cloud_of(session_, intent.resource.cloud);
     if (!cloud.ok()) co_return cloud.status();
@@ -82,9 +85,12 @@ class Recoverer {
                 false};
     Found found = co_await wait_for_made(session_, park, cloud, intent.resource, watch);
     if (!found.status.ok()) co_return found.status;
-    if (found.seen) co_return adopt(intent, std::move(*found.seen));
-    if (!found.why.empty()) co_return close(intent, nullptr, "removed", &Recovery::removed);
-    co_return close(intent, nullptr, "never made", &Recovery::closed);
+    Async<Status> closing = found.seen ? adopt(park, intent, std::move(*found.seen))
+                            : found.why.empty()
+                                ? close(park, intent, nullptr, "never made", &Recovery::closed)
+                                : close(park, intent, nullptr, "removed", &Recovery::removed);
+    co_await closing.finished();
+    co_return closing.take();
   }
 
   // When the intent was asked for last is not known: by its end at the latest, that is before now, and before
@@ -99,23 +105,28 @@ class Recoverer {
     return session_.in(std::chrono::ceil<std::chrono::milliseconds>(left));
   }
 
-  Status adopt(const Intent& intent, Seen made) {
+  Async<Status> adopt(Park& park, const Intent& intent, Seen made) {
     ResourceRecord record = intent.resource;
     record.id = made.id;
     record.spec = laid_over(record.spec, made.spec);  // what it lacks the plan adds
     record.attributes = std::move(made.attributes);
     record.created_at = intent.opened_at;
-    if (Status closed = close(intent, &record, "adopted", &Recovery::adopted); !closed.ok()) return closed;
-    session_.put(record);
-    return {};
+    Async<Status> closing = close(park, intent, &record, "adopted", &Recovery::adopted);
+    co_await closing.finished();
+    Status closed = closing.take();
+    if (closed.ok()) session_.put(record);
+    co_return closed;
   }
 
   Async<Status> update(Park& park, Cloud& cloud, const Intent& intent) {
     ResourceRecord record = intent.resource;
     // Recorded no more, or as another thing: what was to be changed is not ours to put back.
     std::optional<ResourceRecord> recorded = session_.resource(record.address);
-    if (!recorded || recorded->id != record.id)
-      co_return close(intent, nullptr, "forgotten", &Recovery::closed);
+    if (!recorded || recorded->id != record.id) {
+      Async<Status> closing = close(park, intent, nullptr, "forgotten", &Recovery::closed);
+      co_await closing.finished();
+      co_return closing.take();
+    }
     Watch watch{Watch::For::Settled,           "",   record.id, record.address, settles_at(intent, cloud),
                 session_.in(kRecoverPatience), false};
     std::unique_ptr<Sight> sight = co_await park.sight(cloud, watch);
@@ -125,7 +136,9 @@ class Recoverer {
       record.spec = laid_over(record.spec, sight->seen->spec);
       record.attributes = attributes_now(record, std::move(sight->seen->attributes));
     }
-    co_return close(intent, &record, "looked up", &Recovery::closed);
+    Async<Status> closing = close(park, intent, &record, "looked up", &Recovery::closed);
+    co_await closing.finished();
+    co_return closing.take();
   }
 
   Async<Status> destroy(Park& park, Cloud& cloud, const Intent& intent) {
@@ -133,20 +146,28 @@ class Recoverer {
     if (gone.code() == Code::Cancelled) co_return gone;
     if (!gone.ok()) {
       // It stays recorded as being removed: the plan goes on with it, and tells why it cannot be done.
-      co_return close(intent, nullptr, "still there: " + gone.message(), &Recovery::closed);
+      Async<Status> closing = close(park, intent, nullptr, "still there: " + gone.message(), &Recovery::closed);
+      co_await closing.finished();
+      co_return closing.take();
     }
     // Its steps are known until they have run again or the resource is not wanted any more.
-    if (Status done = session_.store().finish_destroy(intent, true); !done.ok()) co_return done;
+    Async<Status> writing =
+        park.write([&intent] { return closing_of_destroy(intent.id, intent.address, true); });
+    co_await writing.finished();
+    if (Status done = writing.take(); !done.ok()) co_return done;
     session_.remove_resource(intent.address, true);
     count(intent, "destroyed", &Recovery::repeated);
     co_return Status();
   }
 
-  Status close(const Intent& intent, const ResourceRecord* record, const std::string& outcome,
-               size_t Recovery::*counter) {
-    if (Status closed = session_.store().finish(intent, record); !closed.ok()) return closed;
-    count(intent, outcome, counter);
-    return {};
+  // `record` outlives this.
+  Async<Status> close(Park& park, const Intent& intent, const ResourceRecord* record, std::string outcome,
+                      size_t Recovery::*counter) {
+    Async<Status> writing = park.write([&intent, record] { return closing_of(intent.id, record); });
+    co_await writing.finished();
+    Status closed = writing.take();
+    if (closed.ok()) count(intent, outcome, counter);
+    co_return closed;
   }
 
   void count(const Intent& intent, const std::string& outcome, size_t Recovery::*counter) {

@@ -59,13 +59,15 @@ Status Scheduler::work(std::unique_lock<std::mutex>& lock) {
     ring_timers();
     Dag::Id id = 0;
     if (!services_.empty()) {
-      serve(lock);
+      serve(lock, services_, serving_);
     } else if (broken_.ok() && running_ < width && !woken_.empty()) {
       id = woken_.front();
       woken_.pop_front();
       take_turn(lock, id);
     } else if (broken_.ok() && stop_level_ == 0 && running_ < width && take_next(id)) {
       take_turn(lock, id);
+    } else if (!last_services_.empty()) {
+      serve(lock, last_services_, serving_last_);
     } else {
       wait(lock);
     }
@@ -115,6 +117,7 @@ void Scheduler::wake(Dag::Id id) {
 }
 
 bool Scheduler::take_next(Dag::Id& id) {
+  if (schedule_.has_room && !schedule_.has_room()) return false;
   for (Dag::Id candidate : queue_.ready()) {
     std::vector<std::string> names = schedule_.exclusive(candidate);
     bool free =
@@ -150,21 +153,22 @@ void Scheduler::take_turn(std::unique_lock<std::mutex>& lock, Dag::Id id) {
   changed_.notify_all();
 }
 
-void Scheduler::serve(std::unique_lock<std::mutex>& lock) {
-  std::function<void()> service = std::move(services_.front());
-  services_.pop_front();
-  ++serving_;
+void Scheduler::serve(std::unique_lock<std::mutex>& lock, std::deque<std::function<void()>>& services,
+                      size_t& serving) {
+  std::function<void()> service = std::move(services.front());
+  services.pop_front();
+  ++serving;
   lock.unlock();
   Status served = guarded([&]() -> Status { return service(), Status(); });
   lock.lock();
-  --serving_;
+  --serving;
   if (!served.ok() && broken_.ok()) broken_ = std::move(served);
   changed_.notify_all();
 }
 
 void Scheduler::wait(std::unique_lock<std::mutex>& lock) {
   const TimePoint now = schedule_.clock->now();
-  const bool idle = running_ == 0 && serving_ == 0;
+  const bool idle = running_ == 0 && serving_ == 0 && serving_last_ == 0;
   if (idle && !timers_.empty() && !schedule_.clock->passes_by_itself()) {
     const TimePoint next = timers_.begin()->first;
     if (next > now) schedule_.clock->sleep(std::chrono::ceil<std::chrono::milliseconds>(next - now));
@@ -206,7 +210,7 @@ void Scheduler::pass_barriers() {
 
 bool Scheduler::is_busy() const {
   std::lock_guard guard(mutex_);
-  return running_ > 0;
+  return running_ > 0 || serving_last_ > 0 || !last_services_.empty();
 }
 
 Scheduler::Ticket Scheduler::ticket(Dag::Id vertex) const {
@@ -228,6 +232,12 @@ void Scheduler::resume_at(Ticket ticket, TimePoint when) {
 void Scheduler::serve_at(TimePoint when, std::function<void()> service) {
   std::lock_guard guard(mutex_);
   timers_.emplace(when, Timer{{}, std::move(service)});
+  changed_.notify_one();
+}
+
+void Scheduler::serve_last(std::function<void()> service) {
+  std::lock_guard guard(mutex_);
+  last_services_.push_back(std::move(service));
   changed_.notify_one();
 }
 

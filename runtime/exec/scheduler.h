@@ -37,6 +37,7 @@ struct Schedule {
   std::function<void(Dag::Id, Dag::Id cause)> skipped;  // given up because `cause` failed; one call at a time
   // 0: go on. From 1 on nothing more is started; at each rise all that is parked gets a turn, to see to it.
   std::function<int()> stop_level;
+  std::function<bool()> has_room = {};  // false: nothing more is begun now; empty: there always is
   Clock* clock = &real_world().clock;
   int services = 0;  // threads besides, for what serve_at() asks for
 };
@@ -52,7 +53,8 @@ class Scheduler {
 
   explicit Scheduler(const Schedule& schedule);
 
-  // Whether a vertex has its turn now: false while all that is not over waits for the world.
+  // Whether a vertex has its turn now, or waits for what serve_last() was given: false while all that is not
+  // over waits for the world.
   bool is_busy() const;
 
   // Returns when nothing runs, nothing is parked and nothing more can be started. What `run` throws is taken
@@ -72,6 +74,8 @@ class Scheduler {
   void resume_at(Ticket ticket, TimePoint when);
   // Calls `service` on some thread, not earlier; what has not begun when run() returns is not called.
   void serve_at(TimePoint when, std::function<void()> service);
+  // The same when no vertex can be given a turn: by then what vertices hand in meanwhile is there together.
+  void serve_last(std::function<void()> service);
 
  private:
   enum class Mark : char { Unseen, Running, Parked, Woken, Over };
@@ -92,7 +96,8 @@ class Scheduler {
   void ring_timers();
   bool take_next(Dag::Id& id);
   void take_turn(std::unique_lock<std::mutex>& lock, Dag::Id id);
-  void serve(std::unique_lock<std::mutex>& lock);
+  void serve(std::unique_lock<std::mutex>& lock, std::deque<std::function<void()>>& services,
+             size_t& serving);
   void wait(std::unique_lock<std::mutex>& lock);
   void finish(Dag::Id id, bool ok);
   void pass_barriers();
@@ -106,9 +111,9 @@ class Scheduler {
   std::vector<Vertex> vertices_;
   std::set<std::string> held_;
   std::deque<Dag::Id> woken_;
-  std::deque<std::function<void()>> services_;
+  std::deque<std::function<void()>> services_, last_services_;
   std::multimap<TimePoint, Timer> timers_;
-  size_t running_ = 0, serving_ = 0, parked_ = 0, open_barriers_ = 0;
+  size_t running_ = 0, serving_ = 0, serving_last_ = 0, parked_ = 0, open_barriers_ = 0;
   int stop_level_ = 0;
 };
 

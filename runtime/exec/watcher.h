@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/exec/prober.h"
+#include "runtime/exec/recorder.h"
 #include "runtime/exec/scheduler.h"
 #include "runtime/exec/session.h"
 
@@ -89,18 +90,20 @@ class Watcher {
   bool failed_ = false;  // the last look: told once
 };
 
-// The watchers of a run, made as they are needed, and its prober.
+// The watchers of a run, made as they are needed, its prober and its recorder.
 class Watchers {
  public:
   Watchers(Session& session, Scheduler& scheduler)
-      : session_(session), scheduler_(scheduler), prober_(session, scheduler) {}
+      : session_(session), scheduler_(scheduler), prober_(session, scheduler), recorder_(session, scheduler) {}
   Watcher& of(Cloud& cloud);
   Prober& prober() { return prober_; }
+  Recorder& recorder() { return recorder_; }
 
  private:
   Session& session_;
   Scheduler& scheduler_;
   Prober prober_;
+  Recorder recorder_;
   std::mutex mutex_;
   std::map<Cloud*, std::unique_ptr<Watcher>> watchers_;
 };

@@ -28,14 +28,40 @@ Result<std::string> DatabaseStore::whole_bytes() {
   return db_.whole_bytes();
 }
 
-// Whoever comes while nobody writes, writes; whoever comes meanwhile waits, and is written together with all
-// others that do by the first of them.
 Result<std::vector<long long>> DatabaseStore::commit(const std::vector<StateChange>& changes) {
-  Waiting own{&changes};
+  std::vector<Waiting> own(1, Waiting{&changes});
+  write_in_turn(own);
+  if (!own[0].status.ok()) return own[0].status;
+  return std::move(own[0].intents);
+}
+
+std::vector<Result<std::vector<long long>>> DatabaseStore::commit_each(
+    const std::vector<std::vector<StateChange>>& lists) {
+  std::vector<Waiting> own;
+  own.reserve(lists.size());
+  for (const std::vector<StateChange>& changes : lists) own.push_back({&changes});
+  write_in_turn(own);
+  std::vector<Result<std::vector<long long>>> results;
+  results.reserve(lists.size());
+  for (Waiting& each : own) {
+    if (each.status.ok()) {
+      results.emplace_back(std::move(each.intents));
+    } else {
+      results.emplace_back(std::move(each.status));
+    }
+  }
+  return results;
+}
+
+// Whoever comes while nobody writes, writes; whoever comes meanwhile waits, and is written together with all
+// others that do by the first of them. What one brings stays together, so the last is done when all are.
+void DatabaseStore::write_in_turn(std::vector<Waiting>& own) {
+  if (own.empty()) return;
   std::unique_lock guard(turn_mutex_);
-  waiting_.push_back(&own);
-  turn_.wait(guard, [&] { return own.done || !writing_; });
-  if (!own.done) {
+  waiting_.reserve(waiting_.size() + own.size());  // all of them or none
+  for (Waiting& each : own) waiting_.push_back(&each);
+  turn_.wait(guard, [&] { return own.back().done || !writing_; });
+  if (!own.back().done) {
     writing_ = true;
     std::vector<Waiting*> batch;
     batch.swap(waiting_);
@@ -50,9 +76,7 @@ Result<std::vector<long long>> DatabaseStore::commit(const std::vector<StateChan
     for (Waiting* each : batch) each->done = true;
     turn_.notify_all();
   }
-  if (own.broken) std::rethrow_exception(own.broken);
-  if (!own.status.ok()) return own.status;
-  return std::move(own.intents);
+  if (own.back().broken) std::rethrow_exception(own.back().broken);
 }
 
 void DatabaseStore::write_together(const std::vector<Waiting*>& batch) {

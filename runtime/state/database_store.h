@@ -19,6 +19,8 @@ class DatabaseStore : public Store {
   Result<std::vector<Intent>> open_intents() override;
   Result<std::vector<HistoryEntry>> history(size_t newest) override;
   Result<std::vector<long long>> commit(const std::vector<StateChange>& changes) override;
+  std::vector<Result<std::vector<long long>>> commit_each(
+      const std::vector<std::vector<StateChange>>& lists) override;
 
   // All of it as a SQLite file.
   Result<std::string> whole_bytes();
@@ -40,7 +42,7 @@ class DatabaseStore : public Store {
   std::string lock_id_;  // empty: not held
 
  private:
-  // A thread that waits for its changes to be durable.
+  // Changes that a thread waits for to be durable.
   struct Waiting {
     const std::vector<StateChange>* changes;
     std::vector<long long> intents = {};
@@ -48,6 +50,8 @@ class DatabaseStore : public Store {
     std::exception_ptr broken = {};  // what the writer threw: thrown again by the thread that waits
     bool done = false;
   };
+  // Returns when all of `own` are done.
+  void write_in_turn(std::vector<Waiting>& own);
   // One transaction for all of them; each fails by itself, or all with what makes it durable.
   void write_together(const std::vector<Waiting*>& batch);
   Status write_all(const std::vector<Waiting*>& batch);

@@ -3,6 +3,7 @@
 
 #include "runtime/state/object_store.h"
 #include "runtime/state/sqlite_store.h"
+#include "runtime/state/writes.h"
 
 namespace radl {
 
@@ -29,8 +30,16 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& directory, const s
                                     : SqliteStore::open(directory, name, mode, world);
 }
 
+std::vector<Result<std::vector<long long>>> Store::commit_each(
+    const std::vector<std::vector<StateChange>>& lists) {
+  std::vector<Result<std::vector<long long>>> results;
+  results.reserve(lists.size());
+  for (const std::vector<StateChange>& changes : lists) results.push_back(commit(changes));
+  return results;
+}
+
 Result<Intent> Store::begin(Intent intent) {
-  Result<std::vector<long long>> begun = commit(list_of(state_change::Begin{intent}));
+  Result<std::vector<long long>> begun = commit(opening_of(intent));
   if (!begun.ok()) return begun.status();
   intent.id = begun->front();
   return intent;
@@ -49,14 +58,11 @@ Result<Intent> Store::begin_run(StepRecord record) {
 }
 
 Status Store::finish(const Intent& intent, const ResourceRecord* made) {
-  if (!made) return only_status(commit(list_of(state_change::Close{intent.id, "nothing"})));
-  return only_status(
-      commit(list_of(state_change::PutResource{*made}, state_change::Close{intent.id, "done"})));
+  return only_status(commit(closing_of(intent.id, made)));
 }
 
 Status Store::finish_destroy(const Intent& intent, bool keep_steps) {
-  return only_status(commit(list_of(state_change::RemoveResource{intent.address, keep_steps, false},
-                                    state_change::Close{intent.id, "done"})));
+  return only_status(commit(closing_of_destroy(intent.id, intent.address, keep_steps)));
 }
 
 Status Store::finish_run(const Intent& intent, const StepRecord& record) {
@@ -66,7 +72,7 @@ Status Store::finish_run(const Intent& intent, const StepRecord& record) {
 }
 
 Status Store::put_resource(const ResourceRecord& record) {
-  return only_status(commit(list_of(state_change::PutResource{record})));
+  return only_status(commit(putting_of(record)));
 }
 
 Status Store::remove_resource(const std::string& address) {

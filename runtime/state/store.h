@@ -87,6 +87,10 @@ class Store {
   // what several threads hand in at the same time is made durable together. Gives the ids of the intents that
   // were begun, in their order.
   virtual Result<std::vector<long long>> commit(const std::vector<StateChange>& changes) = 0;
+  // commit() of each of several lists, as if each came from a thread of its own: one that cannot be written
+  // fails alone. One result for each, in their order.
+  virtual std::vector<Result<std::vector<long long>>> commit_each(
+      const std::vector<std::vector<StateChange>>& lists);
 
   // False once a write could not be made durable: nothing new may be begun then, as it could not be recorded.
   virtual bool can_write() const { return true; }

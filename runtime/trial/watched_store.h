@@ -36,6 +36,14 @@ class WatchedStore : public Store {
     return result;
   }
 
+  std::vector<Result<std::vector<long long>>> commit_each(
+      const std::vector<std::vector<StateChange>>& lists) override {
+    for (const std::vector<StateChange>& changes : lists) watch_("journal: before " + text_of(changes));
+    std::vector<Result<std::vector<long long>>> results = store_->commit_each(lists);
+    for (const std::vector<StateChange>& changes : lists) watch_("journal: " + text_of(changes));
+    return results;
+  }
+
   bool can_write() const override { return store_->can_write(); }
   std::string work_directory() const override { return store_->work_directory(); }
   std::string log_directory() const override { return store_->log_directory(); }

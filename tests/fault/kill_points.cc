@@ -3,6 +3,9 @@
 // start of a server or bytes to one. RADL_KILL_ONLY=,mkdir,fork, counts these calls alone. Before it dies it
 // says on standard error what it was about to do.
 //
+// Syncs are not counted, as a kill loses nothing that was written; of writes to one file in a row the first
+// two are, which is before and within. RADL_KILL_ALL=1 counts all of them.
+//
 // The program itself has no hook for this. It is only this process that counts: the variables are taken out
 // of the environment at once, and a child that has not become another program yet does not count.
 //
@@ -33,6 +36,8 @@ struct Aim {
   long at = 0;
   long seen = 0;
   const char* only = nullptr;  // ",mkdir,fork,": these calls alone are points
+  bool all = false;
+  int file = -1, in_a_row = 0;  // of the last call that counts or would: a write to this file
 };
 
 Aim& aim() {
@@ -45,6 +50,7 @@ __attribute__((constructor)) void take_aim() {
   if (!text) return;
   aim().at = std::atol(text);
   aim().only = std::getenv("RADL_KILL_ONLY");
+  aim().all = std::getenv("RADL_KILL_ALL");
   unsetenv("RADL_KILL_AT");
   unsetenv("LD_PRELOAD");
   aim().process = getpid();
@@ -52,8 +58,13 @@ __attribute__((constructor)) void take_aim() {
 
 void say(const char* text) { syscall(kWrite, 2, text, std::strlen(text)); }
 
-void point(const char* call, const char* what) {
-  if (aim().process == 0 || aim().process != getpid()) return;
+bool counts() { return aim().process != 0 && aim().process == getpid(); }
+
+void point(const char* call, const char* what, int file = -1) {
+  if (!counts()) return;
+  aim().in_a_row = file >= 0 && file == aim().file ? aim().in_a_row + 1 : 1;
+  aim().file = file;
+  if (!aim().all && aim().in_a_row > 2) return;
   if (aim().only) {
     char word[32] = ",";
     std::strncat(std::strncat(word, call, 20), ",", 2);
@@ -72,6 +83,19 @@ void point(const char* call, const char* what) {
 template <class Function>
 Function* real(const char* name, const char* what = "") {
   point(name, what);
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+template <class Function>
+Function* real_write(const char* name, int file) {
+  point(name, "", file);
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+template <class Function>
+Function* real_sync(const char* name) {
+  if (aim().all) point(name, "");
+  aim().file = -1;  // a row ends with it: the next write is another transaction's
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
@@ -130,16 +154,16 @@ int openat64(int folder, const char* path, int flags, ...) {
 
 long write(int fd, const void* data, Size size) {
   // What it says to its user changes nothing that outlives it.
-  return (fd > 2 ? real<decltype(write)>("write") : quietly<decltype(write)>("write"))(fd, data, size);
+  return (fd > 2 ? real_write<decltype(write)>("write", fd) : quietly<decltype(write)>("write"))(fd, data, size);
 }
 long pwrite(int fd, const void* data, Size size, Offset at) {
-  return real<decltype(pwrite)>("pwrite")(fd, data, size, at);
+  return real_write<decltype(pwrite)>("pwrite", fd)(fd, data, size, at);
 }
 long pwrite64(int fd, const void* data, Size size, Offset at) {
-  return real<decltype(pwrite64)>("pwrite64")(fd, data, size, at);
+  return real_write<decltype(pwrite64)>("pwrite64", fd)(fd, data, size, at);
 }
-int fsync(int fd) { return real<decltype(fsync)>("fsync")(fd); }
-int fdatasync(int fd) { return real<decltype(fdatasync)>("fdatasync")(fd); }
+int fsync(int fd) { return real_sync<decltype(fsync)>("fsync")(fd); }
+int fdatasync(int fd) { return real_sync<decltype(fdatasync)>("fdatasync")(fd); }
 int ftruncate(int fd, Offset size) { return real<decltype(ftruncate)>("ftruncate")(fd, size); }
 int ftruncate64(int fd, Offset size) { return real<decltype(ftruncate64)>("ftruncate64")(fd, size); }
 

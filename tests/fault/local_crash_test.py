@@ -5,8 +5,11 @@ a folder or file made, renamed or removed, a process started, bytes sent to a no
 comes to its end. After each kill the next run, alternately an apply and a destroy, must end as if nothing had happened:
 every node there once or not at all, and no process, port, folder or unfinished file of another one.
 
+A sync is no point: for a kill all is the same before and after it. Of writes to one file in a row (a transaction of the
+journal is several) the first two are: before it, and in the midst of it.
+
 RADL_CRASH_BOTH=1: follow each kill by an apply and, in a run of its own, by a destroy. RADL_CRASH_FROM=n: begin at point n.
-RADL_CRASH_ALL=1: every write also where the first apply's loop stands for it.
+RADL_CRASH_ALL=1: every write and sync is a point, with every isolation.
 """
 import concurrent.futures
 import contextlib
@@ -33,9 +36,10 @@ configure greet (
 deploy box 1
 contextualize ( system box configure greet step 1 )
 """
-# What makes and removes things that outlive radlc, and what ends a transaction, without the writes in between.
-STEPS = ",mkdir,rmdir,rename,unlink,unlinkat,remove,fork,kill,open,open64,openat,openat64,connect,fdatasync,ftruncate,"
-STEPS = None if os.environ.get("RADL_CRASH_ALL") else STEPS
+ALL = bool(os.environ.get("RADL_CRASH_ALL"))
+# What makes and removes things that outlive radlc, and what is in a transaction of the journal: for another isolation.
+STEPS = ",mkdir,rmdir,rename,unlink,unlinkat,remove,fork,kill,open,open64,openat,openat64,connect,pwrite64,ftruncate,"
+STEPS = None if ALL else STEPS
 SHARED = {"RADL_LOCAL_ISOLATION": "off", "RADL_LOCAL_NETWORK": "shared"}
 
 
@@ -66,6 +70,8 @@ class Site:
                                ASAN_OPTIONS="verify_asan_link_order=0")
             if only:
                 environment["RADL_KILL_ONLY"] = only
+            if ALL:
+                environment["RADL_KILL_ALL"] = "1"
         done = subprocess.run([str(RADLC), *arguments], cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
         return done.returncode, done.stdout
@@ -124,6 +130,14 @@ class Site:
             check.assertFalse(greets(place), f"an SSH server still answers at {place}")
 
 
+class Victim:
+    """A command that is killed, and how many points were found in it; more than `least`, else it is not tried at all."""
+
+    def __init__(self, arguments, text="hello", of_what_stands=False, least=0):
+        self.arguments, self.text, self.of_what_stands, self.least = arguments, text, of_what_stands, least
+        self.points = 10**6
+
+
 class LocalCrash(RadlCase):
     def processes_of(self, folder):
         mark, found = str(folder).encode() + b"/", []
@@ -135,63 +149,74 @@ class LocalCrash(RadlCase):
                     found.append(pid)
         return found
 
-    def at_point(self, n, before, victim, text, environment, only):
-        """True when the run was killed; checks what the runs after it make of that."""
-        both = os.environ.get("RADL_CRASH_BOTH")
-        follow = ["apply", "destroy"] if both else ["apply" if n % 2 else "destroy"]
-        for after in follow:
-            site = Site(self, self.folder / f"{n}-{after}", environment)
-            for arguments in before:
-                site.apply(*arguments)
-                site.node()
-            code, out = site.radlc(*victim, "--auto-approve", "--parallelism", "1", "site.radl", kill_at=n, only=only)
-            if code != -signal.SIGKILL:
-                self.assertEqual(code, 0, out)
-            with self.subTest(point=n, then=after, killed=out.strip().splitlines()[-1:]):
-                if after == "apply":
-                    site.apply("--input", f"text={text}")
-                    site.expect_whole(text)
-                site.destroy()
-                site.expect_nothing()
-        return code == -signal.SIGKILL
+    def in_round(self, n, victims, environment, only):
+        """Kills each victim in turn at its n-th point; True when one of them was. After each kill comes an apply or a
+        destroy, and either must end as if nothing had happened."""
+        killed, both = False, os.environ.get("RADL_CRASH_BOTH")
+        for after in ["apply", "destroy"] if both else ["apply" if n % 2 else "destroy"]:
+            site, stands = Site(self, self.folder / f"{n}-{after}", environment), False
+            for victim in victims:
+                if n > victim.points:
+                    continue
+                if victim.of_what_stands and not stands:
+                    site.apply()
+                    site.node()
+                code, out = site.radlc(*victim.arguments, "--auto-approve", "--parallelism", "1", "site.radl",
+                                       kill_at=n, only=only)
+                if code == -signal.SIGKILL:
+                    killed = True
+                else:
+                    self.assertEqual(code, 0, out)
+                    victim.points = min(victim.points, n - 1)
+                with self.subTest(victim=victim.arguments, point=n, then=after, killed=out.strip().splitlines()[-1:]):
+                    stands = after == "apply"
+                    if stands:
+                        site.apply("--input", f"text={victim.text}")
+                        site.expect_whole(victim.text)
+                    else:
+                        site.destroy()
+                        site.expect_nothing()
+            if stands:
+                with self.subTest(point=n, then="destroy"):
+                    site.destroy()
+                    site.expect_nothing()
+        return killed
 
-    def at_every_point(self, before, victim, text="hello", environment=SHARED, only=None, least=20):
-        lock, numbers, last = threading.Lock(), iter(range(int(os.environ.get("RADL_CRASH_FROM", 1)), 100000)), []
+    def at_every_point(self, *victims, environment=SHARED, only=None):
+        lock, numbers, over = threading.Lock(), iter(range(int(os.environ.get("RADL_CRASH_FROM", 1)), 100000)), []
 
         def work():
             while True:
                 with lock:
-                    if last or failed():
+                    if over or failed():
                         return
                     n = next(numbers)
-                if not self.at_point(n, before, victim, text, environment, only):
-                    last.append(n)
+                if not self.in_round(n, victims, environment, only):
+                    over.append(n)
 
         def failed():
             outcome = getattr(self, "_outcome", None)
             return bool(outcome) and not outcome.success
 
-        with concurrent.futures.ThreadPoolExecutor(max(2, os.cpu_count() or 2)) as pool:
-            for worker in [pool.submit(work) for _ in range(max(2, os.cpu_count() or 2))]:
+        # Each waits for sshd and for processes to end most of the time.
+        with concurrent.futures.ThreadPoolExecutor(2 * max(2, os.cpu_count() or 2)) as pool:
+            for worker in [pool.submit(work) for _ in range(2 * max(2, os.cpu_count() or 2))]:
                 worker.result()
-        if last:
-            print(f"\n  killed at each of {min(last) - 1} points", flush=True)
-            self.assertGreater(min(last), least)
+        if over:
+            points = {" ".join(victim.arguments): victim.points for victim in victims}
+            print(f"\n  killed at each of these many points: {points}", flush=True)
+            for victim in victims:
+                self.assertGreater(victim.points, victim.least, victim.arguments)
 
-    def test_apply(self):
-        self.at_every_point([], ["apply"], least=150)
+    def test_apply_a_change_and_destroy(self):
+        self.at_every_point(
+            Victim(["apply"], least=100),
+            Victim(["apply", "--input", "text=other"], text="other", of_what_stands=True, least=20),
+            Victim(["destroy"], of_what_stands=True, least=20))
 
-    def test_apply_of_a_change(self):
-        self.at_every_point([[]], ["apply", "--input", "text=other"], text="other", only=STEPS, least=8)
-
-    def test_destroy(self):
-        self.at_every_point([[]], ["destroy"], only=STEPS, least=20)
-
-    def test_apply_with_what_isolation_this_machine_has(self):
-        self.at_every_point([], ["apply"], environment={}, only=STEPS, least=30)
-
-    def test_destroy_with_what_isolation_this_machine_has(self):
-        self.at_every_point([[]], ["destroy"], environment={}, only=STEPS, least=20)
+    def test_apply_and_destroy_with_what_isolation_this_machine_has(self):
+        self.at_every_point(Victim(["apply"], least=20), Victim(["destroy"], of_what_stands=True, least=20),
+                            environment={}, only=STEPS)
 
 
 if __name__ == "__main__":

@@ -5,12 +5,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <filesystem>
+#include <functional>
+#include <initializer_list>
 #include <thread>
+#include <vector>
 
 #include "common/files.h"
 #include "common/shell_quote.h"
+#include "tests/support/temporary_folder.h"
 
 namespace radl {
 namespace {
@@ -58,42 +61,6 @@ TEST(AutoStop, IsShellThatNeedsNothingButAShell) {
   }
 }
 
-// The script runs for real, as the first process's child in a process tree of its own, with files of its own.
-struct Script : testing::Test {
-  void SetUp() override {
-    if (geteuid() != 0 || std::system("unshare --pid --fork --mount-proc --mount true 2>/dev/null") != 0)
-      GTEST_SKIP() << "needs to be root, and namespaces";
-    std::filesystem::remove_all(folder_);
-    ASSERT_TRUE(make_directories(folder_ + "/home/.radl/lease").ok());
-    ASSERT_TRUE(make_directories(folder_ + "/kept").ok());
-    ASSERT_TRUE(
-        write_file_atomic(folder_ + "/passwd", "root:x:0:0:root:" + folder_ + "/home:/bin/sh\n").ok());
-  }
-  // Seconds until the tree is gone; it is ended after `most`. `beside`: a command that runs in it as well.
-  double lives(const AutoStop& stop, int most, const std::string& beside = ":") {
-    EXPECT_TRUE(write_file_atomic(folder_ + "/script", auto_stop_script(stop, StopsBy::Init, 1), 0755).ok());
-    // The first process ends by TERM as sshd does.
-    const std::string inside = "mount --bind " + folder_ + "/passwd /etc/passwd\n" + own_var() + beside +
-                               "\nsh " + folder_ + "/script & trap 'exit 7' TERM; i=0; while [ $i -lt " +
-                               std::to_string(most * 10) + " ]; do sleep 0.1; i=$((i+1)); done; exit 3";
-    const auto begun = std::chrono::steady_clock::now();
-    const int status = std::system(("unshare --pid --fork --kill-child --mount-proc --mount sh -c " +
-                                    shell_quote(inside) + " > /dev/null 2>&1 < /dev/null")
-                                       .c_str());
-    ended_ = WEXITSTATUS(status);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-  }
-  // A /var/lib of its own, of which only the script's folder is kept.
-  std::string own_var() const {
-    return "mount -t tmpfs tmpfs /var/lib; mkdir /var/lib/radl-auto-stop; mount --bind " + folder_ +
-           "/kept /var/lib/radl-auto-stop\n";
-  }
-  std::string why() { return read_file(folder_ + "/kept/why").ok() ? *read_file(folder_ + "/kept/why") : ""; }
-  const std::string folder_ = "/tmp/radl-auto-stop-test-" + std::to_string(getpid());
-  int ended_ = 0;
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-};
-
 AutoStop never_busy(double after, double idle) {
   AutoStop stop;
   stop.after_seconds = after;
@@ -102,66 +69,125 @@ AutoStop never_busy(double after, double idle) {
   return stop;
 }
 
-TEST_F(Script, EndsItAfterItsTime) {
-  lives(never_busy(2, 0), 60);
-  EXPECT_EQ(ended_, 7);
-  EXPECT_EQ(why(), "its 2 s are over\n");
+// The script runs for real, as the first process's child in a process tree of its own, with files of its own.
+class Tree {
+ public:
+  explicit Tree(std::string folder) : folder_(std::move(folder)) {
+    EXPECT_TRUE(make_directories(folder_ + "/home/.radl/lease").ok());
+    EXPECT_TRUE(make_directories(folder_ + "/kept").ok());
+    EXPECT_TRUE(
+        write_file_atomic(folder_ + "/passwd", "root:x:0:0:root:" + folder_ + "/home:/bin/sh\n").ok());
+  }
+  // Until the tree is gone; it is ended after `most` seconds. `beside`: a command that runs in it as well.
+  void live(const AutoStop& stop, int most, const std::string& beside = ":") {
+    EXPECT_TRUE(write_file_atomic(folder_ + "/script", auto_stop_script(stop, StopsBy::Init, 1), 0755).ok());
+    // The first process ends by TERM as sshd does.
+    const std::string inside = "mount --bind " + folder_ + "/passwd /etc/passwd\n" + own_var() + beside +
+                               "\nsh " + folder_ + "/script & trap 'exit 7' TERM; i=0; while [ $i -lt " +
+                               std::to_string(most * 10) + " ]; do sleep 0.1; i=$((i+1)); done; exit 3";
+    const int status = std::system(("unshare --pid --fork --kill-child --mount-proc --mount sh -c " +
+                                    shell_quote(inside) + " > /dev/null 2>&1 < /dev/null")
+                                       .c_str());
+    ended_ = WEXITSTATUS(status);
+  }
+  bool ended_itself() const { return ended_ == 7; }
+  bool was_ended() const { return ended_ == 3; }
+  // A /var/lib of its own, of which only the script's folder is kept.
+  std::string own_var() const {
+    return "mount -t tmpfs tmpfs /var/lib; mkdir /var/lib/radl-auto-stop; mount --bind " + folder_ +
+           "/kept /var/lib/radl-auto-stop\n";
+  }
+  std::string why() const {
+    Result<std::string> text = read_file(folder_ + "/kept/why");
+    return text.ok() ? *text : "";
+  }
+  const std::string& folder() const { return folder_; }
+
+ private:
+  std::string folder_;
+  int ended_ = 0;
+};
+
+struct Script : testing::Test {
+  void SetUp() override {
+    if (geteuid() != 0 || std::system("unshare --pid --fork --mount-proc --mount true 2>/dev/null") != 0)
+      GTEST_SKIP() << "needs to be root, and namespaces";
+  }
+  // Trees that live at the same time: each does little but sleep.
+  void at_once(std::initializer_list<std::function<void(Tree)>> lives) {
+    std::vector<std::thread> threads;
+    for (const auto& life : lives) {
+      Tree tree(folder_.path(std::to_string(threads.size())));
+      threads.emplace_back([life, tree] { life(tree); });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  test::TemporaryFolder folder_;
+};
+
+constexpr int kLong = 60, kShort = 8;  // seconds, beside the two that the script is given
+
+TEST_F(Script, EndsItWhenItsTimeIsOverOrNothingIsDone) {
+  at_once({[](Tree tree) {
+             tree.live(never_busy(2, 0), kLong);
+             EXPECT_TRUE(tree.ended_itself());
+             EXPECT_EQ(tree.why(), "its 2 s are over\n");
+           },
+           [](Tree tree) {
+             tree.live(never_busy(0, 2), kLong);
+             EXPECT_TRUE(tree.ended_itself());
+             EXPECT_EQ(tree.why(), "nothing was done on it for 2 s\n");
+           },
+           [](Tree tree) {
+             tree.live(never_busy(0, 2), kLong, ": > " + tree.folder() + "/home/.radl/lease/999999");
+             EXPECT_TRUE(tree.ended_itself()) << "a lease of a process that is gone is none";
+           },
+           [](Tree tree) {
+             EXPECT_TRUE(write_file_atomic(tree.folder() + "/kept/lived", "3600\n").ok());
+             tree.live(never_busy(3601, 0), kLong);
+             EXPECT_TRUE(tree.ended_itself()) << "its life goes on after a boot";
+           }});
 }
 
-TEST_F(Script, EndsItWhenNothingIsDone) {
-  lives(never_busy(0, 2), 60);
-  EXPECT_EQ(ended_, 7);
-  EXPECT_EQ(why(), "nothing was done on it for 2 s\n");
-}
-
-TEST_F(Script, AStepThatRunsIsWork) {
-  // An entry of a lease, named by its process (runtime/net/lease.h).
-  lives(never_busy(0, 2), 8, "sleep 60 & : > " + folder_ + "/home/.radl/lease/$!");
-  EXPECT_EQ(ended_, 3) << why();
-}
-
-TEST_F(Script, AnEntryOfAProcessThatIsGoneIsNone) {
-  lives(never_busy(0, 2), 60, ": > " + folder_ + "/home/.radl/lease/999999");
-  EXPECT_EQ(ended_, 7);
-}
-
-TEST_F(Script, ATrainingIsWork) {
-  lives(never_busy(0, 2), 8, "cp /bin/sleep " + folder_ + "/radl-train; " + folder_ + "/radl-train 60 &");
-  EXPECT_EQ(ended_, 3) << why();
-}
-
-TEST_F(Script, SomebodyWhoIsLoggedInIsWork) {
-  lives(never_busy(0, 2), 8, "script -qc 'sleep 60' /dev/null &");
-  EXPECT_EQ(ended_, 3) << why();
-}
-
-TEST_F(Script, ALoadIsWork) {
-  AutoStop stop = never_busy(0, 2);
-  stop.load = 0;  // any
-  lives(stop, 8);
-  EXPECT_EQ(ended_, 3) << why();
-}
-
-TEST_F(Script, ItsLifeGoesOnAfterABoot) {
-  ASSERT_TRUE(write_file_atomic(folder_ + "/kept/lived", "3600\n").ok());
-  EXPECT_LT(lives(never_busy(3601, 0), 60), 30);
-  EXPECT_EQ(ended_, 7);
+TEST_F(Script, StepsTrainingsLoginsAndALoadAreWork) {
+  at_once({[](Tree tree) {
+             // An entry of a lease, named by its process (runtime/net/lease.h).
+             tree.live(never_busy(0, 2), kShort,
+                       "sleep 60 & : > " + tree.folder() + "/home/.radl/lease/$!");
+             EXPECT_TRUE(tree.was_ended()) << "a step: " << tree.why();
+           },
+           [](Tree tree) {
+             const std::string engine = tree.folder() + "/radl-train";
+             tree.live(never_busy(0, 2), kShort, "cp /bin/sleep " + engine + "; " + engine + " 60 &");
+             EXPECT_TRUE(tree.was_ended()) << "a training: " << tree.why();
+           },
+           [](Tree tree) {
+             tree.live(never_busy(0, 2), kShort, "script -qc 'sleep 60' /dev/null &");
+             EXPECT_TRUE(tree.was_ended()) << "somebody who is logged in: " << tree.why();
+           },
+           [](Tree tree) {
+             AutoStop stop = never_busy(0, 2);
+             stop.load = 0;  // any
+             tree.live(stop, kShort);
+             EXPECT_TRUE(tree.was_ended()) << "a load: " << tree.why();
+           }});
 }
 
 TEST_F(Script, AComputerThatNoCloudHasMadeIsNeverSwitchedOff) {
-  const std::string script = folder_ + "/shutdown-script", programs = folder_ + "/bin";
+  const Tree tree(folder_.path("tree"));
+  const std::string script = tree.folder() + "/shutdown-script", programs = tree.folder() + "/bin";
   ASSERT_TRUE(make_directories(programs).ok());
   for (const char* program : {"shutdown", "systemctl", "poweroff"})
     ASSERT_TRUE(
-        write_file_atomic(programs + "/" + program, "#!/bin/sh\n: > " + folder_ + "/called\n", 0755).ok());
+        write_file_atomic(programs + "/" + program, "#!/bin/sh\n: > " + tree.folder() + "/called\n", 0755).ok());
   ASSERT_TRUE(write_file_atomic(script, auto_stop_script(never_busy(1, 0), StopsBy::Shutdown, 1), 0755).ok());
-  const std::string inside = own_var() + "exec sh " + script;
+  const std::string inside = tree.own_var() + "exec sh " + script;
   const int status = std::system(("PATH=" + programs + ":$PATH timeout 30 unshare --mount sh -c " +
-                                  shell_quote(inside) + " 2> " + folder_ + "/said")
+                                  shell_quote(inside) + " 2> " + tree.folder() + "/said")
                                      .c_str());
   EXPECT_EQ(WEXITSTATUS(status), 1);
-  EXPECT_FALSE(std::filesystem::exists(folder_ + "/called"));
-  EXPECT_NE(read_file(folder_ + "/said")->find("no machine of a cloud"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(tree.folder() + "/called"));
+  EXPECT_NE(read_file(tree.folder() + "/said")->find("no machine of a cloud"), std::string::npos);
 }
 
 }  // namespace

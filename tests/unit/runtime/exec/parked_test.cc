@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/clouds/simulated/simulated_cloud.h"
+#include "tests/support/fault_vfs.h"
 #include "tests/support/runtime_bench.h"
 
 namespace radl::test {
@@ -49,6 +50,56 @@ TEST(Parked, AreWaitedForByOneLookForAllOfThem) {
   SimulatedBench bench(faults);
   ASSERT_TRUE(bench.apply(ProgramBuilder().deploy({"worker", 200}).build()).status.ok());
   EXPECT_LT(bench.simulated_cloud->calls()["look"], 60) << "not a call for each machine";
+}
+
+TEST(Parked, WhatManyMachinesHaveToRecordIsMadeDurableTogether) {
+  constexpr int kMachines = 300;
+  FaultVfs vfs;
+  SimulatedBench bench({});
+  bench.options.parallelism = 10;
+  ASSERT_TRUE(bench.apply(ProgramBuilder().deploy({"worker", kMachines}).build()).status.ok());
+  EXPECT_LT(vfs.syncs(), kMachines / 5) << "an intent, an outcome and a login each";
+  const long long before = vfs.syncs();
+  ASSERT_TRUE(bench.destroy().status.ok());
+  EXPECT_LT(vfs.syncs() - before, kMachines / 5);
+  EXPECT_TRUE(bench.snapshot().resources.empty());
+}
+
+// Asks to stop as soon as a machine is in this phase.
+class StopsAt : public EventSink {
+ public:
+  StopsAt(std::string phase, Cancellation& cancellation)
+      : phase_(std::move(phase)), cancellation_(cancellation) {}
+  void emit(const Event& event) override {
+    if (event.kind == EventKind::NodePhase && event.data.value("phase", "") == phase_ &&
+        cancellation_.level() == 0)
+      cancellation_.request();
+  }
+
+ private:
+  std::string phase_;
+  Cancellation& cancellation_;
+};
+
+TEST(Parked, AMachineThatIsRecordedAsBegunIsNotAskedForAfterCtrlC) {
+  Bench bench;
+  StopsAt creating("creating", bench.cancellation);
+  bench.sinks = {&creating};
+  EXPECT_EQ(bench.apply(ProgramBuilder().deploy({"worker", 20}).build()).status.code(), Code::Cancelled);
+  EXPECT_EQ(bench.cloud.count("node"), 0u);
+  EXPECT_TRUE(bench.store()->open_intents()->empty());
+}
+
+TEST(Parked, AMachineWhoseRemovalIsRecordedStaysWholeAfterCtrlC) {
+  Bench bench;
+  const ir::Program program = ProgramBuilder().deploy({"worker", 20}).build();
+  ASSERT_TRUE(bench.apply(program).status.ok());
+  StopsAt destroying("destroying", bench.cancellation);
+  bench.sinks = {&destroying};
+  EXPECT_EQ(bench.destroy().status.code(), Code::Cancelled);
+  EXPECT_EQ(bench.cloud.count("node"), 20u);
+  EXPECT_TRUE(bench.store()->open_intents()->empty());
+  EXPECT_TRUE(bench.plan(program).actions.empty()) << "no machine counts as half removed";
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <atomic>
+#include <map>
 #include <new>
 #include <thread>
 
@@ -115,6 +116,38 @@ TEST_F(Journal, AWriteThatFailsTakesNoOtherAlong) {
   EXPECT_EQ(written, 4);
   EXPECT_EQ(refused, 4);
   EXPECT_EQ(store->snapshot()->resources.size(), 5u);
+}
+
+// A run that hands in what many resources have to record: one transaction, and still each by itself.
+TEST_F(Journal, ListsThatAreHandedInTogetherAreOneSyncAndFailEachAlone) {
+  test::FaultVfs vfs;
+  std::unique_ptr<Store> store = locked();
+  std::vector<std::vector<StateChange>> lists;
+  for (int i = 0; i < 100; ++i) {
+    Intent intent;
+    intent.address = "worker[" + std::to_string(i) + "]";
+    intent.resource = node(intent.address);
+    lists.push_back({state_change::Begin{intent}});
+  }
+  lists[7] = {state_change::Move{"nobody", "somebody"}};
+  const long long before = vfs.syncs();
+  auto results = store->commit_each(lists);
+  EXPECT_LE(vfs.syncs() - before, 2);
+  ASSERT_EQ(results.size(), lists.size());
+  std::map<long long, size_t> list_of;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (i == 7) {
+      EXPECT_EQ(results[i].status().code(), Code::NotFound);
+      continue;
+    }
+    ASSERT_TRUE(results[i].ok()) << results[i].status().text();
+    ASSERT_EQ(results[i]->size(), 1u);
+    list_of[results[i]->front()] = i;
+  }
+  EXPECT_EQ(list_of.size(), 99u) << "each has an intent of its own";
+  for (const Intent& open : *store->open_intents())
+    EXPECT_EQ(open.address, "worker[" + std::to_string(list_of.at(open.id)) + "]");
+  EXPECT_TRUE(store->commit_each({}).empty());
 }
 
 TEST_F(Journal, AFullDiskIsQuotaAndLosesNothing) {
