@@ -1,6 +1,8 @@
 // Machines that boot hold no thread: hundreds come up in the time of one.
 #include <gtest/gtest.h>
 
+#include <iostream>
+
 #include "runtime/clouds/simulated/simulated_cloud.h"
 #include "tests/support/fault_vfs.h"
 #include "tests/support/runtime_bench.h"
@@ -59,6 +61,7 @@ TEST(Parked, WhatManyMachinesHaveToRecordIsMadeDurableTogether) {
   bench.options.parallelism = 10;
   ASSERT_TRUE(bench.apply(ProgramBuilder().deploy({"worker", kMachines}).build()).status.ok());
   EXPECT_LT(vfs.syncs(), kMachines / 5) << "an intent, an outcome and a login each";
+  std::cout << vfs.syncs() << " syncs for " << kMachines << " machines\n";
   const long long before = vfs.syncs();
   ASSERT_TRUE(bench.destroy().status.ok());
   EXPECT_LT(vfs.syncs() - before, kMachines / 5);
