@@ -146,7 +146,8 @@ class Recoverer {
     if (gone.code() == Code::Cancelled) co_return gone;
     if (!gone.ok()) {
       // It stays recorded as being removed: the plan goes on with it, and tells why it cannot be done.
-      Async<Status> closing = close(park, intent, nullptr, "still there: " + gone.message(), &Recovery::closed);
+      Async<Status> closing =
+          close(park, intent, nullptr, "still there: " + gone.message(), &Recovery::closed);
       co_await closing.finished();
       co_return closing.take();
     }

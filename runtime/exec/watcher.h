@@ -94,7 +94,10 @@ class Watcher {
 class Watchers {
  public:
   Watchers(Session& session, Scheduler& scheduler)
-      : session_(session), scheduler_(scheduler), prober_(session, scheduler), recorder_(session, scheduler) {}
+      : session_(session),
+        scheduler_(scheduler),
+        prober_(session, scheduler),
+        recorder_(session, scheduler) {}
   Watcher& of(Cloud& cloud);
   Prober& prober() { return prober_; }
   Recorder& recorder() { return recorder_; }

@@ -71,9 +71,7 @@ Status Store::finish_run(const Intent& intent, const StepRecord& record) {
       commit(list_of(state_change::PutStep{record}, state_change::Close{intent.id, std::move(outcome)})));
 }
 
-Status Store::put_resource(const ResourceRecord& record) {
-  return only_status(commit(putting_of(record)));
-}
+Status Store::put_resource(const ResourceRecord& record) { return only_status(commit(putting_of(record))); }
 
 Status Store::remove_resource(const std::string& address) {
   return only_status(commit({state_change::RemoveResource{address, false, true}}));

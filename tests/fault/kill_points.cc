@@ -154,7 +154,8 @@ int openat64(int folder, const char* path, int flags, ...) {
 
 long write(int fd, const void* data, Size size) {
   // What it says to its user changes nothing that outlives it.
-  return (fd > 2 ? real_write<decltype(write)>("write", fd) : quietly<decltype(write)>("write"))(fd, data, size);
+  return (fd > 2 ? real_write<decltype(write)>("write", fd) : quietly<decltype(write)>("write"))(fd, data,
+                                                                                                 size);
 }
 long pwrite(int fd, const void* data, Size size, Offset at) {
   return real_write<decltype(pwrite)>("pwrite", fd)(fd, data, size, at);

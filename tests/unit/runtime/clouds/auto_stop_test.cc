@@ -152,8 +152,7 @@ TEST_F(Script, EndsItWhenItsTimeIsOverOrNothingIsDone) {
 TEST_F(Script, StepsTrainingsLoginsAndALoadAreWork) {
   at_once({[](Tree tree) {
              // An entry of a lease, named by its process (runtime/net/lease.h).
-             tree.live(never_busy(0, 2), kShort,
-                       "sleep 60 & : > " + tree.folder() + "/home/.radl/lease/$!");
+             tree.live(never_busy(0, 2), kShort, "sleep 60 & : > " + tree.folder() + "/home/.radl/lease/$!");
              EXPECT_TRUE(tree.was_ended()) << "a step: " << tree.why();
            },
            [](Tree tree) {
@@ -179,7 +178,8 @@ TEST_F(Script, AComputerThatNoCloudHasMadeIsNeverSwitchedOff) {
   ASSERT_TRUE(make_directories(programs).ok());
   for (const char* program : {"shutdown", "systemctl", "poweroff"})
     ASSERT_TRUE(
-        write_file_atomic(programs + "/" + program, "#!/bin/sh\n: > " + tree.folder() + "/called\n", 0755).ok());
+        write_file_atomic(programs + "/" + program, "#!/bin/sh\n: > " + tree.folder() + "/called\n", 0755)
+            .ok());
   ASSERT_TRUE(write_file_atomic(script, auto_stop_script(never_busy(1, 0), StopsBy::Shutdown, 1), 0755).ok());
   const std::string inside = tree.own_var() + "exec sh " + script;
   const int status = std::system(("PATH=" + programs + ":$PATH timeout 30 unshare --mount sh -c " +
