@@ -26,6 +26,18 @@ bool append_text(const CallFrame& call, Items& parts, const Value& item) {
 
 Value run_count(const CallFrame& call) {
   const Value& value = call[0];
+  // Of several systems it is their nodes that count, as it is of one: an input of type `systems` takes both.
+  if (value.kind() == Kind::List && !value.items().empty() &&
+      std::all_of(value.items().begin(), value.items().end(),
+                  [](const Value& item) { return item.kind() == Kind::System; })) {
+    int64_t nodes = 0;
+    for (const Value& system : value.items()) {
+      auto count = call.context().systems->count(system.as_text(), call.span());
+      if (!count) return Value();
+      nodes += *count;
+    }
+    return Value::integer(nodes);
+  }
   if (value.kind() == Kind::List) return Value::integer(static_cast<int64_t>(value.items().size()));
   if (value.kind() == Kind::Map) return Value::integer(static_cast<int64_t>(value.entries().size()));
   if (value.kind() != Kind::System) return call.expected(0, "a list, a map or a system");

@@ -30,6 +30,7 @@ Value changed(const CallFrame& call, Change change) {
 
 Value run_length(const CallFrame& call) {
   if (call[0].kind() == Kind::String) return Value::integer(characters(call[0].as_text(kPermitted)));
+  if (call[0].kind() == Kind::List) return Value::integer(static_cast<int64_t>(call[0].items().size()));
   return run_count(call);
 }
 

@@ -155,6 +155,10 @@ TEST(Unknown, StandsAsAWholeOrInATextOnly) {
             "{\"$join\":[{\"$unknown\":\"worker[0].ip\"},\",\",{\"$unknown\":\"worker[1].ip\"},\",\",{\"$"
             "unknown\":\"worker[2].ip\"}]}");
   EXPECT_EQ(shown("count(worker[*].ip)"), "3");
+  // Of systems their nodes count, also of several, as an input of type `systems` gives them.
+  EXPECT_EQ(shown("count(worker)"), "3");
+  EXPECT_EQ(shown("count([worker, worker])"), "6");
+  EXPECT_EQ(shown("length([worker, worker])"), "2");
   expect_code("later == 'x'", DiagCode::NotKnownYet);
   expect_code("if later == 'x' then 1 else 2", DiagCode::NotKnownYet);
   expect_code("upper(later)", DiagCode::NotKnownYet);
