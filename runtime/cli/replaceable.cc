@@ -35,6 +35,28 @@ const std::vector<Known>& known() {
        "a Ray cluster; programs come to it by std/training/ray",
        "use 'std/cluster/ray' as NAME ( head = system.HEAD, workers = system.SYSTEM )",
        {"ray", "raylet"}},
+      {"std/cluster/slurm",
+       "a Slurm cluster with munge and accounting; nodes come for waiting jobs and go (radlc autoscale)",
+       "use 'std/cluster/slurm' as NAME ( head = system.HEAD, workers = system.SYSTEM, max = 8, idle = 5m )",
+       {"slurm", "slurmctld", "slurmd", "slurmdbd", "scontrol", "sbatch", "munge"}},
+      {"std/cluster/hdfs",
+       "a namenode and datanodes of Hadoop with WebHDFS; blocks of nodes that go are copied first",
+       "use 'std/cluster/hdfs' as NAME ( namenode = system.HEAD, datanodes = system.SYSTEM, hadoop = "
+       "'./JARS' )",
+       {"hadoop", "hdfs", "namenode", "datanode", "webhdfs"}},
+      {"std/cluster/spark",
+       "a Spark cluster, over HDFS where there is one; programs come to it by std/training/spark",
+       "use 'std/cluster/spark' as NAME ( master = system.HEAD, workers = system.SYSTEM )",
+       {"spark", "pyspark"}},
+      {"std/storage/nfs",
+       "a folder of one node that others mount by NFS",
+       "use 'std/storage/nfs' as NAME ( server = system.HEAD, clients = system.SYSTEM )",
+       {"nfs", "nfsd", "exportfs"}},
+      {"std/storage/minio",
+       "an S3 store on a node, and a bucket of it as a folder on others",
+       "use 'std/storage/minio' as NAME ( server = system.HEAD, clients = system.SYSTEM, program = './minio' "
+       ")",
+       {"minio", "s3fs"}},
   };
   return kAll;
 }

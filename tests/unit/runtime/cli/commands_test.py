@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import select
 import stat
 import subprocess
@@ -264,6 +265,47 @@ contextualize (
         self.assertNotIn("web", done.stdout)
         self.file("plain.radl", GOOD)
         self.assertIn("No recipe does what a module", self.run_it("explain", "plain.radl").stdout)
+
+    def test_clusters_of_roles_of_the_infrastructure_manager(self):
+        """Roles, packages and mounts, written as its collections write them; CRLF and upper case as they come."""
+        recipes = {"front": """- vars:
+      nfs_exports: [{path: "/home", export: "wn*.localdomain(rw,async,no_root_squash)"}]
+    roles:
+    - role: indigo-dc.nfs
+      nfs_mode: front
+    - { role: 'grycap.Slurm', slurm_type_of_node: 'front' }""",
+                   "wn": """- tasks:
+    - mount: src=front:/home path=/home fstype=nfs4 state=mounted
+    - apt: name=slurm-llnl,munge
+    - command: echo this is no transfs, and no sparkling""",
+                   "files": """- roles:
+    - { role: 'micafer.hadoop', hadoop_master: 'master', hadoop_type_of_node: 'master' }
+    - { role: 'grycap.spark' }
+  - tasks:
+    - shell: s3fs bucket /data -o url=http://minio:9000"""}
+        text = "network lan (outbound = 'no')\n"
+        for name in recipes:
+            text += f"system {name} (cpu.count >= 1 and net_interface.0.connection = 'lan')\n"
+        for name, recipe in recipes.items():
+            text += f"configure {name} (\n@begin\n---\n  {recipe}\n@end\n)\n"
+        text += "".join(f"deploy {name} 1\n" for name in recipes)
+        self.file("cluster.radl", text.replace("\n", "\r\n"))
+        done = self.run_it("explain", "cluster.radl")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = set(re.findall(r"recipe '(\w+)' of 1 node: '([\w/]+)' would do this", done.stdout))
+        self.assertEqual(found, {("front", "std/cluster/slurm"), ("front", "std/storage/nfs"), ("wn", "std/cluster/slurm"),
+                                 ("wn", "std/storage/nfs"), ("files", "std/cluster/hdfs"), ("files", "std/cluster/spark"),
+                                 ("files", "std/storage/minio")})
+        self.assertNotIn("sparkling", done.stdout)
+        self.assertEqual(done.stdout.count("| - command: echo"), 0)
+
+    def test_every_module_that_it_names_is_in_the_standard_library(self):
+        source = pathlib.Path(__file__).resolve().parents[4]
+        text = (source / "runtime/cli/replaceable.cc").read_text()
+        named = set(re.findall(r"std/[a-z]+/[a-z_]+", text))
+        self.assertGreaterEqual(len(named), 9)
+        for module in named:
+            self.assertTrue((source / f"stdlib/{module[4:]}.radl").exists(), module)
         self.fails(1, "no code E9999", "explain", "E9999")
 
 
