@@ -16,9 +16,10 @@ std::chrono::milliseconds backoff(const ApplyOptions& options, int attempt, Rand
 }
 
 Status with_retries(const ApplyOptions& options, World& world, const RetryHooks& hooks,
-                    const std::function<Status(int attempt)>& call) {
-  for (int attempt = 1;; ++attempt) {
-    Status status = call(attempt);
+                    const std::function<Status(int number)>& call) {
+  for (int attempt = 1, number = 1;; ++attempt, ++number) {
+    Status status = call(number);
+    if (hooks.counts_anew && hooks.counts_anew()) attempt = 1;
     if (status.ok() || !may_work_later(status.code()) || attempt >= options.attempts) return status;
     std::chrono::milliseconds wait = backoff(options, attempt, world.random);
     if (hooks.on_retry) hooks.on_retry(status, attempt, wait);

@@ -19,10 +19,12 @@ std::chrono::milliseconds backoff(const ApplyOptions& options, int attempt, Rand
 struct RetryHooks {
   std::function<void(const Status& error, int attempt, std::chrono::milliseconds wait)> on_retry;
   Stop stop;
+  // True: the failure counts as the first one, since the call was well under way. Not given: never.
+  std::function<bool()> counts_anew;
 };
-// Calls until it is ok, fails for good, or has been tried often enough. `call` is given the attempt's number,
-// from 1.
+// Calls until it is ok, fails for good, or has been tried often enough. `call` is given the number of the
+// call, from 1.
 Status with_retries(const ApplyOptions& options, World& world, const RetryHooks& hooks,
-                    const std::function<Status(int attempt)>& call);
+                    const std::function<Status(int number)>& call);
 
 }  // namespace radl

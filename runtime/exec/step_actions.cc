@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "common/digest.h"
 #include "common/files.h"
 #include "runtime/exec/actions.h"
@@ -74,6 +76,22 @@ StepContext step_context(Session& session, const ir::Step& step, const Context& 
   return made;
 }
 
+// A job that is joined again after so long has lost its nodes anew.
+constexpr std::chrono::seconds kWellUnderWay{60};
+
+// How often a step is tried. Each attempt waits for a node that does not answer: of a job, which has noticed
+// that already, there is one more.
+RetryHooks step_retries(Session& session, const ir::Step& step, ApplyOptions& options) {
+  RetryHooks hooks = retry_hooks(session, step.id);
+  if (step.kind != ir::StepKind::Program && step.kind != ir::StepKind::Training) return hooks;
+  options.attempts = std::min(options.attempts, 2);
+  hooks.counts_anew = [&session, begun = session.world().clock.now()]() mutable {
+    const auto before = std::exchange(begun, session.world().clock.now());
+    return begun - before > kWellUnderWay;
+  };
+  return hooks;
+}
+
 // One attempt after another. A step may be repeated: native ones look before they act and do not repeat what
 // cannot be looked at, Ansible's tasks are meant to, and a training goes on from its last checkpoint. Each
 // ends first what the one before has left going on the node.
@@ -86,7 +104,9 @@ Status attempt(Session& session, const ir::Step& step, StepRunner& runner, const
   shared.ran = &ran;
   std::vector<NodeHandle> nodes;
   for (const std::string& address : step.nodes) nodes.push_back(session.handle(address, context.stop));
-  return with_retries(session.options(), session.world(), retry_hooks(session, step.id), [&](int number) {
+  ApplyOptions options = session.options();
+  const RetryHooks hooks = step_retries(session, step, options);
+  return with_retries(options, session.world(), hooks, [&](int number) {
     shared.resume = resume || number > 1;
     for (const std::string& address : step.nodes) {
       if (Status named = publish_names(session, address, context); !named.ok()) return named;
