@@ -1,0 +1,126 @@
+"""A bucket is brought into HDFS: in parallel, beside the nodes that copied, once, and whole also after a node was lost in the midst."""
+import hashlib
+import json
+import os
+import random
+import re
+import signal
+import shutil
+import urllib.parse
+import urllib.request
+
+from radl_case import RadlCase
+
+STORE = """radl 2
+description staging (name = 'staging')
+input hadoop (type = string)
+input minio (type = string)
+network lan (outbound = 'no')
+system front (memory.size >= 1G, net_interface.0.connection = 'lan', net_interface.0.dns_name = 'front')
+system worker (memory.size >= 1G, net_interface.0.connection = 'lan', net_interface.0.dns_name = 'worker-#N#')
+deploy front 1
+deploy worker 3
+use 'std/cluster/hdfs' as files ( namenode = system.front, datanodes = system.worker, hadoop = input.hadoop )
+use 'std/storage/minio' as store ( server = system.front, program = input.minio, bucket = 'books', port = 9100 )
+"""
+STAGED = """use 'std/data/hdfs' as staged (
+  source = 's3://books/2024', files = files.address, datanodes = system.worker, folder = '/books', environment = store.environment
+)
+output metrics ( value = staged.metrics )
+"""
+PUT = """. /etc/default/minio
+cd /tmp/objects
+find . -type f | sed 's,^\\./,,' | while IFS= read -r name; do
+  code=$(printf 'user = "%s:%s"\\n' "$MINIO_ROOT_USER" "$MINIO_ROOT_PASSWORD" | curl -sS -o /dev/null -w '%{http_code}' -K - \\
+    --aws-sigv4 aws:amz:us-east-1:s3 -T "$name" "http://127.0.0.1:9100/books/$(python3 -c 'import sys, urllib.parse
+print(urllib.parse.quote(sys.argv[1]))' "$name")")
+  [ "$code" = 200 ] || { echo "$name: $code" >&2; exit 1; }
+done"""
+
+
+class Staging(RadlCase):
+    def setUp(self):
+        super().setUp()
+        self.file = self.write("site/cluster.radl", STORE)
+        self.given = ["--input", f"hadoop={os.environ['RADL_HADOOP_JARS']}", "--input", f"minio={os.environ['RADL_MINIO']}"]
+        self.objects = self.folder / "objects"
+        self.random = random.Random(16)
+
+    def apply(self, **options):
+        return self.radlc("apply", "-y", self.file, *self.given, timeout=400, **options)
+
+    def put(self, objects):
+        shutil.rmtree(self.objects, ignore_errors=True)
+        for name, content in objects.items():
+            self.write(f"objects/{name}", "").write_bytes(content)
+        self.radlc("exec", self.file, "front[0]", "-c", "rm -rf /tmp/objects")
+        self.radlc("cp", self.file, self.objects, "front[0]:/tmp/objects")
+        self.radlc("exec", self.file, "front[0]", "-c", PUT)
+
+    def nodes(self, system):
+        return {r["ordinal"]: r for r in self.show(self.file)["resources"] if r.get("system") == system}
+
+    def read(self, path):
+        host = self.nodes("front")[0]["attributes"]["private_ip"]
+        url = f"http://{host}:9870/webhdfs/v1{urllib.parse.quote(path)}?op=OPEN&user.name=hdfs"
+        return urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=60).read()
+
+    def assert_staged(self, objects):
+        for name, content in objects.items():
+            found = self.read("/books/" + name.removeprefix("2024/"))
+            self.assertEqual(hashlib.sha256(found).hexdigest(), hashlib.sha256(content).hexdigest(), name)
+
+    def metrics(self):
+        return json.loads((self.file.parent / "staged-results/report.json").read_text())["metrics"]
+
+    def copied(self):
+        """Bytes that all members have copied in the last run."""
+        logs = [log.read_text() for log in (self.file.parent / "staged-results/logs").iterdir()]
+        return sum(int(said[-1]) for said in (re.findall(r"(\d+) bytes were copied", log) for log in logs) if said)
+
+    def test_every_datanode_copies_its_share_beside_itself_and_nothing_twice(self):
+        self.apply()
+        objects = {f"2024/part-{i:02}": self.random.randbytes(1 << 20) for i in range(9)}
+        objects |= {"2024/empty": b"", "2024/in a folder/ä & b.txt": b"text\n"}
+        self.put({**objects, "2024-other/no": b"is not below the folder"})
+        self.edit(self.file, ("input.minio, bucket = 'books', port = 9100 )\n", "input.minio, bucket = 'books', port = 9100 )\n" + STAGED))
+        self.apply()
+        self.assertEqual(self.metrics()["files"], len(objects))
+        self.assert_staged(objects)
+        listing = self.radlc("exec", self.file, "front[0]", "-c", "hdfs fsck /books -files -blocks -locations 2> /dev/null")
+        self.assertNotIn("/books/no", listing, "what only begins like the folder was copied")
+        workers = self.nodes("worker")
+        for i, name in enumerate(sorted(objects)):
+            if len(objects[name]) == 1 << 20:
+                block = re.search(re.escape("/books/" + name.removeprefix("2024/")) + r" .*\n0\. (.*)", listing)
+                self.assertIsNotNone(block, name + " is not in\n" + listing)
+                self.assertIn(workers[i % 3]["attributes"]["private_ip"] + ":", block[1], "no copy is on the node that copied it")
+        self.assertIn("No changes", self.apply())
+        # Again, since the results are gone: only what has changed since is copied.
+        changed = {"2024/part-00": b"new content"}
+        self.put(changed)
+        shutil.rmtree(self.file.parent / "staged-results")
+        self.apply()
+        self.assertEqual(self.copied(), len(b"new content"))
+        self.assert_staged(objects | changed)
+        self.radlc("destroy", "-y", self.file)
+        self.assert_nothing_left(state="site/.radl")
+
+    def test_a_datanode_lost_while_files_are_copied_costs_none_of_them(self):
+        self.apply()
+        objects = {f"2024/part-{i:02}": self.random.randbytes(8 << 20) for i in range(24)}
+        self.put(objects)
+        self.edit(self.file, ("input.minio, bucket = 'books', port = 9100 )\n", "input.minio, bucket = 'books', port = 9100 )\n" + STAGED))
+        process = self.start("apply", "-y", self.file, *self.given)
+        self.wait_until(lambda: any("were copied" in log.read_text() for log in self.folder.rglob("jobs/*/member-*.log")), 120)
+        lost = self.random.randrange(3)
+        node = json.loads(next(self.folder.rglob(f"{self.nodes('worker')[lost]['id']}/run/process.json")).read_text())["pid"]
+        os.kill(node, signal.SIGKILL)
+        out, err = process.communicate(timeout=120)
+        self.assertNotEqual(process.returncode, 0, out)
+        self.assertIn(f"worker[{lost}]", err)
+        self.apply()  # starts the node again, and copies what is missing
+        self.assert_staged(objects)
+        self.assertLess(self.copied(), 24 * (8 << 20), "what was there has been copied again")
+        self.radlc("destroy", "-y", self.file)
+        self.assert_nothing_left(state="site/.radl")
