@@ -1,9 +1,10 @@
 """Every .radl file below RADL_FILES: what the reference takes passes `radlc check`, `compile` gives IR, and `plan` gives a
 plan or says in one line what the local provider cannot do. What the reference refuses, `check` refuses, unless it is
-EC3's dialect.
+EC3's dialect. Of the Infrastructure Manager's clusters `explain` names the modules that would take their place.
 """
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -11,6 +12,15 @@ import yaml  # noqa: F401  the reference checks recipes only where it is there
 from radl import radl_parse
 
 RADLC = os.path.join(os.environ["RADL_BUILD"], "bin", "radlc")
+
+
+# Clusters of the Infrastructure Manager's repository, and the modules that do what their recipes do.
+EXPLAINED = {
+    "examples/slurm.radl": {"std/cluster/slurm", "std/storage/nfs"},
+    "examples/galaxy.radl": {"std/cluster/slurm", "std/storage/nfs"},
+    "examples/hadoop.radl": {"std/cluster/hdfs"},
+    "examples/spark.radl": {"std/cluster/hdfs", "std/cluster/spark"},
+}
 
 
 def reference_takes(path):
@@ -41,8 +51,14 @@ def look_at(path, number):
     if compiled.returncode != 0:
         return "compile: " + compiled.stderr
     with open(ir) as file:
-        if json.load(file)["ir"] != 1:
+        if not json.load(file).get("ir"):
             return "compile gave no IR"
+    wanted = EXPLAINED.get(os.path.relpath(path, os.environ["RADL_FILES"]))
+    if wanted:
+        explained = run("explain", path)
+        named = set(re.findall(r"'(std/[a-z_/]+)' would do this", explained.stdout))
+        if named != wanted:
+            return "explain names %s, not %s: %s" % (sorted(named), sorted(wanted), explained.stderr)
     plan = run("plan", "--provider", "local", "--state", "state-%d" % number, path)
     if plan.returncode == 0:
         return ""
