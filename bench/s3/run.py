@@ -2,8 +2,10 @@
 at the same server on loopback (MinIO where it is built: tests/aws/minio_program.py; else moto), turn by turn.
 
 JSON lines {name, ours, peer, unit, ratio, goal, machine}: seconds of the wall clock, the best of the rounds; ratio is the faster
-peer's time divided by ours. Beside it the peak resident memory of each (MiB). What arrives is compared with what was sent, on both
-sides. `copy` is what the disk alone takes for the same bytes (cp and sync), the bound that nobody beats.
+peer's time divided by ours (goal: at least). Beside it the peak resident memory of each (MiB). What arrives is compared with what was sent,
+on both sides. `copy` is what the disk alone takes for the same bytes (cp and sync), the bound that nobody beats; `loopback`, of the large
+object, what the server and loopback alone take: curl, which signs nothing, sums nothing and keeps nothing. The row `of what disk or loopback
+gives` has the slower of the two as its peer.
 """
 import contextlib
 import hashlib
@@ -23,9 +25,10 @@ from moto_site import Moto
 
 BUILD = pathlib.Path(os.environ["RADL_BUILD"])
 LARGE = int(os.environ.get("BENCH_S3_LARGE", "2048")) << 20
-SMALL = int(os.environ.get("BENCH_S3_SMALL", "10000"))
+SMALLS = [int(count) for count in os.environ.get("BENCH_S3_SMALL", "3000,10000").split(",")]
 ROUNDS = int(os.environ.get("BENCH_S3_ROUNDS", "3"))
 SMALL_BYTES = 4096
+STREAMS = 8  # of curl's ranges at once, as of ours
 PEERS = ("cli", "crt")
 
 
@@ -106,6 +109,22 @@ class Bench:
         pages = self.client.get_paginator("list_objects_v2").paginate(Bucket="data", Prefix=name + "/")
         return {o["Key"].removeprefix(name + "/"): (o["Size"], o["ETag"].strip('"')) for page in pages for o in page.get("Contents", [])}
 
+    def loopback(self, up, source, name):
+        """Seconds of the same bytes by curl; None where there is no curl."""
+        if not shutil.which("curl"):
+            return None
+        begin = time.monotonic()
+        if up:
+            url = self.client.generate_presigned_url("put_object", Params={"Bucket": "data", "Key": "by-curl"})
+            commands = [["curl", "-sSf", "-T", source, "-o", "/dev/null", url]]
+        else:
+            url = self.client.generate_presigned_url("get_object", Params={"Bucket": "data", "Key": name})
+            step = -(-LARGE // STREAMS)
+            commands = [["curl", "-sSf", "-r", f"{at}-{min(at + step, LARGE) - 1}", "-o", "/dev/null", url] for at in range(0, LARGE, step)]
+        running = [subprocess.Popen(command, env=self.environment) for command in commands]
+        assert not any([process.wait() for process in running]), "curl failed"
+        return time.monotonic() - begin
+
     def measure(self, kind, source):
         want = digest(source) if kind == "large" else tree(source)
         etags = None if kind == "large" else {
@@ -113,8 +132,10 @@ class Bench:
         for up in (True, False):
             best = {}
             for round_ in range(ROUNDS):
+                if kind == "large" and (seconds := self.loopback(up, source, "large-ours")) is not None:
+                    best["loopback"] = min(best.get("loopback", seconds), seconds)
                 for who in ("ours", *PEERS):
-                    target = f"{kind}-{who}" if up else f"{kind}-ours"
+                    target = f"{source.stem}-{who}" if up else f"{source.stem}-ours"
                     place = source if up else self.work / f"got-{kind}-{who}"
                     figure = self.one(who, kind, up, place, target)
                     best[who] = min(best.get(who, figure), figure)
@@ -140,13 +161,17 @@ class Bench:
     def report(self, kind, up, best, source):
         fastest = min(PEERS, key=lambda peer: best[peer][0])
         ours, peer = best["ours"][0], best[fastest][0]
-        what = f"{LARGE >> 20} MiB in one object" if kind == "large" else f"{SMALL} objects of {SMALL_BYTES} bytes"
+        what = f"{LARGE >> 20} MiB in one object" if kind == "large" else f"{source.stem.partition('-')[2]} objects of {SMALL_BYTES} bytes"
+        name, copy = f"s3 {'up' if up else 'down'}: {what}", self.copied(kind, source)
+        row = {"ours": round(ours, 3), "unit": "s", "machine": machine(), "copy": round(copy, 3), "server": type(self.server).__name__.lower()}
         print(json.dumps({
-            "name": f"s3 {'up' if up else 'down'}: {what}", "ours": round(ours, 3), "peer": round(peer, 3), "unit": "s",
-            "ratio": round(peer / ours, 2), "goal": 1, "machine": machine(), "peer_client": fastest,
+            "name": name, **row, "peer": round(peer, 3), "ratio": round(peer / ours, 2), "goal": 1, "peer_client": fastest,
             "peers": {p: round(best[p][0], 3) for p in PEERS}, "our_peak_mib": round(best["ours"][1]),
-            "peer_peak_mib": {p: round(best[p][1]) for p in PEERS}, "copy": round(self.copied(kind, source), 3),
-            "server": type(self.server).__name__.lower()}), flush=True)
+            "peer_peak_mib": {p: round(best[p][1]) for p in PEERS}}), flush=True)
+        if "loopback" in best:
+            bound = max(copy, best["loopback"])
+            print(json.dumps({"name": f"{name}, of what disk or loopback gives", **row, "peer": round(bound, 3),
+                              "ratio": round(bound / ours, 2), "goal": 0.9, "loopback": round(best["loopback"], 3)}), flush=True)
 
 
 def main():
@@ -156,17 +181,20 @@ def main():
     try:
         server = minio.Minio(work / "server") if minio.program()[0] else Moto(work / "server")
         bench = Bench(work, server)
-        large, small = work / "large.bin", work / "small"
+        large = work / "large.bin"
         block = os.urandom(1 << 20)
         with open(large, "wb") as out:
             for number in range(LARGE >> 20):
                 out.write(number.to_bytes(8, "big") + block[8:])
-        for number in range(SMALL):
-            folder = small / f"{number // 1000:03}"
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / f"{number:06}.bin").write_bytes(number.to_bytes(8, "big") * (SMALL_BYTES // 8))
         bench.measure("large", large)
-        bench.measure("small", small)
+        for count in SMALLS:
+            small = work / f"small-{count}"
+            for number in range(count):
+                folder = small / f"{number // 1000:03}"
+                folder.mkdir(parents=True, exist_ok=True)
+                (folder / f"{number:06}.bin").write_bytes(number.to_bytes(8, "big") * (SMALL_BYTES // 8))
+            bench.measure("small", small)
+            shutil.rmtree(small)
     finally:
         if server:
             server.stop()
