@@ -107,8 +107,8 @@ Code code_of_error(const std::string& code, int http_status) {
   if (is_throttling(code) || among(code, kPassing)) return Code::Retry;
   if (among(code, kAuth) || among(code, kSkewCodes)) return Code::Auth;
   if (code.starts_with("Insufficient") || code.ends_with("LimitExceeded") || code == "Unsupported" ||
-      code == "MaxSpotInstanceCountExceeded" || code == "MaxIOPSLimitExceeded" ||
-      code == "SpotMaxPriceTooLow")
+      code == "UnfulfillableCapacity" || code == "MaxSpotInstanceCountExceeded" ||
+      code == "MaxIOPSLimitExceeded" || code == "SpotMaxPriceTooLow")
     return Code::Quota;
   if (code.ends_with(".NotFound") || code.ends_with("NotFoundException") || code == "NoSuchEntity")
     return Code::NotFound;
@@ -251,8 +251,8 @@ Failure refusal(const http::Response& response, const std::string& what, Effect 
     failure.kind = Failure::Kind::Refused;
   } else if (response.status >= 400 && response.status < 500 && response.status != 408) {
     failure.kind = Failure::Kind::Refused;  // a proxy's or gateway's own: 403, 404, 413
-  } else if (known &&
-             (error.code == "InsufficientInstanceCapacity" || error.code.ends_with("LimitExceeded"))) {
+  } else if (known && (error.code.starts_with("Insufficient") || error.code == "UnfulfillableCapacity" ||
+                       error.code.ends_with("LimitExceeded"))) {
     failure.kind = Failure::Kind::Refused;  // said with status 500 or 503, and nothing was made
   } else {
     failure.kind = Failure::Kind::Unknown;

@@ -215,8 +215,9 @@ class Creating {
         why_->code() == Code::Quota && offer_ + 1 < action_.offers.size() && !session_.stop_starting();
     if (!another) return Next::Over;
     const Offer& next = action_.offers[++offer_];
+    const std::string market = next.facts.market.empty() ? "" : " " + next.facts.market;
     tell(session_, action_.id,
-         why_->message() + ": trying " + next.name + (next.zone.empty() ? "" : " in " + next.zone));
+         why_->message() + ": trying " + next.name + market + (next.zone.empty() ? "" : " in " + next.zone));
     return Next::Open;
   }
 

@@ -28,7 +28,8 @@ bool among(std::string_view code, std::initializer_list<std::string_view> codes)
 bool is_capacity(const std::string& code) {
   return among(code, {"InsufficientInstanceCapacity", "InsufficientHostCapacity",
                       "InsufficientReservedInstanceCapacity", "InsufficientCapacity", "Unsupported",
-                      "SpotMaxPriceTooLow", "InsufficientCapacityOnHost"});
+                      "SpotMaxPriceTooLow", "InsufficientCapacityOnHost", "InsufficientFreeAddressesInSubnet",
+                      "UnfulfillableCapacity"});
 }
 
 Status status_of(const aws::Failure& failure) {

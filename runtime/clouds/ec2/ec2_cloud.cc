@@ -244,7 +244,9 @@ Result<Options> options_from_environment(http::Client& client) {
   options.caller = *caller;
   options.credentials = [&client, configuration = options.configuration](
                             const std::string& account) -> Result<std::shared_ptr<aws::CredentialSource>> {
-    if (!account.empty()) return invalid(fmt::format("there are no credentials named '{}'", account));
+    if (!account.empty())
+      return invalid(fmt::format("there are no credentials named '{}'", account))
+          .with_hint("--auth FILE, RADL_AUTH or IM_AUTH names the file that has them");
     return aws::default_credentials(client, configuration);
   };
   return options;

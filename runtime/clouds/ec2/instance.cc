@@ -41,8 +41,9 @@ class Instance : public Kind {
       if (posted.asked.answer == Asked::Answer::Unknown || !is_capacity(posted.code)) return posted.asked;
       reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", subnet.zone, posted.code);
     }
-    return Asked::refused(
-        {Code::Quota, fmt::format("no {} can be had: {}", order.spec.value("type", ""), reasons)});
+    return Asked::refused({Code::Quota, fmt::format("no {}{} can be had: {}",
+                                                    order.spec.value("market", "") == "spot" ? "spot " : "",
+                                                    order.spec.value("type", ""), reasons)});
   }
 
   Asked update(Call& call, const Order& order) const override {

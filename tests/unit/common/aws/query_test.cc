@@ -91,11 +91,14 @@ TEST(Query, ARefusalIsFinalAndNamesAwssCode) {
 }
 
 TEST(Query, CapacityIsARefusalAlthoughItComesWithStatus500) {
-  Client c([](const std::string&) { return error_answer(500, "InsufficientInstanceCapacity"); });
-  Answer answer = c.run();
-  EXPECT_EQ(answer.failure().kind, Kind::Refused);
-  EXPECT_EQ(answer.failure().status.code(), Code::Quota);
-  EXPECT_EQ(c.asked(), 1u);
+  for (const char* code :
+       {"InsufficientInstanceCapacity", "InsufficientHostCapacity", "UnfulfillableCapacity"}) {
+    Client c([&](const std::string&) { return error_answer(500, code); });
+    Answer answer = c.run();
+    EXPECT_EQ(answer.failure().kind, Kind::Refused) << code;
+    EXPECT_EQ(answer.failure().status.code(), Code::Quota) << code;
+    EXPECT_EQ(c.asked(), 1u) << code;
+  }
 }
 
 TEST(Query, ThrottlingIsRepeatedAlsoForWhatActsOnce) {

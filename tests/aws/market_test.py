@@ -1,0 +1,124 @@
+"""Spot machines as the market has them: their prices, the highest price, what comes in their place; and accounts side by side."""
+import unittest
+
+from account import instances
+from aws_case import SYSTEM, AwsCase
+from faults import error
+from proxy import Treatment
+
+FILE = f"""radl 2
+system node ( instance_type = 't3.micro' and spot = 'yes' and price <= 0.02 and spot.fallback = 'yes' and {SYSTEM} )
+deploy node 1 ec2
+contextualize ()
+"""
+
+
+class Market(AwsCase):
+    boots, quick = False, True
+
+    def setUp(self):
+        super().setUp()
+        self.file = self.write("site.radl", FILE)
+
+    def refuse_spot(self, code, status):
+        def faults(request):
+            spot = request.parameter("InstanceMarketOptions.MarketType") == "spot"
+            return Treatment(name=code, refuse=error(request, (code, "not now", status))) if spot else None
+        self.proxy.faults = faults
+
+    def market(self):
+        return [i.get("InstanceLifecycle", "on-demand") for i in self.ours()]
+
+    def destroy(self):
+        self.proxy.faults = None
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_account_is_as_before()
+
+    def test_prices_are_those_of_the_market_where_somebody_asks_for_them(self):
+        offline = self.plan(self.file)["costs"][0]["candidates"]
+        self.assertEqual([c["market"] for c in offline], ["spot", "on-demand"])
+        self.assertEqual(self.proxy.log, [])
+        self.radlc("plan", "--refresh", self.file)
+        (asked,) = [r for r in self.proxy.log if r.action == "DescribeSpotPriceHistory"]
+        self.assertEqual(asked.parameter("ProductDescription.1"), "Linux/UNIX")
+        told = {p["SpotPrice"] for p in self.moto.client("ec2").describe_spot_price_history(InstanceTypes=["t3.micro"])["SpotPriceHistory"]}
+        self.assertTrue(told)
+
+    def test_the_highest_price_is_asked_for_and_a_machine_on_demand_comes_where_there_is_no_spot(self):
+        self.radlc("apply", "--auto-approve", self.file)
+        self.assertEqual(self.market(), ["spot"])
+        launch = next(r for r in self.proxy.log if r.action == "RunInstances")
+        self.assertEqual(launch.parameter("InstanceMarketOptions.SpotOptions.MaxPrice"), "0.02")
+        self.destroy()
+        for code, status in (("InsufficientInstanceCapacity", 500), ("MaxSpotInstanceCountExceeded", 400), ("UnfulfillableCapacity", 500)):
+            with self.subTest(code):
+                self.refuse_spot(code, status)
+                out = self.radlc("apply", "--auto-approve", self.file)
+                self.assertRegex(out, f"{code}.*: trying t3.micro on-demand")
+                self.assertEqual(self.market(), ["on-demand"])
+                self.radlc("plan", "--detailed-exitcode", self.file)
+                self.destroy()
+
+    def test_without_a_fallback_the_apply_ends_with_the_reason_of_each_zone(self):
+        self.edit(self.file, (" and spot.fallback = 'yes'", ""))
+        self.refuse_spot("SpotMaxPriceTooLow", 400)
+        self.radlc("apply", "--auto-approve", self.file, code=2)
+        self.assertIn("no spot t3.micro can be had: us-east-1a: SpotMaxPriceTooLow; us-east-1b:", self.err)
+        self.assertEqual(self.market(), [])
+        self.destroy()
+
+
+TWO = f"""radl 2
+network lan ()
+system a ( instance_type = 't3.micro' and net_interface.0.connection = 'lan' and {SYSTEM} )
+system b ( instance_type = 't3.small' and net_interface.0.connection = 'lan' and {SYSTEM} )
+deploy a 1 one
+deploy b 1 two
+contextualize ()
+"""
+
+
+class Accounts(AwsCase):
+    """One file, two lines of an auth file: each machine in its own account, and never in the other."""
+    boots, quick = False, True
+
+    def line(self, name, keys):
+        token = f"; token = '{keys['aws_session_token']}'" if "aws_session_token" in keys else ""
+        return f"id = {name}; type = EC2; username = {keys['aws_access_key_id']}; password = '{keys['aws_secret_access_key']}'{token}\n"
+
+    def auth(self, name, one, two):
+        path = self.write(name, self.line("one", one) + self.line("two", two))
+        path.chmod(0o600)
+        return path
+
+    def types(self):
+        return [i["InstanceType"] for i in self.ours()], [i["InstanceType"] for i in instances(self.second)]
+
+    def test_each_machine_is_in_its_own_account_and_stays_there(self):
+        given = self.moto.client("sts").assume_role(RoleArn="arn:aws:iam::210987654321:role/other", RoleSessionName="tests")["Credentials"]
+        other = {"aws_access_key_id": given["AccessKeyId"], "aws_secret_access_key": given["SecretAccessKey"],
+                 "aws_session_token": given["SessionToken"]}
+        self.second = self.moto.client("ec2", keys=other)
+        self.moto.check_signatures(False)  # the other account has no policies
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            del self.environment[name]
+        file = self.write("two.radl", TWO)
+        auth, swapped = self.auth("auth.dat", self.moto.user, other), self.auth("swapped.dat", other, self.moto.user)
+        self.radlc("apply", "--auto-approve", "--auth", auth, file)
+        self.assertEqual(self.types(), (["t3.micro"], ["t3.small"]))
+        before = len(self.proxy.log)
+        for command in ("apply", "destroy"):  # somebody has mixed the keys up
+            self.radlc(command, "--auto-approve", "--auth", swapped, file, code=2)
+            self.assertIn("this infrastructure is in account 123456789012, and the credentials in use belong to account 210987654321", self.err)
+        self.assertEqual({r.action for r in self.proxy.log[before:]}, {"GetCallerIdentity"})
+        self.radlc("destroy", "--auto-approve", file, code=2)
+        self.assertIn("there are no credentials named 'one'", self.err)
+        self.assertEqual(self.types(), (["t3.micro"], ["t3.small"]))
+        self.radlc("destroy", "--auto-approve", "--auth", auth, file)
+        self.assertEqual(self.types(), ([], []))
+        self.moto.check_signatures()
+        self.assert_account_is_as_before()
+
+
+if __name__ == "__main__":
+    unittest.main()
