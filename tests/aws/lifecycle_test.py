@@ -24,6 +24,11 @@ output model ( value = small.model_path )
 output accuracy ( value = small.test_accuracy )
 """
 FILE = NODES + TRAINING
+STOPS = f"""radl 2
+network lan ()
+system node ( instance_type = 't3.micro' and stop.after = '1h' and stop.idle = '30m' and net_interface.0.connection = 'lan' and {SYSTEM} )
+deploy node 1 ec2
+"""
 # radlc's words for what boto3 counts.
 KINDS = {"instance": "instance", "security_group": "security group", "key_pair": "key pair", "elastic_ip": "address"}
 
@@ -122,6 +127,27 @@ class Lifecycle(AwsCase):
         self.assertEqual(len(self.ours()), 3)
         self.radlc("destroy", "--auto-approve", self.file)
         self.assert_account_is_as_before()
+
+    def test_a_machine_whose_time_is_over_ends_itself_while_no_radlc_runs(self):
+        if not self.machines.isolated:
+            self.skipTest("a machine that can be switched off needs a view of its own: not root")
+        self.write("train.radl", STOPS)
+        self.environment["RADL_EC2_SETTLES_AFTER"] = "0.2"  # so that what is not there is believed at once
+        self.assertIn("terminates itself after 1 h, or 30 min without work", self.radlc("plan", self.file))
+        self.apply()
+        (machine,) = self.ours()
+        ec2, name = self.moto.client("ec2"), machine["InstanceId"]
+        behavior = ec2.describe_instance_attribute(InstanceId=name, Attribute="instanceInitiatedShutdownBehavior")
+        self.assertEqual(behavior["InstanceInitiatedShutdownBehavior"]["Value"], "terminate")
+        self.assertIn("auto-stop", self.radlc("exec", self.file, "node[0]", "--", "ps", "-e", "-o", "args"), "it looks at the clock already")
+        # An hour later; a look of its own comes once a minute.
+        self.radlc("exec", self.file, "node[0]", "--", "sh", "-c",
+                   "echo 3600 > /var/lib/radl-auto-stop/lived; nohup /usr/local/lib/radl/auto-stop > /dev/null 2>&1 < /dev/null &")
+        self.wait_until(lambda: not self.ours(), 30, "the machine goes on")
+        self.assertIn("gone", self.radlc("plan", "--refresh", self.file))
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_account_is_as_before()
+        self.assert_nothing_left()
 
 
 if __name__ == "__main__":

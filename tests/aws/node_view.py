@@ -43,6 +43,7 @@ if [ ! -e "$D/view/made" ]; then
     install -m 0755 "$D/etc/shutdown" "$R/usr/sbin/$program"
   done
   install -m 0755 "$D/etc/cloud-init" "$R/usr/bin/cloud-init"
+  mkdir -p "$R/var/lib/cloud/data" && echo {name} > "$R/var/lib/cloud/data/instance-id"  # as cloud-init leaves it
   : > "$D/view/made"
 fi
 cd "$R"
@@ -155,7 +156,7 @@ class NodeView:
         if self.isolated:
             configuration += "Subsystem sftp internal-sftp\n"
             commands = "\n".join(f"( {text}\n) || result=error" for text in first_boot)
-            self._script("boot", BOOT.format(folder=shlex.quote(folder), hostname=shlex.quote(hostname or self.name), sshd=sshd,
+            self._script("boot", BOOT.format(folder=shlex.quote(folder), hostname=shlex.quote(hostname or self.name), sshd=sshd, name=self.name,
                                              users=" ".join(IMAGE_USERS)))
             self._script("shutdown", SHUTDOWN.format(folder=folder))
             self._script("cloud-init", CLOUD_INIT.format(folder=folder))
