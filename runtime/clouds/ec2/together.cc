@@ -1,5 +1,7 @@
 #include "runtime/clouds/ec2/together.h"
 
+#include <algorithm>
+
 #include "common/guarded.h"
 
 namespace radl::ec2 {
@@ -12,9 +14,13 @@ Asked Together::ask(const std::string& id, size_t most, const Send& send) {
     if (!next_) next_ = std::make_shared<Batch>();
     mine = next_;
     mine->ids.push_back(id);
+    if (under_way_) changed_.notify_all();  // maybe it waits for company
     changed_.wait(lock, [&] { return mine->over || (next_ == mine && !under_way_); });
     if (!mine->over) {
       under_way_ = true;
+      const size_t company = std::min(last_, most);
+      changed_.wait_for(lock, moment_, [&] { return mine->ids.size() >= company; });
+      last_ = mine->ids.size();
       next_.reset();
       lock.unlock();
       Asked answer;

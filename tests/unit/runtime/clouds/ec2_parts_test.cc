@@ -172,6 +172,36 @@ TEST(Ec2Together, WhatComesWhileACallIsUnderWayGoesOutInTheNextOne) {
   EXPECT_LT(calls.size(), size_t{kAll});
 }
 
+TEST(Ec2Together, WhoCameTogetherGoesTogetherAgain) {
+  constexpr size_t kAll = 6;
+  Together together(std::chrono::seconds(2));
+  std::mutex mutex;
+  std::vector<size_t> calls;
+  std::atomic<size_t> begun{0};
+  auto send = [&](const std::vector<std::string>& ids) {
+    bool first = false;
+    {
+      std::lock_guard guard(mutex);
+      first = calls.empty();
+      calls.push_back(ids.size());
+    }
+    while (first && begun < kAll) std::this_thread::yield();
+    if (first)
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the others wait for its end, as a rule
+    return Asked::accepted();
+  };
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < kAll; ++i)
+    threads.emplace_back([&, i] {
+      ++begun;
+      EXPECT_EQ(together.ask("a" + std::to_string(i), 50, send).answer, Asked::Answer::Accepted);
+      if (i == 0) return;
+      EXPECT_EQ(together.ask("b" + std::to_string(i), 50, send).answer, Asked::Answer::Accepted);
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_LE(calls.size(), 4u) << "each of the second ones by itself";
+}
+
 TEST(Ec2Together, OneThatIsRefusedDoesNotSpoilTheOthers) {
   Together together;
   std::promise<void> second_is_there;
