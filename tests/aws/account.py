@@ -80,13 +80,13 @@ def everything(moto, region="us-east-1", storage=True):
 class Baseline:
     """What was there before a test, and must be there after it as it was."""
 
-    def __init__(self, moto, region="us-east-1"):
-        self.moto, self.region = moto, region
-        self.before = everything(moto, region)
+    def __init__(self, moto, region="us-east-1", storage=True):
+        self.moto, self.region, self.storage = moto, region, storage
+        self.before = everything(moto, region, storage)
 
     def changes(self):
         """(new, missing): things made since, and those that are gone or were changed; each sorted."""
-        now = everything(self.moto, self.region)
+        now = everything(self.moto, self.region, self.storage)
         return sorted(now - self.before, key=str), sorted(self.before - now, key=str)
 
     def made(self, kind):

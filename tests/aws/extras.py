@@ -8,6 +8,9 @@ from proxy import Answer, ec2_error
 
 SPACE = 'xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"'
 TAGGED = "TagSpecification.1.Tag."
+# After these a machine begins, ends, or is to be reached elsewhere.
+OF_MACHINES = ("RunInstances", "StartInstances", "StopInstances", "TerminateInstances", "AssociateAddress", "DisassociateAddress",
+               "ReleaseAddress")
 
 
 def answer(action, inside):
@@ -42,7 +45,7 @@ class Extras:
 
     def acted(self, request):
         """The server has acted on it."""
-        if self.machines and request.service == "ec2" and not request.action.startswith(("Describe", "Get")):
+        if self.machines and request.service == "ec2" and request.action in OF_MACHINES:
             self.machines.news()
 
     def _console(self, request):

@@ -44,7 +44,7 @@ class Ground:
         self.moto = Moto.shared()
         self.machines = Instances(self.moto, self.folder / "machines", isolated=False)  # nothing is configured on them
         self.moto.check_signatures()
-        self.baseline = account.Baseline(self.moto)
+        self.baseline = account.Baseline(self.moto, storage=False)
 
     def close(self):
         self.machines.close()
