@@ -65,7 +65,7 @@ class Project:
         member = keystone.named("roles", "member")
         keystone.call("PUT", f"projects/{self.id}/users/{user}/roles/{member}")
         self.cloud = connection(name, name, PASSWORD)
-        self.quota(instances=50, cores=200, ram=500000, key_pairs=100)
+        self.quota(instances=50, cores=200, ram=10**9, key_pairs=100)
         site.admin.network.update_quota(self.id, security_groups=50, security_group_rules=200, networks=20, subnets=20, routers=20, floating_ips=30,
                                         ports=200)
         network = self.cloud.network
