@@ -164,6 +164,10 @@ output members"""))
 
     def test_autoscale_gives_what_is_wanted_and_takes_it_when_it_is_idle(self):
         self.begin()
+        # A wish that cannot be written in full, as on a full disk, takes no earlier one's place.
+        wishes = self.on("front[0]", "cd ~/.radl/elastic/workers; ./request add 2; trap '' 25; "
+                         "(ulimit -f 0; ./request add 3) 2> /dev/null && exit 9; cat wishes; rm wishes")
+        self.assertEqual(wishes.split("\n")[0], "2 add")
         self.on("front[0]", "echo 2 > ~/wanted")
         relay = self.start("autoscale", self.file)
         try:
