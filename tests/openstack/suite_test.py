@@ -23,8 +23,13 @@ class Suite(unittest.TestCase):
         others = project.everything()
         compute = project.cloud.compute
 
-        def tamper(name):
-            compute.set_server_metadata(name, tampered="yes")
+        def tamper(kind, name):
+            network = project.cloud.network
+            if kind == "server":
+                compute.add_security_group_to_server(name, network.find_security_group("somebody-else"))
+            else:
+                network.create_security_group_rule(security_group_id=name, direction="ingress", ether_type="IPv4", protocol="tcp",
+                                                   port_range_min=9999, port_range_max=9999, remote_ip_prefix="0.0.0.0/0")
             return True
 
         def stop(name):

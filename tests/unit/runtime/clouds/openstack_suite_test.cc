@@ -38,7 +38,8 @@ class OpenStackSubject : public CloudSubject {
   ir::Program many_machines() const override { return with_images(CloudSubject::many_machines()); }
 
   bool tamper(const Seen& seen) override {
-    return seen.type == "server" && control("tamper/" + seen.id) == Json(true);
+    if (seen.type != "server" && seen.type != "security_group") return false;
+    return control("tamper/" + seen.type + "/" + seen.id) == Json(true);
   }
   bool stop(const Seen& seen) override { return control("stop/" + seen.id) == Json(true); }
   bool breaks(bool yes) override { return control(yes ? "breaks/yes" : "breaks/no") == Json(true); }
