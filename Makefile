@@ -89,6 +89,7 @@ deb: build
 	cd $(BUILD) && cpack -G DEB
 
 fuzz: deps-check
+	@tools/install-packages fuzz
 	@FUZZ_SECONDS="$(or $(FUZZ_SECONDS),60)" FUZZ_TOTAL="$(or $(FUZZ_TOTAL),0)" tools/fuzz $(BUILD)-fuzz $(FUZZERS)
 
 bench-%: deps-check

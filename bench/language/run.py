@@ -116,7 +116,11 @@ def measure_whole(folder, systems, with_peer, goals):
         subprocess.run([BENCH, "--make-clusters", str(systems)], stdout=file, check=True)
     with open(path) as file:
         size = "%d systems with recipes (%d lines)" % (systems, sum(1 for _ in file))
-    peer = peer_seconds(path, os.path.join(folder, "clusters.json")) if with_peer else None
+    ours_json, peer_json = os.path.join(folder, "clusters-ours.json"), os.path.join(folder, "clusters.json")
+    peer = peer_seconds(path, peer_json) if with_peer else None
+    if peer is not None:
+        subprocess.run([BENCH, path, ours_json], stdout=subprocess.DEVNULL, check=True)
+        same_work(ours_json, peer_json)
     seconds, memory, elapsed = run([RADLC, "check", "-q", path], 15)
     report("radlc check, start to end, processor time, %s" % size, seconds, "s", peer and peer[0], goals)
     report("radlc check, start to end, elapsed, %s" % size, elapsed, "s", peer and peer[1], goals)

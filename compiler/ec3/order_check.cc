@@ -11,19 +11,49 @@ std::string named(std::string_view keyword, std::string_view name) {
   return std::string(keyword) + " `" + std::string(name) + "`";
 }
 
-// The disks and interfaces of a system that have a gap before them. As for EC3, only features that it knows
-// make a disk.
+// What EC3 knows of disks and interfaces (IM2/radl/radl.py, `_system.check`): only these make one.
+bool known_to_ec3(const sema::IndexedName& name) {
+  using Names = std::set<std::string_view>;
+  static const Names of_disks = {"image.url",
+                                 "image.name",
+                                 "type",
+                                 "device",
+                                 "size",
+                                 "free_size",
+                                 "os.name",
+                                 "os.flavour",
+                                 "os.version",
+                                 "os.credentials.username",
+                                 "os.credentials.password",
+                                 "os.credentials.private_key",
+                                 "os.credentials.public_key",
+                                 "applications"};
+  static const Names of_interfaces = {"connection", "dns_name"};
+  return (name.kind == "disk" ? of_disks : of_interfaces).contains(name.rest);
+}
+
+// A disk or an interface of a system that has a gap before it.
 struct Gap {
   std::string what;
   Span span;
 };
 
+// An interface that has a name and no network.
+void unconnected(const Aspect& system, std::vector<Gap>& found) {
+  for (const sema::Merged& item : system.features.items) {
+    sema::IndexedName name = sema::split_index(item.name());
+    if (name.kind != "net_interface" || !name.valid || !known_to_ec3(name)) continue;
+    std::string connection = "net_interface." + std::string(name.index) + ".connection";
+    if (system.features.find(connection) == nullptr)
+      found.push_back({connection + " of " + named("system", system.name), item.first->name_span});
+  }
+}
+
 void gaps(const Aspect& system, std::string_view kind, std::vector<Gap>& found) {
   std::map<int64_t, Span> numbers;
   for (const sema::Merged& item : system.features.items) {
     sema::IndexedName name = sema::split_index(item.name());
-    const sema::FeatureSpec* spec = sema::find_feature(sema::Scope::System, item.name());
-    if (name.kind == kind && name.valid && spec != nullptr && spec->checked)
+    if (name.kind == kind && name.valid && known_to_ec3(name))
       numbers.emplace(name.number, item.first->name_span);
   }
   int64_t expected = 0;
@@ -60,6 +90,7 @@ std::vector<OrderCheck::Missing> OrderCheck::missing() const {
     std::vector<Gap> found;
     gaps(*aspect, "disk", found);
     gaps(*aspect, "net_interface", found);
+    unconnected(*aspect, found);
     for (Gap& gap : found) all.push_back({std::move(gap.what), gap.span});
   }
   return all;

@@ -57,7 +57,10 @@ class Writer {
     std::string name = margin + std::string(item.name());
     switch (item.kind) {
       case Kind::Number: {
-        bool one = item.lower.from == item.upper.from;
+        // Two templates that give the same value say it once.
+        bool equal = item.lower.from != nullptr && item.upper.from != nullptr &&
+                     item.lower.from->op == ast::Op::Eq && item.upper.from->op == ast::Op::Eq;
+        bool one = equal || item.lower.from == item.upper.from;
         auto put = [&](const sema::Bound& bound) {
           if (bound.from == nullptr) return;
           // EC3 keeps no operator of a decimal number.

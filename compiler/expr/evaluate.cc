@@ -221,13 +221,50 @@ Value Evaluator::call_value(const ast::Call& call) {
   return value;
 }
 
+namespace {
+
+// How other languages call what there is here.
+std::string_view here_called(std::string_view function) {
+  static constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
+      {"len", "length(x)"},
+      {"size", "length(x)"},
+      {"contains", "has(list, x)"},
+      {"includes", "has(list, x)"},
+      {"concat", "list + list"},
+      {"element", "list[i]"},
+      {"tostring", "string(x)"},
+      {"str", "string(x)"},
+      {"tonumber", "number(x)"},
+      {"int", "number(x)"},
+      {"jsonencode", "json(x)"},
+      {"toJSON", "json(x)"},
+      {"base64encode", "base64(x)"},
+      {"templatefile", "template(path, values)"},
+      {"unique", "distinct(list)"},
+      {"trimspace", "trim(x)"},
+      {"getenv", "env(name, otherwise)"},
+      {"get", "lookup(map, name, otherwise)"},
+      {"values", "map[*]"},
+      {"uppercase", "upper(x)"},
+      {"toupper", "upper(x)"},
+      {"lowercase", "lower(x)"},
+      {"tolower", "lower(x)"}};
+  for (const auto& [other, ours] : kOthers)
+    if (other == function) return ours;
+  return {};
+}
+
+}  // namespace
+
 Value Evaluator::unknown_function(const ast::Call& call) {
   std::vector<std::string> names;
   for (const Function& function : function_table()) names.emplace_back(function.info.name);
   auto& diagnostic =
       context_.diagnostics->report(DiagCode::UnknownFunction, call.function.span,
                                    fmt::format("no function is named '{}'", call.function.text));
-  if (auto near = nearest(call.function.text, names); !near.empty()) {
+  if (auto ours = here_called(call.function.text); !ours.empty()) {
+    diagnostic.with_help(fmt::format("write {}", ours));
+  } else if (auto near = nearest(call.function.text, names); !near.empty()) {
     diagnostic.with_help(fmt::format("did you mean '{}'?", near))
         .fix(fmt::format("write '{}'", near), call.function.span, near);
   }

@@ -51,10 +51,26 @@ std::string Evaluator::index_text(const ast::Expr* index) {
   return name != nullptr && name->parts.size() == 1 ? fmt::format("[{}]", name->parts[0].name.text) : "[...]";
 }
 
+namespace {
+
+// How other languages write what there is here.
+std::string_view here_written(std::string_view word) {
+  for (std::string_view other : {"null", "nil", "None", "undefined", "Null", "NULL"})
+    if (word == other) return "none";
+  for (std::string_view other : {"True", "TRUE", "Yes", "YES"})
+    if (word == other) return "yes";
+  for (std::string_view other : {"False", "FALSE", "No", "NO"})
+    if (word == other) return "no";
+  return {};
+}
+
+}  // namespace
+
 Value Evaluator::unknown_name(const ast::Name& name, const Namespace* space, DiagCode code,
                               std::string message) {
   auto& diagnostic = context_.diagnostics->report(code, name.span, std::move(message));
-  std::string near = space == nullptr ? std::string() : nearest(name.text, space->names());
+  std::string near(code == DiagCode::UnknownName ? here_written(name.text) : "");
+  if (near.empty() && space != nullptr) near = nearest(name.text, space->names());
   if (near == name.text) near.clear();  // the name of something that is no value
   if (!near.empty()) {
     diagnostic.with_help(fmt::format("did you mean '{}'?", near))
@@ -97,15 +113,21 @@ Value Evaluator::member_value(const Value& value, const ast::Name& name, const s
       Items items;
       if (!charge(context_, value.items().size(), 0, name.span)) return {};
       for (const Value& item : value.items()) {
-        items.push_back(member_value(item, name, so_far, at));
+        items.push_back(member_value(item, name, so_far + "[*]", at));
         if (items.back().is_error()) return {};
       }
       return Value::list(std::move(items));
     }
     default:
-      return report(DiagCode::UnknownMember, name.span,
-                    fmt::format("'{}' is {} and has no members", so_far, kind_name(value.kind())));
+      break;
   }
+  auto& diagnostic = context_.diagnostics->report(
+      DiagCode::UnknownMember, name.span,
+      fmt::format("'{}' is {} and has no members", so_far, kind_name(value.kind())));
+  if (find_function(name.text) != nullptr)
+    diagnostic.with_help(
+        fmt::format("a function stands in front: {}({})", name.text, so_far.substr(0, so_far.find("[*]"))));
+  return {};
 }
 
 Value Evaluator::node_member(const Value& value, const ast::Name& name, Span at) {

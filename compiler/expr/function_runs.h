@@ -10,6 +10,7 @@ bool append_text(const CallFrame& call, Items& parts, const Value& item);
 
 Value run_min(const CallFrame& call);
 Value run_max(const CallFrame& call);
+Value run_sum(const CallFrame& call);
 Value run_ceil(const CallFrame& call);
 Value run_floor(const CallFrame& call);
 Value run_round(const CallFrame& call);

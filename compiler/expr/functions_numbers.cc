@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compiler/expr/function_runs.h"
+#include "compiler/expr/operators.h"
 #include "compiler/expr/secret_access.h"
 #include "compiler/expr/units.h"
 
@@ -65,6 +66,25 @@ Value rounded(const CallFrame& call, double (*round)(double)) {
 
 Value run_min(const CallFrame& call) { return extreme(call, false); }
 Value run_max(const CallFrame& call) { return extreme(call, true); }
+
+Value run_sum(const CallFrame& call) {
+  Items own;
+  Value sum = Value::integer(0);
+  bool first = true;
+  ast::Binary plus;
+  plus.op = ast::BinaryOp::Add;
+  plus.span = call.span();
+  for (const Value& item : *spread(call, own)) {
+    if (!item.is_number())
+      return call.fail(fmt::format("sum() adds numbers, not {}", kind_name(item.kind())));
+    if (!first && !common_unit(sum.unit(), item.unit()))
+      return call.fail("the numbers have units that do not go together");
+    sum = first ? item : binary_operator(plus, sum, item, call.context());
+    if (sum.is_error()) return sum;
+    first = false;
+  }
+  return sum;
+}
 
 Value run_ceil(const CallFrame& call) {
   return rounded(call, [](double x) { return std::ceil(x); });

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/modules/expand.h"
 
 namespace radl {
@@ -15,6 +17,43 @@ const Instance* Instance::child(std::string_view name) const {
 
 std::string Instance::full(std::string_view name) const {
   return prefix.empty() ? std::string(name) : fmt::format("{}.{}", prefix, name);
+}
+
+namespace {
+
+bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+         c == '.';
+}
+
+bool declares(std::string_view before, std::string_view keyword) {
+  if (!before.ends_with(keyword)) return false;
+  before.remove_suffix(keyword.size());
+  return before.empty() || !is_name_character(before.back());
+}
+
+bool stands_in(std::string_view text, std::string_view keyword, std::string_view name) {
+  for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+    size_t end = at + name.size();
+    if (end < text.size() && is_name_character(text[end])) continue;
+    std::string_view before = text.substr(0, at);
+    size_t last = before.find_last_not_of(" \t'\"");
+    if (last == before.npos || last + 1 == before.size()) continue;
+    before = before.substr(0, last + 1);
+    if (!keyword.empty() && declares(before, keyword)) return true;
+    if (!keyword.empty()) continue;
+    for (std::string_view each : {"let", "system", "configure", "as", "each", "for"})
+      if (declares(before, each)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool Instance::may_declare(std::string_view keyword, std::string_view name) const {
+  return std::any_of(trees.begin(), trees.end(), [&](const ast::Tree* tree) {
+    return tree->syntax_errors && stands_in(tree->source->text(), keyword, name);
+  });
 }
 
 namespace {

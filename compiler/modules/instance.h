@@ -48,6 +48,9 @@ struct Instance {
   const Instance* child(std::string_view name) const;
   // "worker" -> "cifar.worker"
   std::string full(std::string_view name) const;
+  // Whether `KEYWORD NAME` stands in a file of which a part could not be read: what names it stays silent. ""
+  // stands for all that declare a name.
+  bool may_declare(std::string_view keyword, std::string_view name) const;
 };
 
 inline constexpr size_t kMaxInstances = 2000;

@@ -18,6 +18,7 @@ GivenInputs::GivenInputs(const CompileOptions& options, Diagnostics& diagnostics
 
 void GivenInputs::read_file(const std::string& path, Diagnostics& diagnostics) {
   auto wrong = [&](std::string message) {
+    unread_ = true;
     diagnostics.report(DiagCode::InputFile, {}, fmt::format("{}: {}", path, message));
   };
   auto content = radl::read_file(path, size_t{16} << 20);

@@ -33,7 +33,10 @@ class Declaring {
   InputDeclaration run() {
     std::map<std::string_view, const ast::Feature*> seen;
     for (const ast::Feature* feature : block_.body.items) {
-      if (feature->form == ast::FeatureKind::Error) continue;
+      if (feature->form == ast::FeatureKind::Error) {
+        declaration_.unread = true;
+        continue;
+      }
       if (feature->form != ast::FeatureKind::Simple || feature->op != ast::Op::Eq) {
         wrong(feature->span, "an input takes features written with `=`");
         continue;

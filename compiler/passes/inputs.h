@@ -62,6 +62,7 @@ struct InputDeclaration {
   std::string pattern;
   const ast::Expr *condition = nullptr, *message = nullptr;  // what must hold for its value
   bool sensitive = false;
+  bool unread = false;  // a part of the block could not be read: it may be the default
 };
 
 // Reports what is wrong with the block. `evaluate` is for min, max, one_of: constants.
@@ -95,6 +96,7 @@ class GivenInputs {
     std::string source;  // "--input", a file's path, "RADL_INPUT_x"
   };
   const Given* find(std::string_view name) const;
+  bool unread() const { return unread_; }  // a part of a file: it may have named an input that has no value
   // Names given by --input and in files (not the environment, which is everybody's).
   std::vector<std::pair<std::string, std::string>> explicit_names() const;  // name, source
 
@@ -102,6 +104,7 @@ class GivenInputs {
   void read_file(const std::string& path, Diagnostics& diagnostics);
 
   std::map<std::string, Given, std::less<>> given_;
+  bool unread_ = false;
 };
 
 }  // namespace radl::passes

@@ -237,15 +237,19 @@ std::optional<Value> Recipes::resource_name(const ast::Resource& written, const 
   if (written.name == nullptr) return std::nullopt;
   Value value = build_.scopes->evaluate(*written.name, instance, self, &used_self);
   if (value.is_error()) return std::nullopt;
-  auto wrong = [&](std::string message) {
-    build_.diagnostics.report(DiagCode::ResourceName, written.name->span, std::move(message));
+  auto wrong = [&](std::string message, std::string help = {}) {
+    build_.diagnostics.report(DiagCode::ResourceName, written.name->span, std::move(message)).help =
+        std::move(help);
     return std::optional<Value>();
   };
   bool later =
       (value.kind() == ValueKind::Joined || value.kind() == ValueKind::Unknown) && may_repeat(type.name);
   if (value.kind() != ValueKind::String && !later)
     return wrong(fmt::format("the name of a {} is a string that is known before apply, not {}", type.name,
-                             expr::kind_name(value.kind())));
+                             expr::kind_name(value.kind())),
+                 value.kind() == ValueKind::List
+                     ? fmt::format("one for each element: `each x in LIST ( {} x )`", type.name)
+                     : std::string());
   if (value.sensitive()) return wrong("the name of a resource is shown in plans: it cannot be a secret");
   if (later) return value;
   const std::string& name = value.as_text();

@@ -33,7 +33,7 @@ struct Scopes::Scope {
   struct Inputs final : expr::Namespace {
     Scope* scope;
     std::optional<Value> member(std::string_view name, Span at) const override {
-      if (!scope->instance.inputs.contains(name)) return std::nullopt;
+      if (!scope->instance.inputs.contains(name)) return scope->missing("input", name);
       return scope->all.input(scope->instance, name, at);
     }
     std::vector<std::string> names() const override { return keys(scope->instance.inputs); }
@@ -42,7 +42,7 @@ struct Scopes::Scope {
   struct Systems final : expr::Namespace {
     Scope* scope;
     std::optional<Value> member(std::string_view name, Span) const override {
-      if (!scope->instance.systems.contains(name)) return std::nullopt;
+      if (!scope->instance.systems.contains(name)) return scope->missing("system", name);
       return Value::system(scope->instance.full(name));
     }
     std::vector<std::string> names() const override { return keys(scope->instance.systems); }
@@ -51,7 +51,7 @@ struct Scopes::Scope {
   struct Outputs final : expr::Namespace {
     Scope* scope;
     std::optional<Value> member(std::string_view name, Span at) const override {
-      if (!scope->instance.outputs.contains(name)) return std::nullopt;
+      if (!scope->instance.outputs.contains(name)) return scope->missing("output", name);
       return scope->all.output(scope->instance, name, at);
     }
     std::vector<std::string> names() const override { return keys(scope->instance.outputs); }
@@ -101,6 +101,7 @@ struct Scopes::Scope {
   }
 
   std::optional<Value> root(std::string_view name, Span at, const Self* self, bool* used_self);
+  std::optional<Value> missing(std::string_view keyword, std::string_view name) const;
 
   Scopes& all;
   const Instance& instance;

@@ -60,7 +60,12 @@ std::optional<Value> Scopes::Scope::root(std::string_view name, Span at, const S
     }
     return Value::space(slot.get());
   }
-  return std::nullopt;
+  return missing("", name);
+}
+
+// An error of which all was said where the block that declares the name could not be read.
+std::optional<Value> Scopes::Scope::missing(std::string_view keyword, std::string_view name) const {
+  return instance.may_declare(keyword, name) ? std::optional<Value>(Value()) : std::nullopt;
 }
 
 Scopes::Scopes(const Instance& program, const CompileOptions& options, SourceMap& sources,

@@ -192,7 +192,7 @@ Value Scopes::program_value(Slot& slot, std::string_view name) {
     if (auto text = options_.ask(std::string(name), declaration.description, declaration.sensitive))
       return from_text(*text, "your answer");
   }
-  if (!options_.inputs_may_be_missing) {
+  if (!options_.inputs_may_be_missing && !declaration.unread && !given_.unread()) {
     diagnostics_.report(DiagCode::InputMissing, at, fmt::format("input '{}' has no value", name))
         .with_help(
             declaration.sensitive
@@ -216,6 +216,7 @@ Value Scopes::module_value(Slot& slot, const Instance& instance, std::string_vie
     const ast::Expr& expression = *slot.declaration.default_value;
     return fit_input(slot.declaration, name, evaluate(expression, instance), expression.span, diagnostics_);
   }
+  if (slot.declaration.unread) return {};
   // Given under a misspelt name, which was reported.
   for (const ast::Feature* feature : instance.use->body.items)
     if (diagnostics_.has(DiagCode::UnknownInput) && feature->name.text != name &&

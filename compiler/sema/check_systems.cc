@@ -94,11 +94,14 @@ class SystemCheck {
         ++expected;
         continue;
       }
-      diagnostics_
-          .report(DiagCode::IndexGap, use.first->name_span,
-                  "there is no `" + std::string(kind) + "." + std::to_string(expected) +
-                      "`: numbers go from 0 without gaps")
-          .note(whole, "in this system");
+      Diagnostic& d = diagnostics_.report(DiagCode::IndexGap, use.first->name_span,
+                                          "there is no `" + std::string(kind) + "." +
+                                              std::to_string(expected) + "`: numbers go from 0 without gaps");
+      d.note(whole, "in this system");
+      if (kind == "disk" && expected == 0)
+        d.with_help(
+            "`disk.0` is the disk that the system starts from: say something of it too, such as "
+            "`disk.0.os.name = 'linux'`");
       return;
     }
   }

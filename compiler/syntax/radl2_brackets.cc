@@ -92,12 +92,30 @@ Radl2Tokens::Symbol Radl2Tokens::bracket(const Token& token) {
   return symbol;
 }
 
+// `f([1, 2)`: what closes an outer bracket closes those inside it, when the value in them is complete.
+bool Radl2Tokens::left_open(const Token& token) {
+  size_t keep = levels_.size();
+  while (keep > 1 && levels_[keep - 1].closer != token.kind) {
+    const Level& each = levels_[keep - 1];
+    if (each.closer == RawKind::CloseInterpolation) return false;
+    if (each.inside != Inside::Expression && each.inside != Inside::Map) return false;
+    --keep;
+  }
+  if (keep < 2 || !value_complete()) return false;
+  report_unclosed(true).note(token.span, "closes what stands around it");
+  if (stopped_) return false;
+  close_levels(keep, last_token_.span.end);
+  ahead_.push_front(token);
+  return true;
+}
+
 Radl2Tokens::Symbol Radl2Tokens::close(const Token& token) {
   Symbol symbol = token.kind == RawKind::Close       ? static_cast<Symbol>(RADL2_RPAREN)
                   : token.kind == RawKind::CloseList ? static_cast<Symbol>(RADL2_RBRACKET)
                   : token.kind == RawKind::CloseMap  ? static_cast<Symbol>(RADL2_RBRACE)
                                                      : static_cast<Symbol>(RADL2_INTERPOLATE_END);
   if (levels_.size() == 1 || level().closer != token.kind) {
+    if (left_open(token)) return 0;
     if (token.kind != RawKind::Close || levels_.size() > 1)
       return symbol;  // the parser says what it expected
     error(DiagCode::ExtraParenthesis, token.span, "this `)` closes nothing").fix("remove it", token.span, "");

@@ -43,7 +43,9 @@ class Radl2Builder : public Builder {
   ast::Call* argument(ast::Call* call, ast::Expr* value);
   ast::Call* named_argument(ast::Call* call, Place place, Place name, ast::Expr* value);
   ast::Expr* call_value(Place place, Place function, ast::Call* call);
-  ast::Expr* list_made(Place place, ast::Expr* value, ast::Each* each, ast::Expr* condition);
+  List<ast::Each*>* loop(List<ast::Each*>* loops, ast::Each* each);
+  // `[x for a in list for x in a if condition]`: the lists of the inner loops, one after the other.
+  ast::Expr* list_made(Place place, ast::Expr* value, List<ast::Each*>* loops, ast::Expr* condition);
   ast::Entry* entry(Place place, Place name, ast::Expr* key, ast::Expr* value);
   ast::MapValue* map_entry(ast::MapValue* map, ast::Entry* entry);
   ast::Expr* map_value(Place place, ast::MapValue* map);
@@ -70,6 +72,8 @@ class Radl2Builder : public Builder {
  private:
   ast::Block* last_block() { return tree_.blocks.back(); }
   void name_last();
+  ast::Comprehension* comprehension(Place place, ast::Expr* value, const ast::Each& each,
+                                    ast::Expr* condition);
   ast::Expr* member(Place place, ast::Expr* base, Place name);
   ast::Expr* index(Place place, ast::Expr* base, ast::Expr* index, Place brackets);
   ast::Expr* finish_text(Place place, ast::String* text);

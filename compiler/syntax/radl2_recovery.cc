@@ -36,11 +36,30 @@ void Radl2Tokens::junk(const RawToken& raw) {
               "it begins with `<<NAME` at the end of a line and ends with a line that holds NAME alone");
     else
       error(DiagCode::UnclosedText, shown, "this string is never closed").labelled("no quote ends it");
-    scanner_.seek(shown.end);
-    scanned_to_ = shown.end;
+    uint32_t end = rest[0] == '<' ? shown.end : before_closers(shown);
+    resumed_at_ = end;
+    scanner_.seek(end);
+    scanned_to_ = end;
     return;
   }
   junk_.push_back(piece);
+  junk_lines_.insert(line_end(piece.begin));
+}
+
+// Where the brackets at the end of a line begin, as many as are open.
+uint32_t Radl2Tokens::before_closers(Span line) const {
+  uint32_t end = line.end;
+  size_t open = levels_.size() - 1;
+  for (uint32_t at = line.end; at > line.begin + 1 && open > 0; --at) {
+    char c = bytes_[at - 1];
+    if (c == ')' || c == ']' || c == '}') {
+      end = at - 1;
+      --open;
+    } else if (c != ' ' && c != '\t' && c != '\r') {
+      break;
+    }
+  }
+  return end;
 }
 
 void Radl2Tokens::report_junk(uint32_t before) {
@@ -60,6 +79,15 @@ void Radl2Tokens::report_junk(Span piece) {
   if (rest.starts_with("||")) return fixed("||", "or", "the operator is written `or`");
   if (rest.starts_with("//")) return fixed("//", "#", "comments begin with `#`");
   if (rest.starts_with("!")) return fixed("!", "not ", "the operator is written `not`");
+  if (rest.starts_with("?") || rest.starts_with("${")) {
+    error(DiagCode::UnexpectedToken, piece, in_ticks(source_.text(piece)) + " means nothing here")
+        .with_help(rest[0] == '?' ? "a choice is written `if condition then a else b`"
+                                  : "`${ }` stands inside of strings: 'node-${n}'");
+    return;
+  }
+  std::string_view line = bytes_.substr(0, piece.begin);
+  bool behind_choice = line.substr(line.rfind('\n') + 1).find('?') != line.npos;
+  if (rest.starts_with(":") && behind_choice) return;
   if (rest.starts_with(":")) return fixed(":", "=", "a value is given with `=`");
   if (rest.starts_with(";")) return fixed(";", ",", "entries are separated by a new line, a comma or `and`");
   if (rest.starts_with("@input.")) {
@@ -98,16 +126,20 @@ bool Radl2Tokens::unclosed(const Token& token) {
   return third != "=" && third != "contains";
 }
 
-void Radl2Tokens::close_all(const Token& before) {
-  Diagnostic& d = error(DiagCode::UnclosedParenthesis, level().open,
-                        "this " + in_ticks(source_.text(level().open)) + " is never closed");
-  bool part = before.kind != RawKind::End && expression_left_open(before);
-  if (before.kind != RawKind::End)
-    d.note(before.span, part ? "the next feature begins here" : "the next block begins here");
+Diagnostic& Radl2Tokens::report_unclosed(bool on_its_line) {
   std::string closer = level().closer == RawKind::Close       ? ")"
                        : level().closer == RawKind::CloseList ? "]"
                                                               : "}";
-  d.fix("insert `" + closer + "`", here(last_token_.span.end), part ? closer : "\n" + closer);
+  return error(DiagCode::UnclosedParenthesis, level().open,
+               "this " + in_ticks(source_.text(level().open)) + " is never closed")
+      .fix("insert `" + closer + "`", here(last_token_.span.end), on_its_line ? closer : "\n" + closer);
+}
+
+void Radl2Tokens::close_all(const Token& before) {
+  bool part = before.kind != RawKind::End && expression_left_open(before);
+  Diagnostic& d = report_unclosed(part);
+  if (before.kind != RawKind::End)
+    d.note(before.span, part ? "the next feature begins here" : "the next block begins here");
   if (stopped_) return;
   size_t keep = 1;
   if (part)
@@ -215,6 +247,10 @@ std::string Radl2Tokens::hint(const Token& found) const {
 std::string Radl2Tokens::hint_of_form(std::string_view word, const Token& found) const {
   const bool block = level().inside == Inside::Blocks;
   if (block && word == "{") return "what belongs to a block stands in parentheses: `system worker ( ... )`";
+  if (level().inside == Inside::Resources && word == "{")
+    return "what belongs to a resource stands in parentheses: `file '/etc/motd' ( ... )`";
+  if (level().inside == Inside::Items && word == "," && level().keyword == RADL2_SYSTEM)
+    return "several stand in brackets: `system [front, worker] configure [base, web]`";
   if (block && word == "=" && level().keyword == RADL2_OUTPUT)
     return "an output has a group: `output NAME ( value = ... )`";
   if (block && word == "=" && level().keyword == RADL2_INPUT)
@@ -238,6 +274,12 @@ bool Radl2Tokens::known_mistake(const Token& found) {
       level().keyword == RADL2_DEPLOY) {
     error(DiagCode::UnexpectedToken, found.span, "a condition is given with `=`")
         .fix("insert `=`", here(found.span.begin), "= ");
+    return true;
+  }
+  bool condition = level().inside == Inside::Items || level().inside == Inside::Blocks;
+  if (condition && text(found) == "when" && peek().kind != RawKind::Eq) {
+    error(DiagCode::UnexpectedToken, found.span, "a condition is given with `=`")
+        .fix("insert `=`", here(found.span.end), " =");
     return true;
   }
   if (found.kind == RawKind::EqEq && before_last_ == RADL2_NAME && level().inside != Inside::Expression) {
@@ -297,11 +339,15 @@ void Radl2Tokens::syntax_error(Place place, const std::vector<std::string_view>&
   if (!may_recover(at)) return;
   Token found = last_token_;
   bool made = found.kind == RawKind::Comment;  // a separator, or what closes after an error
-  bool again = resumed_at_ == at.begin;
+  bool again = resumed_at_ == at.begin || (!made && junk_lines_.contains(line_end(at.begin)));
   bool line_end = made && last_ == RADL2_SEP;
   if (!made) {
     levels_ = saved_levels_;
     texts_ = saved_texts_;
+  }
+  if (!made && !again && runaway_text(at)) {
+    out_.push_front({RADL2_SYNC, {RawKind::Comment, here(last_token_.span.end)}});
+    return;
   }
   if (size_t inside = innermost_interpolation(); inside != 0 && !made && texts_.size() > 0) {
     char mark = bytes_[texts_.back().begin];
@@ -338,10 +384,44 @@ void Radl2Tokens::syntax_error(Place place, const std::vector<std::string_view>&
   out_.push_front({RADL2_SYNC, {RawKind::Comment, here(at.begin)}});
 }
 
+// A string without its closing quote swallows the file up to the next quote; what stands right behind that
+// betrays it. It is taken to end with its first line.
+bool Radl2Tokens::runaway_text(Span at) {
+  Span text = text_;
+  if ((before_last_ != RADL2_TEXT && before_last_ != RADL2_TEXT_END) ||
+      before_last_token_.span.end != text.end)
+    return false;
+  bool junk = std::any_of(junk_.begin(), junk_.end(), [&](Span piece) { return piece.begin == text.end; });
+  if ((at.begin != text.end && !junk) || bytes_[text.begin] == '<' || !texts_.empty()) return false;
+  uint32_t last = line_end(text.begin);
+  if (last >= text.end) return false;
+  uint32_t end = before_closers(span(text.begin, last));
+  error(DiagCode::UnclosedText, span(text.begin, end), "this string is never closed")
+      .note(span(text.end - 1, text.end), "without its quote it would run to here")
+      .fix("insert a quote", here(end), std::string(1, bytes_[text.begin]));
+  if (stopped_) return true;
+  std::erase_if(junk_, [&](Span piece) { return piece.begin >= end; });
+  junk_lines_.erase(junk_lines_.upper_bound(last), junk_lines_.end());
+  ahead_.clear();
+  out_.clear();
+  drop_trivia(end);
+  int depth = 0;
+  for (const Level& each : levels_) depth += each.closer == RawKind::Close;
+  scanner_.seek(end, depth);
+  scanned_to_ = end;
+  last_token_.span.end = end;
+  skip_to_sync(false);
+  level().words = 1;
+  level().keyword = 0;
+  level().compared = level().after = false;
+  resumed_at_ = peek().span.begin;
+  return true;
+}
+
 // Skips to the next entry of the level at hand, or to what closes it.
-void Radl2Tokens::skip_to_sync() {
+void Radl2Tokens::skip_to_sync(bool behind_error) {
   int depth = 0, strings = 0;
-  for (bool first = true;; first = false) {
+  for (bool first = behind_error;; first = false) {
     const Token& ahead = peek();
     if (ahead.kind == RawKind::End) return;
     if (depth == 0 && strings == 0) {

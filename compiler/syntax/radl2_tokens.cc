@@ -1,5 +1,7 @@
 #include "compiler/syntax/radl2_tokens.h"
 
+#include <algorithm>
+
 #include "compiler/syntax/parser.h"
 
 namespace radl {
@@ -235,6 +237,10 @@ bool Radl2Tokens::feature_follows_here(const Token& token) {
   if (!value_complete()) return false;
   RawKind behind = peek().kind;
   if (!is_comparator(behind) && behind != RawKind::Contains) return false;
+  bool semicolon = std::any_of(junk_.begin(), junk_.end(), [&](Span piece) {
+    return piece.begin >= last_token_.span.end && source_.text(piece) == ";";
+  });
+  if (semicolon) return true;  // says so itself
   error(DiagCode::MissingAnd, token.span,
         "nothing separates " + std::string("`") + std::string(text(token)) + "` from the feature before")
       .with_help("features are separated by a new line, a comma or `and`")
@@ -302,6 +308,7 @@ Radl2Tokens::Symbol Radl2Tokens::symbol_of(const Token& token) {
     case RawKind::Text:
     case RawKind::Random:
     case RawKind::BadRandom:
+      text_ = token.span;
       return RADL2_TEXT;
     case RawKind::TextBegin:
       texts_.push_back(token.span);
@@ -309,6 +316,8 @@ Radl2Tokens::Symbol Radl2Tokens::symbol_of(const Token& token) {
     case RawKind::TextPart:
       return RADL2_TEXT_PART;
     case RawKind::TextEnd:
+      text_ = token.span;
+      if (!texts_.empty()) text_.begin = texts_.back().begin;
       if (!texts_.empty()) texts_.pop_back();
       return RADL2_TEXT_END;
     case RawKind::Recipe:

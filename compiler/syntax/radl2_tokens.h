@@ -9,6 +9,7 @@
 #pragma once
 
 #include <deque>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -80,6 +81,7 @@ class Radl2Tokens : private TokenSource {
   Inside body_inside() const;
   Symbol bracket(const Token& token);
   Symbol close(const Token& token);
+  bool left_open(const Token& token);
 
   // radl2_words.cc
   Symbol word(const Token& token);
@@ -94,17 +96,20 @@ class Radl2Tokens : private TokenSource {
   // radl2_recovery.cc
   bool unclosed(const Token& token);
   bool expression_left_open(const Token& token);
+  Diagnostic& report_unclosed(bool on_its_line);  // the innermost bracket
   void close_all(const Token& before);
   void close_levels(size_t keep, uint32_t at);
   size_t innermost_interpolation() const;  // 1 + its level; 0: none
   bool interpolation_ends(const Token& token);
   void unclosed_interpolation(size_t level);
-  void skip_to_sync();
+  bool runaway_text(Span at);
+  void skip_to_sync(bool behind_error = true);  // the next token is the one at which the error is
   std::string expectation(const std::vector<std::string_view>& expected) const;
   std::string hint(const Token& found) const;
   std::string hint_of_form(std::string_view word, const Token& found) const;
   bool known_mistake(const Token& found);
   void junk(const RawToken& raw);
+  uint32_t before_closers(Span line) const;
   void report_junk(uint32_t before);
   void report_junk(Span piece);
   bool first_column(const Token& token) const;
@@ -120,12 +125,15 @@ class Radl2Tokens : private TokenSource {
   std::deque<Out> out_;  // to be handed out before anything else
   std::vector<Level> levels_;
   std::vector<Span> texts_;  // opening quotes of strings that are being read
+  Span text_;                // the last string that was read to its end
   // As they were before the last token, for an error at it.
   std::vector<Level> saved_levels_;
   std::vector<Span> saved_texts_;
   Symbol last_ = 0, before_last_ = 0;
   Token last_token_, before_last_token_;
   std::vector<Span> junk_;  // not yet reported
+  std::set<uint32_t>
+      junk_lines_;  // ends of the lines that hold some: what follows on them is no mistake of its own
 };
 
 }  // namespace radl

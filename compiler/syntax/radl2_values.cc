@@ -162,11 +162,35 @@ ast::Expr* Radl2Builder::call_value(Place place, Place function, ast::Call* call
   return too_long(function) ? error_value(place) : call;
 }
 
-ast::Expr* Radl2Builder::list_made(Place place, ast::Expr* value, ast::Each* each, ast::Expr* condition) {
+ast::Comprehension* Radl2Builder::comprehension(Place place, ast::Expr* value, const ast::Each& each,
+                                                ast::Expr* condition) {
   auto* made = node<ast::Comprehension>(ast::Kind::Comprehension, place);
   made->element.value = value;
-  made->each = *each;
+  made->each = each;
   made->condition = condition;
+  return made;
+}
+
+List<ast::Each*>* Radl2Builder::loop(List<ast::Each*>* loops, ast::Each* each) {
+  if (!loops) loops = tree_.arena.make<List<ast::Each*>>();
+  loops->push(tree_.arena, each);
+  return loops;
+}
+
+ast::Expr* Radl2Builder::list_made(Place place, ast::Expr* value, List<ast::Each*>* loops,
+                                   ast::Expr* condition) {
+  ast::Expr* made = nullptr;
+  for (uint32_t i = loops->size(); i > 0; --i) {
+    const ast::Each& each = *(*loops)[i - 1];
+    if (!made) {
+      made = comprehension(place, value, each, condition);
+      continue;
+    }
+    auto* joined = node<ast::Call>(ast::Kind::Call, place);
+    joined->function = {"flatten", each.span};
+    joined->arguments.push(tree_.arena, comprehension(place, made, each, nullptr));
+    made = joined;
+  }
   return made;
 }
 
@@ -188,7 +212,7 @@ ast::Expr* Radl2Builder::map_value(Place place, ast::MapValue* map) {
 }
 
 ast::Expr* Radl2Builder::map_made(Place place, ast::Entry* entry, ast::Each* each, ast::Expr* condition) {
-  auto* made = static_cast<ast::Comprehension*>(list_made(place, nullptr, each, condition));
+  ast::Comprehension* made = comprehension(place, nullptr, *each, condition);
   made->makes_map = true;
   made->element = *entry;
   return made;

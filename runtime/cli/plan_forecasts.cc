@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 
 #include "common/version.h"
 #include "runtime/base/world.h"
@@ -61,6 +62,31 @@ std::vector<Trained> trained_by(const Plan& plan, const Project& project, const 
   return all;
 }
 
+// What is known of each family of trainings, loaded and fitted once.
+class Families {
+ public:
+  struct Family {
+    foresight::FamilyModel model;
+    std::string digest;  // of the calibration
+  };
+  explicit Families(std::string path) : path_(std::move(path)) {}
+
+  Result<const Family*> of(const std::string& name) {
+    auto known = families_.find(name);
+    if (known == families_.end()) {
+      auto calibration = load_calibration(path_, {name, kNewestRuns});
+      if (!calibration.ok()) return std::move(calibration).status();
+      calibration->studies.clear();  // of others: they have no part in it
+      known = families_.emplace(name, Family{{*calibration, name}, digest_of(*calibration)}).first;
+    }
+    return &known->second;
+  }
+
+ private:
+  std::string path_;
+  std::map<std::string, Family> families_;
+};
+
 }  // namespace
 
 std::vector<PlanForecast> plan_forecasts(const Plan& plan, const Project& project,
@@ -69,18 +95,16 @@ std::vector<PlanForecast> plan_forecasts(const Plan& plan, const Project& projec
   const std::vector<Trained> trainings = trained_by(plan, project, machinery);
   if (trainings.empty()) return forecasts;
   const auto measured = measured_by(newest_runs(user_data_file("runs.jsonl")));
+  Families families(calibration_file());
   for (const Trained& trained : trainings) {
-    auto calibration = load_calibration(calibration_file(), {trained.facts.family, kNewestRuns});
-    if (!calibration.ok()) {
-      std::fprintf(stderr, "note: nothing is forecast: %s\n", shown(calibration.status().text()).c_str());
+    auto family = families.of(trained.facts.family);
+    if (!family.ok()) {
+      std::fprintf(stderr, "note: nothing is forecast: %s\n", shown(family.status().text()).c_str());
       return {};
     }
-    // What is of other families or studies has no part in it.
-    calibration->studies.clear();
-    const foresight::FamilyModel model(*calibration, trained.facts.family);
     forecasts.push_back(
-        forecast_plan({plan, model, trained.facts, trained.machine, dataset_facts(*trained.step).bytes,
-                       measured, digest_of(*calibration), project.words}));
+        forecast_plan({plan, (*family)->model, trained.facts, trained.machine,
+                       dataset_facts(*trained.step).bytes, measured, (*family)->digest, project.words}));
   }
   return forecasts;
 }
@@ -106,6 +130,7 @@ void keep_trainings(const Plan& plan, const Project& project, const Machinery& m
                     const RunReport& report, const Snapshot& after) {
   const std::string path = calibration_file();
   Status kept;
+  Families families(path);  // what a run teaches is for the next apply
   for (const Trained& trained : trained_by(plan, project, machinery)) {
     const std::string& id = trained.step->id;
     const bool done =
@@ -117,8 +142,8 @@ void keep_trainings(const Plan& plan, const Project& project, const Machinery& m
     if (!done || trained.action->resume || record == after.steps.end() || path.empty()) continue;
     const Json& output = record->second.output;
     if (!output.contains("seconds") || !output["seconds"].is_number()) continue;
-    auto calibration = load_calibration(path, {trained.facts.family, kNewestRuns});
-    if (!calibration.ok()) return;
+    auto family = families.of(trained.facts.family);
+    if (!family.ok()) return;
     foresight::TrainingRun run;
     run.digest = trained.step->digest;
     run.family = trained.facts.family;
@@ -131,8 +156,7 @@ void keep_trainings(const Plan& plan, const Project& project, const Machinery& m
     run.epochs = trained.facts.epochs;
     run.images = trained.facts.images;
     run.seconds = output["seconds"];
-    const foresight::FamilyModel model(*calibration, run.family);
-    run.analytic_seconds = model.forecast(trained.facts, trained.machine, {}).analytic_seconds;
+    run.analytic_seconds = (*family)->model.forecast(trained.facts, trained.machine, {}).analytic_seconds;
     run.time = real_world().clock.wall_seconds();
     run.version = kVersionText;
     auto store = CalibrationStore::open(path);

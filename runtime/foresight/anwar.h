@@ -50,5 +50,6 @@ Result<SizedCandidate> least_weighted(const std::vector<SizedCandidate>& candida
                                       const std::optional<Money>& budget = {}, CostOf cost = CostOf::Run);
 // Of a run that takes so long, by the second, rounded up to a millionth.
 Money run_cost(const Money& per_hour, double seconds);
+int64_t run_cost_micros(int64_t micros_per_hour, double seconds);
 
 }  // namespace radl::foresight

@@ -5,10 +5,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/guarded.h"
+#include "common/processors.h"
+
 namespace radl::foresight {
 namespace {
 
 constexpr int kMostWorkers = 4096;
+constexpr size_t kWorthAThread = 8192;  // candidates
+
+double length(double a, double b) { return std::sqrt(a * a + b * b); }
 
 Result<std::string> currency_of(const RecommendInput& input) {
   std::string currency;
@@ -47,37 +53,44 @@ struct Type {
   double ratio = 1;  // of its band, before anything was learnt
 };
 
+// What is asked of every type, in order.
+std::vector<Option> shapes_of(const RecommendInput& input) {
+  std::vector<Option> shapes;
+  for (int size : input.sizes) {
+    const auto workers = static_cast<uint16_t>(size);
+    if (size == 1 && input.alone) shapes.push_back({0, -1, 1, Exchange::Alone});
+    for (Exchange exchange : input.exchanges) {
+      if (exchange == Exchange::Alone || (size == 1 && !has_server(exchange))) continue;
+      if (!has_server(exchange))
+        shapes.push_back({0, -1, workers, exchange});
+      else if (input.servers.empty())
+        shapes.push_back({0, -2, workers, exchange});
+      for (size_t server = 0; has_server(exchange) && server < input.servers.size(); ++server)
+        shapes.push_back({0, static_cast<int32_t>(server), workers, exchange});
+    }
+  }
+  return shapes;
+}
+
+// Makes the candidates of one type after another.
 class Maker {
  public:
-  Maker(const RecommendInput& input, const FamilyModel& model) : input_(input), model_(model) {}
+  Maker(const RecommendInput& input, const FamilyModel& model, const std::vector<Option>& shapes,
+        Recommendation& made)
+      : input_(input), model_(model), shapes_(shapes), made_(made) {}
 
-  Recommendation all() {
-    const size_t most = input_.workers.size() * input_.sizes.size() *
-                        (1 + input_.exchanges.size() * std::max<size_t>(input_.servers.size(), 1));
-    made_.options.reserve(most);
-    made_.candidates.reserve(most);
-    for (uint32_t worker = 0; worker < input_.workers.size(); ++worker) {
-      const OfferedType& offer = input_.workers[worker];
-      Type type{&offer, {}};
-      if (!offer.machine.shared) take_profile(type, 1);
-      for (int size : input_.sizes) {
-        if (offer.machine.shared) take_profile(type, size);
-        if (size == 1 && input_.alone) add(type, {worker, -1, 1, Exchange::Alone});
-        for (Exchange exchange : input_.exchanges) {
-          if (exchange == Exchange::Alone || (size == 1 && !has_server(exchange))) continue;
-          const auto workers = static_cast<uint16_t>(size);
-          if (!has_server(exchange)) {
-            add(type, {worker, -1, workers, exchange});
-          } else if (input_.servers.empty()) {
-            add(type, {worker, -2, workers, exchange});
-          } else {
-            for (size_t server = 0; server < input_.servers.size(); ++server)
-              add(type, {worker, static_cast<int32_t>(server), workers, exchange});
-          }
-        }
-      }
+  void add_type(size_t worker) {
+    const OfferedType& offer = input_.workers[worker];
+    Type type{&offer, {}};
+    int machines = 0;
+    for (size_t i = 0; i < shapes_.size(); ++i) {
+      const int wanted = offer.machine.shared ? shapes_[i].workers : 1;
+      if (wanted != machines) take_profile(type, wanted);
+      machines = wanted;
+      Option option = shapes_[i];
+      option.worker = static_cast<uint32_t>(worker);
+      add(type, option, worker * shapes_.size() + i);
     }
-    return std::move(made_);
   }
 
  private:
@@ -94,16 +107,15 @@ class Maker {
     if (type.profile) type.ratio = ratio_at(type.profile->ratio, input_.confidence);
   }
 
-  void add(const Type& type, const Option& option) {
-    Candidate candidate;
-    candidate.index = static_cast<uint32_t>(made_.options.size());
+  void add(const Type& type, const Option& option, size_t at) {
+    Candidate& candidate = made_.candidates[at];
+    candidate.index = static_cast<uint32_t>(at);
     const OfferedType* server = option.server >= 0    ? &input_.servers[static_cast<size_t>(option.server)]
                                 : option.server == -2 ? type.offer
                                                       : nullptr;
     candidate.machines = static_cast<uint16_t>(option.workers + (server != nullptr ? 1 : 0));
     candidate.verdict = fill(type, server, option, candidate);
-    made_.options.push_back(option);
-    made_.candidates.push_back(candidate);
+    made_.options[at] = option;
   }
 
   Verdict fill(const Type& type, const OfferedType* server, const Option& option, Candidate& candidate) {
@@ -135,10 +147,9 @@ class Maker {
     candidate.seconds = whole.value;
     candidate.low = whole.low;
     candidate.high = whole.high;
-    const Money rate{candidate.rate, ""};
-    candidate.cost = billed(rate, whole.value, input_.billing).micros;
-    candidate.cost_low = billed(rate, whole.low, input_.billing).micros;
-    candidate.cost_high = billed(rate, whole.high, input_.billing).micros;
+    candidate.cost = billed_micros(candidate.rate, whole.value, input_.billing);
+    candidate.cost_low = billed_micros(candidate.rate, whole.low, input_.billing);
+    candidate.cost_high = billed_micros(candidate.rate, whole.high, input_.billing);
     return Verdict::Fits;
   }
 
@@ -146,8 +157,8 @@ class Maker {
     const Banded& startup = input_.startup;
     Banded sum;
     sum.value = seconds + startup.value;
-    sum.low = sum.value - std::hypot(seconds - seconds / ratio, startup.value - startup.low);
-    sum.high = sum.value + std::hypot(seconds * ratio - seconds, startup.high - startup.value);
+    sum.low = sum.value - length(seconds - seconds / ratio, startup.value - startup.low);
+    sum.high = sum.value + length(seconds * ratio - seconds, startup.high - startup.value);
     return sum;
   }
 
@@ -155,8 +166,26 @@ class Maker {
   const FamilyModel& model_;
   TrainingFacts facts_ = input_.facts;
   std::vector<std::optional<FamilyModel::Learnt>> learnt_;  // by workers
-  Recommendation made_;
+  const std::vector<Option>& shapes_;
+  Recommendation& made_;
 };
+
+Result<Recommendation> all_candidates(const RecommendInput& input, const FamilyModel& model) {
+  const std::vector<Option> shapes = shapes_of(input);
+  const size_t types = input.workers.size(), count = types * shapes.size();
+  Recommendation made;
+  made.options.resize(count);
+  made.candidates.resize(count);
+  const size_t parts = std::clamp<size_t>(count / kWorthAThread, 1,
+                                          std::min<size_t>(types, static_cast<size_t>(usable_cores())));
+  Status done = for_each_parallel(parts, parts, [&](size_t part) {
+    Maker maker(input, model, shapes, made);
+    for (size_t type = types * part / parts; type < types * (part + 1) / parts; ++type) maker.add_type(type);
+    return ok_status();
+  });
+  if (!done.ok()) return done;
+  return made;
+}
 
 }  // namespace
 
@@ -164,11 +193,12 @@ Result<Recommendation> recommend(const RecommendInput& input, const FamilyModel&
   if (Status right = check_input(input); !right.ok()) return right;
   auto currency = currency_of(input);
   if (!currency.ok()) return std::move(currency).status();
-  Recommendation made = Maker(input, model).all();
-  made.currency = *currency;
-  auto choice = choose(made.candidates, input.objective, input.bounds);
+  auto made = all_candidates(input, model);
+  if (!made.ok()) return made;
+  made->currency = *currency;
+  auto choice = choose(made->candidates, input.objective, input.bounds);
   if (!choice.ok()) return std::move(choice).status();
-  made.choice = std::move(*choice);
+  made->choice = std::move(*choice);
   return made;
 }
 

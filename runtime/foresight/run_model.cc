@@ -48,9 +48,14 @@ std::optional<double> with_interruptions(double seconds, const Interruptions& in
   return seconds / (1 - share);
 }
 
-Money billed(const Money& per_hour, double seconds, const Billing& billing) {
+int64_t billed_micros(int64_t micros_per_hour, double seconds, const Billing& billing) {
   const double quantum = std::max(billing.quantum_seconds, 1e-6);
-  return run_cost(per_hour, std::max(billing.least_seconds, std::ceil(seconds / quantum - 1e-9) * quantum));
+  return run_cost_micros(micros_per_hour,
+                         std::max(billing.least_seconds, std::ceil(seconds / quantum - 1e-9) * quantum));
+}
+
+Money billed(const Money& per_hour, double seconds, const Billing& billing) {
+  return {billed_micros(per_hour.micros, seconds, billing), per_hour.currency};
 }
 
 }  // namespace radl::foresight

@@ -40,6 +40,7 @@ struct Billing {
   double quantum_seconds = 1, least_seconds = 60;
 };
 // Price by billed time, rounded up to a millionth.
+int64_t billed_micros(int64_t micros_per_hour, double seconds, const Billing& billing);
 Money billed(const Money& per_hour, double seconds, const Billing& billing);
 
 }  // namespace radl::foresight

@@ -33,12 +33,15 @@ Status check_weights(const std::vector<SizedCandidate>& candidates, const Weight
 
 }  // namespace
 
-Money run_cost(const Money& per_hour, double seconds) {
-  const double micros = std::ceil(static_cast<double>(per_hour.micros) * seconds / kSecondsAnHour - 1e-6);
+int64_t run_cost_micros(int64_t micros_per_hour, double seconds) {
+  const double micros = std::ceil(static_cast<double>(micros_per_hour) * seconds / kSecondsAnHour - 1e-6);
   // What does not fit is no price; it stays at the end of the range.
   constexpr double kMost = 9.2e18;
-  return {micros >= kMost ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(micros),
-          per_hour.currency};
+  return micros >= kMost ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(micros);
+}
+
+Money run_cost(const Money& per_hour, double seconds) {
+  return {run_cost_micros(per_hour.micros, seconds), per_hour.currency};
 }
 
 Result<SizedCandidate> least_weighted(const std::vector<SizedCandidate>& candidates, const Weights& weights,

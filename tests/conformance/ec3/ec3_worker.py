@@ -82,6 +82,7 @@ def sent(ec3, radl):
     """The text for the Infrastructure Manager, as that reads it."""
     from radl import radl_json, radl_parse
     read = radl_parse.parse_radl(ec3.dump_radl(radl, order_deploys=True))
+    read.check()  # what the Infrastructure Manager does with it before anything else
     aspects = json.loads(radl_json.dump_radl(read))
     for aspect in aspects:
         if "recipes" in aspect:
