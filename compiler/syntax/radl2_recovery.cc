@@ -345,7 +345,7 @@ void Radl2Tokens::syntax_error(Place place, const std::vector<std::string_view>&
     levels_ = saved_levels_;
     texts_ = saved_texts_;
   }
-  if (!made && !again && runaway_text(at)) {
+  if (!made && resumed_at_ != at.begin && runaway_text(at)) {
     out_.push_front({RADL2_SYNC, {RawKind::Comment, here(last_token_.span.end)}});
     return;
   }

@@ -187,7 +187,7 @@ ast::Expr* Radl2Builder::list_made(Place place, ast::Expr* value, List<ast::Each
       continue;
     }
     auto* joined = node<ast::Call>(ast::Kind::Call, place);
-    joined->function = {"flatten", each.span};
+    joined->function = {"flatten", {}};  // nobody wrote it
     joined->arguments.push(tree_.arena, comprehension(place, made, each, nullptr));
     made = joined;
   }

@@ -57,7 +57,7 @@ void Marks::join(const ast::Expr& expr) {
     int op = index_at(unary->span.begin);
     if (unary->op == ast::UnaryOp::Minus && op >= 0 && at(op).text == "-") glue_behind(op);
   } else if (auto* call = ast::as<ast::Call>(&expr)) {
-    int name = index_at(call->function.span.begin);
+    int name = call->function.span.known() ? index_at(call->function.span.begin) : -1;
     if (name >= 0) glue_behind(name);
   } else if (auto* reference = ast::as<ast::Reference>(&expr)) {
     path(reference->span, reference->parts);
@@ -69,9 +69,10 @@ void Marks::join(const ast::Expr& expr) {
 void Marks::path(Span span, const List<ast::PathPart>& parts) {
   int before = index_at(span.begin);
   for (const ast::PathPart& part : parts) {
-    // `input.x` is one piece; `[0]` and a `.ip` behind it are others.
+    // `input.x` is one piece; `[0]` and a `.ip` behind it are others. `system 'x'` is written as two words.
     int index = index_at(part.span.begin);
-    if (index >= 0 && index != before) at(index).glued = true;
+    if (index >= 0 && index != before && (at(index).text[0] == '[' || at(index).text[0] == '.'))
+      at(index).glued = true;
     before = index;
   }
 }

@@ -49,6 +49,12 @@ TEST(FormatRadl2, EachHoldsBlocksOfAllKinds) {
       "    configure 'c-${k}' (package 'htop')\n  )\n)\n");
 }
 
+TEST(FormatRadl2, LoopsInLoopsAndNamesThatArePutTogether) {
+  expect("let a = [x*2   for y in [[1],[2]]   for x in y   if x>1]",
+         "let a = [x * 2 for y in [[1], [2]] for x in y if x > 1]\n");
+  expect("contextualize (system 'w-${z}'   configure c)", "contextualize (system 'w-${z}' configure c)\n");
+}
+
 TEST(FormatRadl2, EachHoldsResourcesAndItems) {
   expect(
       "configure c (\npackage ['git' , 'htop'] and\neach f, t in input.files ( file f ( content=t,when=t!='' "
