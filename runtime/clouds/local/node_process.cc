@@ -174,6 +174,8 @@ Found find_processes(const NodeDirectory& node) {
 }
 
 Status start_once(const NodeDirectory& node, const Record& record, const Stop& stop) {
+  // A server may answer before the first look at it: what was stopped by then is not begun.
+  if (Status over = stop.check(); !over.ok()) return over;
   DetachOptions options;
   options.environment = {{"RADL_NODE_DIRECTORY", node.path()}, {"LC_ALL", "C.UTF-8"}};
   options.output_path = node.log();
