@@ -3,8 +3,9 @@
 // start of a server or bytes to one. RADL_KILL_ONLY=,mkdir,fork, counts these calls alone. Before it dies it
 // says on standard error what it was about to do.
 //
-// Syncs are not counted, as a kill loses nothing that was written; of writes to one file in a row the first
-// two are, which is before and within. RADL_KILL_ALL=1 counts all of them.
+// Syncs are not counted, as a kill loses nothing that was written; of writes to one file in a row, and of
+// what is removed from one open folder, the first RADL_KILL_ROW (2) are, which is before and within.
+// RADL_KILL_ALL=1 counts all of them.
 //
 // The program itself has no hook for this. It is only this process that counts: the variables are taken out
 // of the environment at once, and a child that has not become another program yet does not count.
@@ -37,7 +38,8 @@ struct Aim {
   long seen = 0;
   const char* only = nullptr;  // ",mkdir,fork,": these calls alone are points
   bool all = false;
-  int file = -1, in_a_row = 0;  // of the last call that counts or would: a write to this file
+  int row = 2;
+  int file = -1, in_a_row = 0;  // of the last call that counts or would: with this file or folder
 };
 
 Aim& aim() {
@@ -51,6 +53,7 @@ __attribute__((constructor)) void take_aim() {
   aim().at = std::atol(text);
   aim().only = std::getenv("RADL_KILL_ONLY");
   aim().all = std::getenv("RADL_KILL_ALL");
+  if (const char* row = std::getenv("RADL_KILL_ROW")) aim().row = std::atoi(row);
   unsetenv("RADL_KILL_AT");
   unsetenv("LD_PRELOAD");
   aim().process = getpid();
@@ -64,7 +67,7 @@ void point(const char* call, const char* what, int file = -1) {
   if (!counts()) return;
   aim().in_a_row = file >= 0 && file == aim().file ? aim().in_a_row + 1 : 1;
   aim().file = file;
-  if (!aim().all && aim().in_a_row > 2) return;
+  if (!aim().all && aim().in_a_row > aim().row) return;
   if (aim().only) {
     char word[32] = ",";
     std::strncat(std::strncat(word, call, 20), ",", 2);
@@ -87,8 +90,8 @@ Function* real(const char* name, const char* what = "") {
 }
 
 template <class Function>
-Function* real_write(const char* name, int file) {
-  point(name, "", file);
+Function* real_in(const char* name, int file, const char* what = "") {
+  point(name, what, file);
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
@@ -154,14 +157,13 @@ int openat64(int folder, const char* path, int flags, ...) {
 
 long write(int fd, const void* data, Size size) {
   // What it says to its user changes nothing that outlives it.
-  return (fd > 2 ? real_write<decltype(write)>("write", fd) : quietly<decltype(write)>("write"))(fd, data,
-                                                                                                 size);
+  return (fd > 2 ? real_in<decltype(write)>("write", fd) : quietly<decltype(write)>("write"))(fd, data, size);
 }
 long pwrite(int fd, const void* data, Size size, Offset at) {
-  return real_write<decltype(pwrite)>("pwrite", fd)(fd, data, size, at);
+  return real_in<decltype(pwrite)>("pwrite", fd)(fd, data, size, at);
 }
 long pwrite64(int fd, const void* data, Size size, Offset at) {
-  return real_write<decltype(pwrite64)>("pwrite64", fd)(fd, data, size, at);
+  return real_in<decltype(pwrite64)>("pwrite64", fd)(fd, data, size, at);
 }
 int fsync(int fd) { return real_sync<decltype(fsync)>("fsync")(fd); }
 int fdatasync(int fd) { return real_sync<decltype(fdatasync)>("fdatasync")(fd); }
@@ -172,7 +174,7 @@ int mkdir(const char* path, Mode mode) { return real<decltype(mkdir)>("mkdir", p
 int rmdir(const char* path) { return real<decltype(rmdir)>("rmdir", path)(path); }
 int unlink(const char* path) { return real<decltype(unlink)>("unlink", path)(path); }
 int unlinkat(int folder, const char* path, int flags) {
-  return real<decltype(unlinkat)>("unlinkat", path)(folder, path, flags);
+  return real_in<decltype(unlinkat)>("unlinkat", folder, path)(folder, path, flags);
 }
 int remove(const char* path) { return real<decltype(remove)>("remove", path)(path); }
 int rename(const char* from, const char* to) { return real<decltype(rename)>("rename", to)(from, to); }

@@ -6,7 +6,8 @@ comes to its end. After each kill the next run, alternately an apply and a destr
 every node there once or not at all, and no process, port, folder or unfinished file of another one.
 
 A sync is no point: for a kill all is the same before and after it. Of writes to one file in a row (a transaction of the
-journal is several) the first two are: before it, and in the midst of it.
+journal is several), and of what is removed from one folder, the first two are: before it, and in the midst of it. What
+comes after the first apply is killed at what outlives radlc and before each transaction alone.
 
 RADL_CRASH_BOTH=1: follow each kill by an apply and, in a run of its own, by a destroy. RADL_CRASH_FROM=n: begin at point n.
 RADL_CRASH_ALL=1: every write and sync is a point, with every isolation.
@@ -69,7 +70,7 @@ class Site:
             environment.update(RADL_KILL_AT=str(kill_at), LD_PRELOAD=str(BUILD / "tests" / "libradl_kill_points.so"),
                                ASAN_OPTIONS="verify_asan_link_order=0")
             if only:
-                environment["RADL_KILL_ONLY"] = only
+                environment.update(RADL_KILL_ONLY=only, RADL_KILL_ROW="1")
             if ALL:
                 environment["RADL_KILL_ALL"] = "1"
         done = subprocess.run([str(RADLC), *arguments], cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
@@ -133,8 +134,9 @@ class Site:
 class Victim:
     """A command that is killed, and how many points were found in it; more than `least`, else it is not tried at all."""
 
-    def __init__(self, arguments, text="hello", of_what_stands=False, least=0):
-        self.arguments, self.text, self.of_what_stands, self.least = arguments, text, of_what_stands, least
+    def __init__(self, arguments, text="hello", of_what_stands=False, only=STEPS, least=0):
+        self.arguments, self.text, self.of_what_stands = arguments, text, of_what_stands
+        self.only, self.least = only, least
         self.points = 10**6
 
 
@@ -149,7 +151,7 @@ class LocalCrash(RadlCase):
                     found.append(pid)
         return found
 
-    def in_round(self, n, victims, environment, only):
+    def in_round(self, n, victims, environment):
         """Kills each victim in turn at its n-th point; True when one of them was. After each kill comes an apply or a
         destroy, and either must end as if nothing had happened."""
         killed, both = False, os.environ.get("RADL_CRASH_BOTH")
@@ -162,7 +164,7 @@ class LocalCrash(RadlCase):
                     site.apply()
                     site.node()
                 code, out = site.radlc(*victim.arguments, "--auto-approve", "--parallelism", "1", "site.radl",
-                                       kill_at=n, only=only)
+                                       kill_at=n, only=victim.only)
                 if code == -signal.SIGKILL:
                     killed = True
                 else:
@@ -182,7 +184,7 @@ class LocalCrash(RadlCase):
                     site.expect_nothing()
         return killed
 
-    def at_every_point(self, *victims, environment=SHARED, only=None):
+    def at_every_point(self, *victims, environment=SHARED):
         lock, numbers, over = threading.Lock(), iter(range(int(os.environ.get("RADL_CRASH_FROM", 1)), 100000)), []
 
         def work():
@@ -191,7 +193,7 @@ class LocalCrash(RadlCase):
                     if over or failed():
                         return
                     n = next(numbers)
-                if not self.in_round(n, victims, environment, only):
+                if not self.in_round(n, victims, environment):
                     over.append(n)
 
         def failed():
@@ -210,13 +212,13 @@ class LocalCrash(RadlCase):
 
     def test_apply_a_change_and_destroy(self):
         self.at_every_point(
-            Victim(["apply"], least=100),
-            Victim(["apply", "--input", "text=other"], text="other", of_what_stands=True, least=20),
+            Victim(["apply"], only=None, least=100),
+            Victim(["apply", "--input", "text=other"], text="other", of_what_stands=True, least=8),
             Victim(["destroy"], of_what_stands=True, least=20))
 
     def test_apply_and_destroy_with_what_isolation_this_machine_has(self):
         self.at_every_point(Victim(["apply"], least=20), Victim(["destroy"], of_what_stands=True, least=20),
-                            environment={}, only=STEPS)
+                            environment={})
 
 
 if __name__ == "__main__":
