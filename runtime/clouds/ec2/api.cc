@@ -142,8 +142,8 @@ std::vector<Selection> in_portions(Selection::By by, const std::vector<std::stri
   return portions;
 }
 
-Parameters selected(const Selection& selection, const std::string& id_filter) {
-  Parameters parameters;
+Parameters selected(const Selection& selection, const std::string& id_filter, Parameters first) {
+  Parameters parameters = std::move(first);
   switch (selection.by) {
     case Selection::By::Tokens:
       add_filter(parameters, std::string("tag:") + kTokenTag, selection.values);

@@ -66,8 +66,8 @@ struct Selection {
 };
 // The selections of at most as many values as EC2 takes in a filter.
 std::vector<Selection> in_portions(Selection::By by, const std::vector<std::string>& values);
-// As a filter: by our tags, or by `id_filter` ("instance-id").
-Parameters selected(const Selection& selection, const std::string& id_filter);
+// As a filter: by our tags, or by `id_filter` ("instance-id"); behind `first`.
+Parameters selected(const Selection& selection, const std::string& id_filter, Parameters first = {});
 
 // ---- tags ----
 inline constexpr const char* kInfrastructureTag = "radlc:infrastructure";

@@ -76,14 +76,16 @@ class Instance : public Kind {
 
   Status look(Call& call, const Selection& selection, std::vector<Seen>& seen) const override {
     if (selection.by == Selection::By::Tokens) return look_by_tokens(call, selection.values, seen);
-    Parameters parameters = selected(selection, "instance-id");
+    Parameters parameters;
     // EC2 shows terminated machines for an hour. Of those that were asked to go nobody wants to know why.
     const bool all_leave = selection.by == Selection::By::Ids &&
                            std::all_of(selection.values.begin(), selection.values.end(),
                                        [&](const std::string& id) { return call.memory.is_leaving(id); });
+    // It stands in front: servers that compare in this order do not look for the tags of what is gone.
     if (all_leave || selection.by == Selection::By::Infrastructure)
       add_filter(parameters, "instance-state-name",
                  {"pending", "running", "shutting-down", "stopping", "stopped"});
+    parameters = selected(selection, "instance-id", std::move(parameters));
     return each_instance(call, parameters, [&](const InstanceNow& now) {
       if (auto one = seen_instance(call, now, false)) seen.push_back(std::move(*one));
     });
