@@ -159,9 +159,9 @@ output metrics ( value = work.metrics )
         self.destroy()
 
     def test_fewer_epochs_begin_anew_and_what_is_there_is_not_gone_on_from(self):
-        self.apply("epochs=2", "model=logistic")
+        self.apply("epochs=2")
         first = self.checkpoints()
-        self.apply("epochs=1", "model=logistic")
+        self.apply("epochs=1")
         self.assertEqual(json.loads(self.objects("paper/report.json")["paper/report.json"])["metrics"].get("resumed_from", 0), 0)
         names = self.checkpoints()
         self.assertFalse(set(names) & set(first), "checkpoints of the run before have not made way")
