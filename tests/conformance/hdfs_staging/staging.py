@@ -124,3 +124,30 @@ class Staging(RadlCase):
         self.assertLess(self.copied(), 24 * (8 << 20), "what was there has been copied again")
         self.radlc("destroy", "-y", self.file)
         self.assert_nothing_left(state="site/.radl")
+
+    def test_a_killed_datanode_costs_nothing_and_a_killed_namenode_is_a_clear_failure(self):
+        self.apply()
+        objects = {f"2024/part-{i:02}": self.random.randbytes(4 << 20) for i in range(18)}
+        self.put(objects)
+        self.edit(self.file, ("input.minio, bucket = 'books', port = 9100 )\n", "input.minio, bucket = 'books', port = 9100 )\n" + STAGED))
+        process = self.start("apply", "-y", self.file, *self.given)
+        self.wait_until(lambda: any("were copied" in log.read_text() for log in self.folder.rglob("jobs/*/member-*.log")), 120)
+        lost = self.random.randrange(3)
+        self.radlc("exec", self.file, f"worker[{lost}]", "-c", "kill -9 $(cat /run/hdfs-datanode.pid)")
+        out, err = process.communicate(timeout=200)
+        self.assertEqual(process.returncode, 0, out + err)
+        self.assert_staged(objects)
+
+        self.radlc("exec", self.file, "front[0]", "-c", "kill -9 $(cat /run/hdfs-namenode.pid)")
+        shutil.rmtree(self.file.parent / "staged-results")
+        self.apply(code=2)
+        self.assertIn("program 'staged'", self.err)
+        self.assertIn("Connection refused", self.err)
+        self.radlc("exec", self.file, "front[0]", "-c", "service hdfs-namenode start")
+        self.radlc("exec", self.file, f"worker[{lost}]", "-c", "service hdfs-datanode start")
+        self.wait_until(lambda: "Live datanodes (3)" in self.radlc("exec", self.file, "front[0]", "-c",
+                                                                   "hdfs dfsadmin -report -live 2> /dev/null", code=None), 90)
+        self.apply()
+        self.assert_staged(objects)
+        self.radlc("destroy", "-y", self.file)
+        self.assert_nothing_left(state="site/.radl")
