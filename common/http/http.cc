@@ -154,8 +154,16 @@ bool repeatable(const Request& r) {
   return r.idempotent || m == "GET" || m == "HEAD" || m == "PUT" || m == "DELETE" || m == "OPTIONS";
 }
 
-// " (through the proxy HOST:PORT)" where libcurl says that it was another host than the URL's that it could
-// not connect to: its text names no user.
+bool is_a_proxy(const std::string& host) {
+  for (const char* name : {"https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY"}) {
+    const char* value = std::getenv(name);
+    if (value && std::string_view(value).find(host) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+// " (through the proxy HOST:PORT)" where libcurl says that it was a proxy that it could not connect to: its
+// text names no user.
 std::string through_proxy(const Request& r, std::string_view text) {
   constexpr std::string_view kBegin = "Failed to connect to ", kPort = " port ";
   const size_t host = text.find(kBegin), port = text.find(kPort);
@@ -166,7 +174,7 @@ std::string through_proxy(const Request& r, std::string_view text) {
   const auto url = parse_url(r.url);
   const std::string usual = url.ok() && url->scheme == "https" ? "443" : "80";
   const std::string own = !url.ok() || url->port.empty() ? usual : url->port;
-  if (!url.ok() || (url->host == name && own == number)) return {};
+  if (!url.ok() || (url->host == name && own == number) || !is_a_proxy(name)) return {};
   return " (through the proxy " + name + ":" + std::string(number) + ")";
 }
 
