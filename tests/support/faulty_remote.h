@@ -21,8 +21,9 @@ class ProcessRemote : public Remote {
  public:
   explicit ProcessRemote(std::string home) : home_(std::move(home)) {}
   Result<ExecResult> exec(const std::string& command, const ExecOptions& options) override {
-    auto ran = run_process({.argv = {"env", "HOME=" + home_, "/bin/sh", "-c", "cd \"$HOME\"; " + command},
+    auto ran = run_process({.argv = {"/bin/sh", "-c", "cd \"$HOME\"; " + command},
                             .stdin_bytes = options.stdin_bytes,
+                            .environment = {{"HOME", home_}},
                             .deadline = options.deadline,
                             .stop = options.stop,
                             .on_output = options.on_output});
@@ -89,11 +90,11 @@ echo made)sh");
     EXPECT_EQ(made, "made\n");
   }
 
-  // The k-th program fails, from 1 on.
-  void arm(int k, When when) {
+  // The k-th program fails, from 1 on. `before`: shell text that meets no faults and comes first; its output.
+  std::string arm(int k, When when, const std::string& before = ":") {
     armed_ = true;
-    shell("cd ~/.faults && : > calls && echo " + std::to_string(k) + (when == When::After ? " 1" : " 0") +
-          " > at");
+    return shell("(" + before + "\n)\ncd ~/.faults && : > calls && echo " + std::to_string(k) +
+                 (when == When::After ? " 1" : " 0") + " > at");
   }
   // The programs that were started since.
   std::vector<std::string> disarm() {

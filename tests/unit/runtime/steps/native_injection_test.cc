@@ -50,9 +50,8 @@ class Injection {
  private:
   // False when there is no k-th program.
   bool run_with(int k, When when) {
-    faulty_.shell(case_.before);
-    std::string beside = others();
-    faulty_.arm(k, when);
+    // Each of these is a process or more on the node: as few as will do.
+    const std::string beside = faulty_.arm(k, when, quietly(case_.before) + others());
     auto outcome = runner_->run(context_, step_, {node_});
     auto calls = faulty_.disarm();
     bool met = calls.size() >= static_cast<size_t>(k);
@@ -75,7 +74,7 @@ class Injection {
     }
     bool cleaning = met && calls[static_cast<size_t>(k) - 1] == "rm";
     if (!cleaning) {
-      EXPECT_EQ(others(), beside) << "something else was touched";
+      EXPECT_EQ(faulty_.shell(others()), beside) << "something else was touched";
     }
     auto again = runner_->run(context_, step_, {node_});
     EXPECT_TRUE(again.ok()) << again.status().text();
@@ -86,8 +85,7 @@ class Injection {
   bool look_with(int k) {
     faulty_.shell(case_.before);
     auto expected = runner_->observe(context_, step_, {node_});
-    faulty_.shell(case_.before);  // what a user's own check has left
-    faulty_.arm(k, When::Before);
+    faulty_.arm(k, When::Before, quietly(case_.before));  // what a user's own check has left
     auto seen = runner_->observe(context_, step_, {node_});
     auto calls = faulty_.disarm();
     bool met = calls.size() >= static_cast<size_t>(k);
@@ -106,12 +104,13 @@ class Injection {
     return all;
   }
 
-  // Everything that may not change, with content and access.
-  std::string others() {
-    return faulty_.shell(
-        "find ~/* /etc/fstab* /srv/* /home/* /.ssh \\( -path ~/.faults -o " + case_.targets +
-        " \\) -prune -o -printf '%p %m %u %y %l\\n' -type f -exec sha256sum {} + 2>/dev/null; ls "
-        "~/.radl/stage 2>/dev/null");
+  static std::string quietly(const std::string& command) { return "(" + command + "\n) >/dev/null\n"; }
+
+  // Prints everything that may not change, with content and access.
+  std::string others() const {
+    return "find ~/* /etc/fstab* /srv/* /home/* /.ssh \\( -path ~/.faults -o " + case_.targets +
+           " \\) -prune -o -printf '%p %m %u %y %l\\n' -type f -exec sha256sum {} + 2>/dev/null; ls "
+           "~/.radl/stage 2>/dev/null";
   }
 
   FaultyRemote faulty_;
