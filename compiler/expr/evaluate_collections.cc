@@ -57,7 +57,11 @@ bool Evaluator::add_entry(const ast::Entry& entry, Entries& entries) {
   Value value = run(*entry.value);
   if (value.is_error()) return false;
   if (entries.emplace(*key, std::move(value)).second) return true;
-  report(DiagCode::WrongOperand, entry.span, fmt::format("the key '{}' is given more than once", *key));
+  auto& diagnostic = context_.diagnostics->report(DiagCode::WrongOperand, entry.span,
+                                                  fmt::format("the key '{}' is given more than once", *key));
+  for (const Binding* binding = bindings_; binding != nullptr && entry.name; binding = binding->outer)
+    if (binding->name == entry.name.text)
+      diagnostic.with_help(fmt::format("the key is the word itself: its value is written ({}) = ...", *key));
   return false;
 }
 

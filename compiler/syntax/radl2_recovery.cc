@@ -265,6 +265,14 @@ std::string Radl2Tokens::hint_of_form(std::string_view word, const Token& found)
 
 // Mistakes with a message of their own. True when that was all.
 bool Radl2Tokens::known_mistake(const Token& found) {
+  bool line_ends = found.kind == RawKind::Comma && found.span.size() == 0;
+  bool deploy =
+      level().inside == Inside::Blocks && level().keyword == RADL2_DEPLOY && before_last_ == RADL2_NAME;
+  if (deploy && (line_ends || found.kind == RawKind::End || text(found) == "when")) {
+    error(DiagCode::UnexpectedToken, here(before_last_token_.span.end),
+          "`deploy` needs a number of nodes: `deploy " + std::string(text(before_last_token_)) + " 1`");
+    return true;
+  }
   if (before_last_ == RADL2_RADL && found.span.size() == 0) {
     error(DiagCode::UnexpectedToken, before_last_token_.span,
           "`radl` and the version stand on one line: `radl 2`");
@@ -361,7 +369,8 @@ void Radl2Tokens::syntax_error(Place place, const std::vector<std::string_view>&
     }
   }
   if (!again && (!made || line_end) && !known_mistake(found)) {
-    std::string what = line_end ? "the line ends too early"
+    bool ends = line_end || (found.kind == RawKind::Comma && found.span.size() == 0);
+    std::string what = ends ? "the line ends too early"
                        : found.kind == RawKind::End
                            ? "unexpected end of the file"
                            : "unexpected " + in_ticks(text(found).substr(0, text(found).find('\n')));
