@@ -385,6 +385,7 @@ void Radl2Tokens::syntax_error(Place place, const std::vector<std::string_view>&
   } else if (!made) {
     ahead_.push_front(found);
     skip_to_sync();
+    last_ = RADL2_SYNC;
     level().words = 1;
     level().keyword = 0;
     level().compared = level().after = false;
