@@ -11,7 +11,7 @@ UNTRUSTED_TESTS = parser_test ir_test cluster_message_test cluster_secure_test c
 empty :=
 space := $(empty) $(empty)
 
-.PHONY: help deps deps-check build demo check check-faults check-openstack check-sanitize check-sanitize-short check-conformance check-conformance-short check-format install deb fuzz clean
+.PHONY: help deps deps-check build demo check check-faults check-openstack check-gce check-sanitize check-sanitize-short check-conformance check-conformance-short check-format install deb fuzz clean
 
 help:
 	@echo "make demo               install packages, build, train CIFAR-10 on this machine from a .radl file"
@@ -19,6 +19,7 @@ help:
 	@echo "make check-conformance  compare with peers from PyPI and npm (skips what cannot be had); SUITES= some of them"
 	@echo "make check-conformance-short  the same without the suites that bring up other people's clusters"
 	@echo "make check-faults       EC2 while its API fails: RUNS=100 seeds from SEED=1 on, and a kill at every call and journal write"
+	@echo "make check-gce          Google Compute Engine, against a server driven by Google's description of its API"
 	@echo "make check-openstack    OpenStack's own services from Debian's packages (skips what cannot be had)"
 	@echo "make check-sanitize     the tests under ASan and UBSan; check-sanitize-short: those of what reads other people's bytes"
 	@echo "make check-format       formatting, as .clang-format says"
@@ -67,6 +68,11 @@ check-openstack: deps-check
 	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON -DRADL_OPENSTACK_TESTS=ON $(CMAKE_FLAGS) >/dev/null
 	cmake --build $(BUILD) -j $(JOBS) --target radlc radl-train openstack_suite_test
 	@tools/run-tests $(BUILD) -L openstack
+
+check-gce: deps-check
+	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON -DRADL_GCE_TESTS=ON $(CMAKE_FLAGS) >/dev/null
+	cmake --build $(BUILD) -j $(JOBS) --target radlc radl-train gce_suite_test
+	@tools/run-tests $(BUILD) -L gce
 
 # SANITIZE_TESTS: some tests' names instead of all, for a short run.
 check-sanitize: deps-check

@@ -1,22 +1,15 @@
-// Values of answers that somebody else wrote: of the kind that is asked for, or nothing.
+// Values of the services' answers (common/json_values.h).
 #pragma once
 
-#include <nlohmann/json.hpp>
-#include <string>
-#include <string_view>
+#include "common/json_values.h"
 
 namespace radl::openstack {
 
-// null where the text is no JSON, or nested deeper than any answer of these services is.
-nlohmann::json parse_json(std::string_view text);
-// A member of an object; null where it is none, or has none of that name.
-const nlohmann::json& member(const nlohmann::json& object, const std::string& name);
-// Its elements; an empty list where it is no list.
-const nlohmann::json& list_of(const nlohmann::json& object, const std::string& name);
-// A text; "" where it is none.
-std::string text_of(const nlohmann::json& object, const std::string& name);
-// A finite number; `otherwise` where it is none.
-double number_of(const nlohmann::json& object, const std::string& name, double otherwise = 0);
-bool flag_of(const nlohmann::json& object, const std::string& name, bool otherwise = false);
+using json::flag_of;
+using json::list_of;
+using json::member;
+using json::number_of;
+using json::parse_json;
+using json::text_of;
 
 }  // namespace radl::openstack

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "catalog/ec2_catalog.h"
+#include "catalog/gce_catalog.h"
 #include "common/files.h"
 #include "common/text.h"
 #include "runtime/catalog/document.h"
@@ -306,6 +307,7 @@ Status check_catalog(std::string_view text, const std::string& name, const std::
 Catalog built_in_catalog() {
   Catalog catalog;
   catalog.add_built_in({kEc2Catalog, sizeof kEc2Catalog - 1}, "ec2");
+  catalog.add_built_in({kGceCatalog, sizeof kGceCatalog - 1}, "gce");
   return catalog;
 }
 

@@ -1,8 +1,8 @@
-#include "common/openstack/values.h"
+#include "common/json_values.h"
 
 #include <cmath>
 
-namespace radl::openstack {
+namespace radl::json {
 namespace {
 
 using Json = nlohmann::json;
@@ -50,4 +50,4 @@ bool flag_of(const Json& object, const std::string& name, bool otherwise) {
   return found.is_boolean() ? found.get<bool>() : otherwise;
 }
 
-}  // namespace radl::openstack
+}  // namespace radl::json

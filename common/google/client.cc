@@ -1,0 +1,223 @@
+#include "common/google/client.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "common/digest.h"
+#include "common/http/retry.h"
+#include "common/http/url.h"
+#include "common/json_values.h"
+#include "common/text.h"
+
+namespace radl::google {
+namespace {
+
+using Json = nlohmann::json;
+using json::list_of;
+using json::member;
+using json::parse_json;
+using json::text_of;
+
+constexpr int kAttempts = 5;
+constexpr const char* kPage = "500";  // the most that a list gives at once
+constexpr size_t kMostPages = 10'000;
+
+std::string one_line(std::string_view text) {
+  std::string line(trim(text.substr(0, 600)));
+  for (char& c : line)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  return line;
+}
+
+bool is_rate(const std::string& reason) {
+  return reason == "rateLimitExceeded" || reason == "userRateLimitExceeded" ||
+         reason == "RATE_LIMIT_EXCEEDED";
+}
+
+// A rate is refused with 403 as well, as what is not allowed is; the reason tells them apart.
+bool is_throttled(const http::Response& answer) {
+  if (answer.status == 429) return true;
+  return answer.status == 403 && is_rate(error_in(parse_json(answer.body)).reason);
+}
+
+Failure no_answer(Status status, bool changes) {
+  Failure failure;
+  failure.kind = Failure::Kind::NotSent;
+  // It may be one of the attempts before the last that arrived.
+  if (status.code() == Code::Lost || (changes && status.code() != Code::Auth))
+    failure.kind = Failure::Kind::Unknown;
+  failure.status = std::move(status);
+  return failure;
+}
+
+Status hinted(Status status, const std::string& reason) {
+  if (status.code() != Code::Auth) return status;
+  if (reason == "accessNotConfigured")
+    return std::move(status).with_hint("`gcloud services enable compute.googleapis.com`");
+  return std::move(status).with_hint(
+      "the account's roles do not allow it: docs/providers/gce.md, \"Permissions\", has those that are "
+      "needed");
+}
+
+Failure refusal(const http::Response& response, const std::string& what) {
+  const Said said = error_in(parse_json(response.body));
+  Failure failure;
+  failure.http_status = response.status;
+  failure.reason = said.reason;
+  if (is_throttled(response))
+    failure.kind = Failure::Kind::Throttled;
+  else if (response.status >= 400 && response.status < 500 && response.status != 408)
+    failure.kind = Failure::Kind::Refused;
+  Code code = code_of(said.reason, response.status);
+  // What is not there in Google's own words; another page is a gateway's, or that of a wrong address.
+  if (code == Code::NotFound && said.message.empty()) code = Code::Invalid;
+  failure.status = hinted(Status(code, fmt::format("{}: HTTP status {}{}", what, response.status,
+                                                   said.message.empty() ? "" : ": " + said.message)),
+                          said.reason);
+  return failure;
+}
+
+// {"warning": {"code": "UNREACHABLE", ..}}: a page without what lies there would mean that it is gone.
+Status unreachable_in(const Json& scope, const std::string& where) {
+  const std::string code = text_of(member(scope, "warning"), "code");
+  if (code != "UNREACHABLE") return {};
+  return Status(Code::Retry, fmt::format("{}: {}", where, text_of(member(scope, "warning"), "message")));
+}
+
+}  // namespace
+
+std::string request_id() {
+  std::string hex = to_hex(random_bytes(16));
+  hex[12] = '4';
+  hex[16] = "89ab"[hex[16] % 4];
+  for (size_t at : {20, 16, 12, 8}) hex.insert(at, "-");
+  return hex;
+}
+
+Code code_of(const std::string& reason, int http_status) {
+  if (is_rate(reason)) return Code::Retry;
+  constexpr std::array kQuota = {"quotaExceeded",  "QUOTA_EXCEEDED",          "limitExceeded",
+                                 "LIMIT_EXCEEDED", "RESOURCE_POOL_EXHAUSTED", "resourcePoolExhausted"};
+  const bool no_room = reason.find("RESOURCE_POOL_EXHAUSTED") != reason.npos || reason == "STOCKOUT";
+  if (no_room || std::find(kQuota.begin(), kQuota.end(), reason) != kQuota.end()) return Code::Quota;
+  constexpr std::array kLater = {"resourceInUseByAnotherResource",
+                                 "RESOURCE_IN_USE_BY_ANOTHER_RESOURCE",
+                                 "resourceNotReady",
+                                 "RESOURCE_NOT_READY",
+                                 "conditionNotMet",
+                                 "CONDITION_NOT_MET",
+                                 "RESOURCE_OPERATION_RATE_EXCEEDED",
+                                 "resourceOperationInProgress",
+                                 "OPERATION_IN_PROGRESS"};
+  if (std::find(kLater.begin(), kLater.end(), reason) != kLater.end()) return Code::Retry;
+  if (reason == "alreadyExists" || reason == "RESOURCE_ALREADY_EXISTS") return Code::Exists;
+  if (reason == "RESOURCE_NOT_FOUND") return Code::NotFound;
+  switch (http_status) {
+    case 401:
+    case 403:
+      return Code::Auth;
+    case 404:
+    case 410:
+      return Code::NotFound;
+    case 409:
+      return Code::Exists;
+    case 408:
+    case 412:
+    case 429:
+      return Code::Retry;
+    default:
+      return http_status >= 500 ? Code::Retry : Code::Invalid;
+  }
+}
+
+Said error_in(const Json& document) {
+  const Json& error = member(document, "error");
+  Said said;
+  for (const Json& one : list_of(error, "errors")) {
+    said.reason = text_of(one, "reason");
+    if (said.reason.empty()) said.reason = text_of(one, "code");
+    said.message = one_line(text_of(one, "message"));
+    break;
+  }
+  if (std::string message = one_line(text_of(error, "message")); !message.empty()) said.message = message;
+  if (said.message.empty() && error.is_object()) said.message = said.reason;
+  return said;
+}
+
+Answer Service::call(const Call& call, const Stop& stop) {
+  const bool changes = call.method != "GET";
+  const std::string what = fmt::format("Compute Engine {} {}", call.method, call.path);
+  bool renewed = false;
+  for (int unclear = 0;;) {
+    auto token = session_.token(stop);
+    if (!token.ok()) return no_answer(token.status(), false);
+    http::Request request;
+    request.method = call.method;
+    request.url = url_ + call.path;
+    if (!call.query.empty()) request.url += "?" + http::query_string(call.query);
+    request.headers = {{"Accept", "application/json"}, {"Authorization", "Bearer " + (*token)->value}};
+    if (!call.body.is_null()) {
+      request.headers.emplace_back("Content-Type", "application/json");
+      request.body = call.body.dump(-1, ' ', false, Json::error_handler_t::replace);
+    }
+    request.idempotent = true;
+    request.follow_redirects = false;
+    request.stall_seconds = 60;
+    request.user_agent = "radlc";
+    request.rate = session_.rate();
+    request.throttled = is_throttled;
+    request.stop = stop;
+    http::Retries retries;
+    retries.attempts = kAttempts;
+    retries.largest_seconds = 15;
+    auto response = session_.http().send(request, retries);
+    if (!response.ok()) return no_answer(Status(response.status()).at(what), changes);
+    if (response->status == 401 && !renewed) {
+      renewed = true;
+      session_.refused(*token);
+      continue;
+    }
+    if (response->status >= 400) return refusal(*response, what);
+    if (response->ok() && response->body.empty()) return Json();
+    Json document = parse_json(response->body);
+    if (response->ok() && document.is_object()) return document;
+    // A body that came apart on its way: asking again does no harm.
+    if (++unclear < kAttempts && stop.sleep(std::chrono::milliseconds(100 * unclear))) continue;
+    Failure cut;
+    cut.http_status = response->status;
+    cut.status = {changes ? Code::Lost : Code::Retry, what + ": the answer is cut off or no JSON"};
+    return cut;
+  }
+}
+
+Status Service::each(const std::string& path, const std::string& key, Parameters query, const Stop& stop,
+                     const std::function<void(const Json&)>& take) {
+  query.emplace_back("maxResults", kPage);
+  const size_t without_page = query.size();
+  const std::string where = "Compute Engine GET " + path;
+  std::set<std::string> pages;
+  for (size_t page = 0; page < kMostPages; ++page) {
+    Answer answer = call({.method = "GET", .path = path, .query = query, .body = nullptr}, stop);
+    if (!answer.ok()) return answer.failure().status;
+    if (key.empty()) {
+      for (const Json& item : list_of(answer.json(), "items")) take(item);
+      if (Status there = unreachable_in(answer.json(), where); !there.ok()) return there;
+    } else if (const Json& scopes = member(answer.json(), "items"); scopes.is_object()) {
+      for (const auto& [scope, held] : scopes.items()) {
+        if (Status there = unreachable_in(held, where + ", " + scope); !there.ok()) return there;
+        for (const Json& item : list_of(held, key)) take(item);
+      }
+    }
+    const std::string next = text_of(answer.json(), "nextPageToken");
+    if (next.empty()) return {};
+    if (!pages.insert(next).second) return Status(Code::Corrupt, where + ": its pages go round in a circle");
+    query.resize(without_page);
+    query.emplace_back("pageToken", next);
+  }
+  return Status(Code::Corrupt, where + ": too many pages");
+}
+
+}  // namespace radl::google

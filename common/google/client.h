@@ -1,0 +1,89 @@
+// Calls of a REST service of Google's: JSON over HTTP with a token that is renewed, and what came of a call
+// that may have acted.
+// Source: Compute Engine API reference (v1), "Handling API responses", "API errors", "Request IDs"; Google
+// API design guide, errors.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/google/session.h"
+
+namespace radl::google {
+
+using Parameters = std::vector<std::pair<std::string, std::string>>;  // of a query
+
+struct Call {
+  std::string method = "GET";
+  std::string path;  // behind the service's address: "projects/p/zones/z/instances"
+  Parameters query;
+  nlohmann::json body;  // null: none
+};
+
+// Why there is no answer to work with.
+struct Failure {
+  enum class Kind {
+    NotSent,    // nothing went out: no connection, no token, stopped before
+    Refused,    // the service said no: nothing was done
+    Throttled,  // too many requests, as long as it was repeated: nothing was done
+    Unknown,    // it went out and the answer was lost, cut off, malformed or a 5xx: it may have been done
+  };
+  Kind kind = Kind::Unknown;
+  // As code_of() says, Retry, Timeout, Cancelled, Corrupt. Method, path and the service's message; never a
+  // token.
+  Status status;
+  int http_status = 0;  // 0: no answer
+  std::string reason;   // "quotaExceeded"; "" when it said none
+};
+
+class Answer {
+ public:
+  Answer(nlohmann::json document) : document_(std::move(document)) {}
+  Answer(Failure failure) : failure_(std::move(failure)) {}
+  bool ok() const { return !failure_; }
+  const nlohmann::json& json() const { return document_; }  // null where the body was empty
+  const Failure& failure() const { return *failure_; }
+
+ private:
+  nlohmann::json document_;
+  std::optional<Failure> failure_;
+};
+
+// Thread-safe. Every call may be sent more than once: what changes something carries a request's id
+// (request_id()), by which the service knows it again.
+class Service {
+ public:
+  Service(Session& session, std::string url) : session_(session), url_(std::move(url)) {}
+
+  Answer call(const Call& call, const Stop& stop);
+  // Every element of a list, page after page. `key`: of an aggregated list the name of the elements in each
+  // scope ("instances"); "" of a plain one. Where the service could not ask a zone, that is an error.
+  Status each(const std::string& path, const std::string& key, Parameters query, const Stop& stop,
+              const std::function<void(const nlohmann::json& item)>& take);
+
+  Session& session() const { return session_; }
+
+ private:
+  Session& session_;
+  const std::string url_;
+};
+
+// A UUID that no other request has: for the query's requestId.
+std::string request_id();
+
+// By the reason of an error ("quotaExceeded", of an operation "ZONE_RESOURCE_POOL_EXHAUSTED") and the HTTP
+// status: Quota, Auth, NotFound, Exists, Retry, Invalid.
+Code code_of(const std::string& reason, int http_status);
+
+// Of {"error": {"code", "message", "errors": [{"reason", "message"}]}} or an operation's {"error": {"errors":
+// [{"code", "message"}]}}; one line, "" when there is none.
+struct Said {
+  std::string reason, message;
+};
+Said error_in(const nlohmann::json& document);
+
+}  // namespace radl::google

@@ -1,0 +1,136 @@
+// What is written in a key file or in application default credentials.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/google/settings.h"
+#include "common/http/url.h"
+#include "common/json_values.h"
+
+namespace radl::google {
+namespace {
+
+using Json = nlohmann::json;
+using json::member;
+using json::text_of;
+
+constexpr const char* kTokenUrl = "https://oauth2.googleapis.com/token";
+
+// The fields that must be there, by what they are called; their values are not shown.
+Status need(const Json& file, const std::string& origin, std::initializer_list<const char*> fields) {
+  for (const char* field : fields)
+    if (text_of(file, field).empty())
+      return invalid(fmt::format("{}: has no {}", origin, field))
+          .with_hint(
+              "make a new one: `gcloud iam service-accounts keys create`, or `gcloud auth "
+              "application-default login`");
+  return {};
+}
+
+Status checked(const std::string& url, const std::string& origin, const char* field) {
+  auto parsed = http::parse_url(url);
+  const bool right =
+      parsed.ok() && (parsed->scheme == "https" || parsed->scheme == "http") && !parsed->host.empty();
+  return right ? Status() : invalid(fmt::format("{}: {} is no http or https URL", origin, field));
+}
+
+Status take_service_account(const Json& file, Credential& made) {
+  made.kind = Credential::Kind::ServiceAccount;
+  if (Status right = need(file, made.origin, {"client_email", "private_key"}); !right.ok()) return right;
+  made.account = text_of(file, "client_email");
+  made.private_key = text_of(file, "private_key");
+  made.key_id = text_of(file, "private_key_id");
+  made.token_url = text_of(file, "token_uri");
+  if (made.token_url.empty()) made.token_url = kTokenUrl;
+  return checked(made.token_url, made.origin, "token_uri");
+}
+
+Status take_user(const Json& file, Credential& made) {
+  made.kind = Credential::Kind::AuthorizedUser;
+  if (Status right = need(file, made.origin, {"client_id", "client_secret", "refresh_token"}); !right.ok())
+    return right;
+  made.client_id = text_of(file, "client_id");
+  made.client_secret = text_of(file, "client_secret");
+  made.refresh_token = text_of(file, "refresh_token");
+  made.token_url = text_of(file, "token_uri");
+  if (made.token_url.empty()) made.token_url = kTokenUrl;
+  return checked(made.token_url, made.origin, "token_uri");
+}
+
+// google.aip.dev/auth/4117. Of AWS and of programs ("executable") the file must bring the token some other
+// way: what runs a program of a file's choice is refused.
+Status take_external(const Json& file, Credential& made) {
+  made.kind = Credential::Kind::ExternalAccount;
+  if (Status right = need(file, made.origin, {"audience", "subject_token_type", "token_url"}); !right.ok())
+    return right;
+  made.audience = text_of(file, "audience");
+  made.subject_token_type = text_of(file, "subject_token_type");
+  made.token_url = text_of(file, "token_url");
+  made.impersonation_url = text_of(file, "service_account_impersonation_url");
+  made.client_id = text_of(file, "client_id");
+  made.client_secret = text_of(file, "client_secret");
+  if (Status right = checked(made.token_url, made.origin, "token_url"); !right.ok()) return right;
+  if (!made.impersonation_url.empty())
+    if (Status right = checked(made.impersonation_url, made.origin, "service_account_impersonation_url");
+        !right.ok())
+      return right;
+  const Json& source = member(file, "credential_source");
+  made.subject_file = text_of(source, "file");
+  made.subject_url = text_of(source, "url");
+  const Json& headers = member(source, "headers");
+  if (headers.is_object())
+    for (const auto& [name, value] : headers.items())
+      if (value.is_string()) made.subject_headers[name] = value.get<std::string>();
+  const Json& format = member(source, "format");
+  if (text_of(format, "type") == "json") made.subject_field = text_of(format, "subject_token_field_name");
+  if (made.subject_file.empty() == made.subject_url.empty())
+    return invalid(made.origin +
+                   ": credential_source must name a file or a url; certificates, programs and AWS's own "
+                   "credentials are not supported as a source");
+  return made.subject_url.empty() ? Status()
+                                  : checked(made.subject_url, made.origin, "credential_source.url");
+}
+
+Status take(const Json& file, Credential& made, int depth);
+
+Status take_impersonated(const Json& file, Credential& made, int depth) {
+  made.kind = Credential::Kind::Impersonated;
+  if (Status right = need(file, made.origin, {"service_account_impersonation_url"}); !right.ok())
+    return right;
+  made.impersonation_url = text_of(file, "service_account_impersonation_url");
+  if (Status right = checked(made.impersonation_url, made.origin, "service_account_impersonation_url");
+      !right.ok())
+    return right;
+  auto source = std::make_shared<Credential>();
+  source->origin = made.origin + ", source_credentials";
+  if (Status right = take(member(file, "source_credentials"), *source, depth + 1); !right.ok()) return right;
+  made.source = std::move(source);
+  return {};
+}
+
+Status take(const Json& file, Credential& made, int depth) {
+  const std::string type = text_of(file, "type");
+  if (type == "service_account") return take_service_account(file, made);
+  if (type == "authorized_user") return take_user(file, made);
+  if (type == "external_account") return take_external(file, made);
+  if (type == "impersonated_service_account" && depth == 0) return take_impersonated(file, made, depth);
+  return invalid(
+      fmt::format("{}: its type is none of service_account, authorized_user, external_account and "
+                  "impersonated_service_account",
+                  made.origin));
+}
+
+}  // namespace
+
+Result<Credential> parse_credential(const std::string& text, const std::string& origin,
+                                    std::string* project) {
+  const Json file = json::parse_json(text);
+  if (!file.is_object()) return invalid(origin + ": is no JSON object");
+  Credential made;
+  made.origin = origin;
+  if (Status taken = take(file, made, 0); !taken.ok()) return taken;
+  if (project) *project = text_of(file, "project_id");
+  return made;
+}
+
+}  // namespace radl::google

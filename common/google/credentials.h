@@ -1,0 +1,40 @@
+// Who somebody is for Google Cloud. Holds secrets: never shown.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace radl::google {
+
+struct Credential {
+  enum class Kind {
+    None,
+    ServiceAccount,   // a key: signs a JWT that is exchanged for a token (RFC 7523)
+    AuthorizedUser,   // `gcloud auth application-default login`: a refresh token (RFC 6749, section 6)
+    ExternalAccount,  // workload identity federation: somebody else's token is exchanged (RFC 8693)
+    Impersonated,     // a service account, by another credential
+    Metadata,         // of the machine that this runs on
+  };
+  Kind kind = Kind::None;
+  std::string origin;  // "/home/x/key.json", "the metadata server"
+
+  // ServiceAccount: e-mail, key (PEM) and its id. All but Metadata: where tokens are asked for.
+  std::string account, private_key, key_id, token_url;
+  // AuthorizedUser; of an ExternalAccount's client, where it has one.
+  std::string client_id, client_secret, refresh_token;
+
+  // ExternalAccount
+  std::string audience, subject_token_type;
+  std::string subject_file, subject_url;               // one of both: where the subject token is
+  std::map<std::string, std::string> subject_headers;  // of a request for it
+  std::string subject_field;                           // of a JSON document; "": it is the whole text
+
+  // Of ExternalAccount (may be ""), and of Impersonated.
+  std::string impersonation_url;
+  std::shared_ptr<const Credential> source;  // of Impersonated
+
+  std::string metadata_host;  // of Metadata
+};
+
+}  // namespace radl::google

@@ -1,0 +1,128 @@
+#include "common/google/settings.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "common/files.h"
+#include "common/http/url.h"
+#include "common/text.h"
+
+namespace radl::google {
+namespace {
+
+constexpr const char* kComputeUrl = "https://compute.googleapis.com/compute/v1/";
+constexpr size_t kLargestFile = 1 << 20;
+
+std::string first(const Environment& environment, std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (std::string value = environment(name); !value.empty()) return value;
+  return "";
+}
+
+std::string gcloud_folder(const Environment& environment) {
+  if (std::string folder = environment("CLOUDSDK_CONFIG"); !folder.empty()) return folder;
+  return environment("HOME") + "/.config/gcloud";
+}
+
+// "core/project" -> value of gcloud's active configuration.
+std::map<std::string, std::string> properties(const Environment& environment) {
+  std::map<std::string, std::string> found;
+  const std::string folder = gcloud_folder(environment);
+  std::string name = environment("CLOUDSDK_ACTIVE_CONFIG_NAME");
+  if (name.empty()) {
+    auto active = read_file(folder + "/active_config", kLargestFile);
+    name = active.ok() ? std::string(trim(*active)) : "default";
+  }
+  auto text = read_file(folder + "/configurations/config_" + name, kLargestFile);
+  if (!text.ok()) return found;
+  std::string section;
+  for (std::string_view line : split(*text, '\n')) {
+    line = trim(line);
+    if (line.starts_with('[') && line.ends_with(']')) section = line.substr(1, line.size() - 2);
+    const size_t equals = line.find('=');
+    if (equals == line.npos || line.starts_with('#')) continue;
+    found[section + "/" + std::string(trim(line.substr(0, equals)))] = trim(line.substr(equals + 1));
+  }
+  return found;
+}
+
+// The firmware of Google's machines says so (Google's libraries look there too).
+bool is_on_google(const Environment& environment) {
+  if (!environment("GCE_METADATA_HOST").empty()) return true;
+  auto name = read_file("/sys/class/dmi/id/product_name", 4096);
+  return name.ok() && (trim(*name) == "Google" || trim(*name) == "Google Compute Engine");
+}
+
+Result<Credential> find_credential(const Environment& environment, std::string& project) {
+  std::string path = environment("GOOGLE_APPLICATION_CREDENTIALS");
+  const std::string usual = gcloud_folder(environment) + "/application_default_credentials.json";
+  const bool named = !path.empty();
+  if (!named) path = usual;
+  auto text = read_file(path, kLargestFile);
+  if (text.ok()) return parse_credential(*text, path, &project);
+  if (named) return invalid("GOOGLE_APPLICATION_CREDENTIALS: " + text.status().message());
+  if (text.status().code() != Code::NotFound) return text.status();
+  if (is_on_google(environment)) {
+    Credential machine;
+    machine.kind = Credential::Kind::Metadata;
+    machine.origin = "the metadata server";
+    machine.metadata_host = environment("GCE_METADATA_HOST");
+    if (machine.metadata_host.empty()) machine.metadata_host = "metadata.google.internal";
+    return machine;
+  }
+  return not_found(
+             "no Google Cloud credentials: GOOGLE_APPLICATION_CREDENTIALS names no file, and there is no " +
+             usual)
+      .with_hint(
+          "`gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to a service "
+          "account's key file");
+}
+
+}  // namespace
+
+std::string process_environment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value ? value : "";
+}
+
+std::string region_of_zone(const std::string& zone) {
+  const size_t dash = zone.rfind('-');
+  return dash == zone.npos || dash + 2 != zone.size() ? "" : zone.substr(0, dash);
+}
+
+Settings load_places(const Environment& environment) {
+  Settings settings;
+  auto written = properties(environment);
+  settings.project = first(environment, {"CLOUDSDK_CORE_PROJECT", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT"});
+  if (settings.project.empty()) settings.project = written["core/project"];
+  settings.zone = first(environment, {"CLOUDSDK_COMPUTE_ZONE", "GOOGLE_CLOUD_ZONE"});
+  settings.region = first(environment, {"CLOUDSDK_COMPUTE_REGION", "GOOGLE_CLOUD_REGION"});
+  // A variable's region is not joined by a file's zone of another one.
+  if (settings.zone.empty() && settings.region.empty()) {
+    settings.zone = written["compute/zone"];
+    settings.region = written["compute/region"];
+  }
+  if (settings.region.empty()) settings.region = region_of_zone(settings.zone);
+  if (region_of_zone(settings.zone) != settings.region) settings.zone.clear();
+  settings.compute_url = environment("CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE");
+  if (settings.compute_url.empty()) settings.compute_url = written["api_endpoint_overrides/compute"];
+  if (settings.compute_url.empty()) settings.compute_url = kComputeUrl;
+  if (!settings.compute_url.ends_with('/')) settings.compute_url += '/';
+  return settings;
+}
+
+Result<Settings> load_settings(const Environment& environment) {
+  Settings settings = load_places(environment);
+  auto url = http::parse_url(settings.compute_url);
+  if (!url.ok() || (url->scheme != "http" && url->scheme != "https") || url->host.empty())
+    return invalid("CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE is no http or https URL");
+  std::string project;
+  auto credential = find_credential(environment, project);
+  if (!credential.ok()) return credential.status();
+  settings.credential = std::move(*credential);
+  if (settings.project.empty()) settings.project = project;
+  return settings;
+}
+
+}  // namespace radl::google

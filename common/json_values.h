@@ -1,0 +1,22 @@
+// Values of JSON that somebody else wrote: of the kind that is asked for, or nothing.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace radl::json {
+
+// null where the text is no JSON, or nested deeper than any answer of a service is.
+nlohmann::json parse_json(std::string_view text);
+// A member of an object; null where it is none, or has none of that name.
+const nlohmann::json& member(const nlohmann::json& object, const std::string& name);
+// Its elements; an empty list where it is no list.
+const nlohmann::json& list_of(const nlohmann::json& object, const std::string& name);
+// A text; "" where it is none.
+std::string text_of(const nlohmann::json& object, const std::string& name);
+// A finite number; `otherwise` where it is none.
+double number_of(const nlohmann::json& object, const std::string& name, double otherwise = 0);
+bool flag_of(const nlohmann::json& object, const std::string& name, bool otherwise = false);
+
+}  // namespace radl::json

@@ -1,0 +1,55 @@
+// Compute Engine as this cloud calls it, and requests by what came of them (runtime/clouds/cloud.h, Asked).
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "common/google/client.h"
+#include "common/json_values.h"
+#include "runtime/clouds/cloud.h"
+#include "runtime/clouds/gce/memory.h"
+
+namespace radl::gce {
+
+using google::Parameters;
+using json::flag_of;
+using json::list_of;
+using json::member;
+using json::number_of;
+using json::text_of;
+
+// What every call is given.
+struct Asking {
+  const Context& context;
+  google::Service& service;
+  Memory& memory;
+  const CloudId& cloud;
+  const std::string project;
+  // The address that this computer is seen under from outside, as a CIDR.
+  const std::function<Result<std::string>(const Stop&)>& caller;
+  std::string root() const { return "projects/" + project + "/"; }
+};
+
+// What came of a request that changes something.
+struct Posted {
+  Asked asked;            // Accepted without an id
+  std::string operation;  // of what was accepted: "zones/z/operations/operation-1"
+  bool accepted() const { return asked.answer == Asked::Answer::Accepted; }
+};
+
+// `path` is behind the project: "zones/z/instances". A request that arrives twice does nothing more.
+Posted post(Asking& call, const std::string& path, Json body, const std::string& method = "POST",
+            Parameters query = {});
+Posted remove(Asking& call, const std::string& path);
+Result<Json> read(Asking& call, const std::string& path, const Parameters& query = {});
+
+// "zones/z/instances/n" of a URL of a resource; "" where it is none.
+std::string partial_of(const std::string& url);
+// "projects/p/global/images/n" of a URL.
+std::string project_path_of(const std::string& url);
+// Behind the last '/'.
+std::string last_part(const std::string& url);
+// A number that the API writes as a text ("int64"), or as a number.
+double count_of(const Json& object, const std::string& name);
+
+}  // namespace radl::gce

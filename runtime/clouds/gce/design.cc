@@ -1,0 +1,309 @@
+#include "runtime/clouds/gce/design.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "common/host_name.h"
+#include "common/text.h"
+#include "runtime/clouds/auto_stop.h"
+#include "runtime/clouds/design_builder.h"
+#include "runtime/clouds/fitting.h"
+#include "runtime/clouds/gce/images.h"
+#include "runtime/clouds/gce/marks.h"
+#include "runtime/clouds/gce/offers.h"
+#include "runtime/clouds/gce/survey.h"
+#include "runtime/clouds/naming.h"
+#include "runtime/clouds/port_rules.h"
+
+namespace radl::gce {
+namespace {
+
+constexpr double kBootSeconds = 40, kRequestSeconds = 6;
+constexpr const char* kUsualRange = "10.0.0.0/20";
+constexpr const char* kDefault = "default";
+
+std::string feature(const ir::Network& network, const char* name) {
+  auto found = network.features.find(name);
+  return found != network.features.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+bool is_made(const ir::Network& network) {
+  return !network.is_public && feature(network, "create") == "yes" && feature(network, "provider_id").empty();
+}
+
+bool is_public(const ir::Node& node, const DesignInput& input) {
+  const auto networks = networks_of(input, node);
+  return std::any_of(networks.begin(), networks.end(), [](const ir::Network* one) { return one->is_public; });
+}
+
+bool has_disks(const ir::Node& node) {
+  return std::any_of(node.disks.begin(), node.disks.end(),
+                     [](const ir::Disk& disk) { return disk.index > 0 && disk.size_bytes; });
+}
+
+// One of Compute Engine's networks, as a spec means it.
+struct Vpc {
+  std::string key = kDefault;
+  Json spec = Json::object(), interface = Json::object();
+  std::vector<std::string> references;  // what is made of it
+};
+
+class Designer : private DesignBuilder {
+ public:
+  Designer(const Place& place, const DesignInput& input)
+      : DesignBuilder(place.cloud, input, kRequestSeconds), place_(place) {}
+
+  Result<Design> make() {
+    if (input_.nodes.empty()) return Design();
+    for (const ir::Network* network : networks_to_make(input_))
+      if (is_made(*network)) add_made(*network);
+    for (const ir::Node* node : input_.nodes)
+      for (const Vpc& vpc : vpcs_of(*node)) add_firewalls(*node, vpc);
+    for (const ir::Node* node : input_.nodes)
+      if (Status added = add_node(*node); !added.ok()) return added;
+    if (Status room = check_quotas(input_, design_); !room.ok()) return room;
+    return std::move(design_);
+  }
+
+ private:
+  std::string access() const { return "access." + cloud_.text(); }
+
+  std::string made_address(const ir::Network& network, const char* what) const {
+    return what + network_address(cloud_, input_, network).substr(std::string("network").size());
+  }
+
+  void add_made(const ir::Network& network) {
+    const std::string net = made_address(network, "net");
+    const std::string range = feature(network, "cidr");
+    add(net, "network", "network " + network.name, Json::object(), {});
+    add(made_address(network, "subnet"), "subnet", "subnet of network " + network.name,
+        {{"network", net}, {"cidr", range.empty() ? kUsualRange : range}}, {net});
+    add(made_address(network, "router"), "router",
+        "router with NAT between network " + network.name + " and the outside", {{"network", net}}, {net});
+  }
+
+  Vpc vpc_of(const ir::Network& network) const {
+    Vpc vpc;
+    if (is_made(network)) {
+      vpc.key = made_address(network, "net");
+      vpc.spec = {{"made", vpc.key}};
+      vpc.interface = {{"made", vpc.key}, {"subnet", made_address(network, "subnet")}};
+      vpc.references = {vpc.key, made_address(network, "subnet"), made_address(network, "router")};
+    } else if (std::string id = feature(network, "provider_id"); !id.empty()) {
+      vpc.key = id;
+      vpc.spec = vpc.interface = {{"provider", id}};
+    }
+    return vpc;
+  }
+
+  // The networks that a machine is in, in the order of its interfaces, each once: a public network without a
+  // name of Compute Engine's is an address, not a network.
+  std::vector<Vpc> vpcs_of(const ir::Node& node) const {
+    std::vector<Vpc> vpcs;
+    for (const ir::Interface& interface : node.interfaces) {
+      for (const ir::Network* network : networks_of(input_, node)) {
+        if (network->name != interface.network) continue;
+        Vpc vpc = vpc_of(*network);
+        if (network->is_public && vpc.key == kDefault) continue;
+        if (!interface.fixed_ip.empty()) vpc.interface["fixed_ip"] = interface.fixed_ip;
+        const bool there =
+            std::any_of(vpcs.begin(), vpcs.end(), [&](const Vpc& one) { return one.key == vpc.key; });
+        if (!there) vpcs.push_back(std::move(vpc));
+      }
+    }
+    if (vpcs.empty()) vpcs.emplace_back();
+    return vpcs;
+  }
+
+  // Once for each network of Compute Engine that such machines are in; `home`: where it has its plain name.
+  std::string firewall_address(const std::string& plain, const std::string& home, const Vpc& vpc) const {
+    return vpc.key == home ? plain : plain + "." + vpc.key;
+  }
+
+  void add_firewall(const std::string& address, const std::string& summary, const std::string& group,
+                    const std::vector<std::string>& rules, const Vpc& vpc) {
+    if (!firewalls_.insert(address).second) return;
+    add(address, "firewall", summary, {{"network", vpc.spec}, {"group", group}, {"rules", rules}},
+        vpc.references);
+  }
+
+  void add_firewalls(const ir::Node& node, const Vpc& vpc) {
+    std::vector<std::string>& wanted = firewalls_of_[node.address];
+    auto note_wanted = [&](const std::string& address) {
+      if (std::find(wanted.begin(), wanted.end(), address) == wanted.end()) wanted.push_back(address);
+    };
+    const std::string login = firewall_address(access(), kDefault, vpc);
+    add_firewall(login, "firewall: SSH from this computer", access(), {kSshFromThisComputer}, vpc);
+    note_wanted(login);
+    for (const ir::Network* network : networks_of(input_, node)) {
+      const std::string group = network_address(cloud_, input_, *network), home = vpc_of(*network).key;
+      const std::string inside = firewall_address(group, home, vpc);
+      add_firewall(inside, "firewall between the machines of " + network->name, group, {kFromThisGroup}, vpc);
+      note_wanted(inside);
+      std::map<std::string, std::set<std::string>> by_source;
+      for (const ir::PortRule& rule : network->ports) {
+        by_source[rule.cidr].insert(rule_text(rule));
+        if (rule.remote != rule.local)
+          note(fmt::format("network {}: Compute Engine maps no ports: {} is open as {}", network->name,
+                           rule.remote, rule.local));
+      }
+      int number = 0;
+      for (const auto& [source, rules] : by_source) {
+        const std::string plain = made_address(*network, "ports") + "." + std::to_string(number++);
+        const std::string ports = firewall_address(plain, home, vpc);
+        add_firewall(ports,
+                     fmt::format("firewall: {} port rule{} of {} for {}", rules.size(),
+                                 rules.size() == 1 ? "" : "s", network->name, source),
+                     group, {rules.begin(), rules.end()}, vpc);
+        note_wanted(ports);
+      }
+    }
+    if (vpc.key == kDefault)
+      note(
+          "a project's default network lets SSH in from everywhere (rule default-allow-ssh) unless somebody "
+          "removed that rule: create = 'yes' makes a network without it");
+  }
+
+  Status add_node(const ir::Node& node) {
+    std::vector<std::string> groups = {access()}, references = firewalls_of_[node.address];
+    for (const ir::Network* network : networks_of(input_, node))
+      groups.push_back(network_address(cloud_, input_, *network));
+    std::sort(groups.begin(), groups.end());
+    auto tags = tags_wanted(node);
+    if (!tags.ok()) return tags.status();
+    Json spec = {{"groups", std::move(groups)}, {"hostname", node_host_name(node)}};
+    if (Json names = further_host_names(node); !names.empty()) spec["names"] = std::move(names);
+    if (!tags->empty()) spec["tags"] = std::move(*tags);
+    spec["networks"] = Json::array();
+    for (Vpc& vpc : vpcs_of(node)) {
+      spec["networks"].push_back(vpc.interface);
+      references.insert(references.end(), vpc.references.begin(), vpc.references.end());
+    }
+    if (Status added = add_features(node, spec, references); !added.ok()) return added;
+    auto offers = offers_for(place_, node, input_, has_disks(node));
+    if (!offers.ok()) return offers.status();
+    Wanted& wanted = add(node.address, "instance", node_summary(node, cloud_.text(), offers->front().name),
+                         std::move(spec), std::move(references));
+    wanted.offers = std::move(*offers);
+    wanted.node = node.address;
+    wanted.seconds = kBootSeconds;
+    if (wanted.spec.contains("stop"))
+      wanted.summary += ", " + auto_stop_text(auto_stop_from_json(wanted.spec["stop"]));
+    return {};
+  }
+
+  Status add_volumes(const ir::Node& node, Json& spec, std::vector<std::string>& references) {
+    for (const ir::Disk& disk : node.disks) {
+      Json made = Json::object();
+      if (disk.size_bytes) made["size_gib"] = static_cast<long long>(std::ceil(*disk.size_bytes / kGiB));
+      if (!disk.type.empty()) made["type"] = disk.type;
+      if (disk.index == 0) {
+        if (!made.empty()) spec["root"] = std::move(made);
+        continue;
+      }
+      if (!disk.image_urls.empty())
+        return invalid(fmt::format("{}: disk.{}.image.url: a further disk is an empty one in Compute Engine",
+                                   node.address, disk.index));
+      if (!made.contains("size_gib")) continue;
+      made["zone"] = zone_of_disks(place_, node, input_);
+      const std::string address = part_address("volume", node, disk.index);
+      const std::string summary =
+          fmt::format("disk of {} GiB for {}", made["size_gib"].get<long long>(), node.address);
+      add(address, "disk", summary, std::move(made), {});
+      spec["volumes"][std::string(1, device_letter(disk))] = address;
+      references.push_back(address);
+    }
+    for (const std::string& text : disk_notes(node)) note(text);
+    return {};
+  }
+
+  Status add_features(const ir::Node& node, Json& spec, std::vector<std::string>& references) {
+    auto image = image_wanted(node);
+    if (!image.ok()) return image.status();
+    spec["image"] = *image;
+    spec["user"] = node.user.empty() ? user_of_image(*image) : node.user;
+    if (Status added = add_volumes(node, spec, references); !added.ok()) return added;
+    auto stop = auto_stop_wanted(node);
+    if (!stop.ok()) return stop.status();
+    if (*stop) spec["stop"] = to_json(**stop);
+    if (*stop && (*stop)->idle_seconds > 0)
+      note(
+          fmt::format("system '{}': stop.idle needs an image with cloud-init: Ubuntu's have it, Debian's of "
+                      "Google do not",
+                      node.system));
+    if (!text_wanted(node, "instance_name").empty())
+      note(fmt::format("system '{}': instance_name: names in Compute Engine are radlc's own", node.system));
+    add_public(node, spec, references);
+    if (text_wanted(node, "placement_group") == "cluster") {
+      const std::string address = "placement." + node.system;
+      if (placements_.insert(address).second)
+        add(address, "placement", "compact placement of " + node.system, {{"policy", "cluster"}}, {});
+      spec["placement"] = address;
+      references.push_back(address);
+    }
+    return {};
+  }
+
+  void add_public(const ir::Node& node, Json& spec, std::vector<std::string>& references) {
+    if (!is_public(node, input_)) {
+      note(
+          fmt::format("system '{}': it has no public address: it is reached through a machine of the same "
+                      "network that has one, and reaches the outside where its network has a NAT "
+                      "(create = 'yes' makes one)",
+                      node.system));
+      return;
+    }
+    spec["public"] = true;
+    if (text_wanted(node, "elastic_ip") != "yes") return;
+    const std::string address = part_address("address", node);
+    add(address, "address", "external address of " + node.address, {{"for", node.address}}, {});
+    spec["address"] = address;
+    references.push_back(address);
+  }
+
+  const Place& place_;
+  std::set<std::string> firewalls_, placements_;
+  std::map<std::string, std::vector<std::string>> firewalls_of_;  // by node
+};
+
+Status check_tags(const ir::Node& node) {
+  auto tags = tags_wanted(node);
+  if (!tags.ok()) return tags.status();
+  for (const auto& [name, value] : tags->items())
+    if (!is_label(name, true) || !is_label(value.get<std::string>(), false))
+      return invalid(
+          fmt::format("{}: instance_tags: '{}' cannot be a label in Compute Engine: lower-case "
+                      "letters, digits, - and _, at most 63",
+                      node.address, name + "=" + value.get<std::string>()));
+  return {};
+}
+
+}  // namespace
+
+Status check_node(const Place& place, const ir::Node& node, const DesignInput& input) {
+  if (auto image = image_wanted(node); !image.ok()) return image.status();
+  const std::string os = to_lower(text_wanted(node, "disk.0.os.name"));
+  if (!os.empty() && os != "linux")
+    return invalid(
+        fmt::format("{}: disk.0.os.name = '{}': radlc configures Linux machines", node.address, os));
+  if (Status right = check_tags(node); !right.ok()) return right;
+  const std::string placement = text_wanted(node, "placement_group");
+  if (!placement.empty() && placement != "cluster")
+    return invalid(fmt::format("{}: placement_group = '{}': must be cluster in Compute Engine", node.address,
+                               placement));
+  if (auto stop = auto_stop_wanted(node); !stop.ok()) return stop.status();
+  if (auto fault = host_name_fault(node_host_name(node)))
+    return invalid(fmt::format("{}: net_interface.0.dns_name: '{}' is no host name: {}", node.address,
+                               node_host_name(node), fault->message));
+  return offers_for(place, node, input, has_disks(node)).status();
+}
+
+Result<Design> design_resources(const Place& place, const DesignInput& input) {
+  return Designer(place, input).make();
+}
+
+}  // namespace radl::gce

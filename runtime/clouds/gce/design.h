@@ -1,0 +1,18 @@
+// From nodes to what Compute Engine must make for them. Pure.
+#pragma once
+
+#include <string>
+
+#include "runtime/clouds/cloud.h"
+
+namespace radl::gce {
+
+struct Place {
+  CloudId cloud;
+  std::string zone;  // where nodes go that name none; "": any of the region
+};
+
+Status check_node(const Place& place, const ir::Node& node, const DesignInput& input);
+Result<Design> design_resources(const Place& place, const DesignInput& input);
+
+}  // namespace radl::gce

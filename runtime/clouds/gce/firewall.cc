@@ -1,0 +1,165 @@
+// What may come in. A firewall rule of Compute Engine has one set of sources for all of its ports; so each
+// network of the file has one for its own machines, and one for each source that its ports name.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "runtime/clouds/gce/kind.h"
+#include "runtime/clouds/port_rules.h"
+
+namespace radl::gce {
+namespace {
+
+constexpr const char* kThisGroup = "this group";
+
+Json allowed_of(const std::vector<InboundRule>& rules) {
+  Json allowed = Json::array();
+  for (const InboundRule& rule : rules) {
+    Json one = {{"IPProtocol", rule.protocol}};
+    if (rule.from >= 0 && (rule.protocol == "tcp" || rule.protocol == "udp"))
+      one["ports"] = {rule.from == rule.to ? std::to_string(rule.from)
+                                           : fmt::format("{}-{}", rule.from, rule.to)};
+    allowed.push_back(std::move(one));
+  }
+  return allowed;
+}
+
+// What is let in and from where, for a spec; Invalid: it cannot be written as one rule.
+Result<Json> inbound(Asking& call, const Json& spec) {
+  const auto texts = rules_wanted(spec);
+  std::string caller;
+  if (names_this_computer(texts)) {
+    auto asked = call.memory.caller([&] { return call.caller(call.context.stop); });
+    if (!asked.ok()) return asked.status();
+    caller = *asked;
+  }
+  const std::string tag = tag_of(call.context, call.cloud, spec.value("group", ""));
+  std::vector<InboundRule> rules;
+  std::set<std::string> sources;
+  for (const std::string& text : texts) {
+    auto rule = parse_rule(text, kThisGroup, caller);
+    if (!rule) return invalid(fmt::format("'{}' is no rule", text));
+    sources.insert(rule->group.empty() ? rule->cidr : rule->group);
+    rules.push_back(std::move(*rule));
+  }
+  if (sources.size() != 1) return invalid("the rules of one firewall have one source");
+  Json body = {{"allowed", allowed_of(rules)}, {"targetTags", {tag}}};
+  if (*sources.begin() == kThisGroup)
+    body["sourceTags"] = {tag};
+  else
+    body["sourceRanges"] = {*sources.begin()};
+  return body;
+}
+
+int number_in(std::string_view text) {
+  int number = -1;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+std::vector<InboundRule> rules_of(const Json& item, const std::string& tag) {
+  std::vector<InboundRule> rules;
+  auto add = [&](InboundRule rule) {
+    for (const Json& range : list_of(item, "sourceRanges")) {
+      rule.cidr = range.is_string() ? range.get<std::string>() : "";
+      rules.push_back(rule);
+    }
+    rule.cidr.clear();
+    for (const Json& source : list_of(item, "sourceTags")) {
+      rule.group = source == tag ? kThisGroup : source.is_string() ? source.get<std::string>() : "";
+      rules.push_back(rule);
+    }
+  };
+  for (const Json& allowed : list_of(item, "allowed")) {
+    InboundRule rule;
+    rule.protocol = text_of(allowed, "IPProtocol");
+    const Json& ports = list_of(allowed, "ports");
+    if (ports.empty()) add(rule);
+    for (const Json& port : ports) {
+      const std::string text = port.is_string() ? port.get<std::string>() : "";
+      const size_t dash = text.find('-');
+      rule.from = number_in(std::string_view(text).substr(0, dash));
+      rule.to = dash == text.npos ? rule.from : number_in(std::string_view(text).substr(dash + 1));
+      add(rule);
+    }
+  }
+  return rules;
+}
+
+// In no order: the API need not keep one.
+std::set<std::string> texts_of(const Json& item, const std::string& tag) {
+  std::set<std::string> texts;
+  for (const InboundRule& rule : rules_of(item, tag)) texts.insert(rule.text(kThisGroup));
+  return texts;
+}
+
+class Firewall : public Kind {
+ public:
+  const char* type() const override { return "firewall"; }
+  const char* collection() const override { return "firewalls"; }
+  Scope scope() const override { return Scope::Global; }
+
+  Asked update(Asking& call, const Order& order) const override {
+    if (auto earlier = earlier_change(call, order)) return std::move(*earlier);
+    auto wanted = inbound(call, order.spec);
+    if (!wanted.ok()) return Asked::refused(wanted.status());
+    auto now = read(call, order.id);
+    if (!now.ok()) return Asked::refused(now.status());
+    for (const char* list : {"sourceTags", "sourceRanges"})
+      if (!wanted->contains(list) && !list_of(*now, list).empty()) (*wanted)[list] = Json::array();
+    const std::string tag = (*wanted)["targetTags"][0];
+    const bool same = !flag_of(*now, "disabled") && texts_of(*now, tag) == texts_of(*wanted, tag) &&
+                      list_of(*now, "targetTags") == (*wanted)["targetTags"];
+    if (same) return Asked::accepted(order.id);
+    if (flag_of(*now, "disabled")) (*wanted)["disabled"] = false;
+    return change(call, order, "", std::move(*wanted), "PATCH");
+  }
+
+  Impact impact(const Json& before, const Json& after) const override {
+    constexpr FixedField kFixed[] = {{"network", "a firewall rule stays in its network"},
+                                     {"group", "a firewall rule is for the machines of one network"}};
+    if (auto fixed = replaced_for(kFixed, before, after)) return *fixed;
+    return {Impact::Kind::InPlace, ""};
+  }
+
+ protected:
+  Result<Json> body(Asking& call, const Order& order) const override {
+    auto network = network_path(call, order, order.spec.value("network", Json::object()));
+    if (!network.ok()) return network.status();
+    auto body = inbound(call, order.spec);
+    if (!body.ok()) return body;
+    (*body)["network"] = *network;
+    (*body)["direction"] = "INGRESS";
+    note_group(call, order.spec.value("group", ""));
+    return body;
+  }
+
+  bool fill(Asking& call, const Json& item, Seen& seen) const override {
+    const Json& targets = list_of(item, "targetTags");
+    const std::string tag = targets.size() == 1 && targets[0].is_string() ? targets[0] : Json("");
+    if (seen.address.starts_with("network.")) note_group(call, seen.address);
+    const auto rules = rules_of(item, tag);
+    std::string caller;
+    if (seen.address.starts_with("access.")) {
+      auto now = call.memory.caller([&] { return call.caller(call.context.stop); });
+      if (now.ok()) caller = *now;
+    }
+    // One that is switched off lets nothing in.
+    const bool off = flag_of(item, "disabled");
+    seen.spec = {{"rules", off ? std::vector<std::string>() : rules_shown(rules, kThisGroup, caller)}};
+    seen.attributes = {{"name", text_of(item, "name")}};
+    return true;
+  }
+
+ private:
+  static void note_group(Asking& call, const std::string& group) {
+    call.memory.note_name(tag_of(call.context, call.cloud, group), group);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Kind> make_firewall() { return std::make_unique<Firewall>(); }
+
+}  // namespace radl::gce

@@ -1,0 +1,220 @@
+#include "runtime/clouds/gce/gce_cloud.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <map>
+
+#include "common/http/http.h"
+#include "runtime/clouds/caller.h"
+#include "runtime/clouds/gce/design.h"
+#include "runtime/clouds/gce/kind.h"
+#include "runtime/clouds/gce/survey.h"
+
+namespace radl::gce {
+namespace {
+
+class GceCloud : public Cloud {
+ public:
+  GceCloud(CloudId id, http::Client& http, const Options& options, Result<google::Settings> settings,
+           const std::string& zone)
+      : id_(std::move(id)),
+        timing_(options.timing),
+        place_{id_, zone},
+        refused_(settings.status()),
+        session_(http, settings.ok() ? *settings : google::Settings()),
+        service_(session_, session_.settings().compute_url) {
+    caller_ = [&http, url = session_.settings().compute_url,
+               given = options.caller](const Stop& stop) -> Result<std::string> {
+      if (!given.empty()) return given;
+      return caller_cidr(http, url, stop);
+    };
+    // What names others (tags, addresses) is looked at last.
+    for (auto make : {make_network, make_subnet, make_router, make_firewall, make_address, make_disk,
+                      make_placement, make_instance})
+      kinds_.push_back(make());
+  }
+
+  const CloudId& id() const override { return id_; }
+
+  Result<Survey> survey(const Context& context, const ir::Program& program) override {
+    auto call = asking(context);
+    if (!call.ok()) return call.status();
+    auto facts = take_survey(**call, program);
+    if (!facts.ok()) return facts.status();
+    Survey survey;
+    survey.taken_at = static_cast<double>(std::time(nullptr));
+    survey.facts = std::move(*facts);
+    return survey;
+  }
+
+  Status can_make(const ir::Node& node, const DesignInput& input) const override {
+    return check_node(place_, node, input);
+  }
+  Result<Design> design(const DesignInput& input) const override { return design_resources(place_, input); }
+  Impact impact(const std::string& type, const Json& before, const Json& after) const override {
+    const Kind* kind = kind_of(type);
+    if (before == after) return {Impact::Kind::InPlace, ""};
+    return kind ? kind->impact(before, after) : replace("Compute Engine has no resources of that type");
+  }
+
+  Asked ask_create(const Context& context, const Order& order) override {
+    memory_.note_token(order.token, order.type);
+    return ask(context, order, [&](const Kind& kind, Asking& call) { return kind.create(call, order); });
+  }
+  Asked ask_update(const Context& context, const Order& order) override {
+    return ask(context, order, [&](const Kind& kind, Asking& call) { return kind.update(call, order); });
+  }
+  Asked ask_destroy(const Context& context, const Order& order) override {
+    return ask(context, order, [&](const Kind& kind, Asking& call) { return kind.destroy(call, order); });
+  }
+
+  Result<std::vector<Seen>> look(const Context& context, const Query& query) override;
+
+  Result<std::string> owner(const Context& context) override {
+    auto call = asking(context);
+    if (!call.ok()) return call.status();
+    google::Answer answer =
+        service_.call({.method = "GET", .path = "projects/" + (*call)->project, .query = {}, .body = nullptr},
+                      context.stop);
+    if (!answer.ok()) return answer.failure().status;
+    return text_of(answer.json(), "id");
+  }
+
+  // Google's guest agent writes them into the machine's guest attributes, over a way of Google's own.
+  Result<std::vector<std::string>> host_keys(const Context& context, const std::string& id) override {
+    auto call = asking(context);
+    if (!call.ok()) return call.status();
+    auto found = read(**call, id + "/getGuestAttributes", {{"queryPath", "hostkeys/"}});
+    const Code code = found.status().code();
+    // Not written yet, or not to be seen by this account: then they are learned at the first contact.
+    if (code == Code::NotFound || code == Code::Auth || code == Code::Invalid)
+      return std::vector<std::string>();
+    if (!found.ok()) return found.status();
+    std::vector<std::string> keys;
+    for (const Json& item : list_of(member(*found, "queryValue"), "items")) {
+      const std::string type = text_of(item, "key"), value = text_of(item, "value");
+      const bool right = type.starts_with("ssh-") || type.starts_with("ecdsa-");
+      if (right && !value.empty() && value.find_first_of(" \r\n") == value.npos)
+        keys.push_back(type + " " + value);
+    }
+    return keys;
+  }
+
+  std::chrono::milliseconds settles_after() const override { return timing_.settles_after; }
+  Pace pace() const override { return timing_.pace; }
+  bool resolves_names() const override { return false; }
+
+ private:
+  Result<std::unique_ptr<Asking>> asking(const Context& context) {
+    if (!refused_.ok()) return refused_;
+    auto project = session_.project(context.stop);
+    if (!project.ok()) return project.status();
+    return std::unique_ptr<Asking>(new Asking{context, service_, memory_, id_, std::move(*project), caller_});
+  }
+
+  const Kind* kind_of(const std::string& type) const {
+    for (const auto& kind : kinds_)
+      if (type == kind->type()) return kind.get();
+    return nullptr;
+  }
+
+  template <class How>
+  Asked ask(const Context& context, const Order& order, How how) {
+    const Kind* kind = kind_of(order.type);
+    if (!kind)
+      return Asked::refused(invalid(fmt::format("Compute Engine has no resources of type '{}'", order.type)));
+    auto call = asking(context);
+    if (!call.ok()) return Asked::refused(call.status());
+    memory_.note_references(order.references, "address");
+    Asked asked = how(*kind, **call);
+    if (asked.status.ok() || asked.status.message().starts_with(order.address)) return asked;
+    asked.status = std::move(asked.status).at(order.address);
+    return asked;
+  }
+
+  // Of what is looked for, what may be of this type; an id's path says it.
+  Wish wish_for(const Kind& kind, const Query& query) const {
+    Wish wish{{}, {}, query.everything};
+    for (const std::string& id : query.ids)
+      if (kind.has_id(id)) wish.ids.insert(id);
+    for (const std::string& token : query.tokens)
+      if (memory_.type_of_token(token).value_or(kind.type()) == kind.type()) wish.tokens.insert(token);
+    return wish;
+  }
+
+  // What operations add to what the lists show.
+  void add_operations(const Context& context, const Query& query, std::map<std::string, Seen>& found) const;
+
+  const CloudId id_;
+  const Timing timing_;
+  const Place place_;
+  const Status refused_;  // not ok: there are no credentials
+  google::Session session_;
+  google::Service service_;
+  Memory memory_;
+  std::function<Result<std::string>(const Stop&)> caller_;
+  std::vector<std::unique_ptr<Kind>> kinds_;
+};
+
+bool is_wanted(const Context& context, const Query& query, const std::string& id, const Operation& one) {
+  if (one.infrastructure != context.infrastructure) return false;
+  return query.everything || std::count(query.ids.begin(), query.ids.end(), id) > 0 ||
+         (!one.token.empty() && std::count(query.tokens.begin(), query.tokens.end(), one.token) > 0);
+}
+
+void GceCloud::add_operations(const Context& context, const Query& query,
+                              std::map<std::string, Seen>& found) const {
+  for (auto& [id, seen] : found) {
+    if (auto pending = memory_.operations.pending(id))
+      seen.phase = pending->effect == Effect::Removes ? ResourcePhase::Leaving : ResourcePhase::Pending;
+    else if (auto failed = memory_.operations.failed(id); failed && seen.detail.empty())
+      seen.detail = failed->failed.message();
+  }
+  for (bool has_failed : {false, true}) {
+    for (const auto& [id, one] : memory_.operations.all(has_failed)) {
+      // What is asked for may not be in any list yet, or never will be.
+      if (one.effect != Effect::Makes || found.count(id) || !is_wanted(context, query, id, one)) continue;
+      Seen seen;
+      seen.address = one.address;
+      seen.token = one.token;
+      seen.type = one.type;
+      seen.id = id;
+      seen.phase = has_failed ? ResourcePhase::Broken : ResourcePhase::Pending;
+      if (has_failed) seen.detail = one.failed.message();
+      found.emplace(id, std::move(seen));
+    }
+  }
+}
+
+Result<std::vector<Seen>> GceCloud::look(const Context& context, const Query& query) {
+  auto call = asking(context);
+  if (!call.ok()) return call.status();
+  // Before the lists: what is done by then is in them.
+  Status polled = memory_.operations.poll(**call, [&](const std::string& id, const Operation& one) {
+    return is_wanted(context, query, id, one);
+  });
+  if (!polled.ok()) return polled;
+  std::map<std::string, Seen> found;  // by id: what is named in more than one way is shown once
+  for (const auto& kind : kinds_) {
+    const Wish wish = wish_for(*kind, query);
+    if (wish.empty()) continue;
+    std::vector<Seen> seen;
+    if (Status asked = kind->look(**call, wish, seen); !asked.ok()) return asked;
+    for (Seen& one : seen) found.insert_or_assign(one.id, std::move(one));
+  }
+  add_operations(context, query, found);
+  std::vector<Seen> all;
+  for (auto& [id, seen] : found) all.push_back(std::move(seen));
+  return all;
+}
+
+}  // namespace
+
+std::unique_ptr<Cloud> make_cloud(const CloudId& id, http::Client& http, const Options& options,
+                                  Result<google::Settings> settings, const std::string& zone) {
+  return std::make_unique<GceCloud>(id, http, options, std::move(settings), zone);
+}
+
+}  // namespace radl::gce

@@ -1,0 +1,67 @@
+// Machines: asked for, changed and ended.
+#include "runtime/clouds/gce/instance.h"
+
+#include <fmt/format.h>
+
+#include "runtime/clouds/gce/instance_change.h"
+
+namespace radl::gce {
+namespace {
+
+class Instance : public Kind {
+ public:
+  const char* type() const override { return "instance"; }
+  const char* collection() const override { return "instances"; }
+  Scope scope() const override { return Scope::Zone; }
+
+  Asked update(Asking& call, const Order& order) const override {
+    if (auto earlier = earlier_change(call, order)) return std::move(*earlier);
+    auto now = read(call, order.id);
+    if (!now.ok()) return Asked::refused(now.status());
+    return change_instance(call, order, instance_in(*now),
+                           [&](const std::string& action, Json body, Parameters query) {
+                             return change(call, order, action, std::move(body), "POST", std::move(query));
+                           });
+  }
+
+  Impact impact(const Json& before, const Json& after) const override {
+    constexpr FixedField kFixed[] = {{"image", "a machine keeps its image"},
+                                     {"user", "the login is made with the machine"},
+                                     {"hostname", "the host name is fixed when the machine is made"},
+                                     {"zone", "a machine stays in its zone"},
+                                     {"networks", "a machine gets its networks as it is made"},
+                                     {"public", "whether it has a public address is fixed as it is made"},
+                                     {"root", "the root disk is made with the machine"},
+                                     {"volumes", "disks are attached as the machine is made"},
+                                     {"placement", "a machine stays in its placement group"},
+                                     {"market", "a machine stays in its market"},
+                                     {"stop", "a machine gets to know when to stop as it is made"}};
+    if (auto fixed = replaced_for(kFixed, before, after)) return *fixed;
+    const MachineType from = parse_type(before.value("type", "")), to = parse_type(after.value("type", ""));
+    if (from.text() == to.text()) return {Impact::Kind::InPlace, ""};
+    const bool gpus = has_own_gpus(from.name) || has_own_gpus(to.name);
+    if (gpus || from.count != to.count || from.accelerator != to.accelerator)
+      return replace("graphics processors are attached as the machine is made");
+    return {Impact::Kind::Restart, "the machine is stopped to change its type"};
+  }
+
+ protected:
+  Result<Json> body(Asking& call, const Order& order) const override { return launch_of(call, order); }
+  bool fill(Asking& call, const Json& item, Seen& seen) const override {
+    const InstanceNow now = instance_in(item);
+    if (now.status == "REPAIRING") seen.detail = "Compute Engine repairs its host";
+    show_instance(call, now, seen);
+    return true;
+  }
+  std::string room(const Order& order) const override {
+    return fmt::format("{}{} in {}", order.spec.value("type", ""),
+                       order.spec.value("market", "") == "spot" ? " (spot)" : "",
+                       order.spec.value("zone", ""));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Kind> make_instance() { return std::make_unique<Instance>(); }
+
+}  // namespace radl::gce

@@ -1,0 +1,30 @@
+// What this cloud need not ask twice (runtime/clouds/memory.h), and the operations that it has begun.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/clouds/gce/operations.h"
+#include "runtime/clouds/memory.h"
+
+namespace radl::gce {
+
+inline constexpr double kGiB = 1024.0 * 1024 * 1024;
+
+struct Image {
+  std::string path;  // "projects/debian-cloud/global/images/debian-12-bookworm-v20250101"
+  std::string name, family;
+  double disk_gib = 0;
+};
+
+class Memory : public CloudMemory {
+ public:
+  Known<Image> images;
+  Operations operations;
+};
+
+}  // namespace radl::gce

@@ -1,0 +1,107 @@
+#include "runtime/clouds/gce/offers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "runtime/clouds/fitting.h"
+#include "runtime/clouds/gce/zones.h"
+
+namespace radl::gce {
+namespace {
+
+constexpr size_t kTypesOffered = 3;
+
+std::vector<std::string> zones_for(const Place& place, const ir::Node& node, const DesignInput& input) {
+  if (std::string named = zone_named(node); !named.empty()) return {named};
+  if (!place.zone.empty()) return {place.zone};
+  return zones_of(place.cloud.region, input.survey);
+}
+
+// Of those whose price is not known, which come after the others.
+void smallest_first(std::vector<const InstanceType*>& types, Market market) {
+  auto unpriced = std::find_if(types.begin(), types.end(),
+                               [&](const InstanceType* type) { return !type->price(market); });
+  std::stable_sort(unpriced, types.end(), [](const InstanceType* a, const InstanceType* b) {
+    return std::tie(a->gpu, a->cpu, a->memory_bytes, a->name) <
+           std::tie(b->gpu, b->cpu, b->memory_bytes, b->name);
+  });
+}
+
+// A type that the file names and that no catalogue knows: taken as it is named.
+Result<std::vector<Offer>> by_name(const ir::Node& node, const Place& place, Market market) {
+  const auto names = texts_wanted(node, "instance_type");
+  const bool exact = !names.empty() && std::all_of(names.begin(), names.end(), [](const std::string& name) {
+    return name.find('*') == name.npos;
+  });
+  if (!exact)
+    return invalid(fmt::format("{}: the catalogue knows no machine types of region {}", node.address,
+                               place.cloud.region))
+        .with_hint("name one: instance_type = 'e2-standard-2'; or `radlc catalog update FILE`");
+  std::vector<Offer> offers;
+  for (const std::string& name : names) {
+    Offer offer;
+    offer.name = name;
+    offer.spec = {{"type", name}};
+    offer.facts.market = market_name(market);
+    offer.facts.priced = false;
+    offers.push_back(std::move(offer));
+  }
+  return offers;
+}
+
+Result<std::vector<Offer>> in_market(const ir::Node& node, const Place& place, const DesignInput& input,
+                                     Market market) {
+  auto types = input.catalog.types("gce", place.cloud.region);
+  if (!types.ok()) return types.status();
+  Result<std::vector<Offer>> offers = std::vector<Offer>();
+  if (types->empty()) {
+    offers = by_name(node, place, market);
+    if (!offers.ok()) return offers;
+  } else {
+    const std::string architecture = text_wanted(node, "instance_type").empty() ? "x86_64" : "";
+    auto fit = fitting_types({node, *types, "Compute Engine in " + place.cloud.region, architecture});
+    if (!fit.ok()) return fit.status();
+    const size_t most = std::max(kTypesOffered, texts_wanted(node, "instance_type").size());
+    if (texts_wanted(node, "instance_type").size() < 2) smallest_first(*fit, market);
+    for (const InstanceType* type : *fit)
+      if (offers->size() < most) offers->push_back(offer_of(*type, market));
+  }
+  if (market == Market::Spot)
+    for (Offer& offer : *offers) offer.spec["market"] = "spot";
+  return offers;
+}
+
+}  // namespace
+
+std::string zone_of_disks(const Place& place, const ir::Node& node, const DesignInput& input) {
+  return zones_for(place, node, input).front();
+}
+
+Result<std::vector<Offer>> offers_for(const Place& place, const ir::Node& node, const DesignInput& input,
+                                      bool one_zone) {
+  if (node.requirements.count("cpu.performance"))
+    return invalid(
+        fmt::format("{}: cpu.performance: Compute Engine's machine types have none", node.address));
+  auto offers = in_market(node, place, input, market_wanted(node));
+  if (!offers.ok()) return offers;
+  if (market_wanted(node) == Market::Spot && text_wanted(node, "spot.fallback") == "yes") {
+    auto more = in_market(node, place, input, Market::OnDemand);
+    if (!more.ok()) return more;
+    offers->insert(offers->end(), more->begin(), more->end());
+  }
+  auto zones = zones_for(place, node, input);
+  if (one_zone) zones.resize(1);
+  std::vector<Offer> all;
+  for (const Offer& offer : *offers) {
+    for (const std::string& zone : zones) {
+      all.push_back(offer);
+      all.back().zone = zone;
+      all.back().spec["zone"] = zone;
+    }
+  }
+  return all;
+}
+
+}  // namespace radl::gce

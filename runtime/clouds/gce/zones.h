@@ -1,0 +1,24 @@
+// Regions and zones, as far as a plan without a network needs them. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/clouds/cloud.h"
+
+namespace radl::gce {
+
+// The region and the zone of availability_zone = 'ZONE' or 'REGION', of the first that it names; "" where it
+// names none. A node that says neither goes where its image's URL says (gce://REGION/..).
+std::string region_named(const ir::Node& node);
+std::string zone_named(const ir::Node& node);
+
+// "europe-west1"; "europe-west1-b".
+bool is_region_name(const std::string& text);
+bool is_zone_name(const std::string& text);
+
+// Where machines of a region may be, by preference: those of a survey, else the zones that Google documents
+// ("Regions and zones": a, b and c but where a region says otherwise).
+std::vector<std::string> zones_of(const std::string& region, const Survey& survey);
+
+}  // namespace radl::gce

@@ -1,0 +1,275 @@
+// Who somebody is for Google Cloud: key files, logins, federation; tokens and calls by what a server answers,
+// byte for byte.
+#include <gtest/gtest.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rsa.h>
+
+#include <fstream>
+
+#include "common/digest.h"
+#include "common/google/client.h"
+#include "common/google/jwt.h"
+#include "common/google/settings.h"
+#include "common/json_values.h"
+#include "tests/support/scripted_server.h"
+#include "tests/support/temporary_folder.h"
+
+namespace radl::google {
+namespace {
+
+using Json = nlohmann::json;
+const Stop kNoStop;
+
+struct TestKey {
+  EVP_PKEY* key = EVP_RSA_gen(2048);
+  ~TestKey() { EVP_PKEY_free(key); }
+  std::string pem() const {
+    BIO* bio = BIO_new(BIO_s_mem());
+    PEM_write_bio_PKCS8PrivateKey(bio, key, nullptr, nullptr, 0, nullptr, nullptr);
+    char* text = nullptr;
+    const long size = BIO_get_mem_data(bio, &text);
+    std::string pem(text, static_cast<size_t>(size));
+    BIO_free(bio);
+    return pem;
+  }
+  bool verifies(const std::string& text, const std::string& signature) const {
+    EVP_MD_CTX* context = EVP_MD_CTX_new();
+    EVP_DigestVerifyInit(context, nullptr, EVP_sha256(), nullptr, key);
+    const int right =
+        EVP_DigestVerify(context, reinterpret_cast<const unsigned char*>(signature.data()), signature.size(),
+                         reinterpret_cast<const unsigned char*>(text.data()), text.size());
+    EVP_MD_CTX_free(context);
+    return right == 1;
+  }
+};
+
+const TestKey& test_key() {
+  static const TestKey key;
+  return key;
+}
+
+std::string from_base64url(std::string text) {
+  for (char& c : text) c = c == '-' ? '+' : c == '_' ? '/' : c;
+  while (text.size() % 4) text += '=';
+  return *base64_decode(text);
+}
+
+std::string answer(int status, const Json& body) {
+  const std::string text = body.dump();
+  return "HTTP/1.1 " + std::to_string(status) + " X\r\nContent-Length: " + std::to_string(text.size()) +
+         "\r\nConnection: close\r\n\r\n" + text;
+}
+
+Json account_file(const std::string& token_url) {
+  return {{"type", "service_account"},
+          {"project_id", "my-project"},
+          {"private_key_id", "k1"},
+          {"private_key", test_key().pem()},
+          {"client_email", "radlc@my-project.iam.gserviceaccount.com"},
+          {"token_uri", token_url}};
+}
+
+Settings settings_with(const Json& file, const std::string& compute_url) {
+  Settings settings;
+  auto credential = parse_credential(file.dump(), "key.json", &settings.project);
+  EXPECT_TRUE(credential.ok()) << credential.status().text();
+  if (credential.ok()) settings.credential = *credential;
+  settings.compute_url = compute_url;
+  return settings;
+}
+
+TEST(GoogleJwt, IsSignedByTheKeyOfTheAccountAndSaysWhatGoogleAsksFor) {
+  auto credential = parse_credential(account_file("https://oauth2.googleapis.com/token").dump(), "key.json");
+  ASSERT_TRUE(credential.ok()) << credential.status().text();
+  auto token = signed_assertion(*credential, "a-scope", 1'700'000'000);
+  ASSERT_TRUE(token.ok()) << token.status().text();
+  const size_t first = token->find('.'), last = token->rfind('.');
+  const Json header = Json::parse(from_base64url(token->substr(0, first)));
+  EXPECT_EQ(header, (Json{{"alg", "RS256"}, {"typ", "JWT"}, {"kid", "k1"}}));
+  const Json claims = Json::parse(from_base64url(token->substr(first + 1, last - first - 1)));
+  EXPECT_EQ(claims, (Json{{"iss", "radlc@my-project.iam.gserviceaccount.com"},
+                          {"scope", "a-scope"},
+                          {"aud", "https://oauth2.googleapis.com/token"},
+                          {"iat", 1'700'000'000},
+                          {"exp", 1'700'003'600}}));
+  EXPECT_TRUE(test_key().verifies(token->substr(0, last), from_base64url(token->substr(last + 1))));
+  EXPECT_FALSE(test_key().verifies(token->substr(0, last) + "x", from_base64url(token->substr(last + 1))));
+}
+
+TEST(GoogleCredentials, AFileThatCannotBeUsedIsNamedAndNothingOfIt) {
+  const std::string secret = "hush-hush";
+  for (const Json& file :
+       std::vector<Json>{{{"type", "service_account"}, {"private_key", secret}},
+                         {{"type", secret}},
+                         {{"type", "authorized_user"}, {"client_secret", secret}, {"client_id", "i"}},
+                         {{"type", "external_account"},
+                          {"audience", "a"},
+                          {"subject_token_type", "t"},
+                          {"token_url", secret}},
+                         secret}) {
+    auto made = parse_credential(file.dump(), "/home/x/key.json");
+    ASSERT_FALSE(made.ok()) << file;
+    EXPECT_EQ(made.status().code(), Code::Invalid);
+    EXPECT_NE(made.status().text().find("/home/x/key.json"), std::string::npos);
+    EXPECT_EQ(made.status().text().find(secret), std::string::npos) << made.status().text();
+  }
+  Json file = account_file("https://oauth2.googleapis.com/token");
+  file["private_key"] = "-----BEGIN PRIVATE KEY-----\nhush-hush\n-----END PRIVATE KEY-----\n";
+  auto made = parse_credential(file.dump(), "key.json");
+  ASSERT_TRUE(made.ok());
+  auto token = signed_assertion(*made, "s", 1);
+  EXPECT_EQ(token.status().code(), Code::Auth);
+  EXPECT_EQ(token.status().text().find(secret), std::string::npos);
+}
+
+TEST(GoogleSettings, AreFoundAsGcloudFindsThem) {
+  test::TemporaryFolder folder;
+  std::map<std::string, std::string> set = {{"HOME", folder.path()}};
+  const Environment environment = [&](const std::string& name) {
+    auto found = set.find(name);
+    return found == set.end() ? std::string() : found->second;
+  };
+  auto none = load_settings(environment);
+  EXPECT_EQ(none.status().code(), Code::NotFound);
+  EXPECT_NE(none.status().hint().find("application-default login"), std::string::npos);
+
+  const std::string gcloud = folder.path() + "/.config/gcloud";
+  ASSERT_EQ(std::system(("mkdir -p " + gcloud + "/configurations").c_str()), 0);
+  std::ofstream(gcloud + "/active_config") << "work\n";
+  std::ofstream(gcloud + "/configurations/config_work")
+      << "[core]\nproject = from-gcloud\n[compute]\nzone = europe-west1-c\n";
+  std::ofstream(gcloud + "/application_default_credentials.json") << Json{
+      {"type", "authorized_user"}, {"client_id", "i"}, {"client_secret", "s"}, {"refresh_token", "r"}};
+  auto found = load_settings(environment);
+  ASSERT_TRUE(found.ok()) << found.status().text();
+  EXPECT_EQ(found->credential.kind, Credential::Kind::AuthorizedUser);
+  EXPECT_EQ(found->project, "from-gcloud");
+  EXPECT_EQ(found->region, "europe-west1");
+  EXPECT_EQ(found->zone, "europe-west1-c");
+  EXPECT_EQ(found->compute_url, "https://compute.googleapis.com/compute/v1/");
+
+  set["CLOUDSDK_COMPUTE_REGION"] = "us-central1";
+  EXPECT_EQ(load_settings(environment)->zone, "") << "a zone of another region";
+  set["CLOUDSDK_CORE_PROJECT"] = "from-variable";
+  EXPECT_EQ(load_settings(environment)->project, "from-variable");
+  set["GOOGLE_APPLICATION_CREDENTIALS"] = folder.path() + "/missing.json";
+  EXPECT_EQ(load_settings(environment).status().code(), Code::Invalid)
+      << "a file that is named is not passed over";
+}
+
+TEST(GoogleSession, AServiceAccountsTokenIsAskedForOnceAndAgainWhenItIsRefused) {
+  int tokens = 0;
+  test::ScriptedServer server([&](const std::string& request) {
+    if (request.find("/token") != std::string::npos)
+      return answer(200, {{"access_token", "t" + std::to_string(++tokens)}, {"expires_in", 3600}});
+    if (request.find("Bearer t1") != std::string::npos)
+      return answer(401, {{"error", {{"code", 401}, {"message", "expired"}}}});
+    return answer(200, {{"ok", true}});
+  });
+  http::Client http;
+  Session session(http, settings_with(account_file(server.url("/token")), server.url("/")));
+  Service service(session, server.url("/compute/v1/"));
+  Answer first = service.call({.method = "GET", .path = "projects/p", .query = {}, .body = nullptr}, kNoStop);
+  ASSERT_TRUE(first.ok()) << first.failure().status.text();
+  EXPECT_TRUE(
+      service.call({.method = "GET", .path = "projects/p", .query = {}, .body = nullptr}, kNoStop).ok());
+  EXPECT_EQ(tokens, 2);
+}
+
+TEST(GoogleSession, ATokenIsRenewedBeforeItEnds) {
+  int tokens = 0;
+  test::ScriptedServer server([&](const std::string&) {
+    return answer(200, {{"access_token", "t" + std::to_string(++tokens)}, {"expires_in", 120}});
+  });
+  http::Client http;
+  Session session(http, settings_with(account_file(server.url("/token")), ""));
+  EXPECT_EQ((*session.token(kNoStop))->value, "t1");
+  EXPECT_EQ((*session.token(kNoStop))->value, "t2");
+}
+
+TEST(GoogleSession, ARefusedLoginSaysSoWithoutWhatWasSent) {
+  test::ScriptedServer server([&](const std::string&) {
+    return answer(400, {{"error", "invalid_grant"}, {"error_description", "hush-hush is expired"}});
+  });
+  http::Client http;
+  const Json file = {{"type", "authorized_user"},
+                     {"client_id", "i"},
+                     {"client_secret", "hush-hush"},
+                     {"refresh_token", "hush-hush"},
+                     {"token_uri", server.url("/token")}};
+  Session session(http, settings_with(file, ""));
+  const Status refused = session.token(kNoStop).status();
+  EXPECT_EQ(refused.code(), Code::Auth);
+  EXPECT_NE(refused.text().find("invalid_grant"), std::string::npos);
+  EXPECT_EQ(refused.text().find("hush-hush"), std::string::npos) << refused.text();
+}
+
+TEST(GoogleSession, FederationExchangesTheTokenOfAFileAndActsAsAServiceAccount) {
+  test::TemporaryFolder folder;
+  std::ofstream(folder.path() + "/token.json") << Json{{"id_token", "theirs"}};
+  test::ScriptedServer server([&](const std::string& request) {
+    if (request.find("/sts") != std::string::npos) {
+      EXPECT_NE(request.find("subject_token=theirs"), std::string::npos) << request;
+      EXPECT_NE(request.find("token-exchange"), std::string::npos);
+      return answer(200, {{"access_token", "federated"}, {"expires_in", 3600}});
+    }
+    EXPECT_NE(request.find("Bearer federated"), std::string::npos);
+    return answer(200, {{"accessToken", "of-the-account"}, {"expireTime", "2099-01-01T00:00:00Z"}});
+  });
+  http::Client http;
+  const Json file = {
+      {"type", "external_account"},
+      {"audience", "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/q"},
+      {"subject_token_type", "urn:ietf:params:oauth:token-type:jwt"},
+      {"token_url", server.url("/sts")},
+      {"service_account_impersonation_url", server.url("/impersonate")},
+      {"credential_source",
+       {{"file", folder.path() + "/token.json"},
+        {"format", {{"type", "json"}, {"subject_token_field_name", "id_token"}}}}}};
+  Session session(http, settings_with(file, ""));
+  auto token = session.token(kNoStop);
+  ASSERT_TRUE(token.ok()) << token.status().text();
+  EXPECT_EQ((*token)->value, "of-the-account");
+}
+
+TEST(GoogleClient, WhatAnErrorMeansIsSaidByItsReason) {
+  EXPECT_EQ(code_of("rateLimitExceeded", 403), Code::Retry);
+  EXPECT_EQ(code_of("quotaExceeded", 403), Code::Quota);
+  EXPECT_EQ(code_of("QUOTA_EXCEEDED", 403), Code::Quota);
+  EXPECT_EQ(code_of("ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", 503), Code::Quota);
+  EXPECT_EQ(code_of("forbidden", 403), Code::Auth);
+  EXPECT_EQ(code_of("alreadyExists", 409), Code::Exists);
+  EXPECT_EQ(code_of("resourceInUseByAnotherResource", 400), Code::Retry);
+  EXPECT_EQ(code_of("conditionNotMet", 412), Code::Retry);
+  EXPECT_EQ(code_of("notFound", 404), Code::NotFound);
+  EXPECT_EQ(code_of("invalid", 400), Code::Invalid);
+}
+
+TEST(GoogleClient, AListIsReadPageAfterPageAndAZoneThatIsMissingIsAnError) {
+  bool unreachable = false;
+  test::ScriptedServer server([&](const std::string& request) {
+    if (request.find("/token") != std::string::npos)
+      return answer(200, {{"access_token", "t"}, {"expires_in", 3600}});
+    const bool second = request.find("pageToken=next") != std::string::npos;
+    Json zone = {{"instances", {{{"name", second ? "b" : "a"}}}}};
+    if (unreachable) zone = {{"warning", {{"code", "UNREACHABLE"}, {"message", "zone is down"}}}};
+    Json page = {
+        {"items", {{"zones/z", zone}, {"zones/y", {{"warning", {{"code", "NO_RESULTS_ON_PAGE"}}}}}}}};
+    if (!second) page["nextPageToken"] = "next";
+    return answer(200, page);
+  });
+  http::Client http;
+  Session session(http, settings_with(account_file(server.url("/token")), ""));
+  Service service(session, server.url("/"));
+  std::string names;
+  auto take = [&](const Json& item) { names += json::text_of(item, "name"); };
+  EXPECT_TRUE(service.each("projects/p/aggregated/instances", "instances", {}, kNoStop, take).ok());
+  EXPECT_EQ(names, "ab");
+  unreachable = true;
+  EXPECT_EQ(service.each("projects/p/aggregated/instances", "instances", {}, kNoStop, take).code(),
+            Code::Retry);
+}
+
+}  // namespace
+}  // namespace radl::google

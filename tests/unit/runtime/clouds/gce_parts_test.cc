@@ -1,0 +1,163 @@
+// What of Compute Engine needs no Compute Engine: names, images, zones, firewalls and machines in a design.
+#include <gtest/gtest.h>
+
+#include "runtime/clouds/gce/design.h"
+#include "runtime/clouds/gce/images.h"
+#include "runtime/clouds/gce/instance.h"
+#include "runtime/clouds/gce/marks.h"
+#include "runtime/clouds/gce/zones.h"
+#include "tests/support/runtime_programs.h"
+
+namespace radl::gce {
+namespace {
+
+const Place kPlace{{"gce", "", "europe-west1"}, ""};
+
+ir::Node node_with(std::map<std::string, std::string> features, const std::string& image = {}) {
+  ir::Node node;
+  node.address = "worker[0]";
+  node.system = "worker";
+  for (const auto& [name, value] : features) node.requirements[name].equals = value;
+  if (!image.empty()) {
+    ir::Disk disk;
+    disk.image_urls = {image};
+    node.disks.push_back(disk);
+  }
+  return node;
+}
+
+Result<Design> designed(const ir::Program& program, const Survey& survey = {}) {
+  static const Catalog catalog = built_in_catalog();
+  DesignInput input{program, {}, survey, catalog};
+  for (const ir::Node& node : program.nodes) input.nodes.push_back(&node);
+  return design_resources(kPlace, input);
+}
+
+const Wanted* find(const Design& design, const std::string& address) {
+  for (const Wanted& wanted : design.resources)
+    if (wanted.address == address) return &wanted;
+  return nullptr;
+}
+
+TEST(GceImages, AreWrittenAsTheInfrastructureManagerWritesThem) {
+  const std::pair<const char*, const char*> kCases[] = {
+      {"gce://europe-west1/projects/debian-cloud/global/images/family/debian-12",
+       "projects/debian-cloud/global/images/family/debian-12"},
+      {"gce://us-central1-a/debian-12", "debian-12"},
+      {"gce://europe-west1/global/images/mine", "global/images/mine"}};
+  for (const auto& [url, image] : kCases) {
+    auto wanted = image_wanted(node_with({}, url));
+    ASSERT_TRUE(wanted.ok()) << wanted.status().text();
+    EXPECT_EQ(*wanted, image);
+  }
+  for (const char* url :
+       {"gce://europe-west1", "gce://europe-west1/", "gce://r/family/x", "aws://eu-west-1/ami-1"})
+    EXPECT_EQ(image_wanted(node_with({}, url)).status().code(), Code::Invalid) << url;
+  EXPECT_EQ(*image_wanted(node_with({{"disk.0.os.flavour", "ubuntu"}, {"disk.0.os.version", "22.04"}})),
+            "projects/ubuntu-os-cloud/global/images/family/ubuntu-2204-lts");
+  EXPECT_EQ(*image_wanted(node_with({})), "projects/debian-cloud/global/images/family/debian-12");
+}
+
+TEST(GceZones, AreNamedByTheFileOrKnownOfTheRegion) {
+  EXPECT_EQ(region_named(node_with({{"availability_zone", "europe-west4-b"}})), "europe-west4");
+  EXPECT_EQ(zone_named(node_with({{"availability_zone", "europe-west4-b"}})), "europe-west4-b");
+  EXPECT_EQ(region_named(node_with({{"availability_zone", "europe-west4"}})), "europe-west4");
+  EXPECT_EQ(zone_named(node_with({{"availability_zone", "europe-west4"}})), "");
+  EXPECT_EQ(region_named(node_with({}, "gce://us-east1-b/debian-12")), "us-east1");
+  EXPECT_EQ(zones_of("europe-west1", {}),
+            (std::vector<std::string>{"europe-west1-b", "europe-west1-c", "europe-west1-d"}));
+}
+
+TEST(GceMarks, NamesAreOfTheTokenAndOfOneInfrastructureInOneRegion) {
+  Context context;
+  context.infrastructure = "Demo/1";
+  Order order;
+  order.address = "network.a-network-with-a-very-long-name-that-goes-on@gce:x/europe-west1";
+  order.token = "0123456789abcdef0123456789abcdef";
+  const CloudId here{"gce", "", "europe-west1"}, there{"gce", "", "us-east1"};
+  const std::string name = name_for(context, here, order);
+  EXPECT_EQ(name, name_for(context, here, order));
+  EXPECT_LE(name.size(), 63u);
+  EXPECT_TRUE(name.starts_with(name_prefix(context, here)));
+  EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-"), std::string::npos) << name;
+  EXPECT_NE(name_prefix(context, here), name_prefix(context, there));
+  order.token.back() = '0';
+  EXPECT_NE(name, name_for(context, here, order));
+  const Mark mark = from_line(to_line(context, order));
+  EXPECT_EQ(mark.address, order.address);
+  EXPECT_EQ(mark.token, order.token);
+  EXPECT_TRUE(mark.ours(context));
+  EXPECT_FALSE(from_line("somebody's own words").ours(context));
+}
+
+TEST(GceDesign, PortsAreClosedButForThisComputerAndWhatTheFileOpens) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  program.networks[0].is_public = true;
+  for (auto [cidr, port] : {std::pair{"0.0.0.0/0", 80}, {"0.0.0.0/0", 443}, {"10.0.0.0/8", 9000}}) {
+    ir::PortRule rule;
+    rule.protocol = "tcp";
+    rule.cidr = cidr;
+    rule.remote = rule.remote_end = rule.local = rule.local_end = port;
+    program.networks[0].ports.push_back(rule);
+  }
+  auto design = designed(program);
+  ASSERT_TRUE(design.ok()) << design.status().text();
+  std::map<std::string, Json> rules;
+  for (const Wanted& wanted : design->resources)
+    if (wanted.type == "firewall") rules[wanted.address] = wanted.spec["rules"];
+  EXPECT_EQ(rules,
+            (std::map<std::string, Json>{{"access.gce:/europe-west1", {"tcp 22 from this computer"}},
+                                         {"network.lan", {"all from this group"}},
+                                         {"ports.lan.0", {"tcp 443 from 0.0.0.0/0", "tcp 80 from 0.0.0.0/0"}},
+                                         {"ports.lan.1", {"tcp 9000 from 10.0.0.0/8"}}}));
+  const Wanted* machine = find(*design, "worker[0]");
+  ASSERT_TRUE(machine);
+  EXPECT_EQ(machine->references.size(), 4u);
+  EXPECT_EQ(machine->spec["public"], true);
+  EXPECT_EQ(machine->offers.front().name, "e2-highcpu-2");
+  EXPECT_EQ(machine->offers.front().zone, "europe-west1-b");
+  EXPECT_EQ(machine->offers[1].zone, "europe-west1-c") << "another zone before another type";
+}
+
+TEST(GceDesign, ANetworkOfItsOwnHasASubnetAndAWayOut) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  program.networks[0].features["create"] = "yes";
+  auto design = designed(program);
+  ASSERT_TRUE(design.ok()) << design.status().text();
+  for (const char* address : {"net.lan", "subnet.lan", "router.lan"})
+    EXPECT_TRUE(find(*design, address)) << address;
+  EXPECT_EQ(find(*design, "network.lan")->spec["network"], (Json{{"made", "net.lan"}}));
+  EXPECT_EQ(find(*design, "worker[0]")->spec["networks"],
+            (Json::array({{{"made", "net.lan"}, {"subnet", "subnet.lan"}}})));
+}
+
+TEST(GceDesign, GraphicsProcessorsAreChosenFromTheCatalogue) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  program.nodes[0].requirements["gpu.count"].min = 1;
+  program.nodes[0].requirements["gpu.model"].equals = "NVIDIA T4";
+  program.nodes[0].requirements["spot"].equals = "yes";
+  auto design = designed(program);
+  ASSERT_TRUE(design.ok()) << design.status().text();
+  const Offer& offer = find(*design, "worker[0]")->offers.front();
+  EXPECT_EQ(offer.spec["type"], "n1-standard-4+1xnvidia-tesla-t4");
+  EXPECT_EQ(offer.spec["market"], "spot");
+  const MachineType type = parse_type(offer.name);
+  EXPECT_EQ(type.name, "n1-standard-4");
+  EXPECT_EQ(type.accelerator, "nvidia-tesla-t4");
+  EXPECT_EQ(type.count, 1);
+  EXPECT_EQ(type.text(), offer.name);
+}
+
+TEST(GceDesign, WhatCannotBeALabelIsRefusedByItsName) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
+  program.nodes[0].requirements["instance_tags"].equals = "Project=X";
+  static const Catalog catalog = built_in_catalog();
+  const Survey survey;
+  DesignInput input{program, {&program.nodes[0]}, survey, catalog};
+  const Status refused = check_node(kPlace, program.nodes[0], input);
+  EXPECT_EQ(refused.code(), Code::Invalid);
+  EXPECT_NE(refused.text().find("instance_tags"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace radl::gce
