@@ -17,35 +17,44 @@ std::shared_ptr<Recorder::Slot> Recorder::add(Changes changes) {
   auto slot = std::make_shared<Slot>();
   slot->changes = std::move(changes);
   std::lock_guard guard(mutex_);
-  waiting_.push_back(slot);
-  ++count_;
+  // Planned before it is there: where there is no memory for that, nothing of a caller that is gone is kept.
   if (!planned_) scheduler_.serve_last([this] { write(); });
   planned_ = true;
+  waiting_.push_back(slot);
+  ++count_;
   return slot;
 }
 
+// What throws before the commit ends the run, as nothing more could be recorded; from there on nothing does,
+// and each is told.
 void Recorder::write() {
   std::vector<std::shared_ptr<Slot>> batch;
+  std::vector<std::unique_ptr<Written>> outcomes;
   {
     std::lock_guard guard(mutex_);
     const size_t count = std::min(waiting_.size(), kTogether);
+    for (size_t i = 0; i < count; ++i)
+      outcomes.push_back(std::make_unique<Written>(Status(Code::Quota, "out of memory")));
     const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(count);
     batch.assign(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(end));
     waiting_.erase(waiting_.begin(), end);
   }
-  std::vector<Written> written;
-  Status done = guarded([&]() -> Status {
+  const Status failed = guarded([&]() -> Status {
     std::vector<std::vector<StateChange>> lists;
     lists.reserve(batch.size());
     for (const auto& slot : batch) lists.push_back(slot->changes());
-    written = session_.store().commit_each(lists);
+    std::vector<Written> written = session_.store().commit_each(lists);
+    for (size_t i = 0; i < batch.size(); ++i) *outcomes[i] = std::move(written[i]);
+    return {};
+  });
+  (void)guarded([&]() -> Status {
+    for (size_t i = 0; i < outcomes.size() && !failed.ok(); ++i) *outcomes[i] = failed;
     return {};
   });
   std::lock_guard guard(mutex_);
   for (size_t i = 0; i < batch.size(); ++i) {
-    Slot& slot = *batch[i];
-    slot.written = std::make_unique<Written>(done.ok() ? std::move(written[i]) : Written(done));
-    if (slot.ticket) scheduler_.resume(*slot.ticket);
+    batch[i]->written = std::move(outcomes[i]);
+    if (batch[i]->ticket) scheduler_.resume(*batch[i]->ticket);
   }
   count_ -= batch.size();
   planned_ = !waiting_.empty();
