@@ -26,7 +26,7 @@ std::shared_ptr<Recorder::Slot> Recorder::add(Changes changes) {
 }
 
 // What throws before the commit ends the run, as nothing more could be recorded; from there on nothing does,
-// and each is told.
+// and each gets its answer.
 void Recorder::write() {
   std::vector<std::shared_ptr<Slot>> batch;
   std::vector<std::unique_ptr<Written>> outcomes;
