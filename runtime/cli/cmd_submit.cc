@@ -3,9 +3,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <optional>
 
 #include "common/files.h"
 #include "common/shell_quote.h"
@@ -21,7 +23,7 @@ namespace {
 constexpr size_t kLargestScript = size_t{64} << 20;
 constexpr size_t kMostAtOnce = size_t{1} << 20;  // bytes of a task's output
 constexpr std::chrono::milliseconds kBetweenLooks{500};
-constexpr int kMostFailures = 120;  // looks at the controller in a row
+constexpr std::chrono::seconds kOneLook{5}, kLongestSilence{60};  // of the controller
 // Made on all nodes by std/cluster/slurm: there jobs find a folder of the same name.
 constexpr const char* kJobs = "/srv/jobs";
 
@@ -98,13 +100,19 @@ class Follower {
       : session_(session), options_(options), head_(head), id_(std::move(id)), stop_(stop) {}
 
   int run() {
-    for (int failures = 0; stop_.sleep(kBetweenLooks);) {
-      auto text = run_script(head_, "scontrol -o show job " + id_, "", stop_);
+    while (stop_.sleep(kBetweenLooks)) {
+      auto text = run_script(head_, "scontrol -o show job " + id_, "", stop_.within(kOneLook));
+      if (stop_.asked()) break;
       if (!text.ok()) {
-        if (++failures == kMostFailures) return report(session_, std::move(text).status());
+        if (is_final(text.status()))
+          return report(session_,
+                        Status(Code::Lost, fmt::format("job {} cannot be followed, its controller does "
+                                                       "not answer: {}",
+                                                       id_, text.status().message())));
         continue;
       }
-      failures = 0;
+      if (silent_since_) std::fprintf(stderr, "the controller answers again\n");
+      silent_since_.reset();
       const std::vector<SlurmTask> tasks = read_slurm_tasks(*text);
       for (const SlurmTask& task : tasks) show(task);
       std::fflush(stdout);
@@ -124,6 +132,18 @@ class Follower {
     std::string problem;
   };
 
+  // Of a look that failed: whether there is no point in another one. The first of several is said at once.
+  bool is_final(const Status& why) {
+    if (why.message().find("Invalid job id") != std::string::npos) return true;
+    const auto now = std::chrono::steady_clock::now();
+    if (silent_since_) return now - *silent_since_ > kLongestSilence;
+    silent_since_ = now;
+    const std::string text = why.message();
+    std::fprintf(stderr, "the controller does not answer, looking again for %d s: %s\n",
+                 static_cast<int>(kLongestSilence.count()), shown(text.substr(0, text.find('\n'))).c_str());
+    return false;
+  }
+
   // What its output file has more than was shown. A task that was queued again begins a new one.
   void show(const SlurmTask& task) {
     Shown& shown_so_far = shown_[task.task];
@@ -134,6 +154,7 @@ class Follower {
     auto piece = read_more(shown_so_far);
     if (!piece.ok()) {
       shown_so_far.problem = piece.status().text();
+      remotes_.erase(task.host);  // it may be another machine when it is there again
       return;
     }
     shown_so_far.offset += piece->size();
@@ -156,7 +177,7 @@ class Follower {
     return run_script(**remote,
                       fmt::format("tail -c +{} -- {} | head -c {}", so_far.offset + 1,
                                   shell_quote(so_far.path), kMostAtOnce),
-                      "", stop_);
+                      "", stop_.within(kOneLook));
   }
 
   // Nodes come and go: the state says which there are.
@@ -176,7 +197,12 @@ class Follower {
     for (const SlurmTask& task : tasks) {
       well += task.well();
       const std::string name = id_ + (task.task.empty() ? "" : "_" + task.task);
-      if (!task.well())
+      if (task.held())
+        std::fprintf(stderr,
+                     "job %s is held: Slurm could not start it; `scontrol release %s` on the node with the "
+                     "controller tries again\n",
+                     name.c_str(), name.c_str());
+      else if (!task.well())
         std::fprintf(stderr, "job %s ended: %s, exit status %d\n", name.c_str(), task.state.c_str(),
                      task.exit_status);
       auto so_far = shown_.find(task.task);
@@ -193,6 +219,7 @@ class Follower {
   Remote& head_;
   const std::string id_;
   const Stop stop_;
+  std::optional<std::chrono::steady_clock::time_point> silent_since_;
   std::map<std::string, Shown> shown_;  // by task
   std::map<std::string, std::unique_ptr<Remote>> remotes_;
 };

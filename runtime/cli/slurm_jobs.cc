@@ -20,10 +20,13 @@ bool SlurmTask::waits() const {
          state == "SPECIAL_EXIT";
 }
 
+bool SlurmTask::held() const { return state == "PENDING" && reason == "launch_failed_requeued_held"; }
+
 bool SlurmTask::ended() const {
   static const char* const kEnds[] = {"COMPLETED", "FAILED",    "CANCELLED",     "TIMEOUT",  "NODE_FAIL",
                                       "BOOT_FAIL", "PREEMPTED", "OUT_OF_MEMORY", "DEADLINE", "REVOKED"};
-  return std::any_of(std::begin(kEnds), std::end(kEnds), [&](const char* end) { return state == end; });
+  return held() ||
+         std::any_of(std::begin(kEnds), std::end(kEnds), [&](const char* end) { return state == end; });
 }
 
 std::vector<SlurmTask> read_slurm_tasks(const std::string& text) {
@@ -42,6 +45,7 @@ std::vector<SlurmTask> read_slurm_tasks(const std::string& text) {
     task.state = value_of(fields, "JobState");
     task.host = value_of(fields, "BatchHost");
     task.output = value_of(fields, "StdOut");
+    task.reason = value_of(fields, "Reason");
     task.exit_status = std::atoi(value_of(fields, "ExitCode").c_str());
     tasks.push_back(std::move(task));
   }

@@ -1,0 +1,118 @@
+"""An array of jobs while members of the cluster are killed by seed: it ends with the right result or a clear failure, and says so at once."""
+import os
+import random
+import re
+import json
+import signal
+import time
+import unittest
+
+import programs_of_others
+from radl_case import SOURCE, RadlCase
+
+ARRAY = """#!/bin/bash
+#SBATCH --array=1-6
+#SBATCH --requeue
+echo "$SLURM_ARRAY_TASK_ID squared is $((SLURM_ARRAY_TASK_ID * SLURM_ARRAY_TASK_ID)) on $SLURMD_NODENAME"
+sleep 2
+echo "$SLURM_ARRAY_TASK_ID is done"
+"""
+
+
+class Losses(RadlCase):
+    """Three nodes that stay; nothing makes new ones."""
+
+    def setUp(self):
+        super().setUp()
+        self.file = self.write("cluster.radl", (SOURCE / "examples/slurm/cluster.radl").read_text())
+        self.edit(self.file, ("  idle = input.idle\n", "  accounting = no\n"), ("input idle (", "input unused ("),
+                  ("  lost = 5s", "  lost = 5s\n  settings = 'MessageTimeout=5'"))
+        self.apply()
+
+    def tearDown(self):
+        self.radlc("destroy", self.file, "-y", code=None)
+        super().tearDown()
+
+    def apply(self):
+        return self.radlc("apply", self.file, "-y", "--input", "workers=3", timeout=300)
+
+    def on(self, node, command, code=0):
+        return self.radlc("exec", self.file, node, "-c", command, code=code)
+
+    def lose_node(self, ordinal):
+        node = next(r for r in self.show(self.file)["resources"] if r.get("system") == "worker" and r["ordinal"] == ordinal)
+        os.kill(json.loads(next(self.folder.rglob(f"{node['id']}/run/process.json")).read_text())["pid"], signal.SIGKILL)
+
+    def all_are_idle(self):
+        return len(re.findall(r"worker-[0-2] idle", self.on("front[0]", "sinfo -h -N -o '%N %t'", code=None))) == 3
+
+    def healed(self, victim, ordinal):
+        """What somebody does who looks after the cluster."""
+        if victim == "node":
+            self.apply()
+        elif victim == "slurmctld":
+            self.on("front[0]", "service slurmctld start")
+        else:
+            self.on(f"worker[{ordinal}]", f"service {victim} start", code=None)
+        self.on("front[0]", "scancel -u root; sleep 1; scontrol update nodename=worker-[0-2] state=resume", code=None)
+        self.wait_until(self.all_are_idle, 90, lambda: self.on("front[0]", "sinfo -N -l; squeue", code=None))
+
+    def test_members_killed_by_seed(self):
+        script = self.write("array.sh", ARRAY)
+        victims = ["slurmd", "munge", "node", "slurmctld"]
+        for seed in range(int(os.environ.get("RADL_SEEDS", "4"))):
+            dice = random.Random(seed)
+            victim, ordinal, moment = victims[seed % 4], dice.randrange(3), dice.uniform(0, 3)
+            with self.subTest(seed=seed, victim=victim, worker=ordinal, after=round(moment, 1)):
+                job = self.start("submit", self.file, script)
+                self.wait_until(lambda: "R" in self.on("front[0]", "squeue -h -t R -o %t", code=None), 60, "the job does not run")
+                time.sleep(moment)
+                killed = time.monotonic()
+                if victim == "node":
+                    self.lose_node(ordinal)
+                else:
+                    process = {"munge": "munged"}.get(victim, victim)
+                    self.on("front[0]" if victim == "slurmctld" else f"worker[{ordinal}]", f"pkill -9 -x {process}")
+                if victim == "slurmctld":
+                    said = job.stderr.readline()
+                    self.assertIn("the controller does not answer", said)
+                    self.assertLess(time.monotonic() - killed, 5 + 5, "it was noticed late")  # a look may be under way
+                    self.on("front[0]", "service slurmctld start")
+                out, err = job.communicate(timeout=180)
+                if job.returncode != 0:  # Slurm has lost its last seconds, or a launch: then it says what it holds
+                    self.assertIn(victim, ("slurmctld", "munge"), out + err)
+                    self.assertRegex(err, "is held: Slurm could not start it", out + err)
+                else:
+                    for n in range(1, 7):
+                        self.assertIn(f"{n} | {n} squared is {n * n} on worker-", out)
+                        self.assertIn(f"{n} | {n} is done", out)
+                self.healed(victim, ordinal)
+
+    def test_a_controller_that_stays_away_is_a_clear_failure(self):
+        script = self.write("long.sh", "#!/bin/bash\nsleep 300\n")
+        job = self.start("submit", self.file, script)
+        self.wait_until(lambda: "R" in self.on("front[0]", "squeue -h -t R -o %t", code=None), 60, "the job does not run")
+        self.on("front[0]", "pkill -9 -x slurmctld")
+        out, err = job.communicate(timeout=120)
+        self.assertEqual(job.returncode, 2, out + err)
+        self.assertIn("the controller does not answer, looking again for 60 s", err)
+        self.assertIn("cannot be followed, its controller does not answer", err)
+
+    def test_without_autoscale_jobs_wait_for_no_node_that_is_not_there(self):
+        """The cluster may have four nodes and has three; radlc scale adds one, and takes another one away."""
+        script = self.write("array.sh", ARRAY)
+        self.assertIn("is completed", self.radlc("submit", self.file, script))
+        self.radlc("scale", self.file, "-y", "--input", "workers=3", "worker", "4", timeout=300)
+        self.wait_until(lambda: "worker-3 idle" in self.on("front[0]", "sinfo -h -N -o '%N %t'"), 60, "the new node takes no jobs")
+        self.radlc("scale", self.file, "-y", "--input", "workers=3", "worker", "3", "--node", "worker[1]", timeout=300)
+        out = self.radlc("submit", self.file, script)
+        self.assertIn("is completed", out)
+        self.assertNotIn("on worker-1", out)
+
+    def test_a_public_array_script_runs_unchanged(self):
+        script, why = programs_of_others.bring("slurm array")
+        if not script:
+            raise unittest.SkipTest(why)
+        out = self.radlc("submit", self.file, "--sbatch=--partition=main", script)
+        for n in range(6):
+            self.assertIn(f"{n} | {n}\n", out)
