@@ -82,7 +82,7 @@ Result<TypesByName> read_region(const std::vector<const Document*>& documents, c
     }
   }
   TypesByName types;
-  auto& [on_demand, spot] = found.prices;
+  const Prices &on_demand = found.prices[0], &spot = found.prices[1];
   auto wanted = [&](std::string_view name) {
     return on_demand.find(name) != on_demand.end() || spot.find(name) != spot.end();
   };
