@@ -41,7 +41,8 @@ bool is_plain_path(const std::string& path) {
 std::string without_use(const ir::Node& node) {
   constexpr std::string_view kUsed[] = {"cpu.", "memory.", "net_interface.", "disk.", "gpu.", "stop."};
   std::string names;
-  for (const auto& [feature, wanted] : node.requirements) {
+  for (const auto& requirement : node.requirements) {
+    const std::string& feature = requirement.first;
     bool used = std::any_of(std::begin(kUsed), std::end(kUsed),
                             [&](std::string_view prefix) { return feature.starts_with(prefix); });
     if (!used || feature.starts_with("disk.0.image.")) names += (names.empty() ? "" : ", ") + feature;
