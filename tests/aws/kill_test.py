@@ -84,7 +84,7 @@ class Killed(unittest.TestCase):
         while True:
             one = self.infrastructure(*applied)
             code, _ = one.radlc(*command, *inputs, "--parallelism", "1", environment={
-                "RADL_KILL_AT": str(point), "RADL_KILL_ONLY": ",fdatasync,", "LD_PRELOAD": f"{QUICK['LD_PRELOAD']}:{library}"})
+                "RADL_KILL_AT": str(point), "RADL_KILL_ONLY": ",fdatasync,", "RADL_KILL_ALL": "1", "LD_PRELOAD": f"{QUICK['LD_PRELOAD']}:{library}"})
             with self.subTest(write=point):
                 one.expect(code in (-signal.SIGKILL, 0), f"ended with {code}")
                 self.recovers(one, "apply" if point % 2 else "destroy", inputs)

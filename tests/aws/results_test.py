@@ -42,7 +42,9 @@ class Results(AwsCase):
         return {o["Key"]: self.s3.get_object(Bucket="models", Key=o["Key"])["Body"].read() for o in listed}
 
     def checkpoints(self, prefix="paper/checkpoints/"):
-        return sorted(key.rpartition("/")[2] for key in self.objects(prefix))
+        """Their names. What is listed may be gone a moment later: a training keeps the newest ones."""
+        listed = self.s3.list_objects_v2(Bucket="models", Prefix=prefix).get("Contents", [])
+        return sorted(o["Key"].rpartition("/")[2] for o in listed)
 
     def assert_whole(self, checkpoints):
         for name, content in checkpoints.items():
