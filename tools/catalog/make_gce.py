@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes runtime/catalog/data/gce.catalog: shapes of Compute Engine's machine types, and prices that are put together from what Google
-publishes for a vCPU, a GiB of memory and an accelerator (cloud.google.com/compute/all-pricing), as read on the day AS_OF. Regions without
-prices here have their types with a price that is not known. The format that is written: docs/catalog.md.
+"""Makes runtime/catalog/data/gce.catalog: shapes of Compute Engine's machine types, and prices that are put together from what Google's
+Cloud Billing Catalog has for a vCPU, a GiB of memory and an accelerator, as read on the day AS_OF. What has no price here has its types with
+a price that is not known. The format that is written: docs/catalog.md.
 """
-AS_OF = "2025-01-01"
+AS_OF = "2026-09-25"
 
 # family -> (GiB a vCPU by kind, vCPUs that there are)
 FAMILIES = {
@@ -25,16 +25,14 @@ GPUS = {"nvidia-tesla-t4": ("NVIDIA_T4", 16384), "nvidia-tesla-v100": ("NVIDIA_V
         "a100": ("NVIDIA_A100", 40960), "l4": ("NVIDIA_L4", 24576)}
 ATTACHED = {"nvidia-tesla-t4": {1: (4, 8), 2: (8, 16), 4: (16, 32)}, "nvidia-tesla-v100": {1: (4, 8), 2: (8, 16), 4: (16, 32), 8: (32, 64)},
             "nvidia-tesla-p100": {1: (4, 8), 2: (8, 16), 4: (16, 32)}}
-# USD an hour: (vCPU, GiB) of families, and of one accelerator.
+# USD an hour: (vCPU, GiB) of families, and of one accelerator. Only what was seen in the Cloud Billing Catalog stands here.
 PRICES = {
-    "us-central1": {"e2": (0.02181159, 0.00292353), "n1": (0.031611, 0.004237), "n2": (0.031611, 0.004237), "c2": (0.03398, 0.00455),
-                    "a2": (0.031611, 0.004237), "g2": (0.024988, 0.002927), "nvidia-tesla-t4": 0.35, "nvidia-tesla-v100": 2.48,
-                    "nvidia-tesla-p100": 1.46, "a100": 2.933908, "l4": 0.56004},
-    "europe-west1": {"e2": (0.0239927, 0.0032159), "n1": (0.034773, 0.004661), "n2": (0.034773, 0.004661)},
+    "us-central1": {"e2": (0.02181159, 0.00292353), "n1": (0.031611, 0.004237), "n2": (0.031611, 0.004237), "a2": (0.031611, 0.004237),
+                    "g2": (0.024988, 0.002927), "nvidia-tesla-t4": 0.35, "a100": 2.933908, "l4": 0.56},
 }
 # Where else there are machines of the families that every region has.
 REGIONS = ("asia-east1", "asia-east2", "asia-northeast1", "asia-northeast2", "asia-northeast3", "asia-south1", "asia-south2", "asia-southeast1",
-           "asia-southeast2", "australia-southeast1", "australia-southeast2", "europe-central2", "europe-north1", "europe-southwest1", "europe-west2",
+           "asia-southeast2", "australia-southeast1", "australia-southeast2", "europe-central2", "europe-north1", "europe-southwest1", "europe-west1", "europe-west2",
            "europe-west3", "europe-west4", "europe-west6", "europe-west8", "europe-west9", "me-west1", "northamerica-northeast1",
            "northamerica-northeast2", "southamerica-east1", "southamerica-west1", "us-east1", "us-east4", "us-east5", "us-south1", "us-west1", "us-west2",
            "us-west3", "us-west4")
@@ -80,7 +78,7 @@ def main():
     types = shapes()
     lines = ["radl-catalog 2", "cloud gce", "currency USD",
              "source shapes: Compute Engine documentation, machine families",
-             f"source on-demand {AS_OF}: put together from the prices of vCPU, memory and accelerator (cloud.google.com/compute/all-pricing)", "",
+             f"source on-demand {AS_OF}: put together from the prices of vCPU, memory and accelerator in the Cloud Billing Catalog", "",
              "[types]"]
     for name, (_, cpus, gib, count, gpu) in sorted(types.items()):
         model, memory = GPUS[gpu] if count else ("-", 0)
