@@ -5,9 +5,11 @@
 
 #include "common/text.h"
 #include "runtime/ansible/ansible_runner.h"
+#include "runtime/auth/google_lines.h"
 #include "runtime/auth/openstack_lines.h"
 #include "runtime/cli/user_files.h"
 #include "runtime/clouds/ec2/ec2_cloud.h"
+#include "runtime/clouds/gce/gce_cloud.h"
 #include "runtime/clouds/hosts/hosts_cloud.h"
 #include "runtime/clouds/local/local_cloud.h"
 #include "runtime/clouds/openstack/openstack_cloud.h"
@@ -66,6 +68,20 @@ std::vector<std::string> openstack_accounts(const std::shared_ptr<const AuthFile
   return names;
 }
 
+// From the auth file where there is one with lines for Google, else as Google's own tools find them.
+Result<gce::Options> gce_options(const std::shared_ptr<const AuthFile>& auth) {
+  Result<gce::Options> options = gce::options_from_environment();
+  if (!options.ok() || !auth || auth->of_type("GCE").empty()) return options;
+  options->settings = [auth,
+                       places = options->places](const std::string& account) -> Result<google::Settings> {
+    const AuthLine* line = account.empty() ? auth->of_type("GCE").front() : auth->find(account);
+    if (!line || line->type != "GCE")
+      return invalid(auth->path + " has no line of type GCE with the id '" + account + "'");
+    return google_settings(*auth, *line, places);
+  };
+  return options;
+}
+
 // One login; the executor repeats it while the node boots.
 Result<std::unique_ptr<Remote>> log_in(ssh::Connections& connections, ssh::Logins& logins,
                                        const Json& attributes, const Context& context) {
@@ -104,7 +120,7 @@ std::vector<bool> answering(const std::vector<Json>& attributes, const Stop& sto
 
 Catalog current_catalog() {
   Catalog catalog = built_in_catalog();
-  for (const std::string cloud : {"ec2", "openstack"}) {
+  for (const std::string cloud : {"ec2", "openstack", "gce"}) {
     if (std::string path = user_catalog_file(cloud); !path.empty()) catalog.add_file(std::move(path), cloud);
   }
   return catalog;
@@ -132,6 +148,11 @@ Machinery::Machinery(const RunOptions& options, Catalog catalog, std::shared_ptr
     if (clouds_.knows(name)) continue;
     families_.push_back(openstack::make_family(load, name));
     clouds_.add_account(name, *families_.back());
+  }
+  families_.push_back(gce::make_family([auth] { return gce_options(auth); }));
+  clouds_.add(*families_.back());
+  if (auth) {
+    for (const AuthLine* line : auth->of_type("GCE")) clouds_.add_account(line->id, *families_.back());
   }
   clouds_.fallback = options.cloud;
 }

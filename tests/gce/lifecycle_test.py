@@ -1,0 +1,115 @@
+"""Machines on Compute Engine from nothing to nothing: plan, apply, configure, change, destroy; and what the cloud does behind one's back."""
+import unittest
+
+from gce_case import SYSTEM, GceCase
+
+FILE = f"""radl 2
+input workers ( type = 'integer' and default = 2 )
+input team ( type = 'string' and default = 'blue' )
+input cpus ( type = 'integer' and default = 1 )
+network lan ( create = 'yes' and cidr = '10.*.0.0/24' )
+network wan ( outbound = 'yes' and outports = '8080/tcp,9000:9010/udp' )
+system front (
+  cpu.count >= input.cpus and net_interface.0.connection = 'lan' and net_interface.1.connection = 'wan' and elastic_ip = 'yes' and
+  disk.1.size = 2G and disk.1.device = 'sdb' and instance_tags = 'team=${{input.team}}' and {SYSTEM}
+)
+system worker ( cpu.count >= 1 and net_interface.0.connection = 'lan' and net_interface.1.connection = 'wan' and spot = 'yes' and {SYSTEM} )
+configure greet ( file '~/greeting' ( content = 'hello from ${{self.system}} ${{self.ordinal}}' ) )
+contextualize ( system front configure greet step 1 system worker configure greet step 1 )
+deploy front 1 gce
+deploy worker input.workers gce
+"""
+
+
+class Lifecycle(GceCase):
+    def setUp(self):
+        super().setUp()
+        self.file = self.write("site.radl", FILE)
+
+    def apply(self, *arguments, **options):
+        return self.radlc("apply", "--auto-approve", self.file, *arguments, **options)
+
+    def addresses(self):
+        """address in the file -> (path, record) of our machines."""
+        return {one["description"].split()[3]: (path, one) for path, one in self.ours().items()}
+
+    def test_from_plan_to_configured_machines_to_nothing(self):
+        self.radlc("plan", self.file)
+        self.assertEqual(self.server.log, [], "a plan needs no network")
+        self.apply(timeout=300)
+        machines = self.addresses()
+        self.assertEqual(sorted(machines), ["front[0]", "worker[0]", "worker[1]"])
+        for address, (path, record) in machines.items():
+            self.assertIn(f"hello from {address.split('[')[0]}", (self.machines.machine(path).home / "greeting").read_text())
+            self.assertEqual(record["scheduling"].get("provisioningModel"), "SPOT" if address.startswith("worker") else None)
+        said = {resource["id"] for resource in self.show(self.file)["resources"]}
+        self.assertEqual(said, set(self.compute.everything()) - set(self.before), "all that is there is in the state, and nothing else")
+        self.radlc("plan", "--detailed-exitcode", self.file)
+        self.radlc("plan", "--refresh", "--detailed-exitcode", self.file)
+        self.apply("--input", "team=red")
+        self.assertEqual(self.addresses()["front[0]"][0], machines["front[0]"][0], "a label changes in place")
+        self.assertEqual(self.addresses()["front[0]"][1]["labels"]["team"], "red")
+        self.apply("--input", "team=red", "--input", "cpus=4", timeout=200)
+        path, front = self.addresses()["front[0]"]
+        self.assertEqual(path, machines["front[0]"][0], "a machine type changes by a restart")
+        self.assertTrue(front["machineType"].endswith("-4"), front["machineType"])
+        self.apply("--input", "team=red", "--input", "cpus=4", "--input", "workers=1", timeout=200)
+        self.assertEqual(sorted(self.addresses()), ["front[0]", "worker[0]"])
+        self.radlc("destroy", "--auto-approve", self.file, timeout=200)
+        self.assert_project_is_as_before()
+        self.assert_nothing_left()
+
+    def test_what_is_taken_back_is_made_again_and_drift_is_put_back(self):
+        self.apply(timeout=300)
+        machines = self.addresses()
+        self.compute.preempt(machines["worker[1]"][0])
+        for path in self.ours("firewalls"):
+            self.compute.tamper(path)
+        self.assertRegex(self.radlc("plan", "--refresh", self.file), r"worker\[1\]")
+        self.apply(timeout=300)
+        self.assertNotEqual(self.addresses()["worker[1]"][0], machines["worker[1]"][0])
+        self.assertEqual(self.addresses()["front[0]"][0], machines["front[0]"][0])
+        opened = [rule for rule in self.ours("firewalls").values() if rule.get("sourceRanges") == ["0.0.0.0/0"]]
+        self.assertEqual(len(opened), len([rule for rule in opened if "ports-wan" in rule["name"]]), "only what the file opens is open")
+        self.radlc("destroy", "--auto-approve", self.file, timeout=200)
+        self.assert_project_is_as_before()
+
+    def test_a_zone_without_room_is_left_for_another_and_a_quota_is_told(self):
+        self.compute.full_zones = {"europe-west1-b"}
+        self.apply(timeout=300)
+        zones = {address: path.split("/")[1] for address, (path, _) in self.addresses().items()}
+        self.assertNotIn("europe-west1-b", [zone for address, zone in zones.items() if address.startswith("worker")])
+        self.radlc("destroy", "--auto-approve", self.file, timeout=200)
+        self.assert_project_is_as_before()
+        self.compute.full_zones = set()
+        self.compute.instance_quota = 2
+        self.radlc("plan", "--refresh", self.file, code=None)
+        self.assertIn("quota INSTANCES is 2, others use 1 of it, and this needs 3", self.err)
+
+
+class Permissions(GceCase):
+    """docs/providers/gce.md says which permissions are needed: those of the calls that are made."""
+
+    def test_the_documented_permissions_are_those_of_the_calls(self):
+        from radl_case import SOURCE
+        file = self.write("site.radl", FILE)
+        self.radlc("apply", "--auto-approve", file, timeout=300)
+        self.radlc("apply", "--auto-approve", file, "--input", "team=red", "--input", "cpus=4", timeout=300)
+        self.radlc("plan", "--refresh", file, "--input", "team=red", "--input", "cpus=4")
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        page = (SOURCE / "docs/providers/gce.md").read_text()
+        listed = {word.strip("`") for word in page.split("## Permissions")[1].split("\n## ")[0].split() if word.startswith("`compute.")}
+        words = {"insert": "create", "aggregatedList": "list", "getFromFamily": "useReadOnly", "patch": "update", "resize": "update"}
+        needed = set()
+        for method in self.compute.called:
+            collection, action = method.split(".")
+            if collection.endswith("Operations"):
+                continue
+            if collection == "images":
+                action = "get" if action == "get" else "getFromFamily"
+            needed.add(f"compute.{collection}.{words.get(action, action)}")
+        self.assertEqual(needed - listed, set(), "calls whose permission is not documented")
+
+
+if __name__ == "__main__":
+    unittest.main()
