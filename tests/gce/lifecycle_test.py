@@ -1,4 +1,5 @@
 """Machines on Compute Engine from nothing to nothing: plan, apply, configure, change, destroy; and what the cloud does behind one's back."""
+import time
 import unittest
 
 from gce_case import SYSTEM, GceCase
@@ -62,6 +63,7 @@ class Lifecycle(GceCase):
     def test_what_is_taken_back_is_made_again_and_drift_is_put_back(self):
         self.apply(timeout=300)
         machines = self.addresses()
+        time.sleep(1)  # what does not show is gone only once the cloud has settled
         self.compute.preempt(machines["worker[1]"][0])
         for path in self.ours("firewalls"):
             self.compute.tamper(path)

@@ -113,6 +113,7 @@ class Firewall : public Kind {
                       list_of(*now, "targetTags") == (*wanted)["targetTags"];
     if (same) return Asked::accepted(order.id);
     if (flag_of(*now, "disabled")) (*wanted)["disabled"] = false;
+    (*wanted)["name"] = text_of(*now, "name");  // its description says that a patch has it
     return change(call, order, "", std::move(*wanted), "PATCH");
   }
 
@@ -138,7 +139,7 @@ class Firewall : public Kind {
   bool fill(Asking& call, const Json& item, Seen& seen) const override {
     const Json& targets = list_of(item, "targetTags");
     const std::string tag = targets.size() == 1 && targets[0].is_string() ? targets[0] : Json("");
-    if (seen.address.starts_with("network.")) note_group(call, seen.address);
+    note_group_of(call, seen.address, tag);
     const auto rules = rules_of(item, tag);
     std::string caller;
     if (seen.address.starts_with("access.")) {
@@ -155,6 +156,13 @@ class Firewall : public Kind {
  private:
   static void note_group(Asking& call, const std::string& group) {
     call.memory.note_name(tag_of(call.context, call.cloud, group), group);
+  }
+  // A rule's address is its group's, or begins with it: what comes after it is the network or the source.
+  static void note_group_of(Asking& call, const std::string& address, const std::string& tag) {
+    for (size_t end = address.size(); end != address.npos && end > 0; end = address.rfind('.', end - 1)) {
+      const std::string group = address.substr(0, end);
+      if (tag_of(call.context, call.cloud, group) == tag) return call.memory.note_name(tag, group);
+    }
   }
 };
 
