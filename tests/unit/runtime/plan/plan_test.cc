@@ -382,7 +382,9 @@ TEST_F(PlanTest, EverythingThatCannotBeHadIsSaidAtOnce) {
   EXPECT_EQ(status.code(), Code::Invalid);
   EXPECT_NE(status.message().find("big[0]: no machine has that much memory"), std::string::npos)
       << status.message();
-  EXPECT_NE(status.message().find("far[0]: there is no cloud 'ec9'"), std::string::npos) << status.message();
+  EXPECT_NE(status.message().find("far[0]: its `deploy` names ec9: there is no cloud 'ec9'"),
+            std::string::npos)
+      << status.message();
 }
 
 TEST_F(PlanTest, ReplaceNamesWhatIsThere) {
