@@ -23,6 +23,13 @@ struct CostRow {
 std::vector<CostRow> cost_rows(const Plan& plan);
 // False: all that is in the plan is free, and there is nothing to show.
 bool costs_anything(const Plan& plan);
+// False: nothing says what it will cost, and it is counted as nothing.
+bool priced(const ResourceCost& cost);
+// An amount of the row, or of a month of it; "not known" where nothing says it.
+std::string amount_text(const CostRow& row, const Money& amount);
+std::string month_text(const CostRow& row);
+// " and 3 prices that are not known", of as many nodes; empty where all are.
+std::string unpriced_text(const Plan& plan);
 // "78.11 USD", to the cent; amounts of different currencies stand side by side.
 std::string month_text(const MoneySum& an_hour, const std::string& currency);
 std::string month_text(const Money& an_hour);

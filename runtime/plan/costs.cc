@@ -78,7 +78,9 @@ void note_candidates(const Desired& desired, ResourceCost& cost) {
     if (i == desired.offer) cost.chosen = static_cast<size_t>(same - cost.candidates.begin());
     if (same == cost.candidates.end()) cost.candidates.push_back(offers[i]);
   }
-  if (cost.candidates.size() == 1 && cost.candidates[0].facts.market.empty()) cost.candidates.clear();
+  if (cost.candidates.size() == 1 && cost.candidates[0].facts.market.empty() &&
+      cost.candidates[0].facts.priced)
+    cost.candidates.clear();
 }
 
 // Days since 1970-01-01 of "2025-11-03"; nullopt: no date.

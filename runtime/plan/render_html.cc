@@ -96,8 +96,9 @@ std::string costs_html(const Plan& plan) {
     out += fmt::format(
         "<tr><td><code>{}</code></td><td>{}</td><td class=\"price\">{}</td><td class=\"price\">{}</td>"
         "<td class=\"price\">{}</td><td class=\"price\">{}</td><td class=\"price\">{}</td></tr>\n",
-        escape_html(row.name), escape_html(row.cost->machine), row.count, escape_html(row.each.text()),
-        escape_html(row.before.text()), escape_html(row.after.text()), escape_html(month_text(row.after)));
+        escape_html(row.name), escape_html(row.cost->machine), row.count,
+        escape_html(amount_text(row, row.each)), escape_html(row.before.text()),
+        escape_html(amount_text(row, row.after)), escape_html(month_text(row)));
     out += candidate_rows(*row.cost);
   }
   const std::string& currency = plan.costs[0].after.currency;
@@ -106,7 +107,7 @@ std::string costs_html(const Plan& plan) {
       "<td class=\"price\">{}</td><td class=\"price\">{}</td></tr></tfoot></table>\n",
       escape_html(price_text(plan.totals.price_per_hour_before, currency)),
       escape_html(price_text(plan.totals.price_per_hour, currency)),
-      escape_html(month_text(plan.totals.price_per_hour, currency)));
+      escape_html(month_text(plan.totals.price_per_hour, currency) + unpriced_text(plan)));
   for (const std::string& remark : cost_remarks(plan))
     out += "<p class=\"why\">" + escape_html(remark) + "</p>\n";
   return out;

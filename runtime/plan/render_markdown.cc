@@ -69,7 +69,7 @@ std::string costs_markdown(const Plan& plan) {
   std::string candidates;
   for (const CostRow& one : cost_rows(plan)) {
     table += row({markdown_code(one.name), markdown_code(one.cost->machine), std::to_string(one.count),
-                  one.each.text(), one.after.text(), month_text(one.after)});
+                  amount_text(one, one.each), amount_text(one, one.after), month_text(one)});
     if (one.cost->candidates.size() < 2) continue;
     candidates += "\n" + markdown_code(one.name) +
                   " could be:\n\n| | type | | an hour | |\n|---|---|---|--:|---|\n" +
@@ -84,7 +84,7 @@ std::string costs_markdown(const Plan& plan) {
                (before == after || plan.totals.price_per_hour_before.zero() ? after
                                                                             : before + " &rarr; " + after) +
                "**",
-           "**" + month_text(plan.totals.price_per_hour, currency) + "**"});
+           "**" + month_text(plan.totals.price_per_hour, currency) + "**" + unpriced_text(plan)});
   for (const std::string& remark : cost_remarks(plan)) table += "\n" + escape_markdown(remark) + "\n";
   if (candidates.empty()) return table;
   return table + "\n<details><summary>Candidates</summary>\n" + candidates + "\n</details>\n";

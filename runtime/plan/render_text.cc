@@ -281,13 +281,16 @@ class Text {
       const std::string now = row.before == row.after || row.before.zero()
                                   ? row.after.text() + "/h"
                                   : row.before.text() + " -> " + row.after.text() + "/h";
-      out_ += fmt::format("  {:<{}}  {:<{}}  {:>4} x {}/h = {}, {} a month\n", row.name, name,
-                          row.cost->machine, machine, row.count, row.each.text(), now, month_text(row.after));
+      out_ +=
+          fmt::format("  {:<{}}  {:<{}}  {:>4} x ", row.name, name, row.cost->machine, machine, row.count);
+      out_ += priced(*row.cost)
+                  ? fmt::format("{}/h = {}, {} a month\n", row.each.text(), now, month_text(row))
+                  : "not known\n";
       candidates(*row.cost);
     }
     const std::string currency = plan_.costs[0].after.currency;
-    out_ += fmt::format("  {:<{}}  {}, {} a month\n", "total", name, price_text(plan_.totals, currency),
-                        month_text(plan_.totals.price_per_hour, currency));
+    out_ += fmt::format("  {:<{}}  {}, {} a month{}\n", "total", name, price_text(plan_.totals, currency),
+                        month_text(plan_.totals.price_per_hour, currency), unpriced_text(plan_));
     std::string remarks;
     for (const std::string& remark : cost_remarks(plan_)) remarks += (remarks.empty() ? "" : " ") + remark;
     out_ += paint("\x1b[2m", "  " + remarks) + "\n";
@@ -394,7 +397,8 @@ std::string summary_line(const Plan& plan) {
   if (plan.actions.empty() && !plan.outputs.empty())
     add(fmt::format("{} output{} to change", plan.outputs.size(), plan.outputs.size() == 1 ? "" : "s"));
   if (plan.destroys) return "Plan: " + text + ".";
-  text += "; " + price_text(totals, plan.costs.empty() ? "USD" : plan.costs[0].after.currency);
+  text += "; " + price_text(totals, plan.costs.empty() ? "USD" : plan.costs[0].after.currency) +
+          unpriced_text(plan);
   auto no_time = [&](std::string_view kind) {
     return std::any_of(plan.actions.begin(), plan.actions.end(), [&](const Action& action) {
       return action.is_step && !action.seconds && (action.step_kind == "program") == (kind == "program");

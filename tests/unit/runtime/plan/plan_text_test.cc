@@ -112,6 +112,21 @@ TEST_F(PlanText, TheCandidatesOfEachMachineWithTheChosenOneMarked) {
   EXPECT_EQ(render_markdown(*again), render_markdown(plan));
 }
 
+TEST_F(PlanText, APriceThatNobodyKnowsIsNotShownAsNothing) {
+  Offer unknown{"m8i.large", "a", {}, {{"type", "m8i.large"}}, {}};
+  unknown.facts.priced = false;
+  bench.cloud.offers = {unknown};
+  const Plan plan = bench.plan(cluster(2, "hello", 2 * kGiB));
+  const std::string count = std::to_string(plan.costs.size());
+  EXPECT_NE(summary_line(plan).find(" and " + count + " prices that are not known"), std::string::npos)
+      << summary_line(plan);
+  for (const std::string& text : {render_text(plan), render_markdown(plan), render_html(plan)}) {
+    EXPECT_NE(text.find("not known"), std::string::npos) << text;
+    EXPECT_NE(text.find(" and " + count + " prices that are not known"), std::string::npos) << text;
+    EXPECT_EQ(text.find("0.00 USD/h = "), std::string::npos) << text;
+  }
+}
+
 TEST_F(PlanText, AmountsOfTwoCurrenciesStandSideBySide) {
   Plan plan;
   plan.infrastructure = "two";
