@@ -34,15 +34,19 @@ Status checked(const std::string& url, const std::string& origin, const char* fi
   return right ? Status() : invalid(fmt::format("{}: {} is no http or https URL", origin, field));
 }
 
+Status take_token_uri(const Json& file, Credential& made) {
+  made.token_url = text_of(file, "token_uri");
+  if (made.token_url.empty()) made.token_url = kTokenUrl;
+  return checked(made.token_url, made.origin, "token_uri");
+}
+
 Status take_service_account(const Json& file, Credential& made) {
   made.kind = Credential::Kind::ServiceAccount;
   if (Status right = need(file, made.origin, {"client_email", "private_key"}); !right.ok()) return right;
   made.account = text_of(file, "client_email");
   made.private_key = text_of(file, "private_key");
   made.key_id = text_of(file, "private_key_id");
-  made.token_url = text_of(file, "token_uri");
-  if (made.token_url.empty()) made.token_url = kTokenUrl;
-  return checked(made.token_url, made.origin, "token_uri");
+  return take_token_uri(file, made);
 }
 
 Status take_user(const Json& file, Credential& made) {
@@ -52,9 +56,7 @@ Status take_user(const Json& file, Credential& made) {
   made.client_id = text_of(file, "client_id");
   made.client_secret = text_of(file, "client_secret");
   made.refresh_token = text_of(file, "refresh_token");
-  made.token_url = text_of(file, "token_uri");
-  if (made.token_url.empty()) made.token_url = kTokenUrl;
-  return checked(made.token_url, made.origin, "token_uri");
+  return take_token_uri(file, made);
 }
 
 // google.aip.dev/auth/4117. Of AWS and of programs ("executable") the file must bring the token some other

@@ -61,7 +61,7 @@ std::string what_would_fit(const Plan& plan, const Money& limit, int64_t over) {
 
 Status check_priced(const Plan& plan) {
   for (const ResourceCost& cost : plan.costs) {
-    if (cost.candidates.empty() || cost.candidates[cost.chosen].facts.priced) continue;
+    if (cost.priced()) continue;
     return invalid(fmt::format("--max-cost: the price of {} ({}) is not known", cost.address, cost.machine))
         .with_hint("`radlc catalog update --from-price-list` fetches prices");
   }

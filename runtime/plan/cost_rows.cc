@@ -23,7 +23,7 @@ struct Like {
 std::string named(const ResourceCost& cost) { return cost.machine; }
 
 bool alike(const ResourceCost& a, const ResourceCost& b) {
-  return named(a) == named(b) && a.before == b.before && a.after == b.after && priced(a) == priced(b);
+  return named(a) == named(b) && a.before == b.before && a.after == b.after && a.priced() == b.priced();
 }
 
 Money times(const Money& price, size_t count) {
@@ -70,21 +70,17 @@ std::vector<CostRow> cost_rows(const Plan& plan) {
   return rows;
 }
 
-bool priced(const ResourceCost& cost) {
-  return cost.chosen >= cost.candidates.size() || cost.candidates[cost.chosen].facts.priced;
-}
-
 std::string amount_text(const CostRow& row, const Money& amount) {
-  return priced(*row.cost) || !amount.zero() ? amount.text() : "not known";
+  return row.cost->priced() || !amount.zero() ? amount.text() : "not known";
 }
 
 std::string month_text(const CostRow& row) {
-  return priced(*row.cost) || !row.after.zero() ? month_text(row.after) : "not known";
+  return row.cost->priced() || !row.after.zero() ? month_text(row.after) : "not known";
 }
 
 std::string unpriced_text(const Plan& plan) {
   const auto count = std::count_if(plan.costs.begin(), plan.costs.end(),
-                                   [](const ResourceCost& cost) { return !priced(cost); });
+                                   [](const ResourceCost& cost) { return !cost.priced(); });
   if (count == 0) return "";
   return count == 1 ? " and a price that is not known"
                     : fmt::format(" and {} prices that are not known", count);

@@ -23,8 +23,6 @@ struct CostRow {
 std::vector<CostRow> cost_rows(const Plan& plan);
 // False: all that is in the plan is free, and there is nothing to show.
 bool costs_anything(const Plan& plan);
-// False: nothing says what it will cost, and it is counted as nothing.
-bool priced(const ResourceCost& cost);
 // An amount of the row, or of a month of it; "not known" where nothing says it.
 std::string amount_text(const CostRow& row, const Money& amount);
 std::string month_text(const CostRow& row);

@@ -1,6 +1,7 @@
 #include "runtime/plan/forecast.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "runtime/foresight/run_model.h"
 #include "runtime/plan/measured.h"
@@ -69,9 +70,7 @@ Banded transfer(const ForecastInput& input, double bytes, double otherwise) {
 
 void take_cost(const ForecastInput& input, PlanForecast& forecast) {
   const bool priced =
-      std::none_of(input.plan.costs.begin(), input.plan.costs.end(), [](const ResourceCost& cost) {
-        return cost.chosen < cost.candidates.size() && !cost.candidates[cost.chosen].facts.priced;
-      });
+      std::all_of(input.plan.costs.begin(), input.plan.costs.end(), std::mem_fn(&ResourceCost::priced));
   const auto rate = input.plan.totals.price_per_hour.total();
   if (!priced || !rate.ok() || !forecast.total.known()) return;
   forecast.cost = foresight::billed(*rate, forecast.total.value, {});

@@ -83,6 +83,8 @@ struct ResourceCost {
   // What it can be, by preference, a type and market each once whatever the zones; empty: there is no choice.
   std::vector<Offer> candidates;
   size_t chosen = 0;  // of candidates
+  // False: nothing says what it will cost, and it is counted as nothing.
+  bool priced() const { return chosen >= candidates.size() || candidates[chosen].facts.priced; }
 };
 
 struct PlanTotals {

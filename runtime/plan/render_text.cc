@@ -283,7 +283,7 @@ class Text {
                                   : row.before.text() + " -> " + row.after.text() + "/h";
       out_ +=
           fmt::format("  {:<{}}  {:<{}}  {:>4} x ", row.name, name, row.cost->machine, machine, row.count);
-      out_ += priced(*row.cost)
+      out_ += row.cost->priced()
                   ? fmt::format("{}/h = {}, {} a month\n", row.each.text(), now, month_text(row))
                   : "not known\n";
       candidates(*row.cost);
