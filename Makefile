@@ -15,7 +15,7 @@ space := $(empty) $(empty)
 
 help:
 	@echo "make demo               install packages, build, train CIFAR-10 on this machine from a .radl file"
-	@echo "make check              install packages, build, run the tests"
+	@echo "make check              install packages, build, run the tests; RADL_LONG_TESTS=1 also those of minutes"
 	@echo "make check-conformance  compare with peers from PyPI and npm (skips what cannot be had); SUITES= some of them"
 	@echo "make check-conformance-short  the same without the suites that bring up other people's clusters"
 	@echo "make check-faults       EC2 while its API fails: RUNS=100 seeds from SEED=1 on, and a kill at every call and journal write"

@@ -110,8 +110,9 @@ class Tree {
 
 struct Script : testing::Test {
   void SetUp() override {
-    if (geteuid() != 0 || std::system("unshare --pid --fork --mount-proc --mount true 2>/dev/null") != 0)
-      GTEST_SKIP() << "needs to be root, and namespaces";
+    if (geteuid() != 0) GTEST_SKIP() << "only root can make the namespaces that the script is tried in";
+    if (std::system("unshare --pid --fork --mount-proc --mount true 2>/dev/null") != 0)
+      GTEST_SKIP() << "namespaces of processes and mounts cannot be made here";
   }
   // Trees that live at the same time: each does little but sleep.
   void at_once(std::initializer_list<std::function<void(Tree)>> lives) {
