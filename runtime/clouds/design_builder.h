@@ -1,12 +1,16 @@
 // What every cloud's design is put together with.
 #pragma once
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "runtime/clouds/auto_stop.h"
 #include "runtime/clouds/cloud.h"
+#include "runtime/clouds/fitting.h"
+#include "runtime/clouds/naming.h"
 
 namespace radl {
 
@@ -26,6 +30,29 @@ class DesignBuilder {
     wanted.references = std::move(references);
     wanted.seconds = seconds_;
     return design_.resources.emplace_back(std::move(wanted));
+  }
+
+  // What the spec of every machine begins with: its groups, its host names and the tags of the file.
+  static Result<Json> machine_spec(const ir::Node& node, std::vector<std::string> groups) {
+    auto tags = tags_wanted(node);
+    if (!tags.ok()) return tags.status();
+    std::sort(groups.begin(), groups.end());
+    Json spec = {{"groups", std::move(groups)}, {"hostname", node_host_name(node)}};
+    if (Json names = further_host_names(node); !names.empty()) spec["names"] = std::move(names);
+    if (!tags->empty()) spec["tags"] = std::move(*tags);
+    return spec;
+  }
+
+  // `seconds`: how long it takes to boot.
+  void add_machine(const ir::Node& node, const char* type, Json spec, std::vector<std::string> references,
+                   std::vector<Offer> offers, double seconds) {
+    Wanted& wanted = add(node.address, type, node_summary(node, cloud_.text(), offers.front().name),
+                         std::move(spec), std::move(references));
+    wanted.offers = std::move(offers);
+    wanted.node = node.address;
+    wanted.seconds = seconds;
+    if (wanted.spec.contains("stop"))
+      wanted.summary += ", " + auto_stop_text(auto_stop_from_json(wanted.spec["stop"]));
   }
 
   // Each text once.

@@ -128,24 +128,14 @@ class Designer : private DesignBuilder {
                       node.address, groups.size() - 1, kGroupsOfAMachine));
     std::vector<std::string> references = {key_address(cloud_)};
     references.insert(references.end(), groups.begin(), groups.end());
-    std::sort(groups.begin(), groups.end());
-    auto tags = tags_wanted(node);
-    if (!tags.ok()) return tags.status();
-    Json spec = {{"groups", std::move(groups)},
-                 {"hostname", node_host_name(node)},
-                 {"public", is_public(node, *place)}};
-    if (Json names = further_host_names(node); !names.empty()) spec["names"] = std::move(names);
-    if (!tags->empty()) spec["tags"] = std::move(*tags);
+    auto made = machine_spec(node, std::move(groups));
+    if (!made.ok()) return made.status();
+    Json& spec = *made;
+    spec["public"] = is_public(node, *place);
     if (Status added = add_features(node, *place, spec, references); !added.ok()) return added;
     auto offers = offers_for(cloud_, node, input_);
     if (!offers.ok()) return offers.status();
-    Wanted& wanted = add(node.address, "instance", node_summary(node, cloud_.text(), offers->front().name),
-                         std::move(spec), std::move(references));
-    wanted.offers = std::move(*offers);
-    wanted.node = node.address;
-    wanted.seconds = kBootSeconds;
-    if (wanted.spec.contains("stop"))
-      wanted.summary += ", " + auto_stop_text(auto_stop_from_json(wanted.spec["stop"]));
+    add_machine(node, "instance", std::move(spec), std::move(references), std::move(*offers), kBootSeconds);
     return {};
   }
 

@@ -172,12 +172,9 @@ class Designer : private DesignBuilder {
     std::vector<std::string> groups = {access()}, references = firewalls_of_[node.address];
     for (const ir::Network* network : networks_of(input_, node))
       groups.push_back(network_address(cloud_, input_, *network));
-    std::sort(groups.begin(), groups.end());
-    auto tags = tags_wanted(node);
-    if (!tags.ok()) return tags.status();
-    Json spec = {{"groups", std::move(groups)}, {"hostname", node_host_name(node)}};
-    if (Json names = further_host_names(node); !names.empty()) spec["names"] = std::move(names);
-    if (!tags->empty()) spec["tags"] = std::move(*tags);
+    auto made = machine_spec(node, std::move(groups));
+    if (!made.ok()) return made.status();
+    Json& spec = *made;
     spec["networks"] = Json::array();
     for (Vpc& vpc : vpcs_of(node)) {
       spec["networks"].push_back(vpc.interface);
@@ -186,13 +183,7 @@ class Designer : private DesignBuilder {
     if (Status added = add_features(node, spec, references); !added.ok()) return added;
     auto offers = offers_for(place_, node, input_, has_disks(node));
     if (!offers.ok()) return offers.status();
-    Wanted& wanted = add(node.address, "instance", node_summary(node, cloud_.text(), offers->front().name),
-                         std::move(spec), std::move(references));
-    wanted.offers = std::move(*offers);
-    wanted.node = node.address;
-    wanted.seconds = kBootSeconds;
-    if (wanted.spec.contains("stop"))
-      wanted.summary += ", " + auto_stop_text(auto_stop_from_json(wanted.spec["stop"]));
+    add_machine(node, "instance", std::move(spec), std::move(references), std::move(*offers), kBootSeconds);
     return {};
   }
 

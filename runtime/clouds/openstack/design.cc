@@ -139,12 +139,9 @@ class Designer : private DesignBuilder {
       groups.push_back(network_address(cloud_, input_, *network));
     std::vector<std::string> references = {key_address(cloud_)};
     references.insert(references.end(), groups.begin(), groups.end());
-    std::sort(groups.begin(), groups.end());
-    auto tags = tags_wanted(node);
-    if (!tags.ok()) return tags.status();
-    Json spec = {{"groups", std::move(groups)}, {"hostname", node_host_name(node)}};
-    if (Json names = further_host_names(node); !names.empty()) spec["names"] = std::move(names);
-    if (!tags->empty()) spec["tags"] = std::move(*tags);
+    auto made = machine_spec(node, std::move(groups));
+    if (!made.ok()) return made.status();
+    Json& spec = *made;
     const bool floating = has_floating(node, input_);
     join_networks(node, floating, spec, references);
     if (floating) add_floating(node, spec, references);
@@ -152,13 +149,7 @@ class Designer : private DesignBuilder {
     auto offers = offers_for(place_, node, input_);
     if (!offers.ok()) return offers.status();
     if (!offers->front().spec.contains("type")) spec["flavor"] = flavor_wanted(node);
-    Wanted& wanted = add(node.address, "server", node_summary(node, cloud_.text(), offers->front().name),
-                         std::move(spec), std::move(references));
-    wanted.offers = std::move(*offers);
-    wanted.node = node.address;
-    wanted.seconds = kBootSeconds;
-    if (wanted.spec.contains("stop"))
-      wanted.summary += ", " + auto_stop_text(auto_stop_from_json(wanted.spec["stop"]));
+    add_machine(node, "server", std::move(spec), std::move(references), std::move(*offers), kBootSeconds);
     return {};
   }
 
