@@ -6,8 +6,8 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <openssl/rand.h>
 #include <openssl/sha.h>
+#include <sys/random.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -99,10 +99,15 @@ Result<std::string> base64_decode(std::string_view text) {
   return out;
 }
 
+// The kernel's own, which OpenSSL's comes from: a run that needs nothing else of that library does not load
+// it.
 std::string random_bytes(size_t n) {
   std::string out(n, '\0');
-  if (RAND_bytes(reinterpret_cast<unsigned char*>(out.data()), static_cast<int>(n)) != 1) {
-    std::abort();  // without randomness no key or token is safe
+  for (size_t made = 0; made < n;) {
+    const ssize_t got = ::getrandom(out.data() + made, n - made, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) std::abort();  // without randomness no key or token is safe
+    made += static_cast<size_t>(got);
   }
   return out;
 }

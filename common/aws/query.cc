@@ -269,13 +269,31 @@ Failure refusal(const http::Response& response, const std::string& what, Effect 
   return failure;
 }
 
-std::string hint_of(const std::string& code) {
+// Whether each account has it. Source: AWS Account Management guide, "Enable or disable AWS Regions".
+bool is_enabled_by_default(const std::string& region) {
+  static constexpr std::array<std::string_view, 17> kRegions = {
+      "us-east-1",      "us-east-2",      "us-west-1",  "us-west-2",      "ca-central-1",  "sa-east-1",
+      "eu-central-1",   "eu-north-1",     "eu-west-1",  "eu-west-2",      "eu-west-3",     "ap-northeast-1",
+      "ap-northeast-2", "ap-northeast-3", "ap-south-1", "ap-southeast-1", "ap-southeast-2"};
+  return among(region, kRegions);
+}
+
+std::string hint_of(const std::string& code, const std::string& region) {
   if (code == "UnauthorizedOperation" || code == "AccessDenied")
     return "the identity's policies do not allow it; `radlc check-auth` lists what is missing";
-  if (code == "AuthFailure" || code == "InvalidClientTokenId" || code == "SignatureDoesNotMatch")
-    return "the access key or its secret is wrong, or not enabled in this region";
+  const bool keys = code == "AuthFailure" || code == "InvalidClientTokenId";
+  if (keys && region.starts_with("cn-"))
+    return "regions of China take keys of an account there; or the access key or its secret is wrong";
+  if (keys && !is_enabled_by_default(region) && !region.starts_with("us-gov-"))
+    return "region " + region +
+           " must be enabled for the account first (`aws account enable-region "
+           "--region-name " +
+           region + "`); or the access key or its secret is wrong";
+  if (keys || code == "SignatureDoesNotMatch")
+    return "the access key or its secret is wrong, or the key was deactivated";
   if (code == "OptInRequired") return "the account is not subscribed to this service or region";
-  if (among(code, kExpiredCodes)) return "get new keys, for SSO by `aws sso login`";
+  if (code == "RequestExpired" || among(code, kExpiredCodes))
+    return "get new keys, for SSO by `aws sso login`";
   return {};
 }
 
@@ -353,7 +371,7 @@ Answer QueryClient::call(const std::string& action, const Parameters& parameters
         service_.note("the credentials (" + made.credentials.origin + ") have expired: asking for new ones");
       continue;
     }
-    if (std::string hint = hint_of(failure.code); !hint.empty())
+    if (std::string hint = hint_of(failure.code, service_.region); !hint.empty())
       failure.status = Status(failure.status).with_hint(hint);
     return failure;
   }

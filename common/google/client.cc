@@ -10,7 +10,6 @@
 #include "common/http/retry.h"
 #include "common/http/url.h"
 #include "common/json_values.h"
-#include "common/text.h"
 
 namespace radl::google {
 namespace {
@@ -24,13 +23,6 @@ using json::text_of;
 constexpr int kAttempts = 5;
 constexpr const char* kPage = "500";  // the most that a list gives at once
 constexpr size_t kMostPages = 10'000;
-
-std::string one_line(std::string_view text) {
-  std::string line(trim(text.substr(0, 600)));
-  for (char& c : line)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  return line;
-}
 
 bool is_rate(const std::string& reason) {
   return reason == "rateLimitExceeded" || reason == "userRateLimitExceeded" ||
@@ -115,22 +107,8 @@ Code code_of(const std::string& reason, int http_status) {
   if (std::find(kLater.begin(), kLater.end(), reason) != kLater.end()) return Code::Retry;
   if (reason == "alreadyExists" || reason == "RESOURCE_ALREADY_EXISTS") return Code::Exists;
   if (reason == "RESOURCE_NOT_FOUND") return Code::NotFound;
-  switch (http_status) {
-    case 401:
-    case 403:
-      return Code::Auth;
-    case 404:
-    case 410:
-      return Code::NotFound;
-    case 409:
-      return Code::Exists;
-    case 408:
-    case 412:
-    case 429:
-      return Code::Retry;
-    default:
-      return http_status >= 500 ? Code::Retry : Code::Invalid;
-  }
+  // What is there already is refused by its status alone, too.
+  return http_status == 409 ? Code::Exists : http::code_of_status(http_status);
 }
 
 Said error_in(const Json& document) {
@@ -139,10 +117,11 @@ Said error_in(const Json& document) {
   for (const Json& one : list_of(error, "errors")) {
     said.reason = text_of(one, "reason");
     if (said.reason.empty()) said.reason = text_of(one, "code");
-    said.message = one_line(text_of(one, "message"));
+    said.message = http::one_line(text_of(one, "message"));
     break;
   }
-  if (std::string message = one_line(text_of(error, "message")); !message.empty()) said.message = message;
+  if (std::string message = http::one_line(text_of(error, "message")); !message.empty())
+    said.message = message;
   if (said.message.empty() && error.is_object()) said.message = said.reason;
   return said;
 }

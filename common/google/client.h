@@ -6,12 +6,12 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "common/google/session.h"
+#include "common/http/answer.h"
 
 namespace radl::google {
 
@@ -24,34 +24,9 @@ struct Call {
   nlohmann::json body;  // null: none
 };
 
-// Why there is no answer to work with.
-struct Failure {
-  enum class Kind {
-    NotSent,    // nothing went out: no connection, no token, stopped before
-    Refused,    // the service said no: nothing was done
-    Throttled,  // too many requests, as long as it was repeated: nothing was done
-    Unknown,    // it went out and the answer was lost, cut off, malformed or a 5xx: it may have been done
-  };
-  Kind kind = Kind::Unknown;
-  // As code_of() says, Retry, Timeout, Cancelled, Corrupt. Method, path and the service's message; never a
-  // token.
-  Status status;
-  int http_status = 0;  // 0: no answer
-  std::string reason;   // "quotaExceeded"; "" when it said none
-};
-
-class Answer {
- public:
-  Answer(nlohmann::json document) : document_(std::move(document)) {}
-  Answer(Failure failure) : failure_(std::move(failure)) {}
-  bool ok() const { return !failure_; }
-  const nlohmann::json& json() const { return document_; }  // null where the body was empty
-  const Failure& failure() const { return *failure_; }
-
- private:
-  nlohmann::json document_;
-  std::optional<Failure> failure_;
-};
+// A failure's status: as code_of() says, Retry, Timeout, Cancelled, Corrupt.
+using http::Answer;
+using http::Failure;
 
 // Thread-safe. Every call may be sent more than once: what changes something carries a request's id
 // (request_id()), by which the service knows it again.

@@ -1,7 +1,6 @@
 // Access tokens that are renewed before they end, by whatever kind of credential there is.
 #pragma once
 
-#include <ctime>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -9,15 +8,13 @@
 #include "common/google/settings.h"
 #include "common/http/http.h"
 #include "common/http/rate.h"
+#include "common/http/token.h"
 #include "common/status.h"
 #include "common/stop.h"
 
 namespace radl::google {
 
-struct Token {
-  std::string value;
-  std::time_t expires = 0;  // seconds since 1970
-};
+using http::Token;
 
 // Thread-safe: several who need a token at the same time ask for one.
 class Session {
@@ -43,8 +40,8 @@ class Session {
   http::Client& http_;
   const Settings settings_;
   const std::shared_ptr<http::Rate> rate_;
-  std::mutex mutex_;
-  std::shared_ptr<const Token> token_;
+  http::RenewedToken token_;
+  std::mutex mutex_;  // of project_
   std::string project_;
 };
 

@@ -20,13 +20,6 @@ constexpr int kAttempts = 5;
 constexpr size_t kPage = 500;
 constexpr size_t kMostPages = 10'000;
 
-std::string one_line(std::string_view text) {
-  std::string line(trim(text.substr(0, 600)));
-  for (char& c : line)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  return line;
-}
-
 int number_in(std::string_view text) {
   int number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
@@ -46,21 +39,7 @@ Code code_of(int status, const std::string& message) {
   const bool no_room =
       lower.find("no valid host") != lower.npos || lower.find("no more ip addresses") != lower.npos;
   if (no_room) return Code::Quota;
-  switch (status) {
-    case 401:
-    case 403:
-      return Code::Auth;
-    case 404:
-    case 410:
-      return Code::NotFound;
-    case 409:
-      return Code::Conflict;
-    case 429:
-    case 408:
-      return Code::Retry;
-    default:
-      return status >= 500 ? Code::Retry : Code::Invalid;
-  }
+  return http::code_of_status(status);
 }
 
 Failure no_answer(Status status, Effect effect) {
@@ -153,15 +132,15 @@ int compare_versions(const std::string& a, const std::string& b) {
 std::string error_message(std::string_view body) {
   const Json document = parse_json(body);
   if (!document.is_object()) return "";
-  if (document.contains("message")) return one_line(text_of(document, "message"));
+  if (document.contains("message")) return http::one_line(text_of(document, "message"));
   for (const auto& [name, error] : document.items()) {
-    if (std::string text = text_of(error, "message"); !text.empty()) return one_line(text);
-    if (error.is_string() && name == "NeutronError") return one_line(error.get<std::string>());
+    if (std::string text = text_of(error, "message"); !text.empty()) return http::one_line(text);
+    if (error.is_string() && name == "NeutronError") return http::one_line(error.get<std::string>());
   }
   // Guidelines on errors: {"errors": [{"title", "detail"}]}.
   for (const Json& error : list_of(document, "errors")) {
     const std::string detail = text_of(error, "detail");
-    return one_line(detail.empty() ? text_of(error, "title") : detail);
+    return http::one_line(detail.empty() ? text_of(error, "title") : detail);
   }
   return "";
 }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/http/answer.h"
 #include "common/openstack/session.h"
 
 namespace radl::openstack {
@@ -31,34 +32,10 @@ struct Call {
   Effect effect = Effect::Reads;
 };
 
-// Why there is no answer to work with.
-struct Failure {
-  enum class Kind {
-    NotSent,    // nothing went out: no connection, no token, stopped before
-    Refused,    // the service said no: nothing was done
-    Throttled,  // too many requests, as long as it was repeated: nothing was done
-    Unknown,    // it went out and the answer was lost, cut off, malformed or a 5xx: it may have been done
-  };
-  Kind kind = Kind::Unknown;
-  // Auth for what is not allowed, NotFound, Conflict, Quota, Invalid, Retry, Lost (Unknown of a call that is
-  // Once), Timeout, Cancelled. Service, call, host and the service's message; never a token.
-  Status status;
-  int http_status = 0;  // 0: no answer
-  std::string message;  // the service's own; "" when it said none
-};
-
-class Answer {
- public:
-  Answer(nlohmann::json document) : document_(std::move(document)) {}
-  Answer(Failure failure) : failure_(std::move(failure)) {}
-  bool ok() const { return !failure_; }
-  const nlohmann::json& json() const { return document_; }  // null where the body was empty
-  const Failure& failure() const { return *failure_; }
-
- private:
-  nlohmann::json document_;
-  std::optional<Failure> failure_;
-};
+// A failure's status: Auth for what is not allowed, NotFound, Conflict, Quota, Invalid, Retry, Lost (Unknown
+// of a call that is Once), Timeout, Cancelled.
+using http::Answer;
+using http::Failure;
 
 // One service of the cloud. Thread-safe.
 class Service {

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 
 #include "common/digest.h"
@@ -31,14 +32,18 @@ constexpr Kept kKept[] = {{"x-amz-checksum-crc64nvme", StoredChecksum::Kind::Crc
                           {"x-amz-checksum-sha256", StoredChecksum::Kind::Sha256, Crc::Crc32c},
                           {"x-amz-checksum-sha1", StoredChecksum::Kind::Sha1, Crc::Crc32c}};
 
+const EVP_MD* digest_of(StoredChecksum::Kind kind) {
+  if (kind == StoredChecksum::Kind::Md5) return EVP_md5();
+  return kind == StoredChecksum::Kind::Sha1 ? EVP_sha1() : EVP_sha256();
+}
+
 // Takes a file's or text's bytes piece by piece; the whole's checksum as the store writes it.
 class Summing {
  public:
   explicit Summing(const StoredChecksum& stored)
       : stored_(stored), digest_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
     if (stored.kind == StoredChecksum::Kind::Crc) return;
-    const EVP_MD* kind = stored.kind == StoredChecksum::Kind::Sha1 ? EVP_sha1() : EVP_sha256();
-    fine_ = digest_ && EVP_DigestInit_ex(digest_.get(), kind, nullptr) == 1;
+    fine_ = digest_ && EVP_DigestInit_ex(digest_.get(), digest_of(stored.kind), nullptr) == 1;
   }
   void add(std::string_view bytes) {
     if (stored_.kind == StoredChecksum::Kind::Crc)
@@ -46,14 +51,19 @@ class Summing {
     else
       fine_ = fine_ && EVP_DigestUpdate(digest_.get(), bytes.data(), bytes.size()) == 1;
   }
+  // The raw bytes; "" where OpenSSL cannot make it.
+  std::string digest() {
+    unsigned char sum[EVP_MAX_MD_SIZE];
+    unsigned size = 0;
+    fine_ = fine_ && EVP_DigestFinal_ex(digest_.get(), sum, &size) == 1;
+    return fine_ ? std::string(reinterpret_cast<const char*>(sum), size) : std::string();
+  }
   Status compare() {
     std::string found = crc_text(stored_.crc, crc_);
     if (stored_.kind != StoredChecksum::Kind::Crc) {
-      unsigned char sum[EVP_MAX_MD_SIZE];
-      unsigned size = 0;
-      fine_ = fine_ && EVP_DigestFinal_ex(digest_.get(), sum, &size) == 1;
-      if (!fine_) return internal_error("OpenSSL cannot make the digest");
-      found = base64_encode({reinterpret_cast<const char*>(sum), size});
+      const std::string sum = digest();
+      if (sum.empty()) return internal_error("OpenSSL cannot make the digest");
+      found = base64_encode(sum);
     }
     return found == stored_.value ? Status() : wrong_checksum(stored_, found);
   }
@@ -134,7 +144,37 @@ Status check_bytes(const StoredChecksum& stored, std::string_view bytes) {
   return sum.compare();
 }
 
-Status check_file(const StoredChecksum& stored, const std::string& path) {
+Result<std::string> md5_of_file(const std::string& path, uint64_t first, uint64_t count) {
+  const StoredChecksum kind{StoredChecksum::Kind::Md5, Crc::Crc32c, "", 0};
+  Summing sum(kind);
+  Status read = each_piece(path, first, count, [&](std::string_view piece) { sum.add(piece); });
+  if (!read.ok()) return read;
+  const std::string made = sum.digest();
+  return made.empty() ? Result<std::string>(internal_error("OpenSSL cannot make the digest"))
+                      : base64_encode(made);
+}
+
+namespace {
+
+Status check_parts(const StoredChecksum& stored, const std::string& path, uint64_t part_bytes) {
+  std::error_code error;
+  const uint64_t size = std::filesystem::file_size(path, error);
+  if (error) return errno_status(error.value(), path);
+  std::string sums;
+  for (uint64_t at = 0; at < size; at += part_bytes) {
+    auto sum = md5_of_file(path, at, std::min(part_bytes, size - at));
+    if (!sum.ok()) return sum.status();
+    sums += to_hex(base64_decode(*sum).value());
+  }
+  const std::string whole = md5_base64(sums);
+  return whole == stored.value ? Status() : wrong_checksum(stored, whole);
+}
+
+}  // namespace
+
+Status check_file(const StoredChecksum& stored, const std::string& path, uint64_t part_bytes) {
+  if (stored.kind == StoredChecksum::Kind::Md5 && stored.parts > 0 && part_bytes > 0)
+    return check_parts(stored, path, part_bytes);
   if (stored.kind == StoredChecksum::Kind::None || stored.parts > 0) return {};
   Summing sum(stored);
   Status read = each_piece(path, 0, UINT64_MAX, [&](std::string_view piece) { sum.add(piece); });

@@ -1,4 +1,5 @@
-// Objects under keys in one bucket: what every object store can do. S3 is the first (s3.h).
+// Objects under keys in one bucket or container: what every object store can do. Amazon S3 (s3.h), Google
+// Cloud Storage (gcs.h), Azure Blob (azure_blob.h), OpenStack Swift (swift.h).
 //
 // Thread-safe. Errors: NotFound, Auth, Exists and Conflict (conditions), Quota, Corrupt (a checksum), Retry
 // and Timeout (repeated already, with backoff), Cancelled, Lost (a conditional write whose answer is unknown:
@@ -20,7 +21,7 @@
 namespace radl::transfer {
 
 struct Object {
-  std::string key, etag;  // the ETag without quotes; it changes with the content
+  std::string key, etag;  // what changes with the content: the ETag without quotes, Google's generation
   uint64_t size = 0;
   std::time_t modified = 0;  // by the server's clock; 0 where it was not said
 };
@@ -51,7 +52,7 @@ struct Upload {
 class ObjectStore {
  public:
   virtual ~ObjectStore() = default;
-  // "s3://bucket/key", for messages.
+  // "gs://bucket/key", for messages.
   virtual std::string address(const std::string& key) const = 0;
 
   virtual Result<Object> head(const std::string& key, const Stop& stop = {}) = 0;
@@ -91,8 +92,11 @@ struct OpenedStore {
   std::unique_ptr<ObjectStore> store;
   std::string key;  // of the URI; may be empty or end in '/'
 };
-// "s3://BUCKET[/KEY]", by what environment and AWS's files say of credentials, region and endpoint. Nothing
-// is asked of it yet. Invalid: another scheme, no bucket's name. `http` outlives it.
+// An address (common/store_address.h), by what environment and files say of credentials and endpoints as the
+// vendor's own tools read them (docs/object-stores.md). Nothing is asked of it yet. Invalid: no such address.
+// `http` outlives it.
 Result<OpenedStore> open_object_store(http::Client& http, const std::string& uri);
+// Of a NotFound: not the object is missing, the bucket or container is.
+bool is_missing_container(const Status& status);
 
 }  // namespace radl::transfer

@@ -6,6 +6,7 @@
 
 #include "common/dataset_files.h"
 #include "common/files.h"
+#include "common/store_address.h"
 #include "common/transfer/object_store.h"
 #include "common/transfer/webhdfs.h"
 
@@ -195,16 +196,16 @@ bool is_remote(const std::string& uri) { return scheme_of(uri) != "file"; }
 Result<std::unique_ptr<SourcePlace>> open_place(http::Client& http, const std::string& uri) {
   const std::string scheme = scheme_of(uri);
   using Opened = std::unique_ptr<SourcePlace>;
-  if (scheme == "file") return Opened(std::make_unique<LocalPlace>(path_of_place(uri)));
-  if (scheme == "http" || scheme == "https") return Opened(std::make_unique<HttpPlace>(http, uri));
-  if (scheme == "webhdfs" || scheme == "swebhdfs") return open_hdfs(http, uri);
-  if (scheme == "s3") {
+  if (is_store_address(uri)) {
     auto store = open_object_store(http, uri);
     if (!store.ok()) return store.status();
     return Opened(std::make_unique<StorePlace>(std::move(*store)));
   }
+  if (scheme == "file") return Opened(std::make_unique<LocalPlace>(path_of_place(uri)));
+  if (scheme == "http" || scheme == "https") return Opened(std::make_unique<HttpPlace>(http, uri));
+  if (scheme == "webhdfs" || scheme == "swebhdfs") return open_hdfs(http, uri);
   return Status(Code::Invalid, scheme + "://: is not known")
-      .with_hint("a path, file, http, https, s3, webhdfs or swebhdfs");
+      .with_hint("a path, file, http, https, s3, gs, az, swift, webhdfs or swebhdfs");
 }
 
 }  // namespace radl::transfer

@@ -77,21 +77,6 @@ Result<S3Options> s3_options(http::Client& http, std::shared_ptr<const aws::Conf
   return o;
 }
 
-Result<OpenedStore> open_object_store(http::Client& http, const std::string& uri) {
-  if (!uri.starts_with("s3://"))
-    return invalid(http::printable_url(uri) + ": not an object store that is known (s3://BUCKET/KEY)");
-  const std::string rest = uri.substr(5);
-  const size_t slash = rest.find('/');
-  const std::string bucket = rest.substr(0, slash);
-  if (!is_bucket_name(bucket)) return invalid("\"" + bucket + "\" is no bucket's name");
-  auto configuration = aws::Configuration::load();
-  if (!configuration.ok()) return configuration.status();
-  auto options = s3_options(http, *configuration);
-  if (!options.ok()) return options.status();
-  return OpenedStore{std::make_unique<S3>(http, std::move(*options), bucket),
-                     slash == std::string::npos ? "" : rest.substr(slash + 1)};
-}
-
 S3::S3(http::Client& http, S3Options options, std::string bucket)
     : http_(http), options_(std::move(options)), bucket_(std::move(bucket)), region_(options_.region) {}
 
@@ -193,7 +178,8 @@ Result<http::Response> S3::call(const Call& what, http::Request given) {
   for (int tries = 0;;) {
     aws::Credentials signed_by;
     const http::Request request = prepared(what, given, &signed_by);
-    auto answer = what.once ? http_.send(request) : http_.send(request, retries);
+    // On a connection that was kept open libcurl sends a PUT again by itself when that dies under it.
+    auto answer = what.once ? http::Client().send(request) : http_.send(request, retries);
     if (!answer.ok()) {
       // Of a write that counts once, what broke on its way may have been done.
       const bool unknown =

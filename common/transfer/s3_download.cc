@@ -1,287 +1,55 @@
-// Objects of S3 to files: small ones in one stream, large ones in ranges, several at a time, and on with what
-// an earlier call left.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+// Objects of S3 to files: small ones in one stream, large ones in ranges (ranged_download.h).
+#include <cstdlib>
 
-#include <algorithm>
-#include <cerrno>
-#include <filesystem>
-#include <mutex>
-#include <nlohmann/json.hpp>
-
-#include "common/clock.h"
 #include "common/digest.h"
-#include "common/files.h"
-#include "common/http/retry.h"
 #include "common/transfer/answers.h"
 #include "common/transfer/checksum.h"
-#include "common/transfer/part_file.h"
+#include "common/transfer/ranged_download.h"
 #include "common/transfer/s3.h"
-#include "common/transfer/side_by_side.h"
 
 namespace radl::transfer {
 namespace {
 
-constexpr uint64_t kLarge = uint64_t{32} << 20, kRange = uint64_t{16} << 20;
-constexpr int kParallel = 8;
-
-// What the object is, as one answer described it.
-struct Described {
-  std::string etag;
-  uint64_t size = 0;
-  StoredChecksum checksum;
-};
-
-Described described(const http::Response& head, uint64_t size) {
-  return {unquote_etag(head.header("etag")), size, checksum_of(head.headers)};
+uint64_t length_of(const http::Response& answer) {
+  return std::strtoull(std::string(answer.header("content-length")).c_str(), nullptr, 10);
 }
 
-bool is_ranges_note(const std::string& path) {
-  auto text = read_file(path + ".part.json", size_t{16} << 20);
-  const auto json = text.ok() ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
-  return json.is_object() && json.contains("ranges");
+Described described(const http::Response& head, uint64_t size) {
+  return {unquote_etag(head.header("etag")), size, checksum_of(head.headers), 0};
 }
 
 }  // namespace
 
 // One object in ranges.
-class S3Ranges {
+class S3Ranges : public RangeSource {
  public:
-  S3Ranges(S3& store, const std::string& key, const Download& what, Described object)
-      : store_(store),
-        key_(key),
-        what_(what),
-        object_(std::move(object)),
-        part_(what.path + ".part"),
-        note_(part_ + ".json") {}
-  ~S3Ranges() {
-    if (fd_ >= 0) ::close(fd_);
-  }
+  S3Ranges(S3& store, const std::string& key, const Stop& stop) : store_(store), key_(key), stop_(stop) {}
 
-  Status run() {
-    if (object_.size > what_.largest)
-      return {Code::Quota, "more than the " + std::to_string(what_.largest) + " bytes expected"};
-    if (Status s = divide(); !s.ok()) return s;
-    if (Status s = open(); !s.ok()) return s;
-    Status status = fetch();
-    if (!status.ok()) {
-      (void)remember();
-      return status;
-    }
-    return finish();
+  // How long the parts are of whose checksums the object's is one.
+  Status look_at_parts(Described& object) {
+    if (object.checksum.parts <= 0) return {};
+    auto first = store_.call({.method = "HEAD", .key = key_, .query = {{"partNumber", "1"}}, .stop = stop_});
+    if (!first.ok()) return first.status();
+    const uint64_t bytes = first->ok() ? length_of(*first) : 0;
+    const uint64_t count = bytes > 0 ? (object.size + bytes - 1) / bytes : 0;
+    // Parts of several sizes, or a server that does not tell: nothing to compare with.
+    object.part_bytes = count == uint64_t(object.checksum.parts) ? bytes : 0;
+    return {};
   }
+  Result<http::Response> read(const Range& range, const std::string& etag, http::Request request,
+                              const Stop& stop) override {
+    S3::Call what{.method = "GET", .key = key_, .stop = stop};
+    what.headers = {{"Range", "bytes=" + std::to_string(range.first) + "-" +
+                                  std::to_string(range.first + range.count - 1)},
+                    {"If-Match", "\"" + etag + "\""}};
+    return store_.call(what, std::move(request));
+  }
+  Status error(const http::Response& answer) const override { return s3_error(answer, store_.address(key_)); }
 
  private:
-  struct Piece {
-    Range range;
-    size_t part = 0;   // of the upload, where the checksum is one of parts
-    uint64_t crc = 0;  // of the kind that the store keeps
-    bool done = false;
-  };
-
-  // Ranges that no part's border goes through, so that the parts' checksums can be put together.
-  Status divide() {
-    uint64_t part_bytes = object_.size;
-    if (object_.checksum.parts > 0) {
-      auto first =
-          store_.call({.method = "HEAD", .key = key_, .query = {{"partNumber", "1"}}, .stop = what_.stop});
-      if (!first.ok()) return first.status();
-      const std::string length(first->header("content-length"));
-      const uint64_t bytes = first->ok() ? std::strtoull(length.c_str(), nullptr, 10) : 0;
-      const uint64_t count = bytes > 0 ? (object_.size + bytes - 1) / bytes : 0;
-      // Parts of several sizes, or a server that does not tell: nothing to compare with.
-      if (count == uint64_t(object_.checksum.parts))
-        part_bytes = bytes;
-      else
-        object_.checksum = {};
-    }
-    for (uint64_t part = 0; part * part_bytes < object_.size; ++part) {
-      const uint64_t end = std::min(object_.size, (part + 1) * part_bytes);
-      for (uint64_t at = part * part_bytes; at < end; at += kRange)
-        pieces_.push_back({{at, std::min(kRange, end - at)}, size_t(part), 0, false});
-    }
-    return {};
-  }
-
-  nlohmann::json identity() const {
-    return {{"from", what_.identity},
-            {"etag", object_.etag},
-            {"size", object_.size},
-            {"pieces", pieces_.size()},
-            {"checksum", object_.checksum.value},
-            {"sha256", what_.sha256}};
-  }
-
-  Status open() {
-    if (Status made = make_directories(std::filesystem::path(what_.path).parent_path().string()); !made.ok())
-      return made;
-    auto opened = open_part(part_);
-    if (!opened.ok()) return opened.status();
-    fd_ = *opened;
-    auto text = read_file(note_, size_t{16} << 20);
-    const auto json = text.ok() ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
-    struct stat info {};
-    const bool whole = ::fstat(fd_, &info) == 0 && uint64_t(info.st_size) == object_.size;
-    if (whole && json.is_object() && json.value("file", nlohmann::json()) == identity() &&
-        json.contains("ranges") && json["ranges"].is_array()) {
-      for (const auto& done : json["ranges"]) {
-        if (!done.is_array() || done.size() != 2 || !done[0].is_number_unsigned() ||
-            !done[1].is_number_unsigned() || done[0].get<size_t>() >= pieces_.size())
-          continue;
-        Piece& piece = pieces_[done[0].get<size_t>()];
-        piece.crc = done[1].get<uint64_t>();
-        piece.done = true;
-        received_ += piece.range.count;
-      }
-      return {};
-    }
-    if (::ftruncate(fd_, 0) != 0) return errno_status(errno, part_);
-    // Now, and not in the middle: there is room for all of it.
-    if (::fallocate(fd_, 0, 0, off_t(object_.size)) != 0 && errno != EOPNOTSUPP)
-      return errno_status(errno, part_);
-    return ::ftruncate(fd_, off_t(object_.size)) == 0 ? remember() : errno_status(errno, part_);
-  }
-
-  // What the note calls done is on the disk. Called by one thread at a time.
-  Status remember() {
-    nlohmann::json done = nlohmann::json::array();
-    {
-      std::lock_guard lock(mutex_);
-      for (size_t i = 0; i < pieces_.size(); ++i) {
-        if (pieces_[i].done) done.push_back({i, pieces_[i].crc});
-      }
-    }
-    if (::fdatasync(fd_) != 0) return errno_status(errno, part_);
-    return write_file_atomic(note_, nlohmann::json{{"file", identity()}, {"ranges", done}}.dump());
-  }
-
-  Status fetch() {
-    return side_by_side(pieces_.size(), kParallel, what_.stop, [&](size_t i, const Stop& stop) -> Status {
-      if (pieces_[i].done) return {};
-      Status s = fetch_piece(i, stop);
-      return s.ok() ? remember_now_and_then() : s;
-    });
-  }
-
-  // What of a piece has come stays when its connection breaks.
-  Status fetch_piece(size_t i, const Stop& stop) {
-    const Range range = pieces_[i].range;
-    uint64_t have = 0, crc = 0;
-    http::Backoff backoff({store_.options_.attempts, 0.25, 20}, stop);
-    for (;;) {
-      const uint64_t before = have;
-      Status s = fetch_rest(range, have, crc, stop);
-      if (s.ok()) break;
-      if (have > before) backoff.reset();
-      const bool passing = s.code() == Code::Retry || s.code() == Code::Timeout;
-      if (!passing || !backoff.again()) return s;
-      if (Status waited = backoff.wait(); !waited.ok()) return waited.code() == Code::Timeout ? s : waited;
-    }
-    std::lock_guard lock(mutex_);
-    pieces_[i].crc = crc;
-    pieces_[i].done = true;
-    return {};
-  }
-
-  Status fetch_rest(const Range& range, uint64_t& have, uint64_t& crc, const Stop& stop) {
-    S3::Call what{.method = "GET", .key = key_, .stop = stop};
-    const uint64_t first = range.first + have, last = range.first + range.count - 1;
-    what.headers = {{"Range", "bytes=" + std::to_string(first) + "-" + std::to_string(last)},
-                    {"If-Match", "\"" + object_.etag + "\""}};
-    http::Request request;
-    request.on_headers = [&](const http::Response& answer) -> Status {
-      if (answer.status != 206 || parse_content_range(answer.header("content-range")).first != first)
-        return {Code::Corrupt, "the server answered with another range than asked for"};
-      return {};
-    };
-    request.sink = [&](std::string_view piece) -> Status {
-      if (have + piece.size() > range.count)
-        return {Code::Corrupt, "the server answered with more than was asked for"};
-      for (size_t done = 0; done < piece.size();) {
-        const ssize_t n =
-            ::pwrite(fd_, piece.data() + done, piece.size() - done, off_t(range.first + have + done));
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return errno_status(errno, part_);
-        done += size_t(n);
-      }
-      crc = crc_of(object_.checksum.crc, piece, crc);
-      have += piece.size();
-      std::lock_guard lock(mutex_);
-      received_ += piece.size();
-      if (what_.progress) what_.progress(received_, object_.size);
-      return {};
-    };
-    auto answer = store_.call(what, request);
-    if (!answer.ok()) return answer.status();
-    if (answer->status == 412)
-      return {Code::Conflict, store_.address(key_) + ": has changed while it was read"};
-    if (!answer->ok()) return s3_error(*answer, store_.address(key_));
-    return have == range.count ? Status() : Status(Code::Retry, store_.address(key_) + ": cut off");
-  }
-
-  Status remember_now_and_then() {
-    {
-      std::lock_guard lock(mutex_);
-      if (remembering_ || seconds_since(remembered_) < 2) return {};
-      remembering_ = true;
-    }
-    Status s = remember();
-    std::lock_guard lock(mutex_);
-    remembering_ = false;
-    remembered_ = SteadyClock::now();
-    return s;
-  }
-
-  // The object's checksum from those of the pieces.
-  Status check() const {
-    if (object_.checksum.kind == StoredChecksum::Kind::Crc) {
-      const Crc kind = object_.checksum.crc;
-      std::vector<uint64_t> parts;
-      for (const Piece& piece : pieces_) {
-        if (piece.part >= parts.size())
-          parts.push_back(piece.crc);
-        else
-          parts.back() = crc_joined(kind, parts.back(), piece.crc, piece.range.count);
-      }
-      const std::string whole =
-          crc_text(kind, object_.checksum.parts > 0 ? crc_of_parts(kind, parts) : parts.at(0));
-      if (whole != object_.checksum.value)
-        return {Code::Corrupt, "its checksum is " + whole + ", the store's is " + object_.checksum.value};
-    } else if (Status s = check_file(object_.checksum, part_); !s.ok()) {
-      return s;
-    }
-    if (what_.sha256.empty()) return {};
-    auto sum = sha256_file(part_);
-    if (!sum.ok()) return sum.status();
-    return *sum == what_.sha256
-               ? Status()
-               : Status(Code::Corrupt, "its SHA-256 is " + *sum + ", expected " + what_.sha256);
-  }
-
-  Status finish() {
-    if (Status s = check(); !s.ok()) {
-      ::unlink(part_.c_str());
-      ::unlink(note_.c_str());
-      return std::move(s).at(store_.address(key_));
-    }
-    if (::fsync(fd_) != 0) return errno_status(errno, part_);
-    if (::rename(part_.c_str(), what_.path.c_str()) != 0) return errno_status(errno, what_.path);
-    ::unlink(note_.c_str());
-    return {};
-  }
-
   S3& store_;
-  const std::string key_;
-  const Download& what_;
-  Described object_;
-  const std::string part_, note_;
-  int fd_ = -1;
-  std::mutex mutex_;
-  std::vector<Piece> pieces_;
-  uint64_t received_ = 0;
-  bool remembering_ = false;
-  SteadyClock::time_point remembered_ = SteadyClock::now();
+  const std::string& key_;
+  const Stop& stop_;
 };
 
 Status S3::get_file(const std::string& key, Download what) {
@@ -295,12 +63,11 @@ Status S3::get_file(const std::string& key, Download what) {
   for (int tries = 0;; ++tries) {
     std::optional<Described> large;
     Status status;
-    if (is_ranges_note(what.path)) {
+    if (has_ranges(what.path)) {
       auto head = call({.method = "HEAD", .key = key, .headers = whole.headers, .stop = what.stop});
       if (!head.ok()) return head.status();
       if (!head->ok()) return s3_error(*head, address(key));
-      large =
-          described(*head, std::strtoull(std::string(head->header("content-length")).c_str(), nullptr, 10));
+      large = described(*head, length_of(*head));
     }
     if (!large || large->size == 0) {
       large.reset();
@@ -314,16 +81,20 @@ Status S3::get_file(const std::string& key, Download what) {
       one.user_agent = request.user_agent;
       one.retries.attempts = options_.attempts;
       one.on_answer = [&](const http::Response& head) -> Status {
-        const uint64_t bytes = std::strtoull(std::string(head.header("content-length")).c_str(), nullptr, 10);
+        const uint64_t bytes = length_of(head);
         if (head.status == 200) checksum = checksum_of(head.headers);
-        if (head.status != 200 || bytes <= kLarge || head.header("etag").empty()) return {};
+        if (head.status != 200 || bytes <= kInRanges || head.header("etag").empty()) return {};
         large = described(head, bytes);
         return {Code::Unsupported, "in ranges"};
       };
       one.check = [&](const std::string& path) { return check_file(checksum, path); };
       status = download(http_, one);
     }
-    if (large) status = S3Ranges(*this, key, what, *large).run();
+    if (large) {
+      S3Ranges ranges(*this, key, what.stop);
+      status = ranges.look_at_parts(*large);
+      if (status.ok()) status = download_ranges(ranges, what, *large, options_.attempts);
+    }
     if (status.ok() || tries > 0) return status;
     const Code code = status.code();
     if (code == Code::Conflict && large) continue;  // changed on the way: once more, from its beginning

@@ -13,9 +13,9 @@
 #include "common/files.h"
 #include "common/transfer/answers.h"
 #include "common/transfer/checksum.h"
-#include "common/transfer/part_file.h"
 #include "common/transfer/s3.h"
 #include "common/transfer/side_by_side.h"
+#include "common/transfer/upload_note.h"
 
 namespace radl::transfer {
 namespace {
@@ -24,50 +24,6 @@ namespace {
 constexpr uint64_t kMiB = uint64_t{1} << 20, kSmallestPart = 5 * kMiB, kUsualPart = 16 * kMiB,
                    kMostParts = 10000;
 constexpr double kStallSeconds = 60;  // a store writes what it was sent before it answers
-
-// What is known again at the next call, beside the file and held by one process at a time.
-class UploadNote {
- public:
-  UploadNote(std::string path, nlohmann::json identity)
-      : path_(std::move(path)), identity_(std::move(identity)) {}
-  ~UploadNote() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  UploadNote(const UploadNote&) = delete;
-  UploadNote& operator=(const UploadNote&) = delete;
-
-  // Conflict: another process sends this file there. In a folder that cannot be written there is no note, and
-  // an upload that is killed begins anew.
-  Status open() {
-    auto opened = open_part(path_);
-    if (!opened.ok()) return opened.status().code() == Code::Conflict ? opened.status() : Status();
-    fd_ = *opened;
-    auto text = read_file(path_, 1 << 16);
-    const auto json = text.ok() ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
-    if (!json.is_object() || !json.contains("upload") || !json["upload"].is_string()) return {};
-    const std::string id = json["upload"].get<std::string>();
-    (json.value("file", nlohmann::json()) == identity_ ? upload_ : stale_) = id;
-    return {};
-  }
-  void begun(const std::string& upload) {
-    upload_ = upload;
-    if (fd_ < 0) return;
-    const std::string text = nlohmann::json{{"upload", upload}, {"file", identity_}}.dump();
-    if (::ftruncate(fd_, 0) != 0 || ::pwrite(fd_, text.data(), text.size(), 0) < 0) return;
-    ::fdatasync(fd_);
-  }
-  void remove() {
-    if (fd_ >= 0) ::unlink(path_.c_str());
-  }
-  const std::string& upload() const { return upload_; }  // of this file as it is now; ""
-  const std::string& stale() const { return stale_; }    // of what the file was; ""
-
- private:
-  const std::string path_;
-  const nlohmann::json identity_;
-  int fd_ = -1;
-  std::string upload_, stale_;
-};
 
 }  // namespace
 
@@ -88,14 +44,7 @@ class S3Upload {
         size_(uint64_t(info.st_size)),
         part_bytes_(upload_part_bytes(how.part_bytes, size_)),
         parts_(size_t((size_ + part_bytes_ - 1) / part_bytes_)),
-        note_(path + ".radl-upload-" + sha256_hex(store.options_.endpoint + store.address(key)).substr(0, 8) +
-                  ".json",
-              {{"to", store.address(key)},
-               {"endpoint", store.options_.endpoint},
-               {"size", size_},
-               {"part", part_bytes_},
-               {"inode", uint64_t(info.st_ino)},
-               {"modified", {int64_t(info.st_mtim.tv_sec), int64_t(info.st_mtim.tv_nsec)}}}) {}
+        note_(path, info, store.address(key), store.options_.endpoint, part_bytes_) {}
 
   Result<Object> run() {
     if (Status s = note_.open(); !s.ok()) return s;
@@ -239,9 +188,7 @@ class S3Upload {
   }
 
   Result<Object> finished(const std::string& etag) {
-    struct stat now {};
-    if (::stat(path_.c_str(), &now) != 0 || uint64_t(now.st_size) != size_)
-      return Status(Code::Conflict, path_ + ": has changed while it was sent");
+    if (Status same = still_as_long(path_, size_); !same.ok()) return same;
     return Object{key_, etag, size_, 0};
   }
 

@@ -1,5 +1,5 @@
-// Data wherever it lies, by its URI: a path or file://, http(s)://, s3://BUCKET/KEY, webhdfs:// and
-// swebhdfs:// [USER@]HOST:PORT/PATH. One way to list and to fetch.
+// Data wherever it lies, by its URI: a path or file://, http(s)://, object stores (common/store_address.h),
+// webhdfs:// and swebhdfs:// [USER@]HOST:PORT/PATH. One way to list and to fetch.
 #pragma once
 
 #include <string>

@@ -1,0 +1,26 @@
+// What an account may have of EC2 in a region, as Service Quotas knows it
+// (https://docs.aws.amazon.com/servicequotas/2019-06-24/apireference/API_ListServiceQuotas.html).
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "common/aws/credentials.h"
+#include "common/aws/settings.h"
+#include "common/http/http.h"
+
+namespace radl::aws {
+
+struct QuotasAsking {
+  http::Client& http;
+  const Configuration& configuration;
+  std::shared_ptr<CredentialSource> credentials;
+  std::string region;
+  Stop stop;
+};
+
+// By code: "L-1216C47A" -> 32 (vCPUs). Auth: the credentials may not ask; NotFound: it names none.
+Result<std::map<std::string, double>> ec2_quotas(const QuotasAsking& asking);
+
+}  // namespace radl::aws

@@ -1,0 +1,134 @@
+// What `az login` leaves in its folder.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/azure/settings.h"
+#include "common/files.h"
+#include "common/json_values.h"
+#include "common/text.h"
+
+#include <unistd.h>
+
+namespace radl::azure {
+namespace {
+
+using Json = nlohmann::json;
+using json::list_of;
+using json::member;
+using json::text_of;
+
+constexpr size_t kLargestCache = 8 << 20;
+constexpr const char* kAzClient = "04b07795-8ddb-461a-bbee-02f9e1bf7b46";  // az's own, public
+
+std::string az_folder(const Environment& environment) {
+  const std::string named = environment("AZURE_CONFIG_DIR");
+  return named.empty() ? environment("HOME") + "/.azure" : named;
+}
+
+// Null where it is not there or no JSON. az writes a byte order mark in front of some.
+Json read_json(const std::string& path) {
+  auto text = read_file(path, kLargestCache);
+  if (!text.ok()) return nullptr;
+  std::string_view content = *text;
+  if (content.starts_with("\xef\xbb\xbf")) content.remove_prefix(3);
+  return json::parse_json(content);
+}
+
+bool is_installed(const Environment& environment) {
+  const std::string path = environment("PATH");
+  for (std::string_view folder : split(path, ':'))
+    if (!folder.empty() && ::access((std::string(folder) + "/az").c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+struct Subscription {
+  std::string id, tenant, user, user_type;
+};
+
+// The one that `az account set` chose, or that a variable names.
+Subscription chosen(const Json& profile, const std::string& wanted, const std::string& tenant) {
+  for (const Json& one : list_of(profile, "subscriptions")) {
+    const std::string id = text_of(one, "id"), name = text_of(one, "name"), of = text_of(one, "tenantId");
+    const bool right = wanted.empty() ? json::flag_of(one, "isDefault") : id == wanted || name == wanted;
+    if (!right || (!tenant.empty() && of != tenant)) continue;
+    return {id, of, text_of(member(one, "user"), "name"), text_of(member(one, "user"), "type")};
+  }
+  return {};
+}
+
+// A service principal that az has logged in: its entry has what it logs in with.
+bool take_principal(const std::string& folder, const Subscription& one, Credential& made) {
+  const Json entries = read_json(folder + "/service_principal_entries.json");
+  if (!entries.is_array()) return false;
+  for (const Json& entry : entries) {
+    if (text_of(entry, "client_id") != one.user || text_of(entry, "tenant") != one.tenant) continue;
+    made.client_id = one.user;
+    made.secret = text_of(entry, "client_secret");
+    made.kind = made.secret.empty() ? Credential::Kind::None : Credential::Kind::Secret;
+    return made.kind != Credential::Kind::None;
+  }
+  return false;
+}
+
+// {"Account": {..: {"username", "home_account_id"}}, "RefreshToken": {..: {"home_account_id", "secret"}}}
+bool take_refresh_token(const std::string& folder, const Subscription& one, Credential& made) {
+  const Json cache = read_json(folder + "/msal_token_cache.json");
+  std::string account;
+  for (const auto& [key, entry] : member(cache, "Account").items())
+    if (to_lower(text_of(entry, "username")) == to_lower(one.user))
+      account = text_of(entry, "home_account_id");
+  for (const auto& [key, entry] : member(cache, "RefreshToken").items()) {
+    if (account.empty() || text_of(entry, "home_account_id") != account) continue;
+    made.kind = Credential::Kind::Login;
+    made.client_id = text_of(entry, "client_id");
+    if (made.client_id.empty()) made.client_id = kAzClient;
+    made.refresh_token = text_of(entry, "secret");
+  }
+  return !made.refresh_token.empty();
+}
+
+}  // namespace
+
+std::string az_setting(const Environment& environment, const std::string& section, const std::string& name) {
+  auto text = read_file(az_folder(environment) + "/config", kLargestCache);
+  if (!text.ok()) return "";
+  std::string here, found;
+  for (std::string_view line : split(*text, '\n')) {
+    line = trim(line);
+    if (line.starts_with('[') && line.ends_with(']')) here = line.substr(1, line.size() - 2);
+    const size_t equals = line.find('=');
+    if (equals == line.npos || line.starts_with('#') || here != section) continue;
+    if (trim(line.substr(0, equals)) == name) found = trim(line.substr(equals + 1));
+  }
+  return found;
+}
+
+Result<AzLogin> find_az_login(const Environment& environment, const std::string& tenant) {
+  const std::string folder = az_folder(environment);
+  const std::string wanted(trim(environment("AZURE_SUBSCRIPTION_ID")));
+  const Subscription one = chosen(read_json(folder + "/azureProfile.json"), wanted, tenant);
+  if (one.id.empty())
+    return not_found("no Azure credentials: AZURE_CLIENT_ID with AZURE_CLIENT_SECRET is not set, and " +
+                     folder + "/azureProfile.json has no login" +
+                     (wanted.empty() ? "" : " for the subscription that AZURE_SUBSCRIPTION_ID names"))
+        .with_hint(
+            "`az login`, or set AZURE_TENANT_ID, AZURE_CLIENT_ID, AZURE_CLIENT_SECRET and "
+            "AZURE_SUBSCRIPTION_ID");
+  AzLogin login;
+  login.subscription = one.id;
+  Credential& made = login.credential;
+  made.origin = "az login";
+  made.tenant = one.tenant;
+  if (is_installed(environment)) {
+    made.kind = Credential::Kind::Az;
+    return login;
+  }
+  const bool principal = one.user_type == "servicePrincipal";
+  if (principal ? take_principal(folder, one, made) : take_refresh_token(folder, one, made)) return login;
+  return Status(Code::Auth,
+                fmt::format("az login: there is no `az` in PATH, and {} has no login in plain text", folder))
+      .with_hint("install `az`, or set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET");
+}
+
+}  // namespace radl::azure

@@ -1,0 +1,211 @@
+#include "common/azure/client.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <ctime>
+#include <set>
+
+#include "common/http/retry.h"
+#include "common/http/url.h"
+#include "common/json_values.h"
+
+namespace radl::azure {
+namespace {
+
+using Json = nlohmann::json;
+using json::list_of;
+using json::member;
+using json::parse_json;
+using json::text_of;
+
+constexpr int kAttempts = 5;
+constexpr size_t kMostPages = 10'000;
+
+bool is_throttled(const http::Response& answer) {
+  if (answer.status == 429) {
+    // A retry of a second makes no room where another operation runs: who asked waits, and knows for what.
+    const Said said = error_in(parse_json(answer.body));
+    return said.code != "AnotherOperationInProgress" && said.code.find("AllocationFailed") == said.code.npos;
+  }
+  return false;
+}
+
+Failure no_answer(Status status, bool changes) {
+  Failure failure;
+  failure.kind = Failure::Kind::NotSent;
+  // It may be one of the attempts before the last that arrived.
+  if (status.code() == Code::Lost || (changes && status.code() != Code::Auth))
+    failure.kind = Failure::Kind::Unknown;
+  failure.status = std::move(status);
+  return failure;
+}
+
+Failure refusal(const http::Response& response, const std::string& what) {
+  const Said said = error_in(parse_json(response.body));
+  Failure failure;
+  failure.http_status = response.status;
+  failure.reason = said.code;
+  failure.message = said.message;
+  if (is_throttled(response))
+    failure.kind = Failure::Kind::Throttled;
+  else if (response.status >= 400 && response.status < 500 && response.status != 408)
+    failure.kind = Failure::Kind::Refused;
+  Code code = code_of(said, response.status);
+  // What is not there in Azure's own words; another page is a gateway's, or that of a wrong address.
+  if (code == Code::NotFound && said.code.empty()) code = Code::Invalid;
+  const Status told = status_of(said, response.status);
+  failure.status = Status(code, fmt::format("{}: HTTP status {}{}{}", what, response.status,
+                                            told.message().empty() ? "" : ": ", told.message()))
+                       .with_hint(told.hint());
+  return failure;
+}
+
+double number_of_header(const http::Response& response, std::string_view name) {
+  const std::string_view text = response.header(name);
+  double number = -1;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+double least_remaining(const http::Response& response) {
+  double least = -1;
+  for (const char* name :
+       {"x-ms-ratelimit-remaining-subscription-reads", "x-ms-ratelimit-remaining-subscription-writes",
+        "x-ms-ratelimit-remaining-subscription-deletes", "x-ms-ratelimit-remaining-tenant-reads"}) {
+    const double here = number_of_header(response, name);
+    if (here >= 0 && (least < 0 || here < least)) least = here;
+  }
+  return least;
+}
+
+double retry_after_of(const http::Response& response) {
+  return http::parse_retry_after(response.header("retry-after"), std::time(nullptr)).value_or(0);
+}
+
+}  // namespace
+
+Answer Manager::send(const Call& call, const std::string& url, const Stop& stop, http::Response& response) {
+  const bool changes = call.method != "GET";
+  const std::string what =
+      fmt::format("Azure {} {}", call.method, call.path.empty() ? http::printable_url(url) : call.path);
+  const std::string scope = manager_scope(session_.settings().site);
+  bool renewed = false;
+  for (int unclear = 0;;) {
+    auto token = session_.token(scope, stop);
+    if (!token.ok()) return no_answer(token.status(), false);
+    http::Request request;
+    request.method = call.method;
+    request.url = url;
+    request.headers = {{"Accept", "application/json"}, {"Authorization", "Bearer " + (*token)->value}};
+    request.headers.insert(request.headers.end(), call.headers.begin(), call.headers.end());
+    if (!call.body.is_null()) {
+      request.headers.emplace_back("Content-Type", "application/json");
+      request.body = call.body.dump(-1, ' ', false, Json::error_handler_t::replace);
+    }
+    request.idempotent = true;
+    request.follow_redirects = false;
+    request.stall_seconds = 60;
+    request.user_agent = "radlc";
+    request.rate = session_.rate();
+    request.throttled = is_throttled;
+    request.stop = stop;
+    http::Retries retries;
+    retries.attempts = kAttempts;
+    retries.largest_seconds = 15;
+    retries.final = [](const http::Response& answer) {
+      return answer.status == 429 && !is_throttled(answer);
+    };
+    auto answer = session_.http().send(request, retries);
+    if (!answer.ok()) return no_answer(Status(answer.status()).at(what), changes);
+    response = std::move(*answer);
+    if (const double here = least_remaining(response); here >= 0) remaining_ = here;
+    if (response.status == 401 && !renewed) {
+      renewed = true;
+      session_.refused(scope, *token);
+      continue;
+    }
+    if (response.status >= 400) return refusal(response, what);
+    if (response.ok() && response.body.empty()) return Json();
+    Json document = parse_json(response.body);
+    if (response.ok() && !document.is_null()) return document;
+    if (!changes && response.status == 202) return Json();
+    // A body that came apart on its way: asking again does no harm.
+    if (++unclear < kAttempts && stop.sleep(std::chrono::milliseconds(100 * unclear))) continue;
+    Failure cut;
+    cut.http_status = response.status;
+    cut.status = {changes ? Code::Lost : Code::Retry, what + ": the answer is cut off or no JSON"};
+    return cut;
+  }
+}
+
+Answer Manager::call(const Call& call, const Stop& stop, Accepted* accepted) {
+  Parameters query = call.query;
+  query.insert(query.begin(), {"api-version", call.version});
+  http::Response response;
+  Answer answer =
+      send(call, session_.settings().site.manager + "/" + call.path + "?" + http::query_string(query), stop,
+           response);
+  if (!accepted || !answer.ok()) return answer;
+  accepted->document = answer.json();
+  accepted->operation = response.header("azure-asyncoperation");
+  if (accepted->operation.empty() && response.status == 202)
+    accepted->operation = response.header("location");
+  accepted->retry_after = retry_after_of(response);
+  return answer;
+}
+
+Status Manager::each(const Call& first, const Stop& stop, const std::function<void(const Json&)>& take) {
+  Parameters query = first.query;
+  query.insert(query.begin(), {"api-version", first.version});
+  const std::string& manager = session_.settings().site.manager;
+  std::string url = manager + "/" + first.path + "?" + http::query_string(query);
+  const std::string where = "Azure GET " + first.path;
+  std::set<std::string> pages;
+  for (size_t page = 0; page < kMostPages; ++page) {
+    if (!pages.insert(url).second) return Status(Code::Corrupt, where + ": its pages go round in a circle");
+    http::Response response;
+    Answer answer = send(first, url, stop, response);
+    if (!answer.ok()) return answer.failure().status;
+    for (const Json& item : list_of(answer.json(), "value")) take(item);
+    url = text_of(answer.json(), "nextLink");
+    if (url.empty()) return {};
+    // A token is sent to whom it is for alone.
+    if (!url.starts_with(manager + "/"))
+      return Status(Code::Corrupt,
+                    where + ": its next page is at another address, " + http::printable_url(url));
+  }
+  return Status(Code::Corrupt, where + ": too many pages");
+}
+
+Result<Progress> Manager::progress(const std::string& operation, const Stop& stop) {
+  if (!operation.starts_with(session_.settings().site.manager + "/"))
+    return Status(Code::Corrupt,
+                  "Azure: an operation is at another address, " + http::printable_url(operation));
+  http::Response response;
+  Answer answer = send({}, operation, stop, response);
+  if (!answer.ok()) {
+    // By its Location alone an operation that failed answers with its error.
+    if (answer.failure().kind != Failure::Kind::Refused || answer.failure().http_status == 404 ||
+        answer.failure().http_status == 401 || answer.failure().http_status == 403)
+      return answer.failure().status;
+    return Progress{true, answer.failure().status, 0};
+  }
+  Progress progress;
+  progress.retry_after = retry_after_of(response);
+  const std::string status = text_of(answer.json(), "status");
+  if (status == "Failed" || status == "Canceled") {
+    progress.done = true;
+    Said said = error_in(answer.json());
+    if (said.code.empty()) said.code = status;
+    progress.failed = status_of(said, 500);
+    // What has failed is over, whatever its words: only what is known as passing may do later.
+    if (progress.failed.code() == Code::Retry && cure_of(said, 500).empty() && said.code == status)
+      progress.failed = Status(Code::Corrupt, progress.failed.message());
+    return progress;
+  }
+  progress.done = status.empty() ? response.status != 202 : status == "Succeeded";
+  return progress;
+}
+
+}  // namespace radl::azure

@@ -1,0 +1,143 @@
+#include "common/azure/errors.h"
+
+#include <string_view>
+
+#include "common/http/answer.h"
+#include "common/json_values.h"
+#include "common/text.h"
+
+namespace radl::azure {
+namespace {
+
+using Json = nlohmann::json;
+using json::list_of;
+using json::member;
+using json::text_of;
+
+struct Known {
+  std::string_view word;
+  Code code;
+  std::string_view cure;
+};
+
+constexpr std::string_view kNoRoom = "another availability_zone, machine type or region; or later";
+constexpr std::string_view kAskQuota =
+    "ask for more: portal.azure.com, Quotas, or `az quota update`; `az vm list-usage --location REGION` "
+    "shows them";
+constexpr std::string_view kRole = "docs/providers/azure.md, \"Permissions\", has a role that is enough";
+constexpr std::string_view kRegister =
+    "`az provider register --namespace Microsoft.Compute`, and the same for Microsoft.Network";
+constexpr std::string_view kTerms =
+    "`az vm image terms accept --urn PUBLISHER:OFFER:SKU:VERSION`, with a subscription that may buy it";
+constexpr std::string_view kLogin = "`az login`, or look at AZURE_TENANT_ID: it must be the subscription's";
+
+constexpr Known kKnown[] = {
+    {"SkuNotAvailable", Code::Quota, kNoRoom},
+    {"AllocationFailed", Code::Quota, kNoRoom},
+    {"ZonalAllocationFailed", Code::Quota, kNoRoom},
+    {"OverconstrainedAllocationRequest", Code::Quota,
+     "too much is asked for at once (placement group, zone, spot, disks): leave placement_group away, or "
+     "take another type"},
+    {"OverconstrainedZonalAllocationRequest", Code::Quota,
+     "too much is asked for at once in that zone: another availability_zone or machine type"},
+    {"OutOfCapacity", Code::Quota, kNoRoom},
+    {"QuotaExceeded", Code::Quota, kAskQuota},
+    {"ResourceQuotaExceeded", Code::Quota, kAskQuota},
+    {"PublicIPCountLimitReached", Code::Quota, kAskQuota},
+    {"AuthorizationFailed", Code::Auth, kRole},
+    {"LinkedAuthorizationFailed", Code::Auth, kRole},
+    {"InvalidAuthenticationToken", Code::Auth, kLogin},
+    {"InvalidAuthenticationTokenTenant", Code::Auth, kLogin},
+    {"ExpiredAuthenticationToken", Code::Auth, "is this computer's clock right?"},
+    {"AuthenticationFailed", Code::Auth, kLogin},
+    {"SubscriptionNotFound", Code::Auth,
+     "`az account list` shows the subscriptions; AZURE_SUBSCRIPTION_ID names one"},
+    {"InvalidSubscriptionId", Code::Invalid,
+     "AZURE_SUBSCRIPTION_ID is an id, not a name: `az account list` shows it"},
+    {"ReadOnlyDisabledSubscription", Code::Auth,
+     "the subscription is disabled: portal.azure.com, Subscriptions"},
+    {"PrincipalNotFound", Code::Retry, "the identity is new: Entra takes some minutes to know it everywhere"},
+    {"MissingSubscriptionRegistration", Code::Invalid, kRegister},
+    {"SubscriptionNotRegistered", Code::Invalid, kRegister},
+    {"NoRegisteredProviderFound", Code::Invalid,
+     "the region does not have this: `az account list-locations`"},
+    {"LocationNotAvailableForResourceType", Code::Invalid, "`az account list-locations` shows the regions"},
+    {"LocationNotAvailableForResourceGroup", Code::Invalid, "`az account list-locations` shows the regions"},
+    {"RequestDisallowedByPolicy", Code::Invalid,
+     "a policy of the subscription forbids it: ask who looks after it"},
+    {"ScopeLocked", Code::Invalid, "somebody has put a lock on it: `az lock list`, then `az lock delete`"},
+    {"MarketplacePurchaseEligibilityFailed", Code::Invalid, kTerms},
+    {"ResourcePurchaseValidationFailed", Code::Invalid, kTerms},
+    {"VMMarketplaceInvalidInput", Code::Invalid, kTerms},
+    {"PlatformImageNotFound", Code::NotFound,
+     "`az vm image list --all --publisher P --offer O` shows what there is"},
+    {"ImageNotFound", Code::NotFound, "`az vm image list --all --publisher P --offer O` shows what there is"},
+    {"InvalidParameter", Code::Invalid, ""},
+    {"PropertyChangeNotAllowed", Code::Invalid, ""},
+    {"ResourceGroupNotFound", Code::NotFound, ""},
+    {"ResourceNotFound", Code::NotFound, ""},
+    {"ParentResourceNotFound", Code::NotFound, ""},
+    {"NotFound", Code::NotFound, ""},
+    {"ResourceGroupBeingDeleted", Code::Retry, "an earlier destroy is not done yet"},
+    {"AnotherOperationInProgress", Code::Retry, ""},
+    {"OperationPreempted", Code::Retry, ""},
+    {"RetryableError", Code::Retry, ""},
+    {"RetryableErrorDueToAnotherOperation", Code::Retry, ""},
+    {"ReferencedResourceNotProvisioned", Code::Retry, ""},
+    {"NicReservedForAnotherVm", Code::Retry,
+     "Azure keeps an interface for 180 seconds for the machine that failed"},
+    {"NicInUse", Code::Retry, ""},
+    {"CanceledAndSupersededDueToAnotherOperation", Code::Retry, ""},
+    {"TooManyRequests", Code::Retry, ""},
+    {"SubscriptionRequestsThrottled", Code::Retry, ""},
+    {"ServerTimeout", Code::Retry, ""},
+    {"InternalServerError", Code::Retry, ""},
+    {"ServerBusy", Code::Retry, ""}};
+
+// What uses it goes first, and that takes a while: "InUseSubnetCannotBeDeleted".
+constexpr Known kInUse{"", Code::Retry, ""};
+constexpr Known kLimit{"", Code::Quota, kAskQuota};
+
+const Known* find(const Said& said) {
+  for (const Known& one : kKnown)
+    if (said.code == one.word) return &one;
+  if (said.code.ends_with("CannotBeDeleted")) return &kInUse;
+  if (said.code.ends_with("CountLimitReached")) return &kLimit;
+  // "Operation could not be completed as it results in exceeding approved Total Regional Cores quota."
+  if (said.code == "OperationNotAllowed" && to_lower(said.message).find("quota") != std::string::npos)
+    return &kLimit;
+  return nullptr;
+}
+
+Said one_of(const Json& error) { return {text_of(error, "code"), http::one_line(text_of(error, "message"))}; }
+
+}  // namespace
+
+Said error_in(const Json& document) {
+  const Json& inner = member(document, "error");
+  const Json& error = inner.is_object() ? inner : document;
+  Said said = one_of(error);
+  if (find(said)) return said;
+  // "DeploymentFailed", "Conflict" and the like say less than what they hold.
+  for (const Json& detail : list_of(error, "details"))
+    if (Said more = one_of(detail); find(more)) return more;
+  return said;
+}
+
+Code code_of(const Said& said, int http_status) {
+  if (const Known* known = find(said)) return known->code;
+  return http_status == 412 ? Code::Exists : http::code_of_status(http_status);
+}
+
+std::string cure_of(const Said& said, int http_status) {
+  if (const Known* known = find(said)) return std::string(known->cure);
+  return http_status == 403 ? std::string(kRole) : "";
+}
+
+Status status_of(const Said& said, int http_status) {
+  std::string message = said.code;
+  if (!said.message.empty()) message += (message.empty() ? "" : ": ") + said.message;
+  return Status(code_of(said, http_status), message).with_hint(cure_of(said, http_status));
+}
+
+}  // namespace radl::azure

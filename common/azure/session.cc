@@ -1,0 +1,186 @@
+#include "common/azure/session.h"
+
+#include <fmt/format.h>
+
+#include "common/command.h"
+#include "common/digest.h"
+#include "common/files.h"
+#include "common/http/url.h"
+#include "common/json_values.h"
+#include "common/jwt.h"
+#include "common/text.h"
+
+namespace radl::azure {
+namespace {
+
+using Json = nlohmann::json;
+using json::member;
+using json::text_of;
+using Kind = Credential::Kind;
+
+constexpr size_t kLargestToken = 1 << 18;
+constexpr double kAzSeconds = 60;
+constexpr int kAssertionSeconds = 600;
+constexpr const char* kJwtBearer = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+
+// Of Entra's many codes those that people meet, and what to do.
+constexpr std::pair<const char*, const char*> kAdvice[] = {
+    {"AADSTS7000215", "the client secret is wrong: its value is needed, not its id"},
+    {"AADSTS7000222", "the client secret has ended: `az ad app credential reset --id APP`"},
+    {"AADSTS700016", "the tenant has no such application: look at AZURE_CLIENT_ID and AZURE_TENANT_ID"},
+    {"AADSTS90002", "there is no such tenant: look at AZURE_TENANT_ID"},
+    {"AADSTS700027",
+     "the application does not have this certificate: `az ad app credential reset --cert @FILE`"},
+    {"AADSTS70021", "no federated credential of the application fits the token's issuer and subject"},
+    {"AADSTS700024", "the assertion is not good at this time: is this computer's clock right?"},
+    {"AADSTS50076", "the account needs a second factor: `az login`, or a service principal"},
+    {"AADSTS700082", "the login has ended: `az login`"},
+    {"AADSTS70043", "the login has ended: `az login`"},
+    {"AADSTS50126", "the user name or password is wrong"}};
+
+// {"error": "invalid_client", "error_description": "AADSTS7000215: Invalid client secret provided. .."}. The
+// rest of the description may quote what was sent.
+http::TokenRefusal explained(const Json& document) {
+  http::TokenRefusal refusal{text_of(document, "error"), ""};
+  const std::string description = text_of(document, "error_description");
+  const std::string code = description.substr(0, description.find(':'));
+  if (code.starts_with("AADSTS") && code.size() < 16) refusal.said += " (" + code + ")";
+  for (const auto& [known, advice] : kAdvice)
+    if (code == known) refusal.hint = advice;
+  return refusal;
+}
+
+std::string resource_of(std::string scope) {
+  if (scope.ends_with("/.default")) scope.resize(scope.size() - 9);
+  return scope;
+}
+
+Result<std::string> certificate_assertion(const Credential& one, const std::string& url) {
+  const std::string what = one.origin + ": the client certificate";
+  auto thumbprint = certificate_thumbprint(one.certificate, what);
+  if (!thumbprint.ok()) return thumbprint;
+  const std::time_t now = std::time(nullptr);
+  return signed_jwt({{"x5t", *thumbprint}},
+                    {{"aud", url},
+                     {"iss", one.client_id},
+                     {"sub", one.client_id},
+                     {"jti", to_hex(random_bytes(16))},
+                     {"nbf", now},
+                     {"iat", now},
+                     {"exp", now + kAssertionSeconds}},
+                    one.certificate, what);
+}
+
+Result<std::string> federated_assertion(const Credential& one) {
+  auto text = read_file(one.token_file, kLargestToken);
+  if (!text.ok()) return Status(Code::Auth, "AZURE_FEDERATED_TOKEN_FILE: " + text.status().message());
+  std::string token(trim(*text));
+  if (token.empty()) return Status(Code::Auth, "AZURE_FEDERATED_TOKEN_FILE: " + one.token_file + " is empty");
+  return token;
+}
+
+http::Request of_managed_identity(const Credential& one, const std::string& scope) {
+  const bool machine = one.kind == Kind::Machine;
+  http::TokenRequests::Form query = {{"api-version", machine ? "2018-02-01" : "2019-08-01"},
+                                     {"resource", resource_of(scope)}};
+  if (!one.client_id.empty()) query.emplace_back("client_id", one.client_id);
+  http::Request request;
+  request.url = one.endpoint + "?" + http::query_string(query);
+  request.headers = {machine ? std::pair<std::string, std::string>("Metadata", "true")
+                             : std::pair<std::string, std::string>("X-IDENTITY-HEADER", one.header)};
+  request.direct = true;
+  request.connect_seconds = 3;
+  return request;
+}
+
+// `az` prints {"accessToken": .., "expires_on": 1700000000, "expiresOn": "2026-01-01 12:00:00.000000"}.
+Result<Token> of_az(const Settings& settings, const std::string& scope, const Stop& stop) {
+  const Credential& one = settings.credential;
+  std::vector<std::string> argv = {"az",   "account",    "get-access-token", "--output",
+                                   "json", "--resource", resource_of(scope)};
+  if (!settings.subscription.empty())
+    argv.insert(argv.end(), {"--subscription", settings.subscription});
+  else if (!one.tenant.empty())
+    argv.insert(argv.end(), {"--tenant", one.tenant});
+  auto done = run_command(argv, "/", kAzSeconds, stop);
+  if (!done.ok()) return Status(done.status()).at("az account get-access-token");
+  const Json document = json::parse_json(done->out);
+  const std::string token = text_of(document, "accessToken");
+  if (done->exit_status != 0 || token.empty()) {
+    // Its last line says what is wrong; a token is not in it.
+    const auto lines = split(trim(done->err), '\n');
+    return Status(Code::Auth, fmt::format("az account get-access-token ends with {}: {}", done->exit_status,
+                                          trim(lines.back()).substr(0, 300)))
+        .with_hint("`az login`");
+  }
+  Json shown = {{"access_token", token}};
+  if (document.contains("expires_on"))
+    shown["expires_on"] = document["expires_on"];
+  else
+    shown["expires_in"] = 600;  // an older az tells the time of this place alone: it is asked again soon
+  return http::token_in(shown, one.origin);
+}
+
+}  // namespace
+
+Session::Session(http::Client& http, Settings settings)
+    : http_(http), settings_(std::move(settings)), rate_(std::make_shared<http::Rate>()) {}
+
+Result<Token> Session::ask(const std::string& scope, const Stop& stop) const {
+  const Credential& one = settings_.credential;
+  // Not the Resource Manager's rate: that one is throttled apart.
+  const http::TokenRequests asking(http_, nullptr, one.origin, stop, explained);
+  const std::string url = settings_.site.authority + "/" +
+                          (one.tenant.empty() ? "organizations" : one.tenant) + "/oauth2/v2.0/token";
+  http::TokenRequests::Form form = {{"client_id", one.client_id}, {"scope", scope}};
+  Result<std::string> assertion = std::string();
+  switch (one.kind) {
+    case Kind::None:
+      return Status(Code::Auth, "no Azure credentials");
+    case Kind::Az:
+      return of_az(settings_, scope, stop);
+    case Kind::Machine:
+    case Kind::AppService: {
+      auto answer = asking.send(of_managed_identity(one, scope));
+      return answer.ok() ? http::token_in(*answer, one.origin) : Result<Token>(answer.status());
+    }
+    case Kind::Certificate:
+      assertion = certificate_assertion(one, url);
+      break;
+    case Kind::Federated:
+      assertion = federated_assertion(one);
+      break;
+    case Kind::Secret:
+      form.emplace_back("client_secret", one.secret);
+      break;
+    case Kind::Login:
+      form.insert(form.end(), {{"grant_type", "refresh_token"}, {"refresh_token", one.refresh_token}});
+      break;
+    case Kind::Password:
+      form.insert(form.end(),
+                  {{"grant_type", "password"}, {"username", one.username}, {"password", one.password}});
+      break;
+  }
+  if (!assertion.ok()) return assertion.status();
+  if (!assertion->empty())
+    form.insert(form.end(), {{"client_assertion_type", kJwtBearer}, {"client_assertion", *assertion}});
+  if (one.kind != Kind::Login && one.kind != Kind::Password)
+    form.emplace_back("grant_type", "client_credentials");
+  auto answer = asking.post_form(url, form);
+  return answer.ok() ? http::token_in(*answer, one.origin) : Result<Token>(answer.status());
+}
+
+http::RenewedToken& Session::kept(const std::string& scope) {
+  std::lock_guard guard(mutex_);
+  return tokens_[scope];  // stays where it is
+}
+
+Result<std::shared_ptr<const Token>> Session::token(const std::string& scope, const Stop& stop) {
+  return kept(scope).get([&] { return ask(scope, stop); });
+}
+
+void Session::refused(const std::string& scope, const std::shared_ptr<const Token>& token) {
+  kept(scope).refused(token);
+}
+
+}  // namespace radl::azure

@@ -1,0 +1,164 @@
+#include "common/azure/settings.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "common/files.h"
+#include "common/http/url.h"
+#include "common/text.h"
+
+namespace radl::azure {
+namespace {
+
+constexpr size_t kLargestFile = 1 << 20;
+constexpr const char* kMachineHost = "http://169.254.169.254";
+// What the firmware of every virtual machine of Azure's says.
+constexpr const char* kAssetTag = "7783-7084-3265-9085-8269-3286-77";
+
+const Site kSites[] = {
+    {"AzureCloud", "https://login.microsoftonline.com", "https://management.azure.com"},
+    {"AzureUSGovernment", "https://login.microsoftonline.us", "https://management.usgovcloudapi.net"},
+    {"AzureChinaCloud", "https://login.chinacloudapi.cn", "https://management.chinacloudapi.cn"}};
+
+std::string without_slash(std::string url) {
+  while (url.ends_with('/')) url.pop_back();
+  return url;
+}
+
+std::string first(const Environment& environment, std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (std::string value(trim(environment(name))); !value.empty()) return value;
+  return "";
+}
+
+Site find_site(const Environment& environment) {
+  std::string authority = without_slash(first(environment, {"AZURE_AUTHORITY_HOST"}));
+  if (!authority.empty() && authority.find("://") == authority.npos) authority = "https://" + authority;
+  std::string name = first(environment, {"AZURE_CLOUD_NAME"});
+  if (name.empty()) name = az_setting(environment, "cloud", "name");
+  Site site = kSites[0];
+  for (const Site& one : kSites)
+    if (authority.empty() ? one.name == name : one.authority == authority) site = one;
+  if (authority == "https://login.partner.microsoftonline.cn") site = kSites[2];
+  if (!authority.empty()) site.authority = authority;
+  if (std::string url = without_slash(first(environment, {"RADL_AZURE_ENDPOINT"})); !url.empty())
+    site.manager = url;
+  return site;
+}
+
+Status check_url(const std::string& url, const char* variable) {
+  auto parsed = http::parse_url(url);
+  const bool right =
+      parsed.ok() && (parsed->scheme == "https" || parsed->scheme == "http") && !parsed->host.empty();
+  return right ? Status() : invalid(std::string(variable) + " is no http or https URL");
+}
+
+bool is_on_azure() {
+  auto tag = read_file("/sys/class/dmi/id/chassis_asset_tag", 4096);
+  return tag.ok() && trim(*tag) == kAssetTag;
+}
+
+Result<Credential> of_certificate(Credential made, const std::string& path) {
+  auto pem = read_file(path, kLargestFile);
+  if (!pem.ok()) return invalid("AZURE_CLIENT_CERTIFICATE_PATH: " + pem.status().message());
+  const bool whole =
+      pem->find("PRIVATE KEY-----") != pem->npos && pem->find("-----BEGIN CERTIFICATE-----") != pem->npos;
+  if (!whole)
+    return invalid("AZURE_CLIENT_CERTIFICATE_PATH: " + path +
+                   " must have a private key without a password and its certificate, both in PEM")
+        .with_hint("`openssl pkcs12 -in FILE.pfx -nodes -out FILE.pem`");
+  made.kind = Credential::Kind::Certificate;
+  made.certificate = std::move(*pem);
+  return made;
+}
+
+// A service principal of the variables; None: they name none.
+Result<Credential> of_variables(const Environment& environment) {
+  Credential made;
+  made.origin = "the environment";
+  made.tenant = first(environment, {"AZURE_TENANT_ID"});
+  made.client_id = first(environment, {"AZURE_CLIENT_ID"});
+  made.secret = environment("AZURE_CLIENT_SECRET");
+  const std::string certificate = environment("AZURE_CLIENT_CERTIFICATE_PATH");
+  made.token_file = environment("AZURE_FEDERATED_TOKEN_FILE");
+  if (made.secret.empty() && certificate.empty() && made.token_file.empty()) return Credential();
+  for (const auto& [name, value] :
+       {std::pair("AZURE_CLIENT_ID", made.client_id), std::pair("AZURE_TENANT_ID", made.tenant)})
+    if (value.empty())
+      return invalid(std::string(name) + " is not set, and " +
+                     (!made.secret.empty()   ? "AZURE_CLIENT_SECRET"
+                      : !certificate.empty() ? "AZURE_CLIENT_CERTIFICATE_PATH"
+                                             : "AZURE_FEDERATED_TOKEN_FILE") +
+                     " is: a service principal takes both");
+  if (made.tenant.find_first_of("/?# ") != made.tenant.npos) return invalid("AZURE_TENANT_ID is no tenant");
+  if (!made.secret.empty())
+    made.kind = Credential::Kind::Secret;
+  else if (!certificate.empty())
+    return of_certificate(std::move(made), certificate);
+  else
+    made.kind = Credential::Kind::Federated;
+  return made;
+}
+
+Credential of_managed_identity(const Environment& environment) {
+  Credential made;
+  made.client_id = first(environment, {"AZURE_CLIENT_ID"});
+  made.endpoint = first(environment, {"IDENTITY_ENDPOINT"});
+  made.header = environment("IDENTITY_HEADER");
+  if (!made.endpoint.empty() && !made.header.empty()) {
+    made.kind = Credential::Kind::AppService;
+    made.origin = "the managed identity (IDENTITY_ENDPOINT)";
+    return made;
+  }
+  const std::string host = without_slash(first(environment, {"AZURE_POD_IDENTITY_AUTHORITY_HOST"}));
+  if (host.empty() && !is_on_azure()) return Credential();
+  made.kind = Credential::Kind::Machine;
+  made.origin = "the managed identity of this machine";
+  made.endpoint = (host.empty() ? kMachineHost : host) + std::string("/metadata/identity/oauth2/token");
+  return made;
+}
+
+}  // namespace
+
+std::string process_environment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value ? value : "";
+}
+
+std::string manager_scope(const Site& site) {
+  // A server of one's own (RADL_AZURE_ENDPOINT) stands for the site's.
+  for (const Site& one : kSites)
+    if (one.name == site.name) return one.manager + "/.default";
+  return site.manager + "/.default";
+}
+
+Settings load_places(const Environment& environment) {
+  Settings settings;
+  settings.site = find_site(environment);
+  settings.subscription = first(environment, {"AZURE_SUBSCRIPTION_ID"});
+  settings.location = first(environment, {"AZURE_DEFAULTS_LOCATION", "AZURE_LOCATION"});
+  if (settings.location.empty()) settings.location = az_setting(environment, "defaults", "location");
+  settings.location = to_lower(settings.location);
+  std::erase(settings.location, ' ');  // "West Europe", as the portal shows it
+  return settings;
+}
+
+Result<Settings> load_settings(const Environment& environment) {
+  Settings settings = load_places(environment);
+  if (Status right = check_url(settings.site.authority, "AZURE_AUTHORITY_HOST"); !right.ok()) return right;
+  if (Status right = check_url(settings.site.manager, "RADL_AZURE_ENDPOINT"); !right.ok()) return right;
+  auto variables = of_variables(environment);
+  if (!variables.ok()) return variables.status();
+  settings.credential = std::move(*variables);
+  if (settings.credential.kind == Credential::Kind::None)
+    settings.credential = of_managed_identity(environment);
+  if (settings.credential.kind != Credential::Kind::None) return settings;
+  auto login = find_az_login(environment, first(environment, {"AZURE_TENANT_ID"}));
+  if (!login.ok()) return login.status();
+  settings.credential = std::move(login->credential);
+  if (settings.subscription.empty()) settings.subscription = login->subscription;
+  return settings;
+}
+
+}  // namespace radl::azure

@@ -1,0 +1,51 @@
+// How Azure is reached and by whom: the variables and files of Azure's own libraries and of `az`, in the
+// order in which those look. Source: Azure SDK documentation, "Credential chains" (DefaultAzureCredential)
+// and "Environment variables"; Azure CLI documentation, "Azure CLI configuration".
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "common/azure/credentials.h"
+#include "common/status.h"
+
+namespace radl::azure {
+
+using Environment = std::function<std::string(const std::string& name)>;  // "" when it is not set
+std::string process_environment(const std::string& name);
+
+// One of Microsoft's clouds. URLs without a '/' at their end.
+struct Site {
+  std::string name;       // "AzureCloud", "AzureUSGovernment", "AzureChinaCloud"
+  std::string authority;  // "https://login.microsoftonline.com"
+  std::string manager;    // "https://management.azure.com"
+};
+
+struct Settings {
+  Credential credential;
+  Site site;
+  std::string subscription;  // "": the only one that the credential sees
+  std::string location;      // "westeurope"; "": none is configured
+};
+
+// Credentials of AZURE_CLIENT_ID with AZURE_CLIENT_SECRET, with AZURE_CLIENT_CERTIFICATE_PATH, or with
+// AZURE_FEDERATED_TOKEN_FILE; else the managed identity of this machine or service; else az's login. Reads no
+// network. NotFound: there is no credential; Invalid names the variable or file that cannot be used. Nothing
+// of a secret is in an error.
+Result<Settings> load_settings(const Environment& environment = process_environment);
+// As above without a credential: what a plan needs.
+Settings load_places(const Environment& environment = process_environment);
+
+// "https://management.azure.com/.default": the scope of the Resource Manager's tokens.
+std::string manager_scope(const Site& site);
+
+// Internal to common/azure: what az's login says (az_login.cc). "": az's folder has none.
+struct AzLogin {
+  Credential credential;
+  std::string subscription;
+};
+Result<AzLogin> find_az_login(const Environment& environment, const std::string& tenant);
+// ["cloud", "name"] of az's configuration; "" where it is not there.
+std::string az_setting(const Environment& environment, const std::string& section, const std::string& name);
+
+}  // namespace radl::azure

@@ -1,0 +1,47 @@
+// What came of a call of a service that speaks JSON, as every cloud's client says it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "common/status.h"
+
+namespace radl::http {
+
+// Why there is no answer to work with.
+struct Failure {
+  enum class Kind {
+    NotSent,    // nothing went out: no connection, no token, stopped before
+    Refused,    // the service said no: nothing was done
+    Throttled,  // too many requests, as long as it was repeated: nothing was done
+    Unknown,    // it went out and the answer was lost, cut off, malformed or a 5xx: it may have been done
+  };
+  Kind kind = Kind::Unknown;
+  // The call, its host and the service's message; never a token. Its code is said by each client.
+  Status status;
+  int http_status = 0;  // 0: no answer
+  std::string reason;   // the service's word for it: "quotaExceeded"; "" when it said none
+  std::string message;  // the service's own; "" when it said none
+};
+
+class Answer {
+ public:
+  Answer(nlohmann::json document) : document_(std::move(document)) {}
+  Answer(Failure failure) : failure_(std::move(failure)) {}
+  bool ok() const { return !failure_; }
+  const nlohmann::json& json() const { return document_; }  // null where the body was empty
+  const Failure& failure() const { return *failure_; }
+
+ private:
+  nlohmann::json document_;
+  std::optional<Failure> failure_;
+};
+
+// A message of somebody else's as one line of at most 600 bytes.
+std::string one_line(std::string_view text);
+// What a status says where the service's own words say nothing: Auth, NotFound, Conflict, Retry, Invalid.
+Code code_of_status(int http_status);
+
+}  // namespace radl::http

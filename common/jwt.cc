@@ -1,0 +1,82 @@
+#include "common/jwt.h"
+
+#include <openssl/bio.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "common/digest.h"
+
+namespace radl {
+namespace {
+
+template <auto free>
+struct Freed {
+  template <class T>
+  void operator()(T* held) const {
+    free(held);
+  }
+};
+using Bio = std::unique_ptr<BIO, Freed<BIO_free_all>>;
+using Key = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
+using Digesting = std::unique_ptr<EVP_MD_CTX, Freed<EVP_MD_CTX_free>>;
+using Certificate = std::unique_ptr<X509, Freed<X509_free>>;
+
+// A key that is encrypted is none: nobody is asked for its password.
+int no_password(char*, int, int, void*) { return -1; }
+
+Bio reading(const std::string& pem) { return Bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()))); }
+
+}  // namespace
+
+Result<std::string> sign_rs256(const std::string& pem, const std::string& text, const std::string& what) {
+  const Status no_key(Code::Auth, what + " is no RSA key in PEM");
+  Bio bio = reading(pem);
+  Key key(bio ? PEM_read_bio_PrivateKey(bio.get(), nullptr, no_password, nullptr) : nullptr);
+  if (!key || EVP_PKEY_base_id(key.get()) != EVP_PKEY_RSA) return no_key;
+  Digesting digesting(EVP_MD_CTX_new());
+  size_t size = 0;
+  const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
+  const Status unusable(Code::Auth, "nothing can be signed with " + what);
+  if (!digesting || EVP_DigestSignInit(digesting.get(), nullptr, EVP_sha256(), nullptr, key.get()) != 1 ||
+      EVP_DigestSign(digesting.get(), nullptr, &size, bytes, text.size()) != 1)
+    return unusable;
+  std::string signature(size, '\0');
+  if (EVP_DigestSign(digesting.get(), reinterpret_cast<unsigned char*>(signature.data()), &size, bytes,
+                     text.size()) != 1)
+    return unusable;
+  signature.resize(size);
+  return signature;
+}
+
+std::string base64url(std::string_view bytes) {
+  std::string text = base64_encode(bytes);
+  while (text.ends_with('=')) text.pop_back();
+  for (char& c : text) c = c == '+' ? '-' : c == '/' ? '_' : c;
+  return text;
+}
+
+Result<std::string> signed_jwt(nlohmann::json header, const nlohmann::json& claims, const std::string& pem,
+                               const std::string& what) {
+  header["alg"] = "RS256";
+  header["typ"] = "JWT";
+  std::string text = base64url(header.dump()) + "." + base64url(claims.dump());
+  auto signature = sign_rs256(pem, text, what);
+  if (!signature.ok()) return signature.status();
+  return text + "." + base64url(*signature);
+}
+
+Result<std::string> certificate_thumbprint(const std::string& pem, const std::string& what) {
+  Bio bio = reading(pem);
+  Certificate certificate(bio ? PEM_read_bio_X509(bio.get(), nullptr, no_password, nullptr) : nullptr);
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned size = 0;
+  if (!certificate || X509_digest(certificate.get(), EVP_sha1(), digest, &size) != 1)
+    return Status(Code::Auth, what + " has no certificate in PEM");
+  return base64url({reinterpret_cast<const char*>(digest), size});
+}
+
+}  // namespace radl
