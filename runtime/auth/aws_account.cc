@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "common/aws/sigv4.h"
+#include "common/aws/service_quotas.h"
 #include "common/digest.h"
 
 namespace radl {
@@ -143,59 +143,15 @@ constexpr KnownQuota kQuotas[] = {
     {"L-0263D0A3", "elastic addresses"},
 };
 
-Result<nlohmann::json> quotas_page(const AwsAsking& asking, const std::string& endpoint,
-                                   const std::string& body) {
-  auto keys = asking.credentials->get(asking.stop);
-  if (!keys.ok()) return keys.status();
-  auto url = http::parse_url(endpoint);
-  if (!url.ok()) return url.status();
-  http::Request request;
-  request.method = "POST";
-  request.url = endpoint;
-  request.body = body;
-  request.idempotent = true;
-  request.ca_file = asking.configuration.ca_bundle();
-  request.stop = asking.stop;
-  request.headers = {{"Content-Type", "application/x-amz-json-1.1"},
-                     {"X-Amz-Target", "ServiceQuotasV20190624.ListServiceQuotas"}};
-  aws::ToSign to_sign{"POST", url->authority(), url->path, {}, request.headers, sha256_hex(body), false};
-  request.signing = [&]() -> Result<http::Headers> {
-    return aws::sign_v4(to_sign, *keys, {asking.region, "servicequotas", std::time(nullptr)});
-  };
-  auto answer = asking.http.send(request, http::Retries{});
-  if (!answer.ok()) return answer.status();
-  auto json = nlohmann::json::parse(answer->body, nullptr, false);
-  if (!answer->ok() || !json.is_object() || !json.contains("Quotas") || !json["Quotas"].is_array()) {
-    const std::string type = json.is_object() && json.contains("__type") && json["__type"].is_string()
-                                 ? json["__type"].get<std::string>()
-                                 : "HTTP status " + std::to_string(answer->status);
-    return Status(Code::Auth, "servicequotas ListServiceQuotas: " + type);
-  }
-  return json;
-}
-
 Result<std::vector<AwsQuota>> service_quotas(const AwsAsking& asking) {
-  auto endpoint = aws::endpoint_of(asking.configuration, "service_quotas", asking.region);
-  if (!endpoint.ok()) return endpoint.status();
+  auto quotas =
+      aws::ec2_quotas({asking.http, asking.configuration, asking.credentials, asking.region, asking.stop});
+  if (!quotas.ok()) return quotas.status();
   std::vector<AwsQuota> found;
-  std::string token;
-  do {
-    nlohmann::json body = {{"ServiceCode", "ec2"}, {"MaxResults", 100}};
-    if (!token.empty()) body["NextToken"] = token;
-    auto page = quotas_page(asking, *endpoint, body.dump());
-    if (!page.ok()) return page.status();
-    for (const auto& quota : (*page)["Quotas"]) {
-      if (!quota.is_object() || !quota.contains("Value") || !quota["Value"].is_number()) continue;
-      for (const KnownQuota& known : kQuotas) {
-        if (quota.value("QuotaCode", "") == known.code)
-          found.push_back({known.name, quota["Value"].get<double>()});
-      }
-    }
-    const std::string next = page->contains("NextToken") && (*page)["NextToken"].is_string()
-                                 ? (*page)["NextToken"].get<std::string>()
-                                 : "";
-    token = next == token ? "" : next;
-  } while (!token.empty());
+  for (const KnownQuota& known : kQuotas) {
+    auto quota = quotas->find(known.code);
+    if (quota != quotas->end()) found.push_back({known.name, quota->second});
+  }
   if (found.empty()) return Status(Code::NotFound, "Service Quotas names none of EC2's");
   return found;
 }

@@ -9,6 +9,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "catalog/azure_catalog.h"
 #include "catalog/ec2_catalog.h"
 #include "catalog/gce_catalog.h"
 #include "common/files.h"
@@ -308,6 +309,7 @@ Catalog built_in_catalog() {
   Catalog catalog;
   catalog.add_built_in({kEc2Catalog, sizeof kEc2Catalog - 1}, "ec2");
   catalog.add_built_in({kGceCatalog, sizeof kGceCatalog - 1}, "gce");
+  catalog.add_built_in({kAzureCatalog, sizeof kAzureCatalog - 1}, "azure");
   return catalog;
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/clouds/cloud_set.h"
 
+#include "runtime/clouds/elsewhere.h"
+
 namespace radl {
 
 void CloudSet::add(Cloud& cloud) {
@@ -44,7 +46,11 @@ Cloud* CloudSet::find(const std::string& id) const {
 Status CloudSet::why_not(const std::string& id) const {
   std::lock_guard guard(made_->mutex);
   if (auto refused = made_->refused.find(id); refused != made_->refused.end()) return refused->second;
-  return Status(Code::Unsupported, "there is no cloud '" + id + "'");
+  const std::string_view elsewhere = cloud_elsewhere(id);
+  return Status(Code::Unsupported,
+                "there is no cloud '" + id + "'" +
+                    (elsewhere.empty() ? "" : ": " + std::string(elsewhere) + " is not among radlc's"))
+      .with_hint(elsewhere.empty() ? "" : clouds_there_are());
 }
 
 bool CloudSet::knows(const std::string& name) const {

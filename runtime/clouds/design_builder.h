@@ -1,7 +1,10 @@
 // What every cloud's design is put together with.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 #include <utility>
@@ -53,6 +56,41 @@ class DesignBuilder {
     wanted.seconds = seconds;
     if (wanted.spec.contains("stop"))
       wanted.summary += ", " + auto_stop_text(auto_stop_from_json(wanted.spec["stop"]));
+  }
+
+  // What a further disk is called: "disk", "volume"; and of which cloud it is.
+  struct Volumes {
+    const char *type, *noun, *cloud;
+    std::string zone;                     // that it must be in; "": any
+    std::vector<std::string> references;  // of each
+  };
+  // The disks of a node: the first is spec["root"], each further one with a size a resource that
+  // spec["volumes"] names by the device's letter.
+  Status add_volumes(const ir::Node& node, const Volumes& volumes, Json& spec,
+                     std::vector<std::string>& references) {
+    constexpr double kGiB = 1024.0 * 1024 * 1024;
+    for (const ir::Disk& disk : node.disks) {
+      Json made = Json::object();
+      if (disk.size_bytes) made["size_gib"] = static_cast<long long>(std::ceil(*disk.size_bytes / kGiB));
+      if (!disk.type.empty()) made["type"] = disk.type;
+      if (disk.index == 0) {
+        if (!made.empty()) spec["root"] = std::move(made);
+        continue;
+      }
+      if (!disk.image_urls.empty())
+        return invalid(fmt::format("{}: disk.{}.image.url: a further disk is an empty one in {}",
+                                   node.address, disk.index, volumes.cloud));
+      if (!made.contains("size_gib")) continue;
+      if (!volumes.zone.empty()) made["zone"] = volumes.zone;
+      const std::string address = part_address("volume", node, disk.index);
+      const std::string summary =
+          fmt::format("{} of {} GiB for {}", volumes.noun, made["size_gib"].get<long long>(), node.address);
+      add(address, volumes.type, summary, std::move(made), volumes.references);
+      spec["volumes"][std::string(1, device_letter(disk))] = address;
+      references.push_back(address);
+    }
+    for (const std::string& text : disk_notes(node)) note(text);
+    return {};
   }
 
   // Each text once.

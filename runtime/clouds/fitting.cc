@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <tuple>
 
 #include "common/human.h"
 #include "common/text.h"
@@ -298,6 +299,36 @@ bool matches_pattern(std::string_view text, std::string_view pattern) {
     }
   }
   return other.find_first_not_of('*', in) == std::string::npos;
+}
+
+void smallest_first(std::vector<const InstanceType*>& types, Market market) {
+  auto unpriced = std::find_if(types.begin(), types.end(),
+                               [&](const InstanceType* type) { return !type->price(market); });
+  std::stable_sort(unpriced, types.end(), [](const InstanceType* a, const InstanceType* b) {
+    return std::tie(a->gpu, a->cpu, a->memory_bytes, a->name) <
+           std::tie(b->gpu, b->cpu, b->memory_bytes, b->name);
+  });
+}
+
+Result<std::vector<Offer>> offers_by_name(const ir::Node& node, Market market, const std::string& region,
+                                          const std::string& example) {
+  const auto names = texts_wanted(node, "instance_type");
+  const bool exact = !names.empty() && std::all_of(names.begin(), names.end(), [](const std::string& name) {
+    return name.find('*') == name.npos;
+  });
+  if (!exact)
+    return invalid(fmt::format("{}: the catalogue knows no machine types of region {}", node.address, region))
+        .with_hint(fmt::format("name one: instance_type = '{}'; or `radlc catalog update FILE`", example));
+  std::vector<Offer> offers;
+  for (const std::string& name : names) {
+    Offer offer;
+    offer.name = name;
+    offer.spec = {{"type", name}};
+    offer.facts.market = market_name(market);
+    offer.facts.priced = false;
+    offers.push_back(std::move(offer));
+  }
+  return offers;
 }
 
 }  // namespace radl

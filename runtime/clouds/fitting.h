@@ -31,6 +31,13 @@ Market market_wanted(const ir::Node& node);
 // The offer to take that type in that market: its name, price and facts, and {"type": name} for the spec.
 Offer offer_of(const InstanceType& type, Market market);
 
+// Of fitting_types(), those whose price is not known, which come last: the smallest first.
+void smallest_first(std::vector<const InstanceType*>& types, Market market);
+// Types that the file names, in a region that no catalogue knows: taken as they are named, without a price.
+// Invalid: it names none; `example` is what one looks like.
+Result<std::vector<Offer>> offers_by_name(const ir::Node& node, Market market, const std::string& region,
+                                          const std::string& example);
+
 // The text that a feature must be equal to, or the first of a list; "" where there is none.
 std::string text_wanted(const ir::Node& node, const std::string& feature);
 // All that a feature names, in its order: 'a, b' or ['a', 'b'].

@@ -46,6 +46,9 @@ LISTS = {
     "spot request": ("describe_spot_instance_requests", "SpotInstanceRequests", "SpotInstanceRequestId",
                      lambda r: r["State"] in ("open", "active")),
     "network interface": ("describe_network_interfaces", "NetworkInterfaces", "NetworkInterfaceId", lambda r: True),
+}
+# What an infrastructure stands in; radlc makes none of it.
+SURROUNDINGS = {
     "launch template": ("describe_launch_templates", "LaunchTemplates", "LaunchTemplateId", lambda r: True),
     "vpc": ("describe_vpcs", "Vpcs", "VpcId", lambda r: True),
     "subnet": ("describe_subnets", "Subnets", "SubnetId", lambda r: True),
@@ -64,14 +67,15 @@ def buckets(s3):
             yield Thing("incomplete upload", f"{bucket}/{upload['Key']}", detail=upload["UploadId"])
 
 
-def everything(moto, region="us-east-1", storage=True):
+def everything(moto, region="us-east-1", storage=True, surroundings=True):
     """{Thing} of a region, and the objects of all buckets."""
     ec2 = moto.client("ec2", region)
     found = {Thing("instance", i["InstanceId"], tags_of(i), i["State"]["Name"]) for i in instances(ec2)}
-    for kind, (operation, key, name, counts) in LISTS.items():
+    for kind, (operation, key, name, counts) in (LISTS | SURROUNDINGS if surroundings else LISTS).items():
         found |= {Thing(kind, record[name], tags_of(record)) for record in pages(ec2, operation, key) if counts(record)}
-    found |= {Thing("snapshot", record["SnapshotId"], tags_of(record))
-              for record in pages(ec2, "describe_snapshots", "Snapshots", OwnerIds=["self"])}
+    if surroundings:
+        found |= {Thing("snapshot", record["SnapshotId"], tags_of(record))
+                  for record in pages(ec2, "describe_snapshots", "Snapshots", OwnerIds=["self"])}
     if storage:
         found |= set(buckets(moto.client("s3", region)))
     return found
@@ -84,10 +88,11 @@ class Baseline:
         self.moto, self.region, self.storage = moto, region, storage
         self.before = everything(moto, region, storage)
 
-    def changes(self):
+    def changes(self, surroundings=True):
         """(new, missing): things made since, and those that are gone or were changed; each sorted."""
-        now = everything(self.moto, self.region, self.storage)
-        return sorted(now - self.before, key=str), sorted(self.before - now, key=str)
+        now = everything(self.moto, self.region, self.storage, surroundings)
+        before = {thing for thing in self.before if surroundings or thing.kind not in {*SURROUNDINGS, "snapshot"}}
+        return sorted(now - before, key=str), sorted(before - now, key=str)
 
     def made(self, kind):
         """Those of one kind that are new."""

@@ -42,7 +42,7 @@ class Ground:
     def __init__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="radl-faults-"))
         self.moto = Moto.shared()
-        self.machines = Instances(self.moto, self.folder / "machines", isolated=False)  # nothing is configured on them
+        self.machines = Instances(self.moto, self.folder / "machines", isolated=False, idle=10)  # nothing is configured on them
         self.moto.check_signatures()
         self.baseline = account.Baseline(self.moto, storage=False)
 
@@ -118,9 +118,9 @@ class Infrastructure:
         text.append(f"placement groups: {self.extras.groups}")
         raise Fault("\n".join(text))
 
-    def there(self):
+    def there(self, surroundings=False):
         """What the account has of ours: (kind, id, token)."""
-        new, missing = self.ground.baseline.changes()
+        new, missing = self.ground.baseline.changes(surroundings)
         self.expect(not missing, f"of somebody else's is gone: {[str(t) for t in missing]}")
         groups = [account.Thing("placement group", name, tuple(sorted(tags.items()))) for name, (_, tags) in self.extras.groups.items()]
         return new + groups
@@ -178,7 +178,7 @@ class Infrastructure:
     inputs = ()
 
     def expect_nothing(self):
-        left = self.there()
+        left = self.there(surroundings=True)
         self.expect(not left, f"left behind: {[str(t) for t in left]}")
         self.expect(self.state_file() is None or not self.recorded()[0], "resources are in the state after destroy")
 

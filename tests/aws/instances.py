@@ -12,7 +12,7 @@ from account import instances
 from node_view import NodeView, own_view_works
 from user_data import understood
 
-IDLE = 0.5  # seconds between two looks at moto while nothing is asked for
+IDLE = 0.5  # seconds between two looks at moto while nothing is asked for, where somebody does things past the proxy
 
 
 def addresses_of(record):
@@ -22,9 +22,10 @@ def addresses_of(record):
 class Instances(threading.Thread):
     """Looks at moto now and then; `close()` ends every machine. What goes wrong with one of them is in `errors`."""
 
-    def __init__(self, moto, folder, region="us-east-1", pace=0.02, boots=True, isolated=None):
+    def __init__(self, moto, folder, region="us-east-1", pace=0.02, boots=True, isolated=None, idle=IDLE):
         super().__init__(daemon=True)
         self.moto, self.folder, self.pace, self.boots = moto, pathlib.Path(folder), pace, boots
+        self.idle = idle
         self.ec2 = moto.client("ec2", region)
         self.views = {}  # instance id -> NodeView, also of machines that are stopped
         self.records = {}  # instance id -> what moto said last
@@ -41,7 +42,7 @@ class Instances(threading.Thread):
 
     def _wait(self):
         """False when it is over. Each look costs moto and this program tens of milliseconds."""
-        self._news.wait(IDLE)
+        self._news.wait(self.idle)
         self._news.clear()
         return not self._done.wait(self.pace)  # what is asked for at the same time is seen by one look
 

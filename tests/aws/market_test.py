@@ -1,4 +1,7 @@
 """Spot machines as the market has them: their prices, the highest price, what comes in their place; and accounts side by side."""
+import http.server
+import json
+import threading
 import unittest
 
 from account import instances
@@ -66,6 +69,36 @@ class Market(AwsCase):
         self.assertIn("no spot t3.micro can be had: us-east-1a: SpotMaxPriceTooLow; us-east-1b:", self.err)
         self.assertEqual(self.market(), [])
         self.destroy()
+
+
+class Quotas(http.server.BaseHTTPRequestHandler):
+    """Service Quotas with a quota of one vCPU; moto has none for EC2."""
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        body = json.dumps({"Quotas": [{"QuotaCode": "L-34B43A08", "Value": 1.0}]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+class AboveQuota(AwsCase):
+    boots, quick = False, True
+
+    def test_a_refreshed_plan_says_what_is_above_a_quota(self):
+        file = self.write("site.radl", FILE)
+        self.assertIn("note: ec2:/us-east-1: the account's quotas are not known: ", self.radlc("plan", "--refresh", file))
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quotas)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        self.environment["AWS_ENDPOINT_URL_SERVICE_QUOTAS"] = f"http://127.0.0.1:{server.server_port}"
+        out = self.radlc("plan", "--refresh", file)
+        self.assertIn("2 vCPUs of spot standard instances (A, C, D, H, I, M, R, T, Z) are asked for, and the account's quota is 1", out)
+        self.assertNotIn("quota", self.radlc("plan", file))
 
 
 TWO = f"""radl 2

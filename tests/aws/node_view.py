@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 import time
 
-IMAGE_USERS = ("admin", "debian", "ubuntu", "ec2-user")
+IMAGE_USERS = ("admin", "debian", "ubuntu", "ec2-user", "radlc")
 SFTP = next((p for p in ("/usr/lib/openssh/sftp-server", "/usr/libexec/openssh/sftp-server") if os.path.exists(p)), "internal-sftp")
 
 BOOT = r"""#!/bin/sh

@@ -193,7 +193,7 @@ output metrics ( value = work.metrics )
         self.destroy()
 
     def test_what_is_no_place_is_refused_with_its_line(self):
-        for place in ("s3://", "s3://UPPER/x", "s3://models/../x", "gs://models/x", "s3://models/a?b=c"):
+        for place in ("s3://", "s3://UPPER/x", "s3://models/../x", "gs://UPPER/x", "s3://models/a?b=c"):
             self.radlc("check", self.write("bad.radl", FILE.replace("s3://models/paper", place)), code=1)
             self.assertIn("s3://BUCKET/PREFIX", self.err)
 

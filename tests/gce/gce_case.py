@@ -43,5 +43,5 @@ class GceCase(RadlCase):
         """path -> record of what is not somebody else's."""
         return {path: one for path, one in self.compute.all_of(collection).items() if path not in self.before}
 
-    def assert_project_is_as_before(self):
+    def assert_account_is_as_before(self):
         self.assertEqual(self.compute.everything(), self.before)

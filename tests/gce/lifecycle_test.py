@@ -57,7 +57,7 @@ class Lifecycle(GceCase):
         self.apply("--input", "team=red", "--input", "cpus=4", "--input", "workers=1", timeout=200)
         self.assertEqual(sorted(self.addresses()), ["front[0]", "worker[0]"])
         self.radlc("destroy", "--auto-approve", self.file, timeout=200)
-        self.assert_project_is_as_before()
+        self.assert_account_is_as_before()
         self.assert_nothing_left()
 
     def test_what_is_taken_back_is_made_again_and_drift_is_put_back(self):
@@ -74,7 +74,7 @@ class Lifecycle(GceCase):
         opened = [rule for rule in self.ours("firewalls").values() if rule.get("sourceRanges") == ["0.0.0.0/0"]]
         self.assertEqual(len(opened), len([rule for rule in opened if "ports-wan" in rule["name"]]), "only what the file opens is open")
         self.radlc("destroy", "--auto-approve", self.file, timeout=200)
-        self.assert_project_is_as_before()
+        self.assert_account_is_as_before()
 
     def test_a_zone_without_room_is_left_for_another_and_a_quota_is_told(self):
         self.compute.full_zones = {"europe-west1-b"}
@@ -82,7 +82,7 @@ class Lifecycle(GceCase):
         zones = {address: path.split("/")[1] for address, (path, _) in self.addresses().items()}
         self.assertNotIn("europe-west1-b", [zone for address, zone in zones.items() if address.startswith("worker")])
         self.radlc("destroy", "--auto-approve", self.file, timeout=200)
-        self.assert_project_is_as_before()
+        self.assert_account_is_as_before()
         self.compute.full_zones = set()
         self.compute.instance_quota = 2
         self.radlc("plan", "--refresh", self.file, code=None)

@@ -23,6 +23,11 @@ bool among(std::string_view code, std::initializer_list<std::string_view> codes)
   return std::find(codes.begin(), codes.end(), code) != codes.end();
 }
 
+bool is_quota(const std::string& code) {
+  return !aws::is_throttling(code) &&
+         (code.ends_with("LimitExceeded") || code == "MaxSpotInstanceCountExceeded");
+}
+
 }  // namespace
 
 bool is_capacity(const std::string& code) {
@@ -32,22 +37,54 @@ bool is_capacity(const std::string& code) {
                       "UnfulfillableCapacity"});
 }
 
-Status status_of(const aws::Failure& failure) {
+namespace {
+
+// What a user can do about an error of EC2's. Source: Amazon EC2 API Reference, "Error codes".
+std::string hint_of(const std::string& code) {
+  if (is_quota(code) && code.starts_with("Address"))
+    return "release an elastic address that nobody uses, or ask AWS for more (Service Quotas)";
+  if (is_quota(code))
+    return "a quota of the account in this region: `radlc check-auth` shows it, AWS raises it on request "
+           "(Service Quotas); or name another region or type";
+  if (code.ends_with(".Duplicate"))
+    return "it was not made by this infrastructure: remove it, or let the file name this one otherwise";
+  if (code.starts_with("InvalidAMIID"))
+    return "an image has another id in each region, and its owner may have withdrawn it or keeps it private";
+  if (code.starts_with("InvalidVpcID") || code.starts_with("InvalidSubnet"))
+    return "the networks' provider_id must name what is in this region and account";
+  if (code == "PendingVerification")
+    return "AWS verifies new accounts, which takes up to four hours: try again then";
+  if (code == "Blocked") return "AWS has blocked the account: its support says why";
+  if (code == "Unsupported") return "name other types in instance_type, or other zones";
+  return "";
+}
+
+Status coded(Code code, const Status& status) {
+  return Status(code, status.message()).with_hint(status.hint());
+}
+
+Status coded_status(const aws::Failure& failure) {
   const std::string& code = failure.code;
-  if (is_capacity(code) || code.ends_with("LimitExceeded") || code == "MaxSpotInstanceCountExceeded") {
-    if (!aws::is_throttling(code)) return {Code::Quota, failure.status.message()};
-  }
+  if (is_capacity(code) || is_quota(code)) return coded(Code::Quota, failure.status);
   if (code.find("NotFound") != code.npos || code == "InvalidPlacementGroup.Unknown")
-    return {Code::NotFound, failure.status.message()};
+    return coded(Code::NotFound, failure.status);
   // A 404 without EC2's own word is a gateway's, or that of a wrong endpoint: it tells of no resource.
   if (failure.status.code() == Code::NotFound)
     return Status(Code::Invalid, failure.status.message())
         .with_hint("that is no answer of EC2; is the endpoint right (AWS_ENDPOINT_URL_EC2)?");
-  if (code.ends_with(".Duplicate")) return {Code::Exists, failure.status.message()};
+  if (code.ends_with(".Duplicate")) return coded(Code::Exists, failure.status);
   if (among(code, {"DependencyViolation", "InvalidGroup.InUse", "IncorrectInstanceState", "IncorrectState",
                    "InvalidIPAddress.InUse", "ResourceInUse", "InvalidPlacementGroup.InUse"}))
-    return {Code::Retry, failure.status.message()};
+    return coded(Code::Retry, failure.status);
   return failure.status;
+}
+
+}  // namespace
+
+Status status_of(const aws::Failure& failure) {
+  Status status = coded_status(failure);
+  if (!status.hint().empty()) return status;
+  return std::move(status).with_hint(hint_of(failure.code));
 }
 
 bool lacks_action(const aws::Failure& failure) {
@@ -109,7 +146,7 @@ Posted Api::post(const Context& context, const std::string& action, const Parame
       posted.asked = Asked::unknown(std::move(why));
       break;
     case aws::Failure::Kind::Throttled:
-      posted.asked = Asked::refused({Code::Retry, why.message()});
+      posted.asked = Asked::refused(coded(Code::Retry, why));
       break;
     case aws::Failure::Kind::NotSent:
     case aws::Failure::Kind::Refused:

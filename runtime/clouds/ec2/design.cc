@@ -13,6 +13,7 @@
 #include "runtime/clouds/ec2/images.h"
 #include "runtime/clouds/ec2/offers.h"
 #include "runtime/clouds/ec2/placing.h"
+#include "runtime/clouds/ec2/quotas.h"
 #include "runtime/clouds/ec2/rules.h"
 #include "runtime/clouds/fitting.h"
 #include "runtime/clouds/naming.h"
@@ -76,6 +77,7 @@ class Designer : private DesignBuilder {
       if (Status added = add_network(*network); !added.ok()) return added;
     for (const ir::Node* node : input_.nodes)
       if (Status added = add_node(*node); !added.ok()) return added;
+    for (const std::string& text : quota_notes(cloud_, design_, input_.survey)) note(text);
     return std::move(design_);
   }
 

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 
+#include "common/aws/service_quotas.h"
 #include "common/digest.h"
 #include "runtime/clouds/caller.h"
 #include "runtime/clouds/console.h"
@@ -27,7 +28,9 @@ class Ec2Cloud : public Cloud, public TakesOver {
         options_(options),
         query_(client, credentials, ec2),
         sts_(client, credentials, std::move(sts)),
-        api_(query_) {
+        api_(query_),
+        http_(client),
+        credentials_(credentials) {
     caller_ = [&client, endpoint = ec2.endpoint,
                given = options.caller](const Stop& stop) -> Result<std::string> {
       if (!given.empty()) return given;
@@ -48,6 +51,7 @@ class Ec2Cloud : public Cloud, public TakesOver {
     auto facts = take_survey(call, program);
     if (!facts.ok()) return facts.status();
     (*facts)["account"] = identity->account;
+    survey_quotas(context.stop, *facts);
     Survey survey;
     survey.taken_at = static_cast<double>(std::time(nullptr));
     survey.facts = std::move(*facts);
@@ -97,6 +101,22 @@ class Ec2Cloud : public Cloud, public TakesOver {
   bool resolves_names() const override { return false; }
 
  private:
+  // A server of one's own that speaks EC2's API has no quotas at AWS's Service Quotas.
+  void survey_quotas(const Stop& stop, Json& facts) {
+    if (!options_.configuration) return;
+    const auto mine = aws::endpoint_of(*options_.configuration, "ec2", id_.region),
+               theirs = aws::endpoint_of(*options_.configuration, "service_quotas", id_.region);
+    const auto of_aws = [](const Result<std::string>& endpoint) {
+      return endpoint.ok() && endpoint->find(".amazonaws.") != std::string::npos;
+    };
+    if (of_aws(mine) != of_aws(theirs)) return;
+    auto quotas = aws::ec2_quotas({http_, *options_.configuration, credentials_, id_.region, stop});
+    if (quotas.ok())
+      facts["quotas"] = *quotas;
+    else
+      facts["quotas_unknown"] = quotas.status().message();
+  }
+
   Call call_of(const Context& context) { return {context, api_, memory_, id_, caller_}; }
 
   const Kind* kind_of(const std::string& type) const {
@@ -121,6 +141,8 @@ class Ec2Cloud : public Cloud, public TakesOver {
   const Options options_;
   aws::QueryClient query_, sts_;
   Api api_;
+  http::Client& http_;
+  std::shared_ptr<aws::CredentialSource> credentials_;
   Memory memory_;
   std::function<Result<std::string>(const Stop&)> caller_;
   std::vector<std::unique_ptr<Kind>> kinds_;

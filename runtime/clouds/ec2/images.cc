@@ -135,9 +135,12 @@ Result<Image> find_image(Call& call, const std::string& text) {
             if (text_of(device, "deviceName") == newest.root_device)
               newest.root_gib = device.child("ebs").child("volumeSize").text().as_double();
         });
+    if (asked.code() == Code::NotFound || asked.message().find("InvalidAMIID") != std::string::npos)
+      return std::move(asked).at(fmt::format("image '{}' in region {}", text, call.cloud.region));
     if (!asked.ok()) return asked;
     if (newest.id.empty())
-      return not_found(fmt::format("there is no image '{}' in region {}", text, call.cloud.region));
+      return not_found(fmt::format("there is no image '{}' in region {}", text, call.cloud.region))
+          .with_hint(by_id ? "an image has another id in each region" : "its name or owner is another there");
     return newest;
   });
 }

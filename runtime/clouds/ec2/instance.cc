@@ -41,9 +41,12 @@ class Instance : public Kind {
       if (posted.asked.answer == Asked::Answer::Unknown || !is_capacity(posted.code)) return posted.asked;
       reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", subnet.zone, posted.code);
     }
-    return Asked::refused({Code::Quota, fmt::format("no {}{} can be had: {}",
-                                                    order.spec.value("market", "") == "spot" ? "spot " : "",
-                                                    order.spec.value("type", ""), reasons)});
+    return Asked::refused(
+        Status(Code::Quota,
+               fmt::format("no {}{} can be had: {}", order.spec.value("market", "") == "spot" ? "spot " : "",
+                           order.spec.value("type", ""), reasons))
+            .with_hint("name more types in instance_type, or more zones and regions in "
+                       "availability_zone"));
   }
 
   Asked update(Call& call, const Order& order) const override {
@@ -189,13 +192,14 @@ class Instance : public Kind {
     Parameters added = {{"ResourceId.1", order.id}}, removed = added;
     size_t number = 0;
     for (const auto& [name, value] : wanted.items()) {
-      if (there.value(name, Json()) == value) continue;
+      if (value.is_null() || there.value(name, Json()) == value) continue;
       added.emplace_back(fmt::format("Tag.{}.Key", ++number), name);
       added.emplace_back(fmt::format("Tag.{}.Value", number), value.get<std::string>());
     }
     number = 0;
-    for (const auto& [name, value] : there.items())
-      if (!wanted.contains(name)) removed.emplace_back(fmt::format("Tag.{}.Key", ++number), name);
+    for (const auto& [name, value] : wanted.items())
+      if (value.is_null() && there.contains(name))
+        removed.emplace_back(fmt::format("Tag.{}.Key", ++number), name);
     Asked asked = Asked::accepted(order.id);
     if (added.size() > 1) asked = plain(call, "CreateTags", added, order.id);
     if (removed.size() > 1 && asked.answer == Asked::Answer::Accepted)

@@ -90,19 +90,18 @@ Json user_tags(const std::map<std::string, std::string>& tags) {
 std::optional<Seen> seen_instance(Call& call, const InstanceNow& now, bool by_token) {
   const bool ended = now.state == "terminated";
   const bool on_request = now.reason_code == "Client.UserInitiatedShutdown";
-  if (ended && (!by_token || on_request)) {
-    if (!now.reason.empty() && !on_request)
-      call.context.log(fmt::format("{} has ended: {}", now.id, now.reason));
-    return std::nullopt;
-  }
+  // What this run asked to end is gone; why another machine ended somebody wants to know.
+  if (ended && (by_token ? on_request : call.memory.is_leaving(now.id))) return std::nullopt;
   Seen seen;
   take_tags(call.context, now.tags, seen);
   seen.type = "instance";
   seen.id = now.id;
-  seen.phase = ended ? ResourcePhase::Broken : phase_of_state(now.state);
-  if (ended)
-    seen.detail = fmt::format("{} ended while it was made: {}", now.id,
+  seen.phase = phase_of_state(now.state);
+  if (ended) {
+    seen.phase = by_token ? ResourcePhase::Broken : ResourcePhase::Leaving;
+    seen.detail = fmt::format("{} {}: {}", now.id, by_token ? "ended while it was made" : "has ended",
                               now.reason.empty() ? "EC2 says no reason" : now.reason);
+  }
   seen.spec = {{"type", now.type}, {"tags", user_tags(now.tags)}};
   if (now.lifecycle == "spot") seen.spec["market"] = "spot";
   if (Json groups = group_names(call.memory, now.groups); !groups.is_null()) seen.spec["groups"] = groups;

@@ -16,7 +16,9 @@ Result<std::string> default_vpc(Call& call) {
   if (!asked.ok()) return asked;
   if (!id.empty()) return id;
   return invalid(fmt::format("region {} has no default VPC", call.cloud.region))
-      .with_hint("name one in the networks: provider_id = 'vpc-...subnet-...'");
+      .with_hint(
+          "name one in the networks: provider_id = 'vpc-ID' or 'vpc-ID.subnet-ID'; or make it: "
+          "`aws ec2 create-default-vpc`");
 }
 
 Result<Vpc> ask_vpc(Call& call, const std::string& given) {

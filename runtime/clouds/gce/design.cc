@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -187,37 +186,16 @@ class Designer : private DesignBuilder {
     return {};
   }
 
-  Status add_volumes(const ir::Node& node, Json& spec, std::vector<std::string>& references) {
-    for (const ir::Disk& disk : node.disks) {
-      Json made = Json::object();
-      if (disk.size_bytes) made["size_gib"] = static_cast<long long>(std::ceil(*disk.size_bytes / kGiB));
-      if (!disk.type.empty()) made["type"] = disk.type;
-      if (disk.index == 0) {
-        if (!made.empty()) spec["root"] = std::move(made);
-        continue;
-      }
-      if (!disk.image_urls.empty())
-        return invalid(fmt::format("{}: disk.{}.image.url: a further disk is an empty one in Compute Engine",
-                                   node.address, disk.index));
-      if (!made.contains("size_gib")) continue;
-      made["zone"] = zone_of_disks(place_, node, input_);
-      const std::string address = part_address("volume", node, disk.index);
-      const std::string summary =
-          fmt::format("disk of {} GiB for {}", made["size_gib"].get<long long>(), node.address);
-      add(address, "disk", summary, std::move(made), {});
-      spec["volumes"][std::string(1, device_letter(disk))] = address;
-      references.push_back(address);
-    }
-    for (const std::string& text : disk_notes(node)) note(text);
-    return {};
-  }
-
   Status add_features(const ir::Node& node, Json& spec, std::vector<std::string>& references) {
     auto image = image_wanted(node);
     if (!image.ok()) return image.status();
     spec["image"] = *image;
     spec["user"] = node.user.empty() ? user_of_image(*image) : node.user;
-    if (Status added = add_volumes(node, spec, references); !added.ok()) return added;
+    if (Status added =
+            add_volumes(node, {"disk", "disk", "Compute Engine", zone_of_disks(place_, node, input_), {}},
+                        spec, references);
+        !added.ok())
+      return added;
     auto stop = auto_stop_wanted(node);
     if (!stop.ok()) return stop.status();
     if (*stop) spec["stop"] = to_json(**stop);

@@ -10,6 +10,7 @@
 #include "runtime/clouds/caller.h"
 #include "runtime/clouds/gce/design.h"
 #include "runtime/clouds/gce/kind.h"
+#include "runtime/clouds/gce/operations.h"
 #include "runtime/clouds/gce/survey.h"
 
 namespace radl::gce {
@@ -144,9 +145,6 @@ class GceCloud : public Cloud {
     return wish;
   }
 
-  // What operations add to what the lists show.
-  void add_operations(const Context& context, const Query& query, std::map<std::string, Seen>& found) const;
-
   const CloudId id_;
   const Timing timing_;
   const Place place_;
@@ -158,41 +156,11 @@ class GceCloud : public Cloud {
   std::vector<std::unique_ptr<Kind>> kinds_;
 };
 
-bool is_wanted(const Context& context, const Query& query, const std::string& id, const Operation& one) {
-  if (one.infrastructure != context.infrastructure) return false;
-  return query.everything || std::count(query.ids.begin(), query.ids.end(), id) > 0 ||
-         (!one.token.empty() && std::count(query.tokens.begin(), query.tokens.end(), one.token) > 0);
-}
-
-void GceCloud::add_operations(const Context& context, const Query& query,
-                              std::map<std::string, Seen>& found) const {
-  for (auto& [id, seen] : found) {
-    if (auto pending = memory_.operations.pending(id))
-      seen.phase = pending->effect == Effect::Removes ? ResourcePhase::Leaving : ResourcePhase::Pending;
-    else if (auto failed = memory_.operations.failed(id); failed && seen.detail.empty())
-      seen.detail = failed->failed.message();
-  }
-  for (bool has_failed : {false, true}) {
-    for (const auto& [id, one] : memory_.operations.all(has_failed)) {
-      // What is asked for may not be in any list yet, or never will be.
-      if (one.effect != Effect::Makes || found.count(id) || !is_wanted(context, query, id, one)) continue;
-      Seen seen;
-      seen.address = one.address;
-      seen.token = one.token;
-      seen.type = one.type;
-      seen.id = id;
-      seen.phase = has_failed ? ResourcePhase::Broken : ResourcePhase::Pending;
-      if (has_failed) seen.detail = one.failed.message();
-      found.emplace(id, std::move(seen));
-    }
-  }
-}
-
 Result<std::vector<Seen>> GceCloud::look(const Context& context, const Query& query) {
   auto call = asking(context);
   if (!call.ok()) return call.status();
   // Before the lists: what is done by then is in them.
-  Status polled = memory_.operations.poll(**call, [&](const std::string& id, const Operation& one) {
+  Status polled = poll_operations(**call, [&](const std::string& id, const Operation& one) {
     return is_wanted(context, query, id, one);
   });
   if (!polled.ok()) return polled;
@@ -204,7 +172,7 @@ Result<std::vector<Seen>> GceCloud::look(const Context& context, const Query& qu
     if (Status asked = kind->look(**call, wish, seen); !asked.ok()) return asked;
     for (Seen& one : seen) found.insert_or_assign(one.id, std::move(one));
   }
-  add_operations(context, query, found);
+  memory_.operations.add_to(context, query, found);
   std::vector<Seen> all;
   for (auto& [id, seen] : found) all.push_back(std::move(seen));
   return all;

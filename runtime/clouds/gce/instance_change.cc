@@ -24,9 +24,14 @@ std::optional<Asked> change_tags(Asking& call, const Order& order, const Instanc
 
 std::optional<Asked> change_labels(Asking&, const Order& order, const InstanceNow& now, const Send& send) {
   Json wanted = now.labels;
-  const Json own = own_labels(now.labels);
-  for (const auto& [name, value] : own.items()) wanted.erase(name);
-  wanted.update(order.spec.value("tags", Json::object()));
+  const Json tags = order.spec.value("tags", Json::object());
+  for (const auto& [name, value] : tags.items()) {
+    if (value.is_null()) {
+      wanted.erase(name);
+    } else {
+      wanted[name] = value;
+    }
+  }
   if (wanted == now.labels) return std::nullopt;
   return send("/setLabels", {{"labels", wanted}, {"labelFingerprint", now.labels_print}}, {});
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/clouds/gce/operations.h"
+
 namespace radl::gce {
 namespace {
 
@@ -84,15 +86,10 @@ Asked Kind::change(Asking& call, const Order& order, const std::string& action, 
 }
 
 std::optional<Asked> Kind::earlier_change(Asking& call, const Order& order) const {
-  Operations& operations = call.memory.operations;
   Status polled =
-      operations.poll(call, [&](const std::string& id, const Operation&) { return id == order.id; });
+      poll_operations(call, [&](const std::string& id, const Operation&) { return id == order.id; });
   if (!polled.ok()) return Asked::refused(polled);
-  if (operations.pending(order.id)) return Asked::accepted_so_far(order.id);
-  auto failed = operations.failed(order.id);
-  if (!failed) return std::nullopt;
-  operations.forget_failure(order.id);
-  return Asked::refused(failed->failed);
+  return call.memory.operations.earlier_change(order.id);
 }
 
 Impact Kind::impact(const Json& before, const Json& after) const {

@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -14,17 +13,6 @@
 #include "runtime/clouds/impact.h"
 
 namespace radl::gce {
-
-// What a look is for.
-struct Wish {
-  std::set<std::string> ids, tokens;
-  bool everything = false;
-  bool empty() const { return ids.empty() && tokens.empty() && !everything; }
-  bool wants(const Context& context, const std::string& id, const Mark& mark) const {
-    if (ids.count(id)) return true;
-    return mark.ours(context) && (everything || tokens.count(mark.token));
-  }
-};
 
 enum class Scope { Global, Region, Zone };
 
@@ -54,7 +42,7 @@ class Kind {
   // What may lack room: "n2-standard-2 in europe-west1-b"; "": nothing that another offer would help.
   virtual std::string room(const Order&) const { return ""; }
 
-  // Of a change that was asked for before: it is being done, or has failed; nullopt: neither.
+  // Operations::earlier_change() as it stands now.
   std::optional<Asked> earlier_change(Asking& call, const Order& order) const;
   // Sends a change of what there is; Accepted is `again`: more may be to do when it is done.
   Asked change(Asking& call, const Order& order, const std::string& action, Json body,

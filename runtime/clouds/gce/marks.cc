@@ -3,28 +3,13 @@
 #include <algorithm>
 #include <cctype>
 
-#include "common/digest.h"
 #include "common/text.h"
 
 namespace radl::gce {
 namespace {
 
-constexpr std::string_view kWord = "radlc ", kPrefix = "radlc-";
-constexpr size_t kHash = 10, kTokenHash = 16, kShown = 24, kLabel = 63, kTag = 63;
-
-// For people to read: "worker-0" of "worker[0]".
-std::string readable(const std::string& text, size_t most) {
-  std::string shown;
-  for (unsigned char c : to_lower(text)) {
-    if (std::isalnum(c))
-      shown += static_cast<char>(c);
-    else if (!shown.empty() && !shown.ends_with('-'))
-      shown += '-';
-    if (shown.size() == most) break;
-  }
-  while (shown.ends_with('-')) shown.pop_back();
-  return shown.empty() ? "x" : shown;
-}
+constexpr std::string_view kWord = "radlc ";
+constexpr size_t kLabel = 63;
 
 std::string label_value(const std::string& text) {
   std::string value = to_lower(text).substr(0, kLabel);
@@ -35,20 +20,8 @@ std::string label_value(const std::string& text) {
 
 }  // namespace
 
-std::string name_prefix(const Context& context, const CloudId& cloud) {
-  return std::string(kPrefix) + sha256_hex(context.infrastructure + "\n" + cloud.region).substr(0, kHash) +
-         "-";
-}
-
-std::string name_for(const Context& context, const CloudId& cloud, const Order& order) {
-  return name_prefix(context, cloud) + readable(order.address, kShown) + "-" +
-         sha256_hex(order.token).substr(0, kTokenHash);
-}
-
 std::string tag_of(const Context& context, const CloudId& cloud, const std::string& group) {
-  const std::string tag =
-      name_prefix(context, cloud) + readable(group, kShown) + "-" + sha256_hex(group).substr(0, kHash);
-  return tag.substr(0, kTag);
+  return group_name(context, cloud, group);
 }
 
 std::string to_line(const Context& context, const Order& order) {
@@ -81,12 +54,6 @@ bool is_label(const std::string& text, bool key) {
   return std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::islower(c) || std::isdigit(c) || c == '-' || c == '_' || c >= 0x80;
   });
-}
-
-void take_mark(const Context& context, const Mark& mark, Seen& seen) {
-  if (!mark.ours(context)) return;
-  seen.address = mark.address;
-  seen.token = mark.token;
 }
 
 }  // namespace radl::gce

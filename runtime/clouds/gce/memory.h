@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/clouds/gce/operations.h"
 #include "runtime/clouds/memory.h"
+#include "runtime/clouds/operations.h"
 
 namespace radl::gce {
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "runtime/clouds/fitting.h"
 #include "runtime/clouds/gce/zones.h"
@@ -19,45 +18,13 @@ std::vector<std::string> zones_for(const Place& place, const ir::Node& node, con
   return zones_of(place.cloud.region, input.survey);
 }
 
-// Of those whose price is not known, which come after the others.
-void smallest_first(std::vector<const InstanceType*>& types, Market market) {
-  auto unpriced = std::find_if(types.begin(), types.end(),
-                               [&](const InstanceType* type) { return !type->price(market); });
-  std::stable_sort(unpriced, types.end(), [](const InstanceType* a, const InstanceType* b) {
-    return std::tie(a->gpu, a->cpu, a->memory_bytes, a->name) <
-           std::tie(b->gpu, b->cpu, b->memory_bytes, b->name);
-  });
-}
-
-// A type that the file names and that no catalogue knows: taken as it is named.
-Result<std::vector<Offer>> by_name(const ir::Node& node, const Place& place, Market market) {
-  const auto names = texts_wanted(node, "instance_type");
-  const bool exact = !names.empty() && std::all_of(names.begin(), names.end(), [](const std::string& name) {
-    return name.find('*') == name.npos;
-  });
-  if (!exact)
-    return invalid(fmt::format("{}: the catalogue knows no machine types of region {}", node.address,
-                               place.cloud.region))
-        .with_hint("name one: instance_type = 'e2-standard-2'; or `radlc catalog update FILE`");
-  std::vector<Offer> offers;
-  for (const std::string& name : names) {
-    Offer offer;
-    offer.name = name;
-    offer.spec = {{"type", name}};
-    offer.facts.market = market_name(market);
-    offer.facts.priced = false;
-    offers.push_back(std::move(offer));
-  }
-  return offers;
-}
-
 Result<std::vector<Offer>> in_market(const ir::Node& node, const Place& place, const DesignInput& input,
                                      Market market) {
   auto types = input.catalog.types("gce", place.cloud.region);
   if (!types.ok()) return types.status();
   Result<std::vector<Offer>> offers = std::vector<Offer>();
   if (types->empty()) {
-    offers = by_name(node, place, market);
+    offers = offers_by_name(node, market, place.cloud.region, "e2-standard-2");
     if (!offers.ok()) return offers;
   } else {
     const std::string architecture = text_wanted(node, "instance_type").empty() ? "x86_64" : "";

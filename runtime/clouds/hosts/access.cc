@@ -13,6 +13,12 @@ Result<std::string> ensure_key(const Context& context) {
 }
 
 std::unique_ptr<Remote> Access::with_key(const Context& context, const Record& record) {
+  ssh::Target target = own_target(record.way, key_file(context));
+  if (auto machine = parse_machine(record.id)) target.ssh_name = machine->host;
+  return connections_.to(target, context.log);
+}
+
+std::unique_ptr<Remote> Access::with_key_alone(const Context& context, const Record& record) {
   return connections_.to(own_target(record.way, key_file(context)), context.log);
 }
 
@@ -28,7 +34,10 @@ Result<Visit> Access::visit_machine(const Context& context, const Record& record
   by_key = access(key_file(context).c_str(), F_OK) == 0;
   Status refused;
   if (by_key) {
-    auto seen = visit(*with_key(context, record), stop);
+    auto line = ensure_key(context);
+    if (!line) return line.status();
+    auto seen = visit(*with_key(context, record), stop, *line);
+    if (seen && !seen->has_key) seen = visit(*with_key_alone(context, record), stop);
     if (seen || !ssh::is_refused_login(seen.status())) return seen;
     refused = seen.status();
   }

@@ -29,8 +29,11 @@ class Access {
   // As the user logs in, with what the spec's `credentials` refer to.
   Result<std::unique_ptr<UserLogin>> as_user(const Context& context, const Machine& machine, const Way& way,
                                              const nlohmann::json& spec) const;
-  // With the infrastructure's key. Not longer than the context.
+  // With the infrastructure's key, or over a connection that the user's OpenSSH client holds open. Not longer
+  // than the context.
   std::unique_ptr<Remote> with_key(const Context& context, const Record& record);
+  // Never over the user's: what it runs shows that the key is accepted.
+  std::unique_ptr<Remote> with_key_alone(const Context& context, const Record& record);
 
   // With our key, or, where that is not (or no longer) in place, as the user; `by_key` tells which.
   Result<Visit> visit_machine(const Context& context, const Record& record, bool& by_key);

@@ -37,7 +37,8 @@ Status meets_survey(const ir::Node& node, const Machine& machine, const Survey& 
 }
 
 std::vector<std::string> notes_of(const ir::Node& node, const DesignInput& input) {
-  constexpr std::string_view kUsed[] = {"disk.0.image.url", "disk.0.os.credentials.", "net_interface."};
+  constexpr std::string_view kUsed[] = {"disk.0.image.url", "disk.0.os.credentials.", "net_interface.",
+                                        "prevent_destroy"};
   std::vector<std::string> notes;
   auto note = [&](const std::string& text) {
     notes.push_back(fmt::format("system '{}': {}", node.system, text));

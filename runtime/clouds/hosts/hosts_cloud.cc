@@ -243,7 +243,7 @@ Asked HostsCloud::take_machine(const Context& context, Record record, Remote& us
   if (Status s = save_record(context, record); !s.ok()) return Asked::refused(s);
   Status taken = take(users, {context.infrastructure, record.token, record.address}, *line, stop);
   if (taken.ok()) {
-    auto own = visit(*access_.with_key(context, record), stop.within(kLogin));
+    auto own = visit(*access_.with_key_alone(context, record), stop.within(kLogin));
     if (own) return Asked::accepted(record.id);
     taken = own.status();
     if (!ssh::is_refused_login(taken)) return Asked::unknown(taken);

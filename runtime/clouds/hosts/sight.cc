@@ -32,6 +32,7 @@ Json host_attributes(const Context& context, const Record& record, const Json& f
                   {"state", "running"}};
   // A key that is not there is none to name: the host is Broken then.
   if (auto key = ssh::fingerprint_of_file(key_file(context)); key.ok()) attributes["key"] = *key;
+  if (auto machine = parse_machine(record.id)) attributes["ssh_name"] = machine->host;
   if (!record.way.ssh_config.empty()) attributes["ssh_config"] = record.way.ssh_config;
   for (const auto& [name, value] : facts.items()) {
     if (name != "address" && name != "user" && name != "disk_free_bytes") attributes[name] = value;

@@ -21,8 +21,8 @@ constexpr int kTakenByOthers = 3;
 constexpr std::chrono::seconds kLook{20}, kTake{30};
 constexpr std::chrono::minutes kGiveBack{10};
 
-// A line "NAME VALUE" for each fact, "disk NAME BYTES", and the marker's lines after "marker ". Every apply
-// runs it, so what the shell can read by itself takes no process.
+// Variable: BLOB. A line "NAME VALUE" for each fact, "disk NAME BYTES", and the marker's lines after "marker
+// ". Every apply runs it, so what the shell can read by itself takes no process.
 constexpr const char* kVisitScript = R"sh(set -eu
 LC_ALL=C; export LC_ALL
 say() { printf '%s %s\n' "$1" "$2"; }
@@ -91,6 +91,12 @@ fi
 say sudo "$s"
 m=$HOME/.radl/taken-by
 if [ -e "$m" ]; then sed 's/^/marker /' "$m"; fi
+f=$HOME/.ssh/authorized_keys
+if [ -n "$BLOB" ] && [ -r "$f" ]; then
+  while read -r v || [ -n "$v" ]; do
+    case $v in *"$BLOB"*) say has_key yes; break;; esac
+  done < "$f"
+fi
 )sh";
 
 // Variables: INFRASTRUCTURE TOKEN ADDRESS KEY BLOB. What was not there before is recorded as made by us.
@@ -233,6 +239,8 @@ void take_line(Visit& visit, const std::string& line) {
     if (key == "infrastructure") visit.marker.infrastructure = held;
     if (key == "token") visit.marker.token = held;
     if (key == "address") visit.marker.address = held;
+  } else if (name == "has_key") {
+    visit.has_key = true;
   } else if (name == "disk") {
     size_t end = value.rfind(' ');
     visit.facts["disks"].push_back(
@@ -246,12 +254,14 @@ void take_line(Visit& visit, const std::string& line) {
 
 }  // namespace
 
-Result<Visit> visit(Remote& remote, const Stop& stop) {
-  auto ran = run_script(remote, kVisitScript, kLook, stop);
+Result<Visit> visit(Remote& remote, const Stop& stop, const std::string& key_line) {
+  const std::string script =
+      fmt::format("BLOB={}\n", shell_quote(printable(blob_of(key_line)))) + kVisitScript;
+  auto ran = run_script(remote, script, kLook, stop);
   if (!ran) return ran.status();
   if (ran->exit_status != 0)
     return Status(Code::Unsupported, "its facts cannot be read: " + first_line(*ran));
-  Visit made{json::object(), {}};
+  Visit made{json::object(), {}, false};
   made.facts["disks"] = json::array();
   std::istringstream lines(ran->out);
   for (std::string line; std::getline(lines, line);) take_line(made, line);

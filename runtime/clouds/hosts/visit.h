@@ -20,10 +20,11 @@ struct Marker {
 struct Visit {
   nlohmann::json facts;  // facts.h
   Marker marker;
+  bool has_key = false;  // the key that was asked for stands in ~/.ssh/authorized_keys
 };
 
-// Changes nothing. Unsupported: no Linux.
-Result<Visit> visit(Remote& remote, const Stop& stop);
+// Changes nothing. `key_line`: a public key that is looked for; may be empty. Unsupported: no Linux.
+Result<Visit> visit(Remote& remote, const Stop& stop, const std::string& key_line = "");
 
 // Conflict: somebody else has it, and nothing was done. Lost, Timeout, Cancelled: it may have been done.
 Status take(Remote& remote, const Marker& marker, const std::string& key_line, const Stop& stop);

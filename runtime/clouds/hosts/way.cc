@@ -28,13 +28,10 @@ std::string with_home(const std::string& path) {
   return path.starts_with("~/") ? home_folder() + path.substr(1) : path;
 }
 
-// The file that a later `ssh -F` reads in place of both the user's and the system's.
+// What a later `ssh -F` reads in place of both the user's and the system's. The user's own goes by a name
+// that means the same on a colleague's computer.
 std::string config_file(const std::string& chosen) {
-  if (!chosen.empty()) return chosen;
-  for (const std::string& path : {home_folder() + "/.ssh/config", std::string("/etc/ssh/ssh_config")}) {
-    if (access(path.c_str(), R_OK) == 0) return path;
-  }
-  return "";
+  return chosen.empty() || chosen == ssh::ssh_config_of_user() ? ssh::kUsersSshConfig : chosen;
 }
 
 Result<std::string> run_tool(std::vector<std::string> argv, const Stop& stop) {
@@ -147,7 +144,7 @@ ssh::Target own_target(const Way& way, const std::string& key_file) {
   target.user = way.user;
   target.host_key = way.host_key;
   target.key_file = key_file;
-  target.ssh_config = way.ssh_config;
+  target.ssh_config = ssh::ssh_config_file(way.ssh_config);
   return target;
 }
 
@@ -175,7 +172,7 @@ Result<std::unique_ptr<UserLogin>> UserLogin::make(const Machine& machine, const
   if (credentials.none()) {
     // All that `ssh NAME` has: keys, agent, jump hosts.
     target.host = machine.host;
-    target.ssh_config = config_file(ssh_config);
+    target.ssh_config = ssh::ssh_config_file(config_file(ssh_config));
     target.use_agent = true;
     login->remote_ = ssh::make_openssh_remote(target);
     return login;

@@ -39,7 +39,8 @@ bool is_plain_path(const std::string& path) {
 
 // What a system asks for that this machine has no notion of; "" when there is nothing.
 std::string without_use(const ir::Node& node) {
-  constexpr std::string_view kUsed[] = {"cpu.", "memory.", "net_interface.", "disk.", "gpu.", "stop."};
+  constexpr std::string_view kUsed[] = {"cpu.", "memory.", "net_interface.", "disk.",
+                                        "gpu.", "stop.",   "prevent_destroy"};
   std::string names;
   for (const auto& requirement : node.requirements) {
     const std::string& feature = requirement.first;

@@ -31,6 +31,14 @@ class Descriptor {
   int fd_;
 };
 
+// Whether a root is this computer's own: a view of a node is a file system of its own.
+Result<bool> is_own_root(int top) {
+  struct stat given {
+  }, own{};
+  if (fstat(top, &given) != 0 || stat("/", &own) != 0) return errno_status(errno, "/");
+  return given.st_dev == own.st_dev && given.st_ino == own.st_ino;
+}
+
 // The node's own root decides what lies there, so a link must not lead out into this machine.
 int open_inside(int root, const char* path, int flags) {
   open_how how{};
@@ -75,14 +83,17 @@ std::string with_block(const std::string& text, const std::string& lines) {
   return text + (text.empty() || text.ends_with('\n') ? "" : "\n") + block;
 }
 
-Status update_hosts_file(const std::string& root, const std::string& lines) {
+Result<bool> update_hosts_file(const std::string& root, const std::string& lines) {
   Descriptor top(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (top.get() < 0) return errno_status(errno, root);
+  Result<bool> own = is_own_root(top.get());
+  if (!own.ok()) return own;
+  if (*own) return false;
   Descriptor folder(open_inside(top.get(), "etc", O_RDONLY | O_DIRECTORY));
   if (folder.get() < 0) return errno_status(errno, root + "/etc");
   Descriptor old(openat(folder.get(), "hosts", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   std::string text = old.get() >= 0 ? read_all(old.get()) : "", wanted = with_block(text, lines);
-  if (wanted == text) return {};
+  if (wanted == text) return true;
   constexpr const char* kTemporary = ".hosts.radlc";
   unlinkat(folder.get(), kTemporary, 0);
   Descriptor made(openat(folder.get(), kTemporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
@@ -92,7 +103,8 @@ Status update_hosts_file(const std::string& root, const std::string& lines) {
   if (done.ok() &&
       (fchmod(made.get(), 0644) != 0 || renameat(folder.get(), kTemporary, folder.get(), "hosts") != 0))
     done = errno_status(errno, path);
-  if (!done.ok()) unlinkat(folder.get(), kTemporary, 0);
+  if (done.ok()) return true;
+  unlinkat(folder.get(), kTemporary, 0);
   return done;
 }
 

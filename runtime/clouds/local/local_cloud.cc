@@ -102,9 +102,10 @@ void LocalCloud::publish_names(const Context& context) {
     if (!record.isolated) continue;
     int pid = inner_process({context.work_directory, record.id});
     if (pid == 0) continue;
-    Status told = update_hosts_file(fmt::format("/proc/{}/root", pid), lines);
+    // One that is still about to get its view tells all of them itself when it has it.
+    Result<bool> told = update_hosts_file(fmt::format("/proc/{}/root", pid), lines);
     if (!told.ok())
-      context.log(fmt::format("{}: the names of the nodes: {}", record.address, told.message()));
+      context.log(fmt::format("{}: the names of the nodes: {}", record.address, told.status().message()));
   }
 }
 

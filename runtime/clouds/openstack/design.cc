@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "common/host_name.h"
@@ -165,31 +164,6 @@ class Designer : private DesignBuilder {
     // An address leads to a machine over the router of its network.
   }
 
-  Status add_volumes(const ir::Node& node, Json& spec, std::vector<std::string>& references) {
-    for (const ir::Disk& disk : node.disks) {
-      Json made = Json::object();
-      if (disk.size_bytes) made["size_gib"] = static_cast<long long>(std::ceil(*disk.size_bytes / kGiB));
-      if (!disk.type.empty()) made["type"] = disk.type;
-      if (disk.index == 0) {
-        if (!made.empty()) spec["root"] = std::move(made);
-        continue;
-      }
-      if (!disk.image_urls.empty())
-        return invalid(fmt::format("{}: disk.{}.image.url: a further disk is an empty volume in OpenStack",
-                                   node.address, disk.index));
-      if (!made.contains("size_gib")) continue;
-      if (std::string zone = zone_named(node); !zone.empty()) made["zone"] = zone;
-      const std::string address = part_address("volume", node, disk.index);
-      const std::string summary =
-          fmt::format("volume of {} GiB for {}", made["size_gib"].get<long long>(), node.address);
-      add(address, "volume", summary, std::move(made), {});
-      spec["volumes"][std::string(1, device_letter(disk))] = address;
-      references.push_back(address);
-    }
-    for (const std::string& text : disk_notes(node)) note(text);
-    return {};
-  }
-
   Status add_features(const ir::Node& node, Json& spec, std::vector<std::string>& references) {
     auto image = image_wanted(node, place_.host);
     if (!image.ok()) return image.status();
@@ -199,7 +173,10 @@ class Designer : private DesignBuilder {
     if (std::string zone = zone_named(node); !zone.empty()) spec["zone"] = zone;
     if (texts_wanted(node, "availability_zone").size() > 1)
       note(fmt::format("system '{}': of its zones the first one is taken", node.system));
-    if (Status added = add_volumes(node, spec, references); !added.ok()) return added;
+    if (Status added =
+            add_volumes(node, {"volume", "volume", "OpenStack", zone_named(node), {}}, spec, references);
+        !added.ok())
+      return added;
     auto stop = auto_stop_wanted(node);
     if (!stop.ok()) return stop.status();
     if (*stop) {

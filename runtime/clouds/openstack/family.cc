@@ -1,10 +1,7 @@
 // The clouds that there are credentials for.
 #include <fmt/format.h>
 
-#include <mutex>
-#include <optional>
-
-#include "common/http/http.h"
+#include "runtime/clouds/loaded.h"
 #include "runtime/clouds/openstack/design.h"
 #include "runtime/clouds/openstack/openstack_cloud.h"
 
@@ -13,54 +10,38 @@ namespace {
 
 class Family : public CloudFamily {
  public:
-  Family(LoadOptions load, std::string account) : load_(std::move(load)), account_(std::move(account)) {}
+  Family(LoadOptions load, std::string account) : loaded_(std::move(load)), account_(std::move(account)) {}
   const std::string& type() const override { return type_; }
 
   std::string region_for(const ir::Node& node) const override {
     if (std::string named = region_named(node); !named.empty()) return named;
-    const Result<Options>& options = loaded();
+    const Result<Options>& options = loaded_.options();
     if (!options.ok()) return "";
     auto settings = options->settings(account_);
     return settings.ok() ? settings->region : "";
   }
 
   Result<std::unique_ptr<Cloud>> make(const CloudId& id) override {
-    const Result<Options>& options = loaded();
+    const Result<Options>& options = loaded_.options();
     if (!options.ok()) return options.status();
     auto settings = options->settings(id.account);
     // A plan needs no credentials: what asks the cloud says that there are none.
     if (!settings.ok() && settings.status().code() != Code::NotFound) return settings.status();
     if (settings.ok()) settings->region = id.region;
-    return make_cloud(id, *http_, *options, std::move(settings));
+    return make_cloud(id, loaded_.http(), *options, std::move(settings));
   }
 
  private:
-  const Result<Options>& loaded() const {
-    std::call_once(once_, [this] {
-      http_ = std::make_unique<http::Client>();
-      options_.emplace(load_());
-    });
-    return *options_;
-  }
-
   const std::string type_ = "openstack";
-  const LoadOptions load_;
+  const Loaded<Options> loaded_;
   const std::string account_;
-  mutable std::once_flag once_;
-  mutable std::unique_ptr<http::Client> http_;
-  mutable std::optional<Result<Options>> options_;
 };
 
 }  // namespace
 
 Result<Options> options_from_environment() {
   Options options;
-  auto timing = timing_from(process_environment, "RADL_OPENSTACK", options.timing);
-  if (!timing.ok()) return timing.status();
-  options.timing = *timing;
-  auto caller = caller_from(process_environment);
-  if (!caller.ok()) return caller.status();
-  options.caller = *caller;
+  if (Status taken = take_timing(process_environment, "RADL_OPENSTACK", options); !taken.ok()) return taken;
   auto configuration = Configuration::load();
   if (!configuration.ok()) return configuration.status();
   options.settings = [configuration = *configuration](const std::string& account) {

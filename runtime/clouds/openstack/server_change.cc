@@ -70,14 +70,14 @@ Asked change_tags(Asking& call, const Order& order, const ServerNow& now) {
   const Json wanted = order.spec.value("tags", Json::object()), there = own_metadata(now.metadata);
   Json added = Json::object();
   for (const auto& [name, value] : wanted.items())
-    if (there.value(name, Json()) != value) added[name] = value;
+    if (!value.is_null() && there.value(name, Json()) != value) added[name] = value;
   const std::string path = fmt::format("/servers/{}/metadata", order.id);
   Asked asked = Asked::accepted(order.id);
   if (!added.empty())
     asked = with_id(post(call.services.compute, call.context, path, {{"metadata", std::move(added)}}, true),
                     order.id);
-  for (const auto& [name, value] : there.items()) {
-    if (wanted.contains(name) || asked.answer != Asked::Answer::Accepted) continue;
+  for (const auto& [name, value] : wanted.items()) {
+    if (!value.is_null() || !there.contains(name) || asked.answer != Asked::Answer::Accepted) continue;
     asked = gone_or(remove(call.services.compute, call.context, path + "/" + http::percent_encode(name)));
     asked.id = order.id;
   }

@@ -13,9 +13,11 @@
 #include "runtime/clouds/ec2/design.h"
 #include "runtime/clouds/ec2/images.h"
 #include "runtime/clouds/ec2/placing.h"
+#include "runtime/clouds/ec2/quotas.h"
 #include "runtime/clouds/ec2/rules.h"
 #include "runtime/clouds/ec2/together.h"
 #include "runtime/clouds/naming.h"
+#include "runtime/clouds/tags.h"
 #include "tests/support/runtime_programs.h"
 
 namespace radl::ec2 {
@@ -43,6 +45,52 @@ const Wanted* find(const Design& design, const std::string& address) {
   for (const Wanted& wanted : design.resources)
     if (wanted.address == address) return &wanted;
   return nullptr;
+}
+
+Design with_machines(const std::string& type, const std::string& market, double cpu, int count) {
+  Design design;
+  for (int i = 0; i < count; ++i) {
+    Wanted wanted;
+    wanted.node = wanted.address = "worker[" + std::to_string(i) + "]";
+    Offer offer;
+    offer.name = type;
+    offer.facts.market = market;
+    offer.facts.cpu = cpu;
+    wanted.offers = {offer};
+    design.resources.push_back(wanted);
+  }
+  return design;
+}
+
+TEST(Ec2Quotas, WhatIsAboveAQuotaIsSaidWithBothFigures) {
+  Survey survey;
+  survey.facts["quotas"] = {{"L-1216C47A", 32}, {"L-34B43A08", 640}, {"L-DB2E81BA", 0}};
+  const auto notes = quota_notes(kCloud, with_machines("m5.2xlarge", "on-demand", 8, 5), survey);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find("40 vCPUs of on-demand standard instances"), std::string::npos) << notes[0];
+  EXPECT_NE(notes[0].find("the account's quota is 32"), std::string::npos) << notes[0];
+  EXPECT_TRUE(quota_notes(kCloud, with_machines("m5.2xlarge", "on-demand", 8, 4), survey).empty());
+  EXPECT_TRUE(quota_notes(kCloud, with_machines("m5.2xlarge", "spot", 8, 5), survey).empty());
+  EXPECT_EQ(quota_notes(kCloud, with_machines("g4dn.xlarge", "on-demand", 4, 1), survey).size(), 1u);
+}
+
+TEST(Ec2Quotas, WithoutThemNothingIsSaidAndWhyNotIs) {
+  EXPECT_TRUE(quota_notes(kCloud, with_machines("m5.2xlarge", "on-demand", 8, 500), Survey()).empty());
+  Survey refused;
+  refused.facts["quotas_unknown"] = "servicequotas ListServiceQuotas: AccessDeniedException";
+  EXPECT_NE(quota_notes(kCloud, Design(), refused).at(0).find("AccessDeniedException"), std::string::npos);
+}
+
+TEST(Ec2Quotas, EachTypeBelongsToItsKind) {
+  for (const char* type :
+       {"t3.micro", "m7i.large", "c5n.18xlarge", "im4gn.large", "i4i.large", "a1.medium", "d3en.xlarge"})
+    EXPECT_EQ(vcpu_quota(type, false).code, "L-1216C47A") << type;
+  EXPECT_EQ(vcpu_quota("p3.2xlarge", true).code, "L-7212CCBC");
+  EXPECT_EQ(vcpu_quota("p5.48xlarge", true).code, "");
+  EXPECT_EQ(vcpu_quota("vt1.3xlarge", false).code, "L-DB2E81BA");
+  for (const char* type :
+       {"inf1.xlarge", "trn1.2xlarge", "hpc6a.48xlarge", "mac1.metal", "x1.16xlarge", "u-6tb1.metal"})
+    EXPECT_EQ(vcpu_quota(type, false).code, "") << type;
 }
 
 TEST(Ec2Rules, ReadBackAsTheyWereWritten) {
@@ -263,6 +311,32 @@ TEST(Ec2Design, SpotFallsBackOnDemandOnlyWhereTheFileSaysSo) {
   node.requirements["spot.fallback"].equals = "yes";
   design = designed(program);
   EXPECT_FALSE(find(*design, "worker[0]")->offers.back().spec.contains("market"));
+}
+
+TEST(Tags, ThoseOfOthersAreNoPartOfTheFileAndThoseThatItNoLongerNamesAreTakenAway) {
+  const Json asked = {{"type", "t3.micro"}, {"tags", {{"team", "blue"}, {"stage", "test"}}}};
+  const Json shown = {{"type", "t3.micro"}, {"tags", {{"team", "red"}, {"cost-center", "7"}}}};
+  EXPECT_EQ(with_tags_of(asked, shown), Json({{"type", "t3.micro"}, {"tags", {{"team", "red"}}}}));
+  EXPECT_EQ(with_tags_of({{"type", "t3.micro"}}, shown)["tags"], Json::object());
+  const Json wanted = {{"tags", {{"team", "green"}}}};
+  EXPECT_EQ(with_tags_to_take_away(asked, wanted), Json({{"tags", {{"team", "green"}, {"stage", nullptr}}}}));
+  EXPECT_EQ(with_tags_to_take_away(asked, Json::object())["tags"],
+            Json({{"team", nullptr}, {"stage", nullptr}}));
+}
+
+TEST(Ec2Errors, SayWhatToDo) {
+  const auto hint = [](const char* code) {
+    aws::Failure failure;
+    failure.kind = aws::Failure::Kind::Refused;
+    failure.code = code;
+    failure.status = {Code::Invalid, code};
+    return status_of(failure).hint();
+  };
+  EXPECT_NE(hint("VcpuLimitExceeded").find("check-auth"), std::string::npos);
+  EXPECT_NE(hint("AddressLimitExceeded").find("elastic address"), std::string::npos);
+  EXPECT_NE(hint("InvalidAMIID.NotFound").find("each region"), std::string::npos);
+  EXPECT_NE(hint("InvalidKeyPair.Duplicate").find("remove it"), std::string::npos);
+  EXPECT_EQ(hint("RequestLimitExceeded"), "") << "waiting is ours";
 }
 
 }  // namespace

@@ -212,6 +212,15 @@ TEST(HostsFile, ALinkOfTheNodeLeadsNowhereOutside) {
   EXPECT_TRUE(contains(*read_file(root.path("etc/hosts")), "10.0.0.1 a\n"));
 }
 
+// A node's process sees this computer's own files until it has built its view.
+TEST(HostsFile, ThisComputersOwnIsNeverWritten) {
+  const std::string before = *read_file("/etc/hosts");
+  Result<bool> written = local::update_hosts_file("/proc/self/root", "");
+  ASSERT_TRUE(written.ok()) << written.status().text();
+  EXPECT_FALSE(*written);
+  EXPECT_EQ(*read_file("/etc/hosts"), before);
+}
+
 TEST(HostsFile, TheBlockIsReplacedAndTheRestStays) {
   std::string first = local::with_block("127.0.0.1 localhost", "10.0.0.1 a\n");
   std::string second = local::with_block(first + "10.9.9.9 mine\n", "10.0.0.2 b\n");

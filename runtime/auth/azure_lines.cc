@@ -1,0 +1,44 @@
+#include "runtime/auth/azure_lines.h"
+
+#include "common/text.h"
+
+namespace radl {
+namespace {
+
+constexpr const char* kAzClient = "04b07795-8ddb-461a-bbee-02f9e1bf7b46";  // az's own, public
+
+}  // namespace
+
+Result<azure::Settings> azure_settings(const AuthFile& file, const AuthLine& line, azure::Settings places) {
+  const std::string where = file.path + ":" + std::to_string(line.line) + ": " + line.id;
+  std::map<std::string, std::string> values;
+  for (const char* key : {"subscription_id", "client_id", "secret", "tenant", "username", "password"}) {
+    if (auto at = line.missing.find(key); at != line.missing.end())
+      return Status(Code::Auth, where + ": " + key + ": " + at->second);
+    if (auto at = line.values.find(key); at != line.values.end()) values[key] = trim(at->second);
+  }
+  if (values["subscription_id"].empty()) return Status(Code::Auth, where + ": has no subscription_id");
+  azure::Credential credential;
+  credential.origin = "\"" + line.id + "\" of " + file.path;
+  credential.client_id = values["client_id"];
+  credential.tenant = values["tenant"];
+  if (!values["secret"].empty()) {
+    for (const char* key : {"client_id", "tenant"})
+      if (values[key].empty())
+        return Status(Code::Auth, where + ": has no " + key + ": a service principal takes both");
+    credential.kind = azure::Credential::Kind::Secret;
+    credential.secret = values["secret"];
+  } else if (!values["username"].empty() && !values["password"].empty()) {
+    credential.kind = azure::Credential::Kind::Password;
+    credential.username = values["username"];
+    credential.password = values["password"];
+    if (credential.client_id.empty()) credential.client_id = kAzClient;
+  } else {
+    return Status(Code::Auth, where + ": has neither client_id, secret and tenant nor username and password");
+  }
+  places.credential = std::move(credential);
+  places.subscription = values["subscription_id"];
+  return places;
+}
+
+}  // namespace radl

@@ -1,0 +1,155 @@
+#include "runtime/clouds/azure/api.h"
+
+#include "common/text.h"
+namespace radl::azure {
+namespace {
+
+constexpr const char* kInfrastructureTag = "radlc-infrastructure";
+constexpr const char* kAddressTag = "radlc-address";
+constexpr const char* kTokenTag = "radlc-token";
+
+// A provider's word as the service writes it now: it keeps no promise about letters.
+constexpr const char* kWords[] = {"resourceGroups",
+                                  "providers",
+                                  "Microsoft.Compute",
+                                  "Microsoft.Network",
+                                  "virtualMachines",
+                                  "disks",
+                                  "images",
+                                  "snapshots",
+                                  "galleries",
+                                  "versions",
+                                  "virtualNetworks",
+                                  "subnets",
+                                  "networkInterfaces",
+                                  "publicIPAddresses",
+                                  "networkSecurityGroups",
+                                  "applicationSecurityGroups",
+                                  "natGateways",
+                                  "proximityPlacementGroups"};
+
+std::string known_word(const std::string& word) {
+  const std::string lower = to_lower(word);
+  for (const char* known : kWords)
+    if (to_lower(known) == lower) return known;
+  return lower;
+}
+
+}  // namespace
+
+Posted send(Asking& call, const std::string& method, const std::string& id, const char* version, Json body,
+            Parameters headers) {
+  Posted posted;
+  Answer answer = call.manager.call({.method = method,
+                                     .path = call.root() + id,
+                                     .version = version,
+                                     .query = {},
+                                     .body = std::move(body),
+                                     .headers = std::move(headers)},
+                                    call.context.stop, &posted.accepted_as);
+  if (answer.ok()) {
+    posted.asked = Asked::accepted();
+    return posted;
+  }
+  const Failure& failure = answer.failure();
+  switch (failure.kind) {
+    case Failure::Kind::Unknown:
+      posted.asked = Asked::unknown(failure.status);
+      break;
+    case Failure::Kind::Throttled:
+      posted.asked = Asked::refused({Code::Retry, failure.status.message()});
+      break;
+    case Failure::Kind::NotSent:
+    case Failure::Kind::Refused:
+      posted.asked = Asked::refused(failure.status);
+      break;
+  }
+  return posted;
+}
+
+Result<Json> read(Asking& call, const std::string& id, const char* version, const Parameters& query) {
+  Answer answer = call.manager.call({.method = "GET",
+                                     .path = call.root() + id,
+                                     .version = version,
+                                     .query = query,
+                                     .body = nullptr,
+                                     .headers = {}},
+                                    call.context.stop);
+  if (!answer.ok()) return answer.failure().status;
+  return answer.json();
+}
+
+Result<const std::vector<Json>*> list(Asking& call, const std::string& path, const char* version,
+                                      const Parameters& query) {
+  if (auto found = call.listed.find(path); found != call.listed.end()) return &found->second;
+  std::vector<Json> items;
+  Status asked = call.manager.each({.method = "GET",
+                                    .path = call.root() + path,
+                                    .version = version,
+                                    .query = query,
+                                    .body = nullptr,
+                                    .headers = {}},
+                                   call.context.stop, [&](const Json& item) { items.push_back(item); });
+  if (!asked.ok() && asked.code() != Code::NotFound) return asked;
+  if (!asked.ok()) items.clear();
+  return &(call.listed[path] = std::move(items));
+}
+
+std::string group_id(const Context& context, const CloudId& cloud) {
+  std::string name = name_prefix(context, cloud);
+  name.pop_back();
+  return "resourceGroups/" + name;
+}
+
+std::string id_in(const std::string& arm_id) {
+  std::string id;
+  bool inside = false;
+  for (std::string_view part : split(arm_id, '/')) {
+    const std::string word = known_word(std::string(part));
+    inside |= word == "resourceGroups";
+    if (inside) id += (id.empty() ? "" : "/") + word;
+  }
+  return id;
+}
+
+std::string last_part(const std::string& id) {
+  const size_t at = id.rfind('/');
+  return at == id.npos ? id : id.substr(at + 1);
+}
+
+Status poll_operations(Asking& call, const Operations::Wanted& wanted) {
+  Operations& operations = call.memory.operations;
+  for (const auto& [id, url] : operations.open(wanted)) {
+    auto now = call.manager.progress(url, call.context.stop);
+    // Operations are kept for some days: of one that is not there any more the resource itself tells.
+    if (!now.ok() && now.status().code() != Code::NotFound) return now.status();
+    if (!now.ok() || now->done)
+      operations.done(id, url, now.ok() ? now->failed : Status());
+    else
+      operations.not_before(id, url, now->retry_after);
+  }
+  return {};
+}
+
+Json tags_for(const Context& context, const Order& order) {
+  Json tags = order.spec.value("tags", Json::object());
+  tags[kInfrastructureTag] = context.infrastructure;
+  tags[kAddressTag] = order.address;
+  tags[kTokenTag] = order.token;
+  return tags;
+}
+
+Json own_tags(const Json& tags) {
+  Json own = Json::object();
+  if (!tags.is_object()) return own;
+  for (const auto& [name, value] : tags.items())
+    if (!name.starts_with("radlc-") && !name.starts_with("hidden-") && value.is_string()) own[name] = value;
+  return own;
+}
+
+Mark mark_in(const Json& item) {
+  const Json& tags = member(item, "tags");
+  return {text_of(tags, kInfrastructureTag), text_of(tags, kAddressTag), text_of(tags, kTokenTag)};
+}
+
+}  // namespace radl::azure

@@ -1,0 +1,221 @@
+#include "runtime/clouds/azure/azure_cloud.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <map>
+
+#include "common/http/http.h"
+#include "common/http/url.h"
+#include "runtime/clouds/azure/design.h"
+#include "runtime/clouds/azure/kind.h"
+#include "runtime/clouds/azure/survey.h"
+#include "runtime/clouds/caller.h"
+#include "runtime/clouds/console.h"
+
+namespace radl::azure {
+namespace {
+
+constexpr size_t kLargestLog = 4 << 20;
+constexpr double kFewLeft = 50;  // requests
+constexpr std::chrono::milliseconds kRarely{30'000};
+
+class AzureCloud : public Cloud {
+ public:
+  AzureCloud(CloudId id, http::Client& http, const Options& options, Result<Settings> settings)
+      : id_(std::move(id)),
+        timing_(options.timing),
+        refused_(settings.status()),
+        session_(http, settings.ok() ? *settings : options.places),
+        manager_(session_) {
+    caller_ = [&http, url = session_.settings().site.manager,
+               given = options.caller](const Stop& stop) -> Result<std::string> {
+      if (!given.empty()) return given;
+      return caller_cidr(http, url, stop);
+    };
+    // What names others is looked at last.
+    for (auto make :
+         {make_resource_group, make_address, make_nat_gateway, make_network, make_group, make_security_group,
+          make_interface, make_disk, make_placement, make_image, make_machine})
+      kinds_.push_back(make());
+  }
+
+  const CloudId& id() const override { return id_; }
+
+  Result<Survey> survey(const Context& context, const ir::Program& program) override {
+    auto call = asking(context);
+    if (!call.ok()) return call.status();
+    auto facts = take_survey(**call, program);
+    if (!facts.ok()) return facts.status();
+    Survey survey;
+    survey.taken_at = static_cast<double>(std::time(nullptr));
+    survey.facts = std::move(*facts);
+    return survey;
+  }
+
+  Status can_make(const ir::Node& node, const DesignInput& input) const override {
+    return check_node(id_, node, input);
+  }
+  Result<Design> design(const DesignInput& input) const override { return design_resources(id_, input); }
+  Impact impact(const std::string& type, const Json& before, const Json& after) const override {
+    const Kind* kind = kind_of(type);
+    if (before == after) return {Impact::Kind::InPlace, ""};
+    return kind ? kind->impact(before, after) : replace("Azure has no resources of that type");
+  }
+
+  Asked ask_create(const Context& context, const Order& order) override {
+    memory_.note_token(order.token, order.type);
+    return ask(context, order, [&](const Kind& kind, Asking& call) { return kind.create(call, order); });
+  }
+  Asked ask_update(const Context& context, const Order& order) override {
+    return ask(context, order, [&](const Kind& kind, Asking& call) { return kind.update(call, order); });
+  }
+  Asked ask_destroy(const Context& context, const Order& order) override {
+    return ask(context, order, [&](const Kind& kind, Asking& call) { return kind.destroy(call, order); });
+  }
+
+  Result<std::vector<Seen>> look(const Context& context, const Query& query) override;
+
+  Result<std::string> owner(const Context& context) override {
+    auto call = asking(context);
+    if (!call.ok()) return call.status();
+    // Not what is configured: what the Resource Manager lets in with these credentials.
+    Answer answer = manager_.call({.method = "GET",
+                                   .path = "subscriptions/" + (*call)->subscription,
+                                   .version = kSubscriptions,
+                                   .query = {},
+                                   .body = nullptr,
+                                   .headers = {}},
+                                  context.stop);
+    if (!answer.ok()) return answer.failure().status;
+    return text_of(answer.json(), "subscriptionId");
+  }
+
+  // cloud-init writes them to the console, whose log Azure gives by an address of its own.
+  Result<std::vector<std::string>> host_keys(const Context& context, const std::string& id) override {
+    const std::vector<std::string> none;
+    auto call = asking(context);
+    if (!call.ok()) return call.status();
+    Posted posted = send(**call, "POST", id + "/retrieveBootDiagnosticsData", kCompute, nullptr);
+    // No log yet, or not to be seen by these credentials: then they are learned at the first contact.
+    const std::string url = text_of(posted.accepted_as.document, "serialConsoleLogBlobUri");
+    if (!posted.accepted() || url.empty()) return none;
+    http::Request request;
+    request.url = url;  // its query is its password
+    request.largest_answer = kLargestLog;
+    request.stop = context.stop;
+    auto log = session_.http().send(request, http::Retries{});
+    return log.ok() && log->ok() ? host_keys_in(log->body) : none;
+  }
+
+  std::chrono::milliseconds settles_after() const override { return timing_.settles_after; }
+  // Where few requests are left before Azure throttles, looks are rarer.
+  Pace pace() const override {
+    Pace pace = timing_.pace;
+    const double left = manager_.remaining();
+    if (left >= 0 && left < kFewLeft) pace.longest = std::max(pace.longest, kRarely);
+    return pace;
+  }
+  bool resolves_names() const override { return false; }
+
+ private:
+  // The configured subscription, else the only one that the credentials see.
+  Result<std::string> subscription(const Stop& stop) {
+    const Settings& settings = session_.settings();
+    if (!settings.subscription.empty()) return settings.subscription;
+    return memory_.subscriptions.get("", [&]() -> Result<std::string> {
+      std::vector<std::string> found;
+      Status asked =
+          manager_.each({.method = "GET",
+                         .path = "subscriptions",
+                         .version = kSubscriptions,
+                         .query = {},
+                         .body = nullptr,
+                         .headers = {}},
+                        stop, [&](const Json& one) { found.push_back(text_of(one, "subscriptionId")); });
+      if (!asked.ok()) return asked;
+      if (found.size() == 1) return found.front();
+      return Status(Code::Auth, fmt::format("{} sees {} subscriptions of Azure, and machines belong to one",
+                                            settings.credential.origin, found.size()))
+          .with_hint("set AZURE_SUBSCRIPTION_ID; `az account list` shows them");
+    });
+  }
+
+  Result<std::unique_ptr<Asking>> asking(const Context& context) {
+    if (!refused_.ok()) return refused_;
+    auto subscription = this->subscription(context.stop);
+    if (!subscription.ok()) return subscription.status();
+    return std::unique_ptr<Asking>(
+        new Asking{context, manager_, memory_, id_, std::move(*subscription), caller_, {}});
+  }
+
+  const Kind* kind_of(const std::string& type) const {
+    for (const auto& kind : kinds_)
+      if (type == kind->type()) return kind.get();
+    return nullptr;
+  }
+
+  template <class How>
+  Asked ask(const Context& context, const Order& order, How how) {
+    const Kind* kind = kind_of(order.type);
+    if (!kind) return Asked::refused(invalid(fmt::format("Azure has no resources of type '{}'", order.type)));
+    auto call = asking(context);
+    if (!call.ok()) return Asked::refused(call.status());
+    for (const auto& [address, reference] : order.references) memory_.note_name(reference.id, address);
+    Asked asked = how(*kind, **call);
+    if (asked.status.ok() || asked.status.message().starts_with(order.address)) return asked;
+    asked.status = std::move(asked.status).at(order.address);
+    return asked;
+  }
+
+  // Of what is looked for, what may be of this type; an id's path says it.
+  Wish wish_for(const Kind& kind, const Query& query) const {
+    Wish wish{{}, {}, query.everything};
+    for (const std::string& id : query.ids)
+      if (kind.has_id(id)) wish.ids.insert(id);
+    for (const std::string& token : query.tokens)
+      if (memory_.type_of_token(token).value_or(kind.type()) == kind.type()) wish.tokens.insert(token);
+    return wish;
+  }
+
+  const CloudId id_;
+  const Timing timing_;
+  const Status refused_;  // not ok: there are no credentials
+  Session session_;
+  Manager manager_;
+  Memory memory_;
+  std::function<Result<std::string>(const Stop&)> caller_;
+  std::vector<std::unique_ptr<Kind>> kinds_;
+};
+
+Result<std::vector<Seen>> AzureCloud::look(const Context& context, const Query& query) {
+  auto call = asking(context);
+  if (!call.ok()) return call.status();
+  // Before the lists: what is done by then is in them.
+  Status polled = poll_operations(**call, [&](const std::string& id, const Operation& one) {
+    return is_wanted(context, query, id, one);
+  });
+  if (!polled.ok()) return polled;
+  std::map<std::string, Seen> found;  // by id: what is named in more than one way is shown once
+  for (const auto& kind : kinds_) {
+    const Wish wish = wish_for(*kind, query);
+    if (wish.empty()) continue;
+    std::vector<Seen> seen;
+    if (Status asked = kind->look(**call, wish, seen); !asked.ok()) return asked;
+    for (Seen& one : seen) found.insert_or_assign(one.id, std::move(one));
+  }
+  memory_.operations.add_to(context, query, found);
+  std::vector<Seen> all;
+  for (auto& [id, seen] : found) all.push_back(std::move(seen));
+  return all;
+}
+
+}  // namespace
+
+std::unique_ptr<Cloud> make_cloud(const CloudId& id, http::Client& http, const Options& options,
+                                  Result<Settings> settings) {
+  return std::make_unique<AzureCloud>(id, http, options, std::move(settings));
+}
+
+}  // namespace radl::azure

@@ -1,0 +1,84 @@
+// Machines: asked for, changed and ended.
+#include "runtime/clouds/azure/machine.h"
+
+#include <fmt/format.h>
+
+namespace radl::azure {
+namespace {
+
+class Machine : public Kind {
+ public:
+  const char* type() const override { return "machine"; }
+  const char* provider() const override { return "Microsoft.Compute"; }
+  const char* collection() const override { return "virtualMachines"; }
+  const char* version() const override { return kCompute; }
+
+  // The next of the changes that are to do; Accepted without `again`: there is none.
+  Asked update(Asking& call, const Order& order) const override {
+    if (auto earlier = earlier_change(call, order)) return std::move(*earlier);
+    auto item = read(call, order.id, version(), {{"$expand", "instanceView"}});
+    if (!item.ok()) return Asked::refused(item.status());
+    const MachineNow now = machine_in(*item);
+    const ResourcePhase phase = phase_of_machine(now);
+    if (phase == ResourcePhase::Pending) return Asked::accepted_so_far(order.id);
+    if (phase == ResourcePhase::Leaving)
+      return Asked::refused(not_found("machine " + now.name + " is going"));
+    // null: to be taken away. What somebody else put there stays (runtime/clouds/tags.h).
+    Json tags = now.tags;
+    const Json wanted = order.spec.value("tags", Json::object());
+    for (const auto& [name, value] : wanted.items()) {
+      if (value.is_null())
+        tags.erase(name);
+      else
+        tags[name] = value;
+    }
+    if (tags != now.tags) return change(call, order, "PATCH", "", {{"tags", std::move(tags)}});
+    const std::string type = order.spec.value("type", now.type);
+    if (type != now.type) {
+      // Elsewhere than on its present host there may be room for the other type.
+      if (now.power != "deallocated") return change(call, order, "POST", "/deallocate", nullptr);
+      return change(call, order, "PATCH", "", {{"properties", {{"hardwareProfile", {{"vmSize", type}}}}}});
+    }
+    if (phase == ResourcePhase::Stopped) return change(call, order, "POST", "/start", nullptr);
+    return Asked::accepted(order.id);
+  }
+
+  Impact impact(const Json& before, const Json& after) const override {
+    constexpr FixedField kFixed[] = {
+        {"image", "a machine keeps its image"},
+        {"user", "the login is made with the machine"},
+        {"hostname", "the host name is fixed when the machine is made"},
+        {"names", "host names are fixed when the machine is made"},
+        {"zone", "a machine stays in its zone"},
+        {"interface", "a machine keeps its network interface"},
+        {"root", "the root disk is made with the machine"},
+        {"volumes", "disks are attached as the machine is made"},
+        {"placement", "a machine stays in its placement group"},
+        {"market", "a machine stays in its market"},
+        {"max_price", "the highest price is fixed when the machine is asked for"}};
+    if (auto fixed = replaced_for(kFixed, before, after)) return *fixed;
+    if (!differs(before, after, "type")) return {Impact::Kind::InPlace, ""};
+    return {Impact::Kind::Restart, "the machine is stopped to change its type"};
+  }
+
+ protected:
+  Result<Json> body(Asking& call, const Order& order) const override { return launch_of(call, order); }
+  Parameters list_query() const override { return {{"$expand", "instanceView"}}; }
+  // One that is there is never changed by a request to make it that arrives twice.
+  Parameters create_headers() const override { return {{"If-None-Match", "*"}}; }
+  Status fill(Asking& call, const Json& item, Seen& seen) const override {
+    return show_machine(call, machine_in(item), seen);
+  }
+  std::string room(Asking& call, const Order& order) const override {
+    const std::string zone = order.spec.value("zone", "");
+    return fmt::format("{}{} in {}{}", order.spec.value("type", ""),
+                       order.spec.value("market", "") == "spot" ? " (spot)" : "", call.cloud.region,
+                       zone.empty() ? "" : "-" + zone);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Kind> make_machine() { return std::make_unique<Machine>(); }
+
+}  // namespace radl::azure

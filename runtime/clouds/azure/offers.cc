@@ -1,0 +1,85 @@
+#include "runtime/clouds/azure/offers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/clouds/azure/images.h"
+#include "runtime/clouds/azure/places.h"
+#include "runtime/clouds/fitting.h"
+
+namespace radl::azure {
+namespace {
+
+constexpr size_t kTypesOffered = 3;
+
+// Why the subscription may not have that type there ("restrictions" of a survey); "": nothing is known.
+std::string restricted(const DesignInput& input, const std::string& type, const std::string& zone) {
+  const Json& one = member(member(input.survey.facts, "restricted"), type);
+  for (const auto& [where, why] : one.items())
+    if ((where == "region" || where == zone) && why.is_string()) return why.get<std::string>();
+  return "";
+}
+
+Result<std::vector<Offer>> in_market(const CloudId& cloud, const ir::Node& node, const DesignInput& input,
+                                     Market market) {
+  auto types = input.catalog.types("azure", cloud.region);
+  if (!types.ok()) return types.status();
+  std::vector<Offer> offers;
+  if (types->empty()) {
+    auto named = offers_by_name(node, market, cloud.region, "Standard_D2s_v5");
+    if (!named.ok()) return named.status();
+    offers = std::move(*named);
+  } else {
+    const std::string architecture = text_wanted(node, "instance_type").empty() ? "x86_64" : "";
+    auto fit = fitting_types({node, *types, "Azure in " + cloud.region, architecture});
+    if (!fit.ok()) return fit.status();
+    if (texts_wanted(node, "instance_type").size() < 2) smallest_first(*fit, market);
+    for (const InstanceType* type : *fit) offers.push_back(offer_of(*type, market));
+  }
+  std::string why;
+  std::erase_if(offers, [&](const Offer& offer) {
+    const std::string no = restricted(input, offer.name, zone_named(node));
+    if (!no.empty()) why = offer.name + ": " + no;
+    return !no.empty();
+  });
+  if (offers.empty())
+    return invalid(fmt::format("{}: no machine type that fits may be had by this subscription in {}: {}",
+                               node.address, cloud.region, why))
+        .with_hint("another region, or ask for it: portal.azure.com, Quotas");
+  offers.resize(std::min(offers.size(), std::max(kTypesOffered, texts_wanted(node, "instance_type").size())));
+  return offers;
+}
+
+// What a spot machine may cost at most; it is never taken back for its price where nothing is said.
+double highest_price(const ir::Node& node) {
+  auto price = node.requirements.find("price");
+  return price == node.requirements.end() ? -1 : price->second.max.value_or(-1);
+}
+
+}  // namespace
+
+Result<std::vector<Offer>> offers_for(const CloudId& cloud, const ir::Node& node, const DesignInput& input) {
+  if (node.requirements.count("cpu.performance"))
+    return invalid(fmt::format("{}: cpu.performance: Azure's machine types have none", node.address));
+  auto image = image_wanted(node);
+  if (!image.ok()) return image.status();
+  const Market market = market_wanted(node);
+  auto offers = in_market(cloud, node, input, market);
+  if (!offers.ok()) return offers;
+  if (market == Market::Spot)
+    for (Offer& offer : *offers) offer.spec.update({{"market", "spot"}, {"max_price", highest_price(node)}});
+  if (market == Market::Spot && text_wanted(node, "spot.fallback") == "yes") {
+    auto more = in_market(cloud, node, input, Market::OnDemand);
+    if (!more.ok()) return more;
+    offers->insert(offers->end(), more->begin(), more->end());
+  }
+  const std::string old = first_generation(*image);
+  for (Offer& offer : *offers) {
+    offer.zone = zone_named(node);
+    if (!old.empty() && is_first_generation(offer.name)) offer.spec["image"] = old;
+  }
+  return offers;
+}
+
+}  // namespace radl::azure

@@ -1,0 +1,62 @@
+#include "runtime/clouds/azure/places.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "common/text.h"
+#include "runtime/clouds/azure/api.h"
+#include "runtime/clouds/fitting.h"
+
+namespace radl::azure {
+namespace {
+
+bool is_zone(const std::string& text) { return text == "1" || text == "2" || text == "3"; }
+
+struct Named {
+  std::string region, zone;
+};
+
+Named named(const ir::Node& node) {
+  const auto places = texts_wanted(node, "availability_zone");
+  if (places.empty()) return {};
+  const std::string place = to_lower(places.front());
+  if (is_zone(place)) return {"", place};
+  const size_t cut = place.find_last_of("-/");
+  if (cut == place.npos || !is_zone(place.substr(cut + 1))) return {place, ""};
+  return {place.substr(0, cut), place.substr(cut + 1)};
+}
+
+}  // namespace
+
+std::string region_named(const ir::Node& node) { return named(node).region; }
+std::string zone_named(const ir::Node& node) { return named(node).zone; }
+
+bool is_region_name(const std::string& text) {
+  return text.size() > 3 && std::isalpha(static_cast<unsigned char>(text.front())) &&
+         std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return std::islower(c) || std::isdigit(c); });
+}
+
+Result<std::string> subnet_named(const ir::Network& network) {
+  const std::string given = network.features.value("provider_id", "");
+  const std::string whole = id_in(given);
+  if (!whole.empty() && whole.find("/subnets/") != whole.npos) return whole;
+  const auto parts = split(given, '/');
+  const bool three = parts.size() == 3 && std::none_of(parts.begin(), parts.end(),
+                                                       [](std::string_view part) { return part.empty(); });
+  if (whole.empty() && three)
+    return id_in(fmt::format("resourceGroups/{}/providers/Microsoft.Network/virtualNetworks/{}/subnets/{}",
+                             parts[0], parts[1], parts[2]));
+  return invalid(
+      fmt::format("network {}: provider_id = '{}': must be RESOURCE-GROUP/NETWORK/SUBNET, or the whole id of "
+                  "a subnet",
+                  network.name, given));
+}
+
+std::string network_of_subnet(const std::string& subnet) {
+  return subnet.substr(0, subnet.find("/subnets/"));
+}
+
+}  // namespace radl::azure

@@ -1,0 +1,21 @@
+// Regions, zones and subnets, as far as a plan without a network needs them. Pure.
+#pragma once
+
+#include <string>
+
+#include "runtime/clouds/cloud.h"
+
+namespace radl::azure {
+
+// Of availability_zone = 'REGION', 'REGION-1', 'REGION/1' or '1', of the first that it names; "" where it
+// does not say.
+std::string region_named(const ir::Node& node);
+std::string zone_named(const ir::Node& node);  // "1"
+
+bool is_region_name(const std::string& text);  // "westeurope"
+
+// The id of an existing subnet: provider_id = 'GROUP/NETWORK/SUBNET', or its whole id. Invalid: it is none.
+Result<std::string> subnet_named(const ir::Network& network);
+std::string network_of_subnet(const std::string& subnet);  // the id of its network
+
+}  // namespace radl::azure

@@ -1,0 +1,184 @@
+// What may come in. A network of the file is an application security group, which its machines' interfaces
+// are in; one network security group has the rules of all of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "common/digest.h"
+#include "runtime/clouds/azure/kind.h"
+#include "runtime/clouds/port_rules.h"
+
+namespace radl::azure {
+namespace {
+
+constexpr const char* kThisGroup = "this group";
+constexpr const char* kDenied = "radlc-deny";
+constexpr int kFirstPriority = 100, kLastPriority = 4096;
+
+class Group : public Kind {
+ public:
+  const char* type() const override { return "group"; }
+  const char* collection() const override { return "applicationSecurityGroups"; }
+
+ protected:
+  Result<Json> body(Asking&, const Order&) const override { return Json::object(); }
+  Status fill(Asking& call, const Json& item, Seen& seen) const override {
+    seen.attributes = {{"name", text_of(item, "name")}};
+    call.memory.note_name(seen.id, seen.address);
+    return {};
+  }
+};
+
+// One rule of a file as one of Azure's. `group`: the whole id of the group that it is for; "": any machine.
+Json rule_body(const InboundRule& rule, const std::string& address, const std::string& group, int priority) {
+  const bool ports = rule.from >= 0 && (rule.protocol == "tcp" || rule.protocol == "udp");
+  Json properties = {
+      {"protocol", rule.protocol == "tcp"    ? "Tcp"
+                   : rule.protocol == "udp"  ? "Udp"
+                   : rule.protocol == "icmp" ? "Icmp"
+                                             : "*"},
+      {"sourcePortRange", "*"},
+      {"destinationPortRange", !ports                 ? "*"
+                               : rule.from == rule.to ? std::to_string(rule.from)
+                                                      : fmt::format("{}-{}", rule.from, rule.to)},
+      {"access", "Allow"},
+      {"direction", "Inbound"},
+      {"priority", priority},
+      {"description", address}};
+  const Json groups = Json::array({{{"id", group}}});
+  if (rule.group.empty())
+    properties["sourceAddressPrefix"] = rule.cidr;
+  else
+    properties["sourceApplicationSecurityGroups"] = groups;
+  if (group.empty())
+    properties["destinationAddressPrefix"] = "*";
+  else
+    properties["destinationApplicationSecurityGroups"] = groups;
+  const std::string name = sha256_hex(address + "\n" + rule.text(kThisGroup)).substr(0, 16);
+  return {{"name", "radlc-" + name}, {"properties", std::move(properties)}};
+}
+
+Json denied() {
+  return {{"name", kDenied},
+          {"properties",
+           {{"protocol", "*"},
+            {"sourcePortRange", "*"},
+            {"destinationPortRange", "*"},
+            {"sourceAddressPrefix", "VirtualNetwork"},
+            {"destinationAddressPrefix", "*"},
+            {"access", "Deny"},
+            {"direction", "Inbound"},
+            {"priority", kLastPriority},
+            {"description", "machines reach those of their own networks alone"}}}};
+}
+
+int number_in(std::string_view text) {
+  int number = -1;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+// Sources of a rule, written as one or as a list.
+std::vector<std::string> texts(const Json& properties, const char* one, const char* many) {
+  std::vector<std::string> found;
+  if (std::string text = text_of(properties, one); !text.empty()) found.push_back(std::move(text));
+  for (const Json& item : list_of(properties, many))
+    if (item.is_string()) found.push_back(item.get<std::string>());
+  return found;
+}
+
+std::vector<InboundRule> rules_of(const Json& properties) {
+  std::vector<InboundRule> rules;
+  InboundRule rule;
+  const std::string protocol = text_of(properties, "protocol");
+  rule.protocol = protocol == "Tcp" ? "tcp" : protocol == "Udp" ? "udp" : protocol == "Icmp" ? "icmp" : "all";
+  for (const std::string& ports : texts(properties, "destinationPortRange", "destinationPortRanges")) {
+    const size_t dash = ports.find('-');
+    rule.from = rule.to = -1;
+    if (ports != "*") {
+      rule.from = number_in(std::string_view(ports).substr(0, dash));
+      rule.to = dash == ports.npos ? rule.from : number_in(std::string_view(ports).substr(dash + 1));
+    }
+    rule.group.clear();
+    for (std::string& source : texts(properties, "sourceAddressPrefix", "sourceAddressPrefixes")) {
+      rule.cidr = source == "*" || source == "Internet" ? "0.0.0.0/0" : std::move(source);
+      rules.push_back(rule);
+    }
+    rule.cidr.clear();
+    for (size_t i = 0; i < list_of(properties, "sourceApplicationSecurityGroups").size(); ++i) {
+      rule.group = kThisGroup;
+      rules.push_back(rule);
+    }
+  }
+  return rules;
+}
+
+class SecurityGroup : public Kind {
+ public:
+  const char* type() const override { return "security_group"; }
+  const char* collection() const override { return "networkSecurityGroups"; }
+  Asked update(Asking& call, const Order& order) const override { return put_again(call, order); }
+  Impact impact(const Json&, const Json&) const override { return {Impact::Kind::InPlace, ""}; }
+
+ protected:
+  Result<Json> body(Asking& call, const Order& order) const override {
+    Json rules = Json::array();
+    int priority = kFirstPriority;
+    const Json wanted = order.spec.value("rules", Json::object());
+    for (const auto& [address, given] : wanted.items()) {
+      std::string group, caller;
+      if (!address.empty()) {
+        auto id = id_of_reference(order, address);
+        if (!id.ok()) return id.status();
+        group = call.full(*id);
+      }
+      const auto listed = given.get<std::vector<std::string>>();
+      if (names_this_computer(listed)) {
+        auto asked = call.memory.caller([&] { return call.caller(call.context.stop); });
+        if (!asked.ok()) return asked.status();
+        caller = *asked;
+      }
+      for (const std::string& text : listed) {
+        auto rule = parse_rule(text, kThisGroup, caller);
+        if (!rule) return invalid(fmt::format("{}: '{}' is no rule", order.address, text));
+        if (priority >= kLastPriority) return invalid(order.address + ": Azure takes at most 1000 rules");
+        rules.push_back(rule_body(*rule, address, group, priority++));
+      }
+    }
+    rules.push_back(denied());
+    return Json{{"properties", {{"securityRules", std::move(rules)}}}};
+  }
+
+  Status fill(Asking& call, const Json& item, Seen& seen) const override {
+    std::map<std::string, std::vector<InboundRule>> by_group;
+    bool closed = false;
+    for (const Json& one : list_of(member(item, "properties"), "securityRules")) {
+      const Json& properties = member(one, "properties");
+      closed |= text_of(one, "name") == kDenied && text_of(properties, "access") == "Deny";
+      const bool lets_in =
+          text_of(properties, "access") == "Allow" && text_of(properties, "direction") == "Inbound";
+      if (!lets_in) continue;
+      // One that somebody else has made bears no group's address: it is shown as what it lets in.
+      const std::string group = text_of(properties, "description");
+      for (InboundRule& rule : rules_of(properties)) by_group[group].push_back(std::move(rule));
+    }
+    std::string caller;
+    auto now = call.memory.caller([&] { return call.caller(call.context.stop); });
+    if (now.ok()) caller = *now;
+    Json shown = Json::object();
+    for (const auto& [group, rules] : by_group)
+      shown[group] = rules_shown(rules, kThisGroup, group.empty() ? caller : "");
+    if (!closed) shown["open between networks"] = Json::array();
+    seen.spec = {{"rules", std::move(shown)}};
+    seen.attributes = {{"name", text_of(item, "name")}};
+    return {};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Kind> make_group() { return std::make_unique<Group>(); }
+std::unique_ptr<Kind> make_security_group() { return std::make_unique<SecurityGroup>(); }
+
+}  // namespace radl::azure

@@ -1,0 +1,17 @@
+// What a subscription may have in a region: machine types, quotas, images.
+#pragma once
+
+#include "runtime/clouds/azure/api.h"
+
+namespace radl::azure {
+
+// {"subscription", "restricted": {type: {"region" or zone: why}}, "families": {type: family}, "quotas":
+// {name:
+// {"limit", "used"}}, "own": {type: count}, "images": {..}}
+Result<Json> take_survey(Asking& call, const ir::Program& program);
+
+// Quota: the machines of a design are more than the region's vCPUs, or those of a family, allow; nothing is
+// known without a survey.
+Status check_quotas(const CloudId& cloud, const DesignInput& input, const Design& design);
+
+}  // namespace radl::azure

@@ -1,0 +1,42 @@
+"""radlc while Azure's API fails, and kill -9 of it before, during and after its calls (tests/aws/cloud_faults.py)."""
+import unittest
+
+import cloud_faults
+from azure_case import SYSTEM, AzureCase
+from server import AZURE_PASSING
+
+FILE = f"""radl 2
+input nodes ( type = 'integer' and default = 1 )
+input team ( type = 'string' and default = 'blue' )
+network lan ( create = 'yes' )
+network wan ( outbound = 'yes' and outports = '8080/tcp,9000:9010/udp' )
+system node (
+  cpu.count >= 1 and instance_tags = 'team=${{input.team}}' and disk.1.size = 1G and
+  net_interface.0.connection = 'lan' and net_interface.1.connection = 'wan' and {SYSTEM}
+)
+deploy node input.nodes azure
+"""
+
+
+class Azure(AzureCase):
+    file_text, passing = FILE, AZURE_PASSING
+
+    def everything(self):
+        return self.arm.everything()
+
+    def tokens(self):
+        with self.arm.lock:
+            marked = {one["path"]: one.get("tags", {}).get("radlc-token", "") for one in self.arm.resources.values()}
+        return {path: token for path, token in marked.items() if token}
+
+
+class WhileTheApiFails(cloud_faults.WhileTheApiFails, Azure):
+    pass
+
+
+class Killed(cloud_faults.Killed, Azure):
+    pass
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,183 @@
+"""Machines on Azure from nothing to nothing: plan, apply, configure, change, destroy; and what the cloud does behind one's back."""
+import json
+import time
+import unittest
+
+from azure_case import SYSTEM, AzureCase
+from radl_case import SOURCE
+
+FILE = f"""radl 2
+input workers ( type = 'integer' and default = 2 )
+input team ( type = 'string' and default = 'blue' )
+input cpus ( type = 'integer' and default = 1 )
+network lan ( create = 'yes' and cidr = '10.*.0.0/24' )
+network wan ( outbound = 'yes' and outports = '8080/tcp,9000:9010/udp' )
+system front (
+  cpu.count >= input.cpus and net_interface.0.connection = 'lan' and net_interface.1.connection = 'wan' and
+  disk.1.size = 2G and disk.1.device = 'sdb' and instance_tags = 'team=${{input.team}}' and {SYSTEM}
+)
+system worker ( cpu.count >= 1 and net_interface.0.connection = 'lan' and net_interface.1.connection = 'wan' and spot = 'yes' and {SYSTEM} )
+system back ( cpu.count >= 1 and net_interface.0.connection = 'lan' and {SYSTEM} )
+configure greet ( file '~/greeting' ( content = 'hello from ${{self.system}} ${{self.ordinal}}' ) )
+contextualize ( system front configure greet step 1 system worker configure greet step 1 system back configure greet step 1 )
+deploy front 1 azure
+deploy worker input.workers azure
+deploy back 1 azure
+"""
+
+
+class Lifecycle(AzureCase):
+    def setUp(self):
+        super().setUp()
+        self.file = self.write("site.radl", FILE)
+
+    def apply(self, *arguments, **options):
+        return self.radlc("apply", "--auto-approve", self.file, *arguments, **options)
+
+    def addresses(self):
+        """address in the file -> (id, record) of our machines."""
+        return {one["tags"]["radlc-address"]: (path, one) for path, one in self.ours().items()}
+
+    def test_from_plan_to_configured_machines_to_nothing(self):
+        self.radlc("plan", self.file)
+        self.assertEqual(self.server.log, [], "a plan needs no network")
+        self.apply(timeout=300)
+        machines = self.addresses()
+        self.assertEqual(sorted(machines), ["back[0]", "front[0]", "worker[0]", "worker[1]"])
+        for address, (path, record) in machines.items():
+            self.assertIn(f"hello from {address.split('[')[0]}", (self.machines.machine(path).home / "greeting").read_text())
+            self.assertEqual(record["properties"].get("priority"), "Spot" if address.startswith("worker") else None)
+        said = {resource["id"] for resource in self.show(self.file)["resources"]}
+        self.assertEqual(said, set(self.arm.everything()) - set(self.before), "all that is there is in the state, and nothing else")
+        self.radlc("plan", "--detailed-exitcode", self.file)
+        self.radlc("plan", "--refresh", "--detailed-exitcode", self.file)
+        self.apply("--input", "team=red")
+        self.assertEqual(self.addresses()["front[0]"][0], machines["front[0]"][0], "a tag changes in place")
+        self.assertEqual(self.addresses()["front[0]"][1]["tags"]["team"], "red")
+        self.apply("--input", "team=red", "--input", "cpus=4", timeout=200)
+        path, front = self.addresses()["front[0]"]
+        self.assertEqual(path, machines["front[0]"][0], "a machine type changes by a restart")
+        self.assertNotEqual(front["properties"]["hardwareProfile"]["vmSize"], machines["front[0]"][1]["properties"]["hardwareProfile"]["vmSize"])
+        self.apply("--input", "team=red", "--input", "cpus=4", "--input", "workers=1", timeout=200)
+        self.assertEqual(sorted(self.addresses()), ["back[0]", "front[0]", "worker[0]"])
+        self.radlc("destroy", "--auto-approve", self.file, timeout=200)
+        self.assert_account_is_as_before()
+        self.assert_nothing_left()
+
+    def test_what_is_evicted_is_made_again_and_drift_is_put_back(self):
+        self.apply(timeout=300)
+        machines = self.addresses()
+        time.sleep(1)  # what does not show is gone only once the cloud has settled
+        self.arm.evict(machines["worker[1]"][0])
+        for path in self.ours("networkSecurityGroups"):
+            self.arm.tamper(path)
+        self.assertRegex(self.radlc("plan", "--refresh", self.file), r"worker\[1\]")
+        self.apply(timeout=300)
+        self.assertNotEqual(self.addresses()["worker[1]"][0], machines["worker[1]"][0])
+        self.assertEqual(self.addresses()["front[0]"][0], machines["front[0]"][0])
+        for rules in self.ours("networkSecurityGroups").values():
+            self.assertNotIn("let-in", [rule["name"] for rule in rules["properties"]["securityRules"]], "only what the file opens is open")
+        self.radlc("destroy", "--auto-approve", self.file, timeout=200)
+        self.assert_account_is_as_before()
+
+    def test_a_type_without_room_is_left_for_another_and_a_quota_is_told(self):
+        file = self.write("spot.radl", FILE.replace("deploy back 1 azure\n", "").replace("deploy front 1 azure\n", ""))
+        first = json.loads(self.radlc("plan", "--json", file))
+        self.assertTrue(first)
+        self.radlc("apply", "--auto-approve", file, timeout=300)
+        taken = {one["properties"]["hardwareProfile"]["vmSize"] for _, one in self.addresses().values()}
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        self.arm.full = taken
+        self.radlc("apply", "--auto-approve", file, timeout=300)
+        self.assertFalse(taken & {one["properties"]["hardwareProfile"]["vmSize"] for _, one in self.addresses().values()})
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        self.assert_account_is_as_before()
+        self.arm.full, self.arm.vcpu_quota = set(), 1
+        self.radlc("plan", "--refresh", file, code=None)
+        self.assertRegex(self.err, r"the quota \w+ in eastus is 1 vCPUs")
+
+    def test_a_resource_group_in_which_somebody_else_has_something_is_kept(self):
+        self.apply("--input", "workers=0", timeout=300)
+        group = next(path for path in self.ours("resourceGroups"))
+        with self.arm.lock:
+            self.arm._put(f"{group}/providers/Microsoft.Compute/disks/precious", {"location": "eastus", "properties": {"provisioningState": "Succeeded"}})
+        said = self.radlc("destroy", "--auto-approve", self.file, timeout=200, code=None)
+        self.assertIn("precious", said + self.err)
+        self.assertIn(f"{group}/providers/Microsoft.Compute/disks/precious", self.arm.everything())
+        self.arm.resources.pop(f"{group}/providers/Microsoft.Compute/disks/precious".lower())
+        self.radlc("destroy", "--auto-approve", self.file, timeout=200)
+        self.assert_account_is_as_before()
+
+
+class OneFile(AzureCase):
+    def test_the_papers_cluster_trains_on_azure_by_one_input(self):
+        # The image's usual login, as the machines of the tests have it.
+        text = (SOURCE / "examples/paper/training.radl").read_text()
+        file = self.write("training.radl", text)
+        self.radlc("plan", file, "--input", "cloud=azure")
+        self.assertEqual(self.server.log, [], "a plan needs no network")
+        self.radlc("apply", "--auto-approve", file, "--input", "cloud=azure", "--input", "model=logistic", "--input", "epochs=1",
+                   "--input", f"result={self.folder}/trained", timeout=300)
+        self.assertEqual(len(self.ours()), 3)
+        self.assertTrue(list((self.folder / "trained").rglob("*.safetensors")))
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        self.assert_account_is_as_before()
+
+
+class Credentials(AzureCase):
+    boots = False
+
+    def test_a_certificate_does_what_a_secret_does_and_neither_is_left_anywhere(self):
+        secret = self.environment.pop("AZURE_CLIENT_SECRET")
+        self.environment["AZURE_CLIENT_CERTIFICATE_PATH"] = str(self.server.make_certificate())
+        file = self.write("site.radl", "radl 2\nsystem node ( cpu.count >= 1 and " + SYSTEM + " )\ndeploy node 1 azure\n")
+        self.radlc("plan", "--refresh", file)
+        del self.environment["AZURE_CLIENT_CERTIFICATE_PATH"]
+        self.environment["AZURE_CLIENT_SECRET"] = secret
+        self.radlc("plan", "--refresh", file)
+        self.assertGreaterEqual(self.server.asked_tokens, 2)
+        for path in self.folder.rglob("*"):
+            if path.is_file():
+                text = path.read_bytes()
+                self.assertNotIn(secret.encode(), text, path)
+                for token in self.server.tokens:
+                    self.assertNotIn(token.encode(), text, path)
+
+    def test_a_wrong_secret_is_said_with_what_to_do(self):
+        self.environment["AZURE_CLIENT_SECRET"] = "not-the-secret"
+        file = self.write("site.radl", "radl 2\nsystem node ( cpu.count >= 1 and " + SYSTEM + " )\ndeploy node 1 azure\n")
+        self.radlc("plan", "--refresh", file, code=None)
+        self.assertIn("AADSTS7000215", self.err)
+        self.assertNotIn("not-the-secret", self.err)
+
+
+class Permissions(AzureCase):
+    """docs/providers/azure-role.json is enough, and not more than the calls that are made."""
+    boots = True
+
+    def test_the_documented_role_is_that_of_the_calls(self):
+        file = self.write("site.radl", FILE)
+        self.radlc("apply", "--auto-approve", file, timeout=300)
+        self.radlc("apply", "--auto-approve", file, "--input", "team=red", "--input", "cpus=4", timeout=300)
+        self.radlc("plan", "--refresh", file, "--input", "team=red", "--input", "cpus=4")
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        verbs = {"GET": "read", "PUT": "write", "PATCH": "write", "DELETE": "delete"}
+        needed = set()
+        for name in self.arm.called:
+            one = next(o for *_, o in self.arm.descriptions.operations if o["name"] == name)
+            path = one["path"]
+            if "/providers/" not in path:
+                kind = "Microsoft.Resources/subscriptions" + ("/resourceGroups" if "resourceGroupName" in path or path.lower().endswith("resourcegroups") else "")
+                kind += "/resources" if path.endswith("/resources") else ""
+                needed.add(f"{kind}/{verbs[one['method']]}")
+                continue
+            parts = path.split("/providers/")[1].split("/")
+            words = [parts[0]] + [word for word in parts[1:] if not word.startswith("{")]
+            needed.add("/".join(words[:-1]) + f"/{words[-1]}/action" if one["method"] == "POST" else "/".join(words) + "/" + verbs[one["method"]])
+        role = json.loads((SOURCE / "docs/providers/azure-role.json").read_text())
+        allowed = {action.lower() for action in role["Actions"]}
+        self.assertEqual({action for action in needed if action.lower() not in allowed}, set(), "calls that the role does not allow")
+
+
+if __name__ == "__main__":
+    unittest.main()

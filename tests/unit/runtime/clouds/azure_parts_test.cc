@@ -1,0 +1,164 @@
+// What of Azure needs no Azure: images, zones, ranges, ids, and machines with their networks in a design.
+#include <gtest/gtest.h>
+
+#include "runtime/clouds/azure/design.h"
+#include "runtime/clouds/azure/images.h"
+#include "runtime/clouds/azure/machine.h"
+#include "runtime/clouds/azure/places.h"
+#include "runtime/clouds/azure/ranges.h"
+#include "tests/support/runtime_programs.h"
+
+namespace radl::azure {
+namespace {
+
+const CloudId kHere{"azure", "", "eastus"};
+
+ir::Node node_with(std::map<std::string, std::string> features, const std::string& image = {}) {
+  ir::Node node;
+  node.address = "worker[0]";
+  node.system = "worker";
+  for (const auto& [name, value] : features) node.requirements[name].equals = value;
+  if (!image.empty()) {
+    ir::Disk disk;
+    disk.image_urls = {image};
+    node.disks.push_back(disk);
+  }
+  return node;
+}
+
+Result<Design> designed(const ir::Program& program, const Survey& survey = {}) {
+  static const Catalog catalog = built_in_catalog();
+  DesignInput input{program, {}, survey, catalog};
+  for (const ir::Node& node : program.nodes) input.nodes.push_back(&node);
+  return design_resources(kHere, input);
+}
+
+const Wanted* find(const Design& design, const std::string& address) {
+  for (const Wanted& wanted : design.resources)
+    if (wanted.address == address) return &wanted;
+  return nullptr;
+}
+
+TEST(AzureImages, AreWrittenAsTheInfrastructureManagerWritesThem) {
+  const std::pair<const char*, const char*> kCases[] = {
+      {"azr://Canonical/0001-com-ubuntu-server-jammy/22_04-lts/latest",
+       "Canonical/0001-com-ubuntu-server-jammy/22_04-lts/latest"},
+      {"azr://Debian/debian-12/12", "Debian/debian-12/12/latest"},
+      {"azr://images/Mine/Base", "id:resourceGroups/mine/providers/Microsoft.Compute/images/base"},
+      {"azr://snapshots/mine/disk1",
+       "snapshot:resourceGroups/mine/providers/Microsoft.Compute/snapshots/disk1"},
+      {"azr:///subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/galleries/a/images/b/versions/"
+       "1.0.0",
+       "id:resourceGroups/g/providers/Microsoft.Compute/galleries/a/images/b/versions/1.0.0"}};
+  for (const auto& [url, image] : kCases) {
+    auto wanted = image_wanted(node_with({}, url));
+    ASSERT_TRUE(wanted.ok()) << wanted.status().text();
+    EXPECT_EQ(*wanted, image);
+  }
+  for (const char* url : {"azr://Debian", "azr://a//b/c", "azr://disk/group/name", "aws://eu-west-1/ami-1"})
+    EXPECT_EQ(image_wanted(node_with({}, url)).status().code(), Code::Invalid) << url;
+  EXPECT_EQ(*image_wanted(node_with({{"disk.0.os.flavour", "ubuntu"}})),
+            "Canonical/0001-com-ubuntu-server-jammy/22_04-lts-gen2/latest");
+  EXPECT_EQ(*image_wanted(node_with({})), "Debian/debian-12/12-gen2/latest");
+}
+
+TEST(AzurePlaces, AreNamedByTheFile) {
+  EXPECT_EQ(region_named(node_with({{"availability_zone", "westeurope"}})), "westeurope");
+  EXPECT_EQ(zone_named(node_with({{"availability_zone", "westeurope"}})), "");
+  for (const char* text : {"westeurope-2", "westeurope/2"}) {
+    EXPECT_EQ(region_named(node_with({{"availability_zone", text}})), "westeurope");
+    EXPECT_EQ(zone_named(node_with({{"availability_zone", text}})), "2");
+  }
+  EXPECT_EQ(zone_named(node_with({{"availability_zone", "3"}})), "3");
+  EXPECT_FALSE(is_region_name("West Europe"));
+}
+
+TEST(AzureRanges, DoNotOverlapAndStayWhereTheyAre) {
+  auto one = ranges_of({{"default", ""}, {"lan", ""}});
+  auto two = ranges_of({{"default", ""}, {"back", "10.*.0.0/24"}, {"lan", ""}, {"front", "192.168.7.0/24"}});
+  ASSERT_TRUE(one.ok() && two.ok()) << two.status().text();
+  EXPECT_EQ(one->subnets["lan"], two->subnets["lan"]) << "another network in the file moved this one";
+  EXPECT_EQ(two->subnets["back"], "10.0.0.0/24");
+  EXPECT_EQ(two->whole, (std::vector<std::string>{"10.0.0.0/8", "192.168.7.0/24"}));
+  EXPECT_EQ(ranges_of({{"a", "10.1.0.0/16"}, {"b", "10.1.2.0/24"}}).status().code(), Code::Invalid);
+  for (const char* text : {"10.0.0.0", "10.0.0.1/24", "10.0.0.0/30", "fd00::/64"})
+    EXPECT_EQ(ranges_of({{"a", text}}).status().code(), Code::Invalid) << text;
+}
+
+TEST(AzureIds, AreTheSameWhateverLettersTheServiceWrites) {
+  const std::string id = "resourceGroups/radlc-1/providers/Microsoft.Compute/virtualMachines/radlc-1-w";
+  EXPECT_EQ(
+      id_in("/subscriptions/S/resourceGroups/RADLC-1/providers/Microsoft.Compute/virtualMachines/radlc-1-w"),
+      id);
+  EXPECT_EQ(
+      id_in("/subscriptions/s/resourcegroups/radlc-1/providers/microsoft.compute/virtualmachines/RADLC-1-W"),
+      id);
+  EXPECT_EQ(id_in("/subscriptions/S"), "");
+}
+
+TEST(AzureMachines, AChangeThatFailedLeavesAMachineAndACreationThatFailedDoesNot) {
+  auto phase = [](const std::string& provisioning, const std::string& power) {
+    MachineNow now;
+    now.provisioning = provisioning;
+    now.power = power;
+    return phase_of_machine(now);
+  };
+  EXPECT_EQ(phase("Succeeded", "running"), ResourcePhase::Ready);
+  EXPECT_EQ(phase("Succeeded", "deallocated"), ResourcePhase::Stopped);
+  EXPECT_EQ(phase("Succeeded", "starting"), ResourcePhase::Pending);
+  EXPECT_EQ(phase("Creating", ""), ResourcePhase::Pending);
+  EXPECT_EQ(phase("Failed", ""), ResourcePhase::Broken);
+  EXPECT_EQ(phase("Failed", "running"), ResourcePhase::Ready);
+  EXPECT_EQ(phase("Failed", "deallocated"), ResourcePhase::Stopped);
+  EXPECT_EQ(phase("Deleting", "running"), ResourcePhase::Leaving);
+}
+
+TEST(AzureDesign, AMachineHasItsInterfaceInItsGroupsAndEverythingIsInOneResourceGroup) {
+  const ir::Program program = test::ProgramBuilder().deploy({"worker", 2}).build();
+  auto design = designed(program);
+  ASSERT_TRUE(design.ok()) << design.status().text();
+  ASSERT_TRUE(find(*design, "interface.worker[0]") && find(*design, "worker[1]"));
+  EXPECT_EQ(find(*design, "worker[0]")->spec["interface"], "interface.worker[0]");
+  for (const Wanted& one : design->resources) {
+    const auto& references = one.references;
+    const bool in_group =
+        std::count(references.begin(), references.end(), "resource_group.azure:/eastus") == 1;
+    EXPECT_EQ(in_group, one.type != "resource_group") << one.address;
+  }
+}
+
+TEST(AzureDesign, WhatAzureCannotDoIsSaidBeforeAnybodyPays) {
+  const std::pair<std::map<std::string, std::string>, const char*> kCases[] = {
+      {{{"stop.idle", "30m"}}, "paid for"},
+      {{{"placement_group", "spread"}}, "placement_group"},
+      {{{"instance_tags", "a<b=c"}}, "instance_tags"},
+      {{{"disk.0.os.name", "windows"}}, "Linux"}};
+  for (const auto& [features, word] : kCases) {
+    ir::Program program = test::ProgramBuilder().deploy({"worker", 1}).build();
+    for (const auto& [name, value] : features) program.nodes.front().requirements[name].equals = value;
+    static const Catalog catalog = built_in_catalog();
+    const Survey survey;
+    const Status refused = check_node(kHere, program.nodes.front(), {program, {}, survey, catalog});
+    EXPECT_EQ(refused.code(), Code::Invalid) << word;
+    EXPECT_NE(refused.text().find(word), std::string::npos) << refused.text();
+  }
+}
+
+TEST(AzureDesign, ASurveyKeepsFromTypesThatMayNotBeHadAndFromTooMany) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker", 2}).build();
+  auto cheapest = designed(program);
+  ASSERT_TRUE(cheapest.ok());
+  const std::string first = find(*cheapest, "worker[0]")->offers.front().name;
+  Survey survey;
+  survey.facts = {{"restricted", {{first, {{"region", "NotAvailableForSubscription"}}}}}};
+  auto other = designed(program, survey);
+  ASSERT_TRUE(other.ok()) << other.status().text();
+  EXPECT_NE(find(*other, "worker[0]")->offers.front().name, first);
+  survey.facts = {{"quotas", {{"cores", {{"limit", 3}, {"used", 2}}}}}, {"own", Json::object()}};
+  const Status quota = designed(program, survey).status();
+  EXPECT_EQ(quota.code(), Code::Quota);
+  EXPECT_NE(quota.text().find("cores"), std::string::npos) << quota.text();
+}
+
+}  // namespace
+}  // namespace radl::azure
