@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "common/files.h"
+#include "runtime/base/fd.h"
 #include "runtime/base/guard.h"
 
 extern char** environ;
@@ -23,24 +24,6 @@ namespace radl {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// Owns a file descriptor.
-class Fd {
- public:
-  Fd() = default;
-  ~Fd() { reset(); }
-  Fd(const Fd&) = delete;
-  Fd& operator=(const Fd&) = delete;
-  void reset(int fd = -1) {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = fd;
-  }
-  int get() const { return fd_; }
-  bool open() const { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
 
 struct Pipe {
   Fd read, write;

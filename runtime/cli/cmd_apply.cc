@@ -25,11 +25,6 @@ namespace {
 constexpr int kMostReplacements = 5;
 constexpr std::chrono::seconds kLookAtBuckets{60};
 
-bool is_plan_file(const std::string& path) {
-  auto bytes = read_file(path, size_t{1} << 30);
-  return bytes.ok() && bytes->starts_with("radlplan ");
-}
-
 OnError on_error(const std::string& text) {
   if (text == "retry") return OnError::Retry;
   return text == "destroy" ? OnError::Destroy : OnError::Keep;
@@ -183,8 +178,9 @@ int execute(Apply& apply, const Plan& plan, const std::vector<PlanForecast>& for
   if (!told.ok()) code = std::max(code, report(apply.session, told));
   RunFigures figures = run.figures(plan, done);
   predict_training(forecasts, figures);
-  keep_figures(std::move(figures), apply.project->state_directory);
   auto after = run.snapshot();
+  if (after.ok()) measure_jobs(plan, done, *after, figures);
+  keep_figures(std::move(figures), apply.project->state_directory);
   if (after.ok()) keep_trainings(plan, *apply.project, *apply.machinery, done, *after);
   if (!apply.options.run.json && after.ok()) {
     std::fputs(summary_table(apply.session, plan, done, *after,

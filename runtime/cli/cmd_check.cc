@@ -1,10 +1,12 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 
 #include "common/version.h"
 #include "compiler/tools/findings/findings.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/project.h"
+#include "runtime/clouds/elsewhere.h"
 
 namespace radl::cli::check_command {
 namespace {
@@ -14,6 +16,28 @@ struct Options {
   std::string format = "text";
   bool json = false, together = false, quiet = false;
 };
+
+// Files without an error that ask for clouds of the Infrastructure Manager's that radlc does not have.
+void say_what_is_not_there(const FindingsReport& found, const CompileOptions& compiling) {
+  bool any = false;
+  for (const auto& document : found.documents) {
+    const auto& files = document->sources.files();
+    if (std::none_of(files.begin(), files.end(),
+                     [](const auto& file) { return may_ask_elsewhere(file->text()); }))
+      continue;
+    SourceMap sources;
+    Diagnostics ignored;  // they have been shown
+    CompileOptions options = compiling;
+    options.inputs_may_be_missing = true;
+    auto compiled = compile(document->paths, options, sources, ignored);
+    if (!compiled) continue;
+    for (const AskedElsewhere& one : asked_elsewhere(compiled->program)) {
+      std::fprintf(stderr, "%s:%d: note: %s\n", one.origin.path.c_str(), one.origin.line, one.text.c_str());
+      any = true;
+    }
+  }
+  if (any) std::fprintf(stderr, "%s\n", clouds_there_are().c_str());
+}
 
 int run(const Session& session, const Options& options) {
   FindingsRequest request;
@@ -40,6 +64,7 @@ int run(const Session& session, const Options& options) {
     RenderOptions look;
     look.color = session.terminal.color;
     std::fputs(render_text(*found, look).c_str(), stderr);
+    say_what_is_not_there(*found, request.compile);
     if (!options.quiet) std::fprintf(stderr, "%s\n", summary(*found).c_str());
     if (found->fit_together && !options.quiet)
       std::fputs("together these files have no error: radlc check --together reads them as one document\n",

@@ -20,6 +20,7 @@ struct Row {
   MoneySum price_per_hour;
   std::string currency = "USD";
   std::string last;  // "apply 2026-11-21T02:54:11Z"
+  std::string at_work;
   bool interrupted = false;
 };
 
@@ -36,7 +37,8 @@ Row look_at(const KnownState& place) {
   row.status = snapshot.ok() ? history.status() : snapshot.status();
   if (!row.status.ok()) return row;
   row.resources = snapshot->resources.size();
-  row.interrupted = snapshot->open_intents > 0;
+  row.at_work = snapshot->at_work;
+  row.interrupted = snapshot->interrupted();
   for (const auto& [address, resource] : snapshot->resources) {
     row.nodes += resource.is_node();
     row.price_per_hour.add(resource.price_per_hour);
@@ -57,6 +59,7 @@ Json json_of(const Row& row) {
   json["price_per_hour"] = row.price_per_hour;
   json["last_run"] = row.last;
   json["interrupted"] = row.interrupted;
+  if (!row.at_work.empty()) json["at_work"] = row.at_work;
   return json;
 }
 
@@ -65,6 +68,7 @@ std::string text_of(const Row& row) {
   std::string text = fmt::format("{:>3} node{}  {}", row.nodes, row.nodes == 1 ? " " : "s",
                                  price_text(row.price_per_hour, row.currency));
   if (!row.last.empty()) text += "  " + row.last;
+  if (!row.at_work.empty()) text += "  (" + row.at_work + ", is at work)";
   if (row.interrupted) text += "  (interrupted)";
   return text;
 }

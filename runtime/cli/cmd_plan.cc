@@ -82,37 +82,42 @@ void show(const Session& session, const Options& options, const Plan& plan,
   }
 }
 
-Result<Plan> make(const Session& session, const Options& options, std::unique_ptr<Project>& project,
-                  std::vector<PlanForecast>& forecasts) {
+// All that a plan is made of, and what came of it.
+struct Made {
+  std::unique_ptr<Project> project;
+  Result<Snapshot> snapshot = Snapshot();
+  Result<Plan> plan = Plan();
+  std::vector<PlanForecast> forecasts;
+};
+
+Status make(const Session& session, const Options& options, Made& made) {
+  auto& [project, snapshot, plan, forecasts] = made;
   if (options.destroy) {
     auto place = find_state(options.project);
-    if (!place.ok()) return std::move(place).status();
-    auto snapshot = read_snapshot(place->directory, place->name);
-    if (!snapshot.ok()) return std::move(snapshot).status();
+    if (!place.ok()) return place.status();
+    snapshot = read_snapshot(place->directory, place->name);
+    if (!snapshot.ok()) return snapshot.status();
     const std::vector<std::string>& targets = options.request.targets;
-    auto plan = make_destroy_plan(*snapshot, {targets.begin(), targets.end()});
+    plan = make_destroy_plan(*snapshot, {targets.begin(), targets.end()});
     if (plan.ok()) tell_what_stays(*plan, *snapshot);
-    return plan;
+    return plan.status();
   }
   auto loaded = load_project(session, options.project);
-  if (!loaded.ok()) return std::move(loaded).status();
+  if (!loaded.ok()) return loaded.status();
   project = std::move(*loaded);
   auto password = given_sudo_password(session, options.run.ask_sudo_password);
   if (!password.ok()) return std::move(password).status();
   use_sudo_password(*project, *password);
-  auto snapshot = read_snapshot(project->state_directory, project->compiled.program.name);
-  if (!snapshot.ok()) return std::move(snapshot).status();
+  snapshot = read_snapshot(project->state_directory, project->compiled.program.name);
+  if (!snapshot.ok()) return snapshot.status();
   auto machinery = make_machinery(options.run);
-  if (!machinery.ok()) return std::move(machinery).status();
+  if (!machinery.ok()) return machinery.status();
   if (Status numbered = use_state_of(*project, *snapshot); !numbered.ok()) return numbered;
   auto observed = observe(options, *project);
   if (!observed.ok()) return std::move(observed).status();
-  if (snapshot->open_intents > 0) {
-    std::fprintf(stderr, "note: an earlier run was interrupted; apply first looks up what it left\n");
-  }
-  auto plan = plan_for(*project, *snapshot, **machinery, options.request, *observed ? &**observed : nullptr);
+  plan = plan_for(*project, *snapshot, **machinery, options.request, *observed ? &**observed : nullptr);
   if (plan.ok() && !options.brief && !options.dot) forecasts = plan_forecasts(*plan, *project, **machinery);
-  return plan;
+  return plan.status();
 }
 
 // The exit code; `changes` tells whether the plan has any.
@@ -121,10 +126,10 @@ int run_plan(const Session& session, const Options& options, bool& changes) {
     if (auto budget = parse_budget(options.request.max_cost); !budget.ok())
       return report(session, budget.status());
   }
-  std::unique_ptr<Project> project;
-  std::vector<PlanForecast> forecasts;
-  auto plan = make(session, options, project, forecasts);
-  if (!plan.ok()) return report(session, plan.status());
+  auto made = session.keep<Made>();
+  if (Status done = make(session, options, *made); !done.ok()) return report(session, done);
+  const auto& [project, snapshot, planned, forecasts] = *made;
+  const Plan* plan = &*planned;
   show(session, options, *plan, forecasts);
   if (!options.html.empty()) {
     if (Status written = write_output_file(options.html, render_html(*plan, forecasts)); !written.ok())

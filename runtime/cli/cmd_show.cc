@@ -6,6 +6,7 @@
 #include "runtime/cli/display.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/workflow.h"
+#include "runtime/plan/plan_file.h"
 #include "runtime/plan/render.h"
 #include "runtime/run/event_log.h"
 
@@ -47,7 +48,7 @@ void print_text(const Session& session, const Snapshot& state, const StatePlace&
               place.directory.c_str(), state.serial);
   const bool going = !whats_going_on.empty();
   if (going) std::printf("%s%s%s\n", style.yellow().data(), whats_going_on.c_str(), style.off().data());
-  if (state.open_intents > 0 && !going) {
+  if (state.interrupted() && !going) {
     std::printf("%san interrupted run left %zu things open: apply or destroy looks them up%s\n",
                 style.yellow().data(), state.open_intents, style.off().data());
   }
@@ -71,7 +72,22 @@ void print_text(const Session& session, const Snapshot& state, const StatePlace&
   }
 }
 
+int show_plan(const Session& session, const std::string& path, bool json) {
+  auto saved = read_plan_file(path);
+  if (!saved.ok()) return report(session, saved.status());
+  if (json) {
+    std::printf("%s\n", to_json(saved->plan).dump(2).c_str());
+    return kDone;
+  }
+  PlanTextOptions look;
+  look.color = session.terminal.color;
+  std::fputs(shown(render_text(saved->plan, look), look.color).c_str(), stdout);
+  return kDone;
+}
+
 int run_show(const Session& session, const ProjectOptions& options, bool json) {
+  if (options.files.size() == 1 && is_plan_file(options.files.front()))
+    return show_plan(session, options.files.front(), json);
   auto place = find_state(options);
   if (!place.ok()) return report(session, place.status());
   auto snapshot = read_snapshot(place->directory, place->name);
@@ -114,7 +130,8 @@ int run_output(const Session& session, const ProjectOptions& options, const std:
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("show", "Show what the state knows: nodes, steps, outputs");
+  CLI::App* command =
+      app.add_subcommand("show", "Show what the state knows: nodes, steps, outputs; or a saved plan");
   auto options = std::make_shared<ProjectOptions>();
   auto json = std::make_shared<bool>(false);
   add_state_options(*command, *options);

@@ -10,6 +10,7 @@
 #include "runtime/cli/nodes.h"
 #include "runtime/exec/jump.h"
 #include "runtime/net/ssh/key_places.h"
+#include "runtime/net/ssh/target.h"
 
 namespace radl::cli::ssh_command {
 namespace {
@@ -49,7 +50,7 @@ Result<std::vector<std::string>> client_arguments(const Snapshot& state, const R
         std::string("StrictHostKeyChecking=yes"), "HostKeyAlias=" + name, std::string("LogLevel=ERROR")})
     arguments.insert(arguments.end(), {"-o", option});
   // Behind a jump host the name is one that this file explains.
-  const std::string config = a.value("ssh_config", "");
+  const std::string config = ssh::ssh_config_file(a.value("ssh_config", ""));
   if (!config.empty()) arguments.insert(arguments.end(), {"-F", config});
   if (const std::string print = a.value("key", ""); !print.empty()) {
     auto key = ssh::find_key(print, ssh::key_places(work_directory));

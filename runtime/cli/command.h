@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,15 @@ struct Session {
   Terminal terminal;
   bool no_color = false;
   bool verbose = false;
+  // What is large and not looked at again: it goes with the process, which is quicker than piece by piece.
+  mutable std::vector<std::shared_ptr<const void>> kept;
+
+  template <class T>
+  std::shared_ptr<T> keep() const {
+    auto made = std::make_shared<T>();
+    kept.push_back(made);
+    return made;
+  }
 };
 
 // Adds one subcommand to `app`. The returned function is called when the user chose it.

@@ -19,6 +19,8 @@ using ir::Json;
 const DatasetFacts kKnown[] = {{"cifar10", "32x32x3", 10, 50000, 10000, 170498071},
                                {"cifar100", "32x32x3", 100, 50000, 10000, 169001437},
                                {"mnist", "28x28x1", 10, 60000, 10000, 11594722}};
+// Of CIFAR-10, as it comes with radlc (examples/cifar10/subset).
+const DatasetFacts kSubset = {"cifar10", "32x32x3", 10, 2000, 500, 7682500};
 
 const Json& job_of(const ir::Step& training) { return training.training.at("job"); }
 
@@ -69,6 +71,7 @@ DatasetFacts dataset_facts(const ir::Step& training) {
   const std::string path = text_of(data, "path", "");
   for (const DatasetFacts& known : kKnown)
     if (facts.name == known.name && path.empty()) facts = known;
+  if (facts.name == kSubset.name && text_of(data, "source", "") == "subset") facts = kSubset;
   if (const auto size = dataset_size(training)) {
     facts.images = static_cast<double>(size->train);
     facts.test_images = static_cast<double>(size->test);

@@ -1,13 +1,17 @@
 #include "runtime/cli/machinery.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "common/text.h"
 #include "runtime/ansible/ansible_runner.h"
+#include "runtime/auth/azure_lines.h"
 #include "runtime/auth/google_lines.h"
 #include "runtime/auth/openstack_lines.h"
 #include "runtime/cli/user_files.h"
+#include "runtime/clouds/azure/azure_cloud.h"
 #include "runtime/clouds/ec2/ec2_cloud.h"
 #include "runtime/clouds/gce/gce_cloud.h"
 #include "runtime/clouds/hosts/hosts_cloud.h"
@@ -29,16 +33,22 @@ std::vector<std::unique_ptr<Cloud>> all_clouds(ssh::Connections& connections) {
   return clouds;
 }
 
+// The line of an account, by its id; "": the first of its type.
+Result<const AuthLine*> line_of(const AuthFile& auth, const char* type, const std::string& account) {
+  const AuthLine* line = account.empty() ? auth.of_type(type).front() : auth.find(account);
+  if (line && line->type == type) return line;
+  return invalid(fmt::format("{} has no line of type {} with the id '{}'", auth.path, type, account));
+}
+
 // Keys from the auth file where there is one with lines for EC2, else as AWS's own tools find them.
 Result<ec2::Options> ec2_options(http::Client& client, const std::shared_ptr<const AuthFile>& auth) {
   Result<ec2::Options> options = ec2::options_from_environment(client);
   if (!options.ok() || !auth || auth->of_type("EC2").empty()) return options;
   options->credentials =
       [auth](const std::string& account) -> Result<std::shared_ptr<aws::CredentialSource>> {
-    const AuthLine* line = account.empty() ? auth->of_type("EC2").front() : auth->find(account);
-    if (!line || line->type != "EC2")
-      return invalid(auth->path + " has no line of type EC2 with the id '" + account + "'");
-    return ec2_credentials(*auth, *line);
+    auto line = line_of(*auth, "EC2", account);
+    if (!line.ok()) return line.status();
+    return ec2_credentials(*auth, **line);
   };
   return options;
 }
@@ -74,10 +84,20 @@ Result<gce::Options> gce_options(const std::shared_ptr<const AuthFile>& auth) {
   if (!options.ok() || !auth || auth->of_type("GCE").empty()) return options;
   options->settings = [auth,
                        places = options->places](const std::string& account) -> Result<google::Settings> {
-    const AuthLine* line = account.empty() ? auth->of_type("GCE").front() : auth->find(account);
-    if (!line || line->type != "GCE")
-      return invalid(auth->path + " has no line of type GCE with the id '" + account + "'");
-    return google_settings(*auth, *line, places);
+    auto line = line_of(*auth, "GCE", account);
+    return line.ok() ? google_settings(*auth, **line, places) : Result<google::Settings>(line.status());
+  };
+  return options;
+}
+
+// From the auth file where there is one with lines for Azure, else as Azure's own tools find them.
+Result<azure::Options> azure_options(const std::shared_ptr<const AuthFile>& auth) {
+  Result<azure::Options> options = azure::options_from_environment();
+  if (!options.ok() || !auth || auth->of_type("Azure").empty()) return options;
+  options->settings = [auth,
+                       places = options->places](const std::string& account) -> Result<azure::Settings> {
+    auto line = line_of(*auth, "Azure", account);
+    return line.ok() ? azure_settings(*auth, **line, places) : Result<azure::Settings>(line.status());
   };
   return options;
 }
@@ -120,7 +140,7 @@ std::vector<bool> answering(const std::vector<Json>& attributes, const Stop& sto
 
 Catalog current_catalog() {
   Catalog catalog = built_in_catalog();
-  for (const std::string cloud : {"ec2", "openstack", "gce"}) {
+  for (const std::string cloud : {"ec2", "openstack", "gce", "azure"}) {
     if (std::string path = user_catalog_file(cloud); !path.empty()) catalog.add_file(std::move(path), cloud);
   }
   return catalog;
@@ -149,12 +169,16 @@ Machinery::Machinery(const RunOptions& options, Catalog catalog, std::shared_ptr
     families_.push_back(openstack::make_family(load, name));
     clouds_.add_account(name, *families_.back());
   }
-  families_.push_back(gce::make_family([auth] { return gce_options(auth); }));
-  clouds_.add(*families_.back());
-  if (auth) {
-    for (const AuthLine* line : auth->of_type("GCE")) clouds_.add_account(line->id, *families_.back());
-  }
+  add_family(gce::make_family([auth] { return gce_options(auth); }), auth.get(), "GCE");
+  add_family(azure::make_family([auth] { return azure_options(auth); }), auth.get(), "Azure");
   clouds_.fallback = options.cloud;
+}
+
+void Machinery::add_family(std::unique_ptr<CloudFamily> family, const AuthFile* auth, const char* type) {
+  families_.push_back(std::move(family));
+  clouds_.add(*families_.back());
+  if (!auth) return;
+  for (const AuthLine* line : auth->of_type(type)) clouds_.add_account(line->id, *families_.back());
 }
 
 Run Machinery::run() {

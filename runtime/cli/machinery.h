@@ -43,6 +43,9 @@ class Machinery {
   Run run();
 
  private:
+  // Under its type's name and the ids of the auth file's lines of a type.
+  void add_family(std::unique_ptr<CloudFamily> family, const AuthFile* auth, const char* type);
+
   RunOptions options_;
   Catalog catalog_;
   ssh::Connections connections_;  // outlives the clouds

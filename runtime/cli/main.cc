@@ -15,6 +15,7 @@
 #include "common/version.h"
 #include "runtime/cli/arguments.h"
 #include "runtime/cli/command.h"
+#include "runtime/cli/huge_pages.h"
 #include "runtime/cli/terminal.h"
 
 namespace {
@@ -37,7 +38,7 @@ const Command* named_command(const std::vector<std::string>& arguments) {
 
 int run(int argc, char** argv) {
   using namespace radl::cli;
-  Session session;
+  static Session& session = *new Session;  // never taken apart: what commands keep in it is large
   session.program_path = own_program_path(argv[0]);
 
   CLI::App app{"radlc - from one .radl file to nodes, configured, and a trained model", "radlc"};
@@ -129,6 +130,7 @@ const char* const malloc_conf = "narenas:1";
 
 int main(int argc, char** argv) {
   (void)::mallopt(M_ARENA_MAX, 2);
+  radl::cli::use_huge_pages_for_much();
   small_thread_stacks();
   // One buffer for nearly every result: stdio keeps the cause of an error only until its next call.
   static char buffer[size_t{1} << 20];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <set>
 
 #include "common/version.h"
 #include "runtime/base/world.h"
@@ -39,6 +40,15 @@ foresight::MachineFacts machine_of(const Plan& plan, const std::string& node, co
   unknown.kind += " " + name;
   auto type = machinery.catalog().find(cloud->type, cloud->region, name);
   return type.ok() && *type != nullptr ? machine_facts(**type) : unknown;
+}
+
+std::set<std::string> staging_steps(const ir::Program& program) {
+  std::set<std::string> ids;
+  for (const ir::Step& step : program.steps)
+    if (std::any_of(step.resources.begin(), step.resources.end(),
+                    [](const ir::Resource& resource) { return resource.type == "dataset"; }))
+      ids.insert(step.id);
+  return ids;
 }
 
 struct Trained {
@@ -95,6 +105,7 @@ std::vector<PlanForecast> plan_forecasts(const Plan& plan, const Project& projec
   const std::vector<Trained> trainings = trained_by(plan, project, machinery);
   if (trainings.empty()) return forecasts;
   const auto measured = measured_by(newest_runs(user_data_file("runs.jsonl")));
+  const std::set<std::string> staging = staging_steps(project.compiled.program);
   Families families(calibration_file());
   for (const Trained& trained : trainings) {
     auto family = families.of(trained.facts.family);
@@ -102,28 +113,34 @@ std::vector<PlanForecast> plan_forecasts(const Plan& plan, const Project& projec
       std::fprintf(stderr, "note: nothing is forecast: %s\n", shown(family.status().text()).c_str());
       return {};
     }
-    forecasts.push_back(
-        forecast_plan({plan, (*family)->model, trained.facts, trained.machine,
-                       dataset_facts(*trained.step).bytes, measured, (*family)->digest, project.words}));
+    forecasts.push_back(forecast_plan({plan, (*family)->model, trained.facts, trained.machine,
+                                       dataset_facts(*trained.step).bytes, staging, measured,
+                                       (*family)->digest, project.words}));
   }
   return forecasts;
 }
 
 void predict_training(const std::vector<PlanForecast>& forecasts, RunFigures& figures) {
-  const bool had_training = figures.predicted.train.has_value(),
-             had_whole = figures.predicted.whole.has_value();
+  std::optional<double> train, whole;
   for (const PlanForecast& forecast : forecasts) {
+    double seconds = 0;
+    bool known = false;
     for (const auto& [name, phase] : forecast.phases) {
-      if (name == "train" && phase.known() && !had_training)
-        figures.predicted.train = std::max(figures.predicted.train.value_or(0), phase.value);
+      if (name != "train" && name != "bring back") continue;
+      seconds += phase.value;
+      known |= name == "train" && phase.known();
     }
-    if (!forecast.total.known() || had_whole) continue;
-    figures.predicted.whole = std::max(figures.predicted.whole.value_or(0), forecast.total.value);
+    if (known) train = std::max(train.value_or(0), seconds);
+    if (!forecast.total.known()) continue;
+    whole = std::max(whole.value_or(0), forecast.total.value);
     if (forecast.cost && !forecast.cost->zero()) {
       figures.predicted_cost = MoneySum();
       figures.predicted_cost->add(*forecast.cost);
     }
   }
+  // What a training of that name took last says less: it may have had other epochs and batches.
+  if (train) figures.predicted.train = train;
+  if (whole) figures.predicted.whole = whole;
 }
 
 void keep_trainings(const Plan& plan, const Project& project, const Machinery& machinery,

@@ -15,7 +15,7 @@ namespace radl::cli {
 std::vector<PlanForecast> plan_forecasts(const Plan& plan, const Project& project,
                                          const Machinery& machinery);
 
-// What the forecasts said, as far as the plan's own actions did not: the longest training, and the whole run.
+// What the forecasts said of the longest training, with what is done around it, and of the whole run.
 void predict_training(const std::vector<PlanForecast>& forecasts, RunFigures& figures);
 
 // Keeps what the trainings of a run took. That it cannot be kept is a note, no error.

@@ -14,6 +14,7 @@
 #include "runtime/cli/shown.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/plan/numbers.h"
+#include "runtime/plan/plan_file.h"
 #include "runtime/plan/scaling.h"
 #include "runtime/state/place.h"
 
@@ -175,7 +176,7 @@ Result<std::string> state_of_program(const ProjectOptions& options, const ir::Pr
   if (option == program.options.end()) return absolute(default_state_directory(file));
   if (option->second.is_string()) return beside(option->second.get<std::string>(), file);
   return Status(Code::Invalid, "option state: expected a string")
-      .with_hint("a folder, or 's3://BUCKET/PREFIX'");
+      .with_hint("a folder, or 's3://BUCKET/PREFIX', 'gs://..', 'az://..'");
 }
 
 // The file, and where its state is: the same for every command.
@@ -193,8 +194,8 @@ void add_file_options(CLI::App& command, ProjectOptions& options, std::vector<st
   command
       .add_option(
           "--state", options.state,
-          "where the state is: a folder, or s3://BUCKET/PREFIX (default: RADL_STATE, the file's option "
-          "state, .radl beside the file)")
+          "where the state is: a folder, or s3://BUCKET/PREFIX, gs://.., az://.. (default: RADL_STATE, the "
+          "file's option state, .radl beside the file)")
       ->type_name("PLACE");
   command.add_option("--name", options.name,
                      "name of the infrastructure (default: the description's, or the file's)");
@@ -237,6 +238,10 @@ Result<std::vector<std::string>> source_files(const ProjectOptions& options) {
     std::error_code error;
     auto file = fs::is_directory(path, error) ? only_file_in(path) : Result<std::string>(path);
     if (!file.ok()) return std::move(file).status();
+    if (is_plan_file(*file))
+      return Status(Code::Invalid, path + " is a saved plan, not RADL")
+          .with_hint("`radlc apply " + shell_word(path) + "` does it, `radlc show " + shell_word(path) +
+                     "` prints it");
     files.push_back(*file);
   }
   if (!files.empty()) return files;

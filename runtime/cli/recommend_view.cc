@@ -260,6 +260,11 @@ Result<std::string> explain_text(const RecommendAnswer& answer, const foresight:
   line("step", duration_text(step.seconds),
        fmt::format("bound by {}", foresight::step_bound_name(step.bound)));
   line("images a second", grouped(std::round(step.images_per_second)), "");
+  if (!forecast.factors.none())
+    line("learned of the parts",
+         fmt::format("computing x {:.2f}, bytes x {:.2f}, round trips x {:.2f}", forecast.factors.compute,
+                     forecast.factors.bytes, forecast.factors.round_trips),
+         "earlier runs");
   line("correction", fmt::format("x {:.3f}", forecast.train.value / forecast.analytic_seconds),
        model.runs().empty() ? "no runs to learn from" : "earlier runs");
   line("epoch", banded_text(forecast.epoch.value, forecast.epoch.low, forecast.epoch.high),

@@ -99,7 +99,8 @@ void add_state_place_commands(CLI::App& state, Session& session,
   in->add_option("COPY", "the file");
   in->add_flag("--force", options->force, "also an older one, or another infrastructure's");
   CLI::App* over =
-      add("migrate", "Move the state to another place: a folder, or s3://BUCKET/PREFIX", migrate);
+      add("migrate", "Move the state to another place: a folder, or s3://BUCKET/PREFIX, gs://.., az://..",
+          migrate);
   over->add_option("PLACE", options->words, "from and to")->type_name("FROM TO");
   over->add_option("--name", options->project.name, "name of the infrastructure, where there are several");
   for (CLI::App* writes : {in, over}) add_lock_timeout(*writes, options->lock_timeout);

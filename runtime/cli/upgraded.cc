@@ -32,6 +32,7 @@ void drop_origins(Json& value) {
 struct Made {
   std::optional<Json> program;  // none: it does not compile
   size_t errors = 0;
+  std::string why;  // the first error
 };
 
 class Comparison {
@@ -48,7 +49,9 @@ class Comparison {
     auto [before, after] = both(values);
     if (!before.program)
       return invalid(path_ + " does not compile (see radlc check) and was left alone" + hint());
-    if (!after.program) return invalid(path_ + " would not compile as `radl 2` and was left alone" + hint());
+    if (!after.program)
+      return invalid(path_ + " would not compile as `radl 2` (" + after.why + ") and was left alone" +
+                     hint());
     if (*before.program != *after.program) return differs();
     // A value may be the same by chance: each input is compared with a second one.
     for (const std::string& name : free_) {
@@ -116,12 +119,19 @@ class Comparison {
     Diagnostics unheard;
     sources.overlay(path_, std::string(text));
     auto compiled = compile({path_}, with, sources, unheard);
-    if (!compiled || unheard.has_errors()) return {std::nullopt, std::max<size_t>(1, unheard.errors())};
+    if (!compiled || unheard.has_errors())
+      return {std::nullopt, std::max<size_t>(1, unheard.errors()), first_error(unheard)};
     Json program = ir::to_json(compiled->program);
     for (const char* key : {"sources", "source_digest"}) program.erase(key);
     if (!after_.inputs.empty()) program.erase("inputs");
     drop_origins(program);
-    return {std::move(program), 0};
+    return {std::move(program), 0, {}};
+  }
+
+  static std::string first_error(const Diagnostics& found) {
+    for (const Diagnostic& each : found.all())
+      if (each.severity == Severity::Error) return std::string(code_info(each.code).id) + ": " + each.message;
+    return "it has too many mistakes";
   }
 
   std::string path_, before_;

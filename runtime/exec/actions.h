@@ -32,7 +32,9 @@ struct Changing {
   std::unique_ptr<Seen> seen;
   bool certain = true;  // of a failure: it is as it was
 };
-Async<Changing> change_resource(Session& session, Park& park, Cloud& cloud, ResourceRecord record);
+// `before`: the spec that it was asked for with last; of the tags there, those that the record lacks go.
+Async<Changing> change_resource(Session& session, Park& park, Cloud& cloud, ResourceRecord record,
+                                Json before = Json::object());
 // Waits until what `token` made is there, or proven not to be: then `seen` is empty. Something that will
 // never become ready is destroyed, which is "not there" as well, and `why` says so.
 struct Found {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "runtime/clouds/tags.h"
 #include "runtime/exec/actions.h"
 #include "runtime/exec/asking.h"
 #include "runtime/state/writes.h"
@@ -30,12 +31,15 @@ Watch watch_of(Session& session, const Cloud& cloud, const ResourceRecord& recor
 
 // Until the cloud has taken the last request that it takes: of a change in several parts each waits for what
 // the one before it has begun.
-Async<Changing> ask_for_change(Session& session, Park& park, Cloud& cloud, ResourceRecord record) {
+Async<Changing> ask_for_change(Session& session, Park& park, Cloud& cloud, ResourceRecord record,
+                               Json before) {
   Attempts attempts(session, park, record.address);
   const auto shown = shows_by(session, cloud, record);
   Changing result;
   while (true) {
-    Asked asked = cloud.ask_update(asking(session, record.address), order_for(session, record));
+    Order order = order_for(session, record);
+    order.spec = with_tags_to_take_away(before, std::move(order.spec));
+    Asked asked = cloud.ask_update(asking(session, record.address), order);
     result.status = asked.status;
     if (asked.answer == Asked::Answer::Accepted) {
       if (!asked.again) co_return result;
@@ -63,8 +67,9 @@ Async<Changing> ask_for_change(Session& session, Park& park, Cloud& cloud, Resou
 
 }  // namespace
 
-Async<Changing> change_resource(Session& session, Park& park, Cloud& cloud, ResourceRecord record) {
-  Changing result = co_await ask_for_change(session, park, cloud, record);
+Async<Changing> change_resource(Session& session, Park& park, Cloud& cloud, ResourceRecord record,
+                                Json before) {
+  Changing result = co_await ask_for_change(session, park, cloud, record, std::move(before));
   if (!result.status.ok()) co_return result;
   Watch watch = watch_of(session, cloud, record, Watch::For::Changed);
   std::unique_ptr<Sight> sight = co_await park.sight(cloud, watch);
@@ -73,6 +78,8 @@ Async<Changing> change_resource(Session& session, Park& park, Cloud& cloud, Reso
   if (!result.certain) co_return result;
   if (!sight->seen) {
     result.status = Status(Code::NotFound, record.address + " is gone");
+  } else if (sight->seen->phase == ResourcePhase::Leaving) {
+    result.status = Status(Code::NotFound, record.address + " is gone: " + sight->seen->detail);
   } else if (sight->seen->phase == ResourcePhase::Broken) {
     result.status = invalid(sight->seen->detail);
   }
@@ -115,7 +122,7 @@ Async<Status> update_resource(Session& session, Park& park, const Action& action
                                  [](const FieldChange& change) { return change.field == "state"; });
   bool restarts = std::any_of(action.changes.begin(), action.changes.end(),
                               [](const FieldChange& change) { return change.forces_restart; });
-  Changing changed = co_await change_resource(session, park, **cloud, record);
+  Changing changed = co_await change_resource(session, park, **cloud, record, before->spec);
   // It stays open where nobody knows what came of it: the next run takes over what the cloud shows.
   if (!changed.certain) {
     session.put_unresolved(intent);

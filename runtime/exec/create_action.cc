@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "runtime/clouds/tags.h"
 #include "runtime/exec/actions.h"
 #include "runtime/exec/asking.h"
 #include "runtime/exec/retry.h"
@@ -69,7 +70,7 @@ Async<Status> record_made(Session& session, Park& park, const Action& action, co
     record = std::make_unique<ResourceRecord>(intent_of(session, action, open).resource);
     record->id = std::move(made->id);
     record->attributes = std::move(made->attributes);
-    if (unfinished) record->spec = laid_over(record->spec, made->spec);
+    if (unfinished) record->spec = laid_over(record->spec, with_tags_of(record->spec, made->spec));
     record->created_at = session.world().clock.wall_seconds();
     return closing_of(open.intent, record.get());
   });

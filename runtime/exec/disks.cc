@@ -16,6 +16,12 @@ namespace {
 constexpr const char* kFunctions = R"sh(set -e
 fail() { echo "$*" >&2; exit 1; }
 find_disk() {
+  # As the images of Azure and Google name them, by their place and by their name.
+  for d in "$devices/disk/azure/scsi1/$1" "$devices/disk/azure/data/by-lun/${1#lun}" "$devices/disk/by-id/google-$1"; do
+    if [ -e "$d" ]; then echo "$d"; return; fi
+  done
+  # Azure's second disk is the host's own, for what may be lost.
+  case $1 in lun*) return 1;; esac
   v=$(printf %s "$1" | tr -d -)
   for s in "$blocks"/*/device/serial; do
     if [ -r "$s" ] && [ "$(tr -d ' \n' < "$s")" = "$v" ]; then

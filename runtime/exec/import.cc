@@ -1,4 +1,7 @@
 // Takes something that exists into the state, so that the next plan compares it with the file.
+#include <set>
+
+#include "runtime/clouds/tags.h"
 #include "runtime/clouds/takes_over.h"
 #include "runtime/exec/actions.h"
 #include "runtime/exec/asking.h"
@@ -8,6 +11,7 @@ namespace radl {
 
 namespace {
 
+constexpr size_t kNamed = 20;
 constexpr std::chrono::milliseconds kOneLookToImport = std::chrono::minutes(2);
 
 Result<const Action*> action_to_import(const Plan& plan, const Snapshot& snapshot,
@@ -19,6 +23,29 @@ Result<const Action*> action_to_import(const Plan& plan, const Snapshot& snapsho
   if (!action || action->is_step || action->verb != Verb::Create)
     return Status(Code::NotFound, "the file declares no resource " + address);
   return action;
+}
+
+// What the infrastructure has there and the state does not know, as a hint: where an id is misspelled, or was
+// forgotten with `state rm`. Empty: nothing, or that cannot be said.
+std::string what_could_be_meant(Session& session, Cloud& cloud, const Action& action) {
+  Query query;
+  query.everything = true;
+  Result<std::vector<Seen>> seen =
+      cloud.look(session.context(action.id, session.in(kOneLookToImport)), query);
+  if (!seen.ok()) return "";
+  std::set<std::string> known;
+  session.read([&](const Snapshot& snapshot) {
+    for (const auto& [address, record] : snapshot.resources)
+      if (record.cloud == action.cloud) known.insert(record.id);
+  });
+  std::string ids;
+  size_t count = 0;
+  for (const Seen& one : *seen) {
+    if (one.type != action.type || known.count(one.id) || ++count > kNamed) continue;
+    ids += (ids.empty() ? "" : ", ") + one.id + (one.address.empty() ? "" : " (made as " + one.address + ")");
+  }
+  if (count > kNamed) ids += ", and " + std::to_string(count - kNamed) + " more";
+  return ids.empty() ? "" : "of this infrastructure, and not in the state: " + ids;
 }
 
 Result<Seen> one_with(Session& session, Cloud& cloud, const std::string& address, const std::string& id) {
@@ -47,6 +74,9 @@ Result<ResourceRecord> import_resource(const Run& run, const Plan& plan, const s
   Result<Cloud*> cloud = cloud_of(session, (*action)->cloud);
   if (!cloud.ok()) return cloud.status();
   Result<Seen> seen = one_with(session, **cloud, address, id);
+  if (seen.status().code() == Code::NotFound)
+    return session.events.mask(
+        Status(seen.status()).with_hint(what_could_be_meant(session, **cloud, **action)));
   if (!seen.ok()) return session.events.mask(seen.status());
   Seen found = std::move(*seen);
   if (found.type != (*action)->type)
@@ -63,7 +93,7 @@ Result<ResourceRecord> import_resource(const Run& run, const Plan& plan, const s
     if (again.ok()) found = std::move(*again);
   }
   record.token = found.token;
-  record.spec = laid_over(record.spec, found.spec);
+  record.spec = laid_over(record.spec, with_tags_of(record.spec, found.spec));
   record.attributes = found.attributes;
   record.created_at = run.world->clock.wall_seconds();
   if (Status put = run.store->put_resource(record); !put.ok()) return put;

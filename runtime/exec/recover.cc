@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/clouds/tags.h"
 #include "runtime/exec/actions.h"
 #include "runtime/exec/executor.h"
 #include "runtime/exec/operations.h"
@@ -108,7 +109,8 @@ class Recoverer {
   Async<Status> adopt(Park& park, const Intent& intent, Seen made) {
     ResourceRecord record = intent.resource;
     record.id = made.id;
-    record.spec = laid_over(record.spec, made.spec);  // what it lacks the plan adds
+    record.spec =
+        laid_over(record.spec, with_tags_of(record.spec, made.spec));  // what it lacks the plan adds
     record.attributes = std::move(made.attributes);
     record.created_at = intent.opened_at;
     Async<Status> closing = close(park, intent, &record, "adopted", &Recovery::adopted);
@@ -133,7 +135,7 @@ class Recoverer {
     if (!sight->status.ok()) co_return sight->status;
     // What is there now is what the plan compares with, whether the change took place or not.
     if (sight->seen) {
-      record.spec = laid_over(record.spec, sight->seen->spec);
+      record.spec = laid_over(record.spec, with_tags_of(record.spec, sight->seen->spec));
       record.attributes = attributes_now(record, std::move(sight->seen->attributes));
     }
     Async<Status> closing = close(park, intent, &record, "looked up", &Recovery::closed);

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "common/guarded.h"
+#include "runtime/clouds/tags.h"
 #include "runtime/exec/actions.h"
 #include "runtime/exec/executor.h"
 #include "runtime/exec/owners.h"
@@ -128,14 +129,16 @@ class Refresher {
   void take(const ResourceRecord& record, const Seen* seen, const Cloud& cloud) {
     std::lock_guard guard(mutex_);
     bool gone = !seen || seen->phase == ResourcePhase::Leaving;
-    if (gone && !is_settled(record, cloud)) {
+    if (!seen && !is_settled(record, cloud)) {
       observed_.unknown[record.address] = "it was made a moment ago and does not show yet";
     } else if (gone) {
-      observed_.resources.push_back({record.address, "gone", {}, record.id + " is not there"});
+      const std::string why =
+          seen && !seen->detail.empty() ? session_.events.mask(seen->detail) : record.id + " is not there";
+      observed_.resources.push_back({record.address, "gone", {}, why});
     } else if (seen->phase == ResourcePhase::Broken) {
       observed_.resources.push_back({record.address, "broken", {}, session_.events.mask(seen->detail)});
     } else {
-      observed_.specs[record.address] = seen->spec;
+      observed_.specs[record.address] = with_tags_of(record.spec, seen->spec);
       if (record.is_node()) {
         observed_.attributes[record.address] = attributes_now(record, seen->attributes);
         if (seen->phase == ResourcePhase::Ready) running_.insert(record.address);

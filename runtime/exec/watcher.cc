@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "common/guarded.h"
+#include "runtime/clouds/tags.h"
 #include "runtime/exec/asking.h"
 #include "runtime/exec/retry.h"
 
@@ -25,6 +26,7 @@ bool is_decided(const Watch& watch, const Seen& seen, Scheduler::TimePoint asked
       return seen.phase != ResourcePhase::Pending;
     case Watch::For::Changed:
       if (seen.phase == ResourcePhase::Broken) return true;
+      if (seen.phase == ResourcePhase::Leaving && !seen.detail.empty()) return true;  // it has ended
       if (seen.phase != ResourcePhase::Ready) return false;
       return shows(seen, watch.spec) || asked_at >= watch.settled_at;
     case Watch::For::Settled:
@@ -38,8 +40,9 @@ bool is_decided(const Watch& watch, const Seen& seen, Scheduler::TimePoint asked
 }  // namespace
 
 bool shows(const Seen& seen, const Json& spec) {
+  const Json shown = with_tags_of(spec, seen.spec);
   for (const auto& [field, value] : spec.items()) {
-    if (seen.spec.contains(field) && seen.spec[field] != value) return false;
+    if (shown.contains(field) && shown[field] != value) return false;
   }
   return true;
 }

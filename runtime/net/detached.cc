@@ -13,25 +13,11 @@
 #include <utility>
 
 #include "common/files.h"
+#include "runtime/base/fd.h"
 #include "runtime/base/guard.h"
 
 namespace radl {
 namespace {
-
-class Fd {
- public:
-  explicit Fd(int fd = -1) : fd_(fd) {}
-  Fd(const Fd&) = delete;
-  Fd& operator=(const Fd&) = delete;
-  ~Fd() { reset(); }
-  void reset() {
-    if (fd_ >= 0) close(std::exchange(fd_, -1));
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 // Everything that exec needs, made before fork: after it only async-signal-safe calls are allowed.
 struct Image {

@@ -151,6 +151,21 @@ RunFigures figures_of(const Plan& plan, const RunReport& report, const RunClock&
   return figures;
 }
 
+void measure_jobs(const Plan& plan, const RunReport& report, const Snapshot& after, RunFigures& figures) {
+  const MeasureKeys keys(plan);
+  for (const ActionOutcome& outcome : report.actions) {
+    const Action* action = plan.find(outcome.id);
+    const auto record = after.steps.find(outcome.id);
+    if (outcome.state != ActionOutcome::State::Done || action == nullptr || record == after.steps.end() ||
+        !ir::is_job_type(action->step_kind))
+      continue;
+    const std::string key = keys.of(*action);
+    const Json& output = record->second.output;
+    if (key.empty() || !output.contains("seconds") || !output["seconds"].is_number()) continue;
+    figures.measured[around_key(key)] = std::max(outcome.seconds - output["seconds"].get<double>(), 0.0);
+  }
+}
+
 MoneySum cost_of_life(const Snapshot& snapshot, double now) {
   MoneySum sum;
   for (const auto& [address, record] : snapshot.resources) {

@@ -51,6 +51,9 @@ class RunClock : public EventSink {
 
 RunFigures figures_of(const Plan& plan, const RunReport& report, const RunClock& clock);
 
+// Adds what jobs took beside their own time (around_key()), by what the state holds of them after the run.
+void measure_jobs(const Plan& plan, const RunReport& report, const Snapshot& after, RunFigures& figures);
+
 // Price by time of every resource since it was made.
 MoneySum cost_of_life(const Snapshot& snapshot, double now);
 

@@ -1,7 +1,8 @@
 // Objects under keys, written only on conditions: what a state needs of an object store. Internal to
 // runtime/state.
 //
-// Amazon S3 API reference: GetObject, PutObject (If-None-Match, If-Match), DeleteObject, ListObjectsV2.
+// What a store must have for that: a write that fails where the object is there, or is not as it was (Amazon
+// S3: If-None-Match, If-Match; Google: ifGenerationMatch; Azure: If-None-Match, If-Match).
 #pragma once
 
 #include <chrono>
@@ -39,7 +40,7 @@ class Bucket {
   virtual Status remove(const std::string& key) = 0;
   // Every key that begins so, sorted.
   virtual Result<std::vector<std::string>> keys(const std::string& prefix) = 0;
-  virtual std::string url(const std::string& key) const = 0;  // "s3://bucket/key"
+  virtual std::string url(const std::string& key) const = 0;  // "gs://bucket/key"
 };
 
 // Puts until it is known how that ended, for up to `patience`: an answer that was lost is looked up, and this
@@ -48,8 +49,8 @@ class Bucket {
 Result<std::string> put_certainly(Bucket& bucket, const std::string& key, const std::string& body,
                                   const WriteIf& condition, std::chrono::milliseconds patience);
 
-// Of Amazon S3 or a server that speaks its protocol, by what the environment says
+// By its address, "gs://BUCKET", and what the environment says of credentials
 // (common/transfer/object_store.h).
-Result<std::unique_ptr<Bucket>> open_s3_bucket(const std::string& bucket);
+Result<std::unique_ptr<Bucket>> open_bucket(const std::string& address);
 
 }  // namespace radl

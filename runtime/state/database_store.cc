@@ -6,11 +6,23 @@
 
 namespace radl {
 
+// What looks interrupted may be of a run that ended right after it was read, its process with it: then a
+// second look finds nothing open.
 Result<Snapshot> DatabaseStore::snapshot() {
+  Result<Snapshot> found = read_with_owner();
+  return found.ok() && found->interrupted() ? read_with_owner() : std::move(found);
+}
+
+Result<Snapshot> DatabaseStore::read_with_owner() {
   std::lock_guard guard(mutex_);
   Transaction transaction(db_);
   if (Status begun = transaction.begin(false); !begun.ok()) return begun;
-  return read_snapshot(db_);
+  Result<Snapshot> found = read_snapshot(db_);
+  if (!found.ok() || !lock_id_.empty()) return found;
+  Result<std::optional<LockInfo>> owner = at_work(found->open_intents);
+  if (!owner.ok()) return owner.status();
+  if (*owner) found->at_work = (*owner)->text();
+  return found;
 }
 
 Result<std::vector<Intent>> DatabaseStore::open_intents() {

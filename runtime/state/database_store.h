@@ -30,6 +30,9 @@ class DatabaseStore : public Store {
   virtual Status remove() = 0;
 
  protected:
+  // The living run, other than this one, whose `open_intents` a snapshot has. With mutex_, within the
+  // transaction that has read them.
+  virtual Result<std::optional<LockInfo>> at_work(size_t open_intents) = 0;
   // Within the transaction that is about to write: whether the lock is still this run's.
   virtual Status check_held() = 0;
   // After the transaction, one thread at a time and without mutex_: where the database's own commit does not
@@ -50,6 +53,7 @@ class DatabaseStore : public Store {
     std::exception_ptr broken = {};  // what the writer threw: thrown again by the thread that waits
     bool done = false;
   };
+  Result<Snapshot> read_with_owner();
   // Returns when all of `own` are done.
   void write_in_turn(std::vector<Waiting>& own);
   // One transaction for all of them; each fails by itself, or all with what makes it durable.

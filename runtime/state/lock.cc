@@ -19,7 +19,7 @@ FileLock::~FileLock() {
 }
 
 int FileLock::open() {
-  if (fd_ < 0) fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd_ < 0) fd_ = ::open(path_.c_str(), (writable_ ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC, 0600);
   return fd_;
 }
 

@@ -13,7 +13,8 @@ namespace radl {
 // An advisory lock on a whole file (fcntl): not inherited by children, gone with the process.
 class FileLock {
  public:
-  explicit FileLock(std::string path) : path_(std::move(path)) {}
+  // `writable`: it may be taken, and the file is made for that; else it can only be asked for.
+  FileLock(std::string path, bool writable) : path_(std::move(path)), writable_(writable) {}
   ~FileLock();
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
@@ -24,6 +25,7 @@ class FileLock {
  private:
   int open();
   std::string path_;
+  bool writable_;
   int fd_ = -1;
 };
 

@@ -17,7 +17,7 @@ namespace {
 Result<std::vector<std::string>> list_bucket(const std::string& directory) {
   Result<BucketPlace> place = bucket_place(directory);
   if (!place.ok()) return place.status();
-  Result<std::unique_ptr<Bucket>> bucket = open_s3_bucket(place->bucket);
+  Result<std::unique_ptr<Bucket>> bucket = open_bucket(place->address);
   if (!bucket.ok()) return bucket.status();
   const std::string prefix = place->prefix.empty() ? "" : place->prefix + "/";
   Result<std::vector<std::string>> keys = (*bucket)->keys(prefix);

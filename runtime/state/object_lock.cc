@@ -69,6 +69,11 @@ bool owner_is_gone(const ObjectLockRecord& record) {
   return info.pid_start == 0 || process_start_time(info.pid) != info.pid_start;
 }
 
+// `age`: seconds since it was written, by the server's clock.
+bool is_free(const ObjectLockRecord& record, double age) {
+  return record.free || age > record.lease + kMargin || owner_is_gone(record);
+}
+
 Status taken_over(const std::string& url, const std::string& by) {
   return Status(Code::Conflict,
                 "the state's lock was taken over from this run, which had not renewed it in "
@@ -99,6 +104,16 @@ Result<std::optional<ObjectLockRecord>> ObjectLock::read() {
   return std::optional<ObjectLockRecord>(std::move(*record));
 }
 
+Result<std::optional<LockInfo>> ObjectLock::living_owner() {
+  Result<std::optional<BucketObject>> object = bucket_.get(key_, lease_ / 2);
+  if (!object.ok()) return object.status();
+  if (!*object) return std::optional<LockInfo>();
+  Result<ObjectLockRecord> record = record_of((*object)->body, bucket_.url(key_));
+  if (!record.ok()) return record.status();
+  if (is_free(*record, (*object)->age)) return std::optional<LockInfo>();
+  return std::optional<LockInfo>(record->info);
+}
+
 Result<std::optional<ObjectLockRecord>> ObjectLock::try_take(const LockInfo& self) {
   Result<std::optional<BucketObject>> object = bucket_.get(key_, lease_ / 2);
   if (!object.ok()) return object.status();
@@ -108,8 +123,7 @@ Result<std::optional<ObjectLockRecord>> ObjectLock::try_take(const LockInfo& sel
   if (*object) {
     Result<ObjectLockRecord> there = record_of((*object)->body, bucket_.url(key_));
     if (!there.ok()) return there.status();
-    const bool expired = (*object)->age > there->lease + kMargin;
-    if (!there->free && !expired && !owner_is_gone(*there)) return std::optional(std::move(*there));
+    if (!is_free(*there, (*object)->age)) return std::optional(std::move(*there));
     own.generation = there->generation + 1;
     own.state = there->state;
     condition.etag = (*object)->etag;

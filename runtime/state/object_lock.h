@@ -35,6 +35,8 @@ class ObjectLock {
 
   // As it is in the bucket; nothing where there is none.
   Result<std::optional<ObjectLockRecord>> read();
+  // Nothing where it is free, its owner is known to be dead, or did not renew it in time.
+  Result<std::optional<LockInfo>> living_owner();
   // Takes it, or gives the living owner's. Unsupported: the server takes no notice of conditions, and two
   // writers could overwrite each other.
   Result<std::optional<ObjectLockRecord>> try_take(const LockInfo& self);

@@ -65,7 +65,7 @@ Result<std::unique_ptr<Store>> ObjectStore::open(const std::string& directory, c
   if (!folder.ok()) return folder.status();
   Result<milliseconds> lease = lease_of_environment();
   if (!lease.ok()) return lease.status();
-  Result<std::unique_ptr<Bucket>> bucket = open_s3_bucket(place->bucket);
+  Result<std::unique_ptr<Bucket>> bucket = open_bucket(place->address);
   if (!bucket.ok()) return bucket.status();
   Result<Database> empty = Database::in_memory();
   if (!empty.ok()) return empty.status();
@@ -226,11 +226,11 @@ void ObjectStore::unlock() {
   lock_->give_back(lock_->state());
 }
 
-Result<std::optional<LockInfo>> ObjectStore::lock_holder() {
-  Result<std::optional<ObjectLockRecord>> record = lock_->read();
-  if (!record.ok()) return record.status();
-  if (!*record || (*record)->free) return std::optional<LockInfo>();
-  return std::optional<LockInfo>((*record)->info);
+Result<std::optional<LockInfo>> ObjectStore::lock_holder() { return lock_->living_owner(); }
+
+// A request of its own, which is spared where the answer changes nothing.
+Result<std::optional<LockInfo>> ObjectStore::at_work(size_t open_intents) {
+  return open_intents == 0 ? std::optional<LockInfo>() : lock_->living_owner();
 }
 
 Status ObjectStore::force_unlock(const std::string& lock_id) { return lock_->force(lock_id); }
@@ -263,7 +263,7 @@ Status ObjectStore::remove() {
   // The folders above it, as far as nothing else is in them.
   std::error_code filled;
   for (std::filesystem::path above = std::filesystem::path(folder_).parent_path();
-       !filled && above.filename() != "s3"; above = above.parent_path())
+       !filled && above.filename() != "radlc"; above = above.parent_path())
     std::filesystem::remove(above, filled);
   return {};
 }

@@ -34,6 +34,7 @@ class ObjectStore : public DatabaseStore {
   Status remove() override;
 
  protected:
+  Result<std::optional<LockInfo>> at_work(size_t open_intents) override;
   Status check_held() override;
   Status persist() override;
 

@@ -2,11 +2,11 @@
 
 #include <cstdlib>
 
+#include "common/store_address.h"
+
 namespace radl {
 
 namespace {
-
-constexpr std::string_view kScheme = "s3://";
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -15,26 +15,26 @@ std::string environment(const char* name) {
 
 }  // namespace
 
-bool is_bucket_place(const std::string& directory) { return directory.starts_with(kScheme); }
+bool is_bucket_place(const std::string& directory) { return is_store_address(directory); }
 
 std::string BucketPlace::key(const std::string& name, const std::string& object) const {
   return (prefix.empty() ? "" : prefix + "/") + name + (object.empty() ? "" : "/" + object);
 }
 
 Result<BucketPlace> bucket_place(const std::string& directory) {
-  if (!is_bucket_place(directory)) return invalid("\"" + directory + "\" is no place in a bucket");
-  std::string rest = directory.substr(kScheme.size());
-  while (rest.ends_with('/')) rest.pop_back();
-  const size_t slash = rest.find('/');
-  BucketPlace place{rest.substr(0, slash), slash == std::string::npos ? "" : rest.substr(slash + 1)};
-  bool fine = !place.bucket.empty() && !place.prefix.starts_with('/') &&
-              ("/" + place.prefix + "/").find("/../") == std::string::npos &&
-              place.prefix.find("//") == std::string::npos && rest.find('?') == std::string::npos;
-  if (!fine) {
-    return Status(Code::Invalid, "\"" + directory + "\" is no place for states")
-        .with_hint("write s3://BUCKET/PREFIX");
+  auto address = parse_store_folder(directory);
+  if (!address.ok())
+    return Status(Code::Invalid, "\"" + directory.substr(0, directory.find('?')) +
+                                     "\" is no place for states: " + address.status().message())
+        .with_hint("write s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or az://CONTAINER/PREFIX");
+  if (!writes_on_condition(*address)) {
+    return Status(Code::Unsupported,
+                  "\"" + directory +
+                      "\": a state cannot be in Swift, where two runs that write at the same "
+                      "time could overwrite each other's")
+        .with_hint("write s3://BUCKET/PREFIX (Ceph has that door, too), gs://, az://, or a folder");
   }
-  return place;
+  return BucketPlace{address->root(), address->folder(), address->key};
 }
 
 Result<std::string> local_folder(const BucketPlace& place, const std::string& name) {
@@ -44,7 +44,7 @@ Result<std::string> local_folder(const BucketPlace& place, const std::string& na
         .with_hint("set HOME or XDG_STATE_HOME");
   }
   const std::string folder = state.starts_with('/') ? state : home + "/.local/state";
-  return folder + "/radlc/s3/" + place.bucket + "/" + place.key(name, "");
+  return folder + "/radlc/" + place.folder + "/" + place.key(name, "");
 }
 
 }  // namespace radl

@@ -73,6 +73,7 @@ Json to_json(const Snapshot& snapshot, bool whole) {
                {"resources", std::move(resources)},
                {"steps", std::move(steps)},
                {"outputs", std::move(outputs)}};
+  if (!snapshot.at_work.empty()) json["at_work"] = snapshot.at_work;
   if (!snapshot.scaled.empty()) json["scaled"] = scalings_json(snapshot.scaled);
   return json;
 }

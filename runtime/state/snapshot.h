@@ -95,9 +95,14 @@ struct Snapshot {
   // words of Cloud::owner().
   std::map<std::string, std::string> owners;
   Scalings scaled;
-  size_t open_intents = 0;  // an earlier run was interrupted: recover() before applying
+  size_t open_intents = 0;  // begun, and not known to have ended: of `at_work`, or left by a run before
+  // The run that holds the state's lock while this is read, as LockInfo::text() has it; empty: none that
+  // lives, or the reader itself.
+  std::string at_work;
 
   bool empty() const { return resources.empty() && steps.empty(); }
+  // An earlier run was interrupted: recover() before applying.
+  bool interrupted() const { return open_intents > 0 && at_work.empty(); }
 };
 
 // {"state":3, name, lineage, serial, resources:[..], steps:[..], outputs:[..]}: `radlc show --json`.

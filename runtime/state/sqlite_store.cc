@@ -150,7 +150,7 @@ SqliteStore::SqliteStore(Database db, std::string folder, World& world, bool wri
       folder_(std::move(folder)),
       writable_(writable),
       inode_(inode_of(path())),
-      file_lock_(folder_ + "/lock") {}
+      file_lock_(folder_ + "/lock", writable) {}
 
 SqliteStore::~SqliteStore() { unlock(); }
 
@@ -212,9 +212,12 @@ void SqliteStore::unlock() {
 
 Result<std::optional<LockInfo>> SqliteStore::lock_holder() {
   std::lock_guard guard(mutex_);
+  return at_work(0);
+}
+
+Result<std::optional<LockInfo>> SqliteStore::at_work(size_t /*open_intents*/) {
   Result<std::optional<LockInfo>> row = read_lock(db_);
-  if (row.ok() && row->has_value() && writable_ && owner_is_dead(**row, file_lock_))
-    return std::optional<LockInfo>();
+  if (row.ok() && row->has_value() && owner_is_dead(**row, file_lock_)) return std::optional<LockInfo>();
   return row;
 }
 

@@ -28,6 +28,7 @@ class SqliteStore : public DatabaseStore {
   Status remove() override;  // remove.cc
 
  protected:
+  Result<std::optional<LockInfo>> at_work(size_t open_intents) override;
   Status check_held() override;
 
  private:

@@ -92,9 +92,9 @@ class SharedRemote : public Remote {
 
 // All that tells one login from another.
 std::string name_of(const Target& target) {
-  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", target.name(), target.host_key, target.key_file,
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", target.name(), target.host_key, target.key_file,
                      target.password, target.use_agent, target.jump, target.ssh_config,
-                     target.known_hosts_file);
+                     target.known_hosts_file, target.ssh_name);
 }
 
 }  // namespace

@@ -18,6 +18,9 @@ Result<std::string> shown_host_key(const Target& endpoint, const Stop& stop) {
   request.deadline = std::chrono::seconds(20);
   request.stop = stop;
   Result<ProcessResult> ran = run_process(request);
+  if (ran.status().code() == Code::Timeout)
+    return Status(Code::Timeout, fmt::format("{}:{}: the port has not answered with SSH in the time allowed",
+                                             endpoint.host, endpoint.port));
   if (!ran.ok()) return ran.status();
   std::string best;
   size_t rank = std::size(kPreferred);

@@ -18,6 +18,8 @@
 #include "runtime/net/lease.h"
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/keys.h"
+#include "runtime/net/ssh/mux.h"
+#include "runtime/net/ssh/openssh_words.h"
 #include "runtime/net/ssh/output.h"
 #include "runtime/net/ssh/remote.h"
 
@@ -25,10 +27,15 @@ namespace radl::ssh {
 namespace {
 
 constexpr std::chrono::seconds kConnect{30};
-// What the node is called in the known_hosts file that holds its pinned key alone: its own name may be one
-// that an ssh_config file explains.
-constexpr const char* kPinned = "radl-node";
 constexpr std::chrono::hours kTransfer{6};
+constexpr const char* kOtherLogin = "radl-other-login";
+constexpr size_t kSaidBefore = 4096;
+
+// Shell text: goes on only as this user of the node, which the path of a connection need not tell.
+std::string as_login(const std::string& user) {
+  return fmt::format("[ \"${{LOGNAME:-$(id -un)}}\" = {} ] || {{ echo {} >&2; exit 255; }}; ",
+                     shell_quote(user), kOtherLogin);
+}
 
 // ssh's own failures end with 255 and a line on standard error; a command may end with 255 too, without one.
 Status client_failure(const std::string& err, const std::string& who) {
@@ -53,11 +60,12 @@ Status client_failure(const std::string& err, const std::string& who) {
 
 class OpensshRemote : public Remote {
  public:
-  explicit OpensshRemote(Target target) : target_(std::move(target)) {}
+  OpensshRemote(Target target, const std::string& open)
+      : target_(std::move(target)), files_{"", open}, borrowed_(!open.empty()) {}
   ~OpensshRemote() override {
     master_.reset();
     std::error_code ignored;
-    if (!directory_.empty()) std::filesystem::remove_all(directory_, ignored);
+    if (!files_.folder.empty()) std::filesystem::remove_all(files_.folder, ignored);
   }
 
   Result<ExecResult> exec(const std::string& shell_command, const ExecOptions& options) override;
@@ -69,112 +77,40 @@ class OpensshRemote : public Remote {
   Result<RemoteFile> stat(const std::string& remote_path, const Stop& stop) override;
 
  private:
+  using Sink = std::function<void(std::string_view piece, bool is_stderr)>;
   // Makes the private folder with known_hosts, and the master connection, unless they are there.
   Status prepare(const Stop& stop);
-  Status make_folder();
+  Status make_folder();  // with the lock
+  // `said`: what a client of its own wrote on standard error.
+  Status run(const std::string& command, const ExecOptions& options, const Stop& stop, const Sink& sink,
+             std::string& said);
   Status connect(const Stop& stop);
   Status lost(const std::string& said);
-  std::vector<std::string> command(const std::vector<std::string>& options,
-                                   const std::string& remote_command) const;
-  std::string through_jump() const;
-
+  Status other_login() const;
   Target target_;
   std::mutex mutex_;
-  std::string directory_;
+  ClientFiles files_;
+  const bool borrowed_;  // the connection is the user's
   std::unique_ptr<KeptProcess> master_;
 };
 
-// What ProxyJump would run, if it handed down our key and known hosts too.
-std::string OpensshRemote::through_jump() const {
-  std::string user, host = target_.jump, port = "22";
-  if (size_t at = host.rfind('@'); at != std::string::npos) {
-    user = host.substr(0, at);
-    host.erase(0, at + 1);
-  }
-  if (size_t colon = host.rfind(':'); colon != std::string::npos && host.find(':') == colon) {
-    port = host.substr(colon + 1);
-    host.erase(colon);
-  }
-  std::vector<std::string> argv{"ssh",
-                                "-F",
-                                "none",
-                                "-o",
-                                "BatchMode=yes",
-                                "-o",
-                                "StrictHostKeyChecking=yes",
-                                "-o",
-                                "ConnectTimeout=10",
-                                "-p",
-                                port,
-                                "-W",
-                                "%h:%p"};
-  argv.insert(argv.end(), {"-E", directory_ + "/log"});  // ssh sends its standard error nowhere
-  if (!user.empty()) argv.insert(argv.end(), {"-l", user});
-  auto add_file = [&](const std::string& option, const std::string& path) {
-    if (!path.empty()) argv.insert(argv.end(), {"-o", option + "=\"" + path + "\""});
-  };
-  add_file("UserKnownHostsFile", target_.known_hosts_file);
-  add_file("IdentityFile", target_.key_file);
-  argv.insert(argv.end(), {"--", host});
-  std::string line;  // ssh puts `exec` before it
-  for (std::string word : argv) {
-    if (word != "%h:%p") {
-      for (size_t at = 0; (at = word.find('%', at)) != std::string::npos; at += 2) word.insert(at, "%");
-    }
-    line += (line.empty() ? "" : " ") + shell_quote(word);
-  }
-  return line;
-}
-
-std::vector<std::string> OpensshRemote::command(const std::vector<std::string>& options,
-                                                const std::string& remote_command) const {
-  std::vector<std::string> argv{"ssh", "-F", target_.ssh_config.empty() ? "none" : target_.ssh_config};
-  auto add = [&](std::string option) { argv.insert(argv.end(), {"-o", std::move(option)}); };
-  add("BatchMode=yes");
-  add("StrictHostKeyChecking=yes");
-  add("ControlPath=" + directory_ + "/m");
-  add("ConnectTimeout=10");
-  add(fmt::format("ServerAliveInterval={}", std::max<long>(1, target_.answer_within.count() / 3)));
-  add("ServerAliveCountMax=3");
-  if (!target_.host_key.empty()) {
-    add("UserKnownHostsFile=\"" + directory_ + "/known_hosts\"");
-    add("GlobalKnownHostsFile=/dev/null");
-    add(std::string("HostKeyAlias=") + kPinned);
-    std::string type = key_type(target_.host_key);
-    add("HostKeyAlgorithms=" + (type == "ssh-rsa" ? std::string("rsa-sha2-512,rsa-sha2-256") : type));
-  } else if (!target_.known_hosts_file.empty()) {
-    add("UserKnownHostsFile=\"" + target_.known_hosts_file + "\"");
-  }
-  if (!target_.key_file.empty()) {
-    add("IdentitiesOnly=yes");
-    add("IdentityFile=\"" + target_.key_file + "\"");
-  }
-  if (!target_.use_agent && !target_.key_file.empty()) add("IdentityAgent=none");
-  if (!target_.jump.empty())
-    add(target_.ssh_config.empty() ? "ProxyCommand=" + through_jump() : "ProxyJump=" + target_.jump);
-  if (!target_.user.empty()) argv.insert(argv.end(), {"-l", target_.user});
-  if (target_.port > 0) argv.insert(argv.end(), {"-p", std::to_string(target_.port)});
-  argv.insert(argv.end(), options.begin(), options.end());
-  argv.insert(argv.end(), {"--", target_.host});
-  if (!remote_command.empty()) argv.push_back(remote_command);
-  return argv;
-}
-
 Status OpensshRemote::make_folder() {
-  if (!directory_.empty()) return {};
+  if (!files_.folder.empty()) return {};
   // A socket's path has room for about 100 bytes, so the folder is a short one of its own.
   std::string base = target_.control_directory.size() > 0 && target_.control_directory.size() < 60
                          ? target_.control_directory
                          : "/tmp";
   std::string name = fmt::format("{}/radl-{}", base, to_hex(random_bytes(8)));
   if (mkdir(name.c_str(), 0700) != 0) return errno_status(errno, name);
-  directory_ = name;
+  files_.folder = name;
+  if (!borrowed_) files_.socket = name + "/m";
   if (target_.host_key.empty()) return {};
   std::string line = fmt::format("{} {}\n", kPinned, target_.host_key);
-  return write_file_atomic(directory_ + "/known_hosts", line, 0600);
+  return write_file_atomic(files_.folder + "/known_hosts", line, 0600);
 }
 
 Status OpensshRemote::prepare(const Stop& stop) {
+  if (borrowed_) return {};
   std::lock_guard lock(mutex_);
   if (Status s = make_folder(); !s.ok()) return s;
   if (master_ && master_->runs()) return {};
@@ -183,10 +119,11 @@ Status OpensshRemote::prepare(const Stop& stop) {
 
 // The master ends with us, even when we are killed. It takes a while to log in: its socket is there then.
 Status OpensshRemote::connect(const Stop& stop) {
-  const std::string log = directory_ + "/log", socket = directory_ + "/m";
+  const std::string log = files_.folder + "/log", socket = files_.socket;
   ::unlink(log.c_str());
   ::unlink(socket.c_str());
-  auto made = KeptProcess::start(command({"-M", "-N", "-E", log, "-o", "ControlPersist=no"}, ""));
+  auto made = KeptProcess::start(
+      client_words(target_, files_, {"-M", "-N", "-E", log, "-o", "ControlPersist=no"}, ""));
   if (!made) return made.status();
   Stop limited = stop.within(kConnect);
   std::chrono::milliseconds pause{2};
@@ -211,14 +148,45 @@ Status OpensshRemote::connect(const Stop& stop) {
   return {};
 }
 
+Status OpensshRemote::other_login() const {
+  return Status(Code::Auth, fmt::format("the open connection {} is not of user '{}' of the node",
+                                        files_.socket, target_.user))
+      .with_hint("put %C or %r into ControlPath, or close it: ssh -O exit " + target_.ssh_name);
+}
+
 Status OpensshRemote::lost(const std::string& said) {
-  auto log = read_file(directory_ + "/log", 1 << 20);
+  auto log = read_file(files_.folder + "/log", 1 << 20);
   for (const std::string& text : {log ? *log : "", said}) {
     if (text.find("not responding") == std::string::npos) continue;
     return {Code::Lost, fmt::format("{} has not answered for {} s: the server hangs, or the network is cut",
                                     target_.name(), target_.answer_within.count())};
   }
   return {Code::Lost, fmt::format("the connection to {} was lost", target_.name())};
+}
+
+// Over the connection that is open; by a client of its own where that takes no further session.
+Status OpensshRemote::run(const std::string& command, const ExecOptions& options, const Stop& stop,
+                          const Sink& sink, std::string& said) {
+  MuxCommand over;
+  over.command = command;
+  over.stdin_bytes = options.stdin_bytes;
+  over.stop = stop;
+  over.on_output = sink;
+  if (borrowed_) over.ask_after = target_.answer_within * 2 / 3;  // its user may have set no such time
+  Status done = mux_run(files_.socket, over);
+  if (done.code() != Code::Unsupported) return done;
+  ProcessRequest request{
+      .stdin_bytes = options.stdin_bytes, .deadline = options.deadline, .stop = stop, .on_output = sink};
+  {
+    std::lock_guard lock(mutex_);
+    if (Status s = make_folder(); !s.ok()) return s;
+    request.argv = client_words(target_, files_, {"-T"}, command);
+  }
+  request.keep_bytes = 64 * 1024;
+  auto ran = run_process(request);
+  if (!ran) return ran.status();
+  said = ran->err;
+  return {};
 }
 
 Result<ExecResult> OpensshRemote::exec(const std::string& shell_command, const ExecOptions& options) {
@@ -231,33 +199,32 @@ Result<ExecResult> OpensshRemote::exec(const std::string& shell_command, const E
   Framing errors("radl-end-" + to_hex(random_bytes(8)) + " ");
   std::string wrapped = announced(
       fmt::format("/bin/sh -c {}; echo \"{}$?\" >&2", shell_quote(shell_command), errors.end_mark()));
+  if (borrowed_) wrapped = as_login(target_.user) + wrapped;
   Tail out(options.keep_bytes), err(options.keep_bytes);
-  ProcessRequest request{.argv = command({"-T"}, "exec /bin/sh -c " + shell_quote(wrapped)),
-                         .stdin_bytes = options.stdin_bytes,
-                         .deadline = options.deadline,
-                         .stop = stop};
-  request.on_output = [&](std::string_view piece, bool is_stderr) {
+  std::string said, before;
+  auto take = [&](std::string_view piece, bool is_stderr) {
+    if (is_stderr && before.size() < kSaidBefore) before += piece;
     std::string own = is_stderr ? errors.take(piece) : std::string(piece);
     if (own.empty()) return;
     (is_stderr ? err : out).add(own);
     if (options.on_output) options.on_output(own, is_stderr);
   };
-  request.keep_bytes = 64 * 1024;
-  auto ran = run_process(request);
-  if (!ran) {
-    bool stopped = ran.status().code() == Code::Timeout || ran.status().code() == Code::Cancelled;
-    if (stopped && !errors.pid().empty()) {
+  Status ran = run("exec /bin/sh -c " + shell_quote(wrapped), options, stop, take, said);
+  if (ran.code() == Code::Timeout || ran.code() == Code::Cancelled) {
+    if (!errors.pid().empty()) {
       ExecOptions patient;
       patient.deadline = std::chrono::seconds(20);
       (void)exec(end_process_tree(errors.pid(), errors.start()), patient);
     }
-    if (ran.status().code() == Code::Timeout)
-      return Status(Code::Timeout, "the command was not done in time and was ended");
-    return ran.status();
+    return ran.code() == Code::Timeout
+               ? Status(Code::Timeout, "the command was not done in time and was ended")
+               : ran;
   }
+  if (!ran.ok() && ran.code() != Code::Lost) return ran;
   if (!errors.ended()) {
-    Status why = client_failure(ran->err, target_.name());
-    return errors.pid().empty() && !why.ok() ? why : lost(ran->err);
+    if (before.find(kOtherLogin) != std::string::npos) return other_login();
+    Status why = client_failure(said, target_.name());
+    return errors.pid().empty() && !why.ok() ? why : lost(said.empty() ? ran.message() : said);
   }
   ExecResult result;
   result.exit_status = std::atoi(errors.after_end().c_str());
@@ -333,9 +300,13 @@ Status OpensshRemote::get_file(const std::string& remote_path, const std::string
   if (there->kind != "file" && there->kind != "link")
     return invalid(remote_path + ": is no file on the node");
   if (auto own = local_digest(local_path); own && *own == there->sha256) return {};
+  {
+    std::lock_guard lock(mutex_);
+    if (Status s = make_folder(); !s.ok()) return s;
+  }
   // The client's output goes straight to the file: it may be of any size.
   std::string line = "exec";
-  for (const auto& word : command({"-T"}, "exec cat " + shell_path(remote_path)))
+  for (const auto& word : client_words(target_, files_, {"-T"}, "exec cat " + shell_path(remote_path)))
     line += " " + shell_quote(word);
   NewFile local;
   if (Status s = local.create(local_path); !s.ok()) return s;
@@ -353,26 +324,8 @@ Status OpensshRemote::get_file(const std::string& remote_path, const std::string
 
 }  // namespace
 
-std::string why_openssh(const Target& target) {
-  if (!target.jump.empty()) return "a jump host";
-  if (!target.ssh_config.empty()) return "an ssh_config file";
-  if (key_type(target.host_key) == "ssh-rsa")
-    return "the host key is RSA, for which libssh2 1.10 has no SHA-2 signatures";
-  if (target.key_file.empty()) return "";
-  auto key = read_file(target.key_file, 1 << 16);
-  if (!key) return "";
-  if (key->find("BEGIN RSA PRIVATE KEY") != std::string::npos)
-    return "an RSA key, for which libssh2 1.10 has no SHA-2 signatures";
-  auto line = public_line_of(*key);
-  if (!line) return "a key file that is not in OpenSSH's format";
-  std::string type = key_type(*line);
-  if (type == "ssh-rsa") return "an RSA key, for which libssh2 1.10 has no SHA-2 signatures";
-  if (type.starts_with("sk-")) return "a key on a security token";
-  return "";
-}
-
-std::unique_ptr<Remote> make_openssh_remote(const Target& target) {
-  return std::make_unique<OpensshRemote>(target);
+std::unique_ptr<Remote> make_openssh_remote(const Target& target, const std::string& open) {
+  return std::make_unique<OpensshRemote>(target, open);
 }
 
 }  // namespace radl::ssh

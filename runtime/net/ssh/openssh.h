@@ -7,6 +7,8 @@
 
 namespace radl::ssh {
 
-std::unique_ptr<Remote> make_openssh_remote(const Target& target);
+// `open`: the control socket of a client of the user's that is connected to the target already; commands go
+// over it as long as it is served. Empty: a connection of its own, which ends with it.
+std::unique_ptr<Remote> make_openssh_remote(const Target& target, const std::string& open = "");
 
 }  // namespace radl::ssh

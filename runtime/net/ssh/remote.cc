@@ -9,6 +9,7 @@
 #include "common/digest.h"
 #include "runtime/base/local_digest.h"
 #include "runtime/net/node_path.h"
+#include "runtime/net/ssh/open_master.h"
 #include "runtime/net/ssh/openssh.h"
 
 namespace radl::ssh {
@@ -42,6 +43,10 @@ Result<std::shared_ptr<Session>> SshRemote::session(const Stop& stop) {
   if (other_) return std::shared_ptr<Session>();
   if (session_ && !session_->lost()) return session_;
   session_.reset();
+  if (std::string open = open_master(target_, log_); !open.empty()) {
+    other_ = make_openssh_remote(target_, open);
+    return std::shared_ptr<Session>();
+  }
   auto made = Session::open(target_, stop.within(kConnect));
   if (made.ok()) {
     session_ = *made;
@@ -180,7 +185,8 @@ Result<Target> endpoint_of(const nlohmann::json& attributes) {
   target.user = text("user");
   target.host_key = text("host_key");
   target.jump = text("jump");
-  target.ssh_config = text("ssh_config");
+  target.ssh_name = text("ssh_name");
+  target.ssh_config = ssh_config_file(text("ssh_config"));
   target.known_hosts_file = text("known_hosts_file");
   target.use_agent = attributes.value("use_agent", false);
   if (target.host.empty()) return Status(Code::Retry, "the node has no address yet");

@@ -14,6 +14,13 @@
 
 namespace radl::ssh {
 
+// What a state has in place of a file of one person's: the configuration that `ssh` reads for this user.
+inline constexpr const char* kUsersSshConfig = "~/.ssh/config";
+// That configuration: of RADL_SSH_CONFIG, else ~/.ssh/config, else the system's; empty: there is none.
+std::string ssh_config_of_user();
+// Another path as it is.
+std::string ssh_config_file(const std::string& path_or_users);
+
 struct Target {
   std::string host;
   int port = 22;
@@ -22,9 +29,12 @@ struct Target {
   std::string key_file;  // private key, OpenSSH format; empty: agent or password
   std::string password;
   bool use_agent = false;
-  std::string jump;               // user@host:port, through the system's OpenSSH client
-  std::string ssh_config;         // an ssh_config file to honour: also through the system's client
-  std::string known_hosts_file;   // of the jump host, and in place of host_key; empty: the user's own
+  std::string jump;  // user@host:port, through the system's OpenSSH client
+  // An ssh_config file to honour, by the system's client too; kUsersSshConfig: that of whoever runs radlc.
+  std::string ssh_config;
+  std::string known_hosts_file;  // of the jump host, and in place of host_key; empty: the user's own
+  // What ~/.ssh/config calls it: a connection of that name that is open is used (open_master.h).
+  std::string ssh_name;
   std::string control_directory;  // private folder for the system client's master sockets
   // A server that is silent for this long, although it was asked for a sign of life, is given up (Lost).
   std::chrono::seconds answer_within{45};

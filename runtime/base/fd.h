@@ -1,0 +1,26 @@
+// A file descriptor that somebody owns: closed with its owner.
+#pragma once
+
+#include <unistd.h>
+
+namespace radl {
+
+class Fd {
+ public:
+  explicit Fd(int fd = -1) : fd_(fd) {}
+  ~Fd() { reset(); }
+  Fd(const Fd&) = delete;
+  Fd& operator=(const Fd&) = delete;
+  // Closes what it has, and owns `fd` from now on; -1: nothing.
+  void reset(int fd = -1) {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = fd;
+  }
+  int get() const { return fd_; }
+  bool open() const { return fd_ >= 0; }
+
+ private:
+  int fd_;
+};
+
+}  // namespace radl

@@ -1,0 +1,26 @@
+// Which ssh_config file is the user's.
+#include <pwd.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "runtime/net/ssh/target.h"
+
+namespace radl::ssh {
+
+std::string ssh_config_of_user() {
+  if (const char* chosen = std::getenv("RADL_SSH_CONFIG"); chosen && *chosen) return chosen;
+  // OpenSSH looks in the home that the password file names, whatever $HOME says.
+  const passwd* entry = getpwuid(geteuid());
+  const std::string home = entry && entry->pw_dir ? entry->pw_dir : "/root";
+  for (const std::string& path : {home + "/.ssh/config", std::string("/etc/ssh/ssh_config")}) {
+    if (::access(path.c_str(), R_OK) == 0) return path;
+  }
+  return "";
+}
+
+std::string ssh_config_file(const std::string& path_or_users) {
+  return path_or_users == kUsersSshConfig ? ssh_config_of_user() : path_or_users;
+}
+
+}  // namespace radl::ssh
