@@ -5,6 +5,7 @@
 #include "common/dataset_digest.h"
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/store_address.h"
 #include "common/transfer/source.h"
 #include "engine/data/archive.h"
 #include "engine/data/fetch_cifar10.h"
@@ -57,7 +58,7 @@ Result<std::string> bring(const std::string& uri, const PlaceOptions& o) {
     if (!s.ok()) return s;
     return path;
   }
-  const bool listed = !uri.starts_with("http://") && !uri.starts_with("https://");
+  const bool listed = is_store_address(uri) || (!uri.starts_with("http://") && !uri.starts_with("https://"));
   Status s = transfer::fetch_folder(http, uri, folder,
                                     listed ? std::vector<std::string>{} : file_names(o.format), o.stop);
   if (!s.ok()) return s;

@@ -120,6 +120,14 @@ void read_sync(const Json& json, SyncSpec& out, Problems& problems) {
   out.weights = static_cast<Encoding>(weights);
 }
 
+void read_pace(const Json& json, PaceSpec& out, Problems& problems) {
+  Fields f(json, "pace", problems);
+  f.get("fixed_seconds", out.fixed_seconds, {.low = 0, .high = 3600});
+  f.get("seconds_per_image", out.seconds_per_image, {.low = 0, .high = 3600});
+  f.get("spread", out.spread, kShare);
+  if (!out.given()) problems.add("pace", "needs fixed_seconds or seconds_per_image");
+}
+
 void read_cluster(const Json& json, ClusterSpec& out, Problems& problems) {
   Fields f(json, "cluster", problems);
   f.get("chief", out.chief);
@@ -199,6 +207,7 @@ void read_top(const Json& json, Job& job, Problems& problems) {
   read_part(f, "augment", job.augment, problems, read_augment);
   read_resize(f, job.resize, problems);
   read_part(f, "sync", job.sync, problems, read_sync);
+  read_part(f, "pace", job.pace, problems, read_pace);
   read_part(f, "cluster", job.cluster, problems, read_cluster);
   read_part(f, "task", job.task, problems, read_task);
   read_part(f, "checkpoint", job.checkpoint, problems, read_checkpoint);
@@ -300,6 +309,10 @@ void check_all(const Job& job, Problems& problems) {
   if (job.sync.local_steps > 1 && job.sync.mode != SyncMode::AllReduce) {
     problems.add("sync.local_steps", "above 1 needs mode \"allreduce\"");
   }
+  if (job.pace.given() && !(job.directories.model.empty() && job.directories.checkpoint.empty()))
+    problems.add("pace",
+                 "learns nothing: there is no model or checkpoint to write, leave directories.model and "
+                 "directories.checkpoint out");
   if (!job.cluster.empty()) return check_cluster(job, problems);
   if (!job.task.type.empty()) problems.add("task", "has no meaning without a cluster");
 }

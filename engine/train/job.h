@@ -114,6 +114,14 @@ struct DirectorySpec {
   std::string checkpoint, events, model;  // "": not written
 };
 
+// What a step takes in place of being computed: nothing is learned, everything else (batches, exchanges,
+// updates) is as always. Shows what a network makes of a cluster of machines that are not there.
+struct PaceSpec {
+  double fixed_seconds = 0, seconds_per_image = 0;
+  double spread = 0;  // standard deviation of a step's time, relative
+  bool given() const { return fixed_seconds > 0 || seconds_per_image > 0; }
+};
+
 enum class Resume { Auto, Never, Require };
 
 struct Job {
@@ -133,6 +141,7 @@ struct Job {
   AugmentSpec augment;
   std::vector<ResizeSpec> resize;  // rising in `until`; afterwards the whole size
   SyncSpec sync;
+  PaceSpec pace;
   ClusterSpec cluster;
   TaskSpec task;
   CheckpointSpec checkpoint;

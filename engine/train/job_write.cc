@@ -70,6 +70,10 @@ OrderedJson result_part(const Job& job) {
                  {"gradients", encoding_name(job.sync.gradients)},
                  {"weights", encoding_name(job.sync.weights)},
                  {"local_steps", job.sync.local_steps}};
+  if (job.pace.given())
+    out["pace"] = {{"fixed_seconds", job.pace.fixed_seconds},
+                   {"seconds_per_image", job.pace.seconds_per_image},
+                   {"spread", job.pace.spread}};
   return out;
 }
 

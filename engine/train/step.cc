@@ -1,12 +1,29 @@
 #include "engine/train/step.h"
 
 #include <algorithm>
+#include <cmath>
+#include <random>
+#include <thread>
 
 namespace radl::engine {
 
 int piece_size(const Job& job) { return (job.batch_size + job.accumulate - 1) / job.accumulate; }
 
+std::chrono::duration<double> paced_step(const PaceSpec& pace, int images, uint64_t seed, uint64_t ticket) {
+  std::mt19937_64 random(seed * 0x9e3779b97f4a7c15u + ticket);
+  std::normal_distribution<double> normal(1, std::max(pace.spread, 1e-12));
+  return std::chrono::duration<double>((pace.fixed_seconds + pace.seconds_per_image * images) *
+                                       std::max(normal(random), 0.0));
+}
+
+StepResult BatchStep::wait(const Batch& batch, uint64_t ticket) {
+  std::this_thread::sleep_for(paced_step(pace_, batch.size, seed_, ticket));
+  std::fill(network_.gradients().begin(), network_.gradients().end(), 0.0f);
+  return {};
+}
+
 StepResult BatchStep::run(const Batch& batch, uint64_t ticket) {
+  if (pace_.given()) return wait(batch, ticket);
   sum_.clear();
   pieces_ = 1;
   if (batch.size <= piece_) {

@@ -1,6 +1,8 @@
-// One training batch through a network, in as many pieces as the job says (gradient accumulation).
+// One training batch through a network, in as many pieces as the job says (gradient accumulation); or, where
+// the job has a pace, as long a wait as that batch would take.
 #pragma once
 
+#include <chrono>
 #include <vector>
 
 #include "engine/model/network.h"
@@ -8,12 +10,16 @@
 
 namespace radl::engine {
 
+// How long the step of batch number `ticket` takes by that pace. Deterministic.
+std::chrono::duration<double> paced_step(const PaceSpec& pace, int images, uint64_t seed, uint64_t ticket);
+
 // The largest piece of a batch: what the network must be built for.
 int piece_size(const Job& job);
 
 class BatchStep {
  public:
-  BatchStep(Network& network, const Job& job) : network_(network), piece_(piece_size(job)) {}
+  BatchStep(Network& network, const Job& job)
+      : network_(network), piece_(piece_size(job)), pace_(job.pace), seed_(job.seed) {}
   // Forward and backward over the whole batch, which is number `ticket` of the run.
   StepResult run(const Batch& batch, uint64_t ticket);
   // Of the mean loss over the batch; valid until the next run().
@@ -22,8 +28,12 @@ class BatchStep {
   uint32_t pieces() const { return pieces_; }
 
  private:
+  StepResult wait(const Batch& batch, uint64_t ticket);
+
   Network& network_;
   int piece_;
+  PaceSpec pace_;
+  uint64_t seed_;
   uint32_t pieces_ = 1;
   std::vector<float> sum_;  // empty when a batch is one piece
 };

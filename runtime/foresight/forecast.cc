@@ -19,18 +19,15 @@ constexpr size_t kFewestResiduals = 4;
 constexpr double kMostMemory = 0.9;  // of a machine's memory that a training can take
 constexpr double kWorthSaying = 0.02;
 
-Question question_of(const TrainingRun& run) {
-  return {{std::log2(run.workers + 1.0), std::log(std::max(run.batch, 1.0)) / 2, std::log1p(run.latency_ms)},
+Question question_of(int workers, double batch, double latency_ms, Exchange exchange) {
+  return {{std::log2(workers + 1.0), std::log(std::max(batch, 1.0)) / 2, std::log1p(latency_ms),
+           has_server(exchange) ? 1.0 : 0.0, exchange == Exchange::AsyncServer ? 1.0 : 0.0},
           0.5,
           0.5};
 }
 
-Question question_of(const TrainingFacts& facts, double round_trip) {
-  TrainingRun run;
-  run.workers = facts.workers;
-  run.batch = facts.batch;
-  run.latency_ms = round_trip * 1000;
-  return question_of(run);
+Exchange exchange_of(const TrainingRun& run) {
+  return exchange_named(run.exchange).value_or(Exchange::Alone);
 }
 
 // Evaluation is the chief's alone: a forward pass over the test images after each epoch.
@@ -81,6 +78,8 @@ std::optional<AnalyticRun> analytic_run(const TrainingFacts& facts, const NodePr
   asked.batch = facts.batch;
   asked.local_steps = facts.local_steps;
   asked.exchanged_share = facts.exchanged_share;
+  asked.server_round_trips = 1;  // the engine's servers answer a push by weights (docs/wire.md),
+  asked.staggered = true;        // one worker after another
   asked.fabric = fabric;
   const auto step = step_anatomy(node, asked);
   if (!step || step->images_per_second <= 0) return std::nullopt;
@@ -112,20 +111,69 @@ double ratio_at(double ratio_at_80, double confidence) {
 FamilyModel::FamilyModel(const Calibration& calibration, const std::string& family) {
   for (const MeasuredProfile& profile : calibration.profiles)
     if (profile.family == family) profiles_.push_back(profile);
+  for (const TrainingRun& run : calibration.runs)
+    if (run.family == family) runs_.push_back(run);
+  std::vector<Learned> learned;
+  for (const TrainingRun& run : runs_)
+    if (run.analytic_seconds > 0 && run.seconds > 0) learned.push_back({&run, as_measured(run)});
+  learn_factors(learned);
+  learn_rest(learned);
+}
+
+MeasuredRun FamilyModel::as_measured(const TrainingRun& run) const {
+  TrainingFacts facts;
+  facts.exchange = exchange_of(run);
+  facts.workers = run.workers;
+  facts.servers = run.servers;
+  facts.batch = run.batch;
+  facts.images = 1;
+  MachineFacts machine;
+  machine.kind = run.machine;
+  machine.bits_per_second = run.bits_per_second;
+  machine.shared = run.bits_per_second <= 0;
+  const auto round_trip = run.latency_ms > 0 ? std::optional(run.latency_ms / 1000) : std::nullopt;
+  const Fabric fabric = fabric_of(facts, machine, round_trip);
+  // Cores were not kept with the run, and its profile's parts are as good at any number of them.
+  const auto same = std::find_if(profiles_.rbegin(), profiles_.rend(),
+                                 [&](const MeasuredProfile& one) { return one.machine == run.machine; });
+  const NodeProfile node = same != profiles_.rend() ? same->node
+                           : profiles_.empty()      ? NodeProfile()
+                                                    : profiles_.back().node;
+  const auto plain = analytic_run(facts, node, fabric);
+  const double kept = run.analytic_seconds;
+  if (!plain) return {[kept](const ExchangeFactors& by) { return kept * by.compute; }, run.seconds, false};
+  const double scale = kept / plain->train;
+  return {[=](const ExchangeFactors& by) {
+            return scale * analytic_run(facts, adjusted(node, by), adjusted(fabric, by))->train;
+          },
+          run.seconds, same != profiles_.rend() && !machine.shared};  // nodes on one computer share it
+}
+
+void FamilyModel::learn_factors(const std::vector<Learned>& runs) {
+  std::array<std::vector<MeasuredRun>, kExchanges> by_exchange;
+  for (const Learned& one : runs)
+    by_exchange[static_cast<size_t>(exchange_of(*one.run))].push_back(one.measured);
+  for (size_t i = 0; i < by_exchange.size(); ++i) factors_[i] = fit_factors(by_exchange[i]);
+}
+
+// What the factors leave.
+void FamilyModel::learn_rest(const std::vector<Learned>& runs) {
   std::vector<Sample> samples;
-  for (const TrainingRun& run : calibration.runs) {
-    if (run.family != family) continue;
-    runs_.push_back(run);
-    if (run.analytic_seconds > 0 && run.seconds > 0)
-      samples.push_back({question_of(run), std::log(run.seconds / run.analytic_seconds), 0});
+  for (const auto& [run, measured] : runs) {
+    const Exchange exchange = exchange_of(*run);
+    samples.push_back({question_of(run->workers, run->batch, run->latency_ms, exchange),
+                       std::log(run->seconds / measured.predicted(factors(exchange))), 0});
   }
   correction_ = Correction::fit(samples);
+  const auto count = static_cast<double>(samples.size());
   double sum = 0;
   for (const Sample& sample : samples) sum += sample.log_ratio;
-  if (correction_.empty() && !samples.empty()) few_ = sum / static_cast<double>(samples.size() + 1);
+  if (correction_.empty() && !samples.empty()) few_ = sum / (count + 1);
+  // The factors have seen the runs that they are judged by.
+  const double seen = std::sqrt(count / std::max(count - 3, 1.0));
   for (size_t i = 0; i < samples.size(); ++i)
     residuals_.push_back(
-        std::fabs(correction_.empty() ? samples[i].log_ratio - few_ : correction_.residuals()[i]));
+        seen * std::fabs(correction_.empty() ? samples[i].log_ratio - few_ : correction_.residuals()[i]));
   std::sort(residuals_.begin(), residuals_.end());
 }
 
@@ -168,7 +216,8 @@ std::optional<FamilyModel::Scaled> FamilyModel::profile_for(const MachineFacts& 
 FamilyModel::Learnt FamilyModel::learnt(const TrainingFacts& facts, double round_trip_seconds,
                                         double confidence) const {
   if (correction_.empty() && residuals_.size() < kFewestResiduals) return {std::exp(few_), {}};
-  const Question question = question_of(facts, round_trip_seconds);
+  const Question question =
+      question_of(facts.workers, facts.batch, round_trip_seconds * 1000, facts.exchange);
   Learnt learnt{std::exp(correction_.empty() ? few_ : correction_.log_factor(question)), {}};
   if (residuals_.size() >= kFewestResiduals)
     learnt.ratio = std::exp(conformal_quantile(residuals_, confidence) * (1 + correction_.novelty(question)));
@@ -205,16 +254,21 @@ TrainingForecast FamilyModel::forecast(const TrainingFacts& facts, const Machine
     forecast.unknown = "the bandwidth of " + machine.kind + " is not known";
     return forecast;
   }
+  const ExchangeFactors& by = factors(facts.exchange);
+  const NodeProfile node = adjusted(profile->node, by);
+  const Fabric as_found = adjusted(fabric, by);
+  const auto learned = analytic_run(facts, node, as_found);
   const Learnt taught = learnt(facts, fabric.round_trip_seconds, confidence);
   const double times = taught.factor, wide = ratio(*profile, ratio_at(profile->ratio, confidence), taught);
   std::string from = profile->from;
   if (!residuals_.empty())
     from += fmt::format("; corrected by {} run{}", residuals_.size(), residuals_.size() == 1 ? "" : "s");
-  forecast.step = whole->step;
+  forecast.step = learned->step;
+  forecast.factors = by;
   forecast.analytic_seconds = whole->train;
-  forecast.epoch = banded(whole->epoch * times, wide, profile->source, from);
-  forecast.train = banded(whole->train * times, wide, profile->source, from);
-  forecast.change_most = most_saving(facts, profile->node, fabric, whole->train);
+  forecast.epoch = banded(learned->epoch * times, wide, profile->source, from);
+  forecast.train = banded(learned->train * times, wide, profile->source, from);
+  forecast.change_most = most_saving(facts, node, as_found, learned->train);
   return forecast;
 }
 

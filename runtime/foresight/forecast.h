@@ -5,12 +5,14 @@
 // what would change it most; or why nothing can be said. Pure.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/foresight/calibration.h"
 #include "runtime/foresight/correction.h"
+#include "runtime/foresight/exchange_factors.h"
 #include "runtime/foresight/run_model.h"
 #include "runtime/foresight/step_model.h"
 
@@ -40,12 +42,13 @@ struct MachineFacts {
 inline constexpr double kGuessedRoundTrip = 0.0005, kLoopbackRoundTrip = 0.00005, kLoopbackBits = 2e10;
 
 struct TrainingForecast {
-  std::optional<StepAnatomy> step;  // nullopt: `unknown` says why
-  Banded epoch, train;              // seconds; train: all epochs with their evaluations
-  double analytic_seconds = 0;      // of `train`, before the correction
-  std::string change_most;          // "twice the bandwidth: 31% less"
-  std::string unknown;              // why nothing is known, and what to do
-  bool memory = false;              // it is the batch that does not fit
+  std::optional<StepAnatomy> step;  // with the factors; nullopt: `unknown` says why
+  ExchangeFactors factors;
+  Banded epoch, train;          // seconds; train: all epochs with their evaluations
+  double analytic_seconds = 0;  // of `train`, before the correction
+  std::string change_most;      // "twice the bandwidth: 31% less"
+  std::string unknown;          // why nothing is known, and what to do
+  bool memory = false;          // it is the batch that does not fit
 };
 
 struct AnalyticRun {
@@ -74,7 +77,9 @@ class FamilyModel {
     double ratio = 1;  // of the band
   };
   std::optional<Scaled> profile_for(const MachineFacts& machine, int machines_on_it = 1) const;
-  // What runs teach about a size: the factor of the analytic time, and the band's ratio where there are
+  // What runs teach about the parts of a step with that exchange.
+  const ExchangeFactors& factors(Exchange exchange) const { return factors_[static_cast<size_t>(exchange)]; }
+  // And about a size beyond that: the factor of the analytic time, and the band's ratio where there are
   // enough of them.
   struct Learnt {
     double factor = 1;
@@ -86,8 +91,18 @@ class FamilyModel {
   const std::vector<TrainingRun>& runs() const { return runs_; }
 
  private:
+  // The analytic time of a run by factors, in proportion to what was kept with it.
+  MeasuredRun as_measured(const TrainingRun& run) const;
+  struct Learned {
+    const TrainingRun* run;
+    MeasuredRun measured;
+  };
+  void learn_factors(const std::vector<Learned>& runs);
+  void learn_rest(const std::vector<Learned>& runs);
+
   std::vector<MeasuredProfile> profiles_;
   std::vector<TrainingRun> runs_;
+  std::array<ExchangeFactors, kExchanges> factors_;
   Correction correction_;
   std::vector<double> residuals_;  // absolute, rising
   double few_ = 0;                 // the mean of few runs, drawn towards 0

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "common/guarded.h"
@@ -42,15 +43,12 @@ Status check_input(const RecommendInput& input) {
   return {};
 }
 
-bool has_server(Exchange exchange) {
-  return exchange == Exchange::SyncServer || exchange == Exchange::AsyncServer;
-}
-
 // One type's figures, looked up once for all of its candidates.
 struct Type {
   const OfferedType* offer = nullptr;
   std::optional<FamilyModel::Scaled> profile;
-  double ratio = 1;  // of its band, before anything was learnt
+  std::array<NodeProfile, kExchanges> nodes;  // as each exchange finds the machine
+  double ratio = 1;                           // of its band, before anything was learnt
 };
 
 // What is asked of every type, in order.
@@ -81,7 +79,8 @@ class Maker {
 
   void add_type(size_t worker) {
     const OfferedType& offer = input_.workers[worker];
-    Type type{&offer, {}};
+    Type type;
+    type.offer = &offer;
     int machines = 0;
     for (size_t i = 0; i < shapes_.size(); ++i) {
       const int wanted = offer.machine.shared ? shapes_[i].workers : 1;
@@ -94,9 +93,9 @@ class Maker {
   }
 
  private:
-  // What was learnt is about sizes; types differ in their profiles alone.
-  const FamilyModel::Learnt& learnt(int workers, double round_trip) {
-    const auto at = static_cast<size_t>(workers);
+  // What was learnt is about exchanges and sizes; types differ in their profiles alone.
+  const FamilyModel::Learnt& learnt(int workers, Exchange exchange, double round_trip) {
+    const auto at = static_cast<size_t>(workers * kExchanges) + static_cast<size_t>(exchange);
     if (learnt_.size() <= at) learnt_.resize(at + 1);
     if (!learnt_[at]) learnt_[at] = model_.learnt(facts_, round_trip, input_.confidence);
     return *learnt_[at];
@@ -104,7 +103,10 @@ class Maker {
 
   void take_profile(Type& type, int machines) const {
     type.profile = model_.profile_for(type.offer->machine, machines);
-    if (type.profile) type.ratio = ratio_at(type.profile->ratio, input_.confidence);
+    if (!type.profile) return;
+    type.ratio = ratio_at(type.profile->ratio, input_.confidence);
+    for (size_t i = 0; i < type.nodes.size(); ++i)
+      type.nodes[i] = adjusted(type.profile->node, model_.factors(static_cast<Exchange>(i)));
   }
 
   void add(const Type& type, const Option& option, size_t at) {
@@ -121,7 +123,7 @@ class Maker {
   Verdict fill(const Type& type, const OfferedType* server, const Option& option, Candidate& candidate) {
     if (!type.profile || !type.offer->per_hour || (server != nullptr && !server->per_hour))
       return Verdict::Unknown;
-    const NodeProfile& node = type.profile->node;
+    const NodeProfile& node = type.nodes[static_cast<size_t>(option.exchange)];
     TrainingFacts& facts = facts_;
     facts.exchange = option.exchange;
     facts.workers = option.workers;
@@ -132,9 +134,9 @@ class Maker {
     if (type.offer->quota && candidate.machines > *type.offer->quota) return Verdict::Quota;
     Fabric fabric = fabric_of(facts, type.offer->machine, input_.round_trip_seconds);
     if (server != nullptr) fabric.server_bits_per_second = server->machine.bits_per_second;
-    const auto run = analytic_run(facts, node, fabric);
+    const auto run = analytic_run(facts, node, adjusted(fabric, model_.factors(option.exchange)));
     if (!run || facts.images <= 0) return Verdict::Unknown;
-    const FamilyModel::Learnt& taught = learnt(option.workers, fabric.round_trip_seconds);
+    const FamilyModel::Learnt& taught = learnt(option.workers, option.exchange, fabric.round_trip_seconds);
     const double ratio = FamilyModel::ratio(*type.profile, type.ratio, taught);
     double seconds = run->train * taught.factor;
     if (input_.interruptions_per_hour > 0) {
@@ -165,7 +167,7 @@ class Maker {
   const RecommendInput& input_;
   const FamilyModel& model_;
   TrainingFacts facts_ = input_.facts;
-  std::vector<std::optional<FamilyModel::Learnt>> learnt_;  // by workers
+  std::vector<std::optional<FamilyModel::Learnt>> learnt_;  // by workers and exchange
   const std::vector<Option>& shapes_;
   Recommendation& made_;
 };

@@ -43,7 +43,8 @@ struct Talk {
 Talk talk_of(const NodeProfile& profile, const StepQuestion& question) {
   const Fabric& fabric = question.fabric;
   const double size = profile.parameter_bytes * question.exchanged_share,
-               link = fabric.bits_per_second / kBits, rtt = fabric.round_trip_seconds, n = question.workers;
+               link = fabric.bits_per_second / kBits, rtt = fabric.round_trip_seconds, n = question.workers,
+               server_latency = question.server_round_trips * rtt;
   switch (question.exchange) {
     case Exchange::Alone:
       return {};
@@ -53,11 +54,12 @@ Talk talk_of(const NodeProfile& profile, const StepQuestion& question) {
       return {2 * (n - 1) / n * size / link, 2 * std::ceil(std::log2(n)) * rtt / 2, 0};
     case Exchange::SyncServer: {
       const double server = fabric.server_bits_per_second > 0 ? fabric.server_bits_per_second / kBits : link;
-      const double shared = std::min(link, fabric.servers * server / n);
-      return {2 * size / link, 2 * rtt, 2 * size / shared - 2 * size / link};
+      const double shared = std::min(link, fabric.servers * server / n),
+                   back = question.staggered ? std::min(link, fabric.servers * server) : shared;
+      return {2 * size / link, server_latency, size / shared + size / back - 2 * size / link};
     }
     case Exchange::AsyncServer:
-      return {2 * size / link, 2 * rtt, 0};
+      return {2 * size / link, server_latency, 0};
   }
   return {};
 }
@@ -109,6 +111,16 @@ std::string_view exchange_name(Exchange exchange) {
       return "async server";
   }
   return "unknown";
+}
+
+bool has_server(Exchange exchange) {
+  return exchange == Exchange::SyncServer || exchange == Exchange::AsyncServer;
+}
+
+std::optional<Exchange> exchange_named(std::string_view name) {
+  for (int i = 0; i < kExchanges; ++i)
+    if (exchange_name(static_cast<Exchange>(i)) == name) return static_cast<Exchange>(i);
+  return std::nullopt;
 }
 
 std::string_view step_bound_name(StepBound bound) {

@@ -32,7 +32,10 @@ struct NodeProfile {
 };
 
 enum class Exchange { Alone, Ring, HalvingDoubling, SyncServer, AsyncServer };
+inline constexpr int kExchanges = 5;
 std::string_view exchange_name(Exchange exchange);  // "alone", "ring", ..
+std::optional<Exchange> exchange_named(std::string_view name);
+bool has_server(Exchange exchange);
 
 struct Fabric {
   double bits_per_second = 0;         // of a worker's link, each direction
@@ -49,6 +52,12 @@ struct StepQuestion {
   int local_steps = 1;         // between two exchanges
   double exchanged_share = 1;  // of the parameters' bytes that travel: 0.5 as bf16
   double overlap = 0;          // of the backward part behind which an exchange may hide: 0 to 1
+  // Of an exchange with a server: fetch and push; 1 where a push is answered by weights.
+  double server_round_trips = 2;
+  // Synchronous servers answer one worker after another, so pushes come one after another as well: all
+  // weights go out in the time of n transfers, and what is left is the last push. Otherwise n transfers each
+  // way.
+  bool staggered = false;
   Fabric fabric;
 };
 

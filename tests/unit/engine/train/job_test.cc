@@ -94,6 +94,21 @@ TEST(Job, TypesAndRanges) {
   EXPECT_EQ(refused("[]"), "j.json: the file: must be an object");
 }
 
+TEST(Job, APaceTakesThePlaceOfLearning) {
+  Result<Job> paced = parse_job(with(R"("pace": {"seconds_per_image": 0.001})"), "j.json");
+  ASSERT_TRUE(paced.ok()) << paced.status().text();
+  EXPECT_TRUE(paced->pace.given());
+  EXPECT_EQ(parse_job(write_job(*paced), "j.json")->pace.seconds_per_image, 0.001);
+  Job computed = *paced;
+  computed.pace = {};
+  EXPECT_NE(job_digest(*paced), job_digest(computed)) << "members that compute and members that wait";
+  EXPECT_EQ(refused(with(R"("pace": {"spread": 0.1})")),
+            "j.json: pace: needs fixed_seconds or seconds_per_image");
+  EXPECT_NE(
+      refused(with(R"("pace": {"fixed_seconds": 1}, "directories": {"model": "m"})")).find("learns nothing"),
+      std::string::npos);
+}
+
 TEST(Job, VersionMustBeKnown) {
   EXPECT_EQ(refused(R"({"dataset": {"directory": "d"}})"),
             "j.json: job: is missing: the version of the job file, 1");

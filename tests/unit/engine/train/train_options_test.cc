@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/train/checkpoint.h"
+#include "engine/train/step.h"
 
 namespace radl::engine {
 namespace {
@@ -36,6 +37,32 @@ TEST_F(OptionsTest, EveryOptimizerLearns) {
     EXPECT_LT(loss_of(j), guess - 0.08) << name;
     EXPECT_EQ(last(name).optimizer.size(), std::string(name) == "adamw" ? 2u : 1u);
   }
+}
+
+TEST_F(OptionsTest, APacedStepTakesItsTimeAndLearnsNothing) {
+  Job j = short_job("paced");
+  j.epochs = 0.5;  // 20 steps
+  j.directories = {};
+  j.pace = {0.01, 0.0001, 0};  // of 50 images: 15 ms
+  Result<RunSummary> run = run_job(j, {});
+  ASSERT_TRUE(run.ok()) << run.status().text();
+  EXPECT_GE(run->seconds, 20 * 0.015);
+  EXPECT_LE(run->images_per_second, 50 / 0.015);
+}
+
+TEST_F(OptionsTest, TheSpreadOfAPaceIsTheSameInEachRun) {
+  const PaceSpec pace{0.01, 0, 0.2};
+  double sum = 0, squares = 0;
+  constexpr int kSteps = 4000;
+  for (int i = 0; i < kSteps; ++i) {
+    const double seconds = paced_step(pace, 1, 7, static_cast<uint64_t>(i)).count();
+    EXPECT_EQ(seconds, paced_step(pace, 1, 7, static_cast<uint64_t>(i)).count());
+    sum += seconds;
+    squares += seconds * seconds;
+  }
+  const double mean = sum / kSteps;
+  EXPECT_NEAR(mean, 0.01, 0.0002);
+  EXPECT_NEAR(std::sqrt(squares / kSteps - mean * mean), 0.002, 0.0002);
 }
 
 constexpr char kSmall[] =

@@ -75,7 +75,9 @@ TEST_F(ImportTest, WhatIsSomethingElseIsRefusedAndChangesNothing) {
   const long long serial = snapshot().serial;
   EXPECT_EQ(import("worker[0]", id_of("worker[1]")).status().code(), Code::Exists)
       << "another address has it";
-  EXPECT_EQ(import("worker[0]", "i-ffffffff").status().code(), Code::NotFound);
+  Status unknown = import("worker[0]", "i-ffffffff").status();
+  EXPECT_EQ(unknown.code(), Code::NotFound);
+  EXPECT_NE(unknown.hint().find(id), std::string::npos) << "what could be meant is named: " << unknown.text();
   EXPECT_EQ(import("worker[7]", id).status().code(), Code::NotFound) << "the file has no such node";
   forget("network.lan");
   Status other = import("worker[0]", network).status();

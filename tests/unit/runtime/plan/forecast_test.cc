@@ -56,7 +56,7 @@ struct APlan : testing::Test {
   PlanForecast forecast() const {
     const foresight::FamilyModel model(calibration, kFamily);
     return forecast_plan(
-        {plan, model, facts, machine, 1.7e8, measured, digest_of(calibration), " site.radl"});
+        {plan, model, facts, machine, 1.7e8, staging, measured, digest_of(calibration), " site.radl"});
   }
   foresight::Banded phase(const std::string& name) const {
     for (const auto& [its, figure] : forecast().phases)
@@ -69,6 +69,7 @@ struct APlan : testing::Test {
   foresight::TrainingFacts facts;
   foresight::MachineFacts machine;
   std::map<std::string, double> measured;
+  std::set<std::string> staging;
 };
 
 TEST_F(APlan, PhasesAddUpAndSayWhereTheyAreFrom) {
@@ -88,6 +89,31 @@ TEST_F(APlan, WhatRunsTookIsNoGuess) {
   measured[MeasureKeys(plan).of(plan.actions[0])] = 45;
   ASSERT_FALSE(measured.count(""));
   EXPECT_EQ(phase("create").source, foresight::Source::Measured);
+}
+
+TEST_F(APlan, StepsThatBringADatasetAreStagingAndNotConfiguring) {
+  const double configured = phase("configure").value, guessed = phase("stage").value;
+  plan.actions.push_back(step("worker[0]/stage", "native", 3));
+  staging = {"worker[0]/stage"};
+  EXPECT_EQ(phase("configure").value, configured);
+  EXPECT_EQ(phase("stage").value, guessed) << "nobody has measured it";
+  plan.costs = {{"worker[0]", "ec2:/eu-west-1", "ec2 c5.xlarge", {}, {}, {}, 0}};
+  measured[MeasureKeys(plan).of(plan.actions.back())] = 3;
+  ASSERT_FALSE(measured.count(""));
+  EXPECT_EQ(phase("stage").value, 3);
+  EXPECT_EQ(phase("stage").source, foresight::Source::Measured);
+  plan.actions.pop_back();  // done already
+  EXPECT_EQ(phase("stage").value, 0);
+}
+
+TEST_F(APlan, WhatGoesOnAroundATrainingIsMeasured) {
+  EXPECT_EQ(phase("bring back").source, foresight::Source::Guessed);
+  plan.costs = {{"worker[0]", "ec2:/eu-west-1", "ec2 c5.xlarge", {}, {}, {}, 0}};
+  const std::string key = MeasureKeys(plan).of(*plan.find("training/cifar"));
+  ASSERT_NE(key, "");
+  measured[around_key(key)] = 4;
+  EXPECT_EQ(phase("bring back").value, 4);
+  EXPECT_EQ(phase("bring back").source, foresight::Source::Measured);
 }
 
 TEST_F(APlan, CostIsPriceByTimeAndUnknownWhereAPriceIs) {

@@ -300,6 +300,21 @@ TEST_F(PlanTest, BarriersKeepTheNumberOfEdgesLinear) {
   EXPECT_EQ(plan.barriers.at(0).needs, Marks{"worker[50]/one"});
 }
 
+// Its processes would wait for each other until somebody looks.
+TEST_F(PlanTest, ATrainingWhoseNodesAreInSeveralCloudsIsRefused) {
+  FakeCloud other("other");
+  bench.clouds.add(other);
+  ir::Program program = training(2);
+  program.nodes.back().cloud = "other";
+  Result<Plan> plan = bench.try_plan(program);
+  ASSERT_FALSE(plan.ok());
+  EXPECT_NE(plan.status().message().find(
+                "training/cifar: its nodes are in several clouds or regions (server[0] in local, "
+                "worker[1] in other)"),
+            std::string::npos)
+      << plan.status().text();
+}
+
 // Another node in front must not make a network change hands.
 TEST_F(PlanTest, EachCloudHasNetworksOfItsOwnWhateverStandsFirst) {
   FakeCloud other("other");
