@@ -38,11 +38,11 @@ class Parts {
 
 // Reports in `to` what parts found, in order: as if all had been reported there. False, with nothing
 // reported, when one of them left findings out.
-inline bool hand_over(const std::vector<Diagnostics>& parts, Diagnostics& to) {
-  for (const Diagnostics& part : parts)
-    if (part.dropped() != 0) return false;
-  for (const Diagnostics& part : parts) {
-    for (const Diagnostic& each : part.all()) {
+inline bool hand_over(const std::vector<const Diagnostics*>& parts, Diagnostics& to) {
+  for (const Diagnostics* part : parts)
+    if (part->dropped() != 0) return false;
+  for (const Diagnostics* part : parts) {
+    for (const Diagnostic& each : part->all()) {
       Diagnostic& reported = to.report(each.code, each.span, each.message);
       reported.label = each.label;
       reported.help = each.help;

@@ -112,18 +112,18 @@ ShownLine show_line(std::string_view line, size_t from, size_t to, int tab_width
 
 std::string printable(std::string_view text) {
   std::string out;
-  while (!text.empty()) {
-    size_t length = 1;
-    if (text[0] == '\n' || text[0] == '\t') {
-      out += text[0];
-    } else {
-      Shown c = next_character(text);
-      out += c.text;
-      length = c.bytes;
-    }
-    text.remove_prefix(length);
+  out.reserve(text.size());
+  auto is_plain = [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\t'; };
+  while (true) {
+    // Nearly all of any text is plain.
+    const auto end = std::find_if_not(text.begin(), text.end(), is_plain);
+    out.append(text.begin(), end);
+    text.remove_prefix(static_cast<size_t>(end - text.begin()));
+    if (text.empty()) return out;
+    Shown c = next_character(text);
+    out += c.text;
+    text.remove_prefix(c.bytes);
   }
-  return out;
 }
 
 std::string shortened(std::string text) {

@@ -25,12 +25,30 @@ Value Evaluator::reference_value(const ast::Reference& reference) {
   return follow(std::move(*value), reference.parts, 1, std::string(first.text), reference.span);
 }
 
+namespace {
+
+bool are_systems(const Value& value) {
+  return value.kind() == Kind::List && !value.items().empty() &&
+         std::all_of(value.items().begin(), value.items().end(),
+                     [](const Value& item) { return item.kind() == Kind::System; });
+}
+
+bool is_node_attribute(std::string_view name) {
+  const std::vector<std::string>& all = Systems::attributes();
+  return std::find(all.begin(), all.end(), name) != all.end();
+}
+
+}  // namespace
+
 // Members and elements, from part `i` on.
 Value Evaluator::follow(Value value, const List<ast::PathPart>& parts, size_t i, std::string so_far,
                         Span at) {
   for (; i < parts.size(); i++) {
     if (value.is_error()) return value;
     const ast::PathPart& part = parts[i];
+    // `input.nodes[0].ip` is a node's, whether one system was given or several.
+    const bool of_node = !part.name && i + 1 < parts.size() && is_node_attribute(parts[i + 1].name.text);
+    if (of_node && are_systems(value)) value = nodes_of(value, part.span);
     value = part.name ? member_value(value, part.name, so_far, at) : element_value(value, part, so_far);
     so_far += part.name ? fmt::format(".{}", part.name.text) : index_text(part.index);
   }
@@ -66,10 +84,19 @@ std::string_view here_written(std::string_view word) {
 
 }  // namespace
 
+bool Evaluator::is_input(const ast::Name& name) {
+  auto inputs = context_.names == nullptr ? std::nullopt : context_.names->member("input", name.span);
+  if (!inputs || inputs->kind() != Kind::Namespace) return false;
+  const std::vector<std::string> all = inputs->space()->names();
+  return std::find(all.begin(), all.end(), name.text) != all.end();
+}
+
 Value Evaluator::unknown_name(const ast::Name& name, const Namespace* space, DiagCode code,
                               std::string message) {
   auto& diagnostic = context_.diagnostics->report(code, name.span, std::move(message));
   std::string near(code == DiagCode::UnknownName ? here_written(name.text) : "");
+  if (near.empty() && code == DiagCode::UnknownName && is_input(name))
+    near = fmt::format("input.{}", name.text);
   if (near.empty() && space != nullptr) near = nearest(name.text, space->names());
   if (near == name.text) near.clear();  // the name of something that is no value
   if (!near.empty()) {
@@ -199,6 +226,17 @@ Value Evaluator::named_element(const Value& space, const ast::PathPart& part, co
     return report(DiagCode::SecretShown, part.index->span, "a name is shown in plans: it cannot be a secret");
   if (index.kind() != Kind::String) return wrong_operand("[ ]", index, part.index->span);
   return member_value(space, {index.as_text(), part.index->span}, so_far, part.span);
+}
+
+// Of several systems: one system's nodes after the other's.
+Value Evaluator::nodes_of(const Value& systems, Span at) {
+  Items items;
+  for (const Value& system : systems.items()) {
+    Value nodes = all_elements(system, at);
+    if (nodes.is_error()) return nodes;
+    items.insert(items.end(), nodes.items().begin(), nodes.items().end());
+  }
+  return Value::list(std::move(items));
 }
 
 Value Evaluator::all_elements(const Value& value, Span at) {

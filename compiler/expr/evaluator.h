@@ -45,11 +45,13 @@ class Evaluator {
   Value follow(Value value, const List<ast::PathPart>& parts, size_t i, std::string so_far, Span at);
   Value select_value(const ast::Select& select);
   static std::string index_text(const ast::Expr* index);
+  bool is_input(const ast::Name& name);
   Value unknown_name(const ast::Name& name, const Namespace* space, DiagCode code, std::string message);
   Value member_value(const Value& value, const ast::Name& name, const std::string& so_far, Span at);
   Value node_member(const Value& value, const ast::Name& name, Span at);
   Value element_value(const Value& value, const ast::PathPart& part, const std::string& so_far);
   Value named_element(const Value& space, const ast::PathPart& part, const std::string& so_far);
+  Value nodes_of(const Value& systems, Span at);
   Value all_elements(const Value& value, Span at);
 
   Value report(DiagCode code, Span at, std::string message);

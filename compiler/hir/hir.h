@@ -47,6 +47,7 @@ struct Block {
   bool present = false;  // its features were written; else it is a reference
   Features features;
   const ast::Features* written = nullptr;  // of a system left as written: features_of() makes them
+  const SourceFile* text = nullptr;        // of one whose features were taken: read_again() has them
 };
 
 struct Configure {
@@ -118,8 +119,8 @@ enum class Systems : uint8_t { Lowered, AsWritten };
 
 // A tree without names to look up: RADL 1, EC3's dialect. Nothing can be wrong with it.
 void lower(const ast::Tree& tree, Document& into, Systems systems = Systems::Lowered);
-// Of a block that was left as written.
-Features features_of(const Block& block, Arena& arena);
+// Of a system that was left as written, or is being taken.
+Features features_of(const ast::Features& written, Arena& arena);
 // Brings the lists of two blocks that come after it into the caches meanwhile.
 void fetch(const Block& soon, const Block& next);
 

@@ -149,10 +149,12 @@ class Lowering {
     if (std::vector<Block>* blocks = blocks_of(part_, block.kind)) {
       auto& written = static_cast<const ast::FeatureBlock&>(block);
       blocks->push_back(without_features(written));
-      if (block.kind == ast::Kind::System)
+      if (block.kind == ast::Kind::System) {
         blocks->back().written = &written.body;
-      else
+        blocks->back().text = written.body.taken ? part_.source : nullptr;
+      } else {
         blocks->back().features = literal_features(written.body, arena());
+      }
     } else if (auto* configure = ast::as<ast::Configure>(&block)) {
       part_.configures.push_back({block.keyword, block.name, block.span, configure});
     } else if (auto* deploy = ast::as<ast::Deploy>(&block)) {
@@ -184,7 +186,7 @@ class Lowering {
     auto lower = [&](size_t begin, size_t end, Arena& arena) {
       for (size_t i = begin; i < end; ++i) {
         Block& system = part_.systems[i];
-        if (system.written != nullptr) system.features = features_of(system, arena);
+        if (system.written != nullptr) system.features = literal_features(*system.written, arena);
         system.written = nullptr;
       }
     };
@@ -203,7 +205,7 @@ class Lowering {
 
 }  // namespace
 
-Features features_of(const Block& block, Arena& arena) { return literal_features(*block.written, arena); }
+Features features_of(const ast::Features& written, Arena& arena) { return literal_features(written, arena); }
 
 void fetch(const Block& soon, const Block& next) {
   __builtin_prefetch(soon.written);

@@ -43,9 +43,9 @@ std::string_view property_type_name(PropertyType type) {
     case PropertyType::LocalPath:
       return "local path";
     case PropertyType::Output:
-      return "local folder, or s3://BUCKET/PREFIX";
+      return "local folder, or a place in an object store";
     case PropertyType::Bucket:
-      return "s3://BUCKET/PREFIX";
+      return "place in an object store";
     case PropertyType::RemotePath:
       return "path";
     case PropertyType::List:

@@ -130,7 +130,8 @@ inline constexpr Property kElastic[] = {
 inline constexpr Property kDataset[] = {
     {"path", DatasetPath, false, "", "", 0, 0,
      "Where a dataset of your own lies: a folder, archive or CSV file of this computer, or an `s3://`, "
-     "`https://` or `webhdfs://` address (docs/data.md); without it the name, when that is one."},
+     "`gs://`, `az://`, `swift://`, `https://` or `webhdfs://` address (docs/data.md); without it the name, "
+     "when that is one."},
     {"directory", RemotePath, false, "", "", 0, 0,
      "Where it is put on the node; without it a folder in `data` in the home, named like the dataset."},
     {"skip_corrupt", Boolean, false, "", "", 0, 0,
@@ -291,7 +292,8 @@ inline constexpr Property kTraining[] = {
      "peer_timeout_seconds"},
     {"result", Output, false, "", "", 0, 0,
      "Where the model, events and report go: a folder of this computer, which need not exist, or "
-     "`s3://BUCKET/PREFIX`; without it `NAME-run` beside the source file.",
+     "`s3://BUCKET/PREFIX`, `gs://..`, `az://..`, `swift://..`; without it `NAME-run` beside the source "
+     "file.",
      ""},
     {"checkpoints", Bucket, false, "", "", 0, 0,
      "Where checkpoints are kept beside the chief's own disk, as they are written: the training goes on from "
@@ -343,8 +345,8 @@ inline constexpr Property kProgram[] = {
      "Files and folders of the program's folder that are results, besides what it writes to "
      "`$RADL_RESULTS`."},
     {"results", Output, false, "", "", 0, 0,
-     "Where results and logs go: a folder of this computer, which need not exist, or `s3://BUCKET/PREFIX`; "
-     "without it `NAME-results` beside the source file."},
+     "Where results and logs go: a folder of this computer, which need not exist, or `s3://BUCKET/PREFIX`, "
+     "`gs://..`, `az://..`, `swift://..`; without it `NAME-results` beside the source file."},
     {"collect", String, false, "\"first\"", "first|all", 0, 0,
      "`all`: every member's results, in a folder named like its node."},
     {"checkpoints", RemotePath, false, "", "", 0, 0,

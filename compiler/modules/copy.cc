@@ -166,7 +166,8 @@ ast::Item* Copier::copy(const ast::Item& item, const Variables* variables) {
     made->system = copy(item.system, variables);
     made->systems = copy(item.systems, variables);
   }
-  made->configure = copy(item.configure, variables);
+  made->configure = item.named ? item.configure : copy(item.configure, variables);
+  made->named = copy(item.named, variables);
   made->after = {};
   for (const ast::Name& name : item.after) made->after.push(arena_, copy(name, variables));
   made->when = copy(item.when, variables);

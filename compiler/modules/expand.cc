@@ -99,8 +99,9 @@ class Expansion {
     }
     if (auto* context = ast::as<ast::Contextualize>(&block)) {
       bool plain = variables == nullptr &&
-                   std::all_of(context->items.begin(), context->items.end(),
-                               [](const ast::Item* item) { return !item->each && !item->when; });
+                   std::all_of(context->items.begin(), context->items.end(), [](const ast::Item* item) {
+                     return !item->each && !item->when && !item->named;
+                   });
       if (plain) return push(block, variables);
       auto* made = arena().make<ast::Contextualize>(*context);
       made->items = {};
@@ -117,8 +118,17 @@ class Expansion {
         repeat(*item->each, variables,
                [&](const Variables* inside) { add_items(item->inner, inside, into); });
       else if (wanted(item->when, variables))
-        into.push(arena(), copier_.copy(*item, variables));
+        add_item(copier_.copy(*item, variables), into);
     }
+  }
+
+  void add_item(ast::Item* item, List<ast::Item*>& into) {
+    if (item->named != nullptr) {
+      item->configure = name_of(*item->named);
+      if (!item->configure) return;
+      item->named = nullptr;
+    }
+    into.push(arena(), item);
   }
 
   void push(const ast::Block& block, const Variables* variables) {
@@ -139,9 +149,16 @@ class Expansion {
   }
 
   bool name(ast::Block& block) {
-    Value value = values_.value(*block.named, instance_);
-    if (value.is_error()) return false;
-    Span at = block.named->span;
+    block.name = name_of(*block.named);
+    block.named = nullptr;
+    return static_cast<bool>(block.name);
+  }
+
+  // No name after a report.
+  ast::Name name_of(const ast::Expr& written) {
+    Value value = values_.value(written, instance_);
+    Span at = written.span;
+    if (value.is_error()) return {};
     if (value.sensitive())
       report(DiagCode::SecretShown, at, "names are shown in plans: they cannot be secrets");
     else if (value.kind() != expr::Kind::String)
@@ -150,9 +167,8 @@ class Expansion {
       report(DiagCode::WrongOperand, at,
              fmt::format("'{}' is no name: letters, digits, `_` and `-`, a letter first", value.as_text()));
     else
-      block.name = {arena().copy(value.as_text()), at};
-    block.named = nullptr;
-    return static_cast<bool>(block.name);
+      return {arena().copy(value.as_text()), at};
+    return {};
   }
 
   static constexpr size_t kMaxRepetitions = 100'000;  // of one instance

@@ -12,7 +12,9 @@
 #include "compiler/hir/hir.h"
 #include "compiler/modules/instance.h"
 #include "compiler/passes/scopes.h"
+#include "compiler/sema/check.h"
 #include "compiler/sema/document.h"
+#include "compiler/sema/passing_systems.h"
 #include "compiler/source/source.h"
 #include "compiler/syntax/ast.h"
 
@@ -64,6 +66,7 @@ struct Build {
   std::vector<const SourceFile*> files;  // as given
   SpanMap filled;
   std::vector<std::unique_ptr<ast::Tree>> trees;
+  std::unique_ptr<sema::PassingSystems> passing;      // a check: what was found in systems meanwhile
   bool asks_for_inputs = false;                       // an `input` without default, or @input.NAME@
   std::vector<std::unique_ptr<ast::Tree>> templates;  // what `trees` was composed of; it shares their nodes
   // modules
@@ -134,6 +137,9 @@ void finish(Build& build);
 inline bool only_findings_of_radl1(const Build& build) {
   return build.options.findings_only && !build.evaluated;
 }
+
+// How documents are checked.
+sema::CheckOptions check_options(const Build& build);
 
 const std::vector<Pass>& pipeline();
 void run_pipeline(Build& build);

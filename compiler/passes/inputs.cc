@@ -149,6 +149,18 @@ class Declaring {
     declaration_.type = declaration_.spec.kind;
   }
 
+  // What other languages call a type.
+  static std::string_view type_here(std::string_view name) {
+    static constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
+        {"int", "integer"},   {"long", "integer"}, {"float", "number"}, {"double", "number"},
+        {"str", "string"},    {"bool", "boolean"}, {"array", "list"},   {"set", "list"},
+        {"tuple", "list"},    {"dict", "map"},     {"hash", "map"},     {"record", "object"},
+        {"struct", "object"}, {"bytes", "size"},   {"time", "duration"}};
+    for (const auto& [other, ours] : kOthers)
+      if (other == name) return ours;
+    return {};
+  }
+
   TypeSpec named_type(std::string_view name, Span at) {
     TypeSpec spec;
     auto type = find_input_type(name);
@@ -160,7 +172,8 @@ class Declaring {
     if (type) return spec;
     std::vector<std::string> names;
     for (const auto& [each, word] : kTypes) names.emplace_back(word);
-    std::string near = nearest(name, names);
+    std::string near(type_here(name));
+    if (near.empty()) near = nearest(name, names);
     wrong(at, fmt::format("there is no type '{}'", name))
         .with_help(near.empty() ? fmt::format("types: {}", fmt::join(names, ", "))
                                 : fmt::format("did you mean '{}'?", near));

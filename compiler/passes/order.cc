@@ -10,6 +10,7 @@
 #include <set>
 
 #include "common/topology.h"
+#include "compiler/modules/mentions.h"
 #include "compiler/passes/build.h"
 #include "compiler/passes/order_graph.h"
 
@@ -135,7 +136,8 @@ class Orderer {
     if (fresh) {
       auto members = target(*item.instance, name.text);
       if (!members ||
-          (members->empty() && !build_.configuration_off && !runs_nowhere(*item.instance, name.text))) {
+          (members->empty() && !build_.configuration_off && !runs_nowhere(*item.instance, name.text) &&
+           !mentions_in(*item.instance).configured.contains(name.text))) {
         // Beside other errors it may only follow from one of them.
         if (!clean_) return;
         build_.diagnostics.report(

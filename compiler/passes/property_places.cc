@@ -1,10 +1,11 @@
-// Properties that name something on this computer or in a bucket; what is on this computer is known by its
-// digest.
+// Properties that name something on this computer or in an object store; what is on this computer is known by
+// its digest.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "common/dataset_files.h"
+#include "common/store_address.h"
 #include "compiler/passes/datasets.h"
 #include "compiler/passes/property_setter.h"
 
@@ -12,35 +13,22 @@ namespace radl::passes {
 
 namespace {
 
-constexpr std::string_view kBucketPlace = "a place in a bucket, 's3://BUCKET/PREFIX'";
+constexpr std::string_view kBucketPlace =
+    "a place in an object store: 's3://BUCKET/PREFIX', 'gs://BUCKET/PREFIX', 'az://CONTAINER/PREFIX' or "
+    "'swift://CONTAINER/PREFIX'";
 
-// Without slashes at the end; nothing when it is no such place. Empty and dotted parts mean other objects to
-// some servers than to others.
-std::optional<std::string> bucket_place(std::string_view text) {
-  constexpr std::string_view kScheme = "s3://";
-  if (!text.starts_with(kScheme)) return std::nullopt;
-  while (text.size() > kScheme.size() && text.back() == '/') text.remove_suffix(1);
-  std::string_view rest = text.substr(kScheme.size());
-  const std::string_view bucket = rest.substr(0, rest.find('/'));
-  const bool named = bucket.size() >= 3 && bucket.size() <= 63 &&
-                     bucket.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-_") == bucket.npos;
-  if (!named || text.size() > 800 || text.find_first_of("?#\\") != text.npos) return std::nullopt;
-  for (char c : text) {
-    if (static_cast<unsigned char>(c) < 32 || c == 127) return std::nullopt;
-  }
-  while (!rest.empty()) {
-    const size_t slash = std::min(rest.find('/'), rest.size());
-    const std::string_view part = rest.substr(0, slash);
-    if (part.empty() || part == "." || part == "..") return std::nullopt;
-    rest.remove_prefix(std::min(slash + 1, rest.size()));
-  }
-  return std::string(text);
+// Without slashes at the end; nothing when it is no such place.
+std::optional<std::string> bucket_place(const std::string& text) {
+  auto address = parse_store_folder(text);
+  if (!address.ok()) return std::nullopt;
+  return address->text();
 }
 
 }  // namespace
 
 void PropertySetter::output(const Value& value) {
-  const std::string* place = known_text(value, "a folder of this computer, or 's3://BUCKET/PREFIX'");
+  const std::string* place =
+      known_text(value, "a folder of this computer, or a place in an object store as 's3://BUCKET/PREFIX'");
   if (place == nullptr) return;
   if (place->find("://") != place->npos) return bucket(*place, value);
   into_[key()] = absolute_path(context_.folder_of(value.file()), *place);

@@ -107,7 +107,12 @@ class Reader {
       else
         build_.diagnostics.report(DiagCode::FileUnreadable, {}, file.status().text());
     }
-    build_.trees = parse_all(texts, build_.diagnostics);
+    ParseOptions parsing;
+    if (build_.options.findings_only && !build_.options.on_pass) {
+      build_.passing = std::make_unique<sema::PassingSystems>(check_options(build_));
+      parsing.systems = build_.passing.get();
+    }
+    build_.trees = parse_all(texts, build_.diagnostics, parsing);
     for (const auto& tree : build_.trees)
       build_.asks_for_inputs = build_.asks_for_inputs || has_input_to_give(*tree);
     compose();

@@ -3,6 +3,7 @@
 
 #include "common/text.h"
 #include "compiler/expr/secret_access.h"
+#include "compiler/modules/mentions.h"
 #include "compiler/passes/properties.h"
 #include "compiler/passes/scope_data.h"
 
@@ -288,13 +289,14 @@ std::map<std::string, ir::Json> Scopes::program_inputs(ir::Secrets& secrets) con
 
 void Scopes::report_unused_inputs() {
   visit(program_, [&](const Instance& instance) {
+    const Mentions named = mentions_in(instance);
     for (const auto& [name, slot] : scope(instance).slots) {
-      if (slot.used || slot.block == nullptr) continue;
+      if (slot.used || slot.block == nullptr || named.computed_input || named.inputs.contains(name)) continue;
       diagnostics_.report(DiagCode::UnusedInput, slot.block->name.span,
                           fmt::format("input '{}' is never used", name));
     }
     for (const auto& [name, let] : instance.lets) {
-      if (scope(instance).let_values[name].used) continue;
+      if (scope(instance).let_values[name].used || named.words.contains(name)) continue;
       diagnostics_.report(DiagCode::UnusedInput, let->name.span,
                           fmt::format("the value '{}' is never used", name));
     }

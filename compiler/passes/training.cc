@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "common/store_address.h"
 #include "compiler/passes/recipes.h"
 
 namespace radl::passes {
@@ -118,7 +119,7 @@ std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource
   const std::string result = training["result"];
   if (given.contains("checkpoints"))
     training["checkpoints"] = given["checkpoints"];
-  else if (result.starts_with("s3://"))
+  else if (is_store_address(result))
     training["checkpoints"] = result + "/checkpoints";
   training["job"] = std::move(job);
   return training;
@@ -127,7 +128,7 @@ std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource
 }  // namespace
 
 std::string result_for_digest(const std::string& result, const std::string& folder) {
-  if (result.starts_with("s3://")) return result;
+  if (is_store_address(result)) return result;
   return std::filesystem::path(result).lexically_relative(absolute_path(folder, ".")).generic_string();
 }
 

@@ -2,16 +2,31 @@
 // about. All findings are collected; nothing is changed.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "compiler/diag/diagnostic.h"
 #include "compiler/sema/document.h"
 #include "compiler/sema/features.h"
 
 namespace radl::sema {
 
+class PassingSystems;
+class NamesUsed;
+
+// Names that stand in what is left out (`when`, `each` over nothing), with their modules' prefixes.
+struct LeftOut {
+  std::set<std::string, std::less<>> deployed, configured;
+};
+
 struct CheckOptions {
   bool lenient = false;     // also takes i686 and ARM, spaces in outports, fractions of memory
   bool host_names = false;  // a dns_name is a host name (RFC 1123); the reference takes any text
   bool unused = true;       // warn about what is never deployed, configured or connected
+  const LeftOut* left_out = nullptr;
+  // What was found in the systems of the file while it was parsed; null: nothing was.
+  const PassingSystems* passed = nullptr;
+  NamesUsed* names = nullptr;  // takes names of networks and hosts, which are looked up later
 };
 
 void check_document(const Document& document, Diagnostics& diagnostics, const CheckOptions& options = {});
@@ -24,7 +39,7 @@ bool check_systems(const Document& document, Diagnostics& diagnostics, const Che
 void check_deploys(const Document& document, Diagnostics& diagnostics);
 void check_configures(const Document& document, Diagnostics& diagnostics);
 void check_contextualize(const Document& document, Diagnostics& diagnostics);
-void check_unused(const Document& document, Diagnostics& diagnostics);
+void check_unused(const Document& document, Diagnostics& diagnostics, const CheckOptions& options);
 
 // Is this name that of a block (of this keyword) that could not be read: one with an unknown keyword,
 // without a name, or that a string or recipe without end swallowed? It was reported already; that nothing

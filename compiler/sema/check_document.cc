@@ -8,6 +8,7 @@
 #include "compiler/sema/check.h"
 #include "compiler/sema/features_in_turn.h"
 #include "compiler/sema/outports.h"
+#include "compiler/sema/passing_systems.h"
 
 namespace radl::sema {
 namespace {
@@ -261,10 +262,15 @@ void warn_partial(const Document& document, Diagnostics& diagnostics) {
 namespace {
 
 // Networks of this document that no system names. Mostly the first systems name them all.
-std::vector<const Definition*> unconnected(const Document& document) {
+std::vector<const Definition*> unconnected(const Document& document, const PassingSystems* passed) {
   std::vector<const Definition*> left;
   for (const Definition& network : document.networks.list)
     if (!network.reference && !document.partial) left.push_back(&network);
+  if (passed != nullptr && passed->holds(document)) {
+    std::erase_if(left,
+                  [&](const Definition* network) { return passed->connects(network->block->name.text); });
+    return left;
+  }
   std::set<std::string_view> names;
   for (const Definition* network : left) names.insert(network->block->name.text);
   Diagnostics unheard;  // reported with the systems
@@ -280,7 +286,7 @@ std::vector<const Definition*> unconnected(const Document& document) {
 
 }  // namespace
 
-void check_unused(const Document& document, Diagnostics& diagnostics) {
+void check_unused(const Document& document, Diagnostics& diagnostics, const CheckOptions& options) {
   // An addition to a running infrastructure, or a component, deploys nothing itself.
   if (document.deploys.empty()) return;
   Arena scratch;
@@ -288,6 +294,10 @@ void check_unused(const Document& document, Diagnostics& diagnostics) {
   deployed.reserve(scratch, document.deploys.size());
   for (const hir::Deploy* deploy : document.deploys) deployed.insert(scratch, deploy->system.text, 0);
   for (const hir::Item* item : document.items) configured.insert(scratch, item->configure.text, 0);
+  if (options.left_out != nullptr) {
+    for (const std::string& name : options.left_out->deployed) deployed.insert(scratch, name, 0);
+    for (const std::string& name : options.left_out->configured) configured.insert(scratch, name, 0);
+  }
   auto warn = [&](DiagCode code, const ast::Name& name, std::string_view what) {
     diagnostics.report(code, name.span,
                        std::string(what) + " `" + std::string(name.text) + "` is never " +
@@ -300,7 +310,7 @@ void check_unused(const Document& document, Diagnostics& diagnostics) {
         document.dialect != ast::Dialect::Ec3)
       warn(DiagCode::UnusedSystem, system.block->name, "system");
   }
-  for (const Definition* network : unconnected(document))
+  for (const Definition* network : unconnected(document, options.passed))
     warn(DiagCode::UnusedNetwork, network->block->name, "network");
   for (const ConfigureDefinition& configure : document.configures.list) {
     const ast::Name& name = configure.block->name;
@@ -325,7 +335,7 @@ void check_document(const Document& document, Diagnostics& diagnostics, const Ch
   // What a misspelt name was to use is not unused.
   bool misspelt = diagnostics.has(DiagCode::UnknownNetwork) || diagnostics.has(DiagCode::UnknownSystem) ||
                   diagnostics.has(DiagCode::UnknownConfigure);
-  if (options.unused && sound && !misspelt) check_unused(document, diagnostics);
+  if (options.unused && sound && !misspelt) check_unused(document, diagnostics, options);
 }
 
 }  // namespace radl::sema

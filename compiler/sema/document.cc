@@ -91,7 +91,9 @@ class Builder {
         merge(begin, end, merger);
       });
       for (Arena& arena : arenas) document_.more_arenas.push_back(std::move(arena));
-      if (done && hand_over(found, diagnostics_)) return;
+      std::vector<const Diagnostics*> each;
+      for (const Diagnostics& part : found) each.push_back(&part);
+      if (done && hand_over(each, diagnostics_)) return;
       for (size_t i = first; i < systems.size(); ++i) systems[i].features = {};
     }
     merge(0, systems.size() - first, merger_);

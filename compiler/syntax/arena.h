@@ -69,6 +69,21 @@ class Arena {
   size_t used_ = 0, capacity_ = 0, next_ = 4096, total_ = 0;
 };
 
+// Memory of what is read once and then let go, one thing after another. There are two, in turns: when the
+// next thing begins, something of the one before may still be looked at.
+struct PassingArena {
+  bool on = false;  // what is made now passes
+  Arena& arena() { return turns_[turn_]; }
+  void next() {
+    turn_ ^= 1;
+    arena().reuse();
+  }
+
+ private:
+  Arena turns_[2];
+  uint8_t turn_ = 0;
+};
+
 // A growing array in an arena. Trivially copyable; a copy shares the elements.
 template <class T>
 class List {

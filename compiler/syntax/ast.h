@@ -204,6 +204,7 @@ struct Feature;
 // ( feature and feature ... )
 struct Features {
   bool present = false;  // the parentheses were written
+  bool taken = false;    // `items` were let go once they had been read (SystemTaker, parser.h)
   Span span;             // with the parentheses
   List<Feature*> items;
 };
@@ -311,6 +312,7 @@ struct Item : Node {  // system S configure C [step N] [with T] [after X, Y]
   Name tool;
   List<Name> after;         // radl 2, as is what follows
   Expr* systems = nullptr;  // in place of `system`: an expression
+  Expr* named = nullptr;    // the configure as a string with ${ }; its expansion fills `configure`
   Expr* when = nullptr;
   Each* each = nullptr;  // each NAME in LIST ( items )
   List<Item*> inner;
@@ -356,6 +358,9 @@ struct Tree {
   bool ec3_mark = false;  // something that marks the file as EC3's (docs/decisions)
   bool syntax_errors = false;
   Arena arena;
+  PassingArena passing;  // of systems that are not kept
+  // Where the nodes of what is read now are made.
+  Arena& nodes() { return passing.on ? passing.arena() : arena; }
   std::vector<std::unique_ptr<Tree>> parts;  // of a large file: they own the blocks
 };
 

@@ -27,7 +27,7 @@ void Builder::add(ast::Block* block) { tree_.blocks.push(tree_.arena, block); }
 // ----------------------------------------------------------------------------------------------
 
 void Builder::feature_block(ast::Kind kind, Place place, Place keyword, Place name, ast::Features* body) {
-  auto* made = node<ast::FeatureBlock>(kind, place);
+  auto* made = block<ast::FeatureBlock>(kind, place);
   made->keyword = word(keyword);
   made->name = word(name);
   if (body) made->body = *body;
@@ -46,10 +46,19 @@ void Builder::feature_block(ast::Kind kind, Place place, Place keyword, Place na
     }
   }
   add(made);
+  if (kind == ast::Kind::System && take_) let_go(*made);
+}
+
+// Somebody reads the features now, and nobody later.
+void Builder::let_go(ast::FeatureBlock& system) {
+  take_(system);
+  system.body.items = {};
+  system.body.taken = system.body.present;
+  tree_.passing.next();
 }
 
 void Builder::general(Place place, Place kind, Place name, ast::Features* body) {
-  auto* made = node<ast::FeatureBlock>(ast::Kind::General, place);
+  auto* made = block<ast::FeatureBlock>(ast::Kind::General, place);
   made->keyword = word(kind);
   made->name = word(name);
   if (body) made->body = *body;
@@ -66,7 +75,7 @@ void Builder::general(Place place, Place kind, Place name, ast::Features* body) 
 
 void Builder::configure(Place place, Place keyword, Place name, ast::Recipe* recipe,
                         List<ast::Resource*>* resources, Place body) {
-  auto* made = node<ast::Configure>(ast::Kind::Configure, place);
+  auto* made = block<ast::Configure>(ast::Kind::Configure, place);
   made->keyword = word(keyword);
   made->name = word(name);
   made->has_body = !(body == place);
@@ -77,7 +86,7 @@ void Builder::configure(Place place, Place keyword, Place name, ast::Recipe* rec
 }
 
 void Builder::deploy(Place place, Place keyword, Place name, ast::Expr* count, Place cloud) {
-  auto* made = node<ast::Deploy>(ast::Kind::Deploy, place);
+  auto* made = block<ast::Deploy>(ast::Kind::Deploy, place);
   made->keyword = word(keyword);
   made->name = word(name);
   made->count = count;
@@ -87,7 +96,7 @@ void Builder::deploy(Place place, Place keyword, Place name, ast::Expr* count, P
 
 void Builder::contextualize(Place place, Place keyword, ast::Number* time, ast::Contextualize* made,
                             Place body) {
-  if (!made) made = node<ast::Contextualize>(ast::Kind::Contextualize, place);
+  if (!made) made = block<ast::Contextualize>(ast::Kind::Contextualize, place);
   made->span = at(place);
   made->keyword = word(keyword);
   made->max_time = time;
@@ -95,7 +104,7 @@ void Builder::contextualize(Place place, Place keyword, ast::Number* time, ast::
   add(made);
 }
 
-void Builder::error_block(Place place) { add(node<ast::Block>(ast::Kind::ErrorBlock, place)); }
+void Builder::error_block(Place place) { add(block<ast::Block>(ast::Kind::ErrorBlock, place)); }
 
 void Builder::ec3_word(Place place) { ec3_use(ast::Ec3Use::What::KeywordAsName, place, word(place)); }
 
@@ -108,18 +117,18 @@ void Builder::reserved(Place place) {
 // -----------------------------------------------------------------------------------------------
 
 ast::Features* Builder::list(ast::Features* list, ast::Feature* feature) {
-  if (!list) list = tree_.arena.make<ast::Features>();
-  list->items.push(tree_.arena, feature);
+  if (!list) list = tree_.nodes().make<ast::Features>();
+  list->items.push(tree_.nodes(), feature);
   return list;
 }
 
 ast::Features* Builder::joined(ast::Features* list, const ast::Features* more) {
-  for (ast::Feature* feature : more->items) list->items.push(tree_.arena, feature);
+  for (ast::Feature* feature : more->items) list->items.push(tree_.nodes(), feature);
   return list;
 }
 
 ast::Features* Builder::features(Place place, ast::Features* list) {
-  if (!list) list = tree_.arena.make<ast::Features>();
+  if (!list) list = tree_.nodes().make<ast::Features>();
   list->present = true;
   list->span = at(place);
   return list;

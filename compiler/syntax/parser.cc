@@ -61,15 +61,19 @@ std::unique_ptr<ast::Tree> read_radl2(const SourceFile& source, Diagnostics& dia
   return tree;
 }
 
-std::unique_ptr<ast::Tree> read_as(const SourceFile& source, Span part, bool version2,
-                                   Diagnostics& diagnostics) {
-  if (version2) return read_radl2(source, diagnostics);
-  auto tree = new_tree(source, version2);
+std::unique_ptr<ast::Tree> read_radl1(const SourceFile& source, Span part, Diagnostics& diagnostics,
+                                      Builder::Take take = nullptr) {
+  auto tree = new_tree(source, false);
   Builder build(source, *tree, diagnostics);
+  build.give_systems(std::move(take));
   TokenStream tokens(source, part, *tree, diagnostics, build);
   if (radl_grammar_parse(tokens, build) != 0) tree->syntax_errors = true;
   tokens.report_junk();
   return tree;
+}
+
+std::unique_ptr<ast::Tree> read_as(const SourceFile& source, bool version2, Diagnostics& diagnostics) {
+  return version2 ? read_radl2(source, diagnostics) : read_radl1(source, source.whole(), diagnostics);
 }
 
 // Where a large RADL 1 file can be cut: lines that begin with `system`.
@@ -93,20 +97,26 @@ std::vector<Span> cut(const SourceFile& source) {
 // The parts of a large RADL 1 file, read side by side. A part that stands alone without a finding ends where
 // a block ends, so that together they are what reading the whole gives; null where one does not, or only one
 // is there.
-std::unique_ptr<ast::Tree> read_in_parts(const SourceFile& source) {
+std::unique_ptr<ast::Tree> read_in_parts(const SourceFile& source, SystemTaker* systems) {
   std::vector<Span> spans = cut(source);
-  if (spans.size() < 2) return nullptr;
+  if (spans.size() < (systems ? 1 : 2)) return nullptr;
   std::vector<std::unique_ptr<ast::Tree>> parts(spans.size());
+  if (systems) systems->begin(spans.size());
   Status done = for_each_parallel(parts.size(), parts.size(), [&](size_t i) {
     Diagnostics found;
-    auto part = read_as(source, spans[i], false, found);
+    Builder::Take take;
+    if (systems) take = [systems, i](const ast::FeatureBlock& system) { systems->take(system, i); };
+    auto part = read_radl1(source, spans[i], found, std::move(take));
     bool plain = found.all().empty() && !part->syntax_errors && !part->ec3_mark && part->ec3_uses.empty();
     if (plain) parts[i] = std::move(part);
     return ok_status();
   });
   uint32_t blocks = 0, trivia = 0;
   for (const auto& part : parts) {
-    if (!done.ok() || part == nullptr) return nullptr;
+    if (!done.ok() || part == nullptr) {
+      if (systems) systems->withdraw();
+      return nullptr;
+    }
     blocks += part->blocks.size();
     trivia += part->trivia.size();
   }
@@ -151,7 +161,7 @@ std::optional<Span> word_of_radl2(const ast::Tree& tree) {
   return std::nullopt;
 }
 
-std::unique_ptr<ast::Tree> read(const SourceFile& source, Diagnostics& diagnostics) {
+std::unique_ptr<ast::Tree> read(const SourceFile& source, Diagnostics& diagnostics, SystemTaker* systems) {
   bool version2 = begins_with_version(source.text());
   if (report_not_text(source, diagnostics)) {
     auto tree = new_tree(source, version2);
@@ -161,8 +171,8 @@ std::unique_ptr<ast::Tree> read(const SourceFile& source, Diagnostics& diagnosti
   find_allows(source, diagnostics);
   check_encoding(source, diagnostics);
   Diagnostics before = diagnostics;
-  if (auto tree = version2 ? nullptr : read_in_parts(source)) return tree;
-  auto tree = read_as(source, source.whole(), version2, diagnostics);
+  if (auto tree = version2 ? nullptr : read_in_parts(source, systems)) return tree;
+  auto tree = read_as(source, version2, diagnostics);
   if (!tree->syntax_errors && tree->ec3_uses.empty()) return tree;
   // One mistake explains all that was found: it is reported alone, or with what is wrong apart from it.
   if (auto conflict = merge_conflict(source)) {
@@ -174,7 +184,7 @@ std::unique_ptr<ast::Tree> read(const SourceFile& source, Diagnostics& diagnosti
     return tree;
   } else if (auto word = version2 ? std::nullopt : word_of_radl2(*tree)) {
     diagnostics = before;
-    tree = read_as(source, source.whole(), true, diagnostics);
+    tree = read_as(source, true, diagnostics);
     diagnostics
         .report(DiagCode::NeedsRadl2, *word,
                 "`" + std::string(source.text(*word)) + "` needs `radl 2` as the first line of the file")
@@ -282,7 +292,7 @@ std::vector<std::unique_ptr<ast::Tree>> parse_all(const std::vector<const Source
   std::vector<std::unique_ptr<ast::Tree>> trees;
   bool ec3 = options.dialect == DialectChoice::Ec3;
   for (const SourceFile* source : sources) {
-    trees.push_back(read(*source, diagnostics));
+    trees.push_back(read(*source, diagnostics, sources.size() == 1 ? options.systems : nullptr));
     if (options.dialect == DialectChoice::Auto) ec3 |= trees.back()->ec3_mark;
   }
   for (auto& tree : trees) {
@@ -295,6 +305,12 @@ std::vector<std::unique_ptr<ast::Tree>> parse_all(const std::vector<const Source
 std::unique_ptr<ast::Tree> parse(const SourceFile& source, Diagnostics& diagnostics,
                                  const ParseOptions& options) {
   return std::move(parse_all({&source}, diagnostics, options).front());
+}
+
+std::unique_ptr<ast::Tree> read_again(const SourceFile& source, Span system) {
+  Diagnostics unheard;  // it was read without a finding
+  auto tree = read_radl1(source, system, unheard);
+  return tree->blocks.size() == 1 && tree->blocks[0]->kind == ast::Kind::System ? std::move(tree) : nullptr;
 }
 
 namespace {

@@ -61,10 +61,10 @@ ast::Features* TokenStream::plain_features() {
     last_ = {RawKind::And, Made::No, span(raw[0].begin, raw[0].end)};
     scanner_.skip(1);
   }
-  auto* made = tree_.arena.make<ast::Features>();
+  auto* made = tree_.nodes().make<ast::Features>();
   made->span = cover(run_.front()->span, run_.back()->span);
-  made->items.reserve(tree_.arena, static_cast<uint32_t>(run_.size()) + 2);  // some more may follow
-  for (ast::Feature* feature : run_) made->items.push(tree_.arena, feature);
+  made->items.reserve(tree_.nodes(), static_cast<uint32_t>(run_.size()) + 2);  // some more may follow
+  for (ast::Feature* feature : run_) made->items.push(tree_.nodes(), feature);
   return made;
 }
 

@@ -21,24 +21,25 @@ void Radl2Builder::version(Place place, ast::Expr* number) {
   add(made);
 }
 
+// The string as a name; none when only its expansion can say what it is.
+std::optional<std::string_view> Radl2Builder::plain_name(const ast::Expr* written) {
+  const auto* text = ast::as<ast::String>(written);
+  if (text == nullptr || !text->parts.empty()) return std::nullopt;
+  auto part = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9') || c == '-';
+  };
+  if (text->text.empty() || !std::all_of(text->text.begin(), text->text.end(), part))
+    syntax(DiagCode::UnexpectedToken, text->span, "a name has letters, digits, `_` and `-`");
+  return text->text;
+}
+
 // The id as it was written: a word, or a string that its expansion makes a word of.
 void Radl2Builder::name_last() {
   ast::Block* block = last_block();
   if (id_ == nullptr) return;
-  block->named = id_;
-  const auto* text = ast::as<ast::String>(id_);
-  if (text != nullptr && text->parts.empty()) {
-    auto part = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9') ||
-             c == '-';
-    };
-    if (text->text.empty() || !std::all_of(text->text.begin(), text->text.end(), part))
-      syntax(DiagCode::UnexpectedToken, text->span, "a name has letters, digits, `_` and `-`");
-    block->name.text = text->text;
-    block->named = nullptr;
-  } else {
-    block->name.text = {};
-  }
+  std::optional<std::string_view> plain = plain_name(id_);
+  block->name.text = plain.value_or(std::string_view());
+  block->named = plain ? nullptr : id_;
   id_ = nullptr;
 }
 
@@ -165,6 +166,14 @@ void Radl2Builder::take_name(Place name, bool first) {
   taken_ = name_list(taken_, name);
 }
 
+List<ast::Name>* Radl2Builder::computed_recipe(ast::Expr* name) {
+  auto* made = tree_.arena.make<List<ast::Name>>();
+  std::optional<std::string_view> plain = plain_name(name);
+  made->push(tree_.arena, {plain.value_or(std::string_view()), name->span});
+  recipe_ = plain ? nullptr : name;
+  return made;
+}
+
 ast::Item* Radl2Builder::targets(Place place, List<ast::Name>* systems, ast::Expr* computed,
                                  List<ast::Name>* configures) {
   ast::Item* first = nullptr;
@@ -176,12 +185,14 @@ ast::Item* Radl2Builder::targets(Place place, List<ast::Name>* systems, ast::Exp
       made->system = system;
       made->systems = computed;
       made->configure = configure;
+      made->named = recipe_;
       if (first)
         first->inner.push(tree_.arena, made);
       else
         first = made;
     }
   }
+  recipe_ = nullptr;
   return first;
 }
 

@@ -1,6 +1,9 @@
 // Makes the nodes that only `radl 2` has, for the actions of grammar/radl2.yy.
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 #include "compiler/syntax/builder.h"
 
 namespace radl {
@@ -61,6 +64,8 @@ class Radl2Builder : public Builder {
   List<ast::Name>* name_list(List<ast::Name>* list, Place name);
   void take_name(Place name, bool first);
   List<ast::Name>* taken_names() { return taken_; }
+  // The name of a configure as a string, for the next targets().
+  List<ast::Name>* computed_recipe(ast::Expr* name);
   // The first of the items that `system [a, b] configure [c, d]` stands for; the others are its `inner` ones.
   ast::Item* targets(Place place, List<ast::Name>* systems, ast::Expr* computed, List<ast::Name>* configures);
   ast::Item* after_name(ast::Item* names, Place name);
@@ -80,7 +85,10 @@ class Radl2Builder : public Builder {
   void split_path(List<ast::PathPart>& parts, ast::Name name);
 
   ast::Expr* expression_ = nullptr;
+  std::optional<std::string_view> plain_name(const ast::Expr* written);
+
   ast::Expr* id_ = nullptr;
+  ast::Expr* recipe_ = nullptr;  // of the item at hand: the configure, where only its expansion names it
   List<ast::Name>* taken_ = nullptr;
   struct Outside {
     List<ast::Block*> blocks;  // of the tree, put away while those of an `each` are read

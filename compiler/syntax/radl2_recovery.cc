@@ -17,6 +17,49 @@ bool is_block_word(std::string_view word) {
   return std::find(std::begin(kBlockWords), std::end(kBlockWords), word) != std::end(kBlockWords);
 }
 
+// Whether the line ends behind `x[` and what belongs to the index.
+bool in_index(std::string_view line) {
+  int closed = 0;
+  for (size_t at = line.size(); at > 0; --at) {
+    const char c = line[at - 1], before = at > 1 ? line[at - 2] : ' ';
+    closed += c == ']';
+    if (c != '[' || closed-- > 0) continue;
+    return before == ']' || before == ')' || before == '_' || (before >= '0' && before <= '9') ||
+           ((before | 32) >= 'a' && (before | 32) <= 'z');
+  }
+  return false;
+}
+
+// What other languages call a block.
+std::string_view block_here(std::string_view word) {
+  static constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
+      {"variable", "`input NAME ( type = string, default = 'x' )`"},
+      {"parameter", "`input NAME ( type = string, default = 'x' )`"},
+      {"locals", "`let NAME = value`"},
+      {"local", "`let NAME = value`"},
+      {"var", "`let NAME = value`"},
+      {"const", "`let NAME = value`"},
+      {"def", "`let NAME = value`"},
+      {"module", "`use 'PATH' as NAME ( input = value )`"},
+      {"import", "`use 'PATH' as NAME ( input = value )`"},
+      {"include", "`use 'PATH' as NAME ( input = value )`"},
+      {"resource",
+       "`system NAME ( ... )` for machines; what is done on them stands in `configure NAME ( ... )`"},
+      {"hosts", "`system NAME ( ... )`"},
+      {"node", "`system NAME ( ... )`"},
+      {"instance", "`system NAME ( ... )`"},
+      {"tasks", "`configure NAME ( ... )`"},
+      {"recipe", "`configure NAME ( ... )`"},
+      {"role", "`configure NAME ( ... )`"},
+      {"provider", "the cloud behind the number, `deploy worker 2 ec2`, or `--cloud`"},
+      {"for", "`each NAME in LIST ( ... )`"},
+      {"foreach", "`each NAME in LIST ( ... )`"},
+      {"check", "`assert ( condition, 'message' )`"}};
+  for (const auto& [other, ours] : kOthers)
+    if (other == word) return ours;
+  return {};
+}
+
 }  // namespace
 
 bool Radl2Tokens::first_column(const Token& token) const {
@@ -88,6 +131,11 @@ void Radl2Tokens::report_junk(Span piece) {
   std::string_view line = bytes_.substr(0, piece.begin);
   bool behind_choice = line.substr(line.rfind('\n') + 1).find('?') != line.npos;
   if (rest.starts_with(":") && behind_choice) return;
+  if (rest.starts_with(":") && in_index(line.substr(line.rfind('\n') + 1))) {
+    error(DiagCode::UnexpectedToken, piece, "lists have no slices")
+        .with_help("elements by their place: [x for i, x in LIST if i < 2]");
+    return;
+  }
   if (rest.starts_with(":")) return fixed(":", "=", "a value is given with `=`");
   if (rest.starts_with(";")) return fixed(";", ",", "entries are separated by a new line, a comma or `and`");
   if (rest.starts_with("@input.")) {
@@ -235,6 +283,11 @@ std::string Radl2Tokens::hint(const Token& found) const {
   std::string_view word = text(found);
   if (found.glued && before_last_ == RADL2_NUMBER && found.kind == RawKind::Name)
     return "a number has one unit: 90m, 1.5h, 512M";
+  if (found.kind == RawKind::Open && before_last_ == RADL2_MEMBER) {
+    std::string name(text(before_last_token_));
+    return "functions have no value in front of them: `" + name.substr(name.starts_with(".") ? 1 : 0) +
+           "(value)`";
+  }
   if (value_complete() && level().inside == Inside::Features && found.kind == RawKind::Name)
     return "features are separated by a new line, a comma or `and`";
   if (level().inside == Inside::Blocks && word == "(" && level().keyword == RADL2_DEPLOY)
@@ -300,6 +353,14 @@ bool Radl2Tokens::known_mistake(const Token& found) {
         .fix("remove it", found.span, "");
     return true;
   }
+  bool marks = before_last_ == RADL2_TEXT && text(before_last_token_) == "\"\"" &&
+               text(found).starts_with("\"") && found.span.begin == before_last_token_.span.end;
+  if (marks) {
+    error(DiagCode::UnexpectedToken, cover(before_last_token_.span, here(found.span.begin + 1)),
+          "a string over several lines is no `\"\"\"` here")
+        .with_help("it begins with `<<END` at the end of a line and ends with a line that holds END alone");
+    return true;
+  }
   if (before_last_ == RADL2_CONTAINS) {
     error(DiagCode::Ec3Only, before_last_token_.span,
           "`contains` before a value is EC3's; here it takes a group in parentheses");
@@ -317,7 +378,12 @@ bool Radl2Tokens::known_mistake(const Token& found) {
   }
   bool block = level().inside == Inside::Blocks && level().words <= 1 && last_ == RADL2_NAME;
   if (block && found.kind == RawKind::Name) {
-    unknown_block(text(found), found.span, {std::begin(kBlockWords), std::end(kBlockWords)});
+    Diagnostic& d = unknown_block(text(found), found.span, {std::begin(kBlockWords), std::end(kBlockWords)});
+    if (std::string_view ours = block_here(text(found)); !ours.empty()) {
+      d.label.clear();
+      d.fixes.clear();
+      d.with_help("here it is " + std::string(ours));
+    }
     return true;
   }
   if (found.kind == RawKind::End && !texts_.empty()) {

@@ -1,5 +1,6 @@
 #include "compiler/syntax/token_stream.h"
 
+#include "compiler/syntax/builder.h"
 #include "compiler/syntax/parser.h"
 
 namespace radl {
@@ -173,6 +174,7 @@ void TokenStream::follow_block(Token& token) {
   if (begins) {
     block_ = token.kind;
     block_tokens_ = 0;
+    tree_.passing.on = block_ == RawKind::System && build_.gives_systems();
   }
   ++block_tokens_;
 }

@@ -69,6 +69,7 @@ template <class Visit>
 void each_value(const List<ast::Item*>& items, Visit&& visit) {
   for (const ast::Item* item : items) {
     if (item->systems) visit(*item->systems);
+    if (item->named) visit(*item->named);
     if (item->step) visit(*item->step);
     if (item->when) visit(*item->when);
     if (item->each && item->each->list) visit(*item->each->list);

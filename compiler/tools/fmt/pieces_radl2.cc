@@ -134,7 +134,7 @@ class Radl2Marker : Marks {
 
   // `system NAME configure NAME ...`, without lists of names.
   bool plain(const ast::Item& item) const {
-    return !item.each && !item.systems && follows(item.system.span.begin, "system") &&
+    return !item.each && !item.systems && !item.named && follows(item.system.span.begin, "system") &&
            follows(item.configure.span.begin, "configure");
   }
   bool follows(uint32_t offset, std::string_view word) const {

@@ -125,7 +125,9 @@ Inputs as_inputs(const std::vector<Placeholder>& placeholders, const ast::Tree& 
       else
         made.edits.push_back({each.begin, each.end, "${" + input + "}"});
     } else if (each.in == Placeholder::In::Value) {
-      made.edits.push_back({each.begin, each.end, each.unit.empty() ? input : input + " * 1" + each.unit});
+      // 512m is a size in RADL 1, and minutes in `radl 2`.
+      const std::string unit(each.unit == "m" ? "M" : each.unit);
+      made.edits.push_back({each.begin, each.end, unit.empty() ? input : input + " * 1" + unit});
     }
     if (std::find(declared.begin(), declared.end(), each.name) != declared.end()) continue;
     declared.push_back(each.name);

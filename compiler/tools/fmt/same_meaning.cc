@@ -121,8 +121,8 @@ bool same_item(const Item* a, const Item* b) {
   return same(a->system, b->system) && same(a->configure, b->configure) && same_number(a->step, b->step) &&
          same(a->tool, b->tool) &&
          same_list(a->after, b->after, [](const Name& x, const Name& y) { return same(x, y); }) &&
-         same(a->systems, b->systems) && same(a->when, b->when) && same_each(a->each, b->each) &&
-         same_list(a->inner, b->inner, same_item);
+         same(a->systems, b->systems) && same(a->named, b->named) && same(a->when, b->when) &&
+         same_each(a->each, b->each) && same_list(a->inner, b->inner, same_item);
 }
 
 bool same_contextualize(const Contextualize& a, const Contextualize& b) {

@@ -91,8 +91,15 @@ class Upgrader {
   void value(const ast::Expr& value) {
     if (auto* call = ast::as<ast::Call>(&value)) map(*call);
     if (auto* text = ast::as<ast::String>(&value)) lines(*text);
+    if (auto* number = ast::as<ast::Number>(&value)) unit(*number);
     if (value.kind == ast::Kind::String) return;
     each_part(value, [this](const ast::Expr& part) { this->value(part); });
+  }
+
+  // 512m is a size in RADL 1, and minutes in `radl 2`.
+  void unit(const ast::Number& number) {
+    if (tree_.dialect == ast::Dialect::Radl1 && number.unit.text == "m")
+      edits_.push_back({number.unit.span.begin, number.unit.span.end, "M"});
   }
 
   // map('a', 1, 'b', 2): { a = 1, b = 2 }

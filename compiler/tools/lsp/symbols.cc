@@ -134,6 +134,7 @@ class Indexer {
       if (again) continue;
       for (const ast::Name& name : item->after) use(Space::Configure, name);
       if (item->systems) value(*item->systems);
+      if (item->named) value(*item->named);
       if (item->when) value(*item->when);
     }
   }

@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <thread>
+#include <tuple>
 
 #include "common/files.h"
 #include "compiler/compile.h"
@@ -223,6 +225,57 @@ TEST(FindingsOnly, AreThoseOfCompilingForManySystems) {
       "network lan ()\nnetwork unused ()\nsystem a (net_interface.0.connection = 'lan')\ndeploy a 1\n";
   EXPECT_NE(found_in("sound.radl", true, &sound).find("network `unused` is never connected to"),
             std::string::npos);
+}
+
+// A file of more than 2 MiB, whose systems are checked while it is parsed and not kept: all must be as in one
+// whose systems are. `with` is put behind the 2000th system.
+std::string large_file(const std::string& of_each, const std::string& with, const std::string& networks) {
+  std::string text = networks;
+  const std::string long_line = "# " + std::string(800, '.') + "\n";  // fewer systems, a quicker test
+  for (int i = 0; i < 3000; ++i) {
+    const std::string n = std::to_string(i);
+    text += long_line + "system s" + n + " (\n  cpu.count >= " + n + " and\n  memory.size >= 512m and\n" +
+            "  disk.0.applications contains (name = 'app' and version >= '1.0') and\n  disk.0.os.name = "
+            "'linux' and\n" +
+            of_each + "  net_interface.0.connection = '" + (i % 2 == 0 ? "even" : "odd") + "'\n)\n";
+    if (i % 10 == 0) text += "configure s" + n + " (\n@begin\n---\n - tasks: []\n@end\n)\n";
+    if (i == 2000) text += with;
+  }
+  for (int i = 0; i < 3000; ++i) text += "deploy s" + std::to_string(i) + " 1\n";
+  return text;
+}
+
+TEST(FindingsOnly, AreThoseOfCompilingForALargeFile) {
+  const std::string both = "network even ()\nnetwork odd ()\n";
+  const std::string more = both +
+                           "network unused ()\nansible host (host = 'a' and credentials.username = 'u' and "
+                           "credentials.password = 'Abc1234!')\n";
+  const std::tuple<std::string, std::string, std::string> cases[] = {
+      {"", "", both},
+      {"", "", more},
+      {"", "system last (net_interface.0.connection = 'unused')\ndeploy last 1\n", more},
+      {"", "system last (x.connection = 'unused')\ndeploy last 1\n", more},
+      {"", "system last (ansible_host = 'host' and net_interface.0.connection = 'odd')\n", more},
+      {"", "system last (ansible_host = 'ghost')\ndeploy last 1\n", more},
+      {"", "", "network even ()\n"},                                 // one that is named is not there
+      {"", "system last (memroy.size = 1)\ndeploy last 1\n", both},  // a warning
+      {"", "system last (cpu.arch = 'x86_64' and cpu.arch = 'i386')\n", both},  // contradicts itself
+      {"", "system last (cpu.arch = 7 and memory.size = 'a')\n", both},
+      {"", "system s3 (cpu.arch = 7)\n", both},  // twice
+      {"", "system s3\nsystem later\nsystem later (cpu.count = 1)\n", both},
+      {"", "system (", both},  // no plain RADL 1
+      {"", "system last (soft 10 (memory.size > 1 and x = 2)) 5\n", both},
+      {"", "system ec3 (ec3_max_instances = 5)\n", both},
+      {"  x = 'y' and\n", "", both},  // more findings than are kept
+      {"  disk.1.size = 2G and\n", "# radl: allow W0301\nsystem last (x = 1)\ndeploy last 1\n", both},
+  };
+  size_t at = 0;
+  for (const auto& [of_each, with, networks] : cases) {
+    const std::string text = large_file(of_each, with, networks);
+    ASSERT_GT(text.size(), size_t{2} << 20);
+    EXPECT_EQ(found_in("large.radl", true, &text), found_in("large.radl", false, &text)) << "case " << at;
+    ++at;
+  }
 }
 
 }  // namespace

@@ -48,6 +48,13 @@ TEST(Upgrade, Radl1) {
       "'a$${b'\n)\n");
 }
 
+TEST(Upgrade, MegaIsWrittenInCapitals) {
+  expect("system a (memory.size >= 512m and disk.1.size <= 20 m and disk.0.size = 2g)\n",
+         "radl 2\n\nsystem a (memory.size >= 512M, disk.1.size <= 20M, disk.0.size = 2g)\n");
+  expect("system a (memory.size >= @input.mem@m)\n",
+         "radl 2\n\ninput mem (type = number)\n\nsystem a (memory.size >= input.mem * 1M)\n");
+}
+
 TEST(Upgrade, AUseWithNothingToSayNeedsNoParentheses) {
   expect("radl 2\nuse 'x' as a ( )\n", "radl 2\nuse 'x' as a\n");
 }
