@@ -3,15 +3,17 @@
 BUILD   ?= build
 PREFIX  ?= /usr/local
 JOBS    ?= $(shell nproc)
+# Tests wait for other programs half of their time.
+TEST_JOBS ?= $(shell echo $$((2 * $(JOBS))))
 # Several sources a compilation: a fifth of the time. -DCMAKE_UNITY_BUILD=OFF for quick rebuilds while editing.
 CMAKE_FLAGS ?= -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=24
 
 UNTRUSTED_TESTS = parser_test ir_test cluster_message_test cluster_secure_test cluster_link_test data_readers_test \
-  data_image_test http_test aws_credentials_test aws_query_test transfer_download_test transfer_s3_test auth_file_test openstack_client_test openstack_parts_test
+  data_image_test http_test aws_credentials_test aws_query_test transfer_download_test transfer_s3_test transfer_stores_test auth_file_test openstack_client_test openstack_parts_test
 empty :=
 space := $(empty) $(empty)
 
-.PHONY: help deps deps-check build demo check check-faults check-openstack check-gce check-sanitize check-sanitize-short check-conformance check-conformance-short check-format install deb fuzz clean
+.PHONY: help deps deps-check build demo check check-trials check-faults check-openstack check-gce check-azure check-stores check-clouds check-sanitize check-sanitize-short check-conformance check-conformance-short check-format install deb fuzz clean
 
 help:
 	@echo "make demo               install packages, build, train CIFAR-10 on this machine from a .radl file"
@@ -19,7 +21,11 @@ help:
 	@echo "make check-conformance  compare with peers from PyPI and npm (skips what cannot be had); SUITES= some of them"
 	@echo "make check-conformance-short  the same without the suites that bring up other people's clusters"
 	@echo "make check-faults       EC2 while its API fails: RUNS=100 seeds from SEED=1 on, and a kill at every call and journal write"
+	@echo "make check-trials       radlc test on the examples and twenty nodes: RUNS=10000 from SEED=1 on, a fifth with kill -9"
 	@echo "make check-gce          Google Compute Engine, against a server driven by Google's description of its API"
+	@echo "make check-azure        Azure, against a server driven by Microsoft's descriptions of its API"
+	@echo "make check-clouds       one training file on this computer, EC2, Compute Engine and OpenStack (skips what cannot be had)"
+	@echo "make check-stores       object stores beside S3: fake-gcs-server, Azurite, Swift's own servers (skips what cannot be had)"
 	@echo "make check-openstack    OpenStack's own services from Debian's packages (skips what cannot be had)"
 	@echo "make check-sanitize     the tests under ASan and UBSan; check-sanitize-short: those of what reads other people's bytes"
 	@echo "make check-format       formatting, as .clang-format says"
@@ -46,7 +52,7 @@ demo: build
 check: deps-check
 	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS) >/dev/null
 	cmake --build $(BUILD) -j $(JOBS)
-	@tools/run-tests $(BUILD) -j $(JOBS) $(CTEST_FLAGS)
+	@tools/run-tests $(BUILD) -j $(TEST_JOBS) $(CTEST_FLAGS)
 
 check-conformance: deps-check
 	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON $(CMAKE_FLAGS) >/dev/null
@@ -63,6 +69,11 @@ check-faults: deps-check
 	cmake --build $(BUILD) -j $(JOBS) --target radlc radl_kill_points radl_quick_time
 	@tools/check-faults $(BUILD) $(or $(RUNS),100) $(or $(SEED),1)
 
+check-trials: deps-check
+	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON $(CMAKE_FLAGS) >/dev/null
+	cmake --build $(BUILD) -j $(JOBS) --target radlc
+	@tools/check-trials $(BUILD) $(or $(RUNS),10000) $(or $(SEED),1)
+
 # RADL_FAULT_RUNS, RADL_FAULT_SEED and RADL_KILL_POINTS: tests/openstack/faults_test.py.
 check-openstack: deps-check
 	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON -DRADL_OPENSTACK_TESTS=ON $(CMAKE_FLAGS) >/dev/null
@@ -74,11 +85,25 @@ check-gce: deps-check
 	cmake --build $(BUILD) -j $(JOBS) --target radlc radl-train gce_suite_test
 	@tools/run-tests $(BUILD) -L gce
 
+check-azure: deps-check
+	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON -DRADL_AZURE_TESTS=ON $(CMAKE_FLAGS) >/dev/null
+	cmake --build $(BUILD) -j $(JOBS) --target radlc radl-train azure_suite_test
+	@tools/run-tests $(BUILD) -L azure
+check-clouds: deps-check
+	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON -DRADL_CLOUD_TESTS=ON $(CMAKE_FLAGS) >/dev/null
+	cmake --build $(BUILD) -j $(JOBS) --target radlc radl-train
+	@tools/run-tests $(BUILD) -L clouds
+
+check-stores: deps-check
+	@cmake -G Ninja -S . -B $(BUILD) -DRADL_TESTS=ON -DRADL_STORE_TESTS=ON $(CMAKE_FLAGS) >/dev/null
+	cmake --build $(BUILD) -j $(JOBS) --target radlc conformance_transfer
+	@tools/run-tests $(BUILD) -L stores
+
 # SANITIZE_TESTS: some tests' names instead of all, for a short run.
 check-sanitize: deps-check
 	@cmake -G Ninja -S . -B $(BUILD)-sanitize -DRADL_TESTS=ON -DRADL_SANITIZE=address,undefined $(CMAKE_FLAGS) >/dev/null
 	cmake --build $(BUILD)-sanitize -j $(JOBS) $(if $(SANITIZE_TESTS),--target $(SANITIZE_TESTS))
-	@tools/run-tests $(BUILD)-sanitize -j $(JOBS) $(if $(SANITIZE_TESTS),-R '^($(subst $(space),|,$(strip $(SANITIZE_TESTS))))$$') $(CTEST_FLAGS)
+	@tools/run-tests $(BUILD)-sanitize -j $(TEST_JOBS) $(if $(SANITIZE_TESTS),-R '^($(subst $(space),|,$(strip $(SANITIZE_TESTS))))$$') $(CTEST_FLAGS)
 
 # What reads bytes that somebody else wrote: files, answers, messages of strangers.
 check-sanitize-short:

@@ -68,6 +68,9 @@ void add_totals(Plan& plan);
 // The time that the whole plan takes, anew from that of its actions.
 void predict(Plan& plan);
 
+// A note where a run is at work on the same state, or one was interrupted.
+void note_other_runs(const Snapshot& snapshot, Plan& plan);
+
 // The removal of a recorded resource.
 Action removal(const ResourceRecord& record, std::string why);
 // Removes all that is in the state but `except`.

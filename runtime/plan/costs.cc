@@ -152,6 +152,7 @@ void add_totals(Plan& plan) {
 
 Plan removal_plan(const Snapshot& snapshot, const std::set<std::string>& except) {
   Plan plan;
+  note_other_runs(snapshot, plan);
   plan.infrastructure = snapshot.name;
   plan.source_digest = snapshot.source_digest;
   plan.lineage = snapshot.lineage;

@@ -25,6 +25,7 @@ class Builder {
   Result<DesiredResources> build() {
     for (const ir::Node& node : input_.program.nodes) share_out(node);
     for (const ir::Node& node : input_.program.nodes) check(node);
+    if (order_.size() > 1) refuse_divided_jobs();
     if (!problems_.empty()) return invalid(problems_);
     for (const std::string& id : order_) {
       if (Status designed = design(id, shares_.at(id)); !designed.ok()) return designed;
@@ -122,6 +123,31 @@ class Builder {
     is_node = node->second;
     nodes.erase(node);
     return {};
+  }
+
+  // Its processes would never find each other: no private network reaches from one cloud, or region, into
+  // another. Machines that exist may be reached from anywhere; whoever names them knows.
+  void refuse_divided_jobs() {
+    std::map<std::string, std::string> cloud_of;  // by a node's address
+    for (const ir::Node& node : input_.program.nodes) cloud_of[node.address] = input_.clouds.id_for(node);
+    for (const ir::Step& step : input_.program.steps) {
+      if (step.kind == ir::StepKind::Training || step.kind == ir::StepKind::Program)
+        refuse_divided_job(step, cloud_of);
+    }
+  }
+
+  void refuse_divided_job(const ir::Step& step, const std::map<std::string, std::string>& cloud_of) {
+    std::map<std::string, std::string> clouds;  // id -> the first of its nodes
+    for (const std::string& address : step.nodes) {
+      const auto found = cloud_of.find(address);
+      if (found != cloud_of.end() && !found->second.starts_with("hosts"))
+        clouds.emplace(found->second, address);
+    }
+    if (clouds.size() < 2) return;
+    std::string list;
+    for (const auto& [id, address] : clouds) list += (list.empty() ? "" : ", ") + address + " in " + id;
+    add_problem(step.id + ": its nodes are in several clouds or regions (" + list +
+                "), and no private network reaches from one into another; deploy all of them in one");
   }
 
   void problem(const ir::Node& node, const std::string& text) {

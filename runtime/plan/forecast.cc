@@ -35,37 +35,62 @@ Banded banded_phase(const Phase& phase) {
                        : foresight::banded(phase.seconds, kMeasuredRatio, Source::Measured, "runs here");
 }
 
-bool was_measured(const ForecastInput& input, const MeasureKeys& keys, const Action& action) {
-  const auto found = input.measured.find(keys.of(action));
-  return found != input.measured.end() && !found->first.empty();
+std::optional<double> measured_of(const ForecastInput& input, const std::string& key) {
+  const auto found = key.empty() ? input.measured.end() : input.measured.find(key);
+  return found == input.measured.end() ? std::nullopt : std::optional(found->second);
 }
 
+Phase longest_of(const std::map<std::string, Phase>& nodes) {
+  Phase longest;
+  for (const auto& [node, phase] : nodes)
+    if (longest.actions == 0 || phase.seconds > longest.seconds) longest = phase;
+  return longest;
+}
+
+struct BeforeTraining {
+  Phase create, configure, stage;
+};
+
 // The longest of what is made side by side; of each node's steps the sum, and of these the longest.
-std::pair<Banded, Banded> create_and_configure(const ForecastInput& input) {
+BeforeTraining before_training(const ForecastInput& input, double stage_guess) {
   const MeasureKeys keys(input.plan);
   Phase create;
-  std::map<std::string, Phase> nodes;
+  std::map<std::string, Phase> configured, staged;
   for (const Action& action : input.plan.actions) {
-    const bool known = was_measured(input, keys, action);
+    const bool known = measured_of(input, keys.of(action)).has_value();
     if (!action.is_step && (action.verb == Verb::Create || action.verb == Verb::Replace)) {
       Phase one;
       take(one, action.seconds.value_or(kCreateGuess), !known);
       if (create.actions == 0 || one.seconds > create.seconds) create = one;
     } else if (action.is_step && action.verb == Verb::Run && action.step_kind != "training") {
+      const bool stages = input.staging.contains(action.id);
+      const double guess = stages ? stage_guess : action.seconds.value_or(kStepGuess);
       for (const std::string& node : action.nodes)
-        take(nodes[node], action.seconds.value_or(kStepGuess), !known);
+        take((stages ? staged : configured)[node], known ? action.seconds.value_or(guess) : guess, !known);
     }
   }
-  Phase configure;
-  for (const auto& [node, phase] : nodes)
-    if (configure.actions == 0 || phase.seconds > configure.seconds) configure = phase;
-  return {banded_phase(create), banded_phase(configure)};
+  return {create, longest_of(configured), longest_of(staged)};
 }
 
 Banded transfer(const ForecastInput& input, double bytes, double otherwise) {
   const double rate = input.machine.shared ? kLocalBytesPerSecond : input.machine.bits_per_second / 8;
   if (bytes <= 0 || rate <= 0) return foresight::banded(otherwise, kGuessRatio, Source::Guessed, "guessed");
   return foresight::banded(bytes / rate + 1, kGuessRatio, Source::Guessed, "size by bandwidth");
+}
+
+// A dataset comes by steps of its own, or with the training.
+Banded stage_phase(const ForecastInput& input, const Phase& steps, const Banded& guess) {
+  if (input.staging.empty() || (steps.actions > 0 && steps.guessed)) return guess;
+  return banded_phase(steps);
+}
+
+Banded bring_back(const ForecastInput& input) {
+  if (const Action* training = input.plan.find(input.facts.name)) {
+    if (const auto around = measured_of(input, around_key(MeasureKeys(input.plan).of(*training))))
+      return foresight::banded(*around, kMeasuredRatio, Source::Measured, "runs here");
+  }
+  const auto profile = input.model.profile_for(input.machine, input.facts.workers);
+  return transfer(input, profile ? profile->node.parameter_bytes : 0, kBringBackGuess);
 }
 
 void take_cost(const ForecastInput& input, PlanForecast& forecast) {
@@ -85,14 +110,13 @@ PlanForecast forecast_plan(const ForecastInput& input) {
   forecast.training = input.facts.name;
   forecast.calibration = input.calibration;
   const foresight::TrainingForecast training = input.model.forecast(input.facts, input.machine, {});
-  const auto [create, configure] = create_and_configure(input);
-  const auto profile = input.model.profile_for(input.machine, input.facts.workers);
-  forecast.phases = {
-      {"create", create},
-      {"configure", configure},
-      {"stage", transfer(input, input.dataset_bytes, kStageGuess)},
-      {"train", training.train},
-      {"bring back", transfer(input, profile ? profile->node.parameter_bytes : 0, kBringBackGuess)}};
+  const Banded stage_guess = transfer(input, input.dataset_bytes, kStageGuess);
+  const BeforeTraining before = before_training(input, stage_guess.value);
+  forecast.phases = {{"create", banded_phase(before.create)},
+                     {"configure", banded_phase(before.configure)},
+                     {"stage", stage_phase(input, before.stage, stage_guess)},
+                     {"train", training.train},
+                     {"bring back", bring_back(input)}};
   std::vector<Banded> parts;
   for (const auto& [name, phase] : forecast.phases) parts.push_back(phase);
   forecast.epoch = training.epoch;

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@ struct ForecastInput {
   foresight::TrainingFacts facts;  // of the training; `name` is its step's id
   foresight::MachineFacts machine;
   double dataset_bytes = 0;                       // 0: not known
+  std::set<std::string> staging;                  // ids of the program's steps that bring datasets to nodes
   const std::map<std::string, double>& measured;  // seconds by MeasureKeys::of()
   std::string calibration;                        // digest
   std::string project_words;                      // for a command line in a hint

@@ -91,13 +91,21 @@ void take_header(const PlanInput& input, Plan& plan) {
   plan.sources = input.program.sources;
   plan.lineage = input.snapshot.lineage;
   plan.serial = input.snapshot.serial;
-  if (input.snapshot.open_intents) {
-    plan.notes.push_back("an earlier run was interrupted; apply looks first at the " +
-                         std::to_string(input.snapshot.open_intents) + " things that it had begun");
-  }
+  note_other_runs(input.snapshot, plan);
 }
 
 }  // namespace
+
+// What is recorded while another run goes on is part of the way only.
+void note_other_runs(const Snapshot& snapshot, Plan& plan) {
+  if (!snapshot.at_work.empty()) {
+    plan.notes.push_back(snapshot.at_work +
+                         ", is at work: what it has not ended yet is planned here as well");
+  } else if (snapshot.interrupted()) {
+    plan.notes.push_back("an earlier run was interrupted; the next one looks first at the " +
+                         std::to_string(snapshot.open_intents) + " things that it had begun");
+  }
+}
 
 void plan_outputs(Draft& draft) {
   std::map<std::string, const OutputRecord*> before;

@@ -43,6 +43,8 @@ std::string MeasureKeys::of(const Action& action) const {
   return fmt::format("create {} {}{}{}", action.cloud, action.type, machine.empty() ? "" : " as ", machine);
 }
 
+std::string around_key(const std::string& key) { return "around " + key; }
+
 void use_measured(Plan& plan, const std::map<std::string, double>& measured) {
   if (measured.empty()) return;
   const MeasureKeys keys(plan);

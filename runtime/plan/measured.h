@@ -23,6 +23,10 @@ class MeasureKeys {
   std::unordered_map<std::string_view, std::string_view> machines_;  // by address
 };
 
+// What a job takes beside its own time, with the key of its action: sent to the nodes, begun, its results
+// brought back.
+std::string around_key(const std::string& key);
+
 // Predicts with what was measured (seconds by key) where it is known.
 void use_measured(Plan& plan, const std::map<std::string, double>& measured);
 

@@ -1,6 +1,8 @@
 #include "runtime/plan/plan_file.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 
 #include "common/digest.h"
 #include "common/files.h"
@@ -87,6 +89,15 @@ Result<SavedPlan> decode_plan_file(std::string_view bytes) {
 
 Status write_plan_file(const std::string& path, const SavedPlan& saved) {
   return write_output_file(path, encode_plan_file(saved), 0600);
+}
+
+bool is_plan_file(const std::string& path) {
+  std::error_code unseen;
+  if (!std::filesystem::is_regular_file(path, unseen)) return false;
+  std::ifstream file(path, std::ios::binary);
+  std::string begin(kMagic.size(), '\0');
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return file && begin == kMagic;
 }
 
 Result<SavedPlan> read_plan_file(const std::string& path) {

@@ -20,6 +20,8 @@ std::string encode_plan_file(const SavedPlan& saved);
 Result<SavedPlan> decode_plan_file(std::string_view bytes);
 Status write_plan_file(const std::string& path, const SavedPlan& saved);  // mode 0600
 Result<SavedPlan> read_plan_file(const std::string& path);
+// Whether its first bytes are a plan file's. False for what cannot be read or is no regular file.
+bool is_plan_file(const std::string& path);
 
 // Conflict when the state moved on since (names both serials) or is another one.
 Status check_state_unmoved(const Plan& plan, const Snapshot& snapshot);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "common/digest.h"
+#include "common/store_address.h"
 #include "compiler/ir/resource_schema.h"
 #include "runtime/plan/values.h"
 
@@ -88,7 +89,7 @@ bool same_secrets(const Json& properties, const Snapshot& snapshot,
   return true;
 }
 
-bool is_bucket_place(const std::string& place) { return place.starts_with("s3://"); }
+bool is_bucket_place(const std::string& place) { return is_store_address(place); }
 
 std::string training_summary(const ir::Step& step) {
   const Json& training = step.training;

@@ -66,7 +66,8 @@ class StepPlanner {
       return node_is_new && step.nodes.size() == 1 ? "its node is new" : "new";
     }
     if (record->status == StepStatus::Failed) return "it failed last time";
-    if (record->status == StepStatus::Interrupted) return "it was interrupted last time";
+    if (record->status == StepStatus::Interrupted)
+      return draft_.input.snapshot.at_work.empty() ? "it was interrupted last time" : "it has not ended";
     if (std::string why = node_reason(step, *record); !why.empty()) return why;
     if (!same_content(step, digest, *record)) return content_reason(step, *record);
     if (std::string why = input_reason(step, *record); !why.empty()) return why;

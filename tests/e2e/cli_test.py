@@ -310,7 +310,12 @@ class Hints(CliCase):
 
     def test_the_summary_and_a_saved_plan_say_how_to_go_on(self):
         file = self.project("with blank/it's.radl")
-        out = self.radlc("plan", file, "--out", self.folder / "saved plan")
+        saved = self.folder / "saved plan"
+        out = self.radlc("plan", file, "--out", saved)
+        self.assertIn("+ web[0]", self.radlc("show", saved))
+        self.assertIn("actions", json.loads(self.radlc("show", saved, "--json")))
+        self.radlc("plan", saved, code=1)
+        self.assertIn("is a saved plan, not RADL", self.err)
         self.type(re.search(r"radlc apply .*", out).group())
         out = self.radlc("apply", "--auto-approve", file, "--replace", "web[0]")
         self.type(re.search(r"radlc destroy .*", out).group() + " --auto-approve")

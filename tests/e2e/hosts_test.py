@@ -102,6 +102,8 @@ class Hosts(RadlCase):
             self.assertEqual((machine.home / "greeting.txt").read_text(), "hello")
         self.assertEqual(self.actions(self.file), {})
         self.assertEqual(self.actions(self.file, "--refresh"), {})
+        behind = next(one for one in self.show(self.file)["resources"] if one["address"] == "worker[1]")["attributes"]
+        self.assertEqual(behind["ssh_config"], "~/.ssh/config", "a colleague's own, not a file of this computer")
         self.assertEqual(self.radlc("ssh", self.file, "worker[1]", "echo $HOME").strip(), str(self.second.home))
         self.radlc("apply", "--auto-approve", self.file, "--input", "greeting=again")
         self.assertEqual((self.first.home / "greeting.txt").read_text(), "again")
@@ -124,6 +126,45 @@ class Hosts(RadlCase):
         self.assertEqual((self.first.home / "greeting.txt").read_text(), "again")
         self.assertEqual(logins() - before, 1, "the look at the machine, the look at its steps, and the step")
         self.radlc("destroy", "--auto-approve", one)
+
+    def open_connection(self, name):
+        """As a user has it who says ControlMaster in ~/.ssh/config; gives what closes it."""
+        ssh = ["ssh", "-F", self.environment["RADL_SSH_CONFIG"]]
+        subprocess.run([*ssh, "-fNM", name], check=True, stdin=subprocess.DEVNULL, capture_output=True)
+        close = lambda: subprocess.run([*ssh, "-O", "exit", name], check=False, capture_output=True)
+        self.addCleanup(close)
+        return close
+
+    def test_a_connection_of_the_user_that_is_open_is_used(self):
+        one = self.write("one.radl", replaced(FILE, ("['ssh://gpu1', 'ssh://gpu2']", "['ssh://gpu1']"), ("deploy worker 2 ", "deploy worker 1 ")))
+        config = self.folder / "ssh_config"
+        config.write_text(f"Host *\n  ControlPath {self.folder}/cm-%C\n" + config.read_text())
+        self.radlc("apply", "--auto-approve", one)
+        logins = lambda: (self.first.folder / "log").read_text().count("Accepted publickey")
+        close = self.open_connection("gpu1")
+        before = logins()
+        self.radlc("apply", "--auto-approve", "--refresh", one, "--input", "greeting=again")
+        self.assertEqual((self.first.home / "greeting.txt").read_text(), "again")
+        self.assertEqual(self.radlc("exec", one, "worker[0]", "--", "cat greeting.txt; exit 3", code=3), "again")
+        self.assertEqual(logins(), before, "nobody logged in anew")
+        close()
+        self.radlc("apply", "--auto-approve", "--refresh", one, "--input", "greeting=third")
+        self.assertEqual((self.first.home / "greeting.txt").read_text(), "third")
+        self.assertEqual(logins(), before + 1)
+        self.radlc("destroy", "--auto-approve", one)
+
+    def test_an_open_connection_that_leads_elsewhere_is_left_alone(self):
+        config = self.folder / "ssh_config"
+        config.write_text(f"Host *\n  ControlPath {self.folder}/one-for-all\nHost direct\n  HostName {self.second.host}\n  Port {self.second.port}\n"
+                          f"  User {getpass.getuser()}\n" + config.read_text())
+        close = self.open_connection("gpu1")
+        one = self.write("one.radl", replaced(FILE, ("['ssh://gpu1', 'ssh://gpu2']", "['ssh://direct']"), ("deploy worker 2 ", "deploy worker 1 ")))
+        out = self.radlc("apply", "--auto-approve", one)
+        self.assertEqual((self.second.home / "greeting.txt").read_text(), "hello")
+        self.assertFalse((self.first.home / "greeting.txt").exists())
+        self.assertIn("does not lead there", out + self.err)
+        self.radlc("destroy", "--auto-approve", one)
+        close()
 
     def test_a_machine_that_was_forgotten_is_taken_in_again(self):
         self.radlc("apply", "--auto-approve", self.file)

@@ -182,7 +182,9 @@ class Protected(NodesCase):
 
     def test_what_prevent_destroy_names_is_neither_removed_nor_replaced(self):
         self.protect("yes")
-        self.assertEqual(self.actions(self.file), {})
+        plan = self.plan(self.file)
+        self.assertEqual(plan["actions"], [])
+        self.assertNotIn("prevent_destroy", " ".join(plan["notes"]), "it is used, not passed over")
         self.radlc("plan", self.file, "--input", "count=1", code=1)
         self.assertIn("node[1] would be removed", self.err)
         self.assertIn("demo.radl:4", self.err)

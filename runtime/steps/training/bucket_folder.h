@@ -1,10 +1,11 @@
-// A folder in a bucket, "s3://BUCKET/PREFIX", as trainings write to it.
+// A folder in a bucket of any object store, "gs://BUCKET/PREFIX", as trainings write to it.
 #pragma once
 
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "common/store_address.h"
 #include "common/transfer/object_store.h"
 
 namespace radl::training {
@@ -22,9 +23,9 @@ struct BucketFolder {
   }
 };
 
-inline bool is_bucket(const std::string& place) { return place.starts_with("s3://"); }
+inline bool is_bucket(const std::string& place) { return is_store_address(place); }
 
-// By what environment and AWS's files say of credentials; nothing is asked yet. `http` outlives it.
+// By what environment and the vendors' files say of credentials; nothing is asked yet. `http` outlives it.
 Result<BucketFolder> open_bucket_folder(http::Client& http, const std::string& place);
 // Writes a small object and removes it again, so that a bucket that is missing or closed is known before
 // anything is computed for it.
@@ -35,7 +36,7 @@ Status check_buckets(const nlohmann::json& job, const Stop& stop);
 // All files below a local folder, several levels deep; the one named `last` after all others.
 Status send_files(const BucketFolder& folder, const std::string& local, const std::string& last,
                   const Stop& stop);
-// Whether "s3://BUCKET/KEY" is there now.
+// Whether "gs://BUCKET/KEY" is there now.
 Result<bool> is_in_bucket(const std::string& address, const Stop& stop);
 
 }  // namespace radl::training

@@ -14,6 +14,7 @@ using std::chrono::seconds;
 // TensorBoard's events grow with every line; a checkpoint is news of its own.
 constexpr seconds kBetweenLooks{20};
 constexpr seconds kAfterFailure{5};
+constexpr std::chrono::milliseconds kBetweenStops{50};  // looks whether to wait on
 constexpr size_t kEngineKeeps = 2;  // checkpoint.keep of a job that does not say (docs/job.md)
 
 }  // namespace
@@ -63,7 +64,10 @@ Status Keeping::prepare(bool resume, const Stop& stop) {
 Status Keeping::start() {
   if (!any()) return {};
   thread_ = std::make_unique<Threads>();
-  return thread_->start([this] { send_as_it_comes(); });
+  idle_ = false;
+  Status started = thread_->start([this] { send_as_it_comes(); });
+  if (!started.ok()) idle_ = true;
+  return started;
 }
 
 void Keeping::news() {
@@ -94,6 +98,8 @@ void Keeping::send_as_it_comes() {
     else
       wake_.wait_for(lock, kAfterFailure, [&] { return over_; });
   }
+  idle_ = true;
+  wake_.notify_all();
 }
 
 void Keeping::end_thread() {
@@ -107,6 +113,12 @@ void Keeping::end_thread() {
 }
 
 Status Keeping::finish(const Stop& stop) {
+  {
+    std::unique_lock lock(mutex_);
+    over_ = true;
+    wake_.notify_all();
+    while (!idle_ && stop.check().ok()) wake_.wait_for(lock, kBetweenStops, [&] { return idle_; });
+  }
   end_thread();
   return any() ? send(stop) : Status();
 }

@@ -26,7 +26,7 @@ class Keeping {
   Status start();
   // There is something new on the chief's node.
   void news();
-  // Ends the thread and sends what is left, which must succeed.
+  // Lets the thread end what it sends, and sends what is left, which must succeed.
   Status finish(const Stop& stop);
   // Brings model, events and report to where the file says; the step's output.
   Result<Json> result(const RunFacts& facts, const Stop& stop);
@@ -50,7 +50,7 @@ class Keeping {
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  bool news_ = false, over_ = false;
+  bool news_ = false, over_ = false, idle_ = true;
   StopSource stop_;
   std::unique_ptr<Threads> thread_;
 };

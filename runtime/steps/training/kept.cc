@@ -135,7 +135,15 @@ Result<bool> KeptCheckpoints::send_one(Member& chief, const CheckpointName& name
   return true;
 }
 
+// A request that failed or was given up may have acted all the same: what is there is asked for anew, or an
+// object would stay that nobody knows of.
 Status KeptCheckpoints::send(Member& chief, const Stop& stop) {
+  Status sent = send_newest(chief, stop);
+  if (!sent.ok()) there_.reset();
+  return sent;
+}
+
+Status KeptCheckpoints::send_newest(Member& chief, const Stop& stop) {
   if (Status seen = look(stop); !seen.ok()) return seen;
   auto here = chief.files(kCheckpointFolder);
   if (!here) return here.status();

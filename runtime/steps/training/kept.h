@@ -43,6 +43,7 @@ class KeptCheckpoints {
   Status look(const Stop& stop);
   Result<uint64_t> last_run(const Stop& stop);
   Status put_run(Member& chief, uint64_t run, const Stop& stop);
+  Status send_newest(Member& chief, const Stop& stop);
   Status send_run(Member& chief, const Stop& stop);
   Result<bool> send_one(Member& chief, const CheckpointName& name, const Stop& stop);
   Status remove_old(const Stop& stop);
