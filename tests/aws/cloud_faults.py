@@ -59,7 +59,7 @@ class Faulted:
 
     def recorded(self):
         """Ids and tokens of the state, and of intents that are open."""
-        path = next((self.folder / ".radl").rglob("state.db"), None) if (self.folder / ".radl").exists() else None
+        path = next(iter(self.found("state.db")), None)
         if not path:
             return set()
         with tempfile.TemporaryDirectory() as folder:

@@ -126,7 +126,7 @@ class Infrastructure:
         return new + groups
 
     def state_file(self):
-        return next((self.folder / ".radl").rglob("state.db"), None) if (self.folder / ".radl").exists() else None
+        return next(iter(self.found("state.db")), None)
 
     def recorded(self):
         """(ids and tokens of resources, tokens of open intents), read from the state itself."""

@@ -143,7 +143,7 @@ class Lifecycle(AwsCase):
         # An hour later; a look of its own comes once a minute.
         self.radlc("exec", self.file, "node[0]", "--", "sh", "-c",
                    "echo 3600 > /var/lib/radl-auto-stop/lived; nohup /usr/local/lib/radl/auto-stop > /dev/null 2>&1 < /dev/null &")
-        self.wait_until(lambda: not self.ours(), 30, "the machine goes on")
+        self.wait_until(lambda: not self.ours(), 60, "the machine goes on")
         self.assertIn("gone", self.radlc("plan", "--refresh", self.file))
         self.radlc("destroy", "--auto-approve", self.file)
         self.assert_account_is_as_before()

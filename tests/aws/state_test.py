@@ -256,7 +256,7 @@ class TwoWriters(StateCase):
         self.proxy.faults = faults
         sleeper = self.start("apply", "--auto-approve", self.file)
         self.proxy.victim = sleeper.pid
-        self.wait_until(lambda: len(seen) == 3, 30)
+        self.wait_until(lambda: len(seen) == 3)
         time.sleep(0.5)
         self.proxy.faults = None
         self.apply("--lock-timeout", "60")

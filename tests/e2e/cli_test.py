@@ -43,7 +43,7 @@ class CliCase(RadlCase):
 
     def servers(self):
         """The processes of the nodes' own SSH servers."""
-        return [json.loads(path.read_text())["pid"] for path in self.folder.rglob("process.json")]
+        return [json.loads(path.read_text())["pid"] for path in self.found("process.json")]
 
 
 class Arguments(CliCase):

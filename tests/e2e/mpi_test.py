@@ -36,7 +36,7 @@ class Mpi(RadlCase):
         self.assert_nothing_left(state="mpi/.radl")
 
     def log_of_heat(self):
-        logs = list((self.folder / "mpi").rglob("jobs/heat-*/member-0.log"))
+        logs = self.found("jobs/heat-*/member-0.log")
         return logs[0].read_text() if logs else ""
 
     def heat_alone(self):
@@ -50,7 +50,7 @@ class Mpi(RadlCase):
     def start_heat(self):
         """apply, until the program in Python keeps checkpoints."""
         process = self.start("apply", "--auto-approve", str(self.file), *self.given, "--input", "steps=1500")
-        self.wait_until(lambda: list((self.folder / "mpi").rglob("checkpoints/heat-5-*.pickle")), 120, self.log_of_heat)
+        self.wait_until(lambda: self.found("checkpoints/heat-5-*.pickle"), 120, self.log_of_heat)
         return process
 
     def kill(self, mark):
@@ -70,7 +70,7 @@ class Mpi(RadlCase):
         return json.loads((self.results / name / "report.json").read_text())
 
     def keys(self):
-        return [p for p in (self.folder / "mpi").rglob("home/.ssh/authorized_keys") if p.read_text()]
+        return [p for p in self.found("home/.ssh/authorized_keys") if p.read_text()]
 
     def test_the_examples_run_on_every_node_and_again_changes_nothing(self):
         self.apply()

@@ -140,9 +140,9 @@ class Logs(NodesCase):
             self.wait_until(lambda: "hello" in text())
             os.rename(log, str(log) + ".1")
             log.write_text("after rotation\n")
-            self.wait_until(lambda: "after rotation" in text(), 20, text)
+            self.wait_until(lambda: "after rotation" in text(), message=text)
             log.write_text("cut\n")
-            self.wait_until(lambda: "| cut" in text(), 20, text)
+            self.wait_until(lambda: "| cut" in text(), message=text)
         finally:
             follow.send_signal(signal.SIGINT)
             follow.wait(20)

@@ -66,7 +66,7 @@ class Programs(RadlCase):
 
     def folders(self):
         """The checkpoint folders of the members, as this computer sees them."""
-        return sorted(self.folder.rglob("home/.radl/jobs/*/checkpoints"))
+        return self.found("home/.radl/jobs/*/checkpoints")
 
     def starts(self):
         return [(f / "starts").read_text().count("start") if (f / "starts").exists() else 0 for f in self.folders()]

@@ -1,4 +1,5 @@
 """What the end-to-end tests share: a folder of their own, the built radlc, and a look for what is left behind."""
+import glob
 import json
 import os
 import pathlib
@@ -53,7 +54,7 @@ class RadlCase(unittest.TestCase):
 
     def networks(self):
         """Namespaces and links of isolated nodes of this test that are there now."""
-        names = [json.loads(record.read_text()).get("name") for record in self.folder.rglob("network.json")]
+        names = [json.loads(record.read_text()).get("name") for record in self.found("network.json")]
         return [name for name in names
                 if name and (os.path.exists(f"/run/netns/{name}") or os.path.exists(f"/sys/class/net/{name}"))]
 
@@ -64,6 +65,11 @@ class RadlCase(unittest.TestCase):
             if time.time() > deadline:
                 self.fail(message() if callable(message) else message)
             time.sleep(0.05)
+
+    def found(self, pattern, under=None):
+        """Paths below a folder that end as the pattern says; what others remove meanwhile is no error, unlike with rglob."""
+        ends = glob.glob(os.path.join("**", pattern), root_dir=under or self.folder, recursive=True, include_hidden=True)
+        return sorted(pathlib.Path(under or self.folder) / end for end in ends)
 
     def events(self, log):
         """The events of --log-json so far; a line that is being written is left for later."""
@@ -127,6 +133,6 @@ class RadlCase(unittest.TestCase):
 
     def assert_nothing_left(self, state=".radl"):
         """No process, no folder of a node, no state."""
-        self.wait_until(lambda: not self.processes(), 10, lambda: f"processes left: {self.processes()}")
+        self.wait_until(lambda: not self.processes(), 60, lambda: f"processes left: {self.processes()}")
         left = [str(p) for p in (self.folder / state).rglob("*") if p.is_file()] if (self.folder / state).exists() else []
         self.assertEqual(left, [])

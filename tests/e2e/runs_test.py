@@ -38,7 +38,7 @@ class Runs(RadlCase):
         process = self.start("apply", "--auto-approve", "site.radl", *arguments)
         self.addCleanup(lambda: (process.poll() is None and os.killpg(process.pid, signal.SIGKILL), process.communicate()))
         self.wait_until(lambda: (self.folder / ".radl").exists() and
-                        any("it begins" in path.read_text() for path in (self.folder / ".radl").rglob("runs/*.jsonl")))
+                        any("it begins" in path.read_text() for path in self.found("runs/*.jsonl")))
         return process
 
     def test_a_run_is_followed_from_another_terminal_and_read_again(self):
@@ -127,12 +127,12 @@ class Runs(RadlCase):
                                       stderr=subprocess.STDOUT)
         text = lambda: (self.folder / "seen").read_text()
         try:
-            self.wait_until(lambda: "run | web[0]: create ..." in text(), 20, text)
+            self.wait_until(lambda: "run | web[0]: create ..." in text(), message=text)
             apply.send_signal(signal.SIGINT)
-            self.wait_until(lambda: "run | stopping: what is under way is finished" in text(), 20, text)
+            self.wait_until(lambda: "run | stopping: what is under way is finished" in text(), message=text)
             self.release()
             self.assertEqual(apply.wait(60), 130)
-            self.wait_until(lambda: "run | failed in" in text(), 20, text)
+            self.wait_until(lambda: "run | failed in" in text(), message=text)
         finally:
             follow.send_signal(signal.SIGINT)
             follow.wait(20)

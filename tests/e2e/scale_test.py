@@ -128,7 +128,7 @@ class Scale(RadlCase):
         self.begin()
         log = self.folder / "events.json"
         scale = self.start("scale", self.file, "worker", "4", "-y", "--log-json", log)
-        self.wait_until(lambda: any(e["event"] == "action_started" for e in self.events(log)), 30, "it does not begin")
+        self.wait_until(lambda: any(e["event"] == "action_started" for e in self.events(log)), 60, "it does not begin")
         os.killpg(scale.pid, signal.SIGKILL)
         scale.communicate()
         self.radlc("apply", self.file, "-y")
@@ -177,7 +177,7 @@ output members"""))
             self.wait_until(lambda: len(self.workers()) == 1, 60, "nodes do not go")
             self.on("front[0]", "echo 1 > ~/wanted; sleep 2; ~/.radl/elastic/workers/request add 3; echo 2 > ~/wanted")
             self.wait_until(lambda: self.workers() == ["worker[0]", "worker[3]"], 60, lambda: f"{self.workers()}")
-            self.wait_until(lambda: not self.on("front[0]", "cat ~/.radl/elastic/workers/wishes"), 30, "it is not settled")
+            self.wait_until(lambda: not self.on("front[0]", "cat ~/.radl/elastic/workers/wishes"), 60, "it is not settled")
         finally:
             os.kill(relay.pid, signal.SIGINT)
             relay.communicate(timeout=60)

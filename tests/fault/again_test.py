@@ -28,11 +28,8 @@ contextualize ( system box configure work step 1 )
 
 
 class Again(RadlCase):
-    def home(self):
-        return next((self.folder / ".radl").rglob("state.db")).parent.joinpath("work", "nodes")
-
     def files(self, name):
-        return [p for p in self.home().rglob(name)] if (self.folder / ".radl").exists() and self.home().exists() else []
+        return self.found(os.path.join("work", "nodes", "**", name))
 
     def begun(self):
         return sum(p.read_text().count("begun") for p in self.files("begun"))
@@ -59,7 +56,7 @@ class Again(RadlCase):
         os.kill(first.pid, signal.SIGKILL)
         first.communicate()
         if local_programs:
-            self.wait_until(lambda: not self.named(*local_programs), 15, lambda: f"go on: {self.named(*local_programs)}")
+            self.wait_until(lambda: not self.named(*local_programs), 40, lambda: f"go on: {self.named(*local_programs)}")
         second = self.start("apply", "--auto-approve", "site.radl")
         self.wait_until(lambda: self.begun() == 2 or second.poll() is not None, 120, "it is not run again")
         begun = self.begun()

@@ -38,4 +38,9 @@ Asked Together::ask(const std::string& id, size_t most, const Send& send) {
   return of_one && answer.status.code() != Code::Retry ? send({id}) : answer;
 }
 
+size_t Together::waiting() {
+  std::lock_guard lock(mutex_);
+  return next_ ? next_->ids.size() : 0;
+}
+
 }  // namespace radl::ec2

@@ -28,6 +28,9 @@ class Together {
   // each is asked for by itself.
   Asked ask(const std::string& id, size_t most, const Send& send);
 
+  // How many the next call has so far.
+  size_t waiting();
+
  private:
   struct Batch {
     std::vector<std::string> ids;

@@ -222,10 +222,10 @@ TEST(Ec2Together, WhatComesWhileACallIsUnderWayGoesOutInTheNextOne) {
 
 TEST(Ec2Together, WhoCameTogetherGoesTogetherAgain) {
   constexpr size_t kAll = 6;
-  Together together(std::chrono::seconds(2));
+  Together together(std::chrono::minutes(1));
   std::mutex mutex;
   std::vector<size_t> calls;
-  std::atomic<size_t> begun{0};
+  std::atomic<bool> begun{false};
   auto send = [&](const std::vector<std::string>& ids) {
     bool first = false;
     {
@@ -233,21 +233,20 @@ TEST(Ec2Together, WhoCameTogetherGoesTogetherAgain) {
       first = calls.empty();
       calls.push_back(ids.size());
     }
-    while (first && begun < kAll) std::this_thread::yield();
-    if (first)
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the others wait for its end, as a rule
+    begun = true;
+    while (first && together.waiting() < kAll - 1) std::this_thread::yield();
     return Asked::accepted();
   };
   std::vector<std::thread> threads;
   for (size_t i = 0; i < kAll; ++i)
     threads.emplace_back([&, i] {
-      ++begun;
+      while (i > 0 && !begun) std::this_thread::yield();
       EXPECT_EQ(together.ask("a" + std::to_string(i), 50, send).answer, Asked::Answer::Accepted);
       if (i == 0) return;
       EXPECT_EQ(together.ask("b" + std::to_string(i), 50, send).answer, Asked::Answer::Accepted);
     });
   for (std::thread& thread : threads) thread.join();
-  EXPECT_LE(calls.size(), 4u) << "each of the second ones by itself";
+  EXPECT_EQ(calls.size(), 3u) << "the first, those who waited for its end, and these again";
 }
 
 TEST(Ec2Together, OneThatIsRefusedDoesNotSpoilTheOthers) {
@@ -263,7 +262,7 @@ TEST(Ec2Together, OneThatIsRefusedDoesNotSpoilTheOthers) {
   while (calls == 0) std::this_thread::yield();
   std::thread bad([&] { EXPECT_EQ(together.ask("i-bad", 9, send).status.code(), Code::NotFound); });
   std::thread good([&] { EXPECT_EQ(together.ask("i-good", 9, send).answer, Asked::Answer::Accepted); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // so that both go out in one call, as a rule
+  while (together.waiting() < 2) std::this_thread::yield();  // so that both go out in one call
   second_is_there.set_value();
   for (std::thread* thread : {&first, &bad, &good}) thread->join();
 }
