@@ -207,7 +207,7 @@ class Hosts(RadlCase):
         slow = self.write("slow.radl", replaced(FILE, ("file '~/greeting.txt' ( content = input.greeting )",
                                                        "command 'echo begun; sleep 1000' ()")))
         apply = self.start("apply", "--auto-approve", slow)
-        self.wait_until(lambda: any(self.folder.glob(".radl/slow/logs/**/*.log")))
+        self.wait_until(lambda: self.found(".radl/slow/logs/**/*.log"))
         with open(self.folder / "seen", "wb") as seen:
             follow = subprocess.Popen([str(RADLC), "logs", "-f", str(slow)], cwd=self.folder, env=self.environment, stdout=seen,
                                       stderr=subprocess.STDOUT)
