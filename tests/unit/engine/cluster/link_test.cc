@@ -26,8 +26,8 @@ struct Ends {
 Ends tcp_ends() {
   Result<std::unique_ptr<Listener>> listener = listen_tcp("127.0.0.1:0", kKey, {Role::Server, 0});
   EXPECT_TRUE(listener.ok()) << listener.status().text();
-  auto accepted = std::async(std::launch::async, [&] { return (*listener)->accept(5000ms); });
-  Result<std::unique_ptr<Link>> worker = connect_tcp((*listener)->address(), kKey, {Role::Worker, 7}, 5000ms);
+  auto accepted = std::async(std::launch::async, [&] { return (*listener)->accept(30000ms); });
+  Result<std::unique_ptr<Link>> worker = connect_tcp((*listener)->address(), kKey, {Role::Worker, 7}, 30000ms);
   Result<std::unique_ptr<Link>> server = accepted.get();
   EXPECT_TRUE(worker.ok() && server.ok());
   return {std::move(*worker), std::move(*server)};
@@ -71,13 +71,13 @@ TEST_P(LinkTest, CarriesMessagesOfAnySizeInOrder) {
   auto talk = [&](Link& link) {
     auto sender = std::async(std::launch::async, [&] {
       for (size_t size : sizes) {
-        Status sent = link.send({MessageType::Push, pattern(size)}, 5000ms);
+        Status sent = link.send({MessageType::Push, pattern(size)}, 30000ms);
         ASSERT_TRUE(sent.ok()) << sent.text();
       }
     });
     Message m;
     for (size_t size : sizes) {
-      Status got = link.receive(m, 5000ms);
+      Status got = link.receive(m, 30000ms);
       ASSERT_TRUE(got.ok()) << got.text();
       ASSERT_EQ(m.type, MessageType::Push);
       ASSERT_EQ(m.payload.size(), size);
@@ -92,8 +92,8 @@ TEST_P(LinkTest, SilenceIsATimeoutAndTheLinkGoesOn) {
   Ends e = ends();
   Message m;
   EXPECT_EQ(e.worker->receive(m, 20ms).code(), Code::Timeout);
-  ASSERT_TRUE(e.server->send({MessageType::Ready, {}}, 1000ms).ok());
-  EXPECT_TRUE(e.worker->receive(m, 1000ms).ok());
+  ASSERT_TRUE(e.server->send({MessageType::Ready, {}}, 30000ms).ok());
+  EXPECT_TRUE(e.worker->receive(m, 30000ms).ok());
 }
 
 TEST_P(LinkTest, TheEndOfTheOtherSideIsSeen) {
@@ -120,9 +120,9 @@ TEST_P(LinkTest, CloseWakesWhoeverWaits) {
 
 TEST_P(LinkTest, MessagesAboveTheLimitAreRefused) {
   Ends e = ends();
-  ASSERT_TRUE(e.worker->send({MessageType::Push, std::string(kSmallMessage + 1, 'x')}, 1000ms).ok());
+  ASSERT_TRUE(e.worker->send({MessageType::Push, std::string(kSmallMessage + 1, 'x')}, 30000ms).ok());
   Message m;
-  EXPECT_EQ(e.server->receive(m, 1000ms).code(), Code::Corrupt);
+  EXPECT_EQ(e.server->receive(m, 30000ms).code(), Code::Corrupt);
 }
 
 // The limit is raised while the reader already waits for the message that needs it.
@@ -130,22 +130,22 @@ TEST_P(LinkTest, ARaisedLimitHoldsForWhoeverWaitsAlready) {
   Ends e = ends();
   auto waiting = std::async(std::launch::async, [&] {
     Message m;
-    return e.server->receive(m, 5000ms);
+    return e.server->receive(m, 30000ms);
   });
   std::this_thread::sleep_for(50ms);  // it waits by then, most often; the other order must work as well
   e.server->set_limit(1 << 20);
-  ASSERT_TRUE(e.worker->send({MessageType::Push, std::string(kSmallMessage + 1, 'x')}, 1000ms).ok());
+  ASSERT_TRUE(e.worker->send({MessageType::Push, std::string(kSmallMessage + 1, 'x')}, 30000ms).ok());
   EXPECT_TRUE(waiting.get().ok());
 }
 
 TEST_P(LinkTest, ASessionKeepsAQuietPeerAndHandsMessagesOver) {
   Ends e = ends();
-  Session worker(std::move(e.worker), 200ms), server(std::move(e.server), 200ms);
+  Session worker(std::move(e.worker), 700ms), server(std::move(e.server), 700ms);
   Message m;
-  EXPECT_EQ(worker.receive(m, 600ms).code(), Code::Timeout);  // three times the peer timeout, and still there
+  EXPECT_EQ(worker.receive(m, 1600ms).code(), Code::Timeout);  // more than twice the peer timeout, and still there
   EXPECT_TRUE(worker.health().ok()) << worker.health().text();
   ASSERT_TRUE(server.send(encode(Fetch{1})).ok());
-  ASSERT_TRUE(worker.receive(m, 1000ms).ok());
+  ASSERT_TRUE(worker.receive(m, 30000ms).ok());
   EXPECT_EQ(m.type, MessageType::Fetch);
 }
 
@@ -158,7 +158,7 @@ TEST_P(LinkTest, ASessionGivesUpAPeerThatIsFrozen) {
     lost.set_value(s.message());
   });
   std::string why = lost.get_future().get();  // nobody answers at the other end, which stays open
-  EXPECT_LT(Clock::now() - begin, 2s);
+  EXPECT_LT(Clock::now() - begin, 20s);
   EXPECT_NE(why.find("nothing heard for"), std::string::npos) << why;
   Message m;
   EXPECT_EQ(server.receive(m, nullptr).code(), Code::Lost);
@@ -199,9 +199,9 @@ TEST(TcpLink, WaitsForAServerThatComesLate) {
   auto late = std::async(std::launch::async, [&] {
     std::this_thread::sleep_for(200ms);
     Result<std::unique_ptr<Listener>> listener = listen_tcp(address, kKey, {Role::Server, 0});
-    return listener.ok() && (*listener)->accept(5000ms).ok();
+    return listener.ok() && (*listener)->accept(30000ms).ok();
   });
-  EXPECT_TRUE(connect_tcp(address, kKey, {Role::Worker, 0}, 5000ms).ok());
+  EXPECT_TRUE(connect_tcp(address, kKey, {Role::Worker, 0}, 30000ms).ok());
   EXPECT_TRUE(late.get());
 }
 
@@ -223,7 +223,7 @@ TEST(TcpLink, AWrongKeyIsRefusedAtOnceOnBothSides) {
   auto begin = Clock::now();
   Status s = connect_tcp(listener->address(), std::string(32, 'w'), {Role::Worker, 0}, 30000ms).status();
   EXPECT_EQ(s.code(), Code::Auth) << s.text();
-  EXPECT_LT(Clock::now() - begin, 5s);
+  EXPECT_LT(Clock::now() - begin, 20s);
   EXPECT_FALSE(accepted.get().ok());
 }
 
@@ -238,39 +238,39 @@ TEST(TcpLink, AStrangerGetsNothingButAnEnd) {
   };
   listener = std::move(*listen_tcp("127.0.0.1:0", kKey, {Role::Server, 0}, options));
   auto accepted = std::async(std::launch::async, [&] { return listener->accept(30000ms).status(); });
-  Result<int> fd = connect_once(*split_address(listener->address()), 1000ms);
+  Result<int> fd = connect_once(*split_address(listener->address()), 30000ms);
   ASSERT_TRUE(fd.ok());
   Socket socket(*fd);
   ASSERT_TRUE(socket
                   .write("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: somebody\r\nAccept: */*\r\n\r\n" +
                              std::string(64, ' '),
-                         1000ms)
+                         30000ms)
                   .ok());
   EXPECT_EQ(accepted.get().code(), Code::Cancelled);
   EXPECT_NE(why.find("does not speak the protocol of a training job"), std::string::npos) << why;
   char byte;
-  EXPECT_EQ(socket.read(&byte, 1, 5000ms).code(), Code::Lost);
+  EXPECT_EQ(socket.read(&byte, 1, 30000ms).code(), Code::Lost);
 }
 
 // A member that was let in and then sends rubbish instead of records.
 TEST(TcpLink, RubbishAfterTheHandshakeEndsTheLink) {
   Result<std::unique_ptr<Listener>> listener = listen_tcp("127.0.0.1:0", kKey, {Role::Server, 0});
-  auto accepted = std::async(std::launch::async, [&] { return (*listener)->accept(5000ms); });
-  Result<int> fd = connect_once(*split_address((*listener)->address()), 1000ms);
+  auto accepted = std::async(std::launch::async, [&] { return (*listener)->accept(30000ms); });
+  Result<int> fd = connect_once(*split_address((*listener)->address()), 30000ms);
   ASSERT_TRUE(fd.ok());
   Socket socket(*fd);
   ClientHandshake handshake(kKey, {Role::Worker, 0});
   char answer[kServerHelloSize];
   std::string proof;
-  ASSERT_TRUE(socket.write(handshake.hello(), 1000ms).ok());
-  ASSERT_TRUE(socket.read(answer, sizeof answer, 5000ms).ok());
+  ASSERT_TRUE(socket.write(handshake.hello(), 30000ms).ok());
+  ASSERT_TRUE(socket.read(answer, sizeof answer, 30000ms).ok());
   ASSERT_TRUE(handshake.finish({answer, sizeof answer}, proof).ok());
-  ASSERT_TRUE(socket.write(proof, 1000ms).ok());
+  ASSERT_TRUE(socket.write(proof, 30000ms).ok());
   Result<std::unique_ptr<Link>> link = accepted.get();
   ASSERT_TRUE(link.ok());
-  ASSERT_TRUE(socket.write(std::string("\x20\0\0\0", 4) + std::string(32, 'x'), 1000ms).ok());
+  ASSERT_TRUE(socket.write(std::string("\x20\0\0\0", 4) + std::string(32, 'x'), 30000ms).ok());
   Message m;
-  EXPECT_EQ((*link)->receive(m, 5000ms).code(), Code::Auth);
+  EXPECT_EQ((*link)->receive(m, 30000ms).code(), Code::Auth);
 }
 
 }  // namespace

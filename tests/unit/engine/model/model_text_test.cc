@@ -182,7 +182,7 @@ TEST(Build, TellsTooLittleMemoryBeforeItTakesAny) {
     EXPECT_EQ(status.code(), Code::Quota) << status.text();
     EXPECT_NE(status.message().find(" needs at least "), std::string::npos) << status.message();
     // Far less than it takes to touch so much memory.
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2)) << model;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10)) << model;
   };
   for (const char* kernels : {"auto", "ref"})
     for (const char* model : {"resnet44", "fastcifar"})
