@@ -111,6 +111,22 @@ Result<Credentials> first_of_chain(const Asking& asking) {
 
 }  // namespace
 
+bool credentials_configured(const Configuration& configuration) {
+  for (const char* variable :
+       {"AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+        "AWS_CONTAINER_CREDENTIALS_FULL_URI"})
+    if (!configuration.environment(variable).empty()) return true;
+  const std::string& profile = configuration.profile();
+  for (const Section* section :
+       {configuration.config_profile(profile), configuration.credentials_profile(profile)}) {
+    if (section == nullptr) continue;
+    for (const char* name :
+         {"aws_access_key_id", "role_arn", "sso_session", "sso_start_url", "credential_process"})
+      if (section->has(name)) return true;
+  }
+  return false;
+}
+
 std::shared_ptr<CredentialSource> fixed_credentials(Credentials credentials) {
   return std::make_shared<Fixed>(std::move(credentials));
 }

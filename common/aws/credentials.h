@@ -47,6 +47,10 @@ std::shared_ptr<CredentialSource> fixed_credentials(Credentials credentials);
 std::shared_ptr<CredentialSource> default_credentials(http::Client& http,
                                                       std::shared_ptr<const Configuration> configuration);
 
+// Whether a call of these would find some, as far as environment and files tell: neither the instance's
+// metadata nor any other server is asked.
+bool credentials_configured(const Configuration& configuration);
+
 // `fetch` is called when keys are needed or run out; one call at a time.
 std::shared_ptr<CredentialSource> renewed_credentials(
     std::function<Result<Credentials>(const Stop&)> fetch,

@@ -5,6 +5,7 @@
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/given_back.h"
 #include "runtime/cli/plan_forecasts.h"
+#include "runtime/cli/prices_elsewhere.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/sudo.h"
 #include "runtime/cli/workflow.h"
@@ -63,10 +64,11 @@ Status save(const Options& options, const Project& project, const Plan& plan) {
 }
 
 void show(const Session& session, const Options& options, const Plan& plan,
-          const std::vector<PlanForecast>& forecasts) {
+          const std::vector<PlanForecast>& forecasts, const std::vector<PriceElsewhere>& elsewhere) {
   if (options.json) {
     Json json = to_json(plan);
     for (const PlanForecast& forecast : forecasts) json["forecasts"].push_back(to_json(forecast));
+    if (!elsewhere.empty()) json["elsewhere"] = to_json(elsewhere);
     std::printf("%s\n", json.dump(2).c_str());
   } else if (options.dot) {
     std::fputs(render_dot(plan).c_str(), stdout);
@@ -79,6 +81,7 @@ void show(const Session& session, const Options& options, const Plan& plan,
     look.brief = options.brief;
     look.forecasts = forecasts;
     std::fputs(shown(render_text(plan, look), look.color).c_str(), stdout);
+    std::fputs(shown(render_text(elsewhere)).c_str(), stdout);
   }
 }
 
@@ -88,10 +91,11 @@ struct Made {
   Result<Snapshot> snapshot = Snapshot();
   Result<Plan> plan = Plan();
   std::vector<PlanForecast> forecasts;
+  std::vector<PriceElsewhere> elsewhere;
 };
 
 Status make(const Session& session, const Options& options, Made& made) {
-  auto& [project, snapshot, plan, forecasts] = made;
+  auto& [project, snapshot, plan, forecasts, elsewhere] = made;
   if (options.destroy) {
     auto place = find_state(options.project);
     if (!place.ok()) return place.status();
@@ -116,7 +120,9 @@ Status make(const Session& session, const Options& options, Made& made) {
   auto observed = observe(options, *project);
   if (!observed.ok()) return std::move(observed).status();
   plan = plan_for(*project, *snapshot, **machinery, options.request, *observed ? &**observed : nullptr);
-  if (plan.ok() && !options.brief && !options.dot) forecasts = plan_forecasts(*plan, *project, **machinery);
+  if (!plan.ok() || options.brief || options.dot) return plan.status();
+  forecasts = plan_forecasts(*plan, *project, **machinery);
+  if (snapshot->resources.empty()) elsewhere = prices_elsewhere(*project, **machinery);
   return plan.status();
 }
 
@@ -128,9 +134,9 @@ int run_plan(const Session& session, const Options& options, bool& changes) {
   }
   auto made = session.keep<Made>();
   if (Status done = make(session, options, *made); !done.ok()) return report(session, done);
-  const auto& [project, snapshot, planned, forecasts] = *made;
+  const auto& [project, snapshot, planned, forecasts, elsewhere] = *made;
   const Plan* plan = &*planned;
-  show(session, options, *plan, forecasts);
+  show(session, options, *plan, forecasts, elsewhere);
   if (!options.html.empty()) {
     if (Status written = write_output_file(options.html, render_html(*plan, forecasts)); !written.ok())
       return report(session, written);

@@ -50,6 +50,9 @@ Result<ec2::Options> ec2_options(http::Client& client, const std::shared_ptr<con
     if (!line.ok()) return line.status();
     return ec2_credentials(*auth, **line);
   };
+  options->has_credentials = [auth](const std::string& account) {
+    return line_of(*auth, "EC2", account).ok();
+  };
   return options;
 }
 
@@ -171,7 +174,7 @@ Machinery::Machinery(const RunOptions& options, Catalog catalog, std::shared_ptr
   }
   add_family(gce::make_family([auth] { return gce_options(auth); }), auth.get(), "GCE");
   add_family(azure::make_family([auth] { return azure_options(auth); }), auth.get(), "Azure");
-  clouds_.fallback = options.cloud;
+  clouds_.asked = options.cloud;
 }
 
 void Machinery::add_family(std::unique_ptr<CloudFamily> family, const AuthFile* auth, const char* type) {
@@ -200,9 +203,11 @@ Run Machinery::run() {
 }
 
 void add_cloud_option(CLI::App& command, RunOptions& options) {
-  command.add_option("--cloud,--provider", options.cloud, "where nodes go that name no cloud")
-      ->type_name("NAME")
-      ->capture_default_str();
+  command
+      .add_option(
+          "--cloud,--provider", options.cloud,
+          "where nodes go that name no cloud (default: the one that their images are for, else local)")
+      ->type_name("NAME");
   command
       .add_option("--auth", options.auth,
                   "the Infrastructure Manager's auth file (default: RADL_AUTH, IM_AUTH; without one: as the "
@@ -236,7 +241,7 @@ Result<std::unique_ptr<Machinery>> make_machinery(const RunOptions& options) {
   if (*found) auth = std::make_shared<const AuthFile>(std::move(**found));
   auto machinery = std::make_unique<Machinery>(options, current_catalog(), std::move(auth));
   const CloudSet& clouds = machinery->clouds();
-  if (!clouds.knows(options.cloud)) {
+  if (!options.cloud.empty() && !clouds.knows(options.cloud)) {
     const std::vector<std::string> names = clouds.names();
     std::string list;
     for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;

@@ -14,8 +14,8 @@
 namespace radl::cli {
 
 struct RunOptions {
-  std::string cloud = "local";  // for nodes that name none
-  std::string auth;             // auth file of the Infrastructure Manager
+  std::string cloud;  // for nodes that name none; empty: CloudSet::name_for
+  std::string auth;   // auth file of the Infrastructure Manager
   int parallelism = 10;
   std::string log_json;  // file that gets every event as a JSON line
   bool json = false;     // events on standard output instead of text

@@ -181,6 +181,8 @@ class Cloud {
  public:
   virtual ~Cloud() = default;
   virtual const CloudId& id() const = 0;
+  // What the addresses of images that it serves begin with: "ssh" of 'ssh://gpu1'.
+  virtual std::vector<std::string> image_schemes() const { return {}; }
 
   // --- planning; pure but for survey() ---
   virtual Result<Survey> survey(const Context& context, const ir::Program& program) = 0;

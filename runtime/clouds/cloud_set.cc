@@ -1,25 +1,83 @@
 #include "runtime/clouds/cloud_set.h"
 
+#include <algorithm>
+
+#include "common/text.h"
 #include "runtime/clouds/elsewhere.h"
+#include "runtime/clouds/fitting.h"
 
 namespace radl {
+
+namespace {
+
+// Of a requirement's value: an address, or a list of them.
+std::vector<std::string> addresses(const ir::Requirement& requirement) {
+  std::vector<std::string> all;
+  if (!requirement.equals) return all;
+  const ir::Json& value = *requirement.equals;
+  if (value.is_string()) return {value.get<std::string>()};
+  for (size_t i = 0; value.is_array() && i < value.size(); ++i)
+    if (value[i].is_string()) all.push_back(value[i].get<std::string>());
+  return all;
+}
+
+}  // namespace
 
 void CloudSet::add(Cloud& cloud) {
   by_id[cloud.id().text()] = &cloud;
   by_name.emplace(cloud.id().type, cloud.id().text());
+  for (const std::string& scheme : cloud.image_schemes()) by_scheme_.emplace(scheme, cloud.id().type);
 }
 
 void CloudSet::add(CloudFamily& family) {
   families_[family.type()] = &family;
   accounts_[family.type()] = {&family, ""};
+  for (const std::string& scheme : family.image_schemes()) by_scheme_.emplace(scheme, family.type());
 }
 
 void CloudSet::add_account(const std::string& name, CloudFamily& family) {
   accounts_[name] = {&family, name};
 }
 
+std::string CloudSet::imaged(const std::vector<std::string>& image_urls) const {
+  std::vector<std::string> names;
+  for (const std::string& url : image_urls) {
+    const size_t end = url.find("://");
+    const auto known = end == url.npos ? by_scheme_.end() : by_scheme_.find(to_lower(url.substr(0, end)));
+    if (known != by_scheme_.end()) names.push_back(known->second);
+  }
+  if (names.empty()) return {};
+  if (std::all_of(names.begin(), names.end(), [&](const std::string& name) { return name == names.front(); }))
+    return names.front();
+  for (const std::string& name : names) {
+    const auto account = accounts_.find(name);
+    if (account == accounts_.end() || account->second.family->has_credentials(account->second.account))
+      return name;
+  }
+  return names.front();
+}
+
+std::string CloudSet::name_for(const ir::Node& node) const {
+  if (!node.cloud.empty()) return node.cloud;
+  if (!asked.empty()) return asked;
+  if (std::string name = imaged(image_urls(node)); !name.empty()) return name;
+  for (const ir::Soft& soft : node.softs) {
+    const auto image = soft.requirements.find("disk.0.image.url");
+    if (image == soft.requirements.end()) continue;
+    if (std::string name = imaged(addresses(image->second)); !name.empty()) return name;
+  }
+  return fallback;
+}
+
+std::vector<std::string> CloudSet::with_credentials() const {
+  std::vector<std::string> names;
+  for (const auto& [name, account] : accounts_)
+    if (account.family->has_credentials(account.account)) names.push_back(name);
+  return names;
+}
+
 std::string CloudSet::id_for(const ir::Node& node) const {
-  const std::string& name = node.cloud.empty() ? fallback : node.cloud;
+  const std::string name = name_for(node);
   if (auto known = by_name.find(name); known != by_name.end()) return known->second;
   auto account = accounts_.find(name);
   if (account == accounts_.end()) return name;

@@ -16,6 +16,11 @@ class CloudFamily {
  public:
   virtual ~CloudFamily() = default;
   virtual const std::string& type() const = 0;
+  // What the addresses of images that it serves begin with: "aws" of 'aws://eu-west-1/ami-1'.
+  virtual std::vector<std::string> image_schemes() const = 0;
+  // Whether credentials are configured for an account ("": the default one), as far as can be told without a
+  // network: a machine's own identity is not looked for.
+  virtual bool has_credentials(const std::string& account) const = 0;
   // Where a node goes: the region that it names, else the configured one; empty where there is none.
   virtual std::string region_for(const ir::Node& node) const = 0;
   // Asks no network. Invalid: no such account or region; says what to configure.
@@ -26,7 +31,8 @@ class CloudSet {
  public:
   // CloudId::text() -> cloud: those that there is one of.
   std::map<std::string, Cloud*> by_id;
-  std::string fallback = "local";  // for a node whose `deploy` names no cloud
+  std::string asked;               // --cloud: for nodes whose `deploy` names none
+  std::string fallback = "local";  // where that is empty too, and the node's images are for none of these
   // The name that a `deploy` may use -> CloudId::text() of one cloud.
   std::map<std::string, std::string> by_name;
 
@@ -36,6 +42,10 @@ class CloudSet {
   // Another account of a family: the id of a credential.
   void add_account(const std::string& name, CloudFamily& family);
 
+  // The name of the cloud that a node is for: its `deploy` names it, else `asked`, else its images (of
+  // several clouds': the first with credentials, else the first), else those of its soft features, else
+  // `fallback`.
+  std::string name_for(const ir::Node& node) const;
   // CloudId::text() of the cloud that a node is for; the name itself where there is none of it.
   std::string id_for(const ir::Node& node) const;
   // nullptr: there is none; why_not() says why. Thread-safe.
@@ -44,6 +54,8 @@ class CloudSet {
   // Whether a `deploy` or `--cloud` may say so.
   bool knows(const std::string& name) const;
   std::vector<std::string> names() const;
+  // Names for which has_credentials() holds: types of families, and accounts of theirs.
+  std::vector<std::string> with_credentials() const;
   // Those that there is one of, and those of families that have been asked for.
   std::vector<std::string> ids() const;
 
@@ -58,7 +70,10 @@ class CloudSet {
     std::map<std::string, std::unique_ptr<Cloud>> clouds;
     std::map<std::string, Status> refused;
   };
-  std::map<std::string, Account> accounts_;  // by name
+  std::string imaged(const std::vector<std::string>& image_urls) const;
+
+  std::map<std::string, std::string> by_scheme_;  // of images -> name
+  std::map<std::string, Account> accounts_;       // by name
   std::map<std::string, CloudFamily*> families_;
   std::shared_ptr<Made> made_ = std::make_shared<Made>();
 };

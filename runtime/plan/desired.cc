@@ -58,8 +58,7 @@ class Builder {
     const std::string id = input_.clouds.id_for(node);
     auto known = shares_.find(id);
     if (known == shares_.end()) {
-      const std::string from = node.cloud.empty() ? "" : "its `deploy` names " + node.cloud + ": ";
-      problem(node, from + input_.clouds.why_not(id).text());
+      problem(node, asked_for(node) + input_.clouds.why_not(id).text());
       return;
     }
     Share& share = known->second;
@@ -69,6 +68,14 @@ class Builder {
       return;
     }
     if (!node.softs.empty()) slot = with_softs(node, share);
+  }
+
+  // Why it is to be in the cloud that it cannot be in; "" where that is the run's own.
+  std::string asked_for(const ir::Node& node) const {
+    if (!node.cloud.empty()) return "its `deploy` names " + node.cloud + ": ";
+    const std::string name = input_.clouds.name_for(node);
+    if (name == input_.clouds.asked || name == input_.clouds.fallback) return {};
+    return "its image is for " + name + " (`--cloud local` would try it on this computer): ";
   }
 
   // The node with those of its soft features that it gets; what it does not get becomes a note of its system.

@@ -12,6 +12,12 @@ class Family : public CloudFamily {
  public:
   explicit Family(LoadOptions load) : loaded_(std::move(load)) {}
   const std::string& type() const override { return type_; }
+  std::vector<std::string> image_schemes() const override { return {"azr"}; }
+
+  bool has_credentials(const std::string& account) const override {
+    const Result<Options>& options = loaded_.options();
+    return options.ok() && options->settings(account).ok();
+  }
 
   std::string region_for(const ir::Node& node) const override {
     if (std::string named = region_named(node); !named.empty()) return named;

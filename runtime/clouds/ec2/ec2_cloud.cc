@@ -203,6 +203,12 @@ class Family : public CloudFamily {
  public:
   explicit Family(LoadOptions load) : load_(std::move(load)) {}
   const std::string& type() const override { return type_; }
+  std::vector<std::string> image_schemes() const override { return {"aws"}; }
+
+  bool has_credentials(const std::string& account) const override {
+    const Result<Options>& options = loaded();
+    return options.ok() && options->has_credentials(account);
+  }
 
   std::string region_for(const ir::Node& node) const override {
     const std::string named = region_named(node);
@@ -270,6 +276,9 @@ Result<Options> options_from_environment(http::Client& client) {
       return invalid(fmt::format("there are no credentials named '{}'", account))
           .with_hint("--auth FILE, RADL_AUTH or IM_AUTH names the file that has them");
     return aws::default_credentials(client, configuration);
+  };
+  options.has_credentials = [configuration = options.configuration](const std::string& account) {
+    return account.empty() && aws::credentials_configured(*configuration);
   };
   return options;
 }

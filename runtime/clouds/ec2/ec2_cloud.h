@@ -18,6 +18,8 @@ struct Options {
   std::shared_ptr<const aws::Configuration> configuration;
   // Of an account by its name; "": the default one. Invalid: there is no such account.
   std::function<Result<std::shared_ptr<aws::CredentialSource>>(const std::string& account)> credentials;
+  // CloudFamily::has_credentials
+  std::function<bool(const std::string& account)> has_credentials;
   std::string default_region;  // empty: none is configured
   std::chrono::milliseconds settles_after{std::chrono::seconds(60)};
   // What asks for little is there at once (groups, keys); machines take longer, and are looked at more rarely

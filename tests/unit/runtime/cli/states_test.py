@@ -143,6 +143,50 @@ class Cloud(Case):
             self.fails("there is no cloud 'lokal'; there are: ", "plan", path, option, "lokal")
         self.assertIn("did you mean local?", self.run_it("plan", path, "--cloud", "lokal").stderr)
 
+    def only_clouds(self, **variables):
+        """An environment in which these variables alone say something of clouds."""
+        kept = {name: value for name, value in self.environment.items()
+                if not name.startswith(("AWS_", "OS_", "GOOGLE_", "CLOUDSDK_", "AZURE_", "RADL_AUTH", "IM_AUTH"))}
+        self.environment = {**kept, "HOME": str(self.at), "XDG_CONFIG_HOME": str(self.at / "config"), **variables}
+
+    def machines(self, path, *arguments):
+        plan = json.loads(self.good("plan", "--json", path, *arguments))
+        return {each["id"]: each["cloud"].partition(":")[0] for each in plan["actions"] if each["id"].endswith("]")}
+
+    def test_without_one_an_image_says_where_its_node_goes(self):
+        self.only_clouds()
+        path = self.at / "images.radl"
+        path.write_text("system a (disk.0.image.url = 'aws://eu-west-1/ami-0123456789abcdef0' and cpu.count >= 2)\n"
+                        "system b ()\nsystem c (soft 3 (disk.0.image.url = 'gce://europe-west1/debian-12'))\n"
+                        "deploy a 1\ndeploy b 1\ndeploy c 1\n")
+        self.assertEqual(self.machines(path), {"a[0]": "ec2", "b[0]": "local", "c[0]": "gce"})
+        self.assertEqual(set(self.machines(path, "--cloud", "local").values()), {"local"})
+        path.write_text("system a (disk.0.image.url = 'azr://Debian/debian-12/12-gen2/latest')\ndeploy a 1\n")
+        self.fails("its image is for azure (`--cloud local` would try it on this computer)", "plan", path)
+
+    def test_clouds_with_credentials_are_compared_where_the_file_leaves_it_open(self):
+        path = self.at / "open.radl"
+        path.write_text("system a (cpu.count >= 4 and memory.size >= 8g)\ndeploy a 2\n")
+        self.only_clouds()
+        self.assertNotIn("With the credentials there are", self.good("plan", path))
+        (self.at / "key.json").write_text(json.dumps({"type": "authorized_user", "client_id": "c", "client_secret": "s",
+                                                      "refresh_token": "r"}))
+        self.only_clouds(AWS_ACCESS_KEY_ID="AKIATEST", AWS_SECRET_ACCESS_KEY="s3cr3t-of-aws", AWS_REGION="eu-west-1",
+                         GOOGLE_APPLICATION_CREDENTIALS=str(self.at / "key.json"), CLOUDSDK_CORE_PROJECT="p",
+                         CLOUDSDK_COMPUTE_REGION="europe-west1")
+        elsewhere = json.loads(self.good("plan", "--json", path))["elsewhere"]
+        self.assertEqual({each["name"] for each in elsewhere}, {"ec2", "gce"})
+        prices = [each["price_per_hour"][0]["micros"] for each in elsewhere]
+        self.assertEqual(prices, sorted(prices))
+        for each in elsewhere:  # the figures are those of a plan for that cloud
+            there = json.loads(self.good("plan", "--json", path, "--cloud", each["name"]))
+            self.assertEqual(there["totals"]["price_per_hour"], each["price_per_hour"])
+            self.assertNotIn("elsewhere", there)
+        text = self.good("plan", path)
+        self.assertIn("With the credentials there are, by the catalogue: %s " % elsewhere[0]["name"], text)
+        self.assertIn("(`--cloud %s`)" % elsewhere[0]["name"], text)
+        self.assertNotIn("s3cr3t", text)
+
 
 if __name__ == "__main__":
     unittest.main()
