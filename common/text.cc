@@ -111,4 +111,24 @@ std::string one_of(std::span<const std::string_view> words, size_t most) {
   return shown < words.size() ? out + ", ..." : out;
 }
 
+bool matches_pattern(std::string_view text, std::string_view pattern) {
+  const std::string one = to_lower(text), other = to_lower(pattern);
+  // The last star takes one character more each time that what follows it does not fit.
+  size_t at = 0, in = 0, star = std::string::npos, taken = 0;
+  while (at < one.size()) {
+    if (in < other.size() && other[in] == '*') {
+      star = in++;
+      taken = at;
+    } else if (in < other.size() && other[in] == one[at]) {
+      ++at, ++in;
+    } else if (star != std::string::npos) {
+      in = star + 1;
+      at = ++taken;
+    } else {
+      return false;
+    }
+  }
+  return other.find_first_not_of('*', in) == std::string::npos;
+}
+
 }  // namespace radl

@@ -55,24 +55,24 @@ std::string name_of(const Tried& tried) {
   return std::string(tried.service) + " " + tried.method + " " + path;
 }
 
-OpenStackCall try_call(Service& service, const Tried& tried, const Stop& stop) {
-  OpenStackCall result{name_of(tried), OpenStackCall::Answer::Unknown, ""};
+CloudPermission try_call(Service& service, const Tried& tried, const Stop& stop) {
+  CloudPermission result{name_of(tried), CloudPermission::Answer::Unknown, ""};
   std::string path = tried.path;
   if (path.ends_with('/')) path += kNothing;
   openstack::Call call{.method = tried.method, .path = path};
   if (std::string(tried.method) != "GET") call.effect = Effect::Repeatable;
   Answer answer = service.call(call, stop);
   if (answer.ok() || answer.failure().http_status == 404) {
-    result.answer = OpenStackCall::Answer::Allowed;
+    result.answer = CloudPermission::Answer::Allowed;
   } else if (answer.failure().http_status == 403) {
-    result.answer = OpenStackCall::Answer::Missing;
+    result.answer = CloudPermission::Answer::Missing;
   } else {
     result.why = answer.failure().status.message();
   }
   return result;
 }
 
-void take_limits(Service& compute, const Stop& stop, std::vector<OpenStackQuota>& quotas) {
+void take_limits(Service& compute, const Stop& stop, std::vector<CloudQuota>& quotas) {
   Answer answer = compute.call({.path = "/limits"}, stop);
   if (!answer.ok()) return;
   const nlohmann::json& absolute = member(member(answer.json(), "limits"), "absolute");
@@ -87,7 +87,7 @@ void take_limits(Service& compute, const Stop& stop, std::vector<OpenStackQuota>
 }
 
 void take_network_limits(Service& network, const std::string& project, const Stop& stop,
-                         std::vector<OpenStackQuota>& quotas) {
+                         std::vector<CloudQuota>& quotas) {
   Answer answer = network.call({.path = "/quotas/" + project + "/details.json"}, stop);
   if (!answer.ok()) return;
   for (const auto& [key, name] : {std::pair{"floatingip", "floating addresses"},
@@ -101,35 +101,26 @@ void take_network_limits(Service& network, const std::string& project, const Sto
 
 }  // namespace
 
-std::vector<std::string> openstack_calls_tried() {
-  std::vector<std::string> all;
-  for (const Tried& tried : kTried) all.push_back(name_of(tried));
-  return all;
-}
-
-OpenStackAccount look_at_openstack(http::Client& http, const openstack::Settings& settings,
-                                   const Stop& stop) {
-  OpenStackAccount account;
-  account.origin = settings.origin;
-  account.region = settings.region;
+CloudAccount look_at_openstack(http::Client& http, const openstack::Settings& settings, const Stop& stop) {
+  CloudAccount account{.cloud = "openstack", .origin = settings.origin, .region = settings.region};
   openstack::Session session(http, settings);
   auto token = session.token(stop);
   if (!token.ok()) {
     account.status = token.status();
     return account;
   }
-  account.user = (*token)->user_name;
-  account.project = (*token)->project_name;
-  account.project_id = (*token)->project_id;
-  account.roles = (*token)->roles;
   account.expires = (*token)->expires;
   std::set<std::string> services;
   for (const auto& endpoint : (*token)->catalog) services.insert(endpoint.type);
-  account.services.assign(services.begin(), services.end());
+  account.facts = {{"user", (*token)->user_name},
+                   {"project", (*token)->project_name},
+                   {"project_id", (*token)->project_id},
+                   {"roles", (*token)->roles},
+                   {"services", services}};
   Service compute(session, "compute", "2.90"), network(session, "network"), image(session, "image"),
       volume(session, "volume");
   take_limits(compute, stop, account.quotas);
-  take_network_limits(network, account.project_id, stop, account.quotas);
+  take_network_limits(network, (*token)->project_id, stop, account.quotas);
   for (const Tried& tried : kTried) {
     const std::string name = tried.service;
     Service& service = name == "compute"   ? compute
@@ -137,11 +128,11 @@ OpenStackAccount look_at_openstack(http::Client& http, const openstack::Settings
                        : name == "image"   ? image
                                            : volume;
     if (name == "volume" && !service.present(stop).ok()) {
-      account.calls.push_back(
-          {name_of(tried), OpenStackCall::Answer::Unknown, "the cloud has no block storage"});
+      account.permissions.push_back(
+          {name_of(tried), CloudPermission::Answer::Unknown, "the cloud has no block storage"});
       continue;
     }
-    account.calls.push_back(try_call(service, tried, stop));
+    account.permissions.push_back(try_call(service, tried, stop));
   }
   return account;
 }

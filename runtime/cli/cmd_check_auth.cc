@@ -1,4 +1,4 @@
-// What the credentials for EC2 and OpenStack are good for, before anything is made with them.
+// What the credentials for clouds are good for, before anything is made with them.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -8,7 +8,7 @@
 #include "runtime/auth/auth_file.h"
 #include "runtime/auth/aws_account.h"
 #include "runtime/cli/all_commands.h"
-#include "runtime/cli/check_auth_openstack.h"
+#include "runtime/cli/check_auth_clouds.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 
@@ -135,10 +135,11 @@ int run(const Session& session, const Flags& flags) {
     return report(session, invalid("--region: \"" + region + "\" is no name of an AWS region"));
   http::Client http;
   const std::vector<Entry> entries = entries_of(*file, http, *configuration);
-  auto openstack = openstack_entries(*file);
-  if (!openstack.ok()) return report(session, openstack.status());
-  if (entries.empty() && openstack->empty())
-    return report(session, not_found((*file)->path + ": holds no credential of type EC2, OpenStack or EGI"));
+  auto others = cloud_entries(*file);
+  if (!others.ok()) return report(session, others.status());
+  if (entries.empty() && others->empty())
+    return report(session, not_found((*file)->path +
+                                     ": holds no credential of type EC2, OpenStack, EGI, GCE or Azure"));
   Json list = Json::array();
   int code = kDone;
   for (const Entry& entry : entries) {
@@ -149,17 +150,22 @@ int run(const Session& session, const Flags& flags) {
     else
       account.identity_status = entry.source.status();
     if (Status s = stop.check(); !s.ok()) return report(session, s);
-    // Who has credentials for OpenStack alone needs none for AWS.
-    if (!*file && !openstack->empty() && account.identity_status.code() == Code::NotFound) continue;
+    // Who has credentials for another cloud alone needs none for AWS.
+    if (!*file && !others->empty() && account.identity_status.code() == Code::NotFound) continue;
     code = std::max(code, code_of(account));
     if (flags.json)
       list.push_back(json_of(entry.name, account));
     else
       print(entry.name, account);
   }
-  for (const OpenStackEntry& entry : *openstack) {
-    code = std::max(code, check_openstack(http, entry, stop, flags.json ? &list : nullptr));
+  for (const CloudEntry& entry : *others) {
+    const CloudAccount account = entry.look(http, stop);
     if (Status s = stop.check(); !s.ok()) return report(session, s);
+    code = std::max(code, exit_status(account));
+    if (flags.json)
+      list.push_back(to_json(entry.name, account));
+    else
+      std::fputs(shown(render_text(entry.name, account)).c_str(), stdout);
   }
   if (flags.json) std::printf("%s\n", list.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   return code;
@@ -169,8 +175,8 @@ int run(const Session& session, const Flags& flags) {
 
 std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("check-auth",
-                                         "Show whose the credentials for EC2 and OpenStack are, their "
-                                         "quotas, and which permissions are missing");
+                                         "Show whose the credentials for EC2, OpenStack, Google and Azure "
+                                         "are, their quotas, and which permissions are missing");
   auto flags = std::make_shared<Flags>();
   command
       ->add_option("--auth", flags->auth,

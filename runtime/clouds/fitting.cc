@@ -281,26 +281,6 @@ bool within(const ir::Requirement& wanted, double value) {
   return true;
 }
 
-bool matches_pattern(std::string_view text, std::string_view pattern) {
-  const std::string one = to_lower(text), other = to_lower(pattern);
-  // The last star takes one character more each time that what follows it does not fit.
-  size_t at = 0, in = 0, star = std::string::npos, taken = 0;
-  while (at < one.size()) {
-    if (in < other.size() && other[in] == '*') {
-      star = in++;
-      taken = at;
-    } else if (in < other.size() && other[in] == one[at]) {
-      ++at, ++in;
-    } else if (star != std::string::npos) {
-      in = star + 1;
-      at = ++taken;
-    } else {
-      return false;
-    }
-  }
-  return other.find_first_not_of('*', in) == std::string::npos;
-}
-
 void smallest_first(std::vector<const InstanceType*>& types, Market market) {
   auto unpriced = std::find_if(types.begin(), types.end(),
                                [&](const InstanceType* type) { return !type->price(market); });

@@ -50,7 +50,4 @@ std::string os_version_wanted(const ir::Node& node);
 std::vector<std::string> image_urls(const ir::Node& node);
 // Whether a number is within the bounds; nothing else of the requirement is looked at.
 bool within(const ir::Requirement& wanted, double value);
-// "m5.large" by "m5.*": `*` stands for any characters, and case does not matter.
-bool matches_pattern(std::string_view text, std::string_view pattern);
-
 }  // namespace radl
