@@ -39,13 +39,22 @@ void CloudSet::add_account(const std::string& name, CloudFamily& family) {
   accounts_[name] = {&family, name};
 }
 
+std::string CloudSet::name_of_image(const std::string& url) const {
+  const size_t end = url.find("://");
+  const auto known = end == url.npos ? by_scheme_.end() : by_scheme_.find(to_lower(url.substr(0, end)));
+  if (known == by_scheme_.end()) return {};
+  const std::string& type = known->second;
+  const auto first = accounts_.find(type);
+  if (first == accounts_.end() || first->second.family->serves_image(first->second.account, url)) return type;
+  for (const auto& [name, account] : accounts_)
+    if (account.family->type() == type && account.family->serves_image(account.account, url)) return name;
+  return type;
+}
+
 std::string CloudSet::imaged(const std::vector<std::string>& image_urls) const {
   std::vector<std::string> names;
-  for (const std::string& url : image_urls) {
-    const size_t end = url.find("://");
-    const auto known = end == url.npos ? by_scheme_.end() : by_scheme_.find(to_lower(url.substr(0, end)));
-    if (known != by_scheme_.end()) names.push_back(known->second);
-  }
+  for (const std::string& url : image_urls)
+    if (std::string name = name_of_image(url); !name.empty()) names.push_back(std::move(name));
   if (names.empty()) return {};
   if (std::all_of(names.begin(), names.end(), [&](const std::string& name) { return name == names.front(); }))
     return names.front();

@@ -21,6 +21,9 @@ class CloudFamily {
   // Whether credentials are configured for an account ("": the default one), as far as can be told without a
   // network: a machine's own identity is not looked for.
   virtual bool has_credentials(const std::string& account) const = 0;
+  // Whether an account's cloud is the one that an image of such a scheme is of, as far as the address says
+  // it.
+  virtual bool serves_image(const std::string& /*account*/, const std::string& /*url*/) const { return true; }
   // Where a node goes: the region that it names, else the configured one; empty where there is none.
   virtual std::string region_for(const ir::Node& node) const = 0;
   // Asks no network. Invalid: no such account or region; says what to configure.
@@ -70,6 +73,8 @@ class CloudSet {
     std::map<std::string, std::unique_ptr<Cloud>> clouds;
     std::map<std::string, Status> refused;
   };
+  // The name of the cloud that an image is for, of a family's accounts the first that serves it; "": none.
+  std::string name_of_image(const std::string& url) const;
   std::string imaged(const std::vector<std::string>& image_urls) const;
 
   std::map<std::string, std::string> by_scheme_;  // of images -> name

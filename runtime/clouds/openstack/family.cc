@@ -1,6 +1,8 @@
 // The clouds that there are credentials for.
 #include <fmt/format.h>
 
+#include "common/http/url.h"
+#include "common/text.h"
 #include "runtime/clouds/loaded.h"
 #include "runtime/clouds/openstack/design.h"
 #include "runtime/clouds/openstack/openstack_cloud.h"
@@ -17,6 +19,17 @@ class Family : public CloudFamily {
   bool has_credentials(const std::string& account) const override {
     const Result<Options>& options = loaded_.options();
     return options.ok() && options->settings(account).ok();
+  }
+
+  // ost://HOST[:PORT]/IMAGE names Keystone's host.
+  bool serves_image(const std::string& account, const std::string& url) const override {
+    const Result<Options>& options = loaded_.options();
+    if (!options.ok() || !url.starts_with("ost://")) return true;
+    auto settings = options->settings(account);
+    const std::string host = url.substr(6, url.find_first_of(":/", 6) - 6);
+    if (!settings.ok() || host.empty()) return true;
+    auto keystone = http::parse_url(settings->of("auth_url"));
+    return !keystone.ok() || equal_ignoring_case(keystone->host, host);
   }
 
   std::string region_for(const ir::Node& node) const override {

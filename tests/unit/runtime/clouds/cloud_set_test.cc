@@ -13,6 +13,9 @@ class TestFamily : public CloudFamily {
   const std::string& type() const override { return type_; }
   std::vector<std::string> image_schemes() const override { return {scheme_}; }
   bool has_credentials(const std::string&) const override { return credentials_; }
+  bool serves_image(const std::string& account, const std::string& url) const override {
+    return url.find("//elsewhere/") == url.npos || account == "other";
+  }
   std::string region_for(const ir::Node&) const override { return "r1"; }
   Result<std::unique_ptr<Cloud>> make(const CloudId&) override { return Status(Code::Unsupported, "test"); }
 
@@ -67,6 +70,15 @@ TEST_F(WhereANodeGoes, OfImagesForSeveralCloudsTheFirstWithCredentialsDecides) {
   TestFamily azure{"azure", "azr", false};
   clouds.add(azure);
   EXPECT_EQ(clouds.name_for(node({"azr://a/b/c/d", "aws://eu-west-1/ami-1"})), "azure") << "none has any";
+}
+
+TEST_F(WhereANodeGoes, OfSeveralAccountsTheOneThatHasTheImageDecides) {
+  EXPECT_EQ(clouds.name_for(node({"gce://elsewhere/debian"})), "gce")
+      << "none has it: the default one says so";
+  clouds.add_account("another", google);
+  clouds.add_account("other", google);
+  EXPECT_EQ(clouds.name_for(node({"gce://here/debian"})), "gce");
+  EXPECT_EQ(clouds.name_for(node({"gce://elsewhere/debian"})), "other");
 }
 
 TEST_F(WhereANodeGoes, ASoftImageDecidesWhereNothingElseDoes) {
