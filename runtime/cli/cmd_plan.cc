@@ -81,7 +81,8 @@ void show(const Session& session, const Options& options, const Plan& plan,
     look.brief = options.brief;
     look.forecasts = forecasts;
     std::fputs(shown(render_text(plan, look), look.color).c_str(), stdout);
-    std::fputs(shown(render_text(elsewhere)).c_str(), stdout);
+    // Not of the plan, which is the same bytes for whoever makes it.
+    if (!elsewhere.empty()) std::fprintf(stderr, "note: %s", shown(render_text(elsewhere)).c_str());
   }
 }
 

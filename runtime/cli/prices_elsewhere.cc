@@ -57,7 +57,7 @@ std::string render_text(const std::vector<PriceElsewhere>& prices) {
     list += price.complete ? price.name + " " + price_text(price.per_hour, "USD")
                            : price.name + " (price unknown)";
   }
-  return fmt::format("With the credentials there are, by the catalogue: {} (`--cloud {}`).\n", list,
+  return fmt::format("with the credentials there are, by the catalogue: {} (`--cloud {}`)\n", list,
                      prices.front().name);
 }
 
