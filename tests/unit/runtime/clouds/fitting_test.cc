@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/text.h"
+
 namespace radl {
 namespace {
 
