@@ -66,16 +66,17 @@ std::string CloudSet::imaged(const std::vector<std::string>& image_urls) const {
   return names.front();
 }
 
-std::string CloudSet::name_for(const ir::Node& node) const {
-  if (!node.cloud.empty()) return node.cloud;
-  if (!asked.empty()) return asked;
-  if (std::string name = imaged(image_urls(node)); !name.empty()) return name;
+CloudSet::Place CloudSet::place_for(const ir::Node& node) const {
+  if (!node.cloud.empty()) return {node.cloud, {}};
+  if (!asked.empty()) return {asked, {}};
+  if (std::string name = imaged(image_urls(node)); !name.empty()) return {std::move(name), {}};
   for (const ir::Soft& soft : node.softs) {
     const auto image = soft.requirements.find("disk.0.image.url");
     if (image == soft.requirements.end()) continue;
-    if (std::string name = imaged(addresses(image->second)); !name.empty()) return name;
+    std::vector<std::string> urls = addresses(image->second);
+    if (std::string name = imaged(urls); !name.empty()) return {std::move(name), std::move(urls)};
   }
-  return fallback;
+  return {fallback, {}};
 }
 
 std::vector<std::string> CloudSet::with_credentials() const {
@@ -86,12 +87,19 @@ std::vector<std::string> CloudSet::with_credentials() const {
 }
 
 std::string CloudSet::id_for(const ir::Node& node) const {
-  const std::string name = name_for(node);
+  const auto [name, soft_images] = place_for(node);
   if (auto known = by_name.find(name); known != by_name.end()) return known->second;
   auto account = accounts_.find(name);
   if (account == accounts_.end()) return name;
   const CloudFamily& family = *account->second.family;
-  return CloudId{family.type(), account->second.account, family.region_for(node)}.text();
+  std::string region = family.region_for(node);
+  if (!soft_images.empty()) {
+    ir::Node imaged = node;
+    if (imaged.disks.empty()) imaged.disks.emplace_back();
+    imaged.disks.front().image_urls = soft_images;
+    region = family.region_for(imaged);
+  }
+  return CloudId{family.type(), account->second.account, std::move(region)}.text();
 }
 
 Cloud* CloudSet::find(const std::string& id) const {

@@ -48,7 +48,7 @@ class CloudSet {
   // The name of the cloud that a node is for: its `deploy` names it, else `asked`, else its images (of
   // several clouds': the first with credentials, else the first), else those of its soft features, else
   // `fallback`.
-  std::string name_for(const ir::Node& node) const;
+  std::string name_for(const ir::Node& node) const { return place_for(node).name; }
   // CloudId::text() of the cloud that a node is for; the name itself where there is none of it.
   std::string id_for(const ir::Node& node) const;
   // nullptr: there is none; why_not() says why. Thread-safe.
@@ -73,6 +73,11 @@ class CloudSet {
     std::map<std::string, std::unique_ptr<Cloud>> clouds;
     std::map<std::string, Status> refused;
   };
+  struct Place {
+    std::string name;
+    std::vector<std::string> soft_images;  // that have decided, though they are not (yet) the node's
+  };
+  Place place_for(const ir::Node& node) const;
   // The name of the cloud that an image is for, of a family's accounts the first that serves it; "": none.
   std::string name_of_image(const std::string& url) const;
   std::string imaged(const std::vector<std::string>& image_urls) const;

@@ -173,7 +173,7 @@ class Cloud(Case):
                                                       "refresh_token": "r"}))
         self.only_clouds(AWS_ACCESS_KEY_ID="AKIATEST", AWS_SECRET_ACCESS_KEY="s3cr3t-of-aws", AWS_REGION="eu-west-1",
                          GOOGLE_APPLICATION_CREDENTIALS=str(self.at / "key.json"), CLOUDSDK_CORE_PROJECT="p",
-                         CLOUDSDK_COMPUTE_REGION="europe-west1")
+                         CLOUDSDK_COMPUTE_REGION="us-central1")
         elsewhere = json.loads(self.good("plan", "--json", path))["elsewhere"]
         self.assertEqual({each["name"] for each in elsewhere}, {"ec2", "gce"})
         prices = [each["price_per_hour"][0]["micros"] for each in elsewhere]

@@ -16,7 +16,10 @@ class TestFamily : public CloudFamily {
   bool serves_image(const std::string& account, const std::string& url) const override {
     return url.find("//elsewhere/") == url.npos || account == "other";
   }
-  std::string region_for(const ir::Node&) const override { return "r1"; }
+  std::string region_for(const ir::Node& node) const override {
+    const bool imaged = !node.disks.empty() && !node.disks[0].image_urls.empty();
+    return imaged && node.disks[0].image_urls[0].find("//r2/") != std::string::npos ? "r2" : "r1";
+  }
   Result<std::unique_ptr<Cloud>> make(const CloudId&) override { return Status(Code::Unsupported, "test"); }
 
  private:
@@ -86,6 +89,8 @@ TEST_F(WhereANodeGoes, ASoftImageDecidesWhereNothingElseDoes) {
   wishes.softs = {soft(9, {"one://host/1"}), soft(5, {"gce://r/debian", "aws://r/ami-1"}),
                   soft(1, "aws://r/ami-1")};
   EXPECT_EQ(clouds.name_for(wishes), "gce");
+  wishes.softs[1].requirements["disk.0.image.url"].equals = "gce://r2/debian";
+  EXPECT_EQ(clouds.id_for(wishes), (CloudId{"gce", "", "r2"}.text())) << "the image says its region, too";
   wishes.disks[0].image_urls = {"aws://r/ami-1"};
   EXPECT_EQ(clouds.name_for(wishes), "ec2");
 }
