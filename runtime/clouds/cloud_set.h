@@ -18,7 +18,7 @@ class CloudFamily {
   virtual const std::string& type() const = 0;
   // What the addresses of images that it serves begin with: "aws" of 'aws://eu-west-1/ami-1'.
   virtual std::vector<std::string> image_schemes() const = 0;
-  // Whether credentials are configured for an account ("": the default one), as far as can be told without a
+  // Whether credentials are configured for an account ("": the default one), as far as it is known without a
   // network: a machine's own identity is not looked for.
   virtual bool has_credentials(const std::string& account) const = 0;
   // Whether an account's cloud is the one that an image of such a scheme is of, as far as the address says

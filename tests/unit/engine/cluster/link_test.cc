@@ -27,7 +27,8 @@ Ends tcp_ends() {
   Result<std::unique_ptr<Listener>> listener = listen_tcp("127.0.0.1:0", kKey, {Role::Server, 0});
   EXPECT_TRUE(listener.ok()) << listener.status().text();
   auto accepted = std::async(std::launch::async, [&] { return (*listener)->accept(30000ms); });
-  Result<std::unique_ptr<Link>> worker = connect_tcp((*listener)->address(), kKey, {Role::Worker, 7}, 30000ms);
+  Result<std::unique_ptr<Link>> worker =
+      connect_tcp((*listener)->address(), kKey, {Role::Worker, 7}, 30000ms);
   Result<std::unique_ptr<Link>> server = accepted.get();
   EXPECT_TRUE(worker.ok() && server.ok());
   return {std::move(*worker), std::move(*server)};
@@ -142,7 +143,8 @@ TEST_P(LinkTest, ASessionKeepsAQuietPeerAndHandsMessagesOver) {
   Ends e = ends();
   Session worker(std::move(e.worker), 700ms), server(std::move(e.server), 700ms);
   Message m;
-  EXPECT_EQ(worker.receive(m, 1600ms).code(), Code::Timeout);  // more than twice the peer timeout, and still there
+  EXPECT_EQ(worker.receive(m, 1600ms).code(),
+            Code::Timeout);  // more than twice the peer timeout, and still there
   EXPECT_TRUE(worker.health().ok()) << worker.health().text();
   ASSERT_TRUE(server.send(encode(Fetch{1})).ok());
   ASSERT_TRUE(worker.receive(m, 30000ms).ok());
