@@ -146,6 +146,9 @@ int on_progress(void* context, curl_off_t total, curl_off_t done, curl_off_t up_
   return 0;
 }
 
+// Of answers that may be large: libcurl's own 16 KiB would be a call of the kernel each.
+constexpr long kSinkBuffer = 256L << 10;
+
 constexpr const char* kProxyHint =
     "the proxy is that of HTTPS_PROXY, http_proxy or ALL_PROXY; NO_PROXY names hosts that need none";
 
@@ -270,6 +273,7 @@ void set_common(CURL* c, const Request& r, Exchange& x, char* error) {
   curl_easy_setopt(c, CURLOPT_HEADERDATA, &x);
   curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_body);
   curl_easy_setopt(c, CURLOPT_WRITEDATA, &x);
+  if (r.sink) curl_easy_setopt(c, CURLOPT_BUFFERSIZE, kSinkBuffer);
   curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
   curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, on_progress);
   curl_easy_setopt(c, CURLOPT_XFERINFODATA, &x);

@@ -64,6 +64,7 @@ milliseconds Watcher::expected() const {
 
 void Watcher::plan_look() {
   Scheduler::TimePoint when = session_.in(std::max(wait_, expected()));
+  if (due_) when = std::min(when, *due_);
   if (next_look_ && *next_look_ <= when) return;
   next_look_ = when;
   scheduler_.serve_at(when, [this, when] {
@@ -99,6 +100,13 @@ void Watcher::look() {
   next_look_.reset();
   std::erase_if(slots_, [](const auto& slot) { return slot->settled || slot->sight; });
   if (slots_.empty()) return;
+  // When something is no longer waited for, that is seen at once and not at the end of a pause.
+  const auto now = session_.world().clock.now();
+  due_.reset();
+  for (const auto& slot : slots_) {
+    for (const auto at : {slot->watch.settled_at, slot->watch.deadline})
+      if (at > now && (!due_ || at < *due_)) due_ = at;
+  }
   wait_ = std::min(std::max(wait_, milliseconds(1)) * 2, cloud_.pace().longest);
   plan_look();
 }

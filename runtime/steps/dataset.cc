@@ -10,6 +10,7 @@
 #include "common/dataset_digest.h"
 #include "common/files.h"
 #include "common/lines.h"
+#include "common/store_address.h"
 #include "common/turn.h"
 #include "runtime/base/process.h"
 
@@ -132,6 +133,7 @@ Result<std::optional<LocalDataset>> local_dataset(const DatasetSource& source, b
   if (ran->out.starts_with("{\"here\":false")) return std::optional<LocalDataset>();
   auto data = read_staged(ran->out);
   if (!data) return std::move(data).status().at(where);
+  if (is_store_address(source.path)) data->address = source.path;
   for (const std::string& name : data->left_out)
     say(fmt::format("{}: {} is corrupt and left out", where, name));
   return std::optional<LocalDataset>(std::move(*data));

@@ -29,6 +29,7 @@ struct LocalDataset {
   std::string list;                   // "SHA256  ./NAME\n" of each file
   std::string digest;                 // of the list
   std::vector<std::string> left_out;  // corrupt images
+  std::string address;                // where it was brought from, of an object store; else ""
 };
 
 // After `radl-train data stage` has fetched, unpacked and checked it; `say` gets its lines. With `offline`

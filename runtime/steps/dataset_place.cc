@@ -6,12 +6,16 @@
 #include <map>
 #include <set>
 
+#include "common/clock.h"
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/guarded.h"
 #include "common/shell_quote.h"
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/remote.h"
 #include "runtime/steps/dataset.h"
+#include "runtime/steps/dataset_direct.h"
+#include "runtime/steps/dataset_spread.h"
 #include "runtime/steps/native/stage.h"
 #include "runtime/steps/place.h"
 
@@ -20,7 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uintmax_t kArchive = uintmax_t{512} << 20;  // bytes of files in one archive
+constexpr uintmax_t kArchive = uintmax_t{512} << 20;    // bytes of files in one archive
+constexpr uintmax_t kWorthGiving = uintmax_t{1} << 20;  // less is here sooner than two nodes have met
+constexpr uintmax_t kTrial = uintmax_t{8} << 20;        // on each of two ways, to see which is faster
 constexpr size_t kNamedFiles = 3;
 
 // Name -> SHA-256, of lines "SHA256  ./NAME".
@@ -47,14 +53,14 @@ class Placing {
     if (!remote) return remote.status();
     remote_ = *remote;
     if (Status looked = look(); !looked.ok()) return looked;
-    const auto wanted = parse_list(data_.list);
+    wanted_ = parse_list(data_.list);
     std::vector<std::string> missing, stale, strange;
-    for (const auto& [name, sha256] : wanted) {
+    for (const auto& [name, sha256] : wanted_) {
       auto found = there_.find(name);
       if (found == there_.end() || found->second != sha256) missing.push_back(name);
     }
     for (const auto& [name, sha256] : there_) {
-      if (wanted.contains(name) || hidden(name)) continue;
+      if (wanted_.contains(name) || hidden(name)) continue;
       auto ours = brought_.find(name);
       (ours != brought_.end() && ours->second.contains(sha256) ? stale : strange).push_back(name);
     }
@@ -119,6 +125,114 @@ class Placing {
       }
       return {};
     }
+    const std::string group = spread_group(node_);
+    auto bytes = bytes_of(names);
+    if (!bytes) return bytes.status();
+    if (group.empty() || *bytes < kWorthGiving) return send_first(names);
+    DatasetSpread& spread = DatasetSpread::of(context_.run);
+    auto turn = spread.begin(data_.digest + directory_, group, context_.stop);
+    if (!turn) return turn.status();
+    Status done = guarded([&] { return turn->giver ? take_from(*turn->giver, names) : send_first(names); });
+    spread.end(*turn, done.ok() ? &node_ : nullptr);
+    return done;
+  }
+
+  Result<uintmax_t> bytes_of(const std::vector<std::string>& names) const {
+    uintmax_t bytes = 0;
+    for (const auto& name : names) {
+      std::error_code error;
+      bytes += fs::file_size(data_.folder + "/" + name, error);
+      if (error) return errno_status(error.value(), data_.folder + "/" + name);
+    }
+    return bytes;
+  }
+
+  std::string list_of(const std::vector<std::string>& names) const {
+    std::string list;
+    for (const auto& name : names) list += wanted_.at(name) + "  ./" + name + "\n";
+    return list;
+  }
+
+  // To a node that no other can give it to: the first files from the object store by itself, if that is where
+  // they are from, as many from here, and the rest on the faster way.
+  Status send_first(const std::vector<std::string>& names) {
+    auto bytes = bytes_of(names);
+    if (!bytes) return bytes.status();
+    if (names.size() < 3 || *bytes < 3 * kTrial) return send_from_here(names);
+    auto first = bytes_of({names.front()});
+    if (!first) return first.status();
+    auto store = DatasetStore::open(data_.address, names.front(), *first, context_.stop);
+    if (!store) return send_from_here(names);
+    std::vector<std::string> rest = names;
+    auto direct = timed(rest, [&](const auto& some) {
+      return store->fetch(node_, {directory_, list_of(some)}, context_.stop);
+    });
+    if (!direct) return from_here_after_all(names, *store, direct.status());
+    auto from_here = timed(rest, [&](const auto& some) { return send_from_here(some); });
+    if (!from_here) return from_here.status();
+    const bool near = *direct > *from_here;
+    context_.log(fmt::format(
+        "{}: {:.1f} MB/s from {}, {:.1f} MB/s from this computer: the rest of the dataset comes from {}",
+        node_.address, *direct / 1e6, store->address(), *from_here / 1e6, near ? "there" : "here"));
+    if (!near) return send_from_here(rest);
+    while (!rest.empty()) {
+      auto done = part(rest, kArchive);
+      if (!done) return done.status();
+      if (Status s = store->fetch(node_, {directory_, list_of(*done)}, context_.stop); !s.ok()) {
+        done->insert(done->end(), rest.begin(), rest.end());
+        return from_here_after_all(*done, *store, s);
+      }
+    }
+    return {};
+  }
+
+  Status from_here_after_all(const std::vector<std::string>& names, const DatasetStore& store,
+                             const Status& why) {
+    if (Status s = context_.stop.check(); !s.ok()) return s;
+    context_.log(fmt::format("{}: the dataset comes from this computer, as it cannot be had from {}: {}",
+                             node_.address, store.address(), why.text()));
+    return send_from_here(names);
+  }
+
+  // Takes the first files out of `names`, `bytes` of them and one at least.
+  Result<std::vector<std::string>> part(std::vector<std::string>& names, uintmax_t bytes) const {
+    std::vector<std::string> taken;
+    for (uintmax_t so_far = 0; taken.size() < names.size() && (taken.empty() || so_far < bytes);) {
+      taken.push_back(names[taken.size()]);
+      auto more = bytes_of({taken.back()});
+      if (!more) return more.status();
+      so_far += *more;
+    }
+    names.erase(names.begin(), names.begin() + long(taken.size()));
+    return taken;
+  }
+
+  // The first files of `rest` on one way: bytes a second.
+  template <class Way>
+  Result<double> timed(std::vector<std::string>& rest, Way way) const {
+    auto some = part(rest, kTrial);
+    if (!some) return some.status();
+    auto bytes = bytes_of(*some);
+    if (!bytes) return bytes.status();
+    const auto begun = SteadyClock::now();
+    if (Status s = way(*some); !s.ok()) return s;
+    return double(*bytes) / std::max(1e-6, seconds_since(begun));
+  }
+
+  // What another node has; where that cannot be had from there, from here as well.
+  Status take_from(const NodeHandle& giver, const std::vector<std::string>& names) {
+    const Status fetched = fetch_from_node(node_, giver, {directory_, list_of(names)}, context_);
+    if (fetched.ok()) {
+      context_.log(fmt::format("{}: the dataset comes from {}", node_.address, giver.address));
+      return {};
+    }
+    if (Status s = context_.stop.check(); !s.ok()) return s;
+    context_.log(fmt::format("{}: the dataset comes from this computer, as it cannot be had from {}: {}",
+                             node_.address, giver.address, fetched.text()));
+    return send_from_here(names);
+  }
+
+  Status send_from_here(const std::vector<std::string>& names) {
     for (size_t next = 0; next < names.size();) {
       std::string list;
       uintmax_t bytes = 0;
@@ -169,7 +283,7 @@ class Placing {
   const std::string directory_, note_;
   Remote* remote_ = nullptr;
   bool noted_ = false;  // the node's list is the one that is wanted
-  std::map<std::string, std::string> there_;
+  std::map<std::string, std::string> there_, wanted_;
   std::map<std::string, std::set<std::string>> brought_;
 };
 

@@ -1,20 +1,23 @@
 """Images from S3 and, where the file says so, the model to S3; what is in the bucket is looked at by boto3."""
 import json
+import random
+import shutil
 import unittest
 
-from aws_case import AwsCase
+from aws_case import SYSTEM, AwsCase
 from radl_case import SOURCE
 
 FILE = """radl 2
 input data ( type = 'string' )
 input result ( type = 'string' and default = 'result' )
+input epochs ( type = 'number' and default = 2 )
 network lan ( outbound = 'no' )
 system node ( cpu.count >= 1 and net_interface.0.connection = 'lan' )
 deploy node 2
 use 'std/data/dataset' as images ( name = input.data and systems = [system.node] )
 use 'std/training/all_reduce' as small (
   workers = system.node and model = 'logistic' and learning_rate = 0.02 and dataset = images.dataset and
-  batch_size = 50 and epochs = 2 and result = input.result
+  batch_size = 50 and epochs = input.epochs and result = input.result
 )
 output model ( value = small.model_path )
 """
@@ -37,6 +40,29 @@ class Storage(AwsCase):
         got = [request.path for request in self.proxy.log if request.action == "GetObject"]
         self.assertEqual(len([path for path in got if "data_batch_1" in path]), 1, "fetched more than once")
         self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_nothing_left()
+
+    @unittest.skipUnless(shutil.which("curl"), "no curl, by which nodes fetch")
+    def test_a_node_fetches_a_large_dataset_from_s3_by_itself_and_gives_it_to_the_other(self):
+        self.write("train.radl", FILE.replace("'lan' )", f"'lan' and {SYSTEM} )").replace("deploy node 2", "deploy node 2 ec2"))
+        s3, record = self.moto.client("s3"), 1 + 3 * 32 * 32
+        for name in [f"data_batch_{number}" for number in range(1, 6)] + ["test_batch"]:
+            pixels = random.Random(name).randbytes(3300 * record)
+            labelled = b"".join(bytes([pixels[at] % 10]) + pixels[at + 1:at + record] for at in range(0, len(pixels), record))
+            s3.put_object(Bucket="images", Key=f"large/{name}.bin", Body=labelled)
+        self.moto.check_signatures(False)  # it fails at those that stand in a URL
+        said = self.radlc("apply", "--auto-approve", self.file, "--input", "data=s3://images/large", "--input", "epochs=1")
+        self.assertRegex(said, r"node\[\d\]: [\d.]+ MB/s from s3://images/large, [\d.]+ MB/s from this computer")
+        self.assertRegex(said, r"node\[\d\]: the dataset comes from node\[\d\]")
+        signed = [request.path for request in self.proxy.log if request.action == "GetObject" and "X-Amz-Signature=" in request.path]
+        self.assertTrue(signed, "nothing was fetched by a node")
+        self.assertLessEqual(len(signed), 6, "a file was fetched twice")
+        self.assertNotIn("X-Amz-Signature", said)
+        for path in self.folder.rglob("*"):
+            if path.is_file() and path.stat().st_size < 5_000_000:
+                self.assertNotIn(b"X-Amz-Signature", path.read_bytes(), path)
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_account_is_as_before()
         self.assert_nothing_left()
 
     def test_the_papers_cluster_trains_on_ec2_by_one_input(self):

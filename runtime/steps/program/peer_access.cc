@@ -5,6 +5,7 @@
 #include "common/shell_quote.h"
 #include "runtime/net/node_path.h"
 #include "runtime/net/ssh/remote.h"
+#include "runtime/steps/authorized_keys.h"
 #include "runtime/steps/jobs/for_all.h"
 #include "runtime/steps/jobs/network.h"
 
@@ -40,25 +41,6 @@ std::string text_of(const NodeHandle& node, const char* name, const std::string&
 std::string bare(std::string address) {
   if (address.starts_with('[')) address = address.substr(1, address.size() - 2);
   return address;
-}
-
-// The login's keys without those of this job, also of earlier runs that were killed, and with `added` behind
-// them. Two programs may do this at the same time, and a node may be switched off in its midst: the lock is
-// the folder's, and the file is there whole or as it was.
-std::string edit_keys(const std::string& job, const std::string& added) {
-  return fmt::format(R"sh(set -e
-umask 077
-mkdir -p ~/.ssh
-exec 9< ~/.ssh
-flock 9 2>/dev/null || :
-keys=$(readlink -f ~/.ssh/authorized_keys)
-[ -e "$keys" ] || : > "$keys"
-cp -p "$keys" "$keys.radlc"
-sed '/ radlc-{}$/d' "$keys" > "$keys.radlc"
-{}mv "$keys.radlc" "$keys"
-)sh",
-                     job,
-                     added.empty() ? "" : fmt::format("echo {} >> \"$keys.radlc\"\n", shell_quote(added)));
 }
 
 }  // namespace
@@ -105,7 +87,7 @@ rm -rf ssh && mkdir -m 700 ssh && mkdir ssh/bin &&
 
 // `restrict`: no forwarding and no terminal, a command alone.
 Status PeerAccess::admit(size_t node, const std::string& public_key) {
-  auto done = members_[node]->exec(edit_keys(job_, "restrict " + public_key));
+  auto done = members_[node]->exec(edit_authorized_keys(job_, "restrict " + public_key));
   if (!done) return done.status();
   if (done->exit_status == 0) return {};
   return std::move(ssh::command_failure(*done, "~/.ssh/authorized_keys")).at(members_[node]->address());
@@ -128,8 +110,8 @@ Status PeerAccess::close(const std::vector<bool>& lost) {
   return jobs::for_all(nodes_.size(), [&](size_t i) -> Status {
     if (lost[i]) return {};
     Status ended = members_[i]->end_all();
-    auto taken =
-        members_[i]->exec(edit_keys(job_, "") + "rm -rf " + shell_path(members_[i]->folder() + "/ssh"));
+    auto taken = members_[i]->exec(edit_authorized_keys(job_, "") + "rm -rf " +
+                                   shell_path(members_[i]->folder() + "/ssh"));
     if (!ended.ok()) return ended;
     if (!taken) return taken.status();
     return taken->exit_status == 0

@@ -68,6 +68,31 @@ TEST(Parked, WhatManyMachinesHaveToRecordIsMadeDurableTogether) {
   EXPECT_TRUE(bench.snapshot().resources.empty());
 }
 
+// When the first action began and failed, in virtual time.
+class Failing : public EventSink {
+ public:
+  explicit Failing(Clock& clock) : clock_(clock) {}
+  void emit(const Event& event) override {
+    if (event.kind == EventKind::ActionStarted && begun == 0) begun = clock_.wall_seconds();
+    if (event.kind == EventKind::ActionFailed && failed == 0) failed = clock_.wall_seconds();
+  }
+  double begun = 0, failed = 0;
+
+ private:
+  Clock& clock_;
+};
+
+TEST(Parked, WhatDoesNotComeIsGivenUpAtItsDeadlineAndNotAtTheNextLook) {
+  simulated::Faults faults;
+  faults.boot = 100'000;
+  SimulatedBench bench(faults);
+  Failing failing(bench.fake.clock);
+  bench.sinks = {&failing};
+  bench.options.create_deadline = std::chrono::milliseconds(900'300);
+  EXPECT_FALSE(bench.apply(ProgramBuilder().deploy({"worker", 1}).build()).status.ok());
+  EXPECT_NEAR(failing.failed - failing.begun, 900.3, 0.5) << "looks are seconds apart by then";
+}
+
 // Asks to stop as soon as a machine is in this phase.
 class StopsAt : public EventSink {
  public:

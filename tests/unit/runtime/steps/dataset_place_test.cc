@@ -4,12 +4,15 @@
 #include <cstdlib>
 #include <filesystem>
 #include <set>
+#include <thread>
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/shell_quote.h"
 #include "runtime/base/process.h"
 #include "runtime/net/node_path.h"
 #include "runtime/steps/dataset.h"
+#include "runtime/steps/dataset_spread.h"
 #include "runtime/steps/native/resource.h"
 
 namespace radl {
@@ -25,9 +28,9 @@ class HomeRemote : public Remote {
     auto ran = run_process({.argv = {"/bin/sh", "-c", command},
                             .stdin_bytes = options.stdin_bytes,
                             .directory = home_,
-                            .environment = {{"HOME", home_}},
+                            .environment = {{"HOME", home_}, {"PATH", home_ + "/bin:" + std::getenv("PATH")}},
                             .on_output = options.on_output,
-                            .keep_bytes = 64});
+                            .keep_bytes = 256});
     if (!ran) return ran.status();
     return ExecResult{ran->exit_status, ran->out, ran->err};
   }
@@ -160,6 +163,110 @@ TEST_F(DatasetPlace, WhatADamagedOrKilledStagingLeftIsMadeWhole) {
   list({"a/1.png"});
   ASSERT_TRUE(place());
   EXPECT_EQ(there(), (std::set<std::string>{"a/1.png"}));
+}
+
+// Machines with homes of their own in one network. In the place of ssh stands a program that does at the
+// other's home what sshd would: it takes the one command that the key is good for.
+struct DatasetSpreading : DatasetPlace {
+  struct Machine {
+    std::string home;
+    std::unique_ptr<HomeRemote> remote;
+    ir::Node facts;
+    NodeHandle handle;
+  };
+  std::vector<std::unique_ptr<Machine>> machines;
+  std::vector<std::string> said;
+  std::mutex saying;
+
+  DatasetSpreading() {
+    context.run = to_hex(random_bytes(8));
+    context.log = [this](const std::string& line) {
+      std::lock_guard lock(saying);
+      said.push_back(line);
+    };
+    put("a/1.png", random_bytes(size_t{1} << 20));
+    put("a/it's 2.png", "two");
+    list({"a/1.png", "a/it's 2.png"});
+  }
+
+  NodeHandle& machine(const std::string& network = "lan") {
+    auto made = std::make_unique<Machine>();
+    const std::string address = "worker[" + std::to_string(machines.size()) + "]";
+    made->home = path + "/" + std::to_string(machines.size());
+    fs::create_directories(made->home + "/bin");
+    made->remote = std::make_unique<HomeRemote>(made->home);
+    made->facts.interfaces.push_back({.index = 0, .network = network});
+    made->handle = {
+        address, &made->facts, {{"private_ip", made->home}, {"host_key", "ssh-ed25519 AAAA"}}, nullptr};
+    made->handle.connect = [remote = made->remote.get()] { return Result<Remote*>(remote); };
+    ssh(*made, R"sh(#!/bin/sh
+while [ $# -gt 0 ]; do
+  [ "$1" != -i ] || key=$2
+  home=$last last=$1
+  shift
+done
+grep -qF "restrict,command=\"$last\" $(cat "$key.pub")" "$home/.ssh/authorized_keys" || exit 255
+cd "$home" && HOME=$home exec sh -c "$last"
+)sh");
+    machines.push_back(std::move(made));
+    return machines.back()->handle;
+  }
+  static void ssh(const Machine& of, const std::string& program) {
+    ASSERT_TRUE(write_file_atomic(of.home + "/bin/ssh", program, 0755).ok());
+  }
+  Status place_on(const NodeHandle& on) { return place_dataset(on, context, data, "data/x", true).status(); }
+  bool whole(const Machine& of) const {
+    return *sha256_file(of.home + "/data/x/a/1.png") == *sha256_file(data.folder + "/a/1.png") &&
+           *read_file(of.home + "/data/x/a/it's 2.png") == "two";
+  }
+  int sent() const {
+    int archives = 0;
+    for (const auto& each : machines) archives += each->remote->archives;
+    return archives;
+  }
+};
+
+TEST_F(DatasetSpreading, ItIsSentOnceAndNodesGiveItToEachOther) {
+  for (int i = 0; i < 5; ++i) machine();
+  std::vector<std::thread> threads;
+  for (const auto& each : machines) threads.emplace_back([&] { EXPECT_TRUE(place_on(each->handle).ok()); });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(sent(), 1) << testing::PrintToString(said);
+  EXPECT_EQ(said.size(), 4u) << "each of the others is said";
+  for (const auto& each : machines) {
+    EXPECT_TRUE(whole(*each)) << each->home;
+    auto keys = read_file(each->home + "/.ssh/authorized_keys");
+    EXPECT_TRUE(!keys || keys->empty()) << "no key stays: " << *keys;
+    EXPECT_TRUE(fs::is_empty(each->home + "/.radl/stage")) << "nothing of a fetch stays";
+    EXPECT_FALSE(*place_dataset(each->handle, context, data, "data/x", true)) << "it is noted as brought";
+  }
+}
+
+TEST_F(DatasetSpreading, WhereANodeCannotGiveItThisComputerSendsItAndTheReasonIsSaid) {
+  ASSERT_TRUE(place_on(machine()).ok());
+  NodeHandle& second = machine();
+  ssh(*machines[1], "#!/bin/sh\necho 'no route to host' >&2\nexit 255\n");
+  ASSERT_TRUE(place_on(second).ok());
+  EXPECT_TRUE(whole(*machines[1]));
+  EXPECT_EQ(sent(), 2);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_NE(said[0].find("worker[1]: the dataset comes from this computer"), std::string::npos) << said[0];
+  EXPECT_NE(said[0].find("no route to host"), std::string::npos) << said[0];
+}
+
+TEST_F(DatasetSpreading, WhatComesDamagedFromANodeIsSentFromHere) {
+  ASSERT_TRUE(place_on(machine()).ok());
+  ASSERT_TRUE(write_file_atomic(machines[0]->home + "/data/x/a/1.png", "damaged").ok());
+  ASSERT_TRUE(place_on(machine()).ok());
+  EXPECT_TRUE(whole(*machines[1]));
+  EXPECT_EQ(sent(), 2);
+}
+
+TEST_F(DatasetSpreading, NodesThatDoNotReachEachOtherAreEachSentIt) {
+  ASSERT_TRUE(place_on(machine("lan")).ok());
+  ASSERT_TRUE(place_on(machine("other")).ok());
+  EXPECT_EQ(sent(), 2);
+  EXPECT_TRUE(said.empty());
 }
 
 }  // namespace

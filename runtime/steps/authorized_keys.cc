@@ -1,0 +1,25 @@
+#include "runtime/steps/authorized_keys.h"
+
+#include <fmt/format.h>
+
+#include "common/shell_quote.h"
+
+namespace radl {
+
+std::string edit_authorized_keys(const std::string& mark, const std::string& added) {
+  return fmt::format(R"sh(set -e
+umask 077
+mkdir -p ~/.ssh
+exec 9< ~/.ssh
+flock 9 2>/dev/null || :
+keys=$(readlink -f ~/.ssh/authorized_keys)
+[ -e "$keys" ] || : > "$keys"
+cp -p "$keys" "$keys.radlc"
+sed '/ radlc-{}$/d' "$keys" > "$keys.radlc"
+{}mv "$keys.radlc" "$keys"
+)sh",
+                     mark,
+                     added.empty() ? "" : fmt::format("echo {} >> \"$keys.radlc\"\n", shell_quote(added)));
+}
+
+}  // namespace radl
