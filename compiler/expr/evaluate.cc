@@ -163,10 +163,15 @@ Value Evaluator::binary_value(const ast::Binary& last) {
 
 Value Evaluator::applied(const ast::Binary& binary, const Value& left) {
   using enum ast::BinaryOp;
-  if (left.is_error() || !known(left, binary.left->span)) return {};
+  if (left.is_error()) return Value().taint(left);  // a secret without a value yet
+  // Lists are put together whatever stands in them.
+  const bool joins = binary.op == Add && left.kind() == Kind::List;
+  if (!joins && !known(left, binary.left->span)) return {};
   if (binary.op == And || binary.op == Or) return logic_value(binary, left);
   Value right = run(*binary.right);
-  if (right.is_error() || !known(right, binary.right->span)) return {};
+  if (right.is_error()) return Value().taint(left).taint(right);
+  const bool joined = joins && right.kind() == Kind::List;
+  if (!joined && (!known(left, binary.left->span) || !known(right, binary.right->span))) return {};
   Value value = binary_operator(binary, left, right, context_);
   return value.is_error() ? value : value.taint(left).taint(right);
 }
@@ -248,7 +253,9 @@ std::string_view here_called(std::string_view function) {
       {"uppercase", "upper(x)"},
       {"toupper", "upper(x)"},
       {"lowercase", "lower(x)"},
-      {"tolower", "lower(x)"}};
+      {"tolower", "lower(x)"},
+      {"substr", "substring(string, from, count)"},
+      {"slice", "substring(string, from, count), or [x for i, x in list if i >= from]"}};
   for (const auto& [other, ours] : kOthers)
     if (other == function) return ours;
   return {};

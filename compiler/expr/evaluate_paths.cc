@@ -82,6 +82,13 @@ std::string_view here_written(std::string_view word) {
   return {};
 }
 
+// HOME, PATH_INFO
+bool is_shell_name(std::string_view word) {
+  return word.size() > 1 && std::all_of(word.begin(), word.end(), [](char c) {
+           return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+         });
+}
+
 }  // namespace
 
 bool Evaluator::is_input(const ast::Name& name) {
@@ -105,7 +112,12 @@ Value Evaluator::unknown_name(const ast::Name& name, const Namespace* space, Dia
   } else if (name.text.find('-') != name.text.npos) {
     diagnostic.with_help("a name may contain '-': to subtract, write spaces around it");
   } else if (code == DiagCode::UnknownName) {
-    diagnostic.with_help(fmt::format("a string stands in quotes: '{}'", name.text));
+    diagnostic.with_help(fmt::format("a string stands in quotes: '{}'{}", name.text,
+                                     is_shell_name(name.text)
+                                         ? fmt::format("; a shell's variable is `${}`, and in a block "
+                                                       "`<<'END'` `${{ }}` means nothing",
+                                                       name.text)
+                                         : ""));
   }
   return {};
 }

@@ -31,6 +31,7 @@ Value run_length(const CallFrame& call);
 Value run_upper(const CallFrame& call);
 Value run_lower(const CallFrame& call);
 Value run_trim(const CallFrame& call);
+Value run_substring(const CallFrame& call);
 Value run_replace(const CallFrame& call);
 Value run_starts_with(const CallFrame& call);
 Value run_ends_with(const CallFrame& call);

@@ -156,9 +156,7 @@ Value run_sort(const CallFrame& call) {
   if (!texts && !numbers) return call.expected(0, "a list of strings, or of numbers without unit");
   std::stable_sort(items.begin(), items.end(), [&](const Value& a, const Value& b) {
     if (texts) return a.as_text(kPermitted) < b.as_text(kPermitted);
-    bool whole = a.kind() == Kind::Integer && b.kind() == Kind::Integer;
-    return whole ? a.as_integer(kPermitted) < b.as_integer(kPermitted)
-                 : a.as_real(kPermitted) < b.as_real(kPermitted);
+    return compare_numbers(a, 1, b, 1, kPermitted) < 0;
   });
   return Value::list(std::move(items));
 }

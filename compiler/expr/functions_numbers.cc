@@ -19,15 +19,6 @@ const Items* spread(const CallFrame& call, Items& own) {
   return &own;
 }
 
-// Integers beyond 2^53 are compared as what they are.
-bool less(const Value& a, const Value& b, double scale_a, double scale_b) {
-  bool whole = a.kind() == Kind::Integer && b.kind() == Kind::Integer && scale_a == std::floor(scale_a) &&
-               scale_b == std::floor(scale_b);
-  if (!whole) return a.as_real(kPermitted) * scale_a < b.as_real(kPermitted) * scale_b;
-  return static_cast<__int128>(a.as_integer(kPermitted)) * static_cast<int64_t>(scale_a) <
-         static_cast<__int128>(b.as_integer(kPermitted)) * static_cast<int64_t>(scale_b);
-}
-
 Value extreme(const CallFrame& call, bool largest) {
   Items own;
   const Items* items = spread(call, own);
@@ -46,9 +37,8 @@ Value extreme(const CallFrame& call, bool largest) {
           item.sensitive() || best->sensitive()
               ? std::string("the numbers have units that do not go together")
               : fmt::format("'{}' and '{}' cannot be compared", *display(item), *display(*best)));
-    if (largest ? less(*best, item, common->right, common->left)
-                : less(item, *best, common->left, common->right))
-      best = &item;
+    const int order = compare_numbers(item, common->left, *best, common->right, kPermitted);
+    if (largest ? order > 0 : order < 0) best = &item;
   }
   return *best;
 }

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "common/digest.h"
 #include "compiler/expr/function_runs.h"
@@ -32,6 +34,25 @@ Value run_length(const CallFrame& call) {
   if (call[0].kind() == Kind::String) return Value::integer(characters(call[0].as_text(kPermitted)));
   if (call[0].kind() == Kind::List) return Value::integer(static_cast<int64_t>(call[0].items().size()));
   return run_count(call);
+}
+
+Value run_substring(const CallFrame& call) {
+  if (call[0].kind() != Kind::String) return call.expected(0, "a string");
+  for (size_t i = 1; i < call.size(); i++)
+    if (call[i].kind() != Kind::Integer || !call[i].unit().empty()) return call.expected(i, "an integer");
+  const std::string& text = call[0].as_text(kPermitted);
+  const int64_t from = call[1].as_integer(kPermitted);
+  const int64_t count = call.size() == 3 ? call[2].as_integer(kPermitted) : INT64_MAX;
+  if (from < 0 || count < 0)
+    return call.fail("substring() counts from 0, and a number of characters is not negative");
+  if (!call.charge(0, text.size())) return {};
+  std::string part;
+  int64_t character = -1;
+  for (char c : text) {
+    character += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    if (character >= from && character - from < count) part += c;
+  }
+  return Value::string(std::move(part));
 }
 
 // ASCII letters only: the result does not depend on the locale.
@@ -161,7 +182,99 @@ Value run_base64(const CallFrame& call) {
   return changed(call, [](std::string& text) { text = base64_encode(text); });
 }
 
+namespace {
+
+// JSON whose strings have parts that are known only after apply: addresses and the like, which need no
+// escapes.
+class JsonText {
+ public:
+  explicit JsonText(const CallFrame& call) : call_(call) {}
+
+  Value run(const Value& value) {
+    if (!add(value)) return {};
+    finish();
+    return Value::joined(std::move(parts_));
+  }
+
+ private:
+  void finish() { parts_.push_back(Value::string(std::exchange(text_, {}))); }
+
+  static std::string quoted(const std::string& text) {
+    return ir::Json(text).dump(-1, ' ', false, ir::Json::error_handler_t::replace);
+  }
+
+  bool unknown(const Value& value) {
+    const std::string& name = value.as_text();
+    const std::string_view attribute = std::string_view(name).substr(name.rfind('.') + 1);
+    constexpr std::string_view kPlain[] = {"ip", "private_ip", "public_ip", "port", "user", "id"};
+    if (std::find(std::begin(kPlain), std::end(kPlain), attribute) == std::end(kPlain)) {
+      call_.context().diagnostics->report(
+          DiagCode::NotKnownYet, call_.span(0),
+          fmt::format("json() takes addresses of nodes before they are known, but not {}", name));
+      return false;
+    }
+    finish();
+    parts_.push_back(value);
+    return true;
+  }
+
+  bool add(const Value& value) {
+    if (value.sensitive())
+      return (void)call_.fail("json() of a list or map that holds a secret is not possible"), false;
+    if (!value.has_unknown()) {
+      const std::string known =
+          Emitter(nullptr, "").emit(value).dump(-1, ' ', false, ir::Json::error_handler_t::replace);
+      text_ += known;
+      return call_.charge(1, known.size());
+    }
+    if (value.kind() == Kind::List) return list(value);
+    if (value.kind() == Kind::Map) return map(value);
+    const bool number = value.kind() == Kind::Unknown && value.as_text().ends_with(".port");
+    if (!number) text_ += '"';
+    const Items whole = value.kind() == Kind::Joined ? value.items() : Items{value};
+    for (const Value& part : whole) {
+      if (part.kind() == Kind::Unknown) {
+        if (!unknown(part)) return false;
+        continue;
+      }
+      const std::string known = quoted(part.as_text());
+      text_ += known.substr(1, known.size() - 2);
+    }
+    if (!number) text_ += '"';
+    return true;
+  }
+
+  bool list(const Value& value) {
+    text_ += '[';
+    for (size_t i = 0; i < value.items().size(); ++i) {
+      if (i > 0) text_ += ',';
+      if (!add(value.items()[i])) return false;
+    }
+    text_ += ']';
+    return true;
+  }
+
+  bool map(const Value& value) {
+    text_ += '{';
+    bool first = true;
+    for (const auto& [name, inner] : value.entries()) {
+      if (!std::exchange(first, false)) text_ += ',';
+      text_ += quoted(name) + ':';
+      if (!add(inner)) return false;
+    }
+    text_ += '}';
+    return true;
+  }
+
+  const CallFrame& call_;
+  Items parts_;
+  std::string text_;
+};
+
+}  // namespace
+
 Value run_json(const CallFrame& call) {
+  if (call[0].has_unknown()) return JsonText(call).run(call[0]);
   Emitter emitter(nullptr, "");
   ir::Json json = emitter.emit(call[0]);
   // A secret must not be lost in the text: emit() hid it, so write it from the plain form.

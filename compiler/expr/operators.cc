@@ -54,14 +54,7 @@ class Operators {
     } else if (left.is_number() && right.is_number()) {
       auto common = common_unit(left.unit(), right.unit());
       if (!common) return unit_clash(binary, left, right);
-      if (left.kind() == Kind::Integer && right.kind() == Kind::Integer && common->left == common->right) {
-        order = left.as_integer(kPermitted) < right.as_integer(kPermitted)
-                    ? -1
-                    : left.as_integer(kPermitted) > right.as_integer(kPermitted);
-      } else {
-        double a = left.as_real(kPermitted) * common->left, b = right.as_real(kPermitted) * common->right;
-        order = a < b ? -1 : a > b;
-      }
+      order = compare_numbers(left, common->left, right, common->right, kPermitted);
     } else {
       return operands_clash(binary, left, right);
     }

@@ -200,14 +200,27 @@ Value& Value::mark_sensitive(std::string name) {
 
 Value& Value::taint(const Value& from) { return from.sensitive_ ? mark_sensitive() : *this; }
 
+int compare_numbers(const Value& a, double scale_a, const Value& b, double scale_b, Permission permission) {
+  auto order = [](auto x, auto y) { return x < y ? -1 : x > y; };
+  auto whole = [](const Value& value, double scale) {
+    return value.kind() == Kind::Integer && scale == std::floor(scale);
+  };
+  if (whole(a, scale_a) && whole(b, scale_b))
+    return order(static_cast<__int128>(a.as_integer(permission)) * static_cast<int64_t>(scale_a),
+                 static_cast<__int128>(b.as_integer(permission)) * static_cast<int64_t>(scale_b));
+  if (scale_a != scale_b) return order(a.as_real(permission) * scale_a, b.as_real(permission) * scale_b);
+  auto exact = [&](const Value& value) -> long double {  // 64 bits of it and more
+    if (value.kind() == Kind::Integer) return static_cast<long double>(value.as_integer(permission));
+    return value.as_real(permission);
+  };
+  return order(exact(a), exact(b));
+}
+
 bool equal(const Value& a, const Value& b, Permission permission) {
   if (a.is_number() && b.is_number()) {
     auto common = common_unit(a.unit(), b.unit());
     if (!common) return false;
-    if (a.kind() == Kind::Integer && b.kind() == Kind::Integer && common->left == common->right) {
-      return a.as_integer(permission) == b.as_integer(permission);
-    }
-    return a.as_real(permission) * common->left == b.as_real(permission) * common->right;
+    return compare_numbers(a, common->left, b, common->right, permission) == 0;
   }
   if (a.kind() != b.kind()) return false;
   switch (a.kind()) {

@@ -152,6 +152,9 @@ struct Binding {
 // Equal as the language's `==` sees it: 2 == 2.0, 1K == 1000; nothing equals a value of another kind. What it
 // says about a secret is a secret.
 bool equal(const Value& a, const Value& b, Permission);
+// -1, 0, 1 for two numbers, each times its scale (units.h, CommonUnit). Integers are compared as what they
+// are, also with reals: not all of them beyond 2^53 have a double of their own.
+int compare_numbers(const Value& a, double scale_a, const Value& b, double scale_b, Permission);
 // As it stands in a string: 2G, true, 1.5, a JSON string for lists and maps. nullopt for what has no string
 // form, and without permission for what is sensitive.
 std::optional<std::string> display(const Value& value);

@@ -86,7 +86,7 @@ inline constexpr Property kUpload[] = {
 
 inline constexpr Property kMount[] = {
     {"device", String, true, "", "", 0, 0,
-     "FeatureBlock device, `UUID=...`, `LABEL=...` or a network file system's `host:/path`."},
+     "Block device, `UUID=...`, `LABEL=...` or a network file system's `host:/path`."},
     {"fstype", String, false, "\"auto\"", "", 0, 0, "File system."},
     {"options", List, false, "[\"defaults\"]", "", 0, 0, "Mount options."},
     {"state", String, false, "\"mounted\"", "mounted|unmounted", 0, 0,

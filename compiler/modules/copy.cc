@@ -170,7 +170,10 @@ ast::Item* Copier::copy(const ast::Item& item, const Variables* variables) {
   made->named = copy(item.named, variables);
   made->after = {};
   for (const ast::Name& name : item.after) made->after.push(arena_, copy(name, variables));
+  made->after_named = {};
+  for (const ast::Expr* name : item.after_named) made->after_named.push(arena_, copy(name, variables));
   made->when = copy(item.when, variables);
+  made->step_of = copy(item.step_of, variables);
   return made;
 }
 

@@ -39,11 +39,11 @@ class Expansion {
   void repeat(const ast::Each& each, const Variables* variables, Body&& body) {
     const ast::Expr* expression = copier_.copy(each.list, variables);
     Value list = values_.value(*expression, instance_);
-    if (list.is_error()) return;
     if (list.sensitive()) {
       report_secret_existence(each.list->span, diagnostics_);
       return;
     }
+    if (list.is_error()) return;
     auto elements = values_.elements(list, each.list->span);
     if (!elements) return;
     auto& kept = instance_.made->values;
@@ -98,10 +98,11 @@ class Expansion {
       return;
     }
     if (auto* context = ast::as<ast::Contextualize>(&block)) {
-      bool plain = variables == nullptr &&
-                   std::all_of(context->items.begin(), context->items.end(), [](const ast::Item* item) {
-                     return !item->each && !item->when && !item->named;
-                   });
+      bool plain =
+          variables == nullptr &&
+          std::all_of(context->items.begin(), context->items.end(), [](const ast::Item* item) {
+            return !item->each && !item->when && !item->named && !item->step_of && item->after_named.empty();
+          });
       if (plain) return push(block, variables);
       auto* made = arena().make<ast::Contextualize>(*context);
       made->items = {};
@@ -128,6 +129,10 @@ class Expansion {
       if (!item->configure) return;
       item->named = nullptr;
     }
+    for (const ast::Expr* name : item->after_named)
+      if (ast::Name found = name_of(*name)) item->after.push(arena(), found);
+    item->after_named = {};
+    if (item->step_of != nullptr) item->step = step_of(*item->step_of);
     into.push(arena(), item);
   }
 
@@ -154,13 +159,39 @@ class Expansion {
     return static_cast<bool>(block.name);
   }
 
+  // Null after a report.
+  ast::Number* step_of(const ast::Expr& written) {
+    Value value = values_.value(written, instance_);
+    if (value.sensitive()) return report_secret_existence(written.span, diagnostics_), nullptr;
+    if (value.is_error()) return nullptr;
+    if (value.has_unknown()) {
+      report(DiagCode::NotKnownYet, written.span, "a step must be known before apply");
+      return nullptr;
+    }
+    if (value.kind() != expr::Kind::Integer || !value.unit().empty() || value.as_integer() < 0) {
+      report(DiagCode::WrongOperand, written.span,
+             fmt::format("a step is an integer that is not negative, not {}",
+                         value.kind() == expr::Kind::Integer ? expr::display(value).value_or("")
+                                                             : std::string(kind_name(value.kind()))));
+      return nullptr;
+    }
+    ast::Number* made = arena().make<ast::Number>();
+    made->kind = ast::Kind::Number;
+    made->span = written.span;
+    made->integer = value.as_integer();
+    made->real = static_cast<double>(made->integer);
+    made->digits = arena().copy(std::to_string(made->integer));
+    return made;
+  }
+
   // No name after a report.
   ast::Name name_of(const ast::Expr& written) {
     Value value = values_.value(written, instance_);
     Span at = written.span;
-    if (value.is_error()) return {};
     if (value.sensitive())
       report(DiagCode::SecretShown, at, "names are shown in plans: they cannot be secrets");
+    else if (value.is_error())
+      return {};
     else if (value.kind() != expr::Kind::String)
       report(DiagCode::NotKnownYet, at, "a name must be known before apply");
     else if (!is_name(value.as_text()))
@@ -195,9 +226,10 @@ void report_secret_existence(Span at, Diagnostics& diagnostics) {
 }
 
 std::optional<bool> when_says(const Value& value, Span at, Diagnostics& diagnostics) {
-  if (value.is_error()) return std::nullopt;
   if (value.sensitive())
     report_secret_existence(at, diagnostics);
+  else if (value.is_error())
+    return std::nullopt;
   else if (value.has_unknown())
     diagnostics.report(DiagCode::NotKnownYet, at, "`when` must be known before apply");
   else if (value.kind() != expr::Kind::Boolean)

@@ -235,10 +235,14 @@ bool is_none(const ast::Expr* expression) {
   return reference != nullptr && reference->parts.size() == 1 && reference->parts[0].name.text == "none";
 }
 
-double in_base(InputType type, const Value& value) {
-  auto factor = type == InputType::Duration ? expr::duration_factor(value.unit())
-                                            : expr::size_factor_of_value(value.unit());
-  return value.as_real(expr::kPermitted) * factor.value_or(1);
+// Less, equal or more: -1, 0, 1.
+int compared(InputType type, const Value& value, const Value& bound) {
+  auto scale = [type](const Value& number) {
+    return (type == InputType::Duration ? expr::duration_factor(number.unit())
+                                        : expr::size_factor_of_value(number.unit()))
+        .value_or(1);
+  };
+  return expr::compare_numbers(value, scale(value), bound, scale(bound), expr::kPermitted);
 }
 
 // For messages: secrets are not shown.
@@ -356,12 +360,11 @@ Value fit_input(const InputDeclaration& declaration, std::string_view name, Valu
     if (value.is_error()) return value;
   }
   if (value.is_number()) {
-    double number = in_base(declaration.type, value);
-    if (declaration.min && number < in_base(declaration.type, *declaration.min)) {
+    if (declaration.min && compared(declaration.type, value, *declaration.min) < 0) {
       return wrong(fmt::format("input '{}' is at least {}; {} is less", name,
                                *expr::display(*declaration.min), shown(value)));
     }
-    if (declaration.max && number > in_base(declaration.type, *declaration.max)) {
+    if (declaration.max && compared(declaration.type, value, *declaration.max) > 0) {
       return wrong(fmt::format("input '{}' is at most {}; {} is more", name, *expr::display(*declaration.max),
                                shown(value)));
     }

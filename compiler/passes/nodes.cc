@@ -134,6 +134,10 @@ std::set<std::string_view> left_out(const Build& build) {
 // many.
 bool too_many(Build& build) {
   double machines = 0;
+  for (const hir::Deploy* deploy : build.document.deploys)
+    if (auto* count = deploy->count.number()) machines += std::floor(count->real);
+  if (machines <= static_cast<double>(kMaxNodes)) return false;  // without looking up their systems
+  machines = 0;
   for (const hir::Deploy* deploy : build.document.deploys) {
     auto* count = deploy->count.number();
     if (count == nullptr || build.document.systems.find(deploy->system.text) == nullptr) continue;

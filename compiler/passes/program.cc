@@ -131,7 +131,10 @@ class ProgramMaker {
       return wrong("main", fmt::format("'main' is a file, a program or '-m MODULE', not '{}'", main));
     if (kind == "wheel") return wrong("main", "of a wheel a module is run: main = '-m MODULE'");
     if (main.ends_with(".py") && kind.empty() && !main.starts_with('/'))
-      return wrong("main", fmt::format("'{}' is part of nothing: give its folder as 'source'", main));
+      return wrong(
+          "main",
+          fmt::format("'{}' is part of nothing: give its folder as 'source' (`source = '.'`: this one)",
+                      main));
     if (leaves_its_folder(main) && !main.starts_with('/'))
       return wrong("main", fmt::format("'{}' leaves the folder of the program", main));
     return kind != "folder" || in_folder(main);

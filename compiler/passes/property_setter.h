@@ -23,6 +23,7 @@ class PropertySetter {
 
   std::string key() const;
   void wrong(std::string_view what, const Value& value);
+  bool is_shown() const;
   bool may_be_unknown() const;
   void put(const Value& value);
   const std::string* known_text(const Value& value, std::string_view what);

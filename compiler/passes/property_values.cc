@@ -14,7 +14,11 @@ namespace radl::passes {
 using ir::PropertyType;
 
 void PropertySetter::run(const Value& value) {
-  if (value.is_error() || value.kind() == ValueKind::Null) return;
+  if (value.kind() == ValueKind::Null) return;
+  if (value.is_error()) {
+    if (is_shown()) (void)shown(value);  // a secret that has no value yet will be one
+    return;
+  }
   if (value.kind() == ValueKind::Unknown && may_be_unknown()) return put(value);
   switch (property_.type) {
     case PropertyType::String:
@@ -71,6 +75,13 @@ void PropertySetter::wrong(std::string_view what, const Value& value) {
                                           !brief  ? std::string(expr::kind_name(value.kind()))
                                           : plain ? *shown
                                                   : fmt::format("'{}'", *shown)));
+}
+
+// Texts, lists and maps may hold secrets, which plans show by their names.
+bool PropertySetter::is_shown() const {
+  const bool text = property_.type == PropertyType::String || property_.type == PropertyType::RemotePath;
+  if (text) return !property_.one_of.empty();
+  return property_.type != PropertyType::List && property_.type != PropertyType::Map;
 }
 
 bool PropertySetter::may_be_unknown() const {

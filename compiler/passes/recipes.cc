@@ -236,12 +236,19 @@ std::optional<Value> Recipes::resource_name(const ast::Resource& written, const 
                                             const Instance& instance, const Self* self, bool& used_self) {
   if (written.name == nullptr) return std::nullopt;
   Value value = build_.scopes->evaluate(*written.name, instance, self, &used_self);
-  if (value.is_error()) return std::nullopt;
   auto wrong = [&](std::string message, std::string help = {}) {
     build_.diagnostics.report(DiagCode::ResourceName, written.name->span, std::move(message)).help =
         std::move(help);
     return std::optional<Value>();
   };
+  if (value.sensitive())
+    return wrong(
+        "the name of a resource is shown in plans: it cannot be a secret",
+        type.name == "command"
+            ? "hand it over in the environment: `command 'login \"$TOKEN\"' ( environment = { TOKEN = "
+              "input.token } )`"
+            : "");
+  if (value.is_error()) return std::nullopt;
   bool later =
       (value.kind() == ValueKind::Joined || value.kind() == ValueKind::Unknown) && may_repeat(type.name);
   if (value.kind() != ValueKind::String && !later)
@@ -250,7 +257,6 @@ std::optional<Value> Recipes::resource_name(const ast::Resource& written, const 
                  value.kind() == ValueKind::List
                      ? fmt::format("one for each element: `each x in LIST ( {} x )`", type.name)
                      : std::string());
-  if (value.sensitive()) return wrong("the name of a resource is shown in plans: it cannot be a secret");
   if (later) return value;
   const std::string& name = value.as_text();
   if (name.empty()) return wrong(fmt::format("the name of a {} is empty", type.name));

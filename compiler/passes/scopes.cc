@@ -5,11 +5,11 @@
 #include <filesystem>
 
 #include "common/digest.h"
-#include "common/files.h"
 #include "common/text.h"
 #include "common/tidy_path.h"
 #include "compiler/modules/expand.h"
 #include "compiler/passes/scope_data.h"
+#include "compiler/source/read.h"
 
 namespace radl::passes {
 
@@ -167,7 +167,7 @@ std::string Scopes::path_from(const std::string& path, Span at) const {
 Result<std::string> Scopes::file(const std::string& path, Span at) {
   std::string name = path_from(path, at);
   if (auto cached = file_cache_.find(name); cached != file_cache_.end()) return cached->second;
-  auto content = read_file(name, size_t{4} << 20);
+  auto content = read_source_file(name, size_t{4} << 20);
   if (!content.ok()) return content;
   files_read_.push_back({name, sha256_hex(*content)});
   file_cache_[name] = *content;

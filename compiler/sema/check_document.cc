@@ -290,12 +290,15 @@ void check_unused(const Document& document, Diagnostics& diagnostics, const Chec
   // An addition to a running infrastructure, or a component, deploys nothing itself.
   if (document.deploys.empty()) return;
   Arena scratch;
-  NameIndex deployed, configured;
-  deployed.reserve(scratch, document.deploys.size());
-  for (const hir::Deploy* deploy : document.deploys) deployed.insert(scratch, deploy->system.text, 0);
+  NameIndex configured;
+  std::vector<bool> deployed(document.systems.list.size());
+  auto deploys = [&](std::string_view name) {
+    if (uint32_t at = document.systems.index.find(name); at != NameIndex::kNone) deployed[at] = true;
+  };
+  for (const hir::Deploy* deploy : document.deploys) deploys(deploy->system.text);
   for (const hir::Item* item : document.items) configured.insert(scratch, item->configure.text, 0);
   if (options.left_out != nullptr) {
-    for (const std::string& name : options.left_out->deployed) deployed.insert(scratch, name, 0);
+    for (const std::string& name : options.left_out->deployed) deploys(name);
     for (const std::string& name : options.left_out->configured) configured.insert(scratch, name, 0);
   }
   auto warn = [&](DiagCode code, const ast::Name& name, std::string_view what) {
@@ -305,9 +308,9 @@ void check_unused(const Document& document, Diagnostics& diagnostics, const Chec
                             : code == DiagCode::UnusedConfigure ? "used"
                                                                 : "connected to"));
   };
-  for (const Definition& system : document.systems.list) {
-    if (!deployed.contains(system.block->name.text) && !system.reference &&
-        document.dialect != ast::Dialect::Ec3)
+  for (size_t i = 0; i < deployed.size(); ++i) {
+    const Definition& system = document.systems.list[i];
+    if (!deployed[i] && !system.reference && document.dialect != ast::Dialect::Ec3)
       warn(DiagCode::UnusedSystem, system.block->name, "system");
   }
   for (const Definition* network : unconnected(document, options.passed))

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "common/digest.h"
-#include "common/files.h"
+#include "compiler/source/read.h"
 
 namespace radl {
 namespace {
@@ -172,7 +172,7 @@ Result<const SourceFile*> SourceMap::load(const std::string& path) {
     bytes.assign(std::istreambuf_iterator<char>(std::cin), {});
     if (bytes.size() > kMaxFileBytes) return Status(Code::Quota, "standard input is larger than 256 MiB");
   } else {
-    Result<std::string> read = read_file(path, kMaxFileBytes);
+    Result<std::string> read = read_source_file(path, kMaxFileBytes);
     if (!read) return read.status();
     bytes = std::move(*read);
   }

@@ -311,10 +311,12 @@ struct Item : Node {  // system S configure C [step N] [with T] [after X, Y]
   Number* step = nullptr;
   Name tool;
   List<Name> after;         // radl 2, as is what follows
+  List<Expr*> after_named;  // those as strings with ${ }; their expansion adds to `after`
   Expr* systems = nullptr;  // in place of `system`: an expression
   Expr* named = nullptr;    // the configure as a string with ${ }; its expansion fills `configure`
   Expr* when = nullptr;
-  Each* each = nullptr;  // each NAME in LIST ( items )
+  Expr* step_of = nullptr;  // the step as an expression; its expansion fills `step`
+  Each* each = nullptr;     // each NAME in LIST ( items )
   List<Item*> inner;
 };
 

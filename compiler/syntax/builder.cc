@@ -211,6 +211,7 @@ ast::Item* Builder::new_item(Place place, Place system, Place configure) {
 }
 
 ast::Item* Builder::item_step(ast::Item* item, Place place, Place word, ast::Number* step) {
+  if (!item) return item;
   if (item->step)
     syntax(DiagCode::UnexpectedToken, word, "an item has one `step`");
   else if (item->tool && !radl2())
@@ -221,6 +222,7 @@ ast::Item* Builder::item_step(ast::Item* item, Place place, Place word, ast::Num
 }
 
 ast::Item* Builder::item_tool(ast::Item* item, Place place, Place word, Place tool) {
+  if (!item) return item;
   if (item->tool)
     syntax(DiagCode::UnexpectedToken, word, "an item has one `with`");
   else if (item->step && !radl2())

@@ -21,16 +21,16 @@ void Radl2Builder::version(Place place, ast::Expr* number) {
   add(made);
 }
 
-// The string as a name; none when only its expansion can say what it is.
+// The string as a name, "" after a report; none when only its expansion can say what it is.
 std::optional<std::string_view> Radl2Builder::plain_name(const ast::Expr* written) {
   const auto* text = ast::as<ast::String>(written);
   if (text == nullptr || !text->parts.empty()) return std::nullopt;
   auto part = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9') || c == '-';
   };
-  if (text->text.empty() || !std::all_of(text->text.begin(), text->text.end(), part))
-    syntax(DiagCode::UnexpectedToken, text->span, "a name has letters, digits, `_` and `-`");
-  return text->text;
+  if (!text->text.empty() && std::all_of(text->text.begin(), text->text.end(), part)) return text->text;
+  syntax(DiagCode::UnexpectedToken, text->span, "a name has letters, digits, `_` and `-`");
+  return "";
 }
 
 // The id as it was written: a word, or a string that its expansion makes a word of.
@@ -180,6 +180,7 @@ ast::Item* Radl2Builder::targets(Place place, List<ast::Name>* systems, ast::Exp
   List<ast::Name> none;
   none.push(tree_.arena, {});
   for (const ast::Name& configure : *configures) {
+    if (!configure && !recipe_) continue;  // reported
     for (const ast::Name& system : systems ? *systems : none) {
       auto* made = node<ast::Item>(ast::Kind::Item, place);
       made->system = system;
@@ -202,9 +203,31 @@ ast::Item* Radl2Builder::after_name(ast::Item* names, Place name) {
   return names;
 }
 
+ast::Item* Radl2Builder::after_computed(ast::Item* names, Place place, ast::Expr* name) {
+  if (!names) names = node<ast::Item>(ast::Kind::Item, place);
+  if (std::optional<std::string_view> plain = plain_name(name); !plain)
+    names->after_named.push(tree_.arena, name);
+  else if (!plain->empty())
+    names->after.push(tree_.arena, {*plain, name->span});
+  return names;
+}
+
 ast::Item* Radl2Builder::item_after_all(ast::Item* item, Place place, ast::Item* names) {
   if (!item) return item;
   for (const ast::Name& name : names->after) item->after.push(tree_.arena, name);
+  for (ast::Expr* name : names->after_named) item->after_named.push(tree_.arena, name);
+  item->span = at(place);
+  return item;
+}
+
+ast::Item* Radl2Builder::item_step_of(ast::Item* item, Place place, Place word, ast::Expr* step) {
+  if (!item) return item;
+  if (step->kind == ast::Kind::Number && !item->step_of) {
+    auto* number = static_cast<ast::Number*>(step);
+    if (!number->unit) return item_step(item, place, word, number);
+  }
+  if (item->step || item->step_of) syntax(DiagCode::UnexpectedToken, word, "an item has one `step`");
+  item->step_of = step;
   item->span = at(place);
   return item;
 }
@@ -232,8 +255,10 @@ ast::Contextualize* Radl2Builder::add_item(ast::Contextualize* made, ast::Item* 
   if (!item || item->each) return made;
   for (ast::Item* other : item->inner) {
     other->step = item->step;
+    other->step_of = item->step_of;
     other->tool = item->tool;
     other->after = item->after;
+    other->after_named = item->after_named;
     other->when = item->when;
     other->span = item->span;
     made = Builder::item(made, other);

@@ -69,7 +69,9 @@ class Radl2Builder : public Builder {
   // The first of the items that `system [a, b] configure [c, d]` stands for; the others are its `inner` ones.
   ast::Item* targets(Place place, List<ast::Name>* systems, ast::Expr* computed, List<ast::Name>* configures);
   ast::Item* after_name(ast::Item* names, Place name);
+  ast::Item* after_computed(ast::Item* names, Place place, ast::Expr* name);
   ast::Item* item_after_all(ast::Item* item, Place place, ast::Item* names);
+  ast::Item* item_step_of(ast::Item* item, Place place, Place word, ast::Expr* step);
   ast::Item* item_when(ast::Item* item, Place place, Place word, ast::Expr* condition);
   ast::Item* each_item(Place place, ast::Each* each, ast::Contextualize* inner);
   ast::Contextualize* add_item(ast::Contextualize* made, ast::Item* item);

@@ -148,6 +148,9 @@ int Radl2Tokens::next(Value& value, Place& place) {
     const Token& ahead = peek();
     if (interpolation_ends(ahead)) {
       // what closes it is in out_
+    } else if (argument_follows(ahead)) {
+      symbol = RADL2_COMMA;
+      token = {RawKind::Comma, here(last_token_.span.end)};
     } else if (unclosed(ahead)) {
       close_all(ahead);
     } else if (ends_entry(ahead)) {
@@ -217,6 +220,12 @@ Radl2Tokens::Symbol Radl2Tokens::comma() {
   if (level().words == 0 && !behind_resource()) return RADL2_COMMA;  // an error
   if (peek().kind == RawKind::Close || peek().kind == RawKind::CloseMap) return symbol_of(take());
   return separator();
+}
+
+// Named arguments of a call end with their lines, as features do.
+bool Radl2Tokens::argument_follows(const Token& token) {
+  return token.new_line && level().named && level().closer == RawKind::Close && value_complete() &&
+         is_word(token.kind) && peek(1).kind == RawKind::Eq;
 }
 
 // Does a feature begin at the next token?

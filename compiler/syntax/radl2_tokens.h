@@ -54,6 +54,7 @@ class Radl2Tokens : private TokenSource {
     int words = 0;          // tokens of the entry so far
     bool compared = false;  // its comparator has been read: what follows is a value
     bool after = false;     // in the names behind `after`
+    bool named = false;     // arguments of a call that have names: `object(a = string, ...)`
   };
 
   // radl2_tokens.cc
@@ -70,6 +71,7 @@ class Radl2Tokens : private TokenSource {
   Symbol conjunction(const Token& token);
   bool behind_resource() const;
   bool ends_entry(const Token& token) const;
+  bool argument_follows(const Token& token);
   bool feature_follows();
   bool feature_follows_here(const Token& token);
   void end_entry();

@@ -108,6 +108,7 @@ Radl2Tokens::Symbol Radl2Tokens::word_of_value(const Token& token) {
   }
   std::string_view word = text(token);
   bool named = level().inside == Inside::Expression && peek().kind == RawKind::Eq;  // f(if = 1)
+  level().named = level().named || named;
   if (int symbol = named ? 0 : find(kValues, word); symbol != 0) {
     ++level().words;
     if (symbol == RADL2_IN) level().compared = true;
@@ -225,7 +226,7 @@ Radl2Tokens::Symbol Radl2Tokens::word_of_items(const Token& token) {
     for (const Tail& tail : kTails) {
       if (word != tail.word || (tail.symbol == RADL2_WHEN && peek().kind != RawKind::Eq)) continue;
       ++at.words;
-      at.compared = false;
+      at.compared = tail.symbol == RADL2_STEP;
       at.after = tail.symbol == RADL2_AFTER;
       return tail.symbol;
     }

@@ -70,7 +70,9 @@ void each_value(const List<ast::Item*>& items, Visit&& visit) {
   for (const ast::Item* item : items) {
     if (item->systems) visit(*item->systems);
     if (item->named) visit(*item->named);
+    for (const ast::Expr* name : item->after_named) visit(*name);
     if (item->step) visit(*item->step);
+    if (item->step_of) visit(*item->step_of);
     if (item->when) visit(*item->when);
     if (item->each && item->each->list) visit(*item->each->list);
     each_value(item->inner, visit);

@@ -141,7 +141,7 @@ int run(const Flags& f, const Context& context) {
   }
   if (!images.empty()) flush();
   if (skipped > 0) fmt::print(stderr, "{} of {} images left out\n", skipped, files->size());
-  if (f.output.empty()) {
+  if (f.output.empty() || f.output == "-") {
     fmt::print("{}", writer.text());
   } else if (Status s = write_output_file(f.output, writer.text()); !s.ok()) {
     return fail(s);

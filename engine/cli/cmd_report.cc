@@ -28,6 +28,10 @@ int run(const std::string& place, std::string output) {
   if (!text.ok()) return fail(text.status());
   auto page = exporter::report_html(*text, path);
   if (!page.ok()) return fail(page.status());
+  if (output == "-") {
+    fmt::print("{}", *page);
+    return kDone;
+  }
   if (output.empty()) output = (std::filesystem::path(path).parent_path() / "report.html").string();
   if (Status s = write_output_file(output, *page); !s.ok()) return fail(s);
   fmt::print("{}\n", output);

@@ -8,9 +8,9 @@
 
 #include "common/files.h"
 #include "common/human.h"
-#include "common/output_file.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/foresight_facts.h"
+#include "runtime/cli/result_file.h"
 #include "runtime/cli/shown.h"
 #include "runtime/runs/calibration_store.h"
 
@@ -61,13 +61,7 @@ int run_show(const Session& session, const Options& options) {
 int run_export(const Session& session, const Options& options) {
   auto calibration = load_calibration(calibration_file());
   if (!calibration.ok()) return report(session, calibration.status());
-  if (options.file.empty() || options.file == "-") {
-    std::fputs(as_text(*calibration).c_str(), stdout);
-    return kDone;
-  }
-  if (Status written = write_output_file(options.file, as_text(*calibration)); !written.ok())
-    return report(session, written);
-  return kDone;
+  return put_result(session, as_text(*calibration), options.file);
 }
 
 Result<Calibration> read_import(const std::string& file) {

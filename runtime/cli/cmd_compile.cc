@@ -1,10 +1,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "common/output_file.h"
 #include "compiler/diag/render.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/project.h"
+#include "runtime/cli/result_file.h"
 
 namespace radl::cli::compile_command {
 
@@ -48,12 +48,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
     auto project = load_project(session, *options);
     if (!project.ok()) return report(session, project.status());
     std::string text = ir::to_json((*project)->compiled.program).dump(2) + "\n";
-    if (out->empty()) {
-      std::fputs(text.c_str(), stdout);
-      return kDone;
-    }
-    if (Status written = write_output_file(*out, text); !written.ok()) return report(session, written);
-    return kDone;
+    return put_result(session, text, *out);
   };
 }
 

@@ -1,7 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "common/output_file.h"
 #include "compiler/diag/render.h"
 #include "compiler/ec3/templates.h"
 #include "compiler/sema/check.h"
@@ -10,6 +9,7 @@
 #include "compiler/syntax/parser.h"
 #include "compiler/tools/fmt/format.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/result_file.h"
 
 namespace radl::cli::convert_command {
 namespace {
@@ -88,12 +88,7 @@ int run(const Session& session, const Options& options) {
   std::fputs(render_text(diagnostics, sources, look).c_str(), stderr);
   if (!text || diagnostics.has_errors()) return kUserError;
   if (!text->ends_with("\n")) *text += "\n";
-  if (options.out.empty()) {
-    std::fputs(text->c_str(), stdout);
-    return kDone;
-  }
-  Status written = write_output_file(options.out, *text);
-  return written.ok() ? int(kDone) : report(session, written);
+  return put_result(session, *text, options.out);
 }
 
 }  // namespace

@@ -2,25 +2,16 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "common/output_file.h"
 #include "compiler/diag/render.h"
 #include "compiler/ir/resource_schema.h"
 #include "compiler/syntax/parser.h"
 #include "compiler/tools/doc/doc.h"
 #include "compiler/tools/doc/features_page.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/result_file.h"
 
 namespace radl::cli::doc_command {
 namespace {
-
-int put(const Session& session, const std::string& page, const std::string& out) {
-  if (out.empty()) {
-    std::fputs(page.c_str(), stdout);
-    return kDone;
-  }
-  Status written = write_output_file(out, page);
-  return written.ok() ? int(kDone) : report(session, written);
-}
 
 int run(const Session& session, const std::string& path, const std::string& name, const std::string& out) {
   SourceMap sources;
@@ -34,8 +25,8 @@ int run(const Session& session, const std::string& path, const std::string& name
     std::fputs(render_text(diagnostics, sources, look).c_str(), stderr);
     return kUserError;
   }
-  return put(session, document_file(*tree, name.empty() ? std::filesystem::path(path).stem().string() : name),
-             out);
+  return put_result(
+      session, document_file(*tree, name.empty() ? std::filesystem::path(path).stem().string() : name), out);
 }
 
 }  // namespace
@@ -55,8 +46,9 @@ std::function<int()> add(CLI::App& app, Session& session) {
   return [=, &session]() -> int {
     if (*features + *resources + !path->empty() != 1)
       return report(session, invalid("FILE is required, or one of --features and --resources"));
-    if (*features) return put(session, features_page(), *out);
-    return *resources ? put(session, ir::resource_schema_markdown(), *out) : run(session, *path, *name, *out);
+    if (*features) return put_result(session, features_page(), *out);
+    return *resources ? put_result(session, ir::resource_schema_markdown(), *out)
+                      : run(session, *path, *name, *out);
   };
 }
 

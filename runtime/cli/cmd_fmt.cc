@@ -2,10 +2,10 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "common/files.h"
 #include "common/output_file.h"
 #include "common/text_diff.h"
 #include "compiler/diag/render.h"
+#include "compiler/source/read.h"
 #include "compiler/tools/findings/findings.h"
 #include "compiler/tools/fmt/format.h"
 #include "runtime/cli/all_commands.h"
@@ -63,7 +63,7 @@ Outcome format_one(const Session& session, const Options& options, const std::st
     if (!loaded.ok()) return report(session, loaded.status()), Outcome::Refused;
     source = *loaded;
   } else {
-    bytes = read_file(path, SourceMap::kMaxFileBytes);
+    bytes = read_source_file(path, SourceMap::kMaxFileBytes);
     if (!bytes.ok()) return report(session, bytes.status()), Outcome::Refused;
     source = &sources.add(path, *bytes);
   }

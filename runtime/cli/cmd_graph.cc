@@ -1,11 +1,11 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "common/output_file.h"
 #include "compiler/tools/graph/graph.h"
 #include "runtime/base/process.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/project.h"
+#include "runtime/cli/result_file.h"
 
 namespace radl::cli::graph_command {
 namespace {
@@ -49,12 +49,7 @@ int run(const Session& session, const Options& options) {
   }
   auto image = drawn(program_dot((*project)->compiled.program, graph), format);
   if (!image.ok()) return report(session, image.status());
-  if (options.out.empty()) {
-    std::fwrite(image->data(), 1, image->size(), stdout);
-    return kDone;
-  }
-  Status written = write_output_file(options.out, *image);
-  return written.ok() ? int(kDone) : report(session, written);
+  return put_result(session, *image, options.out);
 }
 
 }  // namespace

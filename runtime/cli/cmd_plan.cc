@@ -1,11 +1,11 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "common/output_file.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/given_back.h"
 #include "runtime/cli/plan_forecasts.h"
 #include "runtime/cli/prices_elsewhere.h"
+#include "runtime/cli/result_file.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/sudo.h"
 #include "runtime/cli/workflow.h"
@@ -129,6 +129,7 @@ Status make(const Session& session, const Options& options, Made& made) {
 
 // The exit code; `changes` tells whether the plan has any.
 int run_plan(const Session& session, const Options& options, bool& changes) {
+  if (Status file = needs_file(options.out, "-out"); !file.ok()) return report(session, file);
   if (!options.request.max_cost.empty()) {
     if (auto budget = parse_budget(options.request.max_cost); !budget.ok())
       return report(session, budget.status());
@@ -137,17 +138,17 @@ int run_plan(const Session& session, const Options& options, bool& changes) {
   if (Status done = make(session, options, *made); !done.ok()) return report(session, done);
   const auto& [project, snapshot, planned, forecasts, elsewhere] = *made;
   const Plan* plan = &*planned;
-  show(session, options, *plan, forecasts, elsewhere);
+  if (options.html != "-") show(session, options, *plan, forecasts, elsewhere);
   if (!options.html.empty()) {
-    if (Status written = write_output_file(options.html, render_html(*plan, forecasts)); !written.ok())
-      return report(session, written);
+    if (int code = put_result(session, render_html(*plan, forecasts), options.html); code != kDone)
+      return code;
   }
   if (Status within = within_max_cost(options.request, *plan); !within.ok()) return report(session, within);
   if (!options.out.empty()) {
     if (options.destroy)
       return report(session, invalid("-out works with a plan to apply, not with --destroy"));
     if (Status saved = save(options, *project, *plan); !saved.ok()) return report(session, saved);
-    if (!options.json && !options.dot && !options.markdown)
+    if (!options.json && !options.dot && !options.markdown && options.html != "-")
       std::printf("\nSaved. To do exactly this: radlc apply %s\n", shell_word(options.out).c_str());
   }
   changes = plan->changes_anything();
@@ -171,7 +172,10 @@ std::function<int()> add(CLI::App& app, Session& session) {
   command->add_option("--format", options->format, "how it is written: text, json, dot or markdown")
       ->check(CLI::IsMember({"text", "json", "dot", "markdown"}));
   add_max_cost_option(*command, options->request);
-  command->add_option("--html", options->html, "write a page for a review")->type_name("FILE");
+  command
+      ->add_option("--html", options->html,
+                   "write a page for a review; - for standard output, in place of the text")
+      ->type_name("FILE");
   command->add_flag("--detailed-exitcode", options->detailed, "exit 0: no changes, 1: error, 2: changes");
   command->add_flag("--refresh", options->request.refresh,
                     "look at the clouds and nodes as well: what drifted, what things cost now");

@@ -13,6 +13,7 @@
 #include "runtime/cli/recommend_published.h"
 #include "runtime/cli/recommend_study.h"
 #include "runtime/cli/recommend_view.h"
+#include "runtime/cli/result_file.h"
 #include "runtime/cli/shown.h"
 
 namespace radl::cli::recommend_command {
@@ -123,6 +124,7 @@ int run_model(const Session& session, const RecommendFlags& flags, const Project
 }
 
 int run(const Session& session, const RecommendFlags& flags) {
+  if (Status file = needs_file(flags.write, "--write"); !file.ok()) return report(session, file);
   if (!flags.study.empty()) return run_study(session, flags);
   auto project = load_project(session, flags.project);
   if (!project.ok()) return report(session, project.status());

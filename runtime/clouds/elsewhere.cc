@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstring>
 #include <set>
 
@@ -54,7 +53,17 @@ std::string_view found(const std::array<NamedCloud, size>& all, std::string_view
   return {};
 }
 
-bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+// Most words are none of these: a large file has tens of thousands.
+template <size_t size>
+bool may_be(const std::array<NamedCloud, size>& all, std::string_view word) {
+  return std::any_of(all.begin(), all.end(), [&](const NamedCloud& one) {
+    return one.word.size() == word.size() && (word[0] | 0x20) == one.word[0];
+  });
+}
+
+bool in_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
 
 // Where a word begins next, by one of its letters that is rare: large files are looked at in one go.
 struct Searched {
@@ -68,7 +77,9 @@ size_t find_from(std::string_view text, const Searched& what, size_t from) {
     const void* rare = std::memchr(text.data() + at, what.word[what.rare], text.size() - at);
     if (rare == nullptr) return text.npos;
     at = static_cast<size_t>(static_cast<const char*>(rare) - text.data());
-    if (text.substr(at - what.rare, what.word.size()) == what.word) return at - what.rare;
+    if (text[at - 1] == what.word[what.rare - 1] &&
+        text.substr(at - what.rare, what.word.size()) == what.word)
+      return at - what.rare;
   }
   return text.npos;
 }
@@ -78,7 +89,8 @@ bool has_scheme(std::string_view text) {
   for (size_t at = 0; (at = find_from(text, kScheme, at)) != text.npos; at += 3) {
     size_t begin = at;
     while (begin > 0 && in_word(text[begin - 1])) --begin;
-    if (!found(kSchemes, to_lower(text.substr(begin, at - begin))).empty()) return true;
+    const std::string_view word = text.substr(begin, at - begin);
+    if (may_be(kSchemes, word) && !found(kSchemes, to_lower(word)).empty()) return true;
   }
   return false;
 }
@@ -87,7 +99,8 @@ bool names_cloud(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     size_t end = at;
     while (end < text.size() && in_word(text[end])) ++end;
-    if (!found(kNames, to_lower(text.substr(at, end - at))).empty()) return true;
+    const std::string_view word = text.substr(at, end - at);
+    if (may_be(kNames, word) && !found(kNames, to_lower(word)).empty()) return true;
     at = end + 1;
   }
   return false;
@@ -102,7 +115,8 @@ bool has_deploy(std::string_view text) {
   if (text.substr(0, kHead).find("radl 2") != text.npos) return names_cloud(text);
   for (; at != text.npos; at = find_from(text, kDeploy, at)) {
     const size_t end = std::min(text.find('\n', at), text.size());
-    if (names_cloud(text.substr(at, end - at))) return true;
+    const size_t behind = std::min(at + kDeploy.word.size(), end);
+    if (names_cloud(text.substr(behind, end - behind))) return true;
     at = end;
   }
   return false;

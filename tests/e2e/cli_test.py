@@ -131,6 +131,45 @@ class Environment(CliCase):
         self.assertIn("green", self.radlc("plan", "a.radl"))
 
 
+class Files(CliCase):
+    """What is no regular file, where one is read or written."""
+
+    def test_a_pipe_with_a_name_is_refused_and_one_of_the_shell_is_read(self):
+        file, pipe = self.project(), self.folder / "pipe.radl"
+        os.mkfifo(pipe)
+        for command in ("check", "plan", "compile", "fmt", "convert", "doc"):
+            self.inside(self.folder, command, "pipe.radl", code=1)
+            self.assertIn("pipe.radl: is a named pipe and no regular file", self.err)
+            self.assertLessEqual(self.err.count("\n"), 3, self.err)
+        os.remove(file)
+        self.inside(self.folder, "check", code=1)  # looked for in the folder, a pipe is none of its files
+        self.write("b.radl", "radl 2\nsystem s\ndeploy s 1\noutput o (value = file('pipe.radl'))\n")
+        self.inside(self.folder, "check", "b.radl", code=1)
+        self.assertIn("named pipe", self.err)
+        self.edit(self.folder / "b.radl", ("output o (value = file('pipe.radl'))", ""))
+        for line in ("radlc check <(cat b.radl)", "cat b.radl | radlc check /dev/stdin", "cat b.radl | radlc check -",
+                     "radlc plan --input-file <(echo '{}') b.radl"):
+            done = subprocess.run(["bash", "-c", line.replace("radlc", shlex.quote(str(RADLC)))], cwd=self.folder, env=self.environment,
+                                  capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, line + done.stdout + done.stderr)
+
+    def test_a_minus_for_a_file_is_standard_output_or_refused(self):
+        file = self.project()
+        self.assertTrue(json.loads(self.inside(self.folder, "compile", "-o", "-", file))["nodes"])
+        self.assertIn("digraph", self.inside(self.folder, "graph", "-o", "-", file))
+        self.assertIn("## Systems", self.inside(self.folder, "doc", "-o", "-", file))
+        self.write("one.radl", "system s ()\ndeploy s 1\n")
+        self.assertIn('"deploy"', self.inside(self.folder, "convert", "-o", "-", "one.radl"))
+        self.assertIn("{", self.inside(self.folder, "calibration", "export", "-"))
+        page = self.inside(self.folder, "plan", "--html", "-", file)
+        self.assertTrue(page.startswith("<!doctype html>"), page[:80])
+        self.inside(self.folder, "plan", "-out", "-", file, code=1)
+        self.assertIn("-out takes the name of a file", self.err)
+        self.inside(self.folder, "recommend", "--write", "-", file, code=1)
+        self.assertIn("--write takes the name of a file", self.err)
+        self.assertFalse((self.folder / "-").exists())
+
+
 class Start(CliCase):
     @unittest.skipUnless(os.uname().machine == "x86_64", "libraries are loaded at their first call on x86-64 alone")
     @unittest.skipIf("asan" in subprocess.run(["ldd", RADLC], capture_output=True, text=True).stdout, "a sanitizer's build")

@@ -235,6 +235,8 @@ class Radl2Marker : Marks {
       // One argument stays with its parenthesis: f([ ... ]).
       if (call->arguments.size() + call->named.size() > 1 || !call->named.empty())
         arguments(first_from(call->function.span.end), call->span.end);
+      for (const ast::Entry& one : call->named)
+        entry(one.span);  // which may follow their lines without a comma
     } else if (auto* map = ast::as<ast::MapValue>(&expr)) {
       std::vector<Span> spans;
       for (const ast::Entry& one : map->entries) spans.push_back(one.span);

@@ -121,8 +121,10 @@ bool same_item(const Item* a, const Item* b) {
   return same(a->system, b->system) && same(a->configure, b->configure) && same_number(a->step, b->step) &&
          same(a->tool, b->tool) &&
          same_list(a->after, b->after, [](const Name& x, const Name& y) { return same(x, y); }) &&
+         same_list(a->after_named, b->after_named, [](const Expr* x, const Expr* y) { return same(x, y); }) &&
          same(a->systems, b->systems) && same(a->named, b->named) && same(a->when, b->when) &&
-         same_each(a->each, b->each) && same_list(a->inner, b->inner, same_item);
+         same(a->step_of, b->step_of) && same_each(a->each, b->each) &&
+         same_list(a->inner, b->inner, same_item);
 }
 
 bool same_contextualize(const Contextualize& a, const Contextualize& b) {

@@ -135,7 +135,9 @@ class Indexer {
       for (const ast::Name& name : item->after) use(Space::Configure, name);
       if (item->systems) value(*item->systems);
       if (item->named) value(*item->named);
+      for (const ast::Expr* name : item->after_named) value(*name);
       if (item->when) value(*item->when);
+      if (item->step_of) value(*item->step_of);
     }
   }
   bool used(Span span) const {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "common/files.h"
 #include "common/modules/lock_file.h"
 #include "common/tidy_path.h"
+#include "compiler/source/read.h"
 #include "compiler/tools/lsp/uri.h"
 
 namespace radl::lsp {
@@ -79,7 +79,7 @@ AnalysisPtr Workspace::file(const std::string& path) {
   int64_t stamp = changed.time_since_epoch().count();
   OnDisk& known = files_[path];
   if (!known.analysis || known.changed != stamp || known.size != size) {
-    auto text = read_file(path, kMostFileBytes);
+    auto text = read_source_file(path, kMostFileBytes);
     if (!text) {
       files_.erase(path);
       return nullptr;

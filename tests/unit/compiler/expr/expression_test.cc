@@ -135,6 +135,19 @@ TEST(Operators, LogicStopsEarlyAndChoiceTakesOneBranch) {
   expect_code("if 1 then 2 else 3", DiagCode::WrongOperand);
 }
 
+TEST(Operators, IntegersAreComparedAsWhatTheyAre) {
+  // 2^53 and the next one have one double.
+  EXPECT_EQ(shown("max(9007199254740993, 9007199254740992)"), "9007199254740993");
+  EXPECT_EQ(shown("min(9007199254740993, 9007199254740992.0)"), "9.007199254740992e+15");
+  EXPECT_EQ(shown("sort([9007199254740993, 9007199254740992.0, 9007199254740992, 9007199254740991])"),
+            "[9007199254740991,9.007199254740992e+15,9007199254740992,9007199254740993]");
+  EXPECT_EQ(shown("9007199254740993 == 9007199254740992.0"), "false");
+  EXPECT_EQ(shown("9007199254740993 > 9007199254740992.0"), "true");
+  EXPECT_EQ(shown("9007199254740993K > 9007199254740992K"), "true");
+  EXPECT_EQ(shown("9007199254740993M > 9007199254740992000K"), "true");
+  EXPECT_EQ(shown("[0.1G == 100M, 1.5h == 90m, 2 == 2.0, 0.1 + 0.2 == 0.3]"), "[true,true,true,false]");
+}
+
 TEST(Values, EqualityIsWithinAKind) {
   EXPECT_EQ(shown("2 == 2.0"), "true");
   EXPECT_EQ(shown("'2' == 2"), "false");
