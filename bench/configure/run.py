@@ -200,6 +200,7 @@ def main():
                         name = f"{side.replace(' ', '-')}-{round_}"
                         for kind in ("cold", "again"):
                             seconds = site.turn(side, name, kind == "again")
+                            print(f"{count} hosts, round {round_}: {kind}, {side}: {seconds:.3f} s", file=sys.stderr, flush=True)
                             best[side, kind] = min(best.get((side, kind), seconds), seconds)
                             site.check(side, name)
             finally:
