@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Makes runtime/catalog/data/azure.catalog: shapes of Azure's machine types, and prices as they stood in a public copy of Azure's retail prices
-(prices.azure.com) of the middle of 2024, for regions of the United States. Sizes of one D family cost the same for each vCPU, which that copy
-shows. What has no price here has its types with a price that is not known. The format that is written: docs/catalog.md.
+(prices.azure.com) of the middle of 2024, for regions of the United States, and in an older one (COPY) elsewhere. Sizes of one D family cost the same for
+each vCPU, which both copies show. What has no price here has its types with a price that is not known. The format that is written: docs/catalog.md.
 """
-AS_OF = "2024-06-01"
+AS_OF, COPY_OF = "2024-06-01", "2021-06-01"
 US = ("centralus", "eastus", "eastus2", "northcentralus", "southcentralus", "westcentralus", "westus", "westus2", "westus3")
 ELSEWHERE = ("australiaeast", "australiasoutheast", "brazilsouth", "canadacentral", "canadaeast", "centralindia", "eastasia", "francecentral",
              "germanywestcentral", "israelcentral", "italynorth", "japaneast", "japanwest", "koreacentral", "mexicocentral", "northeurope", "norwayeast",
@@ -32,8 +32,10 @@ BY_VCPU = {
     "Standard_D{}_v3": (4, V4, (.44, .384, .384, .4, .44, .44, .468, .384, .384),
                         (.0484, .04224, .04992, .052, .0484, .0572, .05148, .04992, .04224)),
 }
-# Families of which only the shape is known here: GiB a vCPU, sizes.
+# Families of which only the shape is known from that copy: GiB a vCPU, sizes.
 SHAPES = {"Standard_E{}s_v5": (8, (2, 4, 8, 16, 20, 32, 48, 64)), "Standard_E{}s_v4": (8, (2, 4, 8, 16, 20, 32, 48)),
+          "Standard_E{}s_v3": (8, (2, 4, 8, 16, 32, 48)), "Standard_E{}as_v4": (8, (2, 4, 8, 16, 20, 32, 48, 64)),
+          "Standard_D{}ds_v4": (4, V4), "Standard_D{}as_v4": (4, (2, 4, 8, 16, 32, 48, 64, 96)),
           "Standard_F{}s_v2": (2, (2, 4, 8, 16, 32, 48, 64, 72))}
 # name: (vCPUs, GiB, graphics processors, model, MiB of each), prices on demand and spot by region of US; "-": it is not there.
 _ = "-"
@@ -79,6 +81,77 @@ SINGLE = {
     "Standard_NV36ads_A10_v5": ((36, 440, 1, "NVIDIA_A10", 24576), (_, 3.2, 3.2, 3.84, 3.84, _, 4.16, 3.2, 3.2), (_, .8, .8, .96, .96, _, 1.04, .8, .8)),
     "Standard_NV72ads_A10_v5": ((72, 880, 2, "NVIDIA_A10", 24576), (_, 6.52, 6.52, 7.824, 7.824, _, 8.476, 6.52, 6.52), (_, 1.63, 1.63, 1.956, 1.956, _, 2.119, 1.63, 1.63)),
 }
+# On demand, as they stood about the middle of 2021 in the copy of Azure's prices that Apache Libcloud carries: of 8 vCPUs of families whose sizes cost
+# the same for each vCPU, and of the B family. Where the copy of 2024 has a price too, both have the same for all types of D and B.
+COPIED = ("Standard_D{}_v3", "Standard_D{}s_v3", "Standard_D{}s_v4", "Standard_D{}ds_v4", "Standard_D{}as_v4", "Standard_E{}s_v3", "Standard_E{}s_v4",
+          "Standard_E{}as_v4", "Standard_F{}s_v2")
+COPY = {
+    "centralus": (0.44, 0.44, 0.434, 0.511, 0.434, 0.583, 0.57, 0.57, 0.408),
+    "eastus": (0.384, 0.384, 0.384, 0.452, 0.384, 0.504, 0.504, 0.504, 0.338),
+    "eastus2": (0.384, 0.384, 0.384, 0.452, 0.384, 0.532, 0.504, 0.504, 0.338),
+    "northcentralus": (0.4, 0.4, 0.384, 0.452, _, 0.504, 0.504, _, 0.34),
+    "southcentralus": (0.44, 0.44, 0.461, 0.588, 0.461, 0.583, 0.605, 0.605, 0.408),
+    "westcentralus": (0.44, 0.44, 0.461, 0.542, _, 0.583, 0.605, _, 0.408),
+    "westus": (0.468, 0.468, 0.448, 0.532, 0.448, 0.56, 0.56, 0.56, 0.424),
+    "westus2": (0.384, 0.384, 0.384, 0.452, 0.384, 0.504, 0.504, 0.504, 0.338),
+    "australiaeast": (0.5, 0.5, 0.48, 0.568, 0.48, 0.638, 0.604, 0.604, 0.444),
+    "australiasoutheast": (0.5, 0.5, 0.499, 0.542, _, 0.638, 0.655, _, 0.445),
+    "brazilsouth": (0.636, 0.636, 0.612, 0.72, 0.612, 0.94, 0.804, 0.804, 0.524),
+    "canadacentral": (0.444, 0.444, 0.428, 0.504, _, 0.584, 0.552, _, 0.371),
+    "canadaeast": (0.444, 0.444, 0.428, 0.542, _, 0.584, 0.552, _, 0.371),
+    "centralindia": (0.42, 0.42, 0.404, 0.488, 0.404, 0.548, 0.52, 0.52, 0.34),
+    "eastasia": (0.528, 0.528, 0.595, 0.701, 0.528, 0.668, 0.781, 0.668, 0.432),
+    "francecentral": (0.448, 0.448, 0.448, 0.528, 0.448, 0.624, 0.592, 0.592, 0.404),
+    "germanywestcentral": (0.46, 0.46, 0.46, 0.544, _, 0.608, 0.608, _, 0.388),
+    "japaneast": (0.516, 0.516, 0.496, 0.584, 0.496, 0.64, 0.608, 0.608, 0.428),
+    "japanwest": (0.516, 0.516, 0.546, 0.642, _, 0.64, 0.669, _, 0.469),
+    "koreacentral": (0.492, 0.492, 0.472, 0.556, 0.472, 0.64, 0.608, 0.608, 0.384),
+    "northeurope": (0.428, 0.428, 0.428, 0.504, 0.428, 0.564, 0.564, 0.564, 0.384),
+    "norwayeast": (0.528, 0.528, _, _, _, 0.704, _, _, _),
+    "southafricanorth": (0.536, 0.536, 0.515, 0.606, _, 0.675, 0.675, _, 0.456),
+    "southeastasia": (0.5, 0.5, 0.48, 0.564, 0.48, 0.64, 0.608, 0.608, 0.392),
+    "southindia": (0.541, 0.541, _, _, _, 0.667, _, _, 0.374),
+    "switzerlandnorth": (0.576, 0.576, 0.576, 0.678, _, 0.768, 0.756, _, 0.466),
+    "uaenorth": (0.48, 0.48, _, _, _, 0.605, _, _, 0.408),
+    "uksouth": (0.464, 0.464, 0.444, 0.524, 0.444, 0.624, 0.592, 0.592, 0.404),
+    "ukwest": (0.464, 0.464, 0.465, 0.547, _, 0.624, 0.61, _, 0.405),
+    "westeurope": (0.48, 0.48, 0.46, 0.544, 0.46, 0.64, 0.608, 0.608, 0.388),
+    "westindia": (0.492, 0.492, _, _, _, 0.608, _, _, 0.34),
+}
+COPIED_B = ("Standard_B1s", "Standard_B1ms", "Standard_B2s", "Standard_B2ms", "Standard_B4ms", "Standard_B8ms", "Standard_B12ms", "Standard_B16ms", "Standard_B20ms")
+COPY_B = {
+    "centralus": (0.0125, 0.025, 0.0499, 0.0998, 0.2, 0.399, 0.599, 0.799, 0.998),
+    "eastus": (0.0104, 0.0207, 0.0416, 0.0832, 0.166, 0.333, 0.499, 0.666, 0.832),
+    "eastus2": (0.0104, 0.0208, 0.0416, 0.0832, 0.166, 0.333, 0.499, 0.666, 0.832),
+    "northcentralus": (0.0104, 0.0208, 0.0416, 0.0832, 0.166, 0.333, 0.499, 0.666, 0.832),
+    "southcentralus": (0.0125, 0.025, 0.0499, 0.0998, 0.2, 0.399, 0.599, 0.799, 0.998),
+    "westcentralus": (0.0125, 0.025, 0.0499, 0.0998, 0.2, 0.399, 0.599, 0.799, 0.998),
+    "westus": (0.0124, 0.0248, 0.0496, 0.0992, 0.198, 0.397, 0.595, 0.794, 0.992),
+    "westus2": (0.0104, 0.0207, 0.0416, 0.0832, 0.166, 0.333, 0.499, 0.666, 0.832),
+    "australiaeast": (0.0132, 0.0264, 0.0528, 0.106, 0.211, 0.422, 0.634, 0.845, 1.056),
+    "australiasoutheast": (0.0132, 0.0264, 0.0528, 0.106, 0.211, 0.423, 0.634, 0.845, 1.057),
+    "brazilsouth": (0.0168, 0.0336, 0.0672, 0.134, 0.269, 0.538, 0.806, 1.075, 1.344),
+    "canadacentral": (0.0116, 0.023, 0.0464, 0.0928, 0.185, 0.371, 0.556, 0.742, 0.927),
+    "canadaeast": (0.0116, 0.0233, 0.0466, 0.0932, 0.186, 0.373, 0.559, 0.745, 0.932),
+    "centralindia": (0.0112, 0.0224, 0.0448, 0.0896, 0.179, 0.358, 0.538, 0.717, 0.896),
+    "eastasia": (0.0146, 0.0292, 0.0584, 0.117, 0.234, 0.467, 0.701, 0.934, 1.168),
+    "francecentral": (0.0118, 0.0236, 0.0472, 0.0944, 0.189, 0.378, 0.566, 0.755, 0.944),
+    "germanywestcentral": (0.012, 0.024, 0.048, 0.096, 0.192, 0.384, 0.576, 0.768, 0.96),
+    "japaneast": (0.0136, 0.0272, 0.0544, 0.109, 0.218, 0.435, 0.653, 0.87, 1.088),
+    "japanwest": (0.015, 0.03, 0.0599, 0.12, 0.24, 0.479, 0.719, 0.958, 1.198),
+    "koreacentral": (0.013, 0.026, 0.052, 0.104, 0.208, 0.416, 0.624, 0.832, 1.04),
+    "northeurope": (0.0113, 0.0227, 0.045, 0.091, 0.182, 0.364, 0.546, 0.728, 0.909),
+    "norwayeast": (0.0132, 0.0264, 0.0528, 0.106, 0.211, 0.422, 0.634, 0.845, 1.056),
+    "southafricanorth": (0.0139, 0.0279, 0.0557, 0.111, 0.223, 0.446, 0.669, 0.892, 1.115),
+    "southeastasia": (0.0132, 0.0264, 0.0528, 0.106, 0.211, 0.422, 0.634, 0.845, 1.056),
+    "southindia": (0.0145, 0.0294, 0.058, 0.118, 0.236, 0.471, 0.706, 0.941, 1.177),
+    "switzerlandnorth": (0.0144, 0.0288, 0.0576, 0.115, 0.23, 0.461, 0.692, 0.922, 1.153),
+    "uaenorth": (0.0125, 0.025, 0.0499, 0.0998, 0.2, 0.399, 0.599, 0.799, 0.998),
+    "uksouth": (0.0118, 0.0236, 0.0472, 0.0944, 0.189, 0.378, 0.566, 0.755, 0.944),
+    "ukwest": (0.0118, 0.0235, 0.047, 0.094, 0.188, 0.376, 0.564, 0.752, 0.94),
+    "westeurope": (0.012, 0.024, 0.048, 0.096, 0.192, 0.384, 0.576, 0.768, 0.96),
+    "westindia": (0.0147, 0.03, 0.059, 0.119, 0.238, 0.476, 0.714, 0.951, 1.189),
+}
 # With graphics processors, outside of the United States.
 GPUS_ELSEWHERE = {"westeurope": ("_T4_v3", "s_v3", "_A100_v4"), "northeurope": ("_T4_v3",), "uksouth": ("_T4_v3",), "swedencentral": ("_A100_v4",)}
 
@@ -105,20 +178,35 @@ def tables():
             put(pattern.format(size), (size, gib * size, 0, "-", 0), None, None)
     for name, (shape, on_demand, spot) in SINGLE.items():
         put(name, shape, on_demand, spot)
+    add_copied(shapes, prices["on-demand"])
     return shapes, prices
+
+
+def add_copied(shapes, prices):
+    """What the newer copy does not know."""
+    for region, eights in COPY.items():
+        for pattern, eight in zip(COPIED, eights):
+            for name, shape in shapes.items():
+                if name == pattern.format(shape[0]) and eight != _ and prices[region].get(name, _) == _:
+                    prices[region][name] = round(eight * shape[0] / 8, 6)
+    for region, singles in COPY_B.items():
+        for name, price in zip(COPIED_B, singles):
+            if price != _ and prices[region].get(name, _) == _:
+                prices[region][name] = price
 
 
 def main():
     shapes, prices = tables()
     lines = ["radl-catalog 2", "cloud azure", "currency USD", "source shapes: Azure documentation, sizes for virtual machines",
-             f"source prices {AS_OF}: a copy of Azure's retail prices of about that day; sizes of a D family by their vCPUs", "", "[types]"]
+             f"source prices {AS_OF}: a copy of Azure's retail prices of about that day; sizes of a D family by their vCPUs",
+             f"source on-demand {COPY_OF}: the copy in Apache Libcloud, of about that day (regions outside of the United States; there E, F, B and others)", "", "[types]"]
     for name, (cpus, gib, count, model, memory) in sorted(shapes.items()):
         lines.append(f"{name} {cpus} {round(gib * 1024)} {count} {model} {memory} 0/0 - x86_64 0")
     for market, regions in prices.items():
         for region, known in sorted(regions.items()):
             if market == "spot" and all(price == _ for price in known.values()):
                 continue
-            lines += ["", f"[{market} {region} {AS_OF}]"]
+            lines += ["", f"[{market} {region} {AS_OF if region in US else COPY_OF}]"]
             lines += [f"- {name} {price if price == _ else format(price, '.6g')}" for name, price in sorted(known.items())]
     print("\n".join(lines))
 
