@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -71,12 +72,27 @@ TEST_F(Check, PipesInFoldersAreLeftAlone) {
 }
 
 // `radlc check <(command)`
-TEST_F(Check, APipeThatIsNamedIsRead) {
-  ASSERT_EQ(::mkfifo(path("named").c_str(), 0600), 0);
-  std::thread writer([&] { std::ofstream(path("named")) << "system a ()\ndeploy b 1\n"; });
-  FindingsReport report = run({path("named")});
+TEST_F(Check, APipeOfTheShellIsRead) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  std::thread writer([&] {
+    const std::string text = "system a ()\ndeploy b 1\n";
+    EXPECT_EQ(::write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    ::close(ends[1]);
+  });
+  FindingsReport report = run({"/dev/fd/" + std::to_string(ends[0])});
   writer.join();
-  EXPECT_EQ(report.errors(), 1u);
+  ::close(ends[0]);
+  ASSERT_EQ(report.errors(), 1u);
+  EXPECT_NE(render_text(report, {}).find("`b`"), std::string::npos) << render_text(report, {});
+}
+
+// Nobody may be writing to it: then it would be waited for without end.
+TEST_F(Check, APipeWithANameIsRefused) {
+  ASSERT_EQ(::mkfifo(path("named").c_str(), 0600), 0);
+  FindingsReport report = run({path("named")});
+  ASSERT_EQ(report.errors(), 1u);
+  EXPECT_NE(render_text(report, {}).find("is a named pipe and no regular file"), std::string::npos);
 }
 
 // Parts of a cluster that are checked one by one: each names what the other defines.
