@@ -48,7 +48,8 @@ class Fetch {
         giver_(giver),
         what_(what),
         context_(context),
-        mark_("spread-" + to_hex(random_bytes(8))),
+        run_("spread-" + sha256_hex(context.run).substr(0, 8) + "-"),
+        mark_(run_ + to_hex(random_bytes(8))),
         files_("~/.radl/stage/" + mark_) {}
 
   Status run() {
@@ -64,20 +65,27 @@ class Fetch {
   }
 
  private:
+  // Shell text: removes what fetches of earlier runs left that were killed. One run at a time works on a
+  // node.
+  std::string tidy() const {
+    return fmt::format(
+        "for f in ~/.radl/stage/spread-*; do\ncase $f in */{}*) ;; *) rm -rf \"$f\" ;; esac\ndone\n", run_);
+  }
   std::string command() const { return "sh .radl/stage/" + mark_ + ".sh"; }
 
   // The giver knows the taker's key, for this command alone.
   Status admit() {
     auto key = on_node(
         taker_,
-        fmt::format("set -e\numask 077\nfor p in ssh ssh-keygen; do command -v $p > /dev/null 2>&1 || "
-                    "exit {0}; done\nmkdir -p ~/.radl/stage {1}\nrm -f {1}/key\n"
-                    "ssh-keygen -q -t ed25519 -N '' -C radlc-{2} -f {1}/key >&2\ncat {1}/key.pub\n",
-                    kLacksSsh, shell_path(files_), mark_),
+        tidy() +
+            fmt::format("set -e\numask 077\nfor p in ssh ssh-keygen; do command -v $p > /dev/null 2>&1 || "
+                        "exit {0}; done\nmkdir -p ~/.radl/stage {1}\nrm -f {1}/key\n"
+                        "ssh-keygen -q -t ed25519 -N '' -C radlc-{2} -f {1}/key >&2\ncat {1}/key.pub\n",
+                        kLacksSsh, shell_path(files_), mark_),
         context_.stop);
     if (!key) return key.status();
     while (!key->empty() && key->back() == '\n') key->pop_back();
-    if (auto made = on_node(giver_, "mkdir -p -m 700 ~/.radl/stage\n", context_.stop); !made)
+    if (auto made = on_node(giver_, tidy() + "mkdir -p -m 700 ~/.radl/stage\n", context_.stop); !made)
       return made.status();
     std::string names;
     for (const std::string& name : names_of(what_.list)) names += name + '\0';
@@ -85,9 +93,11 @@ class Fetch {
     const std::string script = fmt::format("exec tar -C {} --null --no-recursion -T {}.names -cf -\n",
                                            shell_path(what_.directory), shell_path(files_));
     if (Status s = put(giver_, script, files_ + ".sh", context_.stop); !s.ok()) return s;
-    return on_node(giver_,
-                   edit_authorized_keys(mark_, fmt::format("restrict,command=\"{}\" {}", command(), *key)),
-                   context_.stop)
+    const std::string stale = fmt::format("/ radlc-spread-/{{/ radlc-{}/!d;}}", run_);
+    return on_node(
+               giver_,
+               edit_authorized_keys(mark_, fmt::format("restrict,command=\"{}\" {}", command(), *key), stale),
+               context_.stop)
         .status();
   }
 
@@ -125,7 +135,7 @@ sha256sum -c --quiet "$f/list" >&2
   const NodeHandle& giver_;
   const Fetched& what_;
   const Context& context_;
-  const std::string mark_, files_;
+  const std::string run_, mark_, files_;
 };
 
 }  // namespace

@@ -254,6 +254,23 @@ TEST_F(DatasetSpreading, WhereANodeCannotGiveItThisComputerSendsItAndTheReasonIs
   EXPECT_NE(said[0].find("no route to host"), std::string::npos) << said[0];
 }
 
+TEST_F(DatasetSpreading, KeysAndFilesOfFetchesThatWereKilledAreTakenAwayAndThoseOfTheUserStay) {
+  ASSERT_TRUE(place_on(machine()).ok());
+  machine();
+  const std::string user = "ssh-ed25519 AAAA somebody\n";
+  for (const auto& each : machines) {
+    fs::create_directories(each->home + "/.radl/stage/spread-0123abcd-77");
+    fs::create_directories(each->home + "/.ssh");
+    ASSERT_TRUE(write_file_atomic(each->home + "/.ssh/authorized_keys",
+                                  user + "restrict,command=\"x\" ssh-ed25519 BBBB radlc-spread-0123abcd-77\n")
+                    .ok());
+  }
+  ASSERT_TRUE(place_on(machines[1]->handle).ok());
+  EXPECT_EQ(sent(), 1) << testing::PrintToString(said);
+  EXPECT_EQ(*read_file(machines[0]->home + "/.ssh/authorized_keys"), user);
+  for (const auto& each : machines) EXPECT_TRUE(fs::is_empty(each->home + "/.radl/stage")) << each->home;
+}
+
 TEST_F(DatasetSpreading, WhatComesDamagedFromANodeIsSentFromHere) {
   ASSERT_TRUE(place_on(machine()).ok());
   ASSERT_TRUE(write_file_atomic(machines[0]->home + "/data/x/a/1.png", "damaged").ok());
