@@ -1,26 +1,23 @@
 """What plans said of runs beside what the runs took: examples/cifar10 on this computer, one profile before the first run, and each
 run teaching the next. Called by bench/forecast/run.
 
-Prints JSON lines {name, ours, peer, unit, ratio, goal, machine}: for each phase the mean error in percent over all runs, over the
-first ten and over the rest (there is no peer: no other tool says beforehand how long its phases take). RADL_FORECAST_RUNS: how many, 20.
+Prints JSON lines {name, ours, peer, unit, ratio, goal, machine}: for each phase the mean error in percent over all runs, and the curve
+of it (figures.py; there is no peer: no other tool says beforehand how long its phases take). RADL_FORECAST_RUNS: how many, 20.
 """
 import itertools
 import json
 import os
 import pathlib
-import platform
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
 
+import figures
+
 HERE = pathlib.Path(__file__).resolve().parent
 RADLC = pathlib.Path(os.environ["RADL_BUILD"]) / "bin/radlc"
-RUNS = int(os.environ.get("RADL_FORECAST_RUNS", "20"))
-MACHINE = f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores"
 SHAPES = ((2, 2), (1, 2), (2, 4), (1, 3), (2, 3))  # workers and epochs, one run after another
-PHASES = ("create", "configure", "train", "whole")
 
 
 def radlc(folder, command, *arguments):
@@ -36,12 +33,6 @@ def inputs(workers, epochs):
     return [word for name, value in values.items() for word in ("--input", f"{name}={value}")]
 
 
-def line(name, errors, goal):
-    if errors:
-        print(json.dumps({"name": name, "ours": round(statistics.mean(errors), 1), "peer": None, "unit": "%", "ratio": None, "goal": goal,
-                          "machine": MACHINE}), flush=True)
-
-
 def main():
     with tempfile.TemporaryDirectory(prefix="radl-forecast-") as name:
         folder = pathlib.Path(name)
@@ -49,17 +40,12 @@ def main():
         file = "example/training.radl"
         radlc(folder, "profile", file, "--seconds", "10", *inputs(2, 2))
         runs = []
-        for workers, epochs in itertools.islice(itertools.cycle(SHAPES), RUNS):
+        for workers, epochs in itertools.islice(itertools.cycle(SHAPES), figures.RUNS):
             radlc(folder, "apply", "--auto-approve", file, *inputs(workers, epochs))
-            figures = json.loads(radlc(folder, "history", "--newest", "1", "--json"))[0]
+            runs.append(figures.of_run(json.loads(radlc(folder, "history", "--newest", "1", "--json"))[0]))
             radlc(folder, "destroy", "--auto-approve", file, *inputs(workers, epochs))
-            runs.append({phase: (figures["predicted_seconds"].get(phase), figures["seconds"].get(phase)) for phase in PHASES})
-            print(json.dumps({"run": len(runs), "workers": workers, "epochs": epochs, **runs[-1]}), file=sys.stderr, flush=True)
-        for phase in PHASES:
-            errors = [100 * abs(said / took - 1) for said, took in (run[phase] for run in runs) if said and took]
-            line(f"{phase}: mean error", errors, 10)
-            line(f"{phase}: the first ten runs", errors[:10], None)
-            line(f"{phase}: the runs after", errors[10:], None)
+            figures.tell_run("local", len(runs), {"workers": workers, "epochs": epochs}, runs[-1])
+        figures.tell("local", runs)
 
 
 main()

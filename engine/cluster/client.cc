@@ -87,6 +87,12 @@ class Worker : public WorkerClient {
     return collect(weights, statistics);
   }
 
+  Traffic traffic() const override {
+    Traffic sum;
+    for (const auto& session : sessions_) sum = together(sum, session->traffic());
+    return sum;
+  }
+
   void leave(const Status& why) override {
     for (auto& session : sessions_) {
       (void)session->send(encode(Stop{static_cast<uint8_t>(why.code()), why.message()}, MessageType::Leave));

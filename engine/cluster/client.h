@@ -50,6 +50,8 @@ class WorkerClient {
   // finished: the job is done. Lost: a server is gone. Otherwise the reason for which the job was ended.
   virtual Result<Assignment> push(const StepOutcome& step, std::span<float> weights,
                                   std::span<float> statistics) = 0;
+  // With all servers.
+  virtual Traffic traffic() const = 0;
   // Says goodbye (code Ok: there is nothing left to do).
   virtual void leave(const Status& why) = 0;
 };

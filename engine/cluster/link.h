@@ -22,9 +22,20 @@ namespace radl::engine::cluster {
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::milliseconds;
 
+// What has gone over a link so far, as it travels: headers and encryption included.
+struct Traffic {
+  uint64_t sent = 0, received = 0;  // bytes
+  // Of one connection, as the kernel measured them; 0: not known. The rate only where the network was what
+  // held it up.
+  double round_trip_seconds = 0, bytes_per_second = 0;
+};
+// Of several links together: bytes add up, the longest way and the narrowest link count.
+Traffic together(const Traffic& a, const Traffic& b);
+
 class Link {
  public:
   virtual ~Link() = default;
+  virtual Traffic traffic() const = 0;
   virtual Status send(const Message& message, Milliseconds timeout) = 0;
   // Timeout: nothing came in that time (the link is still good). Lost: the other side is gone. Corrupt, Auth:
   // it sent what it must not; the link is unusable.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -53,10 +54,17 @@ class MemoryLink : public Link {
       : out_(std::move(out)), in_(std::move(in)), peer_(peer) {}
   ~MemoryLink() override { close(); }
 
-  Status send(const Message& message, Milliseconds timeout) override { return out_->send(message, timeout); }
-  Status receive(Message& message, Milliseconds timeout) override {
-    return in_->receive(message, limit_, timeout);
+  Status send(const Message& message, Milliseconds timeout) override {
+    Status sent = out_->send(message, timeout);
+    if (sent.ok()) sent_ += kHeaderSize + message.payload.size();
+    return sent;
   }
+  Status receive(Message& message, Milliseconds timeout) override {
+    Status got = in_->receive(message, limit_, timeout);
+    if (got.ok()) received_ += kHeaderSize + message.payload.size();
+    return got;
+  }
+  Traffic traffic() const override { return {sent_, received_, 0, 0}; }
   void close() override {
     out_->close();
     in_->close();
@@ -71,9 +79,16 @@ class MemoryLink : public Link {
   std::shared_ptr<Pipe> out_, in_;
   Identity peer_;
   std::atomic<size_t> limit_ = kSmallMessage;
+  std::atomic<uint64_t> sent_ = 0, received_ = 0;
 };
 
 }  // namespace
+
+Traffic together(const Traffic& a, const Traffic& b) {
+  const bool both = a.bytes_per_second > 0 && b.bytes_per_second > 0;
+  return {a.sent + b.sent, a.received + b.received, std::max(a.round_trip_seconds, b.round_trip_seconds),
+          both ? std::min(a.bytes_per_second, b.bytes_per_second) : a.bytes_per_second + b.bytes_per_second};
+}
 
 std::pair<std::unique_ptr<Link>, std::unique_ptr<Link>> make_memory_links(Identity a, Identity b) {
   auto up = std::make_shared<Pipe>(), down = std::make_shared<Pipe>();

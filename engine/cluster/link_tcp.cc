@@ -7,6 +7,8 @@
 
 #include "engine/cluster/link_tcp.h"
 
+#include "engine/cluster/tcp_path.h"
+
 namespace radl::engine::cluster {
 namespace {
 
@@ -32,6 +34,7 @@ class TcpLink : public Link {
         close();  // half a message is out: nothing can follow it
         return std::move(sent).at(name());
       }
+      sent_ += size;
       head = {};
     } while (!rest.empty());
     return {};
@@ -44,6 +47,12 @@ class TcpLink : public Link {
     return std::move(status).at(name());
   }
 
+  Traffic traffic() const override {
+    Traffic traffic = path_of(socket_->fd());
+    traffic.sent = sent_;
+    traffic.received = received_;
+    return traffic;
+  }
   void close() override { socket_->shut(); }
   void set_limit(size_t bytes) override { limit_ = bytes; }
   Identity peer() const override { return ciphers_.peer; }
@@ -97,6 +106,7 @@ class TcpLink : public Link {
     if (!body) return std::move(body).status();
     if (Status got = socket_->read(body_.data(), *body, timeout, true); !got.ok()) return got;
     size = *body - 16;
+    received_ += sizeof length + *body;
     return ciphers_.receive->open({body_.data(), *body}, out);
   }
 
@@ -106,6 +116,7 @@ class TcpLink : public Link {
   std::mutex sending_;
   std::vector<char> sealed_, body_, plain_;
   std::atomic<size_t> limit_ = kSmallMessage;
+  std::atomic<uint64_t> sent_ = 0, received_ = 0;
 };
 
 Result<std::unique_ptr<Link>> greet_server(std::unique_ptr<Socket> socket, const std::string& key,

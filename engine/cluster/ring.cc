@@ -48,6 +48,10 @@ class LinkedRing : public Ring {
     return notes_;
   }
 
+  Traffic traffic() const override {
+    return previous_ ? together(previous_->traffic(), next_->traffic()) : Traffic();
+  }
+
   void leave() override {
     if (!previous_) return;
     Message goodbye = encode(Stop{0, ""}, MessageType::Leave);

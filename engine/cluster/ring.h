@@ -43,6 +43,8 @@ class Ring {
   // for which somebody ended the job.
   virtual Result<std::vector<RingNote>> sum(std::span<float> numbers, std::span<float> statistics,
                                             RingNote own) = 0;
+  // With both neighbours.
+  virtual Traffic traffic() const = 0;
   // The job is done: waits (for a moment) until the neighbours have taken all that was sent.
   virtual void leave() = 0;
   // Ends the job for all, with this reason.

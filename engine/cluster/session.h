@@ -36,6 +36,7 @@ class Session {
   double silent_seconds() const;  // how long nothing had been heard when the link ended; 0 while it lasts
   void close();
   void set_limit(size_t bytes) { link_->set_limit(bytes); }
+  Traffic traffic() const { return link_->traffic(); }
   Identity peer() const { return link_->peer(); }
   std::string name() const { return link_->name(); }
 

@@ -31,7 +31,7 @@ class RingRun {
         network_(*setup.network),
         step_(network_, job),
         average_(average_config(job, setup.length)),
-        lines_(job, setup, progress),
+        lines_(job, setup, progress, [&ring] { return ring.traffic(); }),
         rank_(static_cast<uint64_t>(job.task.index)),
         size_(job.cluster.worker.size()) {}
 

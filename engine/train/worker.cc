@@ -43,7 +43,7 @@ Result<uint64_t> work(const Job& job, const RunHooks& hooks, Setup& setup, clust
   Result<std::unique_ptr<data::Loader>> batches = make_loader(setup, job);
   if (!batches) return std::move(batches).status();
   BatchStep batch_step(*setup.network, job);
-  WorkerLines lines(job, setup, progress);
+  WorkerLines lines(job, setup, progress, [&] { return client.traffic(); });
   StatisticsProbe probe(*setup.network);
   std::vector<float> added;
   Network& network = *setup.network;

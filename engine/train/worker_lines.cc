@@ -12,13 +12,23 @@ void WorkerLines::add(uint64_t ticket, const StepResult& result, int images) {
   bool first = total_steps_++ == 0;
   double seconds = std::chrono::duration<double>(Clock::now() - last_).count();
   if (!first && seconds < 1.0) return;
-  progress_.emit("step", {{"step", ticket + 1},
-                          {"steps", setup_.length.total},
-                          {"epoch", setup_.length.epoch_of(ticket + 1)},
-                          {"epochs", job_.epochs},
-                          {"loss", loss_ / static_cast<double>(steps_)},
-                          {"accuracy", static_cast<double>(correct_) / static_cast<double>(images_)},
-                          {"images_per_second", static_cast<double>(images_) / seconds}});
+  nlohmann::ordered_json line = {{"step", ticket + 1},
+                                 {"steps", setup_.length.total},
+                                 {"epoch", setup_.length.epoch_of(ticket + 1)},
+                                 {"epochs", job_.epochs},
+                                 {"loss", loss_ / static_cast<double>(steps_)},
+                                 {"accuracy", static_cast<double>(correct_) / static_cast<double>(images_)},
+                                 {"images_per_second", static_cast<double>(images_) / seconds}};
+  const cluster::Traffic now = traffic_();
+  if (!first_) first_ = now;
+  // One exchange stands between two computed batches.
+  if (const uint64_t exchanges = total_steps_ - 1; exchanges > 0 && now.sent > first_->sent) {
+    line["sent_bytes_per_step"] = (now.sent - first_->sent) / exchanges;
+    line["received_bytes_per_step"] = (now.received - first_->received) / exchanges;
+    if (now.round_trip_seconds > 0) line["round_trip_seconds"] = now.round_trip_seconds;
+    if (now.bytes_per_second > 0) line["link_bytes_per_second"] = now.bytes_per_second;
+  }
+  progress_.emit("step", line);
   last_ = Clock::now();
   steps_ = correct_ = images_ = 0;
   loss_ = 0;

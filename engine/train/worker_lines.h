@@ -2,7 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
+#include <optional>
 
+#include "engine/cluster/link.h"
 #include "engine/train/progress.h"
 #include "engine/train/setup.h"
 
@@ -10,8 +13,10 @@ namespace radl::engine {
 
 class WorkerLines {
  public:
-  WorkerLines(const Job& job, const Setup& setup, Progress& progress)
-      : job_(job), setup_(setup), progress_(progress) {}
+  // `traffic`: what this worker's links have carried so far.
+  WorkerLines(const Job& job, const Setup& setup, Progress& progress,
+              std::function<cluster::Traffic()> traffic)
+      : job_(job), setup_(setup), progress_(progress), traffic_(std::move(traffic)) {}
   // One more batch is computed. Writes a line for the first and then about once a second.
   void add(uint64_t ticket, const StepResult& result, int images);
   uint64_t steps() const { return total_steps_; }
@@ -21,6 +26,8 @@ class WorkerLines {
   const Job& job_;
   const Setup& setup_;
   Progress& progress_;
+  std::function<cluster::Traffic()> traffic_;
+  std::optional<cluster::Traffic> first_;  // with the first step: what is handed out before it is no step's
   Clock::time_point last_ = Clock::now();
   uint64_t steps_ = 0, correct_ = 0, images_ = 0, total_steps_ = 0;
   double loss_ = 0;

@@ -61,6 +61,7 @@ int run_show(const Session& session, const Options& options) {
 int run_export(const Session& session, const Options& options) {
   auto calibration = load_calibration(calibration_file());
   if (!calibration.ok()) return report(session, calibration.status());
+  if (Status free = may_be_replaced_by_json(options.file); !free.ok()) return report(session, free);
   return put_result(session, as_text(*calibration), options.file);
 }
 
@@ -76,10 +77,14 @@ Result<Calibration> read_import(const std::string& file) {
     auto rows = foresight::read_study_rows(*text, file);
     if (!rows.ok()) return std::move(rows).status();
     Calibration calibration;
+    if (rows->empty()) return invalid(file + ": it has no rows");
     calibration.studies = std::move(*rows);
     return calibration;
   }
-  auto calibration = foresight::calibration_from_json(nlohmann::json::parse(*text, nullptr, false));
+  const auto json = nlohmann::json::parse(*text, nullptr, false);
+  if (!json.is_object())
+    return invalid(file + ": it is no JSON object, as `radlc calibration export` writes one");
+  auto calibration = foresight::calibration_from_json(json);
   if (!calibration.ok()) return std::move(calibration).status().at(file);
   return calibration;
 }

@@ -11,6 +11,7 @@
 #include "common/version.h"
 #include "runtime/base/world.h"
 #include "runtime/cli/all_commands.h"
+#include "runtime/cli/cluster_probe.h"
 #include "runtime/cli/foresight_facts.h"
 #include "runtime/cli/profile_place.h"
 #include "runtime/cli/project.h"
@@ -24,7 +25,9 @@ struct Options {
   ProjectOptions project;
   std::string training, on = "local", input;
   double seconds = 30;
+  std::optional<double> batch;
   bool json = false;
+  RunOptions run;
 };
 
 constexpr int kBatches = 3;
@@ -98,6 +101,7 @@ Result<Measured> measure(ProfilePlace& place, const ir::Step& training, const Op
         .with_hint("say --image-shape HEIGHTxWIDTHxCHANNELS");
   const Json& job = training.training.at("job");
   const std::string name = job.value("model", "");
+  const double batch = options.batch.value_or(facts.batch);
   std::vector<std::string> model = {"--input", shape, "--classes", std::to_string(dataset.classes)};
   std::vector<std::string> look = {"inspect", "--json", name};
   look.insert(look.end(), model.begin(), model.end());
@@ -112,8 +116,7 @@ Result<Measured> measure(ProfilePlace& place, const ir::Step& training, const Op
   // A backward pass is two products for each one of the forward pass.
   profile.flop_per_image = 3 * graph->at("forward_flop").get<double>();
   model.insert(model.end(), {"--precision", job.value("precision", "auto")});
-  if (Status done = measure_steps(place, model, name, options, facts.batch, measured); !done.ok())
-    return done;
+  if (Status done = measure_steps(place, model, name, options, batch, measured); !done.ok()) return done;
   profile.taken_at = utc_time(real_world().clock.wall_seconds());
   profile.version = kVersionText;
   return measured;
@@ -144,6 +147,10 @@ int run_profile(const Session& session, const Options& options) {
   if (!project.ok()) return report(session, project.status());
   auto training = find_training((*project)->compiled.program, options.training);
   if (!training.ok()) return report(session, training.status());
+  if (options.on == "cluster") {
+    if (options.json) return report(session, invalid("--json: of a cluster events and a plan are shown"));
+    return run_probe(session, {options.training, options.seconds, options.batch, options.run}, **project);
+  }
   auto place = options.on == "local" ? local_place() : node_place(options.project, options.on);
   if (!place.ok()) return report(session, place.status());
   auto measured = measure(**place, **training, options);
@@ -173,12 +180,19 @@ std::function<int()> add(CLI::App& app, Session& session) {
       ->check(CLI::Range(0.3, 3600.0))
       ->capture_default_str();
   command
-      ->add_option("--on", options->on, "where: local, or a node of the infrastructure, such as 'worker[0]'")
+      ->add_option("--on", options->on,
+                   "where: local, a node of the infrastructure, such as 'worker[0]', or cluster: one that is "
+                   "made for it, shown with its cost first, and taken down again")
       ->type_name("WHERE")
       ->capture_default_str();
   command
       ->add_option("--image-shape", options->input, "HEIGHTxWIDTHxCHANNELS, where the dataset does not say")
       ->type_name("SHAPE");
+  command->add_option("--batch", options->batch, "images of one worker in a step, in place of the file's")
+      ->check(CLI::Range(1.0, 1e6));
+  add_cloud_option(*command, options->run);
+  command->add_flag("-y,--auto-approve", options->run.auto_approve,
+                    "with --on cluster: do it without asking");
   command->add_flag("--json", options->json, "as JSON");
   return [=, &session] { return run_profile(session, *options); };
 }

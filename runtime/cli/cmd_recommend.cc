@@ -15,6 +15,8 @@
 #include "runtime/cli/recommend_view.h"
 #include "runtime/cli/result_file.h"
 #include "runtime/cli/shown.h"
+#include "runtime/cli/workflow.h"
+#include "runtime/run/planning.h"
 
 namespace radl::cli::recommend_command {
 namespace {
@@ -74,12 +76,14 @@ int run_model(const Session& session, const RecommendFlags& flags, const Project
     return report(session,
                   invalid(fmt::format("the limits are in {}, the prices in {}: no rate between them is known",
                                       question.currency, made->currency)));
-  const RecommendAnswer answer{question, *made};
+  const RecommendAnswer answer{question, *made, project.words};
   if (!made->choice.least_rate) {
     const auto forecast = model.forecast(question.input.facts, question.input.workers.front().machine,
                                          question.input.round_trip_seconds);
-    return report(session, not_found(forecast.unknown.empty() ? least_text(answer) : forecast.unknown)
-                               .with_hint("a short run tells: radlc profile" + project.words));
+    return report(session,
+                  not_found(forecast.unknown.empty() ? least_text(answer) : forecast.unknown)
+                      .with_hint(forecast.memory ? "take a smaller one, or types with more memory"
+                                                 : "a short run tells: radlc profile" + project.words));
   }
   if (!flags.explain.empty()) {
     auto text = explain_text(answer, model, flags.explain);
@@ -103,9 +107,10 @@ int run_model(const Session& session, const RecommendFlags& flags, const Project
     else
       std::fputs(shown(said->text).c_str(), stdout);
   } else if (flags.json) {
-    std::printf("%s\n", recommend_json(answer).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    std::printf("%s\n",
+                recommend_json(answer, model).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   } else {
-    std::fputs(shown(recommend_text(answer, flags.all)).c_str(), stdout);
+    std::fputs(shown(recommend_text(answer, model, flags.all)).c_str(), stdout);
   }
   if (!chosen) {
     std::fprintf(stderr, "error: nothing is within the limits\n  %s\n", shown(least_text(answer)).c_str());
@@ -115,6 +120,8 @@ int run_model(const Session& session, const RecommendFlags& flags, const Project
   auto inputs =
       choice_inputs(project.compiled.program, answer, made->options[made->candidates[*chosen].index]);
   if (!inputs.ok()) return report(session, inputs.status());
+  if (Status free = may_be_replaced_by_json(flags.write); !free.ok())
+    return report(session, std::move(free).at("--write"));
   if (Status written = write_output_file(flags.write, inputs->dump(2) + "\n"); !written.ok())
     return report(session, written);
   if (!flags.json)
@@ -123,16 +130,70 @@ int run_model(const Session& session, const RecommendFlags& flags, const Project
   return kDone;
 }
 
+// Asks the clouds of the file what the account may have. One that does not say is a note: what is known of
+// the others counts.
+Result<Surveys> survey_account(Project& project, const Machinery& machinery) {
+  auto snapshot = read_snapshot(project.state_directory, project.compiled.program.name);
+  if (!snapshot.ok()) return std::move(snapshot).status();
+  std::map<std::string, std::string> failed;
+  PlanQuestion question = question_of(project, machinery, {});
+  Surveys surveys =
+      survey_clouds(question, project.compiled.program, *snapshot,
+                    work_directory_of(project.state_directory, project.compiled.program.name), failed);
+  for (const auto& [cloud, why] : failed)
+    std::fprintf(stderr, "note: %s\n", shown(cloud + ": its quotas are not known: " + why).c_str());
+  return surveys;
+}
+
+// Options that would have no part in the answer.
+Status check_together(const RecommendFlags& flags) {
+  if (flags.interruptions && !flags.spot) return invalid("--interruptions is of --spot, which is not given");
+  if (flags.json && (flags.compare || !flags.explain.empty()))
+    return invalid("--json: what --compare and --explain say is text");
+  if (flags.compare && !flags.explain.empty()) return invalid("--compare and --explain: one of them");
+  if (flags.study.empty()) return {};
+  const std::pair<const char*, bool> others[] = {{"--budget", !flags.budget.empty()},
+                                                 {"--max-cost", !flags.max_cost.empty()},
+                                                 {"--deadline", !flags.deadline.empty()},
+                                                 {"--types", !flags.types.empty()},
+                                                 {"--server", flags.server != "auto"},
+                                                 {"--write", !flags.write.empty()},
+                                                 {"--explain", !flags.explain.empty()},
+                                                 {"--compare", flags.compare},
+                                                 {"--spot", flags.spot},
+                                                 {"--images", flags.images.has_value()},
+                                                 {"--refresh", flags.refresh},
+                                                 {"FILE", !flags.project.files.empty()}};
+  for (const auto& [name, given] : others)
+    if (given) return invalid(std::string(name) + ": a study has epoch times alone, no prices and no types");
+  return {};
+}
+
 int run(const Session& session, const RecommendFlags& flags) {
   if (Status file = needs_file(flags.write, "--write"); !file.ok()) return report(session, file);
+  if (Status together = check_together(flags); !together.ok()) return report(session, together);
   if (!flags.study.empty()) return run_study(session, flags);
   auto project = load_project(session, flags.project);
   if (!project.ok()) return report(session, project.status());
   auto machinery = make_machinery(flags.run);
   if (!machinery.ok()) return report(session, machinery.status());
-  auto question = recommend_question(flags, **project, **machinery);
+  Surveys surveys;
+  if (flags.refresh) {
+    auto asked = survey_account(**project, **machinery);
+    if (!asked.ok()) return report(session, asked.status());
+    surveys = std::move(*asked);
+  }
+  auto question = recommend_question(flags, **project, **machinery, surveys);
   if (!question.ok()) return report(session, question.status());
   return run_model(session, flags, **project, *question);
+}
+
+// An option that is there and says nothing (`--budget "$BUDGET"` of an empty variable) is a mistake.
+void refuse_empty(CLI::App& command) {
+  for (CLI::Option* option : command.get_options()) {
+    if (option->get_items_expected_max() == 0) continue;
+    option->check([](const std::string& given) { return given.empty() ? "it is empty" : std::string(); });
+  }
 }
 
 void add_limits(CLI::App& command, RecommendFlags& flags) {
@@ -189,8 +250,10 @@ std::function<int()> add(CLI::App& app, Session& session) {
       ->type_name("NAME");
   command->add_option("--write", flags->write, "an input file of the choice, for plan and apply")
       ->type_name("FILE");
+  command->add_flag("--refresh", flags->refresh, "ask the clouds for the account's quotas first");
   command->add_flag("--all", flags->all, "every candidate, also rejected ones");
   command->add_flag("--json", flags->json, "as JSON");
+  refuse_empty(*command);
   return [=, &session] { return run(session, *flags); };
 }
 

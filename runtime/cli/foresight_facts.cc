@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "common/files.h"
 #include "common/processors.h"
 #include "common/text.h"
 #include "runtime/cli/user_files.h"
@@ -61,6 +62,17 @@ foresight::Exchange exchange_of(const std::string& mode, size_t workers, size_t 
 }
 
 }  // namespace
+
+Status may_be_replaced_by_json(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error) || std::filesystem::file_size(path, error) == 0)
+    return {};
+  auto text = read_file(path, size_t{1} << 28);
+  if (!text.ok()) return std::move(text).status();
+  if (Json::accept(*text)) return {};
+  return invalid(path + " is there already, and it is no JSON")
+      .with_hint("give another name, or remove it first");
+}
 
 std::string calibration_file() { return user_data_file("foresight.db"); }
 

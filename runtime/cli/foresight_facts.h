@@ -11,6 +11,10 @@
 
 namespace radl::cli {
 
+// Invalid: something is at this place that is no JSON, so that writing there would lose it (a mistyped
+// `--write site.radl`).
+Status may_be_replaced_by_json(const std::string& path);
+
 // Of the user's calibration (runtime/runs/calibration_store.h); "" where there is no home.
 std::string calibration_file();
 

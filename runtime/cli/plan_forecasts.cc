@@ -97,6 +97,20 @@ class Families {
   std::map<std::string, Family> families_;
 };
 
+// What a worker's links carried and found (docs/job.md, the `step` line).
+void take_exchange(const Json& output, foresight::TrainingRun& run) {
+  const auto exchange = output.find("exchange");
+  if (exchange == output.end() || !exchange->is_object()) return;
+  auto number = [&](const char* key) {
+    const auto found = exchange->find(key);
+    return found != exchange->end() && found->is_number() ? found->get<double>() : 0.0;
+  };
+  run.sent_bytes = number("sent_bytes_per_step");
+  run.received_bytes = number("received_bytes_per_step");
+  run.latency_ms = 1000 * number("round_trip_seconds");
+  run.measured_bits_per_second = 8 * number("link_bytes_per_second");
+}
+
 }  // namespace
 
 std::vector<PlanForecast> plan_forecasts(const Plan& plan, const Project& project,
@@ -169,11 +183,16 @@ void keep_trainings(const Plan& plan, const Project& project, const Machinery& m
     run.workers = trained.facts.workers;
     run.servers = trained.facts.servers;
     run.batch = trained.facts.batch;
-    run.bits_per_second = trained.machine.bits_per_second;
+    take_exchange(output, run);
+    foresight::MachineFacts machine = trained.machine;
+    if (machine.bits_per_second <= 0 && !machine.shared)
+      machine.bits_per_second = run.measured_bits_per_second;
+    run.bits_per_second = machine.bits_per_second;
     run.epochs = trained.facts.epochs;
     run.images = trained.facts.images;
     run.seconds = output["seconds"];
-    run.analytic_seconds = (*family)->model.forecast(trained.facts, trained.machine, {}).analytic_seconds;
+    const auto round_trip = run.latency_ms > 0 ? std::optional(run.latency_ms / 1000) : std::nullopt;
+    run.analytic_seconds = (*family)->model.forecast(trained.facts, machine, round_trip).analytic_seconds;
     run.time = real_world().clock.wall_seconds();
     run.version = kVersionText;
     auto store = CalibrationStore::open(path);

@@ -20,14 +20,16 @@ struct Asked {
   foresight::Reading reading = foresight::Reading::Ours;
 };
 
-// What one worker moves while nothing holds it up: parameters each way in every step.
+// What one worker moves while nothing holds it up, in every step: as its links counted it in earlier runs,
+// else the parameters each way.
 double used_bandwidth(const RecommendAnswer& answer, const foresight::FamilyModel& model,
                       const foresight::OfferedType& offer) {
   const auto profile = model.profile_for(offer.machine);
   if (!profile) return 0;
   const double bytes = profile->node.parameter_bytes * answer.question.input.facts.exchanged_share,
                seconds = profile->node.steps.seconds(answer.question.input.facts.batch);
-  return foresight::used_mbps(bytes, bytes, seconds);
+  const auto counted = model.counted_bytes().value_or(std::pair(bytes, bytes));
+  return foresight::used_mbps(counted.first, counted.second, seconds);
 }
 
 Asked asked_of(const RecommendFlags& flags, const RecommendAnswer& answer) {

@@ -19,10 +19,13 @@ namespace radl::cli {
 namespace {
 
 constexpr int kMostSize = 4096, kUsualSizes = 16;
-constexpr double kLocalStart = 3, kCloudStart = 90, kStartRatio = 2;
+constexpr double kLocalStart = 1, kCloudStart = 60, kStartRatio = 2;
+constexpr long kNewestStarts = 10;  // runs: clouds get quicker, recipes longer
 // A spot machine is taken back about once in so many hours, where nobody says how often.
 constexpr double kSpotInterruptions = 0.01;
 constexpr int kStaleDays = 180;
+constexpr double kMostImages = 1e12;
+constexpr double kLongest = 100 * 365.25 * 86400;  // of a deadline
 // What the engine of this build runs on: it is brought to nodes as it is.
 #if defined(__aarch64__)
 constexpr const char* kArchitecture = "arm64";
@@ -55,10 +58,26 @@ foresight::OfferedType local_offer() {
   return offer;
 }
 
+// Where offers come from: the catalogue, and what clouds said of the account.
+struct Offering {
+  const Machinery& machinery;
+  const Surveys& surveys;
+};
+
+void take_quotas(const Offering& from, const std::string& id, const InstanceType& type, Market market,
+                 foresight::OfferedType& offer) {
+  const auto survey = from.surveys.find(id);
+  const Cloud* cloud = survey == from.surveys.end() ? nullptr : from.machinery.clouds().find(id);
+  if (cloud == nullptr) return;
+  for (const QuotaUse& use : cloud->quota_uses(type, market, survey->second))
+    offer.quotas.push_back({use.name, use.each, use.room});
+}
+
 // The types of the node's region that have what its system asks for; `types` takes the place of an
 // instance_type that the file names.
 Result<std::vector<foresight::OfferedType>> offers_of(ir::Node node, const std::string& types, bool spot,
-                                                      const Machinery& machinery) {
+                                                      const Offering& from) {
+  const Machinery& machinery = from.machinery;
   const std::string id = machinery.clouds().id_for(node);
   auto cloud = CloudId::parse(id);
   if (!cloud.ok()) return std::move(cloud).status();
@@ -93,6 +112,7 @@ Result<std::vector<foresight::OfferedType>> offers_of(ir::Node node, const std::
     offer.name = type->name;
     offer.machine = machine_facts(*type);
     if (const auto& price = type->price(market)) offer.per_hour = price->per_hour, offer.as_of = price->as_of;
+    take_quotas(from, id, *type, market, offer);
     offers.push_back(std::move(offer));
   }
   return offers;
@@ -100,9 +120,9 @@ Result<std::vector<foresight::OfferedType>> offers_of(ir::Node node, const std::
 
 // Of a type that a server is by FC2's rule: the widest network that leaves room for a worker.
 Result<std::vector<foresight::OfferedType>> servers_of(const RecommendFlags& flags, const ir::Node& node,
-                                                       const Machinery& machinery) {
-  if (flags.server != "auto") return offers_of(node, flags.server, false, machinery);
-  auto all = offers_of(node, "", false, machinery);
+                                                       const Offering& from) {
+  if (flags.server != "auto") return offers_of(node, flags.server, false, from);
+  auto all = offers_of(node, "", false, from);
   if (!all.ok()) return all;
   // The cheapest that the server's system takes, and the one with the widest network among those not dearer
   // than four times it.
@@ -121,20 +141,37 @@ Result<std::vector<foresight::OfferedType>> servers_of(const RecommendFlags& fla
   return std::vector{cheapest, *widest};
 }
 
-// Until the training begins: what earlier runs took, else a guess.
-foresight::Banded startup(bool local) {
+// Until the training begins: what the newest runs on such a cloud took, else a guess.
+foresight::Banded startup(const std::string& cloud_type) {
   std::vector<double> made;
   for (const RunFigures& run : newest_runs(user_data_file("runs.jsonl"))) {
-    const std::string prefix = local ? "create local" : "create ec2";
-    for (const auto& [key, seconds] : run.measured)
-      if (key.starts_with(prefix) && run.actual.create)
-        made.push_back(run.actual.create.value_or(0) + run.actual.configure.value_or(0));
+    const bool there = std::any_of(run.measured.begin(), run.measured.end(), [&](const auto& one) {
+      return one.first.starts_with("create " + cloud_type + ":") ||
+             one.first.starts_with("create " + cloud_type + " ");
+    });
+    if (there && run.actual.create) made.push_back(*run.actual.create + run.actual.configure.value_or(0));
   }
+  const bool local = cloud_type == "local";
   if (made.empty())
     return foresight::banded(local ? kLocalStart : kCloudStart, kStartRatio, foresight::Source::Guessed,
                              "guessed");
+  if (made.size() > kNewestStarts) made.erase(made.begin(), made.end() - kNewestStarts);
   const double mean = std::accumulate(made.begin(), made.end(), 0.0) / static_cast<double>(made.size());
   return foresight::banded(mean, 1.5, foresight::Source::Measured, fmt::format("{} runs here", made.size()));
+}
+
+// What is known of quotas, in a line; a cloud that was asked and did not say is named with why.
+void note_quotas(const RecommendFlags& flags, const std::string& id, const Surveys& surveys,
+                 RecommendQuestion& question) {
+  const auto survey = surveys.find(id);
+  if (survey == surveys.end()) {
+    if (!flags.refresh)
+      question.notes.push_back("the account's quotas are not known: --refresh asks for them");
+    return;
+  }
+  const Json& facts = survey->second.facts;
+  if (auto why = facts.find("quotas_unknown"); why != facts.end() && why->is_string())
+    question.notes.push_back("the account's quotas are not known: " + why->get<std::string>());
 }
 
 void note_stale(const std::vector<foresight::OfferedType>& offers, RecommendQuestion& question) {
@@ -195,7 +232,7 @@ Result<double> parse_duration(const std::string& text) {
     const std::map<char, double> units = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
     if (auto found = units.find(unit); found != units.end()) factor = found->second, figure.remove_suffix(1);
   }
-  if (!read_number(figure, value) || !(value > 0))
+  if (!read_number(figure, value) || !(value > 0) || !(value * factor <= kLongest))
     return invalid("'" + text + "' is no time: seconds, or such as 45m, 3h, 2d");
   return value * factor;
 }
@@ -219,7 +256,8 @@ Result<Amount> parse_amount(const std::string& text, bool per_hour) {
       amount.any_currency || (amount.money.currency.size() == 3 &&
                               std::all_of(amount.money.currency.begin(), amount.money.currency.end(),
                                           [](char c) { return c >= 'A' && c <= 'Z'; }));
-  if (!currency || !read_number(figure, value) || !(value > 0) || !Money::parse(value, amount.money.micros))
+  if (!currency || !read_number(figure, value) || !(value > 0) || !Money::parse(value, amount.money.micros) ||
+      amount.money.micros <= 0)
     return invalid("'" + text + "' is no amount above 0: such as " +
                    (per_hour ? "2, 2/h, '2 EUR/h'" : "20, '20 EUR'"));
   return amount;
@@ -272,7 +310,8 @@ Result<std::vector<int>> parse_sizes(const std::string& text, std::optional<int>
 }
 
 Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const Project& project,
-                                             const Machinery& machinery) {
+                                             const Machinery& machinery, const Surveys& surveys) {
+  const Offering from{machinery, surveys};
   RecommendQuestion question;
   if (Status taken = take_bounds(flags, question); !taken.ok()) return taken;
   const ir::Program& program = project.compiled.program;
@@ -282,7 +321,10 @@ Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const 
   facts = training_facts(**training);
   if (flags.batch) facts.batch = *flags.batch;
   if (flags.images) facts.images = *flags.images;
-  if (!(facts.batch >= 1) || facts.images < 0) return invalid("--batch and --images: at least 1");
+  for (const auto& [name, given] : {std::pair("--batch", flags.batch), {"--images", flags.images}}) {
+    if (given && !(*given >= 1 && *given <= kMostImages && *given == std::floor(*given)))
+      return invalid(fmt::format("{}: an integer from 1 to {:.0e}", name, kMostImages));
+  }
   if (facts.images <= 0)
     return invalid("how many images " + dataset_facts(**training).name + " has is not known")
         .with_hint("say --images N");
@@ -294,12 +336,12 @@ Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const 
   const ir::Node* worker = find_node(program, worker_nodes(**training));
   const ir::Node* server = find_node(program, server_nodes(**training));
   if (worker == nullptr) return internal_error("the training has no worker");
-  auto workers = offers_of(*worker, flags.types, flags.spot, machinery);
+  auto workers = offers_of(*worker, flags.types, flags.spot, from);
   if (!workers.ok()) return std::move(workers).status();
   question.input.workers = std::move(*workers);
   const bool local = question.input.workers.front().machine.shared;
   if (server != nullptr && !local) {
-    auto servers = servers_of(flags, *server, machinery);
+    auto servers = servers_of(flags, *server, from);
     if (!servers.ok()) return std::move(servers).status();
     question.input.servers = std::move(*servers);
   }
@@ -315,7 +357,9 @@ Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const 
     const bool chosen = program.inputs.count("server_type") + program.inputs.count("ps_type") > 0;
     if (!chosen && question.input.servers.size() > 1) question.input.servers.resize(1);
   }
-  question.input.startup = startup(local);
+  const std::string id = machinery.clouds().id_for(*worker);
+  question.input.startup = startup(id.substr(0, id.find(':')));
+  if (!local) note_quotas(flags, id, surveys, question);
   if (flags.spot) question.input.interruptions_per_hour = flags.interruptions.value_or(kSpotInterruptions);
   note_stale(question.input.workers, question);
   if (!flags.latency_ms && !local)

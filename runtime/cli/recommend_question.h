@@ -23,7 +23,7 @@ struct RecommendFlags {
   std::optional<double> batch, latency_ms, images, interruptions;
   double confidence = 0.8;
   double share = 0.95;  // p of Scala-Opt
-  bool spot = false, json = false, compare = false, as_published = false, all = false;
+  bool spot = false, json = false, compare = false, as_published = false, all = false, refresh = false;
 };
 
 // "90", "90s", "45m", "3h", "2d" -> seconds. Invalid: anything else, or not above 0.
@@ -47,8 +47,11 @@ struct RecommendQuestion {
   foresight::Calibration known;
 };
 
+// What the clouds said of the account (RecommendFlags::refresh), by CloudId::text().
+using Surveys = std::map<std::string, Survey>;
+
 // Offers of the catalogue that fit the training's nodes; local ones are this computer alone.
 Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const Project& project,
-                                             const Machinery& machinery);
+                                             const Machinery& machinery, const Surveys& surveys = {});
 
 }  // namespace radl::cli

@@ -163,6 +163,8 @@ int run_study(const Session& session, const RecommendFlags& flags) {
   if (!(flags.confidence > 0 && flags.confidence < 1))
     return report(session, invalid("--confidence: above 0 and below 1"));
   const double latency = flags.latency_ms.value_or(0);
+  if (!(latency >= 0) || !std::isfinite(latency))
+    return report(session, invalid("--latency: milliseconds, at least 0"));
   const int batch = static_cast<int>(*flags.batch);
   if (flags.algorithm == "lookup") return by_look_up(session, flags, *rows, batch, latency);
   if (flags.algorithm == "model") return by_model(session, flags, *rows, batch, latency);

@@ -25,6 +25,27 @@ std::string word_of(Exchange exchange) {
   return word;
 }
 
+foresight::TrainingFacts facts_of(const foresight::RecommendInput& input, const Option& option) {
+  foresight::TrainingFacts facts = input.facts;
+  facts.workers = option.workers;
+  facts.exchange = option.exchange;
+  facts.servers = option.server == -1 ? 0 : 1;
+  return facts;
+}
+
+std::string quota_why(const RecommendAnswer& answer, const Option& option) {
+  const auto& input = answer.question.input;
+  const auto& worker = input.workers[option.worker];
+  const auto* server = option.server >= 0    ? &input.servers[static_cast<size_t>(option.server)]
+                       : option.server == -2 ? &worker
+                                             : nullptr;
+  const foresight::AboveQuota above = foresight::above_quota(worker, option.workers, server);
+  if (above.quota == nullptr) return "";
+  return fmt::format("{} can be had of the quota {}, {} are needed",
+                     plain_number(std::max(above.quota->room, 0.0)), above.quota->name,
+                     plain_number(above.need));
+}
+
 std::string rejected_why(const RecommendAnswer& answer, size_t at) {
   const Candidate& one = answer.made.candidates[at];
   const auto& offer = answer.question.input.workers[answer.made.options[one.index].worker];
@@ -32,7 +53,7 @@ std::string rejected_why(const RecommendAnswer& answer, size_t at) {
     case Verdict::Memory:
       return fmt::format("a batch of {:g} does not fit into its memory", answer.question.input.facts.batch);
     case Verdict::Quota:
-      return fmt::format("the quota is {}", offer.quota.value_or(0));
+      return quota_why(answer, answer.made.options[one.index]);
     case Verdict::Budget:
       return "above the budget";
     case Verdict::Deadline:
@@ -85,6 +106,13 @@ std::string rejected_lines(const RecommendAnswer& answer, bool all) {
   return text;
 }
 
+std::string outside_of(const RecommendAnswer& answer, const foresight::FamilyModel& model, size_t at) {
+  const auto& input = answer.question.input;
+  const Option& option = answer.made.options[answer.made.candidates[at].index];
+  return model.outside(facts_of(input, option), input.workers[option.worker].machine,
+                       input.round_trip_seconds);
+}
+
 }  // namespace
 
 std::string candidate_name(const foresight::RecommendInput& input, const Option& option) {
@@ -123,12 +151,13 @@ std::string reason_text(const RecommendAnswer& answer) {
 std::string least_text(const RecommendAnswer& answer) {
   const auto& choice = answer.made.choice;
   if (!choice.least_rate) return "of no candidate are time and price known";
-  return fmt::format("the least budget that would do: {}/h, {} for the run; the earliest deadline: {}",
+  return fmt::format("the least budget that would do: {}/h, {} for the run; the earliest deadline: {}{}",
                      Money{*choice.least_rate, answer.made.currency}.text(),
-                     cost_text(*choice.least_cost, answer.made.currency), duration_text(*choice.earliest));
+                     cost_text(*choice.least_cost, answer.made.currency), duration_text(*choice.earliest),
+                     choice.alone ? "" : "; not one of them by itself: the other limits stand against it");
 }
 
-std::string recommend_text(const RecommendAnswer& answer, bool all) {
+std::string recommend_text(const RecommendAnswer& answer, const foresight::FamilyModel& model, bool all) {
   const auto& made = answer.made;
   std::string text;
   const std::vector<size_t> shown = shown_candidates(answer, all);
@@ -156,13 +185,16 @@ std::string recommend_text(const RecommendAnswer& answer, bool all) {
         "\n* {}: {}\n",
         candidate_name(answer.question.input, made.options[made.candidates[*made.choice.chosen].index]),
         reason_text(answer));
+    if (const std::string why = outside_of(answer, model, *made.choice.chosen); !why.empty())
+      text += "  Outside what was measured, " + why + ". A short probe of it tells more: radlc profile" +
+              answer.words + " --on cluster, with inputs for this choice.\n";
     text +=
         "+ nothing beats it in both time and cost. Bands are of 80%, unless --confidence says otherwise.\n";
   }
   return text;
 }
 
-Json recommend_json(const RecommendAnswer& answer) {
+Json recommend_json(const RecommendAnswer& answer, const foresight::FamilyModel& model) {
   const auto& made = answer.made;
   Json candidates = Json::array();
   for (size_t i = 0; i < made.candidates.size(); ++i) {
@@ -199,6 +231,7 @@ Json recommend_json(const RecommendAnswer& answer) {
   if (made.choice.chosen) {
     json["chosen"] = candidates[*made.choice.chosen]["name"];
     json["reason"] = reason_text(answer);
+    json["outside"] = outside_of(answer, model, *made.choice.chosen);
   } else {
     json["chosen"] = nullptr;
     json["reason"] = least_text(answer);
@@ -227,10 +260,7 @@ Result<std::string> explain_text(const RecommendAnswer& answer, const foresight:
   }
   const Option& option = answer.made.options[one->index];
   const auto& offer = input.workers[option.worker];
-  foresight::TrainingFacts facts = input.facts;
-  facts.workers = option.workers;
-  facts.exchange = option.exchange;
-  facts.servers = option.server == -1 ? 0 : 1;
+  const foresight::TrainingFacts facts = facts_of(input, option);
   foresight::MachineFacts machine = offer.machine;
   if (option.server >= 0)
     machine.server_bits_per_second =

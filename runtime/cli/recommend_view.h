@@ -13,12 +13,13 @@ std::string candidate_name(const foresight::RecommendInput& input, const foresig
 struct RecommendAnswer {
   const RecommendQuestion& question;
   const foresight::Recommendation& made;
+  std::string words = {};  // of the project, for a command line in a hint
 };
 
 // The table, frontier marked, the chosen one, the reason in one line; `all`: rejected ones as well, one by
-// one.
-std::string recommend_text(const RecommendAnswer& answer, bool all);
-Json recommend_json(const RecommendAnswer& answer);
+// one. Where the chosen one is outside what was measured, that it is, and the probe that would tell more.
+std::string recommend_text(const RecommendAnswer& answer, const foresight::FamilyModel& model, bool all);
+Json recommend_json(const RecommendAnswer& answer, const foresight::FamilyModel& model);
 // Why that one: "least time within 2 USD/h; 12 candidates were within the limits".
 std::string reason_text(const RecommendAnswer& answer);
 // Where nothing is within the limits: what would be.

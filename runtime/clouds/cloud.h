@@ -47,6 +47,12 @@ struct Survey {
   Json facts = Json::object();
 };
 
+// What one machine takes of a quota of the account, and how much of it there is for this infrastructure.
+struct QuotaUse {
+  std::string name;  // as people would ask the cloud for more: "on-demand standard instances, vCPUs"
+  double each = 0, room = 0;
+};
+
 // What a plan shows of an offer beside its price; nothing is decided by it.
 struct OfferFacts {
   std::string market;                    // "on-demand", "spot"; empty: there is one price
@@ -189,6 +195,8 @@ class Cloud {
   // Ok when such a machine can be had: decides soft features. Invalid names the feature that stands against
   // it.
   virtual Status can_make(const ir::Node& node, const DesignInput& input) const = 0;
+  // Of the quotas that a survey knows, those that a machine of the type takes from.
+  virtual std::vector<QuotaUse> quota_uses(const InstanceType&, Market, const Survey&) const { return {}; }
   // Every resource that the nodes need: keys, networks, rules, addresses, volumes and the nodes themselves.
   // Same answer for same input. Every node of the input passes can_make().
   virtual Result<Design> design(const DesignInput& input) const = 0;

@@ -21,6 +21,12 @@ double number(const json& object, const char* key, double least = 0) {
   return value;
 }
 
+double share(const json& object, const char* key) {
+  const double value = number(object, key);
+  if (value > 1) throw json::type_error::create(302, std::string(key) + " is a share, at most 1", &object);
+  return value;
+}
+
 int count(const json& object, const char* key, int least) {
   const json& value = object.at(key);
   if (!value.is_number_integer() || value.get<long long>() < least || value.get<long long>() > 1000000)
@@ -48,8 +54,8 @@ NodeProfile read_node(const json& object) {
       throw json::type_error::create(302, "steps do not rise in batch", &object);
   if (node.steps.points.empty()) throw json::type_error::create(302, "steps is empty", &object);
   node.parameter_bytes = number(object, "parameter_bytes");
-  node.backward_share = number(object, "backward_share");
-  node.spread = number(object, "spread");
+  node.backward_share = share(object, "backward_share");
+  node.spread = share(object, "spread");
   node.largest_batch = number(object, "largest_batch");
   return node;
 }
@@ -78,6 +84,9 @@ json run_json(const TrainingRun& run) {
           {"batch", run.batch},
           {"latency_ms", run.latency_ms},
           {"bits_per_second", run.bits_per_second},
+          {"sent_bytes", run.sent_bytes},
+          {"received_bytes", run.received_bytes},
+          {"measured_bits_per_second", run.measured_bits_per_second},
           {"epochs", run.epochs},
           {"images", run.images},
           {"analytic_seconds", run.analytic_seconds},
@@ -99,6 +108,11 @@ TrainingRun read_run(const json& object) {
   run.batch = number(object, "batch", 1);
   run.latency_ms = number(object, "latency_ms");
   run.bits_per_second = number(object, "bits_per_second");
+  // Of an earlier radlc they are absent.
+  auto measured = [&](const char* key) { return object.contains(key) ? number(object, key) : 0; };
+  run.sent_bytes = measured("sent_bytes");
+  run.received_bytes = measured("received_bytes");
+  run.measured_bits_per_second = measured("measured_bits_per_second");
   run.epochs = number(object, "epochs");
   run.images = number(object, "images");
   run.analytic_seconds = number(object, "analytic_seconds");

@@ -31,10 +31,12 @@ struct TrainingRun {
   int workers = 1, servers = 0;
   double batch = 0;                            // of one worker
   double latency_ms = 0, bits_per_second = 0;  // 0: not known
-  double epochs = 0, images = 0;               // images: of an epoch
-  double analytic_seconds = 0;  // of the training, before any correction; 0: there was no profile
-  double seconds = 0;           // of the training
-  double cost = 0;              // of the whole run, units of the currency
+  // As a worker's links carried and found them, in the mean of a step; 0: not known.
+  double sent_bytes = 0, received_bytes = 0, measured_bits_per_second = 0;
+  double epochs = 0, images = 0;  // images: of an epoch
+  double analytic_seconds = 0;    // of the training, before any correction; 0: there was no profile
+  double seconds = 0;             // of the training
+  double cost = 0;                // of the whole run, units of the currency
   std::string currency;
   double time = 0;  // of its begin, seconds since 1970
   std::string version;

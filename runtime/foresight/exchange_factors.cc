@@ -13,6 +13,7 @@ constexpr double kMostLog = 3;         // of a factor: 20 times
 constexpr int kSteps = 25;
 constexpr double kNudge = 1e-4;
 constexpr double kDamped = 1e-3, kMostDamped = 1e6;
+constexpr double kSettled = 1e-6;  // of a logarithm: smaller steps change nothing that is shown
 
 using Logs = Eigen::Vector3d;
 
@@ -78,6 +79,7 @@ ExchangeFactors fit_factors(const std::vector<MeasuredRun>& runs) {
     const Logs tried = (logs - normal.ldlt().solve(slope.transpose() * weight.cwiseProduct(left)))
                            .cwiseMax(-kMostLog)
                            .cwiseMin(kMostLog);
+    if ((tried - logs).cwiseAbs().maxCoeff() < kSettled) break;
     const Eigen::VectorXd now = residuals(runs, tried);
     if (loss(now) < loss(left)) {
       logs = tried;

@@ -32,7 +32,7 @@ struct MeasuredRun {
 
 // The likeliest factors when logarithms of times err by 10% and those of factors by 40% (a normal prior
 // around 1), but that of computing by 4% where it was measured on the same machines; Levenberg-Marquardt on
-// the logarithms, a fixed number of steps. No runs: all 1.
+// the logarithms, at most a fixed number of steps. No runs: all 1.
 ExchangeFactors fit_factors(const std::vector<MeasuredRun>& runs);
 
 }  // namespace radl::foresight

@@ -18,6 +18,9 @@ constexpr double kCoresHelp = 0.9;       // the power of the cores that a step g
 constexpr size_t kFewestResiduals = 4;
 constexpr double kMostMemory = 0.9;  // of a machine's memory that a training can take
 constexpr double kWorthSaying = 0.02;
+constexpr size_t kNewestWays = 5;       // runs whose links count
+constexpr double kFarFromSeen = 2;      // times, of a batch or a round trip
+constexpr double kFarInSeconds = 1e-3;  // of a round trip: shorter ones are alike
 
 Question question_of(int workers, double batch, double latency_ms, Exchange exchange) {
   return {{std::log2(workers + 1.0), std::log(std::max(batch, 1.0)) / 2, std::log1p(latency_ms),
@@ -113,6 +116,7 @@ FamilyModel::FamilyModel(const Calibration& calibration, const std::string& fami
     if (profile.family == family) profiles_.push_back(profile);
   for (const TrainingRun& run : calibration.runs)
     if (run.family == family) runs_.push_back(run);
+  learn_ways();
   std::vector<Learned> learned;
   for (const TrainingRun& run : runs_)
     if (run.analytic_seconds > 0 && run.seconds > 0) learned.push_back({&run, as_measured(run)});
@@ -213,6 +217,80 @@ std::optional<FamilyModel::Scaled> FamilyModel::profile_for(const MachineFacts& 
   return scaled;
 }
 
+void FamilyModel::learn_ways() {
+  struct Newest {
+    std::vector<double> round_trips, rates;
+  };
+  std::map<std::string, Newest> newest;
+  std::vector<double> sent, received;
+  auto take = [](std::vector<double>& into, double value) {
+    if (value > 0 && into.size() < kNewestWays) into.push_back(value);
+  };
+  auto middle = [](std::vector<double> of) {
+    std::sort(of.begin(), of.end());
+    return of.empty() ? 0 : of[of.size() / 2];
+  };
+  for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
+    Newest& its = newest[run->machine];
+    take(its.round_trips, run->latency_ms / 1000);
+    take(its.rates, run->measured_bits_per_second);
+    if (!has_server(exchange_of(*run))) continue;
+    take(sent, run->sent_bytes);
+    take(received, run->received_bytes);
+  }
+  for (const auto& [kind, its] : newest) ways_[kind] = {middle(its.round_trips), middle(its.rates)};
+  if (!sent.empty() && !received.empty()) counted_ = {middle(sent), middle(received)};
+}
+
+FamilyModel::Way FamilyModel::way_between(const std::string& kind) const {
+  const auto found = ways_.find(kind);
+  return found == ways_.end() ? Way() : found->second;
+}
+
+MachineFacts FamilyModel::with_network(MachineFacts machine) const {
+  if (machine.bits_per_second <= 0 && !machine.shared)
+    machine.bits_per_second = way_between(machine.kind).bits_per_second;
+  return machine;
+}
+
+std::optional<double> FamilyModel::round_trip_between(const std::string& kind) const {
+  const double measured = way_between(kind).round_trip_seconds;
+  return measured > 0 ? std::optional(measured) : std::nullopt;
+}
+
+std::string FamilyModel::outside(const TrainingFacts& facts, const MachineFacts& machine,
+                                 std::optional<double> round_trip_seconds) const {
+  const auto profile = profile_for(machine, facts.workers);
+  if (profile && !profile->node.steps.points.empty()) {
+    const auto& points = profile->node.steps.points;
+    if (facts.batch > kFarFromSeen * points.back().batch || facts.batch * kFarFromSeen < points.front().batch)
+      return fmt::format("a batch of {:g} was never measured, only {:g} to {:g}", facts.batch,
+                         points.front().batch, points.back().batch);
+  }
+  if (facts.exchange == Exchange::Alone) return "";
+  const double asked = round_trip_seconds.value_or(
+      round_trip_between(machine.kind).value_or(machine.shared ? kLoopbackRoundTrip : kGuessedRoundTrip));
+  bool exchanged = false, sized = false, near = false;
+  for (const TrainingRun& run : runs_) {
+    if (exchange_of(run) != facts.exchange) continue;
+    exchanged = true;
+    if (run.workers != facts.workers) continue;
+    sized = true;
+    const double there = run.latency_ms > 0        ? run.latency_ms / 1000
+                         : run.bits_per_second > 0 ? kGuessedRoundTrip
+                                                   : kLoopbackRoundTrip;
+    near |= std::max(asked, there) <=
+            std::max(kFarFromSeen * std::min(asked, there), std::min(asked, there) + kFarInSeconds);
+  }
+  if (!exchanged) return fmt::format("no run has exchanged by {} yet", exchange_name(facts.exchange));
+  if (!sized)
+    return fmt::format("no run by {} had {} workers yet", exchange_name(facts.exchange), facts.workers);
+  if (!near)
+    return fmt::format("no run of {} workers by {} was {:g} ms apart", facts.workers,
+                       exchange_name(facts.exchange), asked * 1000);
+  return "";
+}
+
 FamilyModel::Learnt FamilyModel::learnt(const TrainingFacts& facts, double round_trip_seconds,
                                         double confidence) const {
   if (correction_.empty() && residuals_.size() < kFewestResiduals) return {std::exp(few_), {}};
@@ -229,9 +307,11 @@ double FamilyModel::ratio(const Scaled& profile, double base, const Learnt& lear
   return profile.source == Source::Measured ? *learnt.ratio : std::max(base, *learnt.ratio);
 }
 
-TrainingForecast FamilyModel::forecast(const TrainingFacts& facts, const MachineFacts& machine,
+TrainingForecast FamilyModel::forecast(const TrainingFacts& facts, const MachineFacts& of,
                                        std::optional<double> round_trip_seconds, double confidence) const {
   TrainingForecast forecast;
+  const MachineFacts machine = with_network(of);
+  if (!round_trip_seconds) round_trip_seconds = round_trip_between(machine.kind);
   const auto profile = profile_for(machine, facts.workers);
   if (!profile) {
     forecast.unknown = fmt::format("no profile of {} on {} or on anything that could be scaled to it",
@@ -268,6 +348,7 @@ TrainingForecast FamilyModel::forecast(const TrainingFacts& facts, const Machine
   forecast.analytic_seconds = whole->train;
   forecast.epoch = banded(learned->epoch * times, wide, profile->source, from);
   forecast.train = banded(learned->train * times, wide, profile->source, from);
+  forecast.outside = outside(facts, machine, round_trip_seconds);
   forecast.change_most = most_saving(facts, node, as_found, learned->train);
   return forecast;
 }

@@ -6,8 +6,10 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/foresight/calibration.h"
@@ -47,6 +49,7 @@ struct TrainingForecast {
   Banded epoch, train;          // seconds; train: all epochs with their evaluations
   double analytic_seconds = 0;  // of `train`, before the correction
   std::string change_most;      // "twice the bandwidth: 31% less"
+  std::string outside;          // FamilyModel::outside()
   std::string unknown;          // why nothing is known, and what to do
   bool memory = false;          // it is the batch that does not fit
 };
@@ -77,6 +80,24 @@ class FamilyModel {
     double ratio = 1;  // of the band
   };
   std::optional<Scaled> profile_for(const MachineFacts& machine, int machines_on_it = 1) const;
+  // What lies between such machines, as the newest runs found it; 0: no run says.
+  struct Way {
+    double round_trip_seconds = 0, bits_per_second = 0;
+  };
+  Way way_between(const std::string& kind) const;
+  // Bytes that one worker sends and gets in a step with a server, as its links counted them; nullopt: no run
+  // says.
+  std::optional<std::pair<double, double>> counted_bytes() const { return counted_; }
+  // The machine with the network that was measured, where it has none of its own.
+  MachineFacts with_network(MachineFacts machine) const;
+  // Of a question that names none.
+  std::optional<double> round_trip_between(const std::string& kind) const;
+
+  // Why the question is outside what runs and profiles have seen, so that a probe would be worth it; empty:
+  // it is inside, or there is nothing to be outside of (no runs of a cluster at all: Source says so).
+  std::string outside(const TrainingFacts& facts, const MachineFacts& machine,
+                      std::optional<double> round_trip_seconds) const;
+
   // What runs teach about the parts of a step with that exchange.
   const ExchangeFactors& factors(Exchange exchange) const { return factors_[static_cast<size_t>(exchange)]; }
   // And about a size beyond that: the factor of the analytic time, and the band's ratio where there are
@@ -97,11 +118,14 @@ class FamilyModel {
     const TrainingRun* run;
     MeasuredRun measured;
   };
+  void learn_ways();
   void learn_factors(const std::vector<Learned>& runs);
   void learn_rest(const std::vector<Learned>& runs);
 
   std::vector<MeasuredProfile> profiles_;
   std::vector<TrainingRun> runs_;
+  std::map<std::string, Way> ways_;  // by kind of machine
+  std::optional<std::pair<double, double>> counted_;
   std::array<ExchangeFactors, kExchanges> factors_;
   Correction correction_;
   std::vector<double> residuals_;  // absolute, rising

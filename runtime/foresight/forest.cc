@@ -9,7 +9,8 @@ namespace radl::foresight {
 namespace {
 
 constexpr int kTrees = 60, kDeepest = 8;
-constexpr size_t kFewest = 2;  // samples of a leaf
+constexpr size_t kFewest = 2;      // samples of a leaf
+constexpr size_t kWorthAScan = 6;  // sorting a row costs as much as looking at so many
 
 // splitmix64 (Steele, Lea, Flood 2014): the same numbers on each computer, unlike <random>'s distributions.
 class Draws {
@@ -33,6 +34,18 @@ std::vector<double> columns_of(const Question& question) {
   return columns;
 }
 
+std::vector<std::vector<size_t>> sorted_by_feature(const std::vector<std::vector<double>>& columns) {
+  std::vector<std::vector<size_t>> sorted(columns.front().size());
+  for (size_t feature = 0; feature < sorted.size(); ++feature) {
+    std::vector<size_t> rows(columns.size());
+    std::iota(rows.begin(), rows.end(), size_t{0});
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](size_t a, size_t b) { return columns[a][feature] < columns[b][feature]; });
+    if (columns[rows.front()][feature] != columns[rows.back()][feature]) sorted[feature] = std::move(rows);
+  }
+  return sorted;
+}
+
 struct Split {
   int feature = -1;
   double threshold = 0;
@@ -44,14 +57,29 @@ struct Split {
 struct Forest::Grower {
   const std::vector<std::vector<double>>& columns;  // of each sample
   const std::vector<double>& targets;
+  const std::vector<std::vector<size_t>>& sorted;  // all samples by each feature; empty: all are alike in it
   Draws& draws;
   Tree tree;
+  std::vector<size_t> times = std::vector<size_t>(targets.size(), 0);  // of each sample in a branch; else 0
+
+  // Many rows are taken from the order of all samples, few are sorted.
+  void sort_rows(std::vector<size_t>& rows, size_t feature) {
+    if (rows.size() * kWorthAScan < sorted[feature].size()) {
+      std::sort(rows.begin(), rows.end(), [&](size_t a, size_t b) {
+        return std::pair(columns[a][feature], a) < std::pair(columns[b][feature], b);
+      });
+      return;
+    }
+    for (size_t row : rows) ++times[row];
+    rows.clear();
+    for (size_t row : sorted[feature])
+      for (; times[row] > 0; --times[row]) rows.push_back(row);
+  }
 
   // The best threshold of one feature for the samples of `rows`, which are sorted by it here.
-  void try_feature(std::vector<size_t>& rows, size_t feature, Split& best) const {
-    std::sort(rows.begin(), rows.end(), [&](size_t a, size_t b) {
-      return std::pair(columns[a][feature], a) < std::pair(columns[b][feature], b);
-    });
+  void try_feature(std::vector<size_t>& rows, size_t feature, Split& best) {
+    if (sorted[feature].empty()) return;
+    sort_rows(rows, feature);
     double left = 0, all = 0;
     for (size_t row : rows) all += targets[row];
     const auto n = static_cast<double>(rows.size());
@@ -74,7 +102,12 @@ struct Forest::Grower {
     if (depth == kDeepest || rows.size() < 2 * kFewest) return at;
     const size_t features = columns.front().size(), tried = std::max<size_t>(1, (2 * features + 2) / 3);
     Split best;
-    for (size_t i = 0; i < tried; ++i) try_feature(rows, draws.below(features), best);
+    std::vector<bool> seen(features, false);
+    for (size_t i = 0; i < tried; ++i) {
+      const size_t feature = draws.below(features);
+      if (!seen[feature]) try_feature(rows, feature, best);
+      seen[feature] = true;
+    }
     if (best.feature < 0) return at;
     std::vector<size_t> left, right;
     for (size_t row : rows)
@@ -109,12 +142,13 @@ Forest Forest::fit(const std::vector<Sample>& all) {
     columns.push_back(columns_of(all[i].question));
     targets.push_back(all[i].log_ratio);
   }
+  const std::vector<std::vector<size_t>> sorted = sorted_by_feature(columns);
   Draws draws(7);
   for (int t = 0; t < kTrees; ++t) {
     std::vector<size_t> rows(taken);
     std::vector<bool> seen(taken, false);
     for (size_t& row : rows) row = draws.below(taken), seen[row] = true;
-    Grower grower{columns, targets, draws, {}};
+    Grower grower{columns, targets, sorted, draws, {}};
     grower.grow(std::move(rows), 0);
     for (size_t i = 0; i < taken; ++i)
       if (!seen[i]) sums[i] += look_up(grower.tree, columns[i]), counts[i] += 1;

@@ -72,9 +72,35 @@ Verdict verdict_of(const Candidate& one, const Bounds& bounds) {
   return Verdict::Fits;
 }
 
+// The least of one figure, by those that keep the other bounds and by all.
 template <class Number>
-void least(std::optional<Number>& kept, Number value) {
-  if (!kept || value < *kept) kept = value;
+struct Least {
+  std::optional<Number> kept, all;
+  void take(Number value, bool keeps_others) {
+    if (!all || value < *all) all = value;
+    if (keeps_others && (!kept || value < *kept)) kept = value;
+  }
+  std::optional<Number> of() const { return kept ? kept : all; }
+};
+
+void note_least(const std::vector<Candidate>& candidates, const std::vector<bool>& runs, const Bounds& bounds,
+                Choice& choice) {
+  Least<int64_t> rate, cost;
+  Least<double> end;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    if (!runs[i]) continue;
+    const Candidate& one = candidates[i];
+    const bool in_rate = !bounds.rate || one.rate <= *bounds.rate,
+               in_cost = !bounds.cost || one.cost <= *bounds.cost,
+               in_time = !bounds.deadline || one.high <= *bounds.deadline;
+    rate.take(one.rate, in_cost && in_time);
+    cost.take(one.cost, in_rate && in_time);
+    end.take(one.high, in_rate && in_cost);
+  }
+  choice.least_rate = rate.of();
+  choice.least_cost = cost.of();
+  choice.earliest = end.of();
+  choice.alone = rate.kept || cost.kept || end.kept;
 }
 
 }  // namespace
@@ -100,22 +126,23 @@ std::string_view verdict_name(Verdict verdict) {
 Result<Choice> choose(std::vector<Candidate>& candidates, const Objective& objective, const Bounds& bounds) {
   if (Status right = check_question(objective, bounds); !right.ok()) return right;
   Choice choice;
-  for (Candidate& one : candidates) {
-    const Verdict before = one.verdict;
+  std::vector<bool> runs(candidates.size());
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    Candidate& one = candidates[i];
+    runs[i] = one.verdict == Verdict::Fits;
     one.verdict = verdict_of(one, bounds);
-    if (before != Verdict::Fits || one.verdict == Verdict::Unknown) continue;
-    least(choice.least_rate, one.rate);
-    least(choice.least_cost, one.cost);
-    least(choice.earliest, one.high);
+    runs[i] = runs[i] && one.verdict != Verdict::Unknown;
   }
+  note_least(candidates, runs, bounds, choice);
   choice.frontier = frontier_of(candidates);
   // What an objective with weights of at least 0 prefers is never beaten in both, so it is on the frontier;
   // of those alike in it the cheaper comes later.
+  const double larger = std::max(objective.time, objective.money);  // sums of the largest numbers stay finite
   double best = 0;
   for (size_t at : choice.frontier) {
     const Candidate& one = candidates[at];
-    const double value =
-        objective.time * one.seconds / 3600 + objective.money * static_cast<double>(one.cost) / 1e6;
+    const double value = objective.time / larger * one.seconds / 3600 +
+                         objective.money / larger * static_cast<double>(one.cost) / 1e6;
     if (choice.chosen && value >= best) continue;
     choice.chosen = at;
     best = value;

@@ -37,9 +37,12 @@ struct Bounds {
 struct Choice {
   std::optional<size_t> chosen;  // position in the candidates; nullopt: nothing is within the bounds
   std::vector<size_t> frontier;  // positions, rising in time; of those within the bounds
-  // Of those that can run at all, where nothing is within the bounds.
+  // Of those that can run at all: what would have to be changed where nothing is within the bounds. Each is
+  // of the candidates that keep the other bounds, where there are such, else of all. `alone`: one of them
+  // would do by itself.
   std::optional<int64_t> least_rate, least_cost;
   std::optional<double> earliest;  // seconds, the upper end
+  bool alone = true;
 };
 
 // Sets the verdict of what fits and is beyond a bound. Invalid: weights that are negative, not finite or both

@@ -47,21 +47,72 @@ Eigen::VectorXd targets(const std::vector<Sample>& samples) {
   return z;
 }
 
-double likelihood(const std::vector<Sample>& samples, const Figures& figures) {
-  const Eigen::LLT<Eigen::MatrixXd> cholesky(covariances(samples, figures));
-  if (cholesky.info() != Eigen::Success) return -std::numeric_limits<double>::infinity();
-  const Eigen::VectorXd u = cholesky.matrixL().solve(targets(samples));
-  return -0.5 * u.squaredNorm() - Eigen::MatrixXd(cholesky.matrixL()).diagonal().array().log().sum();
-}
+// The search's figures, one changed at a time: what does not depend on the one that changes is kept.
+class Likelihood {
+ public:
+  explicit Likelihood(const std::vector<Sample>& samples)
+      : samples_(samples), z_(targets(samples)), features_(samples.front().question.features.size()) {
+    const auto n = static_cast<Eigen::Index>(samples.size());
+    for (size_t i = 0; i < features_; ++i) {
+      Eigen::MatrixXd& squares = squares_.emplace_back(n, n);
+      for (Eigen::Index a = 0; a < n; ++a)
+        for (Eigen::Index b = 0; b < n; ++b) squares(a, b) = std::pow(feature(a, i) - feature(b, i), 2);
+    }
+    compute_ = shares(&Question::compute_share);
+    talk_ = shares(&Question::talk_share);
+  }
+
+  // A feature that all samples share: its length changes nothing.
+  bool constant(size_t i) const { return squares_[i].isZero(0); }
+
+  double of(const Figures& figures) {
+    if (figures.lengths != lengths_) {
+      Eigen::MatrixXd distance = Eigen::MatrixXd::Zero(z_.size(), z_.size());
+      for (size_t i = 0; i < features_; ++i)
+        if (!constant(i)) distance += squares_[i] / (figures.lengths[i] * figures.lengths[i]);
+      near_ = (-0.5 * distance.array()).exp();
+      lengths_ = figures.lengths;
+    }
+    Eigen::MatrixXd k = near_.cwiseProduct(figures.compute * figures.compute * compute_ +
+                                           figures.talk * figures.talk * talk_);
+    for (Eigen::Index i = 0; i < k.rows(); ++i) {
+      const double rounding = samples_[static_cast<size_t>(i)].rounding;
+      k(i, i) += figures.noise * figures.noise + rounding * rounding;
+    }
+    const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> cholesky(k);
+    if (cholesky.info() != Eigen::Success) return -std::numeric_limits<double>::infinity();
+    const Eigen::VectorXd u = cholesky.matrixL().solve(z_);
+    return -0.5 * u.squaredNorm() - k.diagonal().array().log().sum();
+  }
+
+ private:
+  double feature(Eigen::Index sample, size_t i) const {
+    return samples_[static_cast<size_t>(sample)].question.features[i];
+  }
+  Eigen::MatrixXd shares(double Question::*share) const {
+    Eigen::VectorXd of(z_.size());
+    for (Eigen::Index i = 0; i < of.size(); ++i) of(i) = samples_[static_cast<size_t>(i)].question.*share;
+    return of * of.transpose();
+  }
+
+  const std::vector<Sample>& samples_;
+  Eigen::VectorXd z_;
+  size_t features_;
+  std::vector<Eigen::MatrixXd> squares_;
+  Eigen::MatrixXd compute_, talk_, near_;
+  std::vector<double> lengths_;  // that near_ is of
+};
 
 // The value among `choices` with the largest likelihood, the others staying as they are.
 template <size_t N>
-void search(const std::vector<Sample>& samples, Figures& figures, double& figure,
-            const std::array<double, N>& choices, double& best) {
-  double kept = figure;
+void search(Likelihood& likelihood, Figures& figures, double& figure, const std::array<double, N>& choices,
+            double& best) {
+  const double before = figure;
+  double kept = before;
   for (double choice : choices) {
+    if (choice == before) continue;  // `best` is of it, or better
     figure = choice;
-    const double likely = likelihood(samples, figures);
+    const double likely = likelihood.of(figures);
     if (likely > best) best = likely, kept = choice;
   }
   figure = kept;
@@ -72,12 +123,15 @@ Figures most_likely(const std::vector<Sample>& samples) {
   figures.lengths.assign(samples.front().question.features.size(), 1.0);
   const std::vector<Sample> few(samples.end() - static_cast<long>(std::min(samples.size(), kMostSearched)),
                                 samples.end());
-  double best = likelihood(few, figures);
+  Likelihood likelihood(few);
+  double best = likelihood.of(figures);
   for (int round = 0; round < kSearches; ++round) {
-    search(few, figures, figures.noise, std::array{0.01, 0.03, 0.1, 0.3}, best);
-    search(few, figures, figures.compute, std::array{0.02, 0.1, 0.3, 1.0}, best);
-    search(few, figures, figures.talk, std::array{0.02, 0.1, 0.3, 1.0}, best);
-    for (double& length : figures.lengths) search(few, figures, length, std::array{0.3, 1.0, 2.0, 5.0}, best);
+    search(likelihood, figures, figures.noise, std::array{0.01, 0.03, 0.1, 0.3}, best);
+    search(likelihood, figures, figures.compute, std::array{0.02, 0.1, 0.3, 1.0}, best);
+    search(likelihood, figures, figures.talk, std::array{0.02, 0.1, 0.3, 1.0}, best);
+    for (size_t i = 0; i < figures.lengths.size(); ++i)
+      if (!likelihood.constant(i))
+        search(likelihood, figures, figures.lengths[i], std::array{0.3, 1.0, 2.0, 5.0}, best);
   }
   return figures;
 }

@@ -46,6 +46,8 @@ Status check_input(const RecommendInput& input) {
 // One type's figures, looked up once for all of its candidates.
 struct Type {
   const OfferedType* offer = nullptr;
+  MachineFacts machine;              // with the network that runs have found
+  std::optional<double> round_trip;  // between them
   std::optional<FamilyModel::Scaled> profile;
   std::array<NodeProfile, kExchanges> nodes;  // as each exchange finds the machine
   double ratio = 1;                           // of its band, before anything was learnt
@@ -81,6 +83,9 @@ class Maker {
     const OfferedType& offer = input_.workers[worker];
     Type type;
     type.offer = &offer;
+    type.machine = model_.with_network(offer.machine);
+    type.round_trip =
+        input_.round_trip_seconds ? input_.round_trip_seconds : model_.round_trip_between(offer.machine.kind);
     int machines = 0;
     for (size_t i = 0; i < shapes_.size(); ++i) {
       const int wanted = offer.machine.shared ? shapes_[i].workers : 1;
@@ -131,8 +136,8 @@ class Maker {
     candidate.rate =
         type.offer->per_hour->micros * option.workers + (server != nullptr ? server->per_hour->micros : 0);
     if (node.largest_batch > 0 && facts.batch > node.largest_batch) return Verdict::Memory;
-    if (type.offer->quota && candidate.machines > *type.offer->quota) return Verdict::Quota;
-    Fabric fabric = fabric_of(facts, type.offer->machine, input_.round_trip_seconds);
+    if (above_quota(*type.offer, option.workers, server).quota != nullptr) return Verdict::Quota;
+    Fabric fabric = fabric_of(facts, type.machine, type.round_trip);
     if (server != nullptr) fabric.server_bits_per_second = server->machine.bits_per_second;
     const auto run = analytic_run(facts, node, adjusted(fabric, model_.factors(option.exchange)));
     if (!run || facts.images <= 0) return Verdict::Unknown;
@@ -189,7 +194,26 @@ Result<Recommendation> all_candidates(const RecommendInput& input, const FamilyM
   return made;
 }
 
+double of_quota(const OfferedType& type, const std::string& name) {
+  for (const Quota& one : type.quotas)
+    if (one.name == name) return one.each;
+  return 0;
+}
+
 }  // namespace
+
+AboveQuota above_quota(const OfferedType& worker, int workers, const OfferedType* server) {
+  for (const Quota& one : worker.quotas) {
+    const double need = one.each * workers + (server == nullptr ? 0 : of_quota(*server, one.name));
+    if (need > one.room) return {&one, need};
+  }
+  if (server == nullptr) return {};
+  for (const Quota& one : server->quotas) {
+    const double need = one.each + of_quota(worker, one.name) * workers;
+    if (need > one.room) return {&one, need};
+  }
+  return {};
+}
 
 Result<Recommendation> recommend(const RecommendInput& input, const FamilyModel& model) {
   if (Status right = check_input(input); !right.ok()) return right;

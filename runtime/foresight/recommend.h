@@ -15,12 +15,19 @@
 
 namespace radl::foresight {
 
+// What one machine takes of a quota of the account, and how much of it can be had.
+struct Quota {
+  std::string name;
+  double each = 0, room = 0;
+  bool operator==(const Quota&) const = default;
+};
+
 struct OfferedType {
   std::string name;  // "m5.xlarge"
   MachineFacts machine;
   std::optional<Money> per_hour;  // nullopt: not known
   std::string as_of;              // of the price
-  std::optional<int> quota;       // how many can be had; nullopt: no limit is known
+  std::vector<Quota> quotas;      // empty: none is known
 };
 
 struct RecommendInput {
@@ -53,6 +60,13 @@ struct Recommendation {
   Choice choice;
   std::string currency;
 };
+
+// The first quota that so many workers and a server (null: none) are above, and what they need of it.
+struct AboveQuota {
+  const Quota* quota = nullptr;  // null: they are within all
+  double need = 0;
+};
+AboveQuota above_quota(const OfferedType& worker, int workers, const OfferedType* server);
 
 // Invalid: nothing is on offer, no sizes, prices in several currencies, what choose() refuses.
 Result<Recommendation> recommend(const RecommendInput& input, const FamilyModel& model);

@@ -13,26 +13,31 @@ using foresight::Banded;
 using foresight::Source;
 
 // Guesses where nothing was measured: seconds, and the band's ratio.
-constexpr double kCreateGuess = 60, kStepGuess = 5, kGuessRatio = 3, kMeasuredRatio = 1.3;
+constexpr double kCreateGuess = 60, kStepGuess = 5, kGuessRatio = 3, kAlikeRatio = 2, kMeasuredRatio = 1.3;
 constexpr double kStageGuess = 10, kBringBackGuess = 2;
-constexpr double kLocalBytesPerSecond = 2e8;  // a copy on one disk
+constexpr double kLocalBytesPerSecond = 2e8;      // a copy on one disk
+constexpr double kLocalBegin = 0.05, kBegin = 1;  // seconds until the first byte
 
 struct Phase {
   double seconds = 0;
-  bool guessed = false;
+  bool guessed = false, alike = false;  // a guess, or by others of its kind, in part
   size_t actions = 0;
 };
 
-void take(Phase& phase, double seconds, bool guessed) {
-  phase.guessed |= guessed;
+enum class Known { No, ByItsKind, Yes };
+
+void take(Phase& phase, double seconds, Known known) {
+  phase.guessed |= known == Known::No;
+  phase.alike |= known == Known::ByItsKind;
   ++phase.actions;
   phase.seconds += seconds;
 }
 
 Banded banded_phase(const Phase& phase) {
   if (phase.actions == 0) return foresight::banded(0, 1, Source::Measured, "nothing to do");
-  return phase.guessed ? foresight::banded(phase.seconds, kGuessRatio, Source::Guessed, "guessed")
-                       : foresight::banded(phase.seconds, kMeasuredRatio, Source::Measured, "runs here");
+  if (phase.guessed) return foresight::banded(phase.seconds, kGuessRatio, Source::Guessed, "guessed");
+  if (phase.alike) return foresight::banded(phase.seconds, kAlikeRatio, Source::Scaled, "other steps here");
+  return foresight::banded(phase.seconds, kMeasuredRatio, Source::Measured, "runs here");
 }
 
 std::optional<double> measured_of(const ForecastInput& input, const std::string& key) {
@@ -54,19 +59,27 @@ struct BeforeTraining {
 // The longest of what is made side by side; of each node's steps the sum, and of these the longest.
 BeforeTraining before_training(const ForecastInput& input, double stage_guess) {
   const MeasureKeys keys(input.plan);
+  const std::map<std::string, size_t> counts = counts_of(input.plan, keys);
   Phase create;
   std::map<std::string, Phase> configured, staged;
   for (const Action& action : input.plan.actions) {
-    const bool known = measured_of(input, keys.of(action)).has_value();
+    const std::string key = keys.of(action);
+    Known known = Known::No;
+    if (!key.empty()) {
+      const auto measured = measured_seconds(action, key, counts.at(key), input.measured);
+      if (measured) known = measured->like_it ? Known::ByItsKind : Known::Yes;
+    }
     if (!action.is_step && (action.verb == Verb::Create || action.verb == Verb::Replace)) {
       Phase one;
-      take(one, action.seconds.value_or(kCreateGuess), !known);
+      take(one, action.seconds.value_or(kCreateGuess), known);
       if (create.actions == 0 || one.seconds > create.seconds) create = one;
     } else if (action.is_step && action.verb == Verb::Run && action.step_kind != "training") {
       const bool stages = input.staging.contains(action.id);
+      if (stages && known == Known::ByItsKind) known = Known::No;  // a dataset takes as long as it is large
       const double guess = stages ? stage_guess : action.seconds.value_or(kStepGuess);
       for (const std::string& node : action.nodes)
-        take((stages ? staged : configured)[node], known ? action.seconds.value_or(guess) : guess, !known);
+        take((stages ? staged : configured)[node],
+             known == Known::No ? guess : action.seconds.value_or(guess), known);
     }
   }
   return {create, longest_of(configured), longest_of(staged)};
@@ -75,7 +88,8 @@ BeforeTraining before_training(const ForecastInput& input, double stage_guess) {
 Banded transfer(const ForecastInput& input, double bytes, double otherwise) {
   const double rate = input.machine.shared ? kLocalBytesPerSecond : input.machine.bits_per_second / 8;
   if (bytes <= 0 || rate <= 0) return foresight::banded(otherwise, kGuessRatio, Source::Guessed, "guessed");
-  return foresight::banded(bytes / rate + 1, kGuessRatio, Source::Guessed, "size by bandwidth");
+  const double begin = input.machine.shared ? kLocalBegin : kBegin;
+  return foresight::banded(bytes / rate + begin, kGuessRatio, Source::Guessed, "size by bandwidth");
 }
 
 // A dataset comes by steps of its own, or with the training.
@@ -124,6 +138,8 @@ PlanForecast forecast_plan(const ForecastInput& input) {
     forecast.total = foresight::sum_of(parts);
     forecast.bound = foresight::step_bound_name(training.step->bound);
     forecast.change_most = training.change_most;
+    if (!training.outside.empty())
+      forecast.outside = training.outside + ": radlc profile" + input.project_words + " --on cluster";
   } else {
     forecast.unknown = training.unknown;
     if (!training.memory) forecast.unknown += "; a short run tells: radlc profile" + input.project_words;

@@ -32,6 +32,7 @@ struct PlanForecast {
   foresight::Banded epoch, total;
   std::optional<Money> cost, cost_low, cost_high;  // of the run; nullopt: a price or the time is not known
   std::string bound, change_most;                  // of the step
+  std::string outside;                             // why a probe would be worth it, and how; empty: it is not
   std::string unknown;                             // why the training's time is not known, and what to do
   std::string calibration;
 };

@@ -43,16 +43,48 @@ std::string MeasureKeys::of(const Action& action) const {
   return fmt::format("create {} {}{}{}", action.cloud, action.type, machine.empty() ? "" : " as ", machine);
 }
 
+std::string at_once_key(const std::string& key, size_t count) {
+  return count > 1 ? fmt::format("{}, {} at once", key, count) : key + ", one at once";
+}
+
+std::string kind_key(const Action& action, const std::string& key) {
+  const size_t on = key.rfind(" on ");
+  if (!action.usual_seconds || ir::is_job_type(action.step_kind) || on == std::string::npos) return "";
+  return action.step_kind + key.substr(on) + ", of what is usual";
+}
+
+std::map<std::string, size_t> counts_of(const Plan& plan, const MeasureKeys& keys) {
+  std::map<std::string, size_t> counts;
+  for (const Action& action : plan.actions)
+    if (const std::string key = keys.of(action); !key.empty()) ++counts[key];
+  return counts;
+}
+
+std::optional<MeasuredSeconds> measured_seconds(const Action& action, const std::string& key, size_t count,
+                                                const std::map<std::string, double>& measured) {
+  if (key.empty()) return std::nullopt;
+  for (const std::string& exactly : {at_once_key(key, count), key})
+    if (auto found = measured.find(exactly); found != measured.end())
+      return MeasuredSeconds{found->second, false};
+  const std::string kind = kind_key(action, key);
+  auto found = kind.empty() ? measured.end() : measured.find(kind);
+  if (found == measured.end()) return std::nullopt;
+  return MeasuredSeconds{found->second * *action.usual_seconds, true};
+}
+
 std::string around_key(const std::string& key) { return "around " + key; }
 
 void use_measured(Plan& plan, const std::map<std::string, double>& measured) {
   if (measured.empty()) return;
   const MeasureKeys keys(plan);
+  const std::map<std::string, size_t> counts = counts_of(plan, keys);
   bool changed = false;
   for (Action& action : plan.actions) {
-    auto found = measured.find(keys.of(action));
-    if (found == measured.end() || found->first.empty()) continue;
-    action.seconds = found->second;
+    const std::string key = keys.of(action);
+    if (key.empty()) continue;
+    const auto known = measured_seconds(action, key, counts.at(key), measured);
+    if (!known) continue;
+    action.seconds = known->seconds;
     changed = true;
   }
   if (changed) predict(plan);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -22,6 +23,25 @@ class MeasureKeys {
   std::string_view machine_of(const std::string& node) const;
   std::unordered_map<std::string_view, std::string_view> machines_;  // by address
 };
+
+// With how many of the same key go on side by side: four machines on one computer, or nodes that fetch from
+// one place, take longer each than one does.
+std::string at_once_key(const std::string& key, size_t count);
+// Of steps of this kind on such machines, whatever they are: what they took beside what is usual
+// (Action::usual_seconds). Empty: of jobs and of what is made nothing is learnt so.
+//   "native on local, of what is usual"
+std::string kind_key(const Action& action, const std::string& key);
+
+// How many actions of a plan have each key.
+std::map<std::string, size_t> counts_of(const Plan& plan, const MeasureKeys& keys);
+
+// What is known of an action: of as many at once, of its key, or by others of its kind (`like_it`).
+struct MeasuredSeconds {
+  double seconds = 0;
+  bool like_it = false;
+};
+std::optional<MeasuredSeconds> measured_seconds(const Action& action, const std::string& key, size_t count,
+                                                const std::map<std::string, double>& measured);
 
 // What a job takes beside its own time, with the key of its action: sent to the nodes, begun, its results
 // brought back.

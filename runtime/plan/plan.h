@@ -56,7 +56,9 @@ struct Action {
   size_t chosen = 0;          // of offers
   Money price_per_hour;       // of the chosen offer
   std::optional<double> seconds;  // predicted; absent: nobody knows
-  bool resume = false;            // Run of a training: from its last checkpoint
+  // Of a step, before anything was measured (step_times.h); of a plan that was saved it is not known.
+  std::optional<double> usual_seconds;
+  bool resume = false;  // Run of a training: from its last checkpoint
 };
 
 // No action, only a meeting point: over when all that it waits for has ended, in success or in failure. With

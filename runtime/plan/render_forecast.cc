@@ -48,6 +48,8 @@ std::vector<Row> rows_of(const PlanForecast& forecast) {
 std::vector<std::string> remarks_of(const PlanForecast& forecast) {
   std::vector<std::string> remarks;
   if (!forecast.unknown.empty()) remarks.push_back("The training's time is not known: " + forecast.unknown);
+  if (!forecast.outside.empty())
+    remarks.push_back("Outside what was measured; a probe tells more. " + forecast.outside);
   if (!forecast.bound.empty())
     remarks.push_back("A step is bound by " + forecast.bound +
                       (forecast.change_most.empty() ? "." : "; " + forecast.change_most + "."));
@@ -69,10 +71,15 @@ Json to_json(const Banded& figure) {
 Json to_json(const PlanForecast& forecast) {
   Json phases = Json::object();
   for (const auto& [name, phase] : forecast.phases) phases[name] = to_json(phase);
-  Json json = {{"training", forecast.training},    {"phases", phases},
-               {"epoch", to_json(forecast.epoch)}, {"total", to_json(forecast.total)},
-               {"bound", forecast.bound},          {"change_most", forecast.change_most},
-               {"unknown", forecast.unknown},      {"calibration", forecast.calibration}};
+  Json json = {{"training", forecast.training},
+               {"phases", phases},
+               {"epoch", to_json(forecast.epoch)},
+               {"total", to_json(forecast.total)},
+               {"bound", forecast.bound},
+               {"change_most", forecast.change_most},
+               {"outside", forecast.outside},
+               {"unknown", forecast.unknown},
+               {"calibration", forecast.calibration}};
   json["cost"] =
       forecast.cost
           ? Json{{"value", *forecast.cost}, {"low", *forecast.cost_low}, {"high", *forecast.cost_high}}

@@ -5,6 +5,7 @@
 #include "runtime/plan/build.h"
 #include "runtime/plan/fields.h"
 #include "runtime/plan/step_facts.h"
+#include "runtime/plan/step_times.h"
 #include "runtime/plan/values.h"
 
 namespace radl {
@@ -15,6 +16,8 @@ class StepPlanner {
  public:
   explicit StepPlanner(Draft& draft) : draft_(draft), snapshot_(draft.input.snapshot) {
     for (const ir::Step& step : draft.input.program.steps) steps_[step.id] = &step;
+    for (const Desired& desired : draft.desired.resources)
+      if (desired.node != nullptr) clouds_[desired.wanted.address] = desired.cloud;
     for (const auto& [id, record] : snapshot_.steps) {
       auto& [total, count] = seconds_of_recipe_[record.recipe];
       if (record.status == StepStatus::Done && record.seconds > 0) total += record.seconds, ++count;
@@ -195,6 +198,7 @@ class StepPlanner {
     action.nodes = step.nodes;
     action.summary = step_summary(step);
     action.changes = changes(step, record, digest);
+    action.usual_seconds = usual(step);
     action.seconds = predicted(step, record);
     if (step.kind == ir::StepKind::Training) {
       // Checkpoints in a bucket outlive the nodes and the state, and are kept apart by what is trained.
@@ -283,17 +287,17 @@ class StepPlanner {
         known != seconds_of_recipe_.end() && known->second.second) {
       return known->second.first / known->second.second;
     }
-    // Rules of thumb until a first run has been measured.
-    switch (step.kind) {
-      case ir::StepKind::Native:
-        return 0.5 + 0.5 * static_cast<double>(step.resources.size());
-      case ir::StepKind::Ansible:
-        return 30;
-      case ir::StepKind::CloudInit:
-        return 20;
-      default:
-        return std::nullopt;
-    }
+    return usual(step);
+  }
+
+  std::optional<double> usual(const ir::Step& step) const {
+    const std::string cloud = step.nodes.empty() ? "" : cloud_of(step.nodes.front());
+    return usual_seconds(step, cloud.substr(0, cloud.find(':')));
+  }
+
+  std::string cloud_of(const std::string& node) const {
+    auto found = clouds_.find(node);
+    return found == clouds_.end() ? "" : found->second;
   }
 
   Draft& draft_;
@@ -301,6 +305,7 @@ class StepPlanner {
   std::map<std::string, const ir::Step*> steps_;
   std::map<std::string, std::string> revisions_;  // after this plan
   std::map<std::string, std::pair<double, int>> seconds_of_recipe_;
+  std::map<std::string, std::string> clouds_;  // by a node's address
 };
 
 }  // namespace

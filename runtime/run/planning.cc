@@ -17,30 +17,6 @@ namespace {
 
 constexpr std::chrono::seconds kOneLookAtABucket{60};  // with its repetitions
 
-// What the program's clouds have on offer now; why not, for those that do not say.
-std::map<std::string, Survey> survey_clouds(const PlanQuestion& question, const ir::Program& program,
-                                            const Snapshot& snapshot, const std::string& work_directory,
-                                            std::map<std::string, std::string>& failed) {
-  Context context;
-  context.infrastructure = infrastructure_tag(program.name, snapshot.lineage);
-  context.work_directory = work_directory;
-  context.secrets = question.secrets;
-  std::set<std::string> used;
-  for (const ir::Node& node : program.nodes) used.insert(question.clouds->id_for(node));
-  std::map<std::string, Survey> surveys;
-  for (const std::string& id : used) {
-    Cloud* cloud = question.clouds->find(id);
-    if (!cloud) continue;  // the plan says so
-    auto survey = cloud->survey(context, program);
-    if (survey.ok()) {
-      surveys[id] = std::move(*survey);
-    } else {
-      failed["cloud " + id] = survey.status().message();
-    }
-  }
-  return surveys;
-}
-
 // Buckets are asked where clouds are. What cannot be looked at counts as there: it is not trained again for
 // that.
 bool output_is_there(const std::string& path, bool may_ask, std::map<std::string, std::string>& failed) {
@@ -80,6 +56,29 @@ Observed moved_observed(const Observed& observed, const Snapshot& before,
 }
 
 }  // namespace
+
+std::map<std::string, Survey> survey_clouds(const PlanQuestion& question, const ir::Program& program,
+                                            const Snapshot& snapshot, const std::string& work_directory,
+                                            std::map<std::string, std::string>& failed) {
+  Context context;
+  context.infrastructure = infrastructure_tag(program.name, snapshot.lineage);
+  context.work_directory = work_directory;
+  context.secrets = question.secrets;
+  std::set<std::string> used;
+  for (const ir::Node& node : program.nodes) used.insert(question.clouds->id_for(node));
+  std::map<std::string, Survey> surveys;
+  for (const std::string& id : used) {
+    Cloud* cloud = question.clouds->find(id);
+    if (!cloud) continue;  // the plan says so
+    auto survey = cloud->survey(context, program);
+    if (survey.ok()) {
+      surveys[id] = std::move(*survey);
+    } else {
+      failed["cloud " + id] = survey.status().message();
+    }
+  }
+  return surveys;
+}
 
 Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& before, const Observed* observed,
                           const std::string& work_directory) {

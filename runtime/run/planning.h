@@ -36,6 +36,12 @@ struct PlanQuestion {
   std::function<std::map<std::string, double>()> measured = {};
 };
 
+// What the program's clouds have on offer now, by CloudId::text(); `failed`: why not, for those that do not
+// say.
+std::map<std::string, Survey> survey_clouds(const PlanQuestion& question, const ir::Program& program,
+                                            const Snapshot& snapshot, const std::string& work_directory,
+                                            std::map<std::string, std::string>& failed);
+
 // Of the state as the program's moves make it (state/moves.h). `observed` may be null. `work_directory`: the
 // state's, for clouds that are surveyed.
 Result<Plan> make_plan_of(const PlanQuestion& question, const Snapshot& snapshot, const Observed* observed,

@@ -20,7 +20,7 @@ using foresight::MeasuredProfile;
 using foresight::StudyRow;
 using foresight::TrainingRun;
 
-constexpr long long kStoreVersion = 1;
+constexpr long long kStoreVersion = 2;
 
 constexpr const char* kSchema = R"sql(
 CREATE TABLE IF NOT EXISTS profiles (family TEXT NOT NULL, machine TEXT NOT NULL, cores REAL NOT NULL, profile TEXT NOT NULL,
@@ -28,17 +28,24 @@ CREATE TABLE IF NOT EXISTS profiles (family TEXT NOT NULL, machine TEXT NOT NULL
 CREATE TABLE IF NOT EXISTS runs (digest TEXT NOT NULL, family TEXT NOT NULL, machine TEXT NOT NULL, exchange TEXT NOT NULL,
   workers INTEGER NOT NULL, servers INTEGER NOT NULL, batch REAL NOT NULL, latency_ms REAL NOT NULL, bits_per_second REAL NOT NULL,
   epochs REAL NOT NULL, images REAL NOT NULL, analytic_seconds REAL NOT NULL, seconds REAL NOT NULL, cost REAL NOT NULL,
-  currency TEXT NOT NULL, time REAL NOT NULL, version TEXT NOT NULL, UNIQUE (digest, time, seconds, workers));
+  currency TEXT NOT NULL, time REAL NOT NULL, version TEXT NOT NULL, sent_bytes REAL NOT NULL DEFAULT 0,
+  received_bytes REAL NOT NULL DEFAULT 0, measured_bits_per_second REAL NOT NULL DEFAULT 0, UNIQUE (digest, time, seconds, workers));
 CREATE INDEX IF NOT EXISTS runs_by_family ON runs (family, time);
 CREATE TABLE IF NOT EXISTS studies (study TEXT NOT NULL, machine TEXT NOT NULL, machines INTEGER NOT NULL, batch INTEGER NOT NULL,
   latency_ms REAL NOT NULL, seconds REAL, origin TEXT NOT NULL, UNIQUE (study, machine, machines, batch, latency_ms, origin));
-PRAGMA user_version = 1;
 )sql";
 
 constexpr const char* kRunColumns =
     "digest, family, machine, exchange, workers, servers, batch, latency_ms, bits_per_second, epochs, "
     "images, "
     "analytic_seconds, seconds, cost, currency, time, version";
+// Since version 2.
+constexpr const char* kMeasuredColumns = "sent_bytes, received_bytes, measured_bits_per_second";
+constexpr const char* kToVersion2 = R"sql(
+ALTER TABLE runs ADD COLUMN sent_bytes REAL NOT NULL DEFAULT 0;
+ALTER TABLE runs ADD COLUMN received_bytes REAL NOT NULL DEFAULT 0;
+ALTER TABLE runs ADD COLUMN measured_bits_per_second REAL NOT NULL DEFAULT 0;
+)sql";
 
 Status damaged(const std::string& path, std::string why) {
   // The cover over SQLite speaks of what it is mostly used for.
@@ -66,6 +73,9 @@ TrainingRun run_of(const Statement& row) {
   run.currency = row.text(14);
   run.time = row.real(15);
   run.version = row.text(16);
+  run.sent_bytes = row.real(17);
+  run.received_bytes = row.real(18);
+  run.measured_bits_per_second = row.real(19);
   return run;
 }
 
@@ -85,9 +95,11 @@ Status read_profiles(Database& database, const CalibrationWanted& wanted, Calibr
 }
 
 Status read_runs(Database& database, const CalibrationWanted& wanted, Calibration& into) {
+  auto version = database.integer("PRAGMA user_version");
+  if (!version.ok()) return std::move(version).status();
   auto rows = database.prepare(fmt::format(
-      "SELECT {} FROM runs WHERE ?1 IS NULL OR family = ?1 ORDER BY time DESC, rowid DESC LIMIT ?2",
-      kRunColumns));
+      "SELECT {}, {} FROM runs WHERE ?1 IS NULL OR family = ?1 ORDER BY time DESC, rowid DESC LIMIT ?2",
+      kRunColumns, *version < 2 ? "0, 0, 0" : kMeasuredColumns));
   if (!rows.ok()) return std::move(rows).status();
   if (wanted.family) rows->bind(1, *wanted.family);
   rows->bind(2, static_cast<long long>(wanted.newest_runs));
@@ -129,6 +141,22 @@ Status check_version(Database& database, const std::string& path) {
   return {};
 }
 
+// Of two processes one waits for the other, and finds it done.
+Status bring_up_to_date(Database& database) {
+  Transaction transaction(database);
+  if (Status begun = transaction.begin(); !begun.ok()) return begun;
+  auto version = database.integer("PRAGMA user_version");
+  if (!version.ok()) return std::move(version).status();
+  if (*version == 1)
+    if (Status added = database.exec(kToVersion2); !added.ok()) return added;
+  if (*version < kStoreVersion) {
+    if (Status made = database.exec(kSchema); !made.ok()) return made;
+    Status marked = database.run(fmt::format("PRAGMA user_version = {}", kStoreVersion));
+    if (!marked.ok()) return marked;
+  }
+  return transaction.commit();
+}
+
 }  // namespace
 
 Result<Calibration> load_calibration(const std::string& path, const CalibrationWanted& wanted) {
@@ -155,7 +183,7 @@ Result<CalibrationStore> CalibrationStore::open(const std::string& path) {
   auto database = Database::open(path, Database::Access::ReadWrite);
   if (!database.ok()) return damaged(path, database.status().message());
   if (Status right = check_version(*database, path); !right.ok()) return right;
-  if (Status made = database->exec(kSchema); !made.ok()) return damaged(path, made.message());
+  if (Status made = bring_up_to_date(*database); !made.ok()) return damaged(path, made.message());
   return CalibrationStore(std::move(*database));
 }
 
@@ -172,15 +200,17 @@ Status CalibrationStore::add(const MeasuredProfile& profile) {
 }
 
 Result<bool> CalibrationStore::add_run(const TrainingRun& run) {
-  auto statement = database_.prepare(fmt::format(
-      "INSERT OR IGNORE INTO runs ({}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      kRunColumns));
+  auto statement =
+      database_.prepare(fmt::format("INSERT OR IGNORE INTO runs ({}, {}) VALUES "
+                                    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                                    kRunColumns, kMeasuredColumns));
   if (!statement.ok()) return std::move(statement).status();
   statement->bind(1, run.digest).bind(2, run.family).bind(3, run.machine).bind(4, run.exchange);
   statement->bind(5, run.workers).bind(6, run.servers).bind(7, run.batch).bind(8, run.latency_ms);
   statement->bind(9, run.bits_per_second).bind(10, run.epochs).bind(11, run.images);
   statement->bind(12, run.analytic_seconds).bind(13, run.seconds).bind(14, run.cost);
   statement->bind(15, run.currency).bind(16, run.time).bind(17, run.version);
+  statement->bind(18, run.sent_bytes).bind(19, run.received_bytes).bind(20, run.measured_bits_per_second);
   if (Status added = statement->run(); !added.ok()) return added;
   auto changed = changes();
   if (!changed.ok()) return std::move(changed).status();

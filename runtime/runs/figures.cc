@@ -60,6 +60,30 @@ MoneySum cost_of(const Plan& plan, const RunClock& clock) {
   return sum;
 }
 
+// By key, by how many of it were done side by side, and by kind.
+void measure_actions(const Plan& plan, const std::map<std::string, const ActionOutcome*>& done,
+                     std::map<std::string, double>& measured) {
+  const MeasureKeys keys(plan);
+  std::map<std::string, std::pair<double, size_t>> alone;  // of a key the slowest, and how many
+  std::map<std::string, std::pair<double, double>> kinds;  // of a kind: what it took, and what is usual
+  for (const Action& action : plan.actions) {
+    const std::string key = keys.of(action);
+    auto found = done.find(action.id);
+    if (key.empty() || found == done.end()) continue;
+    // Of many that are alike, the slowest is what a plan has to wait for.
+    auto& [seconds, count] = alone[key];
+    seconds = std::max(seconds, found->second->seconds), ++count;
+    if (const std::string kind = kind_key(action, key); !kind.empty()) {
+      auto& [took, usual] = kinds[kind];
+      took += found->second->seconds, usual += *action.usual_seconds;
+    }
+  }
+  for (const auto& [key, slowest] : alone)
+    measured[key] = measured[at_once_key(key, slowest.second)] = slowest.first;
+  for (const auto& [kind, sums] : kinds)
+    if (sums.second > 0) measured[kind] = sums.first / sums.second;
+}
+
 Json to_json(const PhaseSeconds& phase) {
   Json json = Json::object();
   auto put = [&](const char* name, const std::optional<double>& seconds) {
@@ -139,15 +163,7 @@ RunFigures figures_of(const Plan& plan, const RunReport& report, const RunClock&
     figures.predicted_cost = sum;
   }
   figures.cost = cost_of(plan, clock);
-  const MeasureKeys keys(plan);
-  for (const Action& action : plan.actions) {
-    const std::string key = keys.of(action);
-    auto found = done.find(action.id);
-    if (key.empty() || found == done.end()) continue;
-    // Of many that are alike, the slowest is what a plan has to wait for.
-    double& seconds = figures.measured[key];
-    seconds = std::max(seconds, found->second->seconds);
-  }
+  measure_actions(plan, done, figures.measured);
   return figures;
 }
 

@@ -72,10 +72,10 @@ class Market(AwsCase):
 
 
 class Quotas(http.server.BaseHTTPRequestHandler):
-    """Service Quotas with a quota of one vCPU; moto has none for EC2."""
+    """Service Quotas with a quota of one vCPU of spot machines and ten on demand; moto has none for EC2."""
     def do_POST(self):
         self.rfile.read(int(self.headers["Content-Length"]))
-        body = json.dumps({"Quotas": [{"QuotaCode": "L-34B43A08", "Value": 1.0}]}).encode()
+        body = json.dumps({"Quotas": [{"QuotaCode": "L-34B43A08", "Value": 1.0}, {"QuotaCode": "L-1216C47A", "Value": 10.0}]}).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -85,20 +85,56 @@ class Quotas(http.server.BaseHTTPRequestHandler):
         pass
 
 
+TRAINS = f"""radl 2
+network lan (outbound = 'no')
+system ps ( instance_type = 't3.small' and net_interface.0.connection = 'lan' and {SYSTEM} )
+system worker ( instance_type = 't3.small' and net_interface.0.connection = 'lan' and {SYSTEM} )
+deploy ps 1 ec2
+deploy worker 2 ec2
+use 'std/training/parameter_server' as small (servers = system.ps, workers = system.worker, model = 'logistic', dataset = 'cifar10', result = 'out')
+"""
+KNOWN = {"calibration": 1, "runs": [], "studies": [], "profiles": [{
+    "family": "logistic on cifar10", "machine": "ec2 t3.small", "cores": 2, "flop_per_image": 1e5, "memory_bytes": 1e7,
+    "memory_bytes_per_image": 1e5, "taken_at": "2026-11-22T10:00:00Z", "version": "0.1.0",
+    "node": {"steps": [{"batch": 32, "seconds": 0.005}, {"batch": 128, "seconds": 0.02}], "parameter_bytes": 123000, "backward_share": 0.6,
+             "spread": 0.05, "largest_batch": 0}}]}
+
+
 class AboveQuota(AwsCase):
     boots, quick = False, True
 
     def test_a_refreshed_plan_says_what_is_above_a_quota(self):
         file = self.write("site.radl", FILE)
         self.assertIn("note: ec2:/us-east-1: the account's quotas are not known: ", self.radlc("plan", "--refresh", file))
+        self.serve_quotas()
+        out = self.radlc("plan", "--refresh", file)
+        self.assertIn("2 vCPUs of spot standard instances (A, C, D, H, I, M, R, T, Z) are asked for, and the account's quota is 1", out)
+        self.assertNotIn("quota", self.radlc("plan", file))
+
+    def test_what_is_above_a_quota_is_not_recommended(self):
+        file = self.write("train.radl", TRAINS)
+        self.write("known.json", json.dumps(KNOWN))
+        self.radlc("calibration", "import", "known.json")
+        ask = ("recommend", file, "--json", "--workers", "1..8")
+        offline = json.loads(self.radlc(*ask))
+        self.assertFalse([c for c in offline["candidates"] if c["verdict"] == "quota"])
+        self.assertIn("the account's quotas are not known: --refresh asks for them", offline["notes"])
+        self.serve_quotas()
+        asked = json.loads(self.radlc(*ask, "--refresh"))
+        above = {c["name"]: c["why"] for c in asked["candidates"] if c["verdict"] == "quota"}
+        # Two vCPUs each: five machines are ten.
+        self.assertEqual(sorted(name for name in above if name.endswith("/ring")), [f"{n}xt3.small/ring" for n in (6, 7, 8)])
+        self.assertIn("10 can be had of the quota vCPUs of on-demand standard instances", above["6xt3.small/ring"])
+        self.assertIn("12 are needed", above["6xt3.small/ring"])
+        self.assertTrue(any(name.startswith("5xt3.small/async-server") for name in above), "the server counts with them")
+        self.assertNotIn(asked["chosen"], above)
+
+    def serve_quotas(self):
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quotas)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
         self.environment["AWS_ENDPOINT_URL_SERVICE_QUOTAS"] = f"http://127.0.0.1:{server.server_port}"
-        out = self.radlc("plan", "--refresh", file)
-        self.assertIn("2 vCPUs of spot standard instances (A, C, D, H, I, M, R, T, Z) are asked for, and the account's quota is 1", out)
-        self.assertNotIn("quota", self.radlc("plan", file))
 
 
 TWO = f"""radl 2

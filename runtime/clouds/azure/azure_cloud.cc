@@ -54,6 +54,10 @@ class AzureCloud : public Cloud {
     return survey;
   }
 
+  std::vector<QuotaUse> quota_uses(const InstanceType& type, Market market,
+                                   const Survey& survey) const override {
+    return azure::quota_uses(type, market, survey);
+  }
   Status can_make(const ir::Node& node, const DesignInput& input) const override {
     return check_node(id_, node, input);
   }

@@ -113,4 +113,16 @@ Status check_quotas(const CloudId& cloud, const DesignInput& input, const Design
   return {};
 }
 
+std::vector<QuotaUse> quota_uses(const InstanceType& type, Market market, const Survey& survey) {
+  std::vector<std::string> names = {kSpotCores};
+  if (market != Market::Spot) names = {kAllCores, text_of(member(survey.facts, "families"), type.name)};
+  std::vector<QuotaUse> uses;
+  for (const std::string& name : names) {
+    const Json& one = member(member(survey.facts, "quotas"), name);
+    if (!name.empty() && one.is_object())
+      uses.push_back({"vCPUs of " + name, type.cpu, number_of(one, "limit") - number_of(one, "used")});
+  }
+  return uses;
+}
+
 }  // namespace radl::azure

@@ -14,4 +14,7 @@ Result<Json> take_survey(Asking& call, const ir::Program& program);
 // known without a survey.
 Status check_quotas(const CloudId& cloud, const DesignInput& input, const Design& design);
 
+// What this infrastructure has already counts as used by others: which of it would go is the plan's to say.
+std::vector<QuotaUse> quota_uses(const InstanceType& type, Market market, const Survey& survey);
+
 }  // namespace radl::azure

@@ -13,6 +13,7 @@
 #include "runtime/clouds/console.h"
 #include "runtime/clouds/ec2/design.h"
 #include "runtime/clouds/ec2/kind.h"
+#include "runtime/clouds/ec2/quotas.h"
 #include "runtime/clouds/ec2/survey.h"
 #include "runtime/clouds/takes_over.h"
 #include "runtime/clouds/timing.h"
@@ -58,6 +59,10 @@ class Ec2Cloud : public Cloud, public TakesOver {
     return survey;
   }
 
+  std::vector<QuotaUse> quota_uses(const InstanceType& type, Market market,
+                                   const Survey& survey) const override {
+    return ec2::quota_uses(type, market, survey);
+  }
   Status can_make(const ir::Node& node, const DesignInput& input) const override {
     return check_node(id_, node, input);
   }

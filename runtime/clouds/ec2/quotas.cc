@@ -67,4 +67,13 @@ std::vector<std::string> quota_notes(const CloudId& cloud, const Design& design,
   return notes;
 }
 
+std::vector<QuotaUse> quota_uses(const InstanceType& type, Market market, const Survey& survey) {
+  const VcpuQuota quota = vcpu_quota(type.name, market == Market::Spot);
+  const auto quotas = survey.facts.find("quotas");
+  if (quota.code.empty() || quotas == survey.facts.end() || !quotas->is_object()) return {};
+  const auto limit = quotas->find(quota.code);
+  if (limit == quotas->end() || !limit->is_number()) return {};
+  return {{fmt::format("vCPUs of {} ({})", quota.name, quota.code), type.cpu, limit->get<double>()}};
+}
+
 }  // namespace radl::ec2

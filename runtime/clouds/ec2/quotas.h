@@ -19,4 +19,7 @@ VcpuQuota vcpu_quota(const std::string& instance_type, bool spot);
 // read. Survey::facts: "quotas": {code: value}, or "quotas_unknown": why.
 std::vector<std::string> quota_notes(const CloudId& cloud, const Design& design, const Survey& survey);
 
+// How much of it others use the survey does not know: the room is the whole quota.
+std::vector<QuotaUse> quota_uses(const InstanceType& type, Market market, const Survey& survey);
+
 }  // namespace radl::ec2

@@ -50,6 +50,9 @@ class GceCloud : public Cloud {
     return survey;
   }
 
+  std::vector<QuotaUse> quota_uses(const InstanceType&, Market, const Survey& survey) const override {
+    return gce::quota_uses(survey);
+  }
   Status can_make(const ir::Node& node, const DesignInput& input) const override {
     return check_node(place_, node, input);
   }

@@ -71,4 +71,11 @@ Status check_quotas(const DesignInput& input, const Design& design) {
       .with_hint("ask for more: console.cloud.google.com/iam-admin/quotas");
 }
 
+std::vector<QuotaUse> quota_uses(const Survey& survey) {
+  const Json& one = member(member(survey.facts, "quotas"), "INSTANCES");
+  const double limit = number_of(one, "limit", -1);
+  if (limit < 0) return {};
+  return {{"INSTANCES of the region", 1, limit - number_of(one, "used") + number_of(one, "ours")}};
+}
+
 }  // namespace radl::gce

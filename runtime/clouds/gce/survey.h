@@ -12,4 +12,7 @@ Result<Json> take_survey(Asking& call, const ir::Program& program);
 // Quota: the design needs more than a survey says that there is; names quota, limit and need.
 Status check_quotas(const DesignInput& input, const Design& design);
 
+// Of machines of any type.
+std::vector<QuotaUse> quota_uses(const Survey& survey);
+
 }  // namespace radl::gce

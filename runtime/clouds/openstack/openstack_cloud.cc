@@ -55,6 +55,9 @@ class OpenStackCloud : public Cloud {
     return survey;
   }
 
+  std::vector<QuotaUse> quota_uses(const InstanceType& type, Market, const Survey& survey) const override {
+    return openstack::quota_uses(type, survey);
+  }
   Status can_make(const ir::Node& node, const DesignInput& input) const override {
     return check_node(place_, node, input);
   }

@@ -176,4 +176,18 @@ Status check_quotas(const DesignInput& input, const Design& design) {
   return {};
 }
 
+std::vector<QuotaUse> quota_uses(const InstanceType& type, const Survey& survey) {
+  std::vector<QuotaUse> uses;
+  for (const auto& [name, each] : {std::pair<const char*, double>{"instances", 1},
+                                   {"cores", type.cpu},
+                                   {"memory_mib", type.memory_bytes / kMiB}}) {
+    const Json& one = member(member(survey.facts, "quotas"), name);
+    const double limit = number_of(one, "limit", -1);
+    if (limit >= 0)
+      uses.push_back({std::string(name) + " of the project", each,
+                      limit - number_of(one, "used") + number_of(one, "ours")});
+  }
+  return uses;
+}
+
 }  // namespace radl::openstack

@@ -13,4 +13,6 @@ Result<Json> take_survey(Asking& call, const ir::Program& program, const std::st
 // Quota: the design needs more than a survey says that there is; names quota, limit and need.
 Status check_quotas(const DesignInput& input, const Design& design);
 
+std::vector<QuotaUse> quota_uses(const InstanceType& type, const Survey& survey);
+
 }  // namespace radl::openstack

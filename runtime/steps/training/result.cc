@@ -66,6 +66,7 @@ Result<Json> bring_result(const std::string& result, const std::string& shown, M
       {"events_path", shown + "/events"},
       {"report_path", shown + "/report.json"},
       {"phases", facts.phases}};
+  if (!facts.exchange.empty()) output["exchange"] = facts.exchange;
   if (!facts.dataset_note.empty()) output["dataset_note"] = facts.dataset_note;
   if (facts.first_step) output["first_step_seconds"] = *facts.first_step;
   if (Status s = write_report(result, output, facts); !s.ok()) return s;

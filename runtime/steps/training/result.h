@@ -15,6 +15,7 @@ using jobs::NodeFile;
 // What the runner saw of the run.
 struct RunFacts {
   Json finished = Json::object();        // the chief's last line
+  Json exchange = Json::object();        // what a worker's last step line says of its links (docs/job.md)
   std::string dataset_note;              // that only a part of the dataset was used, else empty
   std::optional<double> first_step;      // seconds from the apply's begin to the first training step
   std::map<std::string, double> phases;  // wall seconds

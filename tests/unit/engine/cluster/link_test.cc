@@ -89,6 +89,35 @@ TEST_P(LinkTest, CarriesMessagesOfAnySizeInOrder) {
   talk(*e.worker);
 }
 
+TEST_P(LinkTest, CountsWhatTravelsEachWay) {
+  Ends e = ends();
+  e.server->set_limit(6000000);
+  const Traffic before = e.worker->traffic();
+  auto taken = std::async(std::launch::async, [&] {
+    Message m;
+    return e.server->receive(m, 5000ms);
+  });
+  ASSERT_TRUE(e.worker->send({MessageType::Push, pattern(5000001)}, 5000ms).ok());
+  ASSERT_TRUE(taken.get().ok());
+  const uint64_t sent = e.worker->traffic().sent - before.sent;
+  EXPECT_GE(sent, 5000001 + kHeaderSize);
+  EXPECT_LE(sent, 5000001 * 1.01) << "records and their tags are a small part";
+  EXPECT_EQ(e.worker->traffic().received, before.received);
+  EXPECT_EQ(e.server->traffic().received, sent) << "the other side counts the same";
+  if (GetParam() == "tcp") {
+    EXPECT_GT(e.worker->traffic().round_trip_seconds, 0) << "the kernel measured it";
+  }
+}
+
+TEST(Traffic, OfSeveralLinksAddsUpAndTheNarrowestCounts) {
+  const Traffic both = together({10, 20, 0.001, 5e6}, {1, 2, 0.003, 4e6});
+  EXPECT_EQ(both.sent, 11u);
+  EXPECT_EQ(both.received, 22u);
+  EXPECT_EQ(both.round_trip_seconds, 0.003);
+  EXPECT_EQ(both.bytes_per_second, 4e6);
+  EXPECT_EQ(together({0, 0, 0, 0}, {0, 0, 0, 4e6}).bytes_per_second, 4e6) << "one of them is not known";
+}
+
 TEST_P(LinkTest, SilenceIsATimeoutAndTheLinkGoesOn) {
   Ends e = ends();
   Message m;

@@ -91,6 +91,14 @@ TEST(Ring, AddsWhateverTheSizes) {
 }
 
 // Not exact in 16 bits, but nobody may have other bits than the others.
+TEST(Ring, AMemberSendsTwiceItsShareOfTheOthersNumbers) {
+  auto rings = make_rings(4);
+  const uint64_t before = rings[1]->traffic().sent;
+  add_all(rings, 100000, 0);
+  const auto sent = static_cast<double>(rings[1]->traffic().sent - before);
+  EXPECT_NEAR(sent / (2.0 * 3 / 4 * 100000 * sizeof(float)), 1, 0.01);  // 2 (n - 1) / n of them
+}
+
 TEST(Ring, RoundedSumsAreTheSameBitsEverywhere) {
   for (Numbers encoding : {Numbers::Bf16, Numbers::Fp16}) {
     auto rings = make_rings(4, encoding);

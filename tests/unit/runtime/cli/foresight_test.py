@@ -28,6 +28,7 @@ use 'std/training/parameter_server' as training (
 )
 """
 FAMILY = "logistic on cifar10"
+SUBSET = str(pathlib.Path(__file__).resolve().parents[4] / "examples/cifar10/subset")
 
 
 def profile(machine="ec2 c5.xlarge", cores=4):
@@ -120,6 +121,59 @@ class Recommend(Foresight):
         self.fails(3, "the least budget that would do: ", "recommend", "site.radl", "--budget", "0.01")
         self.fails(3, "the earliest deadline: ", "recommend", "site.radl", "--deadline", "1s")
 
+    def test_what_would_do_is_enough_when_it_is_given(self):
+        self.know(profile())
+        fits = self.recommend("--types", "c5.xlarge")["candidates"]
+        quick = min(c["seconds"]["high"] for c in fits) + 0.01
+        at = ("recommend", "site.radl", "--types", "c5.xlarge", "--deadline", f"{quick:.2f}s", "--budget")
+        done = self.run_it(*at, "0.2")
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        least = done.stderr.split("the least budget that would do: ")[1].split("/h")[0]
+        self.assertGreater(float(least.split()[0]), 0.2, "the cheapest is too slow")
+        self.assertIn("* ", self.radlc(*at, least))
+        self.fails(3, "not one of them by itself", *at[:-2], "1s", "--budget", "0.01")
+
+    def test_limits_that_are_none_are_refused_by_their_names(self):
+        self.know(profile())
+        for option, value, said in (("--budget", "0", "--budget"), ("--budget", "1e-9", "--budget"), ("--budget", "nan", "--budget"),
+                                    ("--budget", "", "--budget"), ("--max-cost", "2/h", "--max-cost"), ("--deadline", "1e308d", "--deadline"),
+                                    ("--deadline", "-1h", "--deadline"), ("--workers", "", "--workers"), ("--workers", "0", "--workers"),
+                                    ("--types", "", "--types"), ("--batch", "100.5", "--batch"), ("--batch", "nan", "--batch"),
+                                    ("--images", "inf", "--images"), ("--images", "0.1", "--images"), ("--latency", "nan", "--latency"),
+                                    ("--confidence", "1", "--confidence"), ("--objective", "weights:0,0", "--objective"),
+                                    ("--objective", "weights:nan,1", "--objective"), ("--budget", "2 EUR", "no rate between them")):
+            with self.subTest(option=option, value=value):
+                self.fails(1, said, "recommend", "site.radl", "--types", "c5.xlarge", option, value)
+        # Weights may be as large as they like: what counts is how they stand to each other.
+        alike = [self.recommend("--types", "c5.xlarge", "--objective", f"weights:{w},{w}")["chosen"] for w in ("1", "1e308", "1e-300")]
+        self.assertEqual(len(set(alike)), 1, alike)
+
+    def test_a_file_that_is_no_input_file_is_not_written_over(self):
+        self.know(profile())
+        self.fails(1, "is there already, and it is no JSON", "recommend", "site.radl", "--types", "c5.xlarge", "--write", "site.radl")
+        self.assertEqual((self.at / "site.radl").read_text(), SITE)
+        self.fails(1, "is there already", "calibration", "export", "site.radl")
+        self.assertEqual((self.at / "site.radl").read_text(), SITE)
+        for _ in range(2):  # its own may be
+            self.radlc("recommend", "site.radl", "--types", "c5.xlarge", "--write", "choice.json")
+
+    def test_options_without_a_part_in_the_answer_are_refused(self):
+        self.know(profile())
+        for said, arguments in (("--interruptions", ("site.radl", "--interruptions", "1")), ("--json", ("site.radl", "--compare", "--json")),
+                                ("--json", ("site.radl", "--explain", "1xc5.xlarge/alone", "--json")),
+                                ("--budget", ("--study", "mnist", "--batch", "640", "--budget", "1")),
+                                ("FILE", ("site.radl", "--study", "mnist", "--batch", "640")),
+                                ("--latency", ("--study", "mnist", "--batch", "640", "--latency", "nan"))):
+            with self.subTest(arguments=arguments):
+                self.fails(1, said, "recommend", *arguments)
+
+    def test_a_batch_beyond_memory_does_not_send_to_a_profile(self):
+        self.know(profile())
+        done = self.run_it("recommend", "site.radl", "--batch", "1000000000")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("does not fit into the memory", done.stderr)
+        self.assertNotIn("radlc profile", done.stderr)
+
     def test_the_choice_is_an_input_file_that_plan_takes(self):
         self.know(profile())
         answer = self.recommend("--workers", "3", "--write", "choice.json", "--types", "c5.xlarge")
@@ -183,6 +237,14 @@ class Calibration(Foresight):
     def test_what_is_no_calibration_is_refused_whole(self):
         (self.at / "bad.json").write_text(json.dumps({"calibration": 1, "profiles": [profile(), {}], "runs": [], "studies": []}))
         self.fails(1, "no calibration", "calibration", "import", "bad.json")
+        wrong = profile()
+        wrong["node"]["backward_share"] = 5
+        (self.at / "bad.json").write_text(json.dumps({"calibration": 1, "profiles": [wrong], "runs": [], "studies": []}))
+        self.fails(1, "backward_share is a share", "calibration", "import", "bad.json")
+        (self.at / "bad.json").write_text("{")
+        self.fails(1, "it is no JSON object", "calibration", "import", "bad.json")
+        (self.at / "empty.csv").write_text("")
+        self.fails(1, "it has no rows", "calibration", "import", "empty.csv")
         self.assertEqual(json.loads(self.radlc("calibration", "export"))["profiles"], [])
 
 
@@ -226,6 +288,32 @@ class Profile(Foresight):
         self.assertTrue(0 < kept["node"]["backward_share"] < 1)
         (forecast,) = json.loads(self.radlc("plan", "--json", "site.radl", "--input", "cloud=local", "--input", "worker_type=local"))["forecasts"]
         self.assertIn(forecast["phases"]["train"]["source"], ("measured", "scaled"))
+
+    def test_a_cluster_is_probed_only_with_approval_and_leaves_nothing(self):
+        here = ("--input", "cloud=local", "--input", "worker_type=local", "--input", "workers=1")
+        (self.at / "site.radl").write_text(SITE.replace("cpu.count >= 4", "cpu.count >= 1").replace("cpu.count >= 2", "cpu.count >= 1")
+                                           .replace("dataset = 'cifar10'", "dataset = 'cifar10'\n  source = 'subset'").replace(" and instance_type = input.worker_type", ""))
+        self.environment["RADL_CIFAR10_SUBSET"] = SUBSET
+        self.fails(1, "radlc profile site.radl", "profile", "site.radl", "--on", "cluster", *here)
+        self.radlc("profile", "site.radl", "--seconds", "1", *here)
+        refused = self.run_it("profile", "site.radl", "--on", "cluster", *here)
+        self.assertEqual(refused.returncode, 1, refused.stdout + refused.stderr)
+        self.assertIn("A probe: made, trained on and taken down again, for about", refused.stdout)
+        self.assertIn("it costs nothing", refused.stdout)
+        self.assertIn("--auto-approve", refused.stderr)
+        self.assertEqual(json.loads(self.radlc("calibration", "export"))["runs"], [])
+        text = self.radlc("profile", "site.radl", "--on", "cluster", "--seconds", "1", "--batch", "50", "--auto-approve", *here)
+        self.assertIn("Probed: ", text)
+        self.assertIn("nothing of the probe is left", text)
+        (run,) = json.loads(self.radlc("calibration", "export"))["runs"]
+        self.assertEqual((run["exchange"], run["workers"], run["servers"], run["batch"]), ("async server", 1, 1, 50))
+        self.assertGreater(run["seconds"], 0)
+        # Logistic regression: 30,730 numbers of four bytes each way, and what carries them.
+        for way in ("sent_bytes", "received_bytes"):
+            self.assertAlmostEqual(run[way] / (4 * 30730), 1, delta=0.1)
+        self.assertGreater(run["latency_ms"], 0)
+        self.assertFalse((self.at / "out").exists(), "a probe's model is nobody's")
+        self.assertNotIn("probe", self.radlc("list"))
 
     def test_a_model_that_is_none_says_so(self):
         (self.at / "site.radl").write_text(SITE.replace("'logistic'", "'no such model'"))

@@ -81,6 +81,22 @@ TEST(Ec2Quotas, WithoutThemNothingIsSaidAndWhyNotIs) {
   EXPECT_NE(quota_notes(kCloud, Design(), refused).at(0).find("AccessDeniedException"), std::string::npos);
 }
 
+TEST(Ec2Quotas, AMachineTakesItsVcpusOfItsKind) {
+  InstanceType type;
+  type.name = "m5.2xlarge";
+  type.cpu = 8;
+  Survey survey;
+  survey.facts["quotas"] = {{"L-1216C47A", 32}, {"L-34B43A08", 640}};
+  const std::vector<QuotaUse> uses = quota_uses(type, Market::OnDemand, survey);
+  ASSERT_EQ(uses.size(), 1u);
+  EXPECT_EQ(uses[0].each, 8);
+  EXPECT_EQ(uses[0].room, 32);
+  EXPECT_NE(uses[0].name.find("L-1216C47A"), std::string::npos);
+  EXPECT_EQ(quota_uses(type, Market::Spot, survey).at(0).room, 640);
+  type.name = "g4dn.xlarge";
+  EXPECT_TRUE(quota_uses(type, Market::OnDemand, survey).empty()) << "nobody said";
+}
+
 TEST(Ec2Quotas, EachTypeBelongsToItsKind) {
   for (const char* type :
        {"t3.micro", "m7i.large", "c5n.18xlarge", "im4gn.large", "i4i.large", "a1.medium", "d3en.xlarge"})

@@ -11,6 +11,7 @@
 #include "runtime/clouds/openstack/images.h"
 #include "runtime/clouds/openstack/marks.h"
 #include "runtime/clouds/openstack/server.h"
+#include "runtime/clouds/openstack/survey.h"
 #include "tests/support/runtime_programs.h"
 
 namespace radl::openstack {
@@ -193,6 +194,22 @@ TEST(OpenStackDesign, APlanTellsOfAQuotaThatIsTooSmall) {
       << design.status().message();
   survey.facts["quotas"]["instances"]["ours"] = 2;
   EXPECT_TRUE(designed(program, survey).ok()) << "what is already ours counts once";
+}
+
+TEST(OpenStackQuotas, AMachineTakesFromThreeOfThem) {
+  InstanceType type;
+  type.cpu = 4;
+  type.memory_bytes = 8 * kGiB;
+  Survey survey;
+  survey.facts["quotas"] = {{"instances", {{"limit", 10}, {"used", 6}, {"ours", 1}}},
+                            {"cores", {{"limit", 20}, {"used", 8}, {"ours", 0}}},
+                            {"memory_mib", {{"limit", -1}, {"used", 5}, {"ours", 0}}}};
+  const std::vector<QuotaUse> uses = quota_uses(type, survey);
+  ASSERT_EQ(uses.size(), 2u) << "of memory there is no limit";
+  EXPECT_EQ(uses[0].room, 5);
+  EXPECT_EQ(uses[1].each, 4);
+  EXPECT_EQ(uses[1].room, 12);
+  EXPECT_TRUE(quota_uses(type, Survey()).empty());
 }
 
 TEST(OpenStackDesign, AUsersOwnPricesChooseTheCheapest) {

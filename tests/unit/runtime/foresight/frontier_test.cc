@@ -115,6 +115,24 @@ TEST(Frontier, BeyondAllBoundsTheLeastThatWouldDoIsNamed) {
   EXPECT_EQ(two[0].verdict, Verdict::Budget);
 }
 
+TEST(Frontier, WhatWouldDoKeepsTheOtherBound) {
+  // Fast and dear, slow and cheap, and one that is neither.
+  Catalogue three = {{100, 90, 110, 9000000, 0, 0, 9000000, 0, 4, Verdict::Fits},
+                     {900, 800, 1000, 2000000, 0, 0, 1000000, 1, 1, Verdict::Fits},
+                     {500, 400, 600, 5000000, 0, 0, 5000000, 2, 2, Verdict::Fits}};
+  Catalogue asked = three;
+  auto choice = choose(asked, {}, {4000000, {}, 300});
+  ASSERT_TRUE(choice.ok());
+  EXPECT_FALSE(choice->chosen);
+  EXPECT_EQ(choice->least_rate, 9000000) << "a million an hour would be too late";
+  EXPECT_EQ(choice->earliest, 1000) << "what is quicker is above the budget";
+  EXPECT_TRUE(choice->alone);
+  // As it says: either of the two is enough.
+  EXPECT_EQ(choose(asked = three, {}, {9000000, {}, 300})->chosen, 0u);
+  EXPECT_EQ(choose(asked = three, {}, {4000000, {}, 1000})->chosen, 1u);
+  EXPECT_FALSE(choose(asked = three, {}, {500000, {}, 50})->alone);
+}
+
 TEST(Frontier, ADeadlineIsMetByTheUpperEndOfTheBand) {
   Catalogue one = {{3600, 3000, 4000, 5000000, 0, 0, 5000000, 0, 4, Verdict::Fits}};
   EXPECT_FALSE(choose(one, {}, {{}, {}, 3900})->chosen);

@@ -136,6 +136,70 @@ TEST(Forecast, TheBandNarrowsWithRunsAndWidensWithConfidence) {
   EXPECT_NEAR(band_width(0.8), 1.2816, 0.01);
 }
 
+TEST(Forecast, SaysWhatIsOutsideOfWhatRunsHaveSeen) {
+  Calibration known{{profile()}, {}, {}};
+  TrainingRun run;
+  run.family = kFamily;
+  run.machine = "ec2 c5.xlarge";
+  run.exchange = exchange_name(Exchange::Ring);
+  run.workers = 4;
+  run.batch = 128;
+  run.latency_ms = 0.4;
+  run.bits_per_second = 1.25e9;
+  run.analytic_seconds = run.seconds = 1000;
+  known.runs = {run};
+  const FamilyModel model(known, kFamily);
+  const MachineFacts machine = offer("c5.xlarge", 4, 0.192).machine;
+  TrainingFacts asked = facts();
+  EXPECT_EQ(model.outside(asked, machine, {}), "") << "one machine talks to nobody";
+  asked.exchange = Exchange::Ring;
+  asked.workers = 4;
+  EXPECT_EQ(model.outside(asked, machine, {}), "");
+  EXPECT_NE(model.outside(asked, machine, 0.04).find("40 ms apart"), std::string::npos);
+  asked.workers = 8;
+  EXPECT_NE(model.outside(asked, machine, {}).find("8 workers"), std::string::npos);
+  asked.workers = 4;
+  asked.batch = 4096;
+  EXPECT_NE(model.outside(asked, machine, {}).find("batch of 4096"), std::string::npos);
+  asked.batch = 128;
+  asked.exchange = Exchange::AsyncServer;
+  asked.servers = 1;
+  EXPECT_NE(model.outside(asked, machine, {}).find("no run has exchanged"), std::string::npos);
+  EXPECT_NE(model.forecast(asked, machine, {}).outside, "");
+}
+
+TEST(Forecast, WhatLinksFoundTakesThePlaceOfAGuess) {
+  Calibration known{{profile()}, {}, {}};
+  known.profiles.front().machine = "hosts";
+  for (int i = 0; i < 3; ++i) {
+    TrainingRun run;
+    run.family = kFamily;
+    run.machine = "hosts";
+    run.exchange = exchange_name(Exchange::SyncServer);
+    run.workers = 2;
+    run.servers = 1;
+    run.latency_ms = i == 1 ? 500 : 8 + i;
+    run.measured_bits_per_second = 1e8;
+    run.sent_bytes = 1.2e6;
+    run.received_bytes = 1.1e6;
+    known.runs.push_back(run);
+  }
+  const FamilyModel model(known, kFamily), ignorant({{known.profiles}, {}, {}}, kFamily);
+  EXPECT_EQ(model.round_trip_between("hosts"), 0.01) << "the middle one";
+  EXPECT_FALSE(model.round_trip_between("local"));
+  EXPECT_EQ(model.counted_bytes(), (std::pair{1.2e6, 1.1e6}));
+  EXPECT_FALSE(ignorant.counted_bytes());
+  const MachineFacts host = {"hosts", 4, 8e9, 0, 0, false};
+  TrainingFacts asked = facts();
+  asked.exchange = Exchange::SyncServer;
+  asked.workers = 2;
+  asked.servers = 1;
+  EXPECT_FALSE(ignorant.forecast(asked, host, {}).step) << "no catalogue has its network";
+  const auto found = model.forecast(asked, host, {});
+  ASSERT_TRUE(found.step) << found.unknown;
+  EXPECT_NEAR(found.step->latency, 0.01, 1e-9);
+}
+
 TEST(Recommend, TheFastestAndTheCheapestAreOthers) {
   const FamilyModel known = model({{profile()}, {}, {}});
   RecommendInput asked = input();
@@ -156,7 +220,7 @@ TEST(Recommend, LimitsAreKeptAndRejectedOnesSayWhy) {
   RecommendInput asked = input();
   asked.workers.push_back(offer("new.large", 2, -1));
   asked.workers.push_back(offer("tiny.nano", 2, 0.01, 0.25));
-  asked.workers.front().quota = 3;
+  asked.workers.front().quotas = {{"vCPUs", 4, 12}};
   asked.bounds.rate = 800000;
   auto made = recommend(asked, known);
   ASSERT_TRUE(made.ok() && made->choice.chosen);
@@ -168,6 +232,34 @@ TEST(Recommend, LimitsAreKeptAndRejectedOnesSayWhy) {
   EXPECT_EQ(seen["tiny.nano"], std::set{Verdict::Memory});
   EXPECT_TRUE(seen["c5.xlarge"].count(Verdict::Quota));
   EXPECT_TRUE(seen["c5.4xlarge"].count(Verdict::Budget));
+}
+
+TEST(Recommend, WorkersAndTheirServerCountAgainstOneQuotaTogether) {
+  const FamilyModel known = model({{profile()}, {}, {}});
+  RecommendInput asked = input();
+  asked.sizes = {2, 3};
+  asked.workers.resize(1);
+  asked.servers = {offer("c5.large", 2, 0.1)};
+  asked.workers.front().quotas = {{"vCPUs", 4, 12}};
+  asked.servers.front().quotas = {{"vCPUs", 2, 12}};
+  auto made = recommend(asked, known);
+  ASSERT_TRUE(made.ok());
+  std::map<std::pair<int, bool>, Verdict> verdicts;
+  for (size_t i = 0; i < made->options.size(); ++i)
+    verdicts[{made->options[i].workers, made->options[i].server >= 0}] = made->candidates[i].verdict;
+  EXPECT_EQ((verdicts[{2, true}]), Verdict::Fits) << "10 vCPUs";
+  EXPECT_EQ((verdicts[{3, false}]), Verdict::Fits) << "12";
+  EXPECT_EQ((verdicts[{3, true}]), Verdict::Quota) << "14";
+  const AboveQuota above = above_quota(asked.workers.front(), 3, &asked.servers.front());
+  ASSERT_NE(above.quota, nullptr);
+  EXPECT_EQ(above.need, 14);
+}
+
+TEST(Recommend, AServerHasAQuotaOfItsOwn) {
+  OfferedType worker = offer("c5.large", 2, 0.1), server = offer("g4dn.xlarge", 4, 0.5);
+  server.quotas = {{"vCPUs of G", 4, 0}};
+  EXPECT_EQ(above_quota(worker, 1000, nullptr).quota, nullptr) << "nothing is known";
+  EXPECT_EQ(above_quota(worker, 1, &server).need, 4);
 }
 
 TEST(Recommend, NothingWithinLimitsNamesWhatWouldDo) {

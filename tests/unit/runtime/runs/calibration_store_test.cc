@@ -61,6 +61,32 @@ TEST_F(AStore, GivesBackWhatWasAddedAndAddsItOnce) {
   EXPECT_EQ(status.st_mode & 0777, 0700u);
 }
 
+TEST_F(AStore, WhatAnEarlierRadlcKeptIsReadAndAddedTo) {
+  ASSERT_TRUE(store().add(some()).ok());
+  {
+    auto database = Database::open(path, Database::Access::ReadWrite);
+    ASSERT_TRUE(database.ok());
+    ASSERT_TRUE(database
+                    ->exec("ALTER TABLE runs DROP COLUMN sent_bytes; ALTER TABLE runs DROP COLUMN "
+                           "received_bytes; ALTER TABLE runs DROP COLUMN measured_bits_per_second; "
+                           "PRAGMA user_version = 1;")
+                    .ok());
+  }
+  auto read = load_calibration(path);  // by a plan, which changes nothing
+  ASSERT_TRUE(read.ok()) << read.status().text();
+  EXPECT_EQ(to_json(*read), to_json(some()));
+  foresight::TrainingRun run = some().runs.front();
+  run.time = 5000;
+  run.sent_bytes = 1e6;
+  run.measured_bits_per_second = 1e9;
+  ASSERT_TRUE(store().add(run).ok());
+  auto now = load_calibration(path);
+  ASSERT_TRUE(now.ok()) << now.status().text();
+  EXPECT_EQ(now->runs.back().sent_bytes, 1e6);
+  EXPECT_EQ(now->runs.back().measured_bits_per_second, 1e9);
+  EXPECT_EQ(now->runs.front().sent_bytes, 0);
+}
+
 TEST_F(AStore, ANewProfileOfTheSameMachineTakesTheOldOnesPlace) {
   ASSERT_TRUE(store().add(some()).ok());
   foresight::MeasuredProfile newer = some().profiles[0];

@@ -99,6 +99,39 @@ TEST_F(ARun, TheNextPlanPredictsWhatWasMeasuredOfTheSameKind) {
   EXPECT_EQ(next.actions[1].seconds, 60);  // of this type nothing was measured
 }
 
+TEST_F(ARun, AsManyAtOnceCountBeforeAnyNumberOfThem) {
+  std::map<std::string, double> measured = measured_by({figures_of(plan, report, clock)});
+  const MeasureKeys keys(plan);
+  const std::string key = keys.of(plan.actions[0]);
+  EXPECT_EQ(measured.at(at_once_key(key, 2)), 90);
+  measured[at_once_key(key, 1)] = 50;
+  Plan next = plan;
+  use_measured(next, measured);
+  EXPECT_EQ(next.actions[0].seconds, 90) << "two, as then";
+  next.actions.erase(next.actions.begin() + 1);
+  use_measured(next, measured);
+  EXPECT_EQ(next.actions[0].seconds, 50) << "one alone";
+  measured.erase(at_once_key(key, 1));
+  use_measured(next, measured);
+  EXPECT_EQ(next.actions[0].seconds, 90) << "of one alone nothing is known: any number of them";
+}
+
+TEST_F(ARun, AStepThatNeverRanIsPredictedByOthersOfItsKind) {
+  plan.actions[2].usual_seconds = 2;  // took 4
+  plan.actions[3].usual_seconds = 5;  // took 10
+  const auto measured = measured_by({figures_of(plan, report, clock)});
+  Plan next = plan;
+  next.actions[2].id = "a[0]/unheard";
+  next.actions[2].usual_seconds = 3;
+  const std::string key = MeasureKeys(next).of(next.actions[2]);
+  const auto known = measured_seconds(next.actions[2], key, 1, measured);
+  ASSERT_TRUE(known);
+  EXPECT_TRUE(known->like_it);
+  EXPECT_NEAR(known->seconds, 6, 1e-9);
+  next.actions[2].usual_seconds = {};
+  EXPECT_FALSE(measured_seconds(next.actions[2], key, 1, measured)) << "of a saved plan it is not known";
+}
+
 TEST_F(ARun, WhatFailedTeachesNothing) {
   report.actions[0].state = report.actions[1].state = ActionOutcome::State::Failed;
   RunFigures figures = figures_of(plan, report, clock);

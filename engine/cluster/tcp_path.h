@@ -1,0 +1,12 @@
+// What the kernel has measured of a TCP connection's way.
+#pragma once
+
+#include "engine/cluster/link.h"
+
+namespace radl::engine::cluster {
+
+// The shortest round trip so far, and the rate at which it delivered last where the network held it up;
+// bytes are the caller's to fill in.
+Traffic path_of(int fd);
+
+}  // namespace radl::engine::cluster

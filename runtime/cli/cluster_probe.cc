@@ -1,0 +1,256 @@
+#include "runtime/cli/cluster_probe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <set>
+
+#include "common/human.h"
+#include "runtime/cli/foresight_facts.h"
+#include "runtime/cli/plan_forecasts.h"
+#include "runtime/cli/shown.h"
+#include "runtime/cli/signals.h"
+#include "runtime/cli/terminal.h"
+#include "runtime/cli/user_files.h"
+#include "runtime/cli/workflow.h"
+#include "runtime/plan/render.h"
+#include "runtime/state/index.h"
+#include "runtime/state/store.h"
+
+namespace radl::cli {
+namespace {
+
+constexpr double kFewestSteps = 20;  // of a worker: fewer say more of starting than of training
+
+bool comes_after(const ir::Step& step, const std::set<std::string>& ids) {
+  return std::any_of(step.after.begin(), step.after.end(),
+                     [&](const ir::Edge& edge) { return ids.contains(edge.to); });
+}
+
+// Drops other jobs, and whatever comes after a job.
+Status leave_one_job(ir::Program& program, const std::string& training_id) {
+  std::set<std::string> dropped;
+  for (const ir::Step& step : program.steps) {
+    if (step.id == training_id && comes_after(step, dropped))
+      return invalid(training_id + " needs what another job gives: it cannot be probed alone");
+    if (step.id != training_id && (ir::is_job(step.kind) || comes_after(step, dropped)))
+      dropped.insert(step.id);
+    if (step.id != training_id && comes_after(step, {training_id})) dropped.insert(step.id);
+  }
+  std::erase_if(program.steps, [&](const ir::Step& step) { return dropped.contains(step.id); });
+  return {};
+}
+
+// Everything that one probe holds.
+struct Probe {
+  const Session& session;
+  const ProbeRequest& request;
+  Project& project;
+  std::unique_ptr<Machinery> machinery;
+  std::string name, training_id;
+
+  ir::Program& program() const { return project.compiled.program; }
+  Run parts() const {
+    Run parts = machinery->run();
+    parts.program = &program();
+    parts.secrets = &project.compiled.secrets;
+    return parts;
+  }
+  Result<Plan> plan(ActiveRun& run) const {
+    PlanQuestion question = question_of(project, *machinery, {});
+    question.prepare = {};  // the program is this probe's, not the file's
+    return run.plan(question);
+  }
+};
+
+// How much of an epoch a probe of so many seconds is, by what is known of the training.
+Result<double> epochs_for(const Probe& probe, const Plan& plan, double seconds) {
+  const auto forecasts = plan_forecasts(plan, probe.project, *probe.machinery);
+  const auto forecast = std::find_if(forecasts.begin(), forecasts.end(), [&](const PlanForecast& one) {
+    return one.training == probe.training_id;
+  });
+  if (forecast == forecasts.end() || !forecast->epoch.known())
+    return not_found(forecast == forecasts.end() ? "the training would not run" : forecast->unknown)
+        .with_hint("measure a step first, then a cluster: radlc profile" + probe.project.words);
+  for (const ir::Step* step : trainings_of(probe.program())) {
+    if (step->id != probe.training_id) continue;
+    const foresight::TrainingFacts facts = training_facts(*step);
+    const double least = kFewestSteps * facts.batch * facts.workers / facts.images;
+    return std::min(std::max(seconds / forecast->epoch.value, least), std::max(facts.epochs, least));
+  }
+  return internal_error("the probe has no training");
+}
+
+void show(const Probe& probe, const Plan& plan, const std::vector<PlanForecast>& forecasts) {
+  PlanTextOptions look;
+  look.color = probe.session.terminal.color;
+  look.forecasts = forecasts;
+  std::fputs(shown(render_text(plan, look), look.color).c_str(), stdout);
+  std::string cost = "its cost is not known";
+  std::string time = "for a time that is not known";
+  for (const PlanForecast& forecast : forecasts) {
+    if (forecast.total.known()) time = "for about " + duration_text(forecast.total.value);
+    if (forecast.cost)
+      cost = forecast.cost->zero() ? "it costs nothing" : "about " + forecast.cost->text() + " in all";
+  }
+  std::printf("\nA probe: made, trained on and taken down again, %s; %s.\n", time.c_str(),
+              shown(cost).c_str());
+  std::fflush(stdout);
+}
+
+Result<bool> approved(const Probe& probe) {
+  if (probe.request.run.auto_approve) return true;
+  if (!probe.session.terminal.can_ask)
+    return invalid("there is nobody to ask whether this may be done").with_hint("say --auto-approve");
+  return confirm("\nDo this? Only 'yes' is taken as yes:");
+}
+
+// What the probe took, beside what was said before; nothing where it did not train.
+void tell(const Probe& probe, const std::vector<PlanForecast>& forecasts, const Snapshot& after) {
+  const auto record = after.steps.find(probe.training_id);
+  if (record == after.steps.end() || !record->second.output.contains("seconds")) return;
+  const double seconds = record->second.output["seconds"];
+  for (const PlanForecast& forecast : forecasts)
+    for (const auto& [name, phase] : forecast.phases)
+      if (name == "train" && phase.known())
+        std::printf("Probed: %s, predicted %s; the next prediction knows it.\n",
+                    duration_text(seconds).c_str(), duration_text(phase.value).c_str());
+  const auto exchange = record->second.output.find("exchange");
+  if (exchange == record->second.output.end()) return;
+  auto line = [&](const char* key, const char* what, auto text) {
+    if (exchange->contains(key))
+      std::printf("  %-30s %s\n", what, std::string(text((*exchange)[key].get<double>())).c_str());
+  };
+  line("sent_bytes_per_step", "a worker sends in a step", bytes_text);
+  line("received_bytes_per_step", "a worker gets in a step", bytes_text);
+  line("round_trip_seconds", "round trip between nodes",
+       [](double s) { return fmt::format("{:.2f} ms", s * 1e3); });
+  line("link_bytes_per_second", "a link carries", [](double b) { return bytes_text(b) + "/s"; });
+}
+
+// Whatever became of it, nothing of it stays.
+int take_down(const Probe& probe) {
+  Cancellation cancellation;
+  auto run = begin_run(probe.parts(), probe.project.state_directory, probe.name, OpenMode::Write, "destroy",
+                       probe.request.run.lock_timeout, cancellation);
+  if (!run.ok()) return report(probe.session, run.status());
+  if (Status recovered = recover_left(**run); !recovered.ok()) return report(probe.session, recovered);
+  auto snapshot = (*run)->snapshot();
+  if (!snapshot.ok()) return report(probe.session, snapshot.status());
+  const Plan plan = make_destroy_plan(*snapshot);
+  SignalGuard guard(cancellation);
+  RunReport done = (*run)->destroy(plan);
+  keep_figures((*run)->figures(plan, done), probe.project.state_directory);
+  if (!done.status.ok() || done.failed() > 0) {
+    std::fprintf(stderr, "error: the probe is not gone: radlc destroy%s --name %s\n",
+                 shown(probe.project.words).c_str(), shell_word(probe.name).c_str());
+    return report_run(probe.session, done, false);
+  }
+  end_run(**run);
+  run->reset();
+  Status removed = remove_state(probe.project.state_directory, probe.name, real_world());
+  if (!removed.ok() && removed.code() != Code::NotFound) return report(probe.session, removed);
+  // A list that cannot be written is no error: `radlc list` says then that there is none.
+  (void)forget_state(infrastructures_index(), {probe.project.state_directory, probe.name});
+  std::puts("Taken down: nothing of the probe is left.");
+  return kDone;
+}
+
+// Makes it and trains; what it took is kept.
+int make_and_train(const Probe& probe, ActiveRun& run, const Plan& plan, Cancellation& cancellation,
+                   const std::vector<PlanForecast>& forecasts) {
+  SignalGuard guard(cancellation);
+  Listeners listeners;
+  if (Status begun = listeners.begin(run, probe.session, probe.request.run, plan); !begun.ok())
+    return report(probe.session, begun);
+  RunReport done = run.apply(plan);
+  run.store().unlock();
+  Status told = listeners.end(run, cancellation.now());
+  const int code = report_run(probe.session, done, false);
+  RunFigures figures = run.figures(plan, done);
+  predict_training(forecasts, figures);
+  auto after = run.snapshot();
+  if (!after.ok()) return report(probe.session, after.status());
+  measure_jobs(plan, done, *after, figures);
+  keep_figures(std::move(figures), probe.project.state_directory);
+  keep_trainings(plan, probe.project, *probe.machinery, done, *after);
+  if (code == kDone) tell(probe, forecasts, *after);
+  return code == kDone && !told.ok() ? report(probe.session, told) : code;
+}
+
+// The plan of the probe, which begins as one of the whole training.
+Result<Plan> plan_probe(const Probe& probe, ActiveRun& run) {
+  auto whole = probe.plan(run);
+  if (!whole.ok()) return whole;
+  auto epochs = epochs_for(probe, *whole, probe.request.seconds);
+  if (!epochs.ok()) return std::move(epochs).status();
+  const std::string folder = work_directory_of(probe.project.state_directory, probe.name) + "/probed";
+  Status made = make_probe(probe.program(), probe.training_id, *epochs, probe.request.batch, folder);
+  if (!made.ok()) return made;
+  return probe.plan(run);
+}
+
+}  // namespace
+
+Status make_probe(ir::Program& program, const std::string& training_id, double epochs,
+                  std::optional<double> batch, const std::string& result) {
+  if (Status left = leave_one_job(program, training_id); !left.ok()) return left;
+  program.outputs.clear();
+  program.moves.clear();
+  for (ir::Step& step : program.steps) {
+    if (step.id != training_id) continue;
+    step.training["result"] = result;
+    step.training.erase("checkpoints");
+    Json& job = step.training["job"];
+    job["epochs"] = epochs;
+    if (batch) job["batch_size"] = static_cast<long long>(*batch);
+    // What evaluates is not what is asked for.
+    const double size = job.value("batch_size", 128.0);
+    Json& dataset = job["dataset"];
+    const double test = training_facts(step).test_images;
+    if (test > size) dataset["test"] = static_cast<long long>(size);
+  }
+  return {};
+}
+
+int run_probe(const Session& session, const ProbeRequest& request, Project& project) {
+  auto training = find_training(project.compiled.program, request.training);
+  if (!training.ok()) return report(session, training.status());
+  Probe probe{session, request, project, {}, project.compiled.program.name + "-probe", (*training)->id};
+  probe.program().name = probe.name;
+  auto machinery = make_machinery(request.run);
+  if (!machinery.ok()) return report(session, machinery.status());
+  probe.machinery = std::move(*machinery);
+  auto left = read_snapshot(project.state_directory, probe.name);
+  if (!left.ok()) return report(session, left.status());
+  if (!left->resources.empty())
+    return report(session, Status(Code::Conflict, "an earlier probe is not taken down")
+                               .with_hint(fmt::format("radlc destroy{} --name {}", project.words,
+                                                      shell_word(probe.name))));
+  Cancellation cancellation;
+  auto run = begin_run(probe.parts(), project.state_directory, probe.name, OpenMode::Create, "profile",
+                       request.run.lock_timeout, cancellation);
+  if (!run.ok()) return report(session, run.status());
+  auto plan = plan_probe(probe, **run);
+  const auto forecasts =
+      plan.ok() ? plan_forecasts(*plan, project, *probe.machinery) : std::vector<PlanForecast>();
+  if (plan.ok()) show(probe, *plan, forecasts);
+  Result<bool> go = plan.ok() ? approved(probe) : Result<bool>(plan.status());
+  if (!go.ok() || !*go) {
+    run->reset();
+    (void)remove_state(project.state_directory, probe.name, real_world());
+    if (!go.ok()) return report(session, go.status());
+    std::puts("Nothing was done.");
+    return kUserError;
+  }
+  remember(project.state_directory, probe.name);  // until it is gone, `radlc list` has it
+  const int trained = make_and_train(probe, **run, *plan, cancellation, forecasts);
+  end_run(**run);
+  run->reset();
+  const int gone = take_down(probe);
+  return trained != kDone ? trained : gone;
+}
+
+}  // namespace radl::cli
