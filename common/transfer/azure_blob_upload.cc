@@ -65,7 +65,7 @@ class AzureUpload {
   // What is there of an earlier call.
   Status look() {
     auto answer =
-        store_.call({.url = RestStore::with_query(store_.url(key_),
+        store_.call({.url = AzureBlob::with_query(store_.url(key_),
                                                   {{"comp", "blocklist"}, {"blocklisttype", "uncommitted"}}),
                      .stop = how_.stop});
     if (!answer.ok()) return answer.status();
@@ -89,7 +89,7 @@ class AzureUpload {
       request.stall_seconds = kBlockStall;
       auto answer = store_.call(
           {.method = "PUT",
-           .url = RestStore::with_query(store_.url(key_), {{"comp", "block"}, {"blockid", ids_[i]}}),
+           .url = AzureBlob::with_query(store_.url(key_), {{"comp", "block"}, {"blockid", ids_[i]}}),
            .headers = {{"Content-MD5", *md5}, {"Content-Type", "application/octet-stream"}},
            .stop = stop},
           std::move(request));
@@ -112,7 +112,7 @@ class AzureUpload {
     for (const std::string& id : ids_) request.body += "<Latest>" + id + "</Latest>";
     request.body += "</BlockList>";
     auto answer = store_.call({.method = "PUT",
-                               .url = RestStore::with_query(store_.url(key_), {{"comp", "blocklist"}}),
+                               .url = AzureBlob::with_query(store_.url(key_), {{"comp", "blocklist"}}),
                                .headers = {{"Content-Type", "application/xml"},
                                            {"x-ms-blob-content-type", "application/octet-stream"},
                                            {"x-ms-blob-content-md5", *md5}},

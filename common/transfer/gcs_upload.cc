@@ -102,7 +102,7 @@ class GcsUpload {
     http::Request request;
     request.body = nlohmann::json{{"name", key_}, {"crc32c", crc_}}.dump(
         -1, ' ', false, nlohmann::json::error_handler_t::replace);
-    RestStore::Call what{.method = "POST", .url = store_.upload_url("resumable", key_), .stop = how_.stop};
+    Gcs::Call what{.method = "POST", .url = store_.upload_url("resumable", key_), .stop = how_.stop};
     what.headers = {{"Content-Type", "application/json; charset=UTF-8"},
                     {"X-Upload-Content-Type", "application/octet-stream"}};
     auto answer = store_.call(what, std::move(request));

@@ -128,7 +128,8 @@ Result<Fetched> RestStore::get(const std::string& key, const Range& range, const
   auto answer = call(what);
   if (!answer.ok()) return answer.status();
   if (!answer->ok()) return error(*answer, key);
-  if (!whole && answer->status != 206 && range.first > 0)
+  const bool longer = answer->status == 206 && range.count > 0 && answer->body.size() > range.count;
+  if (!whole && (longer || (answer->status != 206 && range.first > 0)))
     return Status(Code::Corrupt, address(key) + ": the server answered with another range than asked for");
   const Described found = described(*answer);
   if (whole) {

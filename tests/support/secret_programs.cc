@@ -70,13 +70,17 @@ class Expressions {
   }
 
   std::string integer(int depth) {
-    uint32_t form = depth <= 0 ? choose_(3) : choose_(10);
+    uint32_t form = depth <= 0 ? choose_(3) : choose_(12);
     int in = depth - 1;
     switch (form) {
       case 0:
         return "input.number";
       case 1:
         return std::to_string(choose_(4));
+      case 9:
+        return fmt::format("{}([{}, {}])", pick({"sum", "min", "max"}), integer(in), integer(in));
+      case 10:
+        return fmt::format("{}({})", pick({"abs", "floor", "ceil", "round"}), integer(in));
       case 2:
         return "input.number";
       case 3:
@@ -127,9 +131,11 @@ class Expressions {
   }
 
   std::string list(int depth) {
-    uint32_t form = depth <= 0 ? choose_(3) : choose_(10);
+    uint32_t form = depth <= 0 ? choose_(3) : choose_(11);
     int in = depth - 1;
     switch (form) {
+      case 9:
+        return comprehension(in, "[ {0} for y in [{2}, ['a']] for {1} in y{3} ]", list(in));
       case 0:
         return "input.list";
       case 1:
@@ -243,6 +249,7 @@ class Programs {
   std::string boolean() { return make_.boolean(static_cast<int>(choose_(3))); }
   std::string integer() { return make_.integer(static_cast<int>(choose_(3))); }
   std::string list() { return make_.list(static_cast<int>(choose_(3))); }
+  std::string map_or_list() { return choose_(2) == 0 ? list() : make_.map(2); }
   std::string pick(std::initializer_list<const char*> words) { return make_.pick(words); }
 
   std::string feature() {
@@ -357,7 +364,17 @@ class Programs {
   }
 
   std::string place(int n) {
-    switch (choose_(21)) {
+    switch (choose_(23)) {
+      case 21:
+        return fmt::format(
+            "configure d{0} (file '/d' (content = 'x'))\n"
+            "contextualize (system w configure \"d${{{1}}}\" after \"d${{{2}}}\", d{0})\n",
+            n, text(), text());
+      case 22:
+        return fmt::format(
+            "each k, e in {1} (\n  configure \"e{0}${{k}}\" (file '/e' (content = e))\n"
+            "  contextualize (system w configure \"e{0}${{k}}\")\n)\n",
+            n, map_or_list());
       case 0:
       case 1:
         return fmt::format("system s{0} (net_interface.0.connection = 'lan', {1}, {2})\ndeploy s{0} 1\n", n,
