@@ -127,8 +127,11 @@ class Credentials(unittest.TestCase):
         self.call(RADLC, "check-auth", "--auth", auth, code=2)
         self.assertIn("auth.dat:1: OpenStack0: has no host", self.said)
         auth.write_text("type = Azure; username = u\n")
+        self.call(RADLC, "check-auth", "--auth", auth, code=2)
+        self.assertIn("auth.dat:1: Azure0: has no subscription_id", self.said)
+        auth.write_text("type = OpenNebula; username = u\n")
         self.call(RADLC, "check-auth", "--auth", auth, code=1)
-        self.assertIn("no credential of type EC2, OpenStack or EGI", self.said)
+        self.assertIn("no credential of type EC2, OpenStack, EGI, GCE or Azure", self.said)
         self.call(RADLC, "check-auth", code=1)
         self.assertIn("AWS_PROFILE", self.said)
 

@@ -18,7 +18,7 @@ from instances import Instances
 from moto_site import Moto
 from proxy import Proxy
 from quick import QUICK
-from radl_case import RADLC, clean_environment
+from radl_case import RADLC, clean_environment, found
 
 FILE = f"""radl 2
 input nodes ( type = 'integer' and default = 1 )
@@ -126,7 +126,7 @@ class Infrastructure:
         return new + groups
 
     def state_file(self):
-        return next(iter(self.found("state.db")), None)
+        return next(iter(found(self.folder, "state.db")), None)
 
     def recorded(self):
         """(ids and tokens of resources, tokens of open intents), read from the state itself."""

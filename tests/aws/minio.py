@@ -8,6 +8,7 @@ import urllib.request
 
 import boto3
 import botocore.config
+import botocore.exceptions
 
 from minio_program import program
 from moto_site import free_port
@@ -33,8 +34,9 @@ class Minio:
         for _ in range(600):
             try:
                 urllib.request.urlopen(self.url + "/minio/health/ready", timeout=2).close()
+                self.client().list_buckets()  # it says that it is ready a moment before it is
                 return
-            except (OSError, urllib.error.URLError):
+            except (OSError, urllib.error.URLError, botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError):
                 time.sleep(0.05)
             if self.process.poll() is not None:
                 break

@@ -30,6 +30,12 @@ def replaced(text, *changes):
     return text
 
 
+def found(folder, pattern):
+    """Paths below a folder that end as the pattern says; what others remove meanwhile is no error, unlike with rglob."""
+    ends = glob.glob(os.path.join("**", pattern), root_dir=folder, recursive=True, include_hidden=True)
+    return sorted(pathlib.Path(folder) / end for end in ends)
+
+
 class RadlCase(unittest.TestCase):
     """Each test gets an empty folder; at its end nothing of it may be alive."""
 
@@ -66,10 +72,8 @@ class RadlCase(unittest.TestCase):
                 self.fail(message() if callable(message) else message)
             time.sleep(0.05)
 
-    def found(self, pattern, under=None):
-        """Paths below a folder that end as the pattern says; what others remove meanwhile is no error, unlike with rglob."""
-        ends = glob.glob(os.path.join("**", pattern), root_dir=under or self.folder, recursive=True, include_hidden=True)
-        return sorted(pathlib.Path(under or self.folder) / end for end in ends)
+    def found(self, pattern):
+        return found(self.folder, pattern)
 
     def events(self, log):
         """The events of --log-json so far; a line that is being written is left for later."""
