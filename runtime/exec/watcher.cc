@@ -64,7 +64,8 @@ milliseconds Watcher::expected() const {
 
 void Watcher::plan_look() {
   Scheduler::TimePoint when = session_.in(std::max(wait_, expected()));
-  if (due_) when = std::min(when, *due_);
+  // One that has come and was put off for the cloud's peace is not waited for again: it would come at once.
+  if (due_ && *due_ > session_.world().clock.now()) when = std::min(when, *due_);
   if (next_look_ && *next_look_ <= when) return;
   next_look_ = when;
   scheduler_.serve_at(when, [this, when] {
