@@ -101,13 +101,12 @@ void Watcher::look() {
   next_look_.reset();
   std::erase_if(slots_, [](const auto& slot) { return slot->settled || slot->sight; });
   if (slots_.empty()) return;
-  // When something is no longer waited for, that is seen at once and not at the end of a pause.
+  // When something is no longer waited for, that is seen at once and not at the end of a pause. What has
+  // settled may be seen a little later: each of many machines settles at a time of its own.
   const auto now = session_.world().clock.now();
   due_.reset();
-  for (const auto& slot : slots_) {
-    for (const auto at : {slot->watch.settled_at, slot->watch.deadline})
-      if (at > now && (!due_ || at < *due_)) due_ = at;
-  }
+  for (const auto& slot : slots_)
+    if (slot->watch.deadline > now && (!due_ || slot->watch.deadline < *due_)) due_ = slot->watch.deadline;
   wait_ = std::min(std::max(wait_, milliseconds(1)) * 2, cloud_.pace().longest);
   plan_look();
 }

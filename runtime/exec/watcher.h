@@ -86,7 +86,7 @@ class Watcher {
   std::chrono::milliseconds took_{0};   // the last look
   size_t of_ = 0;                       // how many things it was for
   Scheduler::TimePoint peace_until_{};  // of it: not again before, while something is being asked for
-  std::optional<Scheduler::TimePoint> next_look_, due_;  // due_: the next time at which something settles
+  std::optional<Scheduler::TimePoint> next_look_, due_;  // due_: the next deadline
   bool failed_ = false;                                  // the last look: told once
 };
 
