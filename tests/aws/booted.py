@@ -46,17 +46,18 @@ class Machines(threading.Thread):
                 self.errors.append(repr(error))
 
     def _follow(self, seen):
+        # First what goes: a new machine may have the address of one that is no more.
+        for path in [p for p in self.views if p not in seen]:
+            self._remove(path)
+        for path in [p for p in self.running if p in seen and seen[p].state == "off"]:
+            self.running.discard(path)
+            self.views[path].stop()
         for path, shown in seen.items():
             if shown.state == "running" and path not in self.running and self.boots:
                 self.running.add(path)
                 self._boot(path, shown)
             elif path in self.running and shown.state == "running" and self.views[path].addresses != shown.addresses:
                 self.views[path].listen(shown.addresses)
-            elif path in self.running and shown.state == "off":
-                self.running.discard(path)
-                self.views[path].stop()
-        for path in [p for p in self.views if p not in seen]:
-            self._remove(path)
 
     def _boot(self, path, shown):
         more, commands, host = understood(shown.user_data)

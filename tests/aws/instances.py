@@ -59,6 +59,12 @@ class Instances(threading.Thread):
                 self.errors.append(repr(error))
 
     def _follow(self, seen):
+        # First what goes: a new machine may have the address of one that is no more.
+        for name in [n for n in self.views if n not in seen]:
+            self._remove(name)
+        for name in [n for n in self.running if n in seen and seen[n]["State"]["Name"] == "stopped"]:
+            self.running.discard(name)
+            self.views[name].stop()
         for name, record in seen.items():
             self.records[name] = record
             if record["State"]["Name"] == "running" and name not in self.running and self.boots:
@@ -66,11 +72,6 @@ class Instances(threading.Thread):
                 self._boot(name, record)
             elif record["State"]["Name"] == "running" and name in self.running and self.views[name].addresses != addresses_of(record):
                 self.views[name].listen(addresses_of(record))
-            elif record["State"]["Name"] == "stopped" and name in self.running:
-                self.running.discard(name)
-                self.views[name].stop()
-        for name in [n for n in self.views if n not in seen]:
-            self._remove(name)
         for name in self.running & set(self.views):
             if self.views[name].goes_off():
                 self._shut_down(name)
