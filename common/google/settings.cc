@@ -112,11 +112,21 @@ Settings load_places(const Environment& environment) {
   return settings;
 }
 
-Result<Settings> load_settings(const Environment& environment) {
-  Settings settings = load_places(environment);
-  auto url = http::parse_url(settings.compute_url);
+namespace {
+
+Status check_url(const std::string& compute_url) {
+  if (compute_url == kComputeUrl) return {};  // for which a plan would bring in libcurl for nothing
+  auto url = http::parse_url(compute_url);
   if (!url.ok() || (url->scheme != "http" && url->scheme != "https") || url->host.empty())
     return invalid("CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE is no http or https URL");
+  return {};
+}
+
+}  // namespace
+
+Result<Settings> load_settings(const Environment& environment) {
+  Settings settings = load_places(environment);
+  if (auto checked = check_url(settings.compute_url); !checked.ok()) return checked;
   std::string project;
   auto credential = find_credential(environment, project);
   if (!credential.ok()) return credential.status();

@@ -229,6 +229,10 @@ struct Client::Impl {
   std::vector<Easy> idle;
 
   Easy take() {
+    // With the first request and not with the client: what only might ask somebody needs no libcurl, which is
+    // brought in with thirty other libraries (cmake: on demand).
+    static const CURLcode initialised = curl_global_init(CURL_GLOBAL_DEFAULT);
+    (void)initialised;
     std::lock_guard lock(mutex);
     if (idle.empty()) return Easy(curl_easy_init());
     Easy easy = std::move(idle.back());
@@ -242,10 +246,7 @@ struct Client::Impl {
   }
 };
 
-Client::Client() : impl_(std::make_unique<Impl>()) {
-  static const CURLcode initialised = curl_global_init(CURL_GLOBAL_DEFAULT);
-  (void)initialised;
-}
+Client::Client() : impl_(std::make_unique<Impl>()) {}
 Client::~Client() = default;
 
 namespace {

@@ -173,13 +173,20 @@ class Files(CliCase):
 class Start(CliCase):
     @unittest.skipUnless(os.uname().machine == "x86_64", "libraries are loaded at their first call on x86-64 alone")
     @unittest.skipIf("asan" in subprocess.run(["ldd", RADLC], capture_output=True, text=True).stdout, "a sanitizer's build")
-    def test_a_check_loads_no_library_of_the_network(self):
+    def loads_none_of(self, names, *command):
         self.environment["LD_DEBUG"] = "files"
-        self.inside(self.folder, "check", self.project())
+        self.inside(self.folder, *command)
         loaded = re.findall(r"calling init: (\S+)", self.err)
         self.assertTrue(any("libc.so" in each for each in loaded), self.err[:2000])
-        for name in ("libcurl", "libcrypto", "libssh2", "libarchive", "libsqlite3"):
+        for name in names:
             self.assertFalse([each for each in loaded if name in each], "%s is loaded" % name)
+
+    def test_a_check_loads_no_library_of_the_network(self):
+        self.loads_none_of(("libcurl", "libcrypto", "libssh2", "libarchive", "libsqlite3"), "check", self.project())
+
+    def test_a_plan_that_asks_no_cloud_loads_no_library_of_the_network(self):
+        self.write("one.radl", "system s (cpu.count >= 1)\ndeploy s 1\n")
+        self.loads_none_of(("libcurl", "libssh2", "libarchive"), "plan", "one.radl")
 
 
 class Upgrade(CliCase):
