@@ -267,4 +267,15 @@ ContentRange parse_content_range(std::string_view text) {
   return range;
 }
 
+Result<std::string> bytes_of_range(http::Response answer, const Range& range, const std::string& what) {
+  const bool part = answer.status == 206;
+  const uint64_t first =
+      part ? parse_content_range(answer.header("content-range")).first.value_or(range.first) : 0;
+  const bool longer = part && range.count > 0 && answer.body.size() > range.count;
+  if (first != range.first || longer)
+    return Status(Code::Corrupt, what + ": the server answered with another range than asked for");
+  if (range.count > 0 && answer.body.size() > range.count) answer.body.resize(range.count);
+  return std::move(answer.body);
+}
+
 }  // namespace radl::transfer

@@ -128,9 +128,6 @@ Result<Fetched> RestStore::get(const std::string& key, const Range& range, const
   auto answer = call(what);
   if (!answer.ok()) return answer.status();
   if (!answer->ok()) return error(*answer, key);
-  const bool longer = answer->status == 206 && range.count > 0 && answer->body.size() > range.count;
-  if (!whole && (longer || (answer->status != 206 && range.first > 0)))
-    return Status(Code::Corrupt, address(key) + ": the server answered with another range than asked for");
   const Described found = described(*answer);
   if (whole) {
     if (Status sum = check_bytes(found.checksum, answer->body); !sum.ok())
@@ -140,9 +137,9 @@ Result<Fetched> RestStore::get(const std::string& key, const Range& range, const
               {},
               http_time(answer->header("date"))};
   if (auto total = parse_content_range(answer->header("content-range")).total) got.object.size = *total;
-  got.bytes = std::move(answer->body);
-  if (!whole && answer->status != 206 && range.count > 0)
-    got.bytes.resize(std::min<size_t>(got.bytes.size(), range.count));
+  auto bytes = bytes_of_range(std::move(*answer), range, address(key));
+  if (!bytes.ok()) return bytes.status();
+  got.bytes = std::move(*bytes);
   return got;
 }
 

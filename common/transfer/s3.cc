@@ -75,17 +75,15 @@ Result<Fetched> S3::get(const std::string& key, const Range& range, const Stop& 
   auto r = call(what);
   if (!r.ok()) return r.status();
   if (!r->ok()) return s3_error(*r, address(key));
-  if (!whole && r->status != 206 && range.first > 0)
-    return Status(Code::Corrupt, address(key) + ": the server answered with another range than asked for");
   if (whole) {
     if (Status sum = check_bytes(checksum_of(r->headers), r->body); !sum.ok())
       return std::move(sum).at(address(key));
   }
   Fetched got{object_of(key, *r), {}, time_of(r->header("date"))};
   if (auto total = parse_content_range(r->header("content-range")).total) got.object.size = *total;
-  got.bytes = std::move(r->body);
-  if (!whole && r->status != 206 && range.count > 0)
-    got.bytes.resize(std::min<size_t>(got.bytes.size(), range.count));
+  auto bytes = bytes_of_range(std::move(*r), range, address(key));
+  if (!bytes.ok()) return bytes.status();
+  got.bytes = std::move(*bytes);
   return got;
 }
 

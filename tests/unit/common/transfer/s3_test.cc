@@ -333,6 +333,20 @@ TEST(S3, ARangeOfAServerThatKnowsNoneIsCutOut) {
   EXPECT_EQ(b.store.get("k", {2, 4}).status().code(), Code::Corrupt);
 }
 
+TEST(S3, APartThatIsNotTheOneAskedForIsRefused) {
+  std::string range = "bytes 2-5/10", body = "2345";
+  Bucket b([&](const std::string&) {
+    return http_answer(206, "ETag: \"e\"\r\nContent-Range: " + range + "\r\n", body);
+  });
+  auto right = b.store.get("k", {2, 4});
+  ASSERT_TRUE(right.ok()) << right.status().text();
+  EXPECT_EQ(right->bytes, "2345");
+  EXPECT_EQ(right->object.size, 10u);
+  EXPECT_EQ(b.store.get("k", {3, 4}).status().code(), Code::Corrupt) << "begins elsewhere";
+  body = "23456";
+  EXPECT_EQ(b.store.get("k", {2, 4}).status().code(), Code::Corrupt) << "longer";
+}
+
 TEST(S3, KeysOfAProcessThatTheServerCallsExpiredAreAskedForAnew) {
   test::AwsFiles files;
   files.file("next",

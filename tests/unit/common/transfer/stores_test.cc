@@ -136,6 +136,21 @@ TEST(AzureBlob, AWrongClockIsPutRightByTheServersAnswer) {
   EXPECT_EQ(server.requests().size(), 2u);
 }
 
+TEST(AzureBlob, APartThatIsNotTheOneAskedForIsRefused) {
+  std::string range = "bytes 2-5/10", body = "2345";
+  ScriptedServer server([&](const std::string&) {
+    return http_answer(206, "ETag: \"0x1\"\r\nContent-Range: " + range + "\r\n", body);
+  });
+  http::Client http;
+  AzureBlob store(http, azure_at(server.url("")), "data");
+  auto right = store.get("k", {2, 4});
+  ASSERT_TRUE(right.ok()) << right.status().text();
+  EXPECT_EQ(right->bytes, "2345");
+  EXPECT_EQ(store.get("k", {3, 4}).status().code(), Code::Corrupt) << "begins elsewhere";
+  body = "23456";
+  EXPECT_EQ(store.get("k", {2, 4}).status().code(), Code::Corrupt) << "longer";
+}
+
 TEST(AzureBlob, TheSecretOfASignatureIsInNoError) {
   ScriptedServer server(
       [](const std::string&) { return http_answer(403, "x-ms-error-code: AuthenticationFailed\r\n", ""); });
