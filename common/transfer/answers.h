@@ -68,8 +68,8 @@ struct ContentRange {
   std::optional<uint64_t> first, total;
 };
 ContentRange parse_content_range(std::string_view text);
-// The bytes of `range` in the answer to a request for it. A server that knows no ranges (200) gave all from the start: they are
-// cut out. Corrupt: a part that begins elsewhere or is longer than asked for.
+// The bytes of `range` in the answer to a request for it. A server that knows no ranges (200) gave all from
+// the start: they are cut out. Corrupt: a part that begins elsewhere or is longer than asked for.
 Result<std::string> bytes_of_range(http::Response answer, const Range& range, const std::string& what);
 
 }  // namespace radl::transfer
