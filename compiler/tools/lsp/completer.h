@@ -76,6 +76,7 @@ class Completer {
   // values
 
   void values();
+  bool behind_dot() const;
   void types();
   void units(const Word& word);
   void quoted(const std::string& value, ItemKind kind, std::string_view doc);

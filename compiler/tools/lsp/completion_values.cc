@@ -9,7 +9,7 @@ namespace radl::lsp {
 
 void Completer::values() {
   const std::string& feature = cursor_.feature;
-  if (cursor_.in_interpolation) return expressions();
+  if (cursor_.in_interpolation || behind_dot()) return expressions();
   if (feature.starts_with("net_interface.") && feature.ends_with(".connection"))
     return quoted_names(Space::Network, kInterface);
   if (feature == "ansible_host") return quoted_names(Space::Ansible, kValue);
@@ -17,16 +17,20 @@ void Completer::values() {
     return types();
   }
   if (auto word = find_feature(cursor_.owner, feature)) {
-    for (const std::string& value : word->values) quoted(value, kValue, "");
+    // `radl 2` has the words yes and no, which the expressions below offer.
+    if (word->kind != "boolean" || !cursor_.radl2 || cursor_.in_text) {
+      for (const std::string& value : word->values) quoted(value, kValue, "");
+    }
     if (!word->units.empty() && !cursor_.word.empty() && cursor_.word[0] >= '0' && cursor_.word[0] <= '9')
       units(*word);
-    if (word->kind == "boolean") {
-      for (const char* value : {"yes", "no"})
-        cursor_.radl2&& cursor_.owner.starts_with("resource ") ? void(add(value, kValue, "", ""))
-                                                               : quoted(value, kValue, "");
-    }
   }
   if (!cursor_.in_text && cursor_.radl2) expressions();
+}
+
+// `self.`: what is offered is a member, and nothing else; 2.5 is a number.
+bool Completer::behind_dot() const {
+  const bool number = !cursor_.word.empty() && cursor_.word[0] >= '0' && cursor_.word[0] <= '9';
+  return cursor_.radl2 && !cursor_.in_text && !number && cursor_.word.find('.') != std::string::npos;
 }
 
 void Completer::types() {
