@@ -1,3 +1,4 @@
+#include <optional>
 #include <utility>
 
 #include "common/digest.h"
@@ -79,15 +80,20 @@ StepContext step_context(Session& session, const ir::Step& step, const Context& 
 // A job that is joined again after so long has lost its nodes anew.
 constexpr std::chrono::seconds kWellUnderWay{60};
 
+// Since when the job of this attempt runs on all of its nodes. The time in which an attempt waits for a node
+// that does not answer is not time in which its job runs: where a node is gone for good it would be tried for
+// ever.
+using UnderWay = std::optional<std::chrono::steady_clock::time_point>;
+
 // How often a step is tried. Each attempt waits for a node that does not answer: of a job, which has noticed
 // that already, there is one more.
-RetryHooks step_retries(Session& session, const ir::Step& step, ApplyOptions& options) {
+RetryHooks step_retries(Session& session, const ir::Step& step, ApplyOptions& options, UnderWay& since) {
   RetryHooks hooks = retry_hooks(session, step.id);
   if (step.kind != ir::StepKind::Program && step.kind != ir::StepKind::Training) return hooks;
   options.attempts = std::min(options.attempts, 2);
-  hooks.counts_anew = [&session, begun = session.world().clock.now()]() mutable {
-    const auto before = std::exchange(begun, session.world().clock.now());
-    return begun - before > kWellUnderWay;
+  hooks.counts_anew = [&session, &since] {
+    const UnderWay begun = std::exchange(since, std::nullopt);
+    return begun && session.world().clock.now() - *begun > kWellUnderWay;
   };
   return hooks;
 }
@@ -105,7 +111,9 @@ Status attempt(Session& session, const ir::Step& step, StepRunner& runner, const
   std::vector<NodeHandle> nodes;
   for (const std::string& address : step.nodes) nodes.push_back(session.handle(address, context.stop));
   ApplyOptions options = session.options();
-  const RetryHooks hooks = step_retries(session, step, options);
+  UnderWay since;
+  shared.under_way = [&] { since = since.value_or(session.world().clock.now()); };
+  const RetryHooks hooks = step_retries(session, step, options, since);
   return with_retries(options, session.world(), hooks, [&](int number) {
     shared.resume = resume || number > 1;
     for (const std::string& address : step.nodes) {

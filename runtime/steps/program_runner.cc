@@ -76,6 +76,7 @@ class ProgramRun {
     for (facts_.attempts = 1; done.ok(); ++facts_.attempts) {
       if (!started) done = starting_.begin(looks_, step_.digest, facts_.attempts);
       started = false;
+      if (done.ok()) context_.under_way();
       if (done.ok()) done = follow();
       if (done.ok() || !again_ || facts_.attempts > retries) break;
       log_.line("FAILED: " + done.message());

@@ -47,6 +47,8 @@ struct StepContext {
   // What ran in an earlier attempt of this run and must not be repeated: resources as native runners name
   // them.
   std::set<std::string>* ran = nullptr;
+  // A job calls it when its processes have been started, or found, on all of its nodes.
+  std::function<void()> under_way = [] {};
   bool resume = false;  // Training: go on from the last checkpoint if there is one; false: start anew
 };
 

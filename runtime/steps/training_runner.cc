@@ -77,6 +77,7 @@ class TrainingRun {
       if (!started.ok()) return std::move(started).at(where());
     }
     if (Status kept = keeping_->start(); !kept.ok()) return std::move(kept).at(where());
+    context_.under_way();
     auto begin = SteadyClock::now();
     Status trained = following_->run();
     facts_.phases["training"] = seconds_since(begin);

@@ -116,6 +116,7 @@ Result<StepOutcome> SimulatedMachines::run(const StepContext& context, const ir:
     if (Result<Remote*> remote = node.connect(); !remote.ok()) return remote.status();
   }
   const bool job = ir::is_job(step.kind);
+  if (job) context.under_way();
   bool fails = draws_.chance(faults_.steps), lost = draws_.chance(0.5);
   double seconds = job ? draws_.between(30, 300) : draws_.between(1, 15);
   if (Status done = take_time(context, nodes, fails ? seconds / 2 : seconds); !done.ok()) return done;

@@ -12,6 +12,7 @@ namespace radl::fuzz {
 namespace {
 
 std::string_view answers;
+bool said_by_the_server = false;
 
 http::Response next() {
   const size_t end = std::min(answers.find('\x1E'), answers.size());
@@ -36,7 +37,11 @@ http::Response next() {
 
 }  // namespace
 
-void script(const uint8_t* data, size_t size) { answers = {reinterpret_cast<const char*>(data), size}; }
+void script(const uint8_t* data, size_t size) {
+  answers = {reinterpret_cast<const char*>(data), size};
+  // The comparison below teaches libFuzzer the word; a message may quote a server that knows it by itself.
+  said_by_the_server = answers.find(kSecret) != answers.npos;
+}
 
 Stop no_waiting() {
   static StopSource source = [] {
@@ -49,7 +54,7 @@ Stop no_waiting() {
 
 void look_at(const Status& status) {
   const std::string text = status.text();
-  if (text.find(kSecret) == text.npos) return;
+  if (text.find(kSecret) == text.npos || said_by_the_server) return;
   std::fprintf(stderr, "a message has the secret: %s\n", text.c_str());
   std::abort();
 }

@@ -280,6 +280,27 @@ TEST_F(ApplyTest, ATrainingThatIsRepeatedGoesOnFromItsCheckpoint) {
   EXPECT_EQ(resumed, (std::vector<bool>{false, true}));
 }
 
+// A node that is gone for good is waited for a minute and more at each attempt.
+TEST_F(ApplyTest, ATrainingThatDoesNotGetUnderWayIsTriedTwice) {
+  bench.runner.errors["training/cifar"].assign(5, Status(Code::Timeout, "server[0] does not answer"));
+  bench.runner.during = [&](const StepContext&, const ir::Step& step) {
+    if (step.id == "training/cifar") bench.fake.clock.sleep(std::chrono::minutes(5));
+  };
+  RunReport report = bench.apply(cluster(1));
+  EXPECT_EQ(outcome(report, "training/cifar").state, State::Failed);
+  EXPECT_EQ(bench.runner.errors["training/cifar"].size(), 3u);
+}
+
+TEST_F(ApplyTest, ATrainingThatIsLostWhileItRunsWellIsJoinedEachTime) {
+  bench.runner.errors["training/cifar"].assign(5, Status(Code::Lost, "server[0] is lost"));
+  bench.runner.during = [&](const StepContext& context, const ir::Step& step) {
+    if (step.id != "training/cifar") return;
+    context.under_way();
+    bench.fake.clock.sleep(std::chrono::minutes(5));
+  };
+  EXPECT_TRUE(bench.apply(cluster(1)).status.ok());
+}
+
 TEST_F(ApplyTest, OutputsAreWhatTheRunMadeKnown) {
   bench.secrets = {{"input.pw", "hunter2"}};
   auto program = ProgramBuilder()
