@@ -160,10 +160,12 @@ TEST_F(LspAnswers, CompletionOfMembers) {
     EXPECT_TRUE(labels.contains("private_ip") && labels.contains("hostname")) << place;
     EXPECT_FALSE(labels.contains("and")) << place;
   }
-  for (const char* place : {"configure c ( file '/x' ( when = self.| ) )", "output o (value = 1, when = self.|)"}) {
+  for (const char* place :
+       {"configure c ( file '/x' ( when = self.| ) )", "output o (value = 1, when = self.|)"}) {
     auto labels = offered(head + place);
     EXPECT_TRUE(labels.contains("system")) << place;
-    EXPECT_FALSE(labels.contains("yes") || labels.contains("'yes'")) << place << ": a dot is followed by a member";
+    EXPECT_FALSE(labels.contains("yes") || labels.contains("'yes'"))
+        << place << ": a dot is followed by a member";
   }
   EXPECT_TRUE(offered(head + "output o (value = wn.|)").contains("count"));
   EXPECT_FALSE(offered(head + "output o (value = wn.|)").contains("private_ip"));
