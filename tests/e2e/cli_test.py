@@ -276,13 +276,15 @@ class Nodes(CliCase):
 
     def test_a_lock_that_never_comes_free_is_given_up(self):
         file = self.project(command="until [ -e release ]; do sleep 0.05; done")
-        self.holding(file)
-        self.waiting("destroy", "--auto-approve", "--lock-timeout", "1", file)
+        running = self.holding(file)
+        given_up = self.waiting("destroy", "--auto-approve", "--lock-timeout", "1", file)
         for arguments in (["destroy", "--auto-approve"], ["apply", "--auto-approve"], ["state", "rm", "web[0]"]):
             self.radlc(*arguments, "--lock-timeout", "0.3", code=2)
             self.assertIn("the state is locked: apply by", self.err)
+        self.assertEqual(given_up.wait(60), 2)
         self.release()
         self.radlc("destroy", "--auto-approve", "--lock-timeout", "120", file)
+        running.wait(60)
 
 
 class TerminalText(CliCase):
