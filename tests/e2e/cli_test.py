@@ -170,9 +170,9 @@ class Files(CliCase):
         self.assertFalse((self.folder / "-").exists())
 
 
+@unittest.skipUnless(os.uname().machine == "x86_64", "libraries are loaded at their first call on x86-64 alone")
+@unittest.skipIf("asan" in subprocess.run(["ldd", RADLC], capture_output=True, text=True).stdout, "a sanitizer's build")
 class Start(CliCase):
-    @unittest.skipUnless(os.uname().machine == "x86_64", "libraries are loaded at their first call on x86-64 alone")
-    @unittest.skipIf("asan" in subprocess.run(["ldd", RADLC], capture_output=True, text=True).stdout, "a sanitizer's build")
     def loads_none_of(self, names, *command):
         self.environment["LD_DEBUG"] = "files"
         self.inside(self.folder, *command)
