@@ -120,7 +120,7 @@ Status accept_observed(const Run& run, const Snapshot& snapshot, const Observed&
 // shows in what it differs from the file. Needs the lock. Exists: it is recorded already; NotFound: the file
 // or the cloud has no such thing; Invalid: it is something else.
 Result<ResourceRecord> import_resource(const Run& run, const Plan& plan, const std::string& address,
-                                       const std::string& id);
+                                       const std::string& name);
 
 // Steps whose output names a file, on this computer or in a bucket, that `exists` says is not there any more:
 // for PlanOptions::missing_outputs.

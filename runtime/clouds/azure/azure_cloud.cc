@@ -8,11 +8,13 @@
 
 #include "common/http/http.h"
 #include "common/http/url.h"
+#include "common/text.h"
 #include "runtime/clouds/azure/design.h"
 #include "runtime/clouds/azure/kind.h"
 #include "runtime/clouds/azure/survey.h"
 #include "runtime/clouds/caller.h"
 #include "runtime/clouds/console.h"
+#include "runtime/clouds/takes_over.h"
 
 namespace radl::azure {
 namespace {
@@ -21,7 +23,7 @@ constexpr size_t kLargestLog = 4 << 20;
 constexpr double kFewLeft = 50;  // requests
 constexpr std::chrono::milliseconds kRarely{30'000};
 
-class AzureCloud : public Cloud {
+class AzureCloud : public Cloud, public TakesOver {
  public:
   AzureCloud(CloudId id, http::Client& http, const Options& options, Result<Settings> settings)
       : id_(std::move(id)),
@@ -95,6 +97,9 @@ class AzureCloud : public Cloud {
     if (!answer.ok()) return answer.failure().status;
     return text_of(answer.json(), "subscriptionId");
   }
+
+  Result<std::string> id_named(const Context& context, const std::string& type,
+                               const std::string& name) override;
 
   // cloud-init writes them to the console, whose log Azure gives by an address of its own.
   Result<std::vector<std::string>> host_keys(const Context& context, const std::string& id) override {
@@ -213,6 +218,28 @@ Result<std::vector<Seen>> AzureCloud::look(const Context& context, const Query& 
   std::vector<Seen> all;
   for (auto& [id, seen] : found) all.push_back(std::move(seen));
   return all;
+}
+
+// "/subscriptions/S/resourceGroups/G/..", as the portal and `az` show it.
+Result<std::string> AzureCloud::id_named(const Context& context, const std::string& type,
+                                         const std::string& name) {
+  auto call = asking(context);
+  if (!call.ok()) return call.status();
+  const std::string id = id_in(name), lower = to_lower(name);
+  const bool whole = lower.starts_with("/subscriptions/");
+  if (whole && !lower.starts_with("/" + to_lower((*call)->root())))
+    return invalid(fmt::format("{} is of another subscription than {}", name, (*call)->subscription));
+  const Kind* kind = kind_of(type);
+  const bool known =
+      std::any_of(kinds_.begin(), kinds_.end(), [&](const auto& one) { return one->has_id(id); });
+  if (known && !id.ends_with('/')) return id;
+  const std::string form =
+      kind ? fmt::format("/providers/{}/{}/NAME", kind->provider(), kind->collection()) : "/..";
+  return invalid(fmt::format("'{}' is no id of Azure", name))
+      .with_hint(fmt::format(
+          "an id is /subscriptions/SUBSCRIPTION/resourceGroups/GROUP{}; `az resource list --query "
+          "[].id` shows them",
+          form));
 }
 
 }  // namespace

@@ -193,7 +193,6 @@ Status Ec2Cloud::take_over(const Context& context, const Order& order) {
   if (order.type == "placement_group") return {};  // known by its name
   std::map<std::string, std::string> tags = own_tags(context, order);
   tags.erase("Name");  // what it is called is its maker's
-  if (order.token.empty()) tags.erase(kTokenTag);
   if (std::string user = order.spec.value("user", ""); !user.empty()) tags[kUserTag] = user;
   Parameters parameters = {{"ResourceId.1", order.id}};
   size_t number = 0;

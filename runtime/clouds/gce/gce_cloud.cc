@@ -12,11 +12,12 @@
 #include "runtime/clouds/gce/kind.h"
 #include "runtime/clouds/gce/operations.h"
 #include "runtime/clouds/gce/survey.h"
+#include "runtime/clouds/takes_over.h"
 
 namespace radl::gce {
 namespace {
 
-class GceCloud : public Cloud {
+class GceCloud : public Cloud, public TakesOver {
  public:
   GceCloud(CloudId id, http::Client& http, const Options& options, Result<google::Settings> settings,
            const std::string& zone)
@@ -85,6 +86,9 @@ class GceCloud : public Cloud {
     if (!answer.ok()) return answer.failure().status;
     return text_of(answer.json(), "id");
   }
+
+  Result<std::string> id_named(const Context& context, const std::string& type,
+                               const std::string& name) override;
 
   // Google's guest agent writes them into the machine's guest attributes, over a way of Google's own.
   Result<std::vector<std::string>> host_keys(const Context& context, const std::string& id) override {
@@ -179,6 +183,31 @@ Result<std::vector<Seen>> GceCloud::look(const Context& context, const Query& qu
   std::vector<Seen> all;
   for (auto& [id, seen] : found) all.push_back(std::move(seen));
   return all;
+}
+
+// "https://..../projects/P/zones/Z/instances/N" and what is left of it from any '/' on.
+Result<std::string> GceCloud::id_named(const Context& context, const std::string& type,
+                                       const std::string& name) {
+  auto call = asking(context);
+  if (!call.ok()) return call.status();
+  const Kind* kind = kind_of(type);
+  std::string id = name;
+  if (const std::string path = project_path_of(name); !path.empty()) {
+    if (!path.starts_with((*call)->root()))
+      return invalid(fmt::format("{} is of another project than {}", name, (*call)->project));
+    id = partial_of(path);
+  }
+  if (id.starts_with('/')) id.erase(0, 1);
+  const std::string place = !kind || kind->scope() == Scope::Zone ? "" : kind->place(**call, {});
+  if (!place.empty() && id.find('/') == id.npos) return place + "/" + id;
+  const bool known =
+      std::any_of(kinds_.begin(), kinds_.end(), [&](const auto& one) { return one->has_id(id); });
+  if (known && !id.ends_with('/')) return id;
+  return invalid(fmt::format("'{}' is no id of Compute Engine", name))
+      .with_hint(fmt::format(
+          "an id is a path: {}/NAME; `gcloud compute {} list --uri` shows them",
+          place.empty() ? fmt::format("zones/ZONE/{}", kind ? kind->collection() : "instances") : place,
+          kind ? kind->collection() : "instances"));
 }
 
 }  // namespace

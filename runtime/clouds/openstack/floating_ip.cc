@@ -26,6 +26,10 @@ class FloatingIp : public Kind {
     return remove(call.services.network, call.context, "/floatingips/" + order.id).asked;
   }
 
+  Status mark(Asking& call, const Order& order) const override {
+    return mark_in_network(call, order, "/floatingips", "floatingip");
+  }
+
   Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const override {
     return look_in_network(
         call, wish, type(), "/floatingips", "floatingips",

@@ -48,6 +48,8 @@ class Kind {
   virtual Asked destroy(Asking& call, const Order& order) const = 0;
   virtual Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const = 0;
   virtual Impact impact(const Json& before, const Json& after) const;  // Replace
+  // Writes our marks on what somebody else made. Nothing where they are in the name, which stays.
+  virtual Status mark(Asking&, const Order&) const { return {}; }
 };
 
 std::unique_ptr<Kind> make_key_pair();
@@ -64,6 +66,12 @@ std::unique_ptr<Kind> make_server();
 Result<std::string> id_of_reference(const Order& order, const std::string& address);
 // What the cloud is to call it: the spec's own name, or one with infrastructure and address.
 std::string name_for(const Context& context, const Order& order);
+
+// Kind::mark() of what Neutron has: a description. `key` is the word of its body: "network".
+Status mark_in_network(Asking& call, const Order& order, const std::string& path, const std::string& key);
+
+// The same of what has metadata. `path`: "/servers".
+Status mark_in_metadata(Asking& call, Service& service, const std::string& path, const Order& order);
 
 // Reads a list of Neutron's with what is marked in the description, and keeps what is wished. `fill` sets the
 // rest of what is seen.

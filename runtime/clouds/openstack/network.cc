@@ -25,6 +25,10 @@ class Network : public Kind {
     return remove(call.services.network, call.context, "/networks/" + order.id).asked;
   }
 
+  Status mark(Asking& call, const Order& order) const override {
+    return mark_in_network(call, order, "/networks", "network");
+  }
+
   Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const override {
     return look_in_network(
         call, wish, type(), "/networks", "networks",
@@ -78,6 +82,10 @@ class Subnet : public Kind {
 
   Asked destroy(Asking& call, const Order& order) const override {
     return remove(call.services.network, call.context, "/subnets/" + order.id).asked;
+  }
+
+  Status mark(Asking& call, const Order& order) const override {
+    return mark_in_network(call, order, "/subnets", "subnet");
   }
 
   Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const override {

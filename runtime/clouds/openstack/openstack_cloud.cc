@@ -12,6 +12,7 @@
 #include "runtime/clouds/openstack/design.h"
 #include "runtime/clouds/openstack/kind.h"
 #include "runtime/clouds/openstack/survey.h"
+#include "runtime/clouds/takes_over.h"
 
 namespace radl::openstack {
 namespace {
@@ -22,7 +23,7 @@ std::string host_of(const Result<Settings>& settings) {
   return url.ok() ? to_lower(url->host) : "";
 }
 
-class OpenStackCloud : public Cloud {
+class OpenStackCloud : public Cloud, public TakesOver {
  public:
   OpenStackCloud(CloudId id, http::Client& http, const Options& options, Result<Settings> settings)
       : id_(std::move(id)),
@@ -92,6 +93,12 @@ class OpenStackCloud : public Cloud {
   }
 
   Result<std::vector<Seen>> look(const Context& context, const Query& query) override;
+
+  Status take_over(const Context& context, const Order& order) override {
+    const Kind* kind = kind_of(order.type);
+    Asking call = asking(context);
+    return kind ? kind->mark(call, order) : Status();
+  }
 
   Result<std::string> owner(const Context& context) override {
     if (!refused_.ok()) return refused_;
@@ -215,6 +222,18 @@ Result<std::string> id_of_reference(const Order& order, const std::string& addre
 
 std::string name_for(const Context& context, const Order& order) {
   return order.spec.value("name", context.infrastructure + "/" + order.address);
+}
+
+Status mark_in_network(Asking& call, const Order& order, const std::string& path, const std::string& key) {
+  Json body = {{key, {{"description", to_line(mark_of(call.context, order))}}}};
+  return post(call.services.network, call.context, path + "/" + order.id, std::move(body), true, "PUT")
+      .asked.status;
+}
+
+Status mark_in_metadata(Asking& call, Service& service, const std::string& path, const Order& order) {
+  return post(service, call.context, path + "/" + order.id + "/metadata",
+              {{"metadata", to_metadata(mark_of(call.context, order))}}, true)
+      .asked.status;
 }
 
 Status look_in_network(Asking& call, const Wish& wish, const char* type, const std::string& path,

@@ -48,6 +48,10 @@ class Router : public Kind {
     return remove(call.services.network, call.context, "/routers/" + order.id).asked;
   }
 
+  Status mark(Asking& call, const Order& order) const override {
+    return mark_in_network(call, order, "/routers", "router");
+  }
+
   Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const override {
     return look_in_network(
         call, wish, type(), "/routers", "routers",

@@ -60,6 +60,10 @@ class SecurityGroup : public Kind {
     return remove(call.services.network, call.context, "/security-groups/" + order.id).asked;
   }
 
+  Status mark(Asking& call, const Order& order) const override {
+    return mark_in_network(call, order, "/security-groups", "security_group");
+  }
+
   Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const override {
     return look_in_network(
         call, wish, type(), "/security-groups", "security_groups",

@@ -37,6 +37,10 @@ class Server : public Kind {
     return remove(call.services.compute, call.context, "/servers/" + order.id).asked;
   }
 
+  Status mark(Asking& call, const Order& order) const override {
+    return mark_in_metadata(call, call.services.compute, "/servers", order);
+  }
+
   Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const override {
     std::vector<ServerNow> found;
     Status asked = wish.only_few_ids() ? one_by_one(call, wish.ids, found) : all_of(call, wish, found);

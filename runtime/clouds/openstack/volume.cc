@@ -60,6 +60,10 @@ class Volume : public Kind {
     return posted.asked;
   }
 
+  Status mark(Asking& call, const Order& order) const override {
+    return mark_in_metadata(call, call.services.volume, "/volumes", order);
+  }
+
   Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const override {
     return call.services.volume.each(
         "/volumes/detail", "volumes", {}, call.context.stop, [&](const Json& item) {
