@@ -18,11 +18,19 @@ std::string with_crlf(const std::string& text) {
   return out;
 }
 
+// A byte order mark behind blank lines (of files put together) would come to stand at the start, where it is
+// the file's own and is dropped when it is read again.
+void drop_leading_marks(std::string& text) {
+  while (text.starts_with("\xEF\xBB\xBF"))
+    text.erase(0, std::min(text.size(), text.find_first_not_of('\n', 3)));
+}
+
 // Parses, lays out, and proves that nothing was lost.
 Result<std::string> format_text(const SourceFile& source, Diagnostics& diagnostics, const Options& options) {
   auto tree = parse(source, diagnostics, {.dialect = options.dialect});
   if (tree->syntax_errors) return invalid(source.path() + " has syntax errors and was left alone");
   std::string text = layout(*tree, options);
+  drop_leading_marks(text);
   // Never write a string that says something else, or that the next run would change again.
   Diagnostics unheard;
   SourceFile again(source.id(), source.path(), text);

@@ -102,6 +102,12 @@ TEST(Format, SkippedCharactersStay) {
   expect("network a ();\ndeploy a 1;", "network a ();\ndeploy a 1;\n");
 }
 
+TEST(Format, AByteOrderMarkOfAnotherFileNeverBecomesThisOnes) {
+  const std::string mark = "\xEF\xBB\xBF";
+  expect("\n\n" + mark + "\n\n" + mark + "network b ()", "network b ()\n");
+  expect("network a ()\n" + mark + "network b ()", "network a ()\n" + mark + "\nnetwork b ()\n");
+}
+
 TEST(Format, TextsOverLinesAreKept) {
   expect("system a (disk.0.os.credentials.private_key='---\n  KEY\n---' and cpu.count=1)",
          "system a (\n  disk.0.os.credentials.private_key = '---\n  KEY\n---' and\n  cpu.count = 1\n)\n");
