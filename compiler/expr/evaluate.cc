@@ -106,8 +106,7 @@ Value Evaluator::text_value(const ast::String& text) {
     }
     auto shown = display(value, kPermitted);
     if (!shown) {
-      return report(DiagCode::WrongOperand, part.value->span,
-                    fmt::format("{} cannot stand in a string", kind_name(value.kind())));
+      return cannot_stand(value, part.value->span);
     }
     parts.push_back(Value::string(std::move(*shown)).taint(value));
   }
@@ -117,6 +116,18 @@ Value Evaluator::text_value(const ast::String& text) {
   // '${input.folder}/x' is a path of the place where the folder was written.
   uint32_t file = text.parts[0].value == nullptr ? text.span.file : first_file;
   return Value::joined(std::move(parts)).written_in(file);
+}
+
+Value Evaluator::cannot_stand(const Value& value, Span at) {
+  const bool later = value.has_unknown();
+  auto& found =
+      context_.diagnostics->report(DiagCode::WrongOperand, at,
+                                   fmt::format("{}{} cannot stand in a string", kind_name(value.kind()),
+                                               later ? " that is known after apply" : ""));
+  if (later)
+    found.with_help(value.kind() == Kind::List ? "write json(..), or join(.., ', ') for its elements in a row"
+                                               : "write json(..)");
+  return {};
 }
 
 // No value may hold so much that looking at all of it would take long, however little text it was made by.

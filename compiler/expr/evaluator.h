@@ -56,6 +56,7 @@ class Evaluator {
 
   Value report(DiagCode code, Span at, std::string message);
   Value too_large(const Value& value, Span at);
+  Value cannot_stand(const Value& value, Span at);
   bool known(const Value& value, Span at);
   Value wrong_operand(std::string_view op, const Value& value, Span at);
 
