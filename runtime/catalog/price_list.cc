@@ -177,39 +177,81 @@ Result<PriceList> read_price_list(std::FILE* json, const std::string& name) {
   return list;
 }
 
-Result<std::string> with_prices(const std::string& file, const PriceList& list, const Catalog& known) {
-  std::string head = fmt::format("radl-catalog 2\ncloud ec2\ncurrency {}\n", list.currency), types, prices;
-  std::set<std::string> sources = {"the AWS price list, Linux, shared tenancy"}, listed;
-  if (!file.empty()) {
-    auto before = read_document(file, "the user's catalogue of ec2");
-    if (!before.ok()) return std::move(before).status();
-    if (before->cloud != "ec2" || before->currency != list.currency)
-      return invalid(fmt::format("the user's catalogue is of {} in {}", before->cloud, before->currency));
-    sources.insert(before->sources.begin(), before->sources.end());
-    for (const Section& section : before->sections) {
-      const std::string body(trim(section.body));
+namespace {
+
+// A catalogue as it is put together anew: types by name, prices by their section.
+struct Parts {
+  std::set<std::string> sources;
+  std::map<std::string, std::string> types;  // name -> line
+  struct Prices {
+    std::string as_of, body;
+  };
+  std::map<std::pair<std::string, std::string>, Prices> prices;  // {market, region} -> the latest
+
+  void take(const Document& document) {
+    sources.insert(document.sources.begin(), document.sources.end());
+    for (const Section& section : document.sections) {
       if (section.types) {
-        types += body.empty() ? "" : body + "\n";
-        Status read = read_types(
-            *before, section, [](std::string_view) { return true; },
-            [&](InstanceType&& type) { listed.insert(type.name); });
-        if (!read.ok()) return read;
-      } else if (section.region != list.region || section.market != Market::OnDemand) {
-        prices += fmt::format("\n[{} {} {}]\n{}\n", market_name(section.market), section.region,
-                              section.as_of, body);
+        for (std::string_view line : split(section.body, '\n')) {
+          line = trim(line);
+          if (line.empty() || line.front() == '#') continue;
+          types.insert_or_assign(std::string(line.substr(0, line.find(' '))), std::string(line));
+        }
+        continue;
       }
+      Prices& there = prices[{std::string(market_name(section.market)), std::string(section.region)}];
+      if (there.as_of <= section.as_of) there = {std::string(section.as_of), std::string(trim(section.body))};
     }
   }
+
+  std::string text(const Document& like) const {
+    std::string out = fmt::format("radl-catalog 2\ncloud {}\ncurrency {}\n", like.cloud, like.currency);
+    for (const std::string& source : sources) out += "source " + source + "\n";
+    out += "\n[types]\n";
+    for (const auto& [name, line] : types) out += line + "\n";
+    for (const auto& [place, section] : prices)
+      out += fmt::format("\n[{} {} {}]\n{}\n", place.first, place.second, section.as_of, section.body);
+    return out;
+  }
+};
+
+}  // namespace
+
+Result<std::string> merged(const std::string& kept, const std::string& newer, const std::string& name,
+                           const std::string& today) {
+  auto added = read_document(newer, name);
+  if (!added.ok()) return std::move(added).status();
+  Parts parts;
+  if (!kept.empty()) {
+    auto before = read_document(kept, "the user's catalogue of " + added->cloud);
+    if (!before.ok()) return std::move(before).status();
+    if (before->cloud != added->cloud || before->currency != added->currency)
+      return invalid(fmt::format("{}: of {} in {}, and the user's catalogue is of {} in {}", name,
+                                 added->cloud, added->currency, before->cloud, before->currency));
+    parts.take(*before);
+  }
+  for (const Section& section : added->sections)
+    if (section.as_of > today)
+      return invalid(fmt::format("{}: prices of {}, a day that is still to come", name, section.as_of));
+  parts.take(*added);
+  return parts.text(*added);
+}
+
+Result<std::string> with_prices(const std::string& file, const PriceList& list, const Catalog& known) {
   auto names = known.type_names("ec2");
   if (!names.ok()) return std::move(names).status();
-  listed.insert(names->begin(), names->end());
-  prices += fmt::format("\n[on-demand {} {}]\n", list.region, list.as_of);
+  const std::set<std::string> listed(names->begin(), names->end());
+  std::string types, prices;
   for (const auto& [name, type] : list.types) {
-    if (listed.insert(name).second) types += type_line(type);
+    if (!listed.count(name)) types += type_line(type);
     prices += price_line(type);
   }
-  for (const std::string& source : sources) head += "source " + source + "\n";
-  return head + "\n[types]\n" + types + prices;
+  const std::string own = fmt::format(
+      "radl-catalog 2\ncloud ec2\ncurrency {}\nsource the AWS price list, Linux, shared "
+      "tenancy\n\n[types]\n{}\n"
+      "[on-demand {} {}]\n{}",
+      list.currency, types, list.region, list.as_of, prices);
+  return merged(file, own, "the price list", list.as_of);
 }
 
 }  // namespace radl::catalog

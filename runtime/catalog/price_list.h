@@ -26,4 +26,10 @@ Result<PriceList> read_price_list(std::FILE* json, const std::string& name);
 // of types that `known` does not have are taken from the list as well.
 Result<std::string> with_prices(const std::string& file, const PriceList& list, const Catalog& known);
 
+// `kept` (a catalogue, or empty) with what `newer` has: of each region's market the prices of the later day,
+// the newer file's where both are of one; of each type the newer file's shape. Invalid: of another cloud or
+// currency, or with prices of a day after `today` ("2026-11-20").
+Result<std::string> merged(const std::string& kept, const std::string& newer, const std::string& name,
+                           const std::string& today);
+
 }  // namespace radl::catalog

@@ -10,6 +10,7 @@
 #include "common/http/http.h"
 #include "common/human.h"
 #include "common/text.h"
+#include "runtime/base/world.h"
 #include "runtime/catalog/price_list.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/machinery.h"
@@ -237,7 +238,12 @@ Status take_file(const Options& options, const std::string& path) {
   if (Status added = of_file.add(*text, options.file); !added.ok()) return added;
   if (of_file.clouds().front() != options.cloud)
     return invalid(options.file + ": it is a catalogue of " + of_file.clouds().front());
-  return keep(path, *text);
+  std::string before;
+  if (auto kept = read_file(path); kept.ok()) before = std::move(*kept);
+  auto with =
+      catalog::merged(before, *text, options.file, utc_time(real_world().clock.wall_seconds()).substr(0, 10));
+  if (!with.ok()) return std::move(with).status().with_hint("remove " + path + " to begin anew");
+  return keep(path, *with);
 }
 
 // AWS_ENDPOINT_URL_PRICING, as AWS's own tools read it.

@@ -239,7 +239,10 @@ int report_run(const Session& session, const RunReport& report, bool json) {
   };
   // It ended before anything was begun, or of nothing that an action stands for.
   const bool untold = report.failed() == 0 && report.leftovers.empty();
-  if (untold && !report.status.ok() && report.status.code() != Code::Cancelled) tell(report.status);
+  if (!report.lost_lock.ok())
+    tell(report.lost_lock);
+  else if (untold && !report.status.ok() && report.status.code() != Code::Cancelled)
+    tell(report.status);
   for (const ActionOutcome& outcome : report.actions) {
     if (outcome.state != ActionOutcome::State::Failed) continue;
     tell(outcome.status);

@@ -116,6 +116,7 @@ RetryHooks retry_hooks(Session& session, const std::string& id) {
 }
 
 Asked ask_to_destroy(Session& session, Cloud& cloud, const ResourceRecord& record) {
+  if (Status held = session.store().still_held(); !held.ok()) return Asked::refused(std::move(held));
   return cloud.ask_destroy(asking(session, record.address), order_for(session, record));
 }
 

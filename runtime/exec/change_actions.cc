@@ -39,6 +39,10 @@ Async<Changing> ask_for_change(Session& session, Park& park, Cloud& cloud, Resou
   while (true) {
     Order order = order_for(session, record);
     order.spec = with_tags_to_take_away(before, std::move(order.spec));
+    if (Status held = session.store().still_held(); !held.ok()) {
+      result.status = std::move(held);
+      co_return result;
+    }
     Asked asked = cloud.ask_update(asking(session, record.address), order);
     result.status = asked.status;
     if (asked.answer == Asked::Answer::Accepted) {

@@ -113,6 +113,8 @@ class Creating {
   }
 
   Next ask() {
+    // Without the lock another run may have closed the intent: nobody would know of what is made now.
+    if (Status held = session_.store().still_held(); !held.ok()) return end(std::move(held));
     Asked asked = cloud_.ask_create(asking(session_, action_.id),
                                     order_for(session_, intent_of(session_, action_, *open_).resource));
     accepted_ = asked.answer == Asked::Answer::Accepted;

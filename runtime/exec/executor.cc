@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "runtime/exec/login_keys.h"
 #include "runtime/exec/owners.h"
 #include "runtime/exec/plan_run.h"
 #include "runtime/exec/sweep.h"
@@ -151,6 +152,7 @@ RunReport apply(const Run& run, const Plan& plan) {
   Session session(run, std::move(*snapshot));
   auto begun = run.world->clock.now();
   report.status = check_owners(session, clouds_of(session, &plan), true);
+  if (report.status.ok()) report.status = check_login_keys(session, plan);
   if (!report.status.ok()) return report;
   tell_start(session, plan, "apply");
   report.status = execute_plan(session, plan, report);

@@ -83,6 +83,7 @@ struct ActionOutcome {
 struct RunReport {
   std::vector<ActionOutcome> actions;  // in the plan's order
   Status status;                       // ok, Cancelled, or the first failure
+  Status lost_lock;                    // not ok: another run has it now, or may; `status` says the same
   std::vector<std::string> leftovers;  // "worker[1] (local-3f..): reason": what destroy could not remove
   std::vector<OutputRecord> outputs;
   double seconds = 0;

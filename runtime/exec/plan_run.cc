@@ -224,7 +224,9 @@ class PlanRun {
 }  // namespace
 
 Status execute_plan(Session& session, const Plan& plan, RunReport& report) {
-  return PlanRun(session, plan, report).execute();
+  Status ended = PlanRun(session, plan, report).execute();
+  report.lost_lock = session.store().still_held();
+  return report.lost_lock.ok() ? ended : report.lost_lock;
 }
 
 }  // namespace radl

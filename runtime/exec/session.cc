@@ -17,7 +17,14 @@ Redactor redactor_for(const Run& run) { return run.secrets ? Redactor(*run.secre
 Stop finishing_of(const Run& run) {
   Stop asked = run.cancellation ? run.cancellation->finishing() : Stop();
   Store* store = run.store;
-  return store ? asked.or_when(Stop::when([store] { return !store->can_write(); })) : asked;
+  if (!store) return asked;
+  return asked.or_when(Stop::when([store] { return !store->can_write(); })).or_when(store->lost());
+}
+
+// Without its lock a run does nothing more: what it asks for now, another run may have made or given up.
+Stop now_of(const Run& run) {
+  Stop asked = run.cancellation ? run.cancellation->now() : Stop();
+  return run.store ? asked.or_when(run.store->lost()) : asked;
 }
 
 }  // namespace
@@ -26,7 +33,7 @@ Session::Session(const Run& given, Snapshot snapshot)
     : run(given),
       events(given.sinks, redactor_for(given), given.world->clock),
       finishing_(finishing_of(given)),
-      now_(given.cancellation ? given.cancellation->now() : Stop()),
+      now_(now_of(given)),
       snapshot_(std::move(snapshot)) {
   if (run.secrets) fingerprints_ = radl::fingerprints(snapshot_, *run.secrets);
   if (!run.program) return;

@@ -39,7 +39,10 @@ class Session {
   // its next checkpoint on the first Ctrl-C.
   bool stop_starting() const { return finishing_.asked(); }
   bool stop_now() const { return now_.asked(); }
-  int stop_level() const { return run.cancellation ? run.cancellation->level() : 0; }
+  int stop_level() const {
+    if (run.store && !run.store->still_held().ok()) return 2;
+    return run.cancellation ? run.cancellation->level() : 0;
+  }
   // The same for what waits: from the first request on, and from the second. Not longer than this.
   const Stop& finishing() const { return finishing_; }
   const Stop& now() const { return now_; }

@@ -140,6 +140,7 @@ Result<std::optional<ObjectLockRecord>> ObjectLock::try_take(const LockInfo& sel
   etag_ = std::move(*etag);
   record_ = std::move(own);
   lost_ = {};
+  taken_away_ = false;
   held_ = true;
   if (Status sound = probe_conditions(); !sound.ok()) return sound;
   return std::optional<ObjectLockRecord>();
@@ -196,6 +197,7 @@ Status ObjectLock::renew(milliseconds patience) {
   if (written.code() != Code::Conflict) return written;
   Result<std::optional<ObjectLockRecord>> now = read();
   lost_ = taken_over(bucket_.url(key_), now.ok() && *now ? (*now)->info.text() : "");
+  taken_away_ = true;
   held_ = false;
   return lost_;
 }
@@ -214,6 +216,16 @@ Status ObjectLock::check() {
   if (!held_) return internal_error("the state was written without its lock");
   if (seconds_since_boot() - renewed_at_ < in_seconds(lease_)) return {};
   return renew(lease_ / 3);
+}
+
+Status ObjectLock::still_held() {
+  const bool held = held_;  // before the other: what is taken away is not held afterwards
+  if (taken_away_) {
+    std::lock_guard guard(mutex_);
+    return lost_;
+  }
+  if (!held || seconds_since_boot() - renewed_at_ < in_seconds(lease_)) return {};
+  return check();
 }
 
 void ObjectLock::stop_renewing() {

@@ -7,6 +7,7 @@
 // is still as it was seen, so that of two only one succeeds.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -46,6 +47,9 @@ class ObjectLock {
   // Ok while it is held. Where it was not renewed in time (the computer slept, the network was gone) it is
   // renewed now, or the reason is given why it cannot be. Conflict: somebody else has it.
   Status check();
+  // check() for whoever asks many times a second: without a wait while the last renewal is good. Ok as well
+  // where it was never taken or is given back.
+  Status still_held();
   long long generation() const { return record_.generation; }
   const std::string& state() const { return record_.state; }  // as hold() or mark() said, or it was found
   std::chrono::milliseconds lease() const { return lease_; }
@@ -69,11 +73,13 @@ class ObjectLock {
   const std::chrono::milliseconds lease_;
   std::mutex mutex_;  // of all below
   std::condition_variable wake_;
-  bool held_ = false, stop_ = false;
+  bool stop_ = false;
+  std::atomic<bool> held_{false}, taken_away_{false};  // written under mutex_
   ObjectLockRecord record_;
   std::string etag_;
-  double renewed_at_ = 0;  // when the last renewal that succeeded began: seconds since boot, sleep included
-  Status lost_;            // not ok: somebody else has it
+  std::atomic<double> renewed_at_{0};  // written under mutex_: when the last renewal that succeeded began:
+                                       // seconds since boot, sleep included
+  Status lost_;                        // not ok: somebody else has it
   std::thread renewer_;
 };
 

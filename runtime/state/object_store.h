@@ -29,6 +29,10 @@ class ObjectStore : public DatabaseStore {
   std::string run_directory() const override { return folder_ + "/runs"; }
   std::string path() const override { return bucket_->url(key_); }
   bool can_write() const override { return !unreachable_; }
+  Status still_held() override { return lock_->still_held(); }
+  Stop lost() override {
+    return Stop::when([this] { return !still_held().ok(); });
+  }
 
   Status replace(Database db) override;
   Status remove() override;

@@ -95,6 +95,13 @@ class Store {
   // False once a write could not be made durable: nothing new may be begun then, as it could not be recorded.
   virtual bool can_write() const { return true; }
 
+  // Ok while the lock is held, and where none was taken. Conflict: another run has it; else why it cannot be
+  // renewed, though its time is over.
+  virtual Status still_held() { return {}; }
+  // Asked once still_held() is not ok: whatever is under way must end and nothing more be asked for, since
+  // another run may do it anew. Never, where a lock cannot be lost.
+  virtual Stop lost() { return {}; }
+
   // --- what runs write, each one commit() ---
   Result<Intent> begin(Intent intent);  // Create, Update, Destroy; returns it with its id
   // Run: the step is put as Interrupted, which is what it is unless finish_run says otherwise.

@@ -45,6 +45,8 @@ class WatchedStore : public Store {
   }
 
   bool can_write() const override { return store_->can_write(); }
+  Status still_held() override { return store_->still_held(); }
+  Stop lost() override { return store_->lost(); }
   std::string work_directory() const override { return store_->work_directory(); }
   std::string log_directory() const override { return store_->log_directory(); }
   std::string run_directory() const override { return store_->run_directory(); }

@@ -63,11 +63,14 @@ class StateCase(RadlCase):
     def nodes_that_run(self):
         """Folders of nodes whose server is alive, by the processes that there are."""
         found = set()
+        for line in self.command_lines():
+            found.update(re.findall(r"/work/nodes/([^/ ]+)", line.decode(errors="replace")) if b"sshd" in line else [])
+        return found
+
+    def command_lines(self):
         for pid in self.processes():
             with contextlib.suppress(OSError):
-                text = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
-                found.update(re.findall(r"/work/nodes/([^/\0]+)", text) if "sshd" in text else [])
-        return found
+                yield pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ")
 
     def apply(self, *arguments, **options):
         return self.radlc("apply", "--auto-approve", self.file, *arguments, **options)
@@ -269,6 +272,56 @@ class TwoWriters(StateCase):
         self.assertEqual(self.body("team/demo/state.db.gz"), document)
         self.assertEqual(self.lock()["generation"], generation)
         self.assert_whole()
+        self.destroy()
+
+    def test_who_wakes_without_the_lock_makes_and_waits_for_nothing_more(self):
+        """Wherever it slept: also between its record of what it is about to make and the making."""
+        self.environment["RADL_STATE_LEASE"] = "3"
+        for last in range(3, 9) if ALL else (4, 6):
+            seen = []
+
+            def faults(request, seen=seen, last=last):
+                if request.action == "PutObject" and request.path.endswith("state.db.gz"):
+                    seen.append(request)
+                    if len(seen) == last:
+                        return Treatment(signal=signal.SIGSTOP)
+                return Treatment()
+
+            with self.subTest(write=last):
+                self.proxy.faults = faults
+                sleeper = self.start("apply", "--auto-approve", self.file, "--input", "count=6")
+                self.proxy.victim = sleeper.pid
+                self.wait_until(lambda seen=seen, last=last: len(seen) == last)
+                time.sleep(0.3)
+                self.proxy.faults = None
+                self.apply("--lock-timeout", "60")
+                os.kill(sleeper.pid, signal.SIGCONT)
+                _, err = sleeper.communicate(timeout=20)
+                self.assertNotEqual(sleeper.returncode, 0)
+                self.assertRegex(err, "taken over|another run has written")
+                self.assert_whole()
+                self.destroy()
+                self.assert_nothing()
+
+    def test_a_run_that_waits_ends_when_the_lock_is_taken_from_it(self):
+        """A step of a minute: nobody waits for its end to say that the lock is another run's."""
+        self.environment["RADL_STATE_LEASE"] = "3"
+        slow = self.write("demo.radl", FILE.replace("file '~/token'", "command 'sleep 60' ( creates = '~/never' )\n file '~/token'"))
+        sleeper = self.start("apply", "--auto-approve", slow)
+        self.wait_until(lambda: any(b"sleep 60" in one for one in self.command_lines()))
+        os.kill(sleeper.pid, signal.SIGSTOP)
+        time.sleep(6)
+        lock = self.lock()
+        lock.update(generation=lock["generation"] + 1, beat=lock["beat"] + 1, host="elsewhere")
+        self.s3.put_object(Bucket="states", Key="team/demo/lock", Body=json.dumps(lock).encode())
+        os.kill(sleeper.pid, signal.SIGCONT)
+        begun = time.monotonic()
+        _, err = sleeper.communicate(timeout=30)
+        self.assertLess(time.monotonic() - begun, 15)
+        self.assertNotEqual(sleeper.returncode, 0)
+        self.assertIn("taken over", err)
+        lock.update(free=True)
+        self.s3.put_object(Bucket="states", Key="team/demo/lock", Body=json.dumps(lock).encode())
         self.destroy()
 
     def test_a_lock_can_be_freed_by_hand(self):

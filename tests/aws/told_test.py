@@ -69,6 +69,21 @@ class Told(AwsCase):
         self.radlc("destroy", "--auto-approve", self.file)
         self.assert_account_is_as_before()
 
+    def test_without_the_private_key_here_nothing_is_made_or_paid_for(self):
+        self.edit(self.file, ("deploy node 1 ec2", "input nodes ( type = 'integer' and default = 1 )\ndeploy node input.nodes ec2"))
+        self.radlc("apply", "--auto-approve", self.file)
+        key = next(p for p in self.folder.rglob("*") if p.is_file() and b"PRIVATE KEY" in p.read_bytes())
+        elsewhere = key.rename(self.folder / "key-of-a-colleague")
+        self.radlc("apply", "--auto-approve", self.file, "--input", "nodes=2", code=2)
+        self.assertRegex(self.err, "no private key with the fingerprint SHA256:.*nothing was made or changed")
+        self.assertEqual(len(self.ours()), 1)
+        self.radlc("apply", "--auto-approve", self.file, "--input", "team=red")  # nobody logs in for that
+        elsewhere.rename(key)
+        self.radlc("apply", "--auto-approve", self.file, "--input", "nodes=2")
+        self.assertEqual(len(self.ours()), 2)
+        self.radlc("destroy", "--auto-approve", self.file)
+        self.assert_account_is_as_before()
+
     def tags(self):
         (machine,) = self.ours()
         return {t["Key"]: t["Value"] for t in machine["Tags"] if not t["Key"].startswith("radlc:") and t["Key"] != "Name"}

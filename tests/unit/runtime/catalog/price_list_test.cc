@@ -92,5 +92,34 @@ TEST(PriceList, PricesOfARegionTakeThePlaceOfItsOlderOnes) {
   EXPECT_EQ((*laid.find("ec2", "us-east-1", "m5.large"))->on_demand->per_hour.text(), "0.096 USD");
 }
 
+const std::string kHead = "radl-catalog 2\ncloud ec2\ncurrency USD\n";
+
+std::string prices_of(const std::string& section) { return kHead + "\n[types]\n\n" + section + "\n"; }
+
+// What one file says of a region stays when another file is of another region, or older.
+TEST(MergedCatalog, WhatANewFileDoesNotSayStays) {
+  auto first = merged("", prices_of("[on-demand us-east-1 2026-11-01]\nm5.large 0.31"), "a", "2026-11-20");
+  ASSERT_TRUE(first.ok()) << first.status().text();
+  auto second =
+      merged(*first, prices_of("[on-demand eu-west-1 2026-11-02]\nm5.large 0.41"), "b", "2026-11-20");
+  ASSERT_TRUE(second.ok()) << second.status().text();
+  EXPECT_NE(second->find("[on-demand us-east-1 2026-11-01]\nm5.large 0.31"), std::string::npos) << *second;
+  EXPECT_NE(second->find("[on-demand eu-west-1 2026-11-02]\nm5.large 0.41"), std::string::npos) << *second;
+  auto older =
+      merged(*second, prices_of("[on-demand eu-west-1 2024-01-01]\nm5.large 0.99"), "c", "2026-11-20");
+  ASSERT_TRUE(older.ok()) << older.status().text();
+  EXPECT_EQ(older->find("0.99"), std::string::npos) << *older;
+  auto again =
+      merged(*older, prices_of("[on-demand eu-west-1 2026-11-02]\nm5.large 0.42"), "d", "2026-11-20");
+  ASSERT_TRUE(again.ok());
+  EXPECT_NE(again->find("0.42"), std::string::npos) << "of one day the new file's";
+}
+
+TEST(MergedCatalog, WhatCannotBeIsRefused) {
+  const std::string kept = prices_of("[on-demand us-east-1 2026-11-01]\nm5.large 0.31");
+  EXPECT_FALSE(merged(kept, prices_of("[spot us-east-1 2029-01-01]\nm5.large 0.1"), "f", "2026-11-20").ok());
+  EXPECT_FALSE(merged(kept, "radl-catalog 2\ncloud ec2\ncurrency EUR\n", "f", "2026-11-20").ok());
+}
+
 }  // namespace
 }  // namespace radl::catalog
