@@ -5,6 +5,7 @@ import http.client
 import json
 import socket
 import struct
+import time
 import zlib
 
 from engine_case import test_image
@@ -39,6 +40,22 @@ class ServeLoadTest(ServeCase):
 
     def healthy(self):
         self.assertEqual(self.ask("GET", "/health")[0], 200)
+
+    def queued(self):
+        """Bytes on their way to the server that it has not read (proc(5), net/tcp: local, remote address, state, tx:rx)."""
+        port, total = f":{self.port:04X}", 0
+        with open("/proc/net/tcp") as connections:
+            for line in list(connections)[1:]:
+                local, remote, _, queues = line.split()[1:5]
+                sent, received = (int(one, 16) for one in queues.split(":"))
+                total += sent * remote.endswith(port) + received * local.endswith(port)
+        return total
+
+    def wait_until_read(self):
+        deadline = time.monotonic() + 45  # less than the time that a body may take
+        while self.queued():
+            self.assertLess(time.monotonic(), deadline, "the server does not read what was sent")
+            time.sleep(0.05)
 
     def predicts(self):
         self.assertEqual(self.ask("POST", "/predict", test_image(0)[1])[0], 200)
@@ -102,6 +119,7 @@ class ServeLoadTest(ServeCase):
                 client.sendall(part)
             self.healthy()
         self.assert_within(256)
+        self.wait_until_read()
         status, body, headers = self.ask("POST", "/predict", test_image(0)[1] + bytes(20 * MIB))
         self.assertEqual((status, headers["Retry-After"]), (503, "1"), body)
         for client in clients:

@@ -1,4 +1,5 @@
 """`radlc catalog`, and plans by its prices, as somebody types them; the price list comes from a server of this test."""
+import datetime
 import http.server
 import json
 import os
@@ -83,12 +84,20 @@ class Catalog(unittest.TestCase):
             self.assertIn(said, done.stderr)
 
     def test_a_file_wins_where_it_is_newer(self):
-        (self.at / "f").write_text("radl-catalog 2\ncloud ec2\ncurrency USD\n[on-demand eu-west-1 2099-01-01]\nm5 large 0.01\n"
+        today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+        (self.at / "f").write_text(f"radl-catalog 2\ncloud ec2\ncurrency USD\n[on-demand eu-west-1 {today}]\nm5 large 0.01\n"
                                    "[on-demand eu-west-2 2001-01-01]\nm5 large 0.01\n")
         self.assertIn(str(self.at / "data"), self.good("update", "f"))
         self.assertEqual(self.types("--region", "eu-west-1", "--type", "m5.large")[0]["on_demand"],
-                         {"per_hour": {"micros": 10000, "currency": "USD"}, "as_of": "2099-01-01"})
+                         {"per_hour": {"micros": 10000, "currency": "USD"}, "as_of": today})
         self.assertNotEqual(self.types("--region", "eu-west-2", "--type", "m5.large")[0]["on_demand"]["per_hour"]["micros"], 10000)
+
+    def test_prices_of_a_day_to_come_are_refused(self):
+        (self.at / "f").write_text("radl-catalog 2\ncloud ec2\ncurrency USD\n[on-demand eu-west-1 2099-01-01]\nm5 large 0.01\n")
+        done = self.run_it("update", "f")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("f: prices of 2099-01-01, a day that is still to come", done.stderr)
+        self.assertFalse((self.at / "data").exists())
 
     def test_a_file_that_is_wrong_changes_nothing(self):
         (self.at / "f").write_text("radl-catalog 2\ncloud ec2\ncurrency USD\n[on-demand eu-west-1 2099-01-01]\nm5 large dear\n")

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 
+#include "runtime/trial/watched_store.h"
 #include "tests/support/runtime_bench.h"
 
 namespace radl::test {
@@ -73,6 +74,43 @@ TEST(Stops, WhatTookAllItsTimeIsNotTriedAgain) {
                                           Status(Code::Timeout, "again")};
   RunReport report = bench.apply(program);
   EXPECT_EQ(report.status.message(), "the time allowed is over");
+}
+
+// A store whose lock another run takes right after this one has recorded what it is about to make.
+class LosingStore : public WatchedStore {
+ public:
+  LosingStore(std::unique_ptr<Store> store, const std::string& at)
+      : WatchedStore(std::move(store), [this, at](const std::string& what) {
+          if (what.find(at) != what.npos && !what.starts_with("journal: before")) lost_ = true;
+        }) {}
+  Status still_held() override {
+    return lost_ ? Status(Code::Conflict, "the state's lock was taken over from this run") : Status();
+  }
+  Stop lost() override {
+    return Stop::when([this] { return lost_.load(); });
+  }
+
+ private:
+  std::atomic<bool> lost_{false};
+};
+
+TEST(Stops, WithoutTheLockOfItsStateARunAsksForNothingMore) {
+  Bench bench;
+  const ir::Program program = one_worker();
+  LosingStore store(bench.store(), "begin create worker[0]");
+  ASSERT_TRUE(store.lock("apply", std::chrono::milliseconds(0)).ok());
+  const Plan plan = bench.plan(program);
+  const RunReport report = radl::apply(bench.run(store, &program), plan);
+  EXPECT_EQ(report.status.message(), "the state's lock was taken over from this run");
+  EXPECT_EQ(report.lost_lock.message(), report.status.message());
+  Query all;
+  all.everything = true;
+  Context context;
+  context.infrastructure = infrastructure_tag("demo", store.snapshot()->lineage);
+  auto there = bench.cloud.look(context, all);
+  ASSERT_TRUE(there.ok());
+  EXPECT_FALSE(there->empty()) << "its key and network were made before";
+  for (const Seen& one : *there) EXPECT_NE(one.address, "worker[0]");
 }
 
 }  // namespace
