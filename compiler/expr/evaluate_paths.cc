@@ -106,7 +106,9 @@ Value Evaluator::unknown_name(const ast::Name& name, const Namespace* space, Dia
     near = fmt::format("input.{}", name.text);
   if (near.empty() && space != nullptr) near = nearest(name.text, space->names());
   if (near == name.text) near.clear();  // the name of something that is no value
-  if (!near.empty()) {
+  if (std::string why = space == nullptr ? "" : space->absence(name.text); !why.empty()) {
+    diagnostic.with_help(std::move(why));
+  } else if (!near.empty()) {
     diagnostic.with_help(fmt::format("did you mean '{}'?", near))
         .fix(fmt::format("write '{}'", near), name.span, near);
   } else if (name.text.find('-') != name.text.npos) {
@@ -226,6 +228,7 @@ Value Evaluator::element_value(const Value& value, const ast::PathPart& part, co
 Value Evaluator::named_element(const Value& space, const ast::PathPart& part, const std::string& so_far) {
   if (part.index == nullptr) {
     Items items;
+    if (!space.space()->complete(part.span)) return {};
     for (const std::string& name : space.space()->names()) {
       items.push_back(member_value(space, {name, part.span}, so_far, part.span));
       if (items.back().is_error()) return {};

@@ -199,8 +199,15 @@ class JsonText {
  private:
   void finish() { parts_.push_back(Value::string(std::exchange(text_, {}))); }
 
-  static std::string quoted(const std::string& text) {
-    return ir::Json(text).dump(-1, ' ', false, ir::Json::error_handler_t::replace);
+  // What is made from a secret is a part of its own, and a secret.
+  bool add_text(const std::string& text, const Value& from) {
+    if (!from.sensitive()) {
+      text_ += text;
+    } else {
+      finish();
+      parts_.push_back(Value::string(text).mark_sensitive());
+    }
+    return call_.charge(1, text.size());
   }
 
   bool unknown(const Value& value) {
@@ -219,14 +226,7 @@ class JsonText {
   }
 
   bool add(const Value& value) {
-    if (value.sensitive())
-      return (void)call_.fail("json() of a list or map that holds a secret is not possible"), false;
-    if (!value.has_unknown()) {
-      const std::string known =
-          Emitter(nullptr, "").emit(value).dump(-1, ' ', false, ir::Json::error_handler_t::replace);
-      text_ += known;
-      return call_.charge(1, known.size());
-    }
+    if (!value.has_unknown()) return add_text(json_text(value, kPermitted), value);
     if (value.kind() == Kind::List) return list(value);
     if (value.kind() == Kind::Map) return map(value);
     const bool number = value.kind() == Kind::Unknown && value.as_text().ends_with(".port");
@@ -237,8 +237,8 @@ class JsonText {
         if (!unknown(part)) return false;
         continue;
       }
-      const std::string known = quoted(part.as_text());
-      text_ += known.substr(1, known.size() - 2);
+      const std::string known = json_text(part, kPermitted);
+      if (!add_text(known.substr(1, known.size() - 2), part)) return false;
     }
     if (!number) text_ += '"';
     return true;
@@ -259,7 +259,7 @@ class JsonText {
     bool first = true;
     for (const auto& [name, inner] : value.entries()) {
       if (!std::exchange(first, false)) text_ += ',';
-      text_ += quoted(name) + ':';
+      text_ += json_text(Value::string(name), kPermitted) + ':';
       if (!add(inner)) return false;
     }
     text_ += '}';
@@ -275,15 +275,7 @@ class JsonText {
 
 Value run_json(const CallFrame& call) {
   if (call[0].has_unknown()) return JsonText(call).run(call[0]);
-  Emitter emitter(nullptr, "");
-  ir::Json json = emitter.emit(call[0]);
-  // A secret must not be lost in the text: emit() hid it, so write it from the plain form.
-  if (call[0].sensitive()) {
-    if (call[0].kind() != Kind::String)
-      return call.fail("json() of a list or map that holds a secret is not possible");
-    json = call[0].as_text(kPermitted);
-  }
-  std::string text = json.dump(-1, ' ', false, ir::Json::error_handler_t::replace);
+  std::string text = json_text(call[0], kPermitted);
   return call.charge(0, text.size()) ? Value::string(std::move(text)) : Value();
 }
 

@@ -285,11 +285,11 @@ ir::Json plain_json(const Value& value, Permission permission) {
   }
 }
 
-std::string dump(const ir::Json& json) {
-  return json.dump(-1, ' ', false, ir::Json::error_handler_t::replace);
-}
-
 }  // namespace
+
+std::string json_text(const Value& value, Permission permission) {
+  return plain_json(value, permission).dump(-1, ' ', false, ir::Json::error_handler_t::replace);
+}
 
 std::optional<std::string> display(const Value& value) {
   return value.sensitive() ? std::nullopt : display(value, kPermitted);
@@ -310,7 +310,7 @@ std::optional<std::string> display(const Value& value, Permission permission) {
     case Kind::List:
     case Kind::Map:
       if (value.has_unknown()) return std::nullopt;
-      return dump(plain_json(value, permission));
+      return json_text(value, permission);
     default:
       return std::nullopt;
   }

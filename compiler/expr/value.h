@@ -138,7 +138,11 @@ class Namespace {
   // nullopt when there is no such name. `at`: where it is asked for.
   virtual std::optional<Value> member(std::string_view name, Span at) const = 0;
   virtual std::vector<std::string> names() const = 0;
+  // Whether names() are all that there will be; false after a report that this is just being decided.
+  virtual bool complete(Span) const { return true; }
   virtual std::string what() const = 0;  // "input", "output of module 'cifar'"
+  // Why a name that could be there is not, to be said beside the error; "" where there is nothing to say.
+  virtual std::string absence(std::string_view) const { return ""; }
 };
 
 // Names that hold for a part of an expression only: the variables of a comprehension, of `each`, of a
@@ -159,6 +163,8 @@ int compare_numbers(const Value& a, double scale_a, const Value& b, double scale
 // form, and without permission for what is sensitive.
 std::optional<std::string> display(const Value& value);
 std::optional<std::string> display(const Value& value, Permission);
+// As JSON; what is not known yet is null.
+std::string json_text(const Value& value, Permission);
 
 // The same as a value, with the marks of what it was made from. nullopt for what has no string form.
 std::optional<Value> as_string(const Value& value);

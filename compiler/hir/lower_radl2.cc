@@ -26,16 +26,6 @@ bool is_literal(const ast::Expr& value) {
          value.kind == ast::Kind::Ec3Reference || value.kind == ast::Kind::ErrorValue;
 }
 
-// What nodes are called, what they are connected to and what is open stands in plans.
-bool stands_in_plans(ast::Kind block, std::string_view feature) {
-  if (block == ast::Kind::Network) return feature == "outbound" || feature == "outports";
-  if (block == ast::Kind::Ansible) return feature == "host" || feature == "credentials.username";
-  return feature.ends_with(".dns_name") || feature.ends_with(".connection") || feature == "instance_name" ||
-         feature.ends_with(".image.url") || feature.ends_with(".device") ||
-         feature.ends_with(".mount_path") || feature.ends_with(".fstype") ||
-         (feature.starts_with("net_interface.") && feature.ends_with(".ip"));
-}
-
 class Evaluating {
  public:
   Evaluating(Scope& scope, Arena& arena, Part& into, Diagnostics& diagnostics)
@@ -58,7 +48,6 @@ class Evaluating {
   void add(const ast::FeatureBlock& block, std::vector<Block>& blocks) {
     Block made = without_features(block);
     made.name = full(block.name);
-    block_ = block.kind;
     place_ = std::string(block.kind == ast::Kind::System    ? ""
                          : block.kind == ast::Kind::Ansible ? "ansible."
                                                             : "network.") +
@@ -123,10 +112,10 @@ class Evaluating {
     if (is_literal(expression)) return literal(&expression, arena_);
     const Span at = expression.span;
     expr::Value value = scope_.value(expression);
-    if (value.sensitive() &&
-        (stands_in_plans(block_, feature) || value.is_number() || value.kind() == ValueKind::Boolean))
+    if (value.sensitive() && (value.is_number() || value.kind() == ValueKind::Boolean))
       return shown_secret(at, feature);
-    if (value.is_error()) return error(at);
+    // Of a secret without a value it is still said where it would be shown.
+    if (value.is_error()) return value.sensitive() ? Value::secret(arena_, error(at), "") : error(at);
     if (value.kind() == ValueKind::Null) return std::nullopt;
     if (value.has_unknown())
       return report(DiagCode::NotKnownYet, at, fmt::format("'{}' must be known before apply", feature));
@@ -202,12 +191,12 @@ class Evaluating {
     if (!mixed) diagnostics_.allow(DiagCode::StepZeroMixed, written.span);
     Contextualize made{written.span, written.keyword, written.max_time, {}, {}};
     for (const ast::Item* item : written.items) add(*item, made);
-    block_ = ast::Kind::Contextualize;
     place_ = "option";
     for (const ast::Option* option : written.options) {
       Feature one{option->name.text, option->name.span, option->span, {}, option->op, true, {}};
       if (option->value != nullptr)
         one.value = value_of(*option->value, option->name.text).value_or(error(option->value->span));
+      if (one.value.sensitive()) one.value = shown_secret(option->value->span, option->name.text);
       made.options.push_back(one);
     }
     part_.contextualizes.push_back(std::move(made));
@@ -226,8 +215,7 @@ class Evaluating {
   Arena& arena_;
   Part& part_;
   Diagnostics& diagnostics_;
-  ast::Kind block_ = ast::Kind::System;  // in which a feature stands
-  std::string place_;                    // "worker", "network.lan": the beginning of names of secrets
+  std::string place_;  // "worker", "network.lan": the beginning of names of secrets
 };
 
 }  // namespace

@@ -8,27 +8,29 @@
 #include "compiler/modules/copy.h"
 
 namespace radl {
-namespace {
 
 using expr::Value;
 
-class Expansion {
+class Expander::Expansion {
  public:
   Expansion(Instance& instance, Values& values, Diagnostics& diagnostics)
       : instance_(instance), values_(values), diagnostics_(diagnostics), copier_(instance.made->arena) {}
 
-  void run(const List<ast::Block*>& blocks, const Variables* variables) {
-    for (const ast::Block* block : blocks) {
-      if (auto* each = ast::as<ast::EachBlock>(block))
-        repeat(each->each, variables, [&](const Variables* inside) { run(each->blocks, inside); });
-      else
-        add(*block, variables);
-    }
+  std::vector<const ast::Block*> expanded(const ast::Block& block) {
+    std::vector<const ast::Block*> outer = std::exchange(made_, {});
+    run(block, nullptr);
+    return std::exchange(made_, std::move(outer));
   }
 
-  std::vector<const ast::Block*> take() { return std::move(made_); }
-
  private:
+  void run(const ast::Block& block, const Variables* variables) {
+    auto* each = ast::as<ast::EachBlock>(&block);
+    if (each == nullptr) return add(block, variables);
+    repeat(each->each, variables, [&](const Variables* inside) {
+      for (const ast::Block* one : each->blocks) run(*one, inside);
+    });
+  }
+
   Arena& arena() { return instance_.made->arena; }
 
   Diagnostic& report(DiagCode code, Span at, std::string message) {
@@ -64,11 +66,14 @@ class Expansion {
     }
   }
 
+  // nullopt after a report.
+  std::optional<bool> says(const ast::Expr* when, const Variables* variables) {
+    return when_says(values_.value(*copier_.copy(when, variables), instance_), when->span, diagnostics_);
+  }
+
   // False, reported or not, for what is not to be there.
   bool wanted(const ast::Expr* when, const Variables* variables) {
-    if (when == nullptr) return true;
-    return when_says(values_.value(*copier_.copy(when, variables), instance_), when->span, diagnostics_)
-        .value_or(false);
+    return when == nullptr || says(when, variables).value_or(false);
   }
 
   ast::Features without(const ast::Features& body, const ast::Feature* left_out) {
@@ -83,7 +88,11 @@ class Expansion {
   void add_with_body(const T& block, const Variables* variables) {
     const ast::Feature* when = when_of(block.body);
     if (when == nullptr) return push(block, variables);
-    if (!wanted(when->value, variables)) return;
+    const std::optional<bool> there = says(when->value, variables);
+    if (there != true) {
+      if (block.name) instance_.left_out.emplace(std::pair(block.kind, block.name.text), there.has_value());
+      return;
+    }
     T* made = arena().make<T>(block);
     made->body = without(block.body, when);
     push(*made, variables);
@@ -212,8 +221,6 @@ class Expansion {
   std::vector<const ast::Block*> made_;
 };
 
-}  // namespace
-
 const ast::Feature* when_of(const ast::Features& body) {
   for (const ast::Feature* feature : body.items)
     if (feature->form == ast::FeatureKind::Simple && feature->name.text == "when") return feature;
@@ -240,11 +247,13 @@ std::optional<bool> when_says(const Value& value, Span at, Diagnostics& diagnost
   return std::nullopt;
 }
 
-std::vector<const ast::Block*> expanded(const List<ast::Block*>& blocks, Instance& instance, Values& values,
-                                        Diagnostics& diagnostics) {
-  Expansion expansion(instance, values, diagnostics);
-  expansion.run(blocks, nullptr);
-  return expansion.take();
+Expander::Expander(Instance& instance, Values& values, Diagnostics& diagnostics)
+    : expansion_(std::make_unique<Expansion>(instance, values, diagnostics)) {}
+
+Expander::~Expander() = default;
+
+std::vector<const ast::Block*> Expander::expanded(const ast::Block& block) {
+  return expansion_->expanded(block);
 }
 
 }  // namespace radl

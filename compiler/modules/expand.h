@@ -4,6 +4,7 @@
 // behind this knows of it. Resources keep their `each` and `when`: these may differ from node to node.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "compiler/modules/instance.h"
@@ -18,8 +19,17 @@ std::optional<bool> when_says(const expr::Value& value, Span at, Diagnostics& di
 // What exists, and how often, stands in plans: reports that it would depend on a secret.
 void report_secret_existence(Span at, Diagnostics& diagnostics);
 
-// The copies live in instance.made.
-std::vector<const ast::Block*> expanded(const List<ast::Block*>& blocks, Instance& instance, Values& values,
-                                        Diagnostics& diagnostics);
+// Writes out one block of the instance's files at a time. A value that is asked for meanwhile may need
+// another block, so that it is called again from within. The copies live in instance.made.
+class Expander {
+ public:
+  Expander(Instance& instance, Values& values, Diagnostics& diagnostics);
+  ~Expander();
+  std::vector<const ast::Block*> expanded(const ast::Block& block);
+
+ private:
+  class Expansion;
+  std::unique_ptr<Expansion> expansion_;
+};
 
 }  // namespace radl

@@ -64,7 +64,7 @@ class Instantiation {
       : library_(library), values_(values), diagnostics_(diagnostics) {}
 
   void fill(Instance& instance) {
-    instance.order = static_cast<int>(count_++);
+    ++count_;
     instance.made = std::make_unique<Instance::Made>();
     for (const ast::Tree* tree : instance.trees) {
       if (tree->dialect != ast::Dialect::Radl2) continue;
@@ -76,31 +76,114 @@ class Instantiation {
       }
     }
     values_.declare(instance);
-    for (const ast::Tree* tree : instance.trees) {
-      if (tree->dialect != ast::Dialect::Radl2) {
-        for (const ast::Block* block : tree->blocks) declare(instance, *block);
-        continue;
-      }
-      for (const ast::Block* block : expanded(tree->blocks, instance, values_, diagnostics_)) {
-        instance.blocks.push_back(block);
-        declare(instance, *block);
-      }
-    }
+    Filling filling(*this, instance);
+    instance.pending = &filling;
+    filling.run();
+    instance.pending = nullptr;
     for (const auto& [name, let] : instance.lets) let_clashes(instance, *let);
-    for (const ast::Block* block : instance.blocks) {
-      if (auto* use = ast::as<ast::Use>(block)) follow(instance, *use, *tree_of(instance, *use));
-    }
   }
 
  private:
-  void declare(Instance& instance, const ast::Block& block) {
+  // An instance's blocks, written out in the order in which they are needed: modules first, since what they
+  // put out may decide what else there is.
+  class Filling final : public Instance::Pending {
+   public:
+    Filling(Instantiation& all, Instance& instance)
+        : all_(all), instance_(instance), expander_(instance, all.values_, all.diagnostics_) {
+      for (const ast::Tree* tree : instance.trees)
+        for (const ast::Block* block : tree->blocks)
+          written_.push_back({block, tree, tree->dialect == ast::Dialect::Radl2 ? Fresh : Done, {}});
+    }
+
+    void run() {
+      for (size_t i = 0; i < written_.size(); ++i)
+        if (holds(*written_[i].block, ast::Kind::Use)) write_out(i);
+      for (size_t i = 0; i < written_.size(); ++i) write_out(i);
+      for (const Written& one : written_) {
+        const bool plain = one.tree->dialect != ast::Dialect::Radl2;
+        if (plain) all_.declare_name(instance_, *one.block);
+        if (plain) all_.declare_part(instance_, *one.block);
+        for (const ast::Block* block : one.made) {
+          instance_.blocks.push_back(block);
+          all_.declare_part(instance_, *block);
+        }
+      }
+      all_.arrange_children(instance_);
+    }
+
+    bool bring(ast::Kind kind, std::string_view name) override {
+      bool waiting = false;
+      for (size_t i = 0; i < written_.size(); ++i) {
+        const ast::Block& block = *written_[i].block;
+        const bool other =
+            !name.empty() && block.kind == kind && block.named == nullptr && block.name.text != name;
+        if (other || !holds(block, kind)) continue;
+        if (written_[i].state == Busy)
+          waiting = true;
+        else
+          write_out(i);
+      }
+      return !waiting || declared(kind, name);
+    }
+
+   private:
+    enum State { Fresh, Busy, Done };
+    struct Written {
+      const ast::Block* block;
+      const ast::Tree* tree;
+      State state;
+      std::vector<const ast::Block*> made;
+    };
+
+    static bool holds(const ast::Block& block, ast::Kind kind) {
+      auto* each = ast::as<ast::EachBlock>(&block);
+      if (each == nullptr) return block.kind == kind;
+      return std::any_of(each->blocks.begin(), each->blocks.end(),
+                         [&](const ast::Block* inner) { return holds(*inner, kind); });
+    }
+
+    bool declared(ast::Kind kind, std::string_view name) const {
+      if (instance_.left_out.contains({kind, name})) return true;  // which is said better
+      if (kind == ast::Kind::Use) return instance_.child(name) || instance_.failed.contains(name);
+      return (kind == ast::Kind::Output ? instance_.outputs : instance_.systems).contains(name);
+    }
+
+    void write_out(size_t i) {
+      if (written_[i].state != Fresh) return;
+      written_[i].state = Busy;
+      std::vector<const ast::Block*> made = expander_.expanded(*written_[i].block);
+      written_[i].state = Done;
+      written_[i].made = made;
+      for (const ast::Block* block : made) all_.declare_name(instance_, *block);
+      for (const ast::Block* block : made)
+        if (auto* use = ast::as<ast::Use>(block)) all_.follow(instance_, *use, *written_[i].tree);
+      // A module that is left out is read all the same: what is wrong with it does not wait for the day.
+      auto* left_out = made.empty() ? ast::as<ast::Use>(written_[i].block) : nullptr;
+      if (left_out && left_out->module) all_.library_.load(*left_out->module, *written_[i].tree->source);
+    }
+
+    Instantiation& all_;
+    Instance& instance_;
+    Expander expander_;
+    std::vector<Written> written_;
+  };
+
+  // In the order of the source, whichever was needed first.
+  void arrange_children(Instance& instance) {
+    std::map<const ast::Use*, size_t> places;
+    for (const ast::Block* block : instance.blocks)
+      if (auto* use = ast::as<ast::Use>(block)) places.emplace(use, places.size());
+    std::stable_sort(instance.children.begin(), instance.children.end(),
+                     [&](const auto& a, const auto& b) { return places.at(a->use) < places.at(b->use); });
+    for (const auto& child : instance.children) {  // what `each` made since
+      if (const ast::Block* first = system_or_configure(instance, child->use->name.text))
+        report_clash(*child->use, *first);
+    }
+  }
+
+  // What is found by its name.
+  void declare_name(Instance& instance, const ast::Block& block) {
     switch (block.kind) {
-      case ast::Kind::Assert:
-        instance.asserts.push_back(static_cast<const ast::Assert*>(&block));
-        break;
-      case ast::Kind::Moved:
-        instance.moves.push_back(static_cast<const ast::Moved*>(&block));
-        break;
       case ast::Kind::Output:
         add(instance.outputs, block, "output");
         break;
@@ -111,12 +194,26 @@ class Instantiation {
       case ast::Kind::System:
         instance.systems.emplace(block.name.text, &block);
         break;
-      case ast::Kind::Configure:
-        declare_configure(instance, static_cast<const ast::Configure&>(block));
-        break;
       case ast::Kind::Ansible:
         if (instance.parent != nullptr) refuse(block, "`ansible`");
         instance.ansible.emplace(block.name.text, &block);
+        break;
+      default:
+        break;
+    }
+  }
+
+  // What counts in its order.
+  void declare_part(Instance& instance, const ast::Block& block) {
+    switch (block.kind) {
+      case ast::Kind::Assert:
+        instance.asserts.push_back(static_cast<const ast::Assert*>(&block));
+        break;
+      case ast::Kind::Moved:
+        instance.moves.push_back(static_cast<const ast::Moved*>(&block));
+        break;
+      case ast::Kind::Configure:
+        declare_configure(instance, static_cast<const ast::Configure&>(block));
         break;
       case ast::Kind::Description:
         if (instance.parent != nullptr) refuse(block, "`description`");
@@ -160,21 +257,13 @@ class Instantiation {
         .note(first->second->name.span, "first declared here");
   }
 
-  static const ast::Tree* tree_of(const Instance& instance, const ast::Block& block) {
-    for (const ast::Tree* tree : instance.trees)
-      if (tree->source->id() == block.span.file) return tree;
-    return instance.trees.front();
-  }
-
   static bool is_language_name(std::string_view name) {
     return name == "input" || name == "output" || name == "system" || name == "module" || name == "none" ||
            name == "self";
   }
 
   void let_clashes(const Instance& instance, const ast::Block& let) {
-    const ast::Block* first = nullptr;
-    for (const auto* names : {&instance.systems, &instance.configures})
-      if (auto found = names->find(let.name.text); found != names->end() && !first) first = found->second;
+    const ast::Block* first = system_or_configure(instance, let.name.text);
     for (const ast::Block* block : instance.blocks)
       if (block->kind == ast::Kind::Use && block->name.text == let.name.text && !first) first = block;
     if (is_language_name(let.name.text) || let.name.text == "yes" || let.name.text == "no" ||
@@ -218,24 +307,29 @@ class Instantiation {
     fill(made);
   }
 
+  static const ast::Block* system_or_configure(const Instance& instance, std::string_view name) {
+    for (const auto* names : {&instance.systems, &instance.configures})
+      if (auto found = names->find(name); found != names->end()) return found->second;
+    return nullptr;
+  }
+
+  void report_clash(const ast::Use& use, const ast::Block& first) {
+    diagnostics_
+        .report(DiagCode::NameClash, use.name.span,
+                fmt::format("'{}' is already the name of something else", use.name.text))
+        .note(first.name.span, "first declared here");
+  }
+
   bool clashes(const Instance& instance, const ast::Use& use) {
-    const ast::Block* first = nullptr;
+    const ast::Block* first = system_or_configure(instance, use.name.text);
     if (const Instance* child = instance.child(use.name.text)) first = child->use;
-    for (const auto* names : {&instance.systems, &instance.configures}) {
-      if (auto found = names->find(use.name.text); found != names->end() && first == nullptr)
-        first = found->second;
-    }
     if (is_language_name(use.name.text)) {
       diagnostics_.report(DiagCode::NameClash, use.name.span,
                           fmt::format("'{}' is a name of the language", use.name.text));
       return true;
     }
-    if (first == nullptr) return false;
-    diagnostics_
-        .report(DiagCode::NameClash, use.name.span,
-                fmt::format("'{}' is already the name of something else", use.name.text))
-        .note(first->name.span, "first declared here");
-    return true;
+    if (first != nullptr) report_clash(use, *first);
+    return first != nullptr;
   }
 
   bool cyclic(const Instance& instance, const ast::Use& use, const ast::Tree& module) {
@@ -264,6 +358,8 @@ class Instantiation {
 
 void instantiate(Instance& program, ModuleLibrary& library, Values& values, Diagnostics& diagnostics) {
   Instantiation(library, values, diagnostics).fill(program);
+  int order = 0;
+  visit(program, [&](Instance& instance) { instance.order = order++; });
 }
 
 }  // namespace radl

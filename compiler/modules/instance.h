@@ -38,6 +38,20 @@ struct Instance {
   std::set<std::string_view>
       failed;  // names of `use` blocks that could not be followed: what names them stays silent
 
+  // Names of `use` and `output` blocks that their `when` leaves out; false for one whose `when` is wrong,
+  // which was reported.
+  std::map<std::pair<ast::Kind, std::string_view>, bool> left_out;
+
+  // While the instance's blocks are written out, for values that are needed to decide what there is.
+  class Pending {
+   public:
+    virtual ~Pending() = default;
+    // Writes out whatever may declare the name (""; all of that kind). False where a block that may is
+    // waiting for the very value that asks.
+    virtual bool bring(ast::Kind kind, std::string_view name) = 0;
+  };
+  Pending* pending = nullptr;  // null when all is written out
+
   // What the expansion of `each` made: nodes, and the values in them.
   struct Made {
     Arena arena;

@@ -129,6 +129,7 @@ void items(Build& build);
 void steps(Build& build);
 void conflicts(Build& build);
 void outputs(Build& build);
+void names(Build& build);
 void unused(Build& build);
 void order(Build& build);
 void finish(Build& build);

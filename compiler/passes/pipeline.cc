@@ -19,6 +19,7 @@ const std::vector<Pass>& pipeline() {
       {"steps", "one step for each recipe and node; trainings", steps, false, dump_steps, true},
       {"conflicts", "recipes of one node that contradict each other", conflicts, false, nullptr, true},
       {"outputs", "values of outputs", outputs, false, dump_program, true},
+      {"names", "names that nothing declares, in what was not evaluated", names, false, nullptr, true},
       {"unused", "warnings about what nothing uses", unused, false, nullptr, true},
       {"order", "steps in order, each edge with its reason", order, false, dump_order, true},
       {"finish", "name, sources, digest; the IR verified", finish, true, dump_program, true},

@@ -41,20 +41,29 @@ struct Scopes::Scope {
   };
   struct Systems final : expr::Namespace {
     Scope* scope;
-    std::optional<Value> member(std::string_view name, Span) const override {
+    std::optional<Value> member(std::string_view name, Span at) const override {
+      if (!scope->instance.systems.contains(name) && !scope->bring(ast::Kind::System, name, at))
+        return Value();
       if (!scope->instance.systems.contains(name)) return scope->missing("system", name);
       return Value::system(scope->instance.full(name));
     }
     std::vector<std::string> names() const override { return keys(scope->instance.systems); }
+    bool complete(Span at) const override { return scope->bring(ast::Kind::System, "", at); }
     std::string what() const override { return "system"; }
   };
   struct Outputs final : expr::Namespace {
     Scope* scope;
     std::optional<Value> member(std::string_view name, Span at) const override {
+      if (!scope->instance.outputs.contains(name) && !scope->bring(ast::Kind::Output, name, at))
+        return Value();
       if (!scope->instance.outputs.contains(name)) return scope->missing("output", name);
       return scope->all.output(scope->instance, name, at);
     }
     std::vector<std::string> names() const override { return keys(scope->instance.outputs); }
+    bool complete(Span at) const override { return scope->bring(ast::Kind::Output, "", at); }
+    std::string absence(std::string_view name) const override {
+      return scope->left_out(ast::Kind::Output, name);
+    }
     std::string what() const override {
       if (scope->instance.use == nullptr) return "output";
       return fmt::format("output of module '{}'", scope->instance.use->name.text);
@@ -88,6 +97,9 @@ struct Scopes::Scope {
     }
     std::vector<std::string> names() const override;
     std::string what() const override { return "name"; }
+    std::string absence(std::string_view name) const override {
+      return scope->left_out(ast::Kind::Use, name);
+    }
   };
 
   Scope(Scopes& scopes, const Instance& of) : all(scopes), instance(of) {
@@ -101,7 +113,12 @@ struct Scopes::Scope {
   }
 
   std::optional<Value> root(std::string_view name, Span at, const Self* self, bool* used_self);
+  std::optional<Value> module_named(std::string_view name, Span at);
   std::optional<Value> missing(std::string_view keyword, std::string_view name) const;
+  // Writes out what may declare the name, as long as the instance is not all written out. False after a
+  // report: it is just being decided whether that is there.
+  bool bring(ast::Kind kind, std::string_view name, Span at) const;
+  std::string left_out(ast::Kind kind, std::string_view name) const;
 
   Scopes& all;
   const Instance& instance;

@@ -42,8 +42,7 @@ std::optional<Value> Scopes::Scope::root(std::string_view name, Span at, const S
     if (used_self != nullptr) *used_self = true;
     return Value::node(self->system, self->ordinal);
   }
-  if (const Instance* child = instance.child(name)) return Value::space(&all.scope(*child).outputs);
-  if (instance.failed.contains(name)) return Value();
+  if (auto outputs_of = module_named(name, at)) return outputs_of;
   if (instance.systems.contains(name)) return Value::system(instance.full(name));
   if (instance.lets.contains(name)) return all.let(instance, name, at);
   if (auto found = instance.configures.find(name); found != instance.configures.end()) {
@@ -60,11 +59,45 @@ std::optional<Value> Scopes::Scope::root(std::string_view name, Span at, const S
     }
     return Value::space(slot.get());
   }
+  if (instance.pending != nullptr) {
+    if (!bring(ast::Kind::Use, name, at)) return Value();
+    if (auto outputs_of = module_named(name, at)) return outputs_of;
+  }
   return missing("", name);
 }
 
-// An error of which all was said where the block that declares the name could not be read.
+// nullopt where there is no such module.
+std::optional<Value> Scopes::Scope::module_named(std::string_view name, Span at) {
+  if (const Instance* child = instance.child(name)) {
+    if (child->pending != nullptr) return all.cycle(fmt::format("what there is in module '{}'", name), at);
+    return Value::space(&all.scope(*child).outputs);
+  }
+  const auto left_out = instance.left_out.find({ast::Kind::Use, name});
+  const bool wrong =
+      instance.failed.contains(name) || (left_out != instance.left_out.end() && !left_out->second);
+  return wrong ? std::optional<Value>(Value()) : std::nullopt;
+}
+
+bool Scopes::Scope::bring(ast::Kind kind, std::string_view name, Span at) const {
+  if (instance.pending == nullptr) return true;
+  if (instance.pending->bring(kind, name)) return true;
+  all.cycle(name.empty() ? "what there is" : fmt::format("whether there is a '{}'", name), at);
+  return false;
+}
+
+std::string Scopes::Scope::left_out(ast::Kind kind, std::string_view name) const {
+  if (!instance.left_out.contains({kind, name})) return "";
+  return fmt::format(
+      "its `when` leaves out {} '{}': ask for it only where it is there, as in `if CONDITION then "
+      "... else none`",
+      kind == ast::Kind::Use ? "the module" : "the output", name);
+}
+
+// An error of which all was said where the block that declares the name could not be read, or where its
+// `when` was wrong.
 std::optional<Value> Scopes::Scope::missing(std::string_view keyword, std::string_view name) const {
+  const auto left_out = instance.left_out.find({ast::Kind::Output, name});
+  if (keyword == "output" && left_out != instance.left_out.end() && !left_out->second) return Value();
   return instance.may_declare(keyword, name) ? std::optional<Value>(Value()) : std::nullopt;
 }
 

@@ -154,6 +154,7 @@ Value Scopes::program_value(Slot& slot, std::string_view name) {
   auto from_text = [&](const std::string& text, const std::string& source) {
     std::optional<Value> value;
     if (declaration.type == InputType::System || declaration.type == InputType::Systems) {
+      if (!scope(program_).bring(ast::Kind::System, text, at)) return Value();
       if (known_systems_.contains(text) || (!expanded_ && program_.systems.contains(text)))
         value = Value::system(text);
     } else {

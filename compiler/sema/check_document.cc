@@ -32,6 +32,7 @@ void check_set(Scope scope, const FeatureSet& features, const Document& document
   for (const Merged& item : features.items) {
     const FeatureSpec* spec = find_feature(scope, item.name());
     warn_feature(scope, spec, item, diagnostics);
+    check_secrecy(scope, spec, item, diagnostics);
     if (spec && spec->checked) check_feature(*spec, item, document, diagnostics, options);
   }
 }

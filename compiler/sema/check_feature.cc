@@ -290,6 +290,7 @@ bool check_plain(const At& at, const hir::Value& value, const Document& document
 // alone.
 bool check_secret(const At& at, const hir::Value& value, const Document& document,
                   const CheckOptions& options) {
+  if (!may_be_secret(at.spec.scope, &at.spec, at.feature.name)) return false;  // check_secrecy() says so
   Diagnostics unheard;
   if (check_plain({at.spec, at.feature, unheard}, value.content(expr::kPermitted), document, options))
     return true;
@@ -300,6 +301,12 @@ bool check_secret(const At& at, const hir::Value& value, const Document& documen
                    of_feature ? found.message : "this secret is no value that the feature takes");
   }
   return false;
+}
+
+bool has_secret(const hir::Value& value) {
+  if (value.sensitive()) return true;
+  const auto* list = value.list();
+  return list && std::any_of(list->begin(), list->end(), has_secret);
 }
 
 bool check_value(const At& at, const hir::Value& value, const Document& document,
@@ -343,8 +350,24 @@ bool check_feature(const FeatureSpec& spec, const Merged& feature, const Documen
       const FeatureSpec* row = find_feature(Scope::Application, item.name());
       if (row && row->checked) right = check_feature(*row, item, document, diagnostics, options) && right;
       warn_feature(Scope::Application, row, item, diagnostics);
+      check_secrecy(Scope::Application, row, item, diagnostics);
     }
   return right;
+}
+
+void check_secrecy(Scope scope, const FeatureSpec* spec, const Merged& feature, Diagnostics& diagnostics) {
+  if (may_be_secret(scope, spec, feature.name())) return;
+  const auto hidden = [&](const hir::Value& value) {
+    if (!has_secret(value)) return false;
+    diagnostics.report(DiagCode::SecretShown, value.span(),
+                       quoted(feature.name()) + " is shown in plans: it cannot be a secret");
+    return true;
+  };
+  if (feature.kind == Merged::Kind::Unknown) hidden(feature.first->value);  // a secret without a value yet
+  if (feature.kind == Merged::Kind::Value) hidden(*feature.value);
+  if (feature.kind == Merged::Kind::Set)
+    std::any_of(feature.set.begin(), feature.set.end(),
+                [&](const hir::Value* value) { return hidden(*value); });
 }
 
 }  // namespace radl::sema

@@ -81,6 +81,7 @@ class SystemCheck {
     }
     const FeatureSpec* spec = known.spec;
     warn_feature(Scope::System, spec, item, diagnostics_);
+    check_secrecy(Scope::System, spec, item, diagnostics_);
     if (!spec || !spec->checked) return;
     check_feature(*spec, item, document_, diagnostics_, options_);
     // A new password does not make a disk for the reference.

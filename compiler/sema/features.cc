@@ -224,4 +224,10 @@ bool is_secret_name(std::string_view name) {
   }
 }
 
+bool may_be_secret(Scope scope, const FeatureSpec* spec, std::string_view name) {
+  if (is_secret_name(name) || name == "proxy_host") return true;  // user:password@host
+  const bool unread = spec == nullptr || spec->type == FeatureType::Any;
+  return unread && (scope == Scope::System || scope == Scope::Network);
+}
+
 }  // namespace radl::sema

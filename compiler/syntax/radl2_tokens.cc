@@ -246,6 +246,9 @@ bool Radl2Tokens::feature_follows_here(const Token& token) {
   if (!value_complete()) return false;
   RawKind behind = peek().kind;
   if (!is_comparator(behind) && behind != RawKind::Contains) return false;
+  // `when = 2G < input.size`: a unit, not the name of a feature.
+  const bool begins = behind == RawKind::Eq || behind == RawKind::Contains;
+  if (unit_follows(token) && (token.glued || !begins)) return false;
   bool semicolon = std::any_of(junk_.begin(), junk_.end(), [&](Span piece) {
     return piece.begin >= last_token_.span.end && source_.text(piece) == ";";
   });

@@ -244,6 +244,7 @@ int run(const Session& session, Options& options) {
   if (Status ready = prepare(apply); !ready.ok()) return report(session, ready);
   auto plan = decide(apply);
   if (!plan.ok()) return report(session, plan.status());
+  const Status within = hold_to_max_cost(options.request, *plan);
   std::vector<PlanForecast> forecasts = plan_forecasts(*plan, *apply.project, *apply.machinery);
   if (!options.run.json) {
     PlanTextOptions look;
@@ -252,7 +253,7 @@ int run(const Session& session, Options& options) {
     std::fputs(shown(render_text(*plan, look), look.color).c_str(), stdout);
     std::fflush(stdout);
   }
-  if (Status within = hold_to_max_cost(options.request, *plan); !within.ok()) return report(session, within);
+  if (!within.ok()) return report(session, within);
   int unseen = report_unseen(session, *plan);
   if (!plan->changes_anything()) return unseen;
   auto go = approved(apply);

@@ -59,6 +59,7 @@ struct OfferFacts {
   std::string as_of;                     // of when the price is: "2025-11-03"; empty: it is not dated
   bool priced = true;                    // false: it costs something, and nobody knows what
   std::optional<Money> on_demand, spot;  // per hour, as far as they are known
+  std::string beside_as_of;              // of when the price in the other market is
   double cpu = 0, memory_bytes = 0, gpu = 0;
   std::string gpu_model;  // "NVIDIA V100"
 };

@@ -49,7 +49,7 @@ class DesignBuilder {
   // `seconds`: how long it takes to boot.
   void add_machine(const ir::Node& node, const char* type, Json spec, std::vector<std::string> references,
                    std::vector<Offer> offers, double seconds) {
-    Wanted& wanted = add(node.address, type, node_summary(node, cloud_.text(), offers.front().name),
+    Wanted& wanted = add(node.address, type, node_summary(node, cloud_.text(), offers.front()),
                          std::move(spec), std::move(references));
     wanted.offers = std::move(offers);
     wanted.node = node.address;

@@ -39,7 +39,7 @@ std::vector<Measure> measures(Market market) {
        [=](const InstanceType& t) {
          return t.price(market) ? Value(t.price(market)->per_hour.units()) : std::nullopt;
        },
-       plain_number},
+       [=](double price) { return fmt::format("{} {}", plain_number(price), market_name(market)); }},
   };
 }
 
@@ -187,7 +187,10 @@ class Filter {
 }  // namespace
 
 Result<std::vector<const InstanceType*>> fitting_types(const Fitting& fitting) {
-  const Market market = market_wanted(fitting.node);
+  return fitting_types(fitting, market_wanted(fitting.node));
+}
+
+Result<std::vector<const InstanceType*>> fitting_types(const Fitting& fitting, Market market) {
   if (fitting.types.empty())
     return invalid(fmt::format("{}: no instance type of {} is known", fitting.node.address, fitting.cloud));
   Filter filter(fitting);
@@ -203,6 +206,20 @@ Market market_wanted(const ir::Node& node) {
   return text_wanted(node, "spot") == "yes" ? Market::Spot : Market::OnDemand;
 }
 
+bool falls_back(const ir::Node& node) {
+  return market_wanted(node) == Market::Spot && text_wanted(node, "spot.fallback") == "yes";
+}
+
+Result<std::vector<Offer>> with_fallback(std::vector<Offer> offers, Result<std::vector<Offer>> on_demand) {
+  if (!on_demand.ok())
+    return Status(on_demand.status())
+        .with_hint(
+            "spot.fallback = 'yes' takes a machine on demand, within the same price: raise price, or "
+            "take spot.fallback away");
+  offers.insert(offers.end(), on_demand->begin(), on_demand->end());
+  return offers;
+}
+
 Offer offer_of(const InstanceType& type, Market market) {
   Offer offer;
   offer.name = type.name;
@@ -214,6 +231,8 @@ Offer offer_of(const InstanceType& type, Market market) {
   if (type.gpu > 0) offer.facts.gpu_model = type.gpu_vendor + " " + type.gpu_model;
   if (type.on_demand) offer.facts.on_demand = type.on_demand->per_hour;
   if (type.spot) offer.facts.spot = type.spot->per_hour;
+  const std::optional<Price>& beside = market == Market::Spot ? type.on_demand : type.spot;
+  if (beside) offer.facts.beside_as_of = beside->as_of;
   if (const std::optional<Price>& price = type.price(market)) {
     offer.price_per_hour = price->per_hour;
     offer.facts.as_of = price->as_of;
@@ -299,6 +318,10 @@ Result<std::vector<Offer>> offers_by_name(const ir::Node& node, Market market, c
   if (!exact)
     return invalid(fmt::format("{}: the catalogue knows no machine types of region {}", node.address, region))
         .with_hint(fmt::format("name one: instance_type = '{}'; or `radlc catalog update FILE`", example));
+  if (auto price = node.requirements.find("price");
+      price != node.requirements.end() && (price->second.min || price->second.max))
+    return invalid(fmt::format("{}: price: the prices of region {} are not known", node.address, region))
+        .with_hint("`radlc catalog update FILE` brings them");
   std::vector<Offer> offers;
   for (const std::string& name : names) {
     Offer offer;

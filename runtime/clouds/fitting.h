@@ -24,9 +24,16 @@ struct Fitting {
 // not known come last. Of several in `instance_type` those of the first come first. Invalid names the feature
 // that no type has together with those before it, and what there is of it.
 Result<std::vector<const InstanceType*>> fitting_types(const Fitting& fitting);
+// The same in another market: `price` bounds the price there.
+Result<std::vector<const InstanceType*>> fitting_types(const Fitting& fitting, Market market);
 
 // `spot = 'yes'`.
 Market market_wanted(const ir::Node& node);
+// `spot.fallback = 'yes'` of a node on the spot market.
+bool falls_back(const ir::Node& node);
+// `offers` of the spot market with those on demand behind them. Why there is none of the latter is said with
+// what to do: `price` holds for the machine on demand too.
+Result<std::vector<Offer>> with_fallback(std::vector<Offer> offers, Result<std::vector<Offer>> on_demand);
 
 // The offer to take that type in that market: its name, price and facts, and {"type": name} for the spec.
 Offer offer_of(const InstanceType& type, Market market);
@@ -34,7 +41,7 @@ Offer offer_of(const InstanceType& type, Market market);
 // Of fitting_types(), those whose price is not known, which come last: the smallest first.
 void smallest_first(std::vector<const InstanceType*>& types, Market market);
 // Types that the file names, in a region that no catalogue knows: taken as they are named, without a price.
-// Invalid: it names none; `example` is what one looks like.
+// Invalid: it names none (`example` is what one looks like), or wants a price that nobody knows.
 Result<std::vector<Offer>> offers_by_name(const ir::Node& node, Market market, const std::string& region,
                                           const std::string& example);
 

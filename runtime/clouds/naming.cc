@@ -109,17 +109,20 @@ std::string network_summary(const ir::Network& network) {
          (network.ports.size() == 1 ? " port rule" : " port rules");
 }
 
-std::string node_summary(const ir::Node& node, const std::string& cloud, const std::string& offer) {
+std::string node_summary(const ir::Node& node, const std::string& cloud, const Offer& offer) {
   std::string text = cloud;
-  if (!offer.empty() && offer != cloud) text += " " + offer;
-  auto amount = [&](const char* feature) -> std::optional<double> {
+  if (!offer.name.empty() && offer.name != cloud) text += " " + offer.name;
+  // What the type has where that is known: it may be more than what the file asks for.
+  auto amount = [&](const char* feature, double has) -> std::optional<double> {
+    if (offer.facts.cpu > 0) return has;
     auto wanted = node.requirements.find(feature);
     if (wanted == node.requirements.end()) return std::nullopt;
     return wanted->second.min ? wanted->second.min : wanted->second.max;
   };
-  if (auto count = amount("cpu.count")) text += ", " + plain_number(*count) + " cpu";
-  if (auto size = amount("memory.size")) text += ", " + size_text(*size);
-  if (auto count = amount("gpu.count"); count && *count > 0) text += ", " + plain_number(*count) + " gpu";
+  if (auto count = amount("cpu.count", offer.facts.cpu)) text += ", " + plain_number(*count) + " cpu";
+  if (auto size = amount("memory.size", offer.facts.memory_bytes)) text += ", " + size_text(*size);
+  if (auto count = amount("gpu.count", offer.facts.gpu); count && *count > 0)
+    text += ", " + plain_number(*count) + " gpu";
   std::set<std::string> seen;
   for (const ir::Interface& interface : node.interfaces) {
     if (seen.insert(interface.network).second)

@@ -34,8 +34,8 @@ std::vector<const ir::Network*> networks_of(const DesignInput& input, const ir::
 Json network_spec(const ir::Network& network);
 // "public network, 2 port rules".
 std::string network_summary(const ir::Network& network);
-// "local, 2 cpu, 4 GiB, in lan": the few requirements that everybody looks for. `offer`: the instance type,
-// or empty.
-std::string node_summary(const ir::Node& node, const std::string& cloud, const std::string& offer);
+// "aws:/us-east-1 t3.medium, 2 cpu, 4 GiB, in lan": the instance type and what it has, or, where its facts
+// are not known, the few requirements that everybody looks for.
+std::string node_summary(const ir::Node& node, const std::string& cloud, const Offer& offer);
 
 }  // namespace radl

@@ -1,10 +1,12 @@
 #include "runtime/plan/budget.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <set>
 
 #include "common/text.h"
 #include "runtime/plan/cost_rows.h"
@@ -129,6 +131,7 @@ void keep_within(Plan& plan, const Budget& budget) {
   if (choosing == 0) return;
   // All of them may fall back in one run, so each has its share of what is left.
   const int64_t share = std::max<int64_t>(budget.per_hour.micros - total->micros, 0) / choosing;
+  std::set<std::string> dearer;
   for (Action& action : plan.actions) {
     if (!has_choice(action)) continue;
     const Offer& chosen = action.offers[action.chosen];
@@ -140,11 +143,17 @@ void keep_within(Plan& plan, const Budget& budget) {
     size_t at = 0;
     for (size_t i = 0; i < action.offers.size(); ++i) {
       if (i == action.chosen) at = kept.size();
-      if (i == action.chosen || fits(action.offers[i])) kept.push_back(action.offers[i]);
+      if (i == action.chosen || fits(action.offers[i]))
+        kept.push_back(action.offers[i]);
+      else
+        dearer.insert(std::string(trim(action.offers[i].name + " " + action.offers[i].facts.market)));
     }
     action.offers = std::move(kept);
     action.chosen = at;
   }
+  if (!dearer.empty())
+    plan.notes.push_back(
+        fmt::format("--max-cost leaves no room to fall back to {}", fmt::join(dearer, ", ")));
 }
 
 }  // namespace radl

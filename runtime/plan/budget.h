@@ -21,7 +21,8 @@ Result<Budget> parse_budget(const std::string& text);
 Status check_budget(const Plan& plan, const Budget& budget);
 
 // Takes away the offers that nodes could become when the chosen one is not to be had, as far as they would
-// take the plan above its budget, so that an apply stays within it whatever it falls back to.
+// take the plan above its budget, so that an apply stays within it whatever it falls back to; a note names
+// them.
 void keep_within(Plan& plan, const Budget& budget);
 
 }  // namespace radl

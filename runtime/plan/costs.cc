@@ -93,12 +93,31 @@ std::optional<int> day_of(const std::string& date) {
   return std::chrono::sys_days(whole).time_since_epoch().count();
 }
 
-void note_age(Draft& draft) {
-  const auto today = day_of(draft.input.options.today), priced = day_of(draft.plan.catalog);
+// The oldest of the prices that stand beside the candidates' own, of the other market; empty: none has a
+// date.
+std::string oldest_beside(const Draft& draft) {
+  std::string oldest;
+  for (const ResourceCost& cost : draft.plan.costs) {
+    if (draft.input.surveys.count(cost.cloud) > 0) continue;
+    for (const Offer& one : cost.candidates) {
+      const std::string& as_of = one.facts.beside_as_of;
+      if (!as_of.empty() && (oldest.empty() || as_of < oldest)) oldest = as_of;
+    }
+  }
+  return oldest;
+}
+
+void note_age(Draft& draft, const char* what, const std::string& as_of) {
+  const auto today = day_of(draft.input.options.today), priced = day_of(as_of);
   if (!today || !priced || *today - *priced <= kPricesKeepDays) return;
-  draft.plan.notes.push_back(
-      fmt::format("prices are of {}, {} days ago: `radlc catalog update` brings newer ones",
-                  draft.plan.catalog, *today - *priced));
+  draft.plan.notes.push_back(fmt::format(
+      "{} are of {}, {} days ago: `radlc catalog update` brings newer ones", what, as_of, *today - *priced));
+}
+
+void note_ages(Draft& draft) {
+  note_age(draft, "prices", draft.plan.catalog);
+  const std::string beside = oldest_beside(draft);
+  if (beside < draft.plan.catalog) note_age(draft, "prices of the other market (spot, on-demand)", beside);
 }
 
 }  // namespace
@@ -128,7 +147,7 @@ void plan_costs(Draft& draft) {
     const bool is_node = !std::get<0>(place);
     if (is_node || !cost.before.zero() || !cost.after.zero()) draft.plan.costs.push_back(std::move(cost));
   }
-  note_age(draft);
+  note_ages(draft);
 }
 
 void predict(Plan& plan) {

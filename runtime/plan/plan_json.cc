@@ -25,6 +25,7 @@ Json to_json(const Offer& offer) {
   if (!facts.priced) json["priced"] = false;
   if (facts.on_demand) json["on_demand_per_hour"] = *facts.on_demand;
   if (facts.spot) json["spot_per_hour"] = *facts.spot;
+  if (!facts.beside_as_of.empty()) json["beside_as_of"] = facts.beside_as_of;
   if (facts.cpu > 0) {
     json["cpu"] = facts.cpu;
     json["memory_bytes"] = facts.memory_bytes;
@@ -149,6 +150,7 @@ Offer read_offer(const Json& json) {
   Offer offer{json.at("name"), json.at("zone"), json.at("price_per_hour").get<Money>(), json.at("spec"), {}};
   offer.facts.market = json.value("market", "");
   offer.facts.as_of = json.value("as_of", "");
+  offer.facts.beside_as_of = json.value("beside_as_of", "");
   offer.facts.priced = json.value("priced", true);
   offer.facts.on_demand = money_in(json, "on_demand_per_hour");
   offer.facts.spot = money_in(json, "spot_per_hour");

@@ -239,18 +239,18 @@ RoomSought room_elsewhere(const Placement& placement, const Snapshot& now, const
       if (same && record->second.created_at < since) older = other;
     }
     if (!older.empty()) {
-      sought.why.push_back(
-          fmt::format("{} has no room for {}, and {} is there already: nodes that name the same regions stay "
-                      "together. `radlc destroy` and "
-                      "apply again moves all of them",
-                      action->cloud, address, older));
+      sought.why.push_back(fmt::format(
+          "{} has no room for {} ({}), and {} is there already: nodes that name the same regions stay "
+          "together. `radlc destroy` and apply again moves all of them",
+          action->cloud, address, why, older));
       sought.elsewhere = false;
       return sought;
     }
     no_room[address].insert(action->cloud);
     sought.elsewhere = true;
-    sought.why.push_back(fmt::format("{} has no room for {}: the nodes that name the same regions move to {}",
-                                     action->cloud, address, left->second.front().cloud));
+    sought.why.push_back(
+        fmt::format("{} has no room for {} ({}): the nodes that name the same regions move to {}",
+                    action->cloud, address, why, left->second.front().cloud));
   }
   sought.no_room = std::move(no_room);
   return sought;

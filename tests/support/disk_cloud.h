@@ -267,7 +267,7 @@ class DiskCloud : public Cloud {
     for (const ir::Network* network : networks_of(input, node))
       wanted.references.push_back(network_address(id_, input, *network));
     if (price > 0) wanted.offers.push_back({id_.type, "", Money::of(price), Json::object()});
-    wanted.summary = node_summary(node, id_.type, "");
+    wanted.summary = node_summary(node, id_.type, {});
     wanted.seconds = 2;
     return wanted;
   }

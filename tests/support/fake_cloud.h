@@ -86,7 +86,7 @@ class FakeCloud : public Cloud {
     wanted.spec = node_spec(node);
     wanted.offers = offers;
     for (Offer& offer : wanted.offers) offer.facts.as_of = "2025-01-15";
-    wanted.summary = node_summary(node, id_.text(), offers.empty() ? "" : offers[0].name);
+    wanted.summary = node_summary(node, id_.text(), offers.empty() ? Offer{} : offers[0]);
     wanted.seconds = 2;
     design.resources.push_back(std::move(wanted));
   }

@@ -32,7 +32,7 @@ Result<std::vector<Offer>> in_market(const CloudId& cloud, const ir::Node& node,
     offers = std::move(*named);
   } else {
     const std::string architecture = text_wanted(node, "instance_type").empty() ? "x86_64" : "";
-    auto fit = fitting_types({node, *types, "Azure in " + cloud.region, architecture});
+    auto fit = fitting_types({node, *types, "Azure in " + cloud.region, architecture}, market);
     if (!fit.ok()) return fit.status();
     if (texts_wanted(node, "instance_type").size() < 2) smallest_first(*fit, market);
     for (const InstanceType* type : *fit) offers.push_back(offer_of(*type, market));
@@ -69,11 +69,9 @@ Result<std::vector<Offer>> offers_for(const CloudId& cloud, const ir::Node& node
   if (!offers.ok()) return offers;
   if (market == Market::Spot)
     for (Offer& offer : *offers) offer.spec.update({{"market", "spot"}, {"max_price", highest_price(node)}});
-  if (market == Market::Spot && text_wanted(node, "spot.fallback") == "yes") {
-    auto more = in_market(cloud, node, input, Market::OnDemand);
-    if (!more.ok()) return more;
-    offers->insert(offers->end(), more->begin(), more->end());
-  }
+  if (falls_back(node))
+    offers = with_fallback(std::move(*offers), in_market(cloud, node, input, Market::OnDemand));
+  if (!offers.ok()) return offers;
   const std::string old = first_generation(*image);
   for (Offer& offer : *offers) {
     offer.zone = zone_named(node);

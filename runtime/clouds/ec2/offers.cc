@@ -26,7 +26,7 @@ std::optional<double> highest_price(const ir::Node& node) {
 
 Result<std::vector<Offer>> in_market(const Fitting& fitting, Market market, const DesignInput& input,
                                      const std::string& region) {
-  auto types = fitting_types(fitting);
+  auto types = fitting_types(fitting, market);
   if (!types.ok()) return types.status();
   // Each that the file names in its order, and of others the cheapest.
   const size_t most = std::max(kTypesOffered, texts_wanted(fitting.node, "instance_type").size());
@@ -66,13 +66,8 @@ Result<std::vector<Offer>> offers_for(const CloudId& cloud, const ir::Node& node
   const std::string architecture = text_wanted(node, "instance_type").empty() ? "x86_64" : "";
   const Fitting fitting{node, *types, "EC2 in " + cloud.region, architecture};
   auto offers = in_market(fitting, market_wanted(node), input, cloud.region);
-  if (!offers.ok() || market_wanted(node) != Market::Spot) return offers;
-  if (text_wanted(node, "spot.fallback") == "yes") {
-    auto more = in_market(fitting, Market::OnDemand, input, cloud.region);
-    if (!more.ok()) return more;
-    offers->insert(offers->end(), more->begin(), more->end());
-  }
-  return offers;
+  if (!offers.ok() || !falls_back(node)) return offers;
+  return with_fallback(std::move(*offers), in_market(fitting, Market::OnDemand, input, cloud.region));
 }
 
 }  // namespace radl::ec2

@@ -28,7 +28,7 @@ Result<std::vector<Offer>> in_market(const ir::Node& node, const Place& place, c
     if (!offers.ok()) return offers;
   } else {
     const std::string architecture = text_wanted(node, "instance_type").empty() ? "x86_64" : "";
-    auto fit = fitting_types({node, *types, "Compute Engine in " + place.cloud.region, architecture});
+    auto fit = fitting_types({node, *types, "Compute Engine in " + place.cloud.region, architecture}, market);
     if (!fit.ok()) return fit.status();
     const size_t most = std::max(kTypesOffered, texts_wanted(node, "instance_type").size());
     if (texts_wanted(node, "instance_type").size() < 2) smallest_first(*fit, market);
@@ -53,11 +53,9 @@ Result<std::vector<Offer>> offers_for(const Place& place, const ir::Node& node, 
         fmt::format("{}: cpu.performance: Compute Engine's machine types have none", node.address));
   auto offers = in_market(node, place, input, market_wanted(node));
   if (!offers.ok()) return offers;
-  if (market_wanted(node) == Market::Spot && text_wanted(node, "spot.fallback") == "yes") {
-    auto more = in_market(node, place, input, Market::OnDemand);
-    if (!more.ok()) return more;
-    offers->insert(offers->end(), more->begin(), more->end());
-  }
+  if (falls_back(node))
+    offers = with_fallback(std::move(*offers), in_market(node, place, input, Market::OnDemand));
+  if (!offers.ok()) return offers;
   auto zones = zones_for(place, node, input);
   if (one_zone) zones.resize(1);
   std::vector<Offer> all;

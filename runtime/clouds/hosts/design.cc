@@ -69,7 +69,9 @@ Wanted host_wanted(const CloudId& cloud, const ir::Node& node, const Machine& ma
   wanted.type = "host";
   wanted.spec = host_spec(node, machine.text());
   wanted.references = {key_address(cloud)};
-  wanted.summary = node_summary(node, cloud.text(), machine.name());
+  Offer itself;
+  itself.name = machine.name();
+  wanted.summary = node_summary(node, cloud.text(), itself);
   wanted.seconds = 1;
   return wanted;
 }

@@ -163,7 +163,7 @@ Wanted node_wanted(const CloudId& cloud, const DesignInput& input, const ir::Nod
   wanted.references = {key_address(cloud)};
   for (const ir::Network* network : networks_of(input, node))
     wanted.references.push_back(network_address(cloud, input, *network));
-  wanted.summary = node_summary(node, cloud.text(), "");
+  wanted.summary = node_summary(node, cloud.text(), {});
   if (auto stop = wanted.spec.find("stop"); stop != wanted.spec.end())
     wanted.summary += ", " + auto_stop_text(auto_stop_from_json(*stop));
   wanted.seconds = 0.2;

@@ -100,7 +100,7 @@ class Designer : private DesignBuilder {
     }
     auto offers = offers_for(node);
     if (!offers.ok()) return offers.status();
-    Wanted& wanted = add(node.address, "instance", node_summary(node, cloud_.text(), offers->front().name),
+    Wanted& wanted = add(node.address, "instance", node_summary(node, cloud_.text(), offers->front()),
                          std::move(spec), std::move(references));
     wanted.offers = std::move(*offers);
     wanted.node = node.address;

@@ -328,6 +328,38 @@ TEST(Ec2Design, SpotFallsBackOnDemandOnlyWhereTheFileSaysSo) {
   EXPECT_FALSE(find(*design, "worker[0]")->offers.back().spec.contains("market"));
 }
 
+TEST(Ec2Design, ThePriceHoldsForTheMachineOnDemandThatASpotMachineFallsBackTo) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker", 1}).build();
+  ir::Node& node = program.nodes.front();
+  node.requirements["spot"].equals = "yes";
+  node.requirements["spot.fallback"].equals = "yes";
+  node.requirements["instance_type"].equals = "m5.large, c5.large";
+  node.requirements["price"].max = 0.09;  // c5.large is 0.085 on demand, m5.large 0.096
+  auto design = designed(program);
+  ASSERT_TRUE(design.ok()) << design.status().text();
+  std::map<std::string, std::vector<std::string>> offered;
+  for (const Offer& offer : find(*design, "worker[0]")->offers)
+    offered[offer.facts.market].push_back(offer.name);
+  EXPECT_EQ(offered["spot"], (std::vector<std::string>{"m5.large", "c5.large"}));
+  EXPECT_EQ(offered["on-demand"], std::vector<std::string>{"c5.large"});
+  node.requirements["price"].max = 0.06;  // enough for spot alone
+  design = designed(program);
+  ASSERT_FALSE(design.ok());
+  EXPECT_NE(design.status().message().find("on-demand"), std::string::npos) << design.status().message();
+  EXPECT_NE(design.status().hint().find("take spot.fallback away"), std::string::npos)
+      << design.status().hint();
+}
+
+TEST(Ec2Design, TheSummaryOfAMachineSaysWhatItsTypeHas) {
+  ir::Program program = test::ProgramBuilder().deploy({"worker", 1}).build();
+  program.nodes.front().requirements["instance_type"].equals = "m5.xlarge";
+  program.nodes.front().requirements["cpu.count"].min = 1;
+  auto design = designed(program);
+  ASSERT_TRUE(design.ok()) << design.status().text();
+  const std::string summary = find(*design, "worker[0]")->summary;
+  EXPECT_NE(summary.find("m5.xlarge, 4 cpu, 16 GiB"), std::string::npos) << summary;
+}
+
 TEST(Tags, ThoseOfOthersAreNoPartOfTheFileAndThoseThatItNoLongerNamesAreTakenAway) {
   const Json asked = {{"type", "t3.micro"}, {"tags", {{"team", "blue"}, {"stage", "test"}}}};
   const Json shown = {{"type", "t3.micro"}, {"tags", {{"team", "red"}, {"cost-center", "7"}}}};

@@ -108,7 +108,7 @@ TEST_F(Fit, APriceBoundsWhatIsTaken) {
   bound("price", {}, 0.05);
   EXPECT_EQ(fault(),
             "worker[0]: price: no instance type of EC2 in us-east-1 has that together with the rest (at "
-            "least 0.1504)")
+            "least 0.1504 on-demand)")
       << fault();
   text("spot", "yes");  // the same bound, by the spot price
   EXPECT_TRUE(fit().ok()) << fault();

@@ -114,6 +114,23 @@ TEST_F(PlanOfClouds, PricesOlderThanHalfAYearAreNotedOnce) {
     EXPECT_FALSE(note.starts_with("prices are")) << note;
 }
 
+TEST_F(PlanOfClouds, OldPricesOfTheOtherMarketAreNotedOnTheirOwn) {
+  bench.cloud.offers = {{"s", "", Money::of(0.1)}};
+  bench.cloud.offers[0].facts.beside_as_of = "2024-12-31";
+  bench.options.today = "2025-07-14";
+  const Plan plan = bench.plan(workers(3));
+  std::vector<std::string> ages;
+  for (const std::string& note : plan.notes)
+    if (note.starts_with("prices")) ages.push_back(note);
+  ASSERT_EQ(ages.size(), 1u);
+  EXPECT_TRUE(
+      ages[0].starts_with("prices of the other market (spot, on-demand) are of 2024-12-31, 195 days ago"))
+      << ages[0];
+  const Result<Plan> read = plan_from_json(to_json(plan));
+  ASSERT_TRUE(read.ok()) << read.status().text();
+  EXPECT_EQ(read->costs[0].candidates[0].facts.beside_as_of, "2024-12-31");
+}
+
 TEST_F(PlanOfClouds, PricesAreAsSurveyedOrOfTheCatalog) {
   bench.cloud.offers = {{"s", "", Money::of(0.1)}};
   Plan plan = bench.plan(workers(1));

@@ -1,0 +1,143 @@
+// Names that nothing declares where nothing was evaluated: behind `and`, in the branch that is not taken, in
+// what a `when` leaves out, in a `let` that nobody asks for.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "common/text.h"
+#include "compiler/passes/build.h"
+#include "compiler/syntax/walk.h"
+
+namespace radl::passes {
+
+namespace {
+
+// What the files of an instance declare, written out or not.
+struct Declared {
+  std::set<std::string_view> names = {"input", "output", "system", "module", "none", "self"};
+  bool computed = false;  // a system or module of a computed name: it may be any
+
+  void add(const ast::Each& each) {
+    names.insert(each.first.text);
+    if (each.second) names.insert(each.second.text);
+  }
+};
+
+class Names {
+ public:
+  Names(const Instance& instance, Diagnostics& diagnostics)
+      : instance_(instance), diagnostics_(diagnostics) {}
+
+  void check(const ast::Tree& tree) {
+    each_block(tree.blocks, [&](const ast::Block& block) { declare(block); });
+    each_block(tree.blocks, [&](const ast::Block& block) {
+      if (auto* each = ast::as<ast::EachBlock>(&block)) {
+        if (each->each.list) value(*each->each.list);
+      } else if (block.kind == ast::Kind::Input) {
+        input(static_cast<const ast::FeatureBlock&>(block));
+      } else {
+        each_value(block, [&](const ast::Expr& inner) { value(inner); });
+      }
+    });
+  }
+
+ private:
+  void declare(const ast::Block& block) {
+    if (block.name) declared_.names.insert(block.name.text);
+    declared_.computed |=
+        block.named != nullptr && (block.kind == ast::Kind::System || block.kind == ast::Kind::Use);
+    if (auto* each = ast::as<ast::EachBlock>(&block)) declared_.add(each->each);
+    if (auto* configure = ast::as<ast::Configure>(&block)) declare(configure->resources);
+    if (auto* context = ast::as<ast::Contextualize>(&block)) declare(context->items);
+    if (ast::as<ast::EachBlock>(&block) == nullptr)
+      each_value(block, [&](const ast::Expr& inner) { declare_variables(inner); });
+  }
+
+  void declare(const List<ast::Resource*>& resources) {
+    for (const ast::Resource* resource : resources) {
+      if (resource->each) declared_.add(*resource->each);
+      declare(resource->inner);
+    }
+  }
+
+  void declare(const List<ast::Item*>& items) {
+    for (const ast::Item* item : items) {
+      if (item->each) declared_.add(*item->each);
+      declare(item->inner);
+    }
+  }
+
+  void declare_variables(const ast::Expr& written) {
+    if (auto* made = ast::as<ast::Comprehension>(&written)) declared_.add(made->each);
+    each_part(written, [&](const ast::Expr& inner) { declare_variables(inner); });
+  }
+
+  // The words of a type are no names.
+  void input(const ast::FeatureBlock& block) {
+    for (const ast::Feature* feature : block.body.items)
+      if (feature->value && feature->name.text != "type") value(*feature->value);
+  }
+
+  void value(const ast::Expr& written) {
+    if (auto* reference = ast::as<ast::Reference>(&written); reference && !reference->parts.empty())
+      name(*reference);
+    each_part(written, [&](const ast::Expr& inner) { value(inner); });
+  }
+
+  void name(const ast::Reference& reference) {
+    const ast::Name& first = reference.parts[0].name;
+    const ast::Name member = reference.parts.size() > 1 ? reference.parts[1].name : ast::Name();
+    if (first.text == "input") {
+      if (member && !instance_.inputs.contains(member.text) && !instance_.may_declare("input", member.text))
+        unknown(DiagCode::UnknownMember, member, "input", instance_.inputs);
+    } else if (const Instance* child = instance_.child(first.text)) {
+      const bool there = !member || child->outputs.contains(member.text) ||
+                         child->left_out.contains({ast::Kind::Output, member.text});
+      if (!there && !child->may_declare("output", member.text))
+        unknown(DiagCode::UnknownMember, member, fmt::format("output of module '{}'", first.text),
+                child->outputs);
+    } else if (!declared_.computed && !declared_.names.contains(first.text) &&
+               !instance_.may_declare("", first.text)) {
+      unknown(DiagCode::UnknownName, first, "", {});
+    }
+  }
+
+  void unknown(DiagCode code, const ast::Name& name, const std::string& what, const Instance::ByName& there) {
+    const auto& all = diagnostics_.all();
+    if (std::any_of(all.begin(), all.end(), [&](const Diagnostic& one) {
+          return one.span.file == name.span.file && one.span.begin <= name.span.begin &&
+                 one.span.end >= name.span.end && one.severity == Severity::Error;
+        }))
+      return;
+    std::vector<std::string> names;
+    for (const auto& [known, block] : there) names.emplace_back(known);
+    if (what.empty()) names.assign(declared_.names.begin(), declared_.names.end());
+    auto& diagnostic =
+        diagnostics_.report(code, name.span,
+                            what.empty() ? fmt::format("nothing here is named '{}'", name.text)
+                                         : fmt::format("there is no {} named '{}'", what, name.text));
+    if (std::string near = nearest(name.text, names); !near.empty())
+      diagnostic.with_help(fmt::format("did you mean '{}'?", near))
+          .fix(fmt::format("write '{}'", near), name.span, near);
+  }
+
+  const Instance& instance_;
+  Diagnostics& diagnostics_;
+  Declared declared_;
+};
+
+}  // namespace
+
+void names(Build& build) {
+  std::set<const ast::Tree*> seen;  // of a module that is used several times, one
+  visit(static_cast<const Instance&>(*build.root), [&](const Instance& instance) {
+    for (const ast::Tree* tree : instance.trees) {
+      if (tree->dialect != ast::Dialect::Radl2 || !seen.insert(tree).second) continue;
+      WithinUse within(build.diagnostics, instance.used_from);
+      Names(instance, build.diagnostics).check(*tree);
+    }
+  });
+}
+
+}  // namespace radl::passes
