@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "compiler/syntax/parser.h"
+#include "compiler/syntax/scanner.h"
 #include "compiler/syntax/version.h"
 #include "compiler/syntax/walk.h"
 #include "compiler/tools/fmt/placeholders.h"
@@ -130,7 +131,9 @@ class Upgrader {
       return;
     std::string mark = "END";
     while (inner.find(mark) != inner.npos) mark += "_";
-    edits_.push_back({text.span.begin, text.span.end, "<<" + mark + "\n" + std::string(inner) + mark});
+    const char* behind = may_follow_mark(text_.substr(text.span.end)) ? "" : "\n";
+    edits_.push_back(
+        {text.span.begin, text.span.end, "<<" + mark + "\n" + std::string(inner) + mark + behind});
   }
   // A block's least indentation is no part of it.
   static bool indented(std::string_view lines) {
