@@ -53,7 +53,7 @@ class Expressions {
       for (Aspect* aspect : cluster_.order)
         if (has_plays(*aspect)) variables(*aspect, recipes);
     for (Aspect* aspect : cluster_.order)
-      if (has_plays(*aspect)) look_at_result(*aspect);
+      if (aspect->keyword == "configure" && aspect->recipe) look_at_result(*aspect);
   }
 
  private:
@@ -75,25 +75,43 @@ class Expressions {
       aspect.composed = false;
       return;
     }
-    std::set<const Yaml*> seen;
-    std::string_view word = word_left(*aspect.recipe, seen);
-    bool said = cluster_.diagnostics.has(DiagCode::Ec3Expression);
-    if (strict_ && !said && !word.empty())
-      cluster_.diagnostics
-          .report(DiagCode::Ec3WordStays, place_in_recipe(aspect, word),
-                  "`" + std::string(word) + "` stays as it is: EC3 does not look for it here")
-          .with_help("make it the value of a variable, in `vars:` as a map");
+    if (cluster_.diagnostics.has(DiagCode::Ec3Expression)) return;
+    for (std::string_view word : {"ec3_xpath", "ec3_jpath", "ec3_file", "ec3_append", "ec3_prio"})
+      if (stays(aspect, word)) report_left(aspect, word);
   }
 
-  static std::string_view word_left(const Yaml& value, std::set<const Yaml*>& seen) {
-    if (!seen.insert(&value).second) return {};
-    for (std::string_view word : {"ec3_xpath", "ec3_jpath", "ec3_file"})
-      if (value.find(word)) return word;
-    for (const YamlPtr& item : value.items)
-      if (std::string_view found = word_left(*item, seen); !found.empty()) return found;
-    for (const auto& entry : value.entries)
-      if (std::string_view found = word_left(*entry.second, seen); !found.empty()) return found;
-    return {};
+  // What is a word's own place in a play may wait there for another template; nothing is looked for
+  // elsewhere.
+  bool stays(const Aspect& aspect, std::string_view word) const {
+    bool of_plays = word == "ec3_append" || word == "ec3_prio";
+    std::set<const Yaml*> seen;
+    if (!has_plays(aspect)) return holds(*aspect.recipe, word, seen);
+    if (!of_plays) return strict_ && holds(*aspect.recipe, word, seen);
+    for (const YamlPtr& play : aspect.recipe->items)
+      for (const auto& entry : play->entries)
+        if (holds(*entry.second, word, seen)) return true;
+    return false;
+  }
+
+  void report_left(const Aspect& aspect, std::string_view word) {
+    const char* help = !has_plays(aspect) ? "EC3 looks into recipes that are lists of plays"
+                       : word == "ec3_append" || word == "ec3_prio"
+                           ? "it belongs to a play: an entry of the list that the recipe is"
+                           : "make it the value of a variable, in `vars:` as a map";
+    cluster_.diagnostics
+        .report(DiagCode::Ec3WordStays, deepest_in_recipe(aspect, word),
+                "`" + std::string(word) + "` stays as it is: EC3 does not look for it here")
+        .with_help(help);
+  }
+
+  static Span deepest_in_recipe(const Aspect& configure, std::string_view word);
+  static bool holds(const Yaml& value, std::string_view word, std::set<const Yaml*>& seen) {
+    if (!seen.insert(&value).second) return false;
+    if (value.find(word)) return true;
+    auto inside = [&](const YamlPtr& part) { return holds(*part, word, seen); };
+    return std::any_of(value.items.begin(), value.items.end(), inside) ||
+           std::any_of(value.entries.begin(), value.entries.end(),
+                       [&](const auto& entry) { return inside(entry.second); });
   }
 
   // ---- ec3_append: the plays of another recipe
@@ -230,6 +248,24 @@ class Expressions {
   std::set<const Aspect*> appended_, busy_;
   size_t grown_ = 0;
 };
+
+// Values have no places: of several places of a word, the one that is furthest in is the one that stays.
+Span Expressions::deepest_in_recipe(const Aspect& configure, std::string_view word) {
+  Span found = place_in_recipe(configure, word);
+  size_t furthest = 0;
+  for (const ast::Configure* block : configure.written) {
+    if (block->recipe == nullptr) continue;
+    std::string_view body = block->recipe->text;
+    for (size_t at = body.find(word); at != body.npos; at = body.find(word, at + 1)) {
+      size_t column = at - (body.rfind('\n', at) + 1);
+      if (column <= furthest) continue;
+      furthest = column;
+      uint32_t begin = block->recipe->span.begin + 6 + static_cast<uint32_t>(at);  // behind @begin
+      found = {block->recipe->span.file, begin, begin + static_cast<uint32_t>(word.size())};
+    }
+  }
+  return found;
+}
 
 }  // namespace
 

@@ -10,7 +10,9 @@ Value Scopes::output(const Instance& instance, std::string_view name, Span at) {
   Scope& here = scope(instance);
   auto& [state, value] = here.output_values[name];
   if (state == SlotState::Busy)
-    return cycle(fmt::format("output '{}' of module '{}'", name, instance.prefix), at);
+    return cycle(instance.use == nullptr ? fmt::format("output '{}'", name)
+                                         : fmt::format("output '{}' of module '{}'", name, instance.prefix),
+                 at);
   if (state == SlotState::Done) return value;
   state = SlotState::Busy;
   auto* feature_block = ast::as<ast::FeatureBlock>(instance.outputs.at(name));

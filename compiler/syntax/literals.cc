@@ -154,6 +154,10 @@ std::string_view Literals::decode_escapes(Span span) {
   return tree_.nodes().copy(out);
 }
 
+std::string how_to_give_input(std::string_view name) {
+  return "`radlc check`, `plan` and `apply` take it: `--input " + std::string(name) + "=value`";
+}
+
 // Warns about @input.NAME@, which stays as it is inside strings and recipes.
 void Literals::unfilled_input(std::string_view text, uint32_t file, uint32_t offset) {
   constexpr std::string_view kMark = "@input.";
@@ -166,7 +170,7 @@ void Literals::unfilled_input(std::string_view text, uint32_t file, uint32_t off
   diagnostics_
       .report(DiagCode::InputInText, Span{file, begin, offset + static_cast<uint32_t>(end) + 1},
               "no value was given for " + name)
-      .with_help("give it with `--input " + name.substr(6) + "=value`");
+      .with_help(how_to_give_input(name.substr(6)));
 }
 
 ast::String* Literals::text(Span span, bool open_end) {

@@ -9,6 +9,9 @@
 
 namespace radl {
 
+// Of @input.NAME@. Also said by commands that take no inputs: it names those that do.
+std::string how_to_give_input(std::string_view name);
+
 class Literals {
  public:
   Literals(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics)

@@ -31,7 +31,8 @@ void check_encoding(const SourceFile& source, Diagnostics& diagnostics) {
 
 // UTF-16, programs, images: what they hold is no text with mistakes, and one finding says so. Control
 // characters tell them from text in an older encoding, of which only the bytes that are no UTF-8 are wrong.
-bool report_not_text(const SourceFile& source, Diagnostics& diagnostics) {
+// RADL 1 skips a stray NUL as its reference does; no text of `radl 2` has one.
+bool report_not_text(const SourceFile& source, bool version2, Diagnostics& diagnostics) {
   constexpr size_t kLooked = 4096;
   std::string_view text = source.text(), head = text.substr(0, kLooked);
   bool mark = head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF");
@@ -45,6 +46,11 @@ bool report_not_text(const SourceFile& source, Diagnostics& diagnostics) {
   }
   bool broken = source.invalid_utf8() < kLooked;
   bool binary = nuls * 10 > head.size() || (broken && controls > 0 && (controls + high) * 8 > head.size());
+  if (size_t nul = text.find('\0'); version2 && !mark && !binary && nul != text.npos) {
+    auto at = static_cast<uint32_t>(nul);
+    diagnostics.report(DiagCode::NotUtf8, {source.id(), at, at + 1}, "this is not a text file: a NUL byte");
+    return true;
+  }
   if (!mark && !binary) return false;
   auto& report = diagnostics.report(DiagCode::NotUtf8, {source.id(), 0, 0}, "this is not a text file");
   size_t one_side = std::max(odd_nuls, nuls - odd_nuls);  // where UTF-16 has the upper half of a letter
@@ -163,7 +169,7 @@ std::optional<Span> word_of_radl2(const ast::Tree& tree) {
 
 std::unique_ptr<ast::Tree> read(const SourceFile& source, Diagnostics& diagnostics, SystemTaker* systems) {
   bool version2 = begins_with_version(source.text());
-  if (report_not_text(source, diagnostics)) {
+  if (report_not_text(source, version2, diagnostics)) {
     auto tree = new_tree(source, version2);
     tree->syntax_errors = true;
     return tree;

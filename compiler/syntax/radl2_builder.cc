@@ -76,10 +76,20 @@ void Radl2Builder::deploy_block(Place place, Place keyword, Place name, ast::Exp
   name_last();
 }
 
+// A name that expressions could not say: there the word means something else.
+void Radl2Builder::readable(const ast::Name& name) {
+  for (std::string_view word : {"if", "then", "else", "for", "in", "and", "or", "not"})
+    if (name.text == word)
+      syntax(DiagCode::KeywordAsName, name.span,
+             "`" + std::string(word) + "` is a word of expressions: no value can have this name",
+             "choose another name");
+}
+
 void Radl2Builder::let(Place place, Place keyword, Place name, ast::Expr* value) {
   auto* made = node<ast::Let>(ast::Kind::Let, place);
   made->keyword = word(keyword);
   made->name = word(name);
+  readable(made->name);
   made->value = value;
   add(made);
 }
@@ -103,7 +113,8 @@ void Radl2Builder::moved(Place place, Place keyword, ast::Expr* from, ast::Expr*
 ast::Each* Radl2Builder::each(Place place, Place first, Place second, ast::Expr* list) {
   auto* made = tree_.arena.make<ast::Each>();
   made->first = word(first);
-  if (second.size() != 0) made->second = word(second);
+  readable(made->first);
+  if (second.size() != 0) readable(made->second = word(second));
   made->list = list;
   made->span = at(place);
   return made;

@@ -79,6 +79,7 @@ class Radl2Builder : public Builder {
  private:
   ast::Block* last_block() { return tree_.blocks.back(); }
   void name_last();
+  void readable(const ast::Name& name);
   ast::Comprehension* comprehension(Place place, ast::Expr* value, const ast::Each& each,
                                     ast::Expr* condition);
   ast::Expr* member(Place place, ast::Expr* base, Place name);

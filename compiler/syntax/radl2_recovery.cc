@@ -66,27 +66,47 @@ bool Radl2Tokens::first_column(const Token& token) const {
   return token.span.begin == 0 || bytes_[token.span.begin - 1] == '\n';
 }
 
-// Characters that begin no token. A run of them is one mistake.
-void Radl2Tokens::junk(const RawToken& raw) {
+// Characters that begin no token. A run of them is one mistake. True when what was skipped stands for a
+// string.
+bool Radl2Tokens::junk(const RawToken& raw) {
   Span piece = keep_junk(raw);
-  if (!piece.known()) return;
+  if (!piece.known()) return false;
   std::string_view rest = bytes_.substr(piece.begin);
-  if (rest.starts_with("'") || rest.starts_with("\"") || rest.starts_with("<<")) {
-    Span shown = span(piece.begin, line_end(piece.begin));
-    if (rest[0] == '<')
-      error(DiagCode::UnclosedText, shown, "this block of text never ends")
-          .with_help(
-              "it begins with `<<NAME` at the end of a line and ends with a line that holds NAME alone");
-    else
-      error(DiagCode::UnclosedText, shown, "this string is never closed").labelled("no quote ends it");
-    uint32_t end = rest[0] == '<' ? shown.end : before_closers(shown);
-    resumed_at_ = end;
-    scanner_.seek(end);
-    scanned_to_ = end;
-    return;
+  if (!rest.starts_with("'") && !rest.starts_with("\"") && !rest.starts_with("<<")) {
+    junk_.push_back(piece);
+    junk_lines_.insert(line_end(piece.begin));
+    return false;
   }
-  junk_.push_back(piece);
-  junk_lines_.insert(line_end(piece.begin));
+  Span shown = span(piece.begin, line_end(piece.begin));
+  uint32_t end = shown.end;
+  if (rest[0] == '<') {
+    end = unclosed_block(shown);
+  } else {
+    error(DiagCode::UnclosedText, shown, "this string is never closed").labelled("no quote ends it");
+    end = before_closers(shown);
+  }
+  resumed_at_ = end;
+  scanner_.seek(end);
+  scanned_to_ = end;
+  return end > shown.end;
+}
+
+// Reports it. Where reading goes on: behind the line that was meant to end it, if there is one.
+uint32_t Radl2Tokens::unclosed_block(Span begin) {
+  Diagnostic& made = error(DiagCode::UnclosedText, begin, "this block of text never ends");
+  made.with_help("it begins with `<<NAME` at the end of a line and ends with a line that holds NAME alone");
+  std::string_view first = source_.text(begin);
+  size_t from = std::min(first.find_first_not_of("<-~'"), first.size());
+  std::string mark(first.substr(from, first.find_first_of("' \t", from) - from));
+  for (uint32_t line = begin.end; !mark.empty() && line < bytes_.size(); line = line_end(line)) {
+    size_t word = bytes_.find_first_not_of(" \t", ++line);
+    if (word == bytes_.npos || !bytes_.substr(word).starts_with(mark)) continue;
+    if (bytes_.find_first_of(" \t-.,;:)]}", word + mark.size()) != word + mark.size()) continue;
+    made.note(span(static_cast<uint32_t>(word), line_end(line)),
+              in_ticks(mark) + " is not alone on this line");
+    return line_end(line);
+  }
+  return begin.end;
 }
 
 // Where the brackets at the end of a line begin, as many as are open.

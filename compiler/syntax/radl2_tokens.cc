@@ -104,8 +104,9 @@ Radl2Tokens::Token Radl2Tokens::scan() {
       continue;
     }
     if (raw.kind == RawKind::Junk) {
-      junk(raw);
-      continue;
+      if (!junk(raw)) continue;
+      token.kind = RawKind::Text;
+      token.span.end = line_end(raw.begin);
     }
     token.new_line = new_line;
     return token;
@@ -187,14 +188,23 @@ Radl2Tokens::Symbol Radl2Tokens::emit(Symbol symbol, const Token& token) {
 
 // ---- entries
 
-bool Radl2Tokens::ends_entry(const Token& token) const {
+bool Radl2Tokens::ends_entry(const Token& token) {
   if (!token.new_line || level().inside == Inside::Expression || level().words == 0) return false;
-  if (wants_more(last_) || goes_on(token.kind) || !texts_.empty()) return false;
+  if (wants_more(last_) || !texts_.empty()) return false;
+  if (names_entry(token)) return true;
+  if (goes_on(token.kind)) return false;
   std::string_view word = text(token);
   if (level().inside == Inside::Items)
     return word != "configure" && word != "step" && word != "with" && word != "after" && word != "when";
   if (level().inside == Inside::Blocks) return word != "as" && word != "when";
   return level().inside != Inside::Map || (word != "for" && word != "if");
+}
+
+// On a line of its own: a name in front of `=`, whatever word that is, and `(key) = value` of a map.
+bool Radl2Tokens::names_entry(const Token& token) {
+  if (level().inside == Inside::Map && token.kind == RawKind::Open) return true;
+  if (level().inside != Inside::Map && level().inside != Inside::Features) return false;
+  return is_word(token.kind) && peek(1).kind == RawKind::Eq;
 }
 
 void Radl2Tokens::end_entry() {
@@ -265,6 +275,25 @@ bool Radl2Tokens::behind_resource() const {
   return level().inside == Inside::Resources && last_ == RADL2_RPAREN;
 }
 
+// Whether the `and` that was just taken stands where only a name can.
+bool Radl2Tokens::and_is_name() {
+  RawKind behind = peek().kind;
+  switch (level().inside) {
+    case Inside::Features:
+      return level().words == 0 && is_comparator(behind);
+    case Inside::Map:
+      return level().words == 0 && behind == RawKind::Eq;
+    case Inside::Expression:
+      return (last_ == RADL2_LPAREN || last_ == RADL2_COMMA) && behind == RawKind::Eq;
+    case Inside::Blocks:
+      return level().keyword != 0 && (level().words == 1 || last_ == RADL2_AS);
+    case Inside::Items:
+      return last_ == RADL2_SYSTEM || last_ == RADL2_CONFIGURE || last_ == RADL2_AFTER;
+    default:
+      return false;
+  }
+}
+
 // `and`: an operator, or what stands between two entries.
 Radl2Tokens::Symbol Radl2Tokens::conjunction(const Token& token) {
   switch (level().inside) {
@@ -304,8 +333,7 @@ Radl2Tokens::Symbol Radl2Tokens::symbol_of(const Token& token) {
     case RawKind::Comma:
       return comma();
     case RawKind::And:
-      // `and = 3`, between entries: a name.
-      if (level().words == 0 && level().inside == Inside::Features && is_comparator(peek().kind)) break;
+      if (and_is_name()) break;
       return conjunction(token);
     default:
       break;

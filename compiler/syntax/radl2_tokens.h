@@ -4,6 +4,7 @@
 //
 // Entries (blocks, features, resources, items, entries of a map) end with their line. A line goes on with the
 // next one behind an operator or a comma, before an operator, and inside the parentheses of an expression.
+// A line that begins with a word and `=`, or inside braces with `(`, is always an entry of its own.
 // `and` between features separates too, when what follows can only be a feature: a name and `=` (or
 // `contains`, and for systems and networks any comparator).
 #pragma once
@@ -68,9 +69,11 @@ class Radl2Tokens : private TokenSource {
   Symbol separator();
   Symbol symbol_of(const Token& token);
   Symbol comma();
+  bool and_is_name();
   Symbol conjunction(const Token& token);
   bool behind_resource() const;
-  bool ends_entry(const Token& token) const;
+  bool ends_entry(const Token& token);
+  bool names_entry(const Token& token);
   bool argument_follows(const Token& token);
   bool feature_follows();
   bool feature_follows_here(const Token& token);
@@ -110,7 +113,8 @@ class Radl2Tokens : private TokenSource {
   std::string hint(const Token& found) const;
   std::string hint_of_form(std::string_view word, const Token& found) const;
   bool known_mistake(const Token& found);
-  void junk(const RawToken& raw);
+  bool junk(const RawToken& raw);
+  uint32_t unclosed_block(Span begin);
   uint32_t before_closers(Span line) const;
   void report_junk(uint32_t before);
   void report_junk(Span piece);

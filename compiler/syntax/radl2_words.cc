@@ -94,6 +94,7 @@ Radl2Tokens::Symbol Radl2Tokens::word(const Token& token) {
 
 Radl2Tokens::Symbol Radl2Tokens::name_or_call() {
   bool open = peek().kind == RawKind::Open;
+  if (peek().new_line && level().inside == Inside::Map) open = false;  // the key of the next entry
   bool header = level().keyword == RADL2_EACH && level().inside != Inside::Expression;
   bool resource = level().inside == Inside::Resources && level().words == 1;
   bool call = open && (peek().glued ? value_position() || resource : value_position() && !header);

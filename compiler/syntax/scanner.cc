@@ -60,10 +60,6 @@ Scanned begin_text(ScanState& state, OpenText::Kind kind) {
   return {RawKind::TextBegin, 1};
 }
 
-bool is_mark(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 }  // namespace
 
 Scanned scan_text(ScanState& state, std::string_view rest) {
@@ -112,6 +108,19 @@ Scanned scan_double_quoted(ScanState& state, std::string_view rest) {
   return {RawKind::Junk, 1};
 }
 
+namespace {
+
+bool is_mark(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+}  // namespace
+
+bool may_follow_mark(std::string_view rest) {
+  size_t other = rest.find_first_not_of(" \t()]},");
+  return other == rest.npos || rest[other] == '\n';
+}
+
 Scanned scan_block_text(ScanState& state, std::string_view rest) {
   size_t at = 2;
   if (at < rest.size() && (rest[at] == '-' || rest[at] == '~')) ++at;
@@ -129,7 +138,7 @@ Scanned scan_block_text(ScanState& state, std::string_view rest) {
     size_t word = line;
     while (word < rest.size() && (rest[word] == ' ' || rest[word] == '\t')) ++word;
     size_t behind = word + mark.size();
-    if (rest.substr(word).starts_with(mark) && (behind >= rest.size() || !is_mark(rest[behind]))) {
+    if (rest.substr(word).starts_with(mark) && may_follow_mark(rest.substr(behind))) {
       auto kind = raw ? OpenText::Kind::RawBlock : OpenText::Kind::Block;
       state.begin_text({kind, rest.data() + line, behind - line});
       return {RawKind::TextBegin, content};

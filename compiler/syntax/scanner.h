@@ -161,8 +161,11 @@ Scanned scan_text(ScanState& state, std::string_view rest);
 // At a double quote of radl 2: Text when nothing is to be put in; TextBegin; Junk when nothing closes it.
 Scanned scan_double_quoted(ScanState& state, std::string_view rest);
 
-// At `<<` of radl 2: TextBegin up to the end of the line when a mark follows and a line that ends the text;
-// Junk otherwise.
+// Behind the mark of a block of text: whether its line holds nothing more than brackets and commas.
+bool may_follow_mark(std::string_view rest);
+
+// At `<<` of radl 2: TextBegin up to the end of the line when a mark follows and a line that ends the text,
+// with the mark and what may follow it; Junk otherwise.
 Scanned scan_block_text(ScanState& state, std::string_view rest);
 
 // Inside a string with ${ }: TextPart, OpenInterpolation, TextEnd.

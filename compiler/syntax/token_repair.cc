@@ -260,7 +260,7 @@ void TokenStream::placeholder(Token& token) {
   token.made = Made::Placeholder;
   Span whole = span(token.span.begin - 1, token.span.end + 1);
   error(DiagCode::UnreplacedInput, whole, "no value was given for " + std::string(name))
-      .with_help("give it with `--input " + std::string(name.substr(6)) + "=value`");
+      .with_help(how_to_give_input(name.substr(6)));
 }
 
 void TokenStream::recipe_ends(Token& token) {

@@ -135,7 +135,7 @@ class Layout {
                     : closes                   ? frame.expanded
                                                : frame.expanded && piece.entry;
     if (piece.comment()) {
-      own_line = piece.newlines_before > 0;
+      own_line = piece.newlines_before > 0 || behind_block_text_;
     } else if (piece.junk() && frames_.empty() && !closes) {
       own_line = piece.newlines_before > 0;  // between blocks it keeps its line
     }
@@ -144,11 +144,11 @@ class Layout {
     } else if (piece.comment() && !own_line) {
       out_ += "  ";
     } else if (own_line) {
-      break_line(i, closes ? frame.indent : inner_indent());
+      break_line(i, closes ? frame.indent : inner_indent() + (before_broken_line(i) ? options_.indent : 0));
     } else if (breaks(piece)) {
       break_line(i, inner_indent() + options_.indent);
-    } else if (after_comment_) {
-      break_line(i, inner_indent() + 2 * options_.indent);  // goes on with what the comment interrupted
+    } else if (after_comment_ || leaves_block_text(i)) {
+      break_line(i, inner_indent() + 2 * options_.indent);  // goes on with what was interrupted
     } else {
       out_.append(static_cast<size_t>(pieces_[i - 1].pad), ' ');
       if (space_between(pieces_[i - 1], piece)) out_ += ' ';
@@ -156,7 +156,9 @@ class Layout {
     write(piece);
     if (piece.closes_at >= 0) {
       int before = column() - (flat_width_[i + 1] - flat_width_[i]);
-      frames_.push_back({static_cast<size_t>(piece.closes_at), !stays_flat(i, before), line_indent_});
+      bool flat =
+          stays_flat(i, before) && (!behind_block_text_ || piece.closes_at == static_cast<int>(i) + 1);
+      frames_.push_back({static_cast<size_t>(piece.closes_at), !flat, line_indent_});
     }
   }
 
@@ -166,6 +168,7 @@ class Layout {
     bool blank = blank_[i] || (pieces_[i].newlines_before > 1 && !opened && !closing);
     out_ += blank ? "\n\n" : "\n";
     line_begin_ = out_.size();
+    behind_block_text_ = false;
     // A recipe begins in the first column, as its end must.
     line_indent_ = pieces_[i].cls == TokenClass::Recipe ? 0 : indent;
     out_.append(static_cast<size_t>(line_indent_), ' ');
@@ -176,10 +179,33 @@ class Layout {
     if (newline != std::string_view::npos) line_begin_ = out_.size() + newline + 1;
     out_ += piece.text;
     after_comment_ = piece.comment();
+    behind_block_text_ = newline != std::string_view::npos && piece.text.starts_with("<<")
+                             ? true
+                             : behind_block_text_ && may_end_block_text(piece);
+  }
+
+  // The line that ends a block of text takes brackets and commas alone; what no blank can come before
+  // (`)[0]`) takes the brackets in front of it along to the next line.
+  bool leaves_block_text(size_t i) const {
+    if (!behind_block_text_) return false;
+    if (!may_end_block_text(pieces_[i])) return true;
+    while (i < pieces_.size() && may_end_block_text(pieces_[i])) ++i;
+    return i < pieces_.size() && pieces_[i].glued;
+  }
+  static bool may_end_block_text(const Piece& piece) {
+    bool body = piece.text == "(" && piece.closes_at >= 0;
+    return piece.text.empty() || piece.text == ")" || piece.text == "]" || piece.text == "}" ||
+           piece.text == "," || body;
   }
 
   static bool breaks(const Piece& piece) {
     return piece.may_break && !piece.glued && piece.newlines_before > 0;
+  }
+  // A comment stands as far in as the line that it is about.
+  bool before_broken_line(size_t i) const {
+    if (!pieces_[i].comment()) return false;
+    while (i < pieces_.size() && pieces_[i].comment()) ++i;
+    return i < pieces_.size() && breaks(pieces_[i]);
   }
   int inner_indent() const {
     return frames_.empty() ? 0 : frames_.back().indent + (frames_.back().expanded ? options_.indent : 0);
@@ -202,6 +228,7 @@ class Layout {
   size_t line_begin_ = 0;  // of the line being written
   int line_indent_ = 0;
   bool after_comment_ = false;
+  bool behind_block_text_ = false;  // on the line that ends it
 };
 
 }  // namespace

@@ -112,7 +112,7 @@ std::vector<Span> whole_spans(const ast::Tree& tree) {
   return spans;
 }
 
-// An `and` behind a comment goes in front of it: it ends the line of the feature before.
+// RADL 1: an `and` behind a comment goes in front of it: it ends the line of the feature before.
 void move_ands(std::vector<Piece>& pieces) {
   for (size_t i = 1; i < pieces.size(); ++i) {
     if (pieces[i].text != "and" || pieces[i].cls != TokenClass::Keyword || !pieces[i - 1].comment()) continue;
@@ -163,11 +163,12 @@ std::vector<Piece> make_pieces(const ast::Tree& tree) {
     end = span.end;
   }
   Marks marks(pieces, std::move(begins));
-  if (tree.dialect == ast::Dialect::Radl2)
+  if (tree.dialect == ast::Dialect::Radl2) {
     mark_radl2(tree, std::move(marks));
-  else
+  } else {
     Marker(tree, std::move(marks)).run();
-  move_ands(pieces);
+    move_ands(pieces);
+  }
   return pieces;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "compiler/syntax/parser.h"
+#include "compiler/syntax/scanner.h"
 #include "compiler/syntax/version.h"
 #include "compiler/syntax/walk.h"
 #include "compiler/tools/fmt/placeholders.h"
@@ -42,9 +43,10 @@ class Upgrader {
     for (const ast::Block* block : tree_.blocks)
       each_value(*block, [&](const ast::Expr& value) { this->value(value); });
     std::sort(edits_.begin(), edits_.end(), [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
-    std::string out = older ? "radl 2\n\n" + declarations_ : "";
+    uint32_t done = older ? end_of_head() : 0;
+    std::string out;
+    if (older) out.append("radl 2\n").append(text_.substr(0, done)).append("\n").append(declarations_);
     if (!declarations_.empty()) out += "\n";
-    uint32_t done = 0;
     for (const Edit& edit : edits_) {
       if (edit.begin < done) continue;  // inside what another one replaced
       out += text_.substr(done, edit.begin - done);
@@ -55,6 +57,24 @@ class Upgrader {
   }
 
  private:
+  // The comments that are the file's: those in its first lines, and what follows as far as a blank line ends
+  // it. A comment that silences a warning stays before its line.
+  uint32_t end_of_head() const {
+    size_t head = 0;
+    bool comments = false;  // since the last blank line
+    for (size_t at = 0; at < text_.size();) {
+      std::string_view line = text_.substr(at, text_.find('\n', at) - at);
+      bool blank = is_blank(line), comment = line.starts_with('#');
+      if (comments && (blank || (head == 0 && text_.substr(0, at).find("radl: allow ") == text_.npos))) {
+        if (!comment) head = at;
+      }
+      if (!blank && !comment) break;
+      comments = comment;
+      at += std::min(line.size() + 1, text_.size() - at);
+    }
+    return static_cast<uint32_t>(head);
+  }
+
   // type = 'integer'
   void type_of(const ast::FeatureBlock& input) {
     for (const ast::Feature* feature : input.body.items) {
@@ -130,7 +150,9 @@ class Upgrader {
       return;
     std::string mark = "END";
     while (inner.find(mark) != inner.npos) mark += "_";
-    edits_.push_back({text.span.begin, text.span.end, "<<" + mark + "\n" + std::string(inner) + mark});
+    const char* behind = may_follow_mark(text_.substr(text.span.end)) ? "" : "\n";
+    edits_.push_back(
+        {text.span.begin, text.span.end, "<<" + mark + "\n" + std::string(inner) + mark + behind});
   }
   // A block's least indentation is no part of it.
   static bool indented(std::string_view lines) {

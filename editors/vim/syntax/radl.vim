@@ -32,8 +32,8 @@ syntax region radlInterpolation matchgroup=radlDelimiter start=/\${/ end=/}/ con
 syntax region radlString start=/'/ skip=/\\./ end=/'/ contains=radlEscape,radlPlaceholder,radlInterpolation
 syntax match radlDoubleEscape /\\\%(x\x\{2}\|u{\x\+}\|.\)/ contained
 syntax region radlString start=/"/ skip=/\\./ end=/"/ contains=radlDoubleEscape,radlPlaceholder,radlInterpolation
-syntax region radlString matchgroup=radlDelimiter start=/<<[-~]\?\z([A-Za-z0-9_]\+\)\s*$/ end=/^\s*\z1\>/ contains=radlPlaceholder,radlInterpolation
-syntax region radlString matchgroup=radlDelimiter start=/<<[-~]\?'\z([A-Za-z0-9_]\+\)'\s*$/ end=/^\s*\z1\>/
+syntax region radlString matchgroup=radlDelimiter start=/<<[-~]\?\z([A-Za-z0-9_]\+\)\s*$/ end=/^\s*\z1\ze[ \t()\]},]*$/ contains=radlPlaceholder,radlInterpolation
+syntax region radlString matchgroup=radlDelimiter start=/<<[-~]\?'\z([A-Za-z0-9_]\+\)'\s*$/ end=/^\s*\z1\ze[ \t()\]},]*$/
 syntax region radlRecipe matchgroup=radlDelimiter start=/@begin/ end=/^@end\>/ contains=@radlYaml keepend
 
 syntax sync minlines=200

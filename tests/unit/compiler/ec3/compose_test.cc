@@ -147,6 +147,21 @@ TEST(Ec3Recipes, AppendThePlaysOfAnother) {
   EXPECT_NE(templates.plays({"base", "circle"}).find("appends itself"), std::string::npos);
 }
 
+// Ansible would be given a word of EC3's that is not where EC3 looks for it; that is said at its place.
+TEST(Ec3Recipes, WordsOfPlaysInTasksStayWithAWarning) {
+  Templates templates;
+  templates
+      .add("a", recipe("front",
+                       "- ec3_append: wn\n- name: own\n  ec3_prio: 5\n  tasks:\n"
+                       "  - ec3_append: wn\n  - name: b\n    ec3_prio: 3\n"))
+      .add("b", recipe("wn", "- name: w\n"));
+  EXPECT_EQ(templates.plays({"base", "b", "a"}), "w own");
+  EXPECT_NE(templates.said.find("`ec3_append` stays as it is"), std::string::npos) << templates.said;
+  EXPECT_NE(templates.said.find("a.radl:7:5"), std::string::npos) << templates.said;
+  EXPECT_NE(templates.said.find("`ec3_prio` stays as it is"), std::string::npos) << templates.said;
+  EXPECT_NE(templates.said.find("a.radl:9:5"), std::string::npos) << templates.said;
+}
+
 TEST(Ec3Recipes, OfPlainRadlAreJoinedAsWell) {
   Templates templates;
   templates.add("one", "system front ( )\ndeploy front 1\n" + recipe("front", "- name: a\n"))

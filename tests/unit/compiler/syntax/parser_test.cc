@@ -306,6 +306,17 @@ TEST(Parser, FilesThatAreNoTextGiveOneFinding) {
   }
 }
 
+TEST(Parser, ANulByteIsInNoTextOfRadl2) {
+  const std::string kNul(1, '\0');
+  for (const std::string& text :
+       {"radl 2\n" + kNul + "\nsystem a\n", "radl 2\n# " + kNul + "\nlet a = 'b'\n"}) {
+    Parsed p(text);
+    ASSERT_EQ(p.diagnostics.all().size(), 1u) << render_text(p.diagnostics, p.sources);
+    EXPECT_EQ(p.diagnostics.all()[0].message, "this is not a text file: a NUL byte");
+    EXPECT_EQ(p.sources.position(p.diagnostics.all()[0].span).line, 2);
+  }
+}
+
 // Latin-1, and a stray control character, are text with a mistake.
 TEST(Parser, TextInAnOlderEncodingIsStillRead) {
   Parsed p("# caf\xE9 \xE0 la cr\xE8me\nsystem s ( x = \x01 1 )\ndeploy t 1\n");

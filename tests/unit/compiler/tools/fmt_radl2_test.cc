@@ -91,6 +91,22 @@ TEST(FormatRadl2, MapsAndComprehensions) {
          "let l = [\n  x\n  for x in input.l\n  if (x > 1)\n]\n");
 }
 
+TEST(FormatRadl2, AComputedKeyMayBeginALine) {
+  expect("let m = {\na=f,\n('k')=(1)\n(input.k) = { b=g\n(x)=2 } }",
+         "let m = {\n  a = f\n  ('k') = (1)\n  (input.k) = {\n    b = g\n    (x) = 2\n  }\n}\n");
+}
+
+TEST(FormatRadl2, ACommentBeforeALineThatGoesOnStaysThere) {
+  expect("assert (\n1 > 0 # a\n# b\nand 2 > 1,\n'x')",
+         "assert (\n  1 > 0  # a\n    # b\n    and 2 > 1,\n  'x'\n)\n");
+  expect("let a = b\n# c\nand d\n# e\nor f", "let a = b\n  # c\n  and d\n  # e\n  or f\n");
+  expect("deploy a 1 when = b\n  # c\n  and d", "deploy a 1 when = b\n  # c\n  and d\n");
+  expect("system a (\ncpu.count = 1\n# b\nand memory.size = 1G\n)",
+         "system a (\n  cpu.count = 1\n  # b\n  memory.size = 1G\n)\n");
+  expect("let m = {\na = 1\n# b\nand = 2, # c\nor = 3 }",
+         "let m = {\n  a = 1\n  # b\n  and = 2,  # c\n  or = 3\n}\n");
+}
+
 TEST(FormatRadl2, TypesOverSeveralLines) {
   expect("input n (\ntype = list(object(\nname = text,\ncpu=optional( integer , 1 ),\n))\n)",
          "input n (\n  type = list(object(\n    name = text,\n    cpu = optional(integer, 1)\n  ))\n)\n");
@@ -103,13 +119,24 @@ TEST(FormatRadl2, PathsStayInOnePiece) {
 
 TEST(FormatRadl2, BlockTextsAreKeptByteForByte) {
   expect(
-      "configure c (\nfile '/x' (content = <<END  \n   a\n     ${input.b}\n\n      END and mode = '0644',)\n"
+      "configure c (\nfile '/x' (content = <<END  \n   a\n     ${input.b}\n\n      END,\nmode = '0644',)\n"
       "file '/y' (content = <<-'E'\n${not this}\nE\n)\n)",
       "configure c (\n  file '/x' (\n    content = <<END  \n   a\n     ${input.b}\n\n      END\n    mode = "
       "'0644'\n  )\n"
       "  file '/y' (\n    content = <<-'E'\n${not this}\nE\n  )\n)\n");
-  expect("let s = replace(<<A\n  x\nA, 'x', \"\\ty\\u{20AC}\")",
+  expect("let s = replace(<<A\n  x\nA,\n'x', \"\\ty\\u{20AC}\")",
          "let s = replace(\n  <<A\n  x\nA,\n  'x',\n  \"\\ty\\u{20AC}\"\n)\n");
+}
+
+// Brackets and commas alone may stand behind the word that ends a block of text.
+TEST(FormatRadl2, WhatFollowsABlockTextStandsOnTheNextLine) {
+  expect("let a = f(<<A\nx\nA\n)\nlet b = f(<<A\nx\nA\n)[0]",
+         "let a = f(<<A\nx\nA)\n\nlet b = f(<<A\nx\nA\n    )[0]\n");
+  expect("let a = if b then <<A\nx\nA\nelse c", "let a = if b then <<A\nx\nA\n  else c\n");
+  expect("configure c (\ncommand <<A\nx\nA\n(when = b)\n)",
+         "configure c (\n  command <<A\nx\nA (\n    when = b\n  )\n)\n");
+  expect("let a = f(<<A\nx\nA,\n# b\nc)", "let a = f(\n  <<A\nx\nA,\n  # b\n  c\n)\n");
+  expect("let a = (<<A\nx\nA)\n# b\nlet c = 1", "let a = (<<A\nx\nA)\n\n# b\nlet c = 1\n");
 }
 
 TEST(FormatRadl2, WordsAreNamesToo) {

@@ -80,6 +80,18 @@ TEST(Upgrade, AnInputInANumberAndInATextIsANumber) {
             std::string::npos);
 }
 
+TEST(Upgrade, TheFilesOwnCommentStaysAboveItsInputs) {
+  const std::string use = "system a (cpu.count >= @input.n@)\n";
+  const std::string after = "input n (type = integer)\n\nsystem a (cpu.count >= input.n)\n";
+  expect("# A cluster\n# of mine\n\n" + use, "radl 2\n# A cluster\n# of mine\n\n" + after);
+  expect("# A cluster\n" + use, "radl 2\n# A cluster\n\n" + after);
+  expect("# License\n\n# A cluster\n\n# the node\n" + use,
+         "radl 2\n# License\n\n# A cluster\n\ninput n (type = integer)\n\n# the node\nsystem a (cpu.count >= "
+         "input.n)\n");
+  expect("# radl: allow W0308\n" + use,
+         "radl 2\n\ninput n (type = integer)\n\n# radl: allow W0308\nsystem a (cpu.count >= input.n)\n");
+}
+
 TEST(Upgrade, WhatCannotBeWrittenIsLeftAlone) {
   EXPECT_NE(upgraded("system @input.N@ (cpu.count >= 1)\n").find("takes no value"), std::string::npos);
   EXPECT_NE(upgraded("system a@input.N@ (cpu.count >= 1)\n").find("a part of a word"), std::string::npos);
