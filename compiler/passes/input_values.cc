@@ -107,10 +107,9 @@ std::optional<Value> list_from_text(const TypeSpec& type, std::string_view text)
   expr::Items items;
   while (!text.empty()) {
     size_t comma = std::min(text.find(','), text.size());
-    auto item = type.element ? input_from_text(*type.element, text.substr(0, comma))
-                             : Value::string(std::string(text.substr(0, comma)));
-    if (!item) return std::nullopt;
-    items.push_back(std::move(*item));
+    std::string_view piece = text.substr(0, comma);
+    auto item = type.element ? input_from_text(*type.element, piece) : std::nullopt;
+    items.push_back(item ? std::move(*item) : Value::string(std::string(piece)));
     text.remove_prefix(std::min(comma + 1, text.size()));
   }
   return Value::list(std::move(items));
@@ -158,6 +157,13 @@ const TypeSpec* entry_type(const TypeSpec& type, const std::string& name) {
   return nullptr;
 }
 
+// Of an element or entry: what is not of its type is kept as it is, and found with its place by fit_input().
+std::optional<Value> inner_from_json(const TypeSpec& type, const ir::Json& json) {
+  if (json.is_null()) return Value::null();
+  auto value = input_from_json(type, json);
+  return value ? value : plain_from_json(json);
+}
+
 }  // namespace
 
 std::optional<Value> input_from_json(const TypeSpec& type, const ir::Json& json) {
@@ -166,7 +172,7 @@ std::optional<Value> input_from_json(const TypeSpec& type, const ir::Json& json)
   if (json.is_array() && type.element && type.kind == InputType::List) {
     expr::Items items;
     for (const ir::Json& item : json) {
-      auto value = input_from_json(*type.element, item);
+      auto value = inner_from_json(*type.element, item);
       if (!value) return std::nullopt;
       items.push_back(std::move(*value));
     }
@@ -176,7 +182,7 @@ std::optional<Value> input_from_json(const TypeSpec& type, const ir::Json& json)
     expr::Entries entries;
     for (const auto& [key, item] : json.items()) {
       const TypeSpec* inner = entry_type(type, key);
-      auto value = inner ? input_from_json(*inner, item) : plain_from_json(item);
+      auto value = inner ? inner_from_json(*inner, item) : plain_from_json(item);
       if (!value) return std::nullopt;
       entries.emplace(key, std::move(*value));
     }
@@ -338,7 +344,8 @@ class Fitter {
 }  // namespace
 
 Value fit_input(const InputDeclaration& declaration, std::string_view name, Value value, Span at,
-                Diagnostics& diagnostics) {
+                Diagnostics& diagnostics, std::string_view source) {
+  const std::string input = fmt::format("{}{}input '{}'", source, source.empty() ? "" : ": ", name);
   auto wrong = [&](std::string message, std::string help = {}) {
     diagnostics.report(DiagCode::InputValue, at, std::move(message)).with_help(std::move(help));
     return Value();
@@ -351,22 +358,21 @@ Value fit_input(const InputDeclaration& declaration, std::string_view name, Valu
                                    ? "an "
                                    : "a ";
     bool plain = declaration.type == InputType::String && value.is_number() && value.unit().empty();
-    return wrong(
-        fmt::format("input '{}' takes {}{}, not {}", name, article, declaration.spec.name(), shown(value)),
-        plain ? "a number has `type = 'integer'` or `type = 'number'`" : "");
+    return wrong(fmt::format("{} takes {}{}, not {}", input, article, declaration.spec.name(), shown(value)),
+                 plain ? "a number has `type = 'integer'` or `type = 'number'`" : "");
   }
   if (declaration.spec.element || declaration.spec.resource || declaration.type == InputType::Object) {
-    value = Fitter(at, diagnostics).fit(declaration.spec, std::move(value), fmt::format("input '{}'", name));
+    value = Fitter(at, diagnostics).fit(declaration.spec, std::move(value), input);
     if (value.is_error()) return value;
   }
   if (value.is_number()) {
     if (declaration.min && compared(declaration.type, value, *declaration.min) < 0) {
-      return wrong(fmt::format("input '{}' is at least {}; {} is less", name,
-                               *expr::display(*declaration.min), shown(value)));
+      return wrong(fmt::format("{} is at least {}; {} is less", input, *expr::display(*declaration.min),
+                               shown(value)));
     }
     if (declaration.max && compared(declaration.type, value, *declaration.max) > 0) {
-      return wrong(fmt::format("input '{}' is at most {}; {} is more", name, *expr::display(*declaration.max),
-                               shown(value)));
+      return wrong(
+          fmt::format("{} is at most {}; {} is more", input, *expr::display(*declaration.max), shown(value)));
     }
   }
   if (!declaration.one_of.empty() &&
@@ -374,17 +380,16 @@ Value fit_input(const InputDeclaration& declaration, std::string_view name, Valu
                    [&](const Value& each) { return expr::equal(each, value, expr::kPermitted); })) {
     std::vector<std::string> choices;
     for (const Value& each : declaration.one_of) choices.push_back(expr::display(each).value_or("?"));
-    return wrong(
-        fmt::format("input '{}' is one of {}; {} is not", name, fmt::join(choices, ", "), shown(value)));
+    return wrong(fmt::format("{} is one of {}; {} is not", input, fmt::join(choices, ", "), shown(value)));
   }
   if (!declaration.pattern.empty() && value.kind() == ValueKind::String) {
     if (value.as_text(expr::kPermitted).size() > expr::Pattern::kMostText)
-      return wrong(fmt::format("input '{}' is longer than the {} bytes that a pattern is matched with", name,
+      return wrong(fmt::format("{} is longer than the {} bytes that a pattern is matched with", input,
                                expr::Pattern::kMostText));
     auto pattern = expr::Pattern::compile(declaration.pattern);
     if (!pattern.ok() || !pattern->matches(value.as_text(expr::kPermitted))) {
-      return wrong(fmt::format("input '{}' does not match the pattern {}: {}", name, declaration.pattern,
-                               shown(value)));
+      return wrong(
+          fmt::format("{} does not match the pattern {}: {}", input, declaration.pattern, shown(value)));
     }
   }
   return value;

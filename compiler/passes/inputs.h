@@ -80,9 +80,9 @@ inline constexpr int kMaxInputDepth = 64;
 int json_depth(std::string_view text);
 
 // The value in the form that the type has (an integer for a number given as 2.0, a list for one system), or a
-// report at `at`.
+// report at `at`, with where the value was given from outside ("--input").
 expr::Value fit_input(const InputDeclaration& declaration, std::string_view name, expr::Value value, Span at,
-                      Diagnostics& diagnostics);
+                      Diagnostics& diagnostics, std::string_view source = {});
 
 // Values that were given from outside, strongest first, each with where it comes from ("--input").
 class GivenInputs {

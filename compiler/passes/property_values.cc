@@ -66,15 +66,32 @@ void PropertySetter::run(const Value& value) {
 
 std::string PropertySetter::key() const { return std::string(property_.name); }
 
+namespace {
+
+// '5m', '16G', '0.5'
+bool number_in_quotes(std::string_view text) {
+  const size_t unit = std::min(text.find_first_not_of("0123456789."), text.size());
+  return unit > 0 && text[0] != '.' &&
+         std::all_of(text.begin() + static_cast<ptrdiff_t>(unit), text.end(),
+                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+}
+
+}  // namespace
+
 void PropertySetter::wrong(std::string_view what, const Value& value) {
   auto shown = value.sensitive() ? std::nullopt : expr::display(value);
   bool plain = value.is_number() || value.kind() == ValueKind::Boolean;
   bool brief = shown && shown->size() < 60 && (plain || value.kind() == ValueKind::String);
-  context_.diagnostics.report(DiagCode::PropertyValue, at_,
-                              fmt::format("'{}' takes {}, not {}", property_.name, what,
-                                          !brief  ? std::string(expr::kind_name(value.kind()))
-                                          : plain ? *shown
-                                                  : fmt::format("'{}'", *shown)));
+  Diagnostic& said =
+      context_.diagnostics.report(DiagCode::PropertyValue, at_,
+                                  fmt::format("'{}' takes {}, not {}", property_.name, what,
+                                              !brief  ? std::string(expr::kind_name(value.kind()))
+                                              : plain ? *shown
+                                                      : fmt::format("'{}'", *shown)));
+  const bool measure = property_.type == PropertyType::Integer || property_.type == PropertyType::Number ||
+                       property_.type == PropertyType::Size || property_.type == PropertyType::Duration;
+  if (brief && !plain && measure && number_in_quotes(*shown))
+    said.with_help(fmt::format("a number stands without quotes: {}", *shown));
 }
 
 // Texts, lists and maps may hold secrets, which plans show by their names.

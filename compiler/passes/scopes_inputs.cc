@@ -61,21 +61,32 @@ void Scopes::check_given_to_module(const Instance& instance) {
 
 // `learning_rate = 0.1` for a module that declares no such input but one of type options(training).
 bool Scopes::give_option(Scope& here, const ast::Feature& feature) {
+  std::vector<std::string_view> names;
+  Slot* taken = nullptr;
   for (auto& [name, slot] : here.slots) {
     const ir::ResourceType* resource = slot.declaration.spec.resource;
     if (resource == nullptr || ir::find_property(*resource, feature.name.text) == nullptr) continue;
-    for (const ast::Feature* other : slot.fields) {
-      if (other->name.text != feature.name.text) continue;
-      diagnostics_
-          .report(DiagCode::NameClash, feature.name.span,
-                  fmt::format("'{}' is given more than once", feature.name.text))
-          .note(other->span, "first given here");
-      return true;
-    }
-    slot.fields.push_back(&feature);
+    names.push_back(name);
+    taken = &slot;
+  }
+  if (names.empty()) return false;
+  if (names.size() > 1) {
+    diagnostics_
+        .report(DiagCode::NameClash, feature.name.span,
+                fmt::format("'{}' may be of the inputs {}", feature.name.text, fmt::join(names, ", ")))
+        .with_help(fmt::format("say of which: {} = {{ {} = .. }}", names[0], feature.name.text));
     return true;
   }
-  return false;
+  for (const ast::Feature* other : taken->fields) {
+    if (other->name.text != feature.name.text) continue;
+    diagnostics_
+        .report(DiagCode::NameClash, feature.name.span,
+                fmt::format("'{}' is given more than once", feature.name.text))
+        .note(other->span, "first given here");
+    return true;
+  }
+  taken->fields.push_back(&feature);
+  return true;
 }
 
 // The map of an input of type options(...): what is given as one, and what is given one by one.
@@ -151,6 +162,12 @@ Value Scopes::resolve_slot(Slot& slot, const Instance& instance, std::string_vie
 Value Scopes::program_value(Slot& slot, std::string_view name) {
   const InputDeclaration& declaration = slot.declaration;
   Span at = slot.block->name.span;
+  auto fitted = [&](Value value, const std::string& source) {
+    if (declaration.sensitive) value.mark_sensitive();
+    value = fit_input(declaration, name, std::move(value), at, diagnostics_, source);
+    if (declaration.sensitive && !value.is_error()) value.mark_sensitive("input." + std::string(name));
+    return value;
+  };
   auto from_text = [&](const std::string& text, const std::string& source) {
     std::optional<Value> value;
     if (declaration.type == InputType::System || declaration.type == InputType::Systems) {
@@ -167,20 +184,12 @@ Value Scopes::program_value(Slot& slot, std::string_view name) {
                       declaration.sensitive ? "; the value is not" : fmt::format(", '{}' is not", text)));
       return Value();
     }
-    if (declaration.sensitive) value->mark_sensitive();
-    Value fitted = fit_input(declaration, name, std::move(*value), at, diagnostics_);
-    if (declaration.sensitive && !fitted.is_error()) fitted.mark_sensitive("input." + std::string(name));
-    return fitted;
+    return fitted(std::move(*value), source);
   };
   if (const GivenInputs::Given* given = given_.find(name)) {
     if (given->text) return from_text(*given->text, given->source);
     auto value = input_from_json(declaration.spec, given->json);
-    if (value) {
-      if (declaration.sensitive) value->mark_sensitive();
-      Value fitted = fit_input(declaration, name, std::move(*value), at, diagnostics_);
-      if (declaration.sensitive && !fitted.is_error()) fitted.mark_sensitive("input." + std::string(name));
-      return fitted;
-    }
+    if (value) return fitted(std::move(*value), given->source);
     diagnostics_.report(
         DiagCode::InputValue, at,
         fmt::format("{}: input '{}' is of type {}", given->source, name, declaration.spec.name()));

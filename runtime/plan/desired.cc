@@ -4,7 +4,10 @@
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
+#include "runtime/plan/ordinals.h"
 #include "runtime/plan/softs.h"
 
 namespace radl {
@@ -26,11 +29,11 @@ class Builder {
     for (const ir::Node& node : input_.program.nodes) share_out(node);
     for (const ir::Node& node : input_.program.nodes) check(node);
     if (order_.size() > 1) refuse_divided_jobs();
-    if (!problems_.empty()) return invalid(problems_);
+    if (!problems_.empty()) return invalid(problems_text());
     for (const std::string& id : order_) {
       if (Status designed = design(id, shares_.at(id)); !designed.ok()) return designed;
     }
-    if (!problems_.empty()) return invalid(problems_);
+    if (!problems_.empty()) return invalid(problems_text());
     note_divided_networks();
     return std::move(result_);
   }
@@ -158,11 +161,37 @@ class Builder {
   }
 
   void problem(const ir::Node& node, const std::string& text) {
-    std::string prefix = node.address + ": ";
-    add_problem(text.starts_with(prefix) ? text : prefix + text);
+    const std::string prefix = node.address + ": ";
+    problems_.push_back({node.address, text.starts_with(prefix) ? text.substr(prefix.size()) : text});
   }
 
-  void add_problem(const std::string& text) { problems_ += (problems_.empty() ? "" : "\n") + text; }
+  void add_problem(const std::string& text) { problems_.push_back({"", text}); }
+
+  // One line for each; what is wrong with many nodes of a system is said once: "w[0..99]: ..".
+  std::string problems_text() const {
+    struct Line {
+      std::string before, after;  // the ordinals
+      std::vector<int> ordinals;
+    };
+    std::vector<Line> lines;
+    std::map<std::pair<std::string, std::string>, size_t>
+        known;  // a system and what is wrong with it -> its line
+    for (const auto& [node, why] : problems_) {
+      std::string system, suffix;
+      int ordinal = 0;
+      if (!split_ordinal(node, system, ordinal, suffix)) {
+        lines.push_back({(node.empty() ? "" : node + ": ") + why, "", {}});
+        continue;
+      }
+      const auto [at, added] = known.try_emplace({system, suffix + ": " + why}, lines.size());
+      if (added) lines.push_back({system + "[", "]" + at->first.second, {}});
+      lines[at->second].ordinals.push_back(ordinal);
+    }
+    std::string text;
+    for (const Line& line : lines)
+      text += (text.empty() ? "" : "\n") + line.before + ranges(line.ordinals) + line.after;
+    return text;
+  }
 
   void add_note(const std::string& note) {
     if (noted_.insert(note).second) result_.notes.push_back(note);
@@ -190,7 +219,7 @@ class Builder {
   std::vector<std::string> order_;  // clouds, by first use
   std::map<std::string, Share> shares_;
   std::set<std::string> addresses_, noted_;
-  std::string problems_;
+  std::vector<std::pair<std::string, std::string>> problems_;  // of a node, or of none, and what
   DesiredResources result_;
 };
 

@@ -113,7 +113,7 @@ class ServeLoadTest(ServeCase):
     def test_unfinished_bodies_leave_room(self):
         self.start_measured("--memory", "256")
         part = bytes(MIB)
-        clients = [self.connect(b"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % BODY) for _ in range(60)]
+        clients = [self.connect(b"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % BODY) for _ in range(20)]
         for k in range(31):
             for client in clients:
                 client.sendall(part)

@@ -196,9 +196,10 @@ TEST(AmxUnit, AgreesWithTheEmulation) {
   const AmxTrap trap;
   const long before = AmxTrap::count();
   EXPECT_EQ(own::amx_disagreement(), "");
-  if (!cpu().amx_bf16) {
-    EXPECT_GT(AmxTrap::count(), before + 40);
-  }
+  // A processor may do them although this process keeps off them (RADL_MAX_ISA, a hypervisor's permissions).
+  const long trapped = AmxTrap::count() - before;
+  EXPECT_TRUE(trapped == 0 || trapped > 40) << trapped << " instructions by the trap, on " << cpu_text(cpu());
+  EXPECT_TRUE(trapped == 0 || !cpu().amx_bf16);
 }
 
 // Threads made before and after the process asked for the permission have it.

@@ -82,7 +82,8 @@ TEST(Budget, AnApplyFallsBackToNothingAboveIt) {
     EXPECT_EQ(action.offers[action.chosen].name, "m");
     EXPECT_EQ(action.offers[1].name, "n");
   }
-  EXPECT_EQ(plan.notes, std::vector<std::string>{"--max-cost leaves no room to fall back to dear, o"});
+  EXPECT_EQ(plan.notes, std::vector<std::string>{
+                            "--max-cost leaves no room to fall back to dear on-demand, o on-demand"});
   keep_within(plan, *parse_budget("0.31"));
   EXPECT_EQ(plan.notes.size(), 1u) << "all that is left fits";
 }

@@ -116,6 +116,7 @@ TEST_F(PlanOfClouds, PricesOlderThanHalfAYearAreNotedOnce) {
 
 TEST_F(PlanOfClouds, OldPricesOfTheOtherMarketAreNotedOnTheirOwn) {
   bench.cloud.offers = {{"s", "", Money::of(0.1)}};
+  bench.cloud.offers[0].facts.market = "on-demand";
   bench.cloud.offers[0].facts.beside_as_of = "2024-12-31";
   bench.options.today = "2025-07-14";
   const Plan plan = bench.plan(workers(3));
@@ -282,6 +283,19 @@ TEST_F(PlanOfClouds, ADesignThatDoesNotHoldTogetherIsNotPlanned) {
   const Result<Plan> plan = bench.try_plan(workers(1));
   EXPECT_EQ(plan.status().code(), Code::Internal);
   EXPECT_NE(plan.status().message().find("worker[0]"), std::string::npos) << plan.status().text();
+}
+
+TEST_F(PlanOfClouds, WhatIsWrongWithManyMachinesOfASystemIsSaidOnce) {
+  struct Picky : FakeCloud {
+    Status can_make(const ir::Node& node, const DesignInput&) const override {
+      if (node.address == "worker[3]") return {};
+      return invalid(node.address + (node.address == "worker[5]" ? ": too large" : ": no such type"));
+    }
+  } picky;
+  bench.clouds.by_id["local"] = &picky;
+  ir::Program program = ProgramBuilder().deploy({"front", 1}).deploy({"worker", 6}).build();
+  EXPECT_EQ(bench.try_plan(program).status().message(),
+            "front[0]: no such type\nworker[0..2,4]: no such type\nworker[5]: too large");
 }
 
 TEST_F(PlanOfClouds, NotesOfACloudAreToldOnce) {
