@@ -9,7 +9,8 @@ TEST_JOBS ?= $(shell echo $$((2 * $(JOBS))))
 CMAKE_FLAGS ?= -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=24
 
 UNTRUSTED_TESTS = parser_test ir_test cluster_message_test cluster_secure_test cluster_link_test data_readers_test \
-  data_image_test http_test aws_credentials_test aws_query_test transfer_download_test transfer_s3_test transfer_stores_test auth_file_test openstack_client_test openstack_parts_test
+  data_image_test http_test aws_credentials_test aws_query_test transfer_download_test transfer_s3_test transfer_stores_test auth_file_test openstack_client_test openstack_parts_test \
+  $(addprefix fuzz_,$(shell sed -n 's/^ *radl_fuzzer.\([a-z_0-9]*\) .*/\1/p' tests/fuzz/*/CMakeLists.txt))
 empty :=
 space := $(empty) $(empty)
 

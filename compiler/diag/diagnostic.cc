@@ -30,7 +30,44 @@ void drop_repeated(std::vector<Diagnostic>& list, size_t& errors, size_t& warnin
   list.resize(kept);
 }
 
+// What another `use` of the same module may not be told.
+bool depends_on_values(DiagCode code) {
+  switch (code) {
+    case DiagCode::UnknownMember:
+    case DiagCode::WrongOperand:
+    case DiagCode::UnitClash:
+    case DiagCode::NumberRange:
+    case DiagCode::WrongArguments:
+    case DiagCode::ExpressionCost:
+    case DiagCode::IndexRange:
+    case DiagCode::InputValue:
+    case DiagCode::NotKnownYet:
+    case DiagCode::SecretShown:
+    case DiagCode::DeployCount:
+    case DiagCode::FunctionFailed:
+    case DiagCode::FeatureExpression:
+    case DiagCode::AssertionFailed:
+    case DiagCode::PropertyValue:
+    case DiagCode::ResourceName:
+    case DiagCode::LocalFile:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
+
+void Diagnostics::tell_use(Diagnostic& found) const {
+  if (used_from_.file == 0 || found.span.file != used_from_.file) return;
+  const UsedFrom* from = &used_from_;
+  if (from->library) {
+    found.used_at = from->use;
+    from = from->outer;
+  }
+  if (!depends_on_values(found.code)) return;
+  for (; from != nullptr; from = from->outer) found.note(from->use, "in the module that is used here");
+}
 
 Diagnostic& Diagnostics::report(DiagCode code, Span span, std::string message) {
   scratch_ = Diagnostic{code, code_info(code).severity, span, shortened(std::move(message))};
@@ -43,7 +80,7 @@ Diagnostic& Diagnostics::report(DiagCode code, Span span, std::string message) {
     if (silenced(code, span)) return scratch_;
     if (werror_) scratch_.severity = Severity::Error;
   }
-  if (used_from_.file != 0 && span.file == used_from_.file) scratch_.used_at = used_from_.use;
+  tell_use(scratch_);
   if (per_code_.empty()) per_code_.resize(static_cast<size_t>(DiagCode::kCount));
   uint32_t& count = per_code_[static_cast<size_t>(code)];
   (scratch_.severity == Severity::Error ? errors_ : warnings_) += 1;

@@ -91,10 +91,12 @@ struct Diagnostic {
   }
 };
 
-// Which `use` brought a file that is not the user's.
+// Which `use` brought the file of a module.
 struct UsedFrom {
-  uint32_t file = 0;
-  Span use;
+  uint32_t file = 0;  // 0: the program itself
+  Span use;           // in the user's files
+  bool library = false;
+  const UsedFrom* outer = nullptr;  // of the module that `use` stands in; null for the program
 };
 
 // Collects. Keeps at most `kMaxPerCode` findings of one code and `kMaxTotal` in all, and counts the rest.
@@ -112,7 +114,8 @@ class Diagnostics {
   void set_severity(DiagCode code, std::optional<Severity>);  // nullopt: off (errors cannot be turned off)
   void warnings_as_errors(bool on) { werror_ = on; }
 
-  // Findings in that file come from that `use`, until another is set. Returns the one before.
+  // Findings in that file come from that `use`, until another is set. Returns the one before. What the values
+  // of that `use` decide has it as a note.
   UsedFrom set_used_from(UsedFrom from);
   // Findings in files of a library stand at the user's `use`, with the library's line as their first note.
   // `uses`: for findings of which nothing closer is known.
@@ -133,6 +136,7 @@ class Diagnostics {
  private:
   void drop_echoes();
   bool silenced(DiagCode code, Span span) const;
+  void tell_use(Diagnostic& found) const;
 
   struct Allow {
     DiagCode code;

@@ -298,13 +298,18 @@ class Instantiation {
     child->parent = &instance;
     child->use = &use;
     child->trees = {module};
-    if (library_.uses().contains(module->source->id()))
-      child->used_from = {module->source->id(),
-                          instance.used_from.file != 0 ? instance.used_from.use : use.module->span};
+    child->used_from = used_from(instance, use, module->source->id());
     Instance& made = *child;
     instance.children.push_back(std::move(child));
     instance.failed.erase(use.name.text);
     fill(made);
+  }
+
+  // A library's own `use` says nothing to a user: the one that brought the library does.
+  UsedFrom used_from(const Instance& instance, const ast::Use& use, uint32_t file) const {
+    const UsedFrom& outer = instance.used_from;
+    if (outer.library) return {file, outer.use, true, outer.outer};
+    return {file, use.module->span, library_.uses().contains(file), outer.file != 0 ? &outer : nullptr};
   }
 
   static const ast::Block* system_or_configure(const Instance& instance, std::string_view name) {

@@ -22,7 +22,7 @@ struct Instance {
   std::string prefix;          // "" for the program, "cifar", "cluster.data"
   Instance* parent = nullptr;  // null for the program
   const ast::Use* use = nullptr;
-  UsedFrom used_from;                   // of a module of a library: the user's `use`
+  UsedFrom used_from;                   // of a module
   std::vector<const ast::Tree*> trees;  // one for a module; the files of the command line for the program
   int order = 0;                        // place in a walk that visits an instance before those that it uses
 
