@@ -1,73 +1,11 @@
 """`radlc recommend`, `profile`, `calibration`, and the forecast in `plan`: what is said before anything is paid for."""
 import json
-import os
-import pathlib
-import subprocess
-import tempfile
 import unittest
 
-RADLC = os.path.join(os.environ["RADL_BUILD"], "bin", "radlc")
-SITE = """radl 2
-input workers (type = integer, default = 2)
-input cloud (type = string, default = 'ec2')
-input mode (type = string, default = 'async')
-input worker_type (type = string, default = 'c5.*')
-network lan (outbound = 'no')
-system ps (cpu.count >= 2 and memory.size >= 1G and net_interface.0.connection = 'lan')
-system worker (cpu.count >= 4 and memory.size >= 1G and net_interface.0.connection = 'lan' and instance_type = input.worker_type)
-deploy ps 1 input.cloud
-deploy worker input.workers input.cloud
-use 'std/training/parameter_server' as training (
-  servers = system.ps
-  workers = system.worker
-  model = 'logistic'
-  dataset = 'cifar10'
-  mode = input.mode
-  epochs = 2
-  result = 'out'
-)
-"""
-FAMILY = "logistic on cifar10"
-SUBSET = str(pathlib.Path(__file__).resolve().parents[4] / "examples/cifar10/subset")
+from foresight_case import ForesightCase, FAMILY, SITE, profile
 
 
-def profile(machine="ec2 c5.xlarge", cores=4):
-    return {"family": FAMILY, "machine": machine, "cores": cores, "flop_per_image": 1e5, "memory_bytes": 1e7, "memory_bytes_per_image": 1e5,
-            "taken_at": "2026-11-22T10:00:00Z", "version": "0.1.0",
-            "node": {"steps": [{"batch": 32, "seconds": 0.005}, {"batch": 128, "seconds": 0.02}, {"batch": 256, "seconds": 0.04}],
-                     "parameter_bytes": 123000, "backward_share": 0.6, "spread": 0.05, "largest_batch": 0}}
-
-
-class Foresight(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="radl-foresight-")
-        self.addCleanup(folder.cleanup)
-        self.at = pathlib.Path(folder.name)
-        (self.at / "site.radl").write_text(SITE)
-        self.environment = {**os.environ, "XDG_DATA_HOME": str(self.at / "data"), "HOME": str(self.at), "AWS_REGION": "eu-west-1"}
-
-    def run_it(self, *arguments):
-        return subprocess.run([RADLC, *map(str, arguments)], cwd=self.at, env=self.environment, capture_output=True, text=True, timeout=120)
-
-    def radlc(self, *arguments):
-        done = self.run_it(*arguments)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done.stdout
-
-    def fails(self, code, said, *arguments):
-        done = self.run_it(*arguments)
-        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        self.assertIn(said, done.stdout + done.stderr)
-
-    def know(self, *profiles, runs=()):
-        (self.at / "known.json").write_text(json.dumps({"calibration": 1, "profiles": list(profiles), "runs": list(runs), "studies": []}))
-        self.radlc("calibration", "import", "known.json")
-
-    def recommend(self, *arguments):
-        return json.loads(self.radlc("recommend", "site.radl", "--json", *arguments))
-
-
-class Studies(Foresight):
+class Studies(ForesightCase):
     def ask(self, *arguments):
         return json.loads(self.radlc("recommend", "--study", "mnist", "--json", *arguments))
 
@@ -100,7 +38,7 @@ class Studies(Foresight):
         self.fails(1, "there are: cifar, mine, mnist", "recommend", "--study", "none", "--batch", "1")
 
 
-class Recommend(Foresight):
+class Recommend(ForesightCase):
     def test_without_a_profile_nothing_is_invented(self):
         self.fails(1, "radlc profile", "recommend", "site.radl")
 
@@ -185,6 +123,20 @@ class Recommend(Foresight):
         self.assertIn("worker[0..2]", plan)
         self.assertIn("c5.xlarge", plan)
 
+    def test_the_choice_is_applied(self):
+        here = self.train_here()
+        self.radlc("profile", "site.radl", "--seconds", "1", *here)
+        self.recommend("--input", "cloud=local", "--workers", "2", "--write", "choice.json")
+        chosen = json.loads((self.at / "choice.json").read_text())
+        self.assertEqual(chosen["workers"], 2)
+        self.addCleanup(self.run_it, "destroy", "site.radl", "--auto-approve")
+        self.radlc("apply", "site.radl", "--auto-approve", "--input", "cloud=local", "--input-file", "choice.json")
+        self.assertIn("worker[1]", self.radlc("show", "site.radl"))
+        self.assertTrue(list((self.at / "out").iterdir()), "no model was brought back")
+        (run,) = json.loads(self.radlc("calibration", "export"))["runs"]
+        self.assertEqual((run["exchange"], run["workers"]), (chosen["mode"] + " server", 2))
+        self.radlc("destroy", "site.radl", "--auto-approve")
+
     def test_a_choice_that_the_file_has_no_input_for_is_refused(self):
         self.know(profile())
         text = SITE.replace("input worker_type (type = string, default = 'c5.*')\n", "").replace(" and instance_type = input.worker_type", "")
@@ -220,7 +172,7 @@ class Recommend(Foresight):
                 self.fails(1, said, "recommend", "site.radl", *arguments)
 
 
-class Calibration(Foresight):
+class Calibration(ForesightCase):
     def test_goes_out_and_comes_back_and_is_forgotten(self):
         self.know(profile(), profile("local", 2))
         exported = self.radlc("calibration", "export")
@@ -248,7 +200,7 @@ class Calibration(Foresight):
         self.assertEqual(json.loads(self.radlc("calibration", "export"))["profiles"], [])
 
 
-class Plans(Foresight):
+class Plans(ForesightCase):
     def test_a_plan_ends_with_time_and_money_of_its_training(self):
         self.know(profile(), profile("local", 2))
         text = self.radlc("plan", "site.radl")
@@ -278,7 +230,7 @@ class Plans(Foresight):
         self.assertNotIn("Forecast", self.radlc("plan", "plain.radl"))
 
 
-class Profile(Foresight):
+class Profile(ForesightCase):
     def test_a_short_run_is_measured_and_the_next_plan_knows_it(self):
         text = self.radlc("profile", "site.radl", "--input", "cloud=local", "--seconds", "1")
         self.assertIn("images/s", text)
@@ -288,34 +240,6 @@ class Profile(Foresight):
         self.assertTrue(0 < kept["node"]["backward_share"] < 1)
         (forecast,) = json.loads(self.radlc("plan", "--json", "site.radl", "--input", "cloud=local", "--input", "worker_type=local"))["forecasts"]
         self.assertIn(forecast["phases"]["train"]["source"], ("measured", "scaled"))
-
-    def test_a_cluster_is_probed_only_with_approval_and_leaves_nothing(self):
-        here = ("--input", "cloud=local", "--input", "worker_type=local", "--input", "workers=1")
-        (self.at / "site.radl").write_text(SITE.replace("cpu.count >= 4", "cpu.count >= 1").replace("cpu.count >= 2", "cpu.count >= 1")
-                                           .replace("dataset = 'cifar10'", "dataset = 'cifar10'\n  source = 'subset'").replace(" and instance_type = input.worker_type", ""))
-        self.environment["RADL_CIFAR10_SUBSET"] = SUBSET
-        self.fails(1, "radlc profile site.radl", "profile", "site.radl", "--on", "cluster", *here)
-        self.radlc("profile", "site.radl", "--seconds", "1", *here)
-        refused = self.run_it("profile", "site.radl", "--on", "cluster", *here)
-        self.assertEqual(refused.returncode, 1, refused.stdout + refused.stderr)
-        self.assertIn("A probe: made, trained on and taken down again, for about", refused.stdout)
-        self.assertIn("it costs nothing", refused.stdout)
-        self.assertIn("--auto-approve", refused.stderr)
-        self.assertEqual(json.loads(self.radlc("calibration", "export"))["runs"], [])
-        text = self.radlc("profile", "site.radl", "--on", "cluster", "--seconds", "1", "--batch", "50", "--auto-approve", *here)
-        self.assertIn("Probed: ", text)
-        self.assertIn("nothing of the probe is left", text)
-        (run,) = json.loads(self.radlc("calibration", "export"))["runs"]
-        self.assertEqual((run["exchange"], run["workers"], run["servers"], run["batch"]), ("async server", 1, 1, 50))
-        self.assertGreater(run["seconds"], 0)
-        # Logistic regression: 30,730 numbers of four bytes each way, and what carries them.
-        # A training that is over within a second has told nothing of its links: not known, and not invented.
-        for way in ("sent_bytes", "received_bytes"):
-            if run[way] != 0:
-                self.assertAlmostEqual(run[way] / (4 * 30730), 1, delta=0.1)
-                self.assertGreater(run["latency_ms"], 0)
-        self.assertFalse((self.at / "out").exists(), "a probe's model is nobody's")
-        self.assertNotIn("probe", self.radlc("list"))
 
     def test_a_model_that_is_none_says_so(self):
         (self.at / "site.radl").write_text(SITE.replace("'logistic'", "'no such model'"))
